@@ -25,13 +25,13 @@ const DEATHS: u64 = 20;
 const HELD_UP: Duration = Duration::from_secs(60);
 
 pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
-    let small = Compared::prepare(machine, Size::SMALL, rows)?;
+    let mut small = Compared::prepare(machine, Size::SMALL, rows)?;
     deaths((&small, machine), rows)?;
     slow((&small, machine), rows)?;
     full((&small, machine), rows)?;
     full_disk((&small, machine), rows)?;
     lies::run((&small, machine), rows)?;
-    network::run((&small, machine), rows)?;
+    network::run((&mut small, machine), rows)?;
     strangers::run((&small, machine), rows)
 }
 

@@ -32,6 +32,8 @@ pub(super) struct Project {
     cargo: PathBuf,
     tool: PathBuf,
     images: usize,
+    /// The network in which it is built, if it has one of its own.
+    network: Option<String>,
 }
 
 /// A compile cache of its own.
@@ -87,6 +89,7 @@ impl Project {
             cargo: machine.workspace.cargo_path().to_path_buf(),
             tool: machine.tool.clone(),
             images: size.files * size.targets,
+            network: None,
         };
         // Only what the package itself takes is measured later.
         project.set_remote("")?;
@@ -117,6 +120,11 @@ impl Project {
         })
     }
 
+    /// From now on it is built in this network.
+    pub(super) fn set_network(&mut self, name: Option<&str>) {
+        self.network = name.map(str::to_string);
+    }
+
     /// Whether the program that was built last has as many images as it should.
     pub(super) fn check_images(&self) -> Result<()> {
         let output = Command::new(self.program()).output()?;
@@ -140,7 +148,14 @@ impl Project {
     }
 
     fn command(&self, subcommand: &str, cache: &Cache) -> Command {
-        let mut command = Command::new(&self.cargo);
+        let mut command = match &self.network {
+            Some(name) => {
+                let mut command = Command::new("ip");
+                command.args(["netns", "exec", name]).arg(&self.cargo);
+                command
+            }
+            None => Command::new(&self.cargo),
+        };
         command.args([subcommand, "--offline", "--package", "app"]).current_dir(&self.dir);
         command.env("CARGO_TARGET_DIR", &self.target).env("OFFLOAD_CACHE_DIR", cache.path());
         // The images are compared in the program.

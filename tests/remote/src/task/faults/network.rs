@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::super::machine::{Machine, skip};
 use super::super::project::Built;
 use super::super::rows::{Check, Rows};
-use super::super::servers::{Cut, Namespace, Proxy};
+use super::super::servers::{Cut, Namespace, Proxy, Standin};
 use super::super::tiers::Compared;
 use super::{HELD_UP, executes};
 use offload_tests::error::{Error, Result};
@@ -14,12 +14,12 @@ use offload_tests::error::{Error, Result};
 /// Of what a build sends and gets, this much goes through: in percent.
 const POINTS: [u64; 3] = [5, 50, 90];
 
-pub(super) fn run((small, machine): (&Compared, &Machine<'_>), rows: &mut Rows) -> Result<()> {
-    let whole = through((small, machine), (Cut::Closed(u64::MAX), ""), rows)?;
+pub(super) fn run((small, machine): (&mut Compared, &Machine<'_>), rows: &mut Rows) -> Result<()> {
+    let whole = through((&*small, machine), (Cut::Closed(u64::MAX), ""), rows)?;
     for point in POINTS {
         let bytes = whole / 100 * point;
-        through((small, machine), (Cut::Closed(bytes), &format!("closed after {point} %")), rows)?;
-        through((small, machine), (Cut::Silent(bytes), &format!("silent after {point} %")), rows)?;
+        through((&*small, machine), (Cut::Closed(bytes), &format!("closed after {point} %")), rows)?;
+        through((&*small, machine), (Cut::Silent(bytes), &format!("silent after {point} %")), rows)?;
     }
     namespace((small, machine), rows)
 }
@@ -35,24 +35,37 @@ fn through(
     let remote = format!("url = \"{}\", timeout = 2, execute = true", proxy.url());
     let built = small.build(&remote)?;
     if !what.is_empty() {
-        check((small, what, "stand-in, proxy"), &built, rows);
+        // Which calls there are depends on which worker is free: some builds have fewer.
+        let told = if proxy.is_cut() { Check::Told } else { Check::Silent };
+        check((small, what, "stand-in, proxy"), (&built, told), rows);
     }
     Ok(proxy.passed())
 }
 
-fn check((small, what, server): (&Compared, &str, &str), built: &Built, rows: &mut Rows) {
-    let checks = [Check::Same(&small.local), Check::Told, Check::Within(HELD_UP)];
+fn check(
+    (small, what, server): (&Compared, &str, &str),
+    (built, told): (&Built, Check<'_>),
+    rows: &mut Rows,
+) {
+    let checks = [Check::Same(&small.local), told, Check::Within(HELD_UP)];
     rows.build((what, server), built, &checks);
 }
 
 /// A server in a network of its own, whose cable is pulled once it was asked something.
-fn namespace((small, machine): (&Compared, &Machine<'_>), rows: &mut Rows) -> Result<()> {
+fn namespace((small, machine): (&mut Compared, &Machine<'_>), rows: &mut Rows) -> Result<()> {
     if !machine.workspace.is_root() {
         return skip("a network of its own needs root");
     }
     let namespace = Namespace::new()?;
     let standin = namespace.standin(machine.standin_program())?;
-    let remote = executes(&standin);
+    small.project.set_network(Some(namespace.here()));
+    pulled((small, &namespace), &standin, rows)?;
+    small.project.set_network(None);
+    Ok(())
+}
+
+fn pulled((small, namespace): (&Compared, &Namespace), standin: &Standin, rows: &mut Rows) -> Result<()> {
+    let remote = executes(standin);
     let built = small.build(&remote)?;
     rows.build(("executed there", "stand-in, netns"), &built, &[Check::Same(&small.local), Check::Silent]);
     standin.forget()?;
@@ -64,8 +77,8 @@ fn namespace((small, machine): (&Compared, &Machine<'_>), rows: &mut Rows) -> Re
         namespace.cut()?;
         building.join().map_err(|_| Error::new("the build's thread has panicked"))?
     })?;
-    check((small, "the cable is pulled", "stand-in, netns"), &built, rows);
+    check((small, "the cable is pulled", "stand-in, netns"), (&built, Check::Told), rows);
     let built = small.build(&remote)?;
-    check((small, "nobody is there", "stand-in, netns"), &built, rows);
+    check((small, "nobody is there", "stand-in, netns"), (&built, Check::Told), rows);
     Ok(())
 }

@@ -21,8 +21,7 @@ pub(in super::super) struct Buildbox {
 }
 
 impl Buildbox {
-    /// Starts the programs in `programs` with what lies in `dir`, or with nothing. It makes room for nothing but what it
-    /// stores: the machine's disk is not its own.
+    /// Starts the programs in `programs` with what lies in `dir`, or with nothing.
     pub(in super::super) fn start(programs: &Path, dir: &Path, jobs: usize) -> Result<Buildbox> {
         std::fs::create_dir_all(dir)?;
         let address = free_address()?;
@@ -32,7 +31,8 @@ impl Buildbox {
         for mount in MOUNTS.iter().filter(|mount| mount.split(':').all(|path| Path::new(path).exists())) {
             command.arg(format!("--runner-arg=--ro-bind-mount={mount}"));
         }
-        command.args(["--reserved=0", "--log-level=warning"]).arg(dir);
+        // What a build has stored stays, also where there is no room for more.
+        command.args(["--reserved=0", "--protect-session-blobs", "--log-level=warning"]).arg(dir);
         command.env("PATH", with(programs)?).stdin(Stdio::null());
         let log = std::fs::File::create(dir.with_extension("log"))?;
         command.stdout(log.try_clone()?).stderr(log);

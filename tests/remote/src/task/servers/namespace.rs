@@ -7,52 +7,62 @@ use super::process::bound;
 use super::standin::Standin;
 use offload_tests::error::{Error, Result};
 
-/// A network namespace, and a pair of virtual cards between it and this machine.
+/// Two namespaces, each with an end of the cable: this machine may have rules of its own for what leaves it.
 #[derive(Debug)]
 pub(in super::super) struct Namespace {
-    name: String,
-    card: String,
+    here: String,
+    there: String,
 }
 
 /// Addresses for documentation, which no network has (<https://www.rfc-editor.org/rfc/rfc5737>).
-const HERE: &str = "192.0.2.1";
-const THERE: &str = "192.0.2.2";
+const HERE: &str = "192.0.2.1/30";
+const THERE: &str = "192.0.2.2/30";
+/// The name of the card in both.
+const CARD: &str = "cable";
 
 impl Namespace {
-    /// Makes one; only root may.
+    /// Makes both; only root may.
     pub(in super::super) fn new() -> Result<Namespace> {
-        let id = std::process::id();
-        let (name, card) = (format!("offload{id}"), format!("of{id}"));
-        let (other, mask) = (format!("og{id}"), "30");
-        ip(&["netns", "add", &name])?;
-        let namespace = Namespace { name, card };
-        let (name, card) = (&namespace.name, &namespace.card);
-        ip(&["link", "add", card, "type", "veth", "peer", "name", &other, "netns", name])?;
-        ip(&["address", "add", &format!("{HERE}/{mask}"), "dev", card])?;
-        ip(&["link", "set", card, "up"])?;
-        ip(&["-n", name, "address", "add", &format!("{THERE}/{mask}"), "dev", &other])?;
-        ip(&["-n", name, "link", "set", &other, "up"])?;
+        let [here, there] = ["here", "there"].map(|end| format!("offload-{end}-{}", std::process::id()));
+        let namespace = Namespace { here, there };
+        let (here, there) = (&namespace.here, &namespace.there);
+        ip(&["netns", "add", here])?;
+        ip(&["netns", "add", there])?;
+        ip(&["-n", here, "link", "add", CARD, "type", "veth", "peer", "name", CARD, "netns", there])?;
+        for (end, address) in [(here, HERE), (there, THERE)] {
+            ip(&["-n", end, "address", "add", address, "dev", CARD])?;
+            ip(&["-n", end, "link", "set", CARD, "up"])?;
+            ip(&["-n", end, "link", "set", "lo", "up"])?;
+        }
         Ok(namespace)
+    }
+
+    /// The name of that in which builds run.
+    pub(in super::super) fn here(&self) -> &str {
+        &self.here
     }
 
     /// A stand-in there.
     pub(in super::super) fn standin(&self, program: &Path) -> Result<Standin> {
         let mut command = bound("ip");
-        command.args(["netns", "exec", &self.name]).arg(program).args(["--listen", THERE]);
+        let address = THERE.split('/').next().unwrap_or_default();
+        command.args(["netns", "exec", &self.there]).arg(program).args(["--listen", address]);
         Standin::started(command)
     }
 
     /// From now on nothing arrives, and nobody is told.
     pub(in super::super) fn cut(&self) -> Result<()> {
-        // A card that is down would be an error at once: the packets have to vanish on the way.
-        ip(&["-n", &self.name, "link", "set", "dev", &self.card.replacen("of", "og", 1), "down"])
+        // A card that is down here would be an error at once: the packets have to vanish on the way.
+        ip(&["-n", &self.there, "link", "set", "dev", CARD, "down"])
     }
 }
 
 impl Drop for Namespace {
     fn drop(&mut self) {
-        // The cards go with it.
-        let _ = ip(&["netns", "delete", &self.name]);
+        // The cards go with them.
+        for end in [&self.here, &self.there] {
+            let _ = ip(&["netns", "delete", end]);
+        }
     }
 }
 

@@ -53,6 +53,11 @@ impl Proxy {
         format!("grpc://{}", self.address)
     }
 
+    /// Whether the cut has come.
+    pub(in super::super) fn is_cut(&self) -> bool {
+        self.state.is_closed() || self.state.is_silent()
+    }
+
     /// How many bytes went through.
     pub(in super::super) fn passed(&self) -> u64 {
         self.state.passed.load(Ordering::Relaxed)
