@@ -28,6 +28,8 @@ pub(crate) struct Remote {
     #[cfg(unix)]
     server: OnceLock<Option<server::Server>>,
     given_up: AtomicBool,
+    /// Whether a reason to work here was told: one fault has many consequences.
+    has_told: AtomicBool,
 }
 
 impl Remote {
@@ -37,6 +39,7 @@ impl Remote {
             #[cfg(unix)]
             server: OnceLock::new(),
             given_up: AtomicBool::new(false),
+            has_told: AtomicBool::new(false),
         }
     }
 
@@ -45,7 +48,14 @@ impl Remote {
         let Some(Reply::Found(bytes)) = self.ask(context, &Request::Get { key: key.hash() }) else {
             return None;
         };
-        let stored = Stored::from_bytes(&bytes, key.hash()).ok()?;
+        let Ok(stored) = Stored::from_bytes(&bytes, key.hash()) else {
+            let url = &self.settings.url;
+            self.tell(
+                context,
+                &format!("`{url}` has results of other actions, or damaged ones; they were not used"),
+            );
+            return None;
+        };
         context.tally.received(bytes.len() as u64);
         Some(stored)
     }
@@ -92,16 +102,23 @@ impl Remote {
         }
         match self.reply(context, request) {
             Ok(Reply::Declined { reason }) => {
-                context.env.warn(&reason);
+                self.tell(context, &reason);
                 None
             }
             Ok(reply) => Some(reply),
             Err(error) => {
                 if !self.given_up.swap(true, Ordering::Relaxed) {
-                    context.env.warn(&format!("no results come from other machines: {error}"));
+                    self.tell(context, &format!("no results come from other machines: {error}"));
                 }
                 None
             }
+        }
+    }
+
+    /// Tells the first reason. One that is empty was told by another build script.
+    fn tell(&self, context: &Context, reason: &str) {
+        if !reason.is_empty() && !self.has_told.swap(true, Ordering::Relaxed) {
+            context.env.warn(reason);
         }
     }
 
