@@ -245,8 +245,7 @@ fn a_machine_that_does_not_upload_leaves_nothing() {
             .env("OFFLOAD_CONFIG", places.package.join("offload.toml"))
             .env("OFFLOAD_CARGO_OFFLOAD", cargo_offload()),
     );
-    assert_eq!(machines.results("ac"), [PathBuf::new(); 0]);
-    assert_eq!(machines.results("cas"), [PathBuf::new(); 0]);
+    assert!(machines.results("ac").is_empty() && machines.results("cas").is_empty());
     // Everybody else writes.
     machines.build("writer");
     assert!(!machines.results("cas").is_empty());
