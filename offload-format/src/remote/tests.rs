@@ -1,3 +1,5 @@
+//! Messages come back as they were, and what is no message is refused.
+
 use super::*;
 
 fn program() -> Program {
@@ -18,7 +20,7 @@ fn action() -> Action {
         inputs: vec![
             input("package/a.ll", Source::Bytes(vec![0, 1, 255])),
             input("files/0.bc", Source::File("/usr/lib/x.bc".into())),
-            input("tools", Source::Folder("/home/me/tools".into())),
+            input("tools", Source::Folder("/opt/me/tools".into())),
         ],
         outputs: vec!["out".into(), "out.bin".into()],
         worker: Some(program()),

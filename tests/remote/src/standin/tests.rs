@@ -1,3 +1,5 @@
+//! What the stand-in says and does, also where it is told to do wrong.
+
 use super::*;
 use crate::api::{ActionResult, Command, OutputFile};
 use crate::client::{Client, action};
