@@ -12,7 +12,7 @@ mod message;
 mod values;
 
 use std::io::Write;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::message::Message;
 use crate::driver::{DriverMemory, DriverOutput, DriverStream, Failure, FillPattern, MemoryRange, Told};
@@ -20,7 +20,7 @@ use crate::error::Problem;
 use crate::failures::Failures;
 
 /// The variable of images that print.
-pub(crate) const VARIABLE: &str = "__offload_output";
+const VARIABLE: &str = "__offload_output";
 /// Of the ring: a power of two.
 const WORDS: u32 = 1 << 18;
 /// Before the ring: words that were taken, words that were read (each of 64 bits), messages for which there was no room,
@@ -51,9 +51,28 @@ struct Header {
     failed: u32,
 }
 
+/// A loaded image, whose kernels print if it has [`VARIABLE`].
+pub(crate) trait PrintingImage {
+    fn has_variable(&self, name: &str) -> bool;
+    /// A stream of the device on which it is loaded.
+    fn new_stream(&self) -> Result<Box<dyn DriverStream>, Problem>;
+    /// Writes `bytes` to the variable `name`.
+    fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), String>;
+}
+
 impl Output {
+    /// The ring of `image`, which knows it then; `None` if no kernel prints.
+    pub(crate) fn of(image: &impl PrintingImage) -> Result<Option<Arc<Output>>, Problem> {
+        if !image.has_variable(VARIABLE) {
+            return Ok(None);
+        }
+        let output = Output::new(image.new_stream()?)?;
+        image.write_global(VARIABLE, &output.address())?;
+        Ok(Some(Arc::new(output)))
+    }
+
     /// A ring in memory of the device of `stream`, which is its own.
-    pub(crate) fn new(stream: Box<dyn DriverStream>) -> Result<Output, Problem> {
+    fn new(stream: Box<dyn DriverStream>) -> Result<Output, Problem> {
         let size = HEADER.saturating_add(WORDS as usize * 4);
         let memory = stream.allocate(size)?;
         stream.fill(MemoryRange { memory: &*memory, offset: 0, size }, FillPattern::Bytes4(0))?;
@@ -64,7 +83,7 @@ impl Output {
     }
 
     /// What the image's variable has to be.
-    pub(crate) fn address(&self) -> [u8; 8] {
+    fn address(&self) -> [u8; 8] {
         self.memory.device_address().start.to_ne_bytes()
     }
 

@@ -13,9 +13,10 @@ use super::context::{Context, Entered};
 use super::driver::problem;
 use super::jit::{self, Ptx};
 use super::stream::CudaStream;
+use crate::driver::DriverStream;
 use crate::entry::LoadedImage;
 use crate::error::Problem;
-use crate::output::{self, Output};
+use crate::output::{Output, PrintingImage};
 
 /// A loaded module.
 #[derive(Debug)]
@@ -55,19 +56,8 @@ impl CudaModule {
             (kind, _) => return Err(format!("it is of kind {kind}, which CUDA does not link").into()),
         };
         let mut module = CudaModule { raw, context: context.clone(), output: None };
-        module.output = module.make_output(&entered)?;
+        module.output = Output::of(&module)?;
         Ok(module)
-    }
-
-    /// Memory for what the kernels print, if they do.
-    fn make_output(&self, entered: &Entered<'_>) -> Result<Option<Arc<Output>>, Problem> {
-        if self.variable(output::VARIABLE, entered).is_err() {
-            return Ok(None);
-        }
-        let stream = CudaStream::new(self.context.clone()).map_err(problem)?;
-        let output = Output::new(Box::new(stream))?;
-        self.write_global(output::VARIABLE, &output.address())?;
-        Ok(Some(Arc::new(output)))
     }
 
     pub(super) fn output(&self) -> Option<&Arc<Output>> {
@@ -97,18 +87,6 @@ impl CudaModule {
         unsafe { kernel_names(entered.functions(), self.raw) }
     }
 
-    /// Writes `bytes` to the variable `name`.
-    pub(super) fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
-        let failed = |error: CuError| error.to_string();
-        let entered = self.context.enter().map_err(failed)?;
-        let Variable { address, size } = self.variable(name, &entered)?;
-        if size != bytes.len() {
-            return Err(format!("it is {size} bytes, {} are given", bytes.len()));
-        }
-        let stream = CudaStream::new(self.context.clone()).map_err(failed)?;
-        stream.copy_in(address, bytes).and_then(|()| stream.wait(&entered)).map_err(failed)
-    }
-
     fn variable(&self, name: &str, entered: &Entered<'_>) -> Result<Variable, String> {
         let c_name = CString::new(name).map_err(|_| "the name has a NUL".to_string())?;
         let (module, name, mut address, mut size) = (self.raw, c_name.as_ptr(), 0, 0);
@@ -123,6 +101,27 @@ impl CudaModule {
             }
             Err(error) => Err(error.to_string()),
         }
+    }
+}
+
+impl PrintingImage for CudaModule {
+    fn has_variable(&self, name: &str) -> bool {
+        self.context.enter().is_ok_and(|entered| self.variable(name, &entered).is_ok())
+    }
+
+    fn new_stream(&self) -> Result<Box<dyn DriverStream>, Problem> {
+        Ok(Box::new(CudaStream::new(self.context.clone()).map_err(problem)?))
+    }
+
+    fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
+        let failed = |error: CuError| error.to_string();
+        let entered = self.context.enter().map_err(failed)?;
+        let Variable { address, size } = self.variable(name, &entered)?;
+        if size != bytes.len() {
+            return Err(format!("it is {size} bytes, {} are given", bytes.len()));
+        }
+        let stream = CudaStream::new(self.context.clone()).map_err(failed)?;
+        stream.copy_in(address, bytes).and_then(|()| stream.wait(&entered)).map_err(failed)
     }
 }
 

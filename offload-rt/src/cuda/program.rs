@@ -15,6 +15,7 @@ use super::stream::CudaStream;
 use crate::driver::{Driver, DriverHostMemory, DriverKernel, DriverModule, DriverStream};
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
+use crate::output::PrintingImage;
 use crate::text::escape;
 use crate::thread_blocks::{Resolved, ResolvedKernels};
 

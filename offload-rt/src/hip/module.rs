@@ -13,9 +13,10 @@ use super::api::{
 use super::context::{Context, Entered};
 use super::driver::problem;
 use super::stream::HipStream;
+use crate::driver::DriverStream;
 use crate::entry::LoadedImage;
 use crate::error::Problem;
-use crate::output::{self, Output};
+use crate::output::{Output, PrintingImage};
 
 const ELF: &[u8] = b"\x7fELF";
 /// `EM_AMDGPU` (<https://llvm.org/docs/AMDGPUUsage.html#header>).
@@ -50,19 +51,8 @@ impl HipModule {
         // SAFETY: the image is a code object, and nothing in it reaches outside of it; the function writes one handle.
         unsafe { call!(entered.functions(), hipModuleLoadData(&raw mut raw, code)) }.map_err(refused)?;
         let mut module = HipModule { raw, context: context.clone(), output: None };
-        module.output = module.make_output(&entered)?;
+        module.output = Output::of(&module)?;
         Ok(module)
-    }
-
-    /// Memory for what the kernels print, if they do.
-    fn make_output(&self, entered: &Entered<'_>) -> Result<Option<Arc<Output>>, Problem> {
-        if self.variable(output::VARIABLE, entered).is_err() {
-            return Ok(None);
-        }
-        let stream = HipStream::new(self.context.clone()).map_err(problem)?;
-        let output = Output::new(Box::new(stream))?;
-        self.write_global(output::VARIABLE, &output.address())?;
-        Ok(Some(Arc::new(output)))
     }
 
     pub(super) fn output(&self) -> Option<&Arc<Output>> {
@@ -86,18 +76,6 @@ impl HipModule {
         Ok(found)
     }
 
-    /// Writes `bytes` to the variable `name`.
-    pub(super) fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
-        let failed = |error: HipError| error.to_string();
-        let entered = self.context.enter().map_err(failed)?;
-        let Variable { address, size } = self.variable(name, &entered)?;
-        if size != bytes.len() {
-            return Err(format!("it is {size} bytes, {} are given", bytes.len()));
-        }
-        let stream = HipStream::new(self.context.clone()).map_err(failed)?;
-        stream.copy_in(address, bytes).and_then(|()| stream.wait(&entered)).map_err(failed)
-    }
-
     fn variable(&self, name: &str, entered: &Entered<'_>) -> Result<Variable, String> {
         let c_name = CString::new(name).map_err(|_| "the name has a NUL".to_string())?;
         let (module, name, mut address, mut size) = (self.raw, c_name.as_ptr(), ptr::null_mut(), 0);
@@ -112,6 +90,27 @@ impl HipModule {
             }
             Err(error) => Err(error.to_string()),
         }
+    }
+}
+
+impl PrintingImage for HipModule {
+    fn has_variable(&self, name: &str) -> bool {
+        self.context.enter().is_ok_and(|entered| self.variable(name, &entered).is_ok())
+    }
+
+    fn new_stream(&self) -> Result<Box<dyn DriverStream>, Problem> {
+        Ok(Box::new(HipStream::new(self.context.clone()).map_err(problem)?))
+    }
+
+    fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
+        let failed = |error: HipError| error.to_string();
+        let entered = self.context.enter().map_err(failed)?;
+        let Variable { address, size } = self.variable(name, &entered)?;
+        if size != bytes.len() {
+            return Err(format!("it is {size} bytes, {} are given", bytes.len()));
+        }
+        let stream = HipStream::new(self.context.clone()).map_err(failed)?;
+        stream.copy_in(address, bytes).and_then(|()| stream.wait(&entered)).map_err(failed)
     }
 }
 

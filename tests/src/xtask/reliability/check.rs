@@ -43,10 +43,10 @@ pub(crate) enum Extent {
 
 /// How a check ended.
 pub(crate) struct Outcome {
-    check: &'static Check,
-    tried: String,
-    found: String,
-    time: Duration,
+    pub(crate) check: &'static Check,
+    pub(crate) tried: String,
+    pub(crate) found: String,
+    pub(crate) time: Duration,
     pub(crate) passed: bool,
 }
 
