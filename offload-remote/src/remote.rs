@@ -77,11 +77,16 @@ impl Remote {
                 self.notes.keep(Topic::Storing, || self.not_stored(&fault));
             }
             Err(fault) => {
-                // What a server does not take, one file say, is no reason not to ask it for others.
-                if fault.kind == Kind::Transient {
-                    self.health.failed();
-                }
-                self.notes.keep(Topic::Storing, || self.not_stored(&fault));
+                let topic = match fault.kind {
+                    // One reason is enough, also if a request of another kind meets it first.
+                    Kind::Transient => {
+                        self.health.failed();
+                        Topic::Server
+                    }
+                    // What a server does not take, one file say, is no reason not to ask it for others.
+                    _ => Topic::Storing,
+                };
+                self.notes.keep(topic, || self.not_stored(&fault));
             }
         }
     }

@@ -176,3 +176,15 @@ async fn a_server_that_is_not_there_is_missing_with_a_hint() {
     let said = remote.notes.take();
     assert!(said.contains("refused") && said.contains("hint: nothing listens there"), "{said}");
 }
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_told_once_whatever_meets_it_first() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("url = \"grpc://{}\"", listener.local_addr().unwrap());
+    drop(listener);
+    let remote = Remote::new(Settings::parse(&url).unwrap()).unwrap();
+    remote.put(KEY, Bytes::from_static(b"result")).await;
+    assert_eq!(remote.get(KEY).await, None);
+    let said = remote.notes.take();
+    assert!(said.contains("not stored") && !said.contains("no results come"), "{said}");
+}
