@@ -2,14 +2,16 @@
 
 mod front_end;
 mod roots;
+mod uploaded;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use offload_format::remote::{Action, Executed, Input, Source, Stored, Variable};
 use offload_format::variable;
 
+use self::uploaded::Uploaded;
 use super::Session;
 use super::action::{Arg, Made, OUTPUT_NAMES, Step, args_key};
 use crate::cache::{Key, KeyBuilder};
@@ -17,9 +19,6 @@ use crate::jobs::Place;
 use crate::remote::{Remote, ToolsFrom, file_hash, program};
 use crate::tally::Origin;
 use crate::tool::Tool;
-
-/// Where a folder with compilers lies among the inputs.
-const TOOLS: &str = "tools";
 
 impl<'a> Session<'a> {
     /// Other machines, unless something of them was damaged.
@@ -106,29 +105,20 @@ impl<'a> Session<'a> {
     fn action(&self, tool: &Tool, arguments: Vec<String>, mut inputs: Vec<Input>) -> Option<Action> {
         let variable = |name: &str, value: &str| Variable { name: name.into(), value: value.into() };
         let mut variables = vec![variable(variable::LC_ALL, "C"), variable(variable::PATH, "/usr/bin:/bin")];
-        let folder = self.env().toolchain_folder().filter(|folder| tool.path.starts_with(folder));
         let uploads = self.remote()?.settings.tools == ToolsFrom::Upload;
-        let (path, worker) = match folder.filter(|_| uploads) {
-            Some(folder) => {
-                let below = |path: &Path| {
-                    let rest = path.strip_prefix(&folder).ok()?.to_str()?;
-                    Some(format!("{TOOLS}/{rest}"))
-                };
-                let libraries = self.env().toolchain_libraries(&tool.path);
-                let libraries: Vec<String> = libraries.iter().filter_map(|dir| below(dir)).collect();
-                variables.push(variable(variable::LD_LIBRARY_PATH, &libraries.join(":")));
-                inputs.push(Input { path: TOOLS.into(), source: Source::Folder(folder.to_str()?.into()) });
-                (below(&tool.path)?, None)
+        let (path, directories, worker) = match uploads.then(|| self.uploaded(tool)).flatten() {
+            Some(Uploaded { program, library_directories, inputs: files }) => {
+                inputs.extend(files);
+                (program, library_directories, None)
             }
             None => {
                 let program = program(self.context(), tool)?;
-                if !program.library_directories.is_empty() {
-                    let list = program.library_directories.join(":");
-                    variables.push(variable(variable::LD_LIBRARY_PATH, &list));
-                }
-                (program.path.clone(), Some(program))
+                (program.path.clone(), program.library_directories.clone(), Some(program))
             }
         };
+        if !directories.is_empty() {
+            variables.push(variable(variable::LD_LIBRARY_PATH, &directories.join(":")));
+        }
         Some(Action {
             arguments: std::iter::once(path).chain(arguments).collect(),
             variables,

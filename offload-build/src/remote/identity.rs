@@ -20,21 +20,37 @@ const OF_NVCC: [&str; 4] = ["ptxas", "cudafe++", "fatbinary", "../nvvm/bin/cicc"
 impl Remote {
     /// The content of `tool` with its libraries; `None` if it is not known, or if the tool is a script that starts others.
     pub(crate) fn tool_hash(&self, context: &Context, tool: &Tool) -> Option<Hash128> {
+        Some(self.identified(context, tool)?.hash)
+    }
+
+    /// The files of `tool` and of its libraries, without links.
+    pub(crate) fn tool_files(&self, context: &Context, tool: &Tool) -> Option<Vec<PathBuf>> {
+        Some(self.identified(context, tool)?.files)
+    }
+
+    fn identified(&self, context: &Context, tool: &Tool) -> Option<Identified> {
         let program = program(context, tool)?;
         let key = KeyBuilder::new("tool by content 1").part(tool.identity().ok()?.as_bytes());
         let key = key.part(format!("{program:?}").as_bytes()).finish();
         let _lock = context.cache.lock(key);
         let known = context.cache.get_text(key).and_then(|text| recorded(&text));
-        if let Some(hash) = known {
-            return Some(hash);
+        if known.is_some() {
+            return known;
         }
         let Some(Reply::Identified(files)) = self.ask(context, &Request::Identify(program)) else {
             return None;
         };
         let hash = hash(&files, &tool.version);
         let _ = context.cache.put(key, record(&files, hash).ok()?.as_bytes());
-        Some(hash)
+        Some(Identified { hash, files: files.into_iter().map(|file| file.path.into()).collect() })
     }
+}
+
+/// A tool by its content.
+#[derive(Debug, PartialEq, Eq)]
+struct Identified {
+    hash: Hash128,
+    files: Vec<PathBuf>,
 }
 
 /// `tool` and what belongs to it.
@@ -84,16 +100,18 @@ fn record(files: &[FileIdentity], hash: Hash128) -> Result<String> {
     Ok(lines.join("\n"))
 }
 
-/// The hash of a record whose files have not changed.
-fn recorded(text: &str) -> Option<Hash128> {
+/// What a record says, if its files have not changed.
+fn recorded(text: &str) -> Option<Identified> {
     let mut lines = text.lines();
     let hash = lines.next()?.parse().ok()?;
+    let mut files = Vec::new();
     while let (Some(stamp), Some(path)) = (lines.next(), lines.next()) {
         if file_stamp(Path::new(path)).ok()? != stamp {
             return None;
         }
+        files.push(path.into());
     }
-    Some(hash)
+    Some(Identified { hash, files })
 }
 
 /// The content of a file that a command reads, hashed once for each state of it.
@@ -132,7 +150,8 @@ mod tests {
         let path = dir.path().join("tool");
         std::fs::write(&path, "a").unwrap();
         let text = record(&[file(path.to_str().unwrap(), 1)], Hash128([5; 16])).unwrap();
-        assert_eq!(recorded(&text), Some(Hash128([5; 16])));
+        let identified = Identified { hash: Hash128([5; 16]), files: vec![path.clone()] };
+        assert_eq!(recorded(&text), Some(identified));
         std::fs::write(&path, "ab").unwrap();
         assert_eq!(recorded(&text), None);
         std::fs::remove_file(&path).unwrap();

@@ -29,20 +29,42 @@ impl<'a> Machine<'a> {
             true => Some(setup::ensure_wheel(workspace, Wheel::Buildbox)?),
             false => None,
         };
-        let (profile, directory) = if plan.measures() { ("release", "release") } else { ("dev", "debug") };
         // Both at once: what they share is compiled once.
-        let cargo = workspace.cargo().args(["build", "--quiet", "--profile", profile]);
-        let cargo = cargo.args(["--package", "offload-remote-tests", "--bin", "standin-remote"]);
-        let cargo = cargo.args(["--package", "cargo-offload", "--bin", "cargo-offload"]);
-        cargo.args(["--features", "cargo-offload/remote"]).run()?;
-        let programs = workspace.target_dir.join(directory);
-        Ok(Machine {
-            workspace,
-            dir: workspace.shell.create_dir(workspace.target_dir.join("remote"))?,
-            tool: programs.join("cargo-offload"),
-            standin: programs.join("standin-remote"),
-            buildbox,
-        })
+        let cargo = workspace.cargo().args(["build", "--quiet", "--bin", "standin-remote"]);
+        let cargo = cargo.args(["--bin", "cargo-offload"]);
+        let (cargo, directory) = match plan.measures() {
+            true => {
+                let cargo = cargo.args(["--release", "--package", "offload-remote-tests"]);
+                let cargo = cargo.args(["--package", "cargo-offload", "--features", "cargo-offload/remote"]);
+                (cargo, "release")
+            }
+            // A test among them has cargo choose features as `cargo test` does, which has compiled the rest then.
+            false => (cargo.args(["--workspace", "--all-features", "--test", "packer_memory"]), "debug"),
+        };
+        cargo.run()?;
+        let dir = workspace.shell.create_dir(workspace.target_dir.join("remote"))?;
+        let built = workspace.target_dir.join(directory);
+        // Copies, as cargo puts other builds of the programs under the first names.
+        let copied = |name: &str| -> Result<PathBuf> {
+            let copy = dir.join(name);
+            workspace.shell.remove_path(&copy)?;
+            workspace.shell.copy_file(built.join(name), &copy)?;
+            Ok(copy)
+        };
+        let (tool, standin) = (copied("cargo-offload")?, copied("standin-remote")?);
+        Ok(Machine { workspace, dir, tool, standin, buildbox })
+    }
+
+    /// A folder of `toolchain install` with clang.
+    pub(super) fn toolchain(&self) -> Result<PathBuf> {
+        let folder = self.dir.join("toolchain");
+        if !folder.is_dir() {
+            let install =
+                self.workspace.shell.cmd(&self.tool).args(["offload", "toolchain", "install", "llvm"]);
+            let install = install.arg("--lock").arg(self.dir.join("toolchain.lock"));
+            install.env("OFFLOAD_TOOLCHAIN", &folder).run()?;
+        }
+        Ok(folder)
     }
 
     /// An empty stand-in, with these arguments.

@@ -34,6 +34,8 @@ pub(super) struct Project {
     images: usize,
     /// The network in which it is built, if it has one of its own.
     network: Option<String>,
+    /// A folder of `toolchain install`, if its compilers are used.
+    toolchain: Option<PathBuf>,
 }
 
 /// A compile cache of its own.
@@ -90,6 +92,7 @@ impl Project {
             tool: machine.tool.clone(),
             images: size.files * size.targets,
             network: None,
+            toolchain: None,
         };
         // Only what the package itself takes is measured later.
         project.set_remote("")?;
@@ -123,6 +126,11 @@ impl Project {
     /// From now on it is built in this network.
     pub(super) fn set_network(&mut self, name: Option<&str>) {
         self.network = name.map(str::to_string);
+    }
+
+    /// From now on it is built with the compilers of this folder, or with the machine's.
+    pub(super) fn set_toolchain(&mut self, folder: Option<&Path>) {
+        self.toolchain = folder.map(Path::to_path_buf);
     }
 
     /// Whether the program that was built last has as many images as it should.
@@ -160,6 +168,18 @@ impl Project {
         command.env("CARGO_TARGET_DIR", &self.target).env("OFFLOAD_CACHE_DIR", cache.path());
         // The images are compared in the program.
         command.env("OFFLOAD_EMBED", "always").env("OFFLOAD_CARGO_OFFLOAD", &self.tool);
+        if let Some(folder) = &self.toolchain {
+            command.env("OFFLOAD_TOOLCHAIN", folder);
+            let tools = [
+                ("CLANG", "clang-22"),
+                ("LLVM_LINK", "llvm-link-22"),
+                ("LLD", "lld-22"),
+                ("STRIP", "llvm-strip-22"),
+            ];
+            for (variable, program) in tools {
+                command.env(format!("OFFLOAD_{variable}"), folder.join("usr/bin").join(program));
+            }
+        }
         for name in [
             "OFFLOAD_CONFIG",
             "OFFLOAD_TARGETS",

@@ -1,5 +1,7 @@
 //! Every kind of server: a build fills it, and another one, as on another machine, takes everything from it.
 
+use std::path::Path;
+
 use super::alone;
 use super::machine::Machine;
 use super::project::{Built, Cache, Project, Size};
@@ -48,7 +50,7 @@ impl Compared {
 }
 
 pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
-    let small = Compared::prepare(machine, Size::SMALL, rows)?;
+    let mut small = Compared::prepare(machine, Size::SMALL, rows)?;
     let dir = tempfile::tempdir()?;
     let at = |name: &str| dir.path().join(name);
     small.fill_and_take("folder", &format!("url = \"file://{}\"", at("folder").display()), rows)?;
@@ -62,6 +64,8 @@ pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
     let workers = Buildbox::start(machine.buildbox()?, &at("workers"), 2)?;
     let executes = format!("url = \"{}\", execute = true", workers.url());
     small.fill_and_take("buildbox, executing", &executes, rows)?;
+
+    tools_travel(machine, &mut small, &at("bare"), rows)?;
 
     let standin = machine.standin(&[])?;
     alone::compile(("stand-in", &standin.url()), rows)?;
@@ -82,4 +86,16 @@ pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
         pair.key.display()
     );
     small.fill_and_take("stand-in, TLS", &secure, rows)
+}
+
+/// Workers that have no compilers get them with their first command.
+fn tools_travel(machine: &Machine<'_>, small: &mut Compared, dir: &Path, rows: &mut Rows) -> Result<()> {
+    small.project.set_toolchain(Some(&machine.toolchain()?));
+    let workers = Buildbox::start_bare(machine.buildbox()?, dir, 2)?;
+    let remote = format!("url = \"{}\", execute = true, tools = \"upload\"", workers.url());
+    let built = small.build(&remote);
+    small.project.set_toolchain(None);
+    let checks = [Check::Same(&small.local), Check::Fewer(&small.local), Check::Silent];
+    rows.build(("compilers travel", "buildbox, bare"), &built?, &checks);
+    Ok(())
 }

@@ -12,6 +12,13 @@ use offload_tests::error::{Error, Result};
 /// directory that it leads to.
 const MOUNTS: [&str; 4] = ["/usr:/usr", "/usr/bin:/bin", "/usr/lib:/lib", "/usr/lib64:/lib64"];
 
+/// Of a worker without compilers: the C library alone.
+const BARE_MOUNTS: [&str; 3] = [
+    "/usr/lib64:/lib64",
+    "/usr/lib/x86_64-linux-gnu:/lib/x86_64-linux-gnu",
+    "/usr/lib/aarch64-linux-gnu:/lib/aarch64-linux-gnu",
+];
+
 /// A running server.
 #[derive(Debug)]
 pub(in super::super) struct Buildbox {
@@ -20,15 +27,32 @@ pub(in super::super) struct Buildbox {
     dir: PathBuf,
 }
 
+/// How many there are, and what they find outside of their inputs: `from:to`.
+struct Workers<'a> {
+    jobs: usize,
+    mounts: &'a [&'a str],
+}
+
 impl Buildbox {
     /// Starts the programs in `programs` with what lies in `dir`, or with nothing.
     pub(in super::super) fn start(programs: &Path, dir: &Path, jobs: usize) -> Result<Buildbox> {
+        Buildbox::start_with(programs, dir, Workers { jobs, mounts: &MOUNTS })
+    }
+
+    /// The same with workers that have no compilers.
+    pub(in super::super) fn start_bare(programs: &Path, dir: &Path, jobs: usize) -> Result<Buildbox> {
+        Buildbox::start_with(programs, dir, Workers { jobs, mounts: &BARE_MOUNTS })
+    }
+
+    fn start_with(programs: &Path, dir: &Path, workers: Workers<'_>) -> Result<Buildbox> {
         std::fs::create_dir_all(dir)?;
         let address = free_address()?;
         let mut command = bound(programs.join("buildbox-casd"));
-        command.arg(format!("--bind={address}")).arg(format!("--jobs={jobs}"));
+        command.arg(format!("--bind={address}")).arg(format!("--jobs={}", workers.jobs));
         command.arg(format!("--buildbox-run={}", programs.join("buildbox-run").display()));
-        for mount in MOUNTS.iter().filter(|mount| mount.split(':').all(|path| Path::new(path).exists())) {
+        for mount in
+            workers.mounts.iter().filter(|mount| mount.split(':').all(|path| Path::new(path).exists()))
+        {
             command.arg(format!("--runner-arg=--ro-bind-mount={mount}"));
         }
         // What a build has stored stays, also where there is no room for more.

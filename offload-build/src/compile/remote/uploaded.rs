@@ -1,0 +1,88 @@
+//! Compilers of the folder of `toolchain install`, which travel with what they compile.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use offload_format::remote::{Input, Source};
+
+use super::super::Session;
+use crate::tool::Tool;
+
+/// Where the folder lies among the inputs.
+const TOOLS: &str = "tools";
+
+/// A compiler among the inputs of an action.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Uploaded {
+    /// The name of the program.
+    pub(super) program: String,
+    /// Where it looks for its libraries.
+    pub(super) library_directories: Vec<String>,
+    /// The program, its libraries, and nothing else of the folder.
+    pub(super) inputs: Vec<Input>,
+}
+
+impl Session<'_> {
+    /// `tool` as inputs; `None` if it is not of the folder.
+    pub(super) fn uploaded(&self, tool: &Tool) -> Option<Uploaded> {
+        let folder = self.env().toolchain_folder().filter(|folder| tool.path.starts_with(folder))?;
+        let files = self.remote()?.tool_files(self.context(), tool)?;
+        let program = tool.path.canonicalize().ok()?;
+        uploaded(&folder.canonicalize().ok()?, &program, &self.env().toolchain_libraries(&tool.path), &files)
+    }
+}
+
+fn uploaded(folder: &Path, program: &Path, directories: &[PathBuf], files: &[PathBuf]) -> Option<Uploaded> {
+    let name = |path: &Path| Some(format!("{TOOLS}/{}", path.strip_prefix(folder).ok()?.to_str()?));
+    // The worker has the rest: the C library, and what belongs to it.
+    let own: BTreeSet<&Path> =
+        files.iter().map(PathBuf::as_path).filter(|path| path.starts_with(folder)).collect();
+    let directories: BTreeSet<PathBuf> =
+        directories.iter().filter_map(|dir| dir.canonicalize().ok()).collect();
+    let parents = own.iter().filter_map(|path| path.parent()).map(Path::to_path_buf);
+    let searched: BTreeSet<PathBuf> = directories.iter().cloned().chain(parents).collect();
+    // The loader looks for libraries by the names of links.
+    let links = searched.iter().flat_map(|dir| fs::read_dir(dir).into_iter().flatten().flatten());
+    let links = links.map(|entry| entry.path()).filter(|path| path.is_symlink());
+    let links = links.filter(|link| link.canonicalize().is_ok_and(|target| own.contains(&*target)));
+    let paths: BTreeSet<PathBuf> = own.iter().map(|path| path.to_path_buf()).chain(links).collect();
+    let input =
+        |path: &PathBuf| Some(Input { path: name(path)?, source: Source::File(path.to_str()?.to_string()) });
+    Some(Uploaded {
+        program: name(program)?,
+        library_directories: directories.iter().filter_map(|dir| name(dir)).collect(),
+        inputs: paths.iter().map(input).collect::<Option<_>>()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_travels_with_its_libraries_and_their_names_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().canonicalize().unwrap();
+        let [bin, lib] = ["usr/bin", "usr/lib"].map(|name| folder.join(name));
+        for path in [&bin, &lib] {
+            fs::create_dir_all(path).unwrap();
+        }
+        for path in [bin.join("clang-22"), bin.join("other"), lib.join("libA.so.1.2"), lib.join("libB.so.1")]
+        {
+            fs::write(path, "x").unwrap();
+        }
+        for (link, target) in [("libA.so.1", "libA.so.1.2"), ("libB.so", "libB.so.1")] {
+            std::os::unix::fs::symlink(target, lib.join(link)).unwrap();
+        }
+        let files = [bin.join("clang-22"), lib.join("libA.so.1.2"), "/lib/libc.so.6".into()];
+        let found = uploaded(&folder, &bin.join("clang-22"), std::slice::from_ref(&lib), &files).unwrap();
+        assert_eq!(found.program, "tools/usr/bin/clang-22");
+        assert_eq!(found.library_directories, ["tools/usr/lib"]);
+        let names: Vec<&str> = found.inputs.iter().map(|input| &*input.path).collect();
+        let expected = ["tools/usr/bin/clang-22", "tools/usr/lib/libA.so.1", "tools/usr/lib/libA.so.1.2"];
+        assert_eq!(names, expected);
+        assert_eq!(uploaded(&folder, Path::new("/usr/bin/clang"), &[], &files), None);
+    }
+}
