@@ -1,6 +1,6 @@
 //! Compilers of the folder of `toolchain install`, which travel with what they compile.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -28,31 +28,36 @@ impl Session<'_> {
     pub(super) fn uploaded(&self, tool: &Tool) -> Option<Uploaded> {
         let folder = self.env().toolchain_folder().filter(|folder| tool.path.starts_with(folder))?;
         let files = self.remote()?.tool_files(self.context(), tool)?;
-        let program = tool.path.canonicalize().ok()?;
-        uploaded(&folder.canonicalize().ok()?, &program, &self.env().toolchain_libraries(&tool.path), &files)
+        let directories = self.env().toolchain_libraries(&tool.path);
+        uploaded(&folder.canonicalize().ok()?, &tool.path, &directories, &files)
     }
 }
 
-fn uploaded(folder: &Path, program: &Path, directories: &[PathBuf], files: &[PathBuf]) -> Option<Uploaded> {
+fn uploaded(folder: &Path, tool: &Path, directories: &[PathBuf], files: &[PathBuf]) -> Option<Uploaded> {
     let name = |path: &Path| Some(format!("{TOOLS}/{}", path.strip_prefix(folder).ok()?.to_str()?));
+    // lld is another linker under each name; its libraries are found from where the file lies.
+    let program = tool.canonicalize().ok()?;
+    let program_name = name(&program.with_file_name(tool.file_name()?))?;
     // The worker has the rest: the C library, and what belongs to it.
     let own: BTreeSet<&Path> =
         files.iter().map(PathBuf::as_path).filter(|path| path.starts_with(folder)).collect();
-    let directories: BTreeSet<PathBuf> =
-        directories.iter().filter_map(|dir| dir.canonicalize().ok()).collect();
+    let named = directories.iter().filter_map(|dir| dir.canonicalize().ok());
     let parents = own.iter().filter_map(|path| path.parent()).map(Path::to_path_buf);
-    let searched: BTreeSet<PathBuf> = directories.iter().cloned().chain(parents).collect();
+    let searched: BTreeSet<PathBuf> = named.chain(parents).collect();
     // The loader looks for libraries by the names of links.
     let links = searched.iter().flat_map(|dir| fs::read_dir(dir).into_iter().flatten().flatten());
     let links = links.map(|entry| entry.path()).filter(|path| path.is_symlink());
     let links = links.filter(|link| link.canonicalize().is_ok_and(|target| own.contains(&*target)));
-    let paths: BTreeSet<PathBuf> = own.iter().map(|path| path.to_path_buf()).chain(links).collect();
-    let input =
-        |path: &PathBuf| Some(Input { path: name(path)?, source: Source::File(path.to_str()?.to_string()) });
+    let paths = own.iter().map(|path| path.to_path_buf()).chain(links);
+    let paths = paths.filter_map(|path| Some((name(&path)?, path)));
+    let inputs: BTreeMap<String, PathBuf> = paths.chain([(program_name.clone(), program)]).collect();
+    let input = |(path, file): (String, PathBuf)| {
+        Some(Input { path, source: Source::File(file.into_os_string().into_string().ok()?) })
+    };
     Some(Uploaded {
-        program: name(program)?,
-        library_directories: directories.iter().filter_map(|dir| name(dir)).collect(),
-        inputs: paths.iter().map(input).collect::<Option<_>>()?,
+        program: program_name,
+        library_directories: searched.iter().filter_map(|dir| name(dir)).collect(),
+        inputs: inputs.into_iter().map(input).collect::<Option<_>>()?,
     })
 }
 
@@ -69,20 +74,25 @@ mod tests {
         for path in [&bin, &lib] {
             fs::create_dir_all(path).unwrap();
         }
-        for path in [bin.join("clang-22"), bin.join("other"), lib.join("libA.so.1.2"), lib.join("libB.so.1")]
-        {
+        for path in [bin.join("lld"), bin.join("other"), lib.join("libA.so.1.2"), lib.join("libB.so.1")] {
             fs::write(path, "x").unwrap();
         }
-        for (link, target) in [("libA.so.1", "libA.so.1.2"), ("libB.so", "libB.so.1")] {
-            std::os::unix::fs::symlink(target, lib.join(link)).unwrap();
+        let linked = folder.join("ld.lld-22");
+        for (link, target) in [
+            (lib.join("libA.so.1"), "libA.so.1.2"),
+            (lib.join("libB.so"), "libB.so.1"),
+            (linked.clone(), "usr/bin/lld"),
+        ] {
+            std::os::unix::fs::symlink(target, link).unwrap();
         }
-        let files = [bin.join("clang-22"), lib.join("libA.so.1.2"), "/lib/libc.so.6".into()];
-        let found = uploaded(&folder, &bin.join("clang-22"), std::slice::from_ref(&lib), &files).unwrap();
-        assert_eq!(found.program, "tools/usr/bin/clang-22");
-        assert_eq!(found.library_directories, ["tools/usr/lib"]);
+        let files = [bin.join("lld"), lib.join("libA.so.1.2"), "/lib/libc.so.6".into()];
+        let found = uploaded(&folder, &linked, std::slice::from_ref(&lib), &files).unwrap();
+        assert_eq!(found.program, "tools/usr/bin/ld.lld-22");
+        assert_eq!(found.library_directories, ["tools/usr/bin", "tools/usr/lib"]);
         let names: Vec<&str> = found.inputs.iter().map(|input| &*input.path).collect();
-        let expected = ["tools/usr/bin/clang-22", "tools/usr/lib/libA.so.1", "tools/usr/lib/libA.so.1.2"];
-        assert_eq!(names, expected);
+        let programs = ["tools/usr/bin/ld.lld-22", "tools/usr/bin/lld"];
+        let libraries = ["tools/usr/lib/libA.so.1", "tools/usr/lib/libA.so.1.2"];
+        assert_eq!(names, [programs, libraries].concat());
         assert_eq!(uploaded(&folder, Path::new("/usr/bin/clang"), &[], &files), None);
     }
 }

@@ -173,7 +173,7 @@ impl Project {
             let tools = [
                 ("CLANG", "clang-22"),
                 ("LLVM_LINK", "llvm-link-22"),
-                ("LLD", "lld-22"),
+                ("LLD", "ld.lld-22"),
                 ("STRIP", "llvm-strip-22"),
             ];
             for (variable, program) in tools {
