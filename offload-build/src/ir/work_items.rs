@@ -11,12 +11,14 @@
 //!                  what is used after a wait that was made before it (`liveness`, `memory`)
 //!                  pieces, and places in the frame for what outlives one (`plan`)
 //!                  for each piece a loop over the work-items (`group`, `piece`)
+//!                  and one for rows in which no work-item meets an edge (`edges`)
 //! ```
 //!
 //! A piece is what a work-item does from one wait, or the start, to the next. Every piece tells which one is next, and
 //! OpenCL demands that all work-items of a group agree; so no shape of control flow is special
 //! (Karrenberg and Hack, "Improving Performance of OpenCL on CPUs", CC 2012).
 
+mod edges;
 mod entry;
 mod exclusive;
 mod facts;

@@ -89,6 +89,83 @@ fn mathematics_may_be_relaxed() {
     }
 }
 
+/// Comparisons with edges, which whole rows of a group may be spared: those of a line of numbers, and of numbers that wrap
+/// within a row.
+const EDGES: &str = "
+__kernel void neighbours(__global const int *from, __global int *to, uint n) {
+  const uint x = get_global_id(0), last = n - 1;
+  if (x >= n)
+    return;
+  const uint west = x == 0 ? 0 : x - 1, east = x == last ? last : x + 1;
+  const int far = clamp((int)x - 3, 0, (int)n - 9);
+  to[x] = from[west] + 2 * from[east] + 3 * from[far] + (x != 70 ? 0 : 1000);
+}
+__kernel void wraps(__global uint *to, uint shift, uint limit) {
+  const uint x = (uint)get_global_id(0) + shift;
+  to[get_global_id(0)] = (x < limit) + 2 * (as_int(x) < as_int(limit)) + 4 * (x == limit) + 8 * (max(x, limit) % 7)
+    + 64 * (sub_sat(x, limit) % 7) + 512 * ((uint)min(as_int(x), as_int(limit)) % 7);
+}
+";
+
+const BESIDE: &str = r#"//! Compares rows with and without edges with Rust's.
+
+use offload_rt::{Arg, Device, NdRange};
+
+offload_rt::include_kernels!("square");
+
+fn main() {
+    let device = Device::host();
+    let program = device.open(&square::module().load(&device).unwrap()).unwrap();
+    for n in [9usize, 32, 33, 96, 250, 256] {
+        let (from, count): (Vec<i32>, u32) = ((0..256).map(|i| i * i).collect(), n as u32);
+        let mut to = vec![-1i32; 256];
+        let range = NdRange::new(&[256], &[32]).unwrap();
+        let args = &mut [Arg::input(&from), Arg::in_out(&mut to), Arg::value(&count)];
+        // SAFETY: both have an element for each work-item.
+        unsafe { program.launch("neighbours", &range, args) }.unwrap();
+        let wanted = |x: usize| {
+            let far = (x as i32 - 3).clamp(0, n as i32 - 9) as usize;
+            let own = if x == 70 { 1000 } else { 0 };
+            from[x.saturating_sub(1)] + 2 * from[(x + 1).min(n - 1)] + 3 * from[far] + own
+        };
+        let wanted: Vec<i32> = (0..256).map(|x| if x < n { wanted(x) } else { -1 }).collect();
+        assert_eq!(to, wanted, "{n}");
+    }
+    for shift in [0u32, 5, 0x7fff_ffd0, 0x7fff_ffff, 0x8000_0000, 0xffff_ffd0, 0xffff_fff0] {
+        for limit in [0u32, 1, 20, 37, 100, 0x7fff_fff0, 0x8000_0003, 0xffff_fff8, 0xffff_ffff] {
+            let mut to = vec![0u32; 128];
+            let range = NdRange::new(&[128], &[32]).unwrap();
+            let args = &mut [Arg::in_out(&mut to), Arg::value(&shift), Arg::value(&limit)];
+            // SAFETY: there is an element for each work-item.
+            unsafe { program.launch("wraps", &range, args) }.unwrap();
+            for (i, found) in to.iter().enumerate() {
+                let x = (i as u32).wrapping_add(shift);
+                let (signed, edge) = (x as i32, limit as i32);
+                let wanted = u32::from(x < limit) + 2 * u32::from(signed < edge) + 4 * u32::from(x == limit)
+                    + 8 * (x.max(limit) % 7) + 64 * (x.saturating_sub(limit) % 7)
+                    + 512 * (signed.min(edge) as u32 % 7);
+                assert_eq!(*found, wanted, "{i} + {shift:x}, {limit:x}");
+            }
+        }
+    }
+    println!("right");
+}
+"#;
+
+/// Optimised: otherwise no row is spared anything.
+#[test]
+fn rows_that_meet_no_edge_compute_the_same() {
+    let project = Project::new("debugged");
+    project.write("kernels/square.cl", EDGES);
+    project.write("src/main.rs", BESIDE);
+    let manifest = std::fs::read_to_string(project.path("Cargo.toml")).unwrap();
+    project.write(
+        "Cargo.toml",
+        &format!("{manifest}\n[profile.dev.package.{}]\ndebug = false\n", project.name()),
+    );
+    assert_eq!(said(&project), "right\n");
+}
+
 /// Where work-items wait under every shape of control flow, both as a debugger wants it and optimised.
 #[test]
 fn barriers_work_in_every_shape() {

@@ -2,6 +2,7 @@
 
 mod chunks;
 mod copy;
+mod inside;
 mod onward;
 mod region;
 mod ways;
@@ -57,7 +58,8 @@ pub(super) fn run_function(plan: &Plan<'_>, run: &Run<'_>) -> RunText {
         }
         let accesses = writer.accesses();
         let place = Place { piece: number, mark: number, chunk: None };
-        writer.piece(number, &piece_text(plan, place, Nodes { empty, accesses }), accesses);
+        let text = piece_text(plan, place, Nodes { empty, accesses }, None);
+        writer.piece(place, &text, Nodes { empty, accesses });
     }
     let debug = plan.function.debug.as_deref().map(|node| format!(" !dbg {node}")).unwrap_or_default();
     let function = format!(
@@ -201,19 +203,29 @@ impl Writer<'_, '_> {
     }
 
     /// The loops of piece `n`, and what comes after them.
-    fn piece(&mut self, n: usize, text: &PieceText, accesses: u64) {
+    fn piece(&mut self, place: Place, text: &PieceText, nodes: Nodes) {
+        let n = place.piece;
+        let inside = self.inside(n, nodes.empty);
         let _ = write!(self.body, "offload.begin.p{n}:\n{}", text.head);
+        if let Some(inside) = &inside {
+            self.body.push_str(&inside.text.head);
+        }
         let next = self.plan.pieces.get(n).map(|piece| piece.next.clone()).unwrap_or_default();
         self.expect(&next, GROUP);
         self.open_rows(n);
-        let _ = writeln!(self.body, "  br label %offload.loop.x.p{n}");
+        match &inside {
+            Some(inside) => self.row_inside(n, inside),
+            None => {
+                let _ = writeln!(self.body, "  br label %offload.loop.x.p{n}");
+            }
+        }
         self.open_loop(n, 0, &format!("offload.loop.y.p{n}"));
         let _ =
             writeln!(self.body, "  %offload.i.p{n} = add nuw nsw i64 %offload.before.p{n}, %offload.x.p{n}");
-        self.work_item(Place { piece: n, mark: n, chunk: None }, text, "");
+        self.work_item(place, text, "");
         let _ = writeln!(self.body, "offload.end.p{n}:");
         self.item_end(n, &text.exits, GROUP);
-        let parallel = self.parallel(accesses);
+        let parallel = self.parallel(nodes.accesses);
         for dimension in 0..3 {
             self.close_loop(n, dimension, &parallel);
         }

@@ -7,6 +7,7 @@ pub(super) use self::kept::stored;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use super::edges::Edges;
 use super::exclusive;
 use super::function::{Block, End, Instruction, Kind};
 use super::mathematics;
@@ -73,6 +74,8 @@ struct Writer<'p, 'f> {
     chunk: Option<Chunk>,
     piece: &'p Piece<'f>,
     nodes: Nodes,
+    /// What the rows that it is for do not meet.
+    edges: Option<&'p Edges<'f>>,
     /// All that the instructions of the piece mention.
     used: BTreeSet<&'f str>,
     /// Computed before the piece's own instructions.
@@ -87,8 +90,13 @@ struct Writer<'p, 'f> {
     text: PieceText,
 }
 
-/// The text of a piece of `plan`.
-pub(super) fn piece_text(plan: &Plan<'_>, place: Place, nodes: Nodes) -> PieceText {
+/// The text of a piece of `plan`, which may be for rows that meet none of `edges`.
+pub(super) fn piece_text<'f>(
+    plan: &Plan<'f>,
+    place: Place,
+    nodes: Nodes,
+    edges: Option<&Edges<'f>>,
+) -> PieceText {
     let Some(piece) = plan.pieces.get(place.piece) else { return PieceText::default() };
     let used = used(plan, piece);
     let recomputed = |name: &&str| plan.facts.recomputed.contains_key(*name);
@@ -104,6 +112,7 @@ pub(super) fn piece_text(plan: &Plan<'_>, place: Place, nodes: Nodes) -> PieceTe
         chunk: place.chunk,
         piece,
         nodes,
+        edges,
         first: wanted.filter(|name| recomputed(name)).collect(),
         used,
         remade,
@@ -298,6 +307,9 @@ impl<'f> Writer<'_, 'f> {
                 State::Group { field, dimension } => format!("%offload.{}.{dimension}", field.name),
             };
             return format!("{} = add i64 {from}, 0", self.value(name));
+        }
+        if let Some(text) = self.edges.and_then(|edges| edges.replacement(name, self)) {
+            return format!("%{name}.p{} = {text}", self.number);
         }
         let mut text = instruction.line.with(self);
         // What does not overlap in one call can overlap in another, and the calls of all work-items are in one

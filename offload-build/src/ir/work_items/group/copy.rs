@@ -29,7 +29,7 @@ impl Writer<'_, '_> {
         let (plan, n, m) = (self.plan, region.first, place.mark);
         let (accesses, Chunk { mark: c, lanes }) = (self.accesses(), chunk);
         let copy = Copy { region, piece: place.piece, chunk, m, accesses };
-        let text = piece_text(plan, place, Nodes { empty, accesses });
+        let text = piece_text(plan, place, Nodes { empty, accesses }, None);
         let _ = write!(self.body, "offload.begin.p{m}:\n{}", text.head);
         let told = self.told(&copy);
         self.expect(&told, LANES);

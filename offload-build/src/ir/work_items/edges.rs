@@ -1,0 +1,160 @@
+//! Comparisons of a work-item's position that come out the same along nearly every row of a group: with the edges of an
+//! image, or with the number of elements.
+//!
+//! Neighbours in the first dimension compute numbers that follow each other. Where such a number is compared with one that
+//! is equal for all, the two ends of a row tell the result for all between them, as long as the number does not wrap. Rows
+//! for which they do get a copy of the loop without these comparisons: `x == 0 ? 0 : x - 1` is then what lies beside `x`,
+//! which vectors read at once, and no lane has to be masked.
+
+mod guard;
+mod shape;
+
+use std::collections::BTreeMap;
+
+use self::shape::{Shape, Shapes};
+use super::function::Instruction;
+use super::plan::Plan;
+use super::text::Names;
+use super::types::{closing, list};
+
+/// Longer kernels are not written twice.
+const LONG: usize = 200;
+/// To ask for more edges in each row would cost more than it gains.
+const MANY: usize = 12;
+
+/// The edges that a kernel compares with.
+#[derive(Debug)]
+pub(super) struct Edges<'f> {
+    found: BTreeMap<&'f str, Edge>,
+    shapes: BTreeMap<&'f str, Shape>,
+    /// What the names of the guard end with.
+    mark: usize,
+}
+
+/// An instruction whose result the ends of a row tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Edge {
+    compare: Compare,
+    /// `i32` or `i64`.
+    ty: String,
+    /// Its operands, as they are written: names, or numbers.
+    operands: [String; 2],
+    /// Which of them follows the position.
+    moving: usize,
+}
+
+/// What an instruction compares for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Compare {
+    /// `icmp eq` or `icmp ne`.
+    Equal { is_negated: bool },
+    /// `icmp` for an order.
+    Order { predicate: String },
+    /// `llvm.usub.sat` of the moving number, which stops at 0.
+    Subtract,
+    /// `llvm.umin` and its like, called so.
+    Bound { function: String },
+}
+
+impl<'f> Edges<'f> {
+    /// The edges that a kernel without waits compares with, if it is worth to have a copy without them.
+    pub(super) fn of(plan: &Plan<'f>) -> Option<Edges<'f>> {
+        // What is kept from piece to piece, addresses too, is read from memory anyway.
+        let [piece] = plan.pieces.as_slice() else { return None };
+        let blocks = piece.blocks.iter().filter_map(|block| plan.function.blocks.get(*block));
+        let instructions = blocks.flat_map(|block| &block.instructions).filter(|one| !one.is_note());
+        let names: Vec<&'f str> = instructions.clone().filter_map(|one| one.result.as_deref()).collect();
+        if instructions.count() > LONG {
+            return None;
+        }
+        let mut shapes = Shapes::of(plan);
+        for name in names {
+            shapes.edge(name);
+        }
+        let Shapes { edges: found, known: shapes, .. } = shapes;
+        let is_worth_it = !found.is_empty() && found.len() <= MANY;
+        is_worth_it.then_some(Edges { found, shapes, mark: 0 })
+    }
+
+    /// What stands for the instruction that makes `name`, in rows that meet no edge.
+    pub(super) fn replacement(&self, name: &str, names: &dyn Names) -> Option<String> {
+        let edge = self.found.get(name)?;
+        let operand = |number: usize| {
+            let text = edge.operands.get(number).map(String::as_str).unwrap_or_default();
+            text.strip_prefix('%').map_or_else(|| text.to_string(), |name| names.value(name))
+        };
+        let ty = &edge.ty;
+        Some(match &edge.compare {
+            Compare::Equal { is_negated } => format!("add i1 {is_negated}, false"),
+            Compare::Order { .. } => format!("add i1 %offload.edge.{name}.p{}, false", self.mark),
+            Compare::Subtract => format!("sub {ty} {}, {}", operand(0), operand(1)),
+            Compare::Bound { .. } => format!("add {ty} {}, 0", operand(edge.moving)),
+        })
+    }
+}
+
+impl Edge {
+    /// What `instruction` compares, before it is known which operand moves.
+    fn parse(instruction: &Instruction) -> Option<Edge> {
+        let text = instruction.line.plain();
+        let text = text.split(", !").next()?;
+        let (compare, ty, operands) = match text.strip_prefix("icmp ") {
+            Some(rest) => {
+                let rest = rest.strip_prefix("samesign ").unwrap_or(rest);
+                let (predicate, rest) = rest.split_once(' ')?;
+                let (ty, rest) = rest.split_once(' ')?;
+                (Compare::of_predicate(predicate), ty, list(rest))
+            }
+            None => {
+                let (_, call) = text.split_once("call ")?.1.split_once("@llvm.")?;
+                let (function, rest) = call.split_at_checked(call.find('(')?)?;
+                let arguments = rest.get(1..closing(rest)?.checked_sub(1)?)?;
+                let (function, ty) = function.rsplit_once('.')?;
+                (Compare::of_function(function)?, ty, list(arguments))
+            }
+        };
+        let [first, second] = operands.as_slice() else { return None };
+        // Attributes of arguments stand before them.
+        let last_word = |text: &str| text.rsplit(' ').next().unwrap_or_default().to_string();
+        let operands = [last_word(first), last_word(second)];
+        matches!(ty, "i32" | "i64").then(|| Edge { compare, ty: ty.to_string(), operands, moving: 0 })
+    }
+}
+
+impl Compare {
+    fn of_predicate(predicate: &str) -> Compare {
+        match predicate {
+            "eq" => Compare::Equal { is_negated: false },
+            "ne" => Compare::Equal { is_negated: true },
+            order => Compare::Order { predicate: order.to_string() },
+        }
+    }
+
+    fn of_function(function: &str) -> Option<Compare> {
+        match function {
+            "usub.sat" => Some(Compare::Subtract),
+            "umin" | "umax" | "smin" | "smax" => Some(Compare::Bound { function: function.to_string() }),
+            _ => None,
+        }
+    }
+
+    /// Whether numbers are compared as signed ones.
+    fn is_signed(&self) -> bool {
+        match self {
+            Compare::Order { predicate: name } | Compare::Bound { function: name } => name.starts_with('s'),
+            _ => false,
+        }
+    }
+
+    /// The name of a function whose result is a number.
+    fn function(&self) -> Option<&str> {
+        match self {
+            Compare::Subtract => Some("usub.sat"),
+            Compare::Bound { function } => Some(function),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
