@@ -31,6 +31,8 @@ pub(super) fn ask(program: &Path, args: &[OsString]) -> Result<Option<String>> {
 pub(super) struct Run<'a> {
     pub(super) program: &'a Path,
     pub(super) args: &'a [OsString],
+    /// For whoever watches it.
+    pub(super) env: &'a [(&'static str, OsString)],
     pub(super) device: &'a str,
     /// For ever if it is 0.
     pub(super) timeout: Duration,
@@ -53,6 +55,7 @@ pub(super) fn run(run: &Run<'_>) -> Result<Done> {
     let start = Instant::now();
     let mut child = Command::new(run.program)
         .args(run.args)
+        .envs(run.env.iter().map(|(name, value)| (name, value)))
         .env(variable::TEST_DEVICE, run.device)
         .env(variable::TEST_RESULTS, results.path())
         .stdin(Stdio::null())
