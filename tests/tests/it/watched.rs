@@ -112,6 +112,11 @@ while [ "${1#--}" != "$1" ]; do
     shift 2
 done
 echo "$tool" >> "$CALLS"
+[ "$FAULT" = hung ] && sh -c 'echo $$ > "$CALLS.hung"; sleep 600; :'
+if [ "$FAULT" = unstarted ]; then
+    echo "========= Error: process didn't terminate successfully" > "$log"
+    exit 0
+fi
 "$@"
 status=$?
 {
@@ -174,6 +179,18 @@ fn tests_on_nvidia_gpus_run_under_each_tool_of_compute_sanitizer() {
              kernel `turned`: kernels/watched.cl:19: thread 1 of block 1 writes byte 4 of shared memory, which thread 14 reads (kernels/watched.cl:20): no barrier separates them"
         )
     );
+    // A test is stopped with the tool that has started it.
+    project.set("FAULT", "hung");
+    let args = ["--device", "cuda:0", "--timeout", "2", "copies"];
+    let hung = sanitize(&project, &args);
+    assert!(hung.text.contains("\"outcome\":\"hung\""), "{}", hung.text);
+    let started = fs::read_to_string(project.path("calls.hung")).unwrap();
+    assert!(!Path::new("/proc").join(started.trim()).join("exe").exists(), "it is still there");
+    // A tool that could not start the test ends with 0.
+    project.set("FAULT", "unstarted");
+    let unstarted = run(&project);
+    assert_eq!(unstarted.code, 1, "{}", unstarted.text);
+    assert!(unstarted.text.contains("didn't terminate successfully"), "{}", unstarted.text);
     // Whoever has said nothing has not watched.
     project.set("FAULT", "silent");
     let silent = run(&project);

@@ -16,7 +16,7 @@ use std::time::Duration;
 use self::find::Found;
 pub(super) use self::find::Lacking;
 use super::place::{Place, Watcher};
-use super::process::{self, Done, Run};
+use super::process::{self, Done, Family, Run};
 use crate::cli;
 use crate::error::{Error, Result};
 
@@ -60,7 +60,7 @@ pub(super) struct Test<'a> {
 /// Runs a test to its end, with whoever watches it.
 pub(super) fn run(place: &Place, test: Test<'_>) -> Result<Done> {
     let Test { program, args, timeout } = test;
-    let plain = Run { program, args, env: &[], device: &place.device, timeout };
+    let plain = Run { program, args, env: &[], device: &place.device, family: Family::Alone, timeout };
     match &place.watcher {
         Watcher::None => process::run(&plain),
         Watcher::Oclgrind(library) => oclgrind::run(library, plain),

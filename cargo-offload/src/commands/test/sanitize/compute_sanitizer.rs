@@ -8,7 +8,7 @@ use std::path::Path;
 use super::compute_sanitizer_log::{self, Log};
 use super::report::{self, Report};
 use crate::commands::test::outcome::{End, Outcome};
-use crate::commands::test::process::{self, Done, Run};
+use crate::commands::test::process::{self, Done, Family, Run};
 use crate::error::{Error, Result};
 
 /// Its tools, each of which looks for other mistakes, and runs the test once.
@@ -44,18 +44,19 @@ pub(super) fn run(program: &Path, run: Run<'_>) -> Result<Done> {
     for tool in TOOLS {
         let (done, found) = with_tool(program, tool, run)?;
         reports.extend(found);
-        let took_device = done.said.took_device() && done.end.outcome != Outcome::Refused;
+        let is_over =
+            !done.said.took_device() || matches!(done.end.outcome, Outcome::Refused | Outcome::Hung);
         all = Some(match all {
             None => done,
             Some(all) => both(all, done),
         });
-        // Another tool would see no kernel either.
-        if !took_device {
+        // Another tool would see no kernel either, or wait as long.
+        if is_over {
             break;
         }
     }
     let done = all.ok_or_else(|| Error::usage("compute-sanitizer has no tools"))?;
-    Ok(Done { end: report::judged(done.end, &report::each_once(reports)), ..done })
+    Ok(report::added(done, &report::each_once(reports)))
 }
 
 /// Two runs as one: the times together, and the end of the one that went worse.
@@ -74,7 +75,7 @@ fn with_tool(program: &Path, tool: Tool, run: Run<'_>) -> Result<(Done, Vec<Repo
     let mut args = options(tool, &log);
     args.push(run.program.into());
     args.extend(run.args.iter().cloned());
-    let done = process::run(&Run { program, args: &args, ..run })?;
+    let done = process::run(&Run { program, args: &args, family: Family::WithChildren, ..run })?;
     let said = fs::read(&log).unwrap_or_default();
     let Log { reports, trouble, is_whole } = compute_sanitizer_log::read(&String::from_utf8_lossy(&said));
     let end = judged(done.end, tool, trouble, is_whole || !done.said.took_device());

@@ -17,10 +17,14 @@ pub(super) struct Log {
     pub(super) is_whole: bool,
 }
 
+/// Beginnings of messages about the tool itself. The second one also comes, with the exit status 0, where it could not
+/// start the program at all.
+const TROUBLE: [&str; 2] = ["Internal Sanitizer Error", "Error: process didn't terminate successfully"];
+
 /// What `text` says.
 pub(super) fn read(text: &str) -> Log {
     let messages = messages(text);
-    let is_trouble = |message: &&Message<'_>| message.head.starts_with("Internal Sanitizer Error");
+    let is_trouble = |message: &&Message<'_>| TROUBLE.iter().any(|start| message.head.starts_with(start));
     Log {
         reports: messages.iter().filter_map(report).collect(),
         trouble: messages.iter().find(is_trouble).map(|message| message.head.to_string()),

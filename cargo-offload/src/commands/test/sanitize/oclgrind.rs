@@ -49,7 +49,11 @@ pub(super) fn run(library: &Path, run: Run<'_>) -> Result<Done> {
     let done = process::run(&Run { env: &env, ..run })?;
     // Without a message there is no file.
     let said = fs::read(&log).map(|bytes| oclgrind_log::read(&String::from_utf8_lossy(&bytes)));
-    Ok(Done { end: judged(done.end, &said.unwrap_or_default()), ..done })
+    let Log { reports, limit } = said.unwrap_or_default();
+    match reports.as_slice() {
+        [] => Ok(Done { end: judged(done.end, limit), ..done }),
+        reports => Ok(report::added(done, reports)),
+    }
 }
 
 /// What makes the drivers that `vendors` registers the only ones, and Oclgrind look at accesses, races and barriers and write
@@ -74,15 +78,14 @@ fn environment(vendors: &Path, log: &Path) -> Vec<(&'static str, OsString)> {
     ]
 }
 
-/// The end of a test with what Oclgrind says of it. What its front end or its simulator does not know is no mistake of a
+/// The end of a test of which Oclgrind has no report. What its front end or its simulator does not know is no mistake of a
 /// kernel.
-fn judged(end: End, log: &Log) -> End {
+fn judged(end: End, limit: Option<String>) -> End {
     let is_unbuilt = || end.problem.as_deref().is_some_and(|problem| problem.contains(": cannot build "));
-    match (&log.limit, end.outcome) {
-        _ if !log.reports.is_empty() => report::judged(end, &log.reports),
+    match (limit, end.outcome) {
         (Some(limit), _) => End::because(Outcome::Refused, format!("Oclgrind cannot run it: {limit}")),
         (None, Outcome::Failed) if is_unbuilt() => End { outcome: Outcome::Refused, ..end },
-        _ => end,
+        (None, _) => end,
     }
 }
 
@@ -113,12 +116,11 @@ mod tests {
     fn what_oclgrind_cannot_do_is_refused() {
         let failed = |problem: &str| End::because(Outcome::Failed, problem);
         let unbuilt = "device Oclgrind Simulator: cannot build an image: CL_BUILD_PROGRAM_FAILURE\nerror";
-        let end = judged(failed(unbuilt), &Log::default());
+        let end = judged(failed(unbuilt), None);
         assert_eq!((end.outcome, end.problem.as_deref()), (Outcome::Refused, Some(unbuilt)));
-        let limit = Log { limit: Some("Undefined external function: f".into()), ..Log::default() };
-        let end = judged(failed("no kernel"), &limit);
+        let end = judged(failed("no kernel"), Some("Undefined external function: f".into()));
         assert_eq!(end.outcome, Outcome::Refused);
         assert_eq!(end.problem.unwrap(), "Oclgrind cannot run it: Undefined external function: f");
-        assert_eq!(judged(failed("wrong"), &Log::default()).outcome, Outcome::Failed);
+        assert_eq!(judged(failed("wrong"), None).outcome, Outcome::Failed);
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::super::outcome::{End, Outcome};
+use crate::commands::test::outcome::{End, Outcome};
+use crate::commands::test::process::Done;
 
 /// A mistake of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,8 +87,17 @@ pub(super) fn each_once(reports: Vec<Report>) -> Vec<Report> {
     reports.into_iter().filter(|report| is_new(report)).collect()
 }
 
-/// The end of a test of which a watcher has said this: a mistake is a failure, whatever the test says of its results.
-pub(super) fn judged(end: End, reports: &[Report]) -> End {
+/// A test of which a watcher has said this. People see all of it below the table, where the table has the first line.
+pub(super) fn added(done: Done, reports: &[Report]) -> Done {
+    let output = match reports {
+        [] => done.output,
+        _ => format!("{}\n{}", told(reports), done.output),
+    };
+    Done { end: judged(done.end, reports), output, ..done }
+}
+
+/// A mistake is a failure, whatever the test says of its results.
+fn judged(end: End, reports: &[Report]) -> End {
     match (reports, end.outcome) {
         ([], _) => end,
         // That it did not come to its end stays what is worst.
