@@ -72,9 +72,8 @@ pub(super) fn run(run: &Run<'_>) -> Result<Done> {
         .stdin(Stdio::null())
         .stdout(output.try_clone().map_err(failed)?)
         .stderr(output.try_clone().map_err(failed)?);
-    #[cfg(target_os = "linux")]
     if run.family == Family::WithChildren {
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        group::separate(&mut command);
     }
     let mut child = command.spawn().map_err(failed)?;
     let status = wait(&mut child, run).map_err(failed)?;
@@ -96,15 +95,40 @@ fn wait(child: &mut Child, run: &Run<'_>) -> io::Result<Option<ExitStatus>> {
         }
         thread::sleep(TICK);
     }
-    #[cfg(target_os = "linux")]
     if run.family == Family::WithChildren {
-        use rustix::process::{Pid, Signal, kill_process_group};
-        // Its own process is stopped below, whatever became of the others.
-        let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+        group::stop(child);
     }
     child.kill()?;
     child.wait()?;
     Ok(None)
+}
+
+/// A process and all that it starts.
+#[cfg(target_os = "linux")]
+mod group {
+    use std::os::unix::process::CommandExt;
+    use std::process::{Child, Command};
+
+    use rustix::process::{Pid, Signal, kill_process_group};
+
+    pub(super) fn separate(command: &mut Command) {
+        command.process_group(0);
+    }
+
+    pub(super) fn stop(child: &Child) {
+        // The process itself is stopped by the caller, whatever became of the others.
+        let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+    }
+}
+
+/// No tool starts tests on other systems.
+#[cfg(not(target_os = "linux"))]
+mod group {
+    use std::process::{Child, Command};
+
+    pub(super) fn separate(_command: &mut Command) {}
+
+    pub(super) fn stop(_child: &Child) {}
 }
 
 /// What the status of a process and what it has said come to.
