@@ -113,6 +113,10 @@ variables! {
     OBJDUMP = "OFFLOAD_OBJDUMP", Tool, [Subcommand], "llvm-objdump, with which `asm` shows code for AMD GPUs and CPUs";
     NVDISASM = "OFFLOAD_NVDISASM", Tool, [Subcommand], "nvdisasm, with which `asm` shows cubins";
     SPIRV_DIS = "OFFLOAD_SPIRV_DIS", Tool, [Subcommand], "spirv-dis, with which `asm` shows SPIR-V";
+    OCLGRIND = "OFFLOAD_OCLGRIND", Tool, [Subcommand],
+        "Oclgrind, on which `test --sanitize` runs kernels in OpenCL C";
+    COMPUTE_SANITIZER = "OFFLOAD_COMPUTE_SANITIZER", Tool, [Subcommand],
+        "NVIDIA's compute-sanitizer, under which `test --sanitize` runs kernels on NVIDIA GPUs";
     NVIDIA_SMI = "OFFLOAD_NVIDIA_SMI", Tool, [BuildScript], "the tool that lists NVIDIA GPUs, for the target `native`";
     POCL_DIR = "OFFLOAD_POCL_DIR", Tool, [BuildScript, Subcommand], "directory of PoCL's function library, for `host`";
     LIBCLC_DIR = "OFFLOAD_LIBCLC_DIR", Tool, [BuildScript, Subcommand], "directory of libclc, for NVIDIA and AMD";

@@ -60,8 +60,9 @@ pub(crate) struct TestDevices {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How tests run")]
 pub(crate) struct TestRunning {
-    /// Build kernels for `host` that tell what they do, run the tests there, and report accesses outside of memory, races,
-    /// barriers that some work-items do not reach, and other mistakes.
+    /// Build kernels for `host` that tell what they do, run the tests there, in Oclgrind and under NVIDIA's
+    /// compute-sanitizer, and report accesses outside of memory, races, barriers that some work-items do not reach, and
+    /// other mistakes.
     #[arg(long)]
     pub(crate) sanitize: bool,
     /// Start the tests without `cargo nextest`, which starts them where it is installed.

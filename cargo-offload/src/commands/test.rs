@@ -9,41 +9,43 @@ mod event;
 mod junit;
 mod nextest;
 mod outcome;
+mod place;
 mod plan;
 mod process;
 mod runner;
+mod sanitize;
 mod show;
 mod verdict;
+
+use std::path::Path;
 
 use cargo_metadata::Metadata;
 use offload_format::variable;
 
 use self::outcome::Row;
+use self::place::{Place, Watcher};
 use self::plan::{Folder, Plan, Starter};
+use self::sanitize::Lacking;
 use self::verdict::Verdict;
 use crate::cargo::graph::{self, Depth};
 use crate::cargo::process::Cargo;
 use crate::cargo::{artifact, progress};
 use crate::cli;
 use crate::error::ExitStatus;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::files::publish::publish;
 use crate::machine::test_devices::chosen;
 use crate::print::output::Output;
 
 pub(super) fn run(output: &Output, args: &cli::Test) -> Result<ExitStatus> {
-    let mut devices = chosen(&args.devices)?;
-    if args.running.sanitize {
-        check_sanitized(&args.devices)?;
-        devices.retain(|device| device.label() == HOST);
-    }
     let metadata = graph::metadata(&args.cargo.package.project, Depth::Members)?;
+    let (places, lacking) = places(args, metadata.workspace_root.as_std_path())?;
     let cargo = || cargo(args, &metadata);
     // With a bar for kernels, so that what comes after it is about tests alone.
     progress::run(output, cargo().args(["--no-run"]))?;
     let folder = Folder::new()?;
     let programs = artifact::tests(cargo().args(["--no-run", "--quiet"]))?;
-    let plan = Plan::new(&devices, &args.running, &programs);
+    let plan = Plan::new(&places, &args.running, &programs);
     let has_nextest = !args.running.no_nextest && nextest::is_installed();
     let starter = if has_nextest { Starter::Nextest } else { plan.starter };
     folder.write_plan(&Plan { starter, ..plan })?;
@@ -64,8 +66,9 @@ pub(super) fn run(output: &Output, args: &cli::Test) -> Result<ExitStatus> {
     if let Some(file) = &args.running.junit {
         publish(file, junit::document(&rows).as_bytes())?;
     }
-    show::rows(output, &devices, &rows)?;
-    Verdict::of(&rows, &args.devices).tell(output)
+    show::places(output, &places, &lacking)?;
+    show::rows(output, &rows)?;
+    Verdict::of(&rows, &args.devices, &places).tell(output)
 }
 
 /// What is started in place of a program with tests.
@@ -77,17 +80,13 @@ pub(super) fn run_program(output: &Output, args: &cli::TestProgram) -> Result<Ex
     }
 }
 
-/// The device whose kernels are compiled in this process's own way.
-const HOST: &str = "host";
-
-/// # Errors
-/// Another device is asked for, whose accesses nobody sees.
-fn check_sanitized(args: &cli::TestDevices) -> Result<()> {
-    match args.device.iter().chain(&args.require).find(|name| name.to_lowercase() != HOST) {
-        None => Ok(()),
-        Some(name) => Err(Error::usage(format!("--sanitize looks at `{HOST}` alone, not at `{name}`"))
-            .hint("run the tests there without --sanitize too")),
+/// Where tests run, and what might watch them there and is not installed.
+fn places(args: &cli::Test, workspace: &Path) -> Result<(Vec<Place>, Vec<Lacking>)> {
+    if args.running.sanitize {
+        return sanitize::places(&args.devices, workspace);
     }
+    let devices = chosen(&args.devices)?.into_iter();
+    Ok((devices.map(|device| Place::of(device, Watcher::None)).collect(), Vec::new()))
 }
 
 /// `cargo test` with what says which tests are meant.

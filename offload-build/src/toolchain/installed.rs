@@ -69,6 +69,10 @@ pub enum Component {
     Nvdisasm,
     /// The disassembler of the SPIR-V tools.
     SpirvDis,
+    /// The simulator of an OpenCL device that watches what kernels do.
+    Oclgrind,
+    /// NVIDIA's program that watches what kernels do on a GPU.
+    ComputeSanitizer,
 }
 
 /// Where a component is.
@@ -165,6 +169,16 @@ fn find(tools: &Tools<'_>, component: Component) -> Result<Found, Error> {
         Component::SpirvDis => {
             let candidates = Candidates::named(&tools.context.env, "spirv-dis", variable::SPIRV_DIS);
             shower("spirv-dis", candidates, remedy::spirv_tools)
+        }
+        Component::Oclgrind => {
+            let candidates = Candidates::named(&tools.context.env, "oclgrind", variable::OCLGRIND);
+            shower("oclgrind", candidates, remedy::oclgrind)
+        }
+        Component::ComputeSanitizer => {
+            // Toolkits have a script in `bin`; Python's package has the program's folder alone.
+            let files = ["bin/compute-sanitizer", "compute-sanitizer/compute-sanitizer"];
+            let candidates = Candidates::cuda(&tools.context.env, variable::COMPUTE_SANITIZER, &files);
+            shower("compute-sanitizer", candidates, remedy::compute_sanitizer)
         }
     }
 }

@@ -107,6 +107,20 @@ pub(super) fn spirv_tools() -> String {
     ])
 }
 
+pub(super) fn oclgrind() -> String {
+    install([
+        "apt install oclgrind",
+        "nothing: Fedora has no package of Oclgrind",
+        "nothing: Arch has no package of Oclgrind, its user repository has one",
+        "brew install oclgrind",
+    ])
+}
+
+pub(super) fn compute_sanitizer() -> String {
+    "a whole CUDA toolkit has it: set CUDA_PATH to one; so has Python's package nvidia-cuda-sanitizer-api"
+        .to_string()
+}
+
 /// As [`install`], for what this project's own installer brings too.
 fn without_root(commands: [&str; 4]) -> String {
     match system() {

@@ -108,6 +108,12 @@ pub const DRIVERS: &[Need] = &[
         packages: packages(["pocl-opencl-icd", "pocl", "pocl", "pocl"]),
     },
     Need {
+        what: "oclgrind",
+        purpose: "an OpenCL device that watches what kernels do",
+        probe: Probe::Program("oclgrind"),
+        packages: packages(["oclgrind", "-", "-", "oclgrind"]),
+    },
+    Need {
         what: "gdb",
         purpose: "steps through a kernel of the target `host`",
         probe: Probe::Program("gdb"),

@@ -1,6 +1,7 @@
 //! `seeded`: which bugs `cargo offload test --sanitize` finds, and whether it finds any that are none.
 
 mod examples;
+mod oclgrind;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,6 +9,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use self::examples::Example;
+use self::oclgrind::Oclgrind;
 use self::tests::{Checks, Profile, Project, Test};
 use offload_tests::error::{Error, Result};
 use offload_tests::setup;
@@ -17,7 +19,7 @@ use offload_tests::workspace::{Workspace, seconds};
 pub(crate) const HELP: &str = "seeded [--quick]  find 40 bugs in kernels with `test --sanitize`, and nothing in mended ones
 
 For each kind of bug: how many were found, with the line and what is wrong there, and how many mended twins were called
-wrong. Then twelve kernels that are measured elsewhere, all with the results of plain Rust, the examples, and how much
+wrong, and, where Oclgrind is installed, how many of the same bugs it finds, which decides nothing. Then twelve kernels that are measured elsewhere, all with the results of plain Rust, the examples, and how much
 longer the mended kernels and the twelve take in release builds. Fails below 36 bugs found, or at a false alarm.
 --quick leaves out the examples and the release builds.";
 
@@ -71,12 +73,14 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     setup::ensure(workspace, &[setup::BUILD])?;
     let project = Project::prepare(workspace)?;
     let tests = project.run(Checks::On, Profile::Dev)?;
-    let mut tally = Tally::of(&tests)?;
+    let oclgrind = Oclgrind::run(workspace, &project)?;
+    let mut tally = Tally::of(&tests, &oclgrind)?;
     tally.print();
     if !is_quick {
         tally.examples(&examples::run(workspace, &project)?);
         slowdown(&project)?;
     }
+    println!("{}", oclgrind.summary());
     println!(
         "seeded: {} of {BUGS} bugs found, {} false alarms, in {}",
         tally.found,
@@ -89,7 +93,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
 /// What came of all tests.
 #[derive(Default)]
 struct Tally {
-    rows: Vec<[String; 4]>,
+    rows: Vec<[String; 5]>,
     found: usize,
     /// Bugs that were not found, with what was said instead.
     missed: Vec<String>,
@@ -97,7 +101,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn of(tests: &[Test]) -> Result<Tally> {
+    fn of(tests: &[Test], oclgrind: &Oclgrind) -> Result<Tally> {
         let mut tally = Tally::default();
         let (mut bugs, mut twins) = (BTreeSet::new(), BTreeSet::new());
         for kind in &KINDS {
@@ -114,6 +118,7 @@ impl Tally {
                 kind.title.to_string(),
                 of(found, seeded.len()),
                 of(wrong, others.len()),
+                oclgrind.cell(kind),
                 seconds_of(&of_kind),
             ]);
         }
@@ -160,7 +165,7 @@ impl Tally {
     }
 
     fn print(&self) {
-        let mut table = Table::new(["kind", "found", "false alarms", "time"]);
+        let mut table = Table::new(["kind", "found", "false alarms", "found by Oclgrind", "time"]);
         for row in &self.rows {
             table.row(row.clone());
         }

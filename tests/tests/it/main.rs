@@ -72,3 +72,4 @@ mod tidy;
 mod typed;
 mod vendor;
 mod versions;
+mod watched;

@@ -63,8 +63,9 @@ fn tests(text: &str) -> Vec<(String, String, String)> {
 
 /// What a run with the checks says: of each kernel with a bug what it does, of its twin nothing.
 fn assert_found(project: &Project, args: &[&str]) {
-    let run =
-        project.offload(&[&["test", "--no-nextest", "--offline", "--sanitize", "--json"], args].concat());
+    let run = project.offload(
+        &[&["test", "--no-nextest", "--offline", "--sanitize", "--device", "host", "--json"], args].concat(),
+    );
     assert_eq!(run.code, 1, "{}", run.text);
     let tests = tests(&run.text);
     assert_eq!(tests.len(), 2 * FOUND.len(), "{}", run.text);
@@ -90,7 +91,7 @@ fn accesses_outside_of_buffers_are_found_in_development_and_release_builds() {
     let other = project.offload(&["test", "--no-nextest", "--offline", "--sanitize", "--device", "opencl"]);
     assert_eq!(other.code, 2, "{}", other.text);
     assert!(
-        other.text.contains("error: --sanitize looks at `host` alone, not at `opencl`\n"),
+        other.text.contains("error: --sanitize looks at `host`, `oclgrind` and `cuda`, not at `opencl`\n"),
         "{}",
         other.text
     );

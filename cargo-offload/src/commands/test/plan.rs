@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use offload_format::variable;
-use offload_rt::test::TestDevice;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use super::outcome::Row;
+use super::place::Place;
 use crate::cargo::artifact::TestProgram;
 use crate::cargo::process::Cargo;
 use crate::cli;
@@ -17,8 +17,7 @@ use crate::error::{Error, Result};
 /// What the runner does.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Plan {
-    /// As `OFFLOAD_TEST_DEVICE` takes them.
-    pub(super) devices: Vec<String>,
+    pub(super) places: Vec<Place>,
     /// Seconds; 0: for ever.
     pub(super) timeout: u64,
     /// How many tests run at once; `None`: one for each processor.
@@ -38,10 +37,10 @@ pub(super) enum Starter {
 }
 
 impl Plan {
-    pub(super) fn new(devices: &[&TestDevice], running: &cli::TestRunning, programs: &[TestProgram]) -> Plan {
+    pub(super) fn new(places: &[Place], running: &cli::TestRunning, programs: &[TestProgram]) -> Plan {
         Plan {
             starter: Starter::Runner,
-            devices: devices.iter().map(|device| device.label().to_string()).collect(),
+            places: places.to_vec(),
             timeout: running.timeout,
             threads: running.test_threads,
             programs: programs.to_vec(),

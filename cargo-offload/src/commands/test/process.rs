@@ -31,9 +31,21 @@ pub(super) fn ask(program: &Path, args: &[OsString]) -> Result<Option<String>> {
 pub(super) struct Run<'a> {
     pub(super) program: &'a Path,
     pub(super) args: &'a [OsString],
+    /// For whoever watches it.
+    pub(super) env: &'a [(&'static str, OsString)],
     pub(super) device: &'a str,
+    pub(super) family: Family,
     /// For ever if it is 0.
     pub(super) timeout: Duration,
+}
+
+/// Which processes have to be stopped where a test takes too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Family {
+    /// The program is the test.
+    Alone,
+    /// The program starts the test, which would go on without it.
+    WithChildren,
 }
 
 /// How a test's process ended, and what it has said.
@@ -51,16 +63,20 @@ pub(super) fn run(run: &Run<'_>) -> Result<Done> {
     let mut output = tempfile::tempfile().map_err(failed)?;
     let results = tempfile::NamedTempFile::new().map_err(failed)?;
     let start = Instant::now();
-    let mut child = Command::new(run.program)
+    let mut command = Command::new(run.program);
+    command
         .args(run.args)
+        .envs(run.env.iter().map(|(name, value)| (name, value)))
         .env(variable::TEST_DEVICE, run.device)
         .env(variable::TEST_RESULTS, results.path())
         .stdin(Stdio::null())
         .stdout(output.try_clone().map_err(failed)?)
-        .stderr(output.try_clone().map_err(failed)?)
-        .spawn()
-        .map_err(failed)?;
-    let status = wait(&mut child, run.timeout).map_err(failed)?;
+        .stderr(output.try_clone().map_err(failed)?);
+    if run.family == Family::WithChildren {
+        group::separate(&mut command);
+    }
+    let mut child = command.spawn().map_err(failed)?;
+    let status = wait(&mut child, run).map_err(failed)?;
     let time = start.elapsed();
     let said = Said::read(&fs::read_to_string(results.path()).unwrap_or_default());
     let end = end(&said, status, run.timeout);
@@ -68,20 +84,51 @@ pub(super) fn run(run: &Run<'_>) -> Result<Done> {
 }
 
 /// The status, or `None` if it had to be stopped.
-fn wait(child: &mut Child, timeout: Duration) -> io::Result<Option<ExitStatus>> {
-    if timeout.is_zero() {
+fn wait(child: &mut Child, run: &Run<'_>) -> io::Result<Option<ExitStatus>> {
+    if run.timeout.is_zero() {
         return child.wait().map(Some);
     }
     let start = Instant::now();
-    while start.elapsed() < timeout {
+    while start.elapsed() < run.timeout {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
         thread::sleep(TICK);
     }
+    if run.family == Family::WithChildren {
+        group::stop(child);
+    }
     child.kill()?;
     child.wait()?;
     Ok(None)
+}
+
+/// A process and all that it starts.
+#[cfg(target_os = "linux")]
+mod group {
+    use std::os::unix::process::CommandExt;
+    use std::process::{Child, Command};
+
+    use rustix::process::{Pid, Signal, kill_process_group};
+
+    pub(super) fn separate(command: &mut Command) {
+        command.process_group(0);
+    }
+
+    pub(super) fn stop(child: &Child) {
+        // The process itself is stopped by the caller, whatever became of the others.
+        let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+    }
+}
+
+/// No tool starts tests on other systems.
+#[cfg(not(target_os = "linux"))]
+mod group {
+    use std::process::{Child, Command};
+
+    pub(super) fn separate(_command: &mut Command) {}
+
+    pub(super) fn stop(_child: &Child) {}
 }
 
 /// What the status of a process and what it has said come to.

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use super::outcome::{End, Outcome, Row};
 use super::plan::{self, Plan};
-use super::process::{self, Done, Run};
+use super::process::{self, Done};
+use super::sanitize;
 use crate::cargo::artifact::TestProgram;
 use crate::cli;
 use crate::error::ExitStatus;
@@ -141,9 +142,9 @@ pub(super) fn on_devices(plan: &Plan, program: &TestProgram, tests: &Tests, name
     }
     let (args, timeout) = (tests.args_for(name), Duration::from_secs(plan.timeout));
     let mut rows = Vec::new();
-    for device in &plan.devices {
-        let done = process::run(&Run { program: &tests.file, args: &args, device, timeout });
-        match done {
+    for place in &plan.places {
+        let device = place.label.as_str();
+        match sanitize::run(place, sanitize::Test { program: &tests.file, args: &args, timeout }) {
             Ok(Done { said, end, time, output }) => {
                 let took = said.took_device();
                 // The process takes longer than the test: it starts, and asks drivers for devices.

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use offload_rt::test::TestDevice;
 use serde::Serialize;
 
 use super::outcome::{Outcome, Row};
+use super::place::Place;
+use super::sanitize::Lacking;
 use crate::error::Result;
 use crate::print::choice::Verbosity;
 use crate::print::output::Output;
@@ -16,7 +17,14 @@ struct DeviceMessage<'a> {
     reason: &'static str,
     device: &'a str,
     name: &'a str,
-    description: String,
+    description: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+struct LackingMessage<'a> {
+    reason: &'static str,
+    #[serde(flatten)]
+    lacking: &'a Lacking,
 }
 
 #[derive(Debug, Serialize)]
@@ -26,14 +34,20 @@ struct TestMessage<'a> {
     row: &'a Row,
 }
 
-/// Prints devices and results; `--quiet` leaves out what is well.
-pub(super) fn rows(output: &Output, devices: &[&TestDevice], rows: &[Row]) -> Result<()> {
-    for device in devices {
-        let description = device.device().to_string();
-        let text = format!("{device}");
-        let (device, name) = (device.label(), device.device().name());
-        output.done(&DeviceMessage { reason: "test-device", device, name, description }, &text)?;
+/// Prints where tests have run, and what might have watched them there and is not installed.
+pub(super) fn places(output: &Output, places: &[Place], lacking: &[Lacking]) -> Result<()> {
+    for place in places {
+        let Place { label: device, name, description, .. } = place;
+        let message = DeviceMessage { reason: "test-device", device, name, description };
+        output.done(&message, &place.to_string())?;
     }
+    lacking.iter().try_for_each(|lacking| {
+        output.done(&LackingMessage { reason: "sanitizer-missing", lacking }, &lacking.text())
+    })
+}
+
+/// Prints results; `--quiet` leaves out what is well.
+pub(super) fn rows(output: &Output, rows: &[Row]) -> Result<()> {
     let is_shown = |row: &&Row| output.verbosity() != Verbosity::Quiet || row.end.outcome.is_bad();
     let shown: Vec<&Row> = rows.iter().filter(is_shown).collect();
     let messages: Vec<TestMessage<'_>> =

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use offload_rt::test::TestDevice;
 use serde::Serialize;
 
 use super::outcome::{Outcome, Row};
+use super::place::Place;
 use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::Result;
@@ -36,7 +36,7 @@ struct Problem {
 }
 
 impl Verdict {
-    pub(super) fn of(rows: &[Row], asked: &cli::TestDevices) -> Verdict {
+    pub(super) fn of(rows: &[Row], asked: &cli::TestDevices, places: &[Place]) -> Verdict {
         let count = |outcome| rows.iter().filter(|row| row.end.outcome == outcome).count();
         Verdict {
             reason: "summary",
@@ -51,7 +51,7 @@ impl Verdict {
             problems: no_device(rows)
                 .into_iter()
                 .chain(nowhere(rows, asked))
-                .chain(required(rows, asked))
+                .chain(required(rows, asked, places))
                 .collect(),
         }
     }
@@ -116,16 +116,15 @@ fn nowhere(rows: &[Row], asked: &cli::TestDevices) -> Option<Problem> {
 }
 
 /// Required devices on which no kernel has run.
-fn required(rows: &[Row], asked: &cli::TestDevices) -> Vec<Problem> {
-    let all = offload_rt::test::devices();
-    let has_run = |device: &TestDevice| {
-        let on = |row: &&Row| row.device.as_deref() == Some(device.label());
+fn required(rows: &[Row], asked: &cli::TestDevices, places: &[Place]) -> Vec<Problem> {
+    let has_run = |place: &Place| {
+        let on = |row: &&Row| row.device.as_deref() == Some(place.label.as_str());
         rows.iter().filter(on).any(|row| row.end.outcome != Outcome::Refused)
     };
     let idle = asked
         .require
         .iter()
-        .filter(|name| !all.iter().any(|device| device.is_named(name) && has_run(device)));
+        .filter(|name| !places.iter().any(|place| place.is_named(name) && has_run(place)));
     let problem = |name: &String| Problem {
         problem: format!("no test has run on the required device `{name}`"),
         hint: None,
@@ -137,6 +136,7 @@ fn required(rows: &[Row], asked: &cli::TestDevices) -> Vec<Problem> {
 mod tests {
     use super::*;
     use crate::commands::test::outcome::End;
+    use crate::commands::test::place::Watcher;
 
     fn row(test: &str, device: Option<&str>, outcome: Outcome) -> Row {
         Row {
@@ -156,7 +156,9 @@ mod tests {
     }
 
     fn problems(rows: &[Row], asked: &cli::TestDevices) -> Vec<String> {
-        Verdict::of(rows, asked).problems.into_iter().map(|problem| problem.problem).collect()
+        let host = offload_rt::test::devices().iter().filter(|device| device.label() == "host");
+        let places: Vec<Place> = host.map(|device| Place::of(device, Watcher::None)).collect();
+        Verdict::of(rows, asked, &places).problems.into_iter().map(|problem| problem.problem).collect()
     }
 
     #[test]

@@ -32,6 +32,7 @@ pub(super) fn run(workspace: &Workspace, project: &Project<'_>) -> Result<Vec<Ex
     for package in TESTED {
         let test =
             workspace.shell.cmd(&project.tool).args(["offload", "test", "--sanitize", "--package", package]);
+        let test = test.args(["--device", "host"]);
         examples.push(example(&format!("tests of {package}"), test, project)?);
     }
     Ok(examples)

@@ -49,9 +49,20 @@ impl<'w> Project<'w> {
 
     /// Runs all tests on the host CPU; those of kernels with a bug only with checks.
     pub(super) fn run(&self, checks: Checks, profile: Profile) -> Result<Vec<Test>> {
+        let args: &[&str] = match checks {
+            Checks::On => &["--sanitize", "--device", "host"],
+            Checks::Off => &["--device", "host", "twelve::"],
+        };
+        self.offload_test(args, profile)
+    }
+
+    /// Runs the kernels with a bug and their twins in Oclgrind.
+    pub(super) fn run_in_oclgrind(&self) -> Result<Vec<Test>> {
+        self.offload_test(&["--sanitize", "--device", "oclgrind", "tests::"], Profile::Dev)
+    }
+
+    fn offload_test(&self, args: &[&str], profile: Profile) -> Result<Vec<Test>> {
         let _in = self.workspace.shell.push_dir(&self.dir);
-        let args: &[&str] =
-            if checks == Checks::On { &["--sanitize"] } else { &["--device", "host", "twelve::"] };
         let profile: &[&str] = if profile == Profile::Release { &["--release"] } else { &[] };
         // One after another: times are compared.
         let command =
