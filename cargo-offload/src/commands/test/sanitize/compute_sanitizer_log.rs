@@ -192,8 +192,12 @@ impl Access<'_> {
                 format!("that end {end} behind the end of a buffer of {whole} bytes")
             }
             _ => {
-                let address = message.body.iter().find_map(|line| line.strip_prefix("Address "));
-                let why = address.and_then(|text| text.split_once(' ')).map_or("", |(_, why)| why);
+                // The manual has the first form, release 2026.2 writes the second one of shared and local memory.
+                let address = |line: &&str| {
+                    let rest = line.strip_prefix("Address ").or_else(|| line.strip_prefix("Access to "))?;
+                    Some(rest.split_once(' ')?.1.to_string())
+                };
+                let why = message.body.iter().find_map(address).unwrap_or_else(|| "is out of bounds".into());
                 format!("of {space} memory: the address {why}")
             }
         }

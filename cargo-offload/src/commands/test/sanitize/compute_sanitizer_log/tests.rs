@@ -51,6 +51,21 @@ fn accesses_outside_name_the_buffer() {
     assert!(read(text).is_whole);
 }
 
+/// Of a run on an H100.
+#[test]
+fn shared_memory_has_no_buffers() {
+    let text = "========= COMPUTE-SANITIZER
+========= Invalid __shared__ write of size 4 bytes
+=========     at halo+0x1d0 in kernels/local_memory.cl:11
+=========     by thread (15,0,0) in block (2,0,0)
+=========     Access to 0x440 is out of bounds
+========= 
+========= ERROR SUMMARY: 1 error
+";
+    let expected = "halo kernels/local_memory.cl:11: thread 15 of block 2 writes 4 bytes of shared memory: the address is out of bounds";
+    assert_eq!(told(text), [expected]);
+}
+
 /// As NVIDIA's manual shows it; without lines where the image has none.
 #[test]
 fn shared_memory_races_barriers_and_unwritten_memory() {
