@@ -6,16 +6,16 @@
 //! for which they do get a copy of the loop without these comparisons: `x == 0 ? 0 : x - 1` is then what lies beside `x`,
 //! which vectors read at once, and no lane has to be masked.
 
+mod edge;
 mod guard;
 mod shape;
 
 use std::collections::BTreeMap;
 
+use self::edge::{Compare, Edge};
 use self::shape::{Shape, Shapes};
-use super::function::Instruction;
 use super::plan::Plan;
 use super::text::Names;
-use super::types::{closing, list};
 
 /// Longer kernels are not written twice.
 const LONG: usize = 200;
@@ -29,31 +29,6 @@ pub(super) struct Edges<'f> {
     shapes: BTreeMap<&'f str, Shape>,
     /// What the names of the guard end with.
     mark: usize,
-}
-
-/// An instruction whose result the ends of a row tell.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Edge {
-    compare: Compare,
-    /// `i32` or `i64`.
-    ty: String,
-    /// Its operands, as they are written: names, or numbers.
-    operands: [String; 2],
-    /// Which of them follows the position.
-    moving: usize,
-}
-
-/// What an instruction compares for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Compare {
-    /// `icmp eq` or `icmp ne`.
-    Equal { is_negated: bool },
-    /// `icmp` for an order.
-    Order { predicate: String },
-    /// `llvm.usub.sat` of the moving number, which stops at 0.
-    Subtract,
-    /// `llvm.umin` and its like, called so.
-    Bound { function: String },
 }
 
 impl<'f> Edges<'f> {
@@ -90,69 +65,6 @@ impl<'f> Edges<'f> {
             Compare::Subtract => format!("sub {ty} {}, {}", operand(0), operand(1)),
             Compare::Bound { .. } => format!("add {ty} {}, 0", operand(edge.moving)),
         })
-    }
-}
-
-impl Edge {
-    /// What `instruction` compares, before it is known which operand moves.
-    fn parse(instruction: &Instruction) -> Option<Edge> {
-        let text = instruction.line.plain();
-        let text = text.split(", !").next()?;
-        let (compare, ty, operands) = match text.strip_prefix("icmp ") {
-            Some(rest) => {
-                let rest = rest.strip_prefix("samesign ").unwrap_or(rest);
-                let (predicate, rest) = rest.split_once(' ')?;
-                let (ty, rest) = rest.split_once(' ')?;
-                (Compare::of_predicate(predicate), ty, list(rest))
-            }
-            None => {
-                let (_, call) = text.split_once("call ")?.1.split_once("@llvm.")?;
-                let (function, rest) = call.split_at_checked(call.find('(')?)?;
-                let arguments = rest.get(1..closing(rest)?.checked_sub(1)?)?;
-                let (function, ty) = function.rsplit_once('.')?;
-                (Compare::of_function(function)?, ty, list(arguments))
-            }
-        };
-        let [first, second] = operands.as_slice() else { return None };
-        // Attributes of arguments stand before them.
-        let last_word = |text: &str| text.rsplit(' ').next().unwrap_or_default().to_string();
-        let operands = [last_word(first), last_word(second)];
-        matches!(ty, "i32" | "i64").then(|| Edge { compare, ty: ty.to_string(), operands, moving: 0 })
-    }
-}
-
-impl Compare {
-    fn of_predicate(predicate: &str) -> Compare {
-        match predicate {
-            "eq" => Compare::Equal { is_negated: false },
-            "ne" => Compare::Equal { is_negated: true },
-            order => Compare::Order { predicate: order.to_string() },
-        }
-    }
-
-    fn of_function(function: &str) -> Option<Compare> {
-        match function {
-            "usub.sat" => Some(Compare::Subtract),
-            "umin" | "umax" | "smin" | "smax" => Some(Compare::Bound { function: function.to_string() }),
-            _ => None,
-        }
-    }
-
-    /// Whether numbers are compared as signed ones.
-    fn is_signed(&self) -> bool {
-        match self {
-            Compare::Order { predicate: name } | Compare::Bound { function: name } => name.starts_with('s'),
-            _ => false,
-        }
-    }
-
-    /// The name of a function whose result is a number.
-    fn function(&self) -> Option<&str> {
-        match self {
-            Compare::Subtract => Some("usub.sat"),
-            Compare::Bound { function } => Some(function),
-            _ => None,
-        }
     }
 }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::{Compare, Edge, Edges};
+use super::Edges;
+use super::edge::{Compare, Edge};
 use crate::ir::work_items::plan::Plan;
 use crate::ir::work_items::state::{self, State};
 use crate::ir::work_items::text::Names;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Compare, Edge};
+use super::edge::{Compare, Edge};
 use crate::ir::work_items::facts::Definition;
 use crate::ir::work_items::function::{Instruction, Kind};
 use crate::ir::work_items::plan::Plan;
