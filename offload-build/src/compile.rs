@@ -3,6 +3,7 @@
 mod action;
 mod amdgcn;
 mod builtin_names;
+mod chain;
 mod check;
 mod cubin;
 mod files;

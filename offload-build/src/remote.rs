@@ -8,12 +8,15 @@ mod identity;
 mod server;
 mod settings;
 
-use std::sync::OnceLock;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use offload_format::remote::{Action, Executed, Reply, Request, Stored};
 
+use self::identity::Identified;
 pub(crate) use self::identity::{file_hash, program};
 pub(crate) use self::settings::{RemoteSettings, ToolsFrom};
 use crate::cache::Key;
@@ -27,6 +30,8 @@ pub(crate) struct Remote {
     /// Started when it is needed first: an unchanged build needs none.
     #[cfg(unix)]
     server: OnceLock<Option<server::Server>>,
+    /// By path, what is known of tools.
+    tools: Mutex<BTreeMap<PathBuf, Arc<Identified>>>,
     given_up: AtomicBool,
     /// Whether a reason to work here was told: one fault has many consequences.
     has_told: AtomicBool,
@@ -38,6 +43,7 @@ impl Remote {
             settings,
             #[cfg(unix)]
             server: OnceLock::new(),
+            tools: Mutex::default(),
             given_up: AtomicBool::new(false),
             has_told: AtomicBool::new(false),
         }

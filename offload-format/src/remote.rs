@@ -73,12 +73,12 @@ pub struct Action {
     pub variables: Vec<Variable>,
     /// Where it runs, below the root of its inputs; may be empty.
     pub directory: String,
-    /// Every file that it reads, but for those in `worker`.
+    /// Every file that it reads, but for those in `programs`.
     pub inputs: Vec<Input>,
     /// Files that it writes, relative to `directory`. One that is not there afterwards is left out of the reply.
     pub outputs: Vec<String>,
-    /// What the other machine must have with the same content at the same paths, if there is such a program.
-    pub worker: Option<Program>,
+    /// Programs that the other machine must have with the same content at the same paths.
+    pub programs: Vec<Program>,
     /// For how many seconds it may run; 0 is for ever.
     pub seconds: u64,
 }
@@ -92,7 +92,7 @@ pub struct Variable {
     pub value: String,
 }
 
-/// A file or folder that an action reads.
+/// A file that an action reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
     /// Where the action finds it: relative to the root of the inputs, with `/`, without `.` and `..`.
@@ -108,8 +108,6 @@ pub enum Source {
     Bytes(Vec<u8>),
     /// Those of a file of this machine.
     File(String),
-    /// Everything in a folder of this machine; links in it stay links.
-    Folder(String),
 }
 
 /// What a build script gets.

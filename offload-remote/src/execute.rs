@@ -66,7 +66,7 @@ impl Executor {
             directory: String::new(),
             inputs: Vec::new(),
             outputs: Vec::new(),
-            worker: None,
+            programs: Vec::new(),
             seconds: 60,
         };
         let terms = self.runner.terms(Vec::new(), Lookup::Never);
@@ -114,10 +114,7 @@ impl Executor {
         // Nobody closes it.
         let _job = self.jobs.acquire().await.map_err(|_| Fault::lasting("the server ends"))?;
         self.runner.check_server(server).await?;
-        let salt = match &action.worker {
-            Some(program) => self.workers.salt(&self.runner, program).await?,
-            None => Vec::new(),
-        };
+        let salt = self.workers.salt(&self.runner, &action.programs).await?;
         let prepared =
             Prepared::of(action, self.runner.terms(salt, Lookup::Cache), &self.runner.files).await?;
         let executed = self.runner.outcome(server, &prepared).await?;

@@ -1,13 +1,12 @@
 //! The inputs of an action as the API wants them: a message for each folder, named by its digest.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use offload_format::remote::{Action, Input, Source};
 use prost::Message;
 
-use crate::api::{Directory, DirectoryNode, FileNode, SymlinkNode};
+use crate::api::{Directory, DirectoryNode, FileNode};
 use crate::digest::Digest;
 use crate::fault::{Fault, Kind};
 use crate::files::{Files, Hashed};
@@ -29,7 +28,6 @@ struct Folder(BTreeMap<String, Node>);
 #[derive(Debug)]
 enum Node {
     File(File),
-    Link(String),
     Folder(Folder),
 }
 
@@ -60,7 +58,6 @@ impl Folder {
     fn add(&mut self, input: &Input, files: &Files) -> Result<(), Fault> {
         let parts = parts(&input.path)?;
         match (&input.source, parts.split_last()) {
-            (Source::Folder(path), _) => self.folder(&parts)?.read(Path::new(path), files),
             (Source::File(path), Some((name, folders))) => {
                 let file = File::read(Path::new(path), files)?;
                 self.folder(folders)?.put(name, Node::File(file))
@@ -91,26 +88,6 @@ impl Folder {
         }
     }
 
-    /// Takes everything in a folder of this machine.
-    fn read(&mut self, path: &Path, files: &Files) -> Result<(), Fault> {
-        let unreadable = |error| Fault::file("read", path, &error);
-        for entry in fs::read_dir(path).map_err(unreadable)? {
-            let entry = entry.map_err(unreadable)?;
-            let (path, kind) = (entry.path(), entry.file_type().map_err(unreadable)?);
-            let name = entry.file_name();
-            let name = text(name.to_str(), &path)?;
-            if kind.is_dir() {
-                self.folder(&[name])?.read(&path, files)?;
-            } else if kind.is_symlink() {
-                let target = fs::read_link(&path).map_err(|error| Fault::file("read", &path, &error))?;
-                self.put(name, Node::Link(text(target.to_str(), &path)?.to_string()))?;
-            } else {
-                self.put(name, Node::File(File::read(&path, files)?))?;
-            }
-        }
-        Ok(())
-    }
-
     /// Writes the message of this folder, after those of the folders in it.
     fn seal(self, blobs: &mut Vec<Blob>) -> Digest {
         let mut message = Directory::default();
@@ -120,9 +97,6 @@ impl Folder {
                     let digest = Some(blob.digest.message());
                     message.files.push(FileNode { name, digest, is_executable, node_properties: None });
                     blobs.push(blob);
-                }
-                Node::Link(target) => {
-                    message.symlinks.push(SymlinkNode { name, target, node_properties: None });
                 }
                 Node::Folder(folder) => {
                     let digest = Some(folder.seal(blobs).message());
@@ -155,10 +129,6 @@ fn parts(path: &str) -> Result<Vec<&str>, Fault> {
         return Err(invalid(format!("`{path}` is no path below the inputs")));
     }
     Ok(parts)
-}
-
-fn text<'a>(text: Option<&'a str>, path: &Path) -> Result<&'a str, Fault> {
-    text.ok_or_else(|| invalid(format!("`{}` has a name that is no text", path.display())))
 }
 
 fn invalid(message: impl Into<String>) -> Fault {

@@ -1,12 +1,15 @@
 //! Running one tool once for each state of its inputs.
 //!
-//! Two kinds of actions: a front end ([`super::front_end`]) reads headers that are known only afterwards, from its
-//! dependency file; a step turns inputs that are known into an output. Both run where their result cannot contain a path of this machine.
+//! A front end ([`super::front_end`]) reads headers that are known only afterwards, from its dependency file. A step turns
+//! inputs that are known into an output, and a chain ([`super::chain`]) is two of them. All run where their result cannot
+//! contain a path of this machine.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+use offload_format::remote;
 
 use super::Session;
 use crate::cache::{Blob, Key, KeyBuilder};
@@ -55,6 +58,22 @@ pub(super) struct Step<'a> {
     pub(super) files: Vec<PathBuf>,
 }
 
+/// What turns inputs that are known into one output.
+pub(super) trait Work {
+    /// The tool that writes the output.
+    fn tool(&self) -> &Tool;
+    /// Names the output in the cache of this machine.
+    fn key(&self, session: &Session<'_>) -> Result<Key>;
+    /// Names it on every machine; `None` where no other one is asked.
+    fn shared_key(&self, session: &Session<'_>) -> Option<Key>;
+    /// Whether it takes longer than its inputs take to travel.
+    fn is_worth_sending(&self, session: &Session<'_>) -> bool;
+    /// What another machine is asked to do; `None` if it has to be done here.
+    fn remote_action(&self, session: &Session<'_>) -> Option<remote::Action>;
+    /// Makes the output here.
+    fn run(&self, session: &Session<'_>, token: Token<'_>) -> Result<Made>;
+}
+
 /// What an action made just now, wherever it ran.
 #[derive(Debug)]
 pub(super) struct Made {
@@ -63,9 +82,9 @@ pub(super) struct Made {
 }
 
 impl Session<'_> {
-    /// The output of a step, which `check` has accepted; a bad one is never stored.
-    pub(super) fn step(&self, step: &Step<'_>, check: impl Fn(&[u8]) -> Result<()>) -> Result<Blob> {
-        let (blob, said) = self.step_said(step, check)?;
+    /// The output of `work`, which `check` has accepted; a bad one is never stored.
+    pub(super) fn step(&self, work: &impl Work, check: impl Fn(&[u8]) -> Result<()>) -> Result<Blob> {
+        let (blob, said) = self.step_said(work, check)?;
         self.env().warn(&warnings(&said));
         Ok(blob)
     }
@@ -73,24 +92,33 @@ impl Session<'_> {
     /// As [`Session::step`], with everything that the tool printed, also when it ran in an earlier build.
     pub(super) fn step_said(
         &self,
-        step: &Step<'_>,
+        work: &impl Work,
         check: impl Fn(&[u8]) -> Result<()>,
     ) -> Result<(Blob, String)> {
-        let key = self.step_key(step)?;
-        let cache = self.cache();
-        let _lock = cache.lock(key);
-        if let (Some(blob), Some(said)) = (cache.get(key), cache.get_text(said_key(key))) {
-            self.context().tally.count(Origin::Local);
-            return Ok((blob, said));
+        let key = work.key(self)?;
+        let _lock = self.cache().lock(key);
+        if let Some(known) = self.known(key) {
+            return Ok(known);
         }
-        let Made { content, said } = self.make_step(step, &check)?;
-        cache.put(said_key(key), said.as_bytes())?;
-        Ok((cache.put(key, &content)?, said))
+        let made = self.make(work, &check)?;
+        self.keep(key, &made)
+    }
+
+    /// What the cache of this machine has under `key`. The key is locked.
+    fn known(&self, key: Key) -> Option<(Blob, String)> {
+        let known = (self.cache().get(key)?, self.cache().get_text(said_key(key))?);
+        self.context().tally.count(Origin::Local);
+        Some(known)
+    }
+
+    fn keep(&self, key: Key, made: &Made) -> Result<(Blob, String)> {
+        self.cache().put(said_key(key), made.said.as_bytes())?;
+        Ok((self.cache().put(key, &made.content)?, made.said.clone()))
     }
 
     /// What `check` accepts: stored by another machine, made by one, or made here.
-    fn make_step(&self, step: &Step<'_>, check: &dyn Fn(&[u8]) -> Result<()>) -> Result<Made> {
-        let shared = self.shared_step_key(step);
+    fn make(&self, work: &dyn Work, check: &dyn Fn(&[u8]) -> Result<()>) -> Result<Made> {
+        let shared = work.shared_key(self);
         if let Some(made) =
             shared.and_then(|key| self.stored(key)).filter(|made| check(&made.content).is_ok())
         {
@@ -98,10 +126,10 @@ impl Session<'_> {
             return Ok(made);
         }
         let begun = Instant::now();
-        let executed = match self.place(step) {
+        let executed = match self.place(work) {
             Place::Here(token) => Err(token),
             Place::Elsewhere(room) => {
-                let made = self.execute_step(step).filter(|made| check(&made.content).is_ok());
+                let made = self.execute(work).filter(|made| check(&made.content).is_ok());
                 drop(room);
                 // What was refused is made here, which also tells what is wrong.
                 made.ok_or_else(|| self.context().jobs.token())
@@ -109,11 +137,7 @@ impl Session<'_> {
         };
         let made = match executed {
             Ok(made) => made,
-            Err(token) => {
-                let made = self.run_step(token, step)?;
-                check(&made.content).map_err(|error| error.of_output(&step.tool.path))?;
-                made
-            }
+            Err(token) => self.make_here(work, token, check)?,
         };
         if let Some(key) = shared {
             self.store(key, &made, begun.elapsed());
@@ -121,23 +145,69 @@ impl Session<'_> {
         Ok(made)
     }
 
-    fn step_key(&self, step: &Step<'_>) -> Result<Key> {
-        let mut key = KeyBuilder::new(step.name).part(step.tool.identity()?.as_bytes());
-        key = args_key(key, &step.args);
-        for (blob, _) in &step.inputs {
+    fn make_here(
+        &self,
+        work: &dyn Work,
+        token: Token<'_>,
+        check: &dyn Fn(&[u8]) -> Result<()>,
+    ) -> Result<Made> {
+        let made = work.run(self, token)?;
+        check(&made.content).map_err(|error| error.of_output(&work.tool().path))?;
+        Ok(made)
+    }
+
+    /// As [`Session::step_said`], but without other machines.
+    pub(super) fn step_here(
+        &self,
+        work: &dyn Work,
+        token: Token<'_>,
+        check: &dyn Fn(&[u8]) -> Result<()>,
+    ) -> Result<(Blob, String)> {
+        let key = work.key(self)?;
+        let _lock = self.cache().lock(key);
+        if let Some(known) = self.known(key) {
+            return Ok(known);
+        }
+        let made = self.make_here(work, token, check)?;
+        self.keep(key, &made)
+    }
+}
+
+impl Work for Step<'_> {
+    fn tool(&self) -> &Tool {
+        self.tool
+    }
+
+    fn key(&self, session: &Session<'_>) -> Result<Key> {
+        let mut key = KeyBuilder::new(self.name).part(self.tool.identity()?.as_bytes());
+        key = args_key(key, &self.args);
+        for (blob, _) in &self.inputs {
             key = key.part(&blob.hash.0);
         }
-        for file in &step.files {
+        for file in &self.files {
             key = key.part(crate::tool::file_stamp(file)?.as_bytes());
-            self.env().depends_on(file);
+            session.env().depends_on(file);
         }
         Ok(key.finish())
     }
 
-    fn run_step(&self, token: Token<'_>, step: &Step<'_>) -> Result<Made> {
-        let scratch = fs::scratch(self.cache().dir())?;
-        let names = step.input_names();
-        for ((blob, _), name) in step.inputs.iter().zip(&names) {
+    fn shared_key(&self, session: &Session<'_>) -> Option<Key> {
+        session.shared_step_key(self)
+    }
+
+    fn is_worth_sending(&self, _: &Session<'_>) -> bool {
+        // Links of IR take less time than their inputs take to travel.
+        !self.name.starts_with("link")
+    }
+
+    fn remote_action(&self, session: &Session<'_>) -> Option<remote::Action> {
+        session.step_action(self)
+    }
+
+    fn run(&self, session: &Session<'_>, token: Token<'_>) -> Result<Made> {
+        let scratch = fs::scratch(session.cache().dir())?;
+        let names = self.input_names();
+        for ((blob, _), name) in self.inputs.iter().zip(&names) {
             let content = blob.read()?;
             fs::publish(&scratch.path().join(name), |out| out.write_all(&content))?;
         }
@@ -147,16 +217,16 @@ impl Session<'_> {
             Arg::Output | Arg::Depfile | Arg::InputFile(_) => "out".into(),
         };
         let invocation = Invocation {
-            program: &step.tool.path,
-            args: step.args.iter().map(place).collect(),
+            program: &self.tool.path,
+            args: self.args.iter().map(place).collect(),
             directory: scratch.path(),
             input: None,
         };
-        let printed = self.context().run_with(&token, &invocation)?;
+        let printed = session.context().run_with(&token, &invocation)?;
         // A check may start a tool of its own.
         drop(token);
-        self.context().tally.count(Origin::Here);
-        let content = output_of(step.tool, &produced(scratch.path())?)?;
+        session.context().tally.count(Origin::Here);
+        let content = output_of(self.tool, &produced(scratch.path())?)?;
         Ok(Made { content, said: [printed.stdout, printed.stderr].join("\n") })
     }
 }

@@ -7,6 +7,7 @@ use offload_format::{AmdArch, Target};
 use offload_images::{code_object as format, describe};
 
 use super::action::{Arg, Step, texts};
+use super::chain::{Chain, Then};
 use super::gpu::{Backend, Codegen, ConstantArguments, DeviceOutput, Shim, Vendor};
 use super::session::Unit;
 use super::{Session, check, processor};
@@ -71,12 +72,13 @@ fn code_object(session: &Session<'_>, unit: &Unit<'_>, arch: &AmdArch) -> Result
     let backend = backend(session, &unit.kernels, arch)?;
     let module = backend.module(session, unit)?;
     let codegen = Codegen { module: &module, output: &["-O2", "-c"] };
-    let object = backend.codegen(session, codegen, check::amd_object)?;
+    let functions = backend.functions(session, &module)?;
     let tool = session.tools().lld()?;
-    let inputs = vec![(&object, ".o")];
-    let step = Step { name: "AMD code object", tool: &tool, args: link_args(session), inputs, files: vec![] };
+    let then = Then { name: "AMD code object", tool: &tool, args: link_args(session), ending: ".o" };
+    let first = backend.codegen_step(session, codegen, &functions)?;
+    let chain = Chain { first, check: check::amd_object, then };
     let kernels = unit.names();
-    session.step(&step, |bytes| check::code_object(bytes, arch, &kernels))
+    session.chain(&chain, |bytes| check::code_object(bytes, arch, &kernels))
 }
 
 /// LLVM's back end for `arch`, with the register limits of `kernels`.

@@ -172,23 +172,37 @@ impl Backend {
     pub(super) fn codegen(
         &self,
         session: &Session<'_>,
-        Codegen { module, output }: Codegen<'_>,
+        codegen: Codegen<'_>,
         check: impl Fn(&[u8]) -> Result<()>,
     ) -> Result<Blob> {
+        let functions = self.functions(session, codegen.module)?;
+        session.step(&self.codegen_step(session, codegen, &functions)?, check)
+    }
+
+    /// The functions of the languages that a module needs, as bitcode.
+    pub(super) fn functions(&self, session: &Session<'_>, module: &Blob) -> Result<Blob> {
         let shim = self.shim_bitcode(session)?;
         let prints = self.output_bitcode(session, module)?;
-        let library = match (self.libraries.as_slice(), prints.as_ref()) {
-            ([], None) => shim,
-            (others, output) => needed(session, module, &Libraries { output, first: &shim, others })?,
-        };
-        let step = Step {
+        match (self.libraries.as_slice(), prints.as_ref()) {
+            ([], None) => Ok(shim),
+            (others, output) => needed(session, module, &Libraries { output, first: &shim, others }),
+        }
+    }
+
+    /// The step that makes code of a module and its [`Backend::functions`].
+    pub(super) fn codegen_step<'a>(
+        &self,
+        session: &Session<'a>,
+        Codegen { module, output }: Codegen<'a>,
+        functions: &'a Blob,
+    ) -> Result<Step<'a>> {
+        Ok(Step {
             name: self.name,
             tool: &session.tools().llvm()?.clang,
             args: self.codegen_args(output),
-            inputs: vec![(module, ".ll"), (&library, ".bc")],
+            inputs: vec![(module, ".ll"), (functions, ".bc")],
             files: vec![],
-        };
-        session.step(&step, check)
+        })
     }
 
     /// Unoptimised IR of one file.

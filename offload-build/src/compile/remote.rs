@@ -4,16 +4,18 @@ mod front_end;
 mod roots;
 mod uploaded;
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use offload_format::remote::{Action, Executed, Input, Source, Stored, Variable};
+use offload_format::remote::{Action, Executed, Input, Program, Source, Stored, Variable};
 use offload_format::variable;
 
 use self::uploaded::Uploaded;
 use super::Session;
-use super::action::{Arg, Made, OUTPUT_NAMES, Step, args_key};
+use super::action::{Arg, Made, OUTPUT_NAMES, Step, Work, args_key};
+use super::chain::{Chain, Then};
 use crate::cache::{Key, KeyBuilder};
 use crate::jobs::Place;
 use crate::remote::{Remote, ToolsFrom, file_hash, program};
@@ -39,6 +41,13 @@ impl<'a> Session<'a> {
         Some(key.finish())
     }
 
+    /// The same of a chain.
+    pub(super) fn shared_chain_key(&self, chain: &Chain<'_>) -> Option<Key> {
+        let first = self.shared_step_key(&chain.first)?;
+        let key = self.shared_key(chain.then.name, chain.then.tool)?.part(&first.bytes());
+        Some(args_key(key, &chain.then.args).finish())
+    }
+
     /// The beginning of a key: the action's name, and the tool by its content.
     pub(super) fn shared_key(&self, name: &str, tool: &Tool) -> Option<KeyBuilder> {
         let tool = self.remote()?.tool_hash(self.context(), tool)?;
@@ -60,16 +69,16 @@ impl<'a> Session<'a> {
         remote.put(self.context(), key, &stored);
     }
 
-    /// Where `step` runs: here or elsewhere, whichever is free sooner.
-    pub(super) fn place(&self, step: &Step<'_>) -> Place<'a> {
-        let goes = self.remote().is_some_and(|remote| remote.settings.execute) && is_worth_it(step);
+    /// Where `work` is done: here or elsewhere, whichever is free sooner.
+    pub(super) fn place(&self, work: &dyn Work) -> Place<'a> {
+        let goes = self.remote().is_some_and(|remote| remote.settings.execute) && work.is_worth_sending(self);
         let jobs = &self.context().jobs;
         if goes { jobs.place() } else { Place::Here(jobs.token()) }
     }
 
-    /// What another machine makes of `step`; `None` if it has to run here, also to tell what is wrong with it.
-    pub(super) fn execute_step(&self, step: &Step<'_>) -> Option<Made> {
-        let action = self.step_action(step)?;
+    /// What another machine makes; `None` if the work has to be done here, also to tell what is wrong with it.
+    pub(super) fn execute(&self, work: &dyn Work) -> Option<Made> {
+        let action = work.remote_action(self)?;
         let Executed { exit_code: 0, stdout, stderr, outputs, .. } =
             self.remote()?.execute(self.context(), action)?
         else {
@@ -82,58 +91,127 @@ impl<'a> Session<'a> {
         Some(Made { content: output.content, said }).filter(|made| !made.content.is_empty())
     }
 
-    fn step_action(&self, step: &Step<'_>) -> Option<Action> {
-        let names = step.input_names();
-        let mut inputs = Vec::new();
-        for ((blob, _), path) in step.inputs.iter().zip(&names) {
-            inputs.push(Input { path: path.clone(), source: Source::Bytes(blob.read().ok()?) });
-        }
-        for (index, file) in step.files.iter().enumerate() {
-            inputs.push(Input { path: file_name(index), source: Source::File(file.to_str()?.to_string()) });
-        }
-        let place = |arg: &Arg| match arg {
-            Arg::Text(text) => text.to_str().map(str::to_string),
-            Arg::Input(index) => names.get(*index).cloned(),
-            Arg::Output => Some("out".to_string()),
-            Arg::Depfile | Arg::InputFile(_) => None,
-        };
-        let arguments: Option<Vec<String>> = portable(&step.args, &step.files).iter().map(place).collect();
-        self.action(step.tool, arguments?, inputs)
+    pub(super) fn step_action(&self, step: &Step<'_>) -> Option<Action> {
+        let tool = self.remote_tool(step.tool)?;
+        let arguments = std::iter::once(tool.path.clone()).chain(step.remote_args("out")?).collect();
+        self.action(arguments, vec![tool], step.remote_inputs()?)
     }
 
-    /// The command of `tool` with `arguments`, in the directory of the inputs.
-    fn action(&self, tool: &Tool, arguments: Vec<String>, mut inputs: Vec<Input>) -> Option<Action> {
+    /// Both commands of a chain, by a shell. Compilers that travel may come to workers that have none: then each step of
+    /// the chain is an action.
+    pub(super) fn chain_action(&self, chain: &Chain<'_>) -> Option<Action> {
+        let tools = vec![self.remote_tool(chain.first.tool)?, self.remote_tool(chain.then.tool)?];
+        let commands = [chain.first.remote_args(BETWEEN)?, chain.then.remote_args(BETWEEN)?];
+        let commands = tools.iter().zip(commands);
+        let commands = commands.map(|(tool, args)| std::iter::once(tool.path.clone()).chain(args).collect());
+        let script = in_turn(&commands.collect::<Vec<_>>());
+        let arguments = ["/bin/sh".to_string(), "-c".into(), script].into();
+        self.action(arguments, tools, chain.first.remote_inputs()?)
+    }
+
+    /// Whether compilers travel with what they compile.
+    pub(super) fn sends_tools(&self) -> bool {
+        self.remote().is_some_and(|remote| remote.settings.tools == ToolsFrom::Upload)
+    }
+
+    /// Where workers have `tool`.
+    fn remote_tool(&self, tool: &Tool) -> Option<RemoteTool> {
+        if let Some(Uploaded { program, library_directories, inputs }) =
+            self.sends_tools().then(|| self.uploaded(tool)).flatten()
+        {
+            return Some(RemoteTool { path: program, library_directories, inputs, installed: None });
+        }
+        let program = program(self.context(), tool)?;
+        Some(RemoteTool {
+            path: program.path.clone(),
+            library_directories: program.library_directories.clone(),
+            inputs: Vec::new(),
+            installed: Some(program),
+        })
+    }
+
+    /// A command that uses `tools`, in the directory of the inputs.
+    fn action(
+        &self,
+        arguments: Vec<String>,
+        tools: Vec<RemoteTool>,
+        mut inputs: Vec<Input>,
+    ) -> Option<Action> {
         let variable = |name: &str, value: &str| Variable { name: name.into(), value: value.into() };
         let mut variables = vec![variable(variable::LC_ALL, "C"), variable(variable::PATH, "/usr/bin:/bin")];
-        let uploads = self.remote()?.settings.tools == ToolsFrom::Upload;
-        let (path, directories, worker) = match uploads.then(|| self.uploaded(tool)).flatten() {
-            Some(Uploaded { program, library_directories, inputs: files }) => {
-                inputs.extend(files);
-                (program, library_directories, None)
-            }
-            None => {
-                let program = program(self.context(), tool)?;
-                (program.path.clone(), program.library_directories.clone(), Some(program))
-            }
-        };
+        let (mut directories, mut programs) = (BTreeSet::new(), Vec::new());
+        for tool in tools {
+            directories.extend(tool.library_directories);
+            inputs.extend(tool.inputs);
+            programs.extend(tool.installed);
+        }
         if !directories.is_empty() {
+            let directories: Vec<String> = directories.into_iter().collect();
             variables.push(variable(variable::LD_LIBRARY_PATH, &directories.join(":")));
         }
         Some(Action {
-            arguments: std::iter::once(path).chain(arguments).collect(),
+            arguments,
             variables,
             directory: String::new(),
             inputs,
             outputs: OUTPUT_NAMES.map(str::to_string).into(),
-            worker,
+            programs,
             seconds: self.context().tool_limit.seconds(),
         })
     }
 }
 
-/// Links of IR take less time than their inputs take to travel.
-fn is_worth_it(step: &Step<'_>) -> bool {
-    !step.name.starts_with("link")
+/// A tool as workers find it.
+struct RemoteTool {
+    path: String,
+    library_directories: Vec<String>,
+    /// Its own files, if they travel.
+    inputs: Vec<Input>,
+    /// What workers have to have of it, if it does not travel.
+    installed: Option<Program>,
+}
+
+impl Step<'_> {
+    fn remote_inputs(&self) -> Option<Vec<Input>> {
+        let mut inputs = Vec::new();
+        for ((blob, _), path) in self.inputs.iter().zip(self.input_names()) {
+            inputs.push(Input { path, source: Source::Bytes(blob.read().ok()?) });
+        }
+        for (index, file) in self.files.iter().enumerate() {
+            inputs.push(Input { path: file_name(index), source: Source::File(file.to_str()?.to_string()) });
+        }
+        Some(inputs)
+    }
+
+    fn remote_args(&self, output: &str) -> Option<Vec<String>> {
+        remote_args(&portable(&self.args, &self.files), &self.input_names(), output)
+    }
+}
+
+impl Then<'_> {
+    fn remote_args(&self, input: &str) -> Option<Vec<String>> {
+        remote_args(&self.args, &[input.to_string()], "out")
+    }
+}
+
+fn remote_args(args: &[Arg], inputs: &[String], output: &str) -> Option<Vec<String>> {
+    let place = |arg: &Arg| match arg {
+        Arg::Text(text) => text.to_str().map(str::to_string),
+        Arg::Input(index) => inputs.get(*index).cloned(),
+        Arg::Output => Some(output.to_string()),
+        Arg::Depfile | Arg::InputFile(_) => None,
+    };
+    args.iter().map(place).collect()
+}
+
+/// What the first command of a chain writes, and the second one reads.
+const BETWEEN: &str = "between";
+
+/// A script for a shell that runs `commands` one after the other, as long as none fails.
+fn in_turn(commands: &[Vec<String>]) -> String {
+    let quoted = |word: &String| format!("'{}'", word.replace('\'', r"'\''"));
+    let command = |words: &Vec<String>| words.iter().map(quoted).collect::<Vec<_>>().join(" ");
+    commands.iter().map(command).collect::<Vec<_>>().join(" && ")
 }
 
 /// The name of a file that the arguments name, among the inputs.
@@ -154,6 +232,16 @@ fn portable(args: &[Arg], files: &[PathBuf]) -> Vec<Arg> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shell_takes_words_as_they_are() {
+        let words = ["echo", "it's", "$HOME; `x`", ""].map(str::to_string);
+        let script = in_turn(&[words.clone().into(), words.into()]);
+        assert_eq!(script, r"'echo' 'it'\''s' '$HOME; `x`' '' && 'echo' 'it'\''s' '$HOME; `x`' ''");
+        let output = std::process::Command::new("sh").args(["-c", &script]).output();
+        let line = "it's $HOME; `x` \n";
+        assert_eq!(String::from_utf8(output.unwrap().stdout).unwrap(), line.repeat(2));
+    }
 
     #[test]
     fn files_have_names_of_their_own() {

@@ -2,6 +2,7 @@
 //! have.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
 
 use offload_format::Hash128;
 use offload_format::remote::{FileIdentity, Program, Reply, Request};
@@ -25,10 +26,21 @@ impl Remote {
 
     /// The files of `tool` and of its libraries, without links.
     pub(crate) fn tool_files(&self, context: &Context, tool: &Tool) -> Option<Vec<PathBuf>> {
-        Some(self.identified(context, tool)?.files)
+        Some(self.identified(context, tool)?.files.clone())
     }
 
-    fn identified(&self, context: &Context, tool: &Tool) -> Option<Identified> {
+    /// Looked up once for a build: hundreds of actions use one tool.
+    fn identified(&self, context: &Context, tool: &Tool) -> Option<Arc<Identified>> {
+        let known = || self.tools.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known().get(&tool.path) {
+            return Some(Arc::clone(found));
+        }
+        let found = Arc::new(self.identify(context, tool)?);
+        known().insert(tool.path.clone(), Arc::clone(&found));
+        Some(found)
+    }
+
+    fn identify(&self, context: &Context, tool: &Tool) -> Option<Identified> {
         let program = program(context, tool)?;
         let key = KeyBuilder::new("tool by content 1").part(tool.identity().ok()?.as_bytes());
         let key = key.part(format!("{program:?}").as_bytes()).finish();
@@ -48,7 +60,7 @@ impl Remote {
 
 /// A tool by its content.
 #[derive(Debug, PartialEq, Eq)]
-struct Identified {
+pub(super) struct Identified {
     hash: Hash128,
     files: Vec<PathBuf>,
 }

@@ -144,14 +144,10 @@ impl Action {
                     out.byte(1);
                     out.text(path);
                 }
-                Source::Folder(path) => {
-                    out.byte(2);
-                    out.text(path);
-                }
             }
         });
         out.texts(&self.outputs);
-        out.list(self.worker.as_slice(), |out, program| program.put(out));
+        out.list(&self.programs, |out, program| program.put(out));
         out.extend_from_slice(&self.seconds.to_le_bytes());
     }
 
@@ -162,7 +158,7 @@ impl Action {
             directory: fields.text()?,
             inputs: fields.list(|it| Ok(Input { path: it.text()?, source: source(it)? }))?,
             outputs: fields.texts()?,
-            worker: fields.list(Program::take)?.pop(),
+            programs: fields.list(Program::take)?,
             seconds: fields.number()?,
         })
     }
@@ -172,7 +168,6 @@ fn source(fields: &mut Fields<'_>) -> Result<Source, Error> {
     match fields.byte()? {
         0 => Ok(Source::Bytes(fields.bytes()?)),
         1 => Ok(Source::File(fields.text()?)),
-        2 => Ok(Source::Folder(fields.text()?)),
         kind => Err(unknown_kind(kind)),
     }
 }

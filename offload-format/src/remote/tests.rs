@@ -20,10 +20,9 @@ fn action() -> Action {
         inputs: vec![
             input("package/a.ll", Source::Bytes(vec![0, 1, 255])),
             input("files/0.bc", Source::File("/usr/lib/x.bc".into())),
-            input("tools", Source::Folder("/opt/me/tools".into())),
         ],
         outputs: vec!["out".into(), "out.bin".into()],
-        worker: Some(program()),
+        programs: vec![program(), program()],
         seconds: 3600,
     }
 }
@@ -34,7 +33,7 @@ fn requests() -> Vec<Request> {
         Request::Get { key },
         Request::Put { key, stored: vec![1, 2, 3] },
         Request::Execute(action()),
-        Request::Execute(Action { worker: None, inputs: Vec::new(), ..action() }),
+        Request::Execute(Action { programs: Vec::new(), inputs: Vec::new(), ..action() }),
         Request::Identify(program()),
         Request::Flush { seconds: 10 },
     ]

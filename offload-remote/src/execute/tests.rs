@@ -18,7 +18,7 @@ fn action(name: &str) -> Action {
         directory: "work".into(),
         inputs: vec![Input { path: "work/in".into(), source: Source::Bytes(name.into()) }],
         outputs: vec!["out".into(), "missing".into()],
-        worker: None,
+        programs: Vec::new(),
         seconds: 60,
     }
 }
@@ -30,7 +30,7 @@ fn with_worker(name: &str, path: &str) -> Action {
         opened: Vec::new(),
         others: Vec::new(),
     };
-    Action { worker: Some(worker), ..action(name) }
+    Action { programs: vec![worker], ..action(name) }
 }
 
 async fn executed(executor: &Executor, action: Action) -> Executed {

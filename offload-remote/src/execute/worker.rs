@@ -24,7 +24,7 @@ use crate::sync::locked;
 #[derive(Debug, Default)]
 pub(super) struct Workers(Mutex<BTreeMap<Program, Arc<OnceCell<Verdict>>>>);
 
-/// The salt of actions that use the program, or why none is of use.
+/// The part of the salt that is the program's, or why it is of no use.
 type Verdict = Result<Vec<u8>, Refusal>;
 
 const SHA256SUM: &str = "/usr/bin/sha256sum";
@@ -32,11 +32,20 @@ const SHA256SUM: &str = "/usr/bin/sha256sum";
 const SECONDS: u64 = 120;
 
 impl Workers {
-    /// The salt of actions that use `program`. A worker is asked once, unless the asking fails.
+    /// The salt of actions that use `programs`; empty for those that use none. A worker is asked once for each program,
+    /// unless the asking fails.
     ///
     /// # Errors
     /// The worker has other files, or none, or cannot be asked.
-    pub(super) async fn salt(&self, runner: &Runner, program: &Program) -> Result<Vec<u8>, Refusal> {
+    pub(super) async fn salt(&self, runner: &Runner, programs: &[Program]) -> Result<Vec<u8>, Refusal> {
+        let mut salt = Vec::new();
+        for program in programs {
+            salt.extend(self.salt_of(runner, program).await?);
+        }
+        Ok(salt)
+    }
+
+    async fn salt_of(&self, runner: &Runner, program: &Program) -> Result<Vec<u8>, Refusal> {
         let cell = Arc::clone(locked(&self.0).entry(program.clone()).or_default());
         cell.get_or_try_init(|| verdict(runner, program)).await.cloned().map_err(Refusal::from)?
     }
@@ -74,7 +83,7 @@ async fn ask(runner: &Runner, here: &[FileIdentity]) -> Result<Option<String>, F
         directory: String::new(),
         inputs: Vec::new(),
         outputs: Vec::new(),
-        worker: None,
+        programs: Vec::new(),
         seconds: SECONDS,
     };
     // An earlier answer may be that of a worker as it was.

@@ -123,7 +123,7 @@ fn action(number: usize) -> Action {
         directory: String::new(),
         inputs: vec![Input { path: "in".to_string(), source: Source::Bytes(text.into_bytes()) }],
         outputs: vec!["out".to_string()],
-        worker: None,
+        programs: Vec::new(),
         seconds: 60,
     }
 }
