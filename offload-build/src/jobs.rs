@@ -1,13 +1,18 @@
 //! How many compilers run at once: as many as cargo's jobserver grants.
 #![expect(unsafe_code, reason = "the jobserver is inherited as a file descriptor")]
 
+mod offers;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jobserver::{Acquired, Client, HelperThread};
 use offload_format::packer::Workers;
+use offload_format::remote::{Action, Executed, Times};
+
+use self::offers::{Offer, Offers};
 
 /// Tokens of cargo's jobserver. A build script holds one from the start.
 ///
@@ -22,17 +27,25 @@ pub(crate) struct Jobs {
     spare: AtomicUsize,
 }
 
-/// Where a process may run.
+/// What becomes of an action that may run here or on another machine.
 #[derive(Debug)]
-pub(crate) enum Place<'a> {
+pub(crate) enum Offered<'a> {
+    /// It runs here.
     Here(Token<'a>),
-    /// On another machine.
-    Elsewhere(Elsewhere<'a>),
+    /// Whoever offered it has another machine run it, with those that others have offered.
+    Elsewhere(Bundle<'a>),
+    /// Somebody else had another machine run it; nothing if it has to run here.
+    Ended(Option<Executed>),
 }
 
-/// The right to have another machine run one process; given back when dropped.
+/// The right to have another machine run actions at once, and the actions; given back when dropped.
 #[derive(Debug)]
-pub(crate) struct Elsewhere<'a>(&'a Pool);
+pub(crate) struct Bundle<'a> {
+    pool: &'a Pool,
+    /// The first is that of whoever has the bundle.
+    offers: Vec<Arc<Offer>>,
+    times: Option<Times>,
+}
 
 /// So long a process waits for a processor of this machine before it goes to another: the jobserver takes a moment to
 /// answer where processors are free.
@@ -59,8 +72,8 @@ struct Pool {
 struct State {
     free: Vec<Right>,
     waiting: usize,
-    /// How many more processes other machines may run.
-    elsewhere: usize,
+    /// For other machines.
+    offers: Offers,
 }
 
 #[derive(Debug)]
@@ -84,7 +97,7 @@ impl Jobs {
     }
 
     fn new(client: Option<Client>) -> Jobs {
-        let state = Mutex::new(State { free: vec![Right::Own], waiting: 0, elsewhere: 0 });
+        let state = Mutex::new(State { free: vec![Right::Own], waiting: 0, offers: Offers::new(0) });
         let pool = Arc::new(Pool { state, changed: Condvar::new() });
         let granted = pool.clone();
         let helper = client.and_then(|client| {
@@ -102,19 +115,21 @@ impl Jobs {
         Token { pool: &self.pool, right: Some(right) }
     }
 
-    /// Lets other machines run `count` processes at once. Each has a thread here that waits for it.
+    /// Lets other machines run up to `count` processes at once. Each has a thread here that waits for it.
     pub(crate) fn run_elsewhere(&self, count: usize) {
-        self.pool.state().elsewhere = count;
+        self.pool.state().offers = Offers::new(count);
         self.spare.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Waits until another process may run, here or elsewhere, whichever is sooner.
-    pub(crate) fn place(&self) -> Place<'_> {
-        match self.helper.as_ref().map(|helper| self.pool.take_any(helper)) {
-            Some(Some(right)) => Place::Here(Token { pool: &self.pool, right: Some(right) }),
-            Some(None) => Place::Elsewhere(Elsewhere(&self.pool)),
-            None if self.pool.take_elsewhere() => Place::Elsewhere(Elsewhere(&self.pool)),
-            None => Place::Here(self.token()),
+    /// Waits until `action` may run, here or elsewhere, whichever is sooner, or until somebody else had it run.
+    pub(crate) fn offer(&self, action: Action) -> Offered<'_> {
+        let offer = Offer::new(action);
+        match &self.helper {
+            Some(helper) => self.pool.offer(helper, &offer),
+            None => match self.pool.state().offers.take(&offer) {
+                Some(offers) => Offered::Elsewhere(Bundle { pool: &self.pool, offers, times: None }),
+                None => Offered::Here(self.token()),
+            },
         }
     }
 
@@ -223,35 +238,47 @@ impl Pool {
         }
     }
 
-    /// A right to run here, or none once other machines have room.
-    fn take_any(&self, helper: &HelperThread) -> Option<Right> {
+    /// Waits with an action that other machines may run.
+    fn offer<'a>(&'a self, helper: &HelperThread, offer: &Arc<Offer>) -> Offered<'a> {
         let mut state = self.state();
         if let Some(right) = state.free.pop() {
-            return Some(right);
+            return self.here(right);
         }
         state.waiting = state.waiting.saturating_add(1);
+        state.offers.add(offer);
         helper.request_token();
-        let waited = self.changed.wait_timeout_while(state, PATIENCE, |state| state.free.is_empty());
-        let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        let patient_until = Instant::now() + PATIENCE;
         loop {
-            let right = state.free.pop();
-            let goes = right.is_none() && state.elsewhere > 0;
-            if goes {
-                state.elsewhere = state.elsewhere.saturating_sub(1);
+            if !state.offers.has(offer) {
+                drop(state);
+                // Whoever gave a right back may have woken this thread for it.
+                self.changed.notify_one();
+                return Offered::Ended(offer.outcome());
             }
-            if right.is_some() || goes {
+            if let Some(right) = state.free.pop() {
                 state.waiting = state.waiting.saturating_sub(1);
-                return right;
+                state.offers.withdraw(offer);
+                return self.here(right);
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            let patience = patient_until.saturating_duration_since(Instant::now());
+            if patience.is_zero()
+                && let Some(offers) = state.offers.take(offer)
+            {
+                state.waiting = state.waiting.saturating_sub(offers.len());
+                drop(state);
+                self.changed.notify_all();
+                return Offered::Elsewhere(Bundle { pool: self, offers, times: None });
+            }
+            state = if patience.is_zero() {
+                self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+            } else {
+                self.changed.wait_timeout(state, patience).unwrap_or_else(PoisonError::into_inner).0
+            };
         }
     }
 
-    fn take_elsewhere(&self) -> bool {
-        let mut state = self.state();
-        let has_room = state.elsewhere > 0;
-        state.elsewhere = state.elsewhere.saturating_sub(1);
-        has_room
+    fn here(&self, right: Right) -> Offered<'_> {
+        Offered::Here(Token { pool: self, right: Some(right) })
     }
 
     fn put(&self, right: Right) {
@@ -268,13 +295,31 @@ impl Pool {
     }
 }
 
-impl Drop for Elsewhere<'_> {
+impl Bundle<'_> {
+    /// All actions; the first is that of whoever has the bundle.
+    pub(crate) fn actions(&self) -> Vec<&Action> {
+        self.offers.iter().map(|offer| offer.action()).collect()
+    }
+
+    /// Hands out what the actions came to, in their order, and returns the first.
+    pub(crate) fn end(mut self, executed: Vec<Option<Executed>>) -> Option<Executed> {
+        self.times = executed.iter().flatten().map(|executed| executed.times).next();
+        let offers = std::mem::take(&mut self.offers);
+        let mut executed = executed.into_iter();
+        for offer in &offers {
+            offer.end(executed.next().flatten());
+        }
+        offers.first()?.outcome()
+    }
+}
+
+impl Drop for Bundle<'_> {
     fn drop(&mut self) {
-        let mut state = self.0.state();
-        state.elsewhere = state.elsewhere.saturating_add(1);
-        drop(state);
-        // Some of those who wait can only run here.
-        self.0.changed.notify_all();
+        for offer in &self.offers {
+            offer.end(None);
+        }
+        self.pool.state().offers.leave(self.times);
+        self.pool.changed.notify_all();
     }
 }
 
@@ -289,6 +334,8 @@ impl Drop for Token<'_> {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use offload_format::remote::{Origin, Program};
 
     use super::*;
 
@@ -333,23 +380,84 @@ mod tests {
         assert_eq!(client.available().unwrap(), 2);
     }
 
+    fn action(name: &str) -> Action {
+        let arguments = vec![name.to_string()];
+        let program =
+            Program { path: "tool".into(), library_directories: vec![], opened: vec![], others: vec![] };
+        let (variables, inputs, outputs) = (vec![], vec![], vec![]);
+        let (directory, programs) = (String::new(), vec![program]);
+        Action { arguments, variables, directory, inputs, outputs, programs, seconds: 0 }
+    }
+
+    fn executed(name: &str, waited: u64) -> Executed {
+        let times = Times { waited, worked: 100 };
+        let (stderr, outputs, origin) = (vec![], vec![], Origin::Run);
+        Executed { exit_code: 0, stdout: name.into(), stderr, outputs, origin, times }
+    }
+
     #[test]
-    fn processes_go_elsewhere_where_there_is_room_and_come_back() {
+    fn actions_go_elsewhere_where_there_is_room_and_come_back() {
         let jobs = Jobs::new(Some(Client::new(0).unwrap()));
         jobs.run_elsewhere(2);
-        let places = [jobs.place(), jobs.place(), jobs.place()];
-        let here = places.iter().filter(|place| matches!(place, Place::Here(_))).count();
+        let places = ["a", "b", "c"].map(|name| jobs.offer(action(name)));
+        let here = places.iter().filter(|place| matches!(place, Offered::Here(_))).count();
         assert_eq!(here, 1);
         thread::scope(|scope| {
             // There is no room until one ends, wherever that is.
-            let waiting = scope.spawn(|| jobs.place());
+            let waiting = scope.spawn(|| jobs.offer(action("d")));
             thread::sleep(PATIENCE * 3);
             assert!(!waiting.is_finished());
             drop(places);
             waiting.join().unwrap();
         });
-        assert_eq!(jobs.pool.state().elsewhere, 2);
+        assert_eq!(jobs.pool.state().offers.open(), 0);
         drop(jobs.token());
+    }
+
+    #[test]
+    fn whoever_is_taken_along_gets_its_own_outcome() {
+        let jobs = Jobs::new(Some(Client::new(0).unwrap()));
+        jobs.run_elsewhere(1);
+        let token = jobs.token();
+        // Workers are busy: from now on several go together.
+        let Offered::Elsewhere(first) = jobs.offer(action("first")) else { panic!() };
+        let names: Vec<String> = (0..16).map(|number| number.to_string()).collect();
+        thread::scope(|scope| {
+            let offered: Vec<_> = names
+                .iter()
+                .map(|name| {
+                    let outcome = || match jobs.offer(action(name)) {
+                        Offered::Elsewhere(bundle) => {
+                            let actions = bundle.actions();
+                            // The last of several has failed.
+                            let last = actions.len().saturating_sub(1).max(1);
+                            let outcome = |action: &&Action| Some(executed(&action.arguments[0], 200));
+                            let outcomes = actions.iter().take(last).map(outcome).collect();
+                            bundle.end(outcomes)
+                        }
+                        Offered::Ended(outcome) => outcome,
+                        Offered::Here(_) => panic!("nobody has given the token back"),
+                    };
+                    scope.spawn(outcome)
+                })
+                .collect();
+            while jobs.pool.state().waiting < 16 {
+                thread::sleep(PATIENCE);
+            }
+            first.end(vec![Some(executed("first", 200))]);
+            let outcomes = offered.into_iter().map(|thread| thread.join().unwrap());
+            let mut failed = 0;
+            for (name, outcome) in names.iter().zip(outcomes) {
+                match outcome {
+                    Some(executed) => assert_eq!(executed.stdout, name.as_bytes()),
+                    None => failed += 1,
+                }
+            }
+            assert!((1..=3).contains(&failed), "{failed}");
+        });
+        assert_eq!(jobs.pool.state().waiting, 0);
+        drop(token);
+        assert!(matches!(jobs.offer(action("later")), Offered::Here(_)));
     }
 
     #[test]

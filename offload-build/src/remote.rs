@@ -3,21 +3,21 @@
 //!
 //! Nothing here fails a build. What other machines do not have, or do not do, is made here; the first reason is told.
 
+pub(crate) mod bundle;
 mod identity;
+mod known;
 #[cfg(unix)]
 mod server;
 mod settings;
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use offload_format::remote::{Action, Executed, Reply, Request, Stored};
 
-use self::identity::Identified;
 pub(crate) use self::identity::{file_hash, program};
+use self::known::Known;
 pub(crate) use self::settings::{RemoteSettings, ToolsFrom};
 use crate::cache::Key;
 use crate::error::{Error, Result};
@@ -30,8 +30,7 @@ pub(crate) struct Remote {
     /// Started when it is needed first: an unchanged build needs none.
     #[cfg(unix)]
     server: OnceLock<Option<server::Server>>,
-    /// By path, what is known of tools.
-    tools: Mutex<BTreeMap<PathBuf, Arc<Identified>>>,
+    tools: Known,
     given_up: AtomicBool,
     /// Whether a reason to work here was told: one fault has many consequences.
     has_told: AtomicBool,
@@ -43,7 +42,7 @@ impl Remote {
             settings,
             #[cfg(unix)]
             server: OnceLock::new(),
-            tools: Mutex::default(),
+            tools: Known::default(),
             given_up: AtomicBool::new(false),
             has_told: AtomicBool::new(false),
         }

@@ -143,6 +143,17 @@ pub struct Executed {
     pub outputs: Vec<OutputFile>,
     /// Where the result is from.
     pub origin: Origin,
+    /// How long it took there.
+    pub times: Times,
+}
+
+/// How long a command took on another machine, in milliseconds; 0 where its server does not tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// Until a worker took it.
+    pub waited: u64,
+    /// From then on.
+    pub worked: u64,
 }
 
 /// Where the result of a command is from.

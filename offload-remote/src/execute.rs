@@ -4,6 +4,7 @@ mod outputs;
 mod prepared;
 mod refusal;
 mod runner;
+mod times;
 mod worker;
 
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use tokio::sync::Semaphore;
 use self::prepared::Prepared;
 pub(crate) use self::refusal::Refusal;
 use self::runner::Runner;
+use self::times::Calls;
 use self::worker::Workers;
 use crate::fault::{Fault, Kind, NO_WORKER};
 use crate::files::Files;
@@ -36,7 +38,7 @@ impl Executor {
     pub(crate) fn new(remote: Arc<Remote>, files: Arc<Files>) -> Executor {
         let jobs = Semaphore::new(remote.settings.jobs().min(Semaphore::MAX_PERMITS));
         Executor {
-            runner: Runner { remote, files },
+            runner: Runner { remote, files, calls: Calls::default() },
             workers: Workers::default(),
             jobs,
             is_refused: AtomicBool::new(false),

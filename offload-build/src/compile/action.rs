@@ -15,7 +15,7 @@ use super::Session;
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::error::{Error, Result};
 use crate::fs;
-use crate::jobs::{Place, Token};
+use crate::jobs::{Offered, Token};
 use crate::tally::Origin;
 use crate::tool::{Invocation, Tool};
 
@@ -126,22 +126,33 @@ impl Session<'_> {
             return Ok(made);
         }
         let begun = Instant::now();
-        let executed = match self.place(work) {
-            Place::Here(token) => Err(token),
-            Place::Elsewhere(room) => {
-                let made = self.execute(work).filter(|made| check(&made.content).is_ok());
-                drop(room);
-                // What was refused is made here, which also tells what is wrong.
-                made.ok_or_else(|| self.context().jobs.token())
-            }
-        };
-        let made = match executed {
+        let made = match self.executed_or_token(work, check) {
             Ok(made) => made,
             Err(token) => self.make_here(work, token, check)?,
         };
         if let Some(key) = shared {
             self.store(key, &made, begun.elapsed());
         }
+        Ok(made)
+    }
+
+    /// What another machine has made, or the right to make it here.
+    fn executed_or_token(
+        &self,
+        work: &dyn Work,
+        check: &dyn Fn(&[u8]) -> Result<()>,
+    ) -> std::result::Result<Made, Token<'_>> {
+        let jobs = &self.context().jobs;
+        let executed = match self.remote_action(work).map(|action| jobs.offer(action)) {
+            None => return Err(jobs.token()),
+            Some(Offered::Here(token)) => return Err(token),
+            Some(Offered::Elsewhere(bundle)) => self.execute(bundle),
+            Some(Offered::Ended(executed)) => executed,
+        };
+        let made = executed.and_then(made_elsewhere).filter(|made| check(&made.content).is_ok());
+        // What was refused is made here, which also tells what is wrong.
+        let made = made.ok_or_else(|| jobs.token())?;
+        self.context().tally.count(Origin::Executed);
         Ok(made)
     }
 
@@ -245,6 +256,15 @@ pub(super) fn warnings(said: &str) -> String {
     let known = |line: &&str| !line.contains("Linking two modules of different target triples");
     let lines = said.lines().filter(|line| line.contains("warning:")).filter(known);
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The output of an action that has ended well.
+fn made_elsewhere(executed: remote::Executed) -> Option<Made> {
+    let remote::Executed { exit_code: 0, stdout, stderr, outputs, .. } = executed else { return None };
+    let output = outputs.into_iter().find(|file| OUTPUT_NAMES.contains(&&*file.path))?;
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim_end().to_string();
+    let said = [text(stdout), text(stderr)].join("\n");
+    Some(Made { content: output.content, said }).filter(|made| !made.content.is_empty())
 }
 
 /// What a step may call its output: ocloc of newer releases adds the ending.

@@ -17,9 +17,8 @@ use super::Session;
 use super::action::{Arg, Made, OUTPUT_NAMES, Step, Work, args_key};
 use super::chain::{Chain, Then};
 use crate::cache::{Key, KeyBuilder};
-use crate::jobs::Place;
-use crate::remote::{Remote, ToolsFrom, file_hash, program};
-use crate::tally::Origin;
+use crate::jobs::Bundle;
+use crate::remote::{Remote, ToolsFrom, bundle, file_hash, program};
 use crate::tool::Tool;
 
 impl<'a> Session<'a> {
@@ -69,26 +68,19 @@ impl<'a> Session<'a> {
         remote.put(self.context(), key, &stored);
     }
 
-    /// Where `work` is done: here or elsewhere, whichever is free sooner.
-    pub(super) fn place(&self, work: &dyn Work) -> Place<'a> {
-        let goes = self.remote().is_some_and(|remote| remote.settings.execute) && work.is_worth_sending(self);
-        let jobs = &self.context().jobs;
-        if goes { jobs.place() } else { Place::Here(jobs.token()) }
+    /// What another machine is asked to do; `None` where `work` is done here.
+    pub(super) fn remote_action(&self, work: &dyn Work) -> Option<Action> {
+        let goes = self.remote()?.settings.execute && work.is_worth_sending(self);
+        goes.then(|| work.remote_action(self)).flatten()
     }
 
-    /// What another machine makes; `None` if the work has to be done here, also to tell what is wrong with it.
-    pub(super) fn execute(&self, work: &dyn Work) -> Option<Made> {
-        let action = work.remote_action(self)?;
-        let Executed { exit_code: 0, stdout, stderr, outputs, .. } =
-            self.remote()?.execute(self.context(), action)?
-        else {
-            return None;
-        };
-        self.context().tally.count(Origin::Executed);
-        let output = outputs.into_iter().find(|file| OUTPUT_NAMES.contains(&&*file.path))?;
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim_end().to_string();
-        let said = [text(stdout), text(stderr)].join("\n");
-        Some(Made { content: output.content, said }).filter(|made| !made.content.is_empty())
+    /// What another machine makes of the first action of `bundle`; `None` if it has to be done here, also to tell what is
+    /// wrong with it.
+    pub(super) fn execute(&self, bundle: Bundle<'_>) -> Option<Executed> {
+        let actions = bundle.actions();
+        let (count, action) = (actions.len(), bundle::merged(&actions)?);
+        let executed = self.remote()?.execute(self.context(), action)?;
+        bundle.end(bundle::split(executed, count))
     }
 
     pub(super) fn step_action(&self, step: &Step<'_>) -> Option<Action> {
@@ -104,8 +96,7 @@ impl<'a> Session<'a> {
         let commands = [chain.first.remote_args(BETWEEN)?, chain.then.remote_args(BETWEEN)?];
         let commands = tools.iter().zip(commands);
         let commands = commands.map(|(tool, args)| std::iter::once(tool.path.clone()).chain(args).collect());
-        let script = in_turn(&commands.collect::<Vec<_>>());
-        let arguments = ["/bin/sh".to_string(), "-c".into(), script].into();
+        let arguments = bundle::in_turn(&commands.collect::<Vec<_>>());
         self.action(arguments, tools, chain.first.remote_inputs()?)
     }
 
@@ -207,13 +198,6 @@ fn remote_args(args: &[Arg], inputs: &[String], output: &str) -> Option<Vec<Stri
 /// What the first command of a chain writes, and the second one reads.
 const BETWEEN: &str = "between";
 
-/// A script for a shell that runs `commands` one after the other, as long as none fails.
-fn in_turn(commands: &[Vec<String>]) -> String {
-    let quoted = |word: &String| format!("'{}'", word.replace('\'', r"'\''"));
-    let command = |words: &Vec<String>| words.iter().map(quoted).collect::<Vec<_>>().join(" ");
-    commands.iter().map(command).collect::<Vec<_>>().join(" && ")
-}
-
 /// The name of a file that the arguments name, among the inputs.
 fn file_name(index: usize) -> String {
     format!("file{index}")
@@ -232,16 +216,6 @@ fn portable(args: &[Arg], files: &[PathBuf]) -> Vec<Arg> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_shell_takes_words_as_they_are() {
-        let words = ["echo", "it's", "$HOME; `x`", ""].map(str::to_string);
-        let script = in_turn(&[words.clone().into(), words.into()]);
-        assert_eq!(script, r"'echo' 'it'\''s' '$HOME; `x`' '' && 'echo' 'it'\''s' '$HOME; `x`' ''");
-        let output = std::process::Command::new("sh").args(["-c", &script]).output();
-        let line = "it's $HOME; `x` \n";
-        assert_eq!(String::from_utf8(output.unwrap().stdout).unwrap(), line.repeat(2));
-    }
 
     #[test]
     fn files_have_names_of_their_own() {

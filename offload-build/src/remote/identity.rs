@@ -2,12 +2,13 @@
 //! have.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use offload_format::Hash128;
 use offload_format::remote::{FileIdentity, Program, Reply, Request};
 
 use super::Remote;
+use super::known::Identified;
 use crate::cache::KeyBuilder;
 use crate::error::Result;
 use crate::fs;
@@ -29,15 +30,11 @@ impl Remote {
         Some(self.identified(context, tool)?.files.clone())
     }
 
-    /// Looked up once for a build: hundreds of actions use one tool.
     fn identified(&self, context: &Context, tool: &Tool) -> Option<Arc<Identified>> {
-        let known = || self.tools.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = known().get(&tool.path) {
-            return Some(Arc::clone(found));
+        if let Some(known) = self.tools.get(&tool.path) {
+            return Some(known);
         }
-        let found = Arc::new(self.identify(context, tool)?);
-        known().insert(tool.path.clone(), Arc::clone(&found));
-        Some(found)
+        Some(self.tools.put(&tool.path, self.identify(context, tool)?))
     }
 
     fn identify(&self, context: &Context, tool: &Tool) -> Option<Identified> {
@@ -56,13 +53,6 @@ impl Remote {
         let _ = context.cache.put(key, record(&files, hash).ok()?.as_bytes());
         Some(Identified { hash, files: files.into_iter().map(|file| file.path.into()).collect() })
     }
-}
-
-/// A tool by its content.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Identified {
-    hash: Hash128,
-    files: Vec<PathBuf>,
 }
 
 /// `tool` and what belongs to it.

@@ -2,7 +2,8 @@
 
 use super::fields::{Fields, Put, unknown_kind};
 use super::{
-    Action, Executed, FileIdentity, Input, Origin, OutputFile, Program, Reply, Request, Source, Variable,
+    Action, Executed, FileIdentity, Input, Origin, OutputFile, Program, Reply, Request, Source, Times,
+    Variable,
 };
 use crate::{Error, Hash128};
 
@@ -185,6 +186,9 @@ impl Executed {
             Origin::Run => 0,
             Origin::Cache => 1,
         });
+        for time in [self.times.waited, self.times.worked] {
+            out.extend_from_slice(&time.to_le_bytes());
+        }
     }
 
     fn take(fields: &mut Fields<'_>) -> Result<Executed, Error> {
@@ -198,6 +202,7 @@ impl Executed {
                 1 => Origin::Cache,
                 kind => return Err(unknown_kind(kind)),
             },
+            times: Times { waited: fields.number()?, worked: fields.number()? },
         })
     }
 }

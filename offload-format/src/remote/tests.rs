@@ -46,6 +46,7 @@ fn replies() -> Vec<Reply> {
         stderr: vec![0xff],
         outputs: vec![OutputFile { path: "out".into(), content: vec![9; 300] }],
         origin: Origin::Cache,
+        times: Times { waited: 1, worked: 700 },
     };
     vec![
         Reply::Found(vec![4; 70]),

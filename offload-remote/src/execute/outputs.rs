@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use bytes::Bytes;
-use offload_format::remote::{Executed, Origin, OutputFile};
+use offload_format::remote::{Executed, Origin, OutputFile, Times};
 
 use crate::api::{self, ActionResult};
 use crate::digest::Digest;
@@ -16,7 +16,7 @@ struct Part {
     inline: Bytes,
 }
 
-/// The result with all its bytes; `None` where some are lost or damaged. The origin is for the caller to say.
+/// The result with all its bytes; `None` where some are lost or damaged. The origin and the times are for the caller to say.
 ///
 /// # Errors
 /// The server fails.
@@ -47,7 +47,7 @@ pub(super) async fn fetch(
     let (stdout, stderr) = (contents.next().unwrap_or_default(), contents.next().unwrap_or_default());
     let outputs =
         paths.into_iter().zip(contents).map(|(path, content)| OutputFile { path, content }).collect();
-    Ok(Some(Executed { exit_code, stdout, stderr, outputs, origin: Origin::Run }))
+    Ok(Some(Executed { exit_code, stdout, stderr, outputs, origin: Origin::Run, times: Times::default() }))
 }
 
 impl Part {

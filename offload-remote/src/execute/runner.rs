@@ -1,13 +1,14 @@
 //! Running what is prepared: from the cache of the server, or on a worker.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use offload_format::remote::{Executed, Origin};
 
 use super::outputs;
 use super::prepared::{Prepared, Terms};
 use super::refusal::Refusal;
+use super::times::Calls;
 use crate::api::{ActionResult, ExecuteResponse};
 use crate::fault::{Fault, Kind};
 use crate::files::Files;
@@ -20,6 +21,21 @@ use crate::store::{Execution, Grpc, Lookup};
 pub(super) struct Runner {
     pub(super) remote: Arc<Remote>,
     pub(super) files: Arc<Files>,
+    pub(super) calls: Calls,
+}
+
+/// What a server has answered, and after how long.
+struct Response {
+    response: ExecuteResponse,
+    call: Duration,
+}
+
+impl Response {
+    async fn of(server: &Grpc, execution: &Execution) -> Result<Response, Fault> {
+        let begun = Instant::now();
+        let response = server.execute(execution).await?;
+        Ok(Response { response, call: begun.elapsed() })
+    }
 }
 
 /// A worker has so many times the time of a call to take a command.
@@ -80,10 +96,14 @@ impl Runner {
                 }
             }
         }
-        let response = self.respond(server, prepared, &execution).await?;
+        let Response { response, call } = self.respond(server, prepared, &execution).await?;
         let result = response.result.ok_or_else(|| Fault::lasting("the server sent no result"))?;
-        let origin = if response.cached_result { Origin::Cache } else { Origin::Run };
+        let is_known = response.cached_result;
+        let metadata = result.execution_metadata.as_ref().filter(|_| !is_known);
+        let times = self.calls.times(metadata, call);
+        let origin = if is_known { Origin::Cache } else { Origin::Run };
         let executed = self.complete(result, prepared, origin).await?;
+        let executed = executed.map(|executed| Executed { times, ..executed });
         executed.ok_or_else(|| Fault::lasting("the server lost what a command has written"))
     }
 
@@ -93,14 +113,14 @@ impl Runner {
         server: &Grpc,
         prepared: &Prepared,
         execution: &Execution,
-    ) -> Result<ExecuteResponse, Fault> {
+    ) -> Result<Response, Fault> {
         self.remote.uploads.ensure(prepared.blobs.clone()).await?;
-        match server.execute(execution).await {
+        match Response::of(server, execution).await {
             // What it had a while ago it may have removed since.
             Err(fault) if fault.kind == Kind::Evicted => {
                 self.remote.uploads.forget(prepared.blobs.iter().map(|blob| blob.digest));
                 self.remote.uploads.ensure(prepared.blobs.clone()).await?;
-                server.execute(execution).await
+                Response::of(server, execution).await
             }
             outcome => outcome,
         }
