@@ -414,49 +414,66 @@ mod tests {
         drop(jobs.token());
     }
 
+    /// What became of an action that was offered.
+    #[derive(Debug, PartialEq, Eq)]
+    enum End {
+        Here,
+        /// The text that another machine has printed, or nothing if it failed there.
+        Elsewhere(Option<Vec<u8>>),
+    }
+
+    /// Offers an action. Of several that go together the last one fails.
+    fn offered(jobs: &Jobs, name: &str) -> End {
+        let outcome = match jobs.offer(action(name)) {
+            Offered::Here(_) => return End::Here,
+            Offered::Ended(outcome) => outcome,
+            Offered::Elsewhere(bundle) => {
+                let actions = bundle.actions();
+                let good = actions.len().saturating_sub(1).max(1);
+                let outcome = |action: &&Action| Some(executed(&action.arguments[0], 200));
+                let outcomes = actions.iter().take(good).map(outcome).collect();
+                bundle.end(outcomes)
+            }
+        };
+        End::Elsewhere(outcome.map(|executed| executed.stdout))
+    }
+
     #[test]
     fn whoever_is_taken_along_gets_its_own_outcome() {
         let jobs = Jobs::new(Some(Client::new(0).unwrap()));
         jobs.run_elsewhere(1);
         let token = jobs.token();
-        // Workers are busy: from now on several go together.
         let Offered::Elsewhere(first) = jobs.offer(action("first")) else { panic!() };
-        let names: Vec<String> = (0..16).map(|number| number.to_string()).collect();
+        let here = thread::available_parallelism().unwrap().get();
+        let names: Vec<String> = (0..here + 16).map(|number| number.to_string()).collect();
         thread::scope(|scope| {
-            let offered: Vec<_> = names
-                .iter()
-                .map(|name| {
-                    let outcome = || match jobs.offer(action(name)) {
-                        Offered::Elsewhere(bundle) => {
-                            let actions = bundle.actions();
-                            // The last of several has failed.
-                            let last = actions.len().saturating_sub(1).max(1);
-                            let outcome = |action: &&Action| Some(executed(&action.arguments[0], 200));
-                            let outcomes = actions.iter().take(last).map(outcome).collect();
-                            bundle.end(outcomes)
-                        }
-                        Offered::Ended(outcome) => outcome,
-                        Offered::Here(_) => panic!("nobody has given the token back"),
-                    };
-                    scope.spawn(outcome)
-                })
-                .collect();
-            while jobs.pool.state().waiting < 16 {
+            let jobs = &jobs;
+            let threads: Vec<_> = names.iter().map(|name| scope.spawn(move || offered(jobs, name))).collect();
+            while jobs.pool.state().waiting < names.len() {
                 thread::sleep(PATIENCE);
             }
+            // Workers are busy: from now on several go together.
             first.end(vec![Some(executed("first", 200))]);
-            let outcomes = offered.into_iter().map(|thread| thread.join().unwrap());
-            let mut failed = 0;
-            for (name, outcome) in names.iter().zip(outcomes) {
-                match outcome {
-                    Some(executed) => assert_eq!(executed.stdout, name.as_bytes()),
-                    None => failed += 1,
+            while jobs.pool.state().waiting > here {
+                thread::sleep(PATIENCE);
+            }
+            // The last ones wait for this machine.
+            drop(token);
+            let mut counts = [0; 3];
+            for (name, thread) in names.iter().zip(threads) {
+                match thread.join().unwrap() {
+                    End::Here => counts[0] += 1,
+                    End::Elsewhere(None) => counts[1] += 1,
+                    End::Elsewhere(Some(text)) => {
+                        assert_eq!(text, name.as_bytes());
+                        counts[2] += 1;
+                    }
                 }
             }
-            assert!((1..=3).contains(&failed), "{failed}");
+            let [ran_here, failed, good] = counts;
+            assert!(ran_here >= 1 && failed >= 1 && good >= 8, "{counts:?}");
         });
         assert_eq!(jobs.pool.state().waiting, 0);
-        drop(token);
         assert!(matches!(jobs.offer(action("later")), Offered::Here(_)));
     }
 

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio::net::TcpListener;
+use tokio::sync::Barrier;
 use tokio_stream::wrappers::TcpListenerStream;
 use tonic::transport::Server;
 use tonic::{Code, Request, Response, Status, async_trait};
@@ -46,6 +47,8 @@ pub(crate) struct State {
     pub(crate) batch: i64,
     /// Before each answer.
     pub(crate) delay: Duration,
+    /// Commands wait until so many are there.
+    pub(crate) gather: Option<Arc<Barrier>>,
     /// So many streams of operations end without the result.
     pub(crate) breaks: usize,
     /// Files of this machine that the worker has in another version.
@@ -59,7 +62,9 @@ impl Fake {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("grpc://{}", listener.local_addr().unwrap());
         let fake = Fake { state: Arc::new(Mutex::new(State::new())), url };
+        // As many servers have it.
         let server = Server::builder()
+            .max_concurrent_streams(100)
             .add_service(CapabilitiesServer::new(fake.clone()))
             .add_service(ActionCacheServer::new(fake.clone()))
             .add_service(ContentAddressableStorageServer::new(fake.clone()))
@@ -119,6 +124,7 @@ impl State {
             executes: true,
             batch: 0,
             delay: Duration::ZERO,
+            gather: None,
             breaks: 0,
             others: BTreeSet::new(),
             secret: None,

@@ -28,6 +28,8 @@ struct Window {
     size: usize,
     most: usize,
     open: usize,
+    /// The processors of this machine.
+    here: usize,
     /// Whether one had to wait for a worker.
     was_full: bool,
 }
@@ -78,7 +80,8 @@ impl Offer {
 impl Offers {
     /// Up to `most` bundles at once.
     pub(super) fn new(most: usize) -> Offers {
-        let window = Window { size: most.min(FIRST), most, open: 0, was_full: false };
+        let here = std::thread::available_parallelism().map_or(1, usize::from);
+        let window = Window { size: most.min(FIRST), most, open: 0, here, was_full: false };
         Offers { waiting: Vec::new(), window }
     }
 
@@ -122,9 +125,10 @@ impl Offers {
 
 impl Window {
     /// How many of `waiting` commands go together, if there is room. Where workers are free each goes alone, which is
-    /// soonest. Where they are busy few stay behind at the end: processors of this machine would wait for the last ones.
+    /// soonest. Where they are busy, bundles become smaller towards the end, and the processors of this machine take the
+    /// last ones: they would wait for other machines.
     fn enter(&mut self, waiting: usize) -> Option<usize> {
-        if self.open >= self.size {
+        if self.open >= self.size || self.was_full && waiting <= self.here {
             return None;
         }
         self.open = self.open.saturating_add(1);
@@ -180,6 +184,7 @@ mod tests {
 
     fn waiting(most: usize, count: usize) -> Offers {
         let mut offers = Offers::new(most);
+        offers.window.here = 2;
         (0..count).for_each(|_| offers.add(&offer("clang")));
         offers
     }
@@ -210,12 +215,17 @@ mod tests {
         (0..4).for_each(|_| offers.leave(LATE));
         assert_eq!(offers.window.size, 1);
         let mut last = Vec::new();
-        while !offers.waiting.is_empty() {
-            last.extend(sizes(&mut offers));
+        loop {
+            let more = sizes(&mut offers);
+            if more.is_empty() {
+                break;
+            }
+            last.extend(more);
             offers.leave(None);
         }
-        assert_eq!(last.iter().sum::<usize>(), 62);
-        assert_eq!((last[0], last.last()), (8, Some(&1)));
+        // The processors here take two.
+        assert_eq!(last.iter().sum::<usize>(), 60);
+        assert_eq!((last[0], last.last()), (8, Some(&2)));
     }
 
     #[test]

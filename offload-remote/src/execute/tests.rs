@@ -72,6 +72,24 @@ async fn a_command_that_fails_says_so() {
 }
 
 #[tokio::test]
+async fn as_many_commands_as_jobs_run_at_once() {
+    const JOBS: usize = 150;
+    let fake = Fake::start().await;
+    fake.state().gather = Some(Arc::new(tokio::sync::Barrier::new(JOBS)));
+    let executor = executor(&fake, &format!("jobs = {JOBS}"));
+    let run = |number: usize| {
+        let executor = Arc::clone(&executor);
+        tokio::spawn(async move { executed(&executor, action(&number.to_string())).await })
+    };
+    let all: Vec<_> = (0..JOBS).map(run).collect();
+    for one in all {
+        let ended = tokio::time::timeout(std::time::Duration::from_secs(60), one).await;
+        assert_eq!(ended.expect("some wait for others to end").unwrap().exit_code, 0);
+    }
+    assert_eq!((fake.count("execute"), fake.count("run")), (JOBS, JOBS));
+}
+
+#[tokio::test]
 async fn a_broken_stream_is_followed_again() {
     let fake = Fake::start().await;
     fake.state().breaks = 2;

@@ -3,7 +3,7 @@
 //! A result of another compiler must never be taken for one of this machine's. So a worker says once what its files are,
 //! and the identity of this machine's goes into each action, by which servers find results.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use offload_format::remote::{Action, FileIdentity, Program, Variable};
@@ -22,7 +22,11 @@ use crate::sync::locked;
 
 /// What is known of programs of workers.
 #[derive(Debug, Default)]
-pub(super) struct Workers(Mutex<BTreeMap<Program, Arc<OnceCell<Verdict>>>>);
+pub(super) struct Workers {
+    verdicts: Mutex<BTreeMap<Program, Arc<OnceCell<Verdict>>>>,
+    /// Files that workers have: programs share large libraries.
+    files: Mutex<BTreeSet<(String, [u8; 32])>>,
+}
 
 /// The part of the salt that is the program's, or why it is of no use.
 type Verdict = Result<Vec<u8>, Refusal>;
@@ -46,32 +50,43 @@ impl Workers {
     }
 
     async fn salt_of(&self, runner: &Runner, program: &Program) -> Result<Vec<u8>, Refusal> {
-        let cell = Arc::clone(locked(&self.0).entry(program.clone()).or_default());
-        cell.get_or_try_init(|| verdict(runner, program)).await.cloned().map_err(Refusal::from)?
+        let cell = Arc::clone(locked(&self.verdicts).entry(program.clone()).or_default());
+        cell.get_or_try_init(|| self.verdict(runner, program)).await.cloned().map_err(Refusal::from)?
     }
-}
 
-async fn verdict(runner: &Runner, program: &Program) -> Result<Verdict, Fault> {
-    let (asked, files) = (program.clone(), Arc::clone(&runner.files));
-    let here = tokio::task::spawn_blocking(move || {
-        let mut here = identify(&asked, &files)?;
-        // As it is called; on the worker this may be a link to another file than here.
-        let sha256 = files.hashed(asked.path.as_ref())?.digest.sha256;
-        here.push(FileIdentity { path: asked.path, sha256 });
-        Ok(here)
-    });
-    let here = here.await.unwrap_or_else(|error| Err(Fault::lasting(error.to_string())))?;
-    let difference = ask(runner, &here).await?;
-    Ok(match difference {
-        None => Ok(salt(&here)),
-        Some(difference) => {
-            let url = runner.remote.settings.url();
-            let text = format!(
-                "commands do not run on `{url}`: {difference}\nhint: install there what is here, or set `tools = \"upload\"` in the table `remote`"
-            );
-            Err(Refusal::Standing(Topic::Worker(program.path.clone()), text))
-        }
-    })
+    async fn verdict(&self, runner: &Runner, program: &Program) -> Result<Verdict, Fault> {
+        let (asked, files) = (program.clone(), Arc::clone(&runner.files));
+        let here = tokio::task::spawn_blocking(move || {
+            let mut here = identify(&asked, &files)?;
+            // As it is called; on the worker this may be a link to another file than here.
+            let sha256 = files.hashed(asked.path.as_ref())?.digest.sha256;
+            here.push(FileIdentity { path: asked.path, sha256 });
+            Ok(here)
+        });
+        let here = here.await.unwrap_or_else(|error| Err(Fault::lasting(error.to_string())))?;
+        let unknown = self.unknown(&here);
+        let difference = if unknown.is_empty() { None } else { ask(runner, &unknown).await? };
+        Ok(match difference {
+            None => {
+                locked(&self.files).extend(unknown.into_iter().map(|file| (file.path, file.sha256)));
+                Ok(salt(&here))
+            }
+            Some(difference) => {
+                let url = runner.remote.settings.url();
+                let text = format!(
+                    "commands do not run on `{url}`: {difference}\nhint: install there what is here, or set `tools = \"upload\"` in the table `remote`"
+                );
+                Err(Refusal::Standing(Topic::Worker(program.path.clone()), text))
+            }
+        })
+    }
+
+    /// Those of `here` of which no worker was asked.
+    fn unknown(&self, here: &[FileIdentity]) -> Vec<FileIdentity> {
+        let known = locked(&self.files);
+        let is_known = |file: &&FileIdentity| !known.contains(&(file.path.clone(), file.sha256));
+        here.iter().filter(is_known).cloned().collect()
+    }
 }
 
 /// What differs on a worker.

@@ -119,6 +119,10 @@ impl Execution for Fake {
         request: Request<ExecuteRequest>,
     ) -> Result<Response<Self::ExecuteStream>, Status> {
         self.enter("execute", &request).await?;
+        let gather = self.state().gather.clone();
+        if let Some(gather) = gather {
+            gather.wait().await;
+        }
         let request = request.into_inner();
         let lookup = if request.skip_cache_lookup { Lookup::Never } else { Lookup::Cache };
         self.operation(request.action_digest.as_ref(), lookup)

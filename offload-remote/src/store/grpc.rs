@@ -12,7 +12,7 @@ use http::Uri;
 use tokio::sync::OnceCell;
 use tonic::{Code, async_trait};
 
-use self::channel::{Connection, connect};
+use self::channel::{Connection, Connections, connect};
 pub(crate) use self::execute::{Execution, Lookup};
 use super::interface::{Blob, Store};
 use crate::Error;
@@ -27,10 +27,12 @@ use crate::digest::Digest;
 use crate::fault::{Fault, Kind};
 use crate::settings::Settings;
 
-/// A connection, which is made when something is asked.
+/// Connections, which are made when something is asked.
 pub(crate) struct Grpc {
     instance: String,
     connection: Connection,
+    /// Of their own, so that no question waits until a command has ended.
+    executions: Connections,
     capabilities: OnceCell<Capabilities>,
 }
 
@@ -59,6 +61,7 @@ impl Grpc {
         Ok(Grpc {
             instance: settings.instance().to_string(),
             connection: connect(settings, url)?,
+            executions: Connections::new(settings, url)?,
             capabilities: OnceCell::new(),
         })
     }

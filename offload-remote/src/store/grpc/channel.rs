@@ -1,5 +1,6 @@
 //! The connection to a server, with what each request says of who asks.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use http::{HeaderMap, Uri};
@@ -27,6 +28,34 @@ const METADATA: &str = "build.bazel.remote.execution.v2.requestmetadata-bin";
 
 /// A peer that is gone without a word is noticed within twice this time, also while a command runs.
 const ALIVE: Duration = Duration::from_secs(10);
+
+/// Connections for calls that last as long as a command runs. Servers let one connection have a hundred of them at once;
+/// others wait until one ends.
+pub(super) struct Connections {
+    all: Vec<Connection>,
+    calls: AtomicUsize,
+}
+
+/// So many calls at once have every server's leave.
+const CALLS: usize = 100;
+
+impl Connections {
+    /// For as many commands as the settings allow. Each connection is made when it is used.
+    ///
+    /// # Errors
+    /// A credential or a certificate cannot be read.
+    pub(super) fn new(settings: &Settings, url: &Uri) -> Result<Connections, Error> {
+        let count = settings.jobs().div_ceil(CALLS);
+        let all = (0..count).map(|_| connect(settings, url)).collect::<Result<_, Error>>()?;
+        Ok(Connections { all, calls: AtomicUsize::new(0) })
+    }
+
+    /// One after the other.
+    pub(super) fn next(&self) -> Option<&Connection> {
+        let call = self.calls.fetch_add(1, Ordering::Relaxed);
+        self.all.get(call.checked_rem(self.all.len())?)
+    }
+}
 
 /// The connection to `url`, which is made when something is asked.
 ///

@@ -98,7 +98,8 @@ impl Grpc {
     }
 
     async fn stream(&self, progress: &Progress<'_>) -> Result<Streaming<Operation>, Status> {
-        let mut client: ExecutionClient<Connection> = ExecutionClient::new(self.connection.clone());
+        let connection = self.executions.next().unwrap_or(&self.connection);
+        let mut client: ExecutionClient<Connection> = ExecutionClient::new(connection.clone());
         client = client.max_decoding_message_size(64 << 20);
         let answer = match &progress.name {
             Some(name) => client.wait_execution(WaitExecutionRequest { name: name.clone() }).await,
