@@ -250,6 +250,10 @@ impl Pool {
         let patient_until = Instant::now() + PATIENCE;
         loop {
             if !state.offers.has(offer) {
+                // What nobody waits for goes back to the jobserver.
+                if state.waiting == 0 {
+                    state.free.retain(|right| matches!(right, Right::Own));
+                }
                 drop(state);
                 // Whoever gave a right back may have woken this thread for it.
                 self.changed.notify_one();
