@@ -42,6 +42,8 @@ use crate::error::{Error, Result};
 use crate::ir;
 use crate::module::{DeviceImage, Library, MissingTarget, ModuleImages, Sources, TargetImages};
 use crate::options::SpillBudget;
+use crate::progress::Place;
+use crate::tally::Origins;
 use crate::targets::{Presence, WantedTarget};
 use crate::vendor::UseVendored;
 
@@ -213,10 +215,14 @@ fn compiled(session: &Session<'_>, targets: &[WantedTarget], all: &[WantedTarget
             kernels = scanned(&scan.files);
             let units = session::Unit::split(&scan, session.sources.options.split.unwrap_or_default())?;
             let module = llvm::ScannedModule { scan: &scan, units: &units, targets: all };
-            each_target(session, targets, |target| module.compile(session, target))
+            each_target(session, targets, |session, target| module.compile(session, target))
         }
-        Route::LlvmIr => each_target(session, targets, |target| llvm::compile_ir(session, target, all)),
-        Route::Whole(compile) => each_target(session, targets, |target| Ok(vec![compile(session, target)?])),
+        Route::LlvmIr => {
+            each_target(session, targets, |session, target| llvm::compile_ir(session, target, all))
+        }
+        Route::Whole(compile) => {
+            each_target(session, targets, |session, target| Ok(vec![compile(session, target)?]))
+        }
     };
     Ok(Compiled { results, kernels })
 }
@@ -225,16 +231,18 @@ fn compiled(session: &Session<'_>, targets: &[WantedTarget], all: &[WantedTarget
 fn each_target(
     session: &Session<'_>,
     targets: &[WantedTarget],
-    compile: impl Fn(&Target) -> Result<Vec<DeviceImage>> + Sync,
+    compile: impl Fn(&Session<'_>, &Target) -> Result<Vec<DeviceImage>> + Sync,
 ) -> Vec<TargetImages> {
     let (watched, name) = (session.shared.progress.as_ref(), session.sources.name());
     if let Some(progress) = watched {
         targets.iter().for_each(|wanted| progress.planned(&name, &wanted.target));
     }
     session.context().jobs.map(targets, |wanted| {
-        let images = compile(&wanted.target).and_then(|images| stripped(session, images));
+        let origins = Origins::default();
+        let session = session.counted(&origins);
+        let images = compile(&session, &wanted.target).and_then(|images| stripped(&session, images));
         if let Some(progress) = watched {
-            progress.done(&name, &wanted.target);
+            progress.done(&name, &wanted.target, Place::of(&origins));
         }
         TargetImages { target: wanted.clone(), images }
     })

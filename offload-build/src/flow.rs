@@ -110,7 +110,7 @@ fn compile_alone(build: &LibraryBuild<'_>, library: &Library) -> Result<()> {
     let tools = Tools::new(context);
     let shared = Shared::new(&tools, remote, config.vendored);
     let targets = targets::expand(&tools, &config.targets)?;
-    compile::library(&Session { shared: &shared, sources: &library.sources }, library, &targets)
+    compile::library(&Session::new(&shared, &library.sources), library, &targets)
 }
 
 /// Puts images of a library into programs that have its package.
@@ -127,7 +127,7 @@ fn embed_library(build: &LibraryBuild<'_>, library: &Library) -> Result<()> {
         let tools = Tools::new(context);
         let shared = Shared::new(&tools, remote, config.vendored);
         let targets = targets::expand(&tools, &config.targets)?;
-        let session = Session { shared: &shared, sources: &library.sources };
+        let session = Session::new(&shared, &library.sources);
         let compiled = compile::library_images(&session, library, &targets)?;
         for missing in &compiled.missing {
             let target = missing.target.to_string();
@@ -341,7 +341,7 @@ impl<'a> PackageBuild<'a> {
         let jobs = &self.context.jobs;
         let results = jobs.map(&self.modules, |module| {
             let mut all = ModuleImages::default();
-            let variant = |sources: &Sources| step(&Session { shared: &shared, sources }, &targets);
+            let variant = |sources: &Sources| step(&Session::new(&shared, sources), &targets);
             for images in jobs.map(&module.variants, variant) {
                 all.extend(images?);
             }

@@ -12,7 +12,7 @@ use std::io::Write;
 use offload_format::variable;
 
 use crate::env::CargoEnv;
-use crate::tally::Results;
+use crate::tally::{Origin, Origins, Results};
 
 /// The compile of a kernel module, in one variant, for one target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,20 +28,71 @@ pub struct Compile {
 /// A line of the file.
 ///
 /// ```
-/// use offload_build::progress::{Compile, Event};
+/// use offload_build::progress::{Compile, Done, Event, Place};
 ///
 /// let compile = Compile { package: "app".into(), module: "blas".into(), target: "intel:pvc".into() };
-/// assert_eq!(Event::Done(compile).to_string(), "done\tapp\tblas\tintel:pvc");
+/// let done = Done { compile, place: Place::Here };
+/// assert_eq!(Event::Done(done).to_string(), "done\tapp\tblas\tintel:pvc\there");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
     /// It will be compiled.
     Planned(Compile),
-    /// It is compiled, was found in the cache, or has failed.
-    Done(Compile),
+    /// It is compiled, was found somewhere, or has failed.
+    Done(Done),
     /// A build script has ended that took results from other machines.
     Remote(FromRemote),
+}
+
+/// A compile that has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// Which one.
+    pub compile: Compile,
+    /// Where the most of it was done.
+    pub place: Place,
+}
+
+/// Where a compile was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Place {
+    /// The compile cache of this machine had all of it.
+    Cache,
+    /// Another machine had stored what the cache lacked.
+    Stored,
+    /// Compilers ran on this machine.
+    Here,
+    /// The code generator ran on another machine.
+    Elsewhere,
+}
+
+impl Place {
+    /// All of them, as lines of the file name them.
+    pub const ALL: [(&str, Place); 4] = [
+        ("cache", Place::Cache),
+        ("stored", Place::Stored),
+        ("here", Place::Here),
+        ("elsewhere", Place::Elsewhere),
+    ];
+
+    /// Where the most expensive result is from. Small steps run here also where a code generator ran elsewhere.
+    pub(crate) fn of(origins: &Origins) -> Place {
+        match [Origin::Executed, Origin::Here, Origin::Stored].map(|origin| origins.has(origin)) {
+            [true, _, _] => Place::Elsewhere,
+            [_, true, _] => Place::Here,
+            [_, _, true] => Place::Stored,
+            _ => Place::Cache,
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Place::ALL.iter().find(|(_, place)| place == self).map(|(name, _)| *name);
+        f.write_str(name.unwrap_or_default())
+    }
 }
 
 /// How many results of compilers a build script took from other machines.
@@ -57,15 +108,17 @@ pub struct FromRemote {
 
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (word, compile) = match self {
-            Event::Planned(compile) => ("planned", compile),
-            Event::Done(compile) => ("done", compile),
-            Event::Remote(FromRemote { package, stored, executed }) => {
-                return write!(f, "remote\t{package}\t{stored}\t{executed}");
+        match self {
+            Event::Planned(Compile { package, module, target }) => {
+                write!(f, "planned\t{package}\t{module}\t{target}")
             }
-        };
-        let Compile { package, module, target } = compile;
-        write!(f, "{word}\t{package}\t{module}\t{target}")
+            Event::Done(Done { compile: Compile { package, module, target }, place }) => {
+                write!(f, "done\t{package}\t{module}\t{target}\t{place}")
+            }
+            Event::Remote(FromRemote { package, stored, executed }) => {
+                write!(f, "remote\t{package}\t{stored}\t{executed}")
+            }
+        }
     }
 }
 
@@ -92,8 +145,8 @@ impl Progress {
         self.tell(&Event::Planned(self.compile(module, target)));
     }
 
-    pub(crate) fn done(&self, module: &str, target: &dyn fmt::Display) {
-        self.tell(&Event::Done(self.compile(module, target)));
+    pub(crate) fn done(&self, module: &str, target: &dyn fmt::Display, place: Place) {
+        self.tell(&Event::Done(Done { compile: self.compile(module, target), place }));
     }
 
     pub(crate) fn remote(&self, results: &Results) {
@@ -113,5 +166,25 @@ impl Progress {
     fn tell(&self, event: &Event) {
         // Whoever watched may be gone; that is no reason for a build to fail.
         let _ = (&self.file).write_all(format!("{event}\n").as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_expensive_step_tells_where_a_compile_ran() {
+        let origins = Origins::default();
+        assert_eq!(Place::of(&origins), Place::Cache);
+        for (origin, place) in [
+            (Origin::Local, Place::Cache),
+            (Origin::Stored, Place::Stored),
+            (Origin::Here, Place::Here),
+            (Origin::Executed, Place::Elsewhere),
+        ] {
+            origins.add(origin);
+            assert_eq!(Place::of(&origins), place);
+        }
     }
 }

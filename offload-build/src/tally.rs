@@ -3,7 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Where the result of an action is from.
@@ -18,6 +18,10 @@ pub(crate) enum Origin {
     /// A compiler ran here.
     Here,
 }
+
+/// Where the results of one compile are from.
+#[derive(Debug, Default)]
+pub(crate) struct Origins([AtomicBool; 4]);
 
 /// What one build script has counted.
 #[derive(Debug, Default)]
@@ -54,6 +58,18 @@ pub struct Results {
 const FILE: &str = "builds";
 /// Above this size, in bytes, the older half of the lines goes.
 const LARGEST: usize = 256 << 10;
+
+impl Origins {
+    pub(crate) fn add(&self, origin: Origin) {
+        if let Some(seen) = self.0.get(origin as usize) {
+            seen.store(true, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn has(&self, origin: Origin) -> bool {
+        self.0.get(origin as usize).is_some_and(|seen| seen.load(Ordering::Relaxed))
+    }
+}
 
 impl Tally {
     pub(crate) fn count(&self, origin: Origin) {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use offload_build::progress::{Compile, Event, FromRemote};
+use offload_build::progress::{Compile, Done, Event, FromRemote, Place};
 use offload_format::variable;
 
 use crate::cargo::process::Cargo;
@@ -51,6 +51,8 @@ pub(crate) fn run(output: &Output, cargo: Cargo) -> Result<()> {
 struct State {
     planned: BTreeSet<Compile>,
     done: BTreeSet<Compile>,
+    /// How many of those that are done another machine did or had stored.
+    elsewhere: usize,
     /// Results of other machines: those that were stored, and those that they compiled.
     stored: u64,
     executed: u64,
@@ -60,7 +62,7 @@ struct State {
 
 impl State {
     /// Takes in what was written since; the compiles that are done now, each with how many were then.
-    fn read(&mut self, text: &str) -> Vec<(usize, Compile)> {
+    fn read(&mut self, text: &str) -> Vec<(usize, Done)> {
         let text = std::mem::take(&mut self.partial) + text;
         let (lines, rest) = text.rsplit_once('\n').unwrap_or(("", &text));
         self.partial = rest.to_string();
@@ -68,8 +70,10 @@ impl State {
         for event in lines.lines().filter_map(event) {
             match event {
                 Event::Planned(compile) => drop(self.planned.insert(compile)),
-                Event::Done(compile) if self.done.insert(compile.clone()) => {
-                    done.push((self.done.len(), compile))
+                Event::Done(ended) if self.done.insert(ended.compile.clone()) => {
+                    let is_elsewhere = matches!(ended.place, Place::Stored | Place::Elsewhere);
+                    self.elsewhere = self.elsewhere.saturating_add(is_elsewhere.into());
+                    done.push((self.done.len(), ended))
                 }
                 Event::Remote(remote) => {
                     self.stored = self.stored.saturating_add(remote.stored);
@@ -108,26 +112,33 @@ impl State {
             Some((compile, others)) => format!("{} and {others} more", name(compile)),
             None => String::new(),
         };
-        format!(" [{:<WIDTH$}] {done}/{of}: {current}", "=".repeat(filled) + head)
+        let elsewhere = match self.elsewhere {
+            0 => String::new(),
+            count => format!(", {count} on other machines"),
+        };
+        format!(" [{:<WIDTH$}] {done}/{of}{elsewhere}: {current}", "=".repeat(filled) + head)
     }
 }
 
 /// The event that a line of the build scripts' file tells; nothing if the line is of a later release.
 fn event(line: &str) -> Option<Event> {
     let fields: Vec<&str> = line.split('\t').collect();
-    let [word, package, module, target] = fields.as_slice() else { return None };
-    if *word == "remote" {
-        let (stored, executed) = (module.parse().ok()?, target.parse().ok()?);
-        return Some(Event::Remote(FromRemote { package: (*package).to_string(), stored, executed }));
-    }
+    let (word, package, module, target, rest) = match fields.as_slice() {
+        [word, package, module, target, rest @ ..] => (word, package, module, target, rest),
+        _ => return None,
+    };
     let compile = Compile {
         package: (*package).to_string(),
         module: (*module).to_string(),
         target: (*target).to_string(),
     };
-    match *word {
-        "planned" => Some(Event::Planned(compile)),
-        "done" => Some(Event::Done(compile)),
+    match (*word, rest) {
+        ("remote", []) => {
+            let (stored, executed) = (module.parse().ok()?, target.parse().ok()?);
+            Some(Event::Remote(FromRemote { package: (*package).to_string(), stored, executed }))
+        }
+        ("planned", []) => Some(Event::Planned(compile)),
+        ("done", [place]) => Some(Event::Done(Done { compile, place: named(place)? })),
         _ => None,
     }
 }
@@ -199,9 +210,9 @@ impl View {
         match self {
             View::Bar(bar) if state.current().is_none() => bar.uncover(),
             View::Bar(bar) => bar.draw(WORD, &state.bar()),
-            View::Lines => done.iter().for_each(|(number, compile)| {
-                let of = state.planned.len();
-                let _ = writeln!(io::stderr(), "{WORD} {number}/{of}: {}", name(compile));
+            View::Lines => done.iter().for_each(|(number, Done { compile, place })| {
+                let (of, name) = (state.planned.len(), name(compile));
+                let _ = writeln!(io::stderr(), "{WORD} {number}/{of}: {name}{}", where_done(*place));
             }),
         }
     }
@@ -243,6 +254,19 @@ impl Pieces {
     }
 }
 
+fn named(place: &str) -> Option<Place> {
+    Place::ALL.iter().find(|(name, _)| *name == place).map(|(_, place)| *place)
+}
+
+/// What a line says of it; nothing where it was done here.
+fn where_done(place: Place) -> &'static str {
+    match place {
+        Place::Elsewhere => ", compiled on another machine",
+        Place::Stored => ", stored by another machine",
+        _ => "",
+    }
+}
+
 fn name(compile: &Compile) -> String {
     escaped(&format!("{} {} for {}", compile.package, compile.module, compile.target))
 }
@@ -261,12 +285,12 @@ mod tests {
         let (first, others) = state.current().unwrap();
         assert_eq!((name(first).as_str(), others), ("a m for host", 1));
         assert_eq!(state.bar(), " [                         ] 0/2: a m for host and 1 more");
-        assert_eq!(state.read("done\ta\tm\thost\ndone\ta\tm\thost\n").len(), 1);
+        assert_eq!(state.read("done\ta\tm\thost\there\ndone\ta\tm\thost\there\n").len(), 1);
         assert_eq!(state.current().unwrap().0.target, "spirv64");
         assert_eq!(state.bar(), " [============>            ] 1/2: a m for spirv64");
-        state.read("done\ta\tm\tspirv64\n");
+        state.read("done\ta\tm\tspirv64\telsewhere\n");
         assert!(state.current().is_none());
-        assert_eq!(state.bar(), " [=========================] 2/2: ");
+        assert_eq!(state.bar(), " [=========================] 2/2, 1 on other machines: ");
     }
 
     #[test]
@@ -294,14 +318,18 @@ mod tests {
     fn what_is_written_is_read() {
         let compile = Compile { package: "app".into(), module: "blas".into(), target: "intel:pvc".into() };
         let remote = FromRemote { package: "app".into(), stored: 7, executed: 0 };
-        for written in [Event::Planned(compile.clone()), Event::Done(compile), Event::Remote(remote)] {
+        for (_, place) in Place::ALL {
+            let written = Event::Done(Done { compile: compile.clone(), place });
+            assert_eq!(event(&written.to_string()), Some(written));
+        }
+        for written in [Event::Planned(compile), Event::Remote(remote)] {
             assert_eq!(event(&written.to_string()), Some(written));
         }
     }
 
     #[test]
     fn lines_of_later_releases_are_told_apart() {
-        for line in ["", "paused\ta\tb\tc", "done\ta\tb", "done\ta\tb\tc\td"] {
+        for line in ["", "paused\ta\tb\tc", "done\ta\tb", "done\ta\tb\tc\tnowhere", "planned\ta\tb\tc\td"] {
             assert_eq!(event(line), None, "{line:?}");
         }
     }

@@ -107,7 +107,7 @@ impl Session<'_> {
     /// What the cache of this machine has under `key`. The key is locked.
     fn known(&self, key: Key) -> Option<(Blob, String)> {
         let known = (self.cache().get(key)?, self.cache().get_text(said_key(key))?);
-        self.context().tally.count(Origin::Local);
+        self.count(Origin::Local);
         Some(known)
     }
 
@@ -122,7 +122,7 @@ impl Session<'_> {
         if let Some(made) =
             shared.and_then(|key| self.stored(key)).filter(|made| check(&made.content).is_ok())
         {
-            self.context().tally.count(Origin::Stored);
+            self.count(Origin::Stored);
             return Ok(made);
         }
         let begun = Instant::now();
@@ -152,7 +152,7 @@ impl Session<'_> {
         let made = executed.and_then(made_elsewhere).filter(|made| check(&made.content).is_ok());
         // What was refused is made here, which also tells what is wrong.
         let made = made.ok_or_else(|| jobs.token())?;
-        self.context().tally.count(Origin::Executed);
+        self.count(Origin::Executed);
         Ok(made)
     }
 
@@ -236,7 +236,7 @@ impl Work for Step<'_> {
         let printed = session.context().run_with(&token, &invocation)?;
         // A check may start a tool of its own.
         drop(token);
-        session.context().tally.count(Origin::Here);
+        session.count(Origin::Here);
         let content = output_of(self.tool, &produced(scratch.path())?)?;
         Ok(Made { content, said: [printed.stdout, printed.stderr].join("\n") })
     }

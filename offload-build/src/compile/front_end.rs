@@ -64,7 +64,7 @@ impl Session<'_> {
     fn known_or_run(&self, key: Key, action: &FrontEnd<'_>) -> Result<FrontEndResult> {
         let known = self.cache().dependencies(key).unwrap_or_default();
         if let Some(found) = self.known_result(key, &known) {
-            self.context().tally.count(Origin::Local);
+            self.count(Origin::Local);
             return Ok(found);
         }
         let MadeFrontEnd { made, read } = self.make_front_end(action)?;
@@ -78,12 +78,12 @@ impl Session<'_> {
     fn make_front_end(&self, action: &FrontEnd<'_>) -> Result<MadeFrontEnd> {
         let shared = self.shared_front_end(action);
         if let Some(found) = shared.as_ref().and_then(|shared| self.stored_front_end(shared)) {
-            self.context().tally.count(Origin::Stored);
+            self.count(Origin::Stored);
             return Ok(found);
         }
         let begun = Instant::now();
         let Run { content, read, said } = self.run_settled(action)?;
-        self.context().tally.count(Origin::Here);
+        self.count(Origin::Here);
         let found = MadeFrontEnd { made: Made { content, said }, read };
         if let Some(shared) = shared {
             self.store_front_end(&shared, &found, begun.elapsed());

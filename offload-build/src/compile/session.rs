@@ -16,6 +16,7 @@ use crate::module::{Library, SourceFile, Sources};
 use crate::options::Split;
 use crate::progress::Progress;
 use crate::remote::Remote;
+use crate::tally::{Origin, Origins};
 use crate::tool::Context;
 use crate::toolchain::Tools;
 use crate::vendor::{UseVendored, VendoredPackage};
@@ -52,6 +53,8 @@ pub(super) struct FrontEndResult {
 pub(crate) struct Session<'a> {
     pub(crate) shared: &'a Shared<'a>,
     pub(crate) sources: &'a Sources,
+    /// Where the results of this compile are from, if it is for one target.
+    origins: Option<&'a Origins>,
 }
 
 impl<'a> Shared<'a> {
@@ -72,6 +75,26 @@ impl<'a> Shared<'a> {
 }
 
 impl<'a> Session<'a> {
+    pub(crate) fn new(shared: &'a Shared<'a>, sources: &'a Sources) -> Session<'a> {
+        Session { shared, sources, origins: None }
+    }
+
+    /// The same for one target, whose results `origins` gets.
+    pub(super) fn counted<'b>(&self, origins: &'b Origins) -> Session<'b>
+    where
+        'a: 'b,
+    {
+        Session { origins: Some(origins), ..*self }
+    }
+
+    /// A result was found or made.
+    pub(super) fn count(&self, origin: Origin) {
+        self.context().tally.count(origin);
+        if let Some(origins) = self.origins {
+            origins.add(origin);
+        }
+    }
+
     pub(super) fn tools(&self) -> &'a Tools<'a> {
         self.shared.tools
     }
@@ -91,7 +114,7 @@ impl<'a> Session<'a> {
 
     /// The compilation of a library that the module imports.
     pub(super) fn of(&self, library: &'a Library) -> Session<'a> {
-        Session { shared: self.shared, sources: &library.sources }
+        Session { sources: &library.sources, ..*self }
     }
 
     /// Whether the sources are those of another package, whose own build has shown what compilers say of them.
