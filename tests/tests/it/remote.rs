@@ -1,6 +1,6 @@
 //! Results that machines share: one that has none of its own takes those of another, and what is wrong there is made here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -89,6 +89,22 @@ fn list(directory: &Path, found: &mut Vec<PathBuf>) {
 
 fn warnings(said: &str) -> Vec<&str> {
     said.lines().filter_map(|line| line.strip_prefix("cargo::warning=")).collect()
+}
+
+#[test]
+fn each_compile_tells_where_it_was_done() {
+    let machines = Machines::new();
+    let places = |name: &str| -> BTreeSet<String> {
+        let file = machines.path("progress");
+        fs::write(&file, "").unwrap();
+        machines.built(name, machines.command(name).env("OFFLOAD_PROGRESS", &file));
+        let text = fs::read_to_string(file).unwrap();
+        let done = text.lines().filter(|line| line.starts_with("done\t"));
+        done.filter_map(|line| line.rsplit('\t').next()).map(str::to_string).collect()
+    };
+    assert_eq!(places("first"), ["here".to_string()].into());
+    assert_eq!(places("second"), ["stored".to_string()].into());
+    assert_eq!(places("second"), ["cache".to_string()].into());
 }
 
 #[test]
