@@ -95,25 +95,20 @@ impl Session<'_> {
         work: &impl Work,
         check: impl Fn(&[u8]) -> Result<()>,
     ) -> Result<(Blob, String)> {
-        let key = work.key(self)?;
-        let _lock = self.cache().lock(key);
-        if let Some(known) = self.known(key) {
-            return Ok(known);
+        self.known_or(work, || self.make(work, &check))
+    }
+
+    /// What the cache of this machine has of `work`, or what `make` makes of it.
+    fn known_or(&self, work: &dyn Work, make: impl FnOnce() -> Result<Made>) -> Result<(Blob, String)> {
+        let (key, cache) = (work.key(self)?, self.cache());
+        let _lock = cache.lock(key);
+        if let (Some(blob), Some(said)) = (cache.get(key), cache.get_text(said_key(key))) {
+            self.count(Origin::Local);
+            return Ok((blob, said));
         }
-        let made = self.make(work, &check)?;
-        self.keep(key, &made)
-    }
-
-    /// What the cache of this machine has under `key`. The key is locked.
-    fn known(&self, key: Key) -> Option<(Blob, String)> {
-        let known = (self.cache().get(key)?, self.cache().get_text(said_key(key))?);
-        self.count(Origin::Local);
-        Some(known)
-    }
-
-    fn keep(&self, key: Key, made: &Made) -> Result<(Blob, String)> {
-        self.cache().put(said_key(key), made.said.as_bytes())?;
-        Ok((self.cache().put(key, &made.content)?, made.said.clone()))
+        let Made { content, said } = make()?;
+        cache.put(said_key(key), said.as_bytes())?;
+        Ok((cache.put(key, &content)?, said))
     }
 
     /// What `check` accepts: stored by another machine, made by one, or made here.
@@ -174,13 +169,7 @@ impl Session<'_> {
         token: Token<'_>,
         check: &dyn Fn(&[u8]) -> Result<()>,
     ) -> Result<(Blob, String)> {
-        let key = work.key(self)?;
-        let _lock = self.cache().lock(key);
-        if let Some(known) = self.known(key) {
-            return Ok(known);
-        }
-        let made = self.make_here(work, token, check)?;
-        self.keep(key, &made)
+        self.known_or(work, || self.make_here(work, token, check))
     }
 }
 

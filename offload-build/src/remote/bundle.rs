@@ -23,7 +23,9 @@ pub(crate) fn merged(actions: &[&Action]) -> Option<Action> {
         inputs: Vec::new(),
         outputs: Vec::new(),
         seconds: 0,
-        ..(*first).clone()
+        variables: first.variables.clone(),
+        directory: first.directory.clone(),
+        programs: first.programs.clone(),
     };
     // An action that fails is not kept by servers. What the others have made is of use all the same.
     let mut lines = vec!["failed=0".to_string()];
