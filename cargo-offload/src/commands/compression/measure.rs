@@ -3,6 +3,7 @@
 //! An answer is worth some seconds to who asks for it: where there is much to pack, the modes that take long are tried on a
 //! sample.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use offload_format::packer::{Mode, Settings};
@@ -63,6 +64,8 @@ struct TodayRow<'a> {
 struct Failed<'a> {
     reason: &'static str,
     problem: &'a str,
+    /// How many have this problem.
+    count: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -120,10 +123,17 @@ fn today(file: &FileImages, images: u64, raw_size: u64) -> TodayRow<'_> {
     }
 }
 
-/// Says what cannot be read.
+/// Says what cannot be read, each reason once.
 fn left_out(output: &Output, problems: &[String]) -> Result<ExitStatus> {
+    let mut seen = BTreeMap::new();
     for problem in problems {
-        output.message(&Failed { reason: "failed", problem }, &format!("error: left out: {problem}"))?;
+        let count: &mut u64 = seen.entry(problem).or_default();
+        *count = count.saturating_add(1);
+    }
+    for (problem, count) in seen {
+        let times = if count > 1 { format!(" ({count} times)") } else { String::new() };
+        let text = format!("error: left out: {problem}{times}");
+        output.message(&Failed { reason: "failed", problem, count }, &text)?;
     }
     Ok(if problems.is_empty() { ExitStatus::Success } else { ExitStatus::CheckFailed })
 }

@@ -1,5 +1,6 @@
 //! Packing images for an answer: how large they get, and how long that takes.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -57,10 +58,14 @@ pub(super) fn packed(crates: &[CrateImages<'_>], settings: Settings) -> Result<(
 
 /// How long it takes to get at an image: the median over some.
 fn decode_time(file: &PackFile) -> Result<Duration> {
-    let mut images = Vec::new();
+    let (mut images, mut seen) = (Vec::new(), BTreeSet::new());
     for source in file.packs() {
         for image in source.pack.images() {
-            images.push((source, image?));
+            let image = image?;
+            // Equal images say nothing new.
+            if seen.insert(image.hash) {
+                images.push((source, image));
+            }
         }
     }
     let step = images.len().div_ceil(DECODED).max(1);
