@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use jobserver::{Acquired, Client, HelperThread};
 use offload_format::packer::Workers;
-use offload_format::remote::{Action, Executed, Times};
+use offload_format::remote::{Action, Executed, Room};
 
 use self::offers::{Offer, Offers};
 
@@ -44,7 +44,6 @@ pub(crate) struct Bundle<'a> {
     pool: &'a Pool,
     /// The first is that of whoever has the bundle.
     offers: Vec<Arc<Offer>>,
-    times: Option<Times>,
 }
 
 /// So long a process waits for a processor of this machine before it goes to another: the jobserver takes a moment to
@@ -121,13 +120,19 @@ impl Jobs {
         self.spare.fetch_add(count, Ordering::Relaxed);
     }
 
+    /// Other machines have room for so many commands.
+    pub(crate) fn has_room_elsewhere(&self, room: Room) {
+        self.pool.state().offers.has_room(room);
+        self.pool.changed.notify_all();
+    }
+
     /// Waits until `action` may run, here or elsewhere, whichever is sooner, or until somebody else had it run.
     pub(crate) fn offer(&self, action: Action) -> Offered<'_> {
         let offer = Offer::new(action);
         match &self.helper {
             Some(helper) => self.pool.offer(helper, &offer),
             None => match self.pool.state().offers.take(&offer) {
-                Some(offers) => Offered::Elsewhere(Bundle { pool: &self.pool, offers, times: None }),
+                Some(offers) => Offered::Elsewhere(Bundle { pool: &self.pool, offers }),
                 None => Offered::Here(self.token()),
             },
         }
@@ -271,7 +276,7 @@ impl Pool {
                 state.waiting = state.waiting.saturating_sub(offers.len());
                 drop(state);
                 self.changed.notify_all();
-                return Offered::Elsewhere(Bundle { pool: self, offers, times: None });
+                return Offered::Elsewhere(Bundle { pool: self, offers });
             }
             state = if patience.is_zero() {
                 self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
@@ -307,7 +312,6 @@ impl Bundle<'_> {
 
     /// Hands out what the actions came to, in their order, and returns the first.
     pub(crate) fn end(mut self, executed: Vec<Option<Executed>>) -> Option<Executed> {
-        self.times = executed.iter().flatten().map(|executed| executed.times).next();
         let offers = std::mem::take(&mut self.offers);
         let mut executed = executed.into_iter();
         for offer in &offers {
@@ -322,7 +326,7 @@ impl Drop for Bundle<'_> {
         for offer in &self.offers {
             offer.end(None);
         }
-        self.pool.state().offers.leave(self.times);
+        self.pool.state().offers.leave();
         self.pool.changed.notify_all();
     }
 }

@@ -77,7 +77,7 @@ impl Remote {
     /// What a command printed and wrote on another machine; nothing if it has to run here.
     pub(crate) fn execute(&self, context: &Context, action: Action) -> Option<Executed> {
         match self.ask(context, &Request::Execute(action)) {
-            Some(Reply::Executed(executed)) => Some(executed),
+            Some(Reply::Executed { executed, .. }) => Some(executed),
             _ => None,
         }
     }
@@ -110,7 +110,12 @@ impl Remote {
                 self.tell(context, &reason);
                 None
             }
-            Ok(reply) => Some(reply),
+            Ok(reply) => {
+                if let Reply::Missing { room } | Reply::Executed { room, .. } = &reply {
+                    context.jobs.has_room_elsewhere(*room);
+                }
+                Some(reply)
+            }
             Err(error) => {
                 if !self.given_up.swap(true, Ordering::Relaxed) {
                     self.tell(context, &format!("no results come from other machines: {error}"));

@@ -116,11 +116,19 @@ pub enum Reply {
     /// A [`Stored`] as bytes. They are those that were stored, or another's: who asked compares the key.
     Found(Vec<u8>),
     /// No machine has stored a result.
-    Missing,
+    Missing {
+        /// For those who have it made elsewhere.
+        room: Room,
+    },
     /// The result will be stored; or everything is.
     Accepted,
     /// A command has run, now or earlier.
-    Executed(Executed),
+    Executed {
+        /// How it ended.
+        executed: Executed,
+        /// For the next ones.
+        room: Room,
+    },
     /// What programs are made of.
     Identified(Vec<FileIdentity>),
     /// Other machines are of no use for this request: the build script does the work.
@@ -143,17 +151,15 @@ pub struct Executed {
     pub outputs: Vec<OutputFile>,
     /// Where the result is from.
     pub origin: Origin,
-    /// How long it took there.
-    pub times: Times,
 }
 
-/// How long a command took on another machine, in milliseconds; 0 where its server does not tell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Times {
-    /// Until a worker took it.
-    pub waited: u64,
-    /// From then on.
-    pub worked: u64,
+/// How many commands other machines have workers for, as far as those of all build scripts have shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// So many at once seem to be of use.
+    pub commands: u64,
+    /// Whether commands had to wait for workers: then several together are better than one by one.
+    pub was_full: bool,
 }
 
 /// Where the result of a command is from.

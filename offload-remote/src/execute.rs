@@ -5,18 +5,20 @@ mod prepared;
 mod refusal;
 mod runner;
 mod times;
+mod window;
 mod worker;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use offload_format::remote::{Action, Executed, Reply};
+use offload_format::remote::{Action, Executed, Reply, Room};
 use tokio::sync::Semaphore;
 
 use self::prepared::Prepared;
 pub(crate) use self::refusal::Refusal;
 use self::runner::Runner;
 use self::times::Calls;
+use self::window::Window;
 use self::worker::Workers;
 use crate::fault::{Fault, Kind, NO_WORKER};
 use crate::files::Files;
@@ -36,9 +38,10 @@ pub(crate) struct Executor {
 
 impl Executor {
     pub(crate) fn new(remote: Arc<Remote>, files: Arc<Files>) -> Executor {
-        let jobs = Semaphore::new(remote.settings.jobs().min(Semaphore::MAX_PERMITS));
+        let most = remote.settings.jobs();
+        let jobs = Semaphore::new(most.min(Semaphore::MAX_PERMITS));
         Executor {
-            runner: Runner { remote, files, calls: Calls::default() },
+            runner: Runner { remote, files, calls: Calls::default(), window: Window::new(most) },
             workers: Workers::default(),
             jobs,
             is_refused: AtomicBool::new(false),
@@ -49,10 +52,15 @@ impl Executor {
     pub(crate) async fn execute(&self, action: Action) -> Reply {
         let notes = &self.runner.remote.notes;
         match self.run(action).await {
-            Ok(executed) => Reply::Executed(executed),
+            Ok(executed) => Reply::Executed { executed, room: self.room() },
             Err(Refusal::Standing(topic, text)) => Reply::Declined { reason: notes.once(topic, || text) },
             Err(Refusal::Fault(fault)) => Reply::Declined { reason: self.failed(&fault) },
         }
+    }
+
+    /// What the workers have room for.
+    pub(crate) fn room(&self) -> Room {
+        self.runner.window.room()
     }
 
     /// Runs a command that does nothing, also if it ran before.

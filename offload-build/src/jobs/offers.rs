@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use offload_format::remote::{Action, Executed, Times};
+use offload_format::remote::{Action, Executed, Room};
 
 /// An action that a thread waits with.
 #[derive(Debug)]
@@ -18,26 +18,15 @@ pub(super) struct Offer {
 #[derive(Debug)]
 pub(super) struct Offers {
     waiting: Vec<Arc<Offer>>,
-    window: Window,
-}
-
-/// How many bundles are on other machines at once.
-#[derive(Debug)]
-struct Window {
-    /// As many as seem to be of use.
-    size: usize,
+    /// As the process says that reaches them; it knows those of other build scripts too.
+    room: Room,
     most: usize,
+    /// How many bundles are there.
     open: usize,
     /// The processors of this machine.
     here: usize,
-    /// Whether one had to wait for a worker.
-    was_full: bool,
 }
 
-/// So many commands are tried at first. They become twice as many in the time that one takes, where workers are free.
-const FIRST: usize = 2;
-/// Whoever waits for a worker longer than this share of the work has met busy ones.
-const PATIENCE: u64 = 4;
 /// So many commands travel together at most.
 const LARGEST: usize = 8;
 
@@ -78,11 +67,15 @@ impl Offer {
 }
 
 impl Offers {
-    /// Up to `most` bundles at once.
+    /// Up to `most` bundles at once; one until it is known for how many there is room.
     pub(super) fn new(most: usize) -> Offers {
         let here = std::thread::available_parallelism().map_or(1, usize::from);
-        let window = Window { size: most.min(FIRST), most, open: 0, here, was_full: false };
-        Offers { waiting: Vec::new(), window }
+        let room = Room { commands: 1, was_full: false };
+        Offers { waiting: Vec::new(), room, most, open: 0, here }
+    }
+
+    pub(super) fn has_room(&mut self, room: Room) {
+        self.room = room;
     }
 
     pub(super) fn add(&mut self, offer: &Arc<Offer>) {
@@ -99,7 +92,7 @@ impl Offers {
 
     /// `offer` with others that wait, if other machines have room. They wait no longer.
     pub(super) fn take(&mut self, offer: &Arc<Offer>) -> Option<Vec<Arc<Offer>>> {
-        let size = self.window.enter(self.waiting.len())?;
+        let size = self.enter()?;
         self.withdraw(offer);
         let mut taken = vec![Arc::clone(offer)];
         self.waiting.retain(|other| {
@@ -112,40 +105,28 @@ impl Offers {
         Some(taken)
     }
 
-    /// What was taken has ended elsewhere, and took that long.
-    pub(super) fn leave(&mut self, times: Option<Times>) {
-        self.window.leave(times);
+    /// What was taken has ended elsewhere.
+    pub(super) fn leave(&mut self) {
+        self.open = self.open.saturating_sub(1);
     }
 
     #[cfg(test)]
     pub(super) fn open(&self) -> usize {
-        self.window.open
+        self.open
     }
-}
 
-impl Window {
-    /// How many of `waiting` commands go together, if there is room. Where workers are free each goes alone, which is
+    /// How many of those that wait go together, if there is room. Where workers are free each goes alone, which is
     /// soonest. Where they are busy, bundles become smaller towards the end, and the processors of this machine take the
     /// last ones: they would wait for other machines.
-    fn enter(&mut self, waiting: usize) -> Option<usize> {
-        if self.open >= self.size || self.was_full && waiting <= self.here {
+    fn enter(&mut self) -> Option<usize> {
+        let Room { commands, was_full } = self.room;
+        let size = usize::try_from(commands).unwrap_or(usize::MAX).min(self.most);
+        if self.open >= size || was_full && self.waiting.len() <= self.here {
             return None;
         }
         self.open = self.open.saturating_add(1);
-        let shares = self.size.saturating_mul(2).max(1);
-        Some(if self.was_full { (waiting / shares).clamp(1, LARGEST) } else { 1 })
-    }
-
-    /// Commands that wait for workers are too many. A server that does not tell gets as many as it may.
-    fn leave(&mut self, times: Option<Times>) {
-        self.open = self.open.saturating_sub(1);
-        let Some(Times { waited, worked }) = times else { return };
-        if waited > worked / PATIENCE {
-            self.was_full = true;
-            self.size = self.size.saturating_sub(1).max(1);
-        } else {
-            self.size = self.size.saturating_add(1).min(self.most);
-        }
+        let shares = size.saturating_mul(2).max(1);
+        Some(if was_full { (self.waiting.len() / shares).clamp(1, LARGEST) } else { 1 })
     }
 }
 
@@ -153,9 +134,6 @@ impl Window {
 mod tests {
     use super::*;
     use offload_format::remote::Program;
-
-    const QUICK: Option<Times> = Some(Times { waited: 10, worked: 100 });
-    const LATE: Option<Times> = Some(Times { waited: 300, worked: 100 });
 
     fn offer(program: &str) -> Arc<Offer> {
         let names = Vec::new;
@@ -182,38 +160,29 @@ mod tests {
         sizes
     }
 
-    fn waiting(most: usize, count: usize) -> Offers {
-        let mut offers = Offers::new(most);
-        offers.window.here = 2;
+    fn waiting(count: usize) -> Offers {
+        let mut offers = Offers::new(128);
+        offers.here = 2;
         (0..count).for_each(|_| offers.add(&offer("clang")));
         offers
     }
 
     #[test]
-    fn free_workers_get_more_and_more_each_alone() {
-        let mut offers = waiting(128, 1000);
-        let mut given = Vec::new();
-        for _ in 0..5 {
-            let sizes = sizes(&mut offers);
-            assert!(sizes.iter().all(|size| *size == 1));
-            given.push(sizes.len());
-            sizes.iter().for_each(|_| offers.leave(QUICK));
-        }
-        assert_eq!(given, [2, 4, 8, 16, 32]);
-        assert_eq!(offers.window.size, 64);
+    fn free_workers_get_as_many_as_there_is_room_for_each_alone() {
+        let mut offers = waiting(1000);
+        assert_eq!(sizes(&mut offers), [1]);
+        offers.has_room(Room { commands: 16, was_full: false });
+        assert_eq!(sizes(&mut offers), [1; 15]);
+        offers.has_room(Room { commands: u64::MAX, was_full: false });
+        assert_eq!(sizes(&mut offers), [1; 112]);
+        offers.leave();
+        assert_eq!(sizes(&mut offers), [1]);
     }
 
     #[test]
     fn busy_workers_get_bundles_which_become_small_at_the_end() {
-        let mut offers = waiting(128, 100);
-        assert_eq!(sizes(&mut offers), [1; 2]);
-        (0..2).for_each(|_| offers.leave(QUICK));
-        assert_eq!(sizes(&mut offers), [1; 4]);
-        (0..4).for_each(|number| offers.leave(if number < 2 { QUICK } else { LATE }));
-        assert_eq!(offers.window.size, 4);
-        assert_eq!(sizes(&mut offers), [8; 4]);
-        (0..4).for_each(|_| offers.leave(LATE));
-        assert_eq!(offers.window.size, 1);
+        let mut offers = waiting(60);
+        offers.has_room(Room { commands: 1, was_full: true });
         let mut last = Vec::new();
         loop {
             let more = sizes(&mut offers);
@@ -221,20 +190,19 @@ mod tests {
                 break;
             }
             last.extend(more);
-            offers.leave(None);
+            offers.leave();
         }
         // The processors here take two.
-        assert_eq!(last.iter().sum::<usize>(), 60);
-        assert_eq!((last[0], last.last()), (8, Some(&2)));
+        assert_eq!(last.iter().sum::<usize>(), 58);
+        assert_eq!((last[0], last.last()), (8, Some(&1)));
     }
 
     #[test]
     fn other_tools_go_alone() {
-        let mut offers = waiting(128, 40);
+        let mut offers = waiting(40);
         let other = offer("lld");
         offers.add(&other);
-        offers.window.was_full = true;
-        offers.window.size = 1;
+        offers.has_room(Room { commands: 1, was_full: true });
         assert_eq!(offers.take(&other).unwrap().len(), 1);
         assert_eq!(offers.waiting.len(), 40);
         let uploaded = Offer::new(Action { programs: Vec::new(), ..other.action().clone() });

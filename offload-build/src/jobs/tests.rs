@@ -56,16 +56,16 @@ fn action(name: &str) -> Action {
     Action { arguments, variables, directory, inputs, outputs, programs, seconds: 0 }
 }
 
-fn executed(name: &str, waited: u64) -> Executed {
-    let times = Times { waited, worked: 100 };
+fn executed(name: &str) -> Executed {
     let (stderr, outputs, origin) = (vec![], vec![], Origin::Run);
-    Executed { exit_code: 0, stdout: name.into(), stderr, outputs, origin, times }
+    Executed { exit_code: 0, stdout: name.into(), stderr, outputs, origin }
 }
 
 #[test]
 fn actions_go_elsewhere_where_there_is_room_and_come_back() {
     let jobs = Jobs::new(Some(Client::new(0).unwrap()));
     jobs.run_elsewhere(2);
+    jobs.has_room_elsewhere(Room { commands: 2, was_full: false });
     let places = ["a", "b", "c"].map(|name| jobs.offer(action(name)));
     let here = places.iter().filter(|place| matches!(place, Offered::Here(_))).count();
     assert_eq!(here, 1);
@@ -97,7 +97,7 @@ fn offered(jobs: &Jobs, name: &str) -> End {
         Offered::Elsewhere(bundle) => {
             let actions = bundle.actions();
             let good = actions.len().saturating_sub(1).max(1);
-            let outcome = |action: &&Action| Some(executed(&action.arguments[0], 200));
+            let outcome = |action: &&Action| Some(executed(&action.arguments[0]));
             let outcomes = actions.iter().take(good).map(outcome).collect();
             bundle.end(outcomes)
         }
@@ -120,7 +120,8 @@ fn whoever_is_taken_along_gets_its_own_outcome() {
             thread::sleep(PATIENCE);
         }
         // Workers are busy: from now on several go together.
-        first.end(vec![Some(executed("first", 200))]);
+        jobs.has_room_elsewhere(Room { commands: 1, was_full: true });
+        first.end(vec![Some(executed("first"))]);
         while jobs.pool.state().waiting > here {
             thread::sleep(PATIENCE);
         }

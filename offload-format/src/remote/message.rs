@@ -2,7 +2,7 @@
 
 use super::fields::{Fields, Put, unknown_kind};
 use super::{
-    Action, Executed, FileIdentity, Input, Origin, OutputFile, Program, Reply, Request, Source, Times,
+    Action, Executed, FileIdentity, Input, Origin, OutputFile, Program, Reply, Request, Room, Source,
     Variable,
 };
 use crate::{Error, Hash128};
@@ -65,11 +65,15 @@ impl Reply {
                 out.byte(0);
                 out.bytes(stored);
             }
-            Reply::Missing => out.byte(1),
+            Reply::Missing { room } => {
+                out.byte(1);
+                room.put(&mut out);
+            }
             Reply::Accepted => out.byte(2),
-            Reply::Executed(executed) => {
+            Reply::Executed { executed, room } => {
                 out.byte(3);
                 executed.put(&mut out);
+                room.put(&mut out);
             }
             Reply::Identified(files) => {
                 out.byte(4);
@@ -94,9 +98,9 @@ impl Reply {
         let mut fields = Fields::new(bytes);
         let reply = match fields.byte()? {
             0 => Reply::Found(fields.bytes()?),
-            1 => Reply::Missing,
+            1 => Reply::Missing { room: Room::take(&mut fields)? },
             2 => Reply::Accepted,
-            3 => Reply::Executed(Executed::take(&mut fields)?),
+            3 => Reply::Executed { executed: Executed::take(&mut fields)?, room: Room::take(&mut fields)? },
             4 => Reply::Identified(
                 fields.list(|it| Ok(FileIdentity { path: it.text()?, sha256: it.array()? }))?,
             ),
@@ -186,9 +190,6 @@ impl Executed {
             Origin::Run => 0,
             Origin::Cache => 1,
         });
-        for time in [self.times.waited, self.times.worked] {
-            out.extend_from_slice(&time.to_le_bytes());
-        }
     }
 
     fn take(fields: &mut Fields<'_>) -> Result<Executed, Error> {
@@ -202,7 +203,23 @@ impl Executed {
                 1 => Origin::Cache,
                 kind => return Err(unknown_kind(kind)),
             },
-            times: Times { waited: fields.number()?, worked: fields.number()? },
         })
+    }
+}
+
+impl Room {
+    fn put(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.commands.to_le_bytes());
+        out.byte(self.was_full.into());
+    }
+
+    fn take(fields: &mut Fields<'_>) -> Result<Room, Error> {
+        let commands = fields.number()?;
+        let was_full = match fields.byte()? {
+            0 => false,
+            1 => true,
+            kind => return Err(unknown_kind(kind)),
+        };
+        Ok(Room { commands, was_full })
     }
 }

@@ -46,13 +46,13 @@ fn replies() -> Vec<Reply> {
         stderr: vec![0xff],
         outputs: vec![OutputFile { path: "out".into(), content: vec![9; 300] }],
         origin: Origin::Cache,
-        times: Times { waited: 1, worked: 700 },
     };
+    let room = Room { commands: 700, was_full: true };
     vec![
         Reply::Found(vec![4; 70]),
-        Reply::Missing,
+        Reply::Missing { room: Room { was_full: false, ..room } },
         Reply::Accepted,
-        Reply::Executed(executed),
+        Reply::Executed { executed, room },
         Reply::Identified(vec![FileIdentity { path: "/usr/bin/x".into(), sha256: [3; 32] }]),
         Reply::Declined { reason: "the server is gone".into() },
     ]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use bytes::Bytes;
-use offload_format::remote::{Executed, Origin, OutputFile, Times};
+use offload_format::remote::{Executed, Origin, OutputFile};
 
 use crate::api::{self, ActionResult};
 use crate::digest::Digest;
@@ -47,7 +47,7 @@ pub(super) async fn fetch(
     let (stdout, stderr) = (contents.next().unwrap_or_default(), contents.next().unwrap_or_default());
     let outputs =
         paths.into_iter().zip(contents).map(|(path, content)| OutputFile { path, content }).collect();
-    Ok(Some(Executed { exit_code, stdout, stderr, outputs, origin: Origin::Run, times: Times::default() }))
+    Ok(Some(Executed { exit_code, stdout, stderr, outputs, origin: Origin::Run }))
 }
 
 impl Part {

@@ -8,7 +8,8 @@ use offload_format::remote::{Executed, Origin};
 use super::outputs;
 use super::prepared::{Prepared, Terms};
 use super::refusal::Refusal;
-use super::times::Calls;
+use super::times::{Calls, Times};
+use super::window::Window;
 use crate::api::{ActionResult, ExecuteResponse};
 use crate::fault::{Fault, Kind};
 use crate::files::Files;
@@ -22,6 +23,7 @@ pub(super) struct Runner {
     pub(super) remote: Arc<Remote>,
     pub(super) files: Arc<Files>,
     pub(super) calls: Calls,
+    pub(super) window: Window,
 }
 
 /// What a server has answered, and after how long.
@@ -90,7 +92,10 @@ impl Runner {
             let known = store.result(&prepared.action, &prepared.outputs).await?;
             if let Some(result) = known.filter(|result| result.exit_code == 0) {
                 match self.complete(result, prepared, Origin::Cache).await? {
-                    Some(executed) => return Ok(executed),
+                    Some(executed) => {
+                        self.window.learn(Times::default());
+                        return Ok(executed);
+                    }
                     // The server would take the same result again.
                     None => execution.lookup = Lookup::Never,
                 }
@@ -100,10 +105,9 @@ impl Runner {
         let result = response.result.ok_or_else(|| Fault::lasting("the server sent no result"))?;
         let is_known = response.cached_result;
         let metadata = result.execution_metadata.as_ref().filter(|_| !is_known);
-        let times = self.calls.times(metadata, call);
+        self.window.learn(self.calls.times(metadata, call));
         let origin = if is_known { Origin::Cache } else { Origin::Run };
         let executed = self.complete(result, prepared, origin).await?;
-        let executed = executed.map(|executed| Executed { times, ..executed });
         executed.ok_or_else(|| Fault::lasting("the server lost what a command has written"))
     }
 

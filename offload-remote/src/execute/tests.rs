@@ -35,7 +35,7 @@ fn with_worker(name: &str, path: &str) -> Action {
 
 async fn executed(executor: &Executor, action: Action) -> Executed {
     match executor.execute(action).await {
-        Reply::Executed(executed) => executed,
+        Reply::Executed { executed, .. } => executed,
         reply => panic!("{reply:?}"),
     }
 }

@@ -4,10 +4,17 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use offload_format::remote::Times;
-
 use crate::api::ExecutedActionMetadata;
 use crate::api::protobuf::Timestamp;
+
+/// How long a command took, in milliseconds; 0 where its server does not tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Times {
+    /// Until a worker took it.
+    pub(super) waited: u64,
+    /// From then on.
+    pub(super) worked: u64,
+}
 
 /// What the quickest call took beside the work, in milliseconds.
 #[derive(Debug)]

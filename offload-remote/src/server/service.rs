@@ -40,7 +40,7 @@ impl Service {
         match request {
             Request::Get { key } => match self.remote.get(key).await {
                 Some(stored) => Reply::Found(stored.into()),
-                None => Reply::Missing,
+                None => Reply::Missing { room: self.executor.room() },
             },
             Request::Put { key, stored } => {
                 self.queue.put(key, stored);

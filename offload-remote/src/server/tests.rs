@@ -60,7 +60,7 @@ fn results_of_one_build_script_are_found_by_another() {
     let running = Running::new();
     let (mut one, mut other) = (running.connect(), running.connect());
     let key = Hash128::of(b"key");
-    assert_eq!(ask(&mut other, &Request::Get { key }), Reply::Missing);
+    assert!(matches!(ask(&mut other, &Request::Get { key }), Reply::Missing { .. }));
     assert_eq!(ask(&mut one, &Request::Put { key, stored: b"result".to_vec() }), Reply::Accepted);
     assert_eq!(ask(&mut one, &Request::Flush { seconds: 20 }), Reply::Accepted);
     assert_eq!(ask(&mut other, &Request::Get { key }), Reply::Found(b"result".to_vec()));
@@ -131,7 +131,7 @@ fn cut_and_senseless_messages_end_their_connection_alone() {
         changed[bit / 8] ^= 1 << (bit % 8);
         send(&mut running.connect(), &changed);
     }
-    assert_eq!(ask(&mut other, &Request::Get { key: Hash128::of(b"b") }), Reply::Missing);
+    assert!(matches!(ask(&mut other, &Request::Get { key: Hash128::of(b"b") }), Reply::Missing { .. }));
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn who_writes_nothing_more_gets_the_reply_all_the_same() {
     client.shutdown(std::net::Shutdown::Write).unwrap();
     let mut bytes = Vec::new();
     client.read_to_end(&mut bytes).unwrap();
-    assert_eq!(Reply::from_bytes(&bytes[8..]), Ok(Reply::Missing));
+    assert!(matches!(Reply::from_bytes(&bytes[8..]), Ok(Reply::Missing { .. })));
 }
 
 #[test]

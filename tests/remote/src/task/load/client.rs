@@ -71,7 +71,9 @@ impl Client {
                     return Ok(declined);
                 }
                 match reply(&mut stream, &Request::Execute(action(number)))? {
-                    Reply::Executed(done) if done.exit_code == 0 && done.outputs.len() == 1 => {
+                    Reply::Executed { executed: done, .. }
+                        if done.exit_code == 0 && done.outputs.len() == 1 =>
+                    {
                         executed.fetch_add(1, Ordering::Relaxed);
                     }
                     Reply::Declined { reason } if !reason.is_empty() => declined = reason,
