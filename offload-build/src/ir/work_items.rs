@@ -7,6 +7,7 @@
 //!                  (`exclusive`)
 //!                  the blocks are cut at each wait, and at each round of the loops that
 //!                  go on for several work-items at once (`loops`)
+//!                  stores that data decides need no branch (`stores`)
 //!                  what is equal for all work-items, or cheap to compute again (`facts`, `state`)
 //!                  what is used after a wait that was made before it (`liveness`, `memory`)
 //!                  pieces, and places in the frame for what outlives one (`plan`)
@@ -34,6 +35,7 @@ mod numbered;
 mod piece;
 mod plan;
 mod state;
+mod stores;
 mod text;
 mod types;
 
@@ -96,6 +98,7 @@ pub(crate) fn run_groups(module: &str, kernels: &[&Kernel], widest: u32) -> Resu
         let known = kernels.iter().copied().find(|known| known.name == kernel);
         exclusive::mark(&mut function, &LocalMemory { arrays: &local_arrays, kernel: known });
         loops::cut(&mut function);
+        stores::always(&mut function, &types);
         let plan = Plan::of(&function, &types).map_err(failed)?;
         let run = Run {
             kernel,

@@ -61,6 +61,19 @@ impl Line {
         line
     }
 
+    /// The line that has these parts.
+    pub(super) fn of(parts: Vec<Part>) -> Line {
+        Line { parts }
+    }
+
+    /// Calls the last value that the line mentions `name`.
+    pub(super) fn rename_last(&mut self, name: String) {
+        let mut values = self.parts.iter_mut().rev().filter(|part| matches!(part, Part::Value(_)));
+        if let Some(last) = values.next() {
+            *last = Part::Value(name);
+        }
+    }
+
     /// The values that the line mentions.
     pub(super) fn values(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
