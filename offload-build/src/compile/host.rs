@@ -179,7 +179,7 @@ fn work_items(session: &Session<'_>, linked: Blob, waiting: &BTreeSet<String>, c
 
 /// The functions that run a work-group, with memory of each thread's own.
 fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob, cpu: &Cpu) -> Result<Blob> {
-    let mut key = KeyBuilder::new("host work-groups 18").part(&work_items.hash.0);
+    let mut key = KeyBuilder::new("host work-groups 19").part(&work_items.hash.0);
     key = key.part(&cpu.vector_bits.to_le_bytes());
     for kernel in &unit.kernels {
         key = key.part(format!("{} {:?}", kernel.name, kernel.required_work_group).as_bytes());

@@ -7,7 +7,8 @@
 //! - Loops that all work-items of a group go round equally often are cut for the whole group.
 //! - If each work-item reads memory of its own there, far from what its neighbours read, a few of them go on at once: a
 //!   group would read from more places than a cache keeps.
-//! - If work-items leave such a loop one by one, a few of them go on until all are done. Such a loop may write nothing.
+//! - If work-items leave such a loop one by one, a few of them go on until all are done. Such a loop computes alone, or
+//!   goes over memory side by side.
 
 mod steps;
 
@@ -26,6 +27,13 @@ pub(super) fn cut(function: &mut Function) {
     while let Some((block, wait)) = cuts.pop_last() {
         function.wait_after_phis(block, wait);
     }
+}
+
+/// How work-items leave a loop.
+struct Leaving {
+    rounds: Rounds,
+    /// Where they wait for each other.
+    joins: Vec<usize>,
 }
 
 /// What is known of a function before it is cut.
@@ -61,9 +69,8 @@ impl<'f> Known<'f> {
                 let few = steps::are_far(&blocks, self.function, &self.facts);
                 cuts.insert(found.header, if few { Wait::Lanes(Rounds::Equal) } else { Wait::Group });
             } else if loops.iter().all(|outer| !outer.holds(found) || outer.waits(self.function))
-                && let Some(joins) = self.joins(found)
+                && let Some(Leaving { rounds, joins }) = self.leaving(found, &blocks)
             {
-                let rounds = if joins.len() == 1 { Rounds::Own } else { Rounds::Some };
                 cuts.insert(found.header, Wait::Lanes(rounds));
                 for join in joins {
                     cuts.entry(join).or_insert(Wait::Lanes(Rounds::Equal));
@@ -86,16 +93,27 @@ impl<'f> Known<'f> {
         })
     }
 
-    /// The blocks where work-items wait for those that are still in the loop: one behind it, and one for each branch at
-    /// which others have gone elsewhere before. `None` if they may be together in no such block, or if a round does more
-    /// than to compute.
+    /// How work-items leave the loop one by one; `None` where that is not worth it.
     ///
-    /// The numbers ascend: those who wait in a block with a lower one go on first.
-    fn joins(&self, found: &Loop) -> Option<Vec<usize>> {
+    /// Who is done can repeat the last round if that does nothing but compute. Otherwise it is passed over, which takes
+    /// longer: that is for loops that go over memory side by side, as `for (i = id; i < n; i += size)`.
+    fn leaving(&self, found: &Loop, blocks: &[&Block]) -> Option<Leaving> {
         let (exit, between) = self.flow.out_of(found)?;
-        if !found.blocks.union(&between).all(|number| self.computes_alone(*number)) {
+        let alone = found.blocks.iter().all(|number| self.computes_alone(*number));
+        let is_worth_it = alone || steps::are_near(blocks, self.function, &self.facts);
+        if !is_worth_it || !between.iter().all(|number| self.computes_alone(*number)) {
             return None;
         }
+        let joins = self.joins(found, exit)?;
+        let rounds = if alone && joins.len() == 1 { Rounds::Own } else { Rounds::Some };
+        Some(Leaving { rounds, joins })
+    }
+
+    /// The blocks where work-items wait for those that are still in the loop: one behind it, and one for each branch at
+    /// which others have gone elsewhere before. `None` if they may be together in no such block.
+    ///
+    /// The numbers ascend: those who wait in a block with a lower one go on first.
+    fn joins(&self, found: &Loop, exit: usize) -> Option<Vec<usize>> {
         let others = self.function.blocks.iter().enumerate();
         let others = others.filter(|(number, _)| !found.blocks.contains(number));
         let parting = others.filter(|(number, block)| {

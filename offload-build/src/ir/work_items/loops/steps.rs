@@ -38,6 +38,15 @@ pub(super) fn are_far(blocks: &[&Block], function: &Function, facts: &Facts<'_>)
     few && !found.is_empty() && found.iter().all(|step| *step == Step::Far)
 }
 
+/// Whether neighbours access elements of `blocks` that lie side by side, and none that are far apart.
+pub(super) fn are_near(blocks: &[&Block], function: &Function, facts: &Facts<'_>) -> bool {
+    let steps = steps(function, facts);
+    let instructions = blocks.iter().flat_map(|block| &block.instructions);
+    let accesses = instructions.filter(|one| matches!(one.kind, Kind::Load | Kind::Store));
+    let found: Vec<Step> = accesses.map(|access| address(access, &steps)).collect();
+    found.contains(&Step::One) && !found.contains(&Step::Far)
+}
+
 /// Whether an instruction does more than to count or to make an address.
 fn computes(instruction: &Instruction) -> bool {
     const STEPS: [&str; 8] = ["getelementptr", "add", "sub", "zext", "sext", "trunc", "icmp", "freeze"];
@@ -89,15 +98,17 @@ fn step(instruction: &Instruction, steps: &BTreeMap<&str, Step>) -> Option<Step>
         Some(_) => return Some(Step::Zero),
         None => {}
     }
-    let incoming = instruction.incoming.iter().flat_map(|incoming| incoming.value.values());
-    let known: Vec<Option<Step>> =
-        instruction.operands().chain(incoming).map(|operand| steps.get(operand).copied()).collect();
     if instruction.kind == Kind::Phi {
-        let mut known = known.into_iter().flatten();
+        let incoming = instruction.incoming.iter();
+        // What comes without a name is a number.
+        let mut known = incoming.filter_map(|it| {
+            it.value.values().next().map_or(Some(Step::Zero), |name| steps.get(name).copied())
+        });
         let first = known.next()?;
         return Some(if known.all(|step| step == first) { first } else { Step::Other });
     }
-    let known = known.into_iter().collect::<Option<Vec<Step>>>()?;
+    let known = instruction.operands().map(|operand| steps.get(operand).copied());
+    let known = known.collect::<Option<Vec<Step>>>()?;
     if known.iter().all(|step| *step == Step::Zero) {
         return Some(Step::Zero);
     }
@@ -108,13 +119,19 @@ fn step(instruction: &Instruction, steps: &BTreeMap<&str, Step>) -> Option<Step>
         "or" if text.contains(" disjoint ") => sum(&known),
         "sub" if known.last() == Some(&Step::Zero) || known.len() == 1 => sum(&known),
         "zext" | "sext" | "trunc" | "freeze" => sum(&known),
-        // The lower half of a number, also as a signed one.
-        "and" if text.ends_with(", 4294967295") => sum(&known),
+        // The lower part of a number, also as a signed one.
+        "and" if keeps_low_bits(&text) => sum(&known),
         "shl" if text.starts_with("shl i64 ") && text.ends_with(", 32") => sum(&known),
         "ashr" if text.contains(" exact ") => sum(&known),
         "mul" | "shl" => product(&text, &known),
         _ => Step::Other,
     })
+}
+
+/// Whether an `and` takes away high bits alone, and leaves those of a position in a group.
+fn keeps_low_bits(text: &str) -> bool {
+    let mask = text.rsplit(' ').next().and_then(|word| word.parse::<u64>().ok());
+    mask.and_then(|mask| mask.checked_add(1)).is_some_and(|over| over.is_power_of_two() && over > 1024)
 }
 
 /// Of values one of which changes at most.

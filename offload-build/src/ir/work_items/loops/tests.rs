@@ -49,18 +49,38 @@ fn each_round_of_a_loop_with_one_count_for_all_is_cut_after_its_phis() {
 }
 
 #[test]
-fn loops_that_read_memory_and_are_left_one_by_one_stay() {
-    assert_eq!(waits(&SUM.replace("icmp eq i64 %9, %4", "icmp eq i64 %9, %3")), 0);
-    assert_eq!(waits(&SUM.replace("icmp eq i64 %9, %4", "fcmp olt float %12, 1.0")), 0);
+fn who_has_left_a_loop_that_reads_side_by_side_is_passed_over() {
+    let passed_over = [Rounds::Some, Rounds::Equal].map(Wait::Lanes);
+    for condition in ["icmp eq i64 %9, %3", "fcmp olt float %12, 1.0"] {
+        let own = SUM.replace("icmp eq i64 %9, %4", condition);
+        assert_eq!(kinds(&own), passed_over);
+        // Rows, and places that data tells.
+        assert_eq!(waits(&own.replace("%8 = add i64 %6, %3", "%8 = mul i64 %3, %4")), 0);
+        assert_eq!(waits(&own.replace("%8 = add i64 %6, %3", "%8 = load i64, ptr %2")), 0);
+    }
+    // `for (i = id; i < n; i += size) a[i] += 1`
+    let strided = SUM.replace("[ 0, %0 ]", "[ %s, %0 ]").replace(
+        "  br label %5\n5:",
+        "  %s = and i64 %3, 32767\n  %c = icmp ult i64 %s, %4\n  br i1 %c, label %5, label %17\n5:",
+    );
+    let strided = strided
+        .replace("%8 = add i64 %6, %3", "%8 = add i64 %6, 0")
+        .replace("%9 = add i64 %6, 1", "%9 = add i64 %6, 512");
+    let strided = strided
+        .replace("  %13 =", "  store float %12, ptr %10\n  %13 =")
+        .replace("icmp eq i64 %9, %4", "icmp uge i64 %9, %4");
+    let strided =
+        strided.replace("label %14,", "label %17,").replace("14:\n  store float %12, ptr %2\n", "17:\n");
+    assert_eq!(kinds(&strided), passed_over);
 }
 
 #[test]
-fn loops_that_read_memory_and_some_do_not_come_to_stay() {
+fn loops_that_read_where_data_tells_and_some_do_not_come_to_stay() {
     let guarded =
         SUM.replace("  br label %5\n5:", "  %c = icmp eq i64 %3, 0\n  br i1 %c, label %14, label %5\n5:");
     let guarded =
         guarded.replace("store float %12", "%r = phi float [ 0.0, %0 ], [ %12, %5 ]\n  store float %r");
-    assert_eq!(waits(&guarded), 0);
+    assert_eq!(waits(&guarded.replace("%8 = add i64 %6, %3", "%8 = load i64, ptr %2")), 0);
 }
 
 #[test]
