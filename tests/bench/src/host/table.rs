@@ -57,6 +57,15 @@ impl Summary {
         println!(
             "geometric mean: {pocl:.2} of PoCL's speed (at least {MEAN_OF_POCL:.2}), {intel:.2} of Intel's (at least {MEAN_OF_INTEL:.2})"
         );
+        match self.missed().as_slice() {
+            [] => Ok(ExitCode::SUCCESS),
+            missed => Err(Error::new(format!("limits missed: {}", missed.join(", ")))),
+        }
+    }
+
+    /// What is too slow.
+    pub(super) fn missed(&self) -> Vec<String> {
+        let (pocl, intel) = (self.mean_of_pocl, self.mean_of_intel);
         let mut missed = Vec::new();
         // A mean that is no number misses its limit too.
         if !matches!(pocl.partial_cmp(&MEAN_OF_POCL), Some(order) if order.is_ge()) {
@@ -68,10 +77,7 @@ impl Summary {
         let slow =
             self.slow.iter().map(|kernel| format!("{kernel} (under {EACH_OF_POCL:.2} of PoCL's speed)"));
         missed.extend(slow);
-        match missed.as_slice() {
-            [] => Ok(ExitCode::SUCCESS),
-            missed => Err(Error::new(format!("limits missed: {}", missed.join(", ")))),
-        }
+        missed
     }
 }
 
