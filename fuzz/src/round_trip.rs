@@ -103,9 +103,18 @@ pub fn fatbin(file: &[u8]) {
         assert_eq!(again.len(), found.len());
         for ((target, bytes), (other, read)) in found.iter().zip(&again) {
             assert_eq!(Some(target), other.as_ref());
-            assert!(bytes == read, "{target}: {packing:?}");
+            assert!(same_but_for_padding(bytes, read), "{target}: {packing:?}");
         }
     }
+}
+
+/// A stored cubin that ends behind its tables keeps the zeros up to a multiple of 8.
+fn same_but_for_padding(image: &[u8], read: &[u8]) -> bool {
+    let padding = read.strip_prefix(image);
+    padding.is_some_and(|padding| {
+        padding.is_empty()
+            || read.len() == image.len().next_multiple_of(8) && padding.iter().all(|byte| *byte == 0)
+    })
 }
 
 /// Images for devices, and the SPIR-V.

@@ -33,6 +33,9 @@ pub struct FatbinImage<'a> {
 #[non_exhaustive]
 pub enum Packing {
     /// As they are: for every driver.
+    ///
+    /// The format pads a stored image with zeros to a multiple of 8 bytes, and does not keep its size. Readers find the end
+    /// of PTX and of a cubin that ends with its tables; any other cubin keeps up to 7 zeros behind it.
     Stored,
     /// As zstd frames, for drivers of CUDA 12.4 and later. An image that does not shrink is stored.
     Zstd {
