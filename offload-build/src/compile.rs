@@ -19,6 +19,7 @@ mod intel;
 mod libraries;
 mod llvm;
 mod llvm_ir;
+mod nvcc_parts;
 mod nvptx;
 mod opencl_c;
 mod own_headers;

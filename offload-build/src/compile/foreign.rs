@@ -5,12 +5,13 @@ use offload_format::{AmdArch, SmArch, Target};
 
 use super::action::{self, Arg, texts};
 use super::front_end;
-use super::reading::FrontEnd;
+use super::reading::{FrontEnd, NVCC};
 use super::session::{Scan, Unit};
 use super::{Session, check, cubin, ready};
 use crate::cache::Blob;
 use crate::error::{Error, Result};
 use crate::module::DeviceImage;
+use crate::tool::Tool;
 
 /// CUDA C++ by NVIDIA's own compiler.
 pub(super) fn nvcc(session: &Session<'_>, target: &Target) -> Result<DeviceImage> {
@@ -20,23 +21,34 @@ pub(super) fn nvcc(session: &Session<'_>, target: &Target) -> Result<DeviceImage
         other => return Err(Error::new(format!("nvcc does not compile for `{other}`"))),
     };
     let tool = session.tools().nvcc()?;
-    let (args, input) = (nvcc_args(session, sm, output), Some(translation_unit(session)?));
-    compile(session, target, &FrontEnd { name: "nvcc", tool: &tool, args, input })
+    let (args, input) = (nvcc_args(session, &tool, sm, output), Some(translation_unit(session)?));
+    compile(session, target, &FrontEnd { name: NVCC, tool: &tool, args, input })
 }
 
 /// `-I.`: the files are named relative to the crate, where nvcc runs; the unit itself lies elsewhere. `-v` says what
 /// a cubin does not: spilled bytes.
-fn nvcc_args(session: &Session<'_>, sm: &SmArch, output: &str) -> Vec<Arg> {
+fn nvcc_args(session: &Session<'_>, nvcc: &Tool, sm: &SmArch, output: &str) -> Vec<Arg> {
     let lines: &[&str] = if session.env().profile.debug_info { &["-lineinfo"] } else { &[] };
     let registers = session.sources.options.max_registers.map(|count| format!("-maxrregcount={count}"));
     let arch = format!("-arch={sm}");
+    // Names of what is local to a file have a hash of its path, which is another one in every build.
+    let path = ["-Xcicc", "--orig_src_path_name=in.cu"].map(str::to_string);
+    let path = path.into_iter().filter(|_| takes_path(nvcc));
     texts(["-O3", output, &arch, "-I.", "-Xptxas", "-v"])
+        .chain(texts(path))
         .chain(texts(lines.iter().copied()))
         .chain(texts(registers))
         .chain(texts(session.sources.flags.clone()))
         .chain(texts(["-MD", "-MT", "out", "-MF"]))
         .chain([Arg::Depfile, Arg::Text("-o".into()), Arg::Output, Arg::InputFile(".cu")])
         .collect()
+}
+
+/// Whether this nvcc is known to hand its compiler another name of the file: that of CUDA 13 does.
+fn takes_path(nvcc: &Tool) -> bool {
+    let release = nvcc.version.split_once("release ").map(|(_, rest)| rest);
+    let major = release.and_then(|release| release.split('.').next()?.parse::<u32>().ok());
+    major.is_some_and(|major| major >= 13)
 }
 
 /// HIP C++ by AMD's own compiler driver.
@@ -122,4 +134,16 @@ fn compile(session: &Session<'_>, target: &Target, action: &FrontEnd<'_>) -> Res
     };
     cubin::add_ptxas(&mut record.kernels, &said);
     Ok(DeviceImage { record, bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_is_named_for_releases_that_take_it() {
+        let takes = |version: &str| takes_path(&Tool { path: "nvcc".into(), version: version.into() });
+        assert!(takes("Cuda compilation tools, release 13.0, V13.0.88\nBuild cuda_13.0"));
+        assert!(!takes("Cuda compilation tools, release 12.9, V12.9.86") && !takes(""));
+    }
 }

@@ -21,10 +21,10 @@ use crate::tool::Invocation;
 
 /// What a run just now has given.
 #[derive(Debug)]
-struct Run {
-    content: Vec<u8>,
-    read: Vec<ReadFile>,
-    said: String,
+pub(super) struct Run {
+    pub(super) content: Vec<u8>,
+    pub(super) read: Vec<ReadFile>,
+    pub(super) said: String,
 }
 
 impl Session<'_> {
@@ -82,9 +82,14 @@ impl Session<'_> {
             return Ok(found);
         }
         let begun = Instant::now();
-        let Run { content, read, said } = self.run_settled(action)?;
-        self.count(Origin::Here);
-        let found = MadeFrontEnd { made: Made { content, said }, read };
+        let found = match self.in_parts(action) {
+            Some(found) => found,
+            None => {
+                let Run { content, read, said } = self.run_settled(action)?;
+                self.count(Origin::Here);
+                MadeFrontEnd { made: Made { content, said }, read }
+            }
+        };
         if let Some(shared) = shared {
             self.store_front_end(&shared, &found, begun.elapsed());
         }
@@ -111,7 +116,7 @@ impl Session<'_> {
 
     /// Runs a front end, again if a file that it read was written meanwhile: what is recorded would be the content
     /// after the edit, and the output that of before.
-    fn run_settled(&self, action: &FrontEnd<'_>) -> Result<Run> {
+    pub(super) fn run_settled(&self, action: &FrontEnd<'_>) -> Result<Run> {
         /// Somebody who writes all the time is not waited for.
         const ATTEMPTS: usize = 4;
         /// Clocks of file systems lag behind by a tick of the kernel.

@@ -6,6 +6,9 @@ use super::action::{Arg, Made};
 use crate::cache::{Key, KeyBuilder};
 use crate::tool::Tool;
 
+/// The name of actions that run nvcc.
+pub(super) const NVCC: &str = "nvcc";
+
 /// A compiler run that reads the file in its arguments, or `input`, and what they include.
 #[derive(Debug)]
 pub(super) struct FrontEnd<'a> {
@@ -13,6 +16,18 @@ pub(super) struct FrontEnd<'a> {
     pub(super) tool: &'a Tool,
     pub(super) args: Vec<Arg>,
     pub(super) input: Option<String>,
+}
+
+impl FrontEnd<'_> {
+    /// Whether the output names the directory of this build: nvcc writes lines of the source so.
+    pub(super) fn names_places(&self) -> bool {
+        let lines = ["-lineinfo", "--generate-line-info", "-G", "--device-debug"];
+        let mut texts = self.args.iter().filter_map(|arg| match arg {
+            Arg::Text(text) => text.to_str(),
+            _ => None,
+        });
+        self.name == NVCC && texts.any(|text| lines.contains(&text))
+    }
 }
 
 /// A file that a front end read, as it named it.

@@ -16,8 +16,15 @@ use crate::tool::{Context, Tool, file_stamp};
 
 /// What ocloc opens while it runs.
 const OF_OCLOC: [&str; 5] = ["libocloc.so", "libigc.so", "libigdfcl.so", "libiga64.so", "libopencl-clang"];
-/// What nvcc starts, from where it lies.
-const OF_NVCC: [&str; 4] = ["ptxas", "cudafe++", "fatbinary", "../nvvm/bin/cicc"];
+/// What nvcc starts and reads, from where it lies.
+const OF_NVCC: [&str; 6] = [
+    "ptxas",
+    "cudafe++",
+    "fatbinary",
+    "nvcc.profile",
+    "../nvvm/bin/cicc",
+    "../nvvm/libdevice/libdevice.10.bc",
+];
 
 impl Remote {
     /// The content of `tool` with its libraries; `None` if it is not known, or if the tool is a script that starts others.

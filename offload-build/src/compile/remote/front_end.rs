@@ -19,6 +19,9 @@ pub(in super::super) struct SharedFrontEnd {
 impl Session<'_> {
     /// The identity of a front end on every machine; `None` where no other one is asked.
     pub(in super::super) fn shared_front_end(&self, action: &FrontEnd<'_>) -> Option<SharedFrontEnd> {
+        if action.names_places() {
+            return None;
+        }
         let key = self.shared_key(action.name, action.tool)?;
         let roots = Roots::of(self);
         let key = args_key(key, &roots.args(&action.args));
