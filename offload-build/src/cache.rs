@@ -168,6 +168,12 @@ impl Cache {
         Blob::write(self.entry_file_for_writing(key, Kind::Blob)?, content)
     }
 
+    /// A blob outside of the cache, which is gone with `directory`.
+    pub(crate) fn put_outside(&self, directory: &Path, content: &[u8]) -> Result<Blob> {
+        let key = KeyBuilder::new("outside").finish();
+        Blob::write(EntryFile { path: directory.join("blob"), key, kind: Kind::Blob }, content)
+    }
+
     /// The result under `key`, made by `make` if it is not there.
     pub(crate) fn get_or(&self, key: Key, make: impl FnOnce() -> Result<Vec<u8>>) -> Result<Blob> {
         match self.get(key) {

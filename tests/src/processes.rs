@@ -77,7 +77,8 @@ fn kind(call: &str) -> Option<Kind> {
     let name = file.rsplit('/').next().unwrap_or_default();
     let is = |tool: &str| name == tool || name.strip_prefix(tool).is_some_and(|rest| rest.starts_with('-'));
     let device_link = args.contains("elf64_amdgpu") || args.contains(".hsaco");
-    if ["clang", "opt", "llvm-link", "llvm-as", "llc"].into_iter().any(is) {
+    // nvcc itself only starts others.
+    if ["clang", "opt", "llvm-link", "llvm-as", "llc", "cicc", "ptxas"].into_iter().any(is) {
         let asked =
             ["\"--version\"", "\"-print-resource-dir\""].iter().any(|question| args.contains(question));
         Some(if asked { Kind::Asked } else { Kind::Compiler })

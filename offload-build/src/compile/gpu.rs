@@ -9,7 +9,7 @@ use offload_format::pack::ArgKind;
 use super::action::{Arg, Step, link_args, texts};
 use super::front_end;
 use super::imports::{self, Left, LibraryIr};
-use super::reading::FrontEnd;
+use super::reading::{FrontEnd, TYPES};
 use super::session::Unit;
 use super::{Session, check, llvm_ir, own_headers, processor};
 use crate::cache::{Blob, KeyBuilder};
@@ -253,8 +253,9 @@ impl Backend {
             _ => return Ok(None),
         };
         let mut action = self.front_end_action(session, machine, file)?;
-        action.name = "types";
-        action.args.extend(texts(["-g", "-fdebug-compilation-dir=."]));
+        action.name = TYPES;
+        let file = action.args.pop();
+        action.args.extend(texts(["-g", "-fdebug-compilation-dir=."]).chain(file));
         session.front_end(&action).map(Some)
     }
 

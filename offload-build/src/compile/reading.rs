@@ -8,6 +8,8 @@ use crate::tool::Tool;
 
 /// The name of actions that run nvcc.
 pub(super) const NVCC: &str = "nvcc";
+/// The name of actions whose debug information tells the types of arguments; no image is made of them.
+pub(super) const TYPES: &str = "types";
 
 /// A compiler run that reads the file in its arguments, or `input`, and what they include.
 #[derive(Debug)]

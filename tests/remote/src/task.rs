@@ -1,6 +1,7 @@
 //! The task: which parts run, and the table at the end.
 
 mod alone;
+mod cuda;
 mod faults;
 mod large;
 mod load;
@@ -28,6 +29,7 @@ pub(super) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         match part {
             Part::Quick => quick::run(&machine, &mut rows)?,
             Part::Tiers => tiers::run(&machine, &mut rows)?,
+            Part::Cuda => cuda::run(&machine, &mut rows)?,
             Part::Large => large::run(&machine, &mut rows)?,
             Part::Faults => faults::run(&machine, &mut rows)?,
             Part::Load => load::run(&machine, &mut rows)?,

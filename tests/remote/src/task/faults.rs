@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::machine::{Machine, skip};
-use super::project::Size;
+use super::project::Package;
 use super::rows::{Check, Rows};
 use super::servers::{Buildbox, Standin};
 use super::tiers::Compared;
@@ -25,7 +25,7 @@ const DEATHS: u64 = 20;
 const HELD_UP: Duration = Duration::from_secs(60);
 
 pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
-    let mut small = Compared::prepare(machine, Size::SMALL, rows)?;
+    let mut small = Compared::prepare(machine, Package::SMALL, rows)?;
     deaths((&small, machine), rows)?;
     slow((&small, machine), rows)?;
     full((&small, machine), rows)?;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::machine::Machine;
-use super::project::{Built, Size};
+use super::project::{Built, Package};
 use super::rows::{Check, Rows};
 use super::servers::{Buildbox, Nginx, Serves};
 use super::tiers::Compared;
@@ -17,7 +17,7 @@ const EXECUTED: f64 = 1.25;
 const RUNS: usize = 2;
 
 pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
-    let large = Compared::prepare(machine, Size::LARGE, rows)?;
+    let large = Compared::prepare(machine, Package::LARGE, rows)?;
     let again = large.build("")?;
     rows.build(("the same again", "none"), &again, &[Check::Same(&large.local)]);
     let local = again.time.min(large.local.time);

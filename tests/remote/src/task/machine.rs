@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::plan::Plan;
-use super::project::Size;
+use super::project::Package;
 use super::servers::Standin;
 use offload_tests::error::{Error, Result};
-use offload_tests::setup::{self, Wheel};
+use offload_tests::setup::{self, Toolkit, Wheel};
 use offload_tests::workspace::Workspace;
 
 /// The machine with all that is needed on it.
@@ -67,6 +67,14 @@ impl<'a> Machine<'a> {
         Ok(folder)
     }
 
+    /// CUDA's toolkit, if `package` needs it.
+    pub(super) fn toolkit(&self, package: Package) -> Result<Option<PathBuf>> {
+        match package {
+            Package::Gemm { .. } => Ok(None),
+            Package::Cuda => setup::ensure_cuda(self.workspace, Toolkit::Nvcc).map(Some),
+        }
+    }
+
     /// An empty stand-in, with these arguments.
     pub(super) fn standin(&self, args: &[&str]) -> Result<Standin> {
         Standin::start(&self.standin, args)
@@ -83,8 +91,8 @@ impl<'a> Machine<'a> {
     }
 
     /// A directory for the files of a project.
-    pub(super) fn place(&self, size: Size) -> PathBuf {
-        self.dir.join(format!("{}x{}", size.files, size.targets))
+    pub(super) fn place(&self, package: Package) -> PathBuf {
+        self.dir.join(package.name())
     }
 }
 

@@ -7,13 +7,19 @@ use offload_tests::error::{Error, Result};
 pub(super) enum Part {
     Quick,
     Tiers,
+    Cuda,
     Large,
     Faults,
     Load,
 }
 
-const PARTS: [(&str, Part); 4] =
-    [("tiers", Part::Tiers), ("large", Part::Large), ("faults", Part::Faults), ("load", Part::Load)];
+const PARTS: [(&str, Part); 5] = [
+    ("tiers", Part::Tiers),
+    ("cuda", Part::Cuda),
+    ("large", Part::Large),
+    ("faults", Part::Faults),
+    ("load", Part::Load),
+];
 
 /// The parts, in the order in which they run.
 #[derive(Debug)]
@@ -58,7 +64,7 @@ mod tests {
 
     #[test]
     fn parts_are_named() {
-        assert_eq!(parse(&[]).unwrap().parts.len(), 4);
+        assert_eq!(parse(&[]).unwrap().parts.len(), 5);
         assert_eq!(parse(&["load", "tiers"]).unwrap().parts, [Part::Load, Part::Tiers]);
         let quick = parse(&["--quick"]).unwrap();
         assert!(!quick.needs_servers() && !quick.measures());

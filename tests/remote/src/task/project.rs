@@ -1,5 +1,6 @@
 //! The package with kernels that is built, and its builds.
 
+mod package;
 mod trace;
 
 use std::fs;
@@ -7,22 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+pub(super) use self::package::Package;
 use super::machine::Machine;
 use offload_tests::error::{Error, Result};
-use offload_tests::gemm;
 use offload_tests::workspace::Workspace;
-
-/// How many kernel files, for how many of AMD's targets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Size {
-    pub(super) files: usize,
-    pub(super) targets: usize,
-}
-
-impl Size {
-    pub(super) const SMALL: Size = Size { files: 1, targets: 4 };
-    pub(super) const LARGE: Size = Size { files: 8, targets: 22 };
-}
 
 /// The package.
 #[derive(Debug)]
@@ -36,6 +25,8 @@ pub(super) struct Project {
     network: Option<String>,
     /// A folder of `toolchain install`, if its compilers are used.
     toolchain: Option<PathBuf>,
+    /// CUDA's toolkit, if the package needs it.
+    toolkit: Option<PathBuf>,
 }
 
 /// A compile cache of its own.
@@ -82,17 +73,18 @@ impl Drop for Cache {
 
 impl Project {
     /// Writes the package, and builds all that it depends on.
-    pub(super) fn prepare(machine: &Machine<'_>, size: Size) -> Result<Project> {
-        let dir = machine.place(size);
-        write(machine.workspace, &dir, size)?;
+    pub(super) fn prepare(machine: &Machine<'_>, package: Package) -> Result<Project> {
+        let dir = machine.place(package);
+        write(machine.workspace, &dir, package)?;
         let project = Project {
             target: dir.join("target"),
             dir,
             cargo: machine.workspace.cargo_path().to_path_buf(),
             tool: machine.tool.clone(),
-            images: size.files * size.targets,
+            images: package.images(),
             network: None,
             toolchain: None,
+            toolkit: machine.toolkit(package)?,
         };
         // Only what the package itself takes is measured later.
         project.set_remote("")?;
@@ -180,6 +172,7 @@ impl Project {
                 command.env(format!("OFFLOAD_{variable}"), folder.join("usr/bin").join(program));
             }
         }
+        command.envs(self.toolkit.iter().map(|toolkit| ("CUDA_PATH", toolkit)));
         for name in [
             "OFFLOAD_CONFIG",
             "OFFLOAD_TARGETS",
@@ -212,20 +205,9 @@ fn warnings(said: &str) -> Vec<String> {
     found
 }
 
-fn write(workspace: &Workspace, dir: &Path, size: Size) -> Result<()> {
-    let modules: Vec<String> = (0..size.files).map(|index| format!("gemm{index}")).collect();
-    let targets = gemm::TARGETS.iter().take(size.targets).map(|target| format!("amdgcn:{target}"));
-    let targets = format!("targets = {:?}\n", targets.collect::<Vec<_>>());
-    let write = |path: &str, text: &str| write_file(workspace, &dir.join(path), text);
-    write("Cargo.toml", &manifest(workspace))?;
-    // Of its own: the package lies in the checkout, whose configuration cargo would find.
-    write(".cargo/config.toml", "[env]\nOFFLOAD_CONFIG = { value = \"offload.toml\", relative = true }\n")?;
-    write("offload.toml", &targets)?;
-    write("build.rs", &build_script(&modules))?;
-    write("src/main.rs", &program(&modules))?;
-    write("kernels/tile.h", gemm::HEADER)?;
-    for (module, tile) in modules.iter().zip(gemm::TILES) {
-        write(&format!("kernels/{module}.cl"), &gemm::source(module, tile))?;
+fn write(workspace: &Workspace, dir: &Path, package: Package) -> Result<()> {
+    for (path, text) in package.files(&workspace.root) {
+        write_file(workspace, &dir.join(path), &text)?;
     }
     // The checkout's own lock file: no version is looked up.
     workspace.shell.copy_file(workspace.root.join("Cargo.lock"), dir.join("Cargo.lock"))?;
@@ -238,34 +220,6 @@ fn write_file(workspace: &Workspace, path: &Path, text: &str) -> Result<()> {
         workspace.shell.write_file(path, text)?;
     }
     Ok(())
-}
-
-/// Build scripts are optimised, as in what `cargo offload new` makes.
-fn manifest(workspace: &Workspace) -> String {
-    let root = workspace.root.display();
-    format!(
-        "[workspace]\n\n[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n\n\
-         [dependencies]\noffload-rt = {{ path = \"{root}/offload-rt\", default-features = false }}\n\n\
-         [build-dependencies]\noffload-build = {{ path = \"{root}/offload-build\" }}\n\n\
-         [profile.dev.build-override]\nopt-level = 3\n"
-    )
-}
-
-fn build_script(modules: &[String]) -> String {
-    let calls = modules.iter().map(|module| {
-        format!("    offload_build::Build::new().file(\"kernels/{module}.cl\").compile(\"{module}\");\n")
-    });
-    format!("fn main() {{\n{}}}\n", calls.collect::<String>())
-}
-
-fn program(modules: &[String]) -> String {
-    let includes = modules.iter().map(|module| format!("offload_rt::include_kernels!(\"{module}\");\n"));
-    let counts = modules.iter().map(|module| format!("    + {module}::module().entries().count()"));
-    format!(
-        "{}\nfn main() {{\n    println!(\"{{}}\", 0\n{});\n}}\n",
-        includes.collect::<String>(),
-        counts.collect::<Vec<_>>().join("\n")
-    )
 }
 
 #[cfg(test)]

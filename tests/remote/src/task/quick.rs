@@ -3,13 +3,13 @@
 use super::alone;
 use super::faults;
 use super::machine::Machine;
-use super::project::Size;
+use super::project::Package;
 use super::rows::{Check, Rows};
 use super::tiers::Compared;
 use offload_tests::error::Result;
 
 pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
-    let small = Compared::prepare(machine, Size::SMALL, rows)?;
+    let small = Compared::prepare(machine, Package::SMALL, rows)?;
     let standin = machine.standin(&[])?;
     alone::compile(("stand-in", &standin.url()), rows)?;
     small.fill_and_take("stand-in", &format!("url = \"{}\"", standin.url()), rows)?;

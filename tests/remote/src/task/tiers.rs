@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::alone;
 use super::machine::Machine;
-use super::project::{Built, Cache, Project, Size};
+use super::project::{Built, Cache, Package, Project};
 use super::rows::{Check, Rows};
 use super::servers::{Authority, Buildbox, Nginx, Serves};
 use offload_tests::error::{Error, Result};
@@ -17,10 +17,10 @@ pub(super) struct Compared {
 
 impl Compared {
     /// Builds the package without other machines.
-    pub(super) fn prepare(machine: &Machine<'_>, size: Size, rows: &mut Rows) -> Result<Compared> {
-        let project = Project::prepare(machine, size)?;
+    pub(super) fn prepare(machine: &Machine<'_>, package: Package, rows: &mut Rows) -> Result<Compared> {
+        let project = Project::prepare(machine, package)?;
         let local = project.build("", &Cache::new()?)?;
-        let what = format!("{} x {} here", size.files, size.targets);
+        let what = format!("{} here", package.name());
         rows.build((&what, "none"), &local, &[Check::Silent]);
         if let Some(failure) = local.failure {
             return Err(Error::new(format!("the build without other machines fails: {failure}")));
@@ -50,7 +50,7 @@ impl Compared {
 }
 
 pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
-    let mut small = Compared::prepare(machine, Size::SMALL, rows)?;
+    let mut small = Compared::prepare(machine, Package::SMALL, rows)?;
     let dir = tempfile::tempdir()?;
     let at = |name: &str| dir.path().join(name);
     small.fill_and_take("folder", &format!("url = \"file://{}\"", at("folder").display()), rows)?;

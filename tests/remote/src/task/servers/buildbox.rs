@@ -39,6 +39,13 @@ impl Buildbox {
         Buildbox::start_with(programs, dir, Workers { jobs, mounts: &MOUNTS })
     }
 
+    /// The same with two workers that also find `toolkit`, at this path.
+    pub(in super::super) fn start_beside(programs: &Path, dir: &Path, toolkit: &Path) -> Result<Buildbox> {
+        let toolkit = format!("{0}:{0}", toolkit.display());
+        let mounts: Vec<&str> = MOUNTS.into_iter().chain([&*toolkit]).collect();
+        Buildbox::start_with(programs, dir, Workers { jobs: 2, mounts: &mounts })
+    }
+
     /// The same with workers that have no compilers.
     pub(in super::super) fn start_bare(programs: &Path, dir: &Path, jobs: usize) -> Result<Buildbox> {
         Buildbox::start_with(programs, dir, Workers { jobs, mounts: &BARE_MOUNTS })

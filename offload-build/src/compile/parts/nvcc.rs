@@ -1,7 +1,4 @@
-//! nvcc's commands one by one, for builds with other machines: what costs goes there, and the preprocessor stays, which alone
-//! tells what is read.
-//!
-//! nvcc prints its commands where it is asked to (`--dryrun`,
+//! nvcc's commands one by one. nvcc prints its commands where it is asked to (`--dryrun`,
 //! <https://docs.nvidia.com/cuda/cuda-compiler-driver-nvcc/>). Where they are not understood, nvcc does all of it here.
 
 use std::collections::BTreeMap;
@@ -10,11 +7,10 @@ use std::path::{Path, PathBuf};
 
 use offload_format::Hash128;
 
-use super::Session;
-use super::action::{Arg, Made, Step};
-use super::chain::{Chain, Then};
-use super::check;
-use super::reading::{FrontEnd, MadeFrontEnd, NVCC};
+use super::super::action::{Arg, Made, Step};
+use super::super::chain::{Chain, Then};
+use super::super::reading::{FrontEnd, MadeFrontEnd};
+use super::super::{Session, check};
 use crate::cache::{Blob, KeyBuilder};
 use crate::fs;
 use crate::tool::{Invocation, Tool};
@@ -34,9 +30,8 @@ struct Commands {
 impl Session<'_> {
     /// What a run of nvcc makes, of which another machine may do the most; `None` where nvcc does all of it here, also to
     /// tell what is wrong.
-    pub(super) fn in_parts(&self, action: &FrontEnd<'_>) -> Option<MadeFrontEnd> {
-        let is_sent = action.name == NVCC && !action.names_places();
-        if !is_sent || !self.remote()?.settings.execute || self.sends_tools() {
+    pub(super) fn nvcc_in_parts(&self, action: &FrontEnd<'_>) -> Option<MadeFrontEnd> {
+        if action.names_places() || self.sends_tools() {
             return None;
         }
         let scratch = fs::scratch(self.cache().dir()).ok()?;

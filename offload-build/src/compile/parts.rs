@@ -1,0 +1,22 @@
+//! Front ends in parts, for builds with other machines: what costs goes there, and the preprocessor stays, which alone tells
+//! what is read.
+
+mod clang;
+mod nvcc;
+
+use super::Session;
+use super::reading::{FrontEnd, MadeFrontEnd, NVCC};
+
+impl Session<'_> {
+    /// What a front end makes, of which another machine may do the most; `None` where all of it is done here, also to tell
+    /// what is wrong.
+    pub(super) fn in_parts(&self, action: &FrontEnd<'_>) -> Option<MadeFrontEnd> {
+        if !self.remote()?.settings.execute {
+            return None;
+        }
+        match action.name {
+            NVCC => self.nvcc_in_parts(action),
+            _ => self.clang_in_parts(action),
+        }
+    }
+}

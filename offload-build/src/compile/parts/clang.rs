@@ -1,0 +1,173 @@
+//! clang's front end for CUDA C++ with the toolkit's headers: here their lines take the places of the includes, and whoever is
+//! free reads the rest, which takes clang most of the time.
+//!
+//! icecream does so too (`-frewrite-includes`,
+//! <https://clang.llvm.org/docs/ClangCommandLineReference.html#preprocessor-options>). Macros stay as they are, and so do
+//! lines and columns in warnings.
+
+use super::super::action::{Arg, Made, Step};
+use super::super::reading::{FrontEnd, MadeFrontEnd, TYPES};
+use super::super::{Session, check};
+use crate::fs;
+
+/// The ending of the file that has all lines.
+const ENDING: &str = ".cu";
+/// What the step calls this file.
+const NAME: &str = "in0.cu";
+/// What the lines of an include do not say, once they stand in another file.
+const OF_FILES: [&str; 4] = ["__BASE_FILE__", "__INCLUDE_LEVEL__", "__TIMESTAMP__", "#embed"];
+
+impl Session<'_> {
+    /// The same IR as clang makes in one run; `None` where it may be another, or where one run is as fast.
+    pub(super) fn clang_in_parts(&self, action: &FrontEnd<'_>) -> Option<MadeFrontEnd> {
+        let Split { preprocessor, args, source } = Split::new(action)?;
+        let run = self.run_settled(&preprocessor).ok()?;
+        let text = str::from_utf8(&run.content).ok()?;
+        if OF_FILES.iter().any(|word| text.contains(word)) {
+            return None;
+        }
+        let scratch = fs::scratch(self.cache().dir()).ok()?;
+        // It is large, and nobody asks for it again.
+        let text = self.cache().put_outside(scratch.path(), &run.content).ok()?;
+        let inputs = vec![(&text, ENDING)];
+        let step = Step { name: "front end of one file", tool: action.tool, args, inputs, files: vec![] };
+        let (ir, said) = self.step_said(&step, check::ir_text).ok()?;
+        let content = with_name(&ir.read_text().ok()?, &source, action.name)?.into_bytes();
+        let said = said.trim_start().to_string();
+        Some(MadeFrontEnd { made: Made { content, said }, read: run.read })
+    }
+}
+
+/// One run of clang as two.
+#[derive(Debug)]
+struct Split<'a> {
+    preprocessor: FrontEnd<'a>,
+    /// Of the second run.
+    args: Vec<Arg>,
+    /// The file as the first run names it.
+    source: String,
+}
+
+impl<'a> Split<'a> {
+    fn new(action: &FrontEnd<'a>) -> Option<Split<'a>> {
+        let Some((Arg::Text(source), rest)) = action.args.split_last() else { return None };
+        let source = source.to_str().filter(|_| action.input.is_none())?.to_string();
+        let has_toolkit = rest.iter().any(|arg| is_text(arg, TOOLKIT));
+        if !has_toolkit {
+            return None;
+        }
+        let args = without_files(rest, action.name)?.into_iter().chain([Arg::Input(0)]).collect();
+        let with_lines = |arg: &Arg| match arg {
+            arg if is_text(arg, "-S") => Arg::Text("-E".into()),
+            arg if is_text(arg, "-emit-llvm") => Arg::Text("-frewrite-includes".into()),
+            arg => arg.clone(),
+        };
+        let preprocessor = FrontEnd {
+            name: "includes",
+            tool: action.tool,
+            args: action.args.iter().map(with_lines).collect(),
+            input: None,
+        };
+        Some(Split { preprocessor, args, source })
+    }
+}
+
+/// The header of clang that includes the toolkit's.
+const TOOLKIT: &str = "__clang_cuda_runtime_wrapper.h";
+
+fn is_text(arg: &Arg, text: &str) -> bool {
+    matches!(arg, Arg::Text(word) if word == text)
+}
+
+/// The arguments without those that name headers and their directories, or ask for a dependency file; `None` if others name
+/// files, or debug information does, which has a hash of each.
+fn without_files(args: &[Arg], name: &str) -> Option<Vec<Arg>> {
+    /// Those with a directory or a file behind them, in the same word or the next.
+    const INCLUDES: [&str; 5] = ["-include", "-isystem", "-iquote", "-idirafter", "-I"];
+    const OF_DEPENDENCIES: [&str; 2] = ["-MT", "-MF"];
+    let mut kept = Vec::new();
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let text = match arg {
+            Arg::Text(text) => text.to_str()?,
+            Arg::Output => {
+                kept.push(Arg::Output);
+                continue;
+            }
+            _ => return None,
+        };
+        if INCLUDES.contains(&text) || OF_DEPENDENCIES.contains(&text) {
+            args.next()?;
+        } else if text == "-MD" || text.starts_with("-I") || text.starts_with("-isystem") {
+        } else if text.starts_with("-D") || text.starts_with("-U") {
+            kept.push(arg.clone());
+        } else {
+            let is_debug = text.starts_with("-g") && name != TYPES;
+            if text.starts_with("-i") || text.starts_with('@') || text.contains('/') || is_debug {
+                return None;
+            }
+            kept.push(arg.clone());
+        }
+    }
+    Some(kept)
+}
+
+/// `ir` with the name `source` of its file. Where only types are wanted, debug information has the name too.
+fn with_name(ir: &str, source: &str, name: &str) -> Option<String> {
+    if name == TYPES {
+        return Some(ir.replace(NAME, source));
+    }
+    let ir = ir.replacen(&format!("; ModuleID = '{NAME}'"), &format!("; ModuleID = '{source}'"), 1);
+    let (from, to) = (format!("source_filename = \"{NAME}\""), format!("source_filename = \"{source}\""));
+    let ir = ir.replacen(&from, &to, 1);
+    (!ir.contains(NAME)).then_some(ir)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(words: &[&str]) -> Vec<Arg> {
+        words.iter().map(|word| Arg::Text(word.into())).collect()
+    }
+
+    #[test]
+    fn headers_and_dependencies_are_of_the_first_run_alone() {
+        let words =
+            ["-x", "cuda", "-include", TOOLKIT, "-isystem", "/cuda/include", "-I.", "-I", "b", "-DA=a/b"];
+        let mut args = texts(&words);
+        args.extend(texts(&[
+            "-Xclang",
+            "-disable-llvm-passes",
+            "-S",
+            "-emit-llvm",
+            "-MD",
+            "-MT",
+            "out",
+            "-MF",
+        ]));
+        args.extend([Arg::Depfile, Arg::Text("-o".into()), Arg::Output]);
+        let mut kept =
+            texts(&["-x", "cuda", "-DA=a/b", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "-o"]);
+        kept.push(Arg::Output);
+        assert_eq!(without_files(&args, "nvptx"), Some(kept));
+    }
+
+    #[test]
+    fn runs_that_name_files_or_have_debug_information_are_not_split() {
+        for word in ["-imacros", "-include-pch", "@args", "-fplugin=/a.so", "-g", "-gline-tables-only"] {
+            assert_eq!(without_files(&texts(&["-x", "cuda", word]), "nvptx"), None, "{word}");
+        }
+        assert!(without_files(&texts(&["-x", "cuda", "-g"]), TYPES).is_some());
+    }
+
+    #[test]
+    fn the_file_has_the_name_of_a_single_run() {
+        let ir = "; ModuleID = 'in0.cu'\nsource_filename = \"in0.cu\"\n";
+        let named = "; ModuleID = 'k/a.cu'\nsource_filename = \"k/a.cu\"\n";
+        assert_eq!(with_name(ir, "k/a.cu", "nvptx").as_deref(), Some(named));
+        assert_eq!(with_name(&format!("{ir}@x = c\"in0.cu\"\n"), "k/a.cu", "nvptx"), None);
+        let types = format!("{ir}!1 = !DIFile(filename: \"in0.cu\")\n");
+        assert!(with_name(&types, "k/a.cu", TYPES).is_some_and(|ir| !ir.contains(NAME)));
+    }
+}

@@ -1,0 +1,69 @@
+//! CUDA C++ with the toolkit's headers: workers run clang's front end, nvcc's code generator, and ptxas.
+
+use super::machine::Machine;
+use super::project::{Built, Package};
+use super::rows::{Check, Rows};
+use super::servers::Buildbox;
+use super::tiers::Compared;
+use offload_tests::error::{Error, Result};
+
+pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
+    let package = Package::Cuda;
+    let local = Compared::prepare(machine, package, rows)?;
+    let toolkit = machine.toolkit(package)?.ok_or_else(|| Error::new("no toolkit"))?;
+    let dir = tempfile::tempdir()?;
+    let workers = Buildbox::start_beside(machine.buildbox()?, &dir.path().join("cas"), &toolkit)?;
+    let remote = format!("url = \"{}\", execute = true", workers.url());
+    let built = local.build(&remote)?;
+    let same = Check::Same(&local.local);
+    let row = rows.build(("executed", "buildbox"), &built, &[same, Check::Silent]);
+    row.refuse(front_ends(&built)).refuse(code_generators(&built, &local.local));
+    let built = local.build(&remote)?;
+    rows.build(("takes all of it", "buildbox"), &built, &[same, Check::NoCompiler, Check::Silent]);
+    Ok(())
+}
+
+/// What is wrong if every front end of clang ran here, or as one run.
+fn front_ends(built: &Built) -> Option<String> {
+    let of_cuda = |call: &&String| call.contains("\"-x\", \"cuda\"");
+    let with_includes = |call: &&String| call.contains("\"__clang_cuda_runtime_wrapper.h\"");
+    let runs = || built.compilers.iter().filter(of_cuda);
+    let resolved = runs().filter(|call| call.contains("\"-frewrite-includes\"")).count();
+    let whole = runs().filter(with_includes).count() - resolved;
+    let read_here = runs().filter(|call| !with_includes(call)).count();
+    (whole > 0 || read_here >= resolved).then(|| {
+        format!("clang: {resolved} files in two runs, {read_here} of them read here, {whole} in one")
+    })
+}
+
+/// What is wrong if all of nvcc's ran here.
+fn code_generators(built: &Built, local: &Built) -> Option<String> {
+    let count = |built: &Built| built.compilers.iter().filter(|call| call.contains("/cicc\"")).count();
+    let (here, all) = (count(built), count(local));
+    (here >= all).then(|| format!("{here} of {all} runs of cicc were here"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn built(compilers: &[&str]) -> Built {
+        let compilers = compilers.iter().map(ToString::to_string).collect();
+        Built { time: Duration::ZERO, compilers, program: vec![], why: vec![], failure: None }
+    }
+
+    #[test]
+    fn each_check_can_fail() {
+        let whole = "clang-22\", [\"-include\", \"__clang_cuda_runtime_wrapper.h\", \"-x\", \"cuda\", \"-S\"";
+        let resolved = whole.replace("-S", "-frewrite-includes");
+        let read = "clang-22\", [\"-x\", \"cuda\", \"-S\"";
+        assert_eq!(front_ends(&built(&[&resolved, &resolved, read])), None);
+        assert!(front_ends(&built(&[&resolved, read])).is_some());
+        assert!(front_ends(&built(&[&resolved, &resolved, whole])).is_some());
+        assert!(front_ends(&built(&[])).is_some());
+        let (one, two) = (built(&["/a/cicc\", ["]), built(&["/a/cicc\", ["; 2]));
+        assert!(code_generators(&one, &two).is_none() && code_generators(&two, &two).is_some());
+    }
+}

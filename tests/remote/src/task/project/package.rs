@@ -1,0 +1,147 @@
+//! What is built: the files of a package, and how many images it makes.
+
+use std::path::Path;
+
+use offload_tests::gemm;
+
+/// The package by its kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Package {
+    /// So many files in OpenCL C, each a module, for so many of AMD's targets.
+    Gemm { files: usize, targets: usize },
+    /// CUDA C++ with the toolkit's headers: a module that clang compiles, and one of nvcc.
+    Cuda,
+}
+
+const CUDA_TARGETS: [&str; 3] = ["nvptx:sm_75", "cubin:sm_80", "cubin:sm_90"];
+/// The files of clang's module. Their front ends, which take the longest, run at the same time.
+const CUDA_FILES: [&str; 4] = ["a", "b", "c", "d"];
+
+impl Package {
+    pub(in super::super) const SMALL: Package = Package::Gemm { files: 1, targets: 4 };
+    pub(in super::super) const LARGE: Package = Package::Gemm { files: 8, targets: 22 };
+
+    /// A name for its directory.
+    pub(in super::super) fn name(self) -> String {
+        match self {
+            Package::Gemm { files, targets } => format!("{files}x{targets}"),
+            Package::Cuda => "cuda".to_string(),
+        }
+    }
+
+    /// How many images the program has.
+    pub(super) fn images(self) -> usize {
+        self.modules().len() * self.targets().len()
+    }
+
+    fn modules(self) -> Vec<String> {
+        match self {
+            Package::Gemm { files, .. } => (0..files).map(|index| format!("gemm{index}")).collect(),
+            Package::Cuda => ["by_clang", "by_nvcc"].map(str::to_string).into(),
+        }
+    }
+
+    fn targets(self) -> Vec<String> {
+        match self {
+            Package::Gemm { targets, .. } => {
+                gemm::TARGETS.iter().take(targets).map(|target| format!("amdgcn:{target}")).collect()
+            }
+            Package::Cuda => CUDA_TARGETS.map(str::to_string).into(),
+        }
+    }
+
+    /// Its files by their paths, but for `Cargo.lock`. The crates are those of the checkout at `root`.
+    pub(super) fn files(self, root: &Path) -> Vec<(String, String)> {
+        let mut files = vec![
+            ("Cargo.toml".to_string(), self.manifest(root)),
+            // Of its own: the package lies in the checkout, whose configuration cargo would find.
+            (".cargo/config.toml".to_string(), self.configuration()),
+            ("offload.toml".to_string(), format!("targets = {:?}\n", self.targets())),
+            ("build.rs".to_string(), self.build_script()),
+            ("src/main.rs".to_string(), program(&self.modules())),
+        ];
+        files.extend(self.kernels());
+        files
+    }
+
+    fn configuration(self) -> String {
+        // One compiler at a time runs here: the others have to go elsewhere.
+        let jobs = if self == Package::Cuda { "\n[build]\njobs = 1\n" } else { "" };
+        format!("[env]\nOFFLOAD_CONFIG = {{ value = \"offload.toml\", relative = true }}\n{jobs}")
+    }
+
+    fn kernels(self) -> Vec<(String, String)> {
+        match self {
+            Package::Gemm { .. } => {
+                let header = ("kernels/tile.h".to_string(), gemm::HEADER.to_string());
+                let modules = self.modules();
+                let kernels = modules.iter().zip(gemm::TILES);
+                let kernels = kernels
+                    .map(|(module, tile)| (format!("kernels/{module}.cl"), gemm::source(module, tile)));
+                std::iter::once(header).chain(kernels).collect()
+            }
+            Package::Cuda => {
+                let files = CUDA_FILES.iter().chain(&["nvcc"]);
+                files.map(|name| (format!("kernels/{name}.cu"), cuda_source(name))).collect()
+            }
+        }
+    }
+
+    fn build_script(self) -> String {
+        let calls: Vec<String> = match self {
+            Package::Gemm { .. } => {
+                let modules = self.modules().into_iter();
+                let call =
+                    |module| format!("Build::new().file(\"kernels/{module}.cl\").compile(\"{module}\")");
+                modules.map(call).collect()
+            }
+            Package::Cuda => {
+                let files = CUDA_FILES.map(|name| format!("kernels/{name}.cu"));
+                let nvcc = "compiler(offload_build::Compiler::Nvcc)";
+                vec![
+                    format!("Build::new().files({files:?}).cuda_sdk().compile(\"by_clang\")"),
+                    format!("Build::new().file(\"kernels/nvcc.cu\").{nvcc}.compile(\"by_nvcc\")"),
+                ]
+            }
+        };
+        let calls = calls.into_iter().map(|call| format!("    offload_build::{call};\n"));
+        format!("fn main() {{\n{}}}\n", calls.collect::<String>())
+    }
+
+    /// Build scripts are optimised, as in what `cargo offload new` makes.
+    fn manifest(self, root: &Path) -> String {
+        // With lines of the source, nvcc would name the directory of the build.
+        let lines = if self == Package::Cuda { "\n[profile.dev]\ndebug = false\n" } else { "" };
+        let root = root.display();
+        format!(
+            "[workspace]\n\n[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n\n\
+             [dependencies]\noffload-rt = {{ path = \"{root}/offload-rt\", default-features = false }}\n\n\
+             [build-dependencies]\noffload-build = {{ path = \"{root}/offload-build\" }}\n\n\
+             [profile.dev.build-override]\nopt-level = 3\n{lines}"
+        )
+    }
+}
+
+/// A kernel and a function that only this file has, with headers that take clang a second.
+fn cuda_source(name: &str) -> String {
+    format!(
+        "#include <cuda_fp16.h>\n#include <cuda/std/complex>\n\n\
+         static __device__ float table[4] = {{1, 2, 3, 4}};\n\n\
+         extern \"C\" __global__ void square_{name}(float *x, int n) {{\n    \
+             int i = blockIdx.x * blockDim.x + threadIdx.x;\n    \
+             if (i < n) {{\n        \
+                 cuda::std::complex<float> c(x[i], table[i % 4]);\n        \
+                 x[i] = (c * c).real() + __half2float(__float2half(x[i]));\n    \
+             }}\n}}\n"
+    )
+}
+
+fn program(modules: &[String]) -> String {
+    let includes = modules.iter().map(|module| format!("offload_rt::include_kernels!(\"{module}\");\n"));
+    let counts = modules.iter().map(|module| format!("    + {module}::module().entries().count()"));
+    format!(
+        "{}\nfn main() {{\n    println!(\"{{}}\", 0\n{});\n}}\n",
+        includes.collect::<String>(),
+        counts.collect::<Vec<_>>().join("\n")
+    )
+}
