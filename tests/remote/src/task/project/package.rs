@@ -99,8 +99,9 @@ impl Package {
                 let files = CUDA_FILES.map(|name| format!("kernels/{name}.cu"));
                 let nvcc = "compiler(offload_build::Compiler::Nvcc)";
                 vec![
-                    format!("Build::new().files({files:?}).cuda_sdk().compile(\"by_clang\")"),
+                    // First, as a server gets fewer commands later where its workers are busy.
                     format!("Build::new().file(\"kernels/nvcc.cu\").{nvcc}.compile(\"by_nvcc\")"),
+                    format!("Build::new().files({files:?}).cuda_sdk().compile(\"by_clang\")"),
                 ]
             }
         };
