@@ -129,6 +129,9 @@ fn wants_sdk(session: &Session<'_>) -> bool {
     libraries.chain([session.sources]).any(|sources| sources.options.cuda_sdk == Some(true))
 }
 
+/// The header of clang that includes the toolkit's.
+pub(super) const TOOLKIT: &str = "__clang_cuda_runtime_wrapper.h";
+
 /// CUDA C++ with the toolkit's headers; without, ours and those of clang do.
 fn with_sdk(session: &Session<'_>, mut flags: Vec<String>) -> Result<Vendor> {
     let sdk = session.tools().cuda_sdk()?;
@@ -137,7 +140,7 @@ fn with_sdk(session: &Session<'_>, mut flags: Vec<String>) -> Result<Vendor> {
     fs::create_dir_all(&empty)?;
     fs::publish_if_changed(&empty.join("curand_mtgp32_kernel.h"), b"\n")?;
     // clang's own way, `--cuda-path`, wants a directory `bin` too, which packages of headers lack. It does no more than this.
-    flags.extend(["-include".to_string(), "__clang_cuda_runtime_wrapper.h".to_string()]);
+    flags.extend(["-include", TOOLKIT].map(str::to_string));
     // nvcc's profile names the second, and clang does not know it: `cuda/std`, CUB and Thrust since CUDA 13.
     let directories = [empty, sdk.join("include"), sdk.join("include/cccl")];
     for directory in directories.into_iter().filter(|directory| directory.is_dir()) {

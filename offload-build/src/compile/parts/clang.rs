@@ -6,6 +6,7 @@
 //! lines and columns in warnings.
 
 use super::super::action::{Arg, Made, Step};
+use super::super::nvptx::TOOLKIT;
 use super::super::reading::{FrontEnd, MadeFrontEnd, TYPES};
 use super::super::{Session, check};
 use crate::fs;
@@ -52,8 +53,7 @@ impl<'a> Split<'a> {
     fn new(action: &FrontEnd<'a>) -> Option<Split<'a>> {
         let Some((Arg::Text(source), rest)) = action.args.split_last() else { return None };
         let source = source.to_str().filter(|_| action.input.is_none())?.to_string();
-        let has_toolkit = rest.iter().any(|arg| is_text(arg, TOOLKIT));
-        if !has_toolkit {
+        if !rest.iter().any(|arg| is_text(arg, TOOLKIT)) {
             return None;
         }
         let args = without_files(rest, action.name)?.into_iter().chain([Arg::Input(0)]).collect();
@@ -72,41 +72,51 @@ impl<'a> Split<'a> {
     }
 }
 
-/// The header of clang that includes the toolkit's.
-const TOOLKIT: &str = "__clang_cuda_runtime_wrapper.h";
-
 fn is_text(arg: &Arg, text: &str) -> bool {
     matches!(arg, Arg::Text(word) if word == text)
 }
 
+/// What becomes of an argument in the second run.
+enum Word {
+    Kept,
+    /// It is of the first run alone.
+    Left,
+    /// So is the next one.
+    LeftWithNext,
+    /// It may name a file, or ask for debug information, which has a hash of each file.
+    Unknown,
+}
+
+impl Word {
+    fn of(text: &str, name: &str) -> Word {
+        match text {
+            "-include" | "-isystem" | "-iquote" | "-idirafter" | "-I" | "-MT" | "-MF" => Word::LeftWithNext,
+            "-MD" => Word::Left,
+            _ if text.starts_with("-I") || text.starts_with("-isystem") => Word::Left,
+            _ if text.starts_with("-D") || text.starts_with("-U") => Word::Kept,
+            _ if text.starts_with("-g") && name != TYPES => Word::Unknown,
+            _ if text.starts_with("-i") || text.starts_with('@') || text.contains('/') => Word::Unknown,
+            _ => Word::Kept,
+        }
+    }
+}
+
 /// The arguments without those that name headers and their directories, or ask for a dependency file; `None` if others name
-/// files, or debug information does, which has a hash of each.
+/// files.
 fn without_files(args: &[Arg], name: &str) -> Option<Vec<Arg>> {
-    /// Those with a directory or a file behind them, in the same word or the next.
-    const INCLUDES: [&str; 5] = ["-include", "-isystem", "-iquote", "-idirafter", "-I"];
-    const OF_DEPENDENCIES: [&str; 2] = ["-MT", "-MF"];
     let mut kept = Vec::new();
     let mut args = args.iter();
     while let Some(arg) = args.next() {
-        let text = match arg {
-            Arg::Text(text) => text.to_str()?,
-            Arg::Output => {
-                kept.push(Arg::Output);
-                continue;
-            }
-            _ => return None,
+        let word = match arg {
+            Arg::Text(text) => Word::of(text.to_str()?, name),
+            Arg::Output => Word::Kept,
+            _ => Word::Unknown,
         };
-        if INCLUDES.contains(&text) || OF_DEPENDENCIES.contains(&text) {
-            args.next()?;
-        } else if text == "-MD" || text.starts_with("-I") || text.starts_with("-isystem") {
-        } else if text.starts_with("-D") || text.starts_with("-U") {
-            kept.push(arg.clone());
-        } else {
-            let is_debug = text.starts_with("-g") && name != TYPES;
-            if text.starts_with("-i") || text.starts_with('@') || text.contains('/') || is_debug {
-                return None;
-            }
-            kept.push(arg.clone());
+        match word {
+            Word::Kept => kept.push(arg.clone()),
+            Word::Left => {}
+            Word::LeftWithNext => drop(args.next()?),
+            Word::Unknown => return None,
         }
     }
     Some(kept)

@@ -5,13 +5,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use offload_format::Hash128;
-
 use super::super::action::{Arg, Made, Step};
 use super::super::chain::{Chain, Then};
 use super::super::reading::{FrontEnd, MadeFrontEnd};
 use super::super::{Session, check};
-use crate::cache::{Blob, KeyBuilder};
+use crate::cache::Blob;
 use crate::fs;
 use crate::tool::{Invocation, Tool};
 
@@ -45,9 +43,8 @@ impl Session<'_> {
         let preprocessor = FrontEnd { name: "nvcc preprocessor", tool: &tools.preprocessor, args, input };
         let run = self.run_settled(&preprocessor).ok()?;
         let content = with_one_name(&String::from_utf8(run.content).ok()?)?;
-        let hash = Hash128::of(content.as_bytes());
-        let key = KeyBuilder::new("nvcc preprocessed").part(&hash.0).finish();
-        let preprocessed = self.cache().put(key, content.as_bytes()).ok()?;
+        // It is large, and nobody asks for it again.
+        let preprocessed = self.cache().put_outside(scratch.path(), content.as_bytes()).ok()?;
 
         let (blob, said) =
             self.code(&commands, &tools, &Paths { unit: &unit, preprocessed: &preprocessed })?;

@@ -5,14 +5,13 @@ use super::project::{Built, Package};
 use super::rows::{Check, Rows};
 use super::servers::Buildbox;
 use super::tiers::Compared;
-use offload_tests::error::{Error, Result};
+use offload_tests::error::Result;
 
 pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
-    let package = Package::Cuda;
-    let local = Compared::prepare(machine, package, rows)?;
-    let toolkit = machine.toolkit(package)?.ok_or_else(|| Error::new("no toolkit"))?;
+    let local = Compared::prepare(machine, Package::Cuda, rows)?;
     let dir = tempfile::tempdir()?;
-    let workers = Buildbox::start_beside(machine.buildbox()?, &dir.path().join("cas"), &toolkit)?;
+    let place = dir.path().join("cas");
+    let workers = Buildbox::start_beside(machine.buildbox()?, &place, &machine.toolkit()?)?;
     let remote = format!("url = \"{}\", execute = true", workers.url());
     let built = local.build(&remote)?;
     let same = Check::Same(&local.local);

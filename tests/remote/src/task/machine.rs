@@ -67,12 +67,9 @@ impl<'a> Machine<'a> {
         Ok(folder)
     }
 
-    /// CUDA's toolkit, if `package` needs it.
-    pub(super) fn toolkit(&self, package: Package) -> Result<Option<PathBuf>> {
-        match package {
-            Package::Gemm { .. } => Ok(None),
-            Package::Cuda => setup::ensure_cuda(self.workspace, Toolkit::Nvcc).map(Some),
-        }
+    /// CUDA's toolkit with nvcc.
+    pub(super) fn toolkit(&self) -> Result<PathBuf> {
+        setup::ensure_cuda(self.workspace, Toolkit::Nvcc)
     }
 
     /// An empty stand-in, with these arguments.

@@ -84,7 +84,7 @@ impl Project {
             images: package.images(),
             network: None,
             toolchain: None,
-            toolkit: machine.toolkit(package)?,
+            toolkit: (package == Package::Cuda).then(|| machine.toolkit()).transpose()?,
         };
         // Only what the package itself takes is measured later.
         project.set_remote("")?;
