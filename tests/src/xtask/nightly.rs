@@ -15,40 +15,36 @@ use offload_tests::error::{Error, Result};
 use offload_tests::table::Table;
 use offload_tests::workspace::{Workspace, seconds};
 
-pub(crate) const HELP: &str = "nightly [--resume | --table]  every check of `reliability`, and all long tasks, one by one; fails if one does
+pub(crate) const HELP: &str = "nightly [--resume] [--all] | --table  every check of `reliability` and the long tasks, one by one; fails if one does
 
-Two cores take less than two hours. What would take longer has turns: a third of the readers is fuzzed each night, and one of
-three new machines is tried. The tables at the end have what was tried, what was found, how long it took, and what
-others reach. --resume goes on with a run that was interrupted, or repeats what failed: what has passed at the same
-commit is not run again. --table lists the checks alone.";
+Two cores take less than two hours. What would take longer has turns: a quarter of the readers is fuzzed each night, and
+a quarter of the tasks runs. --all runs the tasks of all nights. The tables at the end have what was tried, what was
+found, how long it took, and what others reach. --resume goes on with a run that was interrupted, or repeats what failed:
+what has passed at the same commit is not run again. --table lists the checks alone.";
 
-/// Tasks that show no row of the table.
-const OTHERS: [&[&str]; 14] = [
-    &["prune"],
-    &["sycl"],
-    &["gate"],
-    &["seeded"],
-    &["gpu", "--run-here", "--device", "host"],
-    &["amd"],
-    &["book"],
-    &["hour", "--network"],
-    &["builtins"],
-    &["platforms"],
-    &["remote"],
-    &["sandboxes"],
-    &["bench", "pack"],
-    &["bench", "start"],
+/// Tasks that show no row of the table. The nights take about equally long.
+const TASKS: [&[&[&str]]; turns::NIGHTS as usize] = [
+    &[&["fresh"], &["gpu", "--run-here", "--device", "host"]],
+    &[&["fresh", "--toolchain"], &["prune"], &["gate"], &["builtins"]],
+    &[&["fresh", "--rust-alone"], &["sycl"], &["hour", "--network"], &["amd"], &["platforms"]],
+    &[&["remote"], &["seeded"], &["sandboxes"], &["book"], &["bench", "pack"], &["bench", "start"]],
 ];
-/// One of them each night: every one takes a new machine.
-const IN_TURNS: [&[&str]; 3] = [&["fresh"], &["fresh", "--toolchain"], &["fresh", "--rust-alone"]];
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
-    let record = match args {
-        [] => Record::new(workspace)?,
-        [resume] if resume == "--resume" => Record::new(workspace)?.resumed()?,
+    let mut record = Record::new(workspace)?;
+    let mut turns = turns::of_night(&TASKS, turns::today()?);
+    match args {
         [table] if table == "--table" => return reliability::run(workspace, &[]),
-        _ => return Err(Error::new("`nightly` takes `--resume` or `--table`")),
-    };
+        flags => {
+            for flag in flags {
+                match flag.as_str() {
+                    "--resume" => record = record.resumed()?,
+                    "--all" => turns = TASKS.iter().collect(),
+                    _ => return Err(Error::new("`nightly` takes `--resume` and `--all`, or `--table`")),
+                }
+            }
+        }
+    }
     let start = Instant::now();
     let mut night = Night { runner: Runner::new(workspace, Extent::Full)?, record, earlier: 0 };
     let mut outcomes = Vec::new();
@@ -58,9 +54,8 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     }
     let mut table = Table::new(["task", "verdict", "time"]);
     let mut all = outcomes.iter().all(|outcome| outcome.passed);
-    let tonight = turns::of_night(&IN_TURNS, turns::today()?);
-    let tasks = OTHERS.len().saturating_add(tonight.len());
-    for task in OTHERS.iter().chain(tonight) {
+    let tasks: Vec<&[&str]> = turns.into_iter().copied().flatten().copied().collect();
+    for task in &tasks {
         let Ended { passed, time } = night.task(task)?;
         all &= passed;
         let verdict = if passed { "ok" } else { "FAILED" };
@@ -72,7 +67,8 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         0 => String::new(),
         earlier => format!(", {earlier} of them had passed before"),
     };
-    println!("nightly: {} checks and {tasks} tasks in {}{earlier}", outcomes.len(), seconds(start.elapsed()));
+    let (checks, tasks) = (outcomes.len(), tasks.len());
+    println!("nightly: {checks} checks and {tasks} tasks in {}{earlier}", seconds(start.elapsed()));
     Ok(if all { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -225,7 +225,7 @@ fn code_generator_args(words: &[String], unit: &str, files: &mut Vec<PathBuf>) -
             if Path::new(&word).is_absolute() {
                 // One that is no file would be another directory on each machine.
                 files.extend(Path::new(&word).is_file().then(|| PathBuf::from(&word)));
-                files.last().filter(|file| **file == *word)?;
+                files.last().filter(|file| file.as_path() == Path::new(&word))?;
             }
             Some(Arg::Text(word.into()))
         }
