@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use offload_containers::contents::{self, Image as ForeignImage, Part};
 use offload_format::limits::Budget;
 use offload_format::pack::Image;
-use offload_format::{Import, Limits, SpecConstant};
+use offload_format::{Hash128, Import, Limits, SpecConstant};
 use offload_images::describe::Description;
 use serde::Serialize;
 
@@ -310,6 +310,14 @@ impl StoredImage<'_> {
                 let decoded = limits.as_ref().map_err(Clone::clone).and_then(|limits| image.decode(limits));
                 decoded.map_err(|error| Error::check(format!("{}: {}", self.name(), told(&error))))
             }
+        }
+    }
+
+    /// Equal ones decode to the same bytes; `None` where nobody knows, or where it may not be decoded.
+    pub(crate) fn frame_hash(&self) -> Option<Hash128> {
+        match self {
+            StoredImage::Foreign { image, limits: Ok(_), .. } => image.frame_hash(),
+            _ => None,
         }
     }
 

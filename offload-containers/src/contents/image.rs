@@ -6,7 +6,7 @@ use std::fmt;
 use super::source::{ImageBytes, Part};
 use crate::Checksum;
 use crate::carrier::FileKind;
-use offload_format::{Error, Limits, OffloadKind, Target};
+use offload_format::{Error, Hash128, Limits, OffloadKind, Target};
 
 /// An image in a container.
 #[derive(Clone, Debug)]
@@ -79,6 +79,13 @@ impl<'a> Image<'a> {
     /// changed.
     pub fn checksum(&self) -> Option<Checksum> {
         self.source.checksum()
+    }
+
+    /// A hash of its compressed bytes and of how they are compressed: images with equal ones decode to the same bytes. `None`
+    /// for what is not compressed, or together with other images. Libraries repeat images; who keeps what came of the first
+    /// one need not decode the others.
+    pub fn frame_hash(&self) -> Option<Hash128> {
+        self.source.frame_hash()
     }
 
     /// Where the image lies, if its bundle is compressed as a whole. [`Image::decode`] holds such a bundle in memory; who

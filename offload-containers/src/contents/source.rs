@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::ccob::Ccob;
 use crate::{Checksum, fatbin, frame};
-use offload_format::{Error, Limits, bytes};
+use offload_format::{Error, Hash128, Limits, bytes};
 
 const IMAGE: &str = "an image of the container";
 
@@ -58,6 +58,18 @@ impl ImageBytes<'_> {
             ImageBytes::Grouped { group, .. } => group.entry.checksum(),
             ImageBytes::Bundled { .. } => Some(Checksum::Md5),
         }
+    }
+
+    pub(super) fn frame_hash(&self) -> Option<Hash128> {
+        let (how, frame) = match self {
+            ImageBytes::Frame { frame, size } => (format!("zstd {size}"), *frame),
+            ImageBytes::Fatbin(entry) if entry.compression != fatbin::Compression::Stored => {
+                let fatbin::FatbinEntry { compression, record, raw_size, stored, .. } = entry;
+                (format!("fatbin {compression:?} {:?} {raw_size}", record.kind), *stored)
+            }
+            _ => return None,
+        };
+        Some(Hash128::of(&[how.as_bytes(), frame].concat()))
     }
 
     pub(super) fn decode(&self, limits: &Limits) -> Result<Cow<'_, [u8]>, Error> {

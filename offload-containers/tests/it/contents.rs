@@ -45,6 +45,23 @@ fn every_way_of_storing_gives_the_same_images() {
 }
 
 #[test]
+fn equal_frames_are_known_without_decoding() {
+    let hashes = |file: &[u8]| -> Vec<_> {
+        images(file, &Limits::default()).unwrap().iter().map(|image| image.frame_hash()).collect()
+    };
+    let zstd = data("zstd.fatbin");
+    let twice = hashes(&zstd.repeat(2));
+    let (first, second) = twice.split_at(4);
+    assert!(first == second && first.iter().all(Option::is_some));
+    let distinct: std::collections::BTreeSet<_> =
+        first.iter().chain(&hashes(&data("lz4.fatbin"))).copied().collect();
+    assert_eq!(distinct.len(), 8);
+    // What is stored as it is need not be decoded, and the members of a group are decoded together.
+    assert!(hashes(&data("stored.fatbin")).iter().all(Option::is_none));
+    assert!(hashes(&data("group.fatbin")).iter().any(Option::is_none));
+}
+
+#[test]
 fn containers_in_containers_are_named_from_outside_in() {
     let object = data("device-gfx1100.co");
     let image = bundle::BundleImage { id: ID, bytes: &object };

@@ -81,7 +81,7 @@ impl Known {
 /// A piece that repeats itself says little, and LZMA's trees take a long time to say it: a part of it says as much.
 fn shorten(piece: &mut Piece) -> Result<()> {
     const TIMES: u64 = 64;
-    const ENOUGH: usize = 4 << 10;
+    const ENOUGH: usize = 2 << 10;
     if encode(piece, LOW)?.info().stored_size.saturating_mul(TIMES) < sizes(piece).0 {
         piece.content.truncate(ENOUGH);
         piece.prefix.iter_mut().for_each(|prefix| prefix.truncate(2 * ENOUGH));
@@ -179,7 +179,7 @@ mod tests {
     fn a_piece_that_repeats_itself_is_shortened() {
         let mut pieces = [vec![7; 1 << 20], code(1, 1 << 18)].map(|content| Piece { content, prefix: None });
         pieces.iter_mut().for_each(|piece| shorten(piece).unwrap());
-        assert_eq!(pieces.map(|piece| piece.content.len()), [4 << 10, 1 << 20]);
+        assert_eq!(pieces.map(|piece| piece.content.len()), [2 << 10, 1 << 20]);
     }
 
     #[test]

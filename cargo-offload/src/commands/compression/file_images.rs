@@ -131,13 +131,22 @@ impl FileImages {
         let images = records::all(contents)?.into_iter().filter(wanted);
         let by_origin: BTreeMap<Origin, ImageRecord> = images.map(|image| (image.origin, image)).collect();
         let origins: Vec<Origin> = by_origin.keys().copied().collect();
-        records::each_decoded(contents, &origins, &mut |origin, bytes| {
-            match (by_origin.get(&origin), bytes) {
-                (Some(record), Ok(bytes)) => raw.add(record, &bytes)?,
-                (_, Err(error)) => self.problems.push(error.to_string()),
-                (None, Ok(_)) => {}
+        records::each_image(contents, &origins, &mut |origin, image| {
+            let Some(record) = by_origin.get(&origin) else { return Ok(()) };
+            let frame = image.frame_hash();
+            if let Some(known) = frame.and_then(|frame| raw.decoded(frame)) {
+                return raw.add(record, known);
             }
-            Ok(())
+            match image.decode() {
+                Ok(bytes) => {
+                    let kept = raw.keep(frame, &bytes)?;
+                    raw.add(record, kept)
+                }
+                Err(error) => {
+                    self.problems.push(error.to_string());
+                    Ok(())
+                }
+            }
         })
     }
 }

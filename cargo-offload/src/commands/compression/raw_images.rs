@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use offload_format::codec::{Codec, FrameInfo};
-use offload_format::pack::{NewImage, PackBuilder};
+use offload_format::pack::{KernelInfo, NewImage, PackBuilder};
 use offload_format::{Hash128, Limits, Target};
 
 use crate::change::repack::pack::{NewPack, PackEnd, stage_packs};
@@ -19,8 +19,18 @@ use crate::read::records::ImageRecord;
 pub(super) struct RawImages {
     spool: Spool,
     kept: BTreeMap<Hash128, Piece>,
+    /// By the hashes of compressed frames.
+    by_frame: BTreeMap<Hash128, DecodedImage>,
     builder: PackBuilder,
     count: u64,
+}
+
+/// What is known of an image that was decoded.
+#[derive(Clone, Debug)]
+pub(super) struct DecodedImage {
+    hash: Hash128,
+    size: u64,
+    kernels: Vec<KernelInfo>,
 }
 
 /// Their pack, which goes when it is dropped.
@@ -33,21 +43,40 @@ pub(super) struct RawPack {
 impl RawImages {
     pub(super) fn new() -> Result<RawImages> {
         let builder = PackBuilder::new("images", "0.0.0");
-        Ok(RawImages { spool: Spool::new()?, kept: BTreeMap::new(), builder, count: 0 })
+        Ok(RawImages {
+            spool: Spool::new()?,
+            kept: BTreeMap::new(),
+            by_frame: BTreeMap::new(),
+            builder,
+            count: 0,
+        })
     }
 
-    /// Adds an image with the kernels that it says it has, as a build would record them.
-    pub(super) fn add(&mut self, record: &ImageRecord, bytes: &[u8]) -> Result<()> {
+    /// What became of an image with the same frame, if there was one.
+    pub(super) fn decoded(&self, frame: Hash128) -> Option<DecodedImage> {
+        self.by_frame.get(&frame).cloned()
+    }
+
+    /// Keeps an image that had this frame.
+    pub(super) fn keep(&mut self, frame: Option<Hash128>, bytes: &[u8]) -> Result<DecodedImage> {
         let (hash, size) = (Hash128::of(bytes), bytes.len() as u64);
         if !self.kept.contains_key(&hash) {
             self.kept.insert(hash, self.spool.write(bytes)?);
         }
+        let described = offload_images::describe::any(bytes).ok().flatten();
+        let kernels = described.map(|described| described.kernels).unwrap_or_default();
+        let image = DecodedImage { hash, size, kernels };
+        self.by_frame.extend(frame.map(|frame| (frame, image.clone())));
+        Ok(image)
+    }
+
+    /// Adds an image with its kernels, as a build would record them.
+    pub(super) fn add(&mut self, record: &ImageRecord, image: DecodedImage) -> Result<()> {
         self.count = self.count.saturating_add(1);
         // One that this project has no name for is an image like any other: nothing is selected from this pack.
         let target = record.target.parse().unwrap_or(Target::OpenClC);
-        let described = offload_images::describe::any(bytes).ok().flatten();
-        let kernels = described.map(|described| described.kernels).unwrap_or_default();
         let module = format!("{}-{}", record.module, self.count);
+        let DecodedImage { hash, size, kernels } = image;
         let image = NewImage { kernels, ..NewImage::new(&module, target) };
         self.builder.image(image, FrameInfo::new(Codec::Raw, size, size, hash))?;
         Ok(())

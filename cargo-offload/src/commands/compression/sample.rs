@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use offload_format::codec::{Codec, content_of};
+use offload_format::Hash128;
+use offload_format::codec::{Codec, Filter, content_of};
 use offload_format::pack::Image;
 
 use crate::error::Result;
@@ -83,11 +84,11 @@ fn stratum(frames: &[Frame<'_>], kind: Kind) -> Result<Stratum> {
     };
     let raw = sizes(|image| image.raw_size);
     let stored = if kind == Kind::Block { blocks(&members)? } else { sizes(|image| image.stored_size) };
-    let mut pieces = Vec::new();
+    let (mut pieces, mut decoded) = (Vec::new(), Decoded::default());
     for number in 0..PIECES {
         // The middle of each of so many parts of all bytes.
         let at = raw / PIECES * number + raw / PIECES / 2;
-        pieces.extend(piece(&members, kind, at)?);
+        pieces.extend(decoded.piece(&members, kind, at)?);
     }
     Ok(Stratum { raw, stored, pieces })
 }
@@ -105,20 +106,62 @@ fn blocks(members: &[&Frame<'_>]) -> Result<u64> {
     Ok(sum)
 }
 
-/// The piece around byte `at` of all `members`.
-fn piece(members: &[&Frame<'_>], kind: Kind, at: u64) -> Result<Option<Piece>> {
-    let mut start = 0u64;
-    for (place, frame) in members.iter().enumerate() {
-        let end = start.saturating_add(frame.image.raw_size);
-        if at < end {
-            return Ok(Some(match kind {
-                Kind::Block => together(members.get(place..).unwrap_or_default())?,
-                _ => within(frame, at.saturating_sub(start))?,
-            }));
+/// What was decoded last: several pieces may be of one large image.
+#[derive(Default)]
+struct Decoded {
+    image: Last,
+    parent: Last,
+}
+
+impl Decoded {
+    /// The piece around byte `at` of all `members`.
+    fn piece(&mut self, members: &[&Frame<'_>], kind: Kind, at: u64) -> Result<Option<Piece>> {
+        let mut start = 0u64;
+        for (place, frame) in members.iter().enumerate() {
+            let end = start.saturating_add(frame.image.raw_size);
+            if at < end {
+                return Ok(Some(match kind {
+                    Kind::Block => together(members.get(place..).unwrap_or_default())?,
+                    _ => self.within(frame, at.saturating_sub(start))?,
+                }));
+            }
+            start = end;
         }
-        start = end;
+        Ok(None)
     }
-    Ok(None)
+
+    /// What is around byte `at` of an image, next to the same place of its parent.
+    fn within(&mut self, frame: &Frame<'_>, at: u64) -> Result<Piece> {
+        let Frame { source, image } = frame;
+        let content = around(self.image.content(source, image)?, at, PIECE);
+        let prefix = match image.parent {
+            Some(parent) => {
+                let parent = self.parent.content(source, &source.pack.image(parent)?)?;
+                let scaled = u128::from(at) * parent.len() as u128 / u128::from(image.raw_size.max(1));
+                // Code that came or went has moved what follows it.
+                Some(around(parent, u64::try_from(scaled).unwrap_or(u64::MAX), 2 * PIECE))
+            }
+            None => None,
+        };
+        Ok(Piece { content, prefix })
+    }
+}
+
+/// The content of one image.
+#[derive(Default)]
+struct Last {
+    hash: Option<Hash128>,
+    content: Vec<u8>,
+}
+
+impl Last {
+    fn content(&mut self, source: &LocatedPack<'_>, image: &Image<'_>) -> Result<&[u8]> {
+        if self.hash != Some(image.hash) {
+            self.content = content(source, image)?;
+            self.hash = Some(image.hash);
+        }
+        Ok(&self.content)
+    }
 }
 
 /// The first of `members`, as they stand in a block.
@@ -133,25 +176,12 @@ fn together(members: &[&Frame<'_>]) -> Result<Piece> {
     Ok(Piece { content: joined, prefix: None })
 }
 
-/// What is around byte `at` of an image, next to the same place of its parent.
-fn within(frame: &Frame<'_>, at: u64) -> Result<Piece> {
-    let Frame { source, image } = frame;
-    let whole = content(source, image)?;
-    let prefix = match image.parent {
-        Some(parent) => {
-            let parent = content(source, &source.pack.image(parent)?)?;
-            let scaled = u128::from(at) * parent.len() as u128 / u128::from(image.raw_size.max(1));
-            // Code that came or went has moved what follows it.
-            Some(around(&parent, u64::try_from(scaled).unwrap_or(u64::MAX), 2 * PIECE))
-        }
-        None => None,
-    };
-    Ok(Piece { content: around(&whole, at, PIECE), prefix })
-}
-
 fn content(source: &LocatedPack<'_>, image: &Image<'_>) -> Result<Vec<u8>> {
     let raw = source.decode(image)?;
-    Ok(content_of(&raw, image.filter)?.into_owned())
+    Ok(match image.filter {
+        Filter::None => raw,
+        filter => content_of(&raw, filter)?.into_owned(),
+    })
 }
 
 /// `size` bytes with byte `at` in their midst, as far as there are.
