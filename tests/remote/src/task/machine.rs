@@ -9,6 +9,9 @@ use offload_tests::error::{Error, Result};
 use offload_tests::setup::{self, Toolkit, Wheel};
 use offload_tests::workspace::Workspace;
 
+/// Names NativeLink's program.
+const NATIVELINK: &str = "OFFLOAD_NATIVELINK";
+
 /// The machine with all that is needed on it.
 pub(super) struct Machine<'a> {
     pub(super) workspace: &'a Workspace,
@@ -85,6 +88,21 @@ impl<'a> Machine<'a> {
     pub(super) fn buildbox(&self) -> Result<&Path> {
         let dir = self.buildbox.as_deref();
         dir.ok_or_else(|| Error::new("buildbox was not installed for these parts"))
+    }
+
+    /// BuildGrid as Python packages.
+    pub(super) fn buildgrid(&self) -> Result<PathBuf> {
+        setup::ensure_wheel(self.workspace, Wheel::Buildgrid)
+    }
+
+    /// NativeLink's program.
+    pub(super) fn nativelink(&self) -> Result<PathBuf> {
+        let named = std::env::var_os(NATIVELINK).map(PathBuf::from).filter(|program| program.is_file());
+        named.ok_or_else(|| {
+            Error::new(format!("{NATIVELINK} names no program")).hint(
+                "`cargo build --release` in a clone of https://github.com/TraceMachina/nativelink, and OFFLOAD_NATIVELINK=…/target/release/nativelink",
+            )
+        })
     }
 
     /// A directory for the files of a project.

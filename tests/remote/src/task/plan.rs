@@ -8,18 +8,25 @@ pub(super) enum Part {
     Quick,
     Tiers,
     Cuda,
+    Schedulers,
+    Nativelink,
     Large,
     Faults,
     Load,
 }
 
-const PARTS: [(&str, Part); 5] = [
+/// Those that run where none is named.
+const PARTS: [(&str, Part); 6] = [
     ("tiers", Part::Tiers),
     ("cuda", Part::Cuda),
+    ("schedulers", Part::Schedulers),
     ("large", Part::Large),
     ("faults", Part::Faults),
     ("load", Part::Load),
 ];
+
+/// It needs a program that is in no package.
+const NATIVELINK: (&str, Part) = ("nativelink", Part::Nativelink);
 
 /// The parts, in the order in which they run.
 #[derive(Debug)]
@@ -34,7 +41,9 @@ impl Plan {
             [quick] if quick == "--quick" => return Ok(Plan { parts: vec![Part::Quick] }),
             _ => {}
         }
-        let known = |arg: &String| PARTS.iter().find(|(name, _)| name == arg).map(|(_, part)| *part);
+        let known = |arg: &String| {
+            PARTS.iter().chain([&NATIVELINK]).find(|(name, _)| name == arg).map(|(_, part)| *part)
+        };
         let parts: Option<Vec<Part>> = args.iter().map(known).collect();
         let parts = parts.ok_or_else(|| {
             let names = PARTS.map(|(name, _)| name).join("`, `");
@@ -64,10 +73,11 @@ mod tests {
 
     #[test]
     fn parts_are_named() {
-        assert_eq!(parse(&[]).unwrap().parts.len(), 5);
+        assert_eq!(parse(&[]).unwrap().parts.len(), 6);
         assert_eq!(parse(&["load", "tiers"]).unwrap().parts, [Part::Load, Part::Tiers]);
         let quick = parse(&["--quick"]).unwrap();
         assert!(!quick.needs_servers() && !quick.measures());
+        assert_eq!(parse(&["nativelink"]).unwrap().parts, [Part::Nativelink]);
         assert!(parse(&["--quick", "load"]).is_err() && parse(&["loads"]).is_err());
     }
 }

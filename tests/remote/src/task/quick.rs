@@ -1,6 +1,6 @@
 //! What takes less than a minute: a package on the stand-in, and four faults.
 
-use super::alone;
+use super::alone::{self, Server};
 use super::faults;
 use super::machine::Machine;
 use super::project::Package;
@@ -11,7 +11,8 @@ use offload_tests::error::Result;
 pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
     let small = Compared::prepare(machine, Package::SMALL, rows)?;
     let standin = machine.standin(&[])?;
-    alone::compile(("stand-in", &standin.url()), rows)?;
+    let server = Server { name: "stand-in", url: &standin.url(), instance: "" };
+    alone::compile(&server, rows)?;
     small.fill_and_take("stand-in", &format!("url = \"{}\"", standin.url()), rows)?;
     faults::changed((&small, &standin), &faults::stores(&standin), rows)?;
 

@@ -1,8 +1,10 @@
 //! Servers on this machine. Each ends when its value is dropped, and with this task, however that ends.
 
 mod buildbox;
+mod buildgrid;
 mod certificates;
 mod namespace;
+mod nativelink;
 mod nginx;
 mod process;
 mod proxy;
@@ -12,8 +14,10 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 pub(super) use self::buildbox::Buildbox;
+pub(super) use self::buildgrid::Buildgrid;
 pub(super) use self::certificates::Authority;
 pub(super) use self::namespace::Namespace;
+pub(super) use self::nativelink::Nativelink;
 pub(super) use self::nginx::{Nginx, Serves};
 pub(super) use self::process::{Process, bound};
 pub(super) use self::proxy::{Cut, Proxy};
@@ -22,6 +26,9 @@ use offload_tests::error::{Error, Result};
 
 /// A server that has not answered by then has not started.
 const START: Duration = Duration::from_secs(20);
+
+/// The name of the part of a server that serves, where servers have several.
+pub(super) const INSTANCE: &str = "main";
 
 /// An address on which nobody listens.
 fn free_address() -> Result<SocketAddr> {

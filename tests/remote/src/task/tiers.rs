@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::alone;
+use super::alone::{self, Server};
 use super::machine::Machine;
 use super::project::{Built, Cache, Package, Project};
 use super::rows::{Check, Rows};
@@ -59,7 +59,8 @@ pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
     small.fill_and_take("nginx, HTTP", &format!("url = \"http://{}\"", http.address()), rows)?;
 
     let buildbox = Buildbox::start(machine.buildbox()?, &at("buildbox"), 2)?;
-    alone::compile(("buildbox", &buildbox.url()), rows)?;
+    let server = Server { name: "buildbox", url: &buildbox.url(), instance: "" };
+    alone::compile(&server, rows)?;
     small.fill_and_take("buildbox", &format!("url = \"{}\"", buildbox.url()), rows)?;
     let workers = Buildbox::start(machine.buildbox()?, &at("workers"), 2)?;
     let executes = format!("url = \"{}\", execute = true", workers.url());
@@ -68,7 +69,8 @@ pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
     tools_travel(machine, &mut small, &at("bare"), rows)?;
 
     let standin = machine.standin(&[])?;
-    alone::compile(("stand-in", &standin.url()), rows)?;
+    let server = Server { name: "stand-in", url: &standin.url(), instance: "" };
+    alone::compile(&server, rows)?;
     small.fill_and_take("stand-in", &format!("url = \"{}\"", standin.url()), rows)?;
     let standin = machine.standin(&["--instance", "main"])?;
     let executes = format!("url = \"{}\", instance = \"main\", execute = true", standin.url());
