@@ -14,7 +14,7 @@ use crate::fs;
 use crate::library::{self, Export};
 use crate::module::{KernelModule, Library, ModuleImages, ModuleKernels, Origin, Sources};
 use crate::options::Options;
-use crate::packing::{self, Pack};
+use crate::packing::{Pack, Packer};
 use crate::progress::Progress;
 use crate::remote::Remote;
 use crate::signature::{self, Places};
@@ -136,7 +136,7 @@ fn embed_library(build: &LibraryBuild<'_>, library: &Library) -> Result<()> {
         }
         images = compiled.images;
     }
-    let pack = packing::pack(context, config.compression, builder, images)?;
+    let pack = Packer { context, settings: config.compression, remote }.pack(builder, images)?;
     let pack = embed::place(context, config.embedding, pack)?;
     embed::embed(env, Owner::Library(library.name()), config.embedding, &pack).map(drop)
 }
@@ -326,7 +326,8 @@ impl<'a> PackageBuild<'a> {
             all.extend(compiled.images);
             kernels.push(compiled.kernels);
         }
-        Ok(Packed { pack: packing::pack(self.context, self.config.compression, builder, all)?, kernels })
+        let packer = Packer { context: self.context, settings: self.config.compression, remote: self.remote };
+        Ok(Packed { pack: packer.pack(builder, all)?, kernels })
     }
 
     fn builder(&self) -> PackBuilder {

@@ -126,6 +126,12 @@ impl Jobs {
         self.pool.changed.notify_all();
     }
 
+    /// The right to run a process, if a processor here is known to be free.
+    pub(crate) fn idle(&self) -> Option<Token<'_>> {
+        let right = self.pool.state().free.pop()?;
+        Some(Token { pool: &self.pool, right: Some(right) })
+    }
+
     /// Waits until `action` may run, here or elsewhere, whichever is sooner, or until somebody else had it run.
     pub(crate) fn offer(&self, action: Action) -> Offered<'_> {
         let offer = Offer::new(action);

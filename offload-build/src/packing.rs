@@ -3,6 +3,7 @@
 //! What was decided and what was compressed is kept, so that an unchanged build does neither. Images are read when they
 //! are needed, a few at a time.
 
+mod elsewhere;
 mod machine;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use offload_format::{Error as FormatError, Hash128, bytes};
 use crate::cache::{Blob, Cache, Key, KeyBuilder};
 use crate::error::{Error, Result};
 use crate::module::DeviceImage;
+use crate::remote::Remote;
 use crate::tool::Context;
 
 /// A pack whose frames are still in the cache.
@@ -40,26 +42,39 @@ struct Images {
     settings: Settings,
 }
 
-/// Compresses `images` and lays out the pack that `builder` has begun.
-pub(crate) fn pack(
-    context: &Context,
-    settings: Settings,
-    mut builder: PackBuilder,
-    images: Vec<DeviceImage>,
-) -> Result<Pack> {
-    machine::check(context, &images)?;
-    let stored = Images::new(&images, settings);
-    let plan = plan(context, &stored)?;
-    let frames = Frames::make(context, &plan, &stored)?;
-    for block in frames.blocks() {
-        builder.block(*block);
+/// How images become packs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packer<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) settings: Settings,
+    /// Other machines, if there are any.
+    pub(crate) remote: Option<&'a Remote>,
+}
+
+impl Packer<'_> {
+    /// Compresses `images` and lays out the pack that `builder` has begun.
+    pub(crate) fn pack(&self, mut builder: PackBuilder, images: Vec<DeviceImage>) -> Result<Pack> {
+        let context = self.context;
+        machine::check(context, &images)?;
+        let stored = Images::new(&images, self.settings);
+        let plan = plan(context, &stored)?;
+        let maker = Maker { cache: &context.cache, plan: &plan, images: &stored };
+        // Something of other machines was damaged, if entries of the cache are distrusted.
+        if let Some(remote) = self.remote.filter(|_| !context.cache.is_distrusted()) {
+            elsewhere::fetch(context, remote, &maker)?;
+        }
+        let frames = maker.frames(context)?;
+        for block in frames.blocks() {
+            builder.block(*block);
+        }
+        for DeviceImage { record, bytes } in images {
+            builder.image(record, frames.info(bytes.hash)?)?;
+        }
+        let layout = builder.finish()?;
+        let blobs =
+            layout.frames.iter().map(|placement| frames.blob(placement.hash)).collect::<Result<_>>()?;
+        Ok(Pack { layout, frames: blobs, flags: 0 })
     }
-    for DeviceImage { record, bytes } in images {
-        builder.image(record, frames.info(bytes.hash)?)?;
-    }
-    let layout = builder.finish()?;
-    let blobs = layout.frames.iter().map(|placement| frames.blob(placement.hash)).collect::<Result<_>>()?;
-    Ok(Pack { layout, frames: blobs, flags: 0 })
 }
 
 /// The plan for these images, made before or now.
@@ -142,13 +157,6 @@ impl ImageSource for Images {
 struct Frames(packer::Frames<Blob>);
 
 impl Frames {
-    /// Carries out `plan`.
-    fn make(context: &Context, plan: &Plan, images: &Images) -> Result<Frames> {
-        let hashes: Vec<Hash128> = images.by_hash.keys().copied().collect();
-        let maker = Maker { cache: &context.cache, plan, images };
-        Ok(Frames(packer::make_frames(plan, &hashes, &maker, &context.jobs)?))
-    }
-
     fn blocks(&self) -> &[NewBlock] {
         &self.0.blocks
     }
@@ -163,6 +171,7 @@ impl Frames {
 }
 
 /// How an image is stored relative to others.
+#[derive(Clone, Copy)]
 struct Relation {
     codec: Codec,
     filter: Filter,
@@ -195,16 +204,29 @@ impl FrameMaker for Maker<'_> {
 }
 
 impl Maker<'_> {
+    /// All frames.
+    fn frames(&self, context: &Context) -> Result<Frames> {
+        let hashes: Vec<Hash128> = self.images.by_hash.keys().copied().collect();
+        Ok(Frames(packer::make_frames(self.plan, &hashes, self, &context.jobs)?))
+    }
+
+    fn relation(&self, image: Hash128) -> Result<Relation> {
+        match self.plan.step(image) {
+            Some(Step::Frame { codec, filter, parent }) => {
+                Ok(Relation { codec: *codec, filter: *filter, parent: *parent })
+            }
+            _ => Err(unplanned()),
+        }
+    }
+
     /// The frame of an image that has one of its own.
     fn image(&self, image: &Blob) -> Result<(FrameInfo, Blob)> {
-        let Some(Step::Frame { codec, filter, parent }) = self.plan.step(image.hash) else {
-            return Err(unplanned());
-        };
-        let relation = Relation { codec: *codec, filter: *filter, parent: *parent };
-        if *codec == Codec::Raw {
+        let relation = self.relation(image.hash)?;
+        let Relation { codec, filter, parent } = relation;
+        if codec == Codec::Raw {
             return Ok((FrameInfo::new(Codec::Raw, image.size, image.size, image.hash), image.clone()));
         }
-        let key = self.key(image.hash, &relation);
+        let key = self.key(image.hash, relation);
         // Others of that size are patches.
         let streamed = image.size > MAX_WHOLE && parent.is_none();
         let frame = if streamed {
@@ -214,13 +236,13 @@ impl Maker<'_> {
             self.cache.get_or(key, encode)?
         };
         // What does not shrink is stored as it is, whatever was planned.
-        let shrunk = *codec == Codec::Patch || frame.size < image.size || streamed;
-        let (codec, parent) = if shrunk { (*codec, *parent) } else { (Codec::Raw, None) };
-        Ok((FrameInfo::new(codec, frame.size, image.size, image.hash).related(*filter, parent), frame))
+        let shrunk = codec == Codec::Patch || frame.size < image.size || streamed;
+        let (codec, parent) = if shrunk { (codec, parent) } else { (Codec::Raw, None) };
+        Ok((FrameInfo::new(codec, frame.size, image.size, image.hash).related(filter, parent), frame))
     }
 
-    fn key(&self, image: Hash128, relation: &Relation) -> Key {
-        let Relation { codec, filter, parent } = *relation;
+    fn key(&self, image: Hash128, relation: Relation) -> Key {
+        let Relation { codec, filter, parent } = relation;
         let numbers = [codec.to_u16().to_le_bytes(), filter.to_u16().to_le_bytes()].concat();
         let key = KeyBuilder::new("frame 5").part(&image.0).part(&numbers);
         let key = key.part(&self.plan.level().to_le_bytes());
@@ -244,16 +266,13 @@ impl Maker<'_> {
     /// The frame of a block. Hash and size of its content are kept as well.
     fn block(&self, number: usize) -> Result<(NewBlock, Blob)> {
         let block = self.plan.blocks().get(number).ok_or_else(unplanned)?;
-        let (key, note) = (self.block_key("block 3", block)?, self.block_key("block content 3", block)?);
-        let kept = self.cache.get(key).zip(self.cache.get(note));
+        let BlockKeys { frame, content } = self.block_keys(block)?;
+        let kept = self.cache.get(frame).zip(self.cache.get(content));
         let (frame, note) = match kept {
             Some(kept) => kept,
             None => {
                 let frame = packer::encode_block(self.plan, self.images, number)?;
-                let info = frame.info();
-                let parent = info.parent.map_or([0; 16], |parent| parent.0);
-                let content = [&info.hash.0[..], &info.raw_size.to_le_bytes(), &parent].concat();
-                (self.cache.put(key, frame.bytes())?, self.cache.put(note, &content)?)
+                self.keep_block(block, frame.info(), frame.bytes())?
             }
         };
         let content = note.read()?;
@@ -265,6 +284,19 @@ impl Maker<'_> {
         Ok((block, frame))
     }
 
+    /// Puts the frame of a block and what is known of its content into the cache.
+    fn keep_block(&self, block: &BlockPlan, info: FrameInfo, frame: &[u8]) -> Result<(Blob, Blob)> {
+        let keys = self.block_keys(block)?;
+        let parent = info.parent.map_or([0; 16], |parent| parent.0);
+        let content = [&info.hash.0[..], &info.raw_size.to_le_bytes(), &parent].concat();
+        Ok((self.cache.put(keys.frame, frame)?, self.cache.put(keys.content, &content)?))
+    }
+
+    fn block_keys(&self, block: &BlockPlan) -> Result<BlockKeys> {
+        let key = |what| self.block_key(what, block);
+        Ok(BlockKeys { frame: key("block 3")?, content: key("block content 3")? })
+    }
+
     fn block_key(&self, what: &str, block: &BlockPlan) -> Result<Key> {
         let key = KeyBuilder::new(what).part(&self.plan.level().to_le_bytes());
         let key = members(key, block);
@@ -272,6 +304,13 @@ impl Maker<'_> {
         let parent = self.plan.blocks().get(parent).ok_or_else(unplanned)?;
         Ok(members(key.part(b"parent"), parent).finish())
     }
+}
+
+/// Of the entries of a block in the cache.
+struct BlockKeys {
+    frame: Key,
+    /// Hash, size and parent of its content.
+    content: Key,
 }
 
 /// What the content of a block is made of, and how it is compressed.

@@ -10,6 +10,7 @@ mod known;
 mod server;
 mod settings;
 
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -21,6 +22,7 @@ use self::known::Known;
 pub(crate) use self::settings::{RemoteSettings, ToolsFrom};
 use crate::cache::Key;
 use crate::error::{Error, Result};
+use crate::jobs::{Bundle, Offered, Token};
 use crate::tool::Context;
 
 /// Other machines, as one build script sees them.
@@ -75,11 +77,44 @@ impl Remote {
     }
 
     /// What a command printed and wrote on another machine; nothing if it has to run here.
-    pub(crate) fn execute(&self, context: &Context, action: Action) -> Option<Executed> {
+    fn execute(&self, context: &Context, action: Action) -> Option<Executed> {
         match self.ask(context, &Request::Execute(action)) {
             Some(Reply::Executed { executed, .. }) => Some(executed),
             _ => None,
         }
+    }
+
+    /// What another machine makes of `action`, which may go there with others; nothing if it has to be done here. The error
+    /// is the right to do it here, where that comes sooner.
+    pub(crate) fn run_or_token<'c>(
+        &self,
+        context: &'c Context,
+        action: Action,
+    ) -> std::result::Result<Option<Executed>, Token<'c>> {
+        match context.jobs.offer(action) {
+            Offered::Here(token) => Err(token),
+            Offered::Elsewhere(bundle) => Ok(self.run(context, bundle)),
+            Offered::Ended(executed) => Ok(executed),
+        }
+    }
+
+    /// What another machine makes of the first action of `bundle`.
+    fn run(&self, context: &Context, bundle: Bundle<'_>) -> Option<Executed> {
+        let actions = bundle.actions();
+        let (count, action) = (actions.len(), bundle::merged(&actions)?);
+        let executed = self.execute(context, action)?;
+        bundle.end(bundle::split(executed, count))
+    }
+
+    /// The program that reaches other machines, which also compresses there.
+    #[cfg(unix)]
+    pub(crate) fn own_program(&self, context: &Context) -> Option<PathBuf> {
+        server::program(context).ok()
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn own_program(&self, _: &Context) -> Option<PathBuf> {
+        None
     }
 
     /// Waits until other machines have what was stored for them, for a while.
@@ -126,7 +161,7 @@ impl Remote {
     }
 
     /// Tells the first reason. One that is empty was told by another build script.
-    fn tell(&self, context: &Context, reason: &str) {
+    pub(crate) fn tell(&self, context: &Context, reason: &str) {
         if !reason.is_empty() && !self.has_told.swap(true, Ordering::Relaxed) {
             context.env.warn(reason);
         }

@@ -13,7 +13,7 @@ pub(crate) enum Origin {
     Local,
     /// Another machine had stored it.
     Stored,
-    /// A compiler ran on another machine, now or earlier.
+    /// A compiler or a compressor ran on another machine, now or earlier.
     Executed,
     /// A compiler ran here.
     Here,
@@ -42,7 +42,7 @@ pub struct Results {
     pub local: u64,
     /// Other machines had stored them.
     pub stored: u64,
-    /// Compilers ran on other machines.
+    /// Compilers and compressors ran on other machines.
     pub executed: u64,
     /// Compilers ran here.
     pub here: u64,

@@ -19,6 +19,8 @@ mod spirv_ids;
 pub(crate) mod zstd;
 
 pub(crate) use self::decoder::{Expected, inflate};
+#[cfg(feature = "packer")]
+pub(crate) use self::decoder::{FrameContent, decode_frame};
 pub use self::filter::Filter;
 pub use self::frame::{
     EncodeOptions, Frame, FrameInfo, InBlock, Parent, content_of, encode, encode_with, patch,

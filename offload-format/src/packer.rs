@@ -35,8 +35,9 @@ mod similarity_order;
 mod sketch;
 mod source;
 mod tree;
+mod work;
 
-pub use self::budget::{Pool, Sequential, Workers};
+pub use self::budget::{Pool, Sequential, Share, Workers};
 pub use self::encode::{block_need, encode_block, encode_image, image_need, in_block, stream};
 pub use self::frames::{FrameMaker, Frames, StoredFrame, make_frames};
 pub use self::need::{MEMORY, Need, TABLES};
@@ -44,6 +45,7 @@ pub use self::pieces::{PIECE, Pieces, read_piece};
 pub use self::plan::{BlockPlan, Plan, Step};
 pub use self::settings::{MANY, MAX_LEVEL, MAX_WHOLE, MEDIUM, Mode, SMALL, Settings};
 pub use self::source::{ImageSource, RawImage};
+pub use self::work::{Content, FrameWork, compressor};
 pub use crate::codec::memory::image_buffer;
 
 use self::planner::Planner;

@@ -15,7 +15,7 @@ use super::Session;
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::error::{Error, Result};
 use crate::fs;
-use crate::jobs::{Offered, Token};
+use crate::jobs::Token;
 use crate::tally::Origin;
 use crate::tool::{Invocation, Tool};
 
@@ -138,12 +138,14 @@ impl Session<'_> {
         check: &dyn Fn(&[u8]) -> Result<()>,
     ) -> std::result::Result<Made, Token<'_>> {
         let jobs = &self.context().jobs;
-        let executed = match self.remote_action(work).map(|action| jobs.offer(action)) {
-            None => return Err(jobs.token()),
-            Some(Offered::Here(token)) => return Err(token),
-            Some(Offered::Elsewhere(bundle)) => self.execute(bundle),
-            Some(Offered::Ended(executed)) => executed,
+        // What an action takes is read from files: that is for nothing where it runs here.
+        if let Some(token) = jobs.idle() {
+            return Err(token);
+        }
+        let Some((remote, action)) = self.remote().zip(self.remote_action(work)) else {
+            return Err(jobs.token());
         };
+        let executed = remote.run_or_token(self.context(), action)?;
         let made = executed.and_then(made_elsewhere).filter(|made| check(&made.content).is_ok());
         // What was refused is made here, which also tells what is wrong.
         let made = made.ok_or_else(|| jobs.token())?;

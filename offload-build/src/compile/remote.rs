@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use offload_format::remote::{Action, Executed, Input, Program, Source, Stored, Variable};
+use offload_format::remote::{Action, Input, Program, Source, Stored, Variable};
 use offload_format::variable;
 
 use self::uploaded::Uploaded;
@@ -17,7 +17,6 @@ use super::Session;
 use super::action::{Arg, Made, OUTPUT_NAMES, Step, Work, args_key};
 use super::chain::{Chain, Then};
 use crate::cache::{Key, KeyBuilder};
-use crate::jobs::Bundle;
 use crate::remote::{Remote, ToolsFrom, bundle, file_hash, program};
 use crate::tool::Tool;
 
@@ -72,15 +71,6 @@ impl<'a> Session<'a> {
     pub(super) fn remote_action(&self, work: &dyn Work) -> Option<Action> {
         let goes = self.remote()?.settings.execute && work.is_worth_sending(self);
         goes.then(|| work.remote_action(self)).flatten()
-    }
-
-    /// What another machine makes of the first action of `bundle`; `None` if it has to be done here, also to tell what is
-    /// wrong with it.
-    pub(super) fn execute(&self, bundle: Bundle<'_>) -> Option<Executed> {
-        let actions = bundle.actions();
-        let (count, action) = (actions.len(), bundle::merged(&actions)?);
-        let executed = self.remote()?.execute(self.context(), action)?;
-        bundle.end(bundle::split(executed, count))
     }
 
     pub(super) fn step_action(&self, step: &Step<'_>) -> Option<Action> {

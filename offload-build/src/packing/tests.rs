@@ -51,7 +51,7 @@ fn compiled(context: &Context, images: &[Vec<u8>]) -> Vec<DeviceImage> {
 
 fn packed(context: &Context, settings: Settings, images: Vec<DeviceImage>) -> Vec<u8> {
     let builder = PackBuilder::new("p", "1.0.0");
-    let pack = pack(context, settings, builder, images).unwrap();
+    let pack = Packer { context, settings, remote: None }.pack(builder, images).unwrap();
     let mut bytes = Vec::new();
     pack.write_to(&mut bytes).unwrap();
     assert_eq!(bytes.len() as u64, pack.layout.size);
@@ -152,7 +152,8 @@ fn a_damaged_frame_is_missed_and_made_again() {
     }
     let again = context.cache.retry_lost_entries(&context.env.out_dir, || {
         let images = compiled(&context, &images);
-        let made = pack(&context, FAST, PackBuilder::new("p", "1.0.0"), images)?;
+        let made = Packer { context: &context, settings: FAST, remote: None }
+            .pack(PackBuilder::new("p", "1.0.0"), images)?;
         let mut bytes = Vec::new();
         made.write_to(&mut bytes).map_err(|error| Error::io("write", dir.path(), error))?;
         Ok(bytes)
@@ -206,7 +207,8 @@ fn two_cubins(context: &Context) -> Result<(Vec<u8>, usize)> {
             Ok(DeviceImage { record, bytes: context.cache.get_or(key(target), make)? })
         };
         let images = vec![image("cubin:sm_80", SM_80)?, image("cubin:sm_90a", SM_90A)?];
-        let pack = pack(context, FAST, PackBuilder::new("p", "1.0.0"), images)?;
+        let packer = Packer { context, settings: FAST, remote: None };
+        let pack = packer.pack(PackBuilder::new("p", "1.0.0"), images)?;
         let mut bytes = Vec::new();
         pack.write_to(&mut bytes).map_err(|error| Error::new(error.to_string()))?;
         Ok(bytes)
@@ -232,7 +234,8 @@ fn an_image_that_is_always_for_another_target_is_an_error() {
     let error = context.cache.retry_lost_entries(&context.env.out_dir, || {
         let bytes = context.cache.get_or(key("a"), || Ok(SM_80.to_vec()))?;
         let record = NewImage::new("m", "cubin:sm_90a".parse().unwrap());
-        pack(&context, FAST, PackBuilder::new("p", "1.0.0"), vec![DeviceImage { record, bytes }])
+        Packer { context: &context, settings: FAST, remote: None }
+            .pack(PackBuilder::new("p", "1.0.0"), vec![DeviceImage { record, bytes }])
     });
     let said = error.unwrap_err().to_string();
     assert_eq!(said, "kernel module `m`, target `cubin:sm_90a`: the image is for cubin:sm_80");

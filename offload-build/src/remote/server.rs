@@ -123,7 +123,8 @@ impl Socket {
     }
 }
 
-fn program(context: &Context) -> Result<PathBuf> {
+/// `cargo-offload`.
+pub(super) fn program(context: &Context) -> Result<PathBuf> {
     let env = &context.env;
     let named = env.setting(variable::CARGO_OFFLOAD).map(|path| env.manifest_dir.join(path));
     let installed = || {

@@ -13,7 +13,7 @@ use crate::env::CargoEnv;
 use crate::error::Result;
 use crate::fs;
 use crate::module::{DeviceImage, Library, Sources};
-use crate::packing;
+use crate::packing::Packer;
 use crate::tool::Context;
 
 /// What writes the packs and records of a package's modules, which are all made of the same files.
@@ -55,7 +55,8 @@ impl Writer {
         let provenance = self.provenance(env, first, made(variants, images)?);
         let text = record::write(&provenance);
         let builder = PackBuilder::new(&env.package, &env.version);
-        let pack = packing::pack(context, SETTINGS, builder, images.to_vec())?;
+        let packer = Packer { context, settings: SETTINGS, remote: None };
+        let pack = packer.pack(builder, images.to_vec())?;
         fs::create_dir_all(&self.dir)?;
         let path = |kind| self.dir.join(format!("{}.{kind}", first.module));
         fs::publish(&path("pack"), |out| pack.write_to(out))?;

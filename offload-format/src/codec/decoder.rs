@@ -57,6 +57,24 @@ impl FrameDecoder {
     }
 }
 
+/// What a frame is decoded with.
+#[cfg(feature = "packer")]
+#[derive(Debug)]
+pub(crate) struct FrameContent {
+    /// What it was stored relative to.
+    pub(crate) parent: Option<Vec<u8>>,
+    /// Size of what it holds, in bytes.
+    pub(crate) size: u64,
+}
+
+/// The content of one frame.
+#[cfg(feature = "packer")]
+pub(crate) fn decode_frame(codec: Codec, frame: &[u8], content: FrameContent) -> Result<Vec<u8>, Error> {
+    let mut decoder = content.parent.map(FrameDecoder::from).unwrap_or_default();
+    decoder.step(codec, frame, Expected { size: content.size, what: "a frame" })?;
+    Ok(decoder.into_content())
+}
+
 /// The content of a frame that stands for itself.
 pub(crate) fn inflate(frame: &[u8], codec: Codec, content: Expected) -> Result<Vec<u8>, Error> {
     let mut decoder = FrameDecoder::default();

@@ -35,7 +35,8 @@ impl std::fmt::Debug for Pool<'_> {
 }
 
 /// Memory that is in use until the value is dropped.
-struct Share<'p> {
+#[derive(Debug)]
+pub struct Share<'p> {
     pool: &'p Pool<'p>,
     need: Need,
 }
@@ -86,7 +87,8 @@ impl<'w> Pool<'w> {
             .collect()
     }
 
-    fn share(&self, need: Need) -> Share<'_> {
+    /// Waits until there is memory for `need`.
+    pub fn share(&self, need: Need) -> Share<'_> {
         let mut used = lock(&self.used);
         while *used != Need::default() && !used.and(need).fits() {
             used = self.freed.wait(used).unwrap_or_else(PoisonError::into_inner);

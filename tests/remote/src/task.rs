@@ -6,6 +6,7 @@ mod faults;
 mod large;
 mod load;
 mod machine;
+mod packs;
 mod plan;
 mod project;
 mod quick;
@@ -35,6 +36,7 @@ pub(super) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
             Part::Faults => faults::run(&machine, &mut rows)?,
             Part::Schedulers => schedulers::buildgrid(&machine, &mut rows)?,
             Part::Nativelink => schedulers::nativelink(&machine, &mut rows)?,
+            Part::Packs => packs::run(&machine, &mut rows)?,
             Part::Load => load::run(&machine, &mut rows)?,
         }
     }

@@ -10,16 +10,18 @@ pub(super) enum Part {
     Cuda,
     Schedulers,
     Nativelink,
+    Packs,
     Large,
     Faults,
     Load,
 }
 
 /// Those that run where none is named.
-const PARTS: [(&str, Part); 6] = [
+const PARTS: [(&str, Part); 7] = [
     ("tiers", Part::Tiers),
     ("cuda", Part::Cuda),
     ("schedulers", Part::Schedulers),
+    ("packs", Part::Packs),
     ("large", Part::Large),
     ("faults", Part::Faults),
     ("load", Part::Load),
@@ -59,7 +61,7 @@ impl Plan {
 
     /// Whether others' servers are needed, not the stand-in alone.
     pub(super) fn needs_servers(&self) -> bool {
-        self.parts.iter().any(|part| !matches!(part, Part::Quick | Part::Load))
+        self.parts.iter().any(|part| !matches!(part, Part::Quick | Part::Packs | Part::Load))
     }
 }
 
@@ -73,7 +75,7 @@ mod tests {
 
     #[test]
     fn parts_are_named() {
-        assert_eq!(parse(&[]).unwrap().parts.len(), 6);
+        assert_eq!(parse(&[]).unwrap().parts.len(), 7);
         assert_eq!(parse(&["load", "tiers"]).unwrap().parts, [Part::Load, Part::Tiers]);
         let quick = parse(&["--quick"]).unwrap();
         assert!(!quick.needs_servers() && !quick.measures());

@@ -21,6 +21,7 @@ pub(super) struct Project {
     cargo: PathBuf,
     tool: PathBuf,
     images: usize,
+    compression: Option<&'static str>,
     /// The network in which it is built, if it has one of its own.
     network: Option<String>,
     /// A folder of `toolchain install`, if its compilers are used.
@@ -82,6 +83,7 @@ impl Project {
             cargo: machine.workspace.cargo_path().to_path_buf(),
             tool: machine.tool.clone(),
             images: package.images(),
+            compression: package.compression(),
             network: None,
             toolchain: None,
             toolkit: (package == Package::Cuda).then(|| machine.toolkit()).transpose()?,
@@ -172,6 +174,7 @@ impl Project {
                 command.env(format!("OFFLOAD_{variable}"), folder.join("usr/bin").join(program));
             }
         }
+        command.envs(self.compression.map(|mode| ("OFFLOAD_COMPRESSION", mode)));
         command.envs(self.toolkit.iter().map(|toolkit| ("CUDA_PATH", toolkit)));
         for name in [
             "OFFLOAD_CONFIG",

@@ -11,7 +11,13 @@ pub(in super::super) enum Package {
     Gemm { files: usize, targets: usize },
     /// CUDA C++ with the toolkit's headers: a module that clang compiles, and one of nvcc.
     Cuda,
+    /// Large tables in OpenCL C, which nothing compiles before the program runs: compression is what takes time.
+    Tables,
 }
+
+const TABLES: usize = 6;
+/// In each table: a mebibyte of text.
+const NUMBERS: u32 = 120_000;
 
 const CUDA_TARGETS: [&str; 3] = ["nvptx:sm_75", "cubin:sm_80", "cubin:sm_90"];
 /// The files of clang's module. Their front ends, which take the longest, run at the same time.
@@ -26,7 +32,13 @@ impl Package {
         match self {
             Package::Gemm { files, targets } => format!("{files}x{targets}"),
             Package::Cuda => "cuda".to_string(),
+            Package::Tables => "tables".to_string(),
         }
+    }
+
+    /// How its images are compressed, if not as usual in development builds: not at all.
+    pub(super) fn compression(self) -> Option<&'static str> {
+        (self == Package::Tables).then_some("max")
     }
 
     /// How many images the program has.
@@ -38,6 +50,7 @@ impl Package {
         match self {
             Package::Gemm { files, .. } => (0..files).map(|index| format!("gemm{index}")).collect(),
             Package::Cuda => ["by_clang", "by_nvcc"].map(str::to_string).into(),
+            Package::Tables => (0..TABLES).map(|index| format!("table{index}")).collect(),
         }
     }
 
@@ -47,6 +60,7 @@ impl Package {
                 gemm::TARGETS.iter().take(targets).map(|target| format!("amdgcn:{target}")).collect()
             }
             Package::Cuda => CUDA_TARGETS.map(str::to_string).into(),
+            Package::Tables => vec!["opencl-c".to_string()],
         }
     }
 
@@ -84,6 +98,10 @@ impl Package {
                 let files = CUDA_FILES.iter().chain(&["nvcc"]);
                 files.map(|name| (format!("kernels/{name}.cu"), cuda_source(name))).collect()
             }
+            Package::Tables => {
+                let modules = self.modules().into_iter();
+                modules.zip(1..).map(|(name, seed)| (format!("kernels/{name}.cl"), table(seed))).collect()
+            }
         }
     }
 
@@ -94,6 +112,14 @@ impl Package {
                 let call =
                     |module| format!("Build::new().file(\"kernels/{module}.cl\").compile(\"{module}\")");
                 modules.map(call).collect()
+            }
+            Package::Tables => {
+                // One pack, so that its frames wait for processors at the same time.
+                let modules = self.modules().into_iter();
+                let module = |name: String| {
+                    format!("(\"{name}\", offload_build::Build::new().file(\"kernels/{name}.cl\"))")
+                };
+                vec![format!("compile_all([{}])", modules.map(module).collect::<Vec<_>>().join(", "))]
             }
             Package::Cuda => {
                 let files = CUDA_FILES.map(|name| format!("kernels/{name}.cu"));
@@ -121,6 +147,16 @@ impl Package {
              [profile.dev.build-override]\nopt-level = 3\n{lines}"
         )
     }
+}
+
+/// A kernel that reads a table of numbers of its own.
+fn table(seed: u32) -> String {
+    let number = |at: u32| at.wrapping_mul(seed).wrapping_add(at >> 3).wrapping_mul(2_654_435_761) >> 12;
+    let numbers = (0..NUMBERS).map(|at| format!("{:#x},\n", number(at))).collect::<String>();
+    format!(
+        "constant uint numbers[] = {{\n{numbers}}};\n\n\
+         kernel void read(global uint *out) {{ out[get_global_id(0)] = numbers[get_global_id(0)]; }}\n"
+    )
 }
 
 /// A kernel and a function that only this file has, with headers that take clang a second.

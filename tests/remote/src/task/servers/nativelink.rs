@@ -47,25 +47,21 @@ struct Addresses {
 
 /// As in <https://github.com/TraceMachina/nativelink/blob/main/nativelink-config/examples/local_rbe_self_test.json5>.
 fn configuration(dir: &Path, Addresses { address, workers }: &Addresses, jobs: usize) -> Value {
-    let files = |name: &str| {
-        json!({ "filesystem": {
+    let filesystem = |name: &str| {
+        json!({
             "content_path": dir.join(name),
             "temp_path": dir.join(format!("{name}-new")),
             "eviction_policy": { "max_bytes": 4_000_000_000_u64 },
-        } })
-    };
-    let stored = |name: &str, mut store: Value| {
-        store["name"] = name.into();
-        store
+        })
     };
     let fast_slow =
-        json!({ "fast_slow": { "fast": files("worker"), "slow": { "ref_store": { "name": "cas" } } } });
+        json!({ "fast": { "filesystem": filesystem("worker") }, "slow": { "ref_store": { "name": "cas" } } });
     let listener = |address: &SocketAddr| json!({ "http": { "socket_address": address.to_string() } });
     json!({
         "stores": [
-            stored("cas", files("cas")),
-            stored("ac", files("ac")),
-            stored("worker", fast_slow),
+            { "name": "cas", "filesystem": filesystem("cas") },
+            { "name": "ac", "filesystem": filesystem("ac") },
+            { "name": "worker", "fast_slow": fast_slow },
         ],
         "schedulers": [{
             "name": "scheduler",

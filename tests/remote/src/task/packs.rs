@@ -1,0 +1,40 @@
+//! Packs whose compression takes longer than anything else: workers compress, and others take what they made.
+
+use super::faults;
+use super::machine::Machine;
+use super::project::Package;
+use super::rows::{Check, Rows};
+use super::servers::Standin;
+use super::tiers::Compared;
+use offload_tests::error::Result;
+
+pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
+    let tables = Compared::prepare(machine, Package::Tables, rows)?;
+    let standin = machine.standin(&[])?;
+    compressed((&tables, &standin), rows)?;
+    faults::changed((&tables, &standin), &faults::executes(&standin), rows)
+}
+
+/// The part of it that takes seconds.
+pub(super) fn quick(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
+    let tables = Compared::prepare(machine, Package::Tables, rows)?;
+    compressed((&tables, &machine.standin(&[])?), rows)
+}
+
+fn compressed((tables, standin): (&Compared, &Standin), rows: &mut Rows) -> Result<()> {
+    let remote = faults::executes(standin);
+    let checks = [Check::Same(&tables.local), Check::Silent];
+    let built = tables.build(&remote)?;
+    // Nothing else of this package goes elsewhere: OpenCL C is compiled where the program runs.
+    let counts = standin.counts()?;
+    let row = rows.build(("compressed by workers", "stand-in"), &built, &checks);
+    row.found(&faults::figures(&counts)).refuse(faults::idle(&counts));
+
+    standin.forget()?;
+    let built = tables.build(&remote)?;
+    let counts = standin.counts()?;
+    let row = rows.build(("takes what they compressed", "stand-in"), &built, &checks);
+    let again = (counts.worked > 0 || counts.hits == 0).then(|| "it is compressed again".to_string());
+    row.found(&faults::figures(&counts)).refuse(again);
+    Ok(())
+}
