@@ -77,6 +77,10 @@ fn typedefs(tokens: &[Token]) -> BTreeMap<String, Vec<String>> {
     let mut rest = tokens;
     while let Some((first, after)) = rest.split_first() {
         rest = after;
+        // A table of numbers is one statement of many tokens.
+        if !matches!(first.text.as_str(), "typedef" | "using") {
+            continue;
+        }
         let end = after.iter().position(|token| token.text == ";").unwrap_or(after.len());
         let words: Vec<&str> = after.iter().take(end).map(|token| token.text.as_str()).collect();
         let (name, type_words) = match (first.text.as_str(), words.as_slice()) {

@@ -4,25 +4,13 @@ use super::faults;
 use super::machine::Machine;
 use super::project::Package;
 use super::rows::{Check, Rows};
-use super::servers::Standin;
 use super::tiers::Compared;
 use offload_tests::error::Result;
 
 pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
     let tables = Compared::prepare(machine, Package::Tables, rows)?;
     let standin = machine.standin(&[])?;
-    compressed((&tables, &standin), rows)?;
-    faults::changed((&tables, &standin), &faults::executes(&standin), rows)
-}
-
-/// The part of it that takes seconds.
-pub(super) fn quick(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
-    let tables = Compared::prepare(machine, Package::Tables, rows)?;
-    compressed((&tables, &machine.standin(&[])?), rows)
-}
-
-fn compressed((tables, standin): (&Compared, &Standin), rows: &mut Rows) -> Result<()> {
-    let remote = faults::executes(standin);
+    let remote = faults::executes(&standin);
     let checks = [Check::Same(&tables.local), Check::Silent];
     let built = tables.build(&remote)?;
     // Nothing else of this package goes elsewhere: OpenCL C is compiled where the program runs.
@@ -36,5 +24,5 @@ fn compressed((tables, standin): (&Compared, &Standin), rows: &mut Rows) -> Resu
     let row = rows.build(("takes what they compressed", "stand-in"), &built, &checks);
     let again = (counts.worked > 0 || counts.hits == 0).then(|| "it is compressed again".to_string());
     row.found(&faults::figures(&counts)).refuse(again);
-    Ok(())
+    faults::changed((&tables, &standin), &remote, rows)
 }

@@ -3,7 +3,6 @@
 use super::alone::{self, Server};
 use super::faults;
 use super::machine::Machine;
-use super::packs;
 use super::project::Package;
 use super::rows::{Check, Rows};
 use super::tiers::Compared;
@@ -27,7 +26,6 @@ pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
         &[Check::Same(&small.local), Check::Fewer(&small.local), Check::Silent],
     );
     row.found(&faults::figures(&counts)).refuse(faults::idle(&counts));
-    packs::quick(machine, rows)?;
     faults::full((&small, machine), rows)?;
     standin = machine.standin(&[&format!("dies={}", counts.calls / 2)])?;
     faults::death((&small, &mut standin), counts.calls / 2, rows)
