@@ -14,7 +14,7 @@ use offload_format::packer::{self, Content, FrameWork, ImageSource, MAX_WHOLE, N
 use offload_format::remote::{Action, Executed, Input, Source, Stored, Variable};
 use offload_format::{Hash128, variable};
 
-use super::Maker;
+use super::maker::{Maker, unplanned};
 use crate::cache::{Key, KeyBuilder};
 use crate::error::Result;
 use crate::fs::{self, TemporaryName};
@@ -195,7 +195,7 @@ impl Elsewhere<'_> {
                 cache.put(self.maker.key(*image, self.maker.relation(*image)?), frame)?;
             }
             Place::Block(number) => {
-                let block = self.maker.plan.blocks().get(*number).ok_or_else(super::unplanned)?;
+                let block = self.maker.plan.blocks().get(*number).ok_or_else(unplanned)?;
                 self.maker.keep_block(block, info, frame)?;
             }
         }
@@ -238,7 +238,7 @@ impl Elsewhere<'_> {
     }
 
     fn compressor(&self, work: &FrameWork) -> Result<Hash128> {
-        self.compressors.get(&work.codec).copied().ok_or_else(super::unplanned)
+        self.compressors.get(&work.codec).copied().ok_or_else(unplanned)
     }
 
     /// The file of an image.
