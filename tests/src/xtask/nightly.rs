@@ -24,10 +24,10 @@ what has passed at the same commit is not run again. --table lists the checks al
 
 /// Tasks that show no row of the table. The nights take about equally long.
 const TASKS: [&[&[&str]]; turns::NIGHTS as usize] = [
-    &[&["fresh"], &["gpu", "--run-here", "--device", "host"]],
-    &[&["fresh", "--toolchain"], &["prune"], &["gate"], &["builtins"]],
-    &[&["fresh", "--rust-alone"], &["sycl"], &["hour", "--network"], &["amd"], &["platforms"]],
-    &[&["remote"], &["seeded"], &["sandboxes"], &["book"], &["bench", "pack"], &["bench", "start"]],
+    &[&["fresh"], &["seeded"], &["amd"]],
+    &[&["fresh", "--toolchain"], &["prune"], &["sycl"], &["builtins"]],
+    &[&["fresh", "--rust-alone"], &["hour", "--network"], &["book"], &["bench", "pack"], &["bench", "start"]],
+    &[&["remote"], &["sandboxes"], &["platforms"], &["gate"], &["gpu", "--run-here", "--device", "host"]],
 ];
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
