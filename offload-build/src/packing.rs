@@ -5,16 +5,21 @@
 
 mod elsewhere;
 mod machine;
-mod maker;
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use offload_format::pack::{PackBuilder, PackLayout};
-use offload_format::packer::{self, Plan, RawImage, Settings};
+use offload_format::codec::{Codec, Filter, FrameInfo};
+use offload_format::pack::{NewBlock, PackBuilder, PackLayout};
+use offload_format::packer::{
+    self, BlockPlan, Content, FrameMaker, FrameWork, ImageSource, MAX_WHOLE, PIECE, Pieces, Plan, RawImage,
+    Settings, Step, StoredFrame,
+};
+use offload_format::{Error as FormatError, Hash128, bytes};
 
-use self::maker::{Images, Maker};
-use crate::cache::{Blob, KeyBuilder};
-use crate::error::Result;
+use self::elsewhere::{Sizes, Wanted, content_note};
+use crate::cache::{Blob, Cache, Key, KeyBuilder};
+use crate::error::{Error, Result};
 use crate::module::DeviceImage;
 use crate::remote::Remote;
 use crate::tool::Context;
@@ -27,6 +32,15 @@ pub(crate) struct Pack {
     pub(crate) frames: Vec<Blob>,
     /// Of its descriptor.
     pub(crate) flags: u16,
+}
+
+/// The images of a pack, each once, by hash.
+#[derive(Debug)]
+struct Images {
+    by_hash: BTreeMap<Hash128, Blob>,
+    /// In the order of the pack.
+    candidates: Vec<RawImage>,
+    settings: Settings,
 }
 
 /// How images become packs.
@@ -48,7 +62,7 @@ impl Packer<'_> {
         let maker = Maker { cache: &context.cache, plan: &plan, images: &stored };
         // Something of other machines was damaged, if entries of the cache are distrusted.
         if let Some(remote) = self.remote.filter(|_| !context.cache.is_distrusted()) {
-            elsewhere::fetch(context, remote, &maker)?;
+            elsewhere::fetch(context, remote, &stored, &maker.wanted()?)?;
         }
         let frames = maker.frames(context)?;
         for block in frames.blocks() {
@@ -95,6 +109,241 @@ impl Pack {
         }
         Ok(())
     }
+}
+
+impl Images {
+    fn new(images: &[DeviceImage], settings: Settings) -> Images {
+        let mut sorted: Vec<&DeviceImage> = images.iter().collect();
+        // The order of the pack: neighbours of one module lie together.
+        sorted.sort_by_key(|image| {
+            let record = &image.record;
+            (&record.module, &record.variant, &record.target, &record.part)
+        });
+        let candidate = |image: &&DeviceImage| RawImage {
+            hash: image.bytes.hash,
+            size: image.bytes.size,
+            kind: image.record.target.image_kind(),
+        };
+        let blob = |image: &&DeviceImage| (image.bytes.hash, image.bytes.clone());
+        let mut by_hash = BTreeMap::new();
+        by_hash.extend(sorted.iter().map(blob));
+        Images { by_hash, candidates: sorted.iter().map(candidate).collect(), settings }
+    }
+
+    fn blob(&self, hash: Hash128) -> Result<&Blob> {
+        let lost = || FormatError::from(offload_format::ErrorKind::Damaged { what: "the plan of the pack" });
+        self.by_hash.get(&hash).ok_or_else(|| lost().into())
+    }
+}
+
+impl ImageSource for Images {
+    type Error = Error;
+
+    fn read(&self, hash: Hash128) -> Result<Vec<u8>> {
+        let blob = self.blob(hash)?;
+        blob.read_into(packer::image_buffer(self.settings.level, usize::try_from(blob.size).unwrap_or(0)))
+    }
+
+    fn open(&self, hash: Hash128) -> Result<Box<dyn Pieces<Error> + '_>> {
+        Ok(Box::new(self.blob(hash)?.pieces()?))
+    }
+
+    fn held(&self, size: u64) -> u64 {
+        size.min(PIECE as u64)
+    }
+}
+
+/// What a pack is laid out from.
+#[derive(Debug)]
+struct Frames(packer::Frames<Blob>);
+
+impl Frames {
+    fn blocks(&self) -> &[NewBlock] {
+        &self.0.blocks
+    }
+
+    fn info(&self, image: Hash128) -> Result<FrameInfo> {
+        self.0.infos.get(&image).copied().ok_or_else(unplanned)
+    }
+
+    fn blob(&self, content: Hash128) -> Result<Blob> {
+        self.0.stored.get(&content).cloned().ok_or_else(unplanned)
+    }
+}
+
+/// How an image is stored relative to others.
+#[derive(Clone, Copy)]
+struct Relation {
+    codec: Codec,
+    filter: Filter,
+    parent: Option<Hash128>,
+}
+
+struct Maker<'a> {
+    cache: &'a Cache,
+    plan: &'a Plan,
+    images: &'a Images,
+}
+
+impl FrameMaker for Maker<'_> {
+    type Stored = Blob;
+    type Error = Error;
+
+    fn size(&self, image: Hash128) -> u64 {
+        self.images.by_hash.get(&image).map_or(0, |blob| blob.size)
+    }
+
+    fn image(&self, _: &Plan, image: Hash128) -> Result<StoredFrame<FrameInfo, Blob>> {
+        let (record, stored) = self.image(self.images.blob(image)?)?;
+        Ok(StoredFrame { record, stored })
+    }
+
+    fn block(&self, _: &Plan, number: usize) -> Result<StoredFrame<NewBlock, Blob>> {
+        let (record, stored) = self.block(number)?;
+        Ok(StoredFrame { record, stored })
+    }
+}
+
+impl Maker<'_> {
+    /// All frames.
+    fn frames(&self, context: &Context) -> Result<Frames> {
+        let hashes: Vec<Hash128> = self.images.by_hash.keys().copied().collect();
+        Ok(Frames(packer::make_frames(self.plan, &hashes, self, &context.jobs)?))
+    }
+
+    /// The frames that are not in the cache, and worth a way to another machine.
+    fn wanted(&self) -> Result<Vec<Wanted>> {
+        let mut all = Vec::new();
+        for image in self.images.by_hash.keys() {
+            let Some(work) = FrameWork::of_image(self.plan, *image) else { continue };
+            let frame = self.key(*image, self.relation(*image)?);
+            all.push(Wanted { sizes: self.sizes(&work), work, frame, content: None });
+        }
+        for (number, block) in self.plan.blocks().iter().enumerate() {
+            let Some(work) = FrameWork::of_block(self.plan, number) else { continue };
+            let BlockKeys { frame, content } = self.block_keys(block)?;
+            all.push(Wanted { sizes: self.sizes(&work), work, frame, content: Some(content) });
+        }
+        all.retain(|wanted| wanted.is_worth_it() && self.cache.get(wanted.frame).is_none());
+        Ok(all)
+    }
+
+    fn sizes(&self, work: &FrameWork) -> Sizes {
+        let all = |content: &Content| {
+            content.images.iter().map(|image| self.size(*image)).fold(0, u64::saturating_add)
+        };
+        Sizes { content: all(&work.content), parent: work.parent.as_ref().map_or(0, all) }
+    }
+
+    fn relation(&self, image: Hash128) -> Result<Relation> {
+        match self.plan.step(image) {
+            Some(Step::Frame { codec, filter, parent }) => {
+                Ok(Relation { codec: *codec, filter: *filter, parent: *parent })
+            }
+            _ => Err(unplanned()),
+        }
+    }
+
+    /// The frame of an image that has one of its own.
+    fn image(&self, image: &Blob) -> Result<(FrameInfo, Blob)> {
+        let relation = self.relation(image.hash)?;
+        let Relation { codec, filter, parent } = relation;
+        if codec == Codec::Raw {
+            return Ok((FrameInfo::new(Codec::Raw, image.size, image.size, image.hash), image.clone()));
+        }
+        let key = self.key(image.hash, relation);
+        // Others of that size are patches.
+        let streamed = image.size > MAX_WHOLE && parent.is_none();
+        let frame = if streamed {
+            self.cache.stream_or(key, |out| self.stream(image, out))?
+        } else {
+            let encode = || Ok(packer::encode_image(self.plan, self.images, image.hash)?.into_bytes());
+            self.cache.get_or(key, encode)?
+        };
+        // What does not shrink is stored as it is, whatever was planned.
+        let shrunk = codec == Codec::Patch || frame.size < image.size || streamed;
+        let (codec, parent) = if shrunk { (codec, parent) } else { (Codec::Raw, None) };
+        Ok((FrameInfo::new(codec, frame.size, image.size, image.hash).related(filter, parent), frame))
+    }
+
+    fn key(&self, image: Hash128, relation: Relation) -> Key {
+        let Relation { codec, filter, parent } = relation;
+        let numbers = [codec.to_u16().to_le_bytes(), filter.to_u16().to_le_bytes()].concat();
+        let key = KeyBuilder::new("frame 5").part(&image.0).part(&numbers);
+        let key = key.part(&self.plan.level().to_le_bytes());
+        match parent {
+            // A parent lends what its filter made of it.
+            Some(parent) => {
+                key.part(&parent.0).part(&self.plan.filter(parent).to_u16().to_le_bytes()).finish()
+            }
+            None => key.finish(),
+        }
+    }
+
+    fn stream(&self, image: &Blob, out: &mut dyn Write) -> Result<()> {
+        let mut stream = packer::stream(self.plan, image.size)?;
+        let failed = |error| Error::new(format!("cannot write a compressed image: {error}"));
+        let mut sink = |bytes: &[u8]| out.write_all(bytes).map_err(failed);
+        image.for_each_piece(&mut |piece| stream.feed(piece, &mut sink))?;
+        stream.finish(&mut sink)
+    }
+
+    /// The frame of a block. Hash and size of its content are kept as well.
+    fn block(&self, number: usize) -> Result<(NewBlock, Blob)> {
+        let block = self.plan.blocks().get(number).ok_or_else(unplanned)?;
+        let BlockKeys { frame, content } = self.block_keys(block)?;
+        let kept = self.cache.get(frame).zip(self.cache.get(content));
+        let (frame, note) = match kept {
+            Some(kept) => kept,
+            None => {
+                let frame = packer::encode_block(self.plan, self.images, number)?;
+                self.keep_block(block, frame.info(), frame.bytes())?
+            }
+        };
+        let content = note.read()?;
+        let hash = Hash128(bytes::array(&content, 0, "block")?);
+        let raw_size = bytes::u64_at(&content, 16, "block")?;
+        let codec = if frame.size < raw_size { block.codec } else { Codec::Raw };
+        let mut block = NewBlock::new(codec, frame.size, raw_size, hash);
+        block.parent = Some(Hash128(bytes::array(&content, 24, "block")?)).filter(|_| codec.needs_parent());
+        Ok((block, frame))
+    }
+
+    /// Puts the frame of a block and what is known of its content into the cache.
+    fn keep_block(&self, block: &BlockPlan, info: FrameInfo, frame: &[u8]) -> Result<(Blob, Blob)> {
+        let keys = self.block_keys(block)?;
+        Ok((self.cache.put(keys.frame, frame)?, self.cache.put(keys.content, &content_note(&info))?))
+    }
+
+    fn block_keys(&self, block: &BlockPlan) -> Result<BlockKeys> {
+        let key = |what| self.block_key(what, block);
+        Ok(BlockKeys { frame: key("block 3")?, content: key("block content 3")? })
+    }
+
+    fn block_key(&self, what: &str, block: &BlockPlan) -> Result<Key> {
+        let key = KeyBuilder::new(what).part(&self.plan.level().to_le_bytes());
+        let key = members(key, block);
+        let Some(parent) = block.parent else { return Ok(key.finish()) };
+        let parent = self.plan.blocks().get(parent).ok_or_else(unplanned)?;
+        Ok(members(key.part(b"parent"), parent).finish())
+    }
+}
+
+/// Of the entries of a block in the cache.
+struct BlockKeys {
+    frame: Key,
+    /// Hash, size and parent of its content.
+    content: Key,
+}
+
+/// What the content of a block is made of, and how it is compressed.
+fn members(key: KeyBuilder, block: &BlockPlan) -> KeyBuilder {
+    let numbers = [block.codec.to_u16().to_le_bytes(), block.filter.to_u16().to_le_bytes()].concat();
+    block.members.iter().fold(key.part(&numbers), |key, image| key.part(&image.0))
+}
+
+fn unplanned() -> Error {
+    Error::new("an image is not in the plan of its pack")
 }
 
 #[cfg(test)]

@@ -9,52 +9,34 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use offload_format::codec::Codec;
+use offload_format::codec::{Codec, FrameInfo};
 use offload_format::packer::{self, Content, FrameWork, ImageSource, MAX_WHOLE, Need, Pool};
 use offload_format::remote::{Action, Executed, Input, Source, Stored, Variable};
 use offload_format::{Hash128, variable};
 
-use super::maker::{Maker, unplanned};
 use crate::cache::{Key, KeyBuilder};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fs::{self, TemporaryName};
 use crate::jobs::Token;
 use crate::remote::Remote;
 use crate::tally::Origin;
 use crate::tool::Context;
 
-/// Puts frames into the cache that other machines have, or make while this one makes others.
-pub(super) fn fetch(context: &Context, remote: &Remote, maker: &Maker<'_>) -> Result<()> {
-    let wanted = wanted(maker)?;
-    if wanted.is_empty() {
-        return Ok(());
-    }
-    let program = if remote.settings.execute { remote.own_program(context) } else { None };
-    let elsewhere = Elsewhere {
-        context,
-        remote,
-        maker,
-        pool: Pool::new(&context.jobs),
-        folder: fs::scratch(context.cache.dir())?,
-        program,
-        compressors: compressors(&wanted)?,
-        is_refused: AtomicBool::new(false),
-    };
-    let frames = context.jobs.map(&wanted, |frame| elsewhere.frame(frame));
-    frames.into_iter().collect()
+/// A frame, and where the cache of this machine has it.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    pub(super) work: FrameWork,
+    pub(super) sizes: Sizes,
+    pub(super) frame: Key,
+    /// Of a block: where what is known of its content is.
+    pub(super) content: Option<Key>,
 }
 
-/// A frame that is not in the cache of this machine.
-struct Wanted {
-    work: FrameWork,
-    place: Place,
-}
-
-/// Whose frame it is.
-enum Place {
-    Image(Hash128),
-    /// The block with this number.
-    Block(usize),
+/// In bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    pub(super) content: u64,
+    pub(super) parent: u64,
 }
 
 /// So many bytes of content and parent, in a frame of the slowest compressors, are worth a way to another machine: they take
@@ -63,54 +45,55 @@ const WORTH: u64 = 512 << 10;
 /// The levels of zstd that are slow.
 const SLOW: i32 = 16;
 
-/// The frames that are worth it, and not in the cache.
-fn wanted(maker: &Maker<'_>) -> Result<Vec<Wanted>> {
-    let mut all = Vec::new();
-    for image in maker.images.by_hash.keys() {
-        if let Some(work) = FrameWork::of_image(maker.plan, *image).filter(|work| is_worth_it(maker, work))
-            && maker.cache.get(maker.key(*image, maker.relation(*image)?)).is_none()
-        {
-            all.push(Wanted { work, place: Place::Image(*image) });
-        }
+impl Wanted {
+    /// Whether compressing takes longer than the way to another machine.
+    pub(super) fn is_worth_it(&self) -> bool {
+        let is_slow = match self.work.codec {
+            Codec::Lzma | Codec::LzmaPrefix => true,
+            Codec::Zstd | Codec::ZstdPrefix => self.work.level >= SLOW,
+            _ => false,
+        };
+        let Sizes { content, parent } = self.sizes;
+        // Larger ones are compressed as a stream, and never in memory as a whole.
+        is_slow && content <= MAX_WHOLE && content.saturating_add(parent) >= WORTH
     }
-    for (number, block) in maker.plan.blocks().iter().enumerate() {
-        if let Some(work) = FrameWork::of_block(maker.plan, number).filter(|work| is_worth_it(maker, work))
-            && maker.cache.get(maker.block_keys(block)?.frame).is_none()
-        {
-            all.push(Wanted { work, place: Place::Block(number) });
-        }
-    }
-    Ok(all)
 }
 
-fn is_worth_it(maker: &Maker<'_>, work: &FrameWork) -> bool {
-    let is_slow = match work.codec {
-        Codec::Lzma | Codec::LzmaPrefix => true,
-        Codec::Zstd | Codec::ZstdPrefix => work.level >= SLOW,
-        _ => false,
+/// Hash, size and parent of a block's content, as the cache keeps them.
+pub(super) fn content_note(info: &FrameInfo) -> Vec<u8> {
+    let parent = info.parent.map_or([0; 16], |parent| parent.0);
+    [&info.hash.0[..], &info.raw_size.to_le_bytes(), &parent].concat()
+}
+
+/// Puts frames of `images` into the cache that other machines have, or make while this one makes others.
+pub(super) fn fetch<S: ImageSource<Error = Error>>(
+    context: &Context,
+    remote: &Remote,
+    images: &S,
+    wanted: &[Wanted],
+) -> Result<()> {
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let program = if remote.settings.execute { remote.own_program(context) } else { None };
+    let elsewhere = Elsewhere {
+        context,
+        remote,
+        images,
+        pool: Pool::new(&context.jobs),
+        folder: fs::scratch(context.cache.dir())?,
+        program,
+        compressors: compressors(wanted)?,
+        is_refused: AtomicBool::new(false),
     };
-    let Sizes { content, parent } = Sizes::of(maker, work);
-    // Larger ones are compressed as a stream, and never in memory as a whole.
-    is_slow && content <= MAX_WHOLE && content.saturating_add(parent) >= WORTH
+    let frames = context.jobs.map(wanted, |frame| elsewhere.frame(frame));
+    frames.into_iter().collect()
 }
 
-struct Sizes {
-    content: u64,
-    parent: u64,
-}
-
-impl Sizes {
-    fn of(maker: &Maker<'_>, work: &FrameWork) -> Sizes {
-        let size = |image: &Hash128| maker.images.by_hash.get(image).map_or(0, |blob| blob.size);
-        let all = |content: &Content| content.images.iter().map(size).fold(0, u64::saturating_add);
-        Sizes { content: all(&work.content), parent: work.parent.as_ref().map_or(0, all) }
-    }
-}
-
-struct Elsewhere<'a> {
+struct Elsewhere<'a, S> {
     context: &'a Context,
     remote: &'a Remote,
-    maker: &'a Maker<'a>,
+    images: &'a S,
     /// Of memory.
     pool: Pool<'a>,
     /// Images as files, for the process that sends them.
@@ -122,7 +105,7 @@ struct Elsewhere<'a> {
     is_refused: AtomicBool,
 }
 
-impl Elsewhere<'_> {
+impl<S: ImageSource<Error = Error>> Elsewhere<'_, S> {
     /// Finds or makes a frame, and puts it into the cache.
     fn frame(&self, wanted: &Wanted) -> Result<()> {
         let Elsewhere { context, remote, .. } = self;
@@ -167,12 +150,11 @@ impl Elsewhere<'_> {
     }
 
     fn made_here(&self, wanted: &Wanted, token: Token<'_>) -> Result<Vec<u8>> {
-        let Wanted { work, .. } = wanted;
-        let Sizes { content, parent } = Sizes::of(self.maker, work);
+        let Wanted { work, sizes: Sizes { content, parent }, .. } = wanted;
         let frame = {
             // Whoever has memory has the right to run already, and gives it back.
-            let _memory = self.pool.share(Need::encoding(work.codec, work.level, content, parent));
-            work.encode(self.maker.images)?
+            let _memory = self.pool.share(Need::encoding(work.codec, work.level, *content, *parent));
+            work.encode(self.images)?
         };
         drop(token);
         self.keep(wanted, &frame)?;
@@ -181,23 +163,17 @@ impl Elsewhere<'_> {
 
     /// Puts `frame` into the cache if it is what is wanted.
     fn keep(&self, wanted: &Wanted, frame: &[u8]) -> Result<bool> {
-        let Maker { cache, images, .. } = self.maker;
-        let Wanted { work, place } = wanted;
-        let Sizes { content, parent } = Sizes::of(self.maker, work);
+        let Wanted { work, sizes: Sizes { content, parent }, .. } = wanted;
         let info = {
             // The content that is wanted, and the one that is in the frame.
-            let _memory = self.pool.share(Need::encoding(Codec::Raw, 0, content.saturating_mul(2), parent));
-            work.info(*images, frame)?
+            let _memory = self.pool.share(Need::encoding(Codec::Raw, 0, content.saturating_mul(2), *parent));
+            work.info(self.images, frame)?
         };
         let Some(info) = info else { return Ok(false) };
-        match place {
-            Place::Image(image) => {
-                cache.put(self.maker.key(*image, self.maker.relation(*image)?), frame)?;
-            }
-            Place::Block(number) => {
-                let block = self.maker.plan.blocks().get(*number).ok_or_else(unplanned)?;
-                self.maker.keep_block(block, info, frame)?;
-            }
+        let cache = &self.context.cache;
+        cache.put(wanted.frame, frame)?;
+        if let Some(content) = wanted.content {
+            cache.put(content, &content_note(&info))?;
         }
         Ok(true)
     }
@@ -238,14 +214,17 @@ impl Elsewhere<'_> {
     }
 
     fn compressor(&self, work: &FrameWork) -> Result<Hash128> {
-        self.compressors.get(&work.codec).copied().ok_or_else(unplanned)
+        self.compressors
+            .get(&work.codec)
+            .copied()
+            .ok_or_else(|| Error::new("a frame has a codec that was not asked for"))
     }
 
     /// The file of an image.
     fn file(&self, image: Hash128) -> Result<PathBuf> {
         let path = self.folder.path().join(image.to_string());
         if !path.exists() {
-            let content = self.maker.images.read(image)?;
+            let content = self.images.read(image)?;
             fs::publish(&path, |out| out.write_all(&content))?;
         }
         Ok(path)

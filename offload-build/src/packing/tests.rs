@@ -1,10 +1,8 @@
 //! Packing through a cache: what is kept, what is made, how much memory it takes.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use offload_format::Hash128;
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{NewImage, Pack as Reader, Pages};
 use offload_format::packer::Mode;
@@ -12,7 +10,6 @@ use offload_format::packer::Mode;
 use super::*;
 use crate::cache::tests::{key, unlimited};
 use crate::env::CargoEnv;
-use crate::error::Error;
 use crate::jobs::Jobs;
 use crate::tool::ToolLimit;
 
