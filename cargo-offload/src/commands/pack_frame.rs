@@ -31,7 +31,7 @@ pub(super) fn run(args: &cli::PackFrame) -> Result<ExitStatus> {
         content: content(args.filter, own),
         parent: args.parent_filter.map(|filter| content(filter, parents)),
     };
-    publish::publish(&args.output, &work.encode(&images)?)?;
+    publish::publish(&args.output, work.encode(&images)?.bytes())?;
     Ok(ExitStatus::Success)
 }
 

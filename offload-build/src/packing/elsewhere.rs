@@ -157,11 +157,11 @@ impl<S: ImageSource<Error = Error>> Elsewhere<'_, S> {
             work.encode(self.images)?
         };
         drop(token);
-        self.keep(wanted, &frame)?;
-        Ok(frame)
+        self.put(wanted, &frame.info(), frame.bytes())?;
+        Ok(frame.into_bytes())
     }
 
-    /// Puts `frame` into the cache if it is what is wanted.
+    /// Puts `frame` of elsewhere into the cache if it is what is wanted.
     fn keep(&self, wanted: &Wanted, frame: &[u8]) -> Result<bool> {
         let Wanted { work, sizes: Sizes { content, parent }, .. } = wanted;
         let info = {
@@ -170,12 +170,17 @@ impl<S: ImageSource<Error = Error>> Elsewhere<'_, S> {
             work.info(self.images, frame)?
         };
         let Some(info) = info else { return Ok(false) };
+        self.put(wanted, &info, frame)?;
+        Ok(true)
+    }
+
+    fn put(&self, wanted: &Wanted, info: &FrameInfo, frame: &[u8]) -> Result<()> {
         let cache = &self.context.cache;
         cache.put(wanted.frame, frame)?;
         if let Some(content) = wanted.content {
-            cache.put(content, &content_note(&info))?;
+            cache.put(content, &content_note(info))?;
         }
-        Ok(true)
+        Ok(())
     }
 
     /// The command of a worker; `None` if it is to be done here.

@@ -3,7 +3,7 @@
 use super::encode::joined;
 use super::plan::{BlockPlan, Plan, Step};
 use super::source::ImageSource;
-use crate::codec::{self, Codec, EncodeOptions, Filter, FrameInfo, Parent};
+use crate::codec::{self, Codec, EncodeOptions, Filter, Frame, FrameInfo, Parent};
 use crate::{Error, Hash128};
 
 /// What the frame of an image or of a block is made of.
@@ -61,17 +61,17 @@ impl FrameWork {
         self.content.images.iter().chain(parent).copied()
     }
 
-    /// The bytes of the frame, as [`encode_image`](super::encode_image) and [`encode_block`](super::encode_block) make
-    /// them.
+    /// The frame of the content, with the bytes that [`encode_image`](super::encode_image) and
+    /// [`encode_block`](super::encode_block) make.
     ///
     /// # Errors
     /// Those of `source` and of the codec.
-    pub fn encode<S: ImageSource>(&self, source: &S) -> Result<Vec<u8>, S::Error> {
+    pub fn encode<S: ImageSource>(&self, source: &S) -> Result<Frame, S::Error> {
         let parent = self.parent_of(source)?;
         let parent = parent.as_ref().map(|content| Parent { hash: Hash128::of(content), content });
         let options = EncodeOptions { codec: self.codec, filter: Filter::None, parent, level: self.level };
         let content = joined(source, &self.content.images, self.content.filter)?;
-        Ok(codec::encode_with(&content, &options)?.into_bytes())
+        Ok(codec::encode_with(&content, &options)?)
     }
 
     /// What is recorded of the content if `frame` holds it; `None` if it does not. Who has frames from elsewhere asks this
@@ -189,7 +189,7 @@ mod tests {
         for mode in modes {
             let plan = planned(&images, mode);
             for (work, frame, info) in works(&plan, &images) {
-                assert_eq!(work.encode(&images).unwrap(), frame, "{mode} {work:?}");
+                assert_eq!(work.encode(&images).unwrap().bytes(), frame, "{mode} {work:?}");
                 let found = work.info(&images, &frame).unwrap().unwrap();
                 assert_eq!(
                     (found.codec, found.stored_size, found.raw_size),
