@@ -180,6 +180,12 @@ variables! {
     XDG_CACHE_HOME = "XDG_CACHE_HOME", System, [BuildScript, Program, Subcommand],
         "where the cache is, unless `OFFLOAD_CACHE_DIR` names it; `~/.cache` unless set";
     LOCALAPPDATA = "LOCALAPPDATA", System, [BuildScript, Program, Subcommand], "the same on Windows";
+    AWS_REGION = "AWS_REGION", System, [Subcommand],
+        "AWS's own: where the bucket of `s3://` is, unless `region` in the table `remote` says so";
+    AWS_DEFAULT_REGION = "AWS_DEFAULT_REGION", System, [Subcommand], "the same, looked at after `AWS_REGION`";
+    AWS_ENDPOINT_URL_S3 = "AWS_ENDPOINT_URL_S3", System, [Subcommand],
+        "AWS's own: which server has the bucket of `s3://`, unless `endpoint` in the table `remote` says so";
+    AWS_ENDPOINT_URL = "AWS_ENDPOINT_URL", System, [Subcommand], "the same, looked at after `AWS_ENDPOINT_URL_S3`";
     PWD = "PWD", System, [BuildScript], "where cargo was started: paths in errors are relative to it";
 
     PATH = "PATH", Compiler, [BuildScript, Subcommand, Compiler], "where tools are looked for; only its absolute directories count";

@@ -2,7 +2,8 @@
 //!
 //! [`serve`] is a process beside a build. Build scripts ask it through a Unix socket, in the messages of
 //! [`offload_format::remote`]. [`Settings`] say which server it asks in turn: one of the Remote Execution API (Buildbarn,
-//! BuildBuddy, NativeLink, buildbox), an HTTP cache as Bazel has it (bazel-remote, nginx with WebDAV), or a shared folder.
+//! BuildBuddy, NativeLink, buildbox), an HTTP cache as Bazel has it (bazel-remote, nginx with WebDAV), a bucket of S3, or a
+//! shared folder.
 //!
 //! A server is trusted with nothing: what comes back is compared with its SHA-256, and build scripts check it again. No
 //! fault of a server fails a build; the build script then does the work.

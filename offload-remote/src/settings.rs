@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-pub(crate) use self::place::Place;
+pub(crate) use self::place::{Bucket, Place};
 pub(crate) use self::secret::Secret;
 use crate::Error;
 
@@ -49,6 +49,8 @@ struct Table {
     url: String,
     #[serde(default)]
     instance: String,
+    region: Option<String>,
+    endpoint: Option<String>,
     #[serde(default)]
     execute: bool,
     #[serde(default = "yes")]
@@ -129,6 +131,16 @@ impl Settings {
 
     pub(crate) fn place(&self) -> &Place {
         &self.place
+    }
+
+    /// Where a bucket is, if the table says so.
+    pub(crate) fn region(&self) -> Option<&str> {
+        self.table.region.as_deref()
+    }
+
+    /// The URL of the server that has a bucket, if the table names it.
+    pub(crate) fn endpoint(&self) -> Option<&str> {
+        self.table.endpoint.as_deref()
     }
 
     pub(crate) fn platform(&self) -> &BTreeMap<String, String> {

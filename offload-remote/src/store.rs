@@ -35,6 +35,9 @@ impl Stores {
             Place::Http(url) => {
                 Stores { store: patient::patient(http::Http::new(settings, url)?, timeout), server: None }
             }
+            Place::S3(bucket) => {
+                Stores { store: patient::patient(http::Http::s3(settings, bucket)?, timeout), server: None }
+            }
             Place::Grpc(url) => {
                 let server = Arc::new(Grpc::new(settings, url)?);
                 Stores { store: patient::patient(Arc::clone(&server), timeout), server: Some(server) }

@@ -4,13 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::Uri;
+use http::uri::Scheme;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore};
 
-use crate::settings::{Client, Place, Settings};
+use crate::settings::{Client, Settings};
 use crate::{Error, settings};
 
 /// The most that a connection takes; a host that does not answer would hold every request up otherwise.
@@ -24,27 +26,29 @@ pub(crate) enum Protocol {
     Http2,
 }
 
-/// Makes connections as the settings say.
+/// Makes connections to `url` as the settings say.
 ///
 /// # Errors
 /// A file with certificates or keys cannot be read, or this machine knows no authority.
 pub(crate) fn connector(
     settings: &Settings,
+    url: &Uri,
     protocol: Protocol,
 ) -> Result<HttpsConnector<HttpConnector>, Error> {
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
     tcp.set_connect_timeout(Some(CONNECT.min(settings.timeout())));
-    let builder = HttpsConnectorBuilder::new().with_tls_config(config(settings)?).https_or_http();
+    let builder = HttpsConnectorBuilder::new().with_tls_config(config(settings, url)?).https_or_http();
     Ok(match protocol {
         Protocol::Http1 => builder.enable_http1().wrap_connector(tcp),
         Protocol::Http2 => builder.enable_http2().wrap_connector(tcp),
     })
 }
 
-fn config(settings: &Settings) -> Result<ClientConfig, Error> {
-    let roots = if has_tls(settings) { roots(settings)? } else { RootCertStore::empty() };
+fn config(settings: &Settings, url: &Uri) -> Result<ClientConfig, Error> {
+    let has_tls = url.scheme() == Some(&Scheme::HTTPS);
+    let roots = if has_tls { roots(settings)? } else { RootCertStore::empty() };
     let builder = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(|error| Error::new(format!("TLS: {error}")))?
@@ -56,13 +60,6 @@ fn config(settings: &Settings) -> Result<ClientConfig, Error> {
         Error::new(format!("`{}` with the key `{}`: {error}", certificate.display(), key.display()))
             .hint("`certificate` and `key` in the table `remote` must belong together")
     })
-}
-
-fn has_tls(settings: &Settings) -> bool {
-    match settings.place() {
-        Place::Grpc(uri) | Place::Http(uri) => uri.scheme_str() == Some("https"),
-        Place::Folder(_) => false,
-    }
 }
 
 /// Those of the system, and the one that the settings name.

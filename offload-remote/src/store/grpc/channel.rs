@@ -69,7 +69,7 @@ pub(super) fn connect(settings: &Settings, url: &Uri) -> Result<Connection, Erro
         .keep_alive_timeout(ALIVE)
         .initial_stream_window_size(2 << 20)
         .initial_connection_window_size(16 << 20);
-    let channel = endpoint.connect_with_connector_lazy(connector(settings, Protocol::Http2)?);
+    let channel = endpoint.connect_with_connector_lazy(connector(settings, url, Protocol::Http2)?);
     Ok(InterceptedService::new(channel, Headers::of(settings)?))
 }
 

@@ -13,19 +13,25 @@ use crate::remote::Remote;
 const KEY: Hash128 = Hash128([5; 16]);
 
 #[derive(Clone, Default)]
-struct Server(Arc<Mutex<State>>);
+pub(super) struct Server(Arc<Mutex<State>>);
 
 #[derive(Default)]
-struct State {
+pub(super) struct State {
     files: HashMap<String, Vec<u8>>,
     requests: Vec<String>,
+    heads: Vec<String>,
     /// For the next requests, by method.
     statuses: Vec<(&'static str, u16)>,
     secret: Option<&'static str>,
 }
 
 impl Server {
-    async fn start(&self) -> String {
+    /// What each request began with, its line and headers.
+    pub(super) fn heads(&self) -> Vec<String> {
+        self.0.lock().unwrap().heads.clone()
+    }
+
+    pub(super) async fn start(&self) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/cache", listener.local_addr().unwrap());
         let server = self.clone();
@@ -51,6 +57,7 @@ impl Server {
             };
             let mut body = vec![0; header("content-length").map_or(0, |size| size.parse().unwrap())];
             stream.read_exact(&mut body).await.ok()?;
+            self.0.lock().unwrap().heads.push(head.replace("\r\n", "\n"));
             let mut words = head.split(' ');
             let (method, path) = (words.next()?, words.next()?);
             let (status, content) = self.answer(method, path, (header("authorization"), body));

@@ -95,6 +95,11 @@ impl<'a> Machine<'a> {
         setup::ensure_wheel(self.workspace, Wheel::Buildgrid)
     }
 
+    /// moto as Python packages.
+    pub(super) fn moto(&self) -> Result<PathBuf> {
+        setup::ensure_wheel(self.workspace, Wheel::Moto)
+    }
+
     /// NativeLink's program.
     pub(super) fn nativelink(&self) -> Result<PathBuf> {
         let named = std::env::var_os(NATIVELINK).map(PathBuf::from).filter(|program| program.is_file());

@@ -26,6 +26,8 @@ pub(super) struct Project {
     network: Option<String>,
     /// A folder of `toolchain install`, if its compilers are used.
     toolchain: Option<PathBuf>,
+    /// A file with credentials of AWS.
+    credentials: Option<PathBuf>,
     /// CUDA's toolkit, if the package needs it.
     toolkit: Option<PathBuf>,
 }
@@ -86,6 +88,7 @@ impl Project {
             compression: package.compression(),
             network: None,
             toolchain: None,
+            credentials: None,
             toolkit: (package == Package::Cuda).then(|| machine.toolkit()).transpose()?,
         };
         // Only what the package itself takes is measured later.
@@ -125,6 +128,11 @@ impl Project {
     /// From now on it is built with the compilers of this folder, or with the machine's.
     pub(super) fn set_toolchain(&mut self, folder: Option<&Path>) {
         self.toolchain = folder.map(Path::to_path_buf);
+    }
+
+    /// From now on it is built by who has these credentials, or none.
+    pub(super) fn set_credentials(&mut self, file: Option<PathBuf>) {
+        self.credentials = file;
     }
 
     /// Whether the program that was built last has as many images as it should.
@@ -174,9 +182,17 @@ impl Project {
                 command.env(format!("OFFLOAD_{variable}"), folder.join("usr/bin").join(program));
             }
         }
+        // Nobody's else: neither of the user's files nor of the machine.
+        let credentials = self.credentials.as_deref().unwrap_or(Path::new("/dev/null"));
+        command.env("AWS_SHARED_CREDENTIALS_FILE", credentials).env("AWS_CONFIG_FILE", "/dev/null");
+        command.env("AWS_EC2_METADATA_DISABLED", "true");
         command.envs(self.compression.map(|mode| ("OFFLOAD_COMPRESSION", mode)));
         command.envs(self.toolkit.iter().map(|toolkit| ("CUDA_PATH", toolkit)));
         for name in [
+            "AWS_ACCESS_KEY_ID",
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_SESSION_TOKEN",
+            "AWS_PROFILE",
             "OFFLOAD_CONFIG",
             "OFFLOAD_TARGETS",
             "OFFLOAD_REMOTE",

@@ -8,6 +8,7 @@ mod nativelink;
 mod nginx;
 mod process;
 mod proxy;
+mod s3;
 mod standin;
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -21,6 +22,7 @@ pub(super) use self::nativelink::Nativelink;
 pub(super) use self::nginx::{Nginx, Serves};
 pub(super) use self::process::{Process, bound};
 pub(super) use self::proxy::{Cut, Proxy};
+pub(super) use self::s3::S3;
 pub(super) use self::standin::Standin;
 use offload_tests::error::{Error, Result};
 

@@ -6,7 +6,7 @@ use super::alone::{self, Server};
 use super::machine::Machine;
 use super::project::{Built, Cache, Package, Project};
 use super::rows::{Check, Rows};
-use super::servers::{Authority, Buildbox, Nginx, Serves};
+use super::servers::{Authority, Buildbox, Nginx, S3, Serves};
 use offload_tests::error::{Error, Result};
 
 /// The package, and its program as it is built without other machines.
@@ -58,6 +58,8 @@ pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
     let http = Nginx::start(&at("http"), &Serves::Folder)?;
     small.fill_and_take("nginx, HTTP", &format!("url = \"http://{}\"", http.address()), rows)?;
 
+    bucket(machine, &mut small, &at("s3"), rows)?;
+
     let buildbox = Buildbox::start(machine.buildbox()?, &at("buildbox"), 2)?;
     let server = Server { name: "buildbox", url: &buildbox.url(), instance: "" };
     alone::compile(&server, rows)?;
@@ -88,6 +90,25 @@ pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
         pair.key.display()
     );
     small.fill_and_take("stand-in, TLS", &secure, rows)
+}
+
+/// Who may write fills a bucket, who may read takes all of it, and who may do neither is told so.
+fn bucket(machine: &Machine<'_>, small: &mut Compared, dir: &Path, rows: &mut Rows) -> Result<()> {
+    let s3 = S3::start(&machine.moto()?, dir)?;
+    let name = "moto, S3";
+    small.project.set_credentials(Some(s3.reader()));
+    let built = small.build(&s3.settings())?;
+    rows.build(("may not fill it", name), &built, &[Check::Same(&small.local), Check::Told]);
+    small.project.set_credentials(Some(s3.writer()));
+    small.fill_and_take(name, &s3.settings(), rows)?;
+    small.project.set_credentials(Some(s3.reader()));
+    let reads = format!("{}, upload = false", s3.settings());
+    let built = small.build(&reads)?;
+    rows.build(("only takes", name), &built, &[Check::Same(&small.local), Check::NoCompiler, Check::Silent]);
+    small.project.set_credentials(None);
+    let built = small.build(&reads)?;
+    rows.build(("nobody's", name), &built, &[Check::Same(&small.local), Check::Told]);
+    Ok(())
 }
 
 /// Workers that have no compilers get them with their first command.
