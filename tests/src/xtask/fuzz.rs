@@ -14,7 +14,7 @@ pub(crate) const HELP: &str = "fuzz [--minutes N] [--tonight | READER..]  look f
 Needs a nightly toolchain; cargo-fuzz is installed under the target directory. The files in `tests/data` are
 where it starts from, what it learns is kept under fuzz/ in the target directory for the next time. A slow input, an
 overflow, a panic and a read outside of the input fail; so does a file that is read, written and then read otherwise.
-As many run at a time as there are processors. --tonight takes a quarter of the readers, the next night the next.";
+As many run at a time as there are processors. --tonight takes a sixth of the readers, the next night the next.";
 
 /// The version of cargo-fuzz.
 const CARGO_FUZZ: &str = "0.13.1";

@@ -32,6 +32,8 @@ pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
     for name in ["CARGO", "RUSTC", "RUSTDOC", "RUSTUP_TOOLCHAIN"] {
         cargo.env_remove(name);
     }
+    // Of its own, so that nobody waits for its lock.
+    cargo.arg("--target-dir").arg(workspace.target_dir.join("msrv"));
     for name in features::published(&metadata)?.keys() {
         cargo.args(["--package", name]);
     }

@@ -1,10 +1,14 @@
 //! `nightly`: everything that takes too long for every change.
 
+mod lanes;
 mod record;
 
+use std::collections::BTreeMap;
+use std::io::Write;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use self::lanes::{Ended, Lanes};
 use self::record::{Record, Shown};
 
 use crate::reliability;
@@ -17,18 +21,24 @@ use offload_tests::workspace::{Workspace, seconds};
 
 pub(crate) const HELP: &str = "nightly [--resume] [--all] | --table  every check of `reliability` and the long tasks, one by one; fails if one does
 
-Two cores take less than two hours. What would take longer has turns: a quarter of the readers is fuzzed each night, and
-a quarter of the tasks runs. --all runs the tasks of all nights. The tables at the end have what was tried, what was
-found, how long it took, and what others reach. --resume goes on with a run that was interrupted, or repeats what failed:
-what has passed at the same commit is not run again. --table lists the checks alone.";
+Two cores take less than two hours. What would take longer has turns: a sixth of the readers is fuzzed each night, and a
+sixth of the tasks runs. --all runs the tasks of all nights. Checks that are tests run beside those that are tasks; what
+they print comes when they end. The tables at the end have what was tried, what was found, how long it took, and what
+others reach. --resume goes on with a run that was interrupted, or repeats what failed: what has passed at the same commit
+is not run again. --table lists the checks alone.";
 
 /// Tasks that show no row of the table. The nights take about equally long.
 const TASKS: [&[&[&str]]; turns::NIGHTS as usize] = [
     &[&["fresh"], &["seeded"], &["amd"]],
     &[&["fresh", "--toolchain"], &["prune"], &["sycl"], &["builtins"]],
-    &[&["fresh", "--rust-alone"], &["hour", "--network"], &["book"], &["bench", "pack"], &["bench", "start"]],
-    &[&["remote"], &["sandboxes"], &["platforms"], &["gate"], &["gpu", "--run-here", "--device", "host"]],
+    &[&["fresh", "--rust-alone"], &["hour", "--network"], &["book"]],
+    &[&["remote", "tiers", "cuda", "schedulers", "packs"], &["sandboxes"], &["platforms"]],
+    &[&["remote", "large", "faults", "load"], &["gate"], &["gpu", "--run-here", "--device", "host"]],
+    &[&["bench", "pack"], &["bench", "start"]],
 ];
+
+/// Rows whose checks measure time, or take all processors.
+const ALONE: [&str; 3] = ["R1", "R3", "R5"];
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let mut record = Record::new(workspace)?;
@@ -47,16 +57,12 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     }
     let start = Instant::now();
     let mut night = Night { runner: Runner::new(workspace, Extent::Full)?, record, earlier: 0 };
-    let mut outcomes = Vec::new();
-    // The next one says something of its own even where one failed.
-    for check in CHECKS {
-        outcomes.extend(night.check(check)?);
-    }
+    let outcomes = night.checks()?;
     let mut table = Table::new(["task", "verdict", "time"]);
     let mut all = outcomes.iter().all(|outcome| outcome.passed);
     let tasks: Vec<&[&str]> = turns.into_iter().copied().flatten().copied().collect();
     for task in &tasks {
-        let Ended { passed, time } = night.task(task)?;
+        let TaskEnded { passed, time } = night.task(task)?;
         all &= passed;
         let verdict = if passed { "ok" } else { "FAILED" };
         table.row([task.join(" "), verdict.to_string(), seconds(time)]);
@@ -79,34 +85,64 @@ struct Night<'a> {
     earlier: usize,
 }
 
+/// Under which a check is recorded.
+fn name_of(check: &Check) -> String {
+    format!("{} {}: {}", check.row, check.group, check.promise)
+}
+
 /// How a task ended.
-struct Ended {
+struct TaskEnded {
     passed: bool,
     time: Duration,
 }
 
 impl Night<'_> {
-    fn check(&mut self, check: &'static Check) -> Result<Option<Outcome>> {
-        let name = format!("{} {}: {}", check.row, check.group, check.promise);
-        if let Some(shown) = self.record.get(&name) {
-            self.earlier = self.earlier.saturating_add(1);
-            let Shown { tried, found, seconds } = shown.clone();
-            let time = Duration::from_secs(seconds);
-            return Ok(Some(Outcome { check, tried, found, time, passed: true }));
+    /// All checks, in the order of the rows. The next one says something of its own even where one failed.
+    fn checks(&mut self) -> Result<Vec<Outcome>> {
+        let mut ended = BTreeMap::new();
+        let mut lanes = Lanes::default();
+        for (number, check) in CHECKS.iter().enumerate() {
+            if let Some(outcome) = self.passed_before(check) {
+                ended.insert(number, outcome);
+            } else if ALONE.contains(&check.row) {
+                if let Some(outcome) = self.runner.run(check)? {
+                    self.keep(&outcome)?;
+                    ended.insert(number, outcome);
+                }
+            } else if let Some(ready) = self.runner.ready(check) {
+                lanes.add(number, ready);
+            }
         }
-        let outcome = self.runner.run(check)?;
-        if let Some(Outcome { tried, found, time, passed: true, .. }) = &outcome {
-            let shown = Shown { tried: tried.clone(), found: found.clone(), seconds: time.as_secs() };
-            self.record.add(name, shown)?;
+        for one in lanes.start() {
+            let Ended { number, outcome, said } = one?;
+            std::io::stdout().write_all(&said)?;
+            self.keep(&outcome)?;
+            ended.insert(number, outcome);
         }
-        Ok(outcome)
+        Ok(ended.into_values().collect())
     }
 
-    fn task(&mut self, task: &[&str]) -> Result<Ended> {
+    fn passed_before(&mut self, check: &'static Check) -> Option<Outcome> {
+        let Shown { tried, found, seconds } = self.record.get(&name_of(check))?.clone();
+        self.earlier = self.earlier.saturating_add(1);
+        Some(Outcome { check, tried, found, time: Duration::from_secs(seconds), passed: true })
+    }
+
+    /// Keeps what has passed for `--resume`.
+    fn keep(&mut self, outcome: &Outcome) -> Result<()> {
+        if !outcome.passed {
+            return Ok(());
+        }
+        let Outcome { check, tried, found, time, .. } = outcome;
+        let shown = Shown { tried: tried.clone(), found: found.clone(), seconds: time.as_secs() };
+        self.record.add(name_of(check), shown)
+    }
+
+    fn task(&mut self, task: &[&str]) -> Result<TaskEnded> {
         let name = task.join(" ");
         if let Some(shown) = self.record.get(&name) {
             self.earlier = self.earlier.saturating_add(1);
-            return Ok(Ended { passed: true, time: Duration::from_secs(shown.seconds) });
+            return Ok(TaskEnded { passed: true, time: Duration::from_secs(shown.seconds) });
         }
         let begun = Instant::now();
         let passed = self.runner.task(task).status()?.success();
@@ -115,6 +151,6 @@ impl Night<'_> {
             let shown = Shown { tried: String::new(), found: String::new(), seconds: time.as_secs() };
             self.record.add(name, shown)?;
         }
-        Ok(Ended { passed, time })
+        Ok(TaskEnded { passed, time })
     }
 }

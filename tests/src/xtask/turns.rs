@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use offload_tests::error::{Error, Result};
 
 /// In so many nights everything has its turn.
-pub(crate) const NIGHTS: u64 = 4;
+pub(crate) const NIGHTS: u64 = 6;
 const DAY: u64 = 24 * 60 * 60;
 
 /// Days since 1970.
@@ -27,10 +27,10 @@ mod tests {
 
     #[test]
     fn each_has_its_night() {
-        let all = ["a", "b", "c", "d", "e"];
-        assert_eq!(of_night(&all, 20_000), [&"a", &"e"]);
+        let all = ["a", "b", "c", "d", "e", "f", "g"];
+        assert_eq!(of_night(&all, 6 * 3_333), [&"a", &"g"]);
         let mut seen: Vec<&&str> = (20_000..20_000 + NIGHTS).flat_map(|day| of_night(&all, day)).collect();
         seen.sort();
-        assert_eq!(seen, [&"a", &"b", &"c", &"d", &"e"]);
+        assert_eq!(seen, [&"a", &"b", &"c", &"d", &"e", &"f", &"g"]);
     }
 }
