@@ -34,6 +34,9 @@ pub(super) struct Terms {
     pub(super) lookup: Lookup,
 }
 
+/// In seconds. NativeLink refuses what may run longer than twenty minutes, unless it is told otherwise; others an hour.
+const LONGEST: i64 = 20 * 60;
+
 impl Prepared {
     /// Reads the inputs of `action`.
     ///
@@ -76,11 +79,10 @@ fn seal(action: Action, terms: Terms, tree: Tree) -> Prepared {
         ..Default::default()
     };
     let command = Blob::of(command.encode_to_vec());
-    let seconds = i64::try_from(action.seconds).unwrap_or(i64::MAX);
     let message = api::Action {
         command_digest: Some(command.digest.message()),
         input_root_digest: Some(tree.root.message()),
-        timeout: (seconds != 0).then_some(protobuf::Duration { seconds, nanos: 0 }),
+        timeout: limit(action.seconds),
         do_not_cache: terms.lookup == Lookup::Never,
         salt: terms.salt,
         platform,
@@ -90,4 +92,23 @@ fn seal(action: Action, terms: Terms, tree: Tree) -> Prepared {
     let digest = message.digest;
     blobs.extend([command, message]);
     Prepared { action: digest, blobs, outputs: action.outputs, seconds: action.seconds, lookup: terms.lookup }
+}
+
+/// The limit that a server is told: none if it is for ever, or longer than servers allow, which then have their own. How
+/// long this machine waits is another matter ([`Prepared::seconds`]).
+fn limit(seconds: u64) -> Option<protobuf::Duration> {
+    let seconds = i64::try_from(seconds).ok().filter(|seconds| (1..=LONGEST).contains(seconds))?;
+    Some(protobuf::Duration { seconds, nanos: 0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_hear_of_limits_that_they_allow() {
+        for (seconds, told) in [(0, None), (1, Some(1)), (1200, Some(1200)), (3600, None), (u64::MAX, None)] {
+            assert_eq!(limit(seconds).map(|limit| limit.seconds), told);
+        }
+    }
 }

@@ -65,7 +65,11 @@ fn configuration(dir: &Path, Addresses { address, workers }: &Addresses, jobs: u
         ],
         "schedulers": [{
             "name": "scheduler",
-            "simple": { "supported_platform_properties": { "cpu_count": "minimum" } },
+            // Without it the server runs again what it has run: it leaves looking to the client.
+            "cache_lookup": {
+                "ac_store": "ac",
+                "scheduler": { "simple": { "supported_platform_properties": { "cpu_count": "minimum" } } },
+            },
         }],
         "workers": [{ "local": {
             "worker_api_endpoint": { "uri": format!("grpc://{workers}") },
