@@ -1,7 +1,7 @@
 //! An HTTP cache as Bazel has it: `ac/<SHA-256>` and `cas/<SHA-256>` below a URL, read with GET and written with PUT.
 //!
-//! bazel-remote serves it, nginx or Apache with WebDAV, and S3 to who signs what he asks. The client is hyper's, which
-//! gRPC needs anyway. <https://bazel.build/remote/caching#http-caching>
+//! bazel-remote serves it, nginx or Apache with WebDAV, and S3, where requests are signed. The client is hyper's, which gRPC
+//! needs anyway. <https://bazel.build/remote/caching#http-caching>
 
 mod client;
 mod s3;
@@ -74,7 +74,7 @@ impl Http {
         match answer.status {
             StatusCode::OK => Ok(Some(answer.body)),
             StatusCode::GONE | StatusCode::NO_CONTENT => Ok(None),
-            StatusCode::NOT_FOUND if self.service.has_place(&answer) => Ok(None),
+            StatusCode::NOT_FOUND if !self.service.lacks_bucket(&answer) => Ok(None),
             _ => Err(self.service.refusal(&Method::GET, &answer)),
         }
     }
@@ -127,11 +127,11 @@ impl Service {
         }
     }
 
-    /// Whether an answer that nothing is there is about a file alone.
-    fn has_place(&self, answer: &Answer) -> bool {
+    /// Whether not a file is missing, but the place for all of them.
+    fn lacks_bucket(&self, answer: &Answer) -> bool {
         match self {
-            Service::Cache => true,
-            Service::S3(_) => !s3::lacks_bucket(answer),
+            Service::Cache => false,
+            Service::S3(_) => s3::lacks_bucket(answer),
         }
     }
 

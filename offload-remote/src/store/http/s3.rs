@@ -59,14 +59,13 @@ impl Address {
             Some(endpoint) => format!("{}/{name}", endpoint.trim_end_matches('/')),
             None => of_aws(name, &region),
         };
+        let text = format!("{base}{prefix}");
         let refused = |why: String| {
-            let endpoint = endpoint.as_deref().unwrap_or_default();
-            Error::new(format!("the endpoint `{endpoint}` of S3, in the region `{region}`, {why}")).hint(
+            Error::new(format!("the bucket cannot be at `{text}`: that {why}")).hint(
                 "write `endpoint = \"https://HOST:PORT\"` and `region = \"NAME\"` in the table `remote`",
             )
         };
-        let url: Uri =
-            format!("{base}{prefix}").parse().map_err(|error| refused(format!("is no URL ({error})")))?;
+        let url: Uri = text.parse().map_err(|error| refused(format!("is no URL ({error})")))?;
         match url.scheme_str() {
             Some("http" | "https") => Ok(Address { url, region }),
             _ => Err(refused("has not `http://` or `https://`".into())),
