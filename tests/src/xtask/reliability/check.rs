@@ -199,12 +199,15 @@ fn test_that_ran(line: &str) -> Option<&str> {
     (!result.starts_with("ignored")).then_some(name)
 }
 
-/// A line for each outcome: what was tried and found, and the figure of others beside them.
+/// In characters. Some checks sum up a dozen figures.
+const WIDEST_CELL: usize = 48;
+
+/// A row for each outcome: what was tried and found, and the figure of others beside them.
 pub(crate) fn print(outcomes: &[Outcome]) {
     let mut table = Table::new(["row", "task", "verdict", "time", "tried", "found", "others"]);
     for outcome in outcomes {
         let verdict = if outcome.passed { "ok" } else { "FAILED" };
-        table.row([
+        let cells = [
             outcome.check.row.to_string(),
             outcome.check.group.to_string(),
             verdict.to_string(),
@@ -212,7 +215,8 @@ pub(crate) fn print(outcomes: &[Outcome]) {
             outcome.tried.clone(),
             outcome.found.clone(),
             outcome.check.anchor.to_string(),
-        ]);
+        ];
+        table.wrapped_row(cells, WIDEST_CELL);
     }
     print!("{table}");
 }
