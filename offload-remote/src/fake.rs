@@ -53,6 +53,8 @@ pub(crate) struct State {
     pub(crate) breaks: usize,
     /// Files of this machine that the worker has in another version.
     pub(crate) others: BTreeSet<String>,
+    /// Files that `sha256sum` has read.
+    pub(crate) hashed: Vec<String>,
     /// A header without which nothing is answered.
     pub(crate) secret: Option<(&'static str, &'static str)>,
 }
@@ -127,6 +129,7 @@ impl State {
             gather: None,
             breaks: 0,
             others: BTreeSet::new(),
+            hashed: Vec::new(),
             secret: None,
         }
     }

@@ -172,6 +172,44 @@ async fn workers_with_the_same_program_are_asked_once() {
 }
 
 #[tokio::test]
+async fn a_worker_reads_what_programs_share_once() {
+    let fake = Fake::start().await;
+    fake.state().delay = std::time::Duration::from_millis(20);
+    let executor = executor(&fake, "");
+    let runs = ["/bin/ls", "/bin/cat"].map(|path| {
+        let executor = Arc::clone(&executor);
+        tokio::spawn(async move { executed(&executor, with_worker(path, path)).await.exit_code })
+    });
+    for run in runs {
+        assert_eq!(run.await.unwrap(), 0);
+    }
+    let mut hashed = fake.state().hashed.clone();
+    assert!(hashed.iter().any(|path| path.contains("/libc.so")), "{hashed:?}");
+    let all = hashed.len();
+    hashed.sort_unstable();
+    hashed.dedup();
+    assert_eq!(hashed.len(), all);
+}
+
+#[tokio::test]
+async fn who_waits_for_a_question_without_an_answer_asks_no_other() {
+    let fake = Fake::start().await;
+    fake.state().delay = std::time::Duration::from_millis(50);
+    fake.state().faults = vec![("execute", Code::InvalidArgument)];
+    let executor = executor(&fake, "");
+    let runs = ["/bin/ls", "/bin/cat", "/bin/ls"].map(|path| {
+        let executor = Arc::clone(&executor);
+        tokio::spawn(async move { executor.execute(with_worker(path, path)).await })
+    });
+    for run in runs {
+        assert!(matches!(run.await.unwrap(), Reply::Declined { .. }));
+    }
+    assert_eq!(fake.count("execute"), 1);
+    executor.runner.remote.health.succeeded();
+    assert_eq!(executed(&executor, with_worker("a", "/bin/ls")).await.exit_code, 0);
+}
+
+#[tokio::test]
 async fn a_worker_with_another_program_is_of_no_use() {
     let fake = Fake::start().await;
     let ls = std::fs::canonicalize("/bin/ls").unwrap().display().to_string();

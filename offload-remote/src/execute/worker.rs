@@ -24,8 +24,16 @@ use crate::sync::locked;
 #[derive(Debug, Default)]
 pub(super) struct Workers {
     verdicts: Mutex<BTreeMap<Program, Arc<OnceCell<Verdict>>>>,
-    /// Files that workers have: programs share large libraries.
-    files: Mutex<BTreeSet<(String, [u8; 32])>>,
+    /// Files that workers have. Programs share large libraries, so one program at a time is asked for.
+    files: tokio::sync::Mutex<BTreeSet<(String, [u8; 32])>>,
+    failures: Mutex<Failures>,
+}
+
+/// Questions that got no answer.
+#[derive(Debug, Default)]
+struct Failures {
+    count: u64,
+    last: Option<Fault>,
 }
 
 /// The part of the salt that is the program's, or why it is of no use.
@@ -50,27 +58,19 @@ impl Workers {
     }
 
     async fn salt_of(&self, runner: &Runner, program: &Program) -> Result<Vec<u8>, Refusal> {
+        let failures = locked(&self.failures).count;
         let cell = Arc::clone(locked(&self.verdicts).entry(program.clone()).or_default());
-        cell.get_or_try_init(|| self.verdict(runner, program)).await.cloned().map_err(Refusal::from)?
+        cell.get_or_try_init(|| self.verdict(runner, program, failures))
+            .await
+            .cloned()
+            .map_err(Refusal::from)?
     }
 
-    async fn verdict(&self, runner: &Runner, program: &Program) -> Result<Verdict, Fault> {
-        let (asked, files) = (program.clone(), Arc::clone(&runner.files));
-        let here = tokio::task::spawn_blocking(move || {
-            let mut here = identify(&asked, &files)?;
-            // As it is called; on the worker this may be a link to another file than here.
-            let sha256 = files.hashed(asked.path.as_ref())?.digest.sha256;
-            here.push(FileIdentity { path: asked.path, sha256 });
-            Ok(here)
-        });
-        let here = here.await.unwrap_or_else(|error| Err(Fault::lasting(error.to_string())))?;
-        let unknown = self.unknown(&here);
-        let difference = if unknown.is_empty() { None } else { ask(runner, &unknown).await? };
-        Ok(match difference {
-            None => {
-                locked(&self.files).extend(unknown.into_iter().map(|file| (file.path, file.sha256)));
-                Ok(salt(&here))
-            }
+    /// `failures` is what there were when the caller came.
+    async fn verdict(&self, runner: &Runner, program: &Program, failures: u64) -> Result<Verdict, Fault> {
+        let here = identified(runner, program.clone()).await?;
+        Ok(match self.difference(runner, &here, failures).await? {
+            None => Ok(salt(&here)),
             Some(difference) => {
                 let url = runner.remote.settings.url();
                 let text = format!(
@@ -81,12 +81,57 @@ impl Workers {
         })
     }
 
-    /// Those of `here` of which no worker was asked.
-    fn unknown(&self, here: &[FileIdentity]) -> Vec<FileIdentity> {
-        let known = locked(&self.files);
-        let is_known = |file: &&FileIdentity| !known.contains(&(file.path.clone(), file.sha256));
-        here.iter().filter(is_known).cloned().collect()
+    /// Asks for those of `here` that no worker is known to have.
+    async fn difference(
+        &self,
+        runner: &Runner,
+        here: &[FileIdentity],
+        failures: u64,
+    ) -> Result<Option<String>, Fault> {
+        let mut known = self.files.lock().await;
+        let unknown: Vec<_> = here.iter().filter(|file| !known.contains(&key(file))).cloned().collect();
+        if unknown.is_empty() {
+            return Ok(None);
+        }
+        // Who waited for a question without an answer does not wait as long for another one.
+        if let Some(fault) = locked(&self.failures).since(failures) {
+            return Err(fault);
+        }
+        let difference =
+            ask(runner, &unknown).await.inspect_err(|fault| locked(&self.failures).add(fault))?;
+        if difference.is_none() {
+            known.extend(unknown.iter().map(key));
+        }
+        Ok(difference)
     }
+}
+
+impl Failures {
+    fn add(&mut self, fault: &Fault) {
+        self.count = self.count.saturating_add(1);
+        self.last = Some(fault.clone());
+    }
+
+    fn since(&self, count: u64) -> Option<Fault> {
+        self.last.clone().filter(|_| self.count > count)
+    }
+}
+
+fn key(file: &FileIdentity) -> (String, [u8; 32]) {
+    (file.path.clone(), file.sha256)
+}
+
+/// The files of a program on this machine.
+async fn identified(runner: &Runner, program: Program) -> Result<Vec<FileIdentity>, Fault> {
+    let files = Arc::clone(&runner.files);
+    let here = tokio::task::spawn_blocking(move || {
+        let mut here = identify(&program, &files)?;
+        // As it is called; on the worker this may be a link to another file than here.
+        let sha256 = files.hashed(program.path.as_ref())?.digest.sha256;
+        here.push(FileIdentity { path: program.path, sha256 });
+        Ok(here)
+    });
+    here.await.unwrap_or_else(|error| Err(Fault::lasting(error.to_string())))
 }
 
 /// What differs on a worker.

@@ -26,7 +26,7 @@ pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
 fn front_ends(built: &Built) -> Option<String> {
     let of_cuda = |call: &&String| call.contains("\"-x\", \"cuda\"");
     let with_includes = |call: &&String| call.contains("\"__clang_cuda_runtime_wrapper.h\"");
-    let runs = || built.compilers.iter().filter(of_cuda);
+    let runs = || built.compilers.iter().flatten().filter(of_cuda);
     let resolved = runs().filter(|call| call.contains("\"-frewrite-includes\"")).count();
     let whole = runs().filter(with_includes).count() - resolved;
     let read_here = runs().filter(|call| !with_includes(call)).count();
@@ -37,7 +37,8 @@ fn front_ends(built: &Built) -> Option<String> {
 
 /// What is wrong if all of nvcc's ran here.
 fn code_generators(built: &Built, local: &Built) -> Option<String> {
-    let count = |built: &Built| built.compilers.iter().filter(|call| call.contains("/cicc\"")).count();
+    let count =
+        |built: &Built| built.compilers.iter().flatten().filter(|call| call.contains("/cicc\"")).count();
     let (here, all) = (count(built), count(local));
     (here >= all).then(|| format!("{here} of {all} runs of cicc were here"))
 }
@@ -49,7 +50,7 @@ mod tests {
     use super::*;
 
     fn built(compilers: &[&str]) -> Built {
-        let compilers = compilers.iter().map(ToString::to_string).collect();
+        let compilers = Some(compilers.iter().map(ToString::to_string).collect());
         Built { time: Duration::ZERO, compilers, program: vec![], why: vec![], failure: None }
     }
 

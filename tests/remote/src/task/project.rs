@@ -1,6 +1,7 @@
 //! The package with kernels that is built, and its builds.
 
 mod package;
+mod run;
 mod trace;
 
 use std::fs;
@@ -9,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 pub(super) use self::package::Package;
+use self::run::Ended;
 use super::machine::Machine;
 use offload_tests::error::{Error, Result};
 use offload_tests::workspace::Workspace;
@@ -40,8 +42,9 @@ pub(super) struct Cache(tempfile::TempDir);
 #[derive(Debug, PartialEq)]
 pub(super) struct Built {
     pub(super) time: Duration,
-    /// The compilers that ran here, without those that only told something of themselves.
-    pub(super) compilers: Vec<String>,
+    /// The compilers that ran here, without those that only told something of themselves. Nobody has counted them where
+    /// only the time counts.
+    pub(super) compilers: Option<Vec<String>>,
     /// The program, if there is one.
     pub(super) program: Vec<u8>,
     /// Why other machines did not do the work, as the user sees it.
@@ -103,20 +106,34 @@ impl Project {
 
     /// Builds the package from its sources, with these settings for other machines: a table of TOML, or nothing.
     pub(super) fn build(&self, remote: &str, cache: &Cache) -> Result<Built> {
+        self.clean(remote, cache)?;
+        self.built(trace::run(&self.command("build", cache))?)
+    }
+
+    /// The same, without counting compilers: that takes time of its own.
+    pub(super) fn time(&self, remote: &str, cache: &Cache) -> Result<Built> {
+        self.clean(remote, cache)?;
+        self.built(run::run(self.command("build", cache))?)
+    }
+
+    /// Leaves only what the package depends on.
+    fn clean(&self, remote: &str, cache: &Cache) -> Result<()> {
         self.set_remote(remote)?;
         let cleaned = self.command("clean", cache).output()?;
-        if !cleaned.status.success() {
-            return Err(Error::new(String::from_utf8_lossy(&cleaned.stderr).trim().to_string()));
+        match cleaned.status.success() {
+            true => Ok(()),
+            false => Err(Error::new(String::from_utf8_lossy(&cleaned.stderr).trim().to_string())),
         }
-        let traced = trace::run(&self.command("build", cache))?;
-        let program = self.program();
-        let is_good = traced.code == 0;
+    }
+
+    fn built(&self, ended: Ended) -> Result<Built> {
+        let is_good = ended.code == 0;
         Ok(Built {
-            time: traced.time,
-            compilers: traced.compilers,
-            program: if is_good { fs::read(&program)? } else { Vec::new() },
-            why: warnings(&traced.said),
-            failure: (!is_good).then_some(traced.said),
+            time: ended.time,
+            compilers: ended.compilers,
+            program: if is_good { fs::read(self.program())? } else { Vec::new() },
+            why: warnings(&ended.said),
+            failure: (!is_good).then_some(ended.said),
         })
     }
 

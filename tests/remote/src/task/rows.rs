@@ -56,7 +56,7 @@ impl Rows {
             let last = lines.iter().rev().take(8).rev().copied().collect::<Vec<_>>().join("\n  ");
             wrong.insert(0, format!("it failed:\n  {last}"));
         }
-        let compilers = built.compilers.len().to_string();
+        let compilers = built.compilers.as_ref().map_or("-".to_string(), |all| all.len().to_string());
         let found = built.why.join(" | ");
         self.add(Row::new((what, server), built.time, (compilers, found, wrong)))
     }
@@ -138,20 +138,22 @@ impl Row {
 
 impl Check<'_> {
     fn wrong(self, built: &Built) -> Option<String> {
-        let compilers = built.compilers.len();
         match self {
             // A build that failed says so itself.
             Check::Same(_) if built.failure.is_some() => None,
             Check::Same(local) => {
                 (local.program != built.program).then(|| "the program is another".to_string())
             }
-            Check::NoCompiler => {
-                built.compilers.first().map(|first| format!("{compilers} compilers ran here: {first}"))
-            }
+            Check::NoCompiler => match built.compilers.as_deref() {
+                Some([]) => None,
+                Some([first, ..]) => Some(format!("compilers ran here: {first}")),
+                None => Some("nobody has counted compilers".to_string()),
+            },
             Check::Fewer(local) => {
-                let all = local.compilers.len();
-                (compilers >= all)
-                    .then(|| format!("{compilers} compilers ran here, and {all} without a server"))
+                let count = |built: &Built| built.compilers.as_ref().map(Vec::len);
+                let (here, all) = (count(built), count(local));
+                (here.is_none() || here >= all)
+                    .then(|| format!("{here:?} compilers ran here, and {all:?} without a server"))
             }
             Check::Told if built.why.is_empty() => Some("nobody is told why".to_string()),
             Check::Told => (built.why.len() > 1).then(|| format!("told more than once: {:?}", built.why)),
@@ -171,7 +173,7 @@ mod tests {
     fn built(why: &[&str]) -> Built {
         Built {
             time: Duration::from_secs(2),
-            compilers: vec![String::new(); 2],
+            compilers: Some(vec![String::new(); 2]),
             program: vec![1],
             why: why.iter().map(ToString::to_string).collect(),
             failure: None,
@@ -182,13 +184,18 @@ mod tests {
     fn each_check_can_fail() {
         let (silent, told, twice) = (built(&[]), built(&["a"]), built(&["a", "b"]));
         let other = Built { program: vec![2], ..built(&[]) };
-        let more = Built { compilers: vec![String::new(); 3], ..built(&[]) };
+        let more = Built { compilers: Some(vec![String::new(); 3]), ..built(&[]) };
+        let none = Built { compilers: Some(Vec::new()), ..built(&[]) };
+        let unwatched = Built { compilers: None, ..built(&[]) };
         for (check, built, good) in [
             (Check::Same(&silent), &told, true),
             (Check::Same(&other), &told, false),
             (Check::NoCompiler, &silent, false),
+            (Check::NoCompiler, &none, true),
+            (Check::NoCompiler, &unwatched, false),
             (Check::Fewer(&more), &silent, true),
             (Check::Fewer(&told), &silent, false),
+            (Check::Fewer(&more), &unwatched, false),
             (Check::Told, &silent, false),
             (Check::Told, &told, true),
             (Check::Told, &twice, false),

@@ -31,7 +31,15 @@ impl Compared {
 
     /// Builds it with these settings, from an empty cache.
     pub(super) fn build(&self, remote: &str) -> Result<Built> {
-        let built = self.project.build(remote, &Cache::new()?)?;
+        self.checked(self.project.build(remote, &Cache::new()?)?)
+    }
+
+    /// The same, without counting compilers.
+    pub(super) fn time(&self, remote: &str) -> Result<Built> {
+        self.checked(self.project.time(remote, &Cache::new()?)?)
+    }
+
+    fn checked(&self, built: Built) -> Result<Built> {
         if built.failure.is_none() {
             self.project.check_images()?;
         }

@@ -9,26 +9,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::super::servers::Process;
+use super::run::Ended;
 use offload_tests::error::{Error, Result};
 use offload_tests::processes;
-
-/// A build that has ended.
-#[derive(Debug)]
-pub(super) struct Traced {
-    pub(super) code: i32,
-    pub(super) time: Duration,
-    /// The calls of compilers.
-    pub(super) compilers: Vec<String>,
-    /// What cargo said.
-    pub(super) said: String,
-}
 
 /// How often the log is read.
 const LOOK: Duration = Duration::from_millis(10);
 /// Longer than any build here takes.
 const LONGEST: Duration = Duration::from_secs(1200);
 
-pub(super) fn run(build: &Command) -> Result<Traced> {
+pub(super) fn run(build: &Command) -> Result<Ended> {
     let dir = tempfile::tempdir()?;
     let (log, said) = (dir.path().join("log"), dir.path().join("said"));
     let mut command = processes::traced(build, &log);
@@ -42,8 +32,8 @@ pub(super) fn run(build: &Command) -> Result<Traced> {
     drop(process);
     let said = String::from_utf8_lossy(&std::fs::read(&said)?).into_owned();
     let log = std::fs::read_to_string(&log)?;
-    let compilers = processes::compilers(&log).into_iter().map(str::to_string).collect();
-    Ok(Traced { code, time, compilers, said })
+    let compilers = Some(processes::compilers(&log).into_iter().map(str::to_string).collect());
+    Ok(Ended { code, time, compilers, said })
 }
 
 /// The exit code of the first process in the log. One that a signal ended has none: -1.
