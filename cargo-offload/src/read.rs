@@ -5,7 +5,6 @@ pub(crate) mod disassemble;
 pub(crate) mod files;
 #[cfg(feature = "devices")]
 pub(crate) mod gzip;
-pub(crate) mod inflater;
 pub(crate) mod input;
 pub(crate) mod metadata;
 pub(crate) mod missing;

@@ -244,7 +244,7 @@ impl<R: Read> Read for Bounded<R> {
 fn inflated<'f>(file: &'f [u8], archive: Archive) -> io::Result<Box<dyn Read + 'f>> {
     Ok(match archive {
         Archive::Zip | Archive::Tar => Box::new(file),
-        Archive::Gzip => Box::new(Gzip::new(file)?),
+        Archive::Gzip => Box::new(Gzip::new(file)),
         Archive::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(file)?),
         Archive::Xz => Box::new(XzReader::new(file, true)),
     })

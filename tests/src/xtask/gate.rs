@@ -1,11 +1,11 @@
-//! `gate`: what `verify --require` says of ten public wheels, beside what NVIDIA's and LLVM's tools list.
+//! `gate`: what `verify --require` says of public wheels, beside what NVIDIA's and LLVM's tools list.
 
 mod theirs;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -13,26 +13,53 @@ use self::theirs::{Judges, Listed};
 use offload_tests::FIGURE;
 use offload_tests::error::{Error, Result};
 use offload_tests::setup::{self, Wheel};
-use offload_tests::workspace::{Workspace, seconds};
+use offload_tests::workspace::Workspace;
 
-pub(crate) const HELP: &str = "gate    judge ten public wheels with `verify --require`, and compare with cuobjdump and llvm-objdump
+pub(crate) const HELP: &str = "gate [--quick]  judge public wheels with `verify --require`, and compare with cuobjdump and llvm-objdump
 
 Every target that one of the tools finds in a library is required, and some that are not there: a library meets what the tool
-lists, and nothing else. Wheels are downloaded under the target directory.";
+lists, and nothing else. A wheel of up to 100 MB is judged in a second, or the task fails; a larger one may take as much longer.
+Wheels are downloaded under the target directory. --quick judges three small ones with a build for tests, whose time has no
+limit.";
 
-/// As they stand in Python's package index.
-const WHEELS: [&str; 10] = [
-    "bitsandbytes==0.45.5",
-    "ctranslate2==4.6.0",
-    "cupy-rocm-5-0==13.3.0",
-    "faiss-gpu-cu12==1.8.0.2",
-    "jax-cuda12-plugin==0.5.0",
-    "jax-rocm60-plugin==0.5.0",
-    "nvidia-curand-cu12==10.3.10.19",
-    "nvidia-nvjpeg-cu12==12.4.0.76",
-    "torchaudio==2.6.0",
-    "torchvision==0.21.0",
-];
+/// What is judged, and by which build.
+struct Form {
+    /// As they stand in Python's package index.
+    wheels: &'static [&'static str],
+    profile: Profile,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Profile {
+    Dev,
+    Release,
+}
+
+/// The first wheel is larger than 100 MB.
+const WHOLE: Form = Form {
+    profile: Profile::Release,
+    wheels: &[
+        "bitsandbytes==0.42.0",
+        "bitsandbytes==0.45.5",
+        "ctranslate2==4.6.0",
+        "cupy-rocm-5-0==13.3.0",
+        "faiss-gpu-cu12==1.8.0.2",
+        "jax-cuda12-plugin==0.5.0",
+        "jax-rocm60-plugin==0.5.0",
+        "nvidia-curand-cu12==10.3.10.19",
+        "nvidia-nvjpeg-cu12==12.4.0.76",
+        "torchaudio==2.6.0",
+        "torchvision==0.21.0",
+    ],
+};
+
+const QUICK: Form = Form {
+    profile: Profile::Dev,
+    wheels: &["jax-rocm60-plugin==0.5.0", "nvidia-nvjpeg-cu12==12.4.0.76", "torchaudio==2.6.0"],
+};
+
+/// How many bytes of a wheel are judged in a second.
+const BYTES_A_SECOND: f64 = 100e6;
 
 /// Required besides: no wheel has all of these, and some have none.
 const OTHERS: [&str; 4] = ["cubin:sm_53", "nvptx:sm_121", "amdgcn:gfx803", "intel:pvc"];
@@ -41,38 +68,78 @@ const OTHERS: [&str; 4] = ["cubin:sm_53", "nvptx:sm_121", "amdgcn:gfx803", "inte
 type Counts = BTreeMap<(String, String), u64>;
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
-    if !args.is_empty() {
-        return Err(Error::new("`gate` takes no arguments"));
-    }
+    let form = match args {
+        [] => WHOLE,
+        [flag] if flag == "--quick" => QUICK,
+        _ => return Err(Error::new("`gate` takes `--quick` and nothing else")),
+    };
     setup::ensure(workspace, &[setup::BUILD])?;
     let judges = Judges {
         cuobjdump: setup::ensure_wheel(workspace, Wheel::Fatbins)?.join("cuobjdump"),
         objdump: setup::llvm(workspace, "llvm-objdump")
             .ok_or_else(|| Error::new("llvm-objdump of LLVM 22 is missing"))?,
     };
-    workspace.cargo().args(["build", "--quiet", "--release", "--package", "cargo-offload"]).run()?;
+    let ours = Ours::build(workspace, form.profile)?;
     let mut sum = Compared::default();
-    for package in WHEELS {
-        let compared = compare(workspace, &judges, package)?;
+    for package in form.wheels {
+        let compared = compare(workspace, &judges, &ours, package)?;
         sum.verdicts += compared.verdicts;
         sum.other += compared.other;
+        sum.slow += compared.slow;
     }
-    let Compared { verdicts, other } = sum;
+    let Compared { verdicts, other, slow } = sum;
     println!(
-        "{FIGURE}{} wheels, {verdicts} verdicts; {other} other than cuobjdump's and llvm-objdump's",
-        WHEELS.len()
+        "{FIGURE}{} wheels, {verdicts} verdicts; {other} other than cuobjdump's and llvm-objdump's, {slow} wheels above \
+         their limit",
+        form.wheels.len()
     );
-    Ok(if other == 0 && verdicts > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if other + slow == 0 && verdicts > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Verdicts about a library and a target, and how many are not what the tools say.
+/// The program whose verdicts are compared.
+struct Ours {
+    program: PathBuf,
+    profile: Profile,
+}
+
+impl Ours {
+    fn build(workspace: &Workspace, profile: Profile) -> Result<Ours> {
+        let cargo = workspace.cargo().args(["build", "--quiet", "--package", "cargo-offload"]);
+        let (cargo, directory) = match profile {
+            Profile::Dev => (cargo, "debug"),
+            Profile::Release => (cargo.arg("--release"), "release"),
+        };
+        cargo.run()?;
+        Ok(Ours { program: workspace.target_dir.join(directory).join("cargo-offload"), profile })
+    }
+
+    fn judge(&self, wheel: &Path, demands: &BTreeSet<String>) -> Result<Verdicts> {
+        let size =
+            wheel.metadata().map_err(|error| Error::new(format!("{}: {error}", wheel.display())))?.len();
+        let limit = Duration::from_secs_f64((size as f64 / BYTES_A_SECOND).max(1.0));
+        let start = Instant::now();
+        let counts = judged(&self.program, wheel, demands)?;
+        let limit = (self.profile == Profile::Release).then_some(limit);
+        Ok(Verdicts { counts, time: start.elapsed(), limit })
+    }
+}
+
+/// What our program says of a wheel, and how long that took.
+struct Verdicts {
+    counts: Counts,
+    time: Duration,
+    limit: Option<Duration>,
+}
+
+/// Verdicts about a library and a target, how many are not what the tools say, and how many wheels took too long.
 #[derive(Debug, Default)]
 struct Compared {
     verdicts: u64,
     other: u64,
+    slow: u64,
 }
 
-fn compare(workspace: &Workspace, judges: &Judges, package: &str) -> Result<Compared> {
+fn compare(workspace: &Workspace, judges: &Judges, ours: &Ours, package: &str) -> Result<Compared> {
     let wheel = setup::ensure_download(workspace, package)?;
     let unpacked = tempfile::tempdir_in(&workspace.target_dir)?;
     let unzip = workspace.shell.cmd("python3").args(["-m", "zipfile", "-e"]).arg(&wheel);
@@ -80,11 +147,10 @@ fn compare(workspace: &Workspace, judges: &Judges, package: &str) -> Result<Comp
     let Listed { counts: theirs, unfinished } = judges.list(unpacked.path())?;
     let found = theirs.keys().map(|(_, target)| target.clone());
     let demands: BTreeSet<String> = found.chain(OTHERS.map(str::to_string)).collect();
-    let start = Instant::now();
-    let ours = judged(&workspace.target_dir.join("release/cargo-offload"), &wheel, &demands)?;
-    let time = seconds(start.elapsed());
+    let Verdicts { counts: ours, time, limit } = ours.judge(&wheel, &demands)?;
+    let is_slow = limit.is_some_and(|limit| time > limit);
+    let mut compared = Compared { slow: u64::from(is_slow), ..Compared::default() };
     let libraries: BTreeSet<&String> = theirs.keys().chain(ours.keys()).map(|(library, _)| library).collect();
-    let mut compared = Compared::default();
     for (library, demand) in libraries.iter().flat_map(|library| demands.iter().map(move |it| (library, it)))
     {
         let key = ((*library).clone(), demand.clone());
@@ -101,9 +167,13 @@ fn compare(workspace: &Workspace, judges: &Judges, package: &str) -> Result<Comp
     for library in &unfinished {
         println!("{package}: {library}: cuobjdump stops before its end");
     }
-    let (libraries, targets, other) = (libraries.len(), demands.len(), compared.other);
     println!(
-        "{package}: {libraries} libraries, {targets} targets, judged in {time}; {other} verdicts are other than the tools'"
+        "{package}: {} libraries, {} targets, judged in {:.2} s{}; {} verdicts are other than the tools'",
+        libraries.len(),
+        demands.len(),
+        time.as_secs_f64(),
+        limit.map(|limit| format!(" (limit {:.2} s)", limit.as_secs_f64())).unwrap_or_default(),
+        compared.other,
     );
     Ok(compared)
 }

@@ -1,6 +1,9 @@
 //! Archives, as people publish them.
 
-use miniz_oxide::deflate::compress_to_vec;
+use std::io::Read;
+
+use flate2::Compression;
+use flate2::bufread::{DeflateEncoder, GzEncoder};
 
 /// A member of a zip archive.
 pub struct Member<'a> {
@@ -33,7 +36,7 @@ fn fields(member: &Member<'_>, stored: &[u8]) -> Vec<u8> {
 pub fn zip(members: &[Member<'_>]) -> Vec<u8> {
     let (mut file, mut list) = (Vec::new(), Vec::new());
     for member in members {
-        let deflated = compress_to_vec(member.content, 6);
+        let deflated = all(DeflateEncoder::new(member.content, Compression::default()));
         let stored = if member.method == Method::Deflated { &deflated } else { member.content };
         let fields = fields(member, stored);
         let offset = (file.len() as u32).to_le_bytes();
@@ -60,6 +63,11 @@ pub fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
 
 /// `bytes` as gzip has them.
 pub fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let (crc, size) = (rawzip::crc32(bytes).to_le_bytes(), (bytes.len() as u32).to_le_bytes());
-    [b"\x1f\x8b\x08\0\0\0\0\0\0\x03", &compress_to_vec(bytes, 6)[..], &crc, &size].concat()
+    all(GzEncoder::new(bytes, Compression::default()))
+}
+
+fn all(mut encoder: impl Read) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    encoder.read_to_end(&mut bytes).unwrap();
+    bytes
 }
