@@ -260,8 +260,7 @@ pub(super) fn flags(sources: &Sources, language: Language, form: SpecForm) -> im
                 ["--cuda-device-only", "-nogpuinc", "-nogpulib", "--no-gpu-bundle-output", "-std=c++17"];
             // Clang would make calls of AMD's own library of printf.
             let rest = rest.iter().chain(&["-fno-builtin-printf"]);
-            // The hash that clang puts into names by default depends on the output's path.
-            ["-x", "hip", "-fuse-cuid=none"].iter().chain(rest).map(|flag| flag.to_string()).collect()
+            ["-x", "hip"].iter().chain(rest).map(|flag| flag.to_string()).collect()
         }
         _ => vec!["-x".into(), "ir".into()],
     };

@@ -1,6 +1,7 @@
 //! What LLVM's code generators for GPUs have in common: from files to one module of machine code.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -271,11 +272,15 @@ impl Backend {
             true => Some(format!("{header}{}", front_end::include_line(&file.path)?)),
             false => None,
         };
+        // Of it clang makes the name of a variable, of which linked files may have one each. By default that is the output's path.
+        let mut unit = OsString::from("-cuid=");
+        unit.push(&file.path);
+        let unit = (file.language == Language::Hip).then_some(Arg::Text(unit));
         let last = if with_header { Arg::Text("-".into()) } else { Arg::Text(file.path.clone().into()) };
         Ok(FrontEnd {
             name: self.name,
             tool: &session.tools().llvm()?.clang,
-            args: self.front_end_args(session, machine, file.language)?.chain([last]).collect(),
+            args: self.front_end_args(session, machine, file.language)?.chain(unit).chain([last]).collect(),
             input,
         })
     }
