@@ -28,6 +28,7 @@ mod reading;
 mod ready;
 mod ready_ptx;
 mod remote;
+mod roots;
 mod route;
 mod session;
 mod spirv;

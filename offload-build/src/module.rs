@@ -135,18 +135,14 @@ impl Sources {
         self.options.link == Some(Link::Load) && !self.origin.imports.is_empty()
     }
 
-    /// What a front end is given so that it finds the headers of the libraries. Their paths become names of packages: no
-    /// path of this machine gets into an image.
+    /// What a front end is given so that it finds the headers of the libraries.
     pub(crate) fn import_flags(&self) -> Vec<OsString> {
-        let mut flags = Vec::new();
-        for library in self.libraries() {
-            let (mut include, mut map) = (OsString::from("-I"), OsString::from("-ffile-prefix-map="));
-            include.push(&library.include);
-            map.push(library.root());
-            map.push(format!("={}", library.package));
-            flags.extend([include, map]);
-        }
-        flags
+        let flag = |library: &Library| {
+            let mut flag = OsString::from("-I");
+            flag.push(&library.include);
+            flag
+        };
+        self.libraries().into_iter().map(flag).collect()
     }
 
     /// Whether the functions of OpenCL C belong to the language of any file, libraries included.

@@ -250,7 +250,7 @@ pub(super) fn warnings(said: &str) -> String {
 }
 
 /// The output of an action that has ended well.
-fn made_elsewhere(executed: remote::Executed) -> Option<Made> {
+pub(super) fn made_elsewhere(executed: remote::Executed) -> Option<Made> {
     let remote::Executed { exit_code: 0, stdout, stderr, outputs, .. } = executed else { return None };
     let output = outputs.into_iter().find(|file| OUTPUT_NAMES.contains(&&*file.path))?;
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim_end().to_string();

@@ -11,6 +11,7 @@ use super::action::{Arg, Step, link_args, texts};
 use super::front_end;
 use super::imports::{self, Left, LibraryIr};
 use super::reading::{FrontEnd, TYPES};
+use super::roots::{RELATIVE_PATHS, Roots};
 use super::session::Unit;
 use super::{Session, check, llvm_ir, own_headers, processor};
 use crate::cache::{Blob, KeyBuilder};
@@ -256,7 +257,7 @@ impl Backend {
         let mut action = self.front_end_action(session, machine, file)?;
         action.name = TYPES;
         let file = action.args.pop();
-        action.args.extend(texts(["-g", "-fdebug-compilation-dir=."]).chain(file));
+        action.args.extend(texts(["-g", RELATIVE_PATHS]).chain(file));
         session.front_end(&action).map(Some)
     }
 
@@ -297,17 +298,18 @@ impl Backend {
         };
         Ok(texts(machine.to_vec())
             .chain(own_headers::flags(session)?)
+            .chain(Roots::of(session).prefix_maps())
             .chain(front_end::flags(session.sources, language, self.spec))
             .chain(self.debug_args(session))
             .chain(output))
     }
 
-    /// Line tables for debuggers and profilers, with relative paths; they change no code. AMD's are always made: where
+    /// Line tables for debuggers and profilers; they change no code. AMD's are always made: where
     /// the profile has no debug information the linker drops them, and nothing is compiled again. In PTX they are
     /// text that would have to be cut out, so there they follow the profile. LLVM writes none into SPIR-V.
     fn debug_args(&self, session: &Session<'_>) -> impl Iterator<Item = Arg> {
         let wanted = self.name == "amdgcn" || (self.name == "nvptx" && session.env().profile.debug_info);
-        let args: &[&str] = if wanted { &["-gline-tables-only", "-fdebug-compilation-dir=."] } else { &[] };
+        let args: &[&str] = if wanted { &["-gline-tables-only", RELATIVE_PATHS] } else { &[] };
         texts(args.iter().copied())
     }
 

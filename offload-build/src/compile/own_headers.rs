@@ -55,6 +55,15 @@ pub(super) fn host_flags(session: &Session<'_>) -> Result<impl Iterator<Item = A
     Ok(texts(["-isystem".into(), directory.into_os_string()]).chain(flags(session)?))
 }
 
+/// The files of all of them that were written.
+pub(super) fn all(session: &Session<'_>) -> Vec<PathBuf> {
+    let directories = [directory(session), session.cache().dir().join(HOST_DIRECTORY)];
+    let mut files: Vec<PathBuf> =
+        directories.iter().flat_map(|directory| fs::list(directory).unwrap_or_default()).collect();
+    files.sort();
+    files
+}
+
 /// Whether a compiler read `path` here.
 pub(super) fn has(session: &Session<'_>, path: &Path) -> bool {
     path.starts_with(directory(session)) || path.starts_with(session.cache().dir().join(HOST_DIRECTORY))

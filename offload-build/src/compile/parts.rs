@@ -1,9 +1,11 @@
-//! Front ends in parts, for builds with other machines: what costs goes there, and the preprocessor stays, which alone tells
-//! what is read.
+//! Front ends in builds with other machines: what costs goes there, and the preprocessor stays, which alone tells what is
+//! read.
 
 mod clang;
 mod nvcc;
+mod whole;
 
+use self::clang::Split;
 use super::Session;
 use super::reading::{FrontEnd, MadeFrontEnd, NVCC};
 
@@ -16,7 +18,10 @@ impl Session<'_> {
         }
         match action.name {
             NVCC => self.nvcc_in_parts(action),
-            _ => self.clang_in_parts(action),
+            _ => match Split::new(action) {
+                Some(split) => self.clang_in_parts(action, split),
+                None => self.clang_elsewhere(action),
+            },
         }
     }
 }

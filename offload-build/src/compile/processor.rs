@@ -12,6 +12,7 @@ use std::path::Path;
 use super::action::{Arg, texts};
 use super::front_end;
 use super::reading::FrontEnd;
+use super::roots::RELATIVE_PATHS;
 use super::session::{FrontEndResult, Session};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::Result;
@@ -83,7 +84,7 @@ fn probe(session: &Session<'_>, machine: &[String]) -> Result<Option<Blob>> {
     let flags = session.sources.flags.iter();
     let flags = flags.filter(|flag| !begins_with(flag, &SOURCE_FLAGS)).cloned();
     // Debug information holds all macros, also those that the compiler defines.
-    let fixed = ["-g", "-fdebug-macro", "-fdebug-compilation-dir=.", "-x", "cl", &std].map(str::to_string);
+    let fixed = ["-g", "-fdebug-macro", RELATIVE_PATHS, "-x", "cl", &std].map(str::to_string);
     let action = FrontEnd {
         name: "probe",
         tool: &session.tools().llvm()?.clang,

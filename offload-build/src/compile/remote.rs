@@ -1,7 +1,6 @@
 //! Actions as other machines know them: keys without paths and times of this machine, commands with relative names.
 
 mod front_end;
-mod roots;
 mod uploaded;
 
 use std::collections::BTreeSet;
@@ -96,7 +95,7 @@ impl<'a> Session<'a> {
     }
 
     /// Where workers have `tool`.
-    fn remote_tool(&self, tool: &Tool) -> Option<RemoteTool> {
+    pub(super) fn remote_tool(&self, tool: &Tool) -> Option<RemoteTool> {
         if let Some(Uploaded { program, library_directories, inputs }) =
             self.sends_tools().then(|| self.uploaded(tool)).flatten()
         {
@@ -112,7 +111,7 @@ impl<'a> Session<'a> {
     }
 
     /// A command that uses `tools`, in the directory of the inputs.
-    fn action(
+    pub(super) fn action(
         &self,
         arguments: Vec<String>,
         tools: Vec<RemoteTool>,
@@ -143,8 +142,8 @@ impl<'a> Session<'a> {
 }
 
 /// A tool as workers find it.
-struct RemoteTool {
-    path: String,
+pub(super) struct RemoteTool {
+    pub(super) path: String,
     library_directories: Vec<String>,
     /// Its own files, if they travel.
     inputs: Vec<Input>,

@@ -11,6 +11,11 @@ pub(crate) fn in_turn(commands: &[Vec<String>]) -> Vec<String> {
     script(commands.join(" && "))
 }
 
+/// A script for a shell that runs a command whose standard input is `file`.
+pub(crate) fn reading(words: &[String], file: &str) -> Vec<String> {
+    script(format!("{} <{}", command(words), command(&[file.to_string()])))
+}
+
 /// One action that does what `actions` do, each in a directory of its own; nothing if there are none. They have the same
 /// programs and variables.
 pub(crate) fn merged(actions: &[&Action]) -> Option<Action> {
@@ -106,6 +111,11 @@ mod tests {
         let [program, args @ ..] = &*in_turn(&[echo.clone(), echo]) else { panic!() };
         let output = Command::new(program).args(args).output().unwrap();
         assert_eq!(String::from_utf8(output.stdout).unwrap(), "it's $HOME; `x` \n".repeat(2));
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("it's");
+        std::fs::write(&file, "text").unwrap();
+        let [program, args @ ..] = &*reading(&words(&["cat"]), file.to_str().unwrap()) else { panic!() };
+        assert_eq!(Command::new(program).args(args).output().unwrap().stdout, b"text");
         let [program, args @ ..] = &*in_turn(&[words(&["false"]), words(&["echo"])]) else { panic!() };
         let output = Command::new(program).args(args).output().unwrap();
         assert!(!output.status.success() && output.stdout.is_empty());

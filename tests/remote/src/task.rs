@@ -13,6 +13,7 @@ mod quick;
 mod rows;
 mod schedulers;
 mod servers;
+mod templates;
 mod tiers;
 
 use std::process::ExitCode;
@@ -32,6 +33,7 @@ pub(super) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
             Part::Quick => quick::run(&machine, &mut rows)?,
             Part::Tiers => tiers::run(&machine, &mut rows)?,
             Part::Cuda => cuda::run(&machine, &mut rows)?,
+            Part::Templates => templates::run(&machine, &mut rows)?,
             Part::Large => large::run(&machine, &mut rows)?,
             Part::Faults => faults::run(&machine, &mut rows)?,
             Part::Schedulers => schedulers::buildgrid(&machine, &mut rows)?,

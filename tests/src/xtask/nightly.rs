@@ -32,7 +32,7 @@ const TASKS: [&[&[&str]]; turns::NIGHTS as usize] = [
     &[&["fresh"], &["seeded"], &["amd"]],
     &[&["fresh", "--toolchain"], &["prune"], &["sycl"], &["builtins"]],
     &[&["fresh", "--rust-alone"], &["hour", "--network"], &["book"]],
-    &[&["remote", "tiers", "cuda", "schedulers", "packs"], &["sandboxes"], &["platforms"]],
+    &[&["remote", "tiers", "cuda", "templates", "schedulers", "packs"], &["sandboxes"], &["platforms"]],
     &[&["remote", "large", "faults", "load"], &["gate"], &["gpu", "--run-here", "--device", "host"]],
     &[&["bench", "pack"], &["bench", "start"]],
 ];

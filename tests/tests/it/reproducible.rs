@@ -14,6 +14,14 @@ const TARGETS: &str = "spirv64,intel:pvc,nvptx:sm_80,amdgcn:gfx90a,host,opencl-c
 /// The same for a sample.
 const SAMPLE: &str = "spirv64,intel:pvc,opencl-c";
 
+/// A function of a header of ours, and one of clang's, are in its debug information.
+const CHECKED: &str = "#include <assert.h>
+__kernel void alpha(__global int *x) {
+  assert(x[0] >= 0);
+  x[get_global_id(0)] = mul24(x[0], 3);
+}
+";
+
 /// A file system in memory lists a directory in another order than one on a disk.
 const OTHER_FILE_SYSTEM: &str = "/dev/shm";
 
@@ -78,17 +86,30 @@ fn builds_elsewhere_and_at_another_time_make_the_same_bytes() {
     if offload_tests::is_full() && offload_tests::require("faketime").is_none() {
         return;
     }
-    let project = Project::new("two-files");
     let targets = if offload_tests::is_full() { TARGETS } else { SAMPLE };
+    build_twice(targets, &[]);
+}
+
+#[test]
+fn debug_information_names_no_place() {
+    if offload_tests::require("clang-22").is_some() {
+        build_twice("nvptx:sm_80,host", &[("PROFILE", "debug"), ("DEBUG", "true")]);
+    }
+}
+
+/// Builds the kernels here, and elsewhere at another time.
+fn build_twice(targets: &str, profile: &[(&str, &str)]) {
+    let project = Project::new("two-files");
     project.write("offload.toml", &format!("targets = {:?}\n", targets.split(',').collect::<Vec<_>>()));
+    project.write("kernels/a.cl", CHECKED);
     let script = Script::of(&project);
     let here = Places { package: project.path(""), out: project.path("out"), cache: project.path("cache2") };
-    succeed(&mut script.command(&here));
+    succeed(script.command(&here).envs(profile.iter().copied()));
     let directory = tempfile::tempdir_in(OTHER_FILE_SYSTEM).unwrap();
     let there = copy_of(&sources_of(&project, &project.path("")), directory.path());
     let home = directory.path().join("home");
     fs::create_dir(&home).unwrap();
-    succeed(&mut elsewhere(&script.command(&there), &home));
+    succeed(&mut elsewhere(script.command(&there).envs(profile.iter().copied()), &home));
     let (one, other) = (of_programs(&here.out), of_programs(&there.out));
     assert!(one.keys().any(|path| path.extension().is_some_and(|it| it == "a")), "{:?}", one.keys());
     let found = differences(&one, &other);

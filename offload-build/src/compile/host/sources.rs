@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::super::action::{Arg, texts};
 use super::super::front_end;
 use super::super::reading::FrontEnd;
+use super::super::roots::{RELATIVE_PATHS, Roots};
 use super::super::session::Scanned;
 use super::super::{Session, own_headers};
 use super::cpu::Cpu;
@@ -56,6 +57,7 @@ fn args(session: &Session<'_>, language: Language, cpu: &Cpu) -> Result<impl Ite
         .flags()
         .chain(texts(["-fPIC", "-fvisibility=hidden"]))
         .chain(of_language)
+        .chain(Roots::of(session).prefix_maps())
         .chain(debug_args(session))
         .chain(front_end::flags(session.sources, language, SpecForm::Literal))
         .chain(front_end::front_end_output()))
@@ -74,11 +76,9 @@ fn opencl_args(session: &Session<'_>, cpu: &Cpu) -> Result<Vec<Arg>> {
         .collect())
 }
 
-/// Relative paths: a debugger started in the crate's directory finds the sources, and nothing of this machine is
-/// in the image.
 fn debug_args(session: &Session<'_>) -> impl Iterator<Item = Arg> {
     // Reports of checks name variables.
     let is_wanted = session.env().profile.debug_info || session.env().is_sanitized();
-    let args: &[&str] = if is_wanted { &["-g", "-fdebug-compilation-dir=."] } else { &[] };
+    let args: &[&str] = if is_wanted { &["-g", RELATIVE_PATHS] } else { &[] };
     texts(args.iter().copied())
 }

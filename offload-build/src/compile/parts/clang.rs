@@ -8,6 +8,7 @@
 use super::super::action::{Arg, Made, Step};
 use super::super::nvptx::TOOLKIT;
 use super::super::reading::{FrontEnd, MadeFrontEnd, TYPES};
+use super::super::roots::PREFIX_MAP;
 use super::super::{Session, check};
 use crate::fs;
 
@@ -19,9 +20,9 @@ const NAME: &str = "in0.cu";
 const OF_FILES: [&str; 4] = ["__BASE_FILE__", "__INCLUDE_LEVEL__", "__TIMESTAMP__", "#embed"];
 
 impl Session<'_> {
-    /// The same IR as clang makes in one run; `None` where it may be another, or where one run is as fast.
-    pub(super) fn clang_in_parts(&self, action: &FrontEnd<'_>) -> Option<MadeFrontEnd> {
-        let Split { preprocessor, args, source } = Split::new(action)?;
+    /// The same IR as clang makes in one run; `None` where it may be another.
+    pub(super) fn clang_in_parts(&self, action: &FrontEnd<'_>, split: Split<'_>) -> Option<MadeFrontEnd> {
+        let Split { preprocessor, args, source } = split;
         let run = self.run_settled(&preprocessor).ok()?;
         let text = str::from_utf8(&run.content).ok()?;
         if OF_FILES.iter().any(|word| text.contains(word)) {
@@ -41,7 +42,7 @@ impl Session<'_> {
 
 /// One run of clang as two.
 #[derive(Debug)]
-struct Split<'a> {
+pub(super) struct Split<'a> {
     preprocessor: FrontEnd<'a>,
     /// Of the second run.
     args: Vec<Arg>,
@@ -50,7 +51,7 @@ struct Split<'a> {
 }
 
 impl<'a> Split<'a> {
-    fn new(action: &FrontEnd<'a>) -> Option<Split<'a>> {
+    pub(super) fn new(action: &FrontEnd<'a>) -> Option<Split<'a>> {
         let Some((Arg::Text(source), rest)) = action.args.split_last() else { return None };
         let source = source.to_str().filter(|_| action.input.is_none())?.to_string();
         if !rest.iter().any(|arg| is_text(arg, TOOLKIT)) {
@@ -94,6 +95,7 @@ impl Word {
             "-MD" => Word::Left,
             _ if text.starts_with("-I") || text.starts_with("-isystem") => Word::Left,
             _ if text.starts_with("-D") || text.starts_with("-U") => Word::Kept,
+            _ if text.starts_with(PREFIX_MAP) => Word::Kept,
             _ if text.starts_with("-g") && name != TYPES => Word::Unknown,
             _ if text.starts_with("-i") || text.starts_with('@') || text.contains('/') => Word::Unknown,
             _ => Word::Kept,
@@ -143,8 +145,19 @@ mod tests {
 
     #[test]
     fn headers_and_dependencies_are_of_the_first_run_alone() {
-        let words =
-            ["-x", "cuda", "-include", TOOLKIT, "-isystem", "/cuda/include", "-I.", "-I", "b", "-DA=a/b"];
+        let words = [
+            "-x",
+            "cuda",
+            "-include",
+            TOOLKIT,
+            "-isystem",
+            "/cuda/include",
+            "-I.",
+            "-I",
+            "b",
+            "-DA=a/b",
+            "-ffile-prefix-map=/c=/{clang}",
+        ];
         let mut args = texts(&words);
         args.extend(texts(&[
             "-Xclang",
@@ -157,8 +170,17 @@ mod tests {
             "-MF",
         ]));
         args.extend([Arg::Depfile, Arg::Text("-o".into()), Arg::Output]);
-        let mut kept =
-            texts(&["-x", "cuda", "-DA=a/b", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "-o"]);
+        let mut kept = texts(&[
+            "-x",
+            "cuda",
+            "-DA=a/b",
+            "-ffile-prefix-map=/c=/{clang}",
+            "-Xclang",
+            "-disable-llvm-passes",
+            "-S",
+            "-emit-llvm",
+            "-o",
+        ]);
         kept.push(Arg::Output);
         assert_eq!(without_files(&args, "nvptx"), Some(kept));
     }

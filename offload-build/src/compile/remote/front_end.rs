@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::super::Session;
 use super::super::action::{Made, args_key};
 use super::super::reading::{FrontEnd, MadeFrontEnd, ReadFile, SET_LINE, SETS_KEPT, result_key};
-use super::roots::Roots;
+use super::super::roots::Roots;
 use crate::cache::Key;
 
 /// A front end, as every machine knows it.

@@ -8,6 +8,7 @@ pub(super) enum Part {
     Quick,
     Tiers,
     Cuda,
+    Templates,
     Schedulers,
     Nativelink,
     Packs,
@@ -17,9 +18,10 @@ pub(super) enum Part {
 }
 
 /// Those that run where none is named.
-const PARTS: [(&str, Part); 7] = [
+const PARTS: [(&str, Part); 8] = [
     ("tiers", Part::Tiers),
     ("cuda", Part::Cuda),
+    ("templates", Part::Templates),
     ("schedulers", Part::Schedulers),
     ("packs", Part::Packs),
     ("large", Part::Large),
@@ -75,7 +77,7 @@ mod tests {
 
     #[test]
     fn parts_are_named() {
-        assert_eq!(parse(&[]).unwrap().parts.len(), 7);
+        assert_eq!(parse(&[]).unwrap().parts.len(), 8);
         assert_eq!(parse(&["load", "tiers"]).unwrap().parts, [Part::Load, Part::Tiers]);
         let quick = parse(&["--quick"]).unwrap();
         assert!(!quick.needs_servers() && !quick.measures());

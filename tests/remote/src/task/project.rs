@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-pub(super) use self::package::Package;
+pub(super) use self::package::{Dialect, Package};
 use self::run::Ended;
 use super::machine::Machine;
 use offload_tests::error::{Error, Result};

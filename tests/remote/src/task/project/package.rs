@@ -11,8 +11,18 @@ pub(in super::super) enum Package {
     Gemm { files: usize, targets: usize },
     /// CUDA C++ with the toolkit's headers: a module that clang compiles, and one of nvcc.
     Cuda,
+    /// A module with templates, of files in this language.
+    Templates(Dialect),
     /// Large tables in OpenCL C, which nothing compiles before the program runs: compression is what takes time.
     Tables,
+}
+
+/// What clang compiles without headers of a vendor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Dialect {
+    Cpp,
+    Cuda,
+    Hip,
 }
 
 const TABLES: usize = 6;
@@ -20,8 +30,8 @@ const TABLES: usize = 6;
 const NUMBERS: u32 = 120_000;
 
 const CUDA_TARGETS: [&str; 3] = ["nvptx:sm_75", "cubin:sm_80", "cubin:sm_90"];
-/// The files of clang's module. Their front ends, which take the longest, run at the same time.
-const CUDA_FILES: [&str; 4] = ["a", "b", "c", "d"];
+/// The files of a module that clang compiles. Their front ends, which take the longest, run at the same time.
+const FILES: [&str; 4] = ["a", "b", "c", "d"];
 
 impl Package {
     pub(in super::super) const SMALL: Package = Package::Gemm { files: 1, targets: 4 };
@@ -32,6 +42,7 @@ impl Package {
         match self {
             Package::Gemm { files, targets } => format!("{files}x{targets}"),
             Package::Cuda => "cuda".to_string(),
+            Package::Templates(dialect) => format!("templates-{}", dialect.ending()),
             Package::Tables => "tables".to_string(),
         }
     }
@@ -50,6 +61,7 @@ impl Package {
         match self {
             Package::Gemm { files, .. } => (0..files).map(|index| format!("gemm{index}")).collect(),
             Package::Cuda => ["by_clang", "by_nvcc"].map(str::to_string).into(),
+            Package::Templates(_) => vec!["templates".to_string()],
             Package::Tables => (0..TABLES).map(|index| format!("table{index}")).collect(),
         }
     }
@@ -60,6 +72,7 @@ impl Package {
                 gemm::TARGETS.iter().take(targets).map(|target| format!("amdgcn:{target}")).collect()
             }
             Package::Cuda => CUDA_TARGETS.map(str::to_string).into(),
+            Package::Templates(dialect) => dialect.targets().iter().map(|it| it.to_string()).collect(),
             Package::Tables => vec!["opencl-c".to_string()],
         }
     }
@@ -80,7 +93,8 @@ impl Package {
 
     fn configuration(self) -> String {
         // One compiler at a time runs here: the others have to go elsewhere.
-        let jobs = if self == Package::Cuda { "\n[build]\njobs = 1\n" } else { "" };
+        let sends = matches!(self, Package::Cuda | Package::Templates(_));
+        let jobs = if sends { "\n[build]\njobs = 1\n" } else { "" };
         format!("[env]\nOFFLOAD_CONFIG = {{ value = \"offload.toml\", relative = true }}\n{jobs}")
     }
 
@@ -95,8 +109,12 @@ impl Package {
                 std::iter::once(header).chain(kernels).collect()
             }
             Package::Cuda => {
-                let files = CUDA_FILES.iter().chain(&["nvcc"]);
+                let files = FILES.iter().chain(&["nvcc"]);
                 files.map(|name| (format!("kernels/{name}.cu"), cuda_source(name))).collect()
+            }
+            Package::Templates(dialect) => {
+                let kernels = FILES.iter().map(|name| (dialect.file(name), dialect.source(name)));
+                kernels.chain([("common/tile.h".to_string(), TILE.to_string())]).collect()
             }
             Package::Tables => {
                 let modules = self.modules().into_iter();
@@ -121,8 +139,12 @@ impl Package {
                 };
                 vec![format!("compile_all([{}])", modules.map(module).collect::<Vec<_>>().join(", "))]
             }
+            Package::Templates(dialect) => {
+                let files = FILES.map(|name| dialect.file(name));
+                vec![format!("Build::new().files({files:?}).compile(\"templates\")")]
+            }
             Package::Cuda => {
-                let files = CUDA_FILES.map(|name| format!("kernels/{name}.cu"));
+                let files = FILES.map(|name| format!("kernels/{name}.cu"));
                 let nvcc = "compiler(offload_build::Compiler::Nvcc)";
                 vec![
                     // First, as a server gets fewer commands later where its workers are busy.
@@ -148,6 +170,67 @@ impl Package {
         )
     }
 }
+
+impl Dialect {
+    pub(in super::super) fn ending(self) -> &'static str {
+        match self {
+            Dialect::Cpp => "cpp",
+            Dialect::Cuda => "cu",
+            Dialect::Hip => "hip",
+        }
+    }
+
+    fn targets(self) -> &'static [&'static str] {
+        match self {
+            Dialect::Cpp => &["amdgcn:gfx90a", "amdgcn:gfx1100", "nvptx:sm_75", "host"],
+            Dialect::Cuda => &["nvptx:sm_75", "nvptx:sm_90"],
+            Dialect::Hip => &["amdgcn:gfx90a", "amdgcn:gfx1100"],
+        }
+    }
+
+    fn file(self, name: &str) -> String {
+        format!("kernels/{name}.{}", self.ending())
+    }
+
+    /// A kernel whose templates take clang a while.
+    fn source(self, name: &str) -> String {
+        let (kernel, index) = match self {
+            Dialect::Cpp => {
+                ("__gpu_kernel void", "__gpu_block_id(0) * __gpu_num_threads(0) + __gpu_thread_id(0)")
+            }
+            Dialect::Cuda | Dialect::Hip => ("__global__ void", "blockIdx.x * blockDim.x + threadIdx.x"),
+        };
+        let (header, device, pointer) = match self {
+            Dialect::Cpp => ("#include <gpuintrin.h>\n#define DEVICE\n", "DEVICE", "__gpu_global float *"),
+            Dialect::Cuda | Dialect::Hip => ("#define DEVICE __device__\n", "DEVICE", "float *"),
+        };
+        format!(
+            "{header}#include <assert.h>\n#include \"../common/tile.h\"\n\n\
+             static {device} float own_{name}(float x) {{ return all(x, typename Numbers<64>::List{{}}); }}\n\n\
+             extern \"C\" {kernel} sum_{name}({pointer}x, int n) {{\n    \
+                 int i = {index};\n    assert(i < n);\n    x[i] = own_{name}(x[i]);\n}}\n"
+        )
+    }
+}
+
+const TILE: &str = "\
+template <int... I> struct List {};
+template <int N, int... I> struct Numbers : Numbers<N - 1, N - 1, I...> {};
+template <int... I> struct Numbers<0, I...> { using List = ::List<I...>; };
+
+template <int N> struct Tile {
+  float of[N];
+  template <int... I> DEVICE float sum(::List<I...>) const { return (of[I] + ... + 0.0f); }
+};
+
+template <int N> DEVICE float sum(float x) {
+  Tile<N> tile;
+  for (int i = 0; i < N; ++i) tile.of[i] = x * i;
+  return tile.sum(typename Numbers<N>::List{});
+}
+
+template <int... I> DEVICE float all(float x, List<I...>) { return (sum<I + 1>(x) + ...); }
+";
 
 /// A kernel that reads a table of numbers of its own.
 fn table(seed: u32) -> String {

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::action::Arg;
-use super::super::{Session, own_headers};
+use super::action::{Arg, texts};
+use super::{Session, own_headers};
 use crate::module::Library;
 
 /// A directory and its name.
@@ -17,20 +17,29 @@ struct Root {
 #[derive(Clone, Debug)]
 pub(super) struct Roots(Vec<Root>);
 
+/// The name of the directory with clang's own headers.
+pub(super) const CLANG: &str = "{clang}";
+/// That of the folder of `toolchain install`.
+const TOOLCHAIN: &str = "{toolchain}";
+/// The flag by which directories have other names in debug information and `__FILE__`.
+pub(super) const PREFIX_MAP: &str = "-ffile-prefix-map=";
+/// With this flag debug information has relative paths: a debugger that starts in the crate's directory finds the sources.
+pub(super) const RELATIVE_PATHS: &str = "-fdebug-compilation-dir=.";
+
 impl Roots {
     pub(super) fn of(session: &Session<'_>) -> Roots {
-        let mut found = vec![("headers".to_string(), own_headers::parent(session))];
+        let mut found = vec![("{headers}".to_string(), own_headers::parent(session))];
         if let Ok(llvm) = session.tools().llvm() {
-            found.push(("clang".to_string(), llvm.resource_dir.clone()));
+            found.push((CLANG.to_string(), llvm.resource_dir.clone()));
         }
         if session.sources.options.cuda_sdk == Some(true)
             && let Ok(sdk) = session.tools().cuda_sdk()
         {
-            found.push(("cuda".to_string(), sdk));
+            found.push(("{cuda}".to_string(), sdk));
         }
-        found.extend(session.env().toolchain_folder().map(|folder| ("toolchain".to_string(), folder)));
+        found.extend(session.env().toolchain_folder().map(|folder| (TOOLCHAIN.to_string(), folder)));
         let library =
-            |library: &&Library| (format!("library {}", library.package), library.root().to_path_buf());
+            |library: &&Library| (format!("{{library {}}}", library.package), library.root().to_path_buf());
         found.extend(session.sources.libraries().iter().map(library));
         Roots::new(found)
     }
@@ -38,7 +47,7 @@ impl Roots {
     fn new(found: Vec<(String, PathBuf)>) -> Roots {
         let root = |(name, directory): (String, PathBuf)| {
             let directory = directory.to_str().filter(|text| text.len() > 1)?.to_string();
-            Some(Root { directory, name: format!("{{{name}}}") })
+            Some(Root { directory, name })
         };
         let mut roots: Vec<Root> = found.into_iter().filter_map(root).collect();
         roots.sort_by_key(|root| std::cmp::Reverse(root.directory.len()));
@@ -82,6 +91,19 @@ impl Roots {
         };
         self.0.iter().find_map(below)
     }
+
+    /// The flags with which debug information and `__FILE__` name no directory of this machine, so that images are the same
+    /// on every one.
+    pub(super) fn prefix_maps(&self) -> Vec<Arg> {
+        // Not every machine has the folder of `toolchain install`, and its compilers have names of their own. Of maps that
+        // fit, clang takes the last.
+        let maps = self.0.iter().rev().filter(|root| root.name != TOOLCHAIN);
+        // The flag splits at the first `=`.
+        let maps = maps.filter(|root| !root.directory.contains('='));
+        // Debug information has a directory for each relative path, but not for a path that a map made relative.
+        let maps = maps.map(|root| format!("{PREFIX_MAP}{}=/{}", root.directory, root.name));
+        texts(maps).collect()
+    }
 }
 
 #[cfg(test)]
@@ -90,8 +112,8 @@ mod tests {
 
     fn roots() -> Roots {
         Roots::new(vec![
-            ("toolchain".into(), "/opt/me/tools".into()),
-            ("clang".into(), "/opt/me/tools/lib/clang/22".into()),
+            (TOOLCHAIN.into(), "/opt/me/tools".into()),
+            (CLANG.into(), "/opt/me/tools/lib/clang/22".into()),
         ])
     }
 
@@ -107,6 +129,19 @@ mod tests {
             assert_eq!(roots().local(text).unwrap(), Path::new(path));
         }
         assert_eq!(roots().local("{cuda}/x.h"), None);
+    }
+
+    #[test]
+    fn the_deepest_directory_is_mapped_last() {
+        let flags =
+            ["-ffile-prefix-map=/opt/me/cuda=/{cuda}", "-ffile-prefix-map=/opt/me/cuda/clang=/{clang}"];
+        let roots = Roots::new(vec![
+            ("{cuda}".into(), "/opt/me/cuda".into()),
+            (CLANG.into(), "/opt/me/cuda/clang".into()),
+            (TOOLCHAIN.into(), "/opt".into()),
+            ("{headers}".into(), "/opt/a=b".into()),
+        ]);
+        assert_eq!(roots.prefix_maps(), texts(flags).collect::<Vec<_>>());
     }
 
     #[test]

@@ -1,0 +1,63 @@
+//! C++, CUDA and HIP with templates: workers run clang's front end, with exactly the files that it reads.
+
+use super::machine::Machine;
+use super::project::{Built, Dialect, Package};
+use super::rows::{Check, Rows};
+use super::servers::Buildbox;
+use super::tiers::Compared;
+use offload_tests::error::Result;
+
+pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
+    let dir = tempfile::tempdir()?;
+    for dialect in [Dialect::Cpp, Dialect::Cuda, Dialect::Hip] {
+        let local = Compared::prepare(machine, Package::Templates(dialect), rows)?;
+        let workers = Buildbox::start(machine.buildbox()?, &dir.path().join(dialect.ending()), 2)?;
+        let remote = format!("url = \"{}\", execute = true", workers.url());
+        let built = local.build(&remote)?;
+        let same = Check::Same(&local.local);
+        let row = rows.build(("executed", "buildbox"), &built, &[same, Check::Silent]);
+        row.refuse(all_here(&built, &local.local));
+        let built = local.build(&remote)?;
+        rows.build(("takes all of it", "buildbox"), &built, &[same, Check::NoCompiler, Check::Silent]);
+    }
+    Ok(())
+}
+
+/// What is wrong if every front end that made IR for an image ran here.
+fn all_here(built: &Built, local: &Built) -> Option<String> {
+    let (here, all) = (front_ends(built), front_ends(local));
+    (here >= all).then(|| format!("{here} of {all} front ends were here"))
+}
+
+fn front_ends(built: &Built) -> usize {
+    let is_one = |call: &&String| {
+        let of_source = FLAGS.iter().any(|flags| call.contains(flags));
+        of_source && call.contains("\"-S\"") && call.contains("\"-emit-llvm\"")
+    };
+    built.compilers.iter().flatten().filter(is_one).count()
+}
+
+/// How the language of a source is said.
+const FLAGS: [&str; 3] = ["\"-x\", \"c++\"", "\"-x\", \"cuda\"", "\"-x\", \"hip\""];
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn built(compilers: &[&str]) -> Built {
+        let compilers = Some(compilers.iter().map(ToString::to_string).collect());
+        Built { time: Duration::ZERO, compilers, program: vec![], why: vec![], failure: None }
+    }
+
+    #[test]
+    fn each_check_can_fail() {
+        let here = "clang-22\", [\"-x\", \"hip\", \"-S\", \"-emit-llvm\", \"kernels/a.hip\"";
+        let listed = here.replace("-S", "-E");
+        let local = built(&[here, here]);
+        assert_eq!(all_here(&built(&[here, &listed]), &local), None);
+        assert!(all_here(&local, &local).is_some());
+        assert!(all_here(&built(&[]), &built(&[&listed])).is_some());
+    }
+}
