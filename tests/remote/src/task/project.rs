@@ -92,7 +92,7 @@ impl Project {
             network: None,
             toolchain: None,
             credentials: None,
-            toolkit: (package == Package::Cuda).then(|| machine.toolkit()).transpose()?,
+            toolkit: package.needs_toolkit().then(|| machine.toolkit()).transpose()?,
         };
         // Only what the package itself takes is measured later.
         project.set_remote("")?;

@@ -9,9 +9,9 @@ use offload_tests::error::Result;
 
 pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
     let dir = tempfile::tempdir()?;
-    for dialect in [Dialect::Cpp, Dialect::Cuda, Dialect::Hip] {
+    for dialect in [Dialect::Cpp, Dialect::Cuda, Dialect::Hip, Dialect::Toolkit] {
         let local = Compared::prepare(machine, Package::Templates(dialect), rows)?;
-        let workers = Buildbox::start(machine.buildbox()?, &dir.path().join(dialect.ending()), 2)?;
+        let workers = Buildbox::start(machine.buildbox()?, &dir.path().join(dialect.name()), 2)?;
         let remote = format!("url = \"{}\", execute = true", workers.url());
         let built = local.build(&remote)?;
         let same = Check::Same(&local.local);

@@ -17,12 +17,14 @@ pub(in super::super) enum Package {
     Tables,
 }
 
-/// What clang compiles without headers of a vendor.
+/// What clang compiles in one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Dialect {
     Cpp,
     Cuda,
     Hip,
+    /// CUDA C++ with the toolkit's headers, and with debug information.
+    Toolkit,
 }
 
 const TABLES: usize = 6;
@@ -42,7 +44,7 @@ impl Package {
         match self {
             Package::Gemm { files, targets } => format!("{files}x{targets}"),
             Package::Cuda => "cuda".to_string(),
-            Package::Templates(dialect) => format!("templates-{}", dialect.ending()),
+            Package::Templates(dialect) => format!("templates-{}", dialect.name()),
             Package::Tables => "tables".to_string(),
         }
     }
@@ -50,6 +52,11 @@ impl Package {
     /// How its images are compressed, if not as usual in development builds: not at all.
     pub(super) fn compression(self) -> Option<&'static str> {
         (self == Package::Tables).then_some("max")
+    }
+
+    /// Whether CUDA's toolkit is read.
+    pub(super) fn needs_toolkit(self) -> bool {
+        matches!(self, Package::Cuda | Package::Templates(Dialect::Toolkit))
     }
 
     /// How many images the program has.
@@ -141,7 +148,8 @@ impl Package {
             }
             Package::Templates(dialect) => {
                 let files = FILES.map(|name| dialect.file(name));
-                vec![format!("Build::new().files({files:?}).compile(\"templates\")")]
+                let headers = if dialect == Dialect::Toolkit { ".cuda_sdk()" } else { "" };
+                vec![format!("Build::new().files({files:?}){headers}.compile(\"templates\")")]
             }
             Package::Cuda => {
                 let files = FILES.map(|name| format!("kernels/{name}.cu"));
@@ -172,10 +180,17 @@ impl Package {
 }
 
 impl Dialect {
-    pub(in super::super) fn ending(self) -> &'static str {
+    pub(in super::super) fn name(self) -> &'static str {
+        match self {
+            Dialect::Toolkit => "toolkit",
+            _ => self.ending(),
+        }
+    }
+
+    fn ending(self) -> &'static str {
         match self {
             Dialect::Cpp => "cpp",
-            Dialect::Cuda => "cu",
+            Dialect::Cuda | Dialect::Toolkit => "cu",
             Dialect::Hip => "hip",
         }
     }
@@ -183,7 +198,7 @@ impl Dialect {
     fn targets(self) -> &'static [&'static str] {
         match self {
             Dialect::Cpp => &["amdgcn:gfx90a", "amdgcn:gfx1100", "nvptx:sm_75", "host"],
-            Dialect::Cuda => &["nvptx:sm_75", "nvptx:sm_90"],
+            Dialect::Cuda | Dialect::Toolkit => &["nvptx:sm_75", "nvptx:sm_90"],
             Dialect::Hip => &["amdgcn:gfx90a", "amdgcn:gfx1100"],
         }
     }
@@ -194,19 +209,23 @@ impl Dialect {
 
     /// A kernel whose templates take clang a while.
     fn source(self, name: &str) -> String {
-        let (kernel, index) = match self {
-            Dialect::Cpp => {
-                ("__gpu_kernel void", "__gpu_block_id(0) * __gpu_num_threads(0) + __gpu_thread_id(0)")
-            }
-            Dialect::Cuda | Dialect::Hip => ("__global__ void", "blockIdx.x * blockDim.x + threadIdx.x"),
+        const OF_CUDA: [&str; 3] = ["__global__ void", "blockIdx.x * blockDim.x + threadIdx.x", "float *"];
+        let [kernel, index, pointer] = match self {
+            Dialect::Cpp => [
+                "__gpu_kernel void",
+                "__gpu_block_id(0) * __gpu_num_threads(0) + __gpu_thread_id(0)",
+                "__gpu_global float *",
+            ],
+            Dialect::Cuda | Dialect::Hip | Dialect::Toolkit => OF_CUDA,
         };
-        let (header, device, pointer) = match self {
-            Dialect::Cpp => ("#include <gpuintrin.h>\n#define DEVICE\n", "DEVICE", "__gpu_global float *"),
-            Dialect::Cuda | Dialect::Hip => ("#define DEVICE __device__\n", "DEVICE", "float *"),
+        let header = match self {
+            Dialect::Cpp => "#include <gpuintrin.h>\n#define DEVICE\n",
+            Dialect::Cuda | Dialect::Hip => "#define DEVICE __device__\n",
+            Dialect::Toolkit => "#include <cuda/std/complex>\n#define DEVICE __device__\n",
         };
         format!(
             "{header}#include <assert.h>\n#include \"../common/tile.h\"\n\n\
-             static {device} float own_{name}(float x) {{ return all(x, typename Numbers<64>::List{{}}); }}\n\n\
+             static DEVICE float own_{name}(float x) {{ return all(x, typename Numbers<64>::List{{}}); }}\n\n\
              extern \"C\" {kernel} sum_{name}({pointer}x, int n) {{\n    \
                  int i = {index};\n    assert(i < n);\n    x[i] = own_{name}(x[i]);\n}}\n"
         )
