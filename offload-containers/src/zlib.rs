@@ -1,9 +1,8 @@
 //! zlib streams of foreign containers (RFC 1950): exactly the declared bytes, or an error.
 
-use std::io::{self, Read};
+use std::io;
 
-use miniz_oxide::inflate::stream::{InflateState, inflate as step};
-use miniz_oxide::{DataFormat, MZError, MZFlush, MZStatus, StreamResult};
+use flate2::bufread::ZlibDecoder;
 
 use crate::frame;
 use offload_format::{Error, ErrorKind};
@@ -19,53 +18,24 @@ pub(crate) fn inflate(stream: &[u8], declared: u64) -> Result<Vec<u8>, Error> {
 
 /// The content of the stream at the start of `input`, which has to be of `declared` bytes, and the stream's size.
 pub(crate) fn prefix(input: &[u8], declared: u64) -> Result<(Vec<u8>, u64), Error> {
-    let mut decoder = Decoder::new(input);
+    let mut decoder = ZlibDecoder::new(input);
     let content = frame::read_exactly(&mut decoder, declared).map_err(failed)??;
-    let size = input.len().saturating_sub(decoder.rest.len());
-    Ok((content, size as u64))
+    Ok((content, decoder.total_in()))
 }
 
 /// The first `size` bytes of the content of the stream at the start of `input`, or all if it is smaller.
 #[cfg(feature = "ccob")]
 pub(crate) fn start(input: &[u8], size: u64) -> Result<Vec<u8>, Error> {
+    use std::io::Read as _;
+
     let mut out = Vec::new();
-    Decoder::new(input).take(size).read_to_end(&mut out).map_err(failed)?;
+    ZlibDecoder::new(input).take(size).read_to_end(&mut out).map_err(failed)?;
     Ok(out)
 }
 
 fn failed(error: io::Error) -> Error {
-    ErrorKind::Zlib { message: error.to_string() }.into()
-}
-
-/// The stream at the start of some bytes.
-struct Decoder<'a> {
-    state: Box<InflateState>,
-    rest: &'a [u8],
-}
-
-impl<'a> Decoder<'a> {
-    fn new(input: &'a [u8]) -> Decoder<'a> {
-        Decoder { state: InflateState::new_boxed(DataFormat::Zlib), rest: input }
-    }
-}
-
-impl Read for Decoder<'_> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let StreamResult { bytes_consumed, bytes_written, status } =
-                step(&mut self.state, self.rest, out, MZFlush::None);
-            self.rest = self.rest.get(bytes_consumed..).unwrap_or_default();
-            match status {
-                // What was taken in need not have given anything yet.
-                Ok(MZStatus::Ok) if bytes_written == 0 && !out.is_empty() => {}
-                Ok(_) => return Ok(bytes_written),
-                Err(MZError::Buf) => {
-                    return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the stream is cut"));
-                }
-                Err(_) => return Err(io::Error::new(io::ErrorKind::InvalidData, "the stream is damaged")),
-            }
-        }
-    }
+    let state = if error.kind() == io::ErrorKind::UnexpectedEof { "cut" } else { "damaged" };
+    ErrorKind::Zlib { message: format!("the stream is {state}") }.into()
 }
 
 #[cfg(test)]
