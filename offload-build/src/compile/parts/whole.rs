@@ -22,7 +22,7 @@ const INPUT: &str = "{input}";
 /// The dependency file, which nobody reads.
 const DEPFILE: &str = "{deps}";
 /// What is another one on each machine that has the file.
-const TIME_OF_FILE: &[u8] = b"__TIMESTAMP__";
+const TIME_OF_FILE: &str = "__TIMESTAMP__";
 
 impl Session<'_> {
     /// What another machine makes of `front_end`; `None` where it has to be made here.
@@ -69,7 +69,7 @@ impl Session<'_> {
     fn sent(&self, ReadFile { path, hash }: &ReadFile, roots: &Roots) -> Option<Input> {
         let content = std::fs::read(self.root().join(path)).ok()?;
         let is_as_read = Hash128::of(&content).to_string() == *hash;
-        let has_time = content.windows(TIME_OF_FILE.len()).any(|part| part == TIME_OF_FILE);
+        let has_time = String::from_utf8_lossy(&content).contains(TIME_OF_FILE);
         if !is_as_read || has_time {
             return None;
         }

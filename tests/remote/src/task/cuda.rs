@@ -45,25 +45,18 @@ fn code_generators(built: &Built, local: &Built) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
-
-    fn built(compilers: &[&str]) -> Built {
-        let compilers = Some(compilers.iter().map(ToString::to_string).collect());
-        Built { time: Duration::ZERO, compilers, program: vec![], why: vec![], failure: None }
-    }
 
     #[test]
     fn each_check_can_fail() {
         let whole = "clang-22\", [\"-include\", \"__clang_cuda_runtime_wrapper.h\", \"-x\", \"cuda\", \"-S\"";
         let resolved = whole.replace("-S", "-frewrite-includes");
         let read = "clang-22\", [\"-x\", \"cuda\", \"-S\"";
-        assert_eq!(front_ends(&built(&[&resolved, &resolved, read])), None);
-        assert!(front_ends(&built(&[&resolved, read])).is_some());
-        assert!(front_ends(&built(&[&resolved, &resolved, whole])).is_some());
-        assert!(front_ends(&built(&[])).is_some());
-        let (one, two) = (built(&["/a/cicc\", ["]), built(&["/a/cicc\", ["; 2]));
+        assert_eq!(front_ends(&Built::by(&[&resolved, &resolved, read])), None);
+        assert!(front_ends(&Built::by(&[&resolved, read])).is_some());
+        assert!(front_ends(&Built::by(&[&resolved, &resolved, whole])).is_some());
+        assert!(front_ends(&Built::by(&[])).is_some());
+        let (one, two) = (Built::by(&["/a/cicc\", ["]), Built::by(&["/a/cicc\", ["; 2]));
         assert!(code_generators(&one, &two).is_none() && code_generators(&two, &two).is_some());
     }
 }

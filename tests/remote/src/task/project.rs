@@ -53,6 +53,15 @@ pub(super) struct Built {
     pub(super) failure: Option<String>,
 }
 
+#[cfg(test)]
+impl Built {
+    /// A build that ran these here, and came to nothing.
+    pub(super) fn by(compilers: &[&str]) -> Built {
+        let compilers = Some(compilers.iter().map(ToString::to_string).collect());
+        Built { time: Duration::ZERO, compilers, program: vec![], why: vec![], failure: None }
+    }
+}
+
 impl Cache {
     /// An empty one.
     pub(super) fn new() -> Result<Cache> {

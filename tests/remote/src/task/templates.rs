@@ -42,22 +42,15 @@ const FLAGS: [&str; 3] = ["\"-x\", \"c++\"", "\"-x\", \"cuda\"", "\"-x\", \"hip\
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
-
-    fn built(compilers: &[&str]) -> Built {
-        let compilers = Some(compilers.iter().map(ToString::to_string).collect());
-        Built { time: Duration::ZERO, compilers, program: vec![], why: vec![], failure: None }
-    }
 
     #[test]
     fn each_check_can_fail() {
         let here = "clang-22\", [\"-x\", \"hip\", \"-S\", \"-emit-llvm\", \"kernels/a.hip\"";
         let listed = here.replace("-S", "-E");
-        let local = built(&[here, here]);
-        assert_eq!(all_here(&built(&[here, &listed]), &local), None);
+        let local = Built::by(&[here, here]);
+        assert_eq!(all_here(&Built::by(&[here, &listed]), &local), None);
         assert!(all_here(&local, &local).is_some());
-        assert!(all_here(&built(&[]), &built(&[&listed])).is_some());
+        assert!(all_here(&Built::by(&[]), &Built::by(&[&listed])).is_some());
     }
 }
