@@ -179,13 +179,19 @@ fn work_items(session: &Session<'_>, linked: Blob, waiting: &BTreeSet<String>, c
 
 /// The functions that run a work-group, with memory of each thread's own.
 fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob, cpu: &Cpu) -> Result<Blob> {
-    let mut key = KeyBuilder::new("host work-groups 19").part(&work_items.hash.0);
+    // A build that checks kernels relies on none of the rules that it checks.
+    let validity = match session.env().is_sanitized() {
+        true => ir::Validity::Checked,
+        false => ir::Validity::Assumed,
+    };
+    let mut key = KeyBuilder::new("host work-groups 20").part(&work_items.hash.0);
+    key = key.part(format!("{validity:?}").as_bytes());
     key = key.part(&cpu.vector_bits.to_le_bytes());
     for kernel in &unit.kernels {
         key = key.part(format!("{} {:?}", kernel.name, kernel.required_work_group).as_bytes());
     }
     session.cache().get_or(key.finish(), || {
-        let groups = ir::run_groups(&work_items.read_text()?, &unit.kernels, cpu.vector_bits)?;
+        let groups = ir::run_groups(&work_items.read_text()?, &unit.kernels, cpu.vector_bits, validity)?;
         Ok(ir::thread_local_state(&groups).into_bytes())
     })
 }
@@ -193,7 +199,10 @@ fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob, cpu: &Cpu) 
 pub(super) fn codegen(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> {
     // All work-items leave a round of a cut loop the same way. A loop over work-items becomes vectors only if clang
     // decides that before the loop, for which it takes loops of up to 50 instructions unless told otherwise.
-    let optimised: &[&str] = &["-O3", "-mllvm", "-unswitch-threshold=500"];
+    // The vectoriser does not ask for dependences in a loop whose iterations are independent, not even within one: it
+    // would move a work-item's own load across its own store to join it with a neighbouring one.
+    let optimised: &[&str] =
+        &["-O3", "-mllvm", "-unswitch-threshold=500", "-mllvm", "-enable-interleaved-mem-accesses=false"];
     let level = if inspectable(session) { &["-O0"] } else { optimised };
     let step = Step {
         name: "host object",

@@ -38,12 +38,14 @@ mod state;
 mod stores;
 mod text;
 mod types;
+mod validity;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 pub(crate) use self::entry::with_entries;
 pub(crate) use self::inline::inline_waiting;
+pub(crate) use self::validity::Validity;
 
 use self::exclusive::LocalMemory;
 use self::function::Function;
@@ -62,12 +64,17 @@ pub(crate) const WORK_ITEM_PREFIX: &str = "__offload_work_item_";
 pub(crate) const WAIT: &str = "__offload_wait";
 
 /// A copy of `module` in which the functions of work-items are replaced by functions that run work-groups, for a CPU
-/// with vectors of `widest` bits.
+/// with vectors of `widest` bits. Transformations are applied as far as `validity` permits.
 ///
 /// # Errors
 /// A kernel that waits in a function that calls itself or is called through a pointer, or that has an instruction
 /// that OpenCL C has no words for.
-pub(crate) fn run_groups(module: &str, kernels: &[&Kernel], widest: u32) -> Result<String> {
+pub(crate) fn run_groups(
+    module: &str,
+    kernels: &[&Kernel],
+    widest: u32,
+    validity: Validity,
+) -> Result<String> {
     let types = Types::of(module);
     let waiting = reaching(module, |name| name == WAIT);
     let numbered = Numbered::of(module);
@@ -96,10 +103,12 @@ pub(crate) fn run_groups(module: &str, kernels: &[&Kernel], widest: u32) -> Resu
         let failed = |why: String| failure(kernel, &why);
         let mut function = Function::parse(&body, &types).map_err(failed)?;
         let known = kernels.iter().copied().find(|known| known.name == kernel);
-        exclusive::mark(&mut function, &LocalMemory { arrays: &local_arrays, kernel: known });
-        loops::cut(&mut function);
-        stores::always(&mut function, &types);
-        let plan = Plan::of(&function, &types).map_err(failed)?;
+        if validity == Validity::Assumed {
+            exclusive::mark(&mut function, &LocalMemory { arrays: &local_arrays, kernel: known });
+            loops::cut(&mut function);
+            stores::always(&mut function, &types);
+        }
+        let plan = Plan::new(&function, &types, validity).map_err(failed)?;
         let run = Run {
             kernel,
             required_work_group: known.and_then(|kernel| kernel.required_work_group),

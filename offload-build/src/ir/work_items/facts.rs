@@ -101,7 +101,7 @@ impl<'f> Facts<'f> {
             }
             let before = self.parted.len();
             for (block, instructions) in function.blocks.iter().enumerate() {
-                if self.parts(&instructions.end) && asked.insert(block) && !flow.must_agree(block) {
+                if self.parts(&instructions.end) && asked.insert(block) && !flow.is_barrier_uniform(block) {
                     self.parted.extend(flow.influenced(block));
                 }
             }
@@ -127,7 +127,8 @@ impl<'f> Facts<'f> {
         match instruction.kind {
             Kind::Phi => equal && !self.parted.contains(&definition.block),
             Kind::Load => matches!(state::read(instruction), Some(State::Group { .. })),
-            Kind::Other => equal && is_pure(instruction),
+            // Of poison, each `freeze` makes a value of its own.
+            Kind::Other => equal && is_pure(instruction) && !is_word(instruction, &["freeze"]),
             Kind::Call => equal && calls_pure(instruction),
             _ => false,
         }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::function::{End, Function, Wait};
+use super::validity::Validity;
 
 /// The blocks of a function by number, with the edges between them.
 #[derive(Debug)]
@@ -12,22 +13,45 @@ pub(super) struct Flow {
     after: Vec<BTreeSet<usize>>,
     /// The blocks that end with a wait.
     waits: BTreeSet<usize>,
-    /// Those of them where all work-items of a group come together.
-    meetings: BTreeSet<usize>,
+    /// Those of them where all work-items of a group wait for each other.
+    barriers: BTreeSet<usize>,
+    /// The blocks that end with a return.
+    returns: BTreeSet<usize>,
+    validity: Validity,
+}
+
+/// Where all work-items of a group are together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Convergence {
+    /// The barrier at the end of this block.
+    Barrier(usize),
+    /// The end of the kernel.
+    Return,
 }
 
 impl Flow {
-    pub(super) fn of(function: &Function) -> Flow {
+    pub(super) fn new(function: &Function, validity: Validity) -> Flow {
         let count = function.blocks.len();
         let next: Vec<Vec<usize>> = (0..count).map(|number| function.successors(number)).collect();
-        let (mut waits, mut meetings) = (BTreeSet::new(), BTreeSet::new());
+        let mut waits = BTreeSet::new();
+        let mut barriers = BTreeSet::new();
+        let mut returns = BTreeSet::new();
         for (number, block) in function.blocks.iter().enumerate() {
-            if let End::Wait { wait, .. } = block.end {
-                waits.insert(number);
-                meetings.extend((wait == Wait::Group).then_some(number));
+            match block.end {
+                End::Wait { wait: Wait::Group, .. } => {
+                    waits.insert(number);
+                    barriers.insert(number);
+                }
+                End::Wait { .. } => {
+                    waits.insert(number);
+                }
+                End::Return => {
+                    returns.insert(number);
+                }
+                End::Jump(_) => {}
             }
         }
-        Flow { after: post_dominators(&next), next, waits, meetings }
+        Flow { after: post_dominators(&next), next, waits, barriers, returns, validity }
     }
 
     pub(super) fn successors(&self, block: usize) -> &[usize] {
@@ -45,23 +69,41 @@ impl Flow {
         self.reached(self.successors(block), &meeting)
     }
 
-    /// Whether OpenCL demands that all work-items go the same way at the end of `block`: one way leads to a wait for
-    /// certain, and the others do not come to it.
-    pub(super) fn must_agree(&self, block: usize) -> bool {
-        let next = self.successors(block);
-        let here = BTreeSet::from([block]);
-        next.iter().any(|way| {
-            // Those who come back to `block` are asked again.
-            let others: Vec<usize> =
-                next.iter().copied().filter(|other| other != way && *other != block).collect();
-            let elsewhere = self.reached(&others, &here);
-            let certain =
-                self.after.get(*way).into_iter().flatten().filter(|wait| self.meetings.contains(*wait));
-            // A wait that everybody comes to from `block` tells nothing of the way.
-            let always = self.after.get(block);
-            let mut told = certain.filter(|wait| always.is_none_or(|always| !always.contains(*wait)));
-            told.any(|wait| !elsewhere.contains(wait))
-        })
+    /// Whether all work-items of a group that execute the branch at the end of `block` between two barriers take the same
+    /// successor, because the kernel would be invalid otherwise.
+    ///
+    /// Every work-item executes the same sequence of barriers (OpenCL C 3.0, section 6.15.8), so that after a common barrier
+    /// all of them execute the same one next, or all return. If no barrier and no return is reachable first from two
+    /// successors, then the work-items that take one and those that take the other break this rule. A branch that can be
+    /// executed again before the next barrier never qualifies: what its other successors reach is reached from the one
+    /// that leads back, too.
+    pub(super) fn is_barrier_uniform(&self, block: usize) -> bool {
+        if self.validity == Validity::Checked {
+            return false;
+        }
+        let successors: BTreeSet<usize> = self.successors(block).iter().copied().collect();
+        let mut reached_by_others: BTreeSet<Convergence> = BTreeSet::new();
+        for successor in successors {
+            let next = self.next_convergence(successor);
+            if !reached_by_others.is_disjoint(&next) {
+                return false;
+            }
+            reached_by_others.extend(next);
+        }
+        true
+    }
+
+    /// Where a work-item that begins `start` can be together with the rest of its group next.
+    fn next_convergence(&self, start: usize) -> BTreeSet<Convergence> {
+        let mut found = BTreeSet::new();
+        for block in self.reached(&[start], &self.barriers) {
+            if self.barriers.contains(&block) {
+                found.insert(Convergence::Barrier(block));
+            } else if self.returns.contains(&block) {
+                found.insert(Convergence::Return);
+            }
+        }
+        found
     }
 
     /// The loops that are entered through one block, by that block.
@@ -125,14 +167,23 @@ pub(super) struct Loop {
     pub(super) blocks: BTreeSet<usize>,
 }
 
-/// By going backwards until nothing changes. Of the reversed edges, these are the dominators.
+/// The post-dominators of each block, itself included, by going backwards until nothing changes. Of the reversed edges,
+/// these are the dominators.
+///
+/// A block from which no end is reached has no post-dominator but itself: every block would satisfy the definition.
 fn post_dominators(next: &[Vec<usize>]) -> Vec<BTreeSet<usize>> {
     let all: BTreeSet<usize> = (0..next.len()).collect();
-    let mut known: BTreeMap<usize, BTreeSet<usize>> = all.iter().map(|block| (*block, all.clone())).collect();
+    let ending = reaching_an_end(next);
+    let initial = |block: usize| if ending.contains(&block) { all.clone() } else { BTreeSet::from([block]) };
+    let mut known: BTreeMap<usize, BTreeSet<usize>> =
+        all.iter().map(|block| (*block, initial(*block))).collect();
     let mut changed = true;
     while changed {
         changed = false;
         for (block, successors) in next.iter().enumerate().rev() {
+            if !ending.contains(&block) {
+                continue;
+            }
             let mut sets = successors.iter().filter_map(|successor| known.get(successor));
             let mut after = sets.next().cloned().unwrap_or_default();
             for set in sets {
@@ -146,6 +197,24 @@ fn post_dominators(next: &[Vec<usize>]) -> Vec<BTreeSet<usize>> {
         }
     }
     known.into_values().collect()
+}
+
+/// The blocks from which a block without successors is reached.
+fn reaching_an_end(next: &[Vec<usize>]) -> BTreeSet<usize> {
+    let before = reversed(next);
+    let mut open: Vec<usize> = Vec::new();
+    for (block, successors) in next.iter().enumerate() {
+        if successors.is_empty() {
+            open.push(block);
+        }
+    }
+    let mut found = BTreeSet::new();
+    while let Some(block) = open.pop() {
+        if found.insert(block) {
+            open.extend(before.get(block).into_iter().flatten());
+        }
+    }
+    found
 }
 
 /// The blocks that come before each block.
@@ -166,7 +235,9 @@ mod tests {
     fn flow(next: &[&[usize]], waits: &[usize]) -> Flow {
         let next: Vec<Vec<usize>> = next.iter().map(|next| next.to_vec()).collect();
         let waits: BTreeSet<usize> = waits.iter().copied().collect();
-        Flow { after: post_dominators(&next), next, meetings: waits.clone(), waits }
+        let returns = (0..next.len()).filter(|block| next[*block].is_empty()).collect();
+        let validity = Validity::Assumed;
+        Flow { after: post_dominators(&next), next, barriers: waits.clone(), waits, returns, validity }
     }
 
     #[test]
@@ -174,31 +245,57 @@ mod tests {
         // 0 -> 1 or 2 -> 3
         let flow = flow(&[&[1, 2], &[3], &[3], &[]], &[]);
         assert_eq!(flow.influenced(0), [1, 2, 3].into());
-        assert!(!flow.must_agree(0));
+        assert!(!flow.is_barrier_uniform(0));
     }
 
     #[test]
     fn a_loop_with_a_wait_has_one_count_for_all() {
         // 0 -> 1 (wait) -> 2 -> 0 or 3
         let flow = flow(&[&[1, 3], &[2], &[0], &[]], &[1]);
-        assert!(flow.must_agree(0));
+        assert!(flow.is_barrier_uniform(0));
         assert_eq!(flow.until_wait(2), [0, 1, 2, 3].into());
         assert_eq!(flow.influenced(0), [0, 1, 2, 3].into());
+    }
+
+    #[test]
+    fn a_loop_that_can_return_says_nothing_of_its_count() {
+        // 0 -> 1 or 3; 1 -> 0 or 2 (barrier); 2 -> 3
+        let flow = flow(&[&[1, 3], &[0, 2], &[3], &[]], &[2]);
+        assert!(!flow.is_barrier_uniform(1));
+        assert!(!flow.is_barrier_uniform(0));
+    }
+
+    #[test]
+    fn a_return_beside_a_barrier_is_uniform_outside_of_loops() {
+        // 0 -> 1 (barrier) or 2; 1 -> 2
+        let flow = flow(&[&[1, 2], &[2], &[]], &[1]);
+        assert!(flow.is_barrier_uniform(0));
+        let checked = Flow { validity: Validity::Checked, ..flow };
+        assert!(!checked.is_barrier_uniform(0));
     }
 
     #[test]
     fn a_wait_after_a_loop_says_nothing_of_its_count() {
         // 0 -> 1 or 2; 1 -> 0; 2 (wait) -> 3
         let flow = flow(&[&[1, 2], &[0], &[3], &[]], &[2]);
-        assert!(!flow.must_agree(0));
+        assert!(!flow.is_barrier_uniform(0));
     }
 
     #[test]
     fn a_wait_under_a_second_condition_says_nothing_of_the_first() {
         // 0 -> 1 or 3; 1 -> 2 (wait) or 3; 2 -> 3
         let flow = flow(&[&[1, 3], &[2, 3], &[3], &[]], &[2]);
-        assert!(!flow.must_agree(0));
-        assert!(flow.must_agree(1));
+        assert!(!flow.is_barrier_uniform(0));
+        assert!(flow.is_barrier_uniform(1));
+    }
+
+    #[test]
+    fn an_endless_loop_has_no_merge_block() {
+        // 0 -> 1 or 4; 1 -> 2 or 3; 2 -> 1; 3 -> 1
+        let flow = flow(&[&[1, 4], &[2, 3], &[1], &[1], &[]], &[]);
+        assert_eq!(flow.meeting(1), None);
+        assert_eq!(flow.influenced(1), [1, 2, 3].into());
+        assert_eq!(flow.influenced(0), [1, 2, 3, 4].into());
     }
 
     #[test]

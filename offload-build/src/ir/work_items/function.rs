@@ -225,8 +225,14 @@ impl Function {
         }
     }
 
-    fn number(&self, name: &str) -> Option<usize> {
+    /// The number of the block `name`.
+    pub(super) fn number(&self, name: &str) -> Option<usize> {
         self.blocks.iter().position(|block| block.name == name)
+    }
+
+    /// The block `name`.
+    pub(super) fn block(&self, name: &str) -> Option<&Block> {
+        self.blocks.iter().find(|block| block.name == name)
     }
 }
 

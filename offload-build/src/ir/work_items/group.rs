@@ -19,6 +19,7 @@ use super::piece::{Nodes, PieceText, Place, piece_text};
 use super::plan::{Holder, Order, Plan};
 use super::state::{GROUP_FIELDS, axis};
 use super::text::{Line, Names};
+use super::validity::Validity;
 
 /// Where `frame` lies in `struct offload_group`.
 const FRAME: u64 = 160;
@@ -249,6 +250,9 @@ impl Writer<'_, '_> {
 
     /// The property of a loop whose accesses, which are in this group, go on independently.
     fn parallel(&mut self, accesses: u64) -> String {
+        if self.plan.validity == Validity::Checked {
+            return String::new();
+        }
         let parallel = self.new_node();
         let _ = writeln!(self.metadata, "!{parallel} = !{{!\"llvm.loop.parallel_accesses\", !{accesses}}}");
         format!(", !{parallel}")

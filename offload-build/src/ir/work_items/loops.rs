@@ -19,6 +19,7 @@ use super::flow::{Flow, Loop};
 use super::function::{Block, End, Function, Instruction, Kind, Rounds, Wait};
 use super::memory::PrivateMemory;
 use super::state::{self, State};
+use super::validity::Validity;
 
 /// Cuts the innermost loops of `function` whose rounds are worth it.
 pub(super) fn cut(function: &mut Function) {
@@ -46,7 +47,7 @@ struct Known<'f> {
 
 impl<'f> Known<'f> {
     fn of(function: &'f Function) -> Known<'f> {
-        let flow = Flow::of(function);
+        let flow = Flow::new(function, Validity::Assumed);
         let (facts, memory) = (Facts::of(function, &flow), PrivateMemory::of(function, &flow));
         Known { function, flow, facts, memory }
     }
@@ -118,7 +119,7 @@ impl<'f> Known<'f> {
         let others = others.filter(|(number, _)| !found.blocks.contains(number));
         let parting = others.filter(|(number, block)| {
             self.facts.parts(&block.end)
-                && !self.flow.must_agree(*number)
+                && !self.flow.is_barrier_uniform(*number)
                 && self.flow.influenced(*number).contains(&found.header)
         });
         let mut joins =

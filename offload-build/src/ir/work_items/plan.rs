@@ -8,6 +8,7 @@ use super::function::{End, Function, Kind, Rounds, Wait};
 use super::liveness;
 use super::memory::PrivateMemory;
 use super::types::{Layout, Types, after_word};
+use super::validity::Validity;
 
 /// A cut function.
 #[derive(Debug)]
@@ -23,6 +24,7 @@ pub(super) struct Plan<'f> {
     /// Bytes of the frame for each work-item.
     pub(super) frame: u64,
     pub(super) order: Order,
+    pub(super) validity: Validity,
 }
 
 /// What a work-item does from one wait to the next.
@@ -73,8 +75,12 @@ pub(super) enum Order {
 
 impl<'f> Plan<'f> {
     /// The error names what cannot be kept.
-    pub(super) fn of(function: &'f Function, types: &Types<'_>) -> Result<Plan<'f>, String> {
-        let flow = Flow::of(function);
+    pub(super) fn new(
+        function: &'f Function,
+        types: &Types<'_>,
+        validity: Validity,
+    ) -> Result<Plan<'f>, String> {
+        let flow = Flow::new(function, validity);
         let facts = Facts::of(function, &flow);
         let memory = PrivateMemory::of(function, &flow);
         let pieces = pieces(function, &flow);
@@ -87,6 +93,7 @@ impl<'f> Plan<'f> {
             once: BTreeMap::new(),
             frame: 0,
             order: Order::ByValue,
+            validity,
         };
         plan.find_kept(types)?;
         plan.lay_out()?;

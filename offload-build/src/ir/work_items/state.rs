@@ -60,7 +60,9 @@ fn index(text: &str) -> Option<u64> {
     let last = u64::from(*indices.last()?);
     match ty {
         "i8" => (last % 8 == 0).then_some(last / 8),
-        _ => Some(last),
+        // Any other element would have another size.
+        "i64" | "{ i64" => Some(last),
+        _ => ty.starts_with("%struct.vec").then_some(last),
     }
 }
 

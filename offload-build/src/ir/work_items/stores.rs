@@ -13,6 +13,7 @@ use super::flow::{Flow, Loop};
 use super::function::{Block, End, Function, Instruction, Kind, operands};
 use super::text::{Line, Part};
 use super::types::{Types, first_type};
+use super::validity::Validity;
 
 /// The memory of no use.
 const SPARE: &str = "offload.spare";
@@ -26,13 +27,11 @@ pub(super) fn always(function: &mut Function, types: &Types<'_>) {
     if function.blocks.iter().any(|block| matches!(block.end, End::Wait { .. })) {
         return;
     }
-    let mut found = passed_over(function, types);
+    let found = passed_over(function, types);
     if found.is_empty() {
         return;
     }
-    // From the last, so that the numbers of those before stay.
-    found.sort_by_key(|one| one.stores);
-    while let Some(one) = found.pop() {
+    for one in found {
         one.join(function);
     }
     let Some(entry) = function.blocks.first_mut() else { return };
@@ -47,9 +46,10 @@ pub(super) fn always(function: &mut Function, types: &Types<'_>) {
 /// A block of stores that a branch may pass over.
 #[derive(Debug)]
 struct PassedOver {
-    /// The block that ends with the branch.
-    branch: usize,
-    stores: usize,
+    /// The name of the block that ends with the branch. Numbers of blocks change with each one that is removed.
+    branch: String,
+    /// The name of the block of stores.
+    stores: String,
     /// Where both ways meet.
     meeting: String,
     condition: String,
@@ -58,7 +58,7 @@ struct PassedOver {
 }
 
 fn passed_over(function: &Function, types: &Types<'_>) -> Vec<PassedOver> {
-    let flow = Flow::of(function);
+    let flow = Flow::new(function, Validity::Assumed);
     let loops = flow.loops();
     let is_innermost =
         |found: &&Loop| loops.iter().filter(|other| found.blocks.contains(&other.header)).count() == 1;
@@ -72,7 +72,7 @@ fn passed_over(function: &Function, types: &Types<'_>) -> Vec<PassedOver> {
             let one = PassedOver::of(function, &flow, branch);
             passed.extend(one.filter(|one| {
                 is_a_guess(&one.condition, &made)
-                    && function.blocks.get(one.stores).is_some_and(|block| only_stores(block, types))
+                    && function.block(&one.stores).is_some_and(|block| only_stores(block, types))
             }));
         }
     }
@@ -104,21 +104,24 @@ impl PassedOver {
             from(&of_stores.name) == from(before)
         };
         let mut phis = meeting.instructions.iter().filter(|one| one.kind == Kind::Phi);
-        let meeting_name = meeting.name.clone();
-        phis.all(is_equal).then_some(PassedOver { branch, stores, meeting: meeting_name, condition, holds })
+        phis.all(is_equal).then(|| PassedOver {
+            branch: before.clone(),
+            stores: of_stores.name.clone(),
+            meeting: meeting.name.clone(),
+            condition,
+            holds,
+        })
     }
 
     /// Moves the stores before the branch, which goes.
     fn join(self, function: &mut Function) {
-        if self.stores >= function.blocks.len() {
-            return;
-        }
-        let Block { name, instructions, .. } = function.blocks.remove(self.stores);
-        let branch = if self.stores < self.branch { self.branch.saturating_sub(1) } else { self.branch };
+        let Some(stores) = function.number(&self.stores) else { return };
+        let Block { name, instructions, .. } = function.blocks.remove(stores);
         for block in function.blocks.iter_mut().filter(|block| block.name == self.meeting) {
             block.instructions.iter_mut().for_each(|phi| phi.incoming.retain(|one| one.from != name));
         }
-        let Some(block) = function.blocks.get_mut(branch) else { return };
+        let branch = function.blocks.iter_mut().find(|block| block.name == self.branch);
+        let Some(block) = branch else { return };
         let ends = vec![
             Part::Text("br label ".into()),
             Part::Label(self.meeting.clone()),

@@ -7,7 +7,7 @@ fn kernel(name: &str) -> Kernel {
 }
 
 fn cut(module: &str) -> String {
-    run_groups(module, &[&kernel("k")], 128).unwrap()
+    run_groups(module, &[&kernel("k")], 128, Validity::Assumed).unwrap()
 }
 
 /// Reverses a group: two pieces, and a position that is computed again.
@@ -158,7 +158,7 @@ fn values_lie_by_themselves_for_loops_that_were_cut() {
 #[test]
 fn calls_that_wait_and_were_not_inlined_are_refused() {
     let module = REVERSE.replace("  %8 = mul", "  call void @helper()\n  %8 = mul");
-    let error = run_groups(&module, &[&kernel("k")], 128).unwrap_err().to_string();
+    let error = run_groups(&module, &[&kernel("k")], 128, Validity::Assumed).unwrap_err().to_string();
     assert!(error.contains("kernel `k`") && error.contains("`helper`") && error.contains("hint:"), "{error}");
 }
 

@@ -1,6 +1,7 @@
 //! Rows with and without edges.
 
 use crate::ir::Kernel;
+use crate::ir::Validity;
 use crate::ir::work_items::run_groups;
 
 /// Stores at the position `%9` of all groups, if it is below an argument; `EDGE` stands for other edges.
@@ -32,7 +33,7 @@ attributes #3 = { nounwind }
 /// The text for a kernel with this instruction.
 fn cut(edge: &str) -> String {
     let kernel = Kernel { name: "k".into(), args: Vec::new(), required_work_group: None };
-    run_groups(&KERNEL.replace("EDGE", edge), &[&kernel], 128).unwrap()
+    run_groups(&KERNEL.replace("EDGE", edge), &[&kernel], 128, Validity::Assumed).unwrap()
 }
 
 /// The loop of rows that meet no edge.

@@ -6,6 +6,7 @@ use super::Writer;
 use super::ways::GROUP;
 use crate::ir::work_items::edges::Edges;
 use crate::ir::work_items::piece::{Nodes, PieceText, Place, piece_text};
+use crate::ir::work_items::validity::Validity;
 
 /// A copy of a piece without comparisons.
 pub(super) struct Inside {
@@ -20,6 +21,9 @@ impl Writer<'_, '_> {
     /// The copy of piece `n`, if it compares with edges.
     pub(super) fn inside(&mut self, n: usize, empty: u64) -> Option<Inside> {
         let plan = self.plan;
+        if plan.validity == Validity::Checked {
+            return None;
+        }
         let edges = Edges::of(plan)?;
         // Behind those of neighbours that go on side by side.
         let pieces = plan.pieces.len();
