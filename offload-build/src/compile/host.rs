@@ -184,7 +184,7 @@ fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob, cpu: &Cpu) 
         true => ir::Validity::Checked,
         false => ir::Validity::Assumed,
     };
-    let mut key = KeyBuilder::new("host work-groups 20").part(&work_items.hash.0);
+    let mut key = KeyBuilder::new("host work-groups 22").part(&work_items.hash.0);
     key = key.part(format!("{validity:?}").as_bytes());
     key = key.part(&cpu.vector_bits.to_le_bytes());
     for kernel in &unit.kernels {
@@ -199,10 +199,7 @@ fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob, cpu: &Cpu) 
 pub(super) fn codegen(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> {
     // All work-items leave a round of a cut loop the same way. A loop over work-items becomes vectors only if clang
     // decides that before the loop, for which it takes loops of up to 50 instructions unless told otherwise.
-    // The vectoriser does not ask for dependences in a loop whose iterations are independent, not even within one: it
-    // would move a work-item's own load across its own store to join it with a neighbouring one.
-    let optimised: &[&str] =
-        &["-O3", "-mllvm", "-unswitch-threshold=500", "-mllvm", "-enable-interleaved-mem-accesses=false"];
+    let optimised: &[&str] = &["-O3", "-mllvm", "-unswitch-threshold=500"];
     let level = if inspectable(session) { &["-O0"] } else { optimised };
     let step = Step {
         name: "host object",

@@ -34,6 +34,7 @@ mod memory;
 mod numbered;
 mod piece;
 mod plan;
+mod reordering;
 mod state;
 mod stores;
 mod text;
@@ -108,7 +109,7 @@ pub(crate) fn run_groups(
             loops::cut(&mut function);
             stores::always(&mut function, &types);
         }
-        let plan = Plan::new(&function, &types, validity).map_err(failed)?;
+        let plan = Plan::new(&function, &types, &local_arrays, validity).map_err(failed)?;
         let run = Run {
             kernel,
             required_work_group: known.and_then(|kernel| kernel.required_work_group),

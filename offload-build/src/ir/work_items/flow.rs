@@ -58,6 +58,11 @@ impl Flow {
         self.next.get(block).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether a work-item waits at the end of `block`.
+    pub(super) fn ends_with_wait(&self, block: usize) -> bool {
+        self.waits.contains(&block)
+    }
+
     /// The blocks that a work-item comes to from `start`, itself included, before it waits.
     pub(super) fn until_wait(&self, start: usize) -> BTreeSet<usize> {
         self.reached(&[start], &self.waits)

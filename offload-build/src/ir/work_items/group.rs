@@ -19,7 +19,6 @@ use super::piece::{Nodes, PieceText, Place, piece_text};
 use super::plan::{Holder, Order, Plan};
 use super::state::{GROUP_FIELDS, axis};
 use super::text::{Line, Names};
-use super::validity::Validity;
 
 /// Where `frame` lies in `struct offload_group`.
 const FRAME: u64 = 160;
@@ -226,7 +225,7 @@ impl Writer<'_, '_> {
         self.work_item(place, text, "");
         let _ = writeln!(self.body, "offload.end.p{n}:");
         self.item_end(n, &text.exits, GROUP);
-        let parallel = self.parallel(nodes.accesses);
+        let parallel = self.parallel(n, nodes.accesses);
         for dimension in 0..3 {
             self.close_loop(n, dimension, &parallel);
         }
@@ -248,9 +247,9 @@ impl Writer<'_, '_> {
         );
     }
 
-    /// The property of a loop whose accesses, which are in this group, go on independently.
-    fn parallel(&mut self, accesses: u64) -> String {
-        if self.plan.validity == Validity::Checked {
+    /// The property of a loop over the work-items of `piece` whose accesses, which are in this group, are independent.
+    fn parallel(&mut self, piece: usize, accesses: u64) -> String {
+        if self.plan.pieces.get(piece).is_none_or(|piece| !piece.is_parallel) {
             return String::new();
         }
         let parallel = self.new_node();

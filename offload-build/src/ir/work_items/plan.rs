@@ -7,6 +7,7 @@ use super::flow::Flow;
 use super::function::{End, Function, Kind, Rounds, Wait};
 use super::liveness;
 use super::memory::PrivateMemory;
+use super::reordering::Reordering;
 use super::types::{Layout, Types, after_word};
 use super::validity::Validity;
 
@@ -40,6 +41,8 @@ pub(super) struct Piece<'f> {
     pub(super) live: BTreeSet<&'f str>,
     /// Made in it.
     pub(super) made: BTreeSet<&'f str>,
+    /// Whether its loop over the work-items may be marked as one of independent iterations.
+    pub(super) is_parallel: bool,
 }
 
 /// A place for each work-item.
@@ -78,12 +81,17 @@ impl<'f> Plan<'f> {
     pub(super) fn new(
         function: &'f Function,
         types: &Types<'_>,
+        local_arrays: &BTreeSet<&str>,
         validity: Validity,
     ) -> Result<Plan<'f>, String> {
         let flow = Flow::new(function, validity);
         let facts = Facts::of(function, &flow);
         let memory = PrivateMemory::of(function, &flow);
-        let pieces = pieces(function, &flow);
+        let mut pieces = pieces(function, &flow);
+        let reordering = Reordering { function, flow: &flow, facts: &facts, types, local_arrays };
+        for piece in &mut pieces {
+            piece.is_parallel = validity == Validity::Assumed && reordering.is_harmless(&piece.blocks);
+        }
         let mut plan = Plan {
             function,
             facts,
@@ -254,7 +262,7 @@ fn pieces<'f>(function: &'f Function, flow: &Flow) -> Vec<Piece<'f>> {
             made.extend(results.filter_map(|instruction| instruction.result.as_deref()));
         }
         let live = live.get(start).cloned().unwrap_or_default();
-        pieces.push(Piece { start, wait, blocks, next, live, made });
+        pieces.push(Piece { start, wait, blocks, next, live, made, is_parallel: false });
     }
     pieces
 }

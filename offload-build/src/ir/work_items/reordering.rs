@@ -1,0 +1,402 @@
+//! Accesses of one work-item that LLVM's loop vectoriser could exchange.
+//!
+//! For a loop whose iterations are marked as independent (`llvm.loop.parallel_accesses`), the vectoriser computes no
+//! dependences, not even within an iteration. It then joins strided accesses of one iteration into interleave groups: loads
+//! at the place of the first of a group, stores at that of the last. What a work-item reads between two stores, or stores
+//! between two loads, would change its place, too. A region in which that could be seen is not marked
+//! (`docs/design/work-groups.md`).
+
+use std::collections::BTreeSet;
+
+use super::facts::Facts;
+use super::flow::Flow;
+use super::function::{Function, Instruction, Kind, operands};
+use super::state;
+use super::types::{Types, first_type};
+
+/// Indices that differ by less than this are different in every type of integer.
+const MAX_DISTANCE: u64 = 128;
+
+/// A plain load or store of a region.
+struct Access {
+    block: usize,
+    /// Its position in the block.
+    position: usize,
+    is_store: bool,
+    /// What it accesses; `None` if that is not known.
+    place: Option<Place>,
+}
+
+/// A range of memory. Pointers are written as `%x` or `@x`.
+struct Place {
+    /// The pointer that the address is computed from, through every `getelementptr`.
+    root: String,
+    /// The last pointer on the way from there that is computed with an index that is no constant, or the root.
+    pointer: String,
+    /// From `pointer`, in bytes.
+    offset: i64,
+    size: i64,
+}
+
+/// A `getelementptr` with one index.
+struct Step {
+    ty: String,
+    base: String,
+    /// `i64 %x`, or `i64 4`.
+    index: String,
+}
+
+/// An index: a value plus a number, extended by a cast.
+#[derive(PartialEq, Eq)]
+struct Index {
+    /// `zext i32  to i64`, or nothing.
+    cast: String,
+    value: String,
+    number: i64,
+}
+
+/// What is known of the function that regions are part of.
+pub(super) struct Reordering<'a, 'f> {
+    pub(super) function: &'f Function,
+    pub(super) flow: &'a Flow,
+    pub(super) facts: &'a Facts<'f>,
+    pub(super) types: &'a Types<'a>,
+    /// `local` arrays of the module, by name.
+    pub(super) local_arrays: &'a BTreeSet<&'a str>,
+}
+
+impl Reordering<'_, '_> {
+    /// Whether the accesses of the region that consists of `blocks` can become interleave groups: whenever a store is
+    /// followed by an access that may overlap with it, neither of the two has another one to be joined with.
+    pub(super) fn is_harmless(&self, blocks: &BTreeSet<usize>) -> bool {
+        let accesses = self.accesses(blocks);
+        for store in accesses.iter().filter(|access| access.is_store) {
+            for later in &accesses {
+                let is_conflict = !std::ptr::eq(store, later)
+                    && self.follows(store, later)
+                    && self.may_overlap(store, later);
+                if is_conflict
+                    && (self.may_be_joined(store, &accesses) || self.may_be_joined(later, &accesses))
+                {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    fn accesses(&self, blocks: &BTreeSet<usize>) -> Vec<Access> {
+        let mut found = Vec::new();
+        for number in blocks {
+            let Some(block) = self.function.blocks.get(*number) else { continue };
+            for (position, instruction) in block.instructions.iter().enumerate() {
+                let is_store = match instruction.kind {
+                    Kind::Store => true,
+                    Kind::Load => false,
+                    _ => continue,
+                };
+                let name = instruction.result.as_deref().unwrap_or_default();
+                // Nothing is stored where these are loaded from.
+                let is_constant = state::read(instruction).is_some() || self.facts.arguments.contains(name);
+                if !is_constant {
+                    let place = self.place(instruction);
+                    found.push(Access { block: *number, position, is_store, place });
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether `later` can be executed after `first` in one execution of the region.
+    fn follows(&self, first: &Access, later: &Access) -> bool {
+        let is_behind = first.block == later.block && first.position < later.position;
+        is_behind || self.is_reached(first.block, later.block)
+    }
+
+    /// Whether block `to` is executed after the end of block `from`, before the work-item waits.
+    fn is_reached(&self, from: usize, to: usize) -> bool {
+        if self.flow.ends_with_wait(from) {
+            return false;
+        }
+        let mut successors = self.flow.successors(from).iter();
+        successors.any(|next| self.flow.until_wait(*next).contains(&to))
+    }
+
+    /// Whether another access of the same kind could be at a constant distance from this one.
+    fn may_be_joined(&self, access: &Access, all: &[Access]) -> bool {
+        // Another round of a loop, once that is unrolled.
+        if self.is_reached(access.block, access.block) {
+            return true;
+        }
+        all.iter().any(|other| {
+            let is_other = !std::ptr::eq(access, other) && access.is_store == other.is_store;
+            is_other && self.may_have_one_root(access, other)
+        })
+    }
+
+    fn may_have_one_root(&self, first: &Access, second: &Access) -> bool {
+        let (Some(first), Some(second)) = (&first.place, &second.place) else { return true };
+        first.root == second.root || !self.is_known(&first.root) || !self.is_known(&second.root)
+    }
+
+    /// Whether a root is a pointer of its own, and not one of others.
+    fn is_known(&self, root: &str) -> bool {
+        let definition = root.strip_prefix('%').and_then(|name| self.facts.definitions.get(name));
+        match definition {
+            Some(definition) => matches!(definition.instruction.kind, Kind::Load | Kind::Alloca),
+            None => root.starts_with('@'),
+        }
+    }
+
+    fn may_overlap(&self, first: &Access, second: &Access) -> bool {
+        let (Some(first), Some(second)) = (&first.place, &second.place) else { return true };
+        if first.root != second.root {
+            return !self.are_different_objects(&first.root, &second.root);
+        }
+        if first.pointer == second.pointer {
+            let first_end = first.offset.saturating_add(first.size);
+            let second_end = second.offset.saturating_add(second.size);
+            return first.offset < second_end && second.offset < first_end;
+        }
+        !self.are_different_elements(first, second)
+    }
+
+    /// Whether two roots are two variables of the module, or a `local` one and an argument: what a program passes is no
+    /// pointer into the group's memory of another name.
+    fn are_different_objects(&self, first: &str, second: &str) -> bool {
+        let is_local =
+            |root: &str| root.strip_prefix('@').is_some_and(|name| self.local_arrays.contains(name));
+        let is_argument =
+            |root: &str| root.strip_prefix('%').is_some_and(|name| self.facts.arguments.contains(name));
+        let are_variables = first.starts_with('@') && second.starts_with('@');
+        are_variables || is_local(first) && is_argument(second) || is_argument(first) && is_local(second)
+    }
+
+    /// Whether two accesses lie within elements of one array whose indices differ.
+    fn are_different_elements(&self, first: &Place, second: &Place) -> bool {
+        let (Some(one), Some(other)) = (self.step(&first.pointer), self.step(&second.pointer)) else {
+            return false;
+        };
+        if one.ty != other.ty || one.base != other.base {
+            return false;
+        }
+        let size = self.types.layout(&one.ty).and_then(|layout| i64::try_from(layout.size).ok());
+        let is_within = |place: &Place| {
+            let end = place.offset.saturating_add(place.size);
+            place.offset >= 0 && size.is_some_and(|size| end <= size)
+        };
+        if !is_within(first) || !is_within(second) {
+            return false;
+        }
+        let (Some(one), Some(other)) = (self.index(&one.index), self.index(&other.index)) else {
+            return false;
+        };
+        let distance = one.number.abs_diff(other.number);
+        one.cast == other.cast && one.value == other.value && distance > 0 && distance < MAX_DISTANCE
+    }
+
+    /// Where a load or store accesses memory.
+    fn place(&self, access: &Instruction) -> Option<Place> {
+        let text = access.line.plain();
+        let parts = operands(&text);
+        let first = parts.first()?;
+        let ty = match access.kind {
+            Kind::Load => first,
+            _ => first_type(first)?.ty,
+        };
+        let size = i64::try_from(self.types.layout(ty)?.size).ok()?;
+        let pointer = plain_pointer(parts.get(1)?)?;
+        let mut place = Place { root: pointer.clone(), pointer, offset: 0, size };
+        let mut is_constant = true;
+        // A pointer is computed from itself by a phi alone, where this ends.
+        while let Some(step) = self.step(&place.root) {
+            let bytes = step.constant(self.types).filter(|_| is_constant);
+            match bytes {
+                Some(bytes) => {
+                    place.offset = place.offset.checked_add(bytes)?;
+                    place.pointer.clone_from(&step.base);
+                }
+                None => is_constant = false,
+            }
+            place.root = step.base;
+        }
+        Some(place)
+    }
+
+    /// The `getelementptr` that computes `pointer`.
+    fn step(&self, pointer: &str) -> Option<Step> {
+        let definition = self.facts.definitions.get(pointer.strip_prefix('%')?)?;
+        Step::parse(&definition.instruction.line.plain())
+    }
+
+    fn index(&self, text: &str) -> Option<Index> {
+        let (_, value) = text.split_once(' ')?;
+        let mut index = Index { cast: String::new(), value: value.to_string(), number: 0 };
+        while let Some(definition) =
+            index.value.strip_prefix('%').and_then(|name| self.facts.definitions.get(name))
+        {
+            let text = definition.instruction.line.plain();
+            let Some((value, number)) = sum(&text) else {
+                let is_first = index.cast.is_empty() && index.number == 0;
+                let Some((cast, value)) = extension(&text).filter(|_| is_first) else { break };
+                index.cast = cast;
+                index.value = value;
+                continue;
+            };
+            index.number = index.number.checked_add(number)?;
+            index.value = value;
+        }
+        Some(index)
+    }
+}
+
+impl Step {
+    /// `getelementptr inbounds i32, ptr %x, i64 %i`.
+    fn parse(text: &str) -> Option<Step> {
+        let rest = text.strip_prefix("getelementptr ")?;
+        let rest = ["inbounds ", "nusw ", "nuw "]
+            .iter()
+            .fold(rest, |rest, word| rest.strip_prefix(word).unwrap_or(rest));
+        let parts = super::types::list(rest);
+        let [ty, base, index, ..] = parts.as_slice() else { return None };
+        let is_only = parts.get(3).is_none_or(|part| part.starts_with('!'));
+        if !is_only {
+            return None;
+        }
+        Some(Step { ty: (*ty).to_string(), base: plain_pointer(base)?, index: (*index).to_string() })
+    }
+
+    /// The distance in bytes, if the index is a number.
+    fn constant(&self, types: &Types<'_>) -> Option<i64> {
+        let (_, number) = self.index.split_once(' ')?;
+        let size = i64::try_from(types.layout(&self.ty)?.size).ok()?;
+        number.parse::<i64>().ok()?.checked_mul(size)
+    }
+}
+
+/// `%x` of `ptr %x`.
+fn plain_pointer(operand: &str) -> Option<String> {
+    let name = operand.strip_prefix("ptr ")?;
+    let is_name = name.starts_with(['%', '@']) && !name.contains([' ', '(']);
+    is_name.then(|| name.to_string())
+}
+
+/// The value and the number of `add nsw i32 %x, 3` and `or disjoint i32 %x, 3`.
+fn sum(text: &str) -> Option<(String, i64)> {
+    if !text.starts_with("add ") && !text.starts_with("or disjoint ") {
+        return None;
+    }
+    let (left, number) = text.split(", !").next()?.rsplit_once(", ")?;
+    let value = left.rsplit(' ').next()?;
+    Some((value.to_string(), number.parse().ok()?))
+}
+
+/// The types and the value of `zext nneg i32 %x to i64`, or of a mask of low bits, `and i64 %x, 4294967295`.
+fn extension(text: &str) -> Option<(String, String)> {
+    let (word, rest) = text.split_once(' ')?;
+    if word == "and" {
+        let (typed, mask) = rest.split(", !").next()?.split_once(", ")?;
+        let (ty, value) = typed.split_once(' ')?;
+        let numbers = mask.parse::<u64>().ok()?.checked_add(1)?;
+        let keeps_distances = numbers.is_power_of_two() && numbers >= MAX_DISTANCE.saturating_mul(2);
+        return keeps_distances.then(|| (format!("and {ty} {mask}"), value.to_string()));
+    }
+    if word != "zext" && word != "sext" {
+        return None;
+    }
+    let rest = rest.strip_prefix("nneg ").unwrap_or(rest);
+    let (ty, rest) = rest.split_once(' ')?;
+    let (value, to) = rest.split_once(" to ")?;
+    Some((format!("{word} {ty} to {to}"), value.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::validity::Validity;
+    use super::*;
+
+    /// Whether the body of a kernel with pointers `%5` and `%6` to 32-bit numbers and an index `%7` is harmless.
+    fn is_harmless(body: &str) -> bool {
+        let text = format!(
+            "define void @f(ptr %0) {{\n  %2 = getelementptr inbounds i8, ptr %0, i64 8\n  %3 = load ptr, ptr %0\n  \
+             %4 = load ptr, ptr %2\n  %5 = load ptr, ptr %3\n  %6 = load ptr, ptr %4\n  \
+             %7 = load i64, ptr @__offload_state_local_id\n  %8 = shl i64 %7, 1\n  %9 = or disjoint i64 %8, 1\n  \
+             %10 = getelementptr i32, ptr %5, i64 %8\n  %11 = getelementptr i32, ptr %5, i64 %9\n  \
+             %12 = getelementptr i32, ptr %6, i64 %8\n{body}\n  ret void"
+        );
+        let types = Types::of("");
+        let lines: Vec<&str> = text.lines().collect();
+        let function = Function::parse(&lines, &types).unwrap();
+        let flow = Flow::new(&function, Validity::Assumed);
+        let facts = Facts::of(&function, &flow);
+        let blocks = flow.until_wait(0);
+        let local_arrays = BTreeSet::from(["f.tile"]);
+        let reordering = Reordering {
+            function: &function,
+            flow: &flow,
+            facts: &facts,
+            types: &types,
+            local_arrays: &local_arrays,
+        };
+        reordering.is_harmless(&blocks)
+    }
+
+    #[test]
+    fn loads_before_stores_and_stores_of_different_elements_may_be_joined() {
+        assert!(is_harmless("  %13 = load i32, ptr %12\n  store i32 %13, ptr %10\n  store i32 %13, ptr %11"));
+        assert!(is_harmless("  store i32 1, ptr %10\n  store i32 2, ptr %12"));
+        assert!(is_harmless("  store i32 1, ptr %10\n  %13 = load i32, ptr %12\n  store i32 %13, ptr %12"));
+    }
+
+    #[test]
+    fn what_lies_between_two_stores_stays_there() {
+        assert!(!is_harmless("  store i32 1, ptr %10\n  %13 = load i32, ptr %12\n  store i32 %13, ptr %11"));
+        assert!(!is_harmless("  store i32 1, ptr %10\n  store i32 3, ptr %12\n  store i32 2, ptr %11"));
+        assert!(!is_harmless("  store i32 1, ptr %10\n  %13 = load i32, ptr %10\n  store i32 %13, ptr %11"));
+        // Wider than an element.
+        assert!(!is_harmless("  store i64 1, ptr %10\n  store i32 2, ptr %11"));
+    }
+
+    #[test]
+    fn local_arrays_are_no_arguments() {
+        let body = "  %13 = getelementptr i32, ptr @f.tile, i64 %8\n  %14 = load i32, ptr %10\n  store i32 %14, ptr %13\n  \
+             %15 = load i32, ptr %11\n  %16 = getelementptr i32, ptr @f.tile, i64 %9\n  store i32 %15, ptr %16";
+        assert!(is_harmless(body));
+        assert!(!is_harmless(&body.replace("@f.tile", "@f.other")));
+    }
+
+    #[test]
+    fn what_lies_between_two_loads_stays_there() {
+        assert!(!is_harmless(
+            "  %13 = load i32, ptr %12\n  store i32 1, ptr %10\n  %14 = getelementptr i8, ptr %12, i64 4\n  %15 = load i32, ptr %14"
+        ));
+    }
+
+    #[test]
+    fn indices_are_compared_through_extensions_and_masks() {
+        let stores = |first: &str, second: &str| {
+            format!(
+                "  %13 = trunc i64 %7 to i32\n  %14 = add i32 %13, 8\n  %15 = add i64 %7, 8\n  %16 = {first}\n  %17 = {second}\n  \
+                 %18 = getelementptr i32, ptr %5, i64 %16\n  %19 = getelementptr i32, ptr %5, i64 %17\n  \
+                 store i32 1, ptr %18\n  store i32 2, ptr %19"
+            )
+        };
+        assert!(is_harmless(&stores("zext i32 %13 to i64", "zext i32 %14 to i64")));
+        assert!(is_harmless(&stores("and i64 %7, 4294967295", "and i64 %15, 4294967295")));
+        assert!(!is_harmless(&stores("and i64 %7, 15", "and i64 %15, 15")));
+        assert!(!is_harmless(&stores("zext i32 %13 to i64", "and i64 %15, 4294967295")));
+        assert!(!is_harmless(&stores("mul i64 %7, %7", "mul i64 %15, %7")));
+    }
+
+    #[test]
+    fn a_loop_may_be_unrolled() {
+        let body = "  br label %13\n13:\n  store i32 1, ptr %10\n  %14 = load i32, ptr %12\n  br i1 undef, label %13, label %15\n15:";
+        assert!(!is_harmless(body));
+    }
+
+    #[test]
+    fn a_chosen_pointer_can_be_any() {
+        let body = "  %13 = select i1 undef, ptr %5, ptr %6\n  store i32 1, ptr %10\n  %14 = load i32, ptr %12\n  store i32 %14, ptr %13";
+        assert!(!is_harmless(body));
+    }
+}
