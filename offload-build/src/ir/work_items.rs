@@ -19,6 +19,7 @@
 //! OpenCL demands that all work-items of a group agree; so no shape of control flow is special
 //! (Karrenberg and Hack, "Improving Performance of OpenCL on CPUs", CC 2012).
 
+mod dominators;
 mod edges;
 mod entry;
 mod exclusive;

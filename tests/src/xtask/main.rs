@@ -54,7 +54,7 @@ enum Work {
     Checks,
 }
 
-const TASKS: [Task; 47] = [
+const TASKS: [Task; 48] = [
     task("demo", demo::HELP, demo::run),
     task("test", test::HELP, test::run),
     task("setup", setup::HELP, setup::run),
@@ -84,6 +84,7 @@ const TASKS: [Task; 47] = [
     task("damage", damage::HELP, damage::run),
     task("dependencies", dependencies::HELP, dependencies::run),
     task("fuzz", fuzz::HELP, fuzz::run),
+    task("fuzz-host", packages::FUZZ_HOST, packages::fuzz_host),
     task("book", book::HELP, book::run),
     task("devicelib", devicelib::HELP, devicelib::run),
     checks("malformed", groups::MALFORMED),

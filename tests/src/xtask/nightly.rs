@@ -34,7 +34,7 @@ const TASKS: [&[&[&str]]; turns::NIGHTS as usize] = [
     &[&["fresh", "--rust-alone"], &["hour", "--network"], &["book"]],
     &[&["remote", "tiers", "cuda", "templates", "schedulers", "packs"], &["sandboxes"], &["platforms"]],
     &[&["remote", "large", "faults", "load"], &["gate"], &["gpu", "--run-here", "--device", "host"]],
-    &[&["bench", "pack"], &["bench", "start"]],
+    &[&["bench", "pack"], &["bench", "start"], &["fuzz-host", "--programs", "10000"]],
 ];
 
 /// Rows whose checks measure time, or take all processors.

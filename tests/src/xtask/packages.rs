@@ -1,4 +1,4 @@
-//! `bench`, `builtins`, `remote` and `tidy`: packages of their own, so that no other task waits until they are compiled.
+//! `bench`, `builtins`, `fuzz-host`, `remote` and `tidy`: packages of their own, so that no other task waits until they are compiled.
 
 use std::process::ExitCode;
 
@@ -7,6 +7,7 @@ use offload_tests::workspace::{self, Workspace};
 
 pub(crate) const BENCH: &str = include_str!("../../bench/src/help.txt");
 pub(crate) const BUILTINS: &str = include_str!("../../builtins/src/help.txt");
+pub(crate) const FUZZ_HOST: &str = include_str!("../../fuzz-host/src/help.txt");
 pub(crate) const REMOTE: &str = include_str!("../../remote/src/help.txt");
 pub(crate) const TIDY: &str = include_str!("../../tidy/src/help.txt");
 
@@ -16,6 +17,10 @@ pub(crate) fn bench(workspace: &Workspace, args: &[String]) -> Result<ExitCode> 
 
 pub(crate) fn builtins(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     run(workspace, "offload-builtins", args)
+}
+
+pub(crate) fn fuzz_host(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
+    run(workspace, "offload-fuzz-host", args)
 }
 
 pub(crate) fn remote(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {

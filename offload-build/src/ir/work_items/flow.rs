@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::dominators::{DominatorTree, reversed};
 use super::function::{End, Function, Wait};
 use super::validity::Validity;
 
@@ -9,8 +10,8 @@ use super::validity::Validity;
 #[derive(Debug)]
 pub(super) struct Flow {
     next: Vec<Vec<usize>>,
-    /// For each block: the blocks that every way from it to the end goes through, and itself.
-    after: Vec<BTreeSet<usize>>,
+    /// A block from which no end is reached has no post-dominator.
+    post_dominators: DominatorTree,
     /// The blocks that end with a wait.
     waits: BTreeSet<usize>,
     /// Those of them where all work-items of a group wait for each other.
@@ -51,16 +52,20 @@ impl Flow {
                 End::Jump(_) => {}
             }
         }
-        Flow { after: post_dominators(&next), next, waits, barriers, returns, validity }
+        let post_dominators = DominatorTree::new(&reversed(&next));
+        Flow { post_dominators, next, waits, barriers, returns, validity }
     }
 
     pub(super) fn successors(&self, block: usize) -> &[usize] {
         self.next.get(block).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a work-item waits at the end of `block`.
-    pub(super) fn ends_with_wait(&self, block: usize) -> bool {
-        self.waits.contains(&block)
+    /// The blocks that a work-item comes to from the end of `block` before it waits.
+    pub(super) fn after_end(&self, block: usize) -> BTreeSet<usize> {
+        match self.waits.contains(&block) {
+            true => BTreeSet::new(),
+            false => self.reached(self.successors(block), &self.waits),
+        }
     }
 
     /// The blocks that a work-item comes to from `start`, itself included, before it waits.
@@ -114,11 +119,10 @@ impl Flow {
     /// The loops that are entered through one block, by that block.
     pub(super) fn loops(&self) -> Vec<Loop> {
         let before = reversed(&self.next);
-        let over = post_dominators(&before);
+        let dominators = DominatorTree::new(&self.next);
         let mut loops: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for (block, next) in self.next.iter().enumerate() {
-            let dominators = over.get(block);
-            for header in next.iter().filter(|next| dominators.is_some_and(|all| all.contains(next))) {
+            for header in next.iter().filter(|next| dominators.dominators(block).any(|one| one == **next)) {
                 let blocks = loops.entry(*header).or_insert_with(|| BTreeSet::from([*header]));
                 let mut open = vec![block];
                 while let Some(block) = open.pop() {
@@ -133,14 +137,13 @@ impl Flow {
 
     /// The first block that every way from the end of `block` goes through.
     pub(super) fn meeting(&self, block: usize) -> Option<usize> {
-        let after = self.after.get(block)?;
-        after.iter().copied().filter(|other| *other != block).max_by_key(|other| self.behind(*other))
+        self.post_dominators.parent(block)
     }
 
     /// The first block that every way out of a loop goes through, and the blocks that ways go through before.
     pub(super) fn out_of(&self, found: &Loop) -> Option<(usize, BTreeSet<usize>)> {
-        let after = self.after.get(found.header)?.difference(&found.blocks).copied();
-        let join = after.max_by_key(|block| self.behind(*block))?;
+        let mut after = self.post_dominators.dominators(found.header);
+        let join = after.find(|block| !found.blocks.contains(block))?;
         let next = found.blocks.iter().flat_map(|block| self.successors(*block)).copied();
         let outside: Vec<usize> = next.filter(|next| !found.blocks.contains(next)).collect();
         let mut between = self.reached(&outside, &BTreeSet::from([join]));
@@ -150,7 +153,7 @@ impl Flow {
 
     /// How many blocks every way from `block` to the end goes through.
     pub(super) fn behind(&self, block: usize) -> usize {
-        self.after.get(block).map_or(0, BTreeSet::len)
+        self.post_dominators.depth(block)
     }
 
     /// What is reached from `starts`, them included; from the blocks in `last` no further.
@@ -172,67 +175,6 @@ pub(super) struct Loop {
     pub(super) blocks: BTreeSet<usize>,
 }
 
-/// The post-dominators of each block, itself included, by going backwards until nothing changes. Of the reversed edges,
-/// these are the dominators.
-///
-/// A block from which no end is reached has no post-dominator but itself: every block would satisfy the definition.
-fn post_dominators(next: &[Vec<usize>]) -> Vec<BTreeSet<usize>> {
-    let all: BTreeSet<usize> = (0..next.len()).collect();
-    let ending = reaching_an_end(next);
-    let initial = |block: usize| if ending.contains(&block) { all.clone() } else { BTreeSet::from([block]) };
-    let mut known: BTreeMap<usize, BTreeSet<usize>> =
-        all.iter().map(|block| (*block, initial(*block))).collect();
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for (block, successors) in next.iter().enumerate().rev() {
-            if !ending.contains(&block) {
-                continue;
-            }
-            let mut sets = successors.iter().filter_map(|successor| known.get(successor));
-            let mut after = sets.next().cloned().unwrap_or_default();
-            for set in sets {
-                after = after.intersection(set).copied().collect();
-            }
-            after.insert(block);
-            if known.get(&block) != Some(&after) {
-                known.insert(block, after);
-                changed = true;
-            }
-        }
-    }
-    known.into_values().collect()
-}
-
-/// The blocks from which a block without successors is reached.
-fn reaching_an_end(next: &[Vec<usize>]) -> BTreeSet<usize> {
-    let before = reversed(next);
-    let mut open: Vec<usize> = Vec::new();
-    for (block, successors) in next.iter().enumerate() {
-        if successors.is_empty() {
-            open.push(block);
-        }
-    }
-    let mut found = BTreeSet::new();
-    while let Some(block) = open.pop() {
-        if found.insert(block) {
-            open.extend(before.get(block).into_iter().flatten());
-        }
-    }
-    found
-}
-
-/// The blocks that come before each block.
-fn reversed(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    let mut before = vec![Vec::new(); next.len()];
-    for (block, successors) in next.iter().enumerate() {
-        for successor in successors {
-            before.get_mut(*successor).into_iter().for_each(|before| before.push(block));
-        }
-    }
-    before
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -242,7 +184,8 @@ mod tests {
         let waits: BTreeSet<usize> = waits.iter().copied().collect();
         let returns = (0..next.len()).filter(|block| next[*block].is_empty()).collect();
         let validity = Validity::Assumed;
-        Flow { after: post_dominators(&next), next, barriers: waits.clone(), waits, returns, validity }
+        let post_dominators = DominatorTree::new(&reversed(&next));
+        Flow { post_dominators, next, barriers: waits.clone(), waits, returns, validity }
     }
 
     #[test]

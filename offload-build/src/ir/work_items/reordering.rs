@@ -6,7 +6,7 @@
 //! between two loads, would change its place, too. A region in which that could be seen is not marked
 //! (`docs/design/work-groups.md`).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::Facts;
 use super::flow::Flow;
@@ -14,6 +14,8 @@ use super::function::{Function, Instruction, Kind, operands};
 use super::state;
 use super::types::{Types, first_type};
 
+/// Regions with more accesses are not marked: they have too many pairs to look at, and are too large to become vectors.
+const MAX_ACCESSES: usize = 200;
 /// Indices that differ by less than this are different in every type of integer.
 const MAX_DISTANCE: u64 = 128;
 
@@ -70,13 +72,18 @@ impl Reordering<'_, '_> {
     /// followed by an access that may overlap with it, neither of the two has another one to be joined with.
     pub(super) fn is_harmless(&self, blocks: &BTreeSet<usize>) -> bool {
         let accesses = self.accesses(blocks);
+        if accesses.len() > MAX_ACCESSES {
+            return false;
+        }
+        let order = Order::new(self.flow, &accesses);
         for store in accesses.iter().filter(|access| access.is_store) {
             for later in &accesses {
                 let is_conflict = !std::ptr::eq(store, later)
-                    && self.follows(store, later)
+                    && order.follows(store, later)
                     && self.may_overlap(store, later);
                 if is_conflict
-                    && (self.may_be_joined(store, &accesses) || self.may_be_joined(later, &accesses))
+                    && (self.may_be_joined(store, &accesses, &order)
+                        || self.may_be_joined(later, &accesses, &order))
                 {
                     return false;
                 }
@@ -107,25 +114,10 @@ impl Reordering<'_, '_> {
         found
     }
 
-    /// Whether `later` can be executed after `first` in one execution of the region.
-    fn follows(&self, first: &Access, later: &Access) -> bool {
-        let is_behind = first.block == later.block && first.position < later.position;
-        is_behind || self.is_reached(first.block, later.block)
-    }
-
-    /// Whether block `to` is executed after the end of block `from`, before the work-item waits.
-    fn is_reached(&self, from: usize, to: usize) -> bool {
-        if self.flow.ends_with_wait(from) {
-            return false;
-        }
-        let mut successors = self.flow.successors(from).iter();
-        successors.any(|next| self.flow.until_wait(*next).contains(&to))
-    }
-
     /// Whether another access of the same kind could be at a constant distance from this one.
-    fn may_be_joined(&self, access: &Access, all: &[Access]) -> bool {
+    fn may_be_joined(&self, access: &Access, all: &[Access], order: &Order) -> bool {
         // Another round of a loop, once that is unrolled.
-        if self.is_reached(access.block, access.block) {
+        if order.is_reached(access.block, access.block) {
             return true;
         }
         all.iter().any(|other| {
@@ -247,6 +239,32 @@ impl Reordering<'_, '_> {
             index.value = value;
         }
         Some(index)
+    }
+}
+
+/// Which blocks with accesses are executed after which, before the work-item waits.
+struct Order {
+    reached: BTreeMap<usize, BTreeSet<usize>>,
+}
+
+impl Order {
+    fn new(flow: &Flow, accesses: &[Access]) -> Order {
+        let mut reached = BTreeMap::new();
+        for access in accesses {
+            reached.entry(access.block).or_insert_with(|| flow.after_end(access.block));
+        }
+        Order { reached }
+    }
+
+    /// Whether `later` can be executed after `first` in one execution of the region.
+    fn follows(&self, first: &Access, later: &Access) -> bool {
+        let is_behind = first.block == later.block && first.position < later.position;
+        is_behind || self.is_reached(first.block, later.block)
+    }
+
+    /// Whether block `to` is executed after the end of block `from`.
+    fn is_reached(&self, from: usize, to: usize) -> bool {
+        self.reached.get(&from).is_some_and(|reached| reached.contains(&to))
     }
 }
 

@@ -1,0 +1,175 @@
+//! Planted faults: whether the fuzzer finds each of them, and how fast.
+
+mod table;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use offload_tests::error::{Error, Result};
+use offload_tests::table::Table;
+use offload_tests::workspace::{Workspace, seconds};
+
+use self::table::{FAULTS, Fault};
+use crate::compare::MismatchKind;
+use crate::harness::Harness;
+use crate::hunt::{Bound, Hunt, HuntOutcome};
+
+/// Each fault is looked for for so long.
+const LIMIT: Duration = Duration::from_secs(20 * 60);
+/// Where the text of faults stands, in the checkout.
+const SOURCES: &str = "offload-build/src/ir";
+
+/// A copy of the checkout, in which faults are planted.
+struct Copy<'w> {
+    workspace: &'w Workspace,
+    root: PathBuf,
+    /// Its target directory.
+    target: PathBuf,
+}
+
+/// Plants the faults with these names, or all, one after the other, and prints what finds each.
+///
+/// # Errors
+/// A name is unknown, the text of a fault does not stand in the sources once, or a tool does not start.
+pub fn run(workspace: &Workspace, harness: &Harness, seed: u64, names: &[String]) -> Result<ExitCode> {
+    let faults = chosen(names)?;
+    let copy = Copy::new(workspace)?;
+    let mut table = Table::new(["fault", "what the compiler believes", "found by", "programs", "time"]);
+    let mut missed = 0;
+    for fault in &faults {
+        let compiler = copy.compiler(fault)?;
+        let harness = harness.with_compiler(compiler);
+        let start = Instant::now();
+        let outcome = Hunt::for_first_fault(&harness, seed, Bound::Time(LIMIT)).run()?;
+        let found = found_by(&outcome);
+        if found.is_none() {
+            missed += 1;
+        }
+        let row = [
+            fault.name.to_string(),
+            fault.belief.to_string(),
+            found.unwrap_or_else(|| "NOT FOUND".to_string()),
+            outcome.report.cases.to_string(),
+            seconds(start.elapsed()),
+        ];
+        println!("{}", row.join(" | "));
+        table.row(row);
+    }
+    print!("{table}");
+    println!("fuzz-host: {} of {} planted faults found", faults.len().saturating_sub(missed), faults.len());
+    Ok(if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn chosen(names: &[String]) -> Result<Vec<Fault>> {
+    if names.is_empty() {
+        return Ok(FAULTS.to_vec());
+    }
+    let mut chosen = Vec::new();
+    for name in names {
+        let fault = FAULTS.iter().find(|fault| fault.name == name);
+        let unknown = || Error::new(format!("there is no fault `{}`", name.escape_debug()));
+        chosen.push(*fault.ok_or_else(unknown)?);
+    }
+    Ok(chosen)
+}
+
+/// The first wrong program, and what is wrong with it.
+fn found_by(outcome: &HuntOutcome) -> Option<String> {
+    let mismatch = outcome.report.faults().min_by_key(|mismatch| mismatch.case)?;
+    let kind = match &mismatch.kind {
+        MismatchKind::Wrong(_) => "wrong words",
+        MismatchKind::Printed(_) => "wrong lines",
+        MismatchKind::Crash(_) => "a crash",
+        MismatchKind::Timeout => "a timeout",
+        MismatchKind::Alarm(_) => "a false alarm",
+        MismatchKind::Refused(_) => "a refused launch",
+        MismatchKind::Compile(_) => "invalid code",
+        MismatchKind::PoclDiffers(_) => "PoCL",
+    };
+    Some(format!("{kind}, {}, program {}", mismatch.build, mismatch.case))
+}
+
+impl<'w> Copy<'w> {
+    fn new(workspace: &'w Workspace) -> Result<Copy<'w>> {
+        let root = workspace.target_dir.join("fuzz-host/faulted");
+        if root.exists() {
+            fs::remove_dir_all(&root)?;
+        }
+        let shell = &workspace.shell;
+        let files = shell.cmd("git").args(["ls-files", "-co", "--exclude-standard", "-z"]).quiet().read()?;
+        for file in files.split('\0').filter(|file| !file.is_empty()) {
+            let to = root.join(file);
+            let from = workspace.root.join(file);
+            if !from.is_file() {
+                continue;
+            }
+            if let Some(folder) = to.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            fs::copy(from, to)?;
+        }
+        let target = workspace.target_dir.join("fuzz-host/faulted-target");
+        Ok(Copy { workspace, root, target })
+    }
+
+    /// The compiler with `fault`.
+    fn compiler(&self, fault: &Fault) -> Result<PathBuf> {
+        let file = self.file_of(fault)?;
+        let text = fs::read_to_string(&file)?;
+        fs::write(&file, text.replace(fault.find, fault.replace))?;
+        let built = self.build();
+        fs::write(&file, text)?;
+        built?;
+        let built = self.target.join("release/offload-fuzz-compiler");
+        // The next one is built while nothing runs, but under the same name.
+        let compiler = self.target.join(format!("compiler-{}", fault.name));
+        fs::copy(built, &compiler)?;
+        Ok(compiler)
+    }
+
+    fn build(&self) -> Result<()> {
+        let manifest = self.root.join("Cargo.toml");
+        let cargo = self.workspace.cargo().args(["build", "--quiet", "--release", "--manifest-path"]);
+        let cargo = cargo.arg(manifest).args(["--package", "offload-fuzz-compiler"]);
+        // Faults leave parts of the code without a use.
+        let cargo = cargo.env("CARGO_TARGET_DIR", &self.target).env("RUSTFLAGS", "--cap-lints=allow");
+        cargo.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1").quiet().run()?;
+        Ok(())
+    }
+
+    /// The file that has the text of `fault`.
+    fn file_of(&self, fault: &Fault) -> Result<PathBuf> {
+        let mut files = Vec::new();
+        find_sources(&self.root.join(SOURCES), &mut files)?;
+        let mut found = Vec::new();
+        for file in files {
+            let count = fs::read_to_string(&file)?.matches(fault.find).count();
+            found.extend(std::iter::repeat_n(file, count));
+        }
+        match found.as_slice() {
+            [file] => Ok(file.clone()),
+            other => {
+                let error = Error::new(format!(
+                    "the text of the fault `{}` stands {} times below {SOURCES}",
+                    fault.name,
+                    other.len()
+                ));
+                Err(error.hint("say in the table of faults how the condition is written now"))
+            }
+        }
+    }
+}
+
+fn find_sources(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            find_sources(&path, files)?;
+        } else {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
