@@ -16,8 +16,8 @@ use crate::compare::MismatchKind;
 use crate::harness::Harness;
 use crate::hunt::{Bound, Hunt, HuntOutcome};
 
-/// Each fault is looked for for so long.
-const LIMIT: Duration = Duration::from_secs(20 * 60);
+/// Each fault is looked for for so long, unless said otherwise.
+pub const LIMIT: Duration = Duration::from_secs(20 * 60);
 /// Where the text of faults stands, in the checkout.
 const SOURCES: &str = "offload-build/src/ir";
 
@@ -29,12 +29,23 @@ struct Copy<'w> {
     target: PathBuf,
 }
 
-/// Plants the faults with these names, or all, one after the other, and prints what finds each.
+/// Which faults are planted.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'w> {
+    /// All if there are none.
+    pub names: &'w [String],
+    /// Of the programs.
+    pub seed: u64,
+    /// For each fault.
+    pub limit: Duration,
+}
+
+/// Plants faults, one after the other, and prints what finds each.
 ///
 /// # Errors
 /// A name is unknown, the text of a fault does not stand in the sources once, or a tool does not start.
-pub fn run(workspace: &Workspace, harness: &Harness, seed: u64, names: &[String]) -> Result<ExitCode> {
-    let faults = chosen(names)?;
+pub fn run(workspace: &Workspace, harness: &Harness, wanted: Wanted<'_>) -> Result<ExitCode> {
+    let faults = chosen(wanted.names)?;
     let copy = Copy::new(workspace)?;
     let mut table = Table::new(["fault", "what the compiler believes", "found by", "programs", "time"]);
     let mut missed = 0;
@@ -42,7 +53,7 @@ pub fn run(workspace: &Workspace, harness: &Harness, seed: u64, names: &[String]
         let compiler = copy.compiler(fault)?;
         let harness = harness.with_compiler(compiler);
         let start = Instant::now();
-        let outcome = Hunt::for_first_fault(&harness, seed, Bound::Time(LIMIT)).run()?;
+        let outcome = Hunt::for_first_fault(&harness, wanted.seed, Bound::Time(wanted.limit)).run()?;
         let found = found_by(&outcome);
         if found.is_none() {
             missed += 1;

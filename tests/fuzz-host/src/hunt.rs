@@ -35,8 +35,6 @@ pub struct Hunt<'h> {
     harness: &'h Harness,
     seed: u64,
     bound: Bound,
-    /// Whether each batch is compiled by two builds, and for one level of the instruction set.
-    is_quick: bool,
     /// Whether the run ends with the first program that is wrong.
     stops_at_fault: bool,
     /// Whether PoCL is compared.
@@ -59,12 +57,11 @@ pub struct HuntOutcome {
 
 impl<'h> Hunt<'h> {
     /// A run over the programs of `seed`.
-    pub fn new(harness: &'h Harness, seed: u64, bound: Bound, is_quick: bool) -> Hunt<'h> {
+    pub fn new(harness: &'h Harness, seed: u64, bound: Bound) -> Hunt<'h> {
         Hunt {
             harness,
             seed,
             bound,
-            is_quick,
             stops_at_fault: false,
             has_pocl: true,
             start: Instant::now(),
@@ -75,7 +72,7 @@ impl<'h> Hunt<'h> {
 
     /// A run that ends with the first fault of the compiler.
     pub fn for_first_fault(harness: &'h Harness, seed: u64, bound: Bound) -> Hunt<'h> {
-        Hunt { stops_at_fault: true, has_pocl: false, ..Hunt::new(harness, seed, bound, true) }
+        Hunt { stops_at_fault: true, has_pocl: false, ..Hunt::new(harness, seed, bound) }
     }
 
     /// Runs it.
@@ -107,10 +104,7 @@ impl<'h> Hunt<'h> {
     fn work(&self, outcome: &Mutex<HuntOutcome>) -> Result<()> {
         while let Some(batch) = self.take_batch() {
             let first = usize::try_from(batch.saturating_mul(BATCH)).unwrap_or(usize::MAX);
-            let harness = match self.is_quick {
-                true => self.harness.with_levels(level_of_turn(batch)),
-                false => self.harness.clone(),
-            };
+            let harness = self.harness.with_levels(level_of_turn(batch));
             let report = check(&harness, &self.cases(batch), &self.builds(batch))?.shifted(first);
             let has_fault = report.faults().next().is_some();
             let mut outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
@@ -142,14 +136,13 @@ impl<'h> Hunt<'h> {
         programs.map(|number| program(self.seed, number).to_case()).collect()
     }
 
-    /// Every build, or, in a quick run, the release build and another one.
+    /// The release build, whose level changes with each batch, and another one, which changes with each batch, too: all
+    /// of them together take four times as long.
     fn builds(&self, batch: u64) -> Vec<BuildKind> {
-        if !self.is_quick {
-            return BuildKind::ALL.to_vec();
-        }
-        let other = match batch.checked_rem(4) {
-            Some(0 | 2) => BuildKind::Dev,
-            Some(3) if self.has_pocl => BuildKind::Pocl,
+        let turn = batch.saturating_add(batch / 4);
+        let other = match turn % 4 {
+            0 | 2 => BuildKind::Dev,
+            3 if self.has_pocl => BuildKind::Pocl,
             _ => BuildKind::Sanitized,
         };
         vec![BuildKind::Release, other]

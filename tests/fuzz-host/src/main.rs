@@ -3,13 +3,16 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use offload_fuzz_host::faults;
+use offload_fuzz_host::faults::{self, Wanted};
 use offload_fuzz_host::harness::{Harness, Programs};
 use offload_fuzz_host::hunt::{Bound, Hunt};
 use offload_fuzz_host::reduction;
 use offload_tests::error::{Error, Result};
 use offload_tests::setup;
 use offload_tests::workspace::{self, Workspace};
+
+/// Programs of a quick run.
+const QUICK: u64 = 200;
 
 /// What the command line asks for.
 #[derive(Debug)]
@@ -21,11 +24,11 @@ struct Options {
 #[derive(Debug)]
 enum Task {
     /// Runs programs, and fails if one is wrong.
-    Fuzz { bound: Bound, is_quick: bool },
+    Fuzz(Bound),
     /// Reduces one program.
     Reduce(u64),
-    /// Plants faults: those with these names, or all.
-    Faults(Vec<String>),
+    /// Plants faults: those with these names, or all. Each is looked for for so long.
+    Faults { names: Vec<String>, limit: Duration },
 }
 
 fn main() -> ExitCode {
@@ -39,8 +42,8 @@ fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let harness = Harness::new(workspace, compiler, runner)?;
     let found = workspace.target_dir.join("fuzz-host/found");
     match options.task {
-        Task::Fuzz { bound, is_quick } => {
-            let hunt = Hunt::new(&harness, options.seed, bound, is_quick);
+        Task::Fuzz(bound) => {
+            let hunt = Hunt::new(&harness, options.seed, bound);
             let outcome = hunt.run()?;
             outcome.report.print();
             reduction::keep_all(&harness, options.seed, &outcome, &found)?;
@@ -52,35 +55,41 @@ fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
             reduction::reduce_number(&harness, options.seed, number, &found)?;
             Ok(ExitCode::SUCCESS)
         }
-        Task::Faults(names) => faults::run(workspace, &harness, options.seed, &names),
+        Task::Faults { names, limit } => {
+            let wanted = Wanted { names: &names, seed: options.seed, limit };
+            faults::run(workspace, &harness, wanted)
+        }
     }
 }
 
 fn parse(args: &[String]) -> Result<Options> {
-    let mut options = Options {
-        seed: 1,
-        task: Task::Fuzz { bound: Bound::Time(Duration::from_secs(600)), is_quick: false },
-    };
+    let mut options = Options { seed: 1, task: Task::Fuzz(Bound::Time(Duration::from_secs(600))) };
+    let mut has_minutes = false;
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--quick" => {
-                let bound = Bound::Programs(200);
-                options.task = Task::Fuzz { bound, is_quick: true };
+                options.task = Task::Fuzz(Bound::Programs(QUICK));
             }
             "--minutes" => {
+                has_minutes = true;
                 let minutes = number(arg, args.next())?;
                 let bound = Bound::Time(Duration::from_secs(minutes.saturating_mul(60)));
-                options.task = Task::Fuzz { bound, is_quick: false };
+                options.task = Task::Fuzz(bound);
             }
             "--programs" => {
                 let bound = Bound::Programs(number(arg, args.next())?);
-                options.task = Task::Fuzz { bound, is_quick: false };
+                options.task = Task::Fuzz(bound);
             }
             "--seed" => options.seed = number(arg, args.next())?,
             "--reduce" => options.task = Task::Reduce(number(arg, args.next())?),
             "--faults" => {
-                options.task = Task::Faults(args.by_ref().cloned().collect());
+                let limit = match options.task {
+                    Task::Fuzz(Bound::Time(time)) if has_minutes => time,
+                    _ => faults::LIMIT,
+                };
+                let names = args.by_ref().cloned().collect();
+                options.task = Task::Faults { names, limit };
             }
             other => {
                 let error = Error::new(format!("`fuzz-host` has no option `{}`", other.escape_debug()));

@@ -141,8 +141,8 @@ impl<'f> Known<'f> {
             Kind::Store | Kind::Exclusive | Kind::Lifetime(_) => false,
             Kind::Call => facts::calls_pure(instruction),
             Kind::Load => {
-                state::read(instruction).is_some()
-                    || instruction.operands().all(|operand| self.facts.uniform.contains(operand))
+                let is_uniform = instruction.operands().all(|operand| self.facts.uniform.contains(operand));
+                state::read(instruction).is_some() || is_uniform && !is_ordered(instruction)
             }
             _ => !is_ordered(instruction) && !facts::divides(instruction),
         };

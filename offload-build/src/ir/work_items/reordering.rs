@@ -128,7 +128,59 @@ impl Reordering<'_, '_> {
 
     fn may_have_one_root(&self, first: &Access, second: &Access) -> bool {
         let (Some(first), Some(second)) = (&first.place, &second.place) else { return true };
-        first.root == second.root || !self.is_known(&first.root) || !self.is_known(&second.root)
+        if !self.is_known(&first.root) || !self.is_known(&second.root) {
+            return true;
+        }
+        first.root == second.root && !self.have_variable_distance(first, second)
+    }
+
+    /// Whether two elements of one array are in rows that differ by a constant, where the length of a row is an argument:
+    /// then no compiler knows their distance.
+    fn have_variable_distance(&self, first: &Place, second: &Place) -> bool {
+        let (Some(one), Some(other)) = (self.step(&first.pointer), self.step(&second.pointer)) else {
+            return false;
+        };
+        if one.base != other.base || one.ty != other.ty {
+            return false;
+        }
+        let (Some(one), Some(other)) = (self.factors(&one.index), self.factors(&other.index)) else {
+            return false;
+        };
+        one.iter().zip(one.iter().rev()).any(|(length, row)| {
+            let rest = other.iter().zip(other.iter().rev()).find(|(factor, _)| *factor == length);
+            let other_row = rest.map(|(_, row)| row);
+            self.is_argument(length) && other_row.is_some_and(|other| self.differ(row, other))
+        })
+    }
+
+    /// Both operands of the `mul` that an index is.
+    fn factors(&self, index: &str) -> Option<[String; 2]> {
+        let (ty, name) = index.split_once(" %")?;
+        let text = self.facts.definitions.get(name)?.instruction.line.plain();
+        let operands = text.strip_prefix("mul ")?.split(", !").next()?;
+        let (_, operands) = operands.split_once(ty)?;
+        let (left, right) = operands.trim_start().split_once(", ")?;
+        Some([left, right].map(|operand| format!("{ty} {operand}")))
+    }
+
+    /// Whether a number, as `i64 %n`, is an argument, or one that was extended.
+    fn is_argument(&self, number: &str) -> bool {
+        let name = number.split_once(" %").map(|(_, name)| name).unwrap_or_default();
+        let Some((name, definition)) = self.facts.definitions.get_key_value(name) else { return false };
+        if self.facts.arguments.contains(name) {
+            return true;
+        }
+        let text = definition.instruction.line.plain();
+        let is_extension = text.starts_with("zext ") || text.starts_with("sext ");
+        is_extension
+            && definition.instruction.operands().all(|operand| self.facts.arguments.contains(operand))
+    }
+
+    /// Whether two numbers differ by a constant that is not zero.
+    fn differ(&self, one: &str, other: &str) -> bool {
+        let (Some(one), Some(other)) = (self.index(one), self.index(other)) else { return false };
+        let distance = one.number.abs_diff(other.number);
+        one.cast == other.cast && one.value == other.value && distance > 0 && distance < MAX_DISTANCE
     }
 
     /// Whether a root is a pointer of its own, and not one of others.
@@ -180,11 +232,7 @@ impl Reordering<'_, '_> {
         if !is_within(first) || !is_within(second) {
             return false;
         }
-        let (Some(one), Some(other)) = (self.index(&one.index), self.index(&other.index)) else {
-            return false;
-        };
-        let distance = one.number.abs_diff(other.number);
-        one.cast == other.cast && one.value == other.value && distance > 0 && distance < MAX_DISTANCE
+        self.differ(&one.index, &other.index)
     }
 
     /// Where a load or store accesses memory.
@@ -404,6 +452,21 @@ mod tests {
         assert!(!is_harmless(&stores("and i64 %7, 15", "and i64 %15, 15")));
         assert!(!is_harmless(&stores("zext i32 %13 to i64", "and i64 %15, 4294967295")));
         assert!(!is_harmless(&stores("mul i64 %7, %7", "mul i64 %15, %7")));
+    }
+
+    #[test]
+    fn rows_of_a_length_that_is_an_argument_are_not_joined() {
+        let rows = |first: &str, second: &str, length: &str| {
+            format!(
+                "  %13 = trunc i64 %7 to i32\n  %14 = add i32 %13, 8\n  %15 = zext i32 %13 to i64\n  %16 = zext i32 %14 to i64\n  \
+                 %17 = load i64, ptr %3\n  %18 = load i64, ptr %12\n  %19 = mul nuw i64 {first}, {length}\n  \
+                 %20 = mul i64 {length}, {second}\n  %21 = getelementptr i32, ptr %5, i64 %19\n  \
+                 %22 = getelementptr i32, ptr %5, i64 %20\n  store i32 1, ptr %21\n  store i32 2, ptr %22"
+            )
+        };
+        assert!(is_harmless(&rows("%15", "%16", "%17")));
+        assert!(!is_harmless(&rows("%15", "%16", "%18")));
+        assert!(!is_harmless(&rows("%15", "%7", "%17")));
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl Generator {
     fn varying_leaf(&mut self, scope: &Scope) -> String {
         let constant = self.random.below(40);
         let variable = self.random.pick(&scope.variables);
-        match self.random.below(14) {
+        match self.random.below(15) {
             0 => format!("{constant}u"),
             1 => self.uniform(scope, 0),
             2 | 3 => self.random.pick(&scope.varying_values),
@@ -95,6 +95,11 @@ impl Generator {
                 let array = self.random.pick(&scope.arrays);
                 let index = self.random.below(u64::from(PRIVATE_ELEMENTS));
                 format!("{array}[{index}]")
+            }
+            14 if !scope.narrow_arrays.is_empty() => {
+                let array = self.random.pick(&scope.narrow_arrays);
+                let mask = PRIVATE_ELEMENTS.saturating_sub(1);
+                format!("(uint){array}[{variable} & {mask}u]")
             }
             7 => self.shared_value(scope).unwrap_or(variable),
             8 if !scope.outputs.is_empty() => self.own_element(scope),

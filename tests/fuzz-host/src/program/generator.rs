@@ -218,6 +218,14 @@ impl Generator {
         if self.random.percent(50) {
             self.declare_arrays(scope, body);
         }
+        if self.random.percent(20) {
+            let ty = self.random.pick(&["unsigned char", "unsigned short"]);
+            body.push(Statement::simple(format!("{ty} h0[{PRIVATE_ELEMENTS}];")));
+            let fill = Statement::simple("h0[i] = i * 37u + lid;");
+            let head = format!("for (uint i = 0u; i < {PRIVATE_ELEMENTS}u; i++)");
+            body.push(Statement::nested(head, vec![fill]));
+            scope.narrow_arrays.push("h0".to_string());
+        }
         if self.random.percent(25) {
             let value = self.varying(scope, 1);
             body.push(Statement::simple(format!("uint4 q0 = MAKE4(lid, {value}, n, v0);")));
@@ -305,6 +313,17 @@ impl Generator {
         for access in accesses {
             scope.shared.push(Shared { access, elements, mode: Mode::Closed });
         }
+        if self.random.percent(25) {
+            let names = [self.name("ping"), self.name("pong")];
+            for name in &names {
+                if self.language == Language::Cpp {
+                    self.globals.push(Statement::simple(format!("static LOCAL uint {name}[{elements}];")));
+                } else {
+                    body.push(Statement::simple(format!("LOCAL uint {name}[{elements}];")));
+                }
+            }
+            scope.buffers = Some(names);
+        }
     }
 
     /// Writes every element of local memory, and waits.
@@ -342,6 +361,7 @@ impl Generator {
         let mut sum: Vec<String> = scope.variables.clone();
         sum.extend(scope.uniform_variables.iter().cloned());
         sum.extend(scope.arrays.iter().map(|array| format!("{array}[lid & 7u]")));
+        sum.extend(scope.narrow_arrays.iter().map(|array| format!("(uint){array}[t & 7u]")));
         sum.extend(scope.vectors.iter().map(|vector| format!("{vector}.x + {vector}.w")));
         sum.extend(scope.longs.iter().map(|long| format!("(uint)({long} >> 9)")));
         sum.extend(scope.floats.iter().map(|float| format!("(uint){float}")));
@@ -385,7 +405,10 @@ impl Generator {
             9..=11 if with_barrier => self.barrier(scope),
             12 | 13 if with_barrier && !is_deep => self.barrier_loop(scope, context),
             14 if with_barrier && !is_deep => self.barrier_branch(scope, context),
-            15 if with_barrier => vec![self.barrier_helper(scope)],
+            15 if with_barrier => match scope.buffers.clone() {
+                Some(buffers) if self.random.percent(60) => self.double_buffered_loop(scope, &buffers),
+                _ => vec![self.barrier_helper(scope)],
+            },
             16..=18 if !is_deep => self.branch(scope, context),
             19..=23 if !is_deep => self.work_item_loop(scope, context),
             24 if !is_deep => self.switch(scope, context),
@@ -451,6 +474,11 @@ impl Generator {
             let index = self.random.pick(&scope.variables);
             choices.push(format!("{array}[{index} & {mask}u] += {value};"));
             choices.push(format!("{array}[{}] = {value};", self.random.below(u64::from(PRIVATE_ELEMENTS))));
+        }
+        for array in &scope.narrow_arrays {
+            let mask = PRIVATE_ELEMENTS.saturating_sub(1);
+            let index = self.random.pick(&scope.variables);
+            choices.push(format!("{array}[{index} & {mask}u] ^= {value};"));
         }
         for pointer in &scope.pointers {
             choices.push(format!("{pointer} = ({value}) % 3u == 0u ? a0 : a1;"));

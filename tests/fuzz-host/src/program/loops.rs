@@ -18,6 +18,14 @@ impl Generator {
 
     fn counted_loop(&mut self, scope: &mut Scope, context: Context) -> Vec<Statement> {
         let counter = self.name("i");
+        if self.random.percent(15) {
+            // Signed, from below zero.
+            let body = self.loop_body(scope, Context { in_loop: true, ..context.divergent() });
+            let bound = self.random.between(1, 9);
+            let start = format!("(long)({}) - 5", self.random.pick(&["lid & 7u", "n & 3u"]));
+            let head = format!("for (long {counter} = {start}; {counter} < {bound}; {counter}++)");
+            return vec![Statement::nested(head, body)];
+        }
         let (count, is_varying) = match self.random.below(6) {
             0 => (format!("{}u", self.random.between(1, 9)), false),
             1 => (format!("({}) % 9u", self.uniform(scope, 1)), false),
@@ -201,12 +209,59 @@ impl Generator {
                 if self.random.percent(30) {
                     condition.push_str(&format!(" && {}", self.always(&before)));
                 }
-                let head = format!("for (uint {counter} = 0u; {condition}; {counter}++)");
+                let mut head = format!("for (uint {counter} = 0u; {condition}; {counter}++)");
+                if self.random.percent(25) {
+                    let end =
+                        Statement::nested(format!("if (!({condition}))"), vec![Statement::simple("break;")]);
+                    body.insert(0, end);
+                    head = format!("for (uint {counter} = 0u;; {counter}++)");
+                }
                 let mut statements = start;
                 statements.push(Statement::nested(head, body));
                 vec![Statement::nested("", statements)]
             }
         }
+    }
+
+    /// A scan of the group between two local arrays, whose pointers are swapped in each round.
+    pub(super) fn double_buffered_loop(
+        &mut self,
+        scope: &mut Scope,
+        buffers: &[String; 2],
+    ) -> Vec<Statement> {
+        let [ping, pong] = buffers;
+        let front = self.name("front");
+        let back = self.name("back");
+        let counter = self.name("d");
+        let count = self.group_count(scope);
+        let variable = self.random.pick(&scope.variables);
+        let value = self.varying(scope, 1);
+        let mut round = vec![
+            Statement::simple(format!(
+                "{back}[lid] = {front}[lid] + (lid >= {counter} ? {front}[lid - {counter}] : 3u);"
+            )),
+            Statement::simple("BARRIER();"),
+            Statement::simple(format!("LOCAL uint *other = {front};")),
+            Statement::simple(format!("{front} = {back};")),
+            Statement::simple(format!("{back} = other;")),
+        ];
+        if self.random.percent(30) {
+            round.push(self.never_leave(scope, "break;"));
+        }
+        let head = format!("for (uint {counter} = 1u; {counter} <= {count}; {counter} *= 2u)");
+        let scan = vec![
+            Statement::simple(format!("LOCAL uint *{front} = {ping};")),
+            Statement::simple(format!("LOCAL uint *{back} = {pong};")),
+            Statement::simple(format!("{front}[lid] = {value};")),
+            Statement::simple("BARRIER();"),
+            Statement::nested(head, round),
+            Statement::simple(format!("{variable} += {front}[lid];")),
+        ];
+        let mut statements = self.barrier(scope);
+        statements.push(Statement::nested("", scan));
+        // The next scan begins with the first array, whichever this one has ended with.
+        statements.extend(self.barrier(scope));
+        statements
     }
 
     fn barrier_loop_exit(&mut self, context: Context) -> String {

@@ -15,6 +15,8 @@ pub(super) struct Scope {
     pub(super) varying_values: Vec<String>,
     /// Private arrays and pointers to one, of [`PRIVATE_ELEMENTS`] elements.
     pub(super) arrays: Vec<String>,
+    /// Private arrays of as many elements of 8 or 16 bits.
+    pub(super) narrow_arrays: Vec<String>,
     /// Pointers among `arrays`, which may be assigned.
     pub(super) pointers: Vec<String>,
     /// Variables of type `uint4`, `ulong`, `float` and `bool`.
@@ -28,6 +30,8 @@ pub(super) struct Scope {
     pub(super) outputs: Vec<String>,
     /// Arrays that the work-items of a group share.
     pub(super) shared: Vec<Shared>,
+    /// Two local arrays that swap their roles, if there are such.
+    pub(super) buffers: Option<[String; 2]>,
 }
 
 /// Elements of each private array.
