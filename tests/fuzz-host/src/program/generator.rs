@@ -430,6 +430,11 @@ impl Generator {
             return Statement::simple(format!("{variable} {operator} {value};"));
         }
         let variable = self.random.pick(&scope.variables);
+        if self.random.percent(20) {
+            // Uniform as a value, and not where branches of which it is one meet.
+            let value = self.uniform(scope, 1);
+            return Statement::simple(format!("{variable} = {value};"));
+        }
         let value = self.varying(scope, 2);
         Statement::simple(format!("{variable} {operator} {value};"))
     }
