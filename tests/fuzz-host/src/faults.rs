@@ -146,7 +146,9 @@ impl<'w> Copy<'w> {
         let cargo = cargo.arg(manifest).args(["--package", "offload-fuzz-compiler"]);
         // Faults leave parts of the code without a use.
         let cargo = cargo.env("CARGO_TARGET_DIR", &self.target).env("RUSTFLAGS", "--cap-lints=allow");
-        cargo.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1").quiet().run()?;
+        // One file changes from fault to fault.
+        let cargo = cargo.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1").env("CARGO_INCREMENTAL", "1");
+        cargo.quiet().run()?;
         Ok(())
     }
 
