@@ -3,8 +3,10 @@
 //! A program is a tree of statements whose expressions are text, so that the reducer can drop, unwrap and simplify
 //! statements of either language without a grammar. Whether a variant is still valid is what the executor finds out.
 
+mod declarations;
 mod expressions;
 mod generator;
+mod helpers;
 mod loops;
 mod random;
 mod reducer;

@@ -3,7 +3,7 @@
 use super::expressions::{INPUT_ELEMENTS, N};
 use super::random::Random;
 use super::scope::{Context, PRIVATE_ELEMENTS, Scope};
-use super::shared::{Mode, Shared, permutation, random_mode};
+use super::shared::{Mode, random_mode};
 use super::tree::{Program, Statement};
 use crate::case::{CaseArg, Language, Range};
 
@@ -42,19 +42,19 @@ pub fn generate(seed: u64, number: u64, language: Language) -> Program {
 pub(super) struct Generator {
     pub(super) random: Random,
     pub(super) number: u64,
-    language: Language,
+    pub(super) language: Language,
     /// Whether the kernel has barriers.
-    has_barriers: bool,
-    prints: bool,
+    pub(super) has_barriers: bool,
+    pub(super) prints: bool,
     /// Whether the output elements of a work-item lie side by side.
     pub(super) is_interleaved: bool,
     /// Output elements of each work-item.
     pub(super) slots: u32,
-    names: u64,
-    helpers: Vec<Statement>,
-    globals: Vec<Statement>,
+    pub(super) names: u64,
+    pub(super) helpers: Vec<Statement>,
+    pub(super) globals: Vec<Statement>,
     /// So many statements may still be made.
-    budget: u32,
+    pub(super) budget: u32,
 }
 
 /// Groups of at most 128 work-items in all, with sizes that are no multiple of a vector, too.
@@ -201,147 +201,6 @@ impl Generator {
         body
     }
 
-    /// Variables, which all have a value.
-    pub(super) fn declare(&mut self, scope: &mut Scope, body: &mut Vec<Statement>) {
-        scope.variables.push("v0".to_string());
-        body.push(Statement::simple("uint v0 = lid * 3u;"));
-        for number in 1..self.random.between(2, 5) {
-            let value = self.varying(scope, 1);
-            body.push(Statement::simple(format!("uint v{number} = {value};")));
-            scope.variables.push(format!("v{number}"));
-        }
-        for number in 0..self.random.between(1, 2) {
-            let value = self.uniform(scope, 1);
-            body.push(Statement::simple(format!("uint u{number} = {value};")));
-            scope.uniform_variables.push(format!("u{number}"));
-        }
-        if self.random.percent(50) {
-            self.declare_arrays(scope, body);
-        }
-        if self.random.percent(20) {
-            let ty = self.random.pick(&["unsigned char", "unsigned short"]);
-            body.push(Statement::simple(format!("{ty} h0[{PRIVATE_ELEMENTS}];")));
-            let fill = Statement::simple("h0[i] = i * 37u + lid;");
-            let head = format!("for (uint i = 0u; i < {PRIVATE_ELEMENTS}u; i++)");
-            body.push(Statement::nested(head, vec![fill]));
-            scope.narrow_arrays.push("h0".to_string());
-        }
-        if self.random.percent(25) {
-            let value = self.varying(scope, 1);
-            body.push(Statement::simple(format!("uint4 q0 = MAKE4(lid, {value}, n, v0);")));
-            scope.vectors.push("q0".to_string());
-        }
-        if self.random.percent(25) {
-            let value = self.varying(scope, 1);
-            body.push(Statement::simple(format!("ulong z0 = w * ({value});")));
-            scope.longs.push("z0".to_string());
-        }
-        if self.random.percent(20) {
-            let value = self.varying(scope, 0);
-            body.push(Statement::simple(format!("float f0 = (float)(({value}) & 255u);")));
-            scope.floats.push("f0".to_string());
-        }
-        if self.random.percent(25) {
-            let value = self.condition(scope, 1);
-            body.push(Statement::simple(format!("bool b0 = {value};")));
-            scope.bools.push("b0".to_string());
-        }
-        if self.random.percent(20) {
-            self.declare_structure(scope, body);
-        }
-    }
-
-    fn declare_arrays(&mut self, scope: &mut Scope, body: &mut Vec<Statement>) {
-        for name in ["a0", "a1"] {
-            let value = self.varying(scope, 1);
-            body.push(Statement::simple(format!("uint {name}[{PRIVATE_ELEMENTS}];")));
-            let fill = Statement::simple(format!("{name}[i] = i * 5u + ({value});"));
-            body.push(Statement::nested(
-                format!("for (uint i = 0u; i < {PRIVATE_ELEMENTS}u; i++)"),
-                vec![fill],
-            ));
-            scope.arrays.push(name.to_string());
-        }
-        if self.random.percent(50) {
-            let condition = self.condition(scope, 0);
-            body.push(Statement::simple(format!("uint *p0 = {condition} ? a0 : a1;")));
-            scope.arrays.push("p0".to_string());
-            scope.pointers.push("p0".to_string());
-        }
-        if self.random.percent(30) {
-            // Pointers in memory, where no analysis follows them.
-            body.push(Statement::simple("uint *pp[2];"));
-            body.push(Statement::simple("pp[lid & 1u] = a0;"));
-            body.push(Statement::simple("pp[(lid & 1u) ^ 1u] = a1;"));
-            scope.arrays.push("pp[n & 1u]".to_string());
-            scope.arrays.push("pp[v0 & 1u]".to_string());
-        }
-    }
-
-    fn declare_structure(&mut self, scope: &mut Scope, body: &mut Vec<Statement>) {
-        let name = "S@";
-        let fields = ["uint a;", "uint4 v;", "ulong b;", "uint c[3];"].map(Statement::simple);
-        let mut structure = Statement::nested(format!("struct {name}"), fields.to_vec());
-        if let Statement::Nested { tail, .. } = &mut structure {
-            *tail = "};".to_string();
-        }
-        self.globals.push(structure);
-        body.push(Statement::simple(format!("struct {name} s0;")));
-        for field in ["s0.a = v0;", "s0.v = MAKE4(lid, t, n, v0);", "s0.b = w;", "s0.c[0] = lid;"] {
-            body.push(Statement::simple(field));
-        }
-        body.push(Statement::simple("s0.c[1] = v0 + 1u;"));
-        body.push(Statement::simple("s0.c[2] = n;"));
-        scope.structures.push("s0".to_string());
-    }
-
-    fn declare_shared(&mut self, elements: u64, scope: &mut Scope, body: &mut Vec<Statement>) {
-        let tile = self.name("tile");
-        if self.language == Language::Cpp {
-            self.globals.push(Statement::simple(format!("static LOCAL uint {tile}[{elements}];")));
-        } else {
-            body.push(Statement::simple(format!("LOCAL uint {tile}[{elements}];")));
-        }
-        let mut accesses = vec![format!("{tile}[")];
-        if self.language == Language::OpenClC && self.random.percent(40) {
-            accesses.push("scratch[".to_string());
-        }
-        if self.random.percent(40) {
-            body.push(Statement::simple(format!("GLOBAL uint *part = data + g * {elements}u;")));
-            accesses.push("part[".to_string());
-        }
-        for access in accesses {
-            scope.shared.push(Shared { access, elements, mode: Mode::Closed });
-        }
-        if self.random.percent(25) {
-            let names = [self.name("ping"), self.name("pong")];
-            for name in &names {
-                if self.language == Language::Cpp {
-                    self.globals.push(Statement::simple(format!("static LOCAL uint {name}[{elements}];")));
-                } else {
-                    body.push(Statement::simple(format!("LOCAL uint {name}[{elements}];")));
-                }
-            }
-            scope.buffers = Some(names);
-        }
-    }
-
-    /// Writes every element of local memory, and waits.
-    fn initialisation(&mut self, scope: &mut Scope) -> Vec<Statement> {
-        let mut body = Vec::new();
-        for shared in scope.shared.clone() {
-            let elements = shared.elements;
-            let value = format!("in[(i * 7u + g) & {}u]", INPUT_ELEMENTS.saturating_sub(1));
-            let store = Statement::simple(format!("{} = {value};", shared.element("i")));
-            body.push(Statement::nested(
-                format!("for (uint i = lid; i < {elements}u; i += items)"),
-                vec![store],
-            ));
-        }
-        body.extend(self.barrier(scope));
-        body
-    }
-
     /// A barrier, behind which shared memory is used in other ways.
     pub(super) fn barrier(&mut self, scope: &mut Scope) -> Vec<Statement> {
         for shared in &mut scope.shared {
@@ -394,7 +253,7 @@ impl Generator {
         statements
     }
 
-    fn statement(&mut self, scope: &mut Scope, context: Context) -> Vec<Statement> {
+    pub(super) fn statement(&mut self, scope: &mut Scope, context: Context) -> Vec<Statement> {
         let is_deep = context.depth >= MAX_DEPTH;
         let with_barrier = context.is_uniform && self.has_barriers;
         match self.random.below(30) {
@@ -584,75 +443,5 @@ impl Generator {
         let value = self.varying(scope, 1);
         let place = self.name("");
         Statement::simple(format!("printf(\"%u: at {place} %u\\n\", t, {value});"))
-    }
-
-    /// A call of a function that computes with a private array and a number.
-    fn helper(&mut self, scope: &mut Scope) -> Statement {
-        let name = self.name("helper");
-        let inline = self.random.pick(&["", "NOINLINE "]);
-        let mut inner = Scope {
-            variables: vec!["v0".to_string(), "x".to_string()],
-            uniform_values: vec!["n".to_string(), "3u".to_string()],
-            varying_values: vec!["lid".to_string(), "t".to_string(), "LID(0)".to_string()],
-            arrays: vec!["array".to_string()],
-            ..Scope::default()
-        };
-        let context =
-            Context { is_uniform: false, may_return: false, in_loop: false, depth: 2, in_kernel: false };
-        let mut body = vec![Statement::simple("uint v0 = x ^ lid;")];
-        let count = self.random.between(1, 3);
-        for _ in 0..count {
-            body.extend(self.statement(&mut inner, context));
-        }
-        body.push(Statement::simple("return v0 + array[x & 7u];"));
-        let parameters = "GLOBAL const uint *in, uint *array, uint x, uint lid, uint t, uint n";
-        self.helpers.push(Statement::nested(format!("static {inline}uint {name}({parameters})"), body));
-        let variable = self.random.pick(&scope.variables);
-        let value = self.varying(scope, 1);
-        match scope.arrays.is_empty() {
-            true => {
-                let call = format!("{variable} += {name}(in, private_array, {value}, lid, t, n);");
-                let declaration = format!("uint private_array[{PRIVATE_ELEMENTS}] = {{0u, lid, 2u, 3u}};");
-                Statement::nested("", vec![Statement::simple(declaration), Statement::simple(call)])
-            }
-            false => {
-                let array = self.random.pick(&scope.arrays);
-                Statement::simple(format!("{variable} ^= {name}(in, {array}, {value}, lid, t, n);"))
-            }
-        }
-    }
-
-    /// A call of a function that has a barrier.
-    fn barrier_helper(&mut self, scope: &mut Scope) -> Statement {
-        let Some(shared) = scope.shared.first().cloned() else { return Statement::simple("BARRIER();") };
-        let name = self.name("exchange");
-        let own = permutation(&mut self.random, shared.elements);
-        let mask = shared.elements.saturating_sub(1);
-        let distance = self.random.between(1, 5);
-        let mut body = vec![
-            Statement::simple("BARRIER();"),
-            Statement::simple(format!("tile[({own}) & {mask}u] = x;")),
-            Statement::simple("BARRIER();"),
-        ];
-        if self.random.percent(40) {
-            body.push(Statement::nested("if (x % 5u == n)", vec![Statement::simple("return 9u;")]));
-            body.push(Statement::simple("BARRIER();"));
-        }
-        body.push(Statement::simple(format!("uint y = tile[(lid + {distance}u) & {mask}u];")));
-        body.push(Statement::simple("BARRIER();"));
-        body.push(Statement::simple("return y + x;"));
-        let parameters = "LOCAL uint *tile, uint x, uint lid, uint n";
-        self.helpers.push(Statement::nested(format!("static uint {name}({parameters})"), body));
-        let _ = self.barrier(scope);
-        let variable = self.random.pick(&scope.variables);
-        let value = self.varying_without_shared(scope);
-        let tile = shared.access.trim_end_matches('[');
-        Statement::simple(format!("{variable} = {name}({tile}, {value}, lid, n);"))
-    }
-
-    /// A number that reads no shared memory, whose use behind a barrier is another.
-    fn varying_without_shared(&mut self, scope: &Scope) -> String {
-        let scope = Scope { shared: Vec::new(), ..scope.clone() };
-        self.varying(&scope, 1)
     }
 }
