@@ -142,7 +142,7 @@ fn with_checks(session: &Session<'_>, linked: Blob) -> Result<Blob> {
     if !session.env().is_sanitized() {
         return Ok(linked);
     }
-    let key = KeyBuilder::new("host checks 3").part(&linked.hash.0).finish();
+    let key = KeyBuilder::new("host checks 4").part(&linked.hash.0).finish();
     session.cache().get_or(key, || Ok(ir::with_checks(&linked.read_text()?).into_bytes()))
 }
 
@@ -170,7 +170,7 @@ fn work_items(session: &Session<'_>, linked: Blob, waiting: &BTreeSet<String>, c
             "-disable-vector-combine",
         ],
     };
-    let key = KeyBuilder::new("waiting functions inlined 2").part(&linked.hash.0).finish();
+    let key = KeyBuilder::new("waiting functions inlined 3").part(&linked.hash.0).finish();
     let marked =
         session.cache().get_or(key, || Ok(ir::inline_waiting(&linked.read_text()?, waiting).into_bytes()))?;
     let args = cpu.ir_args(&[level, &["-S", "-emit-llvm"]].concat());
@@ -184,7 +184,7 @@ fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob, cpu: &Cpu) 
         true => ir::Validity::Checked,
         false => ir::Validity::Assumed,
     };
-    let mut key = KeyBuilder::new("host work-groups 23").part(&work_items.hash.0);
+    let mut key = KeyBuilder::new("host work-groups 24").part(&work_items.hash.0);
     key = key.part(format!("{validity:?}").as_bytes());
     key = key.part(&cpu.vector_bits.to_le_bytes());
     for kernel in &unit.kernels {
@@ -200,11 +200,16 @@ pub(super) fn codegen(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result
     // All work-items leave a round of a cut loop the same way. A loop over work-items becomes vectors only if clang
     // decides that before the loop, for which it takes loops of up to 50 instructions unless told otherwise.
     let optimised: &[&str] = &["-O3", "-mllvm", "-unswitch-threshold=500"];
-    let level = if inspectable(session) { &["-O0"] } else { optimised };
+    let in_order: &[&str] = &["-mllvm", "-enable-interleaved-mem-accesses=false"];
+    let level = match inspectable(session) {
+        true => vec!["-O0"],
+        false if ir::allows_interleaved_accesses(&module.read_text()?) => optimised.to_vec(),
+        false => [optimised, in_order].concat(),
+    };
     let step = Step {
         name: "host object",
         tool: &session.tools().llvm()?.clang,
-        args: cpu.ir_args(&[level, &["-ffunction-sections", "-c"]].concat()),
+        args: cpu.ir_args(&[&level[..], &["-ffunction-sections", "-c"]].concat()),
         inputs: vec![(module, ".ll")],
         files: vec![cpu.pocl.library.clone()],
     };

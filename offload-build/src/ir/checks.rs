@@ -21,7 +21,7 @@ mod sites;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use self::access::{Access, Size, accesses};
+use self::access::{Access, Size, accesses, replaced_element, replaces_elements};
 use self::indices::Indices;
 use self::origins::{Object, Origins, Variables, own_name};
 use self::sites::{Kind, Nodes, Site, Sites, Texts, debug_location};
@@ -93,8 +93,10 @@ impl<'m> Writer<'m> {
             body = rest;
         }
         self.arrays(out, body, context.variables);
-        for line in body {
+        for (number, line) in body.iter().enumerate() {
+            let from_here = body.get(number..).unwrap_or_default();
             let now = match debug_location(line) {
+                Some(_) if replaces_elements(from_here) => (*line).to_string(),
                 Some(location) if indices::operation(line).is_some() => {
                     match context.indices.is_index(context.name, line) {
                         true => self.arithmetic(out, line, location),
@@ -103,7 +105,12 @@ impl<'m> Writer<'m> {
                 }
                 Some(location) => {
                     self.wait(out, line, location);
-                    self.access(out, line, &Told { location, origins: &origins })
+                    let until_here = body.get(..=number).unwrap_or_default();
+                    let found = match replaced_element(until_here) {
+                        Some(write) => vec![write],
+                        None => accesses(line),
+                    };
+                    self.access(out, line, found, &Told { location, origins: &origins })
                 }
                 None => (*line).to_string(),
             };
@@ -128,9 +135,14 @@ impl<'m> Writer<'m> {
         }
     }
 
-    /// `line` with the addresses that the calls before it return.
-    fn access(&mut self, out: &mut String, line: &str, told: &Told<'_, '_>) -> String {
-        let mut found: Vec<Access<'_>> = accesses(line);
+    /// `line` with the addresses that the calls before it return, for what was `found` in it.
+    fn access(
+        &mut self,
+        out: &mut String,
+        line: &str,
+        mut found: Vec<Access<'_>>,
+        told: &Told<'_, '_>,
+    ) -> String {
         found.retain(|access| !told.origins.is_whole_variable(access.pointer));
         // From the end of the line, where what comes before keeps its place.
         found.sort_by_key(|access| std::cmp::Reverse(access.pointer.as_ptr().addr()));

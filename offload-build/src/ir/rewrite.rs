@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::global_name;
+use super::work_items::{initial_value, is_unset};
 
 /// What the names of the state of a work-item start with.
 const STATE: &str = "__offload_state_";
@@ -141,7 +142,7 @@ fn own_variable(line: &str) -> Option<OwnVariable<'_>> {
         )
     };
     let defined = words.split_whitespace().all(known);
-    let is_own = name.starts_with(STATE) || value.contains(" undef") || value.contains(" poison");
+    let is_own = name.starts_with(STATE) || is_unset(initial_value(value));
     (defined && is_own).then_some(OwnVariable { name, value })
 }
 

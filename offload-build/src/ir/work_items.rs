@@ -19,6 +19,7 @@
 //! OpenCL demands that all work-items of a group agree; so no shape of control flow is special
 //! (Karrenberg and Hack, "Improving Performance of OpenCL on CPUs", CC 2012).
 
+mod conflicts;
 mod dominators;
 mod edges;
 mod entry;
@@ -35,7 +36,6 @@ mod memory;
 mod numbered;
 mod piece;
 mod plan;
-mod reordering;
 mod state;
 mod stores;
 mod text;
@@ -65,6 +65,24 @@ pub(crate) const WORK_ITEM_PREFIX: &str = "__offload_work_item_";
 /// What a barrier calls.
 pub(crate) const WAIT: &str = "__offload_wait";
 
+/// Metadata of a module with a work-item that may access what it has stored in the same interval.
+const CONFLICTS: &str = "!offload.conflicts = !{}";
+
+/// Whether accesses of one iteration of a loop over work-items may be joined in `module`, which [`run_groups`] has written.
+pub(crate) fn allows_interleaved_accesses(module: &str) -> bool {
+    !module.lines().any(|line| line == CONFLICTS)
+}
+
+/// The initial value of a global variable, as it stands behind `global `.
+pub(super) fn initial_value(text: &str) -> &str {
+    types::first_type(text).map_or("", |typed| typed.rest.trim_start())
+}
+
+/// Whether an initial value says that nobody relies on it: so are those of `local` variables, and of state.
+pub(super) fn is_unset(initial_value: &str) -> bool {
+    initial_value.starts_with("undef") || initial_value.starts_with("poison")
+}
+
 /// A copy of `module` in which the functions of work-items are replaced by functions that run work-groups, for a CPU
 /// with vectors of `widest` bits. Transformations are applied as far as `validity` permits.
 ///
@@ -83,6 +101,7 @@ pub(crate) fn run_groups(
     let local_arrays = local_arrays(module);
     let mut numbers = numbered.free;
     let (mut out, mut metadata) = (String::with_capacity(module.len()), String::new());
+    let mut has_conflicts = false;
     let mut rest = module.lines();
     while let Some(line) = rest.next() {
         let name = if line.starts_with("define ") { global_name(line).map(|(name, _)| name) } else { None };
@@ -111,6 +130,7 @@ pub(crate) fn run_groups(
             stores::always(&mut function, &types);
         }
         let plan = Plan::new(&function, &types, &local_arrays, validity).map_err(failed)?;
+        has_conflicts |= plan.has_conflicts;
         let run = Run {
             kernel,
             required_work_group: known.and_then(|kernel| kernel.required_work_group),
@@ -127,6 +147,9 @@ pub(crate) fn run_groups(
         numbers = Numbers { attributes: numbers.attributes.saturating_add(1), node: text.next_node };
     }
     out.push_str(&metadata);
+    if has_conflicts {
+        let _ = writeln!(out, "{CONFLICTS}");
+    }
     Ok(mathematics::with_vectors(&out, widest))
 }
 

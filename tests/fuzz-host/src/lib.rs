@@ -13,6 +13,7 @@ pub mod launch;
 pub mod program;
 pub mod reduction;
 pub mod report;
+pub mod written;
 
 mod bisection;
 mod process;

@@ -51,9 +51,89 @@ pub(super) fn accesses(line: &str) -> Vec<Access<'_>> {
         _ => Vec::new(),
     };
     if is_atomic {
-        found.iter_mut().for_each(|access| access.kind = AccessKind::Atomic);
+        let kind = if opcode == "store" { AccessKind::AtomicWrite } else { AccessKind::Atomic };
+        for access in &mut found {
+            access.kind = kind;
+        }
     }
     found
+}
+
+/// Whether the first of `lines` loads a vector of which the next ones replace elements, and store it where it was: so clang
+/// compiles `v.x = 1`, which reads nothing.
+pub(super) fn replaces_elements(lines: &[&str]) -> bool {
+    const MOST: usize = 4;
+    let Some((load, rest)) = lines.split_first() else { return false };
+    let Some((result, instruction)) = load.trim_start().split_once(" = ") else { return false };
+    let Some(read) = accesses(instruction).into_iter().next() else { return false };
+    let is_vector = instruction.starts_with("load <") || instruction.starts_with("load volatile <");
+    if !is_vector || read.kind != AccessKind::Read {
+        return false;
+    }
+    let mut vector = result;
+    for line in rest.iter().take(MOST) {
+        let text = line.trim_start();
+        if let Some((result, replaced)) = text.split_once(" = ") {
+            let is_replaced =
+                ["insertelement ", "shufflevector "].iter().any(|word| replaced.starts_with(word));
+            if is_replaced && mentions(replaced, vector) {
+                vector = result;
+            } else if !replaced.starts_with("shufflevector ") {
+                return false;
+            }
+            continue;
+        }
+        let write = accesses(text).into_iter().next();
+        let is_back = write.is_some_and(|write| write.pointer == read.pointer);
+        return is_back && text.starts_with("store ") && vector != result && mentions(text, vector);
+    }
+    false
+}
+
+/// What the last of `lines` writes, if that is one element of a vector that was loaded, changed there, and is stored back.
+pub(super) fn replaced_element<'a>(lines: &[&'a str]) -> Option<Access<'a>> {
+    let [.., load, insertion, store] = lines else { return None };
+    let whole = accesses(store).into_iter().next()?;
+    let read = accesses(load).into_iter().next()?;
+    if whole.kind != AccessKind::Write || read.kind != AccessKind::Read || whole.pointer != read.pointer {
+        return None;
+    }
+    let (vector, _) = load.trim_start().split_once(" = ")?;
+    let (result, operation) = insertion.trim_start().split_once(" = ")?;
+    let operands = operation.strip_prefix("insertelement <")?;
+    let (count, typed) = operands.split_once(" x ")?;
+    // Three elements are read as four, of which the last has no name.
+    if count == "3" {
+        return None;
+    }
+    let (element, rest) = typed.split_once("> ")?;
+    if !mentions(rest, vector) || !mentions(store, result) {
+        return None;
+    }
+    let (_, index) = rest.split(", !").next()?.rsplit_once(' ')?;
+    let size = of_type(element);
+    let element = element_size(element)?;
+    Some(Access { offset: Some(Offset { index, element }), size, align: element, ..whole })
+}
+
+/// Bytes of a scalar type.
+fn element_size(ty: &str) -> Option<u64> {
+    match ty {
+        "i8" => Some(1),
+        "i16" | "half" => Some(2),
+        "i32" | "float" => Some(4),
+        "i64" | "double" => Some(8),
+        _ => None,
+    }
+}
+
+/// Whether `text` has the value `name`.
+fn mentions(text: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "._$-".contains(c);
+    text.match_indices(name).any(|(at, _)| {
+        let behind = text.get(at.saturating_add(name.len())..).unwrap_or_default();
+        !behind.starts_with(is_part)
+    })
 }
 
 /// `text` without the words before what matters, and whether one of them was `atomic`.
@@ -116,7 +196,10 @@ fn call(rest: &str) -> Vec<Access<'_>> {
         [_, _, _, ..] if name.starts_with("llvm.memset.") => vec![known(0, bytes(2), AccessKind::Write)],
         [_, ..] if name.starts_with("_Z") && name.contains("atomic_") && !name.contains("fence") => {
             let wide = ["Vl", "Vm", "Vd", "Atomicl", "Atomicm", "Atomicd"].iter().any(|ty| name.contains(ty));
-            vec![known(0, of_type(if wide { "i64" } else { "i32" }), AccessKind::Atomic)]
+            let is_write = ["atomic_store", "atomic_init", "atomic_flag_clear"];
+            let is_write = is_write.iter().any(|function| name.contains(function));
+            let kind = if is_write { AccessKind::AtomicWrite } else { AccessKind::Atomic };
+            vec![known(0, of_type(if wide { "i64" } else { "i32" }), kind)]
         }
         [_, _, count, ..] if name.contains("async_work_group_") => {
             let size = Size::Elements((*count).to_string(), element_behind(name).unwrap_or(0));
@@ -213,15 +296,22 @@ pub(super) fn operand(text: &str) -> Option<&str> {
     text.get(..value_end(text)).filter(|operand| is_pointer(operand))
 }
 
-/// Where the value that `text` starts with ends: before a comma, or a word behind it, that stands in no parentheses.
+/// Where the value that `text` starts with ends: before a comma or a word behind it, and an expression with its parentheses.
 fn value_end(text: &str) -> usize {
     let is_expression = is_expression(text);
     let mut depth = 0i32;
-    let end = text.find(|c| {
+    for (at, c) in text.char_indices() {
+        let before = depth;
         depth = changed(depth, c);
-        depth < 0 || depth == 0 && (c == ',' || c == ' ' && !is_expression)
-    });
-    end.unwrap_or(text.len())
+        if is_expression && c == ')' && depth == 0 {
+            return at.saturating_add(1);
+        }
+        let ends = before == 0 && (c == ',' || c == ' ' && !is_expression);
+        if ends || depth < 0 {
+            return at;
+        }
+    }
+    text.len()
 }
 
 /// The operand at the end of an argument: `ptr noundef align 4 %2`.

@@ -38,30 +38,51 @@ pub(super) struct Row {
     pub(super) ty: String,
 }
 
+/// The alignment in a definition.
+fn alignment(line: &str) -> Option<u64> {
+    let (_, rest) = line.rsplit_once(", align ")?;
+    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
 /// The variables of a module that functions do not have for themselves.
 pub(super) struct Variables<'m> {
     types: BTreeMap<&'m str, &'m str>,
     local: BTreeSet<&'m str>,
+    /// Bytes of the zones around local arrays that are aligned to more than others.
+    zones: BTreeMap<&'m str, u64>,
 }
 
 impl<'m> Variables<'m> {
     pub(super) fn of(module: &'m str) -> Variables<'m> {
-        Variables { types: module.lines().filter_map(definition).collect(), local: local_arrays(module) }
+        let local = local_arrays(module);
+        let (mut types, mut zones) = (BTreeMap::new(), BTreeMap::new());
+        for line in module.lines() {
+            let Some((name, ty)) = definition(line) else { continue };
+            types.insert(name, ty);
+            let alignment = alignment(line).filter(|alignment| *alignment > ZONE && local.contains(name));
+            zones.extend(alignment.map(|alignment| (name, alignment)));
+        }
+        Variables { types, local, zones }
+    }
+
+    fn zone(&self, name: &str) -> u64 {
+        self.zones.get(name).copied().unwrap_or(ZONE)
     }
 
     /// The definition of a variable; a local array lies between zones, so that its end is not the next one's start.
     pub(super) fn zoned(&self, line: &str) -> String {
-        let Some((_, ty)) = definition(line).filter(|(name, _)| self.local.contains(name)) else {
+        let Some((name, ty)) = definition(line).filter(|(name, _)| self.local.contains(name)) else {
             return line.to_string();
         };
+        let zone = self.zone(name);
         let zoned =
-            line.replacen(&format!(" {ty} "), &format!(" <{{ [{ZONE} x i8], {ty}, [{ZONE} x i8] }}> "), 1);
+            line.replacen(&format!(" {ty} "), &format!(" <{{ [{zone} x i8], {ty}, [{zone} x i8] }}> "), 1);
         match zoned.split_once(", align ") {
             Some((start, rest)) => {
                 let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-                format!("{start}, align {ZONE}{rest}")
+                format!("{start}, align {zone}{rest}")
             }
-            None => format!("{zoned}, align {ZONE}"),
+            None => format!("{zoned}, align {zone}"),
         }
     }
 
@@ -74,7 +95,7 @@ impl<'m> Variables<'m> {
             let end = behind.find(|c: char| !c.is_ascii_alphanumeric() && !"._$-".contains(c));
             let (name, after) = behind.split_at(end.unwrap_or(behind.len()));
             let _ = match self.local.contains(name) {
-                true => write!(out, "getelementptr (i8, ptr @{name}, i64 {ZONE})"),
+                true => write!(out, "getelementptr (i8, ptr @{name}, i64 {})", self.zone(name)),
                 false => write!(out, "@{name}"),
             };
             rest = after;

@@ -24,6 +24,8 @@ pub(super) enum AccessKind {
     Copy,
     Write,
     Atomic,
+    /// An atomic operation that reads nothing.
+    AtomicWrite,
     /// A copy that all work-items of a group ask for together.
     GroupRead,
     GroupWrite,
@@ -44,6 +46,7 @@ impl Kind {
             Kind::Access(AccessKind::Copy) => 9,
             Kind::Access(AccessKind::Write) => 1,
             Kind::Access(AccessKind::Atomic) => 2,
+            Kind::Access(AccessKind::AtomicWrite) => 10,
             Kind::Access(AccessKind::GroupRead) => 3,
             Kind::Access(AccessKind::GroupWrite) => 4,
             Kind::Wait => 5,

@@ -16,7 +16,7 @@ fn found(line: &str) -> Vec<(String, String, AccessKind)> {
 
 #[test]
 fn instructions_are_known_by_what_they_access() {
-    use AccessKind::{Atomic, Copy, GroupRead, GroupWrite, Read, Write};
+    use AccessKind::{Atomic, AtomicWrite, Copy, GroupRead, GroupWrite, Read, Write};
     let part = "getelementptr inbounds (i8, ptr @k.tile, i64 20)";
     for (line, pointer, size, kind) in [
         ("  %15 = load float, ptr %14, align 4, !dbg !37, !tbaa !39", "%14", "float", Read),
@@ -26,7 +26,7 @@ fn instructions_are_known_by_what_they_access() {
         ("  store <2 x i32> <i32 1, i32 2>, ptr %26, align 8", "%26", "<2 x i32>", Write),
         ("  store { i32, [2 x i8] } %0, ptr %a.b, align 4", "%a.b", "{ i32, [2 x i8] }", Write),
         ("  store ptr %0, ptr %5, align 8", "%5", "ptr", Write),
-        ("  store atomic i32 %0, ptr %5 seq_cst, align 4", "%5", "i32", Atomic),
+        ("  store atomic i32 %0, ptr %5 seq_cst, align 4", "%5", "i32", AtomicWrite),
         ("  %o = atomicrmw volatile add ptr %p, i64 %v seq_cst, align 8", "%p", "i64", Atomic),
         ("  %o = cmpxchg ptr %p, i32 %a, i32 %b seq_cst seq_cst, align 4", "%p", "i32", Atomic),
         (
@@ -213,4 +213,22 @@ fn barriers_say_for_which_memory_they_are() {
             "call void @__offload_waits(i32 4294967295, ptr @__offload_site_0)",
         ]
     );
+}
+
+#[test]
+fn a_component_is_written_and_not_read() {
+    let lines = [
+        "  %10 = load <4 x float>, ptr %9, align 16, !dbg !1",
+        "  %11 = insertelement <4 x float> %10, float %8, i64 1, !dbg !1",
+        "  store <4 x float> %11, ptr %9, align 16, !dbg !1",
+    ];
+    assert!(access::replaces_elements(&lines));
+    let write = access::replaced_element(&lines).unwrap();
+    assert_eq!((write.pointer, write.kind), ("%9", AccessKind::Write));
+    assert_eq!(write.offset, Some(access::Offset { index: "1", element: 4 }));
+    // Stored elsewhere, or loaded for something else.
+    let elsewhere = [lines[0], lines[1], "  store <4 x float> %11, ptr %7, align 16, !dbg !1"];
+    assert!(!access::replaces_elements(&elsewhere) && access::replaced_element(&elsewhere).is_none());
+    let read = [lines[0], "  %11 = extractelement <4 x float> %10, i64 1, !dbg !1", lines[2]];
+    assert!(!access::replaces_elements(&read) && access::replaced_element(&read).is_none());
 }

@@ -143,9 +143,14 @@ impl<'t> Operation<'t> {
     }
 }
 
-/// A value that is a name or a number, at the start of `text`.
+/// A value that is a name or a number, at the start of `text`: no constant expression.
 fn name(text: &str) -> Option<&str> {
-    let word = text.trim_start().split(' ').next()?;
+    let text = text.trim_start();
+    let word = text.split(' ').next()?;
+    let is_expression = text.strip_prefix(word).is_some_and(|rest| rest.starts_with(" ("));
+    if is_expression {
+        return None;
+    }
     let plain = |c: char| c.is_ascii_alphanumeric() || "%._-+$".contains(c);
     (!word.is_empty() && word.chars().all(plain)).then_some(word)
 }

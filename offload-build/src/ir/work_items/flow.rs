@@ -60,11 +60,11 @@ impl Flow {
         self.next.get(block).map_or(&[], Vec::as_slice)
     }
 
-    /// The blocks that a work-item comes to from the end of `block` before it waits.
-    pub(super) fn after_end(&self, block: usize) -> BTreeSet<usize> {
-        match self.waits.contains(&block) {
+    /// The blocks that a work-item executes behind `block` in the same interval: before the next barrier of the group.
+    pub(super) fn until_barrier_after(&self, block: usize) -> BTreeSet<usize> {
+        match self.barriers.contains(&block) {
             true => BTreeSet::new(),
-            false => self.reached(self.successors(block), &self.waits),
+            false => self.reached(self.successors(block), &self.barriers),
         }
     }
 

@@ -19,6 +19,7 @@ use super::piece::{Nodes, PieceText, Place, piece_text};
 use super::plan::{Holder, Order, Plan};
 use super::state::{GROUP_FIELDS, axis};
 use super::text::{Line, Names};
+use super::validity::Validity;
 
 /// Where `frame` lies in `struct offload_group`.
 const FRAME: u64 = 160;
@@ -181,10 +182,21 @@ impl Writer<'_, '_> {
         if self.plan.slots.iter().all(|slot| slot.holder != Holder::Frame) {
             return;
         }
+        let frame = match self.plan.frame_alignment {
+            None => "%offload.frame = load ptr, ptr %offload.frame.at, align 8".to_string(),
+            Some(alignment) => format!(
+                "%offload.frame.start = load ptr, ptr %offload.frame.at, align 8\n  \
+                 %offload.frame.number = ptrtoint ptr %offload.frame.start to i64\n  \
+                 %offload.frame.negative = sub i64 0, %offload.frame.number\n  \
+                 %offload.frame.gap = and i64 %offload.frame.negative, {}\n  \
+                 %offload.frame = getelementptr inbounds i8, ptr %offload.frame.start, i64 %offload.frame.gap",
+                alignment.saturating_sub(1)
+            ),
+        };
         let _ = writeln!(
             self.body,
             "  %offload.frame.at = getelementptr inbounds i8, ptr %offload.group, i64 {FRAME}\n  \
-             %offload.frame = load ptr, ptr %offload.frame.at, align 8\n  \
+             {frame}\n  \
              %offload.plane = mul nuw i64 %offload.local_size.0, %offload.local_size.1\n  \
              %offload.count = mul nuw i64 %offload.plane, %offload.local_size.2"
         );
@@ -225,7 +237,7 @@ impl Writer<'_, '_> {
         self.work_item(place, text, "");
         let _ = writeln!(self.body, "offload.end.p{n}:");
         self.item_end(n, &text.exits, GROUP);
-        let parallel = self.parallel(n, nodes.accesses);
+        let parallel = self.parallel(nodes.accesses);
         for dimension in 0..3 {
             self.close_loop(n, dimension, &parallel);
         }
@@ -247,9 +259,9 @@ impl Writer<'_, '_> {
         );
     }
 
-    /// The property of a loop over the work-items of `piece` whose accesses, which are in this group, are independent.
-    fn parallel(&mut self, piece: usize, accesses: u64) -> String {
-        if self.plan.pieces.get(piece).is_none_or(|piece| !piece.is_parallel) {
+    /// The property of a loop over work-items whose accesses, which are in this group, are independent of each other's.
+    fn parallel(&mut self, accesses: u64) -> String {
+        if self.plan.validity == Validity::Checked {
             return String::new();
         }
         let parallel = self.new_node();

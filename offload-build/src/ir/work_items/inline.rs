@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::WORK_ITEM_PREFIX;
 use super::mathematics::Calls;
 use super::numbered::{Numbered, Numbers};
+use super::{WORK_ITEM_PREFIX, initial_value, is_unset};
 use crate::ir::global_name;
 
 /// What all functions of ours start with.
@@ -30,6 +30,7 @@ pub(crate) fn inline_waiting(module: &str, waiting: &BTreeSet<String>) -> String
             Some(_) => definition(line, waiting, &mut groups, &mut numbers),
             None if line.starts_with('@') => visible(line),
             None if is_state_load(line) => format!("{line}, !invariant.load !{empty}"),
+            None if calls_waiting(line, waiting) => without_restrict(line),
             None => line.to_string(),
         };
         let _ = writeln!(out, "{}", calls.renamed(line));
@@ -59,6 +60,7 @@ fn definition(
     if !waiting.contains(name) {
         return line;
     }
+    let line = without_restrict(&line);
     let Some((before, rest)) = line.rsplit_once(" #") else {
         return line.replacen(") ", ") alwaysinline ", 1);
     };
@@ -85,10 +87,21 @@ fn internal(line: &str) -> String {
     format!("define internal {head}@{tail}")
 }
 
+/// Whether a line calls a function that can come to a barrier.
+fn calls_waiting(line: &str, waiting: &BTreeSet<String>) -> bool {
+    line.contains(" call ") && global_name(line).is_some_and(|(name, _)| waiting.contains(name))
+}
+
+/// A line without the promises of `restrict`: those are of one work-item, and what others write behind a barrier must be
+/// seen.
+fn without_restrict(line: &str) -> String {
+    line.replace(" noalias ", " ")
+}
+
 /// A variable that others could write.
 fn visible(line: &str) -> String {
     let is_state = line.starts_with("@__offload_state_");
-    let is_local = [" undef", " poison"].iter().any(|value| line.contains(value));
+    let is_local = line.split_once("global ").is_some_and(|(_, value)| is_unset(initial_value(value)));
     match line.contains(" = internal global ") && (is_state || is_local) {
         true => line.replacen(" = internal global ", " = hidden global ", 1),
         false => line.to_string(),

@@ -88,7 +88,7 @@ impl<'f> PrivateMemory<'f> {
                 }
                 for instruction in &block.instructions {
                     match instruction.kind {
-                        Kind::Lifetime(_) => self.remove(instruction, &mut now),
+                        Kind::Lifetime(_) => self.remove_unescaped(instruction, &mut now),
                         _ => now.extend(self.of_operands(instruction)),
                     }
                 }
@@ -122,6 +122,15 @@ impl<'f> PrivateMemory<'f> {
             }
         }
         ends
+    }
+
+    /// As [`PrivateMemory::remove`], but for variables that are accessed through addresses that are not followed.
+    fn remove_unescaped(&self, instruction: &Instruction, set: &mut BTreeSet<&'f str>) {
+        for variable in self.of_operands(instruction) {
+            if !self.escaped.contains(variable) {
+                set.remove(variable);
+            }
+        }
     }
 
     fn remove(&self, instruction: &Instruction, set: &mut BTreeSet<&'f str>) {

@@ -119,7 +119,11 @@ pub(super) fn piece_text<'f>(
         settled: settled.collect(),
         loaded: BTreeMap::new(),
         loads: 0,
-        text: PieceText::default(),
+        // The address of a position can be computed in one piece, and loaded from in another.
+        text: PieceText {
+            asks_position: plan.function.instructions().any(state::mentions_local_id),
+            ..PieceText::default()
+        },
     };
     writer.head_and_start();
     writer.body();

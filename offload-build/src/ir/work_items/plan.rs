@@ -2,14 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::conflicts::Conflicts;
 use super::facts::Facts;
 use super::flow::Flow;
 use super::function::{End, Function, Kind, Rounds, Wait};
 use super::liveness;
 use super::memory::PrivateMemory;
-use super::reordering::Reordering;
 use super::types::{Layout, Types, after_word};
 use super::validity::Validity;
+
+/// What programs align frames to, in bytes.
+const FRAME_ALIGNMENT: u64 = 128;
 
 /// A cut function.
 #[derive(Debug)]
@@ -24,7 +27,11 @@ pub(super) struct Plan<'f> {
     pub(super) once: BTreeMap<&'f str, String>,
     /// Bytes of the frame for each work-item.
     pub(super) frame: u64,
+    /// What the frame has to be aligned to, where that is more than programs align frames to.
+    pub(super) frame_alignment: Option<u64>,
     pub(super) order: Order,
+    /// Whether a work-item may access what it has stored in the same interval.
+    pub(super) has_conflicts: bool,
     pub(super) validity: Validity,
 }
 
@@ -41,8 +48,6 @@ pub(super) struct Piece<'f> {
     pub(super) live: BTreeSet<&'f str>,
     /// Made in it.
     pub(super) made: BTreeSet<&'f str>,
-    /// Whether its loop over the work-items may be marked as one of independent iterations.
-    pub(super) is_parallel: bool,
 }
 
 /// A place for each work-item.
@@ -87,11 +92,9 @@ impl<'f> Plan<'f> {
         let flow = Flow::new(function, validity);
         let facts = Facts::of(function, &flow);
         let memory = PrivateMemory::of(function, &flow);
-        let mut pieces = pieces(function, &flow);
-        let reordering = Reordering { function, flow: &flow, facts: &facts, types, local_arrays };
-        for piece in &mut pieces {
-            piece.is_parallel = validity == Validity::Assumed && reordering.is_harmless(&piece.blocks);
-        }
+        let pieces = pieces(function, &flow);
+        let conflicts = Conflicts { function, flow: &flow, facts: &facts, types, local_arrays };
+        let has_conflicts = conflicts.exist();
         let mut plan = Plan {
             function,
             facts,
@@ -100,7 +103,9 @@ impl<'f> Plan<'f> {
             slots: Vec::new(),
             once: BTreeMap::new(),
             frame: 0,
+            frame_alignment: None,
             order: Order::ByValue,
+            has_conflicts,
             validity,
         };
         plan.find_kept(types)?;
@@ -157,6 +162,10 @@ impl<'f> Plan<'f> {
         let first = self.slots.iter().find(|slot| slot.holder == Holder::Frame);
         let align = first.map_or(1, |slot| slot.layout.align);
         self.frame = offset.checked_next_multiple_of(align).ok_or("private arrays are too large")?;
+        if align > FRAME_ALIGNMENT {
+            self.frame_alignment = Some(align);
+            self.frame = self.frame.checked_add(align).ok_or("private arrays are too large")?;
+        }
         Ok(())
     }
 
@@ -262,7 +271,7 @@ fn pieces<'f>(function: &'f Function, flow: &Flow) -> Vec<Piece<'f>> {
             made.extend(results.filter_map(|instruction| instruction.result.as_deref()));
         }
         let live = live.get(start).cloned().unwrap_or_default();
-        pieces.push(Piece { start, wait, blocks, next, live, made, is_parallel: false });
+        pieces.push(Piece { start, wait, blocks, next, live, made });
     }
     pieces
 }

@@ -68,7 +68,9 @@ fn index(text: &str) -> Option<u64> {
 
 /// Whether the text of an instruction reads where the work-item is in a way that [`read`] does not know.
 pub(super) fn mentions_local_id(instruction: &Instruction) -> bool {
-    instruction.line.contains("@__offload_state_local_id") && read(instruction).is_none()
+    const NAME: &str = "@__offload_state_local_id";
+    let is_incoming = instruction.incoming.iter().any(|incoming| incoming.value.contains(NAME));
+    is_incoming || instruction.line.contains(NAME) && read(instruction).is_none()
 }
 
 /// The letter of a dimension.

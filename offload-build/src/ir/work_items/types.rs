@@ -104,8 +104,8 @@ impl<'a> Types<'a> {
             "extractelement" => element(first_type(rest)?.ty)?.to_string(),
             "shufflevector" => shuffled(rest)?,
             "extractvalue" => self.member(rest)?,
-            "atomicrmw" => first_type(rest.split_once(", ")?.1)?.ty.to_string(),
-            "cmpxchg" => format!("{{ {}, i1 }}", first_type(rest.split_once(", ")?.1)?.ty),
+            "atomicrmw" => first_type(list(rest).get(1)?)?.ty.to_string(),
+            "cmpxchg" => format!("{{ {}, i1 }}", first_type(list(rest).get(1)?)?.ty),
             _ => match rest.rsplit_once(" to ").filter(|_| is_cast(word)) {
                 Some((_, to)) => first_type(to)?.ty.to_string(),
                 None => first_type(rest)?.ty.to_string(),
@@ -123,7 +123,11 @@ impl<'a> Types<'a> {
             ty = definition.and_then(|name| self.named.get(name.name).copied()).unwrap_or(ty);
             ty = match ty.strip_prefix('[').and_then(|ty| ty.strip_suffix(']')) {
                 Some(array) => array.split_once(" x ")?.1,
-                None => list(ty.trim_matches(['{', '}', '<', '>', ' '])).get(index).copied()?,
+                None => {
+                    let packed = ty.strip_prefix("<{").and_then(|ty| ty.strip_suffix("}>"));
+                    let members = packed.or_else(|| ty.strip_prefix('{')?.strip_suffix('}'))?;
+                    list(members).get(index).copied()?
+                }
             };
         }
         Some(ty.to_string())

@@ -79,7 +79,7 @@ pub(super) struct Verdict {
 impl Mark {
     fn of(access: &Access) -> Mark {
         let item = if access.kind.is_of_group() { GROUP } else { access.item.saturating_add(1) };
-        let is_atomic = u32::from(access.kind == Kind::Atomic);
+        let is_atomic = u32::from(access.kind.is_atomic());
         Mark { item, when: access.barriers, site: access.site << 1 | is_atomic }
     }
 

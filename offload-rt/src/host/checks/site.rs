@@ -21,6 +21,8 @@ pub(super) enum Kind {
     Copy,
     Write,
     Atomic,
+    /// An atomic operation that reads nothing.
+    AtomicWrite,
     /// Of a copy that all work-items of a group ask for together.
     GroupRead,
     GroupWrite,
@@ -37,7 +39,11 @@ impl Kind {
     }
 
     pub(super) fn writes(self) -> bool {
-        matches!(self, Kind::Write | Kind::Atomic | Kind::GroupWrite)
+        matches!(self, Kind::Write | Kind::Atomic | Kind::AtomicWrite | Kind::GroupWrite)
+    }
+
+    pub(super) fn is_atomic(self) -> bool {
+        matches!(self, Kind::Atomic | Kind::AtomicWrite)
     }
 
     pub(super) fn is_of_group(self) -> bool {
@@ -95,6 +101,7 @@ pub(super) fn told(site: *const Site) -> Told {
         7 => Kind::Sub,
         8 => Kind::Mul,
         9 => Kind::Copy,
+        10 => Kind::AtomicWrite,
         _ => Kind::Unknown,
     };
     Told { kind, detail }

@@ -282,7 +282,7 @@ impl State {
         if is_unwritten && is_local {
             self.tell(What::Unwritten { at: self.at(number, bytes) }, happening);
         }
-        if told.kind == Kind::Atomic {
+        if told.kind.is_atomic() {
             self.suspects.retain(|suspect| suspect.finding.who != who || suspect.address != bytes.first);
         }
         let Some(conflict) = conflict else { return };

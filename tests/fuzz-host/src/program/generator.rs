@@ -21,7 +21,9 @@ pub fn generate(seed: u64, number: u64, language: Language) -> Program {
         range.global = range.local;
         range.global[0] = range.local[0].saturating_mul(64);
     }
+    let is_straight = random.percent(15);
     let generator = Generator {
+        is_straight,
         has_barriers: random.percent(75),
         prints: random.percent(6),
         is_interleaved: random.percent(60),
@@ -43,6 +45,8 @@ pub(super) struct Generator {
     pub(super) random: Random,
     pub(super) number: u64,
     pub(super) language: Language,
+    /// Whether control flow is left out, so that loops over work-items become vectors.
+    pub(super) is_straight: bool,
     /// Whether the kernel has barriers.
     pub(super) has_barriers: bool,
     pub(super) prints: bool,
@@ -89,13 +93,15 @@ impl Generator {
         let mut body = self.prologue(range, elements, &mut scope);
         let context =
             Context { is_uniform: true, may_return: false, in_loop: false, depth: 0, in_kernel: true };
-        self.budget = u32::try_from(self.random.between(6, 26)).unwrap_or(6);
+        let (fewest, most) = if self.is_straight { (1, 6) } else { (6, 26) };
+        self.budget = u32::try_from(self.random.between(fewest, most)).unwrap_or(6);
         if self.has_barriers {
             body.extend(self.initialisation(&mut scope));
             body.extend(self.block(&mut scope, context));
         }
         // No barrier follows: work-items may return one by one.
-        self.budget = u32::try_from(self.random.between(3, 14)).unwrap_or(3);
+        let (fewest, most) = if self.is_straight { (1, 5) } else { (3, 14) };
+        self.budget = u32::try_from(self.random.between(fewest, most)).unwrap_or(3);
         let tail = Context { is_uniform: false, may_return: true, ..context };
         body.extend(self.block(&mut scope, tail));
         if is_large {
@@ -254,6 +260,9 @@ impl Generator {
     }
 
     pub(super) fn statement(&mut self, scope: &mut Scope, context: Context) -> Vec<Statement> {
+        if self.is_straight {
+            return self.straight_statement(scope, context);
+        }
         let is_deep = context.depth >= MAX_DEPTH;
         let with_barrier = context.is_uniform && self.has_barriers;
         match self.random.below(30) {
@@ -276,6 +285,17 @@ impl Generator {
             27 => vec![self.helper(scope)],
             28 if self.prints && context.in_kernel => vec![self.print(scope)],
             _ => vec![self.assignment(scope, context)],
+        }
+    }
+
+    /// A statement without control flow.
+    fn straight_statement(&mut self, scope: &mut Scope, context: Context) -> Vec<Statement> {
+        match self.random.below(12) {
+            0 | 1 => vec![self.assignment(scope, context)],
+            2..=5 => vec![self.output(scope)],
+            6 => vec![self.shared_store(scope).unwrap_or_else(|| self.output(scope))],
+            7 if context.is_uniform && self.has_barriers => self.barrier(scope),
+            _ => self.private_statement(scope, context),
         }
     }
 

@@ -36,9 +36,8 @@ impl Edges<'_> {
                 "{terms}  %offload.inside.{next}.p{n} = and i1 %offload.inside.{number}.p{n}, %offload.beside.{name}.p{n}"
             );
         }
-        // What no work-item computes might be anything.
         let last = self.found.len();
-        let _ = writeln!(guard.text, "  %offload.inside.p{n} = freeze i1 %offload.inside.{last}.p{n}");
+        let _ = writeln!(guard.text, "  %offload.inside.p{n} = and i1 %offload.inside.{last}.p{n}, true");
         guard.text
     }
 }
@@ -54,6 +53,7 @@ struct Guard<'g, 'f> {
 
 impl Guard<'_, '_> {
     /// The text that makes `%offload.beside.NAME.pN`: the row does not wrap, and its ends are on the same side of the edge.
+    /// It is frozen: what no work-item computes may be poison, and says nothing of other edges.
     fn terms(&mut self, name: &str, edge: &Edge) -> String {
         let [moving, fixed] = [edge.moving, 1usize.saturating_sub(edge.moving)]
             .map(|number| edge.operands.get(number).cloned().unwrap_or_default());
@@ -96,7 +96,8 @@ impl Guard<'_, '_> {
             }
         };
         format!(
-            "{ascending}{passes}  %offload.beside.{own} = and i1 %offload.ascends.{own}, %offload.passes.{own}\n"
+            "{ascending}{passes}  %offload.both.{own} = and i1 %offload.ascends.{own}, %offload.passes.{own}\n  \
+             %offload.beside.{own} = freeze i1 %offload.both.{own}\n"
         )
     }
 

@@ -120,7 +120,7 @@ impl Writer<'_, '_> {
 
     /// How the loop over neighbours is compiled.
     fn properties(&mut self, copy: &Copy<'_>) -> String {
-        let mut properties = self.parallel(copy.piece, copy.accesses);
+        let mut properties = self.parallel(copy.accesses);
         let bits = u64::from(self.run.vector_bits.min(256));
         let width = bits.checked_div(32).unwrap_or(1).max(1);
         let together = VECTOR_LANES.checked_div(width).unwrap_or(1);

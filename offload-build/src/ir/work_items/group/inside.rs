@@ -49,7 +49,7 @@ impl Writer<'_, '_> {
         self.work_item(inside.place, &inside.text, "");
         let _ = writeln!(self.body, "offload.end.p{m}:");
         self.item_end(m, &inside.text.exits, GROUP);
-        let parallel = self.parallel(n, inside.accesses);
+        let parallel = self.parallel(inside.accesses);
         self.close_loop(m, 0, &parallel);
         let _ = writeln!(self.body, "  br label %offload.done.x.p{n}");
     }
