@@ -30,7 +30,8 @@ pub(crate) use pointers::{exporting, through_pointers};
 pub(crate) use prepare::{LocalArguments, Prepared, prepare};
 pub(crate) use rewrite::{in_global_memory, thread_local_state, with_conventions, without_processor};
 pub(crate) use work_items::{
-    Validity, WAIT, WORK_ITEM_PREFIX, allows_interleaved_accesses, inline_waiting, run_groups, with_entries,
+    Interleaved, Validity, WAIT, WORK_ITEM_PREFIX, inline_waiting, run_groups, with_entries, with_others,
+    without_others,
 };
 
 /// The name after the first `@` of `text`, and what follows it.

@@ -184,7 +184,7 @@ fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob, cpu: &Cpu) 
         true => ir::Validity::Checked,
         false => ir::Validity::Assumed,
     };
-    let mut key = KeyBuilder::new("host work-groups 24").part(&work_items.hash.0);
+    let mut key = KeyBuilder::new("host work-groups 25").part(&work_items.hash.0);
     key = key.part(format!("{validity:?}").as_bytes());
     key = key.part(&cpu.vector_bits.to_le_bytes());
     for kernel in &unit.kernels {
@@ -196,20 +196,43 @@ fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob, cpu: &Cpu) 
     })
 }
 
+// All work-items leave a round of a cut loop the same way. A loop over work-items becomes vectors only if clang decides
+// that before the loop, for which it takes loops of up to 50 instructions unless told otherwise.
+const OPTIMISED: [&str; 3] = ["-O3", "-mllvm", "-unswitch-threshold=500"];
+/// What keeps LLVM's vectoriser from exchanging accesses of a work-item.
+const IN_ORDER: [&str; 2] = ["-mllvm", "-enable-interleaved-mem-accesses=false"];
+
 pub(super) fn codegen(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> {
-    // All work-items leave a round of a cut loop the same way. A loop over work-items becomes vectors only if clang
-    // decides that before the loop, for which it takes loops of up to 50 instructions unless told otherwise.
-    let optimised: &[&str] = &["-O3", "-mllvm", "-unswitch-threshold=500"];
-    let in_order: &[&str] = &["-mllvm", "-enable-interleaved-mem-accesses=false"];
-    let level = match inspectable(session) {
-        true => vec!["-O0"],
-        false if ir::allows_interleaved_accesses(&module.read_text()?) => optimised.to_vec(),
-        false => [optimised, in_order].concat(),
-    };
+    if inspectable(session) {
+        return object(session, module, cpu, &["-O0"]);
+    }
+    match ir::Interleaved::of_module(&module.read_text()?) {
+        ir::Interleaved::All => object(session, module, cpu, &OPTIMISED),
+        ir::Interleaved::None => object(session, module, cpu, &[&OPTIMISED[..], &IN_ORDER].concat()),
+        ir::Interleaved::Some => {
+            let interleaved = interleaved(session, module, cpu)?;
+            object(session, &interleaved, cpu, &[&OPTIMISED[..], &IN_ORDER].concat())
+        }
+    }
+}
+
+/// `module` with its functions optimised in which accesses may be joined.
+fn interleaved(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> {
+    let key = |name: &str, of: &Blob| KeyBuilder::new(name).part(&of.hash.0).finish();
+    let cache = session.cache();
+    let without = || Ok(ir::without_others(&module.read_text()?).into_bytes());
+    let marked = cache.get_or(key("host functions without others 1", module), without)?;
+    let args = cpu.ir_args(&[&OPTIMISED[..], &["-S", "-emit-llvm"]].concat());
+    let optimised = cpu.step(session, "host interleaved", args, &marked)?;
+    let with = || Ok(ir::with_others(&optimised.read_text()?).into_bytes());
+    cache.get_or(key("host functions with others 1", &optimised), with)
+}
+
+fn object(session: &Session<'_>, module: &Blob, cpu: &Cpu, level: &[&str]) -> Result<Blob> {
     let step = Step {
         name: "host object",
         tool: &session.tools().llvm()?.clang,
-        args: cpu.ir_args(&[&level[..], &["-ffunction-sections", "-c"]].concat()),
+        args: cpu.ir_args(&[level, &["-ffunction-sections", "-c"]].concat()),
         inputs: vec![(module, ".ll")],
         files: vec![cpu.pocl.library.clone()],
     };

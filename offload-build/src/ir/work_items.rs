@@ -29,6 +29,7 @@ mod flow;
 mod function;
 mod group;
 mod inline;
+mod interleaved;
 mod liveness;
 mod loops;
 mod mathematics;
@@ -52,6 +53,7 @@ pub(crate) use self::validity::Validity;
 use self::exclusive::LocalMemory;
 use self::function::Function;
 use self::group::{Run, run_function};
+pub(crate) use self::interleaved::{Interleaved, with_others, without_others};
 use self::numbered::{Numbered, Numbers};
 use self::plan::Plan;
 use self::text::without_invariance;
@@ -64,14 +66,6 @@ use crate::error::{Error, Result};
 pub(crate) const WORK_ITEM_PREFIX: &str = "__offload_work_item_";
 /// What a barrier calls.
 pub(crate) const WAIT: &str = "__offload_wait";
-
-/// Metadata of a module with a work-item that may access what it has stored in the same interval.
-const CONFLICTS: &str = "!offload.conflicts = !{}";
-
-/// Whether accesses of one iteration of a loop over work-items may be joined in `module`, which [`run_groups`] has written.
-pub(crate) fn allows_interleaved_accesses(module: &str) -> bool {
-    !module.lines().any(|line| line == CONFLICTS)
-}
 
 /// The initial value of a global variable, as it stands behind `global `.
 pub(super) fn initial_value(text: &str) -> &str {
@@ -101,7 +95,6 @@ pub(crate) fn run_groups(
     let local_arrays = local_arrays(module);
     let mut numbers = numbered.free;
     let (mut out, mut metadata) = (String::with_capacity(module.len()), String::new());
-    let mut has_conflicts = false;
     let mut rest = module.lines();
     while let Some(line) = rest.next() {
         let name = if line.starts_with("define ") { global_name(line).map(|(name, _)| name) } else { None };
@@ -130,7 +123,6 @@ pub(crate) fn run_groups(
             stores::always(&mut function, &types);
         }
         let plan = Plan::new(&function, &types, &local_arrays, validity).map_err(failed)?;
-        has_conflicts |= plan.has_conflicts;
         let run = Run {
             kernel,
             required_work_group: known.and_then(|kernel| kernel.required_work_group),
@@ -143,13 +135,10 @@ pub(crate) fn run_groups(
         out.push_str(&text.function);
         metadata.push_str(&text.metadata);
         let group = function.attributes.as_deref().map(|own| numbered.group(own)).unwrap_or_default();
-        let _ = writeln!(metadata, "{}", run_attributes(group, numbers.attributes));
+        let _ = writeln!(metadata, "{}", run_attributes(group, &plan, numbers.attributes));
         numbers = Numbers { attributes: numbers.attributes.saturating_add(1), node: text.next_node };
     }
     out.push_str(&metadata);
-    if has_conflicts {
-        let _ = writeln!(out, "{CONFLICTS}");
-    }
     Ok(mathematics::with_vectors(&out, widest))
 }
 
@@ -179,9 +168,10 @@ fn refuse_calls(kernel: &str, body: &[&str], waiting: &BTreeSet<String>) -> Resu
 /// The group of attributes `number`: for which processor a function of `group` is compiled, and how.
 ///
 /// No others: what LLVM has found of one work-item need not hold for a group.
-fn run_attributes(group: &str, number: u64) -> String {
+fn run_attributes(group: &str, plan: &Plan<'_>, number: u64) -> String {
     let words = group.find('"').and_then(|at| group.get(at..)).unwrap_or_default();
-    format!("attributes #{number} = {{ nounwind {words} }}")
+    let interleaving = plan.interleaving.attribute();
+    format!("attributes #{number} = {{ nounwind{interleaving} {words} }}")
 }
 
 #[cfg(test)]

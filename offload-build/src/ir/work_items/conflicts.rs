@@ -66,16 +66,42 @@ pub(super) struct Conflicts<'a, 'f> {
     pub(super) local_arrays: &'a BTreeSet<&'a str>,
 }
 
+/// What interleave groups would do to a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Interleaving {
+    /// Two accesses of one kind from one pointer may become a group, and nothing conflicts.
+    Useful,
+    /// There is nothing to join.
+    Useless,
+    /// It may reorder accesses that conflict.
+    Harmful,
+}
+
 impl Conflicts<'_, '_> {
-    /// Whether a work-item may store to a location and access it again before the next barrier.
-    pub(super) fn exist(&self) -> bool {
+    pub(super) fn interleaving(&self) -> Interleaving {
         let accesses = self.accesses();
-        if accesses.len() > MAX_ACCESSES {
-            return true;
+        if accesses.len() > MAX_ACCESSES || self.exist(&accesses) {
+            return Interleaving::Harmful;
         }
+        for (number, first) in accesses.iter().enumerate() {
+            for second in accesses.iter().skip(number.saturating_add(1)) {
+                let have_one_root = match (&first.place, &second.place) {
+                    (Some(first), Some(second)) => first.root == second.root,
+                    _ => true,
+                };
+                if first.is_store == second.is_store && have_one_root {
+                    return Interleaving::Useful;
+                }
+            }
+        }
+        Interleaving::Useless
+    }
+
+    /// Whether a work-item may store to a location and access it again before the next barrier.
+    fn exist(&self, accesses: &[Access]) -> bool {
         for store in accesses.iter().filter(|access| access.is_store) {
             let reached = self.flow.until_barrier_after(store.block);
-            for later in &accesses {
+            for later in accesses {
                 let is_behind = store.block == later.block && store.position < later.position;
                 let follows = is_behind || reached.contains(&later.block);
                 if follows && self.may_overlap(store, later, &reached) {
@@ -308,7 +334,7 @@ mod tests {
             types: &types,
             local_arrays: &local_arrays,
         };
-        conflicts.exist()
+        conflicts.interleaving() == Interleaving::Harmful
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::conflicts::Conflicts;
+use super::conflicts::{Conflicts, Interleaving};
 use super::facts::Facts;
 use super::flow::Flow;
 use super::function::{End, Function, Kind, Rounds, Wait};
@@ -30,8 +30,7 @@ pub(super) struct Plan<'f> {
     /// What the frame has to be aligned to, where that is more than programs align frames to.
     pub(super) frame_alignment: Option<u64>,
     pub(super) order: Order,
-    /// Whether a work-item may access what it has stored in the same interval.
-    pub(super) has_conflicts: bool,
+    pub(super) interleaving: Interleaving,
     pub(super) validity: Validity,
 }
 
@@ -94,7 +93,7 @@ impl<'f> Plan<'f> {
         let memory = PrivateMemory::of(function, &flow);
         let pieces = pieces(function, &flow);
         let conflicts = Conflicts { function, flow: &flow, facts: &facts, types, local_arrays };
-        let has_conflicts = conflicts.exist();
+        let interleaving = conflicts.interleaving();
         let mut plan = Plan {
             function,
             facts,
@@ -105,7 +104,7 @@ impl<'f> Plan<'f> {
             frame: 0,
             frame_alignment: None,
             order: Order::ByValue,
-            has_conflicts,
+            interleaving,
             validity,
         };
         plan.find_kept(types)?;
