@@ -8,6 +8,7 @@ mod expressions;
 mod generator;
 mod helpers;
 mod loops;
+mod plain;
 mod random;
 mod reducer;
 mod scope;

@@ -18,7 +18,7 @@ const fn fault(name: &'static str, belief: &'static str, find: &'static str, rep
 }
 
 /// Every fault.
-pub(super) const FAULTS: [Fault; 32] = [
+pub(super) const FAULTS: [Fault; 35] = [
     fault(
         "barrier-behind-loop",
         "a loop that a barrier follows is left together, even if it can return",
@@ -94,14 +94,32 @@ pub(super) const FAULTS: [Fault; 32] = [
     fault(
         "order-within-iteration",
         "the vectoriser keeps the order of accesses of one work-item",
-        "validity == Validity::Assumed && reordering.is_harmless(&piece.blocks);",
-        "validity == Validity::Assumed;\nlet _ = reordering.is_harmless(&piece.blocks);",
+        "|| self.exist(&accesses) {",
+        "|| { let _ = self.exist(&accesses); false } {",
     ),
     fault(
         "arguments-are-restrict",
         "pointers from different roots do not overlap",
         "return !self.are_different_objects(&first.root, &second.root);",
         "return { let _ = self.are_different_objects(&first.root, &second.root); false };",
+    ),
+    fault(
+        "places-are-fixed",
+        "an address is the same in each round of a loop",
+        "definition.is_none_or(|definition| !reached.contains(&definition.block))",
+        "definition.is_none_or(|definition| !reached.contains(&definition.block) || true)",
+    ),
+    fault(
+        "restrict-at-barriers",
+        "`restrict` is a promise of other work-items, too",
+        "line.replace(\" noalias \", \" \")",
+        "line.to_string()",
+    ),
+    fault(
+        "position-behind-phi",
+        "positions are loaded from addresses that stand in the instruction",
+        "is_incoming || instruction.line.contains(NAME)",
+        "is_incoming && false || instruction.line.contains(NAME)",
     ),
     fault(
         "all-leave-together",

@@ -1,7 +1,7 @@
 //! Declarations of a kernel: private variables of every kind, local memory, and their first values.
 
 use super::expressions::INPUT_ELEMENTS;
-use super::generator::Generator;
+use super::generator::{Generator, Style};
 use super::scope::{PRIVATE_ELEMENTS, Scope};
 use super::shared::{Mode, Shared};
 use super::tree::Statement;
@@ -21,6 +21,10 @@ impl Generator {
             let value = self.uniform(scope, 1);
             body.push(Statement::simple(format!("uint u{number} = {value};")));
             scope.uniform_variables.push(format!("u{number}"));
+        }
+        // What loops of numbers, and rows, become vectors without.
+        if matches!(self.style, Style::Loops | Style::Edges) {
+            return;
         }
         if self.random.percent(50) {
             self.declare_arrays(scope, body);

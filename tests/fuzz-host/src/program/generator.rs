@@ -21,10 +21,19 @@ pub fn generate(seed: u64, number: u64, language: Language) -> Program {
         range.global = range.local;
         range.global[0] = range.local[0].saturating_mul(64);
     }
-    let is_straight = random.percent(15);
+    let style = random.pick(&[
+        Style::General,
+        Style::General,
+        Style::General,
+        Style::General,
+        Style::General,
+        Style::Straight,
+        Style::Loops,
+        Style::Edges,
+    ]);
     let generator = Generator {
-        is_straight,
-        has_barriers: random.percent(75),
+        style,
+        has_barriers: style != Style::Edges && random.percent(75),
         prints: random.percent(6),
         is_interleaved: random.percent(60),
         slots: random.pick(&[1u32, 2, 4, 8]),
@@ -39,14 +48,26 @@ pub fn generate(seed: u64, number: u64, language: Language) -> Program {
     generator.program(range, is_large)
 }
 
+/// What a program is full of. Most transformations are for simple kernels, and what a general one has rules them out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Style {
+    #[default]
+    General,
+    /// Statements without control flow, of which loops over work-items become vectors.
+    Straight,
+    /// Loops of numbers, which can be interchanged with the loop over work-items.
+    Loops,
+    /// Comparisons of positions.
+    Edges,
+}
+
 /// What a program is made from.
 #[derive(Debug)]
 pub(super) struct Generator {
     pub(super) random: Random,
     pub(super) number: u64,
     pub(super) language: Language,
-    /// Whether control flow is left out, so that loops over work-items become vectors.
-    pub(super) is_straight: bool,
+    pub(super) style: Style,
     /// Whether the kernel has barriers.
     pub(super) has_barriers: bool,
     pub(super) prints: bool,
@@ -93,14 +114,14 @@ impl Generator {
         let mut body = self.prologue(range, elements, &mut scope);
         let context =
             Context { is_uniform: true, may_return: false, in_loop: false, depth: 0, in_kernel: true };
-        let (fewest, most) = if self.is_straight { (1, 6) } else { (6, 26) };
+        let (fewest, most) = if self.style == Style::General { (6, 26) } else { (1, 6) };
         self.budget = u32::try_from(self.random.between(fewest, most)).unwrap_or(6);
         if self.has_barriers {
             body.extend(self.initialisation(&mut scope));
             body.extend(self.block(&mut scope, context));
         }
         // No barrier follows: work-items may return one by one.
-        let (fewest, most) = if self.is_straight { (1, 5) } else { (3, 14) };
+        let (fewest, most) = if self.style == Style::General { (3, 14) } else { (2, 6) };
         self.budget = u32::try_from(self.random.between(fewest, most)).unwrap_or(3);
         let tail = Context { is_uniform: false, may_return: true, ..context };
         body.extend(self.block(&mut scope, tail));
@@ -260,8 +281,11 @@ impl Generator {
     }
 
     pub(super) fn statement(&mut self, scope: &mut Scope, context: Context) -> Vec<Statement> {
-        if self.is_straight {
-            return self.straight_statement(scope, context);
+        match self.style {
+            Style::General => {}
+            Style::Straight => return self.straight_statement(scope, context),
+            Style::Loops => return self.plain_loop(scope, context),
+            Style::Edges => return self.edge_statement(scope),
         }
         let is_deep = context.depth >= MAX_DEPTH;
         let with_barrier = context.is_uniform && self.has_barriers;
@@ -285,17 +309,6 @@ impl Generator {
             27 => vec![self.helper(scope)],
             28 if self.prints && context.in_kernel => vec![self.print(scope)],
             _ => vec![self.assignment(scope, context)],
-        }
-    }
-
-    /// A statement without control flow.
-    fn straight_statement(&mut self, scope: &mut Scope, context: Context) -> Vec<Statement> {
-        match self.random.below(12) {
-            0 | 1 => vec![self.assignment(scope, context)],
-            2..=5 => vec![self.output(scope)],
-            6 => vec![self.shared_store(scope).unwrap_or_else(|| self.output(scope))],
-            7 if context.is_uniform && self.has_barriers => self.barrier(scope),
-            _ => self.private_statement(scope, context),
         }
     }
 
@@ -330,7 +343,7 @@ impl Generator {
         Statement::simple(format!("{element} {operator} {value};"))
     }
 
-    fn shared_store(&mut self, scope: &Scope) -> Option<Statement> {
+    pub(super) fn shared_store(&mut self, scope: &Scope) -> Option<Statement> {
         let value = self.varying(scope, 2);
         let index = self.varying(scope, 1);
         for shared in &scope.shared {
@@ -350,7 +363,7 @@ impl Generator {
     }
 
     /// Something with private memory, or with a variable of another type.
-    fn private_statement(&mut self, scope: &mut Scope, context: Context) -> Vec<Statement> {
+    pub(super) fn private_statement(&mut self, scope: &mut Scope, context: Context) -> Vec<Statement> {
         let value = self.varying(scope, 2);
         let mut choices = Vec::new();
         for array in &scope.arrays {
