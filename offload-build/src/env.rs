@@ -202,9 +202,29 @@ impl CargoEnv {
         self.record(|lines| lines.files.insert(path.to_path_buf()));
     }
 
+    /// The build script runs again when the source `path` changes, unless it has written that itself: cargo would take what is
+    /// newer than the start of the script for changed, each time.
+    pub(crate) fn depends_on_source(&self, path: &Path) {
+        if !path.starts_with(&self.out_dir) {
+            self.depends_on(path);
+        }
+    }
+
     /// The build script runs again when there is a file `path`, which does not exist.
     pub(crate) fn appears(&self, path: &Path) {
         self.record(|lines| lines.absent.insert(path.to_path_buf()));
+    }
+
+    /// As [`CargoEnv::appears`], unless the build script alone writes there.
+    pub(crate) fn source_appears(&self, path: &Path) {
+        if !path.starts_with(&self.out_dir) {
+            self.appears(path);
+        }
+    }
+
+    /// The build script runs again when `PATH` changes.
+    pub(crate) fn depends_on_search_path(&self) {
+        self.record(|lines| lines.env.insert(variable::PATH.to_string()));
     }
 
     /// Everything that [`CargoEnv::depends_on`] was told and that has a part in results.

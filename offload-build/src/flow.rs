@@ -199,7 +199,7 @@ impl ModuleBuild<'_> {
                 told = vendor::kernels(env, sources)?;
             }
             let declared = signature::read_declared(&env.manifest_dir, sources);
-            declared.files.iter().for_each(|file| env.depends_on(&env.manifest_dir.join(file)));
+            declared.files.iter().for_each(|file| env.depends_on_source(&env.manifest_dir.join(file)));
             known.push(signature::known(told, signature::declared(&declared)));
             all_declared.push(declared);
         }

@@ -169,7 +169,25 @@ impl Context {
     /// As [`Context::run`], with a right to run that is there already.
     pub(crate) fn run_with(&self, token: &Token<'_>, invocation: &Invocation<'_>) -> Result<Output> {
         let finished = self.finish(token, invocation)?;
-        let result = Output::of(&finished);
+        self.successful(&finished, Output::of(&finished), invocation)
+    }
+
+    /// As [`Context::run`], for a tool whose standard error is also for programs: `read` takes its part, and leaves what is
+    /// for people.
+    pub(crate) fn run_and_read<T>(
+        &self,
+        invocation: &Invocation<'_>,
+        read: impl FnOnce(&str) -> (T, String),
+    ) -> Result<(T, Output)> {
+        let finished = self.finish(&self.jobs.token(), invocation)?;
+        let Output { stdout, stderr } = Output::of(&finished);
+        let (value, stderr) = read(&stderr);
+        let output = self.successful(&finished, Output { stdout, stderr }, invocation)?;
+        Ok((value, output))
+    }
+
+    /// `result`, if the tool has ended well.
+    fn successful(&self, finished: &Finished, result: Output, invocation: &Invocation<'_>) -> Result<Output> {
         let ended = match finished.end {
             End::Exited(status) if status.success() => return Ok(result),
             End::Exited(status) => format!("{status} ({invocation})"),

@@ -62,7 +62,9 @@ impl<'a> Tools<'a> {
                 Err(error) => refused.push(format!("`{}`: {error}", path.display())),
             }
         }
-        Err(candidates.error("clang of LLVM 22 or later", &refused).with_hint(remedy::llvm()))
+        Err(candidates
+            .error(&self.context.env, "clang of LLVM 22 or later", &refused)
+            .with_hint(remedy::llvm()))
     }
 
     fn accept_clang(&self, path: &Path, oldest: u32) -> Result<Llvm> {
@@ -103,7 +105,7 @@ impl<'a> Tools<'a> {
         let candidates = Candidates::paired(&self.context.env, llvm, name, variable);
         let path = candidates.first().ok_or_else(|| {
             let what = format!("{name} of LLVM {}, which `{}` needs", llvm.major, llvm.clang.path.display());
-            candidates.error(&what, &[]).with_hint(remedy::llvm())
+            candidates.error(&self.context.env, &what, &[]).with_hint(remedy::llvm())
         })?;
         self.tool(path)
     }
@@ -111,8 +113,9 @@ impl<'a> Tools<'a> {
     /// Intel's offline compiler.
     pub(crate) fn ocloc(&self) -> Result<Tool> {
         let candidates = Candidates::named(&self.context.env, "ocloc", variable::OCLOC);
-        let path =
-            candidates.first().ok_or_else(|| candidates.error("ocloc", &[]).with_hint(remedy::ocloc()))?;
+        let path = candidates
+            .first()
+            .ok_or_else(|| candidates.error(&self.context.env, "ocloc", &[]).with_hint(remedy::ocloc()))?;
         let file = resolved(path)?;
         self.context.env.depends_on(&file);
         self.context.env.note_version(&file, "");
@@ -124,9 +127,9 @@ impl<'a> Tools<'a> {
     pub(crate) fn ptxas(&self) -> Result<Tool> {
         self.tools.get_or(variable::PTXAS, || {
             let candidates = Candidates::cuda(&self.context.env, variable::PTXAS, &["bin/ptxas"]);
-            let path = candidates
-                .first()
-                .ok_or_else(|| candidates.error("ptxas", &[]).with_hint(remedy::ptxas()))?;
+            let path = candidates.first().ok_or_else(|| {
+                candidates.error(&self.context.env, "ptxas", &[]).with_hint(remedy::ptxas())
+            })?;
             self.tool(path)
         })
     }
@@ -134,24 +137,27 @@ impl<'a> Tools<'a> {
     /// NVIDIA's compiler of CUDA C++.
     pub(crate) fn nvcc(&self) -> Result<Tool> {
         let candidates = Candidates::cuda(&self.context.env, variable::NVCC, &["bin/nvcc"]);
-        let path =
-            candidates.first().ok_or_else(|| candidates.error("nvcc", &[]).with_hint(remedy::nvcc()))?;
+        let path = candidates
+            .first()
+            .ok_or_else(|| candidates.error(&self.context.env, "nvcc", &[]).with_hint(remedy::nvcc()))?;
         self.tool(path)
     }
 
     /// AMD's compiler of HIP C++.
     pub(crate) fn hipcc(&self) -> Result<Tool> {
         let candidates = Candidates::rocm(&self.context.env);
-        let path =
-            candidates.first().ok_or_else(|| candidates.error("hipcc", &[]).with_hint(remedy::hipcc()))?;
+        let path = candidates
+            .first()
+            .ok_or_else(|| candidates.error(&self.context.env, "hipcc", &[]).with_hint(remedy::hipcc()))?;
         self.tool(path)
     }
 
     /// Intel's compiler of SYCL C++.
     pub(crate) fn icpx(&self) -> Result<Tool> {
         let candidates = Candidates::oneapi(&self.context.env);
-        let path =
-            candidates.first().ok_or_else(|| candidates.error("icpx", &[]).with_hint(remedy::icpx()))?;
+        let path = candidates
+            .first()
+            .ok_or_else(|| candidates.error(&self.context.env, "icpx", &[]).with_hint(remedy::icpx()))?;
         self.tool(path)
     }
 
@@ -160,7 +166,11 @@ impl<'a> Tools<'a> {
         let candidates = Candidates::cuda_sdk(&self.context.env);
         let header = candidates.first().map(Path::to_path_buf);
         let root = header.as_deref().and_then(Path::parent).and_then(Path::parent).map(Path::to_path_buf);
-        root.ok_or_else(|| candidates.error("cuda.h, a header of CUDA,", &[]).with_hint(remedy::cuda_sdk()))
+        root.ok_or_else(|| {
+            candidates
+                .error(&self.context.env, "cuda.h, a header of CUDA,", &[])
+                .with_hint(remedy::cuda_sdk())
+        })
     }
 
     /// NVIDIA's library of mathematics as bitcode.
@@ -168,7 +178,9 @@ impl<'a> Tools<'a> {
         let candidates =
             Candidates::cuda(&self.context.env, variable::LIBDEVICE, &["nvvm/libdevice/libdevice.10.bc"]);
         let found = candidates.first().map(Path::to_path_buf);
-        found.ok_or_else(|| candidates.error("libdevice", &[]).with_hint(remedy::libdevice()))
+        found.ok_or_else(|| {
+            candidates.error(&self.context.env, "libdevice", &[]).with_hint(remedy::libdevice())
+        })
     }
 
     /// LLVM's library of OpenCL C's functions as bitcode: its file until release 22, and its directory since.
@@ -179,7 +191,7 @@ impl<'a> Tools<'a> {
             let found = candidates.first().map(Path::to_path_buf);
             found.ok_or_else(|| {
                 candidates
-                    .error("libclc, which has the functions of OpenCL C,", &[])
+                    .error(&self.context.env, "libclc, which has the functions of OpenCL C,", &[])
                     .with_hint(remedy::libclc())
             })
         })
@@ -202,16 +214,28 @@ impl<'a> Tools<'a> {
         said.lines().map(|line| line.trim().replace('.', "")).collect()
     }
 
-    /// The SPIR-V validator, where it is installed.
+    /// The SPIR-V validator, where it is installed. No image depends on whether it is.
     pub(crate) fn spirv_val(&self) -> Option<&Tool> {
-        self.spirv_val.get_or_init(|| self.find_spirv_val().ok()).as_ref()
+        let found = self.spirv_val.get_or_init(|| {
+            let candidates = self.spirv_val_candidates();
+            self.validator(candidates.first()?).ok()
+        });
+        found.as_ref()
     }
 
     fn find_spirv_val(&self) -> Result<Tool> {
-        let candidates = Candidates::named(&self.context.env, "spirv-val", variable::SPIRV_VAL);
-        let path = candidates
-            .first()
-            .ok_or_else(|| candidates.error("spirv-val", &[]).with_hint(remedy::spirv_val()))?;
+        let candidates = self.spirv_val_candidates();
+        let Some(path) = candidates.first() else {
+            return Err(candidates.error(&self.context.env, "spirv-val", &[]).with_hint(remedy::spirv_val()));
+        };
+        self.validator(path)
+    }
+
+    fn spirv_val_candidates(&self) -> Candidates {
+        Candidates::named(&self.context.env, "spirv-val", variable::SPIRV_VAL)
+    }
+
+    fn validator(&self, path: &Path) -> Result<Tool> {
         self.context.env.note_validator(&resolved(path)?);
         self.tool(path)
     }

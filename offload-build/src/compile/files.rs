@@ -34,7 +34,7 @@ impl ReadyFiles {
     /// The file at `path`, in the cache.
     pub(super) fn read(&self, context: &Context, path: &Path) -> Result<Blob> {
         let path = context.env.manifest_dir.join(path);
-        context.env.depends_on(&path);
+        context.env.depends_on_source(&path);
         let mut state = self.state();
         if let Some(blob) = state.blobs.get(&path) {
             return Ok(blob.clone());

@@ -1,5 +1,6 @@
 //! Front ends: what they are given for each language; running one once for each state of the files that it reads, which only its dependency file tells.
 
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -8,8 +9,9 @@ use offload_format::Hash128;
 use super::action::{Arg, Made, args_key, output_of, said_key, texts};
 use super::headers;
 use super::host_code;
+use super::lookups::{SearchPath, directories};
 use super::own_headers;
-use super::reading::{FrontEnd, MadeFrontEnd, ReadFile, SET_LINE, SETS_KEPT, result_key};
+use super::reading::{Dependencies, FrontEnd, MadeFrontEnd, ReadFile, recorded, result_key, with_newest};
 use super::session::{FrontEndResult, Session};
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::error::{Error, Result};
@@ -23,7 +25,7 @@ use crate::tool::Invocation;
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) content: Vec<u8>,
-    pub(super) read: Vec<ReadFile>,
+    pub(super) dependencies: Dependencies,
     pub(super) said: String,
 }
 
@@ -63,21 +65,21 @@ impl Session<'_> {
 
     fn known_or_run(&self, key: Key, action: &FrontEnd<'_>) -> Result<FrontEndResult> {
         let known = self.cache().dependencies(key).unwrap_or_default();
-        if let Some(found) = self.known_result(key, &known) {
+        if let Some(found) = self.known_result(key, action, &known) {
             self.count(Origin::Local);
             return Ok(found);
         }
-        let MadeFrontEnd { made, read } = self.make_front_end(action)?;
-        let result = self.remember(key, &known, &read)?;
+        let MadeFrontEnd { made, dependencies } = self.make_front_end(action)?;
+        let result = self.remember(key, &known, &made, &dependencies)?;
         self.cache().put(said_key(result), made.said.as_bytes())?;
-        let read = read.into_iter().map(|file| file.path).collect();
+        let read = dependencies.paths();
         Ok(FrontEndResult { output: self.cache().put(result, &made.content)?, said: made.said, read })
     }
 
     /// The result that another machine has stored, or one made here.
     fn make_front_end(&self, action: &FrontEnd<'_>) -> Result<MadeFrontEnd> {
         let shared = self.shared_front_end(action);
-        if let Some(found) = shared.as_ref().and_then(|shared| self.stored_front_end(shared)) {
+        if let Some(found) = shared.as_ref().and_then(|shared| self.stored_front_end(action, shared)) {
             self.count(Origin::Stored);
             return Ok(found);
         }
@@ -85,9 +87,9 @@ impl Session<'_> {
         let found = match self.in_parts(action) {
             Some(found) => found,
             None => {
-                let Run { content, read, said } = self.run_settled(action)?;
+                let Run { content, dependencies, said } = self.run_settled(action)?;
                 self.count(Origin::Here);
-                MadeFrontEnd { made: Made { content, said }, read }
+                MadeFrontEnd { made: Made { content, said }, dependencies }
             }
         };
         if let Some(shared) = shared {
@@ -96,21 +98,16 @@ impl Session<'_> {
         Ok(found)
     }
 
-    /// The result for a recorded set of dependencies that all still have their recorded content.
-    fn known_result(&self, key: Key, known: &str) -> Option<FrontEndResult> {
-        known.split("\n\n").find_map(|set| {
-            let files: Vec<(&str, &str)> = set.lines().filter_map(|line| line.split_once(' ')).collect();
-            let same = |(hash, path): &(&str, &str)| {
-                self.content_hash(Path::new(path)).is_some_and(|now| now == **hash)
-            };
-            if !set.starts_with(SET_LINE) || !files.iter().all(same) {
-                return None;
-            }
-            let result = result_key(key, set);
-            let (output, said) = (self.cache().get(result)?, self.cache().get_text(said_key(result))?);
-            let read: Vec<PathBuf> = files.iter().map(|(_, path)| PathBuf::from(path)).collect();
-            read.iter().for_each(|path| self.depend(path));
-            Some(FrontEndResult { output, said, read })
+    /// The result for recorded dependencies that are all as they were.
+    fn known_result(&self, key: Key, action: &FrontEnd<'_>, known: &str) -> Option<FrontEndResult> {
+        recorded(known).find_map(|text| {
+            let dependencies = Dependencies::parse(text, |name| Some(PathBuf::from(name)))?;
+            let dependencies = self.unchanged(action, dependencies)?;
+            let result = result_key(key, text);
+            let output = self.cache().get(result)?;
+            let said = self.cache().get_text(said_key(result))?;
+            self.depend(&dependencies);
+            Some(FrontEndResult { output, said, read: dependencies.paths() })
         })
     }
 
@@ -125,7 +122,7 @@ impl Session<'_> {
         loop {
             let since = SystemTime::now() - TICK;
             let run = self.run_front_end(action)?;
-            let written = run.read.iter().any(|file| self.was_written(&file.path, since));
+            let written = run.dependencies.files.iter().any(|file| self.was_written(&file.path, since));
             if !written || attempt == ATTEMPTS {
                 return Ok(run);
             }
@@ -157,36 +154,37 @@ impl Session<'_> {
             Arg::Depfile => deps.clone().into(),
             Arg::InputFile(_) => written(arg).unwrap_or_default().into(),
         };
+        let verbose = action.search_path_flags().iter().map(OsString::from);
         let invocation = Invocation {
             program: &action.tool.path,
-            args: action.args.iter().map(place).collect(),
+            args: verbose.chain(action.args.iter().map(place)).collect(),
             // Sources are named relative to here, so that no absolute path gets into the output.
             directory: self.root(),
             input: input.filter(|_| file.is_none()),
         };
-        let printed = self.context().run(&invocation);
-        let printed = printed.map_err(|error| host_code::explained(headers::explained(self, error)))?;
+        let texts = action.text_args();
+        let printed = self.context().run_and_read(&invocation, |text| SearchPath::split(text, &texts));
+        let (search, printed) =
+            printed.map_err(|error| host_code::explained(headers::explained(self, error)))?;
         let content = output_of(action.tool, &output)?;
         let ours = |path: &PathBuf| {
             path == Path::new("-") || path.starts_with(scratch.path()) || own_headers::has(self, path)
         };
         let read = prerequisites(&fs::read_text(&deps)?).into_iter().filter(|path| !ours(path));
         let hashed = |path: PathBuf| ReadFile { hash: self.content_hash(&path).unwrap_or_default(), path };
-        Ok(Run { content, read: read.map(hashed).collect(), said: printed.stderr })
+        let dependencies = self.with_lookups(action, read.map(hashed).collect(), search);
+        Ok(Run { content, dependencies, said: printed.stderr })
     }
 
-    /// Records what a front end read, newest first, and returns the key of its result.
-    fn remember(&self, key: Key, known: &str, read: &[ReadFile]) -> Result<Key> {
-        let mut lines = vec![SET_LINE.to_string()];
-        for ReadFile { path, hash } in read {
-            self.depend(path);
-            lines.push(format!("{hash} {}", path.display()));
-        }
-        let set = lines.join("\n");
-        let others = known.split("\n\n").filter(|other| !other.is_empty() && *other != set);
-        let sets: Vec<&str> = std::iter::once(set.as_str()).chain(others).take(SETS_KEPT).collect();
-        self.cache().put_dependencies(key, &sets.join("\n\n"))?;
-        Ok(result_key(key, &set))
+    /// Records what a front end depends on, newest first, and returns the key of its result.
+    fn remember(&self, key: Key, known: &str, made: &Made, dependencies: &Dependencies) -> Result<Key> {
+        self.depend(dependencies);
+        let Some(text) = dependencies.to_text(|path| path.to_str().map(str::to_string)) else {
+            // Of this build alone.
+            return Ok(result_key(key, &Hash128::of(&made.content).to_string()));
+        };
+        self.cache().put_dependencies(key, &with_newest(&text, known))?;
+        Ok(result_key(key, &text))
     }
 
     pub(super) fn content_hash(&self, path: &Path) -> Option<String> {
@@ -194,8 +192,20 @@ impl Session<'_> {
         Some(Hash128::of(&content).to_string())
     }
 
-    fn depend(&self, path: &Path) {
-        self.env().depends_on(&self.root().join(path));
+    /// Cargo runs the build script again when a file changes, or one comes into being in the package's own directories.
+    fn depend(&self, dependencies: &Dependencies) {
+        for file in &dependencies.files {
+            self.env().depends_on_source(&self.root().join(&file.path));
+        }
+        let Some(lookups) = &dependencies.lookups else { return };
+        let flags: Vec<&OsStr> = self.sources.flags.iter().map(OsString::as_os_str).collect();
+        let own = directories(&flags, &["-I", "-iquote", "-isystem"]);
+        for path in &lookups.absent {
+            // Compilers' own directories change when these do.
+            if path.is_relative() || own.iter().any(|directory| path.starts_with(directory)) {
+                self.env().source_appears(&self.root().join(path));
+            }
+        }
     }
 }
 

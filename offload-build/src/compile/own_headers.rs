@@ -13,6 +13,7 @@ use crate::fs;
 const ASSERT: &str = include_str!("assert.h");
 /// How an assertion of OpenCL C tells that it failed.
 pub(super) const FAILURES: &str = include_str!("offload_failures.h");
+const CASSERT: &str = "#include <assert.h>\n";
 const DIRECTORY: &str = "include/own-3";
 /// As [`ASSERT`].
 const GPU_INTRINSICS: &str = include_str!("host_gpuintrin.h");
@@ -44,7 +45,7 @@ fn write(directory: &Path) -> Result<()> {
     fs::create_dir_all(directory)?;
     fs::publish_if_changed(&directory.join("assert.h"), ASSERT.as_bytes())?;
     fs::publish_if_changed(&directory.join("offload_failures.h"), FAILURES.as_bytes())?;
-    fs::publish_if_changed(&directory.join("cassert"), b"#include <assert.h>\n")
+    fs::publish_if_changed(&directory.join("cassert"), CASSERT.as_bytes())
 }
 
 /// The flags with which clang finds the headers for C and C++ on the CPU: before its own, which refuse it.
@@ -62,6 +63,20 @@ pub(super) fn all(session: &Session<'_>) -> Vec<PathBuf> {
         directories.iter().flat_map(|directory| fs::list(directory).unwrap_or_default()).collect();
     files.sort();
     files
+}
+
+/// The path and the text of each.
+pub(super) fn texts_of(session: &Session<'_>) -> Vec<(PathBuf, String)> {
+    let directory = directory(session);
+    let host = session.cache().dir().join(HOST_DIRECTORY);
+    [
+        (directory.join("assert.h"), ASSERT),
+        (directory.join("offload_failures.h"), FAILURES),
+        (directory.join("cassert"), CASSERT),
+        (host.join("gpuintrin.h"), GPU_INTRINSICS),
+    ]
+    .map(|(path, text)| (path, text.to_string()))
+    .into()
 }
 
 /// Whether a compiler read `path` here.

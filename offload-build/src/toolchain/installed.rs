@@ -142,7 +142,7 @@ fn find(tools: &Tools<'_>, component: Component) -> Result<Found, Error> {
     let file = |path: PathBuf| Found { path, version: None };
     let shower = |name, candidates: Candidates, remedy: fn() -> String| {
         let found = candidates.first().map(PathBuf::from);
-        found.ok_or_else(|| candidates.error(name, &[]).with_hint(remedy())).map(file)
+        found.ok_or_else(|| candidates.error(&tools.context.env, name, &[]).with_hint(remedy())).map(file)
     };
     match component {
         Component::Clang => tools.llvm().map(|llvm| found(llvm.clang.clone())),

@@ -94,7 +94,7 @@ impl Tools<'_> {
             ),
             _ => remedy::pocl(),
         };
-        Err(candidates.error(what, &refused).with_hint(hint))
+        Err(candidates.error(&self.context.env, what, &refused).with_hint(hint))
     }
 }
 

@@ -47,10 +47,15 @@ impl Llvm {
 #[derive(Debug)]
 pub(super) struct Candidates {
     pub(super) found: Vec<PathBuf>,
+    /// Places that have nothing of its name.
+    absent: Vec<PathBuf>,
     variable: &'static str,
     named: bool,
     looked_for: Vec<String>,
 }
+
+/// What `cargo offload toolchain install` writes in the folder, whatever it installs.
+const INSTALLED: &str = "offload-toolchain.lock";
 
 impl Candidates {
     pub(super) fn clang(env: &CargoEnv) -> Candidates {
@@ -180,8 +185,16 @@ impl Candidates {
         self.named
     }
 
-    /// "Not found", with everything that was tried.
-    pub(super) fn error(&self, what: &str, refused: &[String]) -> Error {
+    /// "Not found", with everything that was tried. The build script runs again when one of these places has something.
+    pub(super) fn error(&self, env: &CargoEnv, what: &str, refused: &[String]) -> Error {
+        env.depends_on_search_path();
+        for path in &self.absent {
+            env.appears(path);
+        }
+        if let Some(folder) = env.toolchain_folder() {
+            let installed = folder.join(INSTALLED);
+            if installed.exists() { env.depends_on(&installed) } else { env.appears(&installed) }
+        }
         let mut message = format!("{what} was not found\nlooked for: {}", self.looked_for.join(", "));
         for reason in refused {
             message.push_str(&format!("\nrefused {reason}"));
@@ -204,8 +217,9 @@ impl Candidates {
     /// A set variable is the only place: falling back to another tool would hide a typing error.
     fn explicit(env: &CargoEnv, variable: &'static str) -> Candidates {
         let value = env.var(variable);
-        let (found, looked_for) = (Vec::new(), Vec::new());
-        let mut candidates = Candidates { found, variable, named: value.is_some(), looked_for };
+        let named = value.is_some();
+        let mut candidates =
+            Candidates { found: Vec::new(), absent: Vec::new(), variable, named, looked_for: Vec::new() };
         if let Some(value) = value {
             let path = env.manifest_dir.join(&value);
             // `clang-22`, as everybody calls a compiler.
@@ -224,8 +238,8 @@ impl Candidates {
 
     fn explicit_dir(env: &CargoEnv, variable: &'static str, name: &str) -> Candidates {
         let mut candidates = Candidates::explicit(env, variable);
-        candidates.found =
-            candidates.found.iter().map(|dir| dir.join(name)).filter(|path| path.exists()).collect();
+        let directories = std::mem::take(&mut candidates.found);
+        candidates.push_all(directories.into_iter().map(|directory| directory.join(name)));
         candidates
     }
 
@@ -238,8 +252,9 @@ impl Candidates {
 
     fn push_all(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
         for path in paths {
-            if path.exists() && !self.found.contains(&path) {
-                self.found.push(path);
+            let list = if path.exists() { &mut self.found } else { &mut self.absent };
+            if !list.contains(&path) {
+                list.push(path);
             }
         }
     }

@@ -41,6 +41,7 @@ mod kernel_tests;
 mod killed;
 mod languages;
 mod life;
+mod lookups;
 mod matrix;
 mod memory;
 mod object;

@@ -1,10 +1,10 @@
 //! A build script with kernels, which runs again when a file has changed that it was made of.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Instant, SystemTime};
+use std::{fs, io};
 
 use offload_build::recipe::Recipe;
 use offload_format::variable;
@@ -156,8 +156,13 @@ impl Script {
         let (told, said) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
         let mut ran = Ran { is_success: done.status.success(), said: said.into_owned(), files: Vec::new() };
         told.lines().for_each(|line| ran.hear(line, directory));
-        // What lies in its own directory it has made itself.
-        ran.files.retain(|file| !file.starts_with(&self.scratch));
+        // What lies in its own directory it has made itself, but for links to files that do not exist yet.
+        let (own, others): (Vec<PathBuf>, Vec<PathBuf>) =
+            std::mem::take(&mut ran.files).into_iter().partition(|file| file.starts_with(&self.scratch));
+        ran.files = others;
+        for directory in own {
+            ran.files.extend(link_targets(&directory));
+        }
         Ok(ran)
     }
 
@@ -170,6 +175,15 @@ impl Script {
         let version = self.recipe.variable("CARGO_PKG_VERSION").unwrap_or_default();
         (self.package().to_string(), version.to_string())
     }
+}
+
+/// What the symbolic links in `directory` refer to.
+fn link_targets(directory: &Path) -> Vec<PathBuf> {
+    let mut targets = Vec::new();
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        targets.extend(fs::read_link(entry.path()));
+    }
+    targets
 }
 
 impl Ran {
@@ -191,6 +205,18 @@ impl Ran {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn files_that_do_not_exist_yet_are_watched_by_links() {
+        let dir = tempfile::tempdir().unwrap();
+        let absent = dir.path().join("package/tuned.h");
+        let links = dir.path().join("offload-absent");
+        fs::create_dir(&links).unwrap();
+        std::os::unix::fs::symlink(&absent, links.join("0")).unwrap();
+        assert_eq!(link_targets(&links), [absent]);
+        assert_eq!(link_targets(&dir.path().join("none")), [] as [PathBuf; 0]);
+    }
 
     #[test]
     fn lines_for_cargo_are_understood() {

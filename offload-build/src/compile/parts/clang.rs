@@ -36,7 +36,7 @@ impl Session<'_> {
         let (ir, said) = self.step_said(&step, check::ir_text).ok()?;
         let content = with_name(&ir.read_text().ok()?, &source, action.name)?.into_bytes();
         let said = said.trim_start().to_string();
-        Some(MadeFrontEnd { made: Made { content, said }, read: run.read })
+        Some(MadeFrontEnd { made: Made { content, said }, dependencies: run.dependencies })
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::action::{Arg, Made, Step};
 use super::super::chain::{Chain, Then};
-use super::super::reading::{FrontEnd, MadeFrontEnd};
+use super::super::reading::{FrontEnd, MadeFrontEnd, NVCC_PREPROCESSOR};
 use super::super::{Session, check};
 use crate::cache::Blob;
 use crate::fs;
@@ -40,7 +40,7 @@ impl Session<'_> {
 
         let args = preprocessor_args(&commands.preprocessor, unit.to_str()?);
         let input = action.input.clone();
-        let preprocessor = FrontEnd { name: "nvcc preprocessor", tool: &tools.preprocessor, args, input };
+        let preprocessor = FrontEnd { name: NVCC_PREPROCESSOR, tool: &tools.preprocessor, args, input };
         let run = self.run_settled(&preprocessor).ok()?;
         let content = with_one_name(&String::from_utf8(run.content).ok()?)?;
         // It is large, and nobody asks for it again.
@@ -49,7 +49,7 @@ impl Session<'_> {
         let (blob, said) =
             self.code(&commands, &tools, &Paths { unit: &unit, preprocessed: &preprocessed })?;
         let made = Made { content: blob.read().ok()?, said: [run.said, said].join("\n") };
-        Some(MadeFrontEnd { made, read: run.read })
+        Some(MadeFrontEnd { made, dependencies: run.dependencies })
     }
 
     /// What nvcc says of its commands.

@@ -33,13 +33,13 @@ impl Session<'_> {
         if !is_for_others || self.context().jobs.idle().is_some() {
             return None;
         }
-        let read = self.run_settled(&listing(front_end)).ok()?.read;
-        let action = self.front_end_action(front_end, &read, &roots)?;
+        let dependencies = self.run_settled(&listing(front_end)).ok()?.dependencies;
+        let action = self.front_end_action(front_end, &dependencies.files, &roots)?;
         let executed = self.remote()?.run_or_token(self.context(), action).ok()?;
         let Made { content, said } = executed.and_then(made_elsewhere)?;
         check::ir_text(&content).ok()?;
         self.count(Origin::Executed);
-        Some(MadeFrontEnd { made: Made { content, said: said.trim_start().to_string() }, read })
+        Some(MadeFrontEnd { made: Made { content, said: said.trim_start().to_string() }, dependencies })
     }
 
     fn front_end_action(&self, front_end: &FrontEnd<'_>, read: &[ReadFile], roots: &Roots) -> Option<Action> {

@@ -1,11 +1,10 @@
 //! Results of front ends that other machines have stored: first which files were read, then what came of them.
 
-use std::path::Path;
 use std::time::Duration;
 
 use super::super::Session;
 use super::super::action::{Made, args_key};
-use super::super::reading::{FrontEnd, MadeFrontEnd, ReadFile, SET_LINE, SETS_KEPT, result_key};
+use super::super::reading::{Dependencies, FrontEnd, MadeFrontEnd, recorded, result_key, with_newest};
 use super::super::roots::Roots;
 use crate::cache::Key;
 
@@ -29,47 +28,32 @@ impl Session<'_> {
         Some(SharedFrontEnd { key, roots })
     }
 
-    /// The result for a set of files that another machine has recorded, and that all have that content here.
-    pub(in super::super) fn stored_front_end(&self, shared: &SharedFrontEnd) -> Option<MadeFrontEnd> {
-        let sets = String::from_utf8(self.stored(shared.key)?.content).ok()?;
-        sets.split("\n\n").find_map(|set| {
-            let read = self.read_again(shared, set)?;
-            Some(MadeFrontEnd { made: self.stored(result_key(shared.key, set))?, read })
+    /// The result for dependencies that another machine has recorded, and that are the same here.
+    pub(in super::super) fn stored_front_end(
+        &self,
+        action: &FrontEnd<'_>,
+        shared: &SharedFrontEnd,
+    ) -> Option<MadeFrontEnd> {
+        let known = String::from_utf8(self.stored(shared.key)?.content).ok()?;
+        recorded(&known).find_map(|text| {
+            let dependencies = Dependencies::parse(text, |name| shared.roots.local(name))?;
+            let dependencies = self.unchanged(action, dependencies)?;
+            Some(MadeFrontEnd { made: self.stored(result_key(shared.key, text))?, dependencies })
         })
     }
 
-    /// The files of a set, if they have the recorded content.
-    fn read_again(&self, shared: &SharedFrontEnd, set: &str) -> Option<Vec<ReadFile>> {
-        let files = set.strip_prefix(SET_LINE)?;
-        let same = |line: &str| {
-            let (hash, text) = line.split_once(' ')?;
-            let path = shared.roots.local(text)?;
-            let here = self.content_hash(&path)?;
-            (here == hash).then_some(ReadFile { path, hash: here })
-        };
-        files.lines().filter(|line| !line.is_empty()).map(same).collect()
-    }
-
-    /// Stores what a front end has made here, and what it has read. Sets of other machines are kept.
+    /// Stores what a front end has made here, and what it depends on. What other machines have recorded is kept.
     pub(in super::super) fn store_front_end(
         &self,
         shared: &SharedFrontEnd,
-        MadeFrontEnd { made, read }: &MadeFrontEnd,
+        MadeFrontEnd { made, dependencies }: &MadeFrontEnd,
         took: Duration,
     ) {
-        let line = |file: &ReadFile| {
-            let path = shared.roots.portable(Path::new(&file.path)).filter(|path| !path.contains('\n'))?;
-            Some(format!("{} {path}", file.hash))
-        };
-        let lines: Option<Vec<String>> = read.iter().map(line).collect();
-        let Some(lines) = lines else { return };
-        let set = std::iter::once(SET_LINE.to_string()).chain(lines).collect::<Vec<_>>().join("\n");
-        self.store(result_key(shared.key, &set), made, took);
+        let Some(text) = dependencies.to_text(|path| shared.roots.portable(path)) else { return };
+        self.store(result_key(shared.key, &text), made, took);
         let known = self.stored(shared.key).and_then(|known| String::from_utf8(known.content).ok());
-        let known = known.unwrap_or_default();
-        let others = known.split("\n\n").filter(|other| !other.is_empty() && *other != set);
-        let sets: Vec<&str> = std::iter::once(&*set).chain(others).take(SETS_KEPT).collect();
-        let sets = Made { content: sets.join("\n\n").into_bytes(), said: String::new() };
-        self.store(shared.key, &sets, Duration::ZERO);
+        let kept = with_newest(&text, &known.unwrap_or_default());
+        let kept = Made { content: kept.into_bytes(), said: String::new() };
+        self.store(shared.key, &kept, Duration::ZERO);
     }
 }

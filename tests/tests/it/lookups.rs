@@ -1,0 +1,195 @@
+//! Headers that come into being where a compiler has looked for one, and tools where a build has: results of before serve
+//! nobody who has them, in the cache of a machine or a shared one, and cargo runs the build script again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::script::{Files, Places, Script, of_programs, succeed};
+use crate::support::{Project, cargo_offload};
+
+/// A kernel, and the header that another checkout of it has as well.
+struct Case {
+    name: &'static str,
+    kernel: &'static str,
+    flags: &'static str,
+    appears: &'static str,
+}
+
+const INCLUDES: &str = "-Iinc/first\n-Iinc/none\n-Iinc/second\n";
+
+const CASES: [Case; 10] = [
+    Case {
+        name: "a directory earlier on the path",
+        kernel: "#include \"head.h\"\n",
+        flags: INCLUDES,
+        appears: "inc/first/head.h",
+    },
+    Case {
+        name: "beside the file",
+        kernel: "#include \"head.h\"\n",
+        flags: INCLUDES,
+        appears: "kernels/head.h",
+    },
+    Case {
+        name: "a directory that comes into being",
+        kernel: "#include <head.h>\n",
+        flags: INCLUDES,
+        appears: "inc/none/head.h",
+    },
+    Case {
+        name: "a header of a header",
+        kernel: "#include <outer.h>\n",
+        flags: INCLUDES,
+        appears: "inc/first/deep/head.h",
+    },
+    Case {
+        name: "a condition",
+        kernel: "#define VALUE 1\n#if __has_include(\"tuned.h\")\n#include \"tuned.h\"\n#endif\n",
+        flags: INCLUDES,
+        appears: "inc/second/tuned.h",
+    },
+    Case {
+        name: "a condition in a macro",
+        kernel: "#define HAS(X) __has_include(X)\n#if HAS(<tuned.h>)\n#include <tuned.h>\n#else\n#define VALUE 1\n#endif\n",
+        flags: INCLUDES,
+        appears: "inc/first/tuned.h",
+    },
+    Case {
+        name: "a condition that only a preprocessor understands",
+        kernel: "#define TEXT(X) #X\n#define VALUE 1\n#if __has_include(TEXT(tuned.h))\n#include \"tuned.h\"\n#endif\n",
+        flags: INCLUDES,
+        appears: "inc/first/tuned.h",
+    },
+    Case {
+        name: "a name of the command line",
+        kernel: "#include HEAD\n",
+        flags: "-Iinc/first\n-Iinc/second\n-DHEAD=<head.h>\n",
+        appears: "inc/first/head.h",
+    },
+    Case {
+        name: "a name that is computed",
+        kernel: "#define TEXT(X) #X\n#include TEXT(head.h)\n",
+        flags: INCLUDES,
+        appears: "inc/first/head.h",
+    },
+    Case {
+        name: "a flag",
+        kernel: "",
+        flags: "-Iinc/first\n-Iinc/second\n-include\nhead.h\n",
+        appears: "inc/first/head.h",
+    },
+];
+
+/// Builds of the case in several places, without and with the header.
+struct Checkouts {
+    script: Script,
+    folder: tempfile::TempDir,
+    remote: bool,
+}
+
+impl Checkouts {
+    fn places(&self, checkout: &str, cache: &str) -> Places {
+        let path = |name: &str| self.folder.path().join(name);
+        let out = path(&format!("{checkout}-{cache}-out"));
+        Places { package: path(checkout), out, cache: path(cache) }
+    }
+
+    fn write(&self, checkout: &str, case: &Case) {
+        let package = self.folder.path().join(checkout);
+        let write = |name: &str, text: &str| {
+            let path = package.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("Cargo.toml", "[package]\nname = \"two-files\"\n");
+        write("offload.toml", "targets = [\"opencl-c\"]\n");
+        write("flags.txt", case.flags);
+        write("kernels/a.cl", &format!("{}kernel void a(global int *x) {{ x[0] = VALUE; }}\n", case.kernel));
+        write("kernels/b.cl", "kernel void b(global int *x) { x[0] = 2; }\n");
+        write("inc/first/empty", "");
+        write("inc/second/head.h", "#undef VALUE\n#define VALUE 1\n");
+        write("inc/second/outer.h", "#include \"deep/head.h\"\n");
+        write("inc/second/deep/head.h", "#define VALUE 1\n");
+        fs::rename(package.join("inc/second/outer.h"), package.join("inc/first/outer.h")).unwrap();
+    }
+
+    fn appear(&self, checkout: &str, case: &Case) {
+        let path = self.folder.path().join(checkout).join(case.appears);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "#undef VALUE\n#define VALUE 7\n").unwrap();
+    }
+
+    /// What goes into the program, and what cargo is told to look at.
+    fn build(&self, places: &Places) -> (Files, String) {
+        let mut command = self.script.command(places);
+        if self.remote {
+            let shared = self.folder.path().join("shared");
+            command.env("OFFLOAD_REMOTE", shared).env("OFFLOAD_CARGO_OFFLOAD", cargo_offload());
+        }
+        let said = succeed(&mut command);
+        (of_programs(&places.out), said)
+    }
+}
+
+/// The paths that cargo looks at in place of files that do not exist.
+fn watched(places: &Places, said: &str) -> Vec<PathBuf> {
+    let directory = places.out.join("offload-absent");
+    assert!(said.contains(&format!("cargo::rerun-if-changed={}\n", directory.display())), "{said}");
+    let links = fs::read_dir(directory).unwrap();
+    links.map(|link| fs::read_link(link.unwrap().path()).unwrap()).collect()
+}
+
+fn is_watched(paths: &[PathBuf], file: &Path) -> bool {
+    paths.iter().any(|path| path == file || file.starts_with(path))
+}
+
+#[test]
+fn a_header_that_appears_is_in_the_next_image() {
+    let project = Project::new("two-files");
+    for case in &CASES {
+        let checkouts =
+            Checkouts { script: Script::of(&project), folder: tempfile::tempdir().unwrap(), remote: false };
+        for checkout in ["one", "other"] {
+            checkouts.write(checkout, case);
+        }
+        checkouts.appear("other", case);
+        let kept = checkouts.places("one", "cache");
+        let (before, said) = checkouts.build(&kept);
+        let (anew, _) = checkouts.build(&checkouts.places("other", "own"));
+        assert_ne!(before, anew, "{}", case.name);
+        // In a checkout that has had the header from its beginning, beside one that has not.
+        let (beside, _) = checkouts.build(&checkouts.places("other", "cache"));
+        assert!(beside == anew, "{}: another checkout", case.name);
+        // Where what is looked up cannot be told, cargo cannot be told either.
+        if !case.kernel.contains("__has_include(TEXT") {
+            let file = kept.package.join(case.appears);
+            assert!(is_watched(&watched(&kept, &said), &file), "{}: {}", case.name, file.display());
+        }
+        checkouts.appear("one", case);
+        let (after, _) = checkouts.build(&kept);
+        assert!(after == anew, "{}: the next build", case.name);
+        // Gone again.
+        fs::remove_file(kept.package.join(case.appears)).unwrap();
+        let (gone, _) = checkouts.build(&kept);
+        assert!(gone == before, "{}: the build after", case.name);
+    }
+    offload_tests::figure(CASES.len(), "kinds of headers that appear, 0 images of before");
+}
+
+#[test]
+fn machines_share_no_result_of_another_search() {
+    let project = Project::new("two-files");
+    for case in &CASES {
+        let checkouts =
+            Checkouts { script: Script::of(&project), folder: tempfile::tempdir().unwrap(), remote: true };
+        for checkout in ["one", "other"] {
+            checkouts.write(checkout, case);
+        }
+        checkouts.appear("other", case);
+        let (one, _) = checkouts.build(&checkouts.places("one", "first"));
+        let (other, _) = checkouts.build(&checkouts.places("other", "second"));
+        assert_ne!(one, other, "{}", case.name);
+        let (again, _) = checkouts.build(&checkouts.places("one", "third"));
+        assert!(again == one, "{}", case.name);
+    }
+}
