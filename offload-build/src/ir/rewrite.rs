@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::global_name;
-use super::work_items::{initial_value, is_unset};
 
 /// What the names of the state of a work-item start with.
 const STATE: &str = "__offload_state_";
@@ -142,8 +141,15 @@ fn own_variable(line: &str) -> Option<OwnVariable<'_>> {
         )
     };
     let defined = words.split_whitespace().all(known);
-    let is_own = name.starts_with(STATE) || is_unset(initial_value(value));
+    let is_own = name.starts_with(STATE) || is_unset(value);
     (defined && is_own).then_some(OwnVariable { name, value })
+}
+
+/// Whether a variable has no initial value, as those of `local` memory and of state: `[16 x i32] undef, align 4`, which
+/// stands behind `global `.
+pub(super) fn is_unset(definition: &str) -> bool {
+    let head = definition.split(", align ").next().unwrap_or_default();
+    head.ends_with(" undef") || head.ends_with(" poison")
 }
 
 #[cfg(test)]
@@ -211,5 +217,12 @@ mod tests {
                         @.str = private unnamed_addr constant [3 x i8] c\"hi \", align 1\n\
                         @elsewhere = external global i32\n";
         assert_eq!(thread_local_state(module), expected);
+    }
+
+    #[test]
+    fn a_text_with_the_word_is_a_value() {
+        assert!(is_unset("[16 x i32] undef, align 4") && is_unset("i32 poison"));
+        assert!(!is_unset("[20 x i8] c\"the undef queue\\00\\00\\00\\00\\00\", align 1"));
+        assert!(!is_unset("{ i32, i32 } { i32 undef, i32 1 }, align 4"));
     }
 }

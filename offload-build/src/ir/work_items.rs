@@ -67,16 +67,6 @@ pub(crate) const WORK_ITEM_PREFIX: &str = "__offload_work_item_";
 /// What a barrier calls.
 pub(crate) const WAIT: &str = "__offload_wait";
 
-/// The initial value of a global variable, as it stands behind `global `.
-pub(super) fn initial_value(text: &str) -> &str {
-    types::first_type(text).map_or("", |typed| typed.rest.trim_start())
-}
-
-/// Whether an initial value says that nobody relies on it: so are those of `local` variables, and of state.
-pub(super) fn is_unset(initial_value: &str) -> bool {
-    initial_value.starts_with("undef") || initial_value.starts_with("poison")
-}
-
 /// A copy of `module` in which the functions of work-items are replaced by functions that run work-groups, for a CPU
 /// with vectors of `widest` bits. Transformations are applied as far as `validity` permits.
 ///

@@ -40,8 +40,7 @@ fn nvcc() {
     project.fake_tool("nvcc", "OFFLOAD_NVCC", &sample("device-nvcc.ptx"));
     let first = project.run(&[]);
     assert!(first.contains("nvptx:sm_90a "), "{first}");
-    let expected =
-        "-O3 -ptx -arch=sm_90a -I. -Xptxas -v -lineinfo -maxrregcount=64 -DN=4 -MD -MT out -MF _ -o _ _";
+    let expected = "-Xcompiler=-Wp\\,-v -O3 -ptx -arch=sm_90a -I. -Xptxas -v -lineinfo -maxrregcount=64 -DN=4 -MD -MT out -MF _ -o _ _";
     assert_eq!(arguments(&project, "nvcc").join(" "), expected);
     // Nothing changed, then a header that the dependency file names.
     assert_eq!(project.run(&[]), first);
@@ -56,7 +55,7 @@ fn hipcc() {
     let mut project = project("k.hip", "Hipcc", "\"amdgcn:gfx1100\"");
     project.fake_tool("hipcc", "OFFLOAD_HIPCC", &sample("device-gfx1100.co"));
     assert!(project.run(&[]).contains("amdgcn:gfx1100 "));
-    let expected = "--cuda-device-only --no-gpu-bundle-output -fuse-cuid=none -O3 -I. --offload-arch=gfx1100 -DN=4 \
+    let expected = "-Xclang -v --cuda-device-only --no-gpu-bundle-output -fuse-cuid=none -O3 -I. --offload-arch=gfx1100 -DN=4 \
                     -Xclang -MT -Xclang out -Xclang -dependency-file -Xclang _ -o _ _";
     assert_eq!(arguments(&project, "hipcc").join(" "), expected);
 }
@@ -79,7 +78,7 @@ fn icpx() {
         text.contains(&format!("spirv64 {} {} bytes", offload_format::Hash128::of(&spirv), spirv.len())),
         "{text}"
     );
-    let expected = "-fsycl --offload-new-driver -fsyclbin=executable -fsycl-targets=spir64 \
+    let expected = "-Xclang -v -fsycl --offload-new-driver -fsyclbin=executable -fsycl-targets=spir64 \
                     -fsycl-device-code-split=off -O2 -I. -DN=4 -MD -MT out -MF _ -o _ _";
     assert_eq!(arguments(&project, "icpx").join(" "), expected);
 }

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use super::WORK_ITEM_PREFIX;
 use super::mathematics::Calls;
 use super::numbered::{Numbered, Numbers};
-use super::{WORK_ITEM_PREFIX, initial_value, is_unset};
 use crate::ir::global_name;
+use crate::ir::rewrite::is_unset;
 
 /// What all functions of ours start with.
 const OWN: &str = "__offload_";
@@ -101,7 +102,7 @@ fn without_restrict(line: &str) -> String {
 /// A variable that others could write.
 fn visible(line: &str) -> String {
     let is_state = line.starts_with("@__offload_state_");
-    let is_local = line.split_once("global ").is_some_and(|(_, value)| is_unset(initial_value(value)));
+    let is_local = line.split_once("global ").is_some_and(|(_, value)| is_unset(value));
     match line.contains(" = internal global ") && (is_state || is_local) {
         true => line.replacen(" = internal global ", " = hidden global ", 1),
         false => line.to_string(),
