@@ -22,8 +22,13 @@ impl Generator {
             body.push(Statement::simple(format!("uint u{number} = {value};")));
             scope.uniform_variables.push(format!("u{number}"));
         }
-        // What loops of numbers, and rows, become vectors without.
-        if matches!(self.style, Style::Loops | Style::Edges) {
+        // Loops over work-items with anything else seldom become vectors.
+        let has_numbers_alone = match self.style {
+            Style::General => false,
+            Style::Straight => self.random.percent(70),
+            Style::Loops | Style::Edges => true,
+        };
+        if has_numbers_alone {
             return;
         }
         if self.random.percent(50) {

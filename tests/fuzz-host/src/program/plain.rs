@@ -13,8 +13,23 @@ impl Generator {
             2..=5 => vec![self.output(scope)],
             6 => vec![self.shared_store(scope).unwrap_or_else(|| self.output(scope))],
             7 if context.is_uniform && self.has_barriers => self.barrier(scope),
+            8 => self.scattered_array(scope),
             _ => self.private_statement(scope, context),
         }
+    }
+
+    /// A private array of which work-items access different elements, at no index that compilers know.
+    fn scattered_array(&mut self, scope: &Scope) -> Vec<Statement> {
+        let array = self.name("s");
+        let variable = self.random.pick(&scope.variables);
+        let first = self.varying(scope, 1);
+        let second = self.varying(scope, 1);
+        vec![
+            Statement::simple(format!("uint {array}[8];")),
+            Statement::simple(format!("{array}[t & 7u] = {first};")),
+            Statement::simple(format!("{array}[(t + 1u) & 7u] = {second};")),
+            Statement::simple(format!("{variable} += {array}[(t + (n & 1u)) & 7u];")),
+        ]
     }
 
     /// A loop of numbers, alone, under a divergent condition, or in another loop.
