@@ -9,13 +9,45 @@ impl Generator {
     /// A statement without control flow.
     pub(super) fn straight_statement(&mut self, scope: &mut Scope, context: Context) -> Vec<Statement> {
         match self.random.below(12) {
-            0 | 1 => vec![self.assignment(scope, context)],
+            0 => vec![self.assignment(scope, context)],
+            1 | 9 => vec![self.arithmetic(scope)],
+            2 | 10 if !scope.outputs.is_empty() => self.neighbouring_stores(scope),
             2..=5 => vec![self.output(scope)],
             6 => vec![self.shared_store(scope).unwrap_or_else(|| self.output(scope))],
             7 if context.is_uniform && self.has_barriers => self.barrier(scope),
             8 => self.scattered_array(scope),
             _ => self.private_statement(scope, context),
         }
+    }
+
+    /// So much to compute that vectors are worth it, whatever is stored.
+    fn arithmetic(&mut self, scope: &Scope) -> Statement {
+        let x = self.random.pick(&scope.variables);
+        let mut text = String::new();
+        for _ in 0..self.random.between(4, 12) {
+            let shift = self.random.pick(&["<< 13", ">> 17", "<< 5", ">> 7", "<< 11"]);
+            text.push_str(&format!("{x} ^= {x} {shift}; {x} += lid; "));
+        }
+        Statement::simple(format!("{{ {text}}}"))
+    }
+
+    /// Stores to all output elements of the work-item, which may be joined, and loads between them of what was stored.
+    fn neighbouring_stores(&mut self, scope: &Scope) -> Vec<Statement> {
+        let stored = self.random.pick(&scope.outputs);
+        let read = self.random.pick(&scope.outputs);
+        let variable = self.random.pick(&scope.variables);
+        let mut statements = Vec::new();
+        for slot in 0..self.slots {
+            let value = self.varying(scope, 1);
+            let element = self.output_element(&stored, &format!("{slot}u"));
+            statements.push(Statement::simple(format!("{element} = {value};")));
+            if self.random.percent(60) {
+                let before = self.random.below(u64::from(slot).saturating_add(1));
+                let element = self.output_element(&read, &format!("{before}u"));
+                statements.push(Statement::simple(format!("{variable} += {element} * 3u;")));
+            }
+        }
+        statements
     }
 
     /// A private array of which work-items access different elements, at no index that compilers know.
