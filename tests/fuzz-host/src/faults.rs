@@ -12,9 +12,11 @@ use offload_tests::table::Table;
 use offload_tests::workspace::{Workspace, seconds};
 
 use self::table::{FAULTS, Fault};
-use crate::compare::MismatchKind;
+use crate::check::check;
+use crate::compare::{Mismatch, MismatchKind};
 use crate::harness::Harness;
 use crate::hunt::{Bound, Hunt, HuntOutcome};
+use crate::written;
 
 /// Each fault is looked for for so long, unless said otherwise.
 pub const LIMIT: Duration = Duration::from_secs(20 * 60);
@@ -54,7 +56,10 @@ pub fn run(workspace: &Workspace, harness: &Harness, wanted: Wanted<'_>) -> Resu
         let harness = harness.with_compiler(compiler);
         let start = Instant::now();
         let outcome = Hunt::for_first_fault(&harness, wanted.seed, Bound::Time(wanted.limit)).run()?;
-        let found = found_by(&outcome);
+        let found = match found_by(&outcome) {
+            Some(found) => Some(found),
+            None => found_by_corpus(&harness)?,
+        };
         if found.is_none() {
             missed += 1;
         }
@@ -89,7 +94,22 @@ fn chosen(names: &[String]) -> Result<Vec<Fault>> {
 /// The first wrong program, and what is wrong with it.
 fn found_by(outcome: &HuntOutcome) -> Option<String> {
     let mismatch = outcome.report.faults().min_by_key(|mismatch| mismatch.case)?;
-    let kind = match &mismatch.kind {
+    Some(format!("{}, {}, program {}", kind(mismatch), mismatch.build, mismatch.case))
+}
+
+/// The first kernel of the corpus that is wrong, and what is wrong with it.
+fn found_by_corpus(harness: &Harness) -> Result<Option<String>> {
+    for cases in written::corpus().map_err(Error::new)? {
+        let report = check(harness, &cases, &written::BUILDS)?;
+        let Some(mismatch) = report.faults().min_by_key(|mismatch| mismatch.case) else { continue };
+        let name = cases.get(mismatch.case).map(|case| case.kernel.as_str()).unwrap_or_default();
+        return Ok(Some(format!("{}, {}, `{name}` of the corpus", kind(mismatch), mismatch.build)));
+    }
+    Ok(None)
+}
+
+fn kind(mismatch: &Mismatch) -> &'static str {
+    match &mismatch.kind {
         MismatchKind::Wrong(_) => "wrong words",
         MismatchKind::Printed(_) => "wrong lines",
         MismatchKind::Crash(_) => "a crash",
@@ -98,8 +118,7 @@ fn found_by(outcome: &HuntOutcome) -> Option<String> {
         MismatchKind::Refused(_) => "a refused launch",
         MismatchKind::Compile(_) => "invalid code",
         MismatchKind::PoclDiffers(_) => "PoCL",
-    };
-    Some(format!("{kind}, {}, program {}", mismatch.build, mismatch.case))
+    }
 }
 
 impl<'w> Copy<'w> {

@@ -10,9 +10,23 @@
 //! place, `value` are the words of an argument, `scratch` is local memory. `offset` is the first global id, `cpp` says that
 //! it is C++.
 
+use crate::builds::BuildKind;
 use crate::case::{Case, CaseArg, Language, Range};
 
+/// Kernels that were compiled wrongly once, refused, or reported by sanitized builds.
+const CORPUS: [&str; 2] = [include_str!("written/kernels.cl"), include_str!("written/kernels.cpp")];
+/// The builds that are right about the corpus. PoCL compiles some of it wrongly.
+pub const BUILDS: [BuildKind; 3] = [BuildKind::Dev, BuildKind::Release, BuildKind::Sanitized];
+
 const MARK: &str = "\n//@ ";
+
+/// The cases of every file of the corpus, a batch each.
+///
+/// # Errors
+/// A word that is not understood.
+pub fn corpus() -> Result<Vec<Vec<Case>>, String> {
+    CORPUS.iter().map(|text| parse(text)).collect()
+}
 
 /// The cases of a file.
 ///

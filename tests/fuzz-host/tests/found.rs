@@ -1,25 +1,18 @@
-//! Kernels that were compiled wrongly once, refused, or reported by sanitized builds.
+//! The corpus: kernels that were compiled wrongly once, refused, or reported by sanitized builds.
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
-use offload_fuzz_host::builds::BuildKind;
 use offload_fuzz_host::check::check;
 use offload_fuzz_host::harness::{Harness, Programs};
 use offload_fuzz_host::written;
 use offload_tests::workspace::Workspace;
-
-const FILES: [&str; 2] = [include_str!("found/kernels.cl"), include_str!("found/kernels.cpp")];
-
-/// PoCL is no judge of them: it compiles some wrongly.
-const BUILDS: [BuildKind; 3] = [BuildKind::Dev, BuildKind::Release, BuildKind::Sanitized];
 
 #[test]
 fn every_build_does_what_the_source_says() {
     let workspace = Workspace::find().unwrap();
     let programs = Programs::build(&workspace).unwrap();
     let harness = Harness::new(&workspace, programs.compiler, programs.runner).unwrap();
-    for file in FILES {
-        let cases = written::parse(file).unwrap();
-        let report = check(&harness, &cases, &BUILDS).unwrap();
+    for cases in written::corpus().unwrap() {
+        let report = check(&harness, &cases, &written::BUILDS).unwrap();
         report.print();
         assert_eq!(report.valid, cases.len());
         assert!(report.mismatches.is_empty());

@@ -154,11 +154,6 @@ impl Generator {
             0 => format!("({} & {}u)", self.random.pick(&scope.variables), self.slots.saturating_sub(1)),
             _ => format!("{number}u"),
         };
-        self.output_element(&pointer, &slot)
-    }
-
-    /// The element of the output in the slot `slot` of the work-item.
-    pub(super) fn output_element(&self, pointer: &str, slot: &str) -> String {
         match self.is_interleaved {
             true => format!("{pointer}[t * {}u + {slot}]", self.slots),
             false => format!("{pointer}[{slot} * total + t]"),

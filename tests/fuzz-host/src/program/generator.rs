@@ -197,6 +197,12 @@ impl Generator {
         body.push(Statement::simple(format!("uint lid = {lid};")));
         body.push(Statement::simple(format!("uint g = {group};")));
         body.push(Statement::simple(format!("uint t = {t};")));
+        // Compilers know of its multiples that they do not wrap.
+        let wide = match range.dimensions {
+            1 => format!("WIDE_POSITION(0) - {}ul", range.offset[0]),
+            _ => "t".to_string(),
+        };
+        body.push(Statement::simple(format!("ulong wide = {wide};")));
         body.push(Statement::simple("uint items = LSIZE(0) * LSIZE(1) * LSIZE(2);"));
         body.push(Statement::simple("uint total = m;"));
         for value in ["n", "n", "g", "items", "LSIZE(0)", "GROUP(0)", "(uint)w"] {

@@ -39,15 +39,23 @@ impl Generator {
         let mut statements = Vec::new();
         for slot in 0..self.slots {
             let value = self.varying(scope, 1);
-            let element = self.output_element(&stored, &format!("{slot}u"));
+            let element = self.wide_element(&stored, u64::from(slot));
             statements.push(Statement::simple(format!("{element} = {value};")));
             if self.random.percent(60) {
                 let before = self.random.below(u64::from(slot).saturating_add(1));
-                let element = self.output_element(&read, &format!("{before}u"));
+                let element = self.wide_element(&read, before);
                 statements.push(Statement::simple(format!("{variable} += {element} * 3u;")));
             }
         }
         statements
+    }
+
+    /// The output element in the slot `slot` of the work-item, by a number of 64 bits.
+    fn wide_element(&self, pointer: &str, slot: u64) -> String {
+        match self.is_interleaved {
+            true => format!("{pointer}[wide * {}u + {slot}u]", self.slots),
+            false => format!("{pointer}[{slot}u * total + wide]"),
+        }
     }
 
     /// A private array of which work-items access different elements, at no index that compilers know.
