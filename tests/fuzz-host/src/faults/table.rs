@@ -18,7 +18,7 @@ const fn fault(name: &'static str, belief: &'static str, find: &'static str, rep
 }
 
 /// Every fault.
-pub(super) const FAULTS: [Fault; 35] = [
+pub(super) const FAULTS: [Fault; 34] = [
     fault(
         "barrier-behind-loop",
         "a loop that a barrier follows is left together, even if it can return",
@@ -102,12 +102,6 @@ pub(super) const FAULTS: [Fault; 35] = [
         "pointers from different roots do not overlap",
         "return !self.are_different_objects(&first.root, &second.root);",
         "return { let _ = self.are_different_objects(&first.root, &second.root); false };",
-    ),
-    fault(
-        "places-are-fixed",
-        "an address is the same in each round of a loop",
-        "definition.is_none_or(|definition| !reached.contains(&definition.block))",
-        "definition.is_none_or(|definition| !reached.contains(&definition.block) || true)",
     ),
     fault(
         "restrict-at-barriers",
