@@ -33,6 +33,7 @@ mod remote;
 mod roots;
 mod route;
 mod session;
+mod sizes;
 mod spirv;
 mod undefined;
 
@@ -58,7 +59,12 @@ pub(crate) fn images(session: &Session<'_>, targets: &[WantedTarget]) -> Result<
     let compiled =
         results(session, &targets).map_err(|error| cannot_compile(session.sources, &targets, error))?;
     let mut module = collect(session, compiled.results)?;
-    let kernels = if compiled.kernels.is_empty() { recorded(&module.images) } else { compiled.kernels };
+    let mut kernels = compiled.kernels;
+    let of_images = module.images.iter_mut().flat_map(|image| &mut image.record.kernels);
+    sizes::complete(of_images.chain(&mut kernels).collect());
+    if kernels.is_empty() {
+        kernels = recorded(&module.images);
+    }
     module.kernels.push(kernels);
     module.missing.extend(missing);
     let budget = session.sources.options.max_spills.unwrap_or_default();
@@ -76,6 +82,7 @@ pub(crate) fn syntax(session: &Session<'_>, targets: &[WantedTarget]) -> Result<
             .map_err(|error| cannot_compile(session.sources, &targets, error))?;
         builtin_names::warn(session, &files.files, &targets);
         kernels = scanned(&files.files);
+        sizes::complete(kernels.iter_mut().collect());
     }
     Ok(ModuleImages { images: Vec::new(), missing, kernels: vec![kernels] })
 }

@@ -15,9 +15,12 @@ mod output;
 mod pointers;
 mod prepare;
 mod rewrite;
+mod types;
 mod work_items;
 
 use offload_format::pack::ArgKind;
+
+use self::types::Types;
 
 pub(crate) use calls::{aspects, declared, reaching};
 pub(crate) use checks::with_checks;
@@ -139,12 +142,20 @@ impl<'a> Param<'a> {
         }
     }
 
-    /// Size in bytes of a value whose type says it; structures do not.
-    fn size(&self) -> Option<u32> {
+    /// Size in bytes of a value, if its type is one of `types` or has no name.
+    fn size(&self, types: &Types<'_>) -> Option<u32> {
         match self.kind() {
+            ArgKind::Value if self.by_value() => types.layout(self.pointee()?)?.size.try_into().ok(),
             ArgKind::Value => type_size(self.type_text()),
             _ => None,
         }
+    }
+
+    /// The type between the parentheses of `byval(%struct.s)`.
+    fn pointee(&self) -> Option<&'a str> {
+        let (_, rest) = self.text.split_once(" byval").or_else(|| self.text.split_once(" byref"))?;
+        let parenthesised = rest.get(..types::closing(rest)?)?;
+        parenthesised.strip_prefix('(')?.strip_suffix(')')
     }
 
     /// A structure that is passed by value through a pointer.
@@ -182,8 +193,11 @@ mod tests {
         assert_eq!(types, ["ptr addrspace(1)", "<3 x float>", "ptr", "ptr addrspace(3)"]);
         let kinds: Vec<_> = params.iter().map(Param::kind).collect();
         assert_eq!(kinds, [ArgKind::Global, ArgKind::Value, ArgKind::Value, ArgKind::Local]);
-        let sizes: Vec<_> = params.iter().map(Param::size).collect();
-        assert_eq!(sizes, [None, Some(16), None, None]);
+        let types = Types::of("%struct.s = type { <3 x float>, i8 }\n");
+        let sizes: Vec<_> = params.iter().map(|param| param.size(&types)).collect();
+        assert_eq!(sizes, [None, Some(16), Some(32), None]);
+        // Nothing tells how large the structure is.
+        assert_eq!(params[2].size(&Types::of("")), None);
         assert_eq!((params[1].name(), params[2].name()), ("v", "2"));
         assert_eq!(rest, " #0 !x {");
         assert!(super::params("()").unwrap().0.is_empty());

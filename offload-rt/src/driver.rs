@@ -171,12 +171,14 @@ pub(crate) struct MemoryRange<'a> {
     pub(crate) memory: &'a dyn DriverMemory,
     pub(crate) offset: usize,
     pub(crate) size: usize,
+    /// Size of one of the values that the caller has in it.
+    pub(crate) element: usize,
 }
 
 impl<'a> MemoryRange<'a> {
     /// `size` bytes of it from `offset` on.
     pub(crate) fn part(self, offset: usize, size: usize) -> MemoryRange<'a> {
-        MemoryRange { memory: self.memory, offset: self.offset.saturating_add(offset), size }
+        MemoryRange { offset: self.offset.saturating_add(offset), size, ..self }
     }
 }
 

@@ -75,8 +75,8 @@ impl Output {
     fn new(stream: Box<dyn DriverStream>) -> Result<Output, Problem> {
         let size = HEADER.saturating_add(WORDS as usize * 4);
         let memory = stream.allocate(size)?;
-        stream.fill(MemoryRange { memory: &*memory, offset: 0, size }, FillPattern::Bytes4(0))?;
-        let words = MemoryRange { memory: &*memory, offset: 24, size: 4 };
+        stream.fill(MemoryRange { memory: &*memory, offset: 0, size, element: 4 }, FillPattern::Bytes4(0))?;
+        let words = MemoryRange { memory: &*memory, offset: 24, size: 4, element: 4 };
         stream.write(words, &WORDS.to_ne_bytes())?;
         stream.synchronize()?;
         Ok(Output { stream, memory, state: Mutex::default() })
@@ -128,8 +128,10 @@ impl Output {
         for part in parts(state.read, end) {
             self.stream.fill(self.range(part), FillPattern::Bytes4(0))?;
         }
-        self.stream
-            .write(MemoryRange { memory: &*self.memory, offset: READ, size: 8 }, &end.to_ne_bytes())?;
+        self.stream.write(
+            MemoryRange { memory: &*self.memory, offset: READ, size: 8, element: 8 },
+            &end.to_ne_bytes(),
+        )?;
         self.stream.synchronize()?;
         state.read = end;
         Ok(())
@@ -137,7 +139,8 @@ impl Output {
 
     fn header(&self) -> Result<Header, Problem> {
         let mut bytes = [0u8; HEADER];
-        self.stream.read(MemoryRange { memory: &*self.memory, offset: 0, size: HEADER }, &mut bytes)?;
+        self.stream
+            .read(MemoryRange { memory: &*self.memory, offset: 0, size: HEADER, element: 8 }, &mut bytes)?;
         let [a, b, _, _, lost, failed, ..] = values::words(&bytes)[..] else {
             return Err(Problem::from("what kernels print cannot be read".to_string()));
         };
@@ -157,7 +160,7 @@ impl Output {
 
     fn range(&self, part: Part) -> MemoryRange<'_> {
         let offset = HEADER.saturating_add(part.first.saturating_mul(4));
-        MemoryRange { memory: &*self.memory, offset, size: part.words.saturating_mul(4) }
+        MemoryRange { memory: &*self.memory, offset, size: part.words.saturating_mul(4), element: 4 }
     }
 }
 

@@ -99,7 +99,7 @@ impl NdRange {
     ///
     /// This is the third parameter of CUDA's and HIP's launches
     /// (<https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#execution-configuration>); other devices
-    /// refuse it. [`Arg::Local`](crate::Arg::Local) is for kernels with a local pointer argument.
+    /// refuse it. [`Arg::local`](crate::Arg::local) is for kernels with a local pointer argument.
     #[must_use]
     pub fn with_shared_memory(mut self, bytes: u32) -> NdRange {
         self.shared_memory = bytes;

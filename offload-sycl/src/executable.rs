@@ -74,7 +74,7 @@ impl BundleProgram {
         image.built.kernel(full)
     }
 
-    /// Copies buffers to the device, runs a kernel over `range`, waits, copies [`Arg::InOut`] buffers back, and returns
+    /// Copies buffers to the device, runs a kernel over `range`, waits, copies the buffers of [`Arg::in_out`] back, and returns
     /// how long the kernel ran.
     ///
     /// # Errors

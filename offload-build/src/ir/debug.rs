@@ -26,6 +26,8 @@ struct Type {
     is_const: bool,
     /// In bits, of a value.
     size: Option<u32>,
+    /// In bits, of what a pointer points to.
+    element_size: Option<u32>,
 }
 
 impl<'a> DebugInfo<'a> {
@@ -127,8 +129,10 @@ impl<'a> DebugInfo<'a> {
 impl Type {
     fn with(mut self, base: String, node: &str) -> Type {
         self.base = base;
-        if self.stars == 0 {
-            self.size = size(node);
+        match self.stars {
+            0 => self.size = size(node),
+            1 => self.element_size = size(node),
+            _ => {}
         }
         self
     }
@@ -147,8 +151,13 @@ fn argument(found: Type, param: &Param<'_>, name: &str) -> KernelArg {
         base_type: format!("{}{}", found.base, "*".repeat(behind)),
         kind,
         size: found.size.filter(|_| kind == ArgKind::Value).and_then(|bits| bits.checked_div(8)),
+        element_size: found.element_size.filter(|_| kind != ArgKind::Local).and_then(whole_bytes),
         is_const: found.is_const,
     }
+}
+
+fn whole_bytes(bits: u32) -> Option<u32> {
+    bits.checked_div(8).filter(|bytes| *bytes != 0)
 }
 
 fn size(node: &str) -> Option<u32> {

@@ -4,6 +4,7 @@
 use offload_format::pack::ArgKind;
 
 use super::kernel::KernelArg;
+use super::types::Types;
 use super::{Param, integers};
 
 /// The arguments that the metadata of a function describes; `attached` finds the operands of one kind. None for a
@@ -11,6 +12,7 @@ use super::{Param, integers};
 pub(super) fn arguments<'a>(
     attached: &impl Fn(&str) -> Option<&'a str>,
     params: &[Param<'_>],
+    structures: &Types<'_>,
 ) -> Vec<KernelArg> {
     let strings = |kind| attached(kind).map(strings).unwrap_or_default();
     let (types, base_types) = (strings("kernel_arg_type"), strings("kernel_arg_base_type"));
@@ -26,11 +28,32 @@ pub(super) fn arguments<'a>(
             type_name: text(&types),
             base_type: pointee(kind, &plain_vector(&base_type)).to_string(),
             kind,
-            size: params.get(index).filter(|_| kind == ArgKind::Value).and_then(Param::size),
+            size: params
+                .get(index)
+                .filter(|_| kind == ArgKind::Value)
+                .and_then(|param| param.size(structures)),
+            element_size: element_size(kind, &base_type, structures),
             is_const: text(&qualifiers).split(' ').any(|word| word == "const"),
         }
     });
     described.collect()
+}
+
+/// Size in bytes of the structure that a pointer of type `base_type` points to. clang names a structure by its tag or its
+/// typedef, and metadata has the word `struct` with a tag alone.
+fn element_size(kind: ArgKind, base_type: &str, types: &Types<'_>) -> Option<u32> {
+    if !matches!(kind, ArgKind::Global | ArgKind::Constant) {
+        return None;
+    }
+    let name = base_type.strip_suffix('*')?;
+    let name = name.strip_prefix("struct ").or_else(|| name.strip_prefix("union ")).unwrap_or(name);
+    let is_identifier = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if !is_identifier(name) {
+        return None;
+    }
+    let layout =
+        types.layout(&format!("%struct.{name}")).or_else(|| types.layout(&format!("%union.{name}")))?;
+    u32::try_from(layout.size).ok().filter(|size| *size != 0)
 }
 
 /// What a pointer points to.

@@ -21,6 +21,8 @@ pub(crate) struct KernelArg {
     pub(crate) kind: ArgKind,
     /// Size in bytes of a value, where its type in LLVM's IR says it.
     pub(crate) size: Option<u32>,
+    /// As [`ArgInfo::element_size`].
+    pub(crate) element_size: Option<u32>,
     /// As [`ArgInfo::is_const`].
     pub(crate) is_const: bool,
 }
@@ -30,7 +32,10 @@ impl Kernel {
     pub(crate) fn record(&self) -> KernelInfo {
         let arg = |arg: &KernelArg| {
             let info = ArgInfo::new(arg.kind).named(arg.name.clone(), arg.type_name.clone());
-            let info = info.with_size(arg.size).with_base_type(arg.base_type.clone());
+            let info = info
+                .with_size(arg.size)
+                .with_element_size(arg.element_size)
+                .with_base_type(arg.base_type.clone());
             if arg.is_const { info.constant() } else { info }
         };
         {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::debug::DebugInfo;
 use super::kernel::{Kernel, KernelArg};
+use super::types::Types;
 use super::{Param, described, global_name, integers, is_kernel, params};
 
 /// Attachments of a `define` line, then of the nodes: `!13` to its operands.
@@ -11,6 +12,7 @@ type Nodes<'a> = BTreeMap<&'a str, &'a str>;
 
 /// The kernels that a module defines, in order.
 pub(crate) fn kernels(module: &str) -> Vec<Kernel> {
+    let types = Types::of(module);
     let mut nodes = Nodes::new();
     for line in module.lines() {
         let node = line.strip_prefix('!').and_then(|rest| rest.split_once(" = "));
@@ -21,7 +23,7 @@ pub(crate) fn kernels(module: &str) -> Vec<Kernel> {
         }
     }
     let defined = module.lines().filter(|line| line.starts_with("define ") && is_kernel(line));
-    defined.filter_map(|line| kernel(line, &nodes)).collect()
+    defined.filter_map(|line| kernel(line, &nodes, &types)).collect()
 }
 
 /// Describes the arguments of `kernels` as debug information in `module`, IR of the same source, does.
@@ -37,22 +39,26 @@ pub(crate) fn take_types(kernels: &mut [Kernel], module: &str) {
     }
 }
 
-fn kernel(line: &str, nodes: &Nodes<'_>) -> Option<Kernel> {
+fn kernel(line: &str, nodes: &Nodes<'_>, types: &Types<'_>) -> Option<Kernel> {
     let (name, rest) = global_name(line)?;
     let attached = |kind: &str| {
         let node = rest.split_once(&format!("!{kind} !"))?.1;
         nodes.get(node.split([' ', '{']).next()?).copied()
     };
     let params = params(rest).map(|(list, _)| list).unwrap_or_default();
-    let described = described::arguments(&attached, &params);
+    let described = described::arguments(&attached, &params, types);
     // Only OpenCL C describes its arguments; of other languages there is the signature.
-    let args = if described.is_empty() { params.iter().map(plain_arg).collect() } else { described };
+    let args = if described.is_empty() {
+        params.iter().map(|param| plain_arg(param, types)).collect()
+    } else {
+        described
+    };
     let size = attached("reqd_work_group_size").map(integers).unwrap_or_default();
     let required_work_group = <[u32; 3]>::try_from(size).ok().filter(|size| *size != [0; 3]);
     Some(Kernel { name: name.to_string(), args, required_work_group })
 }
 
-fn plain_arg(param: &Param<'_>) -> KernelArg {
+fn plain_arg(param: &Param<'_>, types: &Types<'_>) -> KernelArg {
     let type_name = param.type_text().to_string();
     let name = if param.name().starts_with(|c: char| c.is_ascii_digit()) { "" } else { param.name() };
     KernelArg {
@@ -61,7 +67,8 @@ fn plain_arg(param: &Param<'_>) -> KernelArg {
         base_type: String::new(),
         type_name,
         kind: param.kind(),
-        size: param.size(),
+        size: param.size(types),
+        element_size: None,
         is_const: false,
     }
 }
@@ -99,6 +106,22 @@ define spir_kernel void @none() #0 {
         assert_eq!((x.base_type.as_str(), x.is_const, a.is_const), ("float", true, false));
         assert_eq!((a.size, x.size), (Some(4), None));
         assert!(kernels[1].args.is_empty());
+    }
+
+    #[test]
+    fn structures_have_the_size_that_their_members_have() {
+        let module = r#"
+%struct.particle = type { <3 x float>, float, [12 x i8] }
+%union.number = type { double }
+%struct.body = type { i32, double }
+define spir_kernel void @k(ptr addrspace(1) %p, ptr addrspace(1) %n, ptr addrspace(1) %b, ptr addrspace(1) %u, ptr byval(%struct.particle) align 16 %v) #0 !kernel_arg_addr_space !3 !kernel_arg_base_type !6 {
+!3 = !{i32 1, i32 2, i32 1, i32 1, i32 0}
+!6 = !{!"struct particle*", !"union number*", !"body*", !"struct unused*", !"struct particle"}
+"#;
+        let kernels = kernels(module);
+        let elements: Vec<_> = kernels[0].args.iter().map(|arg| arg.element_size).collect();
+        assert_eq!(elements, [Some(32), Some(8), Some(16), None, None]);
+        assert_eq!(kernels[0].args[4].size, Some(32));
     }
 
     #[test]

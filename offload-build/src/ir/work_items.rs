@@ -40,7 +40,6 @@ mod plan;
 mod state;
 mod stores;
 mod text;
-mod types;
 mod validity;
 
 use std::collections::BTreeSet;
@@ -57,10 +56,10 @@ pub(crate) use self::interleaved::{Interleaved, with_others, without_others};
 use self::numbered::{Numbered, Numbers};
 use self::plan::Plan;
 use self::text::without_invariance;
-use self::types::Types;
 use super::rewrite::local_arrays;
 use super::{Kernel, global_name, reaching};
 use crate::error::{Error, Result};
+use crate::ir::types::Types;
 
 /// The function that one work-item of kernel `K` runs is called this and `K`; its argument is the argument array.
 pub(crate) const WORK_ITEM_PREFIX: &str = "__offload_work_item_";

@@ -11,8 +11,11 @@ pub(crate) fn completed(kernels: Vec<KernelInfo>, declared: &[KernelInfo]) -> Ve
     let complete = |kernel: KernelInfo| match (is_typed(&kernel), declaration(&kernel, declared)) {
         (false, Some(args)) => {
             let mut kernel = kernel;
-            let sizes: Vec<_> = kernel.args.iter().flatten().map(|arg| arg.size).collect();
-            let sized = args.iter().zip(sizes).map(|(arg, size)| arg.clone().with_size(size));
+            let known: Vec<ArgInfo> = kernel.args.into_iter().flatten().collect();
+            let sized = args
+                .iter()
+                .zip(known)
+                .map(|(arg, known)| arg.clone().with_size(known.size).with_element_size(known.element_size));
             kernel.args = Some(sized.collect());
             kernel
         }

@@ -23,6 +23,8 @@ pub(crate) enum Element {
     Rust(String),
     /// Any type with a bound, or arrays of such.
     Any { bound: Bound, lanes: u32 },
+    /// Any plain type of this size in bytes.
+    Sized(u32),
 }
 
 /// Which types a type parameter may be.
@@ -73,12 +75,20 @@ pub(super) fn of(arg: &ArgInfo) -> Result<Parameter, &'static str> {
     }
     Ok(match arg.kind {
         ArgKind::Value if base == "bool" => Parameter::Bool,
-        ArgKind::Value => Parameter::Value(element(base)),
+        ArgKind::Value => Parameter::Value(sized(element(base), arg.size)),
         ArgKind::Local => Parameter::Local(element(base)),
-        ArgKind::Constant => Parameter::Read(element(base)),
-        _ if arg.is_const => Parameter::Read(element(base)),
-        _ => Parameter::Write(element(base)),
+        ArgKind::Constant => Parameter::Read(sized(element(base), arg.element_size)),
+        _ if arg.is_const => Parameter::Read(sized(element(base), arg.element_size)),
+        _ => Parameter::Write(sized(element(base), arg.element_size)),
     })
+}
+
+/// A structure of this `size`, if that is known.
+fn sized(element: Element, size: Option<u32>) -> Element {
+    match (element, size) {
+        (Element::Any { bound: Bound::Plain, lanes: 1 }, Some(size)) => Element::Sized(size),
+        (element, _) => element,
+    }
 }
 
 fn element(base: &str) -> Element {
@@ -103,10 +113,10 @@ fn element(base: &str) -> Element {
 }
 
 /// Size in bytes of a value of the type `base`, if it is a number or a vector.
-pub(super) fn size(base: &str) -> Option<u32> {
+pub(crate) fn size(base: &str) -> Option<u32> {
     match element(base) {
         Element::Any { bound: Bound::Half, lanes } => lanes.checked_mul(2),
-        Element::Any { bound: Bound::Plain, .. } => None,
+        Element::Any { bound: Bound::Plain, .. } | Element::Sized(_) => None,
         Element::Rust(_) if base == "bool" => Some(1),
         Element::Rust(text) => {
             let (scalar, lanes) = text.trim_matches(['[', ']']).split_once("; ").unwrap_or((&text, "1"));
@@ -141,14 +151,21 @@ impl Parameter {
 
     /// The type parameter that it needs, called `name`.
     pub(crate) fn generic(&self, name: &str) -> Option<Generic> {
+        let bound = match self.element()? {
+            Element::Rust(_) => return None,
+            Element::Sized(_) => Bound::Plain,
+            Element::Any { bound, .. } => *bound,
+        };
+        Some(Generic { name: name.to_string(), bound })
+    }
+
+    fn element(&self) -> Option<&Element> {
         match self {
-            Parameter::Value(Element::Any { bound, .. })
-            | Parameter::Read(Element::Any { bound, .. })
-            | Parameter::Write(Element::Any { bound, .. })
-            | Parameter::Local(Element::Any { bound, .. }) => {
-                Some(Generic { name: name.to_string(), bound: *bound })
-            }
-            _ => None,
+            Parameter::Bool => None,
+            Parameter::Value(element)
+            | Parameter::Read(element)
+            | Parameter::Write(element)
+            | Parameter::Local(element) => Some(element),
         }
     }
 
@@ -171,6 +188,15 @@ impl Parameter {
     pub(crate) fn given(&self, name: &str, generic: &str) -> String {
         const ARG: &str = "::offload_rt::KernelArg";
         match self {
+            Parameter::Value(Element::Sized(size)) => {
+                format!("{ARG}::value_of_size::<{generic}, {size}>(&{name})")
+            }
+            Parameter::Read(Element::Sized(size)) => {
+                format!("{ARG}::buffer_of_size::<{generic}, {size}>({name})")
+            }
+            Parameter::Write(Element::Sized(size)) => {
+                format!("{ARG}::buffer_mut_of_size::<{generic}, {size}>({name})")
+            }
             Parameter::Bool => format!("{ARG}::value(&u8::from({name}))"),
             Parameter::Value(_) => format!("{ARG}::value(&{name})"),
             Parameter::Read(element) => format!("{ARG}::buffer::<{}>({name})", element.rust(generic)),
@@ -185,6 +211,7 @@ impl Element {
         match self {
             Element::Rust(text) => text.clone(),
             Element::Any { lanes, .. } => array(generic, *lanes),
+            Element::Sized(_) => generic.to_string(),
         }
     }
 }
@@ -238,6 +265,22 @@ mod tests {
         assert!(of(&ArgInfo::new(ArgKind::Image)).unwrap_err().contains("image"));
         assert!(of(&ArgInfo::new(ArgKind::Global).with_base_type("float*")).is_err());
         assert!(of(&ArgInfo::new(ArgKind::Value)).is_err());
+    }
+
+    #[test]
+    fn structures_have_the_size_of_the_kernel_s() {
+        let value = ArgInfo::new(ArgKind::Value).with_base_type("struct s").with_size(48);
+        assert_eq!(of(&value), Ok(Parameter::Value(Element::Sized(48))));
+        let global = ArgInfo::new(ArgKind::Global).with_base_type("struct s").with_element_size(12);
+        let parameter = of(&global).unwrap();
+        assert_eq!(parameter.generic("T").unwrap().bound, Bound::Plain);
+        assert!(parameter.given("x", "T").contains("::<T, 12>(x)"));
+        // Another variant has another structure.
+        let other = of(&global.with_element_size(16)).unwrap();
+        assert_eq!(
+            parameter.merged(&other),
+            Ok(Parameter::Write(Element::Any { bound: Bound::Plain, lanes: 1 }))
+        );
     }
 
     #[test]

@@ -160,7 +160,7 @@ impl ArgInfo {
     /// An argument of which nothing but its kind is known.
     pub fn new(kind: ArgKind) -> ArgInfo {
         let [name, type_name, base_type] = [const { String::new() }; 3];
-        ArgInfo { name, type_name, kind, size: None, base_type, is_const: false }
+        ArgInfo { name, type_name, kind, size: None, base_type, element_size: None, is_const: false }
     }
 
     /// The same with its name and its type in the source.
@@ -173,6 +173,12 @@ impl ArgInfo {
     #[must_use]
     pub fn with_size(self, size: impl Into<Option<u32>>) -> ArgInfo {
         ArgInfo { size: size.into(), ..self }
+    }
+
+    /// The same with the size in bytes of what it points to.
+    #[must_use]
+    pub fn with_element_size(self, size: impl Into<Option<u32>>) -> ArgInfo {
+        ArgInfo { element_size: size.into(), ..self }
     }
 
     /// The same with its type as [`ArgInfo::base_type`] has it.
@@ -206,6 +212,13 @@ open_enum! {
     }
 }
 
+impl ArgKind {
+    /// Whether it is a pointer to values that the launch gives.
+    pub(super) fn points_to_elements(self) -> bool {
+        matches!(self, ArgKind::Global | ArgKind::Constant)
+    }
+}
+
 /// An argument of a [`KernelInfo`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -222,6 +235,8 @@ pub struct ArgInfo {
     /// Its type without typedefs and qualifiers, for a pointer that of what it points to, in OpenCL C's words (`float`,
     /// `uint4`, `struct particle`); empty if that is not known.
     pub base_type: String,
+    /// Size in bytes of what a pointer to global or constant memory points to, if known.
+    pub element_size: Option<u32>,
     /// Whether it is a pointer to what the source declares `const`, or to constant memory.
     pub is_const: bool,
 }
@@ -340,11 +355,15 @@ pub(super) fn same_needs(one: &[u8], other: &[u8]) -> bool {
 
 pub(super) fn arg(tables: &Tables<'_>, record: &[u8]) -> Result<ArgInfo, Error> {
     const WHAT: &str = "the argument record";
+    let kind = ArgKind::from_u16(bytes::u16_at(record, 16, WHAT)?);
+    let size = Some(bytes::u32_at(record, 20, WHAT)?).filter(|size| *size != 0);
+    let points = kind.points_to_elements();
     Ok(ArgInfo {
         name: tables.text(record, 0)?.to_string(),
         type_name: tables.text(record, 8)?.to_string(),
-        kind: ArgKind::from_u16(bytes::u16_at(record, 16, WHAT)?),
-        size: Some(bytes::u32_at(record, 20, WHAT)?).filter(|v| *v != 0),
+        kind,
+        size: size.filter(|_| !points),
+        element_size: size.filter(|_| points),
         base_type: tables.text(record, 24)?.to_string(),
         is_const: bytes::u16_at(record, 18, WHAT)? & ARG_IS_CONST != 0,
     })

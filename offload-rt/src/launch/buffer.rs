@@ -154,7 +154,12 @@ impl<'a> Part<'a> {
     /// In bytes. The products fit, because the memory was allocated.
     fn range<T>(self) -> MemoryRange<'a> {
         let bytes = |values: usize| values.saturating_mul(size_of::<T>());
-        MemoryRange { memory: self.memory, offset: bytes(self.start), size: bytes(self.len) }
+        MemoryRange {
+            memory: self.memory,
+            offset: bytes(self.start),
+            size: bytes(self.len),
+            element: size_of::<T>(),
+        }
     }
 }
 

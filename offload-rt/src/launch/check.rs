@@ -14,8 +14,8 @@ pub(super) const MOST_LOCAL: usize = 1 << 30;
 pub(super) enum Given {
     /// A value of this size in bytes.
     Value(usize),
-    /// Global or constant memory.
-    Buffer,
+    /// Global or constant memory with values of this size in bytes.
+    Buffer { element: usize },
     /// Local memory of this size in bytes.
     Local(usize),
 }
@@ -58,7 +58,7 @@ fn check_arg(known: &ArgInfo, given: Given) -> Result<(), String> {
             Some(size) if size as usize != bytes => Err(format!("is {size} bytes, {bytes} are given")),
             _ => Ok(()),
         },
-        (ArgKind::Global | ArgKind::Constant, Given::Buffer) => Ok(()),
+        (ArgKind::Global | ArgKind::Constant, Given::Buffer { element }) => check_elements(known, element),
         (ArgKind::Local, Given::Local(0)) => Err("needs local memory, 0 bytes are given".to_string()),
         (ArgKind::Local, Given::Local(size)) if size > MOST_LOCAL => {
             Err(format!("can have at most {MOST_LOCAL} bytes of local memory, {size} are given"))
@@ -71,10 +71,23 @@ fn check_arg(known: &ArgInfo, given: Given) -> Result<(), String> {
     }
 }
 
+/// Refuses values of another stride than the kernel's. What is a whole number of them, or a part of one, may be another
+/// view of the same memory: numbers for a vector, bytes for a structure.
+fn check_elements(known: &ArgInfo, given: usize) -> Result<(), String> {
+    let Some(size) = known.element_size else { return Ok(()) };
+    let size = size as usize;
+    if given == 0 || size.is_multiple_of(given) || given.is_multiple_of(size) {
+        return Ok(());
+    }
+    let of_four = given.checked_mul(4) == size.checked_mul(3) && known.base_type.ends_with('3');
+    let reason = if of_four { "; OpenCL C's vectors of three take the room of four" } else { "" };
+    Err(format!("points to values of {size} bytes, values of {given} bytes are given{reason}"))
+}
+
 fn word(given: Given) -> &'static str {
     match given {
         Given::Value(_) => "a value",
-        Given::Buffer => "a buffer",
+        Given::Buffer { .. } => "a buffer",
         Given::Local(_) => "local memory",
     }
 }
@@ -120,6 +133,25 @@ mod tests {
         for (kind, size, arg, fits) in cases {
             let shown = format!("{kind} {size:?} {arg:?}");
             assert_eq!(checked(&kernel(&[(kind, size)]), &range, &[arg]).is_ok(), fits, "{shown}");
+        }
+    }
+
+    #[test]
+    fn strides_are_compared() {
+        let range = NdRange::new(&[4], &[2]).unwrap();
+        let mut vectors = KernelInfo::new("k");
+        vectors.args = Some(vec![ArgInfo::new(ArgKind::Global).with_element_size(16)]);
+        let cases = [
+            (Arg::input(&[[0f32; 4]; 2]), true),
+            (Arg::input(&[0f32; 8]), true),
+            (Arg::input(&[0u8; 32]), true),
+            (Arg::input(&[[0f32; 8]; 2]), true),
+            (Arg::input(&[[0f32; 3]; 2]), false),
+            (Arg::input(&[[0f32; 5]; 2]), false),
+            (Arg::input::<f32>(&[]), true),
+        ];
+        for (arg, fits) in cases {
+            assert_eq!(checked(&vectors, &range, std::slice::from_ref(&arg)).is_ok(), fits, "{arg:?}");
         }
     }
 

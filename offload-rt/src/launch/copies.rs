@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::args::Arg;
+use super::args::{Arg, ArgKind};
 use super::buffer::Buffer;
 use super::program::{Kernel, Program};
 use super::stream::Stream;
@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::range::NdRange;
 
 impl Program {
-    /// Copies buffers to the device, runs `kernel` over `range`, waits, copies [`Arg::InOut`] buffers back, and returns
+    /// Copies buffers to the device, runs `kernel` over `range`, waits, copies the buffers of [`Arg::in_out`] back, and returns
     /// how long the kernel ran. After an error their contents are unspecified.
     ///
     /// Programs that launch more than once keep their data on the device, with a [`Stream`](crate::Stream) and
@@ -21,7 +21,7 @@ impl Program {
     /// As [`Program::kernel`] and [`Kernel::launch`]; or the kernel failed.
     ///
     /// # Safety
-    /// As that of [`Kernel::launch`]; the kernel does not write to [`Arg::In`] buffers.
+    /// As that of [`Kernel::launch`]; the kernel does not write to the buffers of [`Arg::input`].
     #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
     pub unsafe fn launch(
         &self,
@@ -62,8 +62,8 @@ impl Kernel {
         stream.synchronize()?;
         let buffers: Vec<Option<Buffer<u8>>> = copies.into_iter().map(Copied::into_buffer).collect();
         for (arg, buffer) in args.iter_mut().zip(&buffers) {
-            if let (Arg::InOut(bytes), Some(buffer)) = (arg, buffer) {
-                stream.read(buffer, bytes)?;
+            if let (ArgKind::InOut(values), Some(buffer)) = (&mut arg.0, buffer) {
+                stream.read(buffer, values.bytes)?;
             }
         }
         end.since(&start)
@@ -79,11 +79,11 @@ enum Copied<'a> {
 
 impl<'a> Copied<'a> {
     fn of(arg: &'a Arg<'_>, stream: &Stream) -> Result<Copied<'a>, Error> {
-        Ok(match arg {
-            Arg::In(bytes) => Copied::Buffer(stream.upload(bytes)?),
-            Arg::InOut(bytes) => Copied::Buffer(stream.upload(bytes)?),
-            Arg::Value(bytes) => Copied::Value(bytes),
-            Arg::Local(size) => Copied::Local(*size),
+        Ok(match &arg.0 {
+            ArgKind::In(values) => Copied::Buffer(stream.upload(values.bytes)?),
+            ArgKind::InOut(values) => Copied::Buffer(stream.upload(values.bytes)?),
+            ArgKind::Value(bytes) => Copied::Value(bytes),
+            ArgKind::Local(size) => Copied::Local(*size),
         })
     }
 

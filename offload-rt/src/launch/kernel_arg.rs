@@ -28,10 +28,30 @@ impl<'a> KernelArg<'a> {
         KernelArg(KernelArgKind::Local(count.saturating_mul(size_of::<T>())))
     }
 
+    /// [`KernelArg::value`] of a type of `SIZE` bytes; another one does not compile.
+    pub fn value_of_size<T: Plain, const SIZE: usize>(value: &'a T) -> KernelArg<'a> {
+        const { assert!(size_of::<T>() == SIZE, "the kernel takes a value of another size") };
+        KernelArg::value(value)
+    }
+
+    /// [`KernelArg::buffer`] of values of `SIZE` bytes; others do not compile.
+    pub fn buffer_of_size<T: Plain, const SIZE: usize>(values: impl Into<Slice<'a, T>>) -> KernelArg<'a> {
+        const { assert!(size_of::<T>() == SIZE, "the kernel's pointer is to values of another size") };
+        KernelArg::buffer(values)
+    }
+
+    /// [`KernelArg::buffer_mut`] of values of `SIZE` bytes; others do not compile.
+    pub fn buffer_mut_of_size<T: Plain, const SIZE: usize>(
+        values: impl Into<SliceMut<'a, T>>,
+    ) -> KernelArg<'a> {
+        const { assert!(size_of::<T>() == SIZE, "the kernel's pointer is to values of another size") };
+        KernelArg::buffer_mut(values)
+    }
+
     pub(super) fn given(&self) -> Given {
         match self.0 {
             KernelArgKind::Value(bytes) => Given::Value(bytes.len()),
-            KernelArgKind::Memory(_) => Given::Buffer,
+            KernelArgKind::Memory(range) => Given::Buffer { element: range.element },
             KernelArgKind::Local(size) => Given::Local(size),
         }
     }

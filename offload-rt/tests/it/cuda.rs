@@ -96,8 +96,7 @@ fn saxpy(program: &Program, seed: u32, n: usize) -> Duration {
     let x: Vec<f32> = (0..n).map(|i| ((i as u32 ^ seed) % 1000) as f32).collect();
     let mut y: Vec<f32> = (0..n).map(|i| (i % 77) as f32).collect();
     let range = NdRange::new(&[(n as u64).next_multiple_of(256)], &[256]).unwrap();
-    let mut args =
-        [Arg::value(&3.0f32), Arg::input(&x), Arg::in_out(&mut y), Arg::Value(&(n as u32).to_ne_bytes())];
+    let mut args = [Arg::value(&3.0f32), Arg::input(&x), Arg::in_out(&mut y), Arg::value(&(n as u32))];
     let took = launch(program, "saxpy", &range, &mut args).unwrap();
     for (i, (x, y)) in x.iter().zip(&y).enumerate() {
         assert_eq!(*y, 3.0 * x + (i % 77) as f32, "seed {seed}, {i} of {n}");
@@ -190,7 +189,7 @@ fn local_arguments_do_not_overlap() {
     let mut out = vec![[0u32; 2]; 128];
     let range = NdRange::new(&[128], &[32]).unwrap();
     // 132 bytes: what comes behind starts at 144.
-    let mut args = [Arg::in_out(&mut out), Arg::Local(132), Arg::local::<u32>(32)];
+    let mut args = [Arg::in_out(&mut out), Arg::local::<u8>(132), Arg::local::<u32>(32)];
     launch(&program, "mirror", &range, &mut args).unwrap();
     for (i, found) in out.iter().enumerate() {
         let mirrored = 31 - i as u32 % 32;
@@ -219,7 +218,7 @@ fn shared_memory_goes_up_to_the_device_s_limit() {
     // The same through arguments.
     let mut out = vec![[0u32; 2]; 64];
     let half = limit as usize / 32 * 16;
-    let mut args = [Arg::in_out(&mut out), Arg::Local(half), Arg::Local(half)];
+    let mut args = [Arg::in_out(&mut out), Arg::local::<u8>(half), Arg::local::<u8>(half)];
     launch(&program, "mirror", &one_group(64), &mut args).unwrap();
     assert_eq!((out[0], out[63]), ([63, 1063], [0, 1000]));
 }
@@ -298,7 +297,7 @@ fn ranges_of_three_dimensions_are_grids() {
 }
 
 fn saxpy_args() -> [Arg<'static>; 4] {
-    [Arg::Value(&[0; 4]), Arg::In(&[]), Arg::In(&[]), Arg::Value(&[0; 4])]
+    [Arg::value(&[0u8; 4]), Arg::input::<u8>(&[]), Arg::input::<u8>(&[]), Arg::value(&[0u8; 4])]
 }
 
 #[test]
@@ -314,7 +313,7 @@ fn launches_that_do_not_fit_the_kernel_are_refused() {
     let error = refusal(&program, "mirror", &range, &mut []);
     assert!(error.contains("the image has no such kernel\nhint: it has saxpy"), "{error}");
     let mut args = saxpy_args();
-    args[0] = Arg::Value(&[0; 8]);
+    args[0] = Arg::value(&[0u8; 8]);
     let error = refusal(&program, "saxpy", &range, &mut args);
     assert!(error.contains("argument 0 (`float x`) is 4 bytes, 8 are given"), "{error}");
     let required = {
@@ -323,7 +322,7 @@ fn launches_that_do_not_fit_the_kernel_are_refused() {
         info
     };
     let program = open(&device, KERNELS, vec![required]).unwrap();
-    let error = refusal(&program, "count", &range, &mut [Arg::In(&[0; 4])]);
+    let error = refusal(&program, "count", &range, &mut [Arg::input(&[0u8; 4])]);
     assert!(error.contains("it requires the local size [2, 2, 2], not [32, 1, 1]"), "{error}");
 }
 
@@ -339,7 +338,7 @@ fn what_the_pack_says_wrongly_the_driver_notices() {
     if opened(&device).kernels().is_empty() {
         return;
     }
-    let error = refusal(&program, "crash", &one_group(1), &mut [Arg::Value(&[0; 8])]);
+    let error = refusal(&program, "crash", &one_group(1), &mut [Arg::value(&[0u8; 8])]);
     assert!(error.contains("it takes 0 arguments, 1 are given"), "{error}");
 }
 

@@ -98,8 +98,7 @@ fn saxpy(program: &Program, seed: u32, n: usize) {
     let x: Vec<f32> = (0..n).map(|i| ((i as u32 ^ seed) % 1000) as f32).collect();
     let mut y: Vec<f32> = (0..n).map(|i| (i % 77) as f32).collect();
     let range = NdRange::linear(n as u64, 256).unwrap();
-    let mut args =
-        [Arg::value(&3.0f32), Arg::input(&x), Arg::in_out(&mut y), Arg::Value(&(n as u32).to_ne_bytes())];
+    let mut args = [Arg::value(&3.0f32), Arg::input(&x), Arg::in_out(&mut y), Arg::value(&(n as u32))];
     launch(program, "saxpy", &range, &mut args).unwrap();
     for (i, (x, y)) in x.iter().zip(&y).enumerate() {
         assert_eq!(*y, 3.0 * x + (i % 77) as f32, "seed {seed}, {i} of {n}");
@@ -107,7 +106,7 @@ fn saxpy(program: &Program, seed: u32, n: usize) {
 }
 
 fn saxpy_args() -> [Arg<'static>; 4] {
-    [Arg::Value(&[0; 4]), Arg::In(&[]), Arg::In(&[]), Arg::Value(&[0; 4])]
+    [Arg::value(&[0u8; 4]), Arg::input::<u8>(&[]), Arg::input::<u8>(&[]), Arg::value(&[0u8; 4])]
 }
 
 #[test]
@@ -182,7 +181,7 @@ fn one_argument_is_in_local_memory() {
     let mut args = [Arg::in_out(&mut out), Arg::local::<u32>(32)];
     launch(&program, "mirror", &range, &mut args).unwrap();
     assert!(out.iter().enumerate().all(|(i, found)| *found == 31 - i as u32 % 32), "{out:?}");
-    let error = refusal(&program, "mirror", &range, &mut [Arg::Local(4), Arg::Local(4)]);
+    let error = refusal(&program, "mirror", &range, &mut [Arg::local::<u8>(4), Arg::local::<u8>(4)]);
     assert!(error.contains("kernel `mirror`: it has 2 arguments in local memory; HIP's launch"), "{error}");
 }
 
@@ -260,7 +259,7 @@ fn launches_that_do_not_fit_the_kernel_are_refused() {
     let error = refusal(&program, "mirror", &range, &mut []);
     assert!(error.contains("the image has no such kernel\nhint: it has saxpy"), "{error}");
     let mut args = saxpy_args();
-    args[0] = Arg::Value(&[0; 8]);
+    args[0] = Arg::value(&[0u8; 8]);
     let error = refusal(&program, "saxpy", &range, &mut args);
     assert!(error.contains("argument 0 (`float x`) is 4 bytes, 8 are given"), "{error}");
     let error = refusal(&opened(&device), "none", &range, &mut []);

@@ -66,6 +66,7 @@ mod specialised;
 mod stale;
 mod static_library;
 mod strip;
+mod structures;
 mod support;
 mod surroundings;
 mod sycl_verdicts;

@@ -11,7 +11,7 @@ use super::facts::Facts;
 use super::flow::Flow;
 use super::function::{Function, Instruction, Kind, operands};
 use super::state;
-use super::types::{Types, first_type};
+use crate::ir::types::{Types, first_type};
 
 /// Kernels with more accesses are taken for ones with conflicts: they have too many pairs to look at.
 const MAX_ACCESSES: usize = 200;
@@ -254,7 +254,7 @@ impl Step {
         let rest = ["inbounds ", "nusw ", "nuw "]
             .iter()
             .fold(rest, |rest, word| rest.strip_prefix(word).unwrap_or(rest));
-        let parts = super::types::list(rest);
+        let parts = crate::ir::types::list(rest);
         let [ty, base, index, ..] = parts.as_slice() else { return None };
         let is_only = parts.get(3).is_none_or(|part| part.starts_with('!'));
         if !is_only {

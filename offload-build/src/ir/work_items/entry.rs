@@ -11,8 +11,8 @@ use offload_format::pack::ArgKind;
 
 use super::WORK_ITEM_PREFIX;
 use super::numbered::Numbered;
-use super::types::first_type;
 use crate::error::{Error, Result};
+use crate::ir::types::first_type;
 use crate::ir::{Kernel, KernelArg, Param, debug, global_name, params};
 
 /// A copy of `module` with a function of one work-item for each of `kernels`, which it defines, and a table of the
@@ -261,7 +261,7 @@ mod tests {
 
     fn arg(kind: ArgKind, size: Option<u32>) -> KernelArg {
         let [name, type_name, base_type] = ["x", "t", "t"].map(str::to_string);
-        KernelArg { name, type_name, base_type, kind, size, is_const: false }
+        KernelArg { name, type_name, base_type, kind, size, element_size: None, is_const: false }
     }
 
     fn kernel(args: Vec<KernelArg>) -> Kernel {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use offload_format::pack::ArgKind;
 
 use super::function::{Function, Instruction, Kind};
-use super::types::{first_type, list};
+use crate::ir::types::{first_type, list};
 use crate::ir::{Kernel, global_name};
 
 /// What is known of local memory.
@@ -211,7 +211,7 @@ fn is_local(address: &str, reached: &BTreeMap<String, Reach>, memory: &LocalMemo
 mod tests {
     use super::*;
     use crate::ir::KernelArg;
-    use crate::ir::work_items::types::Types;
+    use crate::ir::types::Types;
 
     fn marked(body: &str) -> Vec<bool> {
         let arg = |kind| KernelArg {
@@ -220,6 +220,7 @@ mod tests {
             base_type: "uint".into(),
             kind,
             size: None,
+            element_size: None,
             is_const: false,
         };
         let args = vec![arg(ArgKind::Global), arg(ArgKind::Local)];

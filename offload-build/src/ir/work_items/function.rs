@@ -1,7 +1,7 @@
 //! A function of LLVM IR as blocks of instructions, cut at every wait.
 
 use super::text::{Line, local_name};
-use super::types::{Types, list};
+use crate::ir::types::{Types, list};
 use crate::ir::{global_name, params};
 
 /// What a work-item calls to wait for the others of its group.

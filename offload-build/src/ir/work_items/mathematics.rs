@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::numbered::Numbered;
-use super::types::closing;
+use crate::ir::types::closing;
 
 /// What the functions are called while work-items are compiled one by one: nobody knows a body to inline.
 pub(super) const PREFIX: &str = "@__offload_math.";

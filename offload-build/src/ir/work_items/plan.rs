@@ -8,8 +8,8 @@ use super::flow::Flow;
 use super::function::{End, Function, Kind, Rounds, Wait};
 use super::liveness;
 use super::memory::PrivateMemory;
-use super::types::{Layout, Types, after_word};
 use super::validity::Validity;
+use crate::ir::types::{Layout, Types, after_word};
 
 /// What programs align frames to, in bytes.
 const FRAME_ALIGNMENT: u64 = 128;

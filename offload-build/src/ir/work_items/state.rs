@@ -85,8 +85,8 @@ pub(super) fn axis(dimension: u64) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ir::types::Types;
     use crate::ir::work_items::function::Function;
-    use crate::ir::work_items::types::Types;
 
     fn state(line: &str) -> Option<State> {
         let types = Types::of("%struct.vec = type { i64, i64, i64 }\n");

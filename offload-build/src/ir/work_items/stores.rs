@@ -12,8 +12,8 @@ use super::facts;
 use super::flow::{Flow, Loop};
 use super::function::{Block, End, Function, Instruction, Kind, operands};
 use super::text::{Line, Part};
-use super::types::{Types, first_type};
 use super::validity::Validity;
+use crate::ir::types::{Types, first_type};
 
 /// The memory of no use.
 const SPARE: &str = "offload.spare";

@@ -1,7 +1,7 @@
 //! A line of LLVM IR taken apart into local names and what is between them.
 
-use super::types::Types;
 use crate::ir::name_at;
+use crate::ir::types::Types;
 
 /// One part of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -167,12 +167,13 @@ impl Tables {
     fn args(&mut self, args: &[ArgInfo]) -> Result<u32, Error> {
         let mut records = Vec::new();
         for arg in args {
+            let size = if arg.kind.points_to_elements() { arg.element_size } else { arg.size };
             let record = Record::default()
                 .text(self.text(&arg.name)?)
                 .text(self.text(&arg.type_name)?)
                 .u16(arg.kind.to_u16())
                 .u16(if arg.is_const { ARG_IS_CONST } else { 0 })
-                .u32(arg.size.unwrap_or(0))
+                .u32(size.unwrap_or(0))
                 .text(self.text(&arg.base_type)?);
             records.extend(record.done(ARG_RECORD));
         }

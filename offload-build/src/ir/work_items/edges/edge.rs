@@ -1,7 +1,7 @@
 //! An instruction that compares a position with an edge.
 
+use crate::ir::types::{closing, list};
 use crate::ir::work_items::function::Instruction;
-use crate::ir::work_items::types::{closing, list};
 
 /// An instruction whose result the ends of a row tell.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::ir::types::list;
 use crate::ir::work_items::facts::Facts;
 use crate::ir::work_items::function::{Block, Function, Instruction, Kind};
 use crate::ir::work_items::state::{self, State};
-use crate::ir::work_items::types::list;
 
 /// How a value changes from one work-item to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

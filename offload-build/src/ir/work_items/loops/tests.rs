@@ -1,7 +1,7 @@
 //! Loops with and without cuts.
 
 use super::*;
-use crate::ir::work_items::types::Types;
+use crate::ir::types::Types;
 
 /// Sums what lies `step` apart, from the work-item's position.
 const SUM: &str = "\

@@ -7,27 +7,27 @@ use crate::ir::name_at;
 
 /// The named types of a module.
 #[derive(Debug, Default)]
-pub(super) struct Types<'a> {
+pub(in crate::ir) struct Types<'a> {
     /// What is between the `%` and the ` = type`, and what follows.
     named: BTreeMap<&'a str, &'a str>,
 }
 
 /// How a value lies in memory, in bytes, on a CPU of 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
-    pub(super) size: u64,
-    pub(super) align: u64,
+pub(in crate::ir) struct Layout {
+    pub(in crate::ir) size: u64,
+    pub(in crate::ir) align: u64,
 }
 
 /// A type and the text after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Typed<'a> {
-    pub(super) ty: &'a str,
-    pub(super) rest: &'a str,
+pub(in crate::ir) struct Typed<'a> {
+    pub(in crate::ir) ty: &'a str,
+    pub(in crate::ir) rest: &'a str,
 }
 
 impl<'a> Types<'a> {
-    pub(super) fn of(module: &'a str) -> Types<'a> {
+    pub(in crate::ir) fn of(module: &'a str) -> Types<'a> {
         let mut named = BTreeMap::new();
         for line in module.lines().filter(|line| line.starts_with('%')) {
             let name = line.strip_prefix('%').and_then(name_at);
@@ -40,12 +40,12 @@ impl<'a> Types<'a> {
         Types { named }
     }
 
-    pub(super) fn is_named(&self, name: &str) -> bool {
+    pub(in crate::ir) fn is_named(&self, name: &str) -> bool {
         self.named.contains_key(name)
     }
 
     /// `None` for types without a size, and for those that this release does not know.
-    pub(super) fn layout(&self, ty: &str) -> Option<Layout> {
+    pub(in crate::ir) fn layout(&self, ty: &str) -> Option<Layout> {
         let ty = ty.trim();
         if let Some(name) = ty.strip_prefix('%').and_then(name_at) {
             return self.layout(self.named.get(name.name)?);
@@ -69,7 +69,7 @@ impl<'a> Types<'a> {
     }
 
     /// Of an alloca's operands: `[8 x float], align 4`, `i8, i64 128, align 16`.
-    pub(super) fn alloca(&self, text: &str) -> Option<Layout> {
+    pub(in crate::ir) fn alloca(&self, text: &str) -> Option<Layout> {
         let mut layout = None;
         for operand in list(text) {
             if let Some(align) = operand.strip_prefix("align ") {
@@ -91,7 +91,7 @@ impl<'a> Types<'a> {
     }
 
     /// The type of what an instruction gives, from its text after the `=`.
-    pub(super) fn result(&self, instruction: &str) -> Option<String> {
+    pub(in crate::ir) fn result(&self, instruction: &str) -> Option<String> {
         let (word, rest) = instruction.split_once(' ')?;
         Some(match word {
             "tail" | "musttail" | "notail" => return self.result(rest),
@@ -208,14 +208,14 @@ fn structure(members: &[Layout]) -> Option<Layout> {
 }
 
 /// What follows the word and the flags of an instruction.
-pub(super) fn after_word(text: &str) -> Option<&str> {
+pub(in crate::ir) fn after_word(text: &str) -> Option<&str> {
     let rest = text.split_once(' ')?.1;
     let typed = first_type(rest)?;
     rest.get(rest.len().checked_sub(typed.ty.len())?.checked_sub(typed.rest.len())?..)
 }
 
 /// The parts between commas that are in no bracket.
-pub(super) fn list(text: &str) -> Vec<&str> {
+pub(in crate::ir) fn list(text: &str) -> Vec<&str> {
     let (mut depth, mut start, mut parts) = (0u32, 0, Vec::new());
     for (at, char) in text.char_indices() {
         match char {
@@ -233,7 +233,7 @@ pub(super) fn list(text: &str) -> Vec<&str> {
 }
 
 /// The first type in `text`; flags and attributes may stand before it.
-pub(super) fn first_type(text: &str) -> Option<Typed<'_>> {
+pub(in crate::ir) fn first_type(text: &str) -> Option<Typed<'_>> {
     let mut rest = text.trim_start();
     while !rest.is_empty() {
         if let Some(found) = leading_type(rest) {
@@ -270,7 +270,7 @@ fn leading_type(text: &str) -> Option<Typed<'_>> {
 }
 
 /// Where the bracket that `text` starts with is closed.
-pub(super) fn closing(text: &str) -> Option<usize> {
+pub(in crate::ir) fn closing(text: &str) -> Option<usize> {
     let mut depth = 0u32;
     for (at, char) in text.char_indices() {
         match char {
