@@ -146,7 +146,7 @@ impl<'w> Copy<'w> {
 
     /// The compiler with `fault`.
     fn compiler(&self, fault: &Fault) -> Result<PathBuf> {
-        let file = self.file_of(fault)?;
+        let file = file_of(&self.root, fault)?;
         let text = fs::read_to_string(&file)?;
         fs::write(&file, text.replace(fault.find, fault.replace))?;
         let built = self.build();
@@ -170,26 +170,26 @@ impl<'w> Copy<'w> {
         cargo.quiet().run()?;
         Ok(())
     }
+}
 
-    /// The file that has the text of `fault`.
-    fn file_of(&self, fault: &Fault) -> Result<PathBuf> {
-        let mut files = Vec::new();
-        find_sources(&self.root.join(SOURCES), &mut files)?;
-        let mut found = Vec::new();
-        for file in files {
-            let count = fs::read_to_string(&file)?.matches(fault.find).count();
-            found.extend(std::iter::repeat_n(file, count));
-        }
-        match found.as_slice() {
-            [file] => Ok(file.clone()),
-            other => {
-                let error = Error::new(format!(
-                    "the text of the fault `{}` stands {} times below {SOURCES}",
-                    fault.name,
-                    other.len()
-                ));
-                Err(error.hint("say in the table of faults how the condition is written now"))
-            }
+/// The file of the checkout at `root` that has the text of `fault`.
+fn file_of(root: &Path, fault: &Fault) -> Result<PathBuf> {
+    let mut files = Vec::new();
+    find_sources(&root.join(SOURCES), &mut files)?;
+    let mut found = Vec::new();
+    for file in files {
+        let count = fs::read_to_string(&file)?.matches(fault.find).count();
+        found.extend(std::iter::repeat_n(file, count));
+    }
+    match found.as_slice() {
+        [file] => Ok(file.clone()),
+        other => {
+            let error = Error::new(format!(
+                "the text of the fault `{}` stands {} times below {SOURCES}",
+                fault.name,
+                other.len()
+            ));
+            Err(error.hint("say in the table of faults how the condition is written now"))
         }
     }
 }
@@ -204,4 +204,17 @@ fn find_sources(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_each_fault_stands_once_in_the_sources() {
+        let workspace = Workspace::find().unwrap();
+        for fault in FAULTS {
+            assert!(file_of(&workspace.root, &fault).is_ok(), "{}", fault.name);
+        }
+    }
 }

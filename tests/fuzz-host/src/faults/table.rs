@@ -18,7 +18,7 @@ const fn fault(name: &'static str, belief: &'static str, find: &'static str, rep
 }
 
 /// Every fault.
-pub(super) const FAULTS: [Fault; 34] = [
+pub(super) const FAULTS: [Fault; 31] = [
     fault(
         "barrier-behind-loop",
         "a loop that a barrier follows is left together, even if it can return",
@@ -116,22 +116,10 @@ pub(super) const FAULTS: [Fault; 34] = [
         "is_incoming && false || instruction.line.contains(NAME)",
     ),
     fault(
-        "all-leave-together",
-        "all work-items leave a loop in the same round",
-        "!leaves || end.is_some_and(|end| !self.facts.parts(end))",
-        "!leaves || end.is_some_and(|end| !self.facts.parts(end) || true)",
-    ),
-    fault(
-        "all-come-to-loop",
-        "all work-items come to a loop with a uniform count",
+        "rounds-are-equal",
+        "all work-items come to a loop, and leave it in the same round",
         "if !self.facts.parted.contains(&found.header) && self.leaves_together(found) {",
-        "if self.leaves_together(found) {",
-    ),
-    fault(
-        "repeated-stores",
-        "a round that stores can be repeated",
-        "Kind::Store | Kind::Exclusive | Kind::Lifetime(_) => false,",
-        "Kind::Exclusive | Kind::Lifetime(_) => false,",
+        "if self.leaves_together(found) || true {",
     ),
     fault(
         "repeated-by-some",
@@ -144,12 +132,6 @@ pub(super) const FAULTS: [Fault; 34] = [
         "what lies between a loop and its merge block can be repeated",
         "if !is_worth_it || !between.iter().all(|number| self.computes_alone(*number)) {",
         "if !is_worth_it {\nlet _ = between;",
-    ),
-    fault(
-        "loop-in-any-loop",
-        "a loop can be interchanged whatever loop it is in",
-        "loops.iter().all(|outer| !outer.holds(found) || outer.waits(self.function))",
-        "loops.iter().all(|outer| !outer.holds(found) || outer.waits(self.function) || true)",
     ),
     fault(
         "joins-in-any-order",
@@ -178,8 +160,8 @@ pub(super) const FAULTS: [Fault; 34] = [
     fault(
         "rows-never-wrap",
         "no number wraps within a row",
-        "{ascending}{passes}  %offload.beside.{own} = and i1 %offload.ascends.{own}, %offload.passes.{own}\\n",
-        "{ascending}{passes}  %offload.beside.{own} = and i1 true, %offload.passes.{own}\\n",
+        "%offload.both.{own} = and i1 %offload.ascends.{own}, %offload.passes.{own}\\n  \\",
+        "%offload.both.{own} = and i1 true, %offload.passes.{own}\\n  \\",
     ),
     fault(
         "edge-at-first",
