@@ -79,8 +79,22 @@ impl<'a> Search<'a> {
             Some(FileKind::Archive) => self.archive(bytes, at),
             Some(FileKind::MachOUniversal) => self.universal(bytes, at),
             Some(FileKind::Elf | FileKind::Coff | FileKind::Pe | FileKind::MachO) => self.object(bytes, at),
+            // A stream around something else is no image: a package's `data.tar.zst`. Compressed images of SYCL are in frames.
+            Some(FileKind::Zlib) => Ok(()),
+            Some(FileKind::Zstd) if !is_frame_of_images(bytes) => Ok(()),
             Some(_) if envelopes::is_envelope(bytes) => self.envelopes(Part::whole(bytes), Place::Whole, at),
             Some(_) => self.add(Part::whole(bytes), Place::Whole, at),
         }
     }
+}
+
+/// Enough of a frame to tell a format, also that of an archive behind members that align the first.
+const FIRST_BYTES: u64 = 4096;
+
+/// Whether the content of a frame starts as images or containers of images do.
+fn is_frame_of_images(frame: &[u8]) -> bool {
+    let start = crate::frame::start(frame, FIRST_BYTES).unwrap_or_default();
+    let other = [FileKind::Zstd, FileKind::Zlib, FileKind::Elf, FileKind::Coff, FileKind::Pe];
+    let others = [FileKind::MachO, FileKind::MachOUniversal, FileKind::Archive, FileKind::Pack];
+    FileKind::detect(&start).is_some_and(|kind| !other.contains(&kind) && !others.contains(&kind))
 }

@@ -53,6 +53,9 @@ pub fn images_of<'a>(found: &Found<'a>, limits: &Limits) -> Result<Vec<Image<'a>
             let label = Label::of_words(record.target);
             walk(found.bytes, About { kind: OffloadKind::Sycl, label, ..About::default() }, limits)
         }
+        (_, Place::Section(name)) => {
+            walk(found.bytes, About { label: Label::of_section(name), ..About::default() }, limits)
+        }
         _ => images(found.bytes, limits),
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn size(input: &[u8]) -> Result<u64, Error> {
 }
 
 /// The first `size` bytes of the content of the frame at the start of `input`, or all if it is smaller.
-#[cfg(feature = "ccob")]
+#[cfg(any(feature = "ccob", feature = "carrier"))]
 pub(crate) fn start(input: &[u8], size: u64) -> Result<Vec<u8>, Error> {
     let mut out = Vec::new();
     decoder(input)?.take(size).read_to_end(&mut out).map_err(|error| failed(&error.to_string()))?;

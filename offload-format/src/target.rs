@@ -29,6 +29,7 @@ use crate::ImageKind;
 /// | `nvptx:sm_90` | NVIDIA PTX |
 /// | `cubin:sm_90` | NVIDIA native code |
 /// | `amdgcn:gfx90a:xnack+` | AMD code object |
+/// | `amdgcnspirv` | AMD's SPIR-V, which HIP compiles for the AMD GPU that it finds |
 /// | `opencl-c` | OpenCL C source without includes |
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -47,6 +48,9 @@ pub enum Target {
     Amdgcn(AmdArch),
     /// OpenCL C source.
     OpenClC,
+    /// SPIR-V of HIP programs for any AMD GPU; no OpenCL driver takes it. LLVM calls its processor `amdgcnspirv`
+    /// (<https://clang.llvm.org/docs/HIPSupport.html#spir-v-support-on-hipamd>).
+    AmdgcnSpirv,
 }
 
 /// The architecture of a native target; `None` of [`Target::arch`] means portable.
@@ -71,7 +75,7 @@ impl Target {
             Target::Intel(arch) => Some(Arch::Intel(arch.clone())),
             Target::Nvptx(sm) | Target::Cubin(sm) => Some(Arch::Sm(sm.clone())),
             Target::Amdgcn(arch) => Some(Arch::Amd(arch.clone())),
-            Target::Spirv64(_) | Target::OpenClC => None,
+            Target::Spirv64(_) | Target::OpenClC | Target::AmdgcnSpirv => None,
         }
     }
 
@@ -79,7 +83,7 @@ impl Target {
     pub fn image_kind(&self) -> ImageKind {
         match self {
             Target::Host(_) => ImageKind::HostObject,
-            Target::Spirv64(_) => ImageKind::SpirV,
+            Target::Spirv64(_) | Target::AmdgcnSpirv => ImageKind::SpirV,
             Target::Intel(_) | Target::Amdgcn(_) => ImageKind::Object,
             Target::Nvptx(_) => ImageKind::Ptx,
             Target::Cubin(_) => ImageKind::Cubin,
@@ -100,6 +104,7 @@ impl fmt::Display for Target {
             Target::Cubin(sm) => format!("cubin:{sm}"),
             Target::Amdgcn(arch) => format!("amdgcn:{arch}"),
             Target::OpenClC => "opencl-c".to_string(),
+            Target::AmdgcnSpirv => "amdgcnspirv".to_string(),
         };
         f.pad(&text)
     }

@@ -34,9 +34,10 @@ pub struct Cubin {
     /// The number of the architecture: 90 for `sm_90`.
     pub sm: u32,
     /// Whether it runs on this one architecture only (`sm_90a`), if the file tells.
-    ///
-    /// Nothing in a cubin tells the family targets (`sm_100f`) from the plain ones.
     pub accelerated: Option<bool>,
+    /// Whether it was made for the architecture's family (`sm_100f`), as the assembler notes its command line. No flag
+    /// tells it, and another tool may leave the note out.
+    pub family: bool,
     /// `EI_ABIVERSION`: 7 or 8.
     pub abi_version: u8,
     /// The toolkit's version times ten, as `129` for 12.9, if there is a kernel to tell it.
@@ -52,7 +53,11 @@ pub struct Cubin {
 impl Cubin {
     /// The architecture's name, as far as the file tells it: `sm_90a`.
     pub fn arch(&self) -> String {
-        let suffix = if self.accelerated == Some(true) { "a" } else { "" };
+        let suffix = match (self.accelerated, self.family) {
+            (Some(true), _) => "a",
+            (_, true) => "f",
+            _ => "",
+        };
         format!("sm_{}{suffix}", self.sm)
     }
 
@@ -81,6 +86,7 @@ pub fn info(image: &[u8]) -> Result<Cubin, Error> {
     Ok(Cubin {
         sm: arch.sm,
         accelerated: arch.accelerated,
+        family: arch.family,
         abi_version: arch.abi_version,
         toolkit,
         relocatable: kernel::is_relocatable(&file),

@@ -39,7 +39,7 @@ pub fn check(target: &Target, image: &[u8]) -> Result<(), Mismatch> {
             };
         }
         Target::Intel(arch) => return native_image(arch, image).map(drop),
-        Target::Spirv64(_) => ImageFormat::SpirV,
+        Target::Spirv64(_) | Target::AmdgcnSpirv => ImageFormat::SpirV,
         Target::Nvptx(_) => ImageFormat::Ptx,
         Target::Cubin(_) => ImageFormat::Cubin,
         Target::Amdgcn(_) => ImageFormat::AmdCodeObject,
@@ -95,7 +95,8 @@ fn compare(target: &Target, format: ImageFormat, image: &[u8]) -> Result<(), Mis
 /// The target as far as the image itself records it: a cubin does not record all suffixes of its architecture.
 fn recorded(format: ImageFormat, image: &[u8]) -> Result<Option<String>, Error> {
     let text = match format {
-        ImageFormat::Cubin => format!("cubin:{}", cubin::info(image)?.arch()),
+        // Code for a family is code for its first architecture too.
+        ImageFormat::Cubin => format!("cubin:{}", cubin::info(image)?.arch().trim_end_matches('f')),
         ImageFormat::Ptx => format!("nvptx:{}", Ptx::parse(image)?.target()),
         ImageFormat::AmdCodeObject => format!("amdgcn:{}", code_object::info(image)?.target_id),
         ImageFormat::SpirV | ImageFormat::Zebin => return Ok(None),

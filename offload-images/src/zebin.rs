@@ -37,9 +37,11 @@ pub fn info(image: &[u8]) -> Result<Vec<ZebinKernel>, Error> {
     let sections = elf::read(image)?;
     let mut described: BTreeMap<String, ZebinKernel> =
         ze_info::scan(sections.ze_info).into_iter().map(|kernel| (kernel.name.clone(), kernel)).collect();
+    // It may have code of its own.
+    described.remove(SYMBOL_TABLE_KERNEL);
     // Other code sections are functions that kernels share.
     let kernels = sections.code.iter().filter_map(|name| described.remove(*name)).collect();
-    match described.into_keys().find(|name| name != SYMBOL_TABLE_KERNEL) {
+    match described.into_keys().next() {
         Some(_) => {
             Err(ErrorKind::Truncated { what: "the code of a kernel", offset: image.len() as u64, size: 1 }
                 .into())
@@ -88,6 +90,51 @@ mod tests {
         let mut renamed = SAMPLE.to_vec();
         renamed[name + 6] = b'z';
         assert!(matches!(info(&renamed).unwrap_err().kind(), ErrorKind::Truncated { .. }));
+    }
+
+    /// An ELF file with these sections and a table of their names.
+    fn zebin(sections: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut names = b"\0.shstrtab\0".to_vec();
+        let mut image = vec![0; 64];
+        let mut table = vec![0; 64];
+        let mut add = |name: u32, kind: u32, offset: usize, size: usize| {
+            let mut header = [0; 64];
+            header[..4].copy_from_slice(&name.to_le_bytes());
+            header[4..8].copy_from_slice(&kind.to_le_bytes());
+            header[24..32].copy_from_slice(&(offset as u64).to_le_bytes());
+            header[32..40].copy_from_slice(&(size as u64).to_le_bytes());
+            table.extend_from_slice(&header);
+        };
+        for (name, content) in sections {
+            add(names.len() as u32, 1, image.len(), content.len());
+            names.extend_from_slice(name.as_bytes());
+            names.push(0);
+            image.extend_from_slice(content);
+        }
+        add(1, 3, image.len(), names.len());
+        image.extend_from_slice(&names);
+        image[..20].copy_from_slice(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x01\0\xcd\0");
+        let offset = image.len() as u64;
+        image[40..48].copy_from_slice(&offset.to_le_bytes());
+        let count = sections.len() as u16 + 2;
+        for (at, value) in [(52, 64), (58, 64), (60, count), (62, count - 1)] {
+            image[at..at + 2].copy_from_slice(&value.to_le_bytes());
+        }
+        image.extend_from_slice(&table);
+        image
+    }
+
+    /// IGC adds it to modules that export functions, with code of its own.
+    #[test]
+    fn the_table_of_symbols_is_no_kernel() {
+        let info = b"kernels:\n  - name:            g\n    execution_env:\n      simd_size:       32\n\
+              - name:            Intel_Symbol_Table_Void_Program\n    execution_env:\n      simd_size:       8\n";
+        let image = zebin(&[
+            (".text.g", b"code"),
+            (".text.Intel_Symbol_Table_Void_Program", b"code"),
+            (".ze_info", info),
+        ]);
+        assert_eq!(kernels(&image).unwrap(), ["g"]);
     }
 
     #[test]

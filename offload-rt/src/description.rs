@@ -97,6 +97,14 @@ impl DeviceDescription {
         }
     }
 
+    /// The description of a HIP device, if it is one.
+    pub fn hip(&self) -> Option<&HipDescription> {
+        match &*self.kind {
+            DeviceKind::Hip(device) => Some(device),
+            _ => None,
+        }
+    }
+
     /// A target whose images the device takes, as `cargo offload targets add` has it; none if it takes nothing.
     pub(crate) fn suitable_target(&self) -> Option<String> {
         match &*self.kind {

@@ -58,6 +58,9 @@ pub(crate) struct Contents<'a> {
     pub(crate) containers: Vec<Container<'a>>,
     /// Those of the containers that are SYCLBINs, also what cannot be read.
     pub(crate) syclbins: Vec<Syclbin<'a>>,
+    /// What the file says of kpacks that have its images: the number of a wrapper, and the bytes to which it refers.
+    #[cfg(feature = "devices")]
+    pub(crate) kpack_references: Vec<(u32, &'a [u8])>,
     /// Containers that cannot be read, and why.
     pub(crate) damaged: Vec<String>,
     /// What may come of it.
@@ -142,10 +145,11 @@ impl Input {
             true => PackFile::searched(&self.path, &self.limits),
             false => PackFile::linked(&self.path, &self.limits),
         }?;
+        let kpack_references = kpack_references(&found);
         match found {
             Err(error) if packs.is_empty() => Err(Error::check(told(&error))),
-            Ok(_) if packs.is_empty() && foreign.is_empty() => Ok(None),
-            _ => Ok(Some(self.of(packs, foreign))),
+            Ok(_) if packs.is_empty() && foreign.is_empty() && kpack_references.is_empty() => Ok(None),
+            _ => Ok(Some(Contents { kpack_references, ..self.of(packs, foreign) })),
         }
     }
 
@@ -162,6 +166,8 @@ impl Input {
             packs: Packs::of(packs),
             containers: Vec::new(),
             syclbins: foreign.iter().filter_map(|found| Syclbin::of(found, &self.path)).collect(),
+            #[cfg(feature = "devices")]
+            kpack_references: Vec::new(),
             damaged: Vec::new(),
             limits: self.limits,
             size: self.size(),
@@ -288,6 +294,17 @@ fn relocatable(file: &[u8]) -> Range<u64> {
 fn is_foreign(found: &Found<'_>) -> bool {
     found.kind.is_some_and(|kind| kind != FileKind::Pack)
         && !matches!(found.place, Place::KpackReference { .. })
+}
+
+#[cfg(feature = "devices")]
+fn kpack_references<'a>(
+    found: &std::result::Result<Vec<Found<'a>>, offload_format::Error>,
+) -> Vec<(u32, &'a [u8])> {
+    let reference = |found: &Found<'a>| match found.place {
+        Place::KpackReference { index } => Some((index, found.bytes)),
+        _ => None,
+    };
+    found.iter().flatten().filter_map(reference).collect()
 }
 
 /// How much `images` take that are compressed.

@@ -82,9 +82,10 @@ fn foreign(container: &Container<'_>, means: &mut Means) -> Result<Vec<NewImage>
     let mut seen: BTreeSet<Target> = BTreeSet::new();
     let mut images = Vec::new();
     for image in contents::images_of(&container.found, &means.limits)? {
-        let Some(target) = image.target.clone().filter(|target| seen.insert(target.clone())) else {
+        let Some(target) = image.target.clone().filter(|_| image.is_loadable()) else { continue };
+        if !seen.insert(target.clone()) {
             continue;
-        };
+        }
         let described = if means.known == Known::Needs { described(&image, means) } else { None };
         // What nothing is known of is judged by its target.
         let described = described.unwrap_or_default();

@@ -54,7 +54,7 @@ pub(crate) fn family_of(target: &str) -> &'static str {
         Ok(Target::Spirv64(_)) => "spirv",
         Ok(Target::Intel(_)) => "intel",
         Ok(Target::Nvptx(_) | Target::Cubin(_)) => "nvidia",
-        Ok(Target::Amdgcn(_)) => "amd",
+        Ok(Target::Amdgcn(_) | Target::AmdgcnSpirv) => "amd",
         Ok(Target::OpenClC) => "source",
         _ => "other",
     }

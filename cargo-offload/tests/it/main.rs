@@ -17,6 +17,7 @@ mod extract;
 mod follow;
 mod foreign;
 mod gate;
+mod gate_kinds;
 mod hints;
 mod life;
 mod mistakes;

@@ -41,6 +41,8 @@ pub enum FileKind {
     SpirV,
     /// LLVM bitcode.
     LlvmBitcode,
+    /// NVIDIA's LTO-IR, which nvlink compiles. No bytes tell it, but the fatbin that it lies in.
+    LtoIr,
     /// PTX.
     Ptx,
     /// A zstd frame.
@@ -229,6 +231,7 @@ impl fmt::Display for FileKind {
             FileKind::OclocArchive => "ocloc archive",
             FileKind::SpirV => "SPIR-V",
             FileKind::LlvmBitcode => "LLVM bitcode",
+            FileKind::LtoIr => "LTO-IR",
             FileKind::Ptx => "PTX",
             FileKind::Zstd => "zstd frame",
             FileKind::Zlib => "zlib stream",

@@ -44,6 +44,10 @@ impl<'a> Search<'a> {
             let Some((name, part)) = named_part(file, &section) else { continue };
             // The range is the section's claim; of a section that starts otherwise only the first bytes are read.
             let binaries = || part.bytes().is_ok_and(envelopes::is_measured);
+            if name == KPACK_REFERENCE && !self.led_into(part, before, at) {
+                self.add(part, Place::KpackReference { index: 0 }, at)?;
+                continue;
+            }
             let wanted = match role(name) {
                 Some(role) => role == Role::Bundled,
                 None => binaries(),
@@ -115,6 +119,9 @@ impl<'a> Search<'a> {
         Ok(())
     }
 }
+
+/// To which wrappers lead; where they are not understood, it is taken for that of the first one.
+const KPACK_REFERENCE: &[u8] = b".rocm_kpack_ref";
 
 /// The name of a section, and where its bytes lie in `file`.
 fn named_part<'a>(file: &'a [u8], section: &Section<'a, '_>) -> Option<(&'a [u8], Part<'a>)> {

@@ -50,15 +50,18 @@ impl<'a> Walker<'a, '_> {
 
     fn compressed_bundle(&mut self, ccob: Ccob<'a>) -> Result<(), Error> {
         self.budget.inflate(ccob.raw_size.min(bundle::MAX_TABLE))?;
-        let table = |size| ccob.start(size).and_then(|start| owned_table(&start, self.limits));
+        let mut start = ccob.start(bundle::MAX_TABLE)?;
         // HIP's own runtime wants the table in the first bytes; other bundles may have a longer one.
-        let records = match table(bundle::MAX_TABLE) {
+        let records = match owned_table(&start, self.limits) {
             Err(_) => {
                 self.budget.inflate(ccob.raw_size)?;
-                owned_table(&ccob.inflate(self.limits)?, self.limits)?
+                start = ccob.inflate(self.limits)?;
+                owned_table(&start, self.limits)?
             }
-            records => records?,
+            Ok(records) => records,
         };
+        // A compilation for a later link has bitcode alone: the images of which the first bytes are known tell it.
+        let format = records.iter().find_map(|record| record.bitcode(&start));
         let compression = match ccob.method {
             ccob::Method::Zlib => Compression::Zlib,
             _ => Compression::Zstd,
@@ -67,7 +70,7 @@ impl<'a> Walker<'a, '_> {
         self.streams = self.streams.saturating_add(1);
         for OwnedRecord { id, offset, size } in records.into_iter().filter(|record| record.size > 0) {
             let source = ImageBytes::Bundled { bundle: Rc::clone(&bundled), offset, size };
-            let image = self.image(&about_bundled(&id), None, source);
+            let image = self.image(&about_bundled(&id), format, source);
             let share = u128::from(ccob.size) * u128::from(size) / u128::from(ccob.raw_size.max(1));
             let stored_size = u64::try_from(share).unwrap_or(u64::MAX);
             self.push(Image { compression, stored_size, raw_size: size, ..image })?;
@@ -81,6 +84,14 @@ struct OwnedRecord {
     id: String,
     offset: u64,
     size: u64,
+}
+
+impl OwnedRecord {
+    /// LLVM bitcode, if `start` of the bundle has the first bytes of the image and they are so.
+    fn bitcode(&self, start: &[u8]) -> Option<FileKind> {
+        let bytes = start.get(usize::try_from(self.offset).ok()?..)?;
+        FileKind::detect(bytes).filter(|kind| *kind == FileKind::LlvmBitcode)
+    }
 }
 
 fn owned_table(start: &[u8], limits: &Limits) -> Result<Vec<OwnedRecord>, Error> {

@@ -67,6 +67,22 @@ impl<'a> Image<'a> {
         self.target.as_ref().map_or_else(|| self.label.clone(), Target::to_string)
     }
 
+    /// The same, and where the file says nothing the image's format.
+    pub fn described_target(&self) -> String {
+        match (self.target_text(), self.format) {
+            (text, Some(format)) if text.is_empty() => format!("{format} of no named target"),
+            (text, None) if text.is_empty() => "bytes of an unknown format".to_string(),
+            (text, _) => text,
+        }
+    }
+
+    /// Whether a driver may load it. LLVM bitcode and NVIDIA's LTO-IR are what a later link compiles, and what stands for
+    /// the host in a bundle is no device image.
+    pub fn is_loadable(&self) -> bool {
+        let is_for_link = matches!(self.format, Some(FileKind::LlvmBitcode | FileKind::LtoIr));
+        !is_for_link && !self.label.starts_with("host-")
+    }
+
     /// The bytes of the image.
     ///
     /// # Errors

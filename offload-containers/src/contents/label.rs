@@ -18,9 +18,18 @@ pub(super) struct Label {
 impl Label {
     /// The id of a bundle's entry.
     pub(super) fn of_bundle(id: &str) -> Label {
-        let parsed = bundle::BundleId::parse(id);
-        let processor = parsed.filter(|id| id.triple.starts_with("amdgcn")).and_then(|id| id.target_id);
-        Label { words: id.to_string(), target: processor.and_then(|id| format!("amdgcn:{id}").parse().ok()) }
+        let target = bundle::BundleId::parse(id).and_then(|id| match id.triple.split('-').next() {
+            Some("amdgcn") => format!("amdgcn:{}", id.target_id?).parse().ok(),
+            Some("spirv64") => spirv(id.triple),
+            _ => None,
+        });
+        Label { words: id.to_string(), target }
+    }
+
+    /// A section of an object that clang-offload-bundler wrote: its name ends with the id.
+    pub(super) fn of_section(name: &[u8]) -> Label {
+        let id = name.strip_prefix(&bundle::MAGIC).and_then(|id| std::str::from_utf8(id).ok());
+        id.map(Label::of_bundle).unwrap_or_default()
     }
 
     /// A processor of AMD's with its modes.
@@ -35,7 +44,7 @@ impl Label {
         let (triple, arch) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
         let target = match triple.split('-').next().unwrap_or_default() {
             "amdgcn" => format!("amdgcn:{arch}").parse().ok(),
-            "spir64" | "spirv64" => "spirv64".parse().ok(),
+            "spir64" | "spirv64" => spirv(triple),
             "spir64_gen" => intel(arch.strip_prefix("intel_gpu_").unwrap_or(arch)),
             _ => None,
         };
@@ -53,18 +62,17 @@ impl Label {
         Label { words: member.name.to_string(), target }
     }
 
-    /// Adds what the image itself says where its container says nothing; `start` are its first bytes at least.
+    /// Adds what the image itself says where its container says nothing; `start` are its first bytes at least. A cubin
+    /// does not always record the suffix of its architecture, which the container's words may have.
     pub(super) fn completed(self, format: Option<FileKind>, start: &[u8]) -> Label {
         if self.target.is_some() {
             return self;
         }
         let target = match format {
             Some(FileKind::SpirV) => "spirv64".parse().ok(),
-            Some(FileKind::Ptx) => {
-                Ptx::parse(start).ok().and_then(|ptx| format!("nvptx:{}", ptx.target()).parse().ok())
-            }
+            Some(FileKind::Ptx) => Ptx::parse(start).ok().and_then(|ptx| self.nvidia("nvptx", ptx.target())),
             Some(FileKind::Cubin) => {
-                cubin::info(start).ok().and_then(|cubin| format!("cubin:{}", cubin.arch()).parse().ok())
+                cubin::info(start).ok().and_then(|cubin| self.nvidia("cubin", &cubin.arch()))
             }
             Some(FileKind::AmdCodeObject) => {
                 let object = code_object::info(start).ok();
@@ -74,6 +82,19 @@ impl Label {
         };
         Label { target, ..self }
     }
+
+    /// The target for the architecture that the image tells, with the suffix that the words tell.
+    fn nvidia(&self, family: &str, told: &str) -> Option<Target> {
+        let named = self.words.rsplit([' ', '-']).next().unwrap_or_default();
+        let is_named = named.strip_prefix(told).is_some_and(|suffix| matches!(suffix, "a" | "f"));
+        format!("{family}:{}", if is_named { named } else { told }).parse().ok()
+    }
+}
+
+/// HIP's SPIR-V is not OpenCL's: `spirv64-amd-amdhsa`.
+fn spirv(triple: &str) -> Option<Target> {
+    let is_amd = triple.split('-').any(|part| part == "amdhsa");
+    if is_amd { "amdgcnspirv" } else { "spirv64" }.parse().ok()
 }
 
 /// ocloc's name where there is one: people know it better than the version.

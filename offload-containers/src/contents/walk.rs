@@ -173,6 +173,7 @@ impl<'a, 'l> Walker<'a, 'l> {
         let format = match record.kind {
             EntryKind::Ptx => Some(FileKind::Ptx),
             EntryKind::Elf => Some(FileKind::Cubin),
+            EntryKind::LtoIr => Some(FileKind::LtoIr),
             _ => None,
         };
         let name = record.name.unwrap_or_default().to_string();

@@ -112,7 +112,7 @@ fn trim(kind: EntryKind, image: &[u8]) -> &[u8] {
     let padded = match kind {
         EntryKind::Ptx => image.iter().rev().take_while(|byte| **byte == 0).count(),
         EntryKind::Elf => elf_padding(image),
-        EntryKind::Group | EntryKind::Unknown(_) => 0,
+        EntryKind::LtoIr | EntryKind::Group | EntryKind::Unknown(_) => 0,
     };
     image.get(..image.len().saturating_sub(padded)).unwrap_or(image)
 }

@@ -16,6 +16,8 @@ open_enum! {
         Ptx = 1 => "ptx",
         /// A cubin.
         Elf = 2 => "elf",
+        /// NVIDIA's LTO-IR, which nvlink compiles (`-dlto`, `code=lto_90`).
+        LtoIr = 8 => "lto-ir",
         /// Several images in one compressed stream (`fatbinary --concat`, toolkit 13).
         Group = 0x100 => "group",
     }
@@ -136,7 +138,7 @@ impl<'a> EntryHeader<'a> {
         let family = match self.kind {
             EntryKind::Ptx => "nvptx",
             EntryKind::Elf => "cubin",
-            EntryKind::Group | EntryKind::Unknown(_) => return None,
+            EntryKind::LtoIr | EntryKind::Group | EntryKind::Unknown(_) => return None,
         };
         format!("{family}:{}", self.arch()).parse().ok()
     }

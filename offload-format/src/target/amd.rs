@@ -107,6 +107,18 @@ impl AmdArch {
         self.xnack
     }
 
+    /// The same processor with ECC for SRAM on, off, or either way.
+    #[must_use]
+    pub fn with_sramecc(self, sramecc: Option<bool>) -> AmdArch {
+        AmdArch { sramecc, ..self }
+    }
+
+    /// The same processor with XNACK replay on, off, or either way.
+    #[must_use]
+    pub fn with_xnack(self, xnack: Option<bool>) -> AmdArch {
+        AmdArch { xnack, ..self }
+    }
+
     pub(super) fn parse(text: &str) -> Option<AmdArch> {
         let mut parts = text.split(':');
         let processor = parts.next()?;

@@ -65,6 +65,7 @@ fn parse(text: &str) -> Option<Target> {
         ("cubin", Some(name)) => Target::Cubin(SmArch::parse(name)?),
         ("amdgcn", Some(name)) => Target::Amdgcn(AmdArch::parse(name)?),
         ("opencl-c", None) => Target::OpenClC,
+        ("amdgcnspirv", None) => Target::AmdgcnSpirv,
         _ => return None,
     })
 }
@@ -110,7 +111,13 @@ mod tests {
         for name in known().filter(|name| name.parse::<TargetSet>().is_err()) {
             assert_eq!(name.parse::<Target>().unwrap().to_string(), name);
         }
-        for name in ["amdgcn:gfx90a:sramecc+:xnack-", "intel:12.60.7", "spirv64:v1.4", "host:x86-64-v3"] {
+        for name in [
+            "amdgcn:gfx90a:sramecc+:xnack-",
+            "amdgcnspirv",
+            "intel:12.60.7",
+            "spirv64:v1.4",
+            "host:x86-64-v3",
+        ] {
             assert_eq!(name.parse::<Target>().unwrap().to_string(), name);
         }
     }

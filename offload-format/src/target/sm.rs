@@ -26,9 +26,9 @@ impl PtxVersion {
 }
 
 impl SmArch {
-    pub(super) const KNOWN: [&'static str; 25] = [
+    pub(super) const KNOWN: [&'static str; 26] = [
         "50", "52", "53", "60", "61", "62", "70", "72", "75", "80", "86", "87", "88", "89", "90", "90a",
-        "100", "100a", "103", "103a", "110", "120", "120a", "121", "121a",
+        "100", "100a", "103", "103a", "107", "110", "120", "120a", "121", "121a",
     ];
 
     /// Every architecture that this release knows, oldest first.
@@ -56,6 +56,7 @@ impl SmArch {
             (120, None | Some('a')) => (8, 7),
             (103 | 121, None | Some('a')) | (100 | 101 | 103 | 120 | 121, Some('f')) => (8, 8),
             (88, None) | (110, _) => (9, 0),
+            (107, _) => (9, 4),
             _ => return None,
         };
         Some(PtxVersion { major, minor })

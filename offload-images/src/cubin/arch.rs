@@ -25,6 +25,7 @@ const LAST_WITH_FLAG: u32 = 129;
 pub(super) struct Arch {
     pub(super) sm: u32,
     pub(super) accelerated: Option<bool>,
+    pub(super) family: bool,
     pub(super) abi_version: u8,
 }
 
@@ -39,7 +40,14 @@ pub(super) fn read(file: &Elf<'_>, toolkit: Option<u32>) -> Result<Arch, Error> 
         }
         other => return Err(ErrorKind::Version { what: "the ABI of the cubin", found: other.into() }.into()),
     };
-    Ok(Arch { sm, accelerated, abi_version })
+    Ok(Arch { sm, accelerated, family: is_for_family(file, sm), abi_version })
+}
+
+/// Whether the note of the assembler has `-arch sm_100f`: toolkits since 12.9 know families, and leave no other mark.
+fn is_for_family(file: &Elf<'_>, sm: u32) -> bool {
+    let note = file.section(".note.nv.tkinfo").map_or(&[][..], |section| section.data);
+    let arch = format!("-arch sm_{sm}f ");
+    note.windows(arch.len()).any(|window| window == arch.as_bytes())
 }
 
 fn accelerated(file: &Elf<'_>, sm: u32, toolkit: Option<u32>) -> Result<Option<bool>, Error> {

@@ -8,6 +8,7 @@ const OLD: &[u8] = include_bytes!("../../../tests/data/device-12.9-sm_80.cubin")
 const OLD_ACCELERATED: &[u8] = include_bytes!("../../../tests/data/device-12.9-sm_90a.cubin");
 const NEW_ACCELERATED: &[u8] = include_bytes!("../../../tests/data/device-13.5-sm_90a.cubin");
 const CALLS: &[u8] = include_bytes!("../../../tests/data/calls-12.9-sm_100a.cubin");
+const FAMILY: &[u8] = include_bytes!("../../../tests/data/family-12.9-sm_100f.cubin");
 const SAMPLES: [&[u8]; 2] = [NEW_ACCELERATED, CALLS];
 
 fn read(image: &[u8]) -> Cubin {
@@ -34,6 +35,8 @@ fn both_layouts_tell_the_architecture() {
     assert_eq!(head(OLD_ACCELERATED), ("sm_90a".to_string(), Some(true), 7, Some(129)));
     assert_eq!(head(NEW_ACCELERATED), ("sm_90a".to_string(), Some(true), 8, Some(135)));
     assert_eq!(head(CALLS), ("sm_100a".to_string(), Some(true), 8, Some(129)));
+    assert_eq!(head(FAMILY), ("sm_100f".to_string(), Some(false), 8, Some(129)));
+    assert!(read(FAMILY).family && !read(CALLS).family);
 }
 
 #[test]

@@ -22,7 +22,26 @@ pub struct HipDescription {
     pub(crate) arch: Option<AmdArch>,
     /// What the runtime says; `None` refuses nothing.
     pub(crate) runtime: Option<HipVersion>,
+    /// The release of ROCm that was named. The driver of a device of this machine supports it, whatever its release.
+    rocm: Option<HipVersion>,
 }
+
+/// The first release of ROCm for a processor: "Supported GPUs" of
+/// <https://rocm.docs.amd.com/projects/install-on-linux/en/latest/reference/system-requirements.html> in its releases, and
+/// the release notes of <https://github.com/ROCm/ROCm/releases>. Processors are left out that AMD supports later than its
+/// runtime loads code for them. There is no last release: code for processors whose support has ended, as `gfx906`, is
+/// still loaded.
+const FIRST_ROCM: [(&str, HipVersion); 9] = [
+    ("gfx908", HipVersion(4, 0)),
+    ("gfx90a", HipVersion(4, 5)),
+    ("gfx942", HipVersion(6, 0)),
+    ("gfx950", HipVersion(7, 0)),
+    ("gfx1100", HipVersion(5, 5)),
+    ("gfx1101", HipVersion(5, 5)),
+    ("gfx1102", HipVersion(5, 5)),
+    ("gfx1200", HipVersion(6, 4)),
+    ("gfx1201", HipVersion(6, 4)),
+];
 
 /// A version of HIP: major and minor number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,18 +51,44 @@ impl HipDescription {
     /// A device of this target ID (<https://llvm.org/docs/AMDGPUUsage.html#target-id>), as the runtime gives it in
     /// `gcnArchName`: with the state of each feature that the processor has.
     pub fn new(name: &str, target_id: &str) -> HipDescription {
-        let arch = match format!("amdgcn:{target_id}").parse() {
-            Ok(Target::Amdgcn(arch)) => Some(arch),
-            _ => None,
-        };
-        HipDescription { name: name.to_string(), target_id: target_id.to_string(), arch, runtime: None }
+        let (name, target_id) = (name.to_string(), target_id.to_string());
+        HipDescription { name, arch: arch(&target_id), target_id, runtime: None, rocm: None }
+    }
+
+    /// The same device with this target ID: in other modes.
+    #[must_use]
+    pub fn target_id(self, target_id: &str) -> HipDescription {
+        HipDescription { arch: arch(target_id), target_id: target_id.to_string(), ..self }
     }
 
     /// The version of HIP's runtime, as HIP counts it: 60342134 is 6.3.42134.
     #[must_use]
     pub fn runtime_version(mut self, version: u32) -> HipDescription {
         self.runtime = Some(HipVersion::from_number(version));
+        self.rocm = None;
         self
+    }
+
+    /// Its runtime is of this release of ROCm, as 6 and 3. One that does not support the device's processor takes no image.
+    ///
+    /// ```
+    /// use offload_rt::{DeviceDescription, HipDescription};
+    ///
+    /// let device = HipDescription::new("MI300X", "gfx942:sramecc+:xnack-").rocm_release(6, 3);
+    /// assert!(DeviceDescription::from(device).to_string().contains("HIP 6.3"));
+    /// ```
+    #[must_use]
+    pub fn rocm_release(self, major: u32, minor: u32) -> HipDescription {
+        let rocm = Some(HipVersion(major, minor));
+        HipDescription { runtime: rocm, rocm, ..self }
+    }
+
+    /// Why the release of ROCm that was named does not support the device.
+    pub(crate) fn unsupported(&self) -> Option<String> {
+        let (rocm, processor) = (self.rocm?, self.arch.as_ref()?.processor());
+        let (_, first) = FIRST_ROCM.iter().find(|(known, _)| *known == processor)?;
+        (rocm < *first)
+            .then(|| format!("ROCm {rocm} does not support {processor}: {first} is the first that does"))
     }
 
     /// What images may use: every processor has 64-bit floating point and atomics, and those since gfx8 16-bit floating
@@ -60,6 +105,13 @@ impl HipDescription {
     /// The target ID, safe to show.
     pub(crate) fn shown_target_id(&self) -> String {
         escape(&self.target_id)
+    }
+}
+
+fn arch(target_id: &str) -> Option<AmdArch> {
+    match format!("amdgcn:{target_id}").parse() {
+        Ok(Target::Amdgcn(arch)) => Some(arch),
+        _ => None,
     }
 }
 
@@ -87,5 +139,28 @@ impl fmt::Display for HipDescription {
 impl fmt::Display for HipVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.0, self.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_of_rocm_support_processors() {
+        let supports = |target: &str, (major, minor)| {
+            HipDescription::new("d", target).rocm_release(major, minor).unsupported().is_none()
+        };
+        for (target, yes, no) in [
+            ("gfx90a:sramecc+:xnack-", (5, 0), (4, 3)),
+            ("gfx942", (6, 0), (5, 7)),
+            ("gfx950", (7, 0), (6, 4)),
+            ("gfx1100", (5, 7), (5, 4)),
+            ("gfx1201", (6, 4), (6, 3)),
+        ] {
+            assert!(supports(target, yes) && !supports(target, no), "{target}");
+        }
+        // What the runtime of a device of this machine says is no name of a release.
+        assert_eq!(HipDescription::new("d", "gfx1201").runtime_version(60_000_000).unsupported(), None);
     }
 }

@@ -20,6 +20,10 @@ const VERSIONS: std::ops::RangeInclusive<u32> = 4..=6;
 /// The first runtime for version 6 of the code object; of earlier ones clang says that it "requires ROCm 6.3 or higher".
 const RUNTIME_OF_6: HipVersion = HipVersion::new(6, 3);
 
+/// The first runtime that compiles AMD's SPIR-V
+/// (<https://rocm.docs.amd.com/projects/HIP/en/docs-6.4.0/how-to/hip_porting_guide.html>, `--offload-arch=amdgcnspirv`).
+const RUNTIME_OF_SPIRV: HipVersion = HipVersion::new(6, 4);
+
 /// How well a code object fits.
 pub(super) struct Fit {
     /// It is for exactly this processor.
@@ -41,6 +45,16 @@ pub(super) fn fit<R: Reason>(arch: &AmdArch, word: Option<u32>, device: &HipDesc
     word.map_or(Ok(()), |word| check_version(arch, word, device))?;
     let modes = [arch.sramecc(), arch.xnack()];
     Ok(Fit { is_exact, rank: modes.iter().flatten().map(|_| 1).sum() })
+}
+
+/// Whether the runtime of `device` compiles AMD's SPIR-V, which is for every processor.
+pub(super) fn check_spirv<R: Reason>(device: &HipDescription) -> Result<(), R> {
+    match device.runtime {
+        Some(runtime) if runtime < RUNTIME_OF_SPIRV => Err(R::new(|| {
+            format!("it is AMD's SPIR-V, which needs HIP {RUNTIME_OF_SPIRV}, the runtime is HIP {runtime}")
+        })),
+        _ => Ok(()),
+    }
 }
 
 /// Whether the processor is the same; an error if it is none that runs here.

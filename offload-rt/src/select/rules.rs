@@ -86,7 +86,7 @@ pub(super) fn judge<R: Reason>(entry: &Entry, Wanted { device, spec }: Wanted<'_
 pub(super) fn is_for_driver(entry: &Entry, feature: &str) -> bool {
     match entry.parsed_target() {
         Some(Target::Nvptx(_) | Target::Cubin(_)) => feature == "cuda",
-        Some(Target::Amdgcn(_)) => feature == "hip",
+        Some(Target::Amdgcn(_) | Target::AmdgcnSpirv) => feature == "hip",
         _ => false,
     }
 }
@@ -213,13 +213,20 @@ fn machines(target: &Target) -> &'static str {
         Target::Host(_) => "the host CPU",
         Target::Intel(_) => "an Intel GPU",
         Target::Nvptx(_) | Target::Cubin(_) => "an NVIDIA GPU",
-        Target::Amdgcn(_) => "an AMD GPU",
+        Target::Amdgcn(_) | Target::AmdgcnSpirv => "an AMD GPU",
         Target::Spirv64(_) | Target::OpenClC => "an OpenCL device",
         _ => "another device",
     }
 }
 
 fn on_hip<R: Reason>(target: &Target, entry: &Entry, device: &HipDescription) -> Result<Fit, R> {
+    if let Some(refusal) = device.unsupported() {
+        return Err(R::new(|| refusal));
+    }
+    if *target == Target::AmdgcnSpirv {
+        amd::check_spirv(device)?;
+        return Ok(Fit { class: Class::Intermediate, rank: 0 });
+    }
     let Target::Amdgcn(arch) = target else {
         return Err(R::new(|| format!("it is for {}, not for this HIP device", machines(target))));
     };
@@ -229,6 +236,9 @@ fn on_hip<R: Reason>(target: &Target, entry: &Entry, device: &HipDescription) ->
 }
 
 fn on_cuda<R: Reason>(target: &Target, entry: &Entry, device: &CudaDescription) -> Result<Fit, R> {
+    if let Some(refusal) = device.unsupported() {
+        return Err(R::new(|| refusal));
+    }
     match target {
         Target::Cubin(sm) => on_cubin(sm, entry.format_version(), device),
         Target::Nvptx(sm) => on_ptx(sm, entry.format_version(), device),

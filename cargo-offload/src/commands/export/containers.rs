@@ -244,13 +244,14 @@ fn triple(target: &Target) -> Option<&'static str> {
         Target::Nvptx(_) | Target::Cubin(_) => Some("nvptx64-nvidia-cuda"),
         Target::Intel(_) => Some("spir64_gen-unknown-unknown"),
         Target::Spirv64(_) => Some("spirv64-unknown-unknown"),
+        Target::AmdgcnSpirv => Some("spirv64-amd-amdhsa"),
         _ => None,
     }
 }
 
 fn offload_kind(target: &Target) -> OffloadKind {
     match target {
-        Target::Amdgcn(_) => OffloadKind::Hip,
+        Target::Amdgcn(_) | Target::AmdgcnSpirv => OffloadKind::Hip,
         Target::Nvptx(_) | Target::Cubin(_) => OffloadKind::Cuda,
         _ => OffloadKind::Sycl,
     }

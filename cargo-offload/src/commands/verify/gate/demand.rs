@@ -1,13 +1,17 @@
 //! What each module has to have images for: the words of `--require` and `--device`, and whether an image is meant.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use offload_format::{SmArch, Target};
-use offload_rt::{DeviceDescription, Entry};
+use offload_format::{AmdArch, SmArch, Target};
+use offload_rt::Entry;
+use serde::Serialize;
 
-use super::known_devices;
+use super::known_devices::{self, KnownDevice};
+use super::modes;
 use crate::cli;
 use crate::error::{Error, Result};
+use crate::print::output::Output;
+use crate::print::text::escaped;
 use crate::settings::offload_toml::Required;
 use crate::settings::target_filter::TargetFilter;
 
@@ -25,15 +29,34 @@ pub(super) struct Demand {
     pub(super) wanted: Wanted,
 }
 
+#[derive(Clone)]
 pub(super) enum Wanted {
     /// Native code that this device takes.
-    Native(DeviceDescription),
+    Native(KnownDevice),
     /// PTX that devices after this one take too.
     Ptx(PtxRange),
     /// An image for a target.
     Target(TargetFilter),
+    /// A code object for a processor by its name, in these modes.
+    CodeObject(CodeObject),
     /// Anything that this device takes.
-    Any(DeviceDescription),
+    Any(KnownDevice),
+}
+
+/// `amdgcn:gfx90a`, which is that target, or code objects for all its modes.
+#[derive(Clone)]
+pub(super) struct CodeObject {
+    /// What the word names.
+    named: AmdArch,
+    /// The modes that the images have to be for, one demand after another.
+    setting: AmdArch,
+}
+
+/// A part of a demand: for the modes that a target ID leaves open there may be an image each.
+pub(super) struct Part {
+    /// The modes, as `gfx90a:xnack+`; nothing where the demand is one.
+    pub(super) setting: Option<String>,
+    pub(super) wanted: Wanted,
 }
 
 /// For which architectures PTX may be.
@@ -48,7 +71,7 @@ impl Demands {
         let mut all = gate.require.iter().map(|word| Demand::required(word)).collect::<Result<Vec<_>>>()?;
         for name in &gate.device {
             let device = known_devices::find(name, gate.driver.as_deref())?;
-            all.push(Demand { text: device.to_string(), wanted: Wanted::Any(device) });
+            all.push(Demand { text: device.description.to_string(), wanted: Wanted::Any(device) });
         }
         Ok(Demands { all, of_modules: BTreeMap::new() })
     }
@@ -65,6 +88,24 @@ impl Demands {
     /// What `module` has to have.
     pub(super) fn of_module(&self, module: &str) -> &[Demand] {
         self.of_modules.get(module).unwrap_or(&self.all)
+    }
+
+    /// Says what was assumed of devices.
+    pub(super) fn tell_notes(&self, output: &Output) -> Result<()> {
+        #[derive(Serialize)]
+        struct Note<'n> {
+            reason: &'static str,
+            note: &'n str,
+        }
+        let note = |demand: &Demand| match &demand.wanted {
+            Wanted::Any(device) => device.note.clone(),
+            _ => None,
+        };
+        let notes: BTreeSet<String> = self.all.iter().filter_map(note).collect();
+        for note in &notes {
+            output.done(&Note { reason: "note", note }, &format!("note: {}", escaped(note)))?;
+        }
+        Ok(())
     }
 
     /// Each demand once, in the order given.
@@ -89,22 +130,25 @@ impl Demand {
         Ok(Demand { text: word.to_string(), wanted })
     }
 
-    /// Whether `image` is what is demanded; an error says why not, where that is more than its target.
-    pub(super) fn judge(&self, image: &Entry) -> std::result::Result<(), Option<String>> {
-        let meant = |is_meant: bool| if is_meant { Ok(()) } else { Err(None) };
+    /// All that `images` have to be, together.
+    pub(super) fn parts(&self, images: &[&Entry]) -> Vec<Part> {
+        let with = |wanted: fn(KnownDevice) -> Wanted, device: &KnownDevice| {
+            let parts = device.settings(images).into_iter();
+            parts.map(|(setting, device)| Part { setting, wanted: wanted(device) }).collect()
+        };
         match &self.wanted {
-            Wanted::Target(filter) => meant(filter.matches(image.target_text())),
-            Wanted::Ptx(range) => match image.target() {
-                Ok(Target::Nvptx(sm)) => meant(range.has(&sm)),
-                _ => Err(None),
-            },
-            Wanted::Native(device) => match image.target() {
-                Ok(Target::Cubin(_) | Target::Amdgcn(_) | Target::Intel(_)) => {
-                    meant(device.takes(image).is_ok())
-                }
-                _ => Err(None),
-            },
-            Wanted::Any(device) => device.takes(image).map_err(Some),
+            Wanted::Native(device) => with(Wanted::Native, device),
+            Wanted::Any(device) => with(Wanted::Any, device),
+            Wanted::CodeObject(CodeObject { named, .. }) => {
+                let narrow: Vec<&Entry> =
+                    images.iter().copied().filter(|image| modes::narrows(image, named)).collect();
+                let part = |setting: AmdArch| Part {
+                    setting: (setting != *named).then(|| setting.to_string()),
+                    wanted: Wanted::CodeObject(CodeObject { named: named.clone(), setting }),
+                };
+                modes::settings(named, &narrow).into_iter().map(part).collect()
+            }
+            Wanted::Ptx(_) | Wanted::Target(_) => vec![Part { setting: None, wanted: self.wanted.clone() }],
         }
     }
 
@@ -114,6 +158,7 @@ impl Demand {
             Wanted::Native(_) => native_target(&self.text).map(|target| target.to_string()),
             Wanted::Ptx(range) => Some(format!("nvptx:sm_{}", range.least.max(LEAST_PTX).min(range.most))),
             Wanted::Target(filter) => Some(filter.given().to_string()).filter(|given| !given.contains('*')),
+            Wanted::CodeObject(CodeObject { named, .. }) => Some(format!("amdgcn:{named}")),
             Wanted::Any(_) => None,
         }
     }
@@ -123,6 +168,28 @@ impl Demand {
 const LEAST_PTX: u16 = 75;
 
 impl Wanted {
+    /// Whether `image` is what is wanted; an error says why not, where that is more than its target.
+    pub(super) fn judge(&self, image: &Entry) -> std::result::Result<(), Option<String>> {
+        let meant = |is_meant: bool| if is_meant { Ok(()) } else { Err(None) };
+        match self {
+            Wanted::Target(filter) => meant(filter.matches(image.target_text())),
+            Wanted::CodeObject(CodeObject { named, setting }) => {
+                meant(modes::narrows(image, named) && modes::serves(image, setting))
+            }
+            Wanted::Ptx(range) => match image.target() {
+                Ok(Target::Nvptx(sm)) => meant(range.has(&sm)),
+                _ => Err(None),
+            },
+            Wanted::Native(device) => match image.target() {
+                Ok(Target::Cubin(_) | Target::Amdgcn(_) | Target::Intel(_)) => {
+                    meant(device.description.takes(image).is_ok())
+                }
+                _ => Err(None),
+            },
+            Wanted::Any(device) => device.description.takes(image).map_err(Some),
+        }
+    }
+
     fn parse(word: &str) -> Result<Wanted> {
         let native =
             native_target(word).filter(|_| !word.starts_with("cubin:") && !word.starts_with("amdgcn:"));
@@ -134,6 +201,9 @@ impl Wanted {
             }
             None => {
                 let target = native.map_or_else(|| word.to_string(), |target| target.to_string());
+                if let Ok(Target::Amdgcn(named)) = target.parse() {
+                    return Ok(Wanted::CodeObject(CodeObject { setting: named.clone(), named }));
+                }
                 let error = |error: Error| {
                     error.hint("write `sm_90`, `gfx90a`, `pvc`, `ptx>=sm_90`, or a target as `cubin:sm_90`")
                 };
@@ -187,11 +257,59 @@ mod tests {
     use super::*;
 
     fn meets(word: &str, target: &str) -> bool {
+        meets_all(word, &registry(&[target]))
+    }
+
+    /// Whether each part of the demand has an image.
+    fn meets_all(word: &str, registry: &Registry) -> bool {
+        let images: Vec<&Entry> = registry.entries().iter().collect();
+        let parts = Demand::required(word).unwrap().parts(&images);
+        parts.iter().all(|part| images.iter().any(|image| part.wanted.judge(image).is_ok()))
+    }
+
+    /// A registry of empty images for these targets.
+    fn registry(targets: &[&str]) -> Registry {
         let frame = codec::encode(b"", Codec::Raw, 0).unwrap();
         let mut builder = PackBuilder::new("", "");
-        builder.image(NewImage::new("m", target.parse().unwrap()), frame.info()).unwrap();
-        let registry = Registry::from_pack(builder.finish().unwrap().index);
-        Demand::required(word).unwrap().judge(&registry.entries()[0]).is_ok()
+        for target in targets {
+            builder.image(NewImage::new("m", target.parse().unwrap()), frame.info()).unwrap();
+        }
+        Registry::from_pack(builder.finish().unwrap().index)
+    }
+
+    #[test]
+    fn images_for_all_modes_are_one_for_any() {
+        let both = ["amdgcn:gfx90a:xnack+", "amdgcn:gfx90a:xnack-"];
+        let ecc = ["amdgcn:gfx908:sramecc+", "amdgcn:gfx908:sramecc-"];
+        let four = [
+            "amdgcn:gfx90a:sramecc+:xnack+",
+            "amdgcn:gfx90a:sramecc+:xnack-",
+            "amdgcn:gfx90a:sramecc-:xnack+",
+            "amdgcn:gfx90a:sramecc-:xnack-",
+        ];
+        for (word, targets, meets) in [
+            ("gfx90a", &both[..], true),
+            ("gfx90a", &both[..1], false),
+            ("gfx90a", &both[1..], false),
+            ("gfx90a:xnack+", &both, true),
+            ("gfx90a:sramecc+", &both, true),
+            ("amdgcn:gfx90a", &both, true),
+            ("amdgcn:gfx90a", &both[1..], false),
+            ("gfx908", &ecc, true),
+            ("gfx908:xnack-", &ecc, true),
+            ("gfx908", &ecc[..1], false),
+            ("gfx90a", &four, true),
+            ("gfx90a", &four[..3], false),
+            ("gfx90a", &four[1..], false),
+            ("gfx90a:xnack-", &four, true),
+            ("amdgcn:gfx90a", &four, true),
+            ("amdgcn:gfx90a:xnack+", &four, true),
+            ("amdgcn:gfx90a:xnack+", &four[1..], false),
+            ("gfx90a", &["amdgcn:gfx90a:xnack+", "amdgcn:gfx90a"], true),
+            ("gfx942", &both, false),
+        ] {
+            assert_eq!(meets_all(word, &registry(targets)), meets, "{word} {targets:?}");
+        }
     }
 
     #[test]
@@ -215,6 +333,9 @@ mod tests {
             ("intel:pvc", "intel:pvc", "intel:acm-g10"),
             ("intel:acm-g11", "intel:acm-g10", "intel:pvc"),
             ("spirv64", "spirv64:v1.4", "opencl-c"),
+            ("amdgcnspirv", "amdgcnspirv", "spirv64"),
+            ("spirv64", "spirv64", "amdgcnspirv"),
+            ("sm_100f", "cubin:sm_100f", "cubin:sm_100"),
             ("host", "host:x86-64-v3", "spirv64"),
             ("host:x86-64-v3", "host:x86-64-v3", "host"),
             ("intel:*", "intel:dg1", "cubin:sm_90"),

@@ -3,18 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use offload_rt::Entry;
+use offload_rt::{DeviceDescription, Entry};
 use serde::Serialize;
 
 use super::demand::{Demand, Demands, Wanted};
+use super::lack::{Lack, LackingImages, named};
 use super::modules::{Module, kernels};
 use crate::commands::verify::message::Problem;
 use crate::error::{Error, ExitStatus, Result};
 use crate::print::output::Output;
 use crate::print::text::{counted, escaped};
-
-/// Of so many modules people see the names.
-const NAMED: usize = 3;
 
 /// A demand, and the modules of a file that have to meet it.
 pub(super) struct Judged<'j> {
@@ -25,15 +23,6 @@ pub(super) struct Judged<'j> {
     unmet: BTreeMap<Lack, Vec<String>>,
     /// One of those is of this project, whose targets are in `offload.toml`.
     is_own: bool,
-}
-
-/// What a module lacks.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Lack {
-    /// Every image. The texts are the targets that it has, each with the reason where there is one.
-    All(Vec<String>),
-    /// These kernels.
-    Kernels(Vec<String>),
 }
 
 #[derive(Debug, Serialize)]
@@ -51,6 +40,9 @@ struct Unmet<'a> {
     reason: &'static str,
     file: &'a str,
     demand: &'a str,
+    /// In these modes alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    setting: Option<&'a str>,
     modules: &'a [String],
     /// Of how many.
     of: usize,
@@ -67,6 +59,9 @@ pub(super) struct Summary {
     files: usize,
     modules: usize,
     problems: u64,
+    /// Kinds of code for a later link that were passed over.
+    #[serde(skip)]
+    for_link: usize,
 }
 
 impl Demands {
@@ -85,12 +80,11 @@ impl Demands {
 
 impl Judged<'_> {
     fn add(&mut self, module: &Module<'_>) {
-        let judged = match &self.demand.wanted {
-            Wanted::Any(_) => self.picked(module),
-            _ => self.meant(module),
-        };
-        match judged {
-            Ok(targets) => self.met.entry(targets).or_default().push(module.shown()),
+        match self.judged(module) {
+            Ok(targets) => {
+                let targets = targets.into_iter().collect::<Vec<_>>().join(", ");
+                self.met.entry(targets).or_default().push(module.shown());
+            }
             Err(lack) => {
                 self.is_own |= module.is_own();
                 self.unmet.entry(lack).or_default().push(module.shown());
@@ -98,45 +92,17 @@ impl Judged<'_> {
         }
     }
 
-    /// The targets of the images that are meant.
-    fn meant(&self, module: &Module<'_>) -> std::result::Result<String, Lack> {
-        let is_meant = |image: &&Entry| self.demand.judge(image).is_ok();
-        let meant: Vec<&Entry> = module.images.iter().copied().filter(is_meant).collect();
-        if meant.is_empty() {
-            return Err(Lack::All(module.targets().into_iter().collect()));
+    /// The targets of the images that meet all parts of the demand.
+    fn judged(&self, module: &Module<'_>) -> std::result::Result<BTreeSet<String>, Lack> {
+        let mut targets = BTreeSet::new();
+        for part in self.demand.parts(&module.images) {
+            let met = match &part.wanted {
+                Wanted::Any(device) => picked(module, &part.wanted, &device.description),
+                wanted => meant(module, wanted),
+            };
+            targets.extend(met.map_err(|images| Lack { setting: part.setting, images })?);
         }
-        // An image without records of its kernels counts as having all.
-        if meant.iter().all(|image| !image.kernels().is_empty()) {
-            all_of(kernels(&module.images), &kernels(&meant))?;
-        }
-        Ok(targets(meant.into_iter()))
-    }
-
-    /// The targets of the images that the device would get.
-    fn picked(&self, module: &Module<'_>) -> std::result::Result<String, Lack> {
-        let Wanted::Any(device) = &self.demand.wanted else { return Err(Lack::All(Vec::new())) };
-        let values: Vec<(&str, &str)> = module.variant.iter().collect();
-        let selection =
-            module.registry.and_then(|registry| registry.select_variant(&module.name, &values, device).ok());
-        let Some(selection) = selection else { return Err(Lack::All(self.refusals(module))) };
-        let has = selection.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
-        if !has_silent(selection.entries()) {
-            all_of(kernels(&module.images), &has)?;
-        }
-        Ok(targets(selection.entries().iter()))
-    }
-
-    /// Why the device takes none of the images.
-    fn refusals(&self, module: &Module<'_>) -> Vec<String> {
-        let refusal = |image: &&Entry| match self.demand.judge(image) {
-            Err(Some(why)) => format!("{}: {why}", image.target_text()),
-            _ => image.target_text().to_string(),
-        };
-        let mut told: BTreeSet<String> = module.images.iter().map(refusal).collect();
-        if module.images.is_empty() {
-            told = module.targets();
-        }
-        told.into_iter().collect()
+        Ok(targets)
     }
 
     fn modules(&self) -> usize {
@@ -144,24 +110,70 @@ impl Judged<'_> {
     }
 }
 
-fn has_silent(images: &[Entry]) -> bool {
-    images.iter().any(|image| image.kernels().is_empty())
+/// The targets of the images that are wanted.
+fn meant(module: &Module<'_>, wanted: &Wanted) -> std::result::Result<BTreeSet<String>, LackingImages> {
+    let is_meant = |image: &&Entry| wanted.judge(image).is_ok();
+    let meant: Vec<&Entry> = module.images.iter().copied().filter(is_meant).collect();
+    if meant.is_empty() {
+        return Err(LackingImages::All(named_targets(module)));
+    }
+    // An image without records of its kernels counts as having all.
+    if meant.iter().all(|image| !image.kernels().is_empty()) {
+        all_of(kernels(&module.images), &kernels(&meant))?;
+    }
+    Ok(meant.iter().map(|image| image.target_text().to_string()).collect())
 }
 
-fn all_of(all: BTreeSet<&str>, has: &BTreeSet<&str>) -> std::result::Result<(), Lack> {
+/// The targets of the images that the device would get.
+fn picked(
+    module: &Module<'_>,
+    wanted: &Wanted,
+    device: &DeviceDescription,
+) -> std::result::Result<BTreeSet<String>, LackingImages> {
+    let values: Vec<(&str, &str)> = module.variant.iter().collect();
+    let selection =
+        module.registry.and_then(|registry| registry.select_variant(&module.name, &values, device).ok());
+    let Some(selection) = selection else {
+        return Err(LackingImages::All(refusals(module, wanted)));
+    };
+    let has = selection.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
+    if !selection.entries().iter().any(|image| image.kernels().is_empty()) {
+        all_of(kernels(&module.images), &has)?;
+    }
+    Ok(selection.entries().iter().map(|image| image.target_text().to_string()).collect())
+}
+
+/// Why the device takes none of the images.
+fn refusals(module: &Module<'_>, wanted: &Wanted) -> Vec<String> {
+    if module.images.is_empty() {
+        return named_targets(module);
+    }
+    let refusal = |image: &&Entry| match wanted.judge(image) {
+        Err(Some(why)) => format!("{}: {why}", image.target_text()),
+        _ => image.target_text().to_string(),
+    };
+    let refusals: BTreeSet<String> = module.images.iter().map(refusal).collect();
+    refusals.into_iter().collect()
+}
+
+/// For what the module has images, as far as the file says it.
+fn named_targets(module: &Module<'_>) -> Vec<String> {
+    module.targets().into_iter().filter(|target| !target.is_empty()).collect()
+}
+
+fn all_of(all: BTreeSet<&str>, has: &BTreeSet<&str>) -> std::result::Result<(), LackingImages> {
     let lacking: Vec<String> = all.difference(has).map(ToString::to_string).collect();
-    if lacking.is_empty() { Ok(()) } else { Err(Lack::Kernels(lacking)) }
-}
-
-fn targets<'i>(images: impl Iterator<Item = &'i Entry>) -> String {
-    let targets: BTreeSet<&str> = images.map(Entry::target_text).collect();
-    targets.into_iter().collect::<Vec<_>>().join(", ")
+    if lacking.is_empty() { Ok(()) } else { Err(LackingImages::Kernels(lacking)) }
 }
 
 impl Summary {
     pub(super) fn add_file(&mut self, modules: usize) {
         self.files = self.files.saturating_add(usize::from(modules > 0));
         self.modules = self.modules.saturating_add(modules);
+    }
+
+    pub(super) fn add_for_link(&mut self, kinds: usize) {
+        self.for_link = self.for_link.saturating_add(kinds);
     }
 
     /// What cannot be read may lack anything.
@@ -181,16 +193,17 @@ impl Summary {
         for (lack, modules) in &judged.unmet {
             self.problems = self.problems.saturating_add(1);
             let none = Vec::new();
-            let (kernels, there) = match lack {
-                Lack::All(there) => (&none, there),
-                Lack::Kernels(kernels) => (kernels, &none),
+            let (kernels, there) = match &lack.images {
+                LackingImages::All(there) => (&none, there),
+                LackingImages::Kernels(kernels) => (kernels, &none),
             };
+            let setting = lack.setting.as_deref();
             let target = judged.demand.target().filter(|_| judged.is_own);
             let hint = target.map(|target| format!("`cargo offload targets add {target}`, and build again"));
             let told = hint.as_ref().map_or_else(String::new, |hint| format!("\nhint: {hint}"));
             let text = format!("error: {shown}: {demand}: {}{told}", lack.sentence(modules, of));
             output.message(
-                &Unmet { reason: "unmet", file, demand, modules, of, kernels, there, hint },
+                &Unmet { reason: "unmet", file, demand, setting, modules, of, kernels, there, hint },
                 &text,
             )?;
         }
@@ -202,7 +215,8 @@ impl Summary {
     pub(super) fn finish(mut self, output: &Output, paths: &[PathBuf]) -> Result<ExitStatus> {
         if self.files == 0 && self.problems == 0 {
             let shown: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
-            return Err(Error::check(format!("{} carries no device images", shown.join(", "))));
+            let that = if self.for_link > 0 { " that a driver takes" } else { "" };
+            return Err(Error::check(format!("{} carries no device images{that}", shown.join(", "))));
         }
         self.reason = "summary";
         let [files, modules] =
@@ -210,45 +224,5 @@ impl Summary {
         let text = format!("{modules} in {files}, {}", counted(self.problems, "problem"));
         output.done(&self, &text)?;
         Ok(if self.problems == 0 { ExitStatus::Success } else { ExitStatus::CheckFailed })
-    }
-}
-
-impl Lack {
-    fn sentence(&self, modules: &[String], of: usize) -> String {
-        match self {
-            Lack::Kernels(kernels) => {
-                format!("{} lacks {}", named(modules), escaped(&shortened(kernels)))
-            }
-            Lack::All(there) if there.is_empty() => format!("nothing in {}", many(modules, of)),
-            Lack::All(there) if there.iter().any(|text| text.contains(": ")) => {
-                let lines: Vec<String> = there.iter().map(|text| format!("\n  {}", escaped(text))).collect();
-                format!("nothing in {}{}", many(modules, of), lines.concat())
-            }
-            Lack::All(there) => {
-                format!("nothing in {}; there is {}", many(modules, of), escaped(&there.join(", ")))
-            }
-        }
-    }
-}
-
-fn many(modules: &[String], of: usize) -> String {
-    match modules.len() {
-        1 => format!("module {}", escaped(&shortened(modules))),
-        some => format!("{some} of {of} modules ({})", escaped(&shortened(modules))),
-    }
-}
-
-fn named(modules: &[String]) -> String {
-    match modules.len() {
-        1 => format!("module {}", escaped(&shortened(modules))),
-        some => format!("{some} modules"),
-    }
-}
-
-fn shortened(names: &[String]) -> String {
-    let shown = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-    match names.len().checked_sub(NAMED) {
-        None | Some(0) => shown,
-        Some(more) => format!("{shown} and {more} more"),
     }
 }

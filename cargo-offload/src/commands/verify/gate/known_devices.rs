@@ -1,175 +1,146 @@
 //! Devices by the names under which they are sold, and the architecture of each.
-//!
-//! - NVIDIA: <https://developer.nvidia.com/cuda-gpus>
-//! - AMD: <https://rocm.docs.amd.com/en/latest/reference/gpu-arch-specs.html>; the modes are those that AMD's driver sets
-//!   unless it is told otherwise (<https://llvm.org/docs/AMDGPUUsage.html#amdgpu-processors>)
-//! - Intel: <https://dgpu-docs.intel.com/devices/hardware-table.html>
 
-use offload_format::{Aspects, IntelArch, SmArch, SpirvVersion, Target};
-use offload_rt::{CudaDescription, DeviceDescription, HipDescription, OpenClDescription};
+mod amd;
+mod intel;
+mod name;
+mod nvidia;
 
+use offload_format::{AmdArch, IntelArch, SmArch, SpirvVersion, Target};
+use offload_rt::{CudaDescription, DeviceDescription, Entry, HipDescription, OpenClDescription};
+
+use self::amd::AMD;
+use self::intel::INTEL;
+use self::name::Name;
+use self::nvidia::NVIDIA;
+use super::modes;
 use crate::error::{Error, Result};
 
-/// An architecture, and the devices that have it, without the words in [`BRANDS`].
+/// An architecture, and devices that have it, without the vendor's name.
 type Devices = (&'static str, &'static [&'static str]);
 
-const NVIDIA: [Devices; 22] = [
-    ("sm_50", &["GTX 750", "GTX 750 Ti"]),
-    ("sm_52", &["M40", "M60", "GTX 960", "GTX 970", "GTX 980", "GTX 980 Ti", "GTX Titan X"]),
-    ("sm_53", &["Jetson Nano", "Jetson TX1"]),
-    ("sm_60", &["P100"]),
-    ("sm_61", &["P4", "P40", "GTX 1050", "GTX 1060", "GTX 1070", "GTX 1080", "GTX 1080 Ti", "Titan Xp"]),
-    ("sm_62", &["Jetson TX2"]),
-    ("sm_70", &["V100", "Titan V"]),
-    ("sm_72", &["Jetson AGX Xavier", "Jetson Xavier NX"]),
-    (
-        "sm_75",
-        &[
-            "T4",
-            "T1000",
-            "GTX 1650",
-            "GTX 1660",
-            "RTX 2060",
-            "RTX 2070",
-            "RTX 2080",
-            "RTX 2080 Ti",
-            "Titan RTX",
-        ],
-    ),
-    ("sm_80", &["A100", "A30"]),
-    ("sm_86", &["A2", "A10", "A16", "A40", "RTX A2000", "RTX A4000", "RTX A5000", "RTX A6000"]),
-    (
-        "sm_86",
-        &[
-            "RTX 3050",
-            "RTX 3060",
-            "RTX 3060 Ti",
-            "RTX 3070",
-            "RTX 3080",
-            "RTX 3080 Ti",
-            "RTX 3090",
-            "RTX 3090 Ti",
-        ],
-    ),
-    ("sm_87", &["Jetson AGX Orin", "Jetson Orin NX", "Jetson Orin Nano"]),
-    ("sm_89", &["L4", "L40", "L40S", "RTX 2000 Ada", "RTX 4000 Ada", "RTX 5000 Ada", "RTX 6000 Ada"]),
-    ("sm_89", &["RTX 4050", "RTX 4060", "RTX 4060 Ti", "RTX 4070", "RTX 4070 Ti", "RTX 4080", "RTX 4090"]),
-    ("sm_90", &["H100", "H200", "GH200"]),
-    ("sm_100", &["B200", "GB200"]),
-    ("sm_103", &["B300", "GB300"]),
-    ("sm_110", &["Jetson T4000", "Jetson T5000"]),
-    ("sm_120", &["RTX PRO 4000 Blackwell", "RTX PRO 5000 Blackwell", "RTX PRO 6000 Blackwell"]),
-    ("sm_120", &["RTX 5050", "RTX 5060", "RTX 5060 Ti", "RTX 5070", "RTX 5070 Ti", "RTX 5080", "RTX 5090"]),
-    ("sm_121", &["GB10"]),
-];
-const AMD: [Devices; 16] = [
-    ("gfx906:sramecc+:xnack-", &["MI50", "MI60"]),
-    ("gfx908:sramecc+:xnack-", &["MI100"]),
-    ("gfx90a:sramecc+:xnack-", &["MI210", "MI250", "MI250X"]),
-    ("gfx942:sramecc+:xnack-", &["MI300A", "MI300X", "MI325X"]),
-    ("gfx950:sramecc+:xnack-", &["MI350X", "MI355X"]),
-    ("gfx1010:xnack-", &["RX 5700", "RX 5700 XT"]),
-    ("gfx1030", &["RX 6800", "RX 6800 XT", "RX 6900 XT", "RX 6950 XT", "PRO W6800", "PRO V620"]),
-    ("gfx1031", &["RX 6700 XT", "RX 6750 XT"]),
-    ("gfx1032", &["RX 6600", "RX 6600 XT", "RX 6650 XT", "PRO W6600"]),
-    ("gfx1100", &["RX 7900 GRE", "RX 7900 XT", "RX 7900 XTX", "PRO W7800", "PRO W7900"]),
-    ("gfx1101", &["RX 7700 XT", "RX 7800 XT", "PRO W7700", "PRO V710"]),
-    ("gfx1102", &["RX 7600"]),
-    ("gfx1103", &["780M"]),
-    ("gfx1151", &["8060S"]),
-    ("gfx1200", &["RX 9060 XT"]),
-    ("gfx1201", &["RX 9070", "RX 9070 XT", "RX 9070 GRE", "AI PRO R9700"]),
-];
-const INTEL: [Devices; 9] = [
-    ("cfl", &["UHD Graphics 630"]),
-    ("tgllp", &["Iris Xe"]),
-    ("adl-s", &["UHD Graphics 770"]),
-    ("dg1", &["Iris Xe MAX"]),
-    ("acm-g10", &["Arc A580", "Arc A750", "Arc A770", "Flex 170"]),
-    ("acm-g11", &["Arc A310", "Arc A380", "Flex 140"]),
-    ("pvc", &["Max 1100", "Max 1550"]),
-    ("bmg-g21", &["Arc B570", "Arc B580"]),
-    ("lnl-m", &["Arc 130V", "Arc 140V"]),
-];
+/// The tables, each with the family of its targets.
+const FAMILIES: [(&str, &[Devices]); 3] = [("cubin:", NVIDIA), ("amdgcn:", AMD), ("intel:", INTEL)];
 
-/// What people write before a name, or leave out.
-const BRANDS: [&str; 11] = [
-    "nvidia",
-    "geforce",
-    "tesla",
-    "quadro",
-    "amd",
-    "radeon",
-    "instinct",
-    "intel",
-    "datacentergpu",
-    "gpu",
-    "graphics",
-];
+/// Of so many names a hint tells.
+const NEAREST: usize = 3;
 
-/// Intel's GPUs with 64-bit floating point in hardware.
-const WITH_FP64: [&str; 4] = ["cfl", "pvc", "bmg-g21", "lnl-m"];
+/// A device that a demand is for.
+#[derive(Clone, Debug)]
+pub(super) struct KnownDevice {
+    pub(super) description: DeviceDescription,
+    /// Of an AMD GPU, the target ID. It may leave modes open, which no GPU does.
+    amd: Option<AmdArch>,
+    /// What was assumed to describe it.
+    pub(super) note: Option<String>,
+}
+
+impl From<DeviceDescription> for KnownDevice {
+    fn from(description: DeviceDescription) -> KnownDevice {
+        KnownDevice { description, amd: None, note: None }
+    }
+}
+
+impl KnownDevice {
+    /// The device in each setting of the modes that it leaves open and `images` name, with the name of the setting.
+    pub(super) fn settings(&self, images: &[&Entry]) -> Vec<(Option<String>, KnownDevice)> {
+        let Some(open) = &self.amd else { return vec![(None, self.clone())] };
+        let mut devices = Vec::new();
+        for setting in modes::settings(open, images) {
+            match self.description.hip().filter(|_| setting != *open) {
+                None => devices.push((None, self.clone())),
+                Some(device) => {
+                    let text = setting.to_string();
+                    let description = device.clone().target_id(&text).into();
+                    devices.push((Some(text), KnownDevice { description, ..self.clone() }));
+                }
+            }
+        }
+        devices
+    }
+}
+
+/// A name of a table.
+#[derive(Clone, Copy)]
+struct Known {
+    family: &'static str,
+    arch: &'static str,
+    name: &'static str,
+}
+
+fn all() -> impl Iterator<Item = Known> {
+    FAMILIES.iter().flat_map(|(family, devices)| {
+        devices
+            .iter()
+            .flat_map(move |(arch, names)| names.iter().map(move |name| Known { family, arch, name }))
+    })
+}
 
 /// The device that is called `name`, with this version of its driver.
 ///
 /// # Errors
 /// Nothing is called so, or the version is none.
-pub(super) fn find(name: &str, driver: Option<&str>) -> Result<DeviceDescription> {
-    let key = key(name);
-    let families = [("cubin:", &NVIDIA[..]), ("amdgcn:", &AMD), ("intel:", &INTEL)];
-    for (family, devices) in families {
-        let mut names = devices.iter().flat_map(|(arch, names)| names.iter().map(move |name| (arch, *name)));
-        if let Some((arch, known)) = names.find(|(_, known)| self::key(known) == key) {
-            return described(known, &target(&[family, arch].concat(), name)?, driver);
+pub(super) fn find(name: &str, driver: Option<&str>) -> Result<KnownDevice> {
+    match by_name(name) {
+        Some(known) => {
+            let target = target(&[known.family, known.arch].concat()).ok_or_else(|| unknown(name))?;
+            described(known.name, &target, driver)
         }
+        None => described(name, &target(name).ok_or_else(|| unknown(name))?, driver),
     }
-    described(name, &target(name, name)?, driver)
+}
+
+/// The entry that reads the same; else the only architecture of which an entry does without the words of its series.
+fn by_name(text: &str) -> Option<Known> {
+    let name = Name::parse(text);
+    let key = name.key();
+    if let Some(known) = all().find(|known| Name::parse(known.name).key() == key) {
+        return Some(known);
+    }
+    // `pvc` and `gfx1100` are no short names.
+    let short = name.short_key().filter(|_| target(text).is_none())?;
+    let mut alike = all().filter(|known| Name::parse(known.name).short_key().as_ref() == Some(&short));
+    let first = alike.next()?;
+    alike.all(|other| other.arch == first.arch).then_some(first)
 }
 
 /// What `text` names as an architecture, with its family or without.
-fn target(text: &str, name: &str) -> Result<Target> {
+fn target(text: &str) -> Option<Target> {
     let families = [("host", ""), ("sm_", "cubin:"), ("gfx", "amdgcn:"), ("", ""), ("", "intel:")];
     let mut families = families.iter().filter(|(start, _)| text.starts_with(start));
-    families.find_map(|(_, family)| format!("{family}{text}").parse().ok()).ok_or_else(|| unknown(name))
-}
-
-/// Lower case, without what is no letter or digit and without brands.
-fn key(name: &str) -> String {
-    let plain = |text: &str| -> String {
-        text.chars().filter(char::is_ascii_alphanumeric).map(|char| char.to_ascii_lowercase()).collect()
-    };
-    let words: Vec<String> = name.split([' ', '-', '_']).map(plain).collect();
-    let words = words.into_iter().filter(|word| !BRANDS.contains(&word.as_str()));
-    let key = words.collect::<String>();
-    key.replace("datacenter", "")
+    families.find_map(|(_, family)| format!("{family}{text}").parse().ok())
 }
 
 /// The device that a native target names; nothing if it is a family, or code with more than all such devices have.
-pub(super) fn of_target(target: &Target) -> Option<DeviceDescription> {
+pub(super) fn of_target(target: &Target) -> Option<KnownDevice> {
     match target {
-        Target::Cubin(sm) if sm.suffix().is_none() => Some(cuda(&sm.to_string(), sm).into()),
-        Target::Amdgcn(arch) if !arch.is_generic() => {
-            Some(HipDescription::new(arch.processor(), &arch.to_string()).into())
+        Target::Cubin(sm) if sm.suffix().is_none() => {
+            Some(DeviceDescription::from(cuda(&sm.to_string(), sm)).into())
         }
-        Target::Intel(arch) => intel(arch.name(), arch).map(DeviceDescription::from),
+        Target::Amdgcn(arch) if !arch.is_generic() => {
+            let description = HipDescription::new(arch.processor(), &arch.to_string()).into();
+            Some(KnownDevice { description, amd: Some(arch.clone()), note: None })
+        }
+        Target::Intel(arch) => intel(arch.name(), arch).map(|device| DeviceDescription::from(device).into()),
         _ => None,
     }
 }
 
 /// The device called `name` of this architecture.
-fn described(name: &str, target: &Target, driver: Option<&str>) -> Result<DeviceDescription> {
+fn described(name: &str, target: &Target, driver: Option<&str>) -> Result<KnownDevice> {
     match target {
         Target::Cubin(sm) if sm.suffix().is_none() => with_release(cuda(name, sm), driver),
         Target::Amdgcn(arch) if !arch.is_generic() => {
-            with_rocm(HipDescription::new(name, &arch.to_string()), driver)
+            let description = with_rocm(HipDescription::new(name, &arch.to_string()), driver)?;
+            Ok(KnownDevice { description, amd: Some(arch.clone()), note: None })
         }
         Target::Intel(arch) => {
             no_driver(driver, "Intel's GPUs")?;
-            intel(name, arch).map(DeviceDescription::from).ok_or_else(|| unknown(name))
+            let device = intel(name, arch).ok_or_else(|| unknown(name))?;
+            Ok(DeviceDescription::from(device).into())
         }
         Target::Host(level) => {
             no_driver(driver, "the host CPU")?;
-            Ok(DeviceDescription::host_with_level(*level))
+            Ok(DeviceDescription::host_with_level(*level).into())
         }
         _ => Err(unknown(name)),
     }
@@ -180,13 +151,16 @@ fn cuda(name: &str, sm: &SmArch) -> CudaDescription {
     CudaDescription::new(name, [number / 10, number % 10])
 }
 
-fn with_release(device: CudaDescription, driver: Option<&str>) -> Result<DeviceDescription> {
-    let Some(driver) = driver else { return Ok(device.into()) };
+fn with_release(device: CudaDescription, driver: Option<&str>) -> Result<KnownDevice> {
+    let Some(driver) = driver else { return Ok(DeviceDescription::from(device).into()) };
     let device = device.driver_release(driver).ok_or_else(|| {
         Error::usage(format!("`{}` is no release of NVIDIA's driver", driver.escape_debug()))
             .hint("write it as `nvidia-smi` does, `550.54.14`, or `550` for the newest of the branch")
     })?;
-    Ok(device.into())
+    let note = device.taken_for_branch().map(|branch| {
+        format!("the driver {driver} is later than R{branch}, the last that this release knows: it is taken for that")
+    });
+    Ok(KnownDevice { note, ..DeviceDescription::from(device).into() })
 }
 
 fn with_rocm(device: HipDescription, driver: Option<&str>) -> Result<DeviceDescription> {
@@ -197,16 +171,14 @@ fn with_rocm(device: HipDescription, driver: Option<&str>) -> Result<DeviceDescr
         return Err(Error::usage(format!("`{}` is no version of ROCm", driver.escape_debug()))
             .hint("write it as `6.3`, and name NVIDIA's GPUs in another command"));
     };
-    // As HIP counts: 6.3 is 60,300,000.
-    let version = major.saturating_mul(10_000_000).saturating_add(minor.saturating_mul(100_000));
-    Ok(device.runtime_version(version).into())
+    Ok(device.rocm_release(major, minor).into())
 }
 
-/// What Intel's driver takes; of 64-bit floating point only what the hardware has.
+/// What Intel's driver takes.
 fn intel(name: &str, arch: &IntelArch) -> Option<OpenClDescription> {
-    let lacks = if WITH_FP64.contains(&arch.name()) { Aspects::BF16 } else { Aspects::BF16 | Aspects::FP64 };
+    let ip = arch.ip_version()?;
     let device = OpenClDescription::new(name, "Intel").spirv(&[SpirvVersion::V1_2]).opencl_c();
-    Some(device.intel_ip(arch.ip_version()?).aspects(Aspects::ALL.missing_from(lacks)))
+    Some(device.intel_ip(ip).aspects(intel::aspects(ip)))
 }
 
 fn no_driver(driver: Option<&str>, of: &str) -> Result<()> {
@@ -219,13 +191,15 @@ fn no_driver(driver: Option<&str>, of: &str) -> Result<()> {
     }
 }
 
-fn unknown(name: &str) -> Error {
-    let known =
-        |table: &[Devices]| table.iter().filter_map(|(_, names)| names.first().copied()).collect::<Vec<_>>();
-    let some = [known(&NVIDIA), known(&AMD), known(&INTEL)].concat();
-    Error::usage(format!("no device is known as `{}`", name.escape_debug())).hint(format!(
-        "name its architecture, as `sm_90`, `gfx942` or `pvc`; some known names are {}",
-        some.join(", ")
+fn unknown(text: &str) -> Error {
+    let name = Name::parse(text);
+    let mut names: Vec<(f64, &str)> =
+        all().map(|known| (name.likeness(&Name::parse(known.name)), known.name)).collect();
+    names.sort_by(|(a, a_name), (b, b_name)| b.total_cmp(a).then_with(|| a_name.cmp(b_name)));
+    let nearest: Vec<&str> = names.iter().take(NEAREST).map(|(_, name)| *name).collect();
+    Error::usage(format!("no device is known as `{}`", text.escape_debug())).hint(format!(
+        "the nearest names are {}; any device can be named by its architecture, as `sm_90`, `gfx942` or `pvc`",
+        nearest.join(", ")
     ))
 }
 
@@ -234,26 +208,29 @@ mod tests {
     use super::*;
 
     fn shown(name: &str, driver: Option<&str>) -> String {
-        find(name, driver).unwrap().to_string()
+        find(name, driver).unwrap().description.to_string()
     }
 
     #[test]
     fn every_name_finds_its_device() {
         let mut count = 0;
-        for (arch, names) in NVIDIA.iter().chain(&AMD) {
+        for (arch, names) in NVIDIA.iter().chain(AMD) {
             for name in *names {
                 let shown = shown(name, None);
                 assert!(shown.contains(name) && shown.contains(&format!("({arch}")), "{name}: {shown}");
                 count += 1;
             }
         }
-        for (_, names) in INTEL {
-            for name in names {
-                assert!(shown(name, None).contains("takes Intel "), "{name}");
+        for (arch, names) in INTEL {
+            let Some(Target::Intel(arch)) = target(arch) else { panic!("{arch}") };
+            let [architecture, release, revision] = arch.ip_version().unwrap();
+            let takes = format!("takes Intel {architecture}.{release}.{revision}");
+            for name in *names {
+                assert!(shown(name, None).contains(&takes), "{name}: {}", shown(name, None));
                 count += 1;
             }
         }
-        assert!(count > 120, "{count}");
+        assert!(count > 400, "{count}");
     }
 
     #[test]
@@ -266,6 +243,27 @@ mod tests {
             ("Radeon RX 7900 XTX", "RX 7900 XTX (gfx1100"),
             ("Intel Data Center GPU Max 1550", "Max 1550"),
             ("arc-a770", "Arc A770"),
+            ("NVIDIA H100 80GB HBM3", "H100 (sm_90"),
+            ("NVIDIA A10G", "A10G (sm_86"),
+            ("NVIDIA H20", "H20 (sm_90"),
+            ("DGX Spark", "DGX Spark (sm_121"),
+            ("NVIDIA RTX PRO 6000 Blackwell Server Edition", "RTX PRO 6000 (sm_120"),
+            ("Quadro RTX 6000", "RTX 6000 (sm_75"),
+            ("NVIDIA RTX 6000 Ada Generation", "RTX 6000 Ada (sm_89"),
+            ("NVIDIA TITAN X (Pascal)", "(sm_61"),
+            ("NVIDIA GeForce GTX TITAN X", "(sm_52"),
+            ("NVIDIA Jetson AGX Orin 64GB Developer Kit", "Jetson AGX Orin (sm_87"),
+            ("4090", "RTX 4090 (sm_89"),
+            ("7900 XTX", "RX 7900 XTX (gfx1100"),
+            ("AMD Radeon VII", "VII (gfx906:sramecc-:xnack-"),
+            ("Strix Halo", "(gfx1151"),
+            ("AMD Radeon PRO W7900", "PRO W7900 (gfx1100"),
+            ("AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", "8060S (gfx1151"),
+            ("Intel(R) Arc(TM) A770 Graphics", "Arc A770"),
+            ("Intel(R) Arc(TM) Pro B60 Graphics", "Intel 20.1.0"),
+            ("Intel(R) UHD Graphics 630", "Intel 9.2.9"),
+            ("Lunar Lake", "Intel 20.4.4"),
+            ("gfx1100", "gfx1100 (gfx1100"),
             ("sm_90", "sm_90 (sm_90"),
             ("gfx90a:xnack+", "(gfx90a:xnack+"),
             ("pvc", "Intel 12.60.7"),
@@ -273,7 +271,7 @@ mod tests {
         ] {
             assert!(shown(name, None).contains(found), "{name}: {}", shown(name, None));
         }
-        assert_eq!(find("host", None).unwrap().name(), "host CPU");
+        assert_eq!(find("host", None).unwrap().description.name(), "host CPU");
     }
 
     #[test]
@@ -288,5 +286,38 @@ mod tests {
         }
         let unknown = find("Voodoo 2", None).unwrap_err().to_string();
         assert!(unknown.contains("no device is known as `Voodoo 2`"), "{unknown}");
+    }
+
+    #[test]
+    fn what_is_unknown_has_near_names() {
+        for (text, near) in [
+            ("RTX 4085", "RTX 4080"),
+            ("NVIDIA H1000", "H100"),
+            ("Radeon RX 7900 XXT", "RX 7900 XT"),
+            ("Instinct MI300", "MI300X"),
+            ("Intel Arc B590", "Arc B580"),
+        ] {
+            let error = find(text, None).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(error.contains(near), "{text}: {error}");
+            assert_eq!(error.matches(", ").count(), 3, "three names and the architectures: {error}");
+        }
+    }
+
+    /// No name stands for two architectures.
+    #[test]
+    fn names_are_of_one_architecture() {
+        let mut seen: std::collections::BTreeMap<String, &str> = std::collections::BTreeMap::new();
+        for Known { arch, name, .. } in all() {
+            let key = Name::parse(name).key();
+            assert!(!key.is_empty(), "{name}");
+            assert_eq!(seen.insert(key, arch).unwrap_or(arch), arch, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_later_driver_is_taken_for_the_last_known_one() {
+        let note = |driver| find("H100", Some(driver)).unwrap().note;
+        assert_eq!(note("550"), None);
+        assert!(note("999.1").is_some_and(|note| note.contains("R620")));
     }
 }

@@ -26,12 +26,13 @@ pub(super) fn of<'m>(contents: &Contents<'_>, registries: &'m [Registry]) -> Vec
         variant: Variant::default(),
         images: Vec::new(),
         registry: None,
-        unknown: container.images.iter().map(Image::target_text).collect(),
+        unknown: loadable(container).map(Image::described_target).collect(),
     });
     modules.chain(unknown).collect()
 }
 
-fn of_registry(registry: &Registry) -> Vec<Module<'_>> {
+/// Those of a registry.
+pub(super) fn of_registry(registry: &Registry) -> Vec<Module<'_>> {
     let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut modules: Vec<Module<'_>> = Vec::new();
     for entry in registry.entries() {
@@ -52,7 +53,12 @@ fn of_registry(registry: &Registry) -> Vec<Module<'_>> {
 
 /// Every image is for a machine that has no name here: no registry has it, and it would meet every demand.
 fn is_unknown(container: &Container<'_>) -> bool {
-    !container.images.is_empty() && container.images.iter().all(|image| image.target.is_none())
+    loadable(container).next().is_some() && loadable(container).all(|image| image.target.is_none())
+}
+
+/// What a later link compiles is no image yet.
+fn loadable<'c>(container: &'c Container<'_>) -> impl Iterator<Item = &'c Image<'c>> {
+    container.images.iter().filter(|image| image.is_loadable())
 }
 
 impl Module<'_> {

@@ -1,0 +1,42 @@
+//! What a file has for a later link: LLVM bitcode and NVIDIA's LTO-IR. No driver takes it, so that it meets nothing, and
+//! nothing is demanded of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use offload_containers::carrier::FileKind;
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::print::output::Output;
+use crate::print::text::escaped;
+use crate::read::input::Contents;
+
+#[derive(Serialize)]
+struct ForLink<'a> {
+    reason: &'static str,
+    file: &'a str,
+    format: String,
+    /// For what, as far as the file says it.
+    targets: Vec<String>,
+}
+
+/// Names it; returns how many kinds there are.
+pub(super) fn tell(output: &Output, file: &str, contents: &Contents<'_>) -> Result<usize> {
+    let mut formats: BTreeMap<FileKind, BTreeSet<String>> = BTreeMap::new();
+    for image in contents.containers.iter().flat_map(|container| &container.images) {
+        if let Some(format @ (FileKind::LlvmBitcode | FileKind::LtoIr)) = image.format {
+            formats.entry(format).or_default().insert(image.target_text());
+        }
+    }
+    for (format, targets) in &formats {
+        let targets: Vec<String> = targets.iter().filter(|target| !target.is_empty()).cloned().collect();
+        let named = if targets.is_empty() { String::new() } else { format!(" for {}", targets.join(", ")) };
+        let text = format!(
+            "note: {}: {format}{}, which a link compiles, is not judged",
+            escaped(file),
+            escaped(&named)
+        );
+        output.done(&ForLink { reason: "for-link", file, format: format.to_string(), targets }, &text)?;
+    }
+    Ok(formats.len())
+}

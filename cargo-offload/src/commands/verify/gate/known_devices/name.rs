@@ -1,0 +1,184 @@
+//! Names of devices as people and tools write them: `nvidia-smi`, `rocminfo`, `clinfo` and `lspci` add the vendor, the
+//! memory, the form factor and trademark signs.
+
+use std::collections::BTreeSet;
+
+/// What stands beside a name and is no part of it.
+const BRANDS: &[&str] = &[
+    "accelerator",
+    "active",
+    "amd",
+    "ati",
+    "blackwell",
+    "card",
+    "center",
+    "compute",
+    "corporation",
+    "data",
+    "datacenter",
+    "datacentergpu",
+    "developer",
+    "device",
+    "dgx",
+    "dual",
+    "edition",
+    "geforce",
+    "generation",
+    "gpu",
+    "graphics",
+    "grid",
+    "hgx",
+    "inc",
+    "instinct",
+    "integrated",
+    "intel",
+    "kit",
+    "laptop",
+    "max-q",
+    "maxq",
+    "mobile",
+    "module",
+    "nvgpu",
+    "nvidia",
+    "nvl",
+    "nvl4",
+    "oam",
+    "pcie",
+    "quadro",
+    "radeon",
+    "series",
+    "server",
+    "sff",
+    "slot",
+    "sxm",
+    "technologies",
+    "tesla",
+    "tm",
+    "with",
+    "workstation",
+];
+
+/// Words of a name that people leave out where the rest tells all.
+const SERIES: &[&str] = &["agx", "arc", "gt", "gtx", "hd", "jetson", "pro", "rtx", "rx", "uhd"];
+
+/// The words of a name that tell one device from another.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Name {
+    words: Vec<String>,
+}
+
+impl Name {
+    pub(super) fn parse(text: &str) -> Name {
+        let text = device_part(text).to_lowercase();
+        let mut plain =
+            text.replace("(r)", " ").replace("(tm)", " ").replace("(c)", " ").replace("max-q", " ");
+        plain = plain.replace(['®', '™', '©'], " ").replace('+', "");
+        let words: Vec<&str> =
+            plain.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        // A part of a GPU: `MIG 1g.10gb`.
+        let whole = words.iter().position(|word| *word == "mig").unwrap_or(words.len());
+        let words: Vec<&str> = words.into_iter().take(whole).collect();
+        let is_name = |(index, word): (usize, &&str)| {
+            let next = words.get(index.saturating_add(1)).copied().unwrap_or_default();
+            !BRANDS.contains(word) && !is_form(word) && !is_memory(word, next) && !is_share(index, word)
+        };
+        let names = words.iter().enumerate().filter(|it| is_name(*it)).map(|(_, word)| (*word).to_string());
+        Name { words: names.collect() }
+    }
+
+    /// As one word.
+    pub(super) fn key(&self) -> String {
+        self.words.concat()
+    }
+
+    /// The same without the words of its series; nothing if no number is left.
+    pub(super) fn short_key(&self) -> Option<String> {
+        let words = self.words.iter().filter(|word| !SERIES.contains(&word.as_str()));
+        let key = words.map(String::as_str).collect::<String>();
+        let has_number = key.len() > 2 && key.contains(|char: char| char.is_ascii_digit());
+        has_number.then_some(key)
+    }
+
+    /// How much alike two names are: by their letters, and by their words.
+    pub(super) fn likeness(&self, other: &Name) -> f64 {
+        let words = |name: &Name| name.words.iter().cloned().collect::<BTreeSet<String>>();
+        let (own, others) = (words(self), words(other));
+        let (common, all) = (own.intersection(&others).count(), own.union(&others).count().max(1));
+        #[expect(clippy::cast_precision_loss, reason = "names have few words")]
+        let by_words = common as f64 / all as f64;
+        strsim::jaro_winkler(&self.key(), &other.key()) + by_words
+    }
+}
+
+/// `lspci` has the name of the chip and that of the device in brackets, and an APU's name that of the CPU in front.
+fn device_part(text: &str) -> &str {
+    let inner = text.rsplit_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(inner, _)| inner);
+    let inner = inner.filter(|inner| !inner.starts_with("0x")).unwrap_or(text);
+    // `Radeon RX 7900 XT/7900 XTX` are two of one chip.
+    let first = inner.split('/').next().filter(|_| !inner.contains("w/")).unwrap_or(inner);
+    ["w/ ", " with "].iter().find_map(|word| first.split_once(word)).map_or(first, |(_, device)| device)
+}
+
+/// `SXM4`, `PCIE`, `HBM3e`, `GDDR6`.
+fn is_form(word: &str) -> bool {
+    let forms = ["sxm", "pcie", "hbm", "gddr", "lpddr", "ddr"];
+    let rest = forms.iter().find_map(|form| word.strip_prefix(form));
+    rest.is_some_and(|rest| {
+        rest.len() <= 2 && rest.chars().all(|char| char.is_ascii_digit() || "ex".contains(char))
+    })
+}
+
+/// `80GB`, `80 GB`, and `GB`.
+fn is_memory(word: &str, next: &str) -> bool {
+    let is_unit = |text: &str| ["gb", "gib", "mb"].contains(&text);
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let sized = ["gib", "gb", "g", "mb"].iter().find_map(|unit| word.strip_suffix(unit)).is_some_and(digits);
+    is_unit(word) || sized || (digits(word) && is_unit(next))
+}
+
+/// A virtual GPU: the profile behind the name, `A40-48Q`.
+fn is_share(index: usize, word: &str) -> bool {
+    let share = word.strip_suffix(['a', 'b', 'c', 'q']).unwrap_or_default();
+    index > 0 && !share.is_empty() && share.len() <= 2 && share.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_tools_add_is_left_out() {
+        for (text, key) in [
+            ("NVIDIA H100 80GB HBM3", "h100"),
+            ("NVIDIA H100 PCIe", "h100"),
+            ("NVIDIA A100-SXM4-80GB", "a100"),
+            ("NVIDIA A100 80GB PCIe MIG 1g.10gb", "a100"),
+            ("NVIDIA GH200 480GB", "gh200"),
+            ("Tesla V100-SXM2-16GB", "v100"),
+            ("NVIDIA A40-48Q", "a40"),
+            ("NVIDIA RTX 6000 Ada Generation", "rtx6000ada"),
+            ("NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition", "rtxpro6000"),
+            ("NVIDIA GeForce RTX 3080 Laptop GPU", "rtx3080"),
+            ("NVIDIA Corporation GA102 [GeForce RTX 3090] (rev a1)", "rtx3090"),
+            ("Orin (nvgpu)", "orin"),
+            ("AMD Radeon(TM) 8060S Graphics", "8060s"),
+            ("AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", "8060s"),
+            ("AMD Radeon PRO W7900 Dual Slot", "prow7900"),
+            ("Navi 31 [Radeon RX 7900 XT/7900 XTX/7900 GRE/7900M]", "rx7900xt"),
+            ("AMD Instinct MI300X", "mi300x"),
+            ("Intel(R) Arc(TM) A770 Graphics", "arca770"),
+            ("Intel® Arc™ 140V GPU (16GB)", "arc140v"),
+            ("Intel(R) Data Center GPU Max 1550", "max1550"),
+            ("Intel(R) UHD Graphics 770", "uhd770"),
+            ("rtx4090", "rtx4090"),
+        ] {
+            assert_eq!(Name::parse(text).key(), key, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_is_enough_where_it_tells_all() {
+        assert_eq!(Name::parse("RTX 4090").short_key().as_deref(), Some("4090"));
+        assert_eq!(Name::parse("Arc").short_key(), None);
+    }
+}
