@@ -102,7 +102,8 @@ fn sections_that_no_wrapper_leads_into() {
         let at = file.windows(4).position(|window| window == magic.to_le_bytes()).unwrap();
         file[at] = 0;
     }
-    let expected = [&[".hip_fatbin: clang offload bundle"][..], &SYCL, &["wrapper: CUDA fatbin"]].concat();
+    let hip = [".hip_fatbin: clang offload bundle", "kpack 0: -"];
+    let expected = [&hip[..], &SYCL, &["wrapper: CUDA fatbin"]].concat();
     assert_eq!(shown(&all(&file)), expected);
 }
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use object::Endianness;
 use object::read::elf::ElfFile64;
 use object::read::{Object, ObjectSection};
+use object::{Architecture, Endianness};
 use offload_format::bytes;
 use offload_images::ImageFormat;
 
@@ -21,13 +21,12 @@ const HEAD: usize = 1024;
 const TRANSLATOR: u32 = 6;
 const LLVM: u32 = 43;
 
-/// The names and versions, as `clang 22.1.8`; none if it says nothing.
+/// The names and versions, as `clang 22.1.8`; none if it says nothing. What made a library that was linked in says so.
 pub(crate) fn of_image(image: &[u8]) -> BTreeSet<String> {
     if let Ok(file) = ElfFile64::<Endianness>::parse(image) {
         let text = |name: &str| file.section_by_name(name).and_then(|section| section.data().ok());
-        let comments = text(COMMENT).unwrap_or_default().split(|byte| *byte == 0);
-        let comments = comments.filter_map(|text| clang(std::str::from_utf8(text).ok()?));
-        return comments.chain(text(TOOLS).and_then(|text| cuda(text, "ptxas"))).collect();
+        let clangs = clangs(text(COMMENT).unwrap_or_default(), library(&file));
+        return clangs.into_iter().chain(text(TOOLS).and_then(|text| cuda(text, "ptxas"))).collect();
     }
     if ImageFormat::detect(image) == Some(ImageFormat::SpirV) {
         return generator(image).into_iter().collect();
@@ -37,10 +36,37 @@ pub(crate) fn of_image(image: &[u8]) -> BTreeSet<String> {
     llvm.or_else(|| cuda(head, "nvcc")).into_iter().collect()
 }
 
-/// `clang 22.1.8` of `Debian clang version 22.1.8 (1~deb12u1)`; AMD's and Intel's have words before and behind, too.
-fn clang(text: &str) -> Option<String> {
+/// Whose bitcode is linked to kernels for the machine of `file`.
+fn library(file: &ElfFile64<'_, Endianness>) -> &'static str {
+    match file.architecture() {
+        Architecture::Unknown => "linked library, as AMD's",
+        _ => "linked library, as PoCL's",
+    }
+}
+
+/// The versions in a section of comments. Bitcode is read by its own release of LLVM or a later one, so that the latest is
+/// the compiler, and the others made what was linked to its code.
+fn clangs(comments: &[u8], library: &str) -> Vec<String> {
+    let versions =
+        comments.split(|byte| *byte == 0).filter_map(|text| clang(std::str::from_utf8(text).ok()?));
+    let versions: BTreeSet<(Vec<u32>, &str)> = versions.map(|version| (numbers(version), version)).collect();
+    let latest = versions.last().map(|(_, version)| *version);
+    let shown = |(_, version): &(Vec<u32>, &str)| match Some(*version) == latest {
+        true => format!("clang {version}"),
+        false => format!("clang {version} ({library})"),
+    };
+    versions.iter().map(shown).collect()
+}
+
+/// `22.1.8` as numbers.
+fn numbers(version: &str) -> Vec<u32> {
+    version.split('.').map(|part| part.parse().unwrap_or(0)).collect()
+}
+
+/// `22.1.8` of `Debian clang version 22.1.8 (1~deb12u1)`; AMD's and Intel's have words before and behind, too.
+fn clang(text: &str) -> Option<&str> {
     let (_, version) = text.split_once("clang version ")?;
-    Some(format!("clang {}", version.split([' ', '(']).next()?))
+    version.split([' ', '(']).next()
 }
 
 /// `ptxas 13.5.37` of `Cuda compilation tools, release 13.5, V13.5.37`.
@@ -74,11 +100,23 @@ mod tests {
 
     use super::of_image;
 
+    /// PoCL's library is bitcode of two releases.
+    #[test]
+    fn the_latest_clang_is_the_compiler() {
+        let comments =
+            b"clang version 9.0.1-16\0Debian clang version 12.0.1\0Ubuntu clang version 22.1.8 (1~deb12u1)\0";
+        assert_eq!(
+            super::clangs(comments, "library"),
+            ["clang 9.0.1-16 (library)", "clang 12.0.1 (library)", "clang 22.1.8"]
+        );
+        assert!(super::clangs(b"GCC: (Debian) 12\0", "library").is_empty());
+    }
+
     #[test]
     fn images_name_their_compilers() {
         for (file, compilers) in [
             ("device-gfx1100.co", &["clang 22.1.8"][..]),
-            ("saxpy-reduce-gfx90a.co", &["clang 15.0.5", "clang 22.1.8"]),
+            ("saxpy-reduce-gfx90a.co", &["clang 15.0.5 (linked library, as AMD's)", "clang 22.1.8"]),
             ("device-13.5-sm_90a.cubin", &["ptxas 13.5.37"]),
             ("device-nvcc.ptx", &["nvcc 13.5.37"]),
             ("device-clang.ptx", &["LLVM (PTX)"]),

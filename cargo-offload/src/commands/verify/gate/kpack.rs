@@ -11,7 +11,7 @@ use offload_format::pack::NewImage;
 use offload_images::describe;
 use offload_rt::Registry;
 
-use crate::error::Result;
+use crate::error::{ExitStatus, Result};
 use crate::read::input::{Contents, Input};
 use crate::read::registry::{self, Known};
 use crate::settings::target_filter::glob;
@@ -124,7 +124,12 @@ impl Kpacks {
             let beside = if found { Vec::new() } else { library.beside(path) };
             for file in beside {
                 let input = Input::open(&file, limits)?;
-                let contents = input.contents()?;
+                let contents = match input.contents() {
+                    Err(error) if error.status() == ExitStatus::CheckFailed => {
+                        return Ok(Err(format!("kernels are in `{}`: {error}", file.display())));
+                    }
+                    contents => contents?,
+                };
                 if let Some(kpack) = Kpack::read(&file.display().to_string(), &contents, known) {
                     found = true;
                     images.extend(kpack.of(&library.keys));

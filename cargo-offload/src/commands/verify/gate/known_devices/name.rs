@@ -17,6 +17,7 @@ const BRANDS: &[&str] = &[
     "data",
     "datacenter",
     "datacentergpu",
+    "design",
     "developer",
     "device",
     "dgx",
@@ -54,6 +55,7 @@ const BRANDS: &[&str] = &[
     "technologies",
     "tesla",
     "tm",
+    "vf",
     "with",
     "workstation",
 ];
@@ -116,7 +118,7 @@ fn device_part(text: &str) -> &str {
     let inner = inner.filter(|inner| !inner.starts_with("0x")).unwrap_or(text);
     // `Radeon RX 7900 XT/7900 XTX` are two of one chip.
     let first = inner.split('/').next().filter(|_| !inner.contains("w/")).unwrap_or(inner);
-    ["w/ ", " with "].iter().find_map(|word| first.split_once(word)).map_or(first, |(_, device)| device)
+    first.split_once("w/ ").map_or(first, |(_, device)| device)
 }
 
 /// `SXM4`, `PCIE`, `HBM3e`, `GDDR6`.
@@ -159,6 +161,8 @@ mod tests {
             ("NVIDIA RTX 6000 Ada Generation", "rtx6000ada"),
             ("NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition", "rtxpro6000"),
             ("NVIDIA GeForce RTX 3080 Laptop GPU", "rtx3080"),
+            ("NVIDIA GeForce GTX 1650 with Max-Q Design", "gtx1650"),
+            ("AMD Instinct MI300X VF", "mi300x"),
             ("NVIDIA Corporation GA102 [GeForce RTX 3090] (rev a1)", "rtx3090"),
             ("Orin (nvgpu)", "orin"),
             ("AMD Radeon(TM) 8060S Graphics", "8060s"),
