@@ -89,16 +89,18 @@ pub(super) fn find(name: &str, driver: Option<&str>) -> Result<KnownDevice> {
     }
 }
 
-/// The entry that reads the same; else the only architecture of which an entry does without the words of its series.
+/// The entry that reads the same; else the only architecture of which an entry does without the words of its series. Of
+/// two vendors' devices with one name the newer one is meant, unless the vendor is named.
 fn by_name(text: &str) -> Option<Known> {
     let name = Name::parse(text);
     let key = name.key();
-    if let Some(known) = all().find(|known| Name::parse(known.name).key() == key) {
+    let of_vendor = || all().filter(|known| name.may_be_of(known.family));
+    if let Some(known) = of_vendor().filter(|known| Name::parse(known.name).key() == key).last() {
         return Some(known);
     }
     // `pvc` and `gfx1100` are no short names.
     let short = name.short_key().filter(|_| target(text).is_none())?;
-    let mut alike = all().filter(|known| Name::parse(known.name).short_key().as_ref() == Some(&short));
+    let mut alike = of_vendor().filter(|known| Name::parse(known.name).short_key().as_ref() == Some(&short));
     let first = alike.next()?;
     alike.all(|other| other.arch == first.arch).then_some(first)
 }
@@ -214,9 +216,12 @@ mod tests {
     #[test]
     fn every_name_finds_its_device() {
         let mut count = 0;
-        for (arch, names) in NVIDIA.iter().chain(AMD) {
+        for (vendor, arch, names) in [("NVIDIA", NVIDIA), ("AMD", AMD)]
+            .into_iter()
+            .flat_map(|(vendor, table)| table.iter().map(move |(arch, names)| (vendor, arch, names)))
+        {
             for name in *names {
-                let shown = shown(name, None);
+                let shown = shown(&format!("{vendor} {name}"), None);
                 assert!(shown.contains(name) && shown.contains(&format!("({arch}")), "{name}: {shown}");
                 count += 1;
             }
@@ -254,6 +259,8 @@ mod tests {
             ("NVIDIA GeForce GTX TITAN X", "(sm_52"),
             ("NVIDIA Jetson AGX Orin 64GB Developer Kit", "Jetson AGX Orin (sm_87"),
             ("4090", "RTX 4090 (sm_89"),
+            ("NVIDIA GeForce 840M", "(sm_50"),
+            ("AMD Radeon 840M Graphics", "(gfx1152"),
             ("7900 XTX", "RX 7900 XTX (gfx1100"),
             ("AMD Radeon VII", "VII (gfx906:sramecc-:xnack-"),
             ("Strix Halo", "(gfx1151"),
@@ -299,18 +306,19 @@ mod tests {
         ] {
             let error = find(text, None).err().map(|error| error.to_string()).unwrap_or_default();
             assert!(error.contains(near), "{text}: {error}");
-            assert_eq!(error.matches(", ").count(), 3, "three names and the architectures: {error}");
+            let names = error.split("are ").nth(1).and_then(|rest| rest.split(';').next()).unwrap();
+            assert_eq!(names.split(", ").count(), 3, "{error}");
         }
     }
 
     /// No name stands for two architectures.
     #[test]
     fn names_are_of_one_architecture() {
-        let mut seen: std::collections::BTreeMap<String, &str> = std::collections::BTreeMap::new();
-        for Known { arch, name, .. } in all() {
+        let mut seen = std::collections::BTreeMap::new();
+        for Known { arch, name, family } in all() {
             let key = Name::parse(name).key();
             assert!(!key.is_empty(), "{name}");
-            assert_eq!(seen.insert(key, arch).unwrap_or(arch), arch, "{name}");
+            assert_eq!(seen.insert((family, key), arch).unwrap_or(arch), arch, "{name}");
         }
     }
 

@@ -63,14 +63,30 @@ const BRANDS: &[&str] = &[
 /// Words of a name that people leave out where the rest tells all.
 const SERIES: &[&str] = &["agx", "arc", "gt", "gtx", "hd", "jetson", "pro", "rtx", "rx", "uhd"];
 
+/// Who makes what is called so, with the family of their targets.
+const VENDORS: &[(&str, &str)] = &[
+    ("nvidia", "cubin:"),
+    ("geforce", "cubin:"),
+    ("quadro", "cubin:"),
+    ("tesla", "cubin:"),
+    ("amd", "amdgcn:"),
+    ("radeon", "amdgcn:"),
+    ("instinct", "amdgcn:"),
+    ("intel", "intel:"),
+];
+
 /// The words of a name that tell one device from another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Name {
     words: Vec<String>,
+    /// The family of targets of its vendor, if it names one.
+    family: Option<&'static str>,
 }
 
 impl Name {
     pub(super) fn parse(text: &str) -> Name {
+        let lower = text.to_lowercase();
+        let vendor = VENDORS.iter().find(|(vendor, _)| lower.contains(vendor));
         let text = device_part(text).to_lowercase();
         let mut plain =
             text.replace("(r)", " ").replace("(tm)", " ").replace("(c)", " ").replace("max-q", " ");
@@ -85,7 +101,12 @@ impl Name {
             !BRANDS.contains(word) && !is_form(word) && !is_memory(word, next) && !is_share(index, word)
         };
         let names = words.iter().enumerate().filter(|it| is_name(*it)).map(|(_, word)| (*word).to_string());
-        Name { words: names.collect() }
+        Name { words: names.collect(), family: vendor.map(|(_, family)| *family) }
+    }
+
+    /// Whether it may be a device of this family of targets.
+    pub(super) fn may_be_of(&self, family: &str) -> bool {
+        self.family.is_none_or(|named| named == family)
     }
 
     /// As one word.
@@ -130,12 +151,13 @@ fn is_form(word: &str) -> bool {
     })
 }
 
-/// `80GB`, `80 GB`, and `GB`.
+/// `80GB`, `80 GB`, `24g` and `GB`; `5700G` is a name.
 fn is_memory(word: &str, next: &str) -> bool {
     let is_unit = |text: &str| ["gb", "gib", "mb"].contains(&text);
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let sized = ["gib", "gb", "g", "mb"].iter().find_map(|unit| word.strip_suffix(unit)).is_some_and(digits);
-    is_unit(word) || sized || (digits(word) && is_unit(next))
+    let sized = ["gib", "gb", "mb"].iter().find_map(|unit| word.strip_suffix(unit)).is_some_and(digits);
+    let short = word.strip_suffix('g').is_some_and(|size| size.len() <= 3 && digits(size));
+    is_unit(word) || sized || short || (digits(word) && is_unit(next))
 }
 
 /// A virtual GPU: the profile behind the name, `A40-48Q`.
