@@ -86,7 +86,9 @@ fn foreign(container: &Container<'_>, means: &mut Means) -> Result<Vec<NewImage>
         if !seen.insert(target.clone()) {
             continue;
         }
-        let described = if means.known == Known::Needs { described(&image, means) } else { None };
+        // The compiler of HIP's runtime decides what becomes of AMD's SPIR-V, and by which names its kernels are found.
+        let is_read = means.known == Known::Needs && target != Target::AmdgcnSpirv;
+        let described = if is_read { described(&image, means) } else { None };
         // What nothing is known of is judged by its target.
         let described = described.unwrap_or_default();
         images.push(NewImage {
