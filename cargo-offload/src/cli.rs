@@ -297,12 +297,26 @@ pub(crate) struct Gate {
     /// The driver of these devices: NVIDIA's release (`550`, `550.54.14`), or the version of ROCm (`6.3`).
     #[arg(long, value_name = "VERSION", requires = "device")]
     pub(crate) driver: Option<String>,
+    /// Ask less of some modules: `nccl*=sm_100f` lets them lack that. The name is that of a module, a library or a file, in
+    /// which `*` stands for anything. The table `except` in offload.toml does the same.
+    #[arg(long, value_name = "NAME=WHAT", value_delimiter = ',')]
+    pub(crate) except: Vec<String>,
+    /// Let all files pass that cannot be looked into, such as 7z archives and links that lead elsewhere.
+    #[arg(long)]
+    pub(crate) allow_unread: bool,
+    /// Let those pass that have such a name, in which `*` stands for anything. The list `allow-unread` in offload.toml does
+    /// the same.
+    #[arg(long, value_name = "GLOB", value_delimiter = ',')]
+    pub(crate) allow_unread_of: Vec<String>,
+    /// Judge PATH by the lists `require`, `except` and `allow-unread` of this file, in the form of offload.toml.
+    #[arg(long, value_name = "FILE", requires = "path")]
+    pub(crate) settings: Option<PathBuf>,
 }
 
 impl Gate {
     /// Whether anything has to be there.
     pub(crate) fn is_asked(&self) -> bool {
-        !self.require.is_empty() || !self.device.is_empty()
+        !self.require.is_empty() || !self.device.is_empty() || self.settings.is_some()
     }
 }
 

@@ -1,13 +1,13 @@
 //! What commands look at: the packs of a file and the containers of other tool chains, and the images in them.
 
 pub(crate) mod disassemble;
-#[cfg(feature = "devices")]
 pub(crate) mod files;
-#[cfg(feature = "devices")]
-pub(crate) mod gzip;
 pub(crate) mod input;
+pub(crate) mod inputs;
 pub(crate) mod metadata;
 pub(crate) mod missing;
+pub(crate) mod nothing;
+pub(crate) mod over_limit;
 pub(crate) mod pack_file;
 pub(crate) mod packs;
 pub(crate) mod program;
@@ -16,4 +16,3 @@ pub(crate) mod records;
 pub(crate) mod registry;
 pub(crate) mod sidecar;
 pub(crate) mod syclbin;
-pub(crate) mod zip;

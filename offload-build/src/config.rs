@@ -100,14 +100,26 @@ impl Config {
 }
 
 impl Layer {
-    const KEYS: [&str; 8] =
-        ["targets", "compression", "strip", "embed", "vendored", "remote", "require", "modules"];
+    const KEYS: [&str; 10] = [
+        "targets",
+        "compression",
+        "strip",
+        "embed",
+        "vendored",
+        "remote",
+        "require",
+        "except",
+        "allow-unread",
+        "modules",
+    ];
 
     fn read(table: Table<'_>) -> Result<Layer> {
         table.only(&Layer::KEYS)?;
         let modules = table.optional("modules", |value| value.table()?.collect(Options::read))?;
         // For `cargo offload verify`: a build asks nothing of it.
         table.optional("require", |value| value.each(Value::string))?;
+        table.optional("except", Value::table)?;
+        table.optional("allow-unread", |value| value.each(Value::string))?;
         Ok(Layer {
             targets: table.optional("targets", |value| value.each(NamedTarget::read))?,
             compression: table.optional("compression", |value| value.read(Compression::read))?,

@@ -32,6 +32,7 @@ mod envelopes;
 mod found;
 mod kind;
 mod measure;
+mod memory;
 mod relocatable;
 mod roles;
 mod scan;
@@ -43,6 +44,7 @@ mod wrapper;
 
 pub use self::found::{Found, Place, SyclImage};
 pub use self::kind::FileKind;
+pub use self::memory::Memory;
 use self::search::{At, Part, Search};
 use offload_format::limits::Budget;
 use offload_format::{Error, Limits};
@@ -56,8 +58,25 @@ use offload_format::{Error, Limits};
 /// more is found than `limits` allow, [`TooLarge`](offload_format::ErrorKind::TooLarge) if many parts
 /// of the file claim the same bytes, [`Nested`](offload_format::ErrorKind::Nested) if archives are nested too deep.
 pub fn find<'a>(file: &'a [u8], limits: &Limits) -> Result<Vec<Found<'a>>, Error> {
+    found(file, limits, None)
+}
+
+/// As [`find`], and tells `memory` which bytes of a static archive were searched. A file that is mapped need not stay in
+/// memory as a whole then.
+///
+/// # Errors
+/// As [`find`].
+pub fn find_in<'a>(file: &'a [u8], limits: &Limits, memory: &'a dyn Memory) -> Result<Vec<Found<'a>>, Error> {
+    found(file, limits, Some(memory))
+}
+
+fn found<'a>(
+    file: &'a [u8],
+    limits: &Limits,
+    memory: Option<&'a dyn Memory>,
+) -> Result<Vec<Found<'a>>, Error> {
     let budget = Budget::for_file("the search of the file", file.len() as u64);
-    let mut search = Search { limits: *limits, found: Vec::new(), budget };
+    let mut search = Search { limits: *limits, found: Vec::new(), budget, memory };
     search.any(file, At { offset: 0, member: None, depth: 0 })?;
     search.found.sort_by_key(|found| found.offset);
     search.found.dedup();

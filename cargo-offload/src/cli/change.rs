@@ -78,8 +78,9 @@ pub(crate) struct Destination {
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
-    /// The file: a program, library or pack. Without it, build the package.
-    pub(crate) path: Option<PathBuf>,
+    /// The file: a program, library, pack, or a container of another tool chain. Without it, build the package. The images of
+    /// several files become one module, as those of `a.co` and `b.co` a bundle.
+    pub(crate) path: Vec<PathBuf>,
     /// The container to write.
     #[arg(long, value_enum)]
     pub(crate) format: ExportFormat,

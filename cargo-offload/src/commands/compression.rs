@@ -3,7 +3,6 @@
 mod estimate;
 mod file_images;
 mod measure;
-mod raw_images;
 mod sample;
 mod trial;
 

@@ -2,6 +2,7 @@
 
 mod containers;
 mod request;
+mod sources;
 mod syclbin;
 
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use serde::Serialize;
 
 use self::containers::Container;
 use self::request::{Exported, PackedImage, Request, images, named, only};
+use self::sources::Sources;
 use crate::cargo::artifact;
 use crate::cli::{self, ExportFormat};
 use crate::error::ExitStatus;
@@ -33,11 +35,13 @@ struct Message<'a> {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Export) -> Result<ExitStatus> {
-    let path = artifact::path(output, args.path.as_deref(), &(&args.package).into())?;
+    let path = artifact::path(output, args.path.first().map(PathBuf::as_path), &(&args.package).into())?;
+    let paths = if args.path.len() > 1 { args.path.clone() } else { vec![path.clone()] };
     let request = &Request { path, args };
-    let packs = Packs::open(&request.path, output.limits())?;
-    refuse_missing(&packs, request)?;
-    let all = images(&packs, request)?;
+    let sources = Sources::open(output, &paths)?;
+    let packs = sources.packs();
+    refuse_missing(packs, request)?;
+    let all = images(packs, request)?;
     let exported = match (request.args.format, Container::of(request.args.format)) {
         (_, Some(container)) => container.export(&all, request)?,
         (ExportFormat::Syclbin, None) => syclbin::export(&all, request)?,

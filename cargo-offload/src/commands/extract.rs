@@ -8,31 +8,64 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use self::job::{File, Job};
-use self::name::Names;
+use self::name::{Folders, Names};
 use crate::cargo::artifact;
 use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::{Error, Result};
 use crate::print::output::Output;
-use crate::read::input::{Contents, Input};
+use crate::read::input::Contents;
+use crate::read::inputs::{self, Opened, Source};
 use crate::read::pack_file::LocatedPack;
 use crate::read::records::{self, ImageRecord, Kernels, Origin, Selection};
 
 pub(super) fn run(output: &Output, args: &cli::Extract) -> Result<ExitStatus> {
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
-    let input = Input::open(&path, output.limits())?.searched(args.deep.search());
-    let contents = input.contents()?;
-    let images = Selection::parse(&args.select)?.of(&contents, Kernels::Recorded)?;
-    let files = if args.stored { stored_files(&contents, &images)? } else { decoded_files(&images) };
+    let selection = Selection::parse(&args.select)?;
     let directory = args.output.clone().unwrap_or_else(|| default_directory(&path));
-    prepare(&directory, &files, args)?;
-    let mut job = Job::new(output, &input, directory);
+    let source = Source { path: &path, search: args.deep.search() };
+    let mut folders = Folders::default();
+    let mut written = 0;
+    let status = inputs::each(output, source, &mut |opened| {
+        let images = opened.images(&selection, Kernels::Recorded)?;
+        if images.is_empty() && opened.member.is_some() {
+            return Ok(opened.contents.status());
+        }
+        written += images.len();
+        let directory = match opened.member {
+            None => directory.clone(),
+            Some(member) => directory.join(folders.of_member(member)),
+        };
+        opened.tell_name(output)?;
+        extract(output, args, &Extraction { opened, images: &images, directory })
+    })?;
+    match status {
+        ExitStatus::Success if written == 0 && !selection.is_everything() => {
+            Err(inputs::none_selected(&path))
+        }
+        status => Ok(status),
+    }
+}
+
+/// Images of a file, and where they are written.
+struct Extraction<'e> {
+    opened: &'e Opened<'e>,
+    images: &'e [ImageRecord],
+    directory: PathBuf,
+}
+
+fn extract(output: &Output, args: &cli::Extract, extraction: &Extraction<'_>) -> Result<ExitStatus> {
+    let Extraction { opened, images, directory } = extraction;
+    let contents = opened.contents;
+    let files = if args.stored { stored_files(contents, images)? } else { decoded_files(images) };
+    prepare(directory, &files, args)?;
+    let mut job = Job::new(output, opened.input, directory.clone());
     if args.stored {
-        write_stored(&mut job, &contents, &files)
+        write_stored(&mut job, contents, &files)
     } else {
-        write_decoded(&mut job, &contents, &files)
+        write_decoded(&mut job, contents, &files)
     }?;
-    job.finish(&contents)
+    job.finish(contents)
 }
 
 fn decoded_files(images: &[ImageRecord]) -> Vec<File<'_>> {

@@ -12,7 +12,8 @@ use crate::error::Result;
 use crate::print::output::Output;
 use crate::print::table::Table;
 use crate::print::text::escaped;
-use crate::read::input::{Contents, Input};
+use crate::read::input::Contents;
+use crate::read::inputs::{self, Source};
 use crate::read::missing;
 use crate::read::records::{ImageRecord, KernelRecord, Kernels, Selection, or_dash};
 
@@ -27,19 +28,40 @@ struct MissingMessage<'a> {
 
 pub(super) fn run(output: &Output, args: &cli::Inspect) -> Result<ExitStatus> {
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
-    let input = Input::open(&path, output.limits())?.searched(args.deep.search());
-    let contents = input.contents()?;
+    let selection = Selection::parse(&args.select)?;
+    let source = Source { path: &path, search: args.deep.search() };
+    let mut shown = 0;
+    let status = inputs::each(output, source, &mut |opened| {
+        let kernels = if args.kernels { Kernels::Read } else { Kernels::Recorded };
+        let images = opened.images(&selection, kernels)?;
+        shown += images.len();
+        if opened.member.is_some() && images.is_empty() && !selection.is_everything() {
+            return Ok(ExitStatus::Success);
+        }
+        opened.tell_name(output)?;
+        show(output, args, opened.contents, &images)
+    })?;
+    match status {
+        ExitStatus::Success if shown == 0 && !selection.is_everything() => Err(inputs::none_selected(&path)),
+        status => Ok(status),
+    }
+}
+
+fn show(
+    output: &Output,
+    args: &cli::Inspect,
+    contents: &Contents<'_>,
+    images: &[ImageRecord],
+) -> Result<ExitStatus> {
     contents.syclbins.iter().try_for_each(|file| syclbin::inspect(output, file))?;
-    let kernels = if args.kernels { Kernels::Read } else { Kernels::Recorded };
-    let images = Selection::parse(&args.select)?.of(&contents, kernels)?;
     if !images.is_empty() {
-        output.table(&images, &image_table(&images))?;
+        output.table(images, &image_table(images))?;
     }
     if args.kernels {
         output.space()?;
-        output.table::<ImageRecord>(&[], &kernel_table(&images))?;
+        output.table::<ImageRecord>(&[], &kernel_table(images))?;
     }
-    print_missing(output, &contents)?;
+    print_missing(output, contents)?;
     Ok(contents.status())
 }
 

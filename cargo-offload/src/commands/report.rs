@@ -8,6 +8,8 @@ mod matrix;
 mod row;
 mod summary;
 
+use std::path::Path;
+
 use self::baseline::{Baseline, Finding, Verdict};
 use self::comparison::Measured;
 use self::html::Page;
@@ -21,9 +23,10 @@ use crate::files::publish::replace;
 use crate::print::output::Output;
 use crate::print::table::Table;
 use crate::print::text::counted;
-use crate::read::input::{Contents, Input};
+use crate::read::input::Search;
+use crate::read::inputs::{self, Source};
 use crate::read::missing;
-use crate::read::records::{Kernels, Selection};
+use crate::read::records::{ImageRecord, Kernels, Selection};
 
 pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
     if let Some(file) = &args.html {
@@ -38,21 +41,57 @@ pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
     let wanted = Selection::parse(&args.select)?;
     let others = comparison::others(args, &wanted, output.limits(), [comparison::THIS])?;
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
-    let input = Input::open(&path, output.limits())?;
-    let contents = input.contents()?;
-    let images = wanted.of(&contents, Kernels::Measured)?;
-    let this = Measured::new(comparison::THIS, images);
-    let findings = findings(output, args, &this.rows)?;
-    let builds: Vec<Measured> = std::iter::once(this).chain(others).collect();
-    let Some(Measured { rows, .. }) = builds.first() else { return Ok(ExitStatus::CheckFailed) };
-    let judged = Judged { rows, findings: &findings };
-    match builds.len() {
-        1 => print(output, args, &judged)?,
-        _ => print_comparison(output, args.format, &builds, &findings)?,
+    let report = Report { output, args, path: &path };
+    let mut others = Some(others);
+    let mut of_members = Vec::new();
+    let mut status = inputs::each(output, Source { path: &path, search: Search::Known }, &mut |opened| {
+        let images = opened.images(&wanted, Kernels::Measured)?;
+        let contents = opened.contents.status();
+        let status = match opened.member {
+            None => contents.worse(report.show(images, others.take().unwrap_or_default())?),
+            Some(member) => {
+                of_members.extend(images.into_iter().map(|image| of_member(image, member)));
+                contents
+            }
+        };
+        missing::tell(output, opened.contents)?;
+        Ok(status)
+    })?;
+    if let Some(others) = others {
+        status = status.worse(report.show(of_members, others)?);
     }
-    Page { path: &path, builds: &builds, missing: Vec::new() }.write(output, args)?;
-    missing::tell(output, &contents)?;
-    Ok(status(args, &judged, &contents))
+    Ok(status)
+}
+
+/// Modules of several files may have the same name.
+fn of_member(image: ImageRecord, member: &str) -> ImageRecord {
+    let inner = member.split_once(": ").map_or(member, |(_, inner)| inner);
+    ImageRecord { module: format!("{inner}: {}", image.module), ..image }
+}
+
+/// What is asked of which file.
+struct Report<'r> {
+    output: &'r Output,
+    args: &'r cli::Report,
+    path: &'r Path,
+}
+
+impl Report<'_> {
+    /// Shows the numbers of `images`, beside those of other builds.
+    fn show(&self, images: Vec<ImageRecord>, others: Vec<Measured>) -> Result<ExitStatus> {
+        let Report { output, args, path } = *self;
+        let this = Measured::new(comparison::THIS, images);
+        let findings = findings(output, args, &this.rows)?;
+        let builds: Vec<Measured> = std::iter::once(this).chain(others).collect();
+        let Some(Measured { rows, .. }) = builds.first() else { return Ok(ExitStatus::CheckFailed) };
+        let judged = Judged { rows, findings: &findings };
+        match builds.len() {
+            1 => print(output, args, &judged)?,
+            _ => print_comparison(output, args.format, &builds, &findings)?,
+        }
+        Page { path, builds: &builds, missing: Vec::new() }.write(output, args)?;
+        Ok(status(args, &judged))
+    }
 }
 
 /// What is other than in the baseline, which is written first if that is asked for.
@@ -132,9 +171,9 @@ fn table(rows: &[Row]) -> Table {
     table
 }
 
-fn status(args: &cli::Report, judged: &Judged<'_>, contents: &Contents<'_>) -> ExitStatus {
+fn status(args: &cli::Report, judged: &Judged<'_>) -> ExitStatus {
     let Judged { rows, findings } = judged;
     let has = |verdict| findings.iter().any(|finding| finding.verdict == verdict);
     let ratchet = has(Verdict::Worse) || (args.exact && !findings.is_empty());
-    if rows.is_empty() || ratchet { ExitStatus::CheckFailed } else { contents.status() }
+    if rows.is_empty() || ratchet { ExitStatus::CheckFailed } else { ExitStatus::Success }
 }

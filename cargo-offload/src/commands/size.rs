@@ -16,7 +16,8 @@ use crate::error::Result;
 use crate::print::output::Output;
 use crate::print::table::Table;
 use crate::print::text::{counted, human_size};
-use crate::read::input::{Contents, Input, Search};
+use crate::read::input::Search;
+use crate::read::inputs::{self, Opened, Source};
 use crate::read::missing;
 use crate::read::records::{ImageRecord, Kernels, Selection};
 
@@ -63,21 +64,85 @@ pub(super) fn run(output: &Output, args: &cli::Size) -> Result<ExitStatus> {
 
 fn show(output: &Output, wanted: &Selection, args: &cli::Size) -> Result<ExitStatus> {
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
-    let input = Input::open(&path, output.limits())?.searched(args.deep.search());
-    let contents = input.contents()?;
-    let images = wanted.of(&contents, Kernels::Measured)?;
-    let groups = Groups::of(&images);
-    for (by, groups) in groups.by() {
-        output.table(groups, &table(by, groups))?;
-        output.space()?;
+    let source = Source { path: &path, search: args.deep.search() };
+    let mut measured = Measured::default();
+    let status = inputs::each(output, source, &mut |opened| {
+        measured.add(opened, wanted, args)?;
+        if opened.member.is_none() {
+            measured.print(output)?;
+        }
+        missing::tell(output, opened.contents)?;
+        Ok(opened.contents.status())
+    })?;
+    if measured.of == Of::Members {
+        measured.print(output)?;
     }
-    let mut summary = summary(&input, &contents, &images)?;
-    if args.alone {
-        summary.alone_size = Some(alone::size(&contents, &images)?);
+    Ok(status)
+}
+
+/// What was measured.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Of {
+    #[default]
+    File,
+    /// The files in an archive.
+    Members,
+}
+
+/// The images of one file or several.
+#[derive(Default)]
+struct Measured {
+    of: Of,
+    images: Vec<ImageRecord>,
+    file_size: u64,
+    sidecar_size: u64,
+    alone_size: Option<u64>,
+}
+
+impl Measured {
+    fn add(&mut self, opened: &Opened<'_>, wanted: &Selection, args: &cli::Size) -> Result<()> {
+        let images = opened.images(wanted, Kernels::Measured)?;
+        if opened.member.is_some() {
+            self.of = Of::Members;
+        }
+        self.file_size = self.file_size.saturating_add(opened.input.size());
+        self.sidecar_size = self.sidecar_size.saturating_add(opened.contents.packs.sidecar_size()?);
+        if args.alone {
+            let alone = alone::size(opened.contents, &images)?;
+            self.alone_size = Some(self.alone_size.unwrap_or(0).saturating_add(alone));
+        }
+        self.images.extend(images);
+        Ok(())
     }
-    output.message(&summary, &sentence(&summary))?;
-    missing::tell(output, &contents)?;
-    Ok(contents.status())
+
+    fn print(&self, output: &Output) -> Result<()> {
+        let groups = Groups::of(&self.images);
+        for (by, groups) in groups.by() {
+            output.table(groups, &table(by, groups))?;
+            output.space()?;
+        }
+        let summary = self.summary();
+        output.message(&summary, &sentence(&summary))
+    }
+
+    fn summary(&self) -> Summary {
+        let images = &self.images;
+        let shares = shares(images);
+        let raw_size = images.iter().fold(0u64, |sum, image| sum.saturating_add(image.raw_size));
+        let repeated = images.iter().zip(&shares).filter(|(_, share)| share.first == group::First::No);
+        let repeated: Vec<u64> = repeated.map(|(image, _)| image.raw_size).collect();
+        Summary {
+            reason: "summary",
+            file_size: self.file_size,
+            sidecar_size: self.sidecar_size,
+            images: images.len() as u64,
+            raw_size,
+            stored_size: shares.iter().fold(0u64, |sum, share| sum.saturating_add(share.stored)),
+            equal_images: repeated.len() as u64,
+            equal_size: repeated.iter().fold(0u64, |sum, size| sum.saturating_add(*size)),
+            alone_size: self.alone_size,
+        }
+    }
 }
 
 fn table(by: &'static str, groups: &[Group]) -> Table {
@@ -94,24 +159,6 @@ fn table(by: &'static str, groups: &[Group]) -> Table {
         ]);
     }
     table
-}
-
-fn summary(input: &Input, contents: &Contents<'_>, images: &[ImageRecord]) -> Result<Summary> {
-    let shares = shares(images);
-    let raw_size = images.iter().fold(0u64, |sum, image| sum.saturating_add(image.raw_size));
-    let repeated = images.iter().zip(&shares).filter(|(_, share)| share.first == group::First::No);
-    let repeated: Vec<u64> = repeated.map(|(image, _)| image.raw_size).collect();
-    Ok(Summary {
-        reason: "summary",
-        file_size: input.size(),
-        sidecar_size: contents.packs.sidecar_size()?,
-        images: images.len() as u64,
-        raw_size,
-        stored_size: shares.iter().fold(0u64, |sum, share| sum.saturating_add(share.stored)),
-        equal_images: repeated.len() as u64,
-        equal_size: repeated.iter().fold(0u64, |sum, size| sum.saturating_add(*size)),
-        alone_size: None,
-    })
 }
 
 fn sentence(summary: &Summary) -> String {
@@ -149,10 +196,12 @@ struct Compared<'a> {
 
 fn compare(output: &Output, wanted: &Selection, compared: Compared<'_>) -> Result<ExitStatus> {
     let [new, old] = compared.paths.map(|path| -> Result<_> {
-        let input = Input::open(path, output.limits())?.searched(compared.search);
-        let contents = input.contents()?;
-        let images = wanted.of(&contents, Kernels::Measured)?;
-        Ok((Groups::of(&images), contents.status()))
+        let mut images = Vec::new();
+        let status = inputs::each(output, Source { path, search: compared.search }, &mut |opened| {
+            images.extend(opened.images(wanted, Kernels::Measured)?);
+            Ok(opened.contents.status())
+        })?;
+        Ok((Groups::of(&images), status))
     });
     let ((new, new_status), (old, old_status)) = (new?, old?);
     for ((by, new), (_, old)) in new.by().into_iter().zip(old.by()) {

@@ -22,7 +22,7 @@ use crate::error::ExitStatus;
 use crate::error::{Error, Result};
 use crate::print::output::Output;
 use crate::print::text::{counted, escaped};
-use crate::read::input::Input;
+use crate::read::inputs::{self, Source};
 use crate::read::missing::MissingSidecar;
 use crate::read::pack_file::{LocatedPack, references};
 use crate::read::packs::Packs;
@@ -35,14 +35,13 @@ pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
         paths if args.gate.is_asked() => gate::run(output, args, paths),
         [] => {
             let path = artifact::path(output, None, &args.cargo)?;
-            let verified = verify(output, args, &path)?;
+            let verified = verify(output, args, std::slice::from_ref(&path))?;
             match required(args)? {
                 Some(required) => Ok(verified.worse(judge(output, args, Built { path, required })?)),
                 None => Ok(verified),
             }
         }
-        [path] => verify(output, args, path),
-        paths => Err(several(paths)),
+        paths => verify(output, args, paths),
     }
 }
 
@@ -76,29 +75,56 @@ fn judge(_: &Output, _: &cli::Verify, Built { path, required }: Built) -> Result
     Err(Error::usage(text).hint("install cargo-offload with its feature `devices`"))
 }
 
-fn several(paths: &[PathBuf]) -> Error {
-    let shown: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
-    Error::usage(format!("`verify` decodes the images of one file, and {} are named", shown.join(", ")))
-        .hint("`--require` and `--device` take several")
+/// Decodes everything.
+fn verify(output: &Output, args: &cli::Verify, paths: &[PathBuf]) -> Result<ExitStatus> {
+    let mut summary = Summary { reason: "summary", images: 0, problems: 0 };
+    let usage = syclbin::usage(output, args)?;
+    let mut status = ExitStatus::Success;
+    for path in paths {
+        let source = Source { path, search: args.deep.search() };
+        let of_path = inputs::each(output, source, &mut |opened| {
+            match paths {
+                [_] => opened.tell_name(output)?,
+                _ => opened.tell_any_name(output, path)?,
+            }
+            let contents = opened.contents;
+            contents
+                .syclbins
+                .iter()
+                .try_for_each(|file| syclbin::verify(output, file, &usage, &mut summary))?;
+            foreign::verify(output, contents, &mut summary)?;
+            // A file with images of other tool chains needs none of this project's.
+            if contents.packs.here().is_empty() {
+                return Ok(ExitStatus::Success);
+            }
+            verify_images(output, &contents.packs, &mut summary)?;
+            if opened.member.is_none() {
+                let linked = Linked { path, packs: &contents.packs };
+                verify_links(output, args, linked, &mut summary)?;
+            }
+            Ok(ExitStatus::Success)
+        })?;
+        status = status.worse(of_path);
+    }
+    Ok(status.worse(finish(output, &summary)?))
 }
 
-/// Decodes everything.
-fn verify(output: &Output, args: &cli::Verify, path: &Path) -> Result<ExitStatus> {
-    let mut summary = Summary { reason: "summary", images: 0, problems: 0 };
-    let input = Input::open(path, output.limits())?.searched(args.deep.search());
-    let contents = input.contents()?;
-    let usage = syclbin::usage(output, args)?;
-    contents.syclbins.iter().try_for_each(|file| syclbin::verify(output, file, &usage, &mut summary))?;
-    foreign::verify(output, &contents, &mut summary)?;
-    // A file with images of other tool chains needs none of this project's.
-    if contents.packs.here().is_empty() {
-        return finish(output, &summary);
-    }
-    verify_images(output, &contents.packs, &mut summary)?;
-    let unlinked = unlinked(path, &args.cargo.package.project, &contents.packs)?;
+/// A program and its packs.
+struct Linked<'l> {
+    path: &'l Path,
+    packs: &'l Packs,
+}
+
+/// Whether every crate with kernels is in the program.
+fn verify_links(
+    output: &Output,
+    args: &cli::Verify,
+    linked: Linked<'_>,
+    summary: &mut Summary,
+) -> Result<()> {
+    let unlinked = unlinked(linked.path, &args.cargo.package.project, linked.packs)?;
     summary.problems += unlinked.len() as u64;
-    tell_unlinked(output, &unlinked)?;
-    finish(output, &summary)
+    tell_unlinked(output, &unlinked)
 }
 
 fn finish(output: &Output, summary: &Summary) -> Result<ExitStatus> {

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use memmap2::{Mmap, MmapMut};
+use offload_containers::carrier::Memory;
 
 use crate::error::{Error, Result};
 use crate::files::read_at::FilePart;
@@ -151,6 +152,12 @@ fn keep_apart(map: &Mmap) {
 
 #[cfg(not(unix))]
 fn keep_apart(_: &Mmap) {}
+
+impl Memory for Mapped {
+    fn release(&self, bytes: &[u8]) {
+        Mapped::release(self, bytes);
+    }
+}
 
 impl Deref for Mapped {
     type Target = [u8];

@@ -1,106 +1,112 @@
 //! The files below a path that may carry images: those of a directory, and the members of archives, however archives lie in
-//! one another: wheels and other zip archives, and tar archives as layers of containers are, compressed or not.
+//! one another: wheels and other zip archives, tar archives as layers of containers are, packages of distributions,
+//! compressed or not. What is there and is not looked into is named too.
+
+mod appended;
+mod cpio;
+mod form;
+mod gzip;
+mod inflate;
+mod links;
+mod names;
+mod rpm;
+mod stream;
+mod walk;
+mod zip;
 
 use std::cell::RefCell;
-use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read, Write};
+use std::io;
 use std::path::Path;
 use std::rc::Rc;
 
-use lzma_rust2::XzReader;
-use offload_containers::carrier::FileKind;
+use object::read::archive::ArchiveFile;
+use offload_containers::carrier::{self, FileKind};
 use offload_format::Limits;
 use offload_format::limits::Budget;
 
-use crate::error::{Error, Result};
+use self::form::{Codec, Form};
+use self::names::{Interest, Names};
+use self::walk::{Place, SCRIPT, Walk, head, is_wanted};
+pub(crate) use self::walk::{VisitFile, Visited};
+use self::zip::{MemberFile, Zip};
+use crate::error::{Error, ExitStatus, Result};
 use crate::files::mapping::Mapped;
-use crate::read::gzip::{self, Gzip};
-use crate::read::pack_file::told;
-use crate::read::zip::{self, Zip};
-
-/// What is called with the name of each file, and with a file of its bytes or why there is none.
-pub(crate) type VisitFile<'v> = dyn FnMut(&str, Result<&Path>) -> Result<()> + 'v;
+use crate::print::text::escaped;
+use crate::read::over_limit::told;
 
 /// Archives in archives in archives: a container's layer has a wheel in a cache.
 const DEPTH: u32 = 4;
+/// How much of a library is looked at before its memory goes.
+const RELEASED_AT_ONCE: usize = 4 << 20;
 const INFLATED: &str = "what the archive inflates to";
 
-/// Calls `visit` with each file in `path` that starts as programs, libraries, containers or images do, in the order of their
-/// names or of the archive. A path that is no directory and no archive is a file itself, however it starts.
+/// Calls `visit` with each file in `path` that starts as programs, libraries, containers or images do, and with what is not
+/// read, in the order of their names or of the archive. A path that is no directory and no archive is a file itself, however
+/// it starts.
 ///
 /// # Errors
-/// Those of `visit`; a directory cannot be read, a list of members is damaged, or nothing can be written.
+/// Those of `visit`; `path` cannot be read, or nothing can be written.
 pub(crate) fn each(path: &Path, limits: &Limits, visit: &mut VisitFile<'_>) -> Result<()> {
     let shown = path.display().to_string();
     let nothing = Rc::new(RefCell::new(Budget::new(INFLATED, 0)));
-    let mut walk = Walk { limits, visit, budget: nothing };
+    let root = path.canonicalize().map_err(|error| Error::io("open", path, &error))?;
+    let mut walk = Walk { limits, visit, budget: nothing, root };
     let place = Place { shown: &shown, depth: 0 };
     if path.is_dir() { walk.directory(path, place) } else { walk.file(path, place) }
 }
 
-/// What archives are, by their first bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Archive {
-    Zip,
-    Tar,
-    Gzip,
-    Zstd,
-    Xz,
-}
-
-impl Archive {
-    /// <https://www.rfc-editor.org/rfc/rfc1952>, <https://www.rfc-editor.org/rfc/rfc8878>, <https://tukaani.org/xz/xz-file-format.txt>
-    /// and `ustar` of <https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html>.
-    fn detect(head: &[u8]) -> Option<Archive> {
-        let is_tar = head.get(257..262) == Some(b"ustar");
-        let magics: [(&[u8], Archive); 4] = [
-            (zip::MAGIC, Archive::Zip),
-            (gzip::MAGIC, Archive::Gzip),
-            (b"\x28\xb5\x2f\xfd", Archive::Zstd),
-            (b"\xfd7zXZ\0", Archive::Xz),
-        ];
-        let found = magics.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, archive)| *archive);
-        found.or(is_tar.then_some(Archive::Tar))
+/// Whether `path` is an archive, whose files are looked at.
+///
+/// # Errors
+/// It cannot be read.
+pub(crate) fn is_archive(path: &Path) -> Result<bool> {
+    if path.is_dir() {
+        return Ok(false);
+    }
+    let head = head(path)?;
+    match Form::detect(&head) {
+        Some(Form::Ar) => Ok(is_package(&Mapped::open(path)?)),
+        Some(Form::ThinAr) => Ok(false),
+        // A frame around an image or a container is what tool chains make, too.
+        Some(Form::Compressed(Codec::Zstd)) => Ok(stream::has_archive(&Mapped::open(path)?, Codec::Zstd)),
+        Some(_) => Ok(true),
+        None => Ok(FileKind::detect(&head).is_none() && zip::ends(&Mapped::open(path)?)),
     }
 }
 
-/// Whether what starts so may have images, or be an archive of such files.
-fn is_wanted(head: &[u8]) -> bool {
-    Archive::detect(head).is_some() || FileKind::detect(head).is_some()
-}
-
-/// A file's name for people, and how many archives it lies in.
-#[derive(Clone, Copy)]
-struct Place<'p> {
-    shown: &'p str,
-    depth: u32,
-}
-
-struct Walk<'w, 'v> {
-    limits: &'w Limits,
-    visit: &'w mut VisitFile<'v>,
-    /// Of the outermost archive, and all in it: each level could inflate to as many times its size.
-    budget: Rc<RefCell<Budget>>,
-}
-
 impl Walk<'_, '_> {
-    /// Symbolic links are not followed: what they name is there under its own name, or is somebody else's.
+    /// What a symbolic link names is found under its own name, or is not looked into.
     fn directory(&mut self, path: &Path, place: Place<'_>) -> Result<()> {
-        let failed = |error: io::Error| Error::io("read", path, &error);
-        let entries = std::fs::read_dir(path).map_err(failed)?.collect::<io::Result<Vec<_>>>();
-        let mut entries = entries.map_err(failed)?;
+        let entries = std::fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+        let mut entries = match entries {
+            Ok(entries) => entries,
+            Err(error) => return self.unread(place.shown, format!("it cannot be listed: {error}")),
+        };
         entries.sort_by_key(std::fs::DirEntry::file_name);
         for entry in entries {
-            let (path, kind) = (entry.path(), entry.file_type().map_err(failed)?);
+            let path = entry.path();
+            let kind = entry.file_type().map_err(|error| Error::io("read", &path, &error))?;
             let shown = path.display().to_string();
             let place = Place { shown: &shown, ..place };
             if kind.is_dir() {
                 self.directory(&path, place)?;
-            } else if kind.is_file() && is_wanted(&head(&path)?) {
-                self.file(&path, place)?;
+            } else if kind.is_file() {
+                self.entry(&path, place)?;
+            } else if let Some(why) = kind.is_symlink().then(|| links::reason(&path, &self.root)).flatten() {
+                self.unread(place.shown, why)?;
             }
         }
         Ok(())
+    }
+
+    /// A file of a directory.
+    fn entry(&mut self, path: &Path, place: Place<'_>) -> Result<()> {
+        let wanted = head(path).and_then(|head| Ok(is_wanted(&head) || zip::ends(&Mapped::open(path)?)));
+        match wanted {
+            Ok(true) => self.file(path, place),
+            Ok(false) => Ok(()),
+            Err(error) => self.unread(place.shown, error.message().to_string()),
+        }
     }
 
     /// Looks into an archive, and calls `visit` with anything else.
@@ -110,34 +116,64 @@ impl Walk<'_, '_> {
             let budget = Budget::new(INFLATED, self.limits.allowance(size));
             self.budget = Rc::new(RefCell::new(budget));
         }
-        match Archive::detect(&head(path)?) {
-            None => (self.visit)(place.shown, Ok(path)),
-            Some(_) if place.depth >= DEPTH => {
-                let text = format!("`{}` lies in {DEPTH} archives in one another", place.shown);
-                (self.visit)(place.shown, Err(Error::check(text)))
+        match Form::detect(&head(path)?) {
+            None => self.plain(path, place),
+            Some(Form::Unread(name)) => self.unread(place.shown, format!("{name} are not read")),
+            Some(Form::ThinAr) => {
+                self.unread(place.shown, "it is a thin archive, whose members are other files")
             }
-            Some(Archive::Zip) => self.zip(path, place),
-            Some(archive) => match self.stream(path, archive, place) {
-                // The members before the damage were looked at.
-                Err(Stopped::Damaged(problem)) => {
-                    let text = format!("`{}` is a damaged archive: {problem}", place.shown);
-                    (self.visit)(place.shown, Err(Error::check(text)))
-                }
-                Err(Stopped::Failed(error)) => Err(error),
-                Ok(()) => Ok(()),
-            },
+            Some(_) if place.depth >= DEPTH => {
+                self.unread(place.shown, format!("it lies in {DEPTH} archives in one another"))
+            }
+            Some(Form::Zip) => self.zip(path, place),
+            Some(Form::Ar) => self.static_archive(path, place),
+            Some(form) => self.stream(path, form, place),
         }
     }
 
+    /// A file that is no archive by its start, and may have one behind it.
+    fn plain(&mut self, path: &Path, place: Place<'_>) -> Result<()> {
+        let file = Mapped::open(path)?;
+        let is_zip = zip::ends(&file);
+        let is_script = file.starts_with(SCRIPT);
+        if is_zip {
+            self.zip(path, place)?;
+        } else if is_script && file.contains(&0) {
+            self.unread(place.shown, "it is a script with an archive or other data behind it")?;
+        } else if let Some(what) = appended::to_program(&file) {
+            self.unread(place.shown, what)?;
+        }
+        drop(file);
+        // Of packs that lie in the archive, its members are the place.
+        if is_zip && FileKind::detect(&head(path)?).is_none() {
+            return Ok(());
+        }
+        (self.visit)(place.shown, Visited::File(path))
+    }
+
     fn zip(&mut self, path: &Path, place: Place<'_>) -> Result<()> {
-        let Some(zip) = Zip::open(path, self.limits)? else { return Ok(()) };
-        zip.each_member(is_wanted, &mut |name, file| {
+        if place.depth >= DEPTH {
+            return self.unread(place.shown, format!("it lies in {DEPTH} archives in one another"));
+        }
+        let zip = Zip::open(path, place.shown, self.limits)?;
+        let outcome = zip.each_member(is_wanted, &mut |name, file| {
             let shown = format!("{}: {name}", place.shown);
-            match file.and_then(|file| self.spend_member(file, &shown).map(|()| file)) {
-                Ok(file) => self.file(file, Place { shown: &shown, depth: place.depth.saturating_add(1) }),
-                Err(error) => (self.visit)(&shown, Err(error)),
+            match file {
+                MemberFile::Unread(why) => self.unread(&shown, why),
+                MemberFile::Wrong(error) => (self.visit)(&shown, Visited::Wrong(error)),
+                MemberFile::Inflated(file) => match self.spend_member(file, &shown) {
+                    Ok(()) => self.file(file, place.member(&shown)),
+                    Err(error) => (self.visit)(&shown, Visited::Wrong(error)),
+                },
             }
-        })
+        });
+        match outcome {
+            // Its list is damaged: other files of the directory are not.
+            Err(error) if error.status() == ExitStatus::CheckFailed => {
+                (self.visit)(place.shown, Visited::Wrong(error))
+            }
+            outcome => outcome,
+        }
     }
 
     fn spend_member(&self, file: &Path, shown: &str) -> Result<()> {
@@ -146,114 +182,66 @@ impl Walk<'_, '_> {
         spent.map_err(|error| Error::check(format!("`{shown}`: {}", told(&error))))
     }
 
-    /// An archive that is read from its start to its end.
-    fn stream(
-        &mut self,
-        path: &Path,
-        archive: Archive,
-        place: Place<'_>,
-    ) -> std::result::Result<(), Stopped> {
+    /// Objects are found by who looks at the library; archives among the members are looked into here.
+    fn static_archive(&mut self, path: &Path, place: Place<'_>) -> Result<()> {
         let file = Mapped::open(path)?;
-        let reader = inflated(&file, archive)?;
-        let mut reader = BufReader::with_capacity(1 << 16, Bounded { reader, budget: self.budget.clone() });
-        let mut start = Vec::new();
-        (&mut reader).take(zip::HEAD).read_to_end(&mut start)?;
-        let is_tar = Archive::detect(&start) == Some(Archive::Tar);
-        let is_wanted = is_wanted(&start);
-        let whole = Cursor::new(start).chain(reader);
-        match (is_tar, is_wanted) {
-            (true, _) => self.tar(whole, place),
-            (false, true) => self.member(whole, place.shown, place),
-            (false, false) => Ok(()),
-        }
-    }
-
-    fn tar(&mut self, archive: impl Read, place: Place<'_>) -> std::result::Result<(), Stopped> {
-        let mut archive = tar::Archive::new(archive);
-        for entry in archive.entries()? {
-            let mut entry = entry?;
-            if !entry.header().entry_type().is_file() {
-                continue;
+        let Ok(archive) = ArchiveFile::parse(&*file) else {
+            return (self.visit)(place.shown, Visited::File(path));
+        };
+        let mut names: Names<&[u8]> = Names::default();
+        let mut kept = 0;
+        let mut damage = None;
+        for member in archive.members() {
+            let member = member.and_then(|member| {
+                let bytes = member.data(&*file)?;
+                Ok((member, bytes))
+            });
+            let (member, bytes) = match member {
+                Ok(member) => member,
+                Err(error) => {
+                    damage = Some(error);
+                    break;
+                }
+            };
+            let name = String::from_utf8_lossy(member.name()).into_owned();
+            let interest = if is_wanted(bytes) { Interest::Wanted } else { Interest::Other };
+            if names.is_ambiguous(&name, interest, bytes) && self.has_images(bytes) {
+                let text = names::sentence(place.shown, &escaped(&name));
+                (self.visit)(place.shown, Visited::Wrong(Error::check(text)))?;
             }
-            let shown = format!("{}: {}", place.shown, entry.path()?.display());
-            let mut start = Vec::new();
-            (&mut entry).take(zip::HEAD).read_to_end(&mut start)?;
-            if is_wanted(&start) {
-                self.member(Cursor::new(start).chain(entry), &shown, place)?;
+            if is_archive_member(bytes) {
+                let shown = format!("{}: {name}", place.shown);
+                self.stopped(&shown, |walk| walk.member(bytes, place.member(&shown)))?;
+            }
+            // Members are smaller than the pages of memory.
+            let end = usize::try_from(member.file_range().0).unwrap_or(usize::MAX);
+            if end.saturating_sub(kept) > RELEASED_AT_ONCE {
+                file.release(file.get(kept..end).unwrap_or_default());
+                kept = end;
             }
         }
-        Ok(())
-    }
-
-    /// Writes a member of an archive to a file of its own, and looks at that.
-    fn member(
-        &mut self,
-        mut bytes: impl Read,
-        shown: &str,
-        place: Place<'_>,
-    ) -> std::result::Result<(), Stopped> {
-        let temporary = |error: io::Error| Error::io("write", Path::new("a temporary file"), &error);
-        let mut file = tempfile::NamedTempFile::new().map_err(temporary)?;
-        let mut buffer = vec![0; 1 << 16];
-        loop {
-            // What fails here is the archive, and what fails below the disk.
-            let count = bytes.read(&mut buffer)?;
-            let Some(read) = buffer.get(..count).filter(|read| !read.is_empty()) else { break };
-            file.write_all(read).map_err(temporary)?;
+        match damage {
+            _ if !is_package(&file) => (self.visit)(place.shown, Visited::File(path)),
+            Some(error) => {
+                let text = format!("`{}` is a damaged package: {error}", place.shown);
+                (self.visit)(place.shown, Visited::Wrong(Error::check(text)))
+            }
+            None => Ok(()),
         }
-        Ok(self.file(file.path(), Place { shown, depth: place.depth.saturating_add(1) })?)
+    }
+
+    fn has_images(&self, object: &[u8]) -> bool {
+        carrier::find(object, self.limits).is_ok_and(|found| !found.is_empty())
     }
 }
 
-/// Why an archive was not read to its end.
-enum Stopped {
-    /// It is damaged, or inflates to more than it may.
-    Damaged(io::Error),
-    /// What ends the command.
-    Failed(Error),
+/// Whether a static archive is a package of Debian's (<https://manpages.debian.org/deb.5>).
+fn is_package(archive: &[u8]) -> bool {
+    let first = ArchiveFile::parse(archive).ok().and_then(|read| read.members().next()?.ok());
+    first.is_some_and(|member| member.name() == b"debian-binary")
 }
 
-impl From<io::Error> for Stopped {
-    fn from(error: io::Error) -> Stopped {
-        Stopped::Damaged(error)
-    }
-}
-
-impl From<Error> for Stopped {
-    fn from(error: Error) -> Stopped {
-        Stopped::Failed(error)
-    }
-}
-
-/// A reader that fails once more than its budget came from it.
-struct Bounded<R> {
-    reader: R,
-    budget: Rc<RefCell<Budget>>,
-}
-
-impl<R: Read> Read for Bounded<R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let count = self.reader.read(out)?;
-        let spent = self.budget.borrow_mut().spend(count as u64);
-        spent.map_err(|error| io::Error::other(told(&error)))?;
-        Ok(count)
-    }
-}
-
-/// The bytes of `file` without the compression around them.
-fn inflated<'f>(file: &'f [u8], archive: Archive) -> io::Result<Box<dyn Read + 'f>> {
-    Ok(match archive {
-        Archive::Zip | Archive::Tar => Box::new(file),
-        Archive::Gzip => Box::new(Gzip::new(file)),
-        Archive::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(file)?),
-        Archive::Xz => Box::new(XzReader::new(file, true)),
-    })
-}
-
-/// How `path` starts.
-fn head(path: &Path) -> Result<Vec<u8>> {
-    let mut head = Vec::new();
-    let file = File::open(path).map_err(|error| Error::io("open", path, &error))?;
-    file.take(zip::HEAD).read_to_end(&mut head).map_err(|error| Error::io("read", path, &error))?;
-    Ok(head)
+/// Whether a member is an archive itself, or something that is not read; libraries in libraries are found with their objects.
+fn is_archive_member(bytes: &[u8]) -> bool {
+    Form::detect(bytes).is_some_and(|form| form != Form::Ar)
 }

@@ -17,7 +17,8 @@ use crate::error::ExitStatus;
 use crate::error::{Error, Result};
 use crate::files::mapping::Mapped;
 use crate::files::read_at::FilePart;
-use crate::read::pack_file::{PackFile, told};
+use crate::read::over_limit::told;
+use crate::read::pack_file::PackFile;
 use crate::read::packs::Packs;
 use crate::read::syclbin::Syclbin;
 
@@ -67,8 +68,51 @@ pub(crate) struct Contents<'a> {
     pub(crate) limits: Limits,
     /// The size of the file in bytes.
     pub(crate) size: u64,
+    /// Where fatbins lie that no driver gets, because they were linked to others of the file.
     #[cfg(feature = "devices")]
-    relocatable: Range<u64>,
+    left: Range<u64>,
+}
+
+/// Containers of other tool chains, or why nobody can say whether there are any.
+struct Foreign<'a> {
+    found: Vec<Found<'a>>,
+    /// As [`Contents::kpack_references`].
+    #[cfg(feature = "devices")]
+    kpack_references: Vec<(u32, &'a [u8])>,
+    error: Option<offload_format::Error>,
+}
+
+impl Foreign<'_> {
+    fn is_empty(&self) -> bool {
+        #[cfg(feature = "devices")]
+        let refers = !self.kpack_references.is_empty();
+        #[cfg(not(feature = "devices"))]
+        let refers = false;
+        self.found.is_empty() && !refers
+    }
+}
+
+/// How far the containers of a file are listed.
+struct Listing {
+    /// How many were.
+    number: usize,
+    /// What many containers may have without regard to their size, they may have together.
+    limits: Limits,
+    #[cfg(feature = "devices")]
+    left: Range<u64>,
+}
+
+impl Listing {
+    fn of(input: &Input, found: &[Found<'_>]) -> Listing {
+        #[cfg(not(feature = "devices"))]
+        let _ = found;
+        Listing {
+            number: 0,
+            limits: held(input.limits, input.size(), LISTED_TIMES),
+            #[cfg(feature = "devices")]
+            left: left(&input.file, found),
+        }
+    }
 }
 
 impl Input {
@@ -89,7 +133,6 @@ impl Input {
     }
 
     /// The same, called `name`: it is a copy of another file.
-    #[cfg(feature = "devices")]
     pub(crate) fn called(self, name: &str) -> Input {
         Input { stem: stem(Path::new(name)), ..self }
     }
@@ -124,61 +167,127 @@ impl Input {
     /// # Errors
     /// It carries nothing, or cannot be read.
     pub(crate) fn contents(&self) -> Result<Contents<'_>> {
-        let found = self.found();
-        let foreign = foreign(&found);
-        let packs = match foreign.is_empty() {
+        let foreign = self.foreign();
+        let packs = match foreign.found.is_empty() {
             true => PackFile::open(&self.path, &self.limits).map_err(|error| self.nothing(error)),
             false => PackFile::linked(&self.path, &self.limits),
         }?;
-        Ok(self.of(packs, foreign))
+        let mut listing = Listing::of(self, &foreign.found);
+        Ok(self.part(packs, foreign.found, &mut listing))
     }
 
     /// The same, where it is no mistake that there is nothing.
     ///
     /// # Errors
     /// The file cannot be read, or is damaged so that nobody can say whether it carries images.
-    #[cfg(feature = "devices")]
     pub(crate) fn contents_if_any(&self) -> Result<Option<Contents<'_>>> {
-        let found = self.found();
-        let foreign = foreign(&found);
-        let packs = match foreign.is_empty() {
+        let foreign = self.foreign();
+        let Some(packs) = self.packs_beside(&foreign)? else { return Ok(None) };
+        let mut listing = Listing::of(self, &foreign.found);
+        Ok(Some(self.part(packs, foreign.found, &mut listing)))
+    }
+
+    /// Calls `visit` with what the file carries, `size` containers at a time: a library may have so many that a list of all
+    /// their images takes more memory than the library.
+    ///
+    /// # Errors
+    /// Those of `visit`, and as [`Input::contents_if_any`].
+    #[cfg(feature = "devices")]
+    pub(crate) fn each_part(
+        &self,
+        size: usize,
+        visit: &mut dyn FnMut(&Contents<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let foreign = self.foreign();
+        let Some(packs) = self.packs_beside(&foreign)? else { return Ok(()) };
+        let mut listing = Listing::of(self, &foreign.found);
+        let mut parts = foreign.found.chunks(size);
+        let first = parts.next().unwrap_or_default();
+        let kpack_references = foreign.kpack_references;
+        visit(&Contents { kpack_references, ..self.part(packs, first.to_vec(), &mut listing) })?;
+        self.release_from(first);
+        for found in parts {
+            let none = PackFile::empty(&self.path, self.file.file(), &self.limits);
+            visit(&self.part(none, found.to_vec(), &mut listing))?;
+            self.release_from(found);
+        }
+        Ok(())
+    }
+
+    /// Lets the memory go that the bytes from the first to the last of `found` take.
+    #[cfg(feature = "devices")]
+    fn release_from(&self, found: &[Found<'_>]) {
+        let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
+        let start = found.first().map_or(0, |first| place(first.offset));
+        let end = found.last().map_or(0, |last| place(last.offset).saturating_add(last.bytes.len()));
+        self.file.release(self.file.get(start..end).unwrap_or_default());
+    }
+
+    /// The packs of the file; `None` if it has neither packs nor containers.
+    fn packs_beside(&self, foreign: &Foreign<'_>) -> Result<Option<PackFile>> {
+        let packs = match foreign.found.is_empty() {
             true => PackFile::searched(&self.path, &self.limits),
             false => PackFile::linked(&self.path, &self.limits),
         }?;
-        let kpack_references = kpack_references(&found);
-        match found {
-            Err(error) if packs.is_empty() => Err(Error::check(told(&error))),
-            Ok(_) if packs.is_empty() && foreign.is_empty() && kpack_references.is_empty() => Ok(None),
-            _ => Ok(Some(Contents { kpack_references, ..self.of(packs, foreign) })),
+        match &foreign.error {
+            Some(error) if packs.is_empty() => Err(Error::check(told(error))),
+            None if packs.is_empty() && foreign.is_empty() => Ok(None),
+            _ => Ok(Some(packs)),
+        }
+    }
+
+    /// What of other tool chains the file has. A damaged program may have packs all the same: they are searched for in
+    /// another way.
+    fn foreign(&self) -> Foreign<'_> {
+        match self.found() {
+            Ok(mut found) => {
+                #[cfg(feature = "devices")]
+                let kpack_references = kpack_references(&found);
+                found.retain(is_foreign);
+                Foreign {
+                    found,
+                    #[cfg(feature = "devices")]
+                    kpack_references,
+                    error: None,
+                }
+            }
+            Err(error) => Foreign {
+                found: Vec::new(),
+                #[cfg(feature = "devices")]
+                kpack_references: Vec::new(),
+                error: Some(error),
+            },
         }
     }
 
     /// What is known by its place, or by its structure.
     fn found(&self) -> std::result::Result<Vec<Found<'_>>, offload_format::Error> {
         match self.search {
-            Search::Known => carrier::find(&self.file, &self.limits),
+            Search::Known => carrier::find_in(&self.file, &self.limits, &self.file),
             Search::Deep => deep::find(&self.file, &self.limits),
         }
     }
 
-    fn of<'a>(&'a self, packs: PackFile, foreign: Vec<Found<'a>>) -> Contents<'a> {
+    /// The containers at `found`, which follow those that were listed before.
+    fn part<'a>(&'a self, packs: PackFile, found: Vec<Found<'a>>, listing: &mut Listing) -> Contents<'a> {
         let mut contents = Contents {
             packs: Packs::of(packs),
             containers: Vec::new(),
-            syclbins: foreign.iter().filter_map(|found| Syclbin::of(found, &self.path)).collect(),
+            syclbins: found.iter().filter_map(|found| Syclbin::of(found, &self.path)).collect(),
             #[cfg(feature = "devices")]
             kpack_references: Vec::new(),
             damaged: Vec::new(),
             limits: self.limits,
             size: self.size(),
             #[cfg(feature = "devices")]
-            relocatable: relocatable(&self.file),
+            left: listing.left.clone(),
         };
-        // What many containers may have without regard to their size, they may have together.
-        let mut limits = contents.listed();
-        for (number, found) in foreign.into_iter().enumerate() {
-            match contents::images_of(&found, &limits) {
+        for found in found {
+            let number = listing.number;
+            listing.number = number.saturating_add(1);
+            match contents::images_of(&found, &listing.limits) {
                 Ok(images) => {
+                    let limits = &mut listing.limits;
                     limits.any_ratio = limits.any_ratio.saturating_sub(inflated(&images));
                     let name = self.name(number, &found, &images);
                     contents.containers.push(Container { name, found, images });
@@ -243,10 +352,7 @@ impl Contents<'_> {
     /// them; where there are none of these, as in an object file, they are all that there is.
     #[cfg(feature = "devices")]
     pub(crate) fn loaded(&self) -> impl Iterator<Item = &Container<'_>> {
-        let is_fatbin = |container: &Container<'_>| container.found.kind == Some(FileKind::CudaFatbin);
-        let is_left = |container: &Container<'_>| self.relocatable.contains(&container.found.offset);
-        let has_linked = self.containers.iter().any(|container| is_fatbin(container) && !is_left(container));
-        self.containers.iter().filter(move |container| !(has_linked && is_left(container)))
+        self.containers.iter().filter(|container| !self.left.contains(&container.found.offset))
     }
 
     /// What is there and cannot be read.
@@ -272,22 +378,20 @@ fn stem(path: &Path) -> Option<String> {
     path.file_stem().and_then(|stem| stem.to_str()).map(str::to_string)
 }
 
-/// What of other tool chains is `found`. A damaged program may have packs all the same: they are searched for in another way.
-fn foreign<'a>(found: &std::result::Result<Vec<Found<'a>>, offload_format::Error>) -> Vec<Found<'a>> {
-    found.iter().flatten().copied().filter(is_foreign).collect()
-}
-
 /// Where nvcc leaves what nvlink has linked (`-rdc=true`).
 #[cfg(feature = "devices")]
 const RELOCATABLE: &str = "__nv_relfatbin";
 
-/// The bytes of a program that were linked to others of it: no driver gets them.
+/// The fatbins of a program that were linked to others of it: no driver gets them.
 #[cfg(feature = "devices")]
-fn relocatable(file: &[u8]) -> Range<u64> {
-    let file = object::File::parse(file).ok();
-    let section = file.as_ref().and_then(|file| file.section_by_name(RELOCATABLE));
+fn left(file: &[u8], found: &[Found<'_>]) -> Range<u64> {
+    let program = object::File::parse(file).ok();
+    let section = program.as_ref().and_then(|program| program.section_by_name(RELOCATABLE));
     let (start, size) = section.and_then(|section| section.file_range()).unwrap_or_default();
-    start..start.saturating_add(size)
+    let left = start..start.saturating_add(size);
+    let is_fatbin = |found: &&Found<'_>| found.kind == Some(FileKind::CudaFatbin);
+    let has_linked = found.iter().filter(is_fatbin).any(|found| !left.contains(&found.offset));
+    if has_linked { left } else { 0..0 }
 }
 
 /// References to images in other files hold none themselves.
@@ -297,14 +401,12 @@ fn is_foreign(found: &Found<'_>) -> bool {
 }
 
 #[cfg(feature = "devices")]
-fn kpack_references<'a>(
-    found: &std::result::Result<Vec<Found<'a>>, offload_format::Error>,
-) -> Vec<(u32, &'a [u8])> {
+fn kpack_references<'a>(found: &[Found<'a>]) -> Vec<(u32, &'a [u8])> {
     let reference = |found: &Found<'a>| match found.place {
         Place::KpackReference { index } => Some((index, found.bytes)),
         _ => None,
     };
-    found.iter().flatten().filter_map(reference).collect()
+    found.iter().filter_map(reference).collect()
 }
 
 /// How much `images` take that are compressed.

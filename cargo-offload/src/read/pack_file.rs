@@ -22,9 +22,8 @@ use offload_format::{ErrorKind, Limits};
 use crate::error::{Error, Result};
 use crate::files::read_at::read_at;
 use crate::print::text::escaped;
-
-/// What of a file tells its kind.
-const HEAD: u64 = 4096;
+use crate::read::nothing;
+use crate::read::over_limit::told;
 
 /// A file that may hold packs.
 #[derive(Debug)]
@@ -144,7 +143,7 @@ impl PackFile {
     /// The file cannot be read, or holds no pack.
     pub(crate) fn open(path: &Path, limits: &Limits) -> Result<PackFile> {
         let file = PackFile::searched(path, limits)?;
-        if file.is_empty() { Err(file.nothing()) } else { Ok(file) }
+        if file.is_empty() { Err(nothing::error(path, limits)) } else { Ok(file) }
     }
 
     /// As [`PackFile::open`], where it is no mistake that there is none.
@@ -155,21 +154,6 @@ impl PackFile {
             file.read(offsets).map_err(|error| Error::io("read", path, &error))?;
         }
         Ok(file)
-    }
-
-    /// Why there is nothing: a program may lack a mention of its kernels, another file is a mistake.
-    fn nothing(&self) -> Error {
-        let path = self.path.display();
-        let head = read_at(&self.file, 0, HEAD.min(self.size().unwrap_or(0))).unwrap_or_default();
-        let error = Error::check(format!("`{path}` carries no device images"));
-        match object::FileKind::parse(head.as_slice()) {
-            Ok(_) => error.hint(
-                "a crate brings its kernels along only if the program mentions it: `use the_crate as _;`; there \
-                 are none in the known sections, and `cargo offload inspect --deep` searches all bytes",
-            ),
-            Err(_) if head.is_empty() => Error::check(format!("`{path}` is empty")),
-            Err(_) => error.hint("it is not a program, a library or a known container"),
-        }
     }
 
     /// Whether there is no pack, not even one that cannot be read.
@@ -193,6 +177,13 @@ impl PackFile {
         };
         file.read(offsets).map_err(|error| Error::io("read", path, &error))?;
         Ok(file)
+    }
+
+    /// That `file` at `path` has no packs.
+    #[cfg(feature = "devices")]
+    pub(crate) fn empty(path: &Path, file: &Arc<File>, limits: &Limits) -> PackFile {
+        let (packs, unreadable) = (Vec::new(), Vec::new());
+        PackFile { path: path.to_path_buf(), file: file.clone(), packs, limits: *limits, unreadable }
     }
 
     /// Reads the indexes of the packs that start at `offsets`.
@@ -303,15 +294,10 @@ impl From<String> for Unreadable {
 impl From<offload_format::Error> for Unreadable {
     fn from(error: offload_format::Error) -> Unreadable {
         match error.kind() {
-            ErrorKind::TooLarge { .. } => Unreadable { reason: over_limit(&error), cause: Cause::Size },
+            ErrorKind::TooLarge { .. } => Unreadable { reason: told(&error), cause: Cause::Size },
             _ => Unreadable::from(error.to_string()),
         }
     }
-}
-
-/// What is wrong with something that is too large, and what allows it.
-fn over_limit(error: &offload_format::Error) -> String {
-    format!("{error}; if the file is to be trusted, `--limit SIZE` allows more")
 }
 
 /// The index of the pack at `offset`, or why there is none.
@@ -337,12 +323,4 @@ fn read_index(
     };
     let found = PackIndex::read(offset, budget, read);
     failure.map_or(Ok(found), Err)
-}
-
-/// `error`, with what to do about it.
-pub(crate) fn told(error: &offload_format::Error) -> String {
-    match error.kind() {
-        ErrorKind::TooLarge { .. } => over_limit(error),
-        _ => error.to_string(),
-    }
 }

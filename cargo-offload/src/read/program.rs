@@ -53,6 +53,11 @@ impl Program {
         Ok(Program { packs })
     }
 
+    /// Its packs, and those that they name.
+    pub(crate) fn packs(&self) -> &Packs {
+        &self.packs
+    }
+
     /// The program itself, or the file of packs.
     pub(crate) fn file(&self) -> &PackFile {
         self.packs.here()

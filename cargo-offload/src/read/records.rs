@@ -19,7 +19,8 @@ use crate::cli;
 use crate::error::{Error, Result};
 use crate::print::text::{escaped, listed};
 use crate::read::input::{Container, Contents};
-use crate::read::pack_file::{LocatedPack, told};
+use crate::read::over_limit::told;
+use crate::read::pack_file::LocatedPack;
 use crate::read::packs::Reached;
 use crate::settings::target_filter::{TargetFilter, glob};
 
@@ -113,6 +114,11 @@ impl Selection {
     pub(crate) fn parse(select: &cli::Select) -> Result<Selection> {
         let targets = select.target.iter().map(|word| TargetFilter::parse(word)).collect::<Result<_>>()?;
         Ok(Selection { targets, modules: select.module.clone() })
+    }
+
+    /// Whether all images are meant.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.targets.is_empty() && self.modules.is_empty()
     }
 
     /// None of `all` is wanted.

@@ -234,5 +234,4 @@ fn what_cannot_be_meant_is_told() {
     assert!(fails(&["--device", "Voodoo"]).contains("no device is known as `Voodoo`"));
     assert!(fails(&["--device", "B200", "--driver", "new"]).contains("no release of NVIDIA's driver"));
     assert!(fails(&["--driver", "550"]).contains("--device"));
-    assert!(fails(&["k.fatbin"]).contains("`--require` and `--device` take several"));
 }

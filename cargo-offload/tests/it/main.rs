@@ -7,6 +7,7 @@
     reason = "a test stops at the first surprise"
 )]
 
+mod archives;
 mod artifact;
 mod commands;
 mod compression;
@@ -28,3 +29,4 @@ mod support;
 mod syclbin;
 mod terminal;
 mod toolchain;
+mod unread;

@@ -6,6 +6,9 @@ use object::read::macho::{FatArch, MachOFatFile32, MachOFatFile64};
 use super::search::{At, Search};
 use offload_format::{Error, bytes};
 
+/// Members are smaller than the pages of memory, and each release is a call of the system.
+const RELEASED_AT_ONCE: u64 = 4 << 20;
+
 impl<'a> Search<'a> {
     /// Each member; those of a thin archive are in other files.
     pub(super) fn archive(&mut self, archive: &'a [u8], at: At<'a>) -> Result<(), Error> {
@@ -15,14 +18,28 @@ impl<'a> Search<'a> {
         if read.is_thin() {
             return Ok(());
         }
+        let mut kept = 0;
         for member in read.members() {
             let member = member.map_err(malformed)?;
             let (offset, size) = member.file_range();
+            if offset.saturating_sub(kept) > RELEASED_AT_ONCE {
+                self.release(archive, kept, offset);
+                kept = offset;
+            }
             let inner = self.inner(at, offset, Some(member.name()))?;
             let bytes = bytes::range(archive, offset, size, WHAT)?;
             self.member(bytes, inner)?;
         }
+        self.release(archive, kept, archive.len() as u64);
         Ok(())
+    }
+
+    /// Lets the memory of what was searched go.
+    fn release(&self, archive: &[u8], start: u64, end: u64) {
+        let searched = bytes::range(archive, start, end.saturating_sub(start), "the archive");
+        if let (Some(memory), Ok(searched)) = (self.memory, searched) {
+            memory.release(searched);
+        }
     }
 
     /// Each architecture.

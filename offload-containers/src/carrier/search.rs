@@ -2,6 +2,7 @@
 
 use super::found::{Found, Place};
 use super::kind::FileKind;
+use super::memory::Memory;
 use offload_format::limits::{Budget, push};
 use offload_format::{Error, ErrorKind, Limits};
 
@@ -49,6 +50,8 @@ pub(super) struct Search<'a> {
     pub(super) found: Vec<Found<'a>>,
     /// Archives and sections may claim the same bytes again and again.
     pub(super) budget: Budget,
+    /// What holds the file, if it wants to know what was searched.
+    pub(super) memory: Option<&'a dyn Memory>,
 }
 
 impl<'a> Search<'a> {

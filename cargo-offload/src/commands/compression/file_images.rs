@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use offload_containers::carrier::FileKind;
 use offload_format::Limits;
 
-use super::raw_images::{RawImages, RawPack};
+use crate::change::raw_images::{RawImages, RawPack};
 use crate::commands::size::shares;
 use crate::error::{Error, ExitStatus, Result};
+use crate::print::text::escaped;
+use crate::read::files::{self, Visited};
 use crate::read::input::{Contents, Input, Search};
 use crate::read::program::{CrateImages, Program};
 use crate::read::records::{self, ImageRecord, Origin};
-use crate::read::zip::Zip;
 
 /// A file's images.
 #[derive(Debug, Default)]
@@ -43,15 +43,15 @@ pub(super) struct Reach<'a> {
 }
 
 impl FileImages {
-    /// The images of `path`: a program, a library, a container, or a zip archive of such files.
+    /// The images of `path`: a program, a library, a container, or an archive of such files.
     ///
     /// # Errors
     /// It has none.
     pub(super) fn open(path: &Path, reach: Reach<'_>) -> Result<FileImages> {
         let (mut images, mut raw) = (FileImages::default(), RawImages::new()?);
-        match Zip::open(path, reach.limits)? {
-            Some(zip) => images.add_members(&zip, reach, &mut raw)?,
-            None => images.add_file(path, reach, &mut raw)?,
+        match files::is_archive(path)? {
+            true => images.add_members(path, reach, &mut raw)?,
+            false => images.add_file(path, reach, &mut raw)?,
         }
         images.foreign = raw.pack()?;
         if images.program.is_none() && images.foreign.is_none() {
@@ -90,29 +90,34 @@ impl FileImages {
     }
 
     /// All images of all members are tried together: which of them a build would pack together nobody knows.
-    fn add_members(&mut self, zip: &Zip, reach: Reach<'_>, raw: &mut RawImages) -> Result<()> {
-        let may_have_images = |head: &[u8]| FileKind::detect(head).is_some();
-        zip.each_member(may_have_images, &mut |name, file| {
-            let file = match file {
-                Ok(file) => file,
-                Err(error) => {
-                    self.problems.push(error.to_string());
-                    return Ok(());
-                }
-            };
-            let input = Input::open(file, reach.limits)?.searched(reach.search);
-            match input.contents() {
-                Ok(contents) => {
-                    let of_member = |problem: String| format!("`{name}`: {problem}");
-                    self.problems.extend(contents.problems().map(of_member));
-                    self.add_today(&records::all(&contents)?);
-                    self.add_images(&contents, raw, |_| true)
-                }
-                // Most libraries in an archive have no images.
-                Err(error) if error.status() == ExitStatus::CheckFailed => Ok(()),
-                Err(error) => Err(error),
+    fn add_members(&mut self, path: &Path, reach: Reach<'_>, raw: &mut RawImages) -> Result<()> {
+        files::each(path, reach.limits, &mut |name, visited| match visited {
+            Visited::File(file) => self.add_member(name, file, reach, raw),
+            Visited::Unread(why) => {
+                let (archive, member) = name.rsplit_once(": ").unwrap_or(("", name));
+                self.problems.push(format!("`{}` in `{archive}`: {why}", escaped(member)));
+                Ok(())
+            }
+            Visited::Wrong(error) => {
+                self.problems.push(error.to_string());
+                Ok(())
             }
         })
+    }
+
+    fn add_member(&mut self, name: &str, file: &Path, reach: Reach<'_>, raw: &mut RawImages) -> Result<()> {
+        let input = Input::open(file, reach.limits)?.searched(reach.search);
+        match input.contents() {
+            Ok(contents) => {
+                let of_member = |problem: String| format!("`{name}`: {problem}");
+                self.problems.extend(contents.problems().map(of_member));
+                self.add_today(&records::all(&contents)?);
+                self.add_images(&contents, raw, |_| true)
+            }
+            // Most libraries in an archive have no images.
+            Err(error) if error.status() == ExitStatus::CheckFailed => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     fn add_today(&mut self, images: &[ImageRecord]) {

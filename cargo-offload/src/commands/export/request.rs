@@ -37,7 +37,7 @@ pub(super) struct PackedImage<'a> {
 /// All images; of a file that is named, those of the package that is named.
 pub(super) fn images<'a>(packs: &'a Packs, request: &Request<'_>) -> Result<Vec<PackedImage<'a>>> {
     // Without a file it is the package that cargo builds.
-    let named = request.args.package.project.package.as_ref().filter(|_| request.args.path.is_some());
+    let named = request.args.package.project.package.as_ref().filter(|_| !request.args.path.is_empty());
     let (mut all, mut packages) = (Vec::new(), BTreeSet::new());
     for Reached { source, .. } in packs.all() {
         let PackMetadata { package, .. } = PackMetadata::of_package(&source.pack);
@@ -89,7 +89,7 @@ pub(super) fn only<'a, 'b>(
         several => {
             let names = listed(&mut several.iter().copied());
             let error = Error::usage(format!("several {what}s fit"));
-            let options = match (several_packages, request.args.path.is_some()) {
+            let options = match (several_packages, !request.args.path.is_empty()) {
                 (false, _) => "--module and --target".to_string(),
                 (true, true) => "--package, --module and --target".to_string(),
                 // Cargo's build is of one package, with images of others in it.

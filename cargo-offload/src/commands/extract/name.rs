@@ -47,6 +47,29 @@ impl Names {
     }
 }
 
+/// The names of folders for the files of an archive.
+#[derive(Debug, Default)]
+pub(super) struct Folders {
+    taken: BTreeSet<String>,
+}
+
+impl Folders {
+    /// `x-_C.so` of `x.whl: x/_C.so`.
+    pub(super) fn of_member(&mut self, member: &str) -> String {
+        let inner = member.split_once(": ").map_or(member, |(_, inner)| inner);
+        let end: Vec<char> = inner.chars().rev().take(LONGEST).collect();
+        let stem = sound(&safe(&end.into_iter().rev().collect::<String>()));
+        let numbered = (1u64..).map(|number| match number {
+            1 => stem.clone(),
+            _ => format!("{stem}-{number}"),
+        });
+        let mut free = numbered.filter(|name| !self.taken.contains(&name.to_lowercase()));
+        let name = free.next().unwrap_or_default();
+        self.taken.insert(name.to_lowercase());
+        name
+    }
+}
+
 fn words(image: &ImageRecord) -> String {
     let words = [&image.module, &image.variant, &image.part, &image.name, &image.target];
     let words: Vec<String> =

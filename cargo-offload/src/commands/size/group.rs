@@ -84,12 +84,12 @@ fn code(image: &ImageRecord) -> Vec<(String, u64)> {
 /// What each image takes: equal images of a pack lie in one place, and share it in equal parts.
 pub(crate) fn shares(images: &[ImageRecord]) -> Vec<Share> {
     let place = |image: &ImageRecord| match (image.origin, &image.hash) {
-        (Origin::Pack(pack, _), Some(hash)) => Some((pack, hash.clone())),
+        (Origin::Pack(pack, _), Some(hash)) => Some((image.file.clone(), pack, hash.clone())),
         _ => None,
     };
-    let mut users: BTreeMap<(usize, String), u64> = BTreeMap::new();
+    let mut users: BTreeMap<(String, usize, String), u64> = BTreeMap::new();
     images.iter().filter_map(place).for_each(|place| *users.entry(place).or_default() += 1);
-    let mut seen: BTreeMap<(usize, String), u64> = BTreeMap::new();
+    let mut seen: BTreeMap<(String, usize, String), u64> = BTreeMap::new();
     let share = |image: &ImageRecord| {
         let Some(place) = place(image) else { return Share { stored: image.stored_size, first: First::Yes } };
         let sharers = users.get(&place).copied().unwrap_or(1).max(1);

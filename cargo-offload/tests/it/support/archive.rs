@@ -61,6 +61,37 @@ pub fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
     archive.into_inner().unwrap()
 }
 
+/// A cpio archive of these files (<https://docs.kernel.org/driver-api/early-userspace/buffer-format.html>).
+pub fn cpio(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut archive = Vec::new();
+    for (name, content) in members.iter().copied().chain([("TRAILER!!!", &b""[..])]) {
+        let mut fields = [0; 13];
+        fields[1] = 0o100_644;
+        fields[6] = content.len();
+        fields[11] = name.len() + 1;
+        archive.extend(b"070701");
+        fields.iter().for_each(|field| archive.extend(format!("{field:08x}").into_bytes()));
+        archive.extend([name.as_bytes(), b"\0"].concat());
+        archive.resize(archive.len().next_multiple_of(4), 0);
+        archive.extend(content);
+        archive.resize(archive.len().next_multiple_of(4), 0);
+    }
+    archive.resize(archive.len().next_multiple_of(512), 0);
+    archive
+}
+
+/// An RPM package with empty headers (<https://rpm-software-management.github.io/rpm/manual/format_v4.html>).
+pub fn rpm(payload: &[u8]) -> Vec<u8> {
+    let lead = [&b"\xed\xab\xee\xdb\x03\0"[..], &[0; 90]].concat();
+    let header = |data: u32| {
+        let sizes = [1u32.to_be_bytes(), data.to_be_bytes()].concat();
+        [&b"\x8e\xad\xe8\x01\0\0\0\0"[..], &sizes, &[0; 16], &vec![0; data as usize]].concat()
+    };
+    let mut package = [lead, header(3)].concat();
+    package.resize(package.len().next_multiple_of(8), 0);
+    [package, header(5), payload.to_vec()].concat()
+}
+
 /// `bytes` as gzip has them.
 pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     all(GzEncoder::new(bytes, Compression::default()))

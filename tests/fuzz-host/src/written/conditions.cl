@@ -73,7 +73,7 @@ kernel void count_of_stores(global uint *cost, global uint *out, global const ui
     uint i = (uint)get_global_id(0), count = 0;
     for (uint k = 0; k < n; k++) {
         uint last = 1u;
-        if (seen[edges[i * 16u + k] & 511u] & 2u) {
+        if (seen[edges[i * 16u + k] & 511u] > 0x1000000u) {
             cost[i * 16u + k] = k + 1u;
             last = 7u;
         }

@@ -85,6 +85,14 @@ impl Demands {
         Ok(Demands { all: parse(&required.all)?, of_modules })
     }
 
+    /// The same with those of a configuration file.
+    pub(super) fn with(mut self, required: &Required) -> Result<Demands> {
+        let Demands { all, of_modules } = Demands::of(required)?;
+        self.all.extend(all);
+        self.of_modules.extend(of_modules);
+        Ok(self)
+    }
+
     /// What `module` has to have.
     pub(super) fn of_module(&self, module: &str) -> &[Demand] {
         self.of_modules.get(module).unwrap_or(&self.all)

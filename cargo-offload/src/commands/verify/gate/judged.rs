@@ -7,7 +7,7 @@ use offload_rt::{DeviceDescription, Entry};
 use serde::Serialize;
 
 use super::demand::{Demand, Demands, Wanted};
-use super::lack::{Lack, LackingImages, named};
+use super::lack::{Lack, LackingImages, many, named};
 use super::modules::{Module, kernels};
 use crate::commands::verify::message::Problem;
 use crate::error::{Error, ExitStatus, Result};
@@ -21,6 +21,8 @@ pub(super) struct Judged<'j> {
     met: BTreeMap<String, Vec<String>>,
     /// Those that do not, by what is wrong.
     unmet: BTreeMap<Lack, Vec<String>>,
+    /// Those that do not, and may.
+    excepted: Vec<String>,
     /// One of those is of this project, whose targets are in `offload.toml`.
     is_own: bool,
 }
@@ -32,6 +34,14 @@ struct Met<'a> {
     demand: &'a str,
     /// The targets of the images that are meant.
     targets: &'a str,
+    modules: &'a [String],
+}
+
+#[derive(Debug, Serialize)]
+struct Excepted<'a> {
+    reason: &'static str,
+    file: &'a str,
+    demand: &'a str,
     modules: &'a [String],
 }
 
@@ -64,17 +74,44 @@ pub(super) struct Summary {
     for_link: usize,
 }
 
+/// What comes of all demands in a file, module by module.
+pub(super) struct Verdicts<'j> {
+    demands: &'j Demands,
+    judged: BTreeMap<&'j str, Judged<'j>>,
+    modules: usize,
+}
+
 impl Demands {
-    /// Whether `modules` meet what is demanded of each.
-    pub(super) fn judge<'j>(&'j self, modules: &[Module<'_>]) -> Vec<Judged<'j>> {
-        let mut judged: BTreeMap<&str, Judged<'j>> = BTreeMap::new();
-        for module in modules {
-            for demand in self.of_module(&module.name) {
-                let fresh = || Judged { demand, met: BTreeMap::new(), unmet: BTreeMap::new(), is_own: false };
-                judged.entry(&demand.text).or_insert_with(fresh).add(module);
-            }
+    /// Of a file none of whose modules was judged.
+    pub(super) fn verdicts(&self) -> Verdicts<'_> {
+        Verdicts { demands: self, judged: BTreeMap::new(), modules: 0 }
+    }
+}
+
+impl<'j> Verdicts<'j> {
+    /// Adds whether `module` meets what is demanded of it.
+    pub(super) fn add(&mut self, module: &Module<'_>) {
+        self.modules = self.modules.saturating_add(1);
+        for demand in self.demands.of_module(&module.name) {
+            let fresh = || Judged {
+                demand,
+                met: BTreeMap::new(),
+                unmet: BTreeMap::new(),
+                excepted: Vec::new(),
+                is_own: false,
+            };
+            self.judged.entry(&demand.text).or_insert_with(fresh).add(module);
         }
-        self.texts().into_iter().filter_map(|text| judged.remove(text)).collect()
+    }
+
+    /// How many modules there are.
+    pub(super) fn modules(&self) -> usize {
+        self.modules
+    }
+
+    /// What came of each demand, in their order.
+    pub(super) fn finish(mut self) -> Vec<Judged<'j>> {
+        self.demands.texts().into_iter().filter_map(|text| self.judged.remove(text)).collect()
     }
 }
 
@@ -85,6 +122,7 @@ impl Judged<'_> {
                 let targets = targets.into_iter().collect::<Vec<_>>().join(", ");
                 self.met.entry(targets).or_default().push(module.shown());
             }
+            Err(_) if module.may_lack(&self.demand.text) => self.excepted.push(module.shown()),
             Err(lack) => {
                 self.is_own |= module.is_own();
                 self.unmet.entry(lack).or_default().push(module.shown());
@@ -106,7 +144,8 @@ impl Judged<'_> {
     }
 
     fn modules(&self) -> usize {
-        self.met.values().chain(self.unmet.values()).map(Vec::len).sum()
+        let judged = self.met.values().chain(self.unmet.values()).map(Vec::len).sum::<usize>();
+        judged.saturating_add(self.excepted.len())
     }
 }
 
@@ -176,6 +215,11 @@ impl Summary {
         self.for_link = self.for_link.saturating_add(kinds);
     }
 
+    /// A file was not looked into, and may not be left out.
+    pub(super) fn add_unread(&mut self) {
+        self.problems = self.problems.saturating_add(1);
+    }
+
     /// What cannot be read may lack anything.
     pub(super) fn add_problem(&mut self, output: &Output, file: &str, problem: &str) -> Result<()> {
         self.problems = self.problems.saturating_add(1);
@@ -189,6 +233,12 @@ impl Summary {
             let message = Met { reason: "met", file, demand, targets, modules };
             let text = format!("ok: {shown}: {demand}: {} by {}", named(modules), escaped(targets));
             output.done(&message, &text)?;
+        }
+        if !judged.excepted.is_empty() {
+            let modules = &judged.excepted;
+            let message = Excepted { reason: "excepted", file, demand, modules };
+            output
+                .done(&message, &format!("excepted: {shown}: {demand}: nothing in {}", many(modules, of)))?;
         }
         for (lack, modules) in &judged.unmet {
             self.problems = self.problems.saturating_add(1);

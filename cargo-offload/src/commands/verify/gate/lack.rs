@@ -45,7 +45,7 @@ impl Lack {
     }
 }
 
-fn many(modules: &[String], of: usize) -> String {
+pub(super) fn many(modules: &[String], of: usize) -> String {
     match modules.len() {
         1 => format!("module {}", escaped(&shortened(modules))),
         some => format!("{some} of {of} modules ({})", escaped(&shortened(modules))),

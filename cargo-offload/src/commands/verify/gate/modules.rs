@@ -7,6 +7,7 @@ use offload_format::Variant;
 use offload_rt::{Entry, Registry};
 
 use crate::read::input::{Container, Contents};
+use crate::settings::target_filter::glob;
 
 /// A module in one of its variants, or a container of another tool chain.
 pub(super) struct Module<'m> {
@@ -16,6 +17,8 @@ pub(super) struct Module<'m> {
     pub(super) registry: Option<&'m Registry>,
     /// What containers say of images for machines that have no name here.
     unknown: BTreeSet<String>,
+    /// The demands that it need not meet.
+    excepted: Vec<String>,
 }
 
 /// All of them, in the order of the file.
@@ -27,6 +30,7 @@ pub(super) fn of<'m>(contents: &Contents<'_>, registries: &'m [Registry]) -> Vec
         images: Vec::new(),
         registry: None,
         unknown: loadable(container).map(Image::described_target).collect(),
+        excepted: Vec::new(),
     });
     modules.chain(unknown).collect()
 }
@@ -45,6 +49,7 @@ pub(super) fn of_registry(registry: &Registry) -> Vec<Module<'_>> {
                 images: vec![entry],
                 registry: Some(registry),
                 unknown: BTreeSet::new(),
+                excepted: Vec::new(),
             }),
         }
     }
@@ -61,7 +66,7 @@ fn loadable<'c>(container: &'c Container<'_>) -> impl Iterator<Item = &'c Image<
     container.images.iter().filter(|image| image.is_loadable())
 }
 
-impl Module<'_> {
+impl<'m> Module<'m> {
     /// The name for people, with its variant.
     pub(super) fn shown(&self) -> String {
         match self.variant.is_empty() {
@@ -74,6 +79,16 @@ impl Module<'_> {
     pub(super) fn targets(&self) -> BTreeSet<String> {
         let known = self.images.iter().map(|image| image.target_text().to_string());
         known.chain(self.unknown.iter().cloned()).collect()
+    }
+
+    /// The same, which need not meet demands that fit `patterns`.
+    pub(super) fn with_exceptions(self, patterns: Vec<String>) -> Module<'m> {
+        Module { excepted: patterns, ..self }
+    }
+
+    /// Whether it need not meet `demand`.
+    pub(super) fn may_lack(&self, demand: &str) -> bool {
+        self.excepted.iter().any(|pattern| glob(pattern, demand))
     }
 
     /// Whether its images come from a build with offload-build.

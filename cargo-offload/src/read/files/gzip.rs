@@ -5,15 +5,15 @@ use std::io::{self, Read};
 use flate2::bufread::GzDecoder;
 
 /// How a file starts.
-pub(crate) const MAGIC: &[u8] = b"\x1f\x8b\x08";
+const MAGIC: &[u8] = b"\x1f\x8b\x08";
 
 /// The bytes of a file, of all its members.
-pub(crate) struct Gzip<'a> {
+pub(super) struct Gzip<'a> {
     member: GzDecoder<&'a [u8]>,
 }
 
 impl<'a> Gzip<'a> {
-    pub(crate) fn new(file: &'a [u8]) -> Gzip<'a> {
+    pub(super) fn new(file: &'a [u8]) -> Gzip<'a> {
         Gzip { member: GzDecoder::new(file) }
     }
 }

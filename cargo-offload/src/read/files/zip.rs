@@ -3,62 +3,85 @@
 //! They are inflated into temporary files, a few at a time. A member is as large as its record says, or it is damaged.
 
 use std::io::{self, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
 
+use bzip2::bufread::BzDecoder;
 use flate2::CrcReader;
 use flate2::bufread::DeflateDecoder;
+use lzma_rust2::XzReader;
 use offload_format::Limits;
 use offload_format::limits::Budget;
 use offload_format::packer::Workers as _;
 use rawzip::{CompressionMethod, ZipSliceArchive, ZipSliceEntry, ZipVerification};
 use tempfile::NamedTempFile;
 
+use super::inflate::LZMA_MEMORY;
+use super::names::{self, Interest, Names};
 use crate::error::{Error, Result};
 use crate::files::mapping::Mapped;
 use crate::print::text::escaped;
-use crate::read::pack_file::told;
+use crate::read::over_limit::told;
 use crate::threads::Threads;
 
-/// How an archive starts that has a member
-/// (<https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT>, 4.3.7).
-pub(crate) const MAGIC: &[u8] = b"PK\x03\x04";
 /// What of a member tells its kind.
-pub(crate) const HEAD: u64 = 4096;
+pub(super) const HEAD: u64 = 4096;
 /// So many members are inflated, by all cores, before they are looked at: they are on the disk together.
 const AT_ONCE: usize = 8;
 /// So many bytes are inflated at once: more than that no longer fit into a processor's second cache.
 const BLOCK: usize = 1 << 17;
+/// How the record at the end of an archive starts, and its size without a comment, which has 64 KiB at most
+/// (<https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT>, 4.3.16).
+const END: &[u8] = b"PK\x05\x06";
+const END_SIZE: usize = 22;
 
 /// An archive.
 #[derive(Debug)]
-pub(crate) struct Zip {
-    path: PathBuf,
+pub(super) struct Zip {
+    /// What people know it by.
+    name: String,
     file: Mapped,
     limits: Limits,
 }
 
 /// Whether what starts so is of interest.
-pub(crate) type IsWanted = fn(&[u8]) -> bool;
+pub(super) type IsWanted = fn(&[u8]) -> bool;
 
-/// What is called with the name of each member, and with a file of its bytes or why there is none.
-pub(crate) type VisitMember<'v> = dyn FnMut(&str, Result<&Path>) -> Result<()> + 'v;
+/// A member of interest.
+pub(super) enum MemberFile<'m> {
+    Inflated(&'m Path),
+    /// Nobody here can read it, and why.
+    Unread(String),
+    /// It is damaged, or another one has its name.
+    Wrong(Error),
+}
+
+/// What is called with the name of each member.
+pub(super) type VisitMember<'v> = dyn FnMut(&str, MemberFile<'_>) -> Result<()> + 'v;
+
+/// Whether an archive with members ends `file`, whatever is in front of it: a script, or a program that unpacks it.
+pub(super) fn ends(file: &[u8]) -> bool {
+    let from = file.len().saturating_sub(END_SIZE + usize::from(u16::MAX));
+    let tail = file.get(from..).unwrap_or_default();
+    let has_end = tail.windows(END.len()).any(|window| window == END);
+    has_end
+        && rawzip::ZipArchive::from_slice(file)
+            .is_ok_and(|archive| archive.entries().next().is_some_and(|entry| entry.is_ok()))
+}
 
 impl Zip {
-    /// Opens `path`; `None` if it is no zip archive.
-    pub(crate) fn open(path: &Path, limits: &Limits) -> Result<Option<Zip>> {
-        let file = Mapped::open(path)?;
-        let is_zip = file.starts_with(MAGIC);
-        Ok(is_zip.then(|| Zip { path: path.to_path_buf(), file, limits: *limits }))
+    /// Opens `path`, which people know as `name`.
+    pub(super) fn open(path: &Path, name: &str, limits: &Limits) -> Result<Zip> {
+        Ok(Zip { name: name.to_string(), file: Mapped::open(path)?, limits: *limits })
     }
 
     /// Calls `visit` with the members whose start `is_wanted`, in their order.
     ///
     /// # Errors
     /// Those of `visit`; the list of members is damaged.
-    pub(crate) fn each_member(&self, is_wanted: IsWanted, visit: &mut VisitMember<'_>) -> Result<()> {
+    pub(super) fn each_member(&self, is_wanted: IsWanted, visit: &mut VisitMember<'_>) -> Result<()> {
         let archive = self.archive()?;
-        let members = self.members(&archive, is_wanted)?;
+        let members = self.members(&archive, is_wanted, visit)?;
         // Members may be the same bytes again.
         let allowance = self.limits.allowance(self.file.len() as u64);
         let mut budget = Budget::new("what the members of the archive inflate to", allowance);
@@ -66,32 +89,48 @@ impl Zip {
             let files = self.inflate(members, &mut budget);
             for (Member { name, .. }, file) in members.iter().zip(files) {
                 let file = file.into_inner().unwrap_or_else(|| Err("it was not inflated".to_owned()));
-                let file = file.as_ref().map(NamedTempFile::path);
-                visit(name, file.map_err(|problem| self.of_member(name, problem)))?;
+                match &file {
+                    Ok(file) => visit(name, MemberFile::Inflated(file.path())),
+                    Err(problem) => visit(name, MemberFile::Wrong(self.of_member(name, problem))),
+                }?;
             }
         }
         Ok(())
     }
 
-    /// The members that are wanted, and those whose start cannot be read: to inflate them fails.
+    /// The members that are wanted, and those whose start cannot be read: to inflate them fails. `visit` is called with
+    /// those that nobody can read, and for each name that two have.
     fn members<'z>(
         &self,
         archive: &'z ZipSliceArchive<&'z [u8]>,
         is_wanted: IsWanted,
+        visit: &mut VisitMember<'_>,
     ) -> Result<Vec<Member<'z>>> {
         let mut members = Vec::new();
+        let mut names = Names::default();
         for record in archive.entries() {
             let record = record.map_err(|error| self.damaged(&error))?;
+            if record.is_dir() {
+                continue;
+            }
             let name = String::from_utf8_lossy(record.file_path().as_bytes()).into_owned();
             let entry = archive.get_entry(record.wayfinder()).map_err(|error| self.damaged(&error))?;
-            let member = Member {
-                name,
-                entry,
-                method: record.compression_method(),
-                size: record.uncompressed_size_hint(),
+            let size = record.uncompressed_size_hint();
+            let member = Member { name, entry, method: record.compression_method(), size };
+            let unread = match record.flags().is_encrypted() {
+                true => Some("it is encrypted".to_string()),
+                false => member.unknown_method(),
             };
-            if member.head().map_or(true, |head| is_wanted(&head)) {
-                members.push(member);
+            let wanted = unread.is_none() && member.head().map_or(true, |head| is_wanted(&head));
+            let interest = if wanted || unread.is_some() { Interest::Wanted } else { Interest::Other };
+            if names.is_ambiguous(&member.name, interest, (record.crc32(), size)) {
+                let text = names::sentence(&self.name, &escaped(&member.name));
+                visit(&member.name, MemberFile::Wrong(Error::check(text)))?;
+            }
+            match unread {
+                Some(why) => visit(&member.name, MemberFile::Unread(why))?,
+                None if wanted => members.push(member),
+                None => {}
             }
         }
         Ok(members)
@@ -117,11 +156,11 @@ impl Zip {
     }
 
     fn damaged(&self, error: &rawzip::Error) -> Error {
-        Error::check(format!("`{}` is a damaged zip archive: {error}", self.path.display()))
+        Error::check(format!("`{}` is a damaged zip archive: {error}", self.name))
     }
 
     fn of_member(&self, name: &str, problem: &str) -> Error {
-        Error::check(format!("`{}` in `{}`: {problem}", escaped(name), self.path.display()))
+        Error::check(format!("`{}` in `{}`: {problem}", escaped(name), self.name))
     }
 }
 
@@ -137,13 +176,22 @@ struct Member<'a> {
 }
 
 impl<'a> Member<'a> {
+    /// Why the member cannot be inflated, if nobody here knows its method.
+    fn unknown_method(&self) -> Option<String> {
+        let error = self.reader().err().filter(|error| error.kind() == io::ErrorKind::Unsupported);
+        error.map(|error| error.to_string())
+    }
+
     fn reader(&self) -> io::Result<Box<dyn Read + 'a>> {
+        let data = self.entry.data();
         match self.method {
-            CompressionMethod::STORE => Ok(Box::new(self.entry.data())),
-            CompressionMethod::DEFLATE => Ok(Box::new(DeflateDecoder::new(self.entry.data()))),
+            CompressionMethod::STORE => Ok(Box::new(data)),
+            CompressionMethod::DEFLATE => Ok(Box::new(DeflateDecoder::new(data))),
+            CompressionMethod::BZIP2 => Ok(Box::new(BzDecoder::new(data))),
+            CompressionMethod::XZ => Ok(Box::new(XzReader::new_mem_limit(data, false, LZMA_MEMORY))),
+            CompressionMethod::ZSTD => Ok(Box::new(zstd::stream::read::Decoder::with_buffer(data)?)),
             other => {
-                let text =
-                    format!("it is compressed by method {}, and only deflate is known", other.as_u16());
+                let text = format!("it is compressed by method {}, which is not read", other.as_u16());
                 Err(io::Error::new(io::ErrorKind::Unsupported, text))
             }
         }

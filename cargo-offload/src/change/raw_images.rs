@@ -16,7 +16,7 @@ use crate::read::records::ImageRecord;
 
 /// Images, of which equal ones are kept once.
 #[derive(Debug)]
-pub(super) struct RawImages {
+pub(crate) struct RawImages {
     spool: Spool,
     kept: BTreeMap<Hash128, Piece>,
     /// By the hashes of compressed frames.
@@ -27,7 +27,7 @@ pub(super) struct RawImages {
 
 /// What is known of an image that was decoded.
 #[derive(Clone, Debug)]
-pub(super) struct DecodedImage {
+pub(crate) struct DecodedImage {
     hash: Hash128,
     size: u64,
     kernels: Vec<KernelInfo>,
@@ -35,13 +35,13 @@ pub(super) struct DecodedImage {
 
 /// Their pack, which goes when it is dropped.
 #[derive(Debug)]
-pub(super) struct RawPack {
-    pub(super) program: Program,
+pub(crate) struct RawPack {
+    pub(crate) program: Program,
     _directory: tempfile::TempDir,
 }
 
 impl RawImages {
-    pub(super) fn new() -> Result<RawImages> {
+    pub(crate) fn new() -> Result<RawImages> {
         let builder = PackBuilder::new("images", "0.0.0");
         Ok(RawImages {
             spool: Spool::new()?,
@@ -53,12 +53,12 @@ impl RawImages {
     }
 
     /// What became of an image with the same frame, if there was one.
-    pub(super) fn decoded(&self, frame: Hash128) -> Option<DecodedImage> {
+    pub(crate) fn decoded(&self, frame: Hash128) -> Option<DecodedImage> {
         self.by_frame.get(&frame).cloned()
     }
 
     /// Keeps an image that had this frame.
-    pub(super) fn keep(&mut self, frame: Option<Hash128>, bytes: &[u8]) -> Result<DecodedImage> {
+    pub(crate) fn keep(&mut self, frame: Option<Hash128>, bytes: &[u8]) -> Result<DecodedImage> {
         let (hash, size) = (Hash128::of(bytes), bytes.len() as u64);
         if !self.kept.contains_key(&hash) {
             self.kept.insert(hash, self.spool.write(bytes)?);
@@ -71,19 +71,24 @@ impl RawImages {
     }
 
     /// Adds an image with its kernels, as a build would record them.
-    pub(super) fn add(&mut self, record: &ImageRecord, image: DecodedImage) -> Result<()> {
-        self.count = self.count.saturating_add(1);
+    pub(crate) fn add(&mut self, record: &ImageRecord, image: DecodedImage) -> Result<()> {
         // One that this project has no name for is an image like any other: nothing is selected from this pack.
         let target = record.target.parse().unwrap_or(Target::OpenClC);
-        let module = format!("{}-{}", record.module, self.count);
+        let module = format!("{}-{}", record.module, self.count.saturating_add(1));
+        self.add_to(&module, target, image)
+    }
+
+    /// Adds an image of `module` for `target`.
+    pub(crate) fn add_to(&mut self, module: &str, target: Target, image: DecodedImage) -> Result<()> {
+        self.count = self.count.saturating_add(1);
         let DecodedImage { hash, size, kernels } = image;
-        let image = NewImage { kernels, ..NewImage::new(&module, target) };
+        let image = NewImage { kernels, ..NewImage::new(module, target) };
         self.builder.image(image, FrameInfo::new(Codec::Raw, size, size, hash))?;
         Ok(())
     }
 
     /// `None` if there are no images.
-    pub(super) fn pack(self) -> Result<Option<RawPack>> {
+    pub(crate) fn pack(self) -> Result<Option<RawPack>> {
         if self.count == 0 {
             return Ok(None);
         }
