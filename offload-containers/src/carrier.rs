@@ -98,9 +98,10 @@ impl<'a> Search<'a> {
             Some(FileKind::Archive) => self.archive(bytes, at),
             Some(FileKind::MachOUniversal) => self.universal(bytes, at),
             Some(FileKind::Elf | FileKind::Coff | FileKind::Pe | FileKind::MachO) => self.object(bytes, at),
-            // A stream around something else is no image: a package's `data.tar.zst`. Compressed images of SYCL are in frames.
+            // A stream around something else is no image: a package's member `data.tar.zst`. Compressed images of SYCL are in
+            // frames.
             Some(FileKind::Zlib) => Ok(()),
-            Some(FileKind::Zstd) if !is_frame_of_images(bytes) => Ok(()),
+            Some(FileKind::Zstd) if at.member.is_some() && !is_frame_of_images(bytes) => Ok(()),
             Some(_) if envelopes::is_envelope(bytes) => self.envelopes(Part::whole(bytes), Place::Whole, at),
             Some(_) => self.add(Part::whole(bytes), Place::Whole, at),
         }
