@@ -31,7 +31,9 @@ pub(crate) use one_memory::in_one_memory;
 pub(crate) use output::{Output, has_kernel_names, has_output, with_assertions, with_output};
 pub(crate) use pointers::{exporting, through_pointers};
 pub(crate) use prepare::{LocalArguments, Prepared, prepare};
-pub(crate) use rewrite::{in_global_memory, thread_local_state, with_conventions, without_processor};
+pub(crate) use rewrite::{
+    in_global_memory, thread_local_state, with_conventions, with_inline_definitions, without_processor,
+};
 pub(crate) use work_items::{
     Interleaved, Validity, WAIT, WORK_ITEM_PREFIX, inline_waiting, run_groups, with_entries, with_others,
     without_others,

@@ -10,7 +10,7 @@ use super::action::{Arg, Step, texts};
 use super::chain::{Chain, Then};
 use super::gpu::{Backend, Codegen, ConstantArguments, DeviceOutput, Shim, Vendor};
 use super::session::Unit;
-use super::{Session, check, processor};
+use super::{Session, check, opencl_features, processor};
 use crate::cache::Blob;
 use crate::error::{Error, Result};
 use crate::ir::{Kernel, LocalArguments};
@@ -19,7 +19,13 @@ use crate::options::SpecForm;
 use crate::toolchain::LIBCLC_AMD;
 
 /// The functions that libclc lacks or gets wrong.
-const SHIM_SOURCE: &str = concat!(include_str!("libclc_shim.cl"), include_str!("amdgcn_shim.cl"));
+const SHIM_SOURCE: &str = concat!(
+    include_str!("libclc_shim.cl"),
+    include_str!("amdgcn_shim.cl"),
+    include_str!("amdgcn_media.cl"),
+    include_str!("c11_atomics.cl"),
+    include_str!("c11_barriers.cl")
+);
 /// What HIP C++ needs of HIP's headers.
 const HIP_HEADER: &str = include_str!("hip_shim.h");
 /// An old processor: its front end is like that of all later ones but the latest.
@@ -95,12 +101,13 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch
     Ok(Backend {
         name: "amdgcn",
         front_end: machine(arch),
+        opencl: opencl_features::of_amdgcn(),
         common: if opencl { common(session, arch)? } else { None },
         vendor: Vendor { flags: hip, header: HIP_HEADER },
         vendor_sdk: None,
         machine: machine(arch),
         // Modules of different versions are not linked.
-        shim: Shim { source: SHIM_SOURCE, flags: vec![version(arch)] },
+        shim: Shim { source: SHIM_SOURCE, flags: shim_flags(arch) },
         libraries: libclc.into_iter().collect(),
         spec: SpecForm::Literal,
         local_arguments: LocalArguments::Offsets,
@@ -108,6 +115,11 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch
         output: DeviceOutput::Runtime,
         attributes: limits,
     })
+}
+
+/// Atomic functions are those of OpenCL C 2.0 as well.
+fn shim_flags(arch: &AmdArch) -> Vec<String> {
+    [version(arch), "-cl-std=CL2.0".to_string()].into_iter().chain(opencl_features::of_amdgcn()).collect()
 }
 
 /// The front end that stands for those of most processors, if it does for this one.

@@ -44,6 +44,6 @@ size_t OVERLOAD get_global_id(uint dimension) {
 }
 
 // libclc's waits for events in the memory of another address space than clang's.
-void __attribute__((overloadable)) wait_group_events(int count, event_t *events) {
+void __attribute__((overloadable)) wait_group_events(int count, __private event_t *events) {
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }

@@ -162,6 +162,15 @@ pub(super) fn host(bytes: &[u8], kernels: &[&str]) -> Result<()> {
     }
 }
 
+/// What an object leaves to other ones.
+pub(super) fn undefined_symbols(bytes: &[u8]) -> Result<BTreeSet<String>> {
+    let file = parse_elf(bytes)?;
+    let undefined = file.symbols().filter(|symbol| symbol.is_undefined());
+    let mut names = BTreeSet::new();
+    names.extend(undefined.filter_map(|symbol| symbol.name().ok().map(str::to_string)));
+    Ok(names)
+}
+
 /// What code generation may call of the C library and its mathematics, beside what printing and asserting use.
 const C_LIBRARY: [&str; 48] = [
     "_setjmp",

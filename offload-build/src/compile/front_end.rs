@@ -10,6 +10,7 @@ use super::action::{Arg, Made, args_key, output_of, said_key, texts};
 use super::headers;
 use super::host_code;
 use super::lookups::{SearchPath, directories};
+use super::opencl_features;
 use super::own_headers;
 use super::reading::{Dependencies, FrontEnd, MadeFrontEnd, ReadFile, recorded, result_key, with_newest};
 use super::session::{FrontEndResult, Session};
@@ -251,9 +252,14 @@ fn finish_word(word: &mut String, paths: &mut Vec<PathBuf>) {
 pub(super) fn flags(sources: &Sources, language: Language, form: SpecForm) -> impl Iterator<Item = Arg> {
     let std = cl_std(sources);
     let fixed: Vec<String> = match language {
-        Language::OpenClC => vec!["-x".into(), "cl".into(), std, "-cl-kernel-arg-info".into()],
+        Language::OpenClC => {
+            let version = opencl_features::version(sources, &std);
+            [vec!["-x".into(), "cl".into(), std, "-cl-kernel-arg-info".into()], Vec::from_iter(version)]
+                .concat()
+        }
         Language::OpenClCpp => {
-            ["-x", "clcpp", "-cl-std=clc++2021", "-cl-kernel-arg-info"].map(str::to_string).into()
+            let flags = ["-x", "clcpp", "-cl-std=clc++2021", "-cl-kernel-arg-info"].map(str::to_string);
+            flags.into_iter().chain(opencl_features::version(sources, "-cl-std=clc++2021")).collect()
         }
         // GNU's: gpuintrin.h has `asm`. Without a C library: there is none on a GPU, and headers of this machine's would be found otherwise.
         Language::C => ["-x", "c", "-std=gnu17", "-ffreestanding", "-nostdlibinc"].map(str::to_string).into(),

@@ -13,7 +13,7 @@ use super::imports::{self, Left, LibraryIr};
 use super::reading::{FrontEnd, TYPES};
 use super::roots::{RELATIVE_PATHS, Roots};
 use super::session::Unit;
-use super::{Session, check, llvm_ir, own_headers, processor};
+use super::{Session, check, inline_functions, llvm_ir, own_headers, processor};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::{self, Result};
 use crate::ir::{self, LocalArguments, Output, Prepared};
@@ -43,6 +43,8 @@ pub(super) struct Backend {
     pub(super) name: &'static str,
     /// Target, processor and its features for the front ends of portable languages.
     pub(super) front_end: Vec<String>,
+    /// What the front ends for OpenCL are told of the target's extensions.
+    pub(super) opencl: Vec<String>,
     /// The front end for OpenCL C that does for many processors what `front_end` does for one.
     pub(super) common: Option<Vec<String>>,
     /// The same for CUDA C++ or HIP C++.
@@ -149,7 +151,7 @@ impl Backend {
         attributes.extend(self.attributes.iter().map(|(name, text)| (name.as_str(), text.clone())));
         let wanted = Prepared { kernels: &kernels, attributes, local_arguments: self.local_arguments };
         let constants = self.constant_arguments == ConstantArguments::Global && has_constant_argument(unit);
-        let name = if constants { "prepared 4, constants in global memory" } else { "prepared 4" };
+        let name = if constants { "prepared 5, constants in global memory" } else { "prepared 5" };
         let key = KeyBuilder::new(name).part(&linked.hash.0);
         let linked_output = if session.sources.link_at_load() { Output::Linked } else { Output::Alone };
         let key = key.part(format!("{wanted:?} {:?} {linked_output:?}", self.output).as_bytes());
@@ -209,6 +211,11 @@ impl Backend {
 
     /// Unoptimised IR of one file.
     pub(super) fn front_end(&self, session: &Session<'_>, file: &SourceFile) -> Result<Blob> {
+        inline_functions::defined(session, self.as_written(session, file)?)
+    }
+
+    /// The same with inline functions as the language has them.
+    fn as_written(&self, session: &Session<'_>, file: &SourceFile) -> Result<Blob> {
         if file.language == Language::LlvmIr {
             return llvm_ir::text(session, file);
         }
@@ -297,6 +304,7 @@ impl Backend {
             _ => front_end::front_end_output().collect(),
         };
         Ok(texts(machine.to_vec())
+            .chain(texts(if language.has_opencl_functions() { self.opencl.clone() } else { Vec::new() }))
             .chain(own_headers::flags(session)?)
             .chain(Roots::of(session).prefix_maps())
             .chain(front_end::flags(session.sources, language, self.spec))
@@ -345,9 +353,8 @@ impl Backend {
         source: &str,
         defines: &[String],
     ) -> Result<Blob> {
-        let language = ["-x", "cl", "-cl-std=CL1.2"].map(str::to_string);
-        let flags = self.shim.flags.iter().chain(defines).cloned().chain(language);
-        self.bitcode(session, source, flags)
+        let language = ["-x", "cl", "-cl-std=CL1.2"].map(str::to_string).into_iter();
+        self.bitcode(session, source, language.chain(self.shim.flags.iter().chain(defines).cloned()))
     }
 
     fn bitcode(

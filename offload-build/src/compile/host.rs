@@ -7,6 +7,7 @@
 //! they are cut where work-items wait, and become loops over the work-items of a group, which are optimised again.
 
 mod cpu;
+mod half;
 mod sources;
 mod wrapper;
 
@@ -43,7 +44,7 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) 
     let work_items = work_items(session, linked, &waiting, &cpu)?;
     let groups = groups(session, unit, &work_items, &cpu)?;
     let object = codegen(session, &groups, &cpu)?;
-    let bytes = shared_object(session, &unit.names(), &object)?;
+    let bytes = shared_object(session, &unit.names(), &object, &cpu)?;
 
     let mut image = unit.image_record(session, Target::Host(level));
     image.kernels.clear();
@@ -80,6 +81,9 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<ToLink> {
     let linked_here = libraries.iter().filter(|_| !at_load);
     let all = modules.iter().chain(linked_here.map(|library| &library.ir));
     let texts = all.map(Blob::read_text).collect::<Result<Vec<_>>>()?;
+    if texts.iter().any(|text| sources::has_generic_atomics(text)) {
+        modules.push(sources::generic_atomics(session, cpu)?);
+    }
     modules.push(session.front_end(&FrontEnd {
         name: "host shim",
         tool: &session.tools().llvm()?.clang,
@@ -239,12 +243,23 @@ fn object(session: &Session<'_>, module: &Blob, cpu: &Cpu, level: &[&str]) -> Re
     session.step(&step, check::elf)
 }
 
-pub(super) fn shared_object(session: &Session<'_>, kernels: &[&str], object: &Blob) -> Result<Blob> {
+pub(super) fn shared_object(
+    session: &Session<'_>,
+    kernels: &[&str],
+    object: &Blob,
+    cpu: &Cpu,
+) -> Result<Blob> {
+    let half = half::functions(session, object, cpu)?;
+    let inputs: Vec<_> = [object].into_iter().chain(&half).map(|object| (object, ".o")).collect();
     let tool = session.tools().lld()?;
     let strip: &[&str] = if session.env().profile.debug_info { &[] } else { &["--strip-all"] };
     let fixed = ["-shared", "--gc-sections", "--hash-style=gnu", "--build-id=none", "-z", "now", "-o"];
-    let args = texts(strip.iter().copied()).chain(texts(fixed)).chain([Arg::Output, Arg::Input(0)]).collect();
-    let step = Step { name: "host library", tool: &tool, args, inputs: vec![(object, ".o")], files: vec![] };
+    let args = texts(strip.iter().copied())
+        .chain(texts(fixed))
+        .chain([Arg::Output])
+        .chain((0..inputs.len()).map(Arg::Input))
+        .collect();
+    let step = Step { name: "host library", tool: &tool, args, inputs, files: vec![] };
     session.step(&step, |bytes| check::host(bytes, kernels))
 }
 

@@ -25,7 +25,7 @@ pub(super) fn image(session: &Session<'_>, library: &Library, level: HostLevel) 
         KeyBuilder::new("exports for host 1").part(&hidden.hash.0).part(format!("{exported:?}").as_bytes());
     let with_exports = || Ok(with_exports(&text, &exported).into_bytes());
     let module = session.cache().get_or(key.finish(), with_exports)?;
-    let bytes = shared_object(session, &[], &codegen(session, &module, &cpu)?)?;
+    let bytes = shared_object(session, &[], &codegen(session, &module, &cpu)?, &cpu)?;
     let record =
         NewImage { exports, aspects: Aspects::LINKER, ..NewImage::new(library.name(), Target::Host(level)) };
     Ok(DeviceImage { record, bytes })

@@ -109,6 +109,7 @@ fn backend(session: &Session<'_>, first: &Target) -> Result<Backend> {
             nvptx::backend(session, &[], sm)
         }
         (Some(LanguageFamily::Hip), Target::Amdgcn(arch)) => amdgcn::backend(session, &[], arch),
+        (_, Target::Spirv64(version)) => Ok(spirv::backend(*version)),
         _ => Ok(spirv::backend(SpirvVersion::default())),
     }
 }

@@ -8,7 +8,7 @@ use offload_format::{Aspects, PtxVersion, SmArch, Target};
 use super::gpu::{Backend, Codegen, ConstantArguments, DeviceOutput, Shim, ToLink, Vendor};
 use super::imports;
 use super::session::Unit;
-use super::{Session, check};
+use super::{Session, check, opencl_features};
 use crate::cache::Blob;
 use crate::error::{Error, Result};
 use crate::fs;
@@ -18,14 +18,23 @@ use crate::options::SpecForm;
 use crate::toolchain::LIBCLC_NVIDIA;
 
 /// The functions of OpenCL C that libclc lacks or gets wrong.
-const SHIM_SOURCE: &str = concat!(include_str!("libclc_shim.cl"), include_str!("nvptx_shim.cl"));
+const SHIM_SOURCE: &str = concat!(
+    include_str!("libclc_shim.cl"),
+    include_str!("nvptx_shim.cl"),
+    include_str!("nvptx_atomics.cl"),
+    include_str!("c11_atomics.cl"),
+    include_str!("c11_barriers.cl")
+);
 /// What CUDA C++ needs of CUDA's headers.
 const CUDA_HEADER: &str = include_str!("cuda_shim.h");
 /// The same, with the mathematics of libdevice in place of libclc's own, which is two to five times the code.
 const SHIM_WITH_LIBDEVICE: &str = concat!(
     include_str!("libclc_shim.cl"),
     include_str!("nvptx_shim.cl"),
-    include_str!("nvptx_libdevice.cl")
+    include_str!("nvptx_libdevice.cl"),
+    include_str!("nvptx_atomics.cl"),
+    include_str!("c11_atomics.cl"),
+    include_str!("c11_barriers.cl")
 );
 
 pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, sm: &SmArch) -> Result<DeviceImage> {
@@ -92,13 +101,14 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
     Ok(Backend {
         name: "nvptx",
         front_end: machine(sm, version),
+        opencl: opencl_features::of_nvptx(),
         common: None,
         vendor: Vendor { flags: cuda(sm, version), header: CUDA_HEADER },
         vendor_sdk: wants_sdk(session).then(|| with_sdk(session, cuda(sm, version))).transpose()?,
         machine: machine(sm, version),
         shim: Shim {
             source: if libdevice.is_some() { SHIM_WITH_LIBDEVICE } else { SHIM_SOURCE },
-            flags: Vec::new(),
+            flags: shim_flags(sm),
         },
         libraries: libclc.into_iter().chain(libdevice).collect(),
         spec: SpecForm::Literal,
@@ -107,6 +117,13 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
         output: DeviceOutput::Runtime,
         attributes: limits,
     })
+}
+
+/// Atomic functions are those of OpenCL C 2.0 as well.
+fn shim_flags(sm: &SmArch) -> Vec<String> {
+    let fences = (sm.number() < 70).then(|| "-DOFFLOAD_FENCES".to_string());
+    let std = "-cl-std=CL2.0".to_string();
+    opencl_features::of_nvptx().into_iter().chain(fences).chain([std]).collect()
 }
 
 /// What clang does not carry over from OpenCL C, and the limits that were asked for

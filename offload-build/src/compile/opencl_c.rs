@@ -8,9 +8,9 @@ use offload_format::{SpecUse, Target};
 use super::Session;
 use super::action::{Arg, texts};
 use super::front_end;
-use super::own_headers;
 use super::reading::FrontEnd;
 use super::session::{Scan, Unit};
+use super::{opencl_features, own_headers};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::{Error, Result};
 use crate::ir;
@@ -147,17 +147,23 @@ fn merge_args(session: &Session<'_>) -> Result<Vec<Arg>> {
     Ok(texts(fixed)
         .chain([Arg::Depfile, Arg::Text("-o".into()), Arg::Output])
         .chain(own_headers::flags(session)?)
-        .chain(texts(["-x".to_string(), "cl".into(), front_end::cl_std(sources)]))
+        .chain(language(sources))
         .chain(texts(flags))
         .chain(texts(library_includes(sources)))
         .chain(texts(["-"]))
         .collect())
 }
 
+/// The flags of the language.
+fn language(sources: &Sources) -> impl Iterator<Item = Arg> {
+    let std = front_end::cl_std(sources);
+    let version = opencl_features::version(sources, &std);
+    texts(["-x".to_string(), "cl".into(), std]).chain(texts(version))
+}
+
 /// Compiles the merged source as a device would and looks for every kernel.
 fn check(session: &Session<'_>, unit: &Unit<'_>, raw: &Blob) -> Result<()> {
-    let target = "--target=spirv64-unknown-unknown".to_string();
-    let args = texts([target, "-x".into(), "cl".into(), front_end::cl_std(session.sources)]);
+    let args = texts(["--target=spirv64-unknown-unknown"]).chain(language(session.sources));
     let action = FrontEnd {
         name: "check merged source",
         tool: &session.tools().llvm()?.clang,

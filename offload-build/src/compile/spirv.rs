@@ -7,11 +7,11 @@ use offload_format::section::READS_FAILURES_PREFIX;
 use offload_format::{Aspects, Limits, SpecConstant, SpecUse, SpirvVersion, Target};
 use offload_images::spirv;
 
-use super::Session;
 use super::action::{expect_kernels, unresolved};
 use super::gpu::{Backend, Codegen, ConstantArguments, DeviceOutput, Shim, ToLink, Vendor};
 use super::imports::{self, Left};
 use super::session::Unit;
+use super::{Session, opencl_features};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::Result;
 use crate::fs;
@@ -21,7 +21,11 @@ use crate::options::SpecForm;
 use crate::tool::Invocation;
 
 /// Functions of OpenCL C that the back end knows nothing of or gets wrong.
-const SHIM_SOURCE: &str = concat!(include_str!("spirv_shim.cl"), include_str!("spirv_library.cl"));
+const SHIM_SOURCE: &str = concat!(
+    include_str!("spirv_shim.cl"),
+    include_str!("spirv_library.cl"),
+    include_str!("spirv_atomics.cl")
+);
 
 pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, version: SpirvVersion) -> Result<DeviceImage> {
     let mut record = unit.image_record(session, Target::Spirv64(version));
@@ -113,17 +117,21 @@ pub(super) fn of_text(
     })
 }
 
-/// One front end serves all versions: the version is in the code generator's target alone.
+/// Front ends of versions differ in the extensions that OpenCL C is told of; the version is in the code generator's target.
 pub(super) fn backend(version: SpirvVersion) -> Backend {
     Backend {
         name: "SPIR-V",
         front_end: vec!["--target=spirv64-unknown-unknown".to_string()],
+        opencl: opencl_features::of_spirv(version),
         common: None,
         vendor: Vendor::default(),
         vendor_sdk: None,
         machine: vec![format!("--target=spirv64{version}-unknown-unknown")],
         // Without clang's own header: it declares as built-in what the shim defines.
-        shim: Shim { source: SHIM_SOURCE, flags: vec!["-cl-no-stdinc".to_string()] },
+        shim: Shim {
+            source: SHIM_SOURCE,
+            flags: ["-cl-no-stdinc", "-cl-std=CL2.0"].map(str::to_string).into(),
+        },
         libraries: Vec::new(),
         spec: SpecForm::Spirv,
         local_arguments: LocalArguments::Kept,

@@ -86,4 +86,5 @@ static INLINE size_t items(void) { return get_local_size(0) * get_local_size(1) 
 COPIES_OF(char) COPIES_OF(uchar) COPIES_OF(short) COPIES_OF(ushort) COPIES_OF(int) COPIES_OF(uint) COPIES_OF(long)
 COPIES_OF(ulong) COPIES_OF(half) COPIES_OF(float) COPIES_OF(double)
 
-void OVERLOAD INLINE wait_group_events(int n, event_t *events) { barrier(3); }
+void OVERLOAD INLINE wait_group_events(int n, __private event_t *events) { barrier(3); }
+void OVERLOAD INLINE wait_group_events(int n, __generic event_t *events) { barrier(3); }

@@ -83,13 +83,24 @@ fn line_for<'a>(line: &'a str, wanted: &Prepared<'_>, bodies: &BTreeSet<&str>) -
 pub(super) fn internal(line: &str) -> Cow<'_, str> {
     let Some(definition) = line.strip_prefix("define ") else { return Cow::Borrowed(line) };
     let linkage = definition.split(' ').next().unwrap_or_default();
-    // Other linkages are discarded when unused, or are internal already.
-    if matches!(linkage, "internal" | "private" | "linkonce_odr" | "linkonce" | "available_externally") {
+    // Instances of templates are discarded when unused, with what else is of their group.
+    let grouped = matches!(linkage, "linkonce_odr" | "linkonce") && line.contains(" comdat");
+    if grouped || matches!(linkage, "internal" | "private") {
         return Cow::Borrowed(line);
     }
     // What is internal has no visibility of its own. A kernel that is not wanted here becomes a function.
-    let drop_words =
-        ["weak_odr ", "weak ", "hidden ", "protected ", "spir_kernel ", "ptx_kernel ", "amdgpu_kernel "];
+    let drop_words = [
+        "available_externally ",
+        "linkonce_odr ",
+        "linkonce ",
+        "weak_odr ",
+        "weak ",
+        "hidden ",
+        "protected ",
+        "spir_kernel ",
+        "ptx_kernel ",
+        "amdgpu_kernel ",
+    ];
     let (before, after) = definition.split_once('@').unwrap_or((definition, ""));
     let before = drop_words.iter().fold(before.to_string(), |text, word| text.replace(word, ""));
     let kernel = is_kernel(line) && line.contains(" spir_kernel ");
@@ -184,7 +195,8 @@ define dso_local void @__clang_ocl_kern_imp_k(ptr addrspace(1) noundef %0, ptr a
   ret void
 }
 define hidden float @helper(float %0) #1 {
-define linkonce_odr void @inline() {
+define linkonce_odr void @inline() comdat {
+define linkonce_odr hidden void @plain() {
 define protected spir_kernel void @other() #0 {
 ";
 
@@ -199,6 +211,7 @@ define protected spir_kernel void @other() #0 {
         assert!(text.contains("define internal dso_local void @__clang_ocl_kern_imp_k("), "{text}");
         assert!(text.contains("define internal float @helper("), "{text}");
         assert!(text.contains("define linkonce_odr void @inline("), "{text}");
+        assert!(text.contains("define internal void @plain("), "{text}");
         assert!(text.contains("define internal spir_func void @other() #0"), "{text}");
     }
 

@@ -7,6 +7,13 @@ use super::global_name;
 /// What the names of the state of a work-item start with.
 const STATE: &str = "__offload_state_";
 
+/// `module` with its inline definitions, which are not emitted, as functions that are, once; if it has such
+/// (`available_externally`, <https://llvm.org/docs/LangRef.html#linkage-types>).
+pub(crate) fn with_inline_definitions(module: &str) -> Option<String> {
+    const INLINE: &str = "\ndefine available_externally ";
+    module.contains(INLINE).then(|| module.replace(INLINE, "\ndefine linkonce_odr "))
+}
+
 /// The IR with the calling convention that LLVM 21 and later give kernels, and that LLVM knows for longer.
 pub(crate) fn with_conventions(text: &str) -> String {
     let mut kernels = BTreeSet::new();

@@ -46,6 +46,7 @@ mod matrix;
 mod memory;
 mod object;
 mod opencl;
+mod opencl_c;
 mod page;
 mod prints;
 mod processors;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use offload_format::HostLevel;
 
 use super::super::action::{Arg, Step, texts};
-use super::super::{Session, check};
+use super::super::{Session, check, opencl_features};
 use crate::cache::Blob;
 use crate::error::{Error, Result};
 use crate::toolchain::{Pocl, instruction_set};
@@ -16,6 +16,8 @@ pub(in crate::compile) struct Cpu {
     triple: String,
     march: &'static [&'static str],
     pub(super) opencl: &'static [&'static str],
+    /// What OpenCL C is told of extensions.
+    pub(super) features: Vec<String>,
     pub(super) vector_bits: u32,
     pub(super) pocl: Pocl,
 }
@@ -36,6 +38,7 @@ pub(in crate::compile) fn cpu(session: &Session<'_>, level: HostLevel) -> Result
         triple,
         march: set.march,
         opencl: set.opencl,
+        features: opencl_features::of_host(arch, level),
         vector_bits: set.vector_bits,
         pocl: session.tools().pocl(level)?,
     })

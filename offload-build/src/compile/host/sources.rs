@@ -8,7 +8,7 @@ use super::super::front_end;
 use super::super::reading::FrontEnd;
 use super::super::roots::{RELATIVE_PATHS, Roots};
 use super::super::session::Scanned;
-use super::super::{Session, own_headers};
+use super::super::{Session, inline_functions, own_headers};
 use super::cpu::Cpu;
 use super::wrapper;
 use crate::cache::{Blob, KeyBuilder};
@@ -16,6 +16,8 @@ use crate::error::Result;
 use crate::ir;
 use crate::module::Language;
 use crate::options::SpecForm;
+
+const ATOMICS: &str = include_str!("../c11_atomics.cl");
 
 /// One file, with a function of one work-item for each of its kernels.
 pub(super) fn file_ir(session: &Session<'_>, file: &Scanned, cpu: &Cpu) -> Result<Blob> {
@@ -34,6 +36,7 @@ pub(super) fn file_ir(session: &Session<'_>, file: &Scanned, cpu: &Cpu) -> Resul
         args: args(session, file.file.language, cpu)?.chain([last]).collect(),
         input,
     })?;
+    let made = inline_functions::defined(session, made)?;
     if file.file.language == Language::OpenClC {
         return Ok(made);
     }
@@ -42,6 +45,29 @@ pub(super) fn file_ir(session: &Session<'_>, file: &Scanned, cpu: &Cpu) -> Resul
     session.cache().get_or(key.finish(), || {
         let text = ir::in_one_memory(&made.read_text()?)?;
         Ok(ir::with_entries(&text, &file.kernels)?.into_bytes())
+    })
+}
+
+/// Whether IR calls atomic functions of OpenCL C 2.0 on pointers to no named memory: PoCL's library for CPUs, which is
+/// compiled as OpenCL C 1.2, lacks them.
+pub(super) fn has_generic_atomics(ir: &str) -> bool {
+    ir.lines().any(|line| line.starts_with("declare ") && line.contains("PU9CLgenericVU7_Atomic"))
+}
+
+/// Those functions.
+pub(super) fn generic_atomics(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> {
+    let flags = ["-fPIC", "-fvisibility=hidden", "-x", "cl", "-cl-std=CL3.0"];
+    session.front_end(&FrontEnd {
+        name: "host atomics",
+        tool: &session.tools().llvm()?.clang,
+        args: cpu
+            .flags()
+            .chain(texts(flags))
+            .chain(opencl_args(session, cpu)?)
+            .chain(front_end::front_end_output())
+            .chain(texts(["-"]))
+            .collect(),
+        input: Some(ATOMICS.to_string()),
     })
 }
 
@@ -69,6 +95,7 @@ fn opencl_args(session: &Session<'_>, cpu: &Cpu) -> Result<Vec<Arg>> {
     let headers = session.tools().llvm()?.resource_dir.join("include");
     Ok(texts(["-cl-no-stdinc"])
         .chain(texts(cpu.opencl.iter().copied()))
+        .chain(texts(cpu.features.iter()))
         .chain(own_headers::flags(session)?)
         .chain(include(cpu.pocl.renames.clone()))
         .chain(include(headers.join("opencl-c-base.h")))

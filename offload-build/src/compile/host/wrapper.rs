@@ -68,7 +68,7 @@ fn around(file: &Path, kernels: &[Kernel]) -> Result<String> {
 }
 
 fn load(kernel: &Kernel, index: usize, arg: &Arg) -> Result<String> {
-    let typedef = format!("  typedef {} t{index};\n", arg.base_type);
+    let typedef = format!("  typedef {} t{index};\n", written(&arg.base_type));
     let (typedef, argument_type) = match arg.kind {
         ArgKind::Value => (String::new(), arg.type_name.clone()),
         ArgKind::Global => (typedef, format!("__global t{index} *")),
@@ -81,6 +81,15 @@ fn load(kernel: &Kernel, index: usize, arg: &Arg) -> Result<String> {
         }
     };
     Ok(format!("{typedef}  {argument_type} a{index} = *({argument_type} *)args[{index}];\n"))
+}
+
+/// A type as OpenCL C has it: clang calls `atomic_int` by a name of C's, which OpenCL C lacks.
+fn written(base_type: &str) -> String {
+    let atomic = base_type.strip_prefix("_Atomic(").and_then(|rest| rest.strip_suffix(')'));
+    match atomic {
+        Some(plain) => format!("atomic_{}", plain.replace("unsigned ", "u")),
+        None => base_type.to_string(),
+    }
 }
 
 /// Size of a value; pointers have the size that the runtime knows.
@@ -112,6 +121,8 @@ mod tests {
         );
         let text = around(Path::new("k.cl"), &[kernel("float4", ArgKind::Local)]).unwrap();
         assert!(text.contains("typedef float4 t0;\n  __local t0 * a0"), "{text}");
+        let text = around(Path::new("k.cl"), &[kernel("_Atomic(unsigned long)", ArgKind::Global)]).unwrap();
+        assert!(text.contains("typedef atomic_ulong t0;\n"), "{text}");
         let text = around(Path::new("k.cl"), &[kernel("struct s", ArgKind::Value)]).unwrap();
         assert!(text.contains("t a0 = *(t *)args[0];") && text.contains("{ 1, sizeof(t) }"), "{text}");
     }

@@ -1,0 +1,369 @@
+//! The language of public OpenCL programs: what they take for granted compiles for every target, and runs here.
+
+use crate::support::{self, Project};
+
+/// Runs the kernel `run` on the CPU and on every OpenCL device, and prints what it leaves in eight numbers.
+const MAIN: &str = r#"//! Prints numbers by target.
+
+use offload_rt::{Arg, Device, NdRange};
+
+offload_rt::include_kernels!("square");
+
+fn main() {
+    let mut devices = vec![Device::host()];
+    devices.extend(offload_rt::opencl::devices().unwrap_or_default());
+    for device in devices {
+        let Ok(selection) = square::module().select(&device) else { continue };
+        let program = device.open(&selection.entry().load().unwrap()).unwrap();
+        let mut r = [0u64; 8];
+        let range = NdRange::new(&[64], &[64]).unwrap();
+        // SAFETY: the kernel uses the eight numbers.
+        unsafe { program.launch("run", &range, &mut [Arg::in_out(&mut r)]) }.unwrap();
+        println!("{} {r:?}", selection.entry().target_text());
+    }
+}
+"#;
+
+const TARGETS: &str =
+    r#""host", "spirv64", "intel:pvc", "nvptx:sm_75", "amdgcn:gfx90a", "amdgcn:gfx1100", "opencl-c""#;
+
+/// A project with this kernel for `targets`.
+fn project(kernel: &str, targets: &str) -> Project {
+    let project = Project::new("debugged");
+    project.write("kernels/square.cl", kernel);
+    project.write("src/main.rs", MAIN);
+    project.write("offload.toml", &format!("targets = [{targets}]\n"));
+    project
+}
+
+/// What the kernel leaves on each target that runs with PoCL.
+fn ran(project: &Project) -> String {
+    let program = project.program();
+    let mut command = std::process::Command::new(&program);
+    let output = command.env("OCL_ICD_VENDORS", "/etc/OpenCL/vendors/pocl.icd").output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{out}{err}");
+    out.into_owned()
+}
+
+/// Inline functions as C99 has them: used before they are declared `inline`, with `extern`, that call each other, that a
+/// pointer is taken of nowhere, and too large to be inlined.
+const INLINE: &str = "
+ulong later(ulong x);
+inline ulong rotl(const ulong x, int k) { return (x << k) | (x >> (64 - k)); }
+extern inline ulong twice(ulong x) { return 2 * x; }
+inline ulong four(ulong x) { return twice(twice(x)); }
+extern inline ulong five(ulong x);
+inline ulong five(ulong x) { return four(x) + x; }
+static inline ulong six(ulong x) { return five(x) + x; }
+inline ulong declared(ulong x);
+inline ulong large(ulong x) {
+  for (int i = 0; i < 10; ++i) {
+    x = rotl(x, 7) ^ rotl(x, 13) * (x % 11);
+    switch (x % 7) { case 0: x += 9; break; case 1: x ^= 5; break; case 2: x *= 3; break; case 3: x = ~x; break; }
+  }
+  return x;
+}
+inline __attribute__((overloadable)) ulong of(ulong x) { return x + 1; }
+inline __attribute__((overloadable)) ulong of(int x) { return x + 2; }
+inline void waits(__local ulong *l) { l[get_local_id(0)] = get_local_id(0); barrier(CLK_LOCAL_MEM_FENCE); }
+__kernel void run(__global ulong *r) {
+  __local ulong l[64];
+  waits(l);
+  if (get_global_id(0) != 0) return;
+  r[0] = rotl(1, 65 - 60);
+  r[1] = later(1) + declared(1);
+  r[2] = six(7);
+  r[3] = large(3) == large(3) && large(large(5)) != large(large(large(6)));
+  r[4] = of((ulong)1) + of(1);
+  r[5] = l[63];
+}
+inline ulong later(ulong x) { return x + 10; }
+inline ulong declared(ulong x) { return x + 100; }
+";
+
+#[test]
+fn inline_functions_of_c_compile_for_every_target_and_run() {
+    let project = project(INLINE, TARGETS);
+    let text = ran(&project);
+    let results = "[32, 112, 42, 1, 5, 63, 0, 0]";
+    assert!(text.contains(&format!("host {results}\n")), "{text}");
+    assert!(text.contains(&format!("opencl-c {results}\n")), "{text}");
+    let outcome = project.cargo(&["build", "--release"]);
+    assert!(outcome.success, "{}", outcome.text);
+}
+
+/// A header with an inline function in two files of a module, and one of C.
+#[test]
+fn inline_functions_of_a_header_are_those_of_every_file() {
+    let project = Project::new("two-files");
+    project.write("kernels/common.h", "inline int common(int x) { return x + 1; }\n");
+    let kernel = |name: &str| {
+        format!("#include \"common.h\"\n__kernel void {name}(__global int *x) {{ x[0] = common(x[1]); }}\n")
+    };
+    project.write("kernels/a.cl", &kernel("alpha"));
+    project.write("kernels/b.cl", &kernel("beta"));
+    project.write("offload.toml", "targets = [\"host\", \"spirv64\", \"nvptx:sm_75\", \"amdgcn:gfx90a\"]\n");
+    let text = project.run(&[]);
+    assert_eq!(text.matches(" bytes\n").count(), 4, "{text}");
+}
+
+/// What OpenCL C 1.2 predefines, 6.10 of the specification
+/// (<https://registry.khronos.org/OpenCL/specs/opencl-1.2.pdf>), and the extensions that every target has.
+const EVERYWHERE: [&str; 23] = [
+    "__OPENCL_VERSION__",
+    "__OPENCL_C_VERSION__",
+    "CL_VERSION_1_0",
+    "CL_VERSION_1_1",
+    "CL_VERSION_1_2",
+    "CL_VERSION_2_0",
+    "CL_VERSION_3_0",
+    "__ENDIAN_LITTLE__",
+    "__kernel_exec",
+    "__FILE__",
+    "__LINE__",
+    "NULL",
+    "FLT_MAX",
+    "DBL_MAX",
+    "INT_MAX",
+    "MAXFLOAT",
+    "M_PI_F",
+    "cl_khr_fp64",
+    "cl_khr_byte_addressable_store",
+    "cl_khr_global_int32_base_atomics",
+    "cl_khr_local_int32_extended_atomics",
+    "cl_khr_int64_base_atomics",
+    "cl_khr_int64_extended_atomics",
+];
+
+/// What OpenCL C 3.0 predefines besides (6.2.1 of
+/// <https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_C.html>), on every target.
+const FEATURES: [&str; 8] = [
+    "__opencl_c_atomic_order_acq_rel",
+    "__opencl_c_atomic_order_seq_cst",
+    "__opencl_c_atomic_scope_device",
+    "__opencl_c_atomic_scope_all_devices",
+    "__opencl_c_fp64",
+    "__opencl_c_generic_address_space",
+    "__opencl_c_int64",
+    "__opencl_c_program_scope_global_variables",
+];
+
+/// What no target has, though clang says so of several.
+const NOWHERE: [&str; 6] = [
+    "cl_intel_subgroups",
+    "cl_ext_float_atomics",
+    "cl_khr_integer_dot_product",
+    "__opencl_c_device_enqueue",
+    "__opencl_c_pipes",
+    "__FAST_RELAXED_MATH__",
+];
+
+/// What some have: the macro, and those that clang defines for the kinds of target.
+const SOME: [(&str, &str); 6] = [
+    ("__IMAGE_SUPPORT__", "defined(__SPIRV__)"),
+    ("cl_khr_subgroups", "defined(__SPIRV__) && __OPENCL_C_VERSION__ >= 200"),
+    ("cl_khr_subgroup_shuffle", "0"),
+    ("cl_amd_media_ops", "defined(__AMDGCN__)"),
+    ("cl_khr_fp16", "!defined(__NVPTX__)"),
+    ("FP_FAST_FMAF", "defined(__NVPTX__) || defined(__AMDGCN__) || defined(__FMA__)"),
+];
+
+/// A kernel that does not compile where a macro is missing, or there for nothing.
+fn asking(features: &[&str]) -> String {
+    let mut text = String::new();
+    for name in EVERYWHERE.iter().chain(features) {
+        text.push_str(&format!("#ifndef {name}\n#error \"no {name}\"\n#endif\n"));
+    }
+    for name in NOWHERE {
+        text.push_str(&format!("#ifdef {name}\n#error \"there is {name}\"\n#endif\n"));
+    }
+    for (name, condition) in SOME {
+        text.push_str(&format!("#if defined({name}) != ({condition})\n#error \"{name}\"\n#endif\n"));
+    }
+    text + "#if __OPENCL_VERSION__ < CL_VERSION_1_2 || __OPENCL_VERSION__ != __OPENCL_C_VERSION__\n#error \"version\"\n\
+            #endif\n__kernel void run(__global ulong *r) { if (get_global_id(0) == 0) r[0] = __OPENCL_VERSION__; }\n"
+}
+
+const COMPILED: &str =
+    r#""host", "host:x86-64-v3", "spirv64", "intel:pvc", "nvptx:sm_75", "amdgcn:gfx90a", "amdgcn:gfx1100""#;
+
+#[test]
+fn macros_say_what_a_target_has() {
+    let project = project(&asking(&[]), COMPILED);
+    let text = ran(&project);
+    assert!(text.starts_with("host") && text.contains(" [120, "), "{text}");
+    project.write("kernels/square.cl", &asking(&FEATURES));
+    let toml = format!("targets = [{COMPILED}]\n[modules.square]\nstd = \"3.0\"\n");
+    project.write("offload.toml", &toml);
+    let text = ran(&project);
+    assert!(text.starts_with("host") && text.contains(" [300, "), "{text}");
+}
+
+/// Every function of the extensions of 64 bits, on global and local memory.
+const ATOM: &str = "
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
+#define ALL(P, T)                                                                                        \\
+  atom_add(P, (T)5000000000); atom_sub(P, (T)1); atom_inc(P); atom_dec(P);                               \\
+  barrier(3);                                                                                            \\
+  if (i == 0) {                                                                                          \\
+    r[n++] = atom_cmpxchg(P, (T)319999999936, (T)7); r[n++] = atom_xchg(P, (T)-2);                        \\
+    atom_min(P, (T)-3); r[n++] = atom_max(P, (T)1) + 3; atom_and(P, (T)6); atom_or(P, (T)1);              \\
+    atom_xor(P, (T)1); r[n++] = *P;                                                                      \\
+  }
+__kernel void run(__global ulong *r) {
+  __local ulong u;
+  __local long l;
+  size_t i = get_local_id(0);
+  int n = 0;
+  if (i == 0) { u = 0; l = 0; }
+  barrier(3);
+  ALL(&u, ulong)
+  ALL(&l, long)
+}
+__kernel void global_memory(volatile __global ulong *u, volatile __global long *l, __global ulong *r) {
+  size_t i = get_local_id(0);
+  int n = 0;
+  ALL(u, ulong)
+  ALL(l, long)
+}
+";
+
+#[test]
+fn atomic_functions_of_64_bits_are_on_every_target() {
+    let project = project(ATOM, TARGETS);
+    let text = ran(&project);
+    let results = "[319999999936, 7, 0, 4, 319999999936, 7, 0, 0]";
+    assert!(text.contains(&format!("host {results}\n")), "{text}");
+    assert!(text.contains(&format!("opencl-c {results}\n")), "{text}");
+}
+
+/// Every atomic function of OpenCL C 2.0 in every form, for every type.
+fn c11() -> String {
+    let mut text = String::from("#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n");
+    for kind in ["int", "uint", "long", "ulong", "float", "double"] {
+        let mut body = format!("{kind} e = 1, s = 0; atomic_init(p, ({kind})1);\n");
+        let mut each = |function: &str, arguments: &str, orders: &str| {
+            let one = orders.split(',').next_back().unwrap();
+            body.push_str(&format!("s += {function}(p{arguments});\n"));
+            let rest = orders.split(',').map(|order| format!(", memory_order_{order}")).collect::<String>();
+            body.push_str(&format!("s += {function}_explicit(p{arguments}{rest});\n"));
+            for scope in ["work_group", "device", "all_svm_devices"] {
+                body.push_str(&format!(
+                    "s += {function}_explicit(p{arguments}{rest}, memory_scope_{scope}); // {one}\n"
+                ));
+            }
+        };
+        each("atomic_load", "", "acquire");
+        each("atomic_exchange", &format!(", ({kind})3"), "acq_rel");
+        each("atomic_compare_exchange_strong", &format!(", &e, ({kind})4"), "seq_cst,relaxed");
+        each("atomic_compare_exchange_weak", &format!(", &e, ({kind})4"), "acq_rel,acquire");
+        if !matches!(kind, "float" | "double") {
+            for name in ["add", "sub", "or", "xor", "and", "min", "max"] {
+                each(&format!("atomic_fetch_{name}"), &format!(", ({kind})3"), "relaxed");
+            }
+        }
+        body.push_str(&format!(
+            "atomic_store(p, ({kind})1); atomic_store_explicit(p, ({kind})1, memory_order_release);\n\
+             atomic_store_explicit(p, ({kind})2, memory_order_seq_cst, memory_scope_device);\n"
+        ));
+        text.push_str(&format!(
+            "__kernel void g_{kind}(__global atomic_{kind} *p, __global {kind} *out) {{ {body} out[0] = s; }}\n\
+             __kernel void l_{kind}(__global {kind} *out) {{ __local atomic_{kind} x; __local atomic_{kind} *p = &x; {body} out[0] = s; }}\n"
+        ));
+    }
+    text + "
+__kernel void flags(__global atomic_flag *f, __global int *o) {
+  o[0] = atomic_flag_test_and_set(f) + atomic_flag_test_and_set_explicit(f, memory_order_acquire, memory_scope_device);
+  atomic_flag_clear(f); atomic_flag_clear_explicit(f, memory_order_release);
+}
+__kernel void run(__global ulong *r) {
+  __local atomic_ulong sum, top;
+  __local atomic_long least;
+  __local atomic_double one;
+  __local atomic_uint count;
+  if (get_local_id(0) == 0) {
+    atomic_init(&sum, 0); atomic_init(&top, 0); atomic_init(&least, 0); atomic_init(&one, 1.0); atomic_init(&count, 0);
+  }
+  work_group_barrier(CLK_LOCAL_MEM_FENCE, memory_scope_work_group);
+  ulong i = get_local_id(0);
+  atomic_fetch_add(&sum, i << 32);
+  atomic_fetch_max_explicit(&top, i << 40, memory_order_relaxed, memory_scope_work_group);
+  atomic_fetch_min_explicit(&least, -(long)i, memory_order_acq_rel, memory_scope_device);
+  double old = atomic_load(&one);
+  while (!atomic_compare_exchange_weak(&one, &old, old + 0.5)) {}
+  atomic_work_item_fence(CLK_LOCAL_MEM_FENCE, memory_order_acq_rel, memory_scope_work_group);
+  atomic_fetch_add_explicit(&count, 1u, memory_order_seq_cst);
+  work_group_barrier(CLK_LOCAL_MEM_FENCE);
+  if (i == 0) {
+    r[0] = atomic_load(&sum) >> 32; r[1] = atomic_load_explicit(&top, memory_order_acquire) >> 40;
+    r[2] = -atomic_load(&least); r[3] = (ulong)atomic_load(&one); r[4] = atomic_exchange(&count, 9u); r[5] = atomic_load(&count);
+  }
+}
+"
+}
+
+#[test]
+fn atomic_functions_with_orders_and_scopes_are_on_every_target() {
+    let targets = r#""host", "spirv64", "intel:pvc", "nvptx:sm_60", "nvptx:sm_75", "amdgcn:gfx90a""#;
+    let project = project(&c11(), targets);
+    project.write("offload.toml", &format!("targets = [{targets}]\n[modules.square]\nstd = \"2.0\"\n"));
+    let text = ran(&project);
+    assert!(text.contains("host [2016, 63, 63, 33, 64, 9, 0, 0]\n"), "{text}");
+    project.write("offload.toml", &format!("targets = [{targets}]\n[modules.square]\nstd = \"3.0\"\n"));
+    let outcome = project.cargo(&["build", "--release"]);
+    assert!(outcome.success, "{}", outcome.text);
+}
+
+/// Sums of `half` and conversions from and to every other type.
+const HALF: &str = "
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+half twice(half x) { return x + x; }
+__kernel void run(__global ulong *r) {
+  if (get_global_id(0) != 0) return;
+  half h = (half)(float)(r[7] + 3);
+  half4 v = (half4)(h, 1.5h, twice(h), (half)(double)(r[7] + 1)) * 2.0h;
+  r[0] = (ulong)(float)v.x; r[1] = (ulong)(double)v.y; r[2] = (int)v.z; r[3] = (ulong)v.w;
+  // Halfway between two numbers, and what rounding by way of float would lead astray.
+  r[4] = as_ushort((half)(float)(2049 + r[7])); r[5] = as_ushort((half)((double)(2049 + r[7]) + 1e-12));
+  r[6] = as_ushort((half)(65520.0f + (float)r[7]));
+}
+";
+
+#[test]
+fn half_is_on_cpus_without_instructions_for_it() {
+    let project = project(HALF, "\"host\"");
+    let results = "host [6, 3, 12, 2, 26624, 26625, 31744, 0]\n";
+    let text = ran(&project);
+    assert!(text.contains(results), "{text}");
+    for level in ["host:x86-64-v2", "host:x86-64-v3"] {
+        project.write("offload.toml", &format!("targets = [\"{level}\"]\n"));
+        let text = ran(&project);
+        assert!(text.contains(&results.replace("host", level)), "{text}");
+    }
+    project.write("offload.toml", "targets = [\"host\"]\n");
+    let text = project.run(&["--release"]);
+    assert!(text.contains(results), "{text}");
+}
+
+#[test]
+fn conversions_of_half_round_as_the_compilers_library_does() {
+    let Some(clang) = offload_tests::require("clang-22") else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let program = directory.path().join("half");
+    let own = ["truncsfhf2", "truncdfhf2", "extendhfsf2", "extendhfdf2"];
+    let object = directory.path().join("own.o");
+    let mut compile = std::process::Command::new(&clang);
+    compile.args(own.map(|name| format!("-D__{name}=own_{name}"))).args(["-O1", "-c", "-o"]).arg(&object);
+    compile.arg(support::root().join("offload-build/src/compile/host_half.c"));
+    assert!(compile.status().unwrap().success());
+    let mut link = std::process::Command::new(&clang);
+    link.args(["-O1", "-o"])
+        .arg(&program)
+        .arg(support::root().join("tests/fixtures/opencl-c/half.c"))
+        .arg(&object);
+    assert!(link.status().unwrap().success());
+    let output = std::process::Command::new(&program).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
