@@ -22,6 +22,7 @@ mod msrv;
 mod nightly;
 mod packages;
 mod platforms;
+mod programs;
 mod prune;
 mod reliability;
 mod sandboxes;
@@ -54,7 +55,7 @@ enum Work {
     Checks,
 }
 
-const TASKS: [Task; 48] = [
+const TASKS: [Task; 49] = [
     task("demo", demo::HELP, demo::run),
     task("test", test::HELP, test::run),
     task("setup", setup::HELP, setup::run),
@@ -79,6 +80,7 @@ const TASKS: [Task; 48] = [
     task("gpu", gpu::HELP, gpu::run),
     task("hour", hour::HELP, hour::run),
     task("gate", gate::HELP, gate::run),
+    task("programs", programs::HELP, programs::run),
     task("interop", interop::HELP, interop::run),
     task("bombs", bombs::HELP, bombs::run),
     task("damage", damage::HELP, damage::run),

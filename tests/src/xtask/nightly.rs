@@ -31,7 +31,7 @@ is not run again. --table lists the checks alone.";
 const TASKS: [&[&[&str]]; turns::NIGHTS as usize] = [
     &[&["fresh"], &["seeded"], &["amd"]],
     &[&["fresh", "--toolchain"], &["prune"], &["sycl"], &["builtins"]],
-    &[&["fresh", "--rust-alone"], &["hour", "--network"], &["book"]],
+    &[&["fresh", "--rust-alone"], &["hour", "--network"], &["book"], &["programs"]],
     &[&["remote", "tiers", "cuda", "templates", "schedulers", "packs"], &["sandboxes"], &["platforms"]],
     &[&["remote", "large", "faults", "load"], &["gate"], &["gpu", "--run-here", "--device", "host"]],
     &[&["bench", "pack"], &["bench", "start"], &["fuzz-host", "--programs", "10000"]],
