@@ -10,6 +10,7 @@ mod dependencies;
 mod files;
 mod foreign;
 mod front_end;
+mod gaps;
 mod gpu;
 mod headers;
 mod host;

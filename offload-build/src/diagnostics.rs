@@ -61,6 +61,9 @@ const BOLD: &str = "\x1b[1m";
 const MARKS: &str = "\x1b[1;32m";
 const RESET: &str = "\x1b[0m";
 
+/// A pragma that clang recommends wherever it read a header of the host's, and that seldom is the cure.
+const MISLEADING: &str = "#pragma clang force_cuda_host_device";
+
 /// Of functions that do not fit a call, this many are shown.
 const CANDIDATES: usize = 3;
 
@@ -162,7 +165,9 @@ impl Reader {
         let is_candidate = is_note && diagnostic.message.starts_with("candidate");
         let mut lines = std::mem::take(&mut self.includes);
         self.hides = false;
-        if is_candidate {
+        if is_note && diagnostic.message.contains(MISLEADING) {
+            self.hides = true;
+        } else if is_candidate {
             self.candidates = self.candidates.saturating_add(1);
             self.hides = self.candidates > CANDIDATES;
         } else {
@@ -314,6 +319,16 @@ mod tests {
             "{text}"
         );
         assert_eq!(text.matches("note: candidate").count(), 3);
+    }
+
+    #[test]
+    fn notes_that_lead_away_are_hidden_with_their_source() {
+        let said = "a.cu:9:1: error: reference to __host__ function 'f'\n    9 | f();\n\
+                    a.h:1:1: note: 'f' declared here\n    1 | void f();\n\
+                    a.h:2:1: note: use '#pragma clang force_cuda_host_device' to make it so\n    2 | x\nexit status: 1";
+        let text = view(Colour::Never).text(said);
+        assert!(!text.contains("force_cuda") && !text.contains("2 | x"), "{text}");
+        assert!(text.contains("1 | void f();\nexit status: 1"), "{text}");
     }
 
     #[test]

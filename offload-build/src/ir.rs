@@ -14,6 +14,7 @@ mod one_memory;
 mod output;
 mod pointers;
 mod prepare;
+mod recursion;
 mod rewrite;
 mod types;
 mod work_items;
@@ -31,6 +32,7 @@ pub(crate) use one_memory::in_one_memory;
 pub(crate) use output::{Output, has_kernel_names, has_output, with_assertions, with_output};
 pub(crate) use pointers::{exporting, through_pointers};
 pub(crate) use prepare::{LocalArguments, Prepared, prepare};
+pub(crate) use recursion::recursion;
 pub(crate) use rewrite::{
     in_global_memory, thread_local_state, with_conventions, with_inline_definitions, without_processor,
 };

@@ -18,6 +18,7 @@ mod context;
 mod device;
 #[allow(unsafe_code, reason = "launches a kernel of this project")]
 mod failures;
+mod icd;
 mod library;
 #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
 mod module;
@@ -91,7 +92,12 @@ fn no_platform(error: ClError) -> Error {
         }
         ClError::Code(CL_PLATFORM_NOT_FOUND_KHR) => {
             let looked_for = "the loader knows no driver: it looks for files NAME.icd in /etc/OpenCL/vendors, or in OCL_ICD_VENDORS";
-            Error::device(LOADER, looked_for).with_hint(DRIVER_HINT)
+            let gone = icd::without_library(&icd::vendors());
+            match gone.as_slice() {
+                [] => Error::device(LOADER, looked_for).with_hint(DRIVER_HINT),
+                gone => Error::device(LOADER, format!("the loader knows no driver: {}", gone.join("; ")))
+                    .with_hint("install the driver's library again, or remove the file .icd that names it"),
+            }
         }
         _ => Error::device(LOADER, format!("cannot list platforms: {error}")),
     }

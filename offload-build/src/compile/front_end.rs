@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 use offload_format::Hash128;
 
 use super::action::{Arg, Made, args_key, output_of, said_key, texts};
+use super::gaps;
 use super::headers;
 use super::host_code;
 use super::lookups::{SearchPath, directories};
@@ -165,8 +166,8 @@ impl Session<'_> {
         };
         let texts = action.text_args();
         let printed = self.context().run_and_read(&invocation, |text| SearchPath::split(text, &texts));
-        let (search, printed) =
-            printed.map_err(|error| host_code::explained(headers::explained(self, error)))?;
+        let (search, printed) = printed
+            .map_err(|error| gaps::explained(host_code::explained(headers::explained(self, error))))?;
         let content = output_of(action.tool, &output)?;
         let ours = |path: &PathBuf| {
             path == Path::new("-") || path.starts_with(scratch.path()) || own_headers::has(self, path)

@@ -7,7 +7,7 @@ use offload_format::{SpirvVersion, Target};
 
 use super::gpu::Backend;
 use super::session::{Scan, Scanned, Unit};
-use super::{Session, amdgcn, cubin, host, intel, llvm_ir, nvptx, opencl_c, ready, spirv};
+use super::{Session, amdgcn, cubin, gaps, host, intel, llvm_ir, nvptx, opencl_c, ready, spirv};
 use crate::cache::Blob;
 use crate::error::{self, Error, ErrorKind, Result};
 use crate::ir;
@@ -27,6 +27,9 @@ impl ScannedModule<'_> {
     /// The images for one target.
     pub(super) fn compile(&self, session: &Session<'_>, target: &Target) -> Result<Vec<DeviceImage>> {
         let whole = Unit::whole(self.scan);
+        if *target != Target::OpenClC {
+            gaps::refuse_lacking(self.scan)?;
+        }
         match target {
             Target::Host(level) => Ok(vec![host::compile(session, &whole, *level)?]),
             Target::OpenClC => Ok(vec![opencl_c::compile(session, &whole)?]),
@@ -132,7 +135,9 @@ fn file_of(session: &Session<'_>, backend: &Backend, file: &SourceFile) -> Resul
         return Err(Error::new(format!("`{}` has no kernel", path.display()))
             .with_hint("a kernel is a function marked `__kernel` (OpenCL C), `__global__` (CUDA, HIP) or `__gpu_kernel` (C with gpuintrin.h)"));
     }
-    Ok(Scanned { file: file.clone(), ir, kernels })
+    let scanned = Scanned { file: file.clone(), ir, kernels };
+    gaps::refuse_recursion(session, &scanned)?;
+    Ok(scanned)
 }
 
 /// Two kernels of one name cannot be told apart in a module.

@@ -14,7 +14,7 @@ use crate::error::{Error, Problem};
 /// What errors of the driver as a whole start with.
 pub(super) const CUDA: &str = "CUDA";
 
-const LIBRARY_HINT: &str = "if this machine has an NVIDIA GPU, install its driver (Debian: nvidia-driver; in a container, start it with the GPU, as `--gpus all`)";
+const LIBRARY_HINT: &str = "if this machine has an NVIDIA GPU, install its driver (Debian: nvidia-driver; in a container, start it with the GPU, as `--gpus all`); under WSL the library is in /usr/lib/wsl/lib and comes with the driver of Windows, on NixOS in /run/opengl-driver/lib with `hardware.graphics.enable`";
 const DEVICE_HINT: &str = "`nvidia-smi` shows the devices; CUDA_VISIBLE_DEVICES may hide them";
 
 /// The driver, ready for calls.

@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
 use std::fmt;
 use std::mem;
+use std::path::Path;
 use std::sync::OnceLock;
 
 use libloading::Library;
@@ -143,7 +144,27 @@ pub(in crate::cuda) fn functions() -> Result<&'static Functions, String> {
     static OPENED: OnceLock<Functions> = OnceLock::new();
     match OPENED.get() {
         Some(functions) => Ok(functions),
-        None => open(LIBRARY).map(|functions| OPENED.get_or_init(|| functions)),
+        None => open_any(LIBRARY, &ELSEWHERE).map(|functions| OPENED.get_or_init(|| functions)),
+    }
+}
+
+/// Where the library is on systems whose loader does not look there by itself: WSL
+/// (<https://docs.nvidia.com/cuda/wsl-user-guide/>), and NixOS (<https://nixos.wiki/wiki/Nvidia>).
+const ELSEWHERE: [&str; 2] = if cfg!(target_os = "linux") {
+    ["/usr/lib/wsl/lib/libcuda.so.1", "/run/opengl-driver/lib/libcuda.so.1"]
+} else {
+    [LIBRARY; 2]
+};
+
+/// The library `name`, or the first of `files` that exists; the reason is that of `name`, or of the file that is there.
+fn open_any(name: &str, files: &[&str]) -> Result<Functions, String> {
+    let problem = match open(name) {
+        Ok(functions) => return Ok(functions),
+        Err(problem) => problem,
+    };
+    match files.iter().find(|file| Path::new(file).is_absolute() && Path::new(file).exists()) {
+        Some(file) => open(file),
+        None => Err(problem),
     }
 }
 
@@ -195,6 +216,21 @@ mod tests {
         let (problem, reason) = error.split_once(": ").expect(&error);
         assert_eq!(problem, "cannot open the driver's library no-such-library.so");
         assert!(!reason.is_empty() && !reason.contains("no-such-library.so: "), "{error}");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_library_elsewhere_is_opened_where_the_system_finds_none() {
+        let directory = std::env::temp_dir().join(format!("offload-rt-libcuda-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let file = directory.join("libcuda.so.1");
+        std::fs::write(&file, "not a library").unwrap();
+        let path = file.to_str().unwrap();
+        let error = open_any("no-such-library.so", &["/nonexistent/libcuda.so.1", path]).unwrap_err();
+        std::fs::remove_dir_all(&directory).unwrap();
+        assert!(error.contains(path), "{error}");
+        let error = open_any("no-such-library.so", &["/nonexistent/libcuda.so.1"]).unwrap_err();
+        assert!(error.contains("no-such-library.so"), "{error}");
     }
 
     #[test]
