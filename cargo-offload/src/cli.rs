@@ -264,8 +264,8 @@ pub(crate) struct Compression {
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
     /// The file: a program, library, pack, SYCLBIN, or a container of another tool chain. Without it, build the package.
-    /// With it, options that name a package say what the program was built from. With `--require` or `--device` also
-    /// directories and archives (wheels, zip, tar), and several of them.
+    /// With it, options that name a package say what the program was built from. Several files, and archives (wheels, zip,
+    /// tar, packages), are taken too; with `--require` or `--device` also directories.
     pub(crate) path: Vec<PathBuf>,
     /// The SYCL runtime that will read a SYCLBIN. Without it, any of them may.
     #[arg(long = "for", value_enum, value_name = "RUNTIME")]

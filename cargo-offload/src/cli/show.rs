@@ -22,7 +22,8 @@ pub(crate) struct Select {
 
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
-    /// The file: a program, library, pack, or a container of another tool chain. Without it, build the package.
+    /// The file: a program, library, pack, container of another tool chain, or an archive of such files. Without it, build
+    /// the package.
     pub(crate) path: Option<PathBuf>,
     /// Show the kernels too. This decodes images of other tool chains.
     #[arg(long)]
@@ -37,7 +38,8 @@ pub(crate) struct Inspect {
 
 #[derive(Debug, Args)]
 pub(crate) struct Extract {
-    /// The file: a program, library, pack, or a container of another tool chain. Without it, build the package.
+    /// The file: a program, library, pack, container of another tool chain, or an archive of such files. Without it, build
+    /// the package.
     pub(crate) path: Option<PathBuf>,
     /// Write to this directory. Without it, FILE.images here.
     #[arg(long, short, value_name = "DIR", help_heading = OUTPUT)]
@@ -58,7 +60,8 @@ pub(crate) struct Extract {
 
 #[derive(Debug, Args)]
 pub(crate) struct Size {
-    /// The file: a program, library, pack, or a container of another tool chain. Without it, build the package.
+    /// The file: a program, library, pack, container of another tool chain, or an archive of such files. Without it, build
+    /// the package.
     pub(crate) path: Option<PathBuf>,
     /// Show the difference to this file: PATH minus OTHER.
     #[arg(long, value_name = "OTHER", conflicts_with = "alone")]
@@ -77,7 +80,8 @@ pub(crate) struct Size {
 
 #[derive(Debug, Args)]
 pub(crate) struct Report {
-    /// The file: a program, library, pack, or a container of another tool chain. Without it, build the package.
+    /// The file: a program, library, pack, container of another tool chain, or an archive of such files. Without it, build
+    /// the package.
     pub(crate) path: Option<PathBuf>,
     /// Fail if a number is worse than in this file. Keep the file under version control.
     #[arg(long, value_name = "FILE")]

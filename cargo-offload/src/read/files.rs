@@ -185,23 +185,33 @@ impl Walk<'_, '_> {
     /// Objects are found by who looks at the library; archives among the members are looked into here.
     fn static_archive(&mut self, path: &Path, place: Place<'_>) -> Result<()> {
         let file = Mapped::open(path)?;
-        let Ok(archive) = ArchiveFile::parse(&*file) else {
-            return (self.visit)(place.shown, Visited::File(path));
+        let damage = self.archive_members(&file, place)?;
+        match damage {
+            _ if !is_package(&file) => (self.visit)(place.shown, Visited::File(path)),
+            Some(error) => {
+                let text = format!("`{}` is a damaged package: {error}", place.shown);
+                (self.visit)(place.shown, Visited::Wrong(Error::check(text)))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Looks into the archives among the members; returns what ended the list before its end.
+    fn archive_members(&mut self, file: &Mapped, place: Place<'_>) -> Result<Option<object::Error>> {
+        let archive = match ArchiveFile::parse(&**file) {
+            Ok(archive) => archive,
+            Err(error) => return Ok(Some(error)),
         };
         let mut names: Names<&[u8]> = Names::default();
         let mut kept = 0;
-        let mut damage = None;
         for member in archive.members() {
             let member = member.and_then(|member| {
-                let bytes = member.data(&*file)?;
+                let bytes = member.data(&**file)?;
                 Ok((member, bytes))
             });
             let (member, bytes) = match member {
                 Ok(member) => member,
-                Err(error) => {
-                    damage = Some(error);
-                    break;
-                }
+                Err(error) => return Ok(Some(error)),
             };
             let name = String::from_utf8_lossy(member.name()).into_owned();
             let interest = if is_wanted(bytes) { Interest::Wanted } else { Interest::Other };
@@ -220,14 +230,7 @@ impl Walk<'_, '_> {
                 kept = end;
             }
         }
-        match damage {
-            _ if !is_package(&file) => (self.visit)(place.shown, Visited::File(path)),
-            Some(error) => {
-                let text = format!("`{}` is a damaged package: {error}", place.shown);
-                (self.visit)(place.shown, Visited::Wrong(Error::check(text)))
-            }
-            None => Ok(()),
-        }
+        Ok(None)
     }
 
     fn has_images(&self, object: &[u8]) -> bool {

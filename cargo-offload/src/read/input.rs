@@ -73,6 +73,27 @@ pub(crate) struct Contents<'a> {
     left: Range<u64>,
 }
 
+/// How much of a file the containers of a part lie in: what is looked at stays in memory until the part is done.
+#[cfg(feature = "devices")]
+const PART_SIZE: u64 = 16 << 20;
+
+/// Neighbours in `found`, up to `size` of them, that lie in [`PART_SIZE`] bytes unless a single one is larger.
+#[cfg(feature = "devices")]
+fn parts<'p, 'a>(found: &'p [Found<'a>], size: usize) -> impl Iterator<Item = &'p [Found<'a>]> {
+    let mut rest = found;
+    std::iter::from_fn(move || {
+        let start = rest.first()?.offset;
+        let fits = |found: &Found<'_>| {
+            let end = found.offset.saturating_add(found.bytes.len() as u64);
+            size == usize::MAX || end.saturating_sub(start) <= PART_SIZE
+        };
+        let count = rest.iter().take(size).take_while(|found| fits(found)).count().max(1);
+        let part = rest.get(..count)?;
+        rest = rest.get(count..)?;
+        Some(part)
+    })
+}
+
 /// Containers of other tool chains, or why nobody can say whether there are any.
 struct Foreign<'a> {
     found: Vec<Found<'a>>,
@@ -201,7 +222,7 @@ impl Input {
         let foreign = self.foreign();
         let Some(packs) = self.packs_beside(&foreign)? else { return Ok(()) };
         let mut listing = Listing::of(self, &foreign.found);
-        let mut parts = foreign.found.chunks(size);
+        let mut parts = parts(&foreign.found, size);
         let first = parts.next().unwrap_or_default();
         let kpack_references = foreign.kpack_references;
         visit(&Contents { kpack_references, ..self.part(packs, first.to_vec(), &mut listing) })?;

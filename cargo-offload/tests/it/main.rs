@@ -20,6 +20,7 @@ mod foreign;
 mod gate;
 mod gate_kinds;
 mod hints;
+mod large;
 mod life;
 mod mistakes;
 mod names;

@@ -14,6 +14,7 @@ cargo-offload/src/cargo/additions.rs                  | cargo run               
 cargo-offload/src/cargo/template.rs                   | cargo offload targets add TARGET                    | init_then_targets_and_compression_keep_what_people_wrote
 cargo-offload/src/change/rewrite/refusal.rs           | OFFLOAD_TARGETS=host,spirv64 cargo build            | xtask hour: other-targets
 cargo-offload/src/commands/dev.rs                     | cargo offload init                                  | init_then_targets_and_compression_keep_what_people_wrote
+cargo-offload/src/commands/export/sources.rs          | cargo offload extract                               | images_of_other_tool_chains_are_exported
 cargo-offload/src/commands/new.rs                     | cargo offload doctor                                | the_walkthrough_works_as_written, xtask hour: doctor
 cargo-offload/src/commands/new.rs                     | cargo offload run                                   | the_walkthrough_works_as_written, xtask hour: run
 cargo-offload/src/commands/prune.rs                   | cargo offload prune                                 | the_walkthrough_works_as_written
@@ -31,7 +32,9 @@ cargo-offload/src/machine/toolchain/lock.rs           | cargo offload doctor    
 cargo-offload/src/machine/toolchain/lock.rs           | cargo offload toolchain install                     | packages_are_fetched_locked_and_unpacked, fresh --toolchain
 cargo-offload/src/machine/toolchain/lock.rs           | cargo offload toolchain install --update            | what_is_not_as_locked_is_refused_and_changes_nothing
 cargo-offload/src/machine/toolchain/whole.rs          | cargo offload doctor                                | what_helps_to_install_compilers
-cargo-offload/src/read/pack_file.rs                   | cargo offload inspect --deep                        | images_outside_of_the_known_sections_are_found_on_demand
+cargo-offload/src/read/inputs.rs                      | cargo offload inspect                               | every_command_that_shows_reads_archives
+cargo-offload/src/read/nothing.rs                     | cargo offload extract {shown}                       | what_one_command_cannot_read_another_one_can
+cargo-offload/src/read/nothing.rs                     | cargo offload inspect --deep                        | images_outside_of_the_known_sections_are_found_on_demand
 cargo-offload/src/read/packs.rs                       | cargo build                                         | a_pack_that_has_left_the_cache_is_told_and_made_anew
 cargo-offload/src/settings/offload_toml.rs            | cargo offload init                                  | init_then_targets_and_compression_keep_what_people_wrote
 cargo-offload/src/settings/target_filter.rs           | cargo offload inspect                               | a_set_of_the_machine_is_no_filter_and_inspect_lists_the_targets

@@ -74,7 +74,7 @@ const MAGICS: &[Magic] = &[
     unread(0, b"sqsh", "squashfs file systems"),
     unread(0, b"\x45\x3d\xcd\x28", "cramfs file systems"),
     unread(0, b"-rom1fs-", "romfs file systems"),
-    unread(0, b"DWARFS", "DwarFS file systems"),
+    unread(0, b"DWARFS\x02", "DwarFS file systems"),
     unread(0, b"XFSB", "XFS file systems"),
     unread(1024, b"\xe2\xe1\xf5\xe0", "EROFS file systems"),
     unread(1024, b"\x10\x20\xf5\xf2", "F2FS file systems"),
@@ -86,16 +86,15 @@ const MAGICS: &[Magic] = &[
     unread(512, b"EFI PART", "disk images"),
     unread(0, b"QFI\xfb", "QCOW disk images"),
     unread(0, b"KDMV", "VMDK disk images"),
-    unread(0, b"# Disk DescriptorFile", "VMDK disk images"),
     unread(0, b"vhdxfile", "VHDX disk images"),
-    unread(0, b"conectix", "VHD disk images"),
+    unread(0, b"conectix\0\0", "VHD disk images"),
     unread(0, b"<<< Oracle VM VirtualBox Disk Image >>>", "VDI disk images"),
     unread(0, b"LUKS\xba\xbe", "encrypted disk images"),
     unread(0, b"7z\xbc\xaf\x27\x1c", "7z archives"),
     unread(0, b"Rar!\x1a\x07", "RAR archives"),
     unread(0, b"MSCF\0\0\0\0", "cabinet archives"),
     unread(0, b"MSWIM\0\0\0", "WIM archives"),
-    unread(0, b"xar!", "xar archives"),
+    unread(0, b"xar!\0", "xar archives"),
     unread(0, b"\x0d\0\0\0\0\0\0\0nix-archive-1", "NAR archives"),
     unread(0, b"\xc7\x71", "cpio archives of the old binary form"),
     unread(0, b"\x71\xc7", "cpio archives of the old binary form"),
@@ -105,7 +104,7 @@ const MAGICS: &[Magic] = &[
     unread(0, b"\x1f\x9d", "files of `compress`"),
     unread(0, b"\x89LZO\0\r\n\x1a\n", "files of `lzop`"),
     unread(0, b"\xff\x06\0\0sNaPpY", "Snappy frames"),
-    unread(0, b"LRZI", "files of `lrzip`"),
+    unread(0, b"LRZI\0", "files of `lrzip`"),
     unread(0, b"age-encryption.org/", "files encrypted by `age`"),
     unread(0, b"-----BEGIN AGE ENCRYPTED FILE-----", "files encrypted by `age`"),
     unread(0, b"-----BEGIN PGP MESSAGE-----", "files encrypted by OpenPGP"),
@@ -124,21 +123,33 @@ impl Form {
     }
 }
 
-/// Two bytes alone tell little.
+/// Few bytes, or bytes that a text may have, tell little alone.
 fn is_whole(form: Form, head: &[u8]) -> bool {
     match form {
+        Form::Cpio => is_cpio_header(head),
         Form::Unread("cpio archives of the old binary form") => {
             // The mode of a first member: a directory or a file.
             let mode = head.get(6..8).map(|mode| match head.first() {
-                Some(0xc7) => [mode.first(), mode.last()],
-                _ => [mode.last(), mode.first()],
+                Some(0xc7) => mode.last(),
+                _ => mode.first(),
             });
-            matches!(mode, Some([_, Some(0x40..=0x41 | 0x80..=0x8f)]))
+            matches!(mode, Some(Some(0x40..=0x41 | 0x80..=0x8f)))
         }
         Form::Unread("files of `compress`") => {
             head.get(2).is_some_and(|bits| (9..=16).contains(&(bits & 0x1f)))
         }
+        Form::Unread("NTFS file systems" | "FAT file systems") => has_boot_sector(head),
         _ => true,
+    }
+}
+
+/// Thirteen fields of eight digits, or fields of octal digits.
+fn is_cpio_header(head: &[u8]) -> bool {
+    match head.get(..6) {
+        Some(b"070707") => {
+            head.get(6..76).is_some_and(|fields| fields.iter().all(|c| (b'0'..=b'7').contains(c)))
+        }
+        _ => head.get(6..110).is_some_and(|fields| fields.iter().all(u8::is_ascii_hexdigit)),
     }
 }
 
@@ -215,7 +226,11 @@ fn is_ext(head: &[u8]) -> bool {
 /// Whether a disk image may start so, of which the rest tells more: its first sector is empty, or code that is started.
 pub(super) fn may_be_disk(head: &[u8]) -> bool {
     let sector = head.get(..512).unwrap_or_default();
-    !sector.is_empty() && (sector.iter().all(|byte| *byte == 0) || sector.ends_with(b"\x55\xaa"))
+    !sector.is_empty() && (sector.iter().all(|byte| *byte == 0) || has_boot_sector(head))
+}
+
+fn has_boot_sector(head: &[u8]) -> bool {
+    head.get(510..512) == Some(b"\x55\xaa")
 }
 
 #[cfg(test)]
@@ -244,6 +259,8 @@ mod tests {
             (b"\x89PNG\r\n\x1a\n".to_vec(), None),
             (b"%PDF-1.7".to_vec(), None),
             (b"plain text\n".to_vec(), None),
+            (b"070701,1.5\n070702,1.6\n".to_vec(), None),
+            (at(54, b"FAT16"), None),
             (Vec::new(), None),
         ] {
             assert_eq!(Form::detect(&head), form, "{:?}", head.get(..16));
