@@ -3,6 +3,9 @@
 //! Only development builds have this. There a launch asks the system whether a file is there, and is new; where no variable
 //! names the folder, it does not.
 
+#[allow(unsafe_code, reason = "asks the system for its user")]
+mod folder;
+
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -61,11 +64,21 @@ impl<P> Newer<P> {
     pub(super) fn of(selection: &Selection) -> Option<Newer<P>> {
         let folder = std::env::var_os(RELOAD_DIR).filter(|folder| !folder.is_empty())?;
         Newer::in_folder(folder.into(), selection)
+            // There is nobody to tell if the terminal is gone.
+            .inspect_err(|problem| drop(writeln!(io::stderr(), "{problem}")))
+            .ok()?
     }
 
-    fn in_folder(folder: PathBuf, selection: &Selection) -> Option<Newer<P>> {
+    /// `None` if the names of the selection cannot be those of a file.
+    ///
+    /// # Errors
+    /// Others may write to the folder.
+    fn in_folder(folder: PathBuf, selection: &Selection) -> Result<Option<Newer<P>>, String> {
+        folder::check(&folder)?;
         let entry = selection.entry();
-        let file = folder.join(newer_file(entry.package(), entry.package_version(), entry.module())?);
+        let name = newer_file(entry.package(), entry.package_version(), entry.module());
+        let Some(name) = name else { return Ok(None) };
+        let file = folder.join(name);
         let state = State { seen: None, current: selection.clone(), newest: None };
         let newer = Newer {
             folder,
@@ -76,7 +89,7 @@ impl<P> Newer<P> {
         };
         // Without it, all targets are compiled.
         let _ = newer.tell_targets();
-        Some(newer)
+        Ok(Some(newer))
     }
 
     /// The program of the newest images; `None` if there are none. `open` makes it of a selection.
@@ -119,6 +132,7 @@ impl<P> Newer<P> {
         current: &Selection,
         open: impl FnOnce(&Selection) -> Result<P, Error>,
     ) -> Result<Option<(Selection, P)>, String> {
+        folder::check(&self.folder)?;
         let bytes = fs::read(&self.file).map_err(|error| error.to_string())?;
         let pack = FoundPack { bytes: PackBytes::Owned(bytes.into()), home: None };
         let index = Arc::new(Index::new(Found { packs: vec![pack], unreadable: Vec::new() }));
@@ -224,6 +238,17 @@ mod tests {
     use super::*;
     use crate::{Device, Registry};
 
+    /// A folder as `cargo offload dev` makes it, whatever the umask is.
+    fn private() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        }
+        folder
+    }
+
     /// A pack with images of the variants of a module, each with this text.
     fn pack(target: &str, variants: &[&str], kernels: &[KernelInfo], text: &str) -> Vec<u8> {
         let frames: Vec<_> = variants
@@ -253,12 +278,34 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_images_that_fit_are_taken() {
+    #[cfg(unix)]
+    fn a_folder_that_others_may_write_to_is_left_alone() {
+        use std::fs::{Permissions, set_permissions};
+        use std::os::unix::fs::PermissionsExt;
+
         let folder = tempfile::tempdir().unwrap();
+        let registry = Registry::from_pack(pack("host", &[""], &kernel(&[]), "old"));
+        let selection = registry.select("m", &Device::host()).unwrap();
+        let in_folder = || Newer::<String>::in_folder(folder.path().to_path_buf(), &selection);
+        let set_mode = |mode| set_permissions(folder.path(), Permissions::from_mode(mode)).unwrap();
+        set_mode(0o777);
+        assert!(in_folder().is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        set_mode(0o700);
+        let newer = in_folder().unwrap().unwrap();
+        // What others could have put there later is not opened either.
+        set_mode(0o770);
+        publish(folder.path(), &pack("host", &[""], &kernel(&[]), "new"));
+        assert!(newer.newest(|_| Ok(String::new())).is_none());
+    }
+
+    #[test]
+    fn the_newest_images_that_fit_are_taken() {
+        let folder = private();
         let (variants, kernels) = (["N=1", "N=2"], kernel(&[value("uint", "n", 4)]));
         let registry = Registry::from_pack(pack("host", &variants, &kernels, "old"));
         let selection = registry.select_variant("m", &[("N", "2")], &Device::host()).unwrap();
-        let newer = Newer::in_folder(folder.path().to_path_buf(), &selection).unwrap();
+        let newer = Newer::in_folder(folder.path().to_path_buf(), &selection).unwrap().unwrap();
         let told = || {
             fs::read_dir(folder.path())
                 .unwrap()

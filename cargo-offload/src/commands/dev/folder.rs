@@ -1,6 +1,6 @@
 //! Where a program finds newer kernels, and tells which it uses: a folder in the target directory.
 //!
-//! Who may write there may exchange the program itself.
+//! The program executes what lies there, so that this user alone may write into it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,6 +10,7 @@ use offload_format::pack::{IN_USE, parse_in_use};
 use tempfile::TempDir;
 
 use crate::error::{Error, Result};
+use crate::files::private;
 
 /// The targets of which a program uses images, by package and version.
 pub(super) type InUse = BTreeMap<(String, String), BTreeSet<String>>;
@@ -27,12 +28,13 @@ impl Folder {
     pub(super) fn new(target_directory: &Path) -> Result<Folder> {
         let all = target_directory.join(ALL);
         let failed = |error| Error::io("make a folder in", &all, &error);
-        fs::create_dir_all(&all).map_err(failed)?;
+        fs::create_dir_all(target_directory).map_err(failed)?;
+        private::open(&all)?;
         remove_leftovers(&all);
         let prefix = format!("{}-", std::process::id());
-        let own = tempfile::Builder::new().prefix(&prefix).tempdir_in(&all).map_err(failed)?;
+        let own = private::temporary(&prefix, &all).map_err(failed)?;
         let packs = own.path().join("packs");
-        fs::create_dir(&packs).map_err(failed)?;
+        private::create(&packs).map_err(failed)?;
         Ok(Folder { own, packs })
     }
 
@@ -44,7 +46,7 @@ impl Folder {
     /// A directory for a build script's own files.
     pub(super) fn scratch(&self, number: usize) -> Result<PathBuf> {
         let path = self.own.path().join(format!("out-{number}"));
-        fs::create_dir(&path).map_err(|error| Error::io("make", &path, &error))?;
+        private::create(&path).map_err(|error| Error::io("make", &path, &error))?;
         Ok(path)
     }
 
@@ -87,10 +89,28 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg(unix)]
+    fn no_other_user_may_write_into_a_folder() {
+        use std::fs::Permissions;
+        use std::os::unix::fs::PermissionsExt;
+
+        let target = tempfile::tempdir().unwrap();
+        let folder = Folder::new(target.path()).unwrap();
+        let all = target.path().join(ALL);
+        for path in [&all, folder.own.path(), folder.packs(), &folder.scratch(0).unwrap()] {
+            let mode = fs::metadata(path).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o700, "{}", path.display());
+        }
+        fs::set_permissions(&all, Permissions::from_mode(0o777)).unwrap();
+        assert!(Folder::new(target.path()).is_err());
+    }
+
+    #[test]
     fn folders_of_ended_processes_go() {
         let target = tempfile::tempdir().unwrap();
         // No process has this number: it is above what Linux gives.
         let left = target.path().join(ALL).join("4194305-abc");
+        private::create(left.parent().unwrap()).unwrap();
         fs::create_dir_all(left.join("packs")).unwrap();
         let (first, second) = (Folder::new(target.path()).unwrap(), Folder::new(target.path()).unwrap());
         assert!(first.packs().is_dir() && second.packs().is_dir());
