@@ -22,7 +22,7 @@ fn a_library_of_very_many_fatbins_is_judged_in_little_memory() {
     for number in 0..COUNT {
         let name = format!("{number}.o/");
         let size = fatbin.len();
-        write!(library, "{name:<16}{:<12}{:<6}{:<6}{:<8}{size:<10}`\n", 0, 0, 0, 100_644).unwrap();
+        writeln!(library, "{name:<16}{:<12}{:<6}{:<6}{:<8}{size:<10}`", 0, 0, 0, 100_644).unwrap();
         library.extend(&fatbin);
         library.resize(library.len().next_multiple_of(2), b'\n');
     }

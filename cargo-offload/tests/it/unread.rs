@@ -55,7 +55,7 @@ fn gate(dir: &Path, args: &[&str]) -> (i32, String) {
     (output.status.code().unwrap(), stdout(&output))
 }
 
-fn files<'v>(objects: &'v [Value]) -> Vec<&'v str> {
+fn files(objects: &[Value]) -> Vec<&str> {
     objects.iter().map(|object| object["file"].as_str().unwrap()).collect()
 }
 

@@ -26,7 +26,7 @@ enum Agreed {
 
 /// Completes `kernels`, the records of all images of a module, with the sizes that others of them have. A number or a
 /// vector has that of its type.
-pub(super) fn complete<'k>(mut kernels: Vec<&'k mut KernelInfo>) {
+pub(super) fn complete(mut kernels: Vec<&mut KernelInfo>) {
     let mut sizes = Sizes::default();
     for kernel in &mut kernels {
         for (number, arg) in kernel.args.iter_mut().flatten().enumerate() {

@@ -98,7 +98,8 @@ fn saxpy(program: &Program, seed: u32, n: usize) {
     let x: Vec<f32> = (0..n).map(|i| ((i as u32 ^ seed) % 1000) as f32).collect();
     let mut y: Vec<f32> = (0..n).map(|i| (i % 77) as f32).collect();
     let range = NdRange::linear(n as u64, 256).unwrap();
-    let mut args = [Arg::value(&3.0f32), Arg::input(&x), Arg::in_out(&mut y), Arg::value(&(n as u32))];
+    let count = n as u32;
+    let mut args = [Arg::value(&3.0f32), Arg::input(&x), Arg::in_out(&mut y), Arg::value(&count)];
     launch(program, "saxpy", &range, &mut args).unwrap();
     for (i, (x, y)) in x.iter().zip(&y).enumerate() {
         assert_eq!(*y, 3.0 * x + (i % 77) as f32, "seed {seed}, {i} of {n}");

@@ -18,7 +18,7 @@ const fn fault(name: &'static str, belief: &'static str, find: &'static str, rep
 }
 
 /// Every fault.
-pub(super) const FAULTS: [Fault; 31] = [
+pub(super) const FAULTS: [Fault; 30] = [
     fault(
         "barrier-behind-loop",
         "a loop that a barrier follows is left together, even if it can return",
@@ -198,12 +198,6 @@ pub(super) const FAULTS: [Fault; 31] = [
         "no other thread accesses memory behind a pointer",
         "(kind == ArgKind::Local).then_some(Reach::Local)",
         "(kind == ArgKind::Local || kind == ArgKind::Global).then_some(Reach::Local)",
-    ),
-    fault(
-        "local-unseen",
-        "others do not write local memory while a work-item waits",
-        "match line.contains(\" = internal global \") && (is_state || is_local) {",
-        "match line.contains(\" = internal global \") && (is_state || is_local && is_state) {",
     ),
     fault(
         "position-not-told",

@@ -86,27 +86,7 @@ kernel void count_of_stores(global uint *cost, global uint *out, global const ui
 // Groups in several threads add to one place.
 kernel void atomics_of_groups(global uint *out) {
     uint i = (uint)get_global_id(0);
-    atomic_add(&out[0], 1u);
-    atomic_add(&out[1], i & 3u);
-}
-
-//@ local_variable_of_others global=32 local=16 zeros=32
-// Local memory of one value, which another work-item writes while this one waits in a helper function.
-__attribute__((noinline)) void local_variable_wait(global uint *out, uint i) {
-    out[i] += 1u;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    out[i] += 2u;
-}
-kernel void local_variable_of_others(global uint *out) {
-    local uint shared;
-    uint i = (uint)get_global_id(0), lid = (uint)get_local_id(0);
-    if (lid == 3u) shared = i * 5u;
-    local_variable_wait(out, i);
-    uint x = shared;
-    local_variable_wait(out, i);
-    if (lid == 5u) shared = i * 7u;
-    local_variable_wait(out, i);
-    out[i] += x * 100u + shared;
+    for (uint k = 0; k < 64u; k++) atomic_add(&out[(i + k) & 3u], k & 3u);
 }
 
 //@ position_of_function global=32 local=16 zeros=32
@@ -129,6 +109,12 @@ kernel void array_of_each_work_item(global uint *out, global const uint *in) {
     array[(i + 1u) & 3u] = x * 3u;
     array[(i + 2u) & 3u] = x * 5u;
     array[(i + 3u) & 3u] = x * 7u;
+    x ^= x << 13; x ^= x >> 7; x ^= x << 17; x ^= x << 11; x ^= x >> 9; x ^= x << 15; x ^= x >> 3;
+    x ^= x >> 21; x += x << 5; x ^= x >> 9; x ^= x << 3; x ^= x >> 6; x ^= x << 7; x ^= x << 15;
+    x ^= x >> 19; x ^= x << 5; x ^= x >> 13; x ^= x >> 11; x += x << 15; x ^= x >> 19;
+    x ^= x << 13; x ^= x >> 7; x ^= x << 17; x ^= x << 11; x ^= x >> 9; x ^= x << 15; x ^= x >> 3;
+    x ^= x >> 21; x += x << 5; x ^= x >> 9; x ^= x << 3; x ^= x >> 6; x ^= x << 7; x ^= x << 15;
+    x ^= x >> 19; x ^= x << 5; x ^= x >> 13; x ^= x >> 11; x += x << 15; x ^= x >> 19;
     x ^= x << 13; x ^= x >> 7; x ^= x << 17; x ^= x << 11; x ^= x >> 9; x ^= x << 15; x ^= x >> 3;
     x ^= x >> 21; x += x << 5; x ^= x >> 9; x ^= x << 3; x ^= x >> 6; x ^= x << 7; x ^= x << 15;
     x ^= x >> 19; x ^= x << 5; x ^= x >> 13; x ^= x >> 11; x += x << 15; x ^= x >> 19;
