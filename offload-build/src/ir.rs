@@ -21,8 +21,6 @@ mod work_items;
 
 use offload_format::pack::ArgKind;
 
-use self::types::Types;
-
 pub(crate) use calls::{aspects, declared, reaching};
 pub(crate) use checks::with_checks;
 pub(crate) use interface::{Interface, hide, symbols};
@@ -146,43 +144,10 @@ impl<'a> Param<'a> {
         }
     }
 
-    /// Size in bytes of a value, if its type is one of `types` or has no name.
-    fn size(&self, types: &Types<'_>) -> Option<u32> {
-        match self.kind() {
-            ArgKind::Value if self.by_value() => types.layout(self.pointee()?)?.size.try_into().ok(),
-            ArgKind::Value => type_size(self.type_text()),
-            _ => None,
-        }
-    }
-
-    /// The type between the parentheses of `byval(%struct.s)`.
-    fn pointee(&self) -> Option<&'a str> {
-        let (_, rest) = self.text.split_once(" byval").or_else(|| self.text.split_once(" byref"))?;
-        let parenthesised = rest.get(..types::closing(rest)?)?;
-        parenthesised.strip_prefix('(')?.strip_suffix(')')
-    }
-
     /// A structure that is passed by value through a pointer.
     fn by_value(&self) -> bool {
         self.text.contains(" byval(") || self.text.contains(" byref(")
     }
-}
-
-fn type_size(text: &str) -> Option<u32> {
-    if let Some(vector) = text.strip_prefix('<').and_then(|text| text.strip_suffix('>')) {
-        let (count, element) = vector.split_once(" x ")?;
-        let count: u32 = count.trim().parse().ok()?;
-        // A vector of three is as large as one of four.
-        let elements = if count == 3 { 4 } else { count };
-        return type_size(element.trim())?.checked_mul(elements);
-    }
-    Some(match text {
-        "i8" => 1,
-        "i16" | "half" | "bfloat" => 2,
-        "i32" | "float" => 4,
-        "i64" | "double" => 8,
-        _ => return None,
-    })
 }
 
 #[cfg(test)]
@@ -197,11 +162,6 @@ mod tests {
         assert_eq!(types, ["ptr addrspace(1)", "<3 x float>", "ptr", "ptr addrspace(3)"]);
         let kinds: Vec<_> = params.iter().map(Param::kind).collect();
         assert_eq!(kinds, [ArgKind::Global, ArgKind::Value, ArgKind::Value, ArgKind::Local]);
-        let types = Types::of("%struct.s = type { <3 x float>, i8 }\n");
-        let sizes: Vec<_> = params.iter().map(|param| param.size(&types)).collect();
-        assert_eq!(sizes, [None, Some(16), Some(32), None]);
-        // Nothing tells how large the structure is.
-        assert_eq!(params[2].size(&Types::of("")), None);
         assert_eq!((params[1].name(), params[2].name()), ("v", "2"));
         assert_eq!(rest, " #0 !x {");
         assert!(super::params("()").unwrap().0.is_empty());

@@ -31,7 +31,7 @@ pub(super) fn arguments<'a>(
             size: params
                 .get(index)
                 .filter(|_| kind == ArgKind::Value)
-                .and_then(|param| param.size(structures)),
+                .and_then(|param| structures.value_size(param)),
             element_size: element_size(kind, &base_type, structures),
             is_const: text(&qualifiers).split(' ').any(|word| word == "const"),
         }

@@ -67,7 +67,7 @@ fn plain_arg(param: &Param<'_>, types: &Types<'_>) -> KernelArg {
         base_type: String::new(),
         type_name,
         kind: param.kind(),
-        size: param.size(types),
+        size: types.value_size(param),
         element_size: None,
         is_const: false,
     }

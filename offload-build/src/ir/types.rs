@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::ir::name_at;
+use offload_format::pack::ArgKind;
+
+use crate::ir::{Param, name_at};
 
 /// The named types of a module.
 #[derive(Debug, Default)]
@@ -66,6 +68,16 @@ impl<'a> Types<'a> {
             return vector(inner);
         }
         scalar(ty)
+    }
+
+    /// Size in bytes of `param`, if it is a value.
+    pub(in crate::ir) fn value_size(&self, param: &Param<'_>) -> Option<u32> {
+        let ty = match param.kind() {
+            ArgKind::Value if param.by_value() => by_value(param.text)?,
+            ArgKind::Value => param.type_text(),
+            _ => return None,
+        };
+        self.layout(ty)?.size.try_into().ok()
     }
 
     /// Of an alloca's operands: `[8 x float], align 4`, `i8, i64 128, align 16`.
@@ -269,6 +281,13 @@ fn leading_type(text: &str) -> Option<Typed<'_>> {
     Some(Typed { ty, rest })
 }
 
+/// The type between the parentheses of `ptr byval(%struct.s) align 8 %2`.
+fn by_value(parameter: &str) -> Option<&str> {
+    let (_, rest) = parameter.split_once(" byval").or_else(|| parameter.split_once(" byref"))?;
+    let parenthesised = rest.get(..closing(rest)?)?;
+    parenthesised.strip_prefix('(')?.strip_suffix(')')
+}
+
 /// Where the bracket that `text` starts with is closed.
 pub(in crate::ir) fn closing(text: &str) -> Option<usize> {
     let mut depth = 0u32;
@@ -305,6 +324,17 @@ mod tests {
     use super::*;
 
     const MODULE: &str = "%struct.s = type { i8, double, [3 x i16] }\n%\"a b\" = type <{ i8, i32 }>\n";
+
+    #[test]
+    fn values_are_as_large_as_their_types() {
+        let types = Types::of("%struct.s = type { <3 x float>, i8 }\n");
+        let size = |types: &Types<'_>, text| types.value_size(&Param { text });
+        assert_eq!(size(&types, "ptr addrspace(1) noundef align 4 %x"), None);
+        assert_eq!(size(&types, "<3 x float> noundef %v"), Some(16));
+        assert_eq!(size(&types, "ptr byval(%struct.s) align 8 %2"), Some(32));
+        // Nothing tells how large the structure is.
+        assert_eq!(size(&Types::of(""), "ptr byval(%struct.s) align 8 %2"), None);
+    }
 
     #[test]
     fn sizes_are_those_of_memory() {

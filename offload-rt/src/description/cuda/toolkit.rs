@@ -18,8 +18,8 @@ pub(super) struct Toolkit {
     pub(super) driver: &'static str,
 }
 
-const fn toolkit(cuda: u32, ptx: (u32, u32), driver: &'static str) -> Toolkit {
-    Toolkit { cuda: CudaVersion(cuda), ptx: PtxVersion(ptx.0, ptx.1), driver }
+const fn toolkit(cuda: u32, ptx: PtxVersion, driver: &'static str) -> Toolkit {
+    Toolkit { cuda: CudaVersion(cuda), ptx, driver }
 }
 
 /// Every release since CUDA 8.0, oldest first; those without a driver of their own (12.7) are left out.
@@ -29,37 +29,37 @@ const fn toolkit(cuda: u32, ptx: (u32, u32), driver: &'static str) -> Toolkit {
 ///   <https://docs.nvidia.com/datacenter/tesla/drivers/620/supported-drivers-and-cuda-toolkit-versions.html>.
 /// - PTX: <https://docs.nvidia.com/cuda/parallel-thread-execution/#release-notes-ptx-release-history>.
 pub(super) const TOOLKITS: [Toolkit; 31] = [
-    toolkit(8000, (5, 0), "367.48"),
-    toolkit(9000, (6, 0), "384.81"),
-    toolkit(9010, (6, 1), "390.46"),
-    toolkit(9020, (6, 2), "396.26"),
-    toolkit(10000, (6, 3), "410.48"),
-    toolkit(10010, (6, 4), "418.39"),
-    toolkit(10020, (6, 5), "440.33"),
-    toolkit(11000, (7, 0), "450.36.06"),
-    toolkit(11010, (7, 1), "455.23"),
-    toolkit(11020, (7, 2), "460.27.03"),
-    toolkit(11030, (7, 3), "465.19.01"),
-    toolkit(11040, (7, 4), "470.42.01"),
-    toolkit(11050, (7, 5), "495.29.05"),
-    toolkit(11060, (7, 6), "510.39.01"),
-    toolkit(11070, (7, 7), "515.43.04"),
-    toolkit(11080, (7, 8), "520.61.05"),
-    toolkit(12000, (8, 0), "525.60.13"),
-    toolkit(12010, (8, 1), "530.30.02"),
-    toolkit(12020, (8, 2), "535.54.03"),
-    toolkit(12030, (8, 3), "545.23.06"),
-    toolkit(12040, (8, 4), "550.54.14"),
-    toolkit(12050, (8, 5), "555.42.02"),
-    toolkit(12060, (8, 5), "560.28.03"),
-    toolkit(12080, (8, 7), "570.26"),
-    toolkit(12090, (8, 8), "575.51.03"),
-    toolkit(13000, (9, 0), "580.65.06"),
-    toolkit(13010, (9, 1), "590.44.01"),
-    toolkit(13020, (9, 2), "595.45.04"),
-    toolkit(13030, (9, 3), "610.43.02"),
-    toolkit(13040, (9, 4), "615"),
-    toolkit(13050, (9, 5), "620"),
+    toolkit(8000, PtxVersion(5, 0), "367.48"),
+    toolkit(9000, PtxVersion(6, 0), "384.81"),
+    toolkit(9010, PtxVersion(6, 1), "390.46"),
+    toolkit(9020, PtxVersion(6, 2), "396.26"),
+    toolkit(10000, PtxVersion(6, 3), "410.48"),
+    toolkit(10010, PtxVersion(6, 4), "418.39"),
+    toolkit(10020, PtxVersion(6, 5), "440.33"),
+    toolkit(11000, PtxVersion(7, 0), "450.36.06"),
+    toolkit(11010, PtxVersion(7, 1), "455.23"),
+    toolkit(11020, PtxVersion(7, 2), "460.27.03"),
+    toolkit(11030, PtxVersion(7, 3), "465.19.01"),
+    toolkit(11040, PtxVersion(7, 4), "470.42.01"),
+    toolkit(11050, PtxVersion(7, 5), "495.29.05"),
+    toolkit(11060, PtxVersion(7, 6), "510.39.01"),
+    toolkit(11070, PtxVersion(7, 7), "515.43.04"),
+    toolkit(11080, PtxVersion(7, 8), "520.61.05"),
+    toolkit(12000, PtxVersion(8, 0), "525.60.13"),
+    toolkit(12010, PtxVersion(8, 1), "530.30.02"),
+    toolkit(12020, PtxVersion(8, 2), "535.54.03"),
+    toolkit(12030, PtxVersion(8, 3), "545.23.06"),
+    toolkit(12040, PtxVersion(8, 4), "550.54.14"),
+    toolkit(12050, PtxVersion(8, 5), "555.42.02"),
+    toolkit(12060, PtxVersion(8, 5), "560.28.03"),
+    toolkit(12080, PtxVersion(8, 7), "570.26"),
+    toolkit(12090, PtxVersion(8, 8), "575.51.03"),
+    toolkit(13000, PtxVersion(9, 0), "580.65.06"),
+    toolkit(13010, PtxVersion(9, 1), "590.44.01"),
+    toolkit(13020, PtxVersion(9, 2), "595.45.04"),
+    toolkit(13030, PtxVersion(9, 3), "610.43.02"),
+    toolkit(13040, PtxVersion(9, 4), "615"),
+    toolkit(13050, PtxVersion(9, 5), "620"),
 ];
 
 impl CudaVersion {

@@ -1,6 +1,7 @@
 //! Devices by the names under which they are sold, and the architecture of each.
 
 mod amd;
+mod devices;
 mod intel;
 mod name;
 mod nvidia;
@@ -9,14 +10,12 @@ use offload_format::{AmdArch, IntelArch, SmArch, SpirvVersion, Target};
 use offload_rt::{CudaDescription, DeviceDescription, Entry, HipDescription, OpenClDescription};
 
 use self::amd::AMD;
+use self::devices::Devices;
 use self::intel::INTEL;
 use self::name::Name;
 use self::nvidia::NVIDIA;
 use super::modes;
 use crate::error::{Error, Result};
-
-/// An architecture, and devices that have it, without the vendor's name.
-type Devices = (&'static str, &'static [&'static str]);
 
 /// The tables, each with the family of its targets.
 const FAMILIES: [(&str, &[Devices]); 3] = [("cubin:", NVIDIA), ("amdgcn:", AMD), ("intel:", INTEL)];

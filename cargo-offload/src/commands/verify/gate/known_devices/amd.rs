@@ -3,7 +3,7 @@
 //! <https://rocm.docs.amd.com/en/latest/reference/gpu-arch-specs.html> and
 //! <https://llvm.org/docs/AMDGPUUsage.html#amdgpu-processors>; integrated GPUs by <https://www.amd.com/en/products/specifications/processors.html>.
 
-use super::Devices;
+use super::devices::Devices;
 
 pub(super) const AMD: &[Devices] = &[
     ("gfx803", &["MI6", "MI8", "R9 Fury", "R9 Fury X", "R9 Nano", "RX 460", "RX 470", "RX 480", "RX 550"]),

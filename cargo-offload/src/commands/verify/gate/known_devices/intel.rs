@@ -9,7 +9,7 @@
 
 use offload_format::Aspects;
 
-use super::Devices;
+use super::devices::Devices;
 
 pub(super) const INTEL: &[Devices] = &[
     ("bdw", &["HD 5300", "HD 5500", "HD 5600", "HD 6000", "Iris 6100", "Iris Pro 6200", "Broadwell"]),

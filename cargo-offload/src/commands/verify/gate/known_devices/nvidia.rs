@@ -4,7 +4,7 @@
 //! of clouds the data sheets of the chips that they have. A GPU for laptops that is called as one for desktops has the
 //! same architecture, so that it has no entry of its own.
 
-use super::Devices;
+use super::devices::Devices;
 
 pub(super) const NVIDIA: &[Devices] = &[
     ("sm_50", &["GTX 745", "GTX 750", "GTX 750 Ti", "GTX 850M", "GTX 860M", "GTX 950M", "GTX 960M"]),

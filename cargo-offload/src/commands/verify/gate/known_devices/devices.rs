@@ -1,0 +1,4 @@
+//! The rows of tables of devices.
+
+/// An architecture, and devices that have it, without the vendor's name.
+pub(super) type Devices = (&'static str, &'static [&'static str]);
