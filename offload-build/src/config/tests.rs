@@ -39,7 +39,7 @@ fn mistakes_are_named() {
         ("targets = [\"intel:pcv\"]", "intel:pvc"),
         (
             "target = []",
-            "unknown field `target`, expected one of `targets`, `compression`, `strip`, `embed`, `vendored`, `remote`, `require`, `modules`",
+            "unknown field `target`, expected one of `targets`, `compression`, `strip`, `embed`, `vendored`, `remote`, `require`, `except`, `allow-unread`, `modules`",
         ),
         ("compression = { level = 99 }", "from 1 to 22"),
         ("compression = \"lots\"", "\"balanced\""),
