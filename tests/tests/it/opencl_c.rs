@@ -378,3 +378,23 @@ fn conversions_of_half_round_as_the_compilers_library_does() {
     let output = std::process::Command::new(&program).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
+
+#[test]
+fn what_no_target_has_is_named_with_what_to_do() {
+    let kernel = "int even(int n);\nint odd(int n) { return n == 0 ? 0 : even(n - 1); }\n\
+                  int even(int n) { return n == 0 ? 1 : odd(n - 1); }\n\
+                  __kernel void run(__global ulong *r) { r[0] = odd(r[1]); }\n";
+    let project = project(kernel, "\"host\", \"spirv64\"");
+    let text = project.fail();
+    assert!(
+        text.contains("kernels/square.cl:2") && text.contains("`odd`") && text.contains("`even`"),
+        "{text}"
+    );
+    assert!(text.contains("hint:") && text.contains("loop"), "{text}");
+    let kernel = "__kernel void run(__global int *r) {\n\
+                  enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1), ^{ r[0] = 1; });\n}\n";
+    project.write("kernels/square.cl", kernel);
+    project.write("offload.toml", "targets = [\"spirv64\"]\n[modules.square]\nstd = \"2.0\"\n");
+    let text = project.fail();
+    assert!(text.contains("enqueue_kernel") && text.contains("hint:"), "{text}");
+}
