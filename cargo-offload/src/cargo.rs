@@ -6,3 +6,4 @@ pub(crate) mod graph;
 pub(crate) mod process;
 pub(crate) mod progress;
 pub(crate) mod template;
+pub(crate) mod watch;

@@ -10,6 +10,7 @@ mod remote;
 mod show;
 mod size;
 mod test;
+mod watch;
 
 use std::path::PathBuf;
 
@@ -31,6 +32,7 @@ pub(crate) use self::show::{Asm, Devices, Extract, Inspect, Report, ReportFormat
 pub(crate) use self::test::{Bench, Test, TestProgram};
 #[cfg(feature = "devices")]
 pub(crate) use self::test::{TestDevices, TestRunning};
+pub(crate) use self::watch::WatchRun;
 
 /// The definition under the name of the program, as shells and `man` look for it.
 pub(crate) fn of_program() -> clap::Command {
@@ -126,6 +128,9 @@ pub(crate) enum Command {
     /// Run a program with tests, as `test` has cargo do.
     #[command(hide = true)]
     TestProgram(TestProgram),
+    /// End what a command has started, once the command itself has ended.
+    #[command(hide = true)]
+    WatchRun(WatchRun),
     /// Reach other machines for build scripts.
     #[command(hide = true)]
     RemoteServer(RemoteServer),

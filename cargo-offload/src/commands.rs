@@ -31,6 +31,7 @@ mod toolchain;
 mod vendor;
 mod verify;
 
+use crate::cargo::watch;
 use crate::cli::Command;
 use crate::error::ExitStatus;
 use crate::error::Result;
@@ -53,6 +54,10 @@ pub(crate) fn run(output: &Output, command: &Command) -> Result<ExitStatus> {
         Command::Bench(args) => bench::run(output, args),
         #[cfg(not(feature = "devices"))]
         Command::Test(_) | Command::TestProgram(_) | Command::Bench(_) => Err(no_devices()),
+        Command::WatchRun(args) => {
+            watch::run(args);
+            Ok(ExitStatus::Success)
+        }
         #[cfg(all(feature = "remote", unix))]
         Command::RemoteServer(args) => remote_server::run(args),
         #[cfg(not(all(feature = "remote", unix)))]

@@ -13,6 +13,8 @@ mod error;
 mod files;
 mod machine;
 mod print;
+#[cfg(target_os = "linux")]
+mod processes;
 mod read;
 mod settings;
 mod threads;

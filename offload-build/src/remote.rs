@@ -181,7 +181,12 @@ impl Remote {
             _ => None,
         };
         let asked = server.ask(request, longest);
-        asked.map_err(|error| Error::new(format!("`cargo-offload` does not answer: {error}")))
+        asked.map_err(|error| match error.kind() {
+            std::io::ErrorKind::TimedOut => {
+                Error::new(error.to_string()).with_hint("end that process: the next build starts another")
+            }
+            _ => Error::new(format!("`cargo-offload` does not answer: {error}")),
+        })
     }
 
     #[cfg(not(unix))]

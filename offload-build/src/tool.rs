@@ -127,6 +127,8 @@ impl Server<'_> {
         let log = std::fs::File::create(self.log).map_err(|error| Error::io("write", self.log, error))?;
         let mut command = Command::new(self.program);
         command.args(&self.args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        // Other builds use it too, so that it does not end with this one.
+        command.env(variable::RUN_ID, "");
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command.spawn().map_err(|error| Error::io("run", self.program, error))

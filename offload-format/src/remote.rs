@@ -49,6 +49,8 @@ pub enum Request {
         /// The reply comes after so many seconds in any case.
         seconds: u64,
     },
+    /// Whether the process runs at all: the reply comes at once.
+    Alive,
 }
 
 /// A program and what it loads.

@@ -139,6 +139,8 @@ variables! {
     CACHE_AGE = "OFFLOAD_CACHE_AGE", Cache, [BuildScript],
         "how many days an unused result stays; 90 unless set, `0`: no limit";
 
+    RUN_ID = "OFFLOAD_RUN_ID", Handed, [Subcommand],
+        "the runs of `cargo offload` that a process belongs to, separated by colons: on Linux it ends with each of them";
     PROGRESS = "OFFLOAD_PROGRESS", Handed, [BuildScript], "a file to which a line is appended for each compile";
     VENDOR_DIR = "OFFLOAD_VENDOR_DIR", Handed, [BuildScript], "where `cargo offload vendor` wants images";
     RELOAD_PACKS = "OFFLOAD_RELOAD_PACKS", Handed, [BuildScript],

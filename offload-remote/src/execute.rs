@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use offload_format::remote::{Action, Executed, Reply, Room};
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
 use self::prepared::Prepared;
 pub(crate) use self::refusal::Refusal;
@@ -22,6 +23,7 @@ use self::window::Window;
 use self::worker::Workers;
 use crate::fault::{Fault, Kind, NO_WORKER};
 use crate::files::Files;
+use crate::health::Purpose;
 use crate::notes::Topic;
 use crate::remote::Remote;
 use crate::store::Lookup;
@@ -103,7 +105,7 @@ impl Executor {
                 Topic::Running
             }
             _ => {
-                self.runner.remote.health.failed();
+                self.runner.remote.health.failed(Purpose::Running, Instant::now());
                 Topic::Server
             }
         };
@@ -115,7 +117,7 @@ impl Executor {
         if self.is_refused.load(Ordering::Relaxed) {
             return Err(Refusal::Standing(Topic::Running, "the server refuses commands".to_string()));
         }
-        if !self.runner.remote.health.allows() {
+        if !self.runner.remote.health.allows(Purpose::Running) {
             return Err(Refusal::Standing(
                 Topic::Server,
                 format!("`{}` fails", self.runner.remote.settings.url()),
@@ -128,7 +130,7 @@ impl Executor {
         let prepared =
             Prepared::of(action, self.runner.terms(salt, Lookup::Cache), &self.runner.files).await?;
         let executed = self.runner.outcome(server, &prepared).await?;
-        self.runner.remote.health.succeeded();
+        self.runner.remote.health.succeeded(Purpose::Running);
         Ok(executed)
     }
 }

@@ -45,6 +45,8 @@ pub(crate) struct State {
     pub(crate) updates: bool,
     pub(crate) executes: bool,
     pub(crate) batch: i64,
+    /// Calls that are never answered.
+    pub(crate) hangs: Vec<&'static str>,
     /// Before each answer.
     pub(crate) delay: Duration,
     /// Commands wait until so many are there.
@@ -92,7 +94,7 @@ impl Fake {
 
     /// What each call begins with.
     async fn enter<T>(&self, call: &'static str, request: &Request<T>) -> Result<(), Status> {
-        let (delay, fault) = {
+        let (delay, fault, hangs) = {
             let mut state = self.state();
             state.calls.push(call);
             let is_known = |(name, value): (&str, &str)| {
@@ -102,8 +104,12 @@ impl Fake {
                 return Err(Status::unauthenticated("no credential"));
             }
             let place = state.faults.iter().position(|(name, _)| *name == call);
-            (state.delay, place.map(|place| state.faults.remove(place).1))
+            let hangs = state.hangs.contains(&call);
+            (state.delay, place.map(|place| state.faults.remove(place).1), hangs)
         };
+        if hangs {
+            std::future::pending::<()>().await;
+        }
         tokio::time::sleep(delay).await;
         fault.map_or(Ok(()), |code| Err(Status::new(code, format!("{call} fails"))))
     }
@@ -125,6 +131,7 @@ impl State {
             updates: true,
             executes: true,
             batch: 0,
+            hangs: Vec::new(),
             delay: Duration::ZERO,
             gather: None,
             breaks: 0,

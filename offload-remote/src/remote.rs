@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use offload_format::Hash128;
+use tokio::time::Instant;
 
 use crate::Error;
 use crate::digest::Digest;
 use crate::entry::{self, Entry};
 use crate::fault::{Fault, Kind};
-use crate::health::Health;
+use crate::health::{Health, Purpose};
 use crate::notes::{Notes, Topic};
 use crate::settings::Settings;
 use crate::store::{Blob, Stores};
@@ -29,7 +30,7 @@ pub(crate) struct Remote {
 }
 
 /// Nothing of ours is larger.
-const LARGEST: u64 = offload_format::remote::MAX_MESSAGE - (1 << 20);
+pub(crate) const LARGEST: u64 = offload_format::remote::MAX_MESSAGE - (1 << 20);
 
 impl Remote {
     /// Connects when it is asked something. It needs a runtime of tokio's.
@@ -41,7 +42,7 @@ impl Remote {
         Ok(Remote {
             uploads: Uploads::new(Arc::clone(&stores.store)),
             stores,
-            health: Health::default(),
+            health: Health::new(settings.timeout()),
             notes: Arc::default(),
             stores_results: AtomicBool::new(settings.uploads()),
             settings,
@@ -50,16 +51,18 @@ impl Remote {
 
     /// The result under `key`, if there is one that is sound as far as its digest tells.
     pub(crate) async fn get(&self, key: Hash128) -> Option<Bytes> {
-        if !self.health.allows() {
+        if !self.health.allows(Purpose::Reading) {
             return None;
         }
+        let begun = Instant::now();
         match self.look_up(&Entry::of(key).action).await {
             Ok(found) => {
-                self.health.succeeded();
+                self.health.succeeded(Purpose::Reading);
                 found
             }
             Err(fault) => {
-                self.failed(&fault);
+                self.health.failed(Purpose::Reading, begun);
+                self.tell(&fault);
                 None
             }
         }
@@ -67,11 +70,12 @@ impl Remote {
 
     /// Stores a result.
     pub(crate) async fn put(&self, key: Hash128, stored: Bytes) {
-        if !self.stores_results() || !self.health.allows() {
+        if !self.stores_results() || !self.health.allows(Purpose::Storing) {
             return;
         }
+        let begun = Instant::now();
         match self.store(key, stored).await {
-            Ok(()) => self.health.succeeded(),
+            Ok(()) => self.health.succeeded(Purpose::Storing),
             Err(fault) if fault.kind == Kind::Denied => {
                 self.stores_results.store(false, Ordering::Relaxed);
                 self.notes.keep(Topic::Storing, || self.not_stored(&fault));
@@ -80,7 +84,7 @@ impl Remote {
                 let topic = match fault.kind {
                     // One reason is enough, also if a request of another kind meets it first.
                     Kind::Transient => {
-                        self.health.failed();
+                        self.health.failed(Purpose::Storing, begun);
                         Topic::Server
                     }
                     // What a server does not take, one file say, is no reason not to ask it for others.
@@ -97,8 +101,7 @@ impl Remote {
     }
 
     /// A request has failed for good; the user hears of the first.
-    fn failed(&self, fault: &Fault) {
-        self.health.failed();
+    fn tell(&self, fault: &Fault) {
         self.notes
             .keep(Topic::Server, || fault.text(&format!("no results come from `{}`", self.settings.url())));
     }

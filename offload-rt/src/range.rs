@@ -14,9 +14,11 @@ const MOST_ITEMS: u64 = i64::MAX as u64;
 /// let range = NdRange::new(&[1024, 64], &[16, 16])?;
 /// assert_eq!((range.groups(), range.group_count()), ([64, 4, 1], 256));
 /// assert!(NdRange::new(&[1000], &[16]).is_err());
+/// // A launch over it succeeds, and runs nothing.
+/// assert!(NdRange::linear(0, 256)?.is_empty());
 /// # Ok::<(), offload_rt::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NdRange {
     dimensions: u32,
     global: [u64; 3],
@@ -28,11 +30,12 @@ pub struct NdRange {
 }
 
 impl NdRange {
-    /// `global` work-items in groups of `local`, in one to three dimensions.
+    /// `global` work-items in groups of `local`, in one to three dimensions. A size of `global` may be zero: a launch over
+    /// such a range succeeds, and runs nothing.
     ///
     /// # Errors
-    /// The dimensions differ or are none or more than three, a size is zero, `local` does not divide `global`, or
-    /// there are more than 2⁶³ work-items.
+    /// The dimensions differ or are none or more than three, a size of `local` is zero, `local` does not divide `global`,
+    /// or there are more than 2⁶³ work-items.
     pub fn new(global: &[u64], local: &[u64]) -> Result<NdRange, Error> {
         let dimensions = u32::try_from(global.len()).unwrap_or(u32::MAX);
         if !(1..=3).contains(&dimensions) || global.len() != local.len() {
@@ -47,6 +50,7 @@ impl NdRange {
             })?;
         }
         let items = global.iter().try_fold(1u64, |product, size| product.checked_mul(*size));
+        let items = if global.contains(&0) { Some(0) } else { items };
         if items.is_none_or(|items| items > MOST_ITEMS) {
             return Err(refused(format!("global size {global:?} is more than 2^63 work-items")));
         }
@@ -64,12 +68,15 @@ impl NdRange {
     /// ```
     ///
     /// # Errors
-    /// A size is zero, or there are more than 2⁶³ work-items.
+    /// `group` is zero, or there are more than 2⁶³ work-items.
     #[inline]
     pub fn linear(items: u64, group: u64) -> Result<NdRange, Error> {
-        let groups = if group == 0 { 0 } else { items.div_ceil(group) };
+        if group == 0 {
+            return Err(no_groups(items, group));
+        }
+        let groups = items.div_ceil(group);
         match groups.checked_mul(group) {
-            Some(global @ 1..=MOST_ITEMS) => Ok(NdRange {
+            Some(global @ 0..=MOST_ITEMS) => Ok(NdRange {
                 dimensions: 1,
                 global: [global, 1, 1],
                 local: [group, 1, 1],
@@ -145,7 +152,13 @@ impl NdRange {
     /// All work-groups.
     #[inline]
     pub fn group_count(&self) -> u64 {
-        self.groups().iter().product()
+        if self.is_empty() { 0 } else { self.groups.iter().product() }
+    }
+
+    /// Whether it has no work-items.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.groups.contains(&0)
     }
 
     /// The work-items of one work-group.
@@ -155,10 +168,10 @@ impl NdRange {
     }
 }
 
-/// How many groups of `local` are `global`, if it is a multiple and not zero.
+/// How many groups of `local` are `global`, if it is a multiple.
 fn whole_groups(global: u64, local: u64) -> Option<u64> {
     let groups = global.checked_div(local)?;
-    (groups != 0 && groups.checked_mul(local) == Some(global)).then_some(groups)
+    (groups.checked_mul(local) == Some(global)).then_some(groups)
 }
 
 fn padded(sizes: &[u64], with: u64) -> [u64; 3] {
@@ -186,7 +199,7 @@ mod tests {
             (&[], &[]),
             (&[1, 1, 1, 1], &[1, 1, 1, 1]),
             (&[4, 4], &[4]),
-            (&[0], &[1]),
+            (&[0], &[0]),
             (&[4], &[0]),
             (&[6], &[4]),
             (&[max], &[1]),
@@ -207,16 +220,32 @@ mod tests {
             let linear = NdRange::linear(items, group).ok();
             assert_eq!(linear, range.map(|global| NdRange::new(&[global], &[group]).unwrap()));
         }
-        for (items, group) in [(0, 4), (4, 0), (0, 0), (u64::MAX, 2), (1 << 63, 1), (1, u64::MAX)] {
+        for (items, group) in [(4, 0), (0, 0), (u64::MAX, 2), (1 << 63, 1), (1, u64::MAX)] {
             assert!(NdRange::linear(items, group).is_err(), "{items} {group}");
         }
     }
 
     #[test]
+    fn a_range_may_be_empty() {
+        let max = u64::MAX;
+        for (global, local) in [
+            (&[0][..], &[64][..]),
+            (&[0, 8], &[4, 4]),
+            (&[8, 0, 8], &[1, 2, 4]),
+            (&[max, max, 0], &[1, 1, 1]),
+        ] {
+            let range = NdRange::new(global, local).unwrap();
+            assert!(range.is_empty() && range.group_count() == 0, "{global:?} {local:?}");
+        }
+        assert_eq!(NdRange::linear(0, 64).unwrap(), NdRange::new(&[0], &[64]).unwrap());
+        assert!(!NdRange::linear(1, 64).unwrap().is_empty());
+    }
+
+    #[test]
     fn offsets_are_checked() {
         let range = NdRange::new(&[8, 8], &[4, 2]).unwrap();
-        assert_eq!(range.clone().with_offset(&[1, 2]).unwrap().offset(), [1, 2, 0]);
-        assert!(range.clone().with_offset(&[1]).is_err());
+        assert_eq!(range.with_offset(&[1, 2]).unwrap().offset(), [1, 2, 0]);
+        assert!(range.with_offset(&[1]).is_err());
         assert!(range.with_offset(&[0, u64::MAX - 7]).is_err());
     }
 }

@@ -8,7 +8,7 @@ use cargo_metadata::{Artifact, Message, Metadata, TargetKind};
 #[cfg(feature = "devices")]
 use serde::{Deserialize, Serialize};
 
-use crate::cargo::graph;
+use crate::cargo::graph::{self, BuildPlace};
 use crate::cargo::process::Cargo;
 use crate::cli;
 use crate::error::{Error, Result};
@@ -60,7 +60,8 @@ pub(crate) fn built(
 ) -> Result<PathBuf> {
     let Project { options, metadata } = project;
     let cargo = Cargo::new("build").args(["--message-format", "json-render-diagnostics"]);
-    let cargo = cargo.in_workspace(metadata, options.package.target_dir.as_deref());
+    let place = BuildPlace { metadata, target_dir: options.package.target_dir.as_deref() };
+    let cargo = graph::in_workspace(cargo, &options.package.project, place);
     let artifacts = artifacts(prepare(cargo.args(options.args()).spoken_as(output)))?;
     choose(metadata, &options.package.project, &artifacts)
 }

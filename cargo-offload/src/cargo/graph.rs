@@ -98,8 +98,39 @@ pub(crate) enum RootPackage<'a> {
 /// Cargo with its options, in the workspace that they name.
 pub(crate) fn cargo(verb: &'static str, options: &cli::Cargo) -> Result<Cargo> {
     let metadata = metadata(&options.package.project, Depth::Members)?;
-    let target_dir = options.package.target_dir.as_deref();
-    Ok(Cargo::new(verb).args(options.args()).in_workspace(&metadata, target_dir))
+    let place = BuildPlace { metadata: &metadata, target_dir: options.package.target_dir.as_deref() };
+    Ok(in_workspace(Cargo::new(verb).args(options.args()), &options.package.project, place))
+}
+
+/// A workspace, and the directory for what cargo builds, if the command line names one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BuildPlace<'a> {
+    pub(crate) metadata: &'a Metadata,
+    pub(crate) target_dir: Option<&'a Path>,
+}
+
+/// `cargo`, which tells build scripts of dependencies where the workspace is, if the directory that it builds in does not.
+///
+/// Where none of them asks, the environment is that of cargo alone, so that builds by both run each build script once.
+pub(crate) fn in_workspace(cargo: Cargo, project: &cli::Project, place: BuildPlace<'_>) -> Cargo {
+    let BuildPlace { metadata, target_dir } = place;
+    let build = metadata.build_directory.as_ref().unwrap_or(&metadata.target_directory);
+    let is_around = target_dir.is_none() && build.starts_with(&metadata.workspace_root);
+    if is_around || !has_kernels_elsewhere(project) {
+        return cargo;
+    }
+    cargo.in_workspace(metadata.workspace_root.as_std_path())
+}
+
+/// Whether a dependency has kernels that is no part of the workspace: its build script does not find the workspace by
+/// itself. What cargo cannot tell may be so.
+fn has_kernels_elsewhere(project: &cli::Project) -> bool {
+    let Ok(metadata) = metadata(project, Depth::Dependencies) else { return true };
+    let is_inside = |package: &Package| {
+        let is_member = metadata.workspace_members.contains(&package.id);
+        is_member && package.manifest_path.starts_with(&metadata.workspace_root)
+    };
+    metadata.packages.iter().any(|package| has_kernels(package) && !is_inside(package))
 }
 
 /// The package that `root` says, or else the one that cargo would build here.

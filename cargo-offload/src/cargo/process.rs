@@ -1,13 +1,13 @@
-//! Running cargo: the only module that starts processes.
+//! Running cargo.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use cargo_metadata::Metadata;
 use offload_format::variable;
 
+use crate::cargo::watch::{self, Watch};
 use crate::cli::MessageFormat;
 use crate::error::{Error, Result};
 use crate::print::choice::Verbosity;
@@ -29,6 +29,7 @@ impl Cargo {
         if let (None, Ok(program)) = (std::env::var_os(variable::CARGO_OFFLOAD), std::env::current_exe()) {
             command.env(variable::CARGO_OFFLOAD, program);
         }
+        command.env(variable::RUN_ID, watch::value_for_children());
         Cargo { command, verb }
     }
 
@@ -71,15 +72,13 @@ impl Cargo {
         self
     }
 
-    /// Tells build scripts of dependencies where the workspace is, if the directory that cargo builds in does not.
-    pub(crate) fn in_workspace(self, metadata: &Metadata, target_dir: Option<&Path>) -> Cargo {
-        let build = metadata.build_directory.as_ref().unwrap_or(&metadata.target_directory);
-        let is_told = std::env::var_os(variable::WORKSPACE).is_some();
-        if is_told || (target_dir.is_none() && build.starts_with(&metadata.workspace_root)) {
+    /// Tells build scripts of dependencies where the workspace is.
+    pub(crate) fn in_workspace(self, root: &Path) -> Cargo {
+        if std::env::var_os(variable::WORKSPACE).is_some() {
             return self;
         }
         // To the byte what cargo makes of the setting of `init`: another value would run build scripts again.
-        self.env(variable::WORKSPACE, metadata.workspace_root.join("."))
+        self.env(variable::WORKSPACE, root.join("."))
     }
 
     /// The triple of this machine, as this cargo was built for it.
@@ -113,14 +112,14 @@ impl Cargo {
     /// # Errors
     /// It cannot be started, or fails, and then has said why itself.
     pub(crate) fn run(mut self) -> Result<()> {
-        let status = self.command.status().map_err(|error| self.cannot_start(&error))?;
-        self.judge(status)
+        let mut running = self.spawn()?;
+        self.end(&mut running)
     }
 
     /// Runs cargo to its end; how that was is for the caller to judge.
     pub(crate) fn status(mut self) -> Result<u8> {
-        let status = self.command.status().map_err(|error| self.cannot_start(&error))?;
-        Ok(code(status))
+        let mut running = self.spawn()?;
+        running.child.wait().map(code).map_err(|error| self.cannot_start(&error))
     }
 
     /// Leaves standard output to this command's own messages, where scripts read them.
@@ -148,34 +147,36 @@ impl Cargo {
 
     /// Starts cargo, which shares this process's terminal.
     pub(crate) fn start(mut self) -> Result<Running> {
-        Ok(Running(self.spawn()?))
+        self.spawn()
     }
 
     /// Runs cargo and hands its standard output to `read`.
     pub(crate) fn read<T>(mut self, read: impl FnOnce(&mut dyn Read) -> Result<T>) -> Result<T> {
         self.command.stdout(Stdio::piped());
-        let mut child = self.spawn()?;
-        let outcome = child.stdout.take().map(|pipe| read(&mut BufReader::new(pipe)));
-        self.end(child)?;
+        let mut running = self.spawn()?;
+        let outcome = running.child.stdout.take().map(|pipe| read(&mut BufReader::new(pipe)));
+        self.end(&mut running)?;
         outcome.unwrap_or_else(|| Err(Error::usage("cargo has no standard output")))
     }
 
     /// Runs cargo and hands its standard error to `watch`.
     pub(crate) fn watch(mut self, watch: impl FnOnce(&mut dyn Read)) -> Result<()> {
         self.command.stderr(Stdio::piped());
-        let mut child = self.spawn()?;
-        if let Some(pipe) = child.stderr.take() {
+        let mut running = self.spawn()?;
+        if let Some(pipe) = running.child.stderr.take() {
             watch(&mut BufReader::new(pipe));
         }
-        self.end(child)
+        self.end(&mut running)
     }
 
-    fn spawn(&mut self) -> Result<Child> {
-        self.command.spawn().map_err(|error| self.cannot_start(&error))
+    fn spawn(&mut self) -> Result<Running> {
+        let watch = Watch::start();
+        let child = self.command.spawn().map_err(|error| self.cannot_start(&error))?;
+        Ok(Running { child, _watch: watch })
     }
 
-    fn end(&self, mut child: Child) -> Result<()> {
-        let status = child.wait().map_err(|error| self.cannot_start(&error))?;
+    fn end(&self, running: &mut Running) -> Result<()> {
+        let status = running.child.wait().map_err(|error| self.cannot_start(&error))?;
         self.judge(status)
     }
 
@@ -189,14 +190,17 @@ impl Cargo {
     }
 }
 
-/// A program that cargo runs. It ends with this.
+/// A program that cargo runs. It ends with this, and with this process.
 #[derive(Debug)]
-pub(crate) struct Running(Child);
+pub(crate) struct Running {
+    child: Child,
+    _watch: Watch,
+}
 
 impl Running {
     /// What it has ended with, once it has.
     pub(crate) fn ended(&mut self) -> Result<Option<u8>> {
-        let status = self.0.try_wait();
+        let status = self.child.try_wait();
         let status = status.map_err(|error| Error::io("wait for", Path::new("cargo"), &error))?;
         Ok(status.map(code))
     }
@@ -205,8 +209,8 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         // Where it has ended, there is nothing to do.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

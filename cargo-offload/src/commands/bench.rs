@@ -13,7 +13,8 @@ use offload_rt::test::TestDevice;
 use tempfile::NamedTempFile;
 
 use self::time::Said;
-use crate::cargo::graph::{self, Depth};
+use super::test::leftovers;
+use crate::cargo::graph::{self, BuildPlace, Depth};
 use crate::cargo::process::Cargo;
 use crate::cargo::progress;
 use crate::cli;
@@ -29,7 +30,9 @@ pub(super) fn run(output: &Output, args: &cli::Bench) -> Result<ExitStatus> {
     let cargo = || {
         let benches = names.iter().flat_map(|name| ["--bench", name]);
         let cargo = Cargo::new("bench").args(args.cargo_args()).args(benches);
-        cargo.in_workspace(&metadata, args.cargo.package.target_dir.as_deref())
+        let package = &args.cargo.package;
+        let place = BuildPlace { metadata: &metadata, target_dir: package.target_dir.as_deref() };
+        graph::in_workspace(cargo, &package.project, place)
     };
     // With a bar for kernels, so that what comes after it is about benchmarks alone.
     progress::run(output, cargo().args(["--no-run"]))?;
@@ -73,7 +76,9 @@ fn on_device(output: &Output, cargo: Cargo, device: &TestDevice) -> Result<Vec<S
     let failed = |error| Error::io("write to", Path::new("the temporary directory"), &error);
     let file = NamedTempFile::new().map_err(failed)?;
     let cargo = cargo.env(variable::TEST_DEVICE, device.label()).env(variable::TEST_RESULTS, file.path());
-    let code = cargo.prints_as(output).status()?;
+    let code = cargo.prints_as(output).status();
+    leftovers::end(variable::TEST_RESULTS, file.path());
+    let code = code?;
     let text =
         std::fs::read_to_string(file.path()).map_err(|error| Error::io("read", file.path(), &error))?;
     let mut said = time::read(&text);

@@ -7,6 +7,7 @@
 
 mod event;
 mod junit;
+pub(super) mod leftovers;
 mod nextest;
 mod outcome;
 mod place;
@@ -27,7 +28,7 @@ use self::place::{Place, Watcher};
 use self::plan::{Folder, Plan, Starter};
 use self::sanitize::Lacking;
 use self::verdict::Verdict;
-use crate::cargo::graph::{self, Depth};
+use crate::cargo::graph::{self, BuildPlace, Depth};
 use crate::cargo::process::Cargo;
 use crate::cargo::{artifact, progress};
 use crate::cli;
@@ -98,7 +99,9 @@ fn cargo(args: &cli::Test, metadata: &Metadata) -> Cargo {
 fn handed(cargo: Cargo, args: &cli::Test, metadata: &Metadata) -> Cargo {
     let cargo = cargo.args(args.selection());
     let cargo = if args.running.sanitize { cargo.env(variable::SANITIZE, "1") } else { cargo };
-    cargo.in_workspace(metadata, args.cargo.package.target_dir.as_deref())
+    let package = &args.cargo.package;
+    let place = BuildPlace { metadata, target_dir: package.target_dir.as_deref() };
+    graph::in_workspace(cargo, &package.project, place)
 }
 
 /// What the programs with tests are told: which of their tests to run.

@@ -83,20 +83,17 @@ mod tests {
 
     use super::*;
 
-    fn mode(path: &Path) -> u32 {
-        metadata(path).unwrap().permissions().mode() & 0o777
-    }
-
     #[test]
     fn a_directory_is_for_this_user_alone() {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("own");
+        let mode = || metadata(&path).unwrap().permissions().mode() & 0o777;
         open(&path).unwrap();
-        assert_eq!(mode(&path), 0o700);
+        assert_eq!(mode(), 0o700);
         // As an earlier release has made it, where others may read.
         set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
         open(&path).unwrap();
-        assert_eq!(mode(&path), 0o700);
+        assert_eq!(mode(), 0o700);
     }
 
     #[test]

@@ -87,12 +87,12 @@ impl<'k> Solver<'k> {
         let (x, residual) = (&mut self.x, &mut self.residual);
         // SAFETY: as above.
         unsafe {
-            self.kernels.step_along(stream, &range, scalars, old, direction, image, x, residual, self.len)?;
+            self.kernels.step_along(stream, range, scalars, old, direction, image, x, residual, self.len)?;
         }
         self.square_of_residual(new)?;
         let (scalars, residual, direction) = (&self.scalars, &self.residual, &mut self.direction);
         // SAFETY: as above.
-        unsafe { self.kernels.turn(&self.stream, &range, scalars, new, old, residual, direction, self.len) }
+        unsafe { self.kernels.turn(&self.stream, range, scalars, new, old, residual, direction, self.len) }
     }
 
     /// `direction . image`

@@ -63,8 +63,8 @@ fn filter(device: &Device, image: &Image) -> Result<(Image, Duration), Error> {
     // SAFETY: the buffers have a value for each pixel, and the kernels compare with width and height; the local memory
     // is as large as the kernel says.
     unsafe {
-        kernels.blur(&stream, &range, &original, &mut blurred, width, height, tile, rows)?;
-        kernels.edges(&stream, &range, &blurred, &mut edges, width, height)?;
+        kernels.blur(&stream, range, &original, &mut blurred, width, height, tile, rows)?;
+        kernels.edges(&stream, range, &blurred, &mut edges, width, height)?;
     }
     let time = stream.record()?.since(&start)?;
     Ok((Image { width: image.width, height: image.height, pixels: stream.download(&edges)? }, time))

@@ -27,6 +27,8 @@ pub(super) struct Server {
 
 /// Longer than any reply but that of a command takes: the process has limits of its own, which come first.
 const LONGEST_REPLY: Duration = Duration::from_secs(180);
+/// After so long without a byte the process is asked whether it runs at all, and has as long to say so.
+const SILENCE: Duration = Duration::from_secs(5);
 /// A process that was just started listens after so long at most.
 const LONGEST_START: Duration = Duration::from_secs(10);
 
@@ -72,20 +74,13 @@ impl Server {
             Some(stream) => stream,
             None => self.socket.connect()?,
         };
-        let limit = longest.unwrap_or_default().checked_add(LONGEST_REPLY);
-        stream.set_read_timeout(limit)?;
-        let message = request.to_bytes();
-        stream.write_all(&(message.len() as u64).to_le_bytes())?;
-        stream.write_all(&message)?;
-        let mut size = [0; 8];
-        stream.read_exact(&mut size)?;
-        let size = u64::from_le_bytes(size);
-        if size > MAX_MESSAGE {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "the reply is too long"));
-        }
-        let mut reply = Vec::new();
-        (&mut stream).take(size).read_to_end(&mut reply)?;
-        let reply = Reply::from_bytes(&reply).map_err(io::Error::other)?;
+        let deadline = longest
+            .unwrap_or_default()
+            .checked_add(LONGEST_REPLY)
+            .and_then(|limit| Instant::now().checked_add(limit));
+        stream.set_read_timeout(Some(SILENCE))?;
+        stream.set_write_timeout(Some(SILENCE))?;
+        let reply = exchange(&mut Patient { stream: &mut stream, socket: &self.socket, deadline }, request)?;
         self.idle().push(stream);
         Ok(reply)
     }
@@ -93,6 +88,73 @@ impl Server {
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<UnixStream>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Sends `request`, and takes the reply.
+fn exchange(stream: &mut (impl Read + Write), request: &Request) -> io::Result<Reply> {
+    let message = request.to_bytes();
+    stream.write_all(&(message.len() as u64).to_le_bytes())?;
+    stream.write_all(&message)?;
+    let mut size = [0; 8];
+    stream.read_exact(&mut size)?;
+    let size = u64::from_le_bytes(size);
+    if size > MAX_MESSAGE {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the reply is too long"));
+    }
+    let mut reply = Vec::new();
+    stream.take(size).read_to_end(&mut reply)?;
+    Reply::from_bytes(&reply).map_err(io::Error::other)
+}
+
+/// A connection on which a reply may take long, as long as the process runs at all.
+struct Patient<'a> {
+    stream: &'a mut UnixStream,
+    socket: &'a Socket,
+    deadline: Option<Instant>,
+}
+
+impl Patient<'_> {
+    /// Repeats `step` while nothing comes and the process runs.
+    fn patiently<T>(&mut self, mut step: impl FnMut(&mut UnixStream) -> io::Result<T>) -> io::Result<T> {
+        loop {
+            match step(self.stream) {
+                Err(error) if is_silence(&error) => self.check()?,
+                done => return done,
+            }
+        }
+    }
+
+    fn check(&self) -> io::Result<()> {
+        let late = |text: String| Err(io::Error::new(io::ErrorKind::TimedOut, text));
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return late(format!("{} gives no reply", self.socket.shown()));
+        }
+        match self.socket.is_alive() {
+            true => Ok(()),
+            false => late(format!("{} was stopped, or hangs", self.socket.shown())),
+        }
+    }
+}
+
+impl Read for Patient<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.patiently(|stream| stream.read(buffer))
+    }
+}
+
+impl Write for Patient<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.patiently(|stream| stream.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+/// What a socket says whose limit of time is over.
+fn is_silence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
 /// Where a process listens.
@@ -121,6 +183,27 @@ impl Socket {
             false => UnixStream::connect(format!("/proc/self/fd/{}/{}", self.open.as_raw_fd(), self.name)),
         }
     }
+
+    /// Whether the process answers a question that takes it no time. One that is gone ends the connection, which tells more.
+    fn is_alive(&self) -> bool {
+        let ask = || {
+            let mut stream = self.connect()?;
+            stream.set_read_timeout(Some(SILENCE))?;
+            stream.set_write_timeout(Some(SILENCE))?;
+            exchange(&mut stream, &Request::Alive)
+        };
+        !ask().is_err_and(|error: io::Error| is_silence(&error))
+    }
+
+    /// The process, by the number that it has left in its lock.
+    fn shown(&self) -> String {
+        let lock = self.directory.join(format!("{}.lock", self.name));
+        let number = std::fs::read_to_string(lock).ok().and_then(|text| text.trim().parse::<u32>().ok());
+        match number {
+            Some(number) => format!("process {number} (`cargo-offload offload remote-server`)"),
+            None => "the process `cargo-offload offload remote-server`".to_string(),
+        }
+    }
 }
 
 /// `cargo-offload`.
@@ -135,4 +218,67 @@ pub(super) fn program(context: &Context) -> Result<PathBuf> {
         Error::new("`cargo-offload` is not in PATH")
             .with_hint("cargo install cargo-offload --features remote")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    fn server(directory: &Path) -> Server {
+        let open = File::open(directory).unwrap();
+        let socket = Socket { directory: directory.to_path_buf(), open, name: "s.sock".into() };
+        Server { socket, idle: Mutex::default() }
+    }
+
+    fn answer(stream: &mut UnixStream, reply: &Reply) {
+        let bytes = reply.to_bytes();
+        stream.write_all(&(bytes.len() as u64).to_le_bytes()).unwrap();
+        stream.write_all(&bytes).unwrap();
+    }
+
+    fn request(stream: &mut UnixStream) -> Request {
+        let mut size = [0; 8];
+        stream.read_exact(&mut size).unwrap();
+        let mut bytes = vec![0; usize::try_from(u64::from_le_bytes(size)).unwrap()];
+        stream.read_exact(&mut bytes).unwrap();
+        Request::from_bytes(&bytes).unwrap()
+    }
+
+    #[test]
+    fn a_process_that_does_nothing_is_named_after_a_while() {
+        let directory = tempfile::tempdir().unwrap();
+        // The system takes connections for it, as for a process that was stopped.
+        let _listener = UnixListener::bind(directory.path().join("s.sock")).unwrap();
+        std::fs::write(directory.path().join("s.sock.lock"), "4711").unwrap();
+        let server = server(directory.path());
+        let start = Instant::now();
+        // Longer than what the system keeps of a message.
+        let put = Request::Put { key: Hash128([1; 16]), stored: vec![0; 8 << 20] };
+        for request in [Request::Get { key: Hash128([1; 16]) }, put] {
+            let error = server.ask(&request, Some(Duration::from_secs(3600))).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+            assert!(error.to_string().contains("process 4711"), "{error}");
+        }
+        assert!(start.elapsed() < 6 * SILENCE, "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn a_reply_may_take_longer_where_the_process_runs() {
+        let directory = tempfile::tempdir().unwrap();
+        let listener = UnixListener::bind(directory.path().join("s.sock")).unwrap();
+        let process = thread::spawn(move || {
+            let (mut first, _) = listener.accept().unwrap();
+            let asked = request(&mut first);
+            let (mut second, _) = listener.accept().unwrap();
+            assert_eq!(request(&mut second), Request::Alive);
+            answer(&mut second, &Reply::Accepted);
+            answer(&mut first, &Reply::Found(vec![7]));
+            asked
+        });
+        let get = Request::Get { key: Hash128([1; 16]) };
+        assert_eq!(server(directory.path()).ask(&get, None).unwrap(), Reply::Found(vec![7]));
+        assert_eq!(process.join().unwrap(), get);
+    }
 }

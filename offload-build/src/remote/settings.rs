@@ -72,6 +72,7 @@ impl RemoteSettings {
             let _ = writeln!(rest, "{key} = {line}");
         }
         let url = table.required("url")?.str()?;
+        check_public(url)?;
         Ok(RemoteSettings {
             url: if url.contains("://") { url.to_string() } else { absolute(url, directory) },
             execute: table.optional("execute", Value::bool)?.unwrap_or(false),
@@ -98,6 +99,7 @@ impl RemoteSettings {
         if text == "0" {
             return Ok(None);
         }
+        check_public(&text)?;
         let usual = RemoteSettings {
             url: String::new(),
             execute: false,
@@ -114,6 +116,33 @@ impl RemoteSettings {
         let RemoteSettings { execute, upload, jobs, rest, .. } = self;
         format!("url = {}\nexecute = {execute}\nupload = {upload}\njobs = {jobs}\n{rest}", quoted(&self.url))
     }
+}
+
+/// A URL is shown to users, and stands among the arguments of a process, which all users of a machine see.
+///
+/// # Errors
+/// It has a part that may be a secret: a user with a password, or a query. The message does not show it.
+fn check_public(url: &str) -> Result<()> {
+    let Some((scheme, rest)) = url.split_once("://").filter(|(scheme, _)| *scheme != "file") else {
+        return Ok(());
+    };
+    let (before, query) = match rest.split_once(['?', '#']) {
+        Some((before, _)) => (before, true),
+        None => (rest, false),
+    };
+    let (authority, path) = before.split_at(before.find('/').unwrap_or(before.len()));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let what = match (host == authority, query) {
+        (true, false) => return Ok(()),
+        (false, _) => "a user name or password",
+        (true, true) => "a query",
+    };
+    let message =
+        format!("the URL `{scheme}://{host}{path}` of `remote` has {what} in it, which others would see");
+    Err(Error::new(message).with_hint(match scheme {
+        "s3" => "give AWS's credentials by its variables or in `~/.aws/credentials`",
+        _ => "give credentials by `headers`, as `headers = { authorization = { env = \"BUILD_TOKEN\" } }`",
+    }))
 }
 
 /// A table with `write` of each of its values, on one line.
@@ -192,6 +221,20 @@ mod tests {
             let error = read(text).unwrap_err().to_string();
             assert!(error.contains(part) && !error.contains("unwrap"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_secret_in_the_url_is_refused_and_not_shown() {
+        for url in ["https://h/c?token=hidden", "http://me:hidden@h/c", "grpc://h#hidden", "s3://b/p?hidden"]
+        {
+            let read = read(&format!("remote = {{ url = '{url}' }}")).unwrap_err();
+            let variable = RemoteSettings::overridden(None, Some(url.into())).unwrap_err();
+            for error in [read, variable] {
+                assert!(!error.to_string().contains("hidden") && error.hint().is_some(), "{error}");
+            }
+        }
+        // Names of folders have any characters.
+        assert_eq!(read("remote = { url = '/a?b@c' }").unwrap().url, "/a?b@c");
     }
 
     #[test]

@@ -33,6 +33,7 @@ impl Request {
                 out.byte(4);
                 out.extend_from_slice(&seconds.to_le_bytes());
             }
+            Request::Alive => out.byte(5),
         }
         out
     }
@@ -49,6 +50,7 @@ impl Request {
             2 => Request::Execute(Action::take(&mut fields)?),
             3 => Request::Identify(Program::take(&mut fields)?),
             4 => Request::Flush { seconds: fields.number()? },
+            5 => Request::Alive,
             kind => return Err(unknown_kind(kind)),
         };
         fields.end()?;

@@ -36,6 +36,7 @@ fn requests() -> Vec<Request> {
         Request::Execute(Action { programs: Vec::new(), inputs: Vec::new(), ..action() }),
         Request::Identify(program()),
         Request::Flush { seconds: 10 },
+        Request::Alive,
     ]
 }
 

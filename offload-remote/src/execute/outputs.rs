@@ -8,6 +8,7 @@ use offload_format::remote::{Executed, Origin, OutputFile};
 use crate::api::{self, ActionResult};
 use crate::digest::Digest;
 use crate::fault::Fault;
+use crate::remote::LARGEST;
 use crate::store::Store;
 
 /// Something that came with the result, or is fetched by its digest.
@@ -30,17 +31,22 @@ pub(super) async fn fetch(
         Part::of(result.stdout_raw, result.stdout_digest),
         Part::of(result.stderr_raw, result.stderr_digest),
     ];
+    // Names that were not asked for, links and directories are nothing that anyone reads.
     let mut files: HashMap<String, api::OutputFile> =
         result.output_files.into_iter().map(|file| (file.path.clone(), file)).collect();
     let mut paths = Vec::new();
     for path in wanted {
         if let Some(file) = files.remove(path) {
             paths.push(path.clone());
-            if file.digest.is_none() {
+            if Digest::from_message(file.digest.as_ref()).is_none() {
                 return Ok(None);
             }
             parts.push(Part::of(file.contents, file.digest));
         }
+    }
+    // A limit of time grows with the size that is claimed.
+    if parts.iter().filter_map(|part| part.digest).any(|digest| digest.size > LARGEST) {
+        return Ok(None);
     }
     let Some(contents) = complete(store, parts).await? else { return Ok(None) };
     let mut contents = contents.into_iter().map(Vec::from);

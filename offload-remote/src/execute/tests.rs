@@ -4,6 +4,7 @@ use offload_format::remote::{Input, Origin, Program, Source};
 use tonic::Code;
 
 use super::*;
+use crate::api;
 use crate::fake::Fake;
 
 fn executor(fake: &Fake, rest: &str) -> Arc<Executor> {
@@ -123,6 +124,58 @@ async fn a_result_that_is_damaged_is_made_again() {
     assert_eq!(fake.count("run"), 4);
 }
 
+/// Of a server that was broken into, say.
+#[tokio::test]
+async fn nothing_that_was_not_asked_for_is_taken_from_a_server() {
+    let fake = Fake::start().await;
+    let executor = executor(&fake, "");
+    let first = executed(&executor, action("a")).await;
+    let key = fake.state().results.keys().next().unwrap().clone();
+    let sound = fake.state().results[&key].clone();
+    let mut hostile = sound.clone();
+    let evil = |path: String| api::OutputFile { path, ..sound.output_files[0].clone() };
+    for path in ["../out", "/out", "/etc/passwd", "work/out", "./out", "out/", "out/../out", "", "missing\0"]
+    {
+        hostile.output_files.push(evil(path.into()));
+    }
+    hostile.output_files.extend((0..100_000).map(|number| evil(format!("{number}/out"))));
+    let link = |path: &str| api::OutputSymlink {
+        path: path.into(),
+        target: "/etc/passwd".into(),
+        ..Default::default()
+    };
+    hostile.output_symlinks = vec![link("out"), link("missing"), link("../missing")];
+    #[expect(deprecated, reason = "older servers send these")]
+    {
+        hostile.output_file_symlinks = vec![link("missing")];
+        hostile.output_directory_symlinks = vec![link("missing")];
+    }
+    hostile.output_directories = vec![api::OutputDirectory {
+        path: "missing".into(),
+        tree_digest: sound.output_files[0].digest.clone(),
+        ..Default::default()
+    }];
+    fake.state().results.insert(key.clone(), hostile);
+    let from_cache = Executed { origin: Origin::Cache, ..first.clone() };
+    assert_eq!(executed(&executor, action("a")).await, from_cache);
+    assert_eq!(fake.count("run"), 1);
+
+    // A size that is claimed takes neither memory nor time; content of another digest is not taken.
+    for (size, content) in [(i64::MAX, &b""[..]), (-1, b""), (1 << 50, b""), (0, b"x")] {
+        let mut hostile = sound.clone();
+        let file = &mut hostile.output_files[0];
+        file.contents = content.to_vec();
+        file.digest.as_mut().unwrap().size_bytes = size;
+        if size >= 0 {
+            hostile.stdout_digest = file.digest.clone();
+        }
+        fake.state().results.insert(key.clone(), hostile);
+        let start = std::time::Instant::now();
+        assert_eq!(executed(&executor, action("a")).await.outputs, first.outputs, "{size}");
+        assert!(start.elapsed() < std::time::Duration::from_secs(10));
+    }
+}
+
 #[tokio::test]
 async fn many_commands_share_their_inputs() {
     let fake = Fake::start().await;
@@ -205,7 +258,7 @@ async fn who_waits_for_a_question_without_an_answer_asks_no_other() {
         assert!(matches!(run.await.unwrap(), Reply::Declined { .. }));
     }
     assert_eq!(fake.count("execute"), 1);
-    executor.runner.remote.health.succeeded();
+    executor.runner.remote.health.succeeded(Purpose::Running);
     assert_eq!(executed(&executor, with_worker("a", "/bin/ls")).await.exit_code, 0);
 }
 
@@ -221,7 +274,7 @@ async fn a_worker_with_another_program_is_of_no_use() {
     assert_eq!(executed(&executor, action("c")).await.exit_code, 0);
     let reason = declined(&executor, with_worker("a", "/bin/no such program")).await;
     assert!(reason.contains("`/bin/no such program`"), "{reason}");
-    assert!(executor.runner.remote.health.allows());
+    assert!(executor.runner.remote.health.allows(Purpose::Reading));
 }
 
 #[tokio::test]
@@ -257,5 +310,5 @@ async fn a_server_that_refuses_commands_is_asked_once_and_gives_results() {
     assert!(declined(&executor, action("a")).await.contains("or set `execute = false`"));
     assert_eq!(declined(&executor, action("b")).await, "");
     assert_eq!(fake.count("execute"), 1);
-    assert!(executor.runner.remote.health.allows());
+    assert!(executor.runner.remote.health.allows(Purpose::Reading));
 }

@@ -119,6 +119,21 @@ async fn a_server_that_does_not_answer_costs_one_limit() {
 }
 
 #[tokio::test]
+async fn a_server_that_stores_and_never_answers_costs_two_limits() {
+    let fake = Fake::start().await;
+    let remote = remote(&fake, "timeout = 1");
+    fake.state().hangs = vec!["result"];
+    let start = std::time::Instant::now();
+    for number in 0..10 {
+        assert_eq!(remote.get(Hash128([number; 16])).await, None);
+        remote.put(Hash128([number; 16]), Bytes::from_static(b"result")).await;
+    }
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+    assert_eq!(fake.count("result"), 2);
+    assert_eq!(remote.notes.take().matches("no answer within 1 s").count(), 1);
+}
+
+#[tokio::test]
 async fn a_server_that_takes_no_results_is_asked_once() {
     let fake = Fake::start().await;
     fake.state().updates = false;
@@ -128,7 +143,7 @@ async fn a_server_that_takes_no_results_is_asked_once() {
     }
     assert_eq!((fake.count("put result"), fake.count("batch update")), (0, 0));
     assert!(one.notes.take().contains("takes no results from this machine\nhint: give a credential"));
-    assert!(one.health.allows());
+    assert!(one.health.allows(Purpose::Storing));
 
     let fake = Fake::start().await;
     fake.state().faults = vec![("put result", Code::PermissionDenied)];

@@ -47,6 +47,7 @@ impl Service {
                 Reply::Accepted
             }
             Request::Flush { seconds } => self.flush(Duration::from_secs(seconds)).await,
+            Request::Alive => Reply::Accepted,
             Request::Execute(action) => self.executor.execute(action).await,
             Request::Identify(program) => self.identify(program).await,
         }

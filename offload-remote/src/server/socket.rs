@@ -1,7 +1,7 @@
 //! The socket: one server listens on it, and only its user may connect.
 
 use std::fs::{self, File, Permissions};
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream as Blocking;
@@ -51,7 +51,10 @@ impl Socket {
             let lock = File::options().create(true).truncate(false).write(true).open(&lock_path);
             let lock = lock.map_err(|error| cannot("open", &lock_path, &error))?;
             match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(Some(Socket { place, _lock: lock })),
+                Ok(()) => {
+                    note_owner(&lock).map_err(|error| cannot("write", &lock_path, &error))?;
+                    return Ok(Some(Socket { place, _lock: lock }));
+                }
                 Err(Errno::WOULDBLOCK) => {}
                 Err(error) => return Err(cannot("lock", &lock_path, &error.into())),
             }
@@ -133,6 +136,12 @@ impl Place {
             _ => path.to_path_buf(),
         }
     }
+}
+
+/// Who finds that this process does not answer can tell which one it is.
+fn note_owner(mut lock: &File) -> io::Result<()> {
+    lock.set_len(0)?;
+    lock.write_all(std::process::id().to_string().as_bytes())
 }
 
 /// Many systems make a group for each user, which may write to whatever the user makes.

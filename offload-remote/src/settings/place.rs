@@ -31,7 +31,7 @@ const HINT: &str = "write `grpc://HOST:PORT`, `grpcs://`, `http://`, `https://`,
 
 impl Place {
     pub(crate) fn parse(url: &str) -> Result<Place, Error> {
-        let refused = |why: &str| Error::new(format!("`url = \"{url}\"` {why}")).hint(HINT);
+        let refused = |why: &str| Error::new(format!("`url = \"{}\"` {why}", shown(url))).hint(HINT);
         let path = url.strip_prefix("file://").unwrap_or(url);
         if Path::new(path).is_absolute() {
             return Ok(Place::Folder(path.into()));
@@ -42,6 +42,13 @@ impl Place {
                 "s3" => "give AWS's credentials by its variables or in `~/.aws/credentials`",
                 _ => "give credentials by `headers`, from the environment or a file",
             }));
+        }
+        // A query holds a token where it holds anything, and a URL is shown to users and stands among arguments.
+        if let Some((before, _)) = rest.split_once(['?', '#']) {
+            return Err(Error::new(format!(
+                "`url = \"{scheme}://{before}\"` goes on with a query, which `remote` does not take"
+            ))
+            .hint("give a token by `headers`, from the environment or a file"));
         }
         if scheme == "s3" {
             return Bucket::parse(rest).map(Place::S3).ok_or_else(|| {
@@ -67,6 +74,12 @@ impl Place {
         }
         Ok(if is_grpc { Place::Grpc(uri) } else { Place::Http(uri) })
     }
+}
+
+/// A URL without what may be a secret: a password before the host, and what begins with a query.
+fn shown(url: &str) -> &str {
+    let before = url.split(['?', '#']).next().unwrap_or_default();
+    before.rsplit('@').next().unwrap_or_default()
 }
 
 impl Bucket {

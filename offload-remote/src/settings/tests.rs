@@ -88,10 +88,24 @@ fn a_credential_in_the_text_is_refused_and_not_shown() {
 }
 
 #[test]
-fn the_password_in_a_url_is_not_shown() {
-    for url in ["http://me:secret@host", "s3://me:secret@host", "ftp://me:secret@host"] {
-        assert!(!refused(&format!("url = \"{url}\"")).contains("secret"));
+fn the_secret_in_a_url_is_not_shown() {
+    for url in [
+        "http://me:secret@host",
+        "s3://me:secret@host",
+        "ftp://me:secret@host",
+        "me:secret@host",
+        "http://host/cache?token=secret",
+        "https://host/cache/?token=secret",
+        "https://host?secret",
+        "grpcs://host#secret",
+        "s3://bucket/prefix?secret",
+        "host?token=secret",
+        "ftp://host?token=secret",
+    ] {
+        let message = refused(&format!("url = \"{url}\""));
+        assert!(!message.contains("secret") && message.contains("\nhint: "), "{message}");
     }
+    assert!(refused("url = \"https://host/cache?a\"").contains("hint: give a token by `headers`"));
 }
 
 #[test]

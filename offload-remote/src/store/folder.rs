@@ -3,16 +3,18 @@
 //! Files appear whole, by rename, so that any number of machines may write at once.
 //! <https://bazel.build/remote/caching#disk-cache>
 
-use std::fs::{self, File, Permissions};
+mod tree;
+
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::SystemTime;
 
 use bytes::Bytes;
 use prost::Message;
 use tonic::async_trait;
 
+use self::tree::{Place, Tree, is_link};
 use super::interface::{Blob, Content, Store};
 use crate::api::ActionResult;
 use crate::digest::Digest;
@@ -20,25 +22,25 @@ use crate::fault::{Fault, Kind};
 
 #[derive(Clone, Debug)]
 pub(super) struct Folder {
-    path: PathBuf,
+    tree: Tree,
 }
 
 /// Results of actions are small: a larger file is none.
 const LARGEST_RESULT: u64 = 16 << 20;
+/// The directories with results of actions, and with blobs.
+const RESULTS: &str = "ac";
+const BLOBS: &str = "cas";
 
 impl Folder {
     pub(super) fn new(path: &Path) -> Folder {
-        Folder { path: path.to_path_buf() }
+        Folder { tree: Tree { root: path.to_path_buf() } }
     }
 
-    fn place(&self, kind: &str, digest: &Digest) -> PathBuf {
+    fn read(&self, kind: &str, digest: &Digest, limit: u64) -> Result<Option<Bytes>, Fault> {
         let hex = digest.hex();
-        self.path.join(kind).join(hex.get(..2).unwrap_or_default()).join(hex)
-    }
-
-    fn read(&self, path: &Path, limit: u64) -> Result<Option<Bytes>, Fault> {
+        let place = place(kind, &hex);
         let read = || {
-            let mut file = File::open(path)?;
+            let mut file = self.tree.open(place)?;
             // Who removes old files goes by this time. A reader without the right to set it reads all the same.
             let _ = file.set_modified(SystemTime::now());
             let mut bytes = Vec::new();
@@ -48,43 +50,56 @@ impl Folder {
         match read() {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) if is_missing(&error) => Ok(None),
-            Err(error) => Err(file_fault("read", path, &error)),
+            Err(error) => Err(self.fault("read", place, &error)),
         }
     }
 
-    fn write(&self, path: &Path, content: &Content) -> Result<(), Fault> {
-        let temporary = self.path.join("tmp");
-        let write = || {
-            fs::create_dir_all(&temporary)?;
-            path.parent().map_or(Ok(()), fs::create_dir_all)?;
-            // As any program makes a file: the user's mask says what others may.
-            let permissions = Permissions::from_mode(0o666);
-            let mut file = tempfile::Builder::new().permissions(permissions).tempfile_in(&temporary)?;
-            match content {
-                Content::Bytes(bytes) => file.write_all(bytes)?,
-                Content::File(source) => {
-                    io::copy(&mut File::open(source)?, &mut file)?;
-                }
-            }
-            file.persist(path).map(|_| ()).map_err(|error| error.error)
-        };
-        write().map_err(|error| file_fault("write", path, &error))
+    fn write(&self, kind: &str, digest: &Digest, content: &Content) -> Result<(), Fault> {
+        let hex = digest.hex();
+        let place = place(kind, &hex);
+        let written = self.tree.publish(place, |file| match content {
+            Content::Bytes(bytes) => file.write_all(bytes),
+            Content::File(source) => io::copy(&mut File::open(source)?, file).map(drop),
+        });
+        written.map_err(|error| self.fault("write", place, &error))
+    }
+
+    /// Whether there is a file of this size. One of another size is what a full disk has left, and is written anew.
+    fn has(&self, digest: &Digest) -> bool {
+        let hex = digest.hex();
+        let metadata = self.tree.open(place(BLOBS, &hex)).and_then(|file| file.metadata());
+        metadata.is_ok_and(|metadata| metadata.len() == digest.size)
+    }
+
+    fn fault(&self, action: &str, place: Place<'_>, error: &io::Error) -> Fault {
+        let [kind, part] = place.directories;
+        file_fault(action, &self.tree.root.join(kind).join(part).join(place.name), error)
     }
 }
 
+fn place<'a>(kind: &'a str, hex: &'a str) -> Place<'a> {
+    Place { directories: [kind, hex.get(..2).unwrap_or_default()], name: hex }
+}
+
 fn is_missing(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) || is_link(error)
 }
 
 fn file_fault(action: &str, path: &Path, error: &io::Error) -> Fault {
     let fault = Fault { kind: Kind::Lasting, ..Fault::file(action, path, error) };
     match error.kind() {
+        _ if is_link(error) => {
+            fault.hint("symbolic links in the folder are not followed: others can make them")
+        }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             Fault { kind: Kind::Denied, ..fault }.hint("who may only read sets `upload = false`")
         }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             fault.hint("the disk is full: remove the oldest files of the folder")
         }
+        io::ErrorKind::NotADirectory => fault.hint(
+            "is something else where a directory is expected, or a symbolic link, which is not followed?",
+        ),
         _ => fault,
     }
 }
@@ -100,46 +115,39 @@ async fn aside<T: Send + 'static>(
 #[async_trait]
 impl Store for Folder {
     async fn result(&self, action: &Digest, _inline: &[String]) -> Result<Option<ActionResult>, Fault> {
-        let (folder, path) = (self.clone(), self.place("ac", action));
-        let bytes = aside(move || folder.read(&path, LARGEST_RESULT)).await?;
+        let (folder, action) = (self.clone(), *action);
+        let bytes = aside(move || folder.read(RESULTS, &action, LARGEST_RESULT)).await?;
         Ok(bytes.and_then(|bytes| ActionResult::decode(bytes).ok()))
     }
 
     async fn put_result(&self, action: &Digest, result: &ActionResult) -> Result<(), Fault> {
-        let (folder, path) = (self.clone(), self.place("ac", action));
+        let (folder, action) = (self.clone(), *action);
         let content = Content::Bytes(result.encode_to_vec().into());
-        aside(move || folder.write(&path, &content)).await
+        aside(move || folder.write(RESULTS, &action, &content)).await
     }
 
     async fn missing(&self, digests: &[Digest]) -> Result<Vec<Digest>, Fault> {
         let (folder, digests) = (self.clone(), digests.to_vec());
-        let is_there = move |digest: &Digest| {
-            let metadata = fs::metadata(folder.place("cas", digest));
-            // A file of another size is what a full disk has left, and is written anew.
-            metadata.is_ok_and(|metadata| metadata.len() == digest.size)
-        };
-        aside(move || Ok(digests.into_iter().filter(|digest| !is_there(digest)).collect())).await
+        aside(move || Ok(digests.into_iter().filter(|digest| !folder.has(digest)).collect())).await
     }
 
     async fn blobs(&self, digests: &[Digest]) -> Result<Vec<Option<Bytes>>, Fault> {
         let (folder, digests) = (self.clone(), digests.to_vec());
-        aside(move || {
-            digests.iter().map(|digest| folder.read(&folder.place("cas", digest), digest.size)).collect()
-        })
-        .await
+        aside(move || digests.iter().map(|digest| folder.read(BLOBS, digest, digest.size)).collect()).await
     }
 
     async fn put(&self, blobs: &[Blob]) -> Result<(), Fault> {
         let (folder, blobs) = (self.clone(), blobs.to_vec());
-        aside(move || {
-            blobs.iter().try_for_each(|blob| folder.write(&folder.place("cas", &blob.digest), &blob.content))
-        })
-        .await
+        aside(move || blobs.iter().try_for_each(|blob| folder.write(BLOBS, &blob.digest, &blob.content)))
+            .await
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[tokio::test]

@@ -64,7 +64,7 @@ impl<P> Newer<P> {
     pub(super) fn of(selection: &Selection) -> Option<Newer<P>> {
         let folder = std::env::var_os(RELOAD_DIR).filter(|folder| !folder.is_empty())?;
         Newer::in_folder(folder.into(), selection)
-            // There is nobody to tell if the terminal is gone.
+            // The terminal may be gone.
             .inspect_err(|problem| drop(writeln!(io::stderr(), "{problem}")))
             .ok()?
     }

@@ -299,7 +299,7 @@ impl Kernel {
     /// Puts the kernel into `stream` over `range`, and returns at once. On the host CPU it runs before this returns.
     ///
     /// The number of arguments, their kinds, the sizes of values and a required work-group size are compared with what
-    /// the pack knows. A failure while it runs is reported by whatever waits for the stream next.
+    /// the pack knows. Over a range without work-items nothing runs. A failure while it runs is reported by whatever waits for the stream next.
     ///
     /// # Errors
     /// Range or arguments do not fit the kernel, the stream or a buffer is of another device, or the driver refuses.
@@ -323,6 +323,10 @@ impl Kernel {
         }
         if !self.takes.fit(stream.driver(), range, args) {
             self.check(stream, range, args)?;
+        }
+        // CUDA and HIP refuse a grid without blocks, and OpenCL does before 2.1; what it would order is in order without it.
+        if range.is_empty() {
+            return Ok(());
         }
         #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
         stream.queued().prints(&*self.driver);

@@ -78,7 +78,7 @@ impl IntoNdRange for NdRange {
 
 impl IntoNdRange for &NdRange {
     fn into_nd_range(self) -> Result<NdRange, Error> {
-        Ok(self.clone())
+        Ok(*self)
     }
 }
 

@@ -418,6 +418,7 @@ R cuLaunchKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, u
 {
     NEEDS_CONTEXT;
     unsigned block = bx * by * bz, most = kernel->opt_in > STATIC_LIMIT ? kernel->opt_in : STATIC_LIMIT;
+    if (gx == 0 || gy == 0 || gz == 0) return INVALID_VALUE;
     if (!is_stream(stream) || extra || block > (unsigned)kernel->block || shared > most) return INVALID_VALUE;
     if (module_of(kernel)->prints && kernel >= module_of(kernel)->printing) {
         static pthread_mutex_t printing = PTHREAD_MUTEX_INITIALIZER;

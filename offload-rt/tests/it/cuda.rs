@@ -283,12 +283,8 @@ fn ranges_of_three_dimensions_are_grids() {
     let range = NdRange::new(&[8, 4, 6], &[2, 2, 2]).unwrap();
     launch(&program, "count", &range, &mut [Arg::in_out(&mut groups)]).unwrap();
     assert_eq!(groups, [4 * 2 * 3]);
-    let error = refusal(
-        &program,
-        "count",
-        &range.clone().with_offset(&[1, 0, 0]).unwrap(),
-        &mut [Arg::in_out(&mut groups)],
-    );
+    let error =
+        refusal(&program, "count", &range.with_offset(&[1, 0, 0]).unwrap(), &mut [Arg::in_out(&mut groups)]);
     assert!(error.starts_with("kernel `count`: CUDA has no global offset, [1, 0, 0]"), "{error}");
     let wide = NdRange::new(&[2, 2 << 16, 2], &[2, 1, 2]).unwrap();
     let error = refusal(&program, "count", &wide, &mut [Arg::in_out(&mut groups)]);

@@ -240,7 +240,7 @@ fn ranges_of_three_dimensions_are_grids() {
     let range = NdRange::new(&[8, 4, 6], &[2, 2, 2]).unwrap();
     launch(&program, "count", &range, &mut [Arg::in_out(&mut groups)]).unwrap();
     assert_eq!(groups, [4 * 2 * 3]);
-    let offset = range.clone().with_offset(&[1, 0, 0]).unwrap();
+    let offset = range.with_offset(&[1, 0, 0]).unwrap();
     let error = refusal(&program, "count", &offset, &mut [Arg::in_out(&mut groups)]);
     assert!(error.starts_with("kernel `count`: HIP has no global offset, [1, 0, 0]"), "{error}");
     let error = refusal(&program, "count", &one_group(9), &mut [Arg::in_out(&mut groups)]);

@@ -29,12 +29,12 @@ fn every_kind_of_argument_reaches_its_kernel() -> Result<(), Error> {
     assert_eq!(stream.download(&y)?, [5.0; 100]);
     let range = NdRange::linear(64, 64)?;
     // SAFETY: the slices have 64 elements.
-    unsafe { kernels.saxpy(&stream, &range, 1.0, x.slice(32..96)?, y.slice_mut(..64)?, 64)? };
+    unsafe { kernels.saxpy(&stream, range, 1.0, x.slice(32..96)?, y.slice_mut(..64)?, 64)? };
     assert_eq!(stream.download(&y)?[63..65], [6.0, 5.0]);
 
     let mut sums = stream.zeroed::<f32>(1)?;
     // SAFETY: there is one group of 64.
-    unsafe { kernels.sums(&stream, &range, &x, &x, &mut sums, Local::new(64))? };
+    unsafe { kernels.sums(&stream, range, &x, &x, &mut sums, Local::new(64))? };
     assert_eq!(stream.download(&sums)?, [64.0]);
 
     let mut vectors = stream.zeroed::<[f32; 4]>(8)?;

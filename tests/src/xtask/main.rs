@@ -7,6 +7,7 @@ mod damage;
 mod demo;
 mod dependencies;
 mod devicelib;
+mod family;
 mod features;
 mod fresh;
 mod fuzz;
@@ -116,7 +117,7 @@ const fn checks(name: &'static str, help: &'static str) -> Task {
 }
 
 fn main() -> ExitCode {
-    workspace::run_task(dispatch)
+    family::run(|| workspace::run_task(dispatch))
 }
 
 fn dispatch(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {

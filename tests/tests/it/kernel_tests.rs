@@ -54,11 +54,17 @@ fn all_ends(drivers: usize) -> Vec<(&'static str, BTreeMap<String, String>)> {
     vec![
         ("right", everywhere(drivers, "right", "right")),
         ("right_everywhere", everywhere(drivers, "right", "right")),
+        ("launches_of_nothing", everywhere(drivers, "right", "right")),
         ("seeded_wrong", everywhere(drivers, "wrong", "wrong")),
         ("seeded_other_than_host", everywhere(drivers, "right", "wrong")),
         ("seeded_panic", everywhere(drivers, "failed", "failed")),
         ("seeded_crash", everywhere(drivers, "crashed", "right")),
         ("seeded_exit", everywhere(drivers, "crashed", "crashed")),
+        ("seeded_exit_behind_the_device", everywhere(drivers, "crashed", "crashed")),
+        ("seeded_plain_exit", once("crashed")),
+        ("seeded_exit_of_a_thread", once("crashed")),
+        ("seeded_exit_at_once", once("crashed")),
+        ("seeded_exit_as_a_failure", once("crashed")),
         ("seeded_hang", everywhere(drivers, "hung", "hung")),
         ("seeded_failure_behind_the_device", everywhere(drivers, "failed", "failed")),
         ("refused_but_on_host", everywhere(drivers, "right", "refused")),
@@ -87,6 +93,7 @@ fn a_test_ends_on_each_device_in_its_own_way() {
     assert_eq!(run.code, 1, "{}", run.text);
     let mut expected = all_ends(drivers);
     expected.push(("not_run", once("ignored")));
+    expected.push(("starts_processes", once("ignored")));
     for (test, expected) in &expected {
         assert_eq!(&ends(&run.text, test), expected, "{test}\n{}", run.text);
     }
@@ -119,7 +126,7 @@ fn a_test_ends_on_each_device_in_its_own_way() {
     let document = fs::read_to_string(project.path("tests.xml")).unwrap();
     assert_eq!(document.matches("<testcase ").count(), rows.len());
     assert_eq!(document.matches("type=\"wrong\"").count(), 1 + 2 * drivers);
-    assert!(document.contains("on opencl:0\" tests=\"11\""), "{document}");
+    assert!(document.contains("on opencl:0\" tests=\"13\""), "{document}");
 }
 
 #[test]

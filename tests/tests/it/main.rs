@@ -26,6 +26,7 @@ mod development;
 mod device_library;
 mod dialects;
 mod disturbed;
+mod ended;
 mod errors;
 mod examples;
 mod foreign;

@@ -36,6 +36,23 @@ fn an_unchanged_build_starts_no_compiler() {
     assert_eq!(project.calls(), [""; 0]);
 }
 
+/// The directory that cargo builds in lies outside of the workspace, as `CARGO_TARGET_DIR` has it.
+#[test]
+fn cargo_and_this_program_build_in_turns_without_running_the_build_script_again() {
+    let project = Project::with_fake_tools("two-files");
+    // While it is missing, cargo runs the build script each time.
+    project.write("flags.txt", "");
+    assert!(!project.target_dir().starts_with(project.path("")));
+    let args = ["build", "--offline", "-v"];
+    assert!(project.cargo(&args).success);
+    for _ in 0..2 {
+        for built in [project.offload(&args), project.cargo(&args)] {
+            assert!(built.success && built.text.contains("Fresh"), "{}", built.text);
+            assert!(!built.text.contains("build-script-build`"), "{}", built.text);
+        }
+    }
+}
+
 #[test]
 fn a_header_rebuilds_the_files_that_include_it() {
     let project = Project::with_fake_tools("two-files");

@@ -156,6 +156,18 @@ fn saved_kernels_reach_the_running_program() {
     dev.wait_for(&results(5));
     project.write("kernels/demo.cl", &source);
     dev.wait_for(&results(3));
+
+    // A header that appears where none was, once as one that may be missing, once as one that may not.
+    let late = "#if __has_include(\"late.h\")\n#include \"late.h\"\n#else\n#define LATE 6\n#endif\n";
+    project.write("kernels/demo.cl", &format!("{late}{}", source.replace("VALUE", "LATE")));
+    dev.wait_for(&results(6));
+    project.write("kernels/late.h", "#define LATE 7\n");
+    dev.wait_for(&results(7));
+    let needed = format!("#include \"needed.h\"\n{}", source.replace("VALUE", "NEEDED"));
+    project.write("kernels/demo.cl", &needed);
+    dev.wait_for(&one("the program goes on with the old kernels"));
+    project.write("kernels/needed.h", "#define NEEDED 8\n");
+    dev.wait_for(&results(8));
     dev.end();
 }
 

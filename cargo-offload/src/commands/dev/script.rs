@@ -11,6 +11,7 @@ use offload_format::variable;
 
 use super::folder::InUse;
 use super::stamp::Stamps;
+use crate::cargo::watch::{self, Watch};
 use crate::error::{Error, Result};
 use crate::print::output::Output;
 use crate::print::table::Colour;
@@ -111,6 +112,8 @@ impl Script {
         if !ran.is_success {
             output.status(&format!("the program goes on with the old kernels of `{package}`"));
             self.state = State::Failed;
+            // It reports lookups only where it succeeds: a header that is missing may appear in any of these.
+            self.files = self.files.with(source_directories(&self.recipe.directory));
             return Ok(());
         }
         // A file that was not read before may have changed in the meantime; those that were have their old stamps.
@@ -137,6 +140,7 @@ impl Script {
             .envs(variables.iter().map(|(name, value)| (name, value)))
             .env("OUT_DIR", &self.scratch)
             .env(variable::RELOAD_PACKS, packs)
+            .env(variable::RUN_ID, watch::value_for_children())
             .stdin(Stdio::null());
         // The form that goes before all others.
         let triple = self.recipe.variable("TARGET").unwrap_or_default();
@@ -152,6 +156,7 @@ impl Script {
             command.env(variable::NO_COLOR, "1");
         }
         let failed = |error: io::Error| Error::io("run", program, &error);
+        let _watch = Watch::start();
         let done = command.output().map_err(failed)?;
         let (told, said) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
         let mut ran = Ran { is_success: done.status.success(), said: said.into_owned(), files: Vec::new() };
@@ -175,6 +180,20 @@ impl Script {
         let version = self.recipe.variable("CARGO_PKG_VERSION").unwrap_or_default();
         (self.package().to_string(), version.to_string())
     }
+}
+
+/// The directories of a package that may have sources for kernels: not those for what is built, nor hidden ones.
+fn source_directories(package: &Path) -> Vec<PathBuf> {
+    let mut directories = Vec::new();
+    for entry in fs::read_dir(package).into_iter().flatten().flatten() {
+        let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+        let path = entry.path();
+        let is_built = path.join("CACHEDIR.TAG").exists() || entry.file_name() == "target";
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) && !is_hidden && !is_built {
+            directories.push(path);
+        }
+    }
+    directories
 }
 
 /// What the symbolic links in `directory` refer to.

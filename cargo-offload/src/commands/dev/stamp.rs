@@ -30,6 +30,13 @@ impl Stamps {
         Stamps(stamped.collect())
     }
 
+    /// The same, with those of `files` now.
+    pub(super) fn with(&self, files: impl IntoIterator<Item = PathBuf>) -> Stamps {
+        let mut all = self.clone();
+        all.0.extend(Stamps::of(files).0);
+        all
+    }
+
     /// Those of the same files now.
     pub(super) fn again(&self) -> Stamps {
         Stamps::of(self.0.keys().cloned())

@@ -9,9 +9,10 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use super::leftovers;
 use super::outcome::{End, Outcome, Row};
 use super::plan::{self, Plan};
-use super::process;
+use super::process::{self, Proof};
 use super::runner::{self, Harness, Tests};
 use crate::cargo::artifact::TestProgram;
 use crate::cargo::process::Cargo;
@@ -86,16 +87,18 @@ pub(super) fn answer(
         Asked::List => results.list(output, args),
         Asked::Test(name) => {
             results.append(&results.row(&name, End::because(Outcome::Hung, "nextest has stopped it")))?;
-            let harness = if results.has_own_harness() { Harness::Own } else { Harness::Libtest };
+            let (harness, proof) = results.harness();
             let rest = args.args.iter().filter(|arg| *arg == "--ignored" || *arg == "--include-ignored");
             let tests = Tests {
                 file: args.program.clone(),
                 names: vec![name.clone()],
                 ignored: Vec::new(),
                 harness,
+                proof,
                 args: rest.map(|_| "--include-ignored".into()).collect(),
             };
             let rows = runner::on_devices(plan, program, &tests, &name);
+            leftovers::end_own();
             rows.iter().try_for_each(|row| results.append(row))?;
             let is_bad = rows.iter().any(|row| row.end.outcome.is_bad());
             Ok(if is_bad { ExitStatus::CheckFailed } else { ExitStatus::Success })
@@ -132,13 +135,17 @@ impl Results<'_> {
     fn list(&self, output: &Output, args: &cli::TestProgram) -> Result<ExitStatus> {
         // That it is there says that nextest has started this.
         self.add("")?;
-        let listed = process::ask(&args.program, &args.args)?;
-        let list = match listed.filter(|list| runner::names(list).is_some()) {
-            Some(list) => list,
-            None => {
-                let marker = self.own_harness();
-                fs::write(&marker, "").map_err(|error| Error::io("write", &marker, &error))?;
-                let is_for_ignored = args.args.iter().any(|arg| arg == "--ignored");
+        let is_for_ignored = args.args.iter().any(|arg| arg == "--ignored");
+        let listed = process::ask(&args.program, &args.args)?.filter(|list| runner::names(list).is_some());
+        let proof = if listed.is_some() { process::proof(&args.program)? } else { Proof::Status };
+        if proof == Proof::Summary {
+            self.note(&self.sums_up())?;
+        }
+        let list = match listed {
+            // A program with its own harness may print nothing at all.
+            Some(list) if !list.is_empty() || is_for_ignored || proof == Proof::Summary => list,
+            _ => {
+                self.note(&self.own_harness())?;
                 let line = format!("{}: test\n", runner::file_name(&args.program));
                 if is_for_ignored { String::new() } else { line }
             }
@@ -152,8 +159,20 @@ impl Results<'_> {
         self.path.with_extension("own")
     }
 
-    fn has_own_harness(&self) -> bool {
-        self.own_harness().exists()
+    /// The file that says that the program's harness sums up what has passed and failed.
+    fn sums_up(&self) -> PathBuf {
+        self.path.with_extension("summary")
+    }
+
+    fn note(&self, marker: &Path) -> Result<()> {
+        fs::write(marker, "").map_err(|error| Error::io("write", marker, &error))
+    }
+
+    /// What the list has shown.
+    fn harness(&self) -> (Harness, Proof) {
+        let harness = if self.own_harness().exists() { Harness::Own } else { Harness::Libtest };
+        let proof = if self.sums_up().exists() { Proof::Summary } else { Proof::Status };
+        (harness, proof)
     }
 
     fn row(&self, test: &str, end: End) -> Row {

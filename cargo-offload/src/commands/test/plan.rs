@@ -7,6 +7,7 @@ use offload_format::variable;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
+use super::leftovers;
 use super::outcome::Row;
 use super::place::Place;
 use crate::cargo::artifact::TestProgram;
@@ -69,9 +70,15 @@ impl Plan {
 const PLAN: &str = "plan.json";
 const RESULTS: &str = "results";
 
-/// The folder, which goes when this is dropped.
+/// The folder, which goes when this is dropped, after the processes that have it in their environment.
 #[derive(Debug)]
 pub(super) struct Folder(TempDir);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        leftovers::end(variable::TEST_RUN, self.0.path());
+    }
+}
 
 impl Folder {
     pub(super) fn new() -> Result<Folder> {

@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 use offload_format::variable;
 
 use super::event::Said;
+use super::leftovers;
 use super::outcome::{End, Outcome};
+use crate::cargo::watch;
 use crate::error::{Error, Result};
 
 /// How often a running test is looked at, if it may not run for ever.
@@ -34,18 +36,18 @@ pub(super) struct Run<'a> {
     /// For whoever watches it.
     pub(super) env: &'a [(&'static str, OsString)],
     pub(super) device: &'a str,
-    pub(super) family: Family,
+    pub(super) proof: Proof,
     /// For ever if it is 0.
     pub(super) timeout: Duration,
 }
 
-/// Which processes have to be stopped where a test takes too long.
+/// What shows that a test came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Family {
-    /// The program is the test.
-    Alone,
-    /// The program starts the test, which would go on without it.
-    WithChildren,
+pub(super) enum Proof {
+    /// The line in which the harness sums up. Without it the process has ended before the test, as `exit` does.
+    Summary,
+    /// The exit status alone.
+    Status,
 }
 
 /// How a test's process ended, and what it has said.
@@ -69,82 +71,80 @@ pub(super) fn run(run: &Run<'_>) -> Result<Done> {
         .envs(run.env.iter().map(|(name, value)| (name, value)))
         .env(variable::TEST_DEVICE, run.device)
         .env(variable::TEST_RESULTS, results.path())
+        .env(variable::RUN_ID, watch::value_for_children())
         .stdin(Stdio::null())
         .stdout(output.try_clone().map_err(failed)?)
         .stderr(output.try_clone().map_err(failed)?);
-    if run.family == Family::WithChildren {
-        group::separate(&mut command);
-    }
     let mut child = command.spawn().map_err(failed)?;
-    let status = wait(&mut child, run).map_err(failed)?;
+    let stop = || leftovers::end(variable::TEST_RESULTS, results.path());
+    let status = wait(&mut child, run.timeout, stop).map_err(failed)?;
     let time = start.elapsed();
     let said = Said::read(&fs::read_to_string(results.path()).unwrap_or_default());
-    let end = end(&said, status, run.timeout);
-    Ok(Done { said, end, time, output: tail(&mut output).map_err(failed)? })
+    let output = tail(&mut output).map_err(failed)?;
+    let end = match status {
+        Some(status) => end(&Ended { said: &said, status, is_complete: is_complete(run.proof, &output) }),
+        None => End::because(Outcome::Hung, format!("it was stopped after {} s", run.timeout.as_secs())),
+    };
+    Ok(Done { said, end, time, output })
 }
 
-/// The status, or `None` if it had to be stopped.
-fn wait(child: &mut Child, run: &Run<'_>) -> io::Result<Option<ExitStatus>> {
-    if run.timeout.is_zero() {
+/// The status, or `None` if it had to be stopped, with what it has started.
+fn wait(child: &mut Child, timeout: Duration, stop: impl Fn()) -> io::Result<Option<ExitStatus>> {
+    if timeout.is_zero() {
         return child.wait().map(Some);
     }
     let start = Instant::now();
-    while start.elapsed() < run.timeout {
+    while start.elapsed() < timeout {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
         thread::sleep(TICK);
     }
-    if run.family == Family::WithChildren {
-        group::stop(child);
-    }
+    stop();
     child.kill()?;
     child.wait()?;
     Ok(None)
 }
 
-/// A process and all that it starts.
-#[cfg(target_os = "linux")]
-mod group {
-    use std::os::unix::process::CommandExt;
-    use std::process::{Child, Command};
-
-    use rustix::process::{Pid, Signal, kill_process_group};
-
-    pub(super) fn separate(command: &mut Command) {
-        command.process_group(0);
-    }
-
-    pub(super) fn stop(child: &Child) {
-        // The process itself is stopped by the caller, whatever became of the others.
-        let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
-    }
+/// Whether what a test has printed shows that it came to its end.
+fn is_complete(proof: Proof, output: &str) -> bool {
+    proof == Proof::Status || output.lines().any(|line| summary(line).is_some_and(|tests| tests > 0))
 }
 
-/// No tool starts tests on other systems.
-#[cfg(not(target_os = "linux"))]
-mod group {
-    use std::process::{Child, Command};
+/// Whether `program` sums up: it is asked for a test that it does not have.
+pub(super) fn proof(program: &Path) -> Result<Proof> {
+    let args = ["--exact", "a test of this name is not there"].map(OsString::from);
+    let said = ask(program, &args)?.unwrap_or_default();
+    Ok(if said.lines().any(|line| summary(line) == Some(0)) { Proof::Summary } else { Proof::Status })
+}
 
-    pub(super) fn separate(_command: &mut Command) {}
+/// How many tests have passed and failed by a line of Rust's harness, `test result: ok. 1 passed; 0 failed; 0 ignored; ...`
+/// (<https://doc.rust-lang.org/rustc/tests/index.html>). Harnesses with its options print the same.
+fn summary(line: &str) -> Option<u64> {
+    let (_, counts) = line.trim_start().strip_prefix("test result: ")?.split_once(". ")?;
+    let count = |word: &str| {
+        let found = counts.split("; ").find_map(|count| count.strip_suffix(word));
+        found.and_then(|count| count.trim().parse::<u64>().ok())
+    };
+    count("passed")?.checked_add(count("failed")?)
+}
 
-    pub(super) fn stop(_child: &Child) {}
+/// A test whose process has ended by itself.
+struct Ended<'a> {
+    said: &'a Said,
+    status: ExitStatus,
+    is_complete: bool,
 }
 
 /// What the status of a process and what it has said come to.
-fn end(said: &Said, status: Option<ExitStatus>, timeout: Duration) -> End {
-    let Some(status) = status else {
-        return End::because(Outcome::Hung, format!("it was stopped after {} s", timeout.as_secs()));
-    };
-    let in_the_middle = if said.is_open { ", in the middle of the test" } else { "" };
-    if status.code().is_none() {
-        let text = status.to_string();
-        return End::because(Outcome::Crashed, format!("the process ended by {text}{in_the_middle}"));
+fn end(ended: &Ended<'_>) -> End {
+    let Ended { said, status, is_complete } = ended;
+    if said.is_open || !is_complete || status.code().is_none() {
+        let in_the_middle =
+            if said.is_open || status.code().is_some() { ", in the middle of the test" } else { "" };
+        return End::because(Outcome::Crashed, format!("the process ended by {status}{in_the_middle}"));
     }
     match (&said.end, status.success()) {
-        _ if said.is_open => {
-            End::because(Outcome::Crashed, format!("the process ended with {status}{in_the_middle}"))
-        }
         (Some(end), true) => end.clone(),
         (Some(end), false) if end.outcome.is_bad() => end.clone(),
         (Some(_), false) => End::because(Outcome::Failed, "the test failed beside its device"),
@@ -166,9 +166,9 @@ mod tests {
     use super::*;
 
     #[cfg(unix)]
-    fn ended(said: &str, status: i32) -> End {
+    fn ended(said: &str, status: i32, is_complete: bool) -> End {
         use std::os::unix::process::ExitStatusExt;
-        end(&Said::read(said), Some(ExitStatus::from_raw(status)), Duration::ZERO)
+        end(&Ended { said: &Said::read(said), status: ExitStatus::from_raw(status), is_complete })
     }
 
     #[test]
@@ -179,26 +179,40 @@ mod tests {
             "{started}{{\"event\":\"ended\",\"device\":\"host\",\"outcome\":\"right\",\"seconds\":1}}\n"
         );
         let code = |code: i32| code << 8;
-        for (said, status, expected) in [
-            (right.as_str(), 0, Outcome::Right),
+        for (said, status, is_complete, expected) in [
+            (right.as_str(), 0, true, Outcome::Right),
             // It went on after the device, and failed there.
-            (&right, code(101), Outcome::Failed),
-            (&right, 11, Outcome::Crashed),
-            ("", 0, Outcome::Passed),
-            ("", code(101), Outcome::Failed),
-            ("", 6, Outcome::Crashed),
-            // `exit(0)` in the middle is no success.
-            (started, 0, Outcome::Crashed),
-            (started, code(101), Outcome::Crashed),
+            (&right, code(101), true, Outcome::Failed),
+            (&right, 11, false, Outcome::Crashed),
+            ("", 0, true, Outcome::Passed),
+            ("", code(101), true, Outcome::Failed),
+            ("", 6, false, Outcome::Crashed),
+            // A driver crashes when the process ends.
+            ("", 11, true, Outcome::Crashed),
+            // `exit(0)` in the middle is no success, on a device, behind it and without one.
+            (started, 0, false, Outcome::Crashed),
+            (&right, 0, false, Outcome::Crashed),
+            ("", 0, false, Outcome::Crashed),
+            ("", code(3), false, Outcome::Crashed),
+            (started, code(101), true, Outcome::Crashed),
         ] {
-            assert_eq!(ended(said, status).outcome, expected, "{said} {status}");
+            assert_eq!(ended(said, status, is_complete).outcome, expected, "{said} {status}");
         }
-        let crashed = ended(started, 11).problem.unwrap();
+        let crashed = ended(started, 11, false).problem.unwrap();
         assert!(crashed.contains("SIGSEGV") && crashed.ends_with("in the middle of the test"), "{crashed}");
-        let hung = end(&Said::read(started), None, Duration::from_secs(7));
-        assert_eq!(
-            (hung.outcome, hung.problem.unwrap().as_str()),
-            (Outcome::Hung, "it was stopped after 7 s")
-        );
+    }
+
+    #[test]
+    fn a_summary_shows_that_a_test_has_ended() {
+        let line = |result: &str, counts: &str| {
+            format!(
+                "test a ... ok\n\ntest result: {result}. {counts}; 0 ignored; 0 measured; 5 filtered out; finished in 0.1s\n"
+            )
+        };
+        let is_complete = |text: &str| is_complete(Proof::Summary, text);
+        assert!(is_complete(&line("ok", "1 passed; 0 failed")));
+        assert!(is_complete(&line("FAILED", "0 passed; 1 failed")));
+        assert!(!is_complete(&line("ok", "0 passed; 0 failed")));
+        assert!(!is_complete("running 1 test\ntest a ... ok\n") && !is_complete("test result: ok. nonsense"));
     }
 }

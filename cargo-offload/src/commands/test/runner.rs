@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use super::outcome::{End, Outcome, Row};
 use super::plan::{self, Plan};
-use super::process::{self, Done};
-use super::sanitize;
+use super::process::{self, Done, Proof};
+use super::{leftovers, sanitize};
 use crate::cargo::artifact::TestProgram;
 use crate::cli;
 use crate::error::ExitStatus;
@@ -45,6 +45,7 @@ pub(super) fn run(
     let others = plan.threads.unwrap_or(cores).saturating_sub(1);
     offload_build::shared::each_beside(others, tests.names.len(), &work);
     drop(steps);
+    leftovers::end_own();
     let mut rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
     rows.sort_by_key(|(place, _)| *place);
     write(&plan::results(folder, number), rows.iter().flat_map(|(_, rows)| rows))?;
@@ -69,6 +70,7 @@ pub(super) struct Tests {
     pub(super) names: Vec<String>,
     pub(super) ignored: Vec<String>,
     pub(super) harness: Harness,
+    pub(super) proof: Proof,
     pub(super) args: Vec<OsString>,
 }
 
@@ -91,15 +93,27 @@ impl Tests {
             let all: Vec<OsString> = told.iter().cloned().chain(more).collect();
             Ok(process::ask(&file, &all)?.as_deref().and_then(names))
         };
-        let Some(listed) = ask(&["--list", "--format", "terse"])? else {
-            let names = vec![file_name(&file)];
-            return Ok(Tests { file, names, ignored: Vec::new(), harness: Harness::Own, args: told });
+        let listed = ask(&LIST)?;
+        let proof = if listed.is_some() { process::proof(&file)? } else { Proof::Status };
+        let listed = match listed {
+            Some(listed) if !listed.is_empty() || proof == Proof::Summary || lists(&file)? => listed,
+            _ => {
+                let names = vec![file_name(&file)];
+                return Ok(Tests {
+                    file,
+                    names,
+                    ignored: Vec::new(),
+                    harness: Harness::Own,
+                    proof,
+                    args: told,
+                });
+            }
         };
         let runs_ignored = told.iter().any(|arg| arg == "--ignored" || arg == "--include-ignored");
-        let ignored = if runs_ignored { None } else { ask(&["--list", "--format", "terse", "--ignored"])? };
+        let ignored = if runs_ignored { None } else { ask(&[&LIST[..], &["--ignored"]].concat())? };
         let args = runs_ignored.then(|| OsString::from("--include-ignored")).into_iter().collect();
         let ignored = ignored.unwrap_or_default();
-        Ok(Tests { file, names: listed, ignored, harness: Harness::Libtest, args })
+        Ok(Tests { file, names: listed, ignored, harness: Harness::Libtest, proof, args })
     }
 
     /// The arguments that run one of them alone, and what it prints uncaught.
@@ -110,6 +124,14 @@ impl Tests {
         };
         own.iter().map(OsString::from).chain(self.args.iter().cloned()).collect()
     }
+}
+
+const LIST: [&str; 3] = ["--list", "--format", "terse"];
+
+/// Whether `program` lists any test: one with its own harness may print nothing at all.
+fn lists(program: &Path) -> Result<bool> {
+    let listed = process::ask(program, &LIST.map(OsString::from))?;
+    Ok(listed.as_deref().and_then(names).is_some_and(|names| !names.is_empty()))
 }
 
 /// The name of a test that is a whole program.
@@ -144,7 +166,10 @@ pub(super) fn on_devices(plan: &Plan, program: &TestProgram, tests: &Tests, name
     let mut rows = Vec::new();
     for place in &plan.places {
         let device = place.label.as_str();
-        match sanitize::run(place, sanitize::Test { program: &tests.file, args: &args, timeout }) {
+        match sanitize::run(
+            place,
+            sanitize::Test { program: &tests.file, args: &args, proof: tests.proof, timeout },
+        ) {
             Ok(Done { said, end, time, output }) => {
                 let took = said.took_device();
                 // The process takes longer than the test: it starts, and asks drivers for devices.
@@ -167,6 +192,31 @@ pub(super) fn on_devices(plan: &Plan, program: &TestProgram, tests: &Tests, name
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Programs in place of those with tests: one of Rust's harness, one that lists and has other words, and two with a
+    /// harness of their own.
+    #[test]
+    #[cfg(unix)]
+    fn harnesses_are_known_by_what_they_print() {
+        let folder = tempfile::tempdir().unwrap();
+        let list = "case \"$*\" in *--ignored*) ;; *--list*) echo 'a: test' ;;";
+        let summary = "*) echo 'test result: ok. 0 passed; 0 failed; 0 ignored' ;; esac";
+        for (script, names, harness, proof) in [
+            (format!("{list} {summary}"), vec!["a".to_string()], Harness::Libtest, Proof::Summary),
+            (format!("{list} esac"), vec!["a".to_string()], Harness::Libtest, Proof::Status),
+            (format!("case \"$*\" in *--list*) ;; {summary}"), vec![], Harness::Libtest, Proof::Summary),
+            ("exit 0".to_string(), vec!["own".to_string()], Harness::Own, Proof::Status),
+            ("exit 1".to_string(), vec!["own".to_string()], Harness::Own, Proof::Status),
+        ] {
+            let (draft, program) = (folder.path().join("draft"), folder.path().join("own"));
+            fs::write(&draft, format!("#!/bin/sh\n{script}\n")).unwrap();
+            // Another process makes the program: a file that a thread's child has open for writing cannot be run.
+            let install = std::process::Command::new("install").args([&draft, &program]).status();
+            assert!(install.unwrap().success());
+            let tests = Tests::of(&cli::TestProgram { program, args: Vec::new() }).unwrap();
+            assert_eq!((tests.names, tests.harness, tests.proof), (names, harness, proof), "{script}");
+        }
+    }
 
     #[test]
     fn lists_are_told_from_other_output() {

@@ -16,7 +16,7 @@ use std::time::Duration;
 use self::find::Found;
 pub(super) use self::find::Lacking;
 use super::place::{Place, Watcher};
-use super::process::{self, Done, Family, Run};
+use super::process::{self, Done, Proof, Run};
 use crate::cli;
 use crate::error::{Error, Result};
 
@@ -53,14 +53,15 @@ fn not_watched(name: &str, lacking: &[Lacking], devices: &cli::TestDevices) -> E
 pub(super) struct Test<'a> {
     pub(super) program: &'a Path,
     pub(super) args: &'a [std::ffi::OsString],
+    pub(super) proof: Proof,
     /// For ever if it is 0.
     pub(super) timeout: Duration,
 }
 
 /// Runs a test to its end, with whoever watches it.
 pub(super) fn run(place: &Place, test: Test<'_>) -> Result<Done> {
-    let Test { program, args, timeout } = test;
-    let plain = Run { program, args, env: &[], device: &place.device, family: Family::Alone, timeout };
+    let Test { program, args, proof, timeout } = test;
+    let plain = Run { program, args, env: &[], device: &place.device, proof, timeout };
     match &place.watcher {
         Watcher::None => process::run(&plain),
         Watcher::Oclgrind(library) => oclgrind::run(library, plain),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use offload_format::variable;
 
-use crate::cargo::graph::{self, Depth, RootPackage};
+use crate::cargo::graph::{self, BuildPlace, Depth, RootPackage};
 use crate::cargo::process::Cargo;
 use crate::cli;
 use crate::error::{Error, Result};
@@ -55,7 +55,8 @@ pub(super) fn images(output: &Output, package: &Package, args: &cli::Vendor) -> 
         targets => cargo.env(variable::TARGETS, targets.join(",")),
     };
     let metadata = graph::metadata(&args.project, Depth::Members)?;
-    cargo.in_workspace(&metadata, None).spoken_as(output).run()?;
+    let place = BuildPlace { metadata: &metadata, target_dir: None };
+    graph::in_workspace(cargo, &args.project, place).spoken_as(output).run()?;
     let dir = scratch.path().join(&package.name);
     Ok(Built { _scratch: scratch, dir })
 }

@@ -36,7 +36,7 @@ fn add(saxpy: &Kernel, stream: &Stream, x: &Buffer<f32>, y: &mut Buffer<f32>) {
 fn data_stays_on_the_device_between_kernels() {
     let ready = ready();
     let stream = &ready.stream;
-    for n in [1, 1000, 1 << 16] {
+    for n in [0, 1, 1000, 1 << 16] {
         let x = stream.upload(&(0..n).map(|i| i as f32).collect::<Vec<_>>()).unwrap();
         let mut y = stream.zeroed::<f32>(n).unwrap();
         for _ in 0..10 {
@@ -45,6 +45,35 @@ fn data_stays_on_the_device_between_kernels() {
         let y = stream.download(&y).unwrap();
         assert!(y.iter().enumerate().all(|(i, y)| *y == 10.0 * i as f32), "{n}");
     }
+}
+
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn a_launch_of_nothing_is_in_order_with_others() {
+    let ready = ready();
+    let stream = &ready.stream;
+    let (x, mut y) = (stream.upload(&[1.0f32; 256]).unwrap(), stream.zeroed::<f32>(256).unwrap());
+    let before = stream.record().unwrap();
+    for global in [[0, 8, 8], [8, 0, 8], [8, 8, 0]] {
+        let range = NdRange::new(&global, &[8, 1, 1]).unwrap();
+        ready.add(stream, &x, &mut y);
+        let (a, n) = (1.0f32, 0u32);
+        let args = [
+            KernelArg::value(&a),
+            KernelArg::buffer(x.slice(256..).unwrap()),
+            KernelArg::buffer_mut(y.slice_mut(0..0).unwrap()),
+            KernelArg::value(&n),
+        ];
+        // SAFETY: nothing runs.
+        unsafe { ready.saxpy.launch(stream, &range, &args) }.unwrap();
+        // What does not fit the kernel does not fit without work-items either.
+        // SAFETY: as above.
+        assert!(unsafe { ready.saxpy.launch(stream, &range, &args[1..]) }.is_err());
+    }
+    let after = stream.record().unwrap();
+    assert_eq!(stream.download(&y).unwrap(), [3.0; 256]);
+    assert!(before.is_done().unwrap() && after.is_done().unwrap());
+    after.since(&before).unwrap();
 }
 
 #[test]

@@ -48,6 +48,32 @@ fn data_stays_on_the_device_between_kernels() {
     }
 }
 
+#[test]
+fn a_launch_of_nothing_is_in_order_with_others() {
+    let _alone = alone();
+    for Ready { stream, saxpy, .. } in ready() {
+        let (x, mut y) = (stream.upload(&[1.0f32; 64]).unwrap(), stream.zeroed::<f32>(64).unwrap());
+        let before = stream.record().unwrap();
+        for global in [[0, 8, 8], [8, 0, 8], [8, 8, 0]] {
+            let args = [KernelArg::value(&1.0f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
+            // SAFETY: the buffers have an element for each work-item.
+            unsafe { saxpy.launch(&stream, &range(64), &args) }.unwrap();
+            let nothing = NdRange::new(&global, &[8, 1, 1]).unwrap();
+            let (x, y) = (x.slice(64..).unwrap(), y.slice_mut(0..0).unwrap());
+            let args = [KernelArg::value(&1.0f32), KernelArg::buffer(x), KernelArg::buffer_mut(y)];
+            // SAFETY: nothing runs.
+            unsafe { saxpy.launch(&stream, &nothing, &args) }.unwrap();
+            // What does not fit the kernel does not fit without work-items either.
+            // SAFETY: as above.
+            assert!(unsafe { saxpy.launch(&stream, &nothing, &args[1..]) }.is_err());
+        }
+        let after = stream.record().unwrap();
+        assert_eq!(stream.download(&y).unwrap(), [3.0; 64]);
+        assert!(before.is_done().unwrap() && after.is_done().unwrap());
+        after.since(&before).unwrap();
+    }
+}
+
 /// Devices that were asked for twice are the same, so that their modules share buffers.
 #[test]
 fn modules_of_one_device_share_buffers() {

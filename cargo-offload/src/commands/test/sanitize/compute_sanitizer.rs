@@ -8,7 +8,7 @@ use std::path::Path;
 use super::compute_sanitizer_log::{self, Log};
 use super::report::{self, Report};
 use crate::commands::test::outcome::{End, Outcome};
-use crate::commands::test::process::{self, Done, Family, Run};
+use crate::commands::test::process::{self, Done, Run};
 use crate::error::{Error, Result};
 
 /// Its tools, each of which looks for other mistakes, and runs the test once.
@@ -75,7 +75,7 @@ fn with_tool(program: &Path, tool: Tool, run: Run<'_>) -> Result<(Done, Vec<Repo
     let mut args = options(tool, &log);
     args.push(run.program.into());
     args.extend(run.args.iter().cloned());
-    let done = process::run(&Run { program, args: &args, family: Family::WithChildren, ..run })?;
+    let done = process::run(&Run { program, args: &args, ..run })?;
     let said = fs::read(&log).unwrap_or_default();
     let Log { reports, trouble, is_whole } = compute_sanitizer_log::read(&String::from_utf8_lossy(&said));
     let end = judged(done.end, tool, trouble, is_whole || !done.said.took_device());
@@ -104,6 +104,11 @@ fn options(tool: Tool, log: &Path) -> Vec<OsString> {
 
 /// The end of a run: one that the tool has not watched proves nothing.
 fn judged(end: End, tool: Tool, trouble: Option<String>, is_watched: bool) -> End {
+    // What the tool says of itself is why the test did not come to its end.
+    if let (Some(trouble), Outcome::Crashed) = (&trouble, end.outcome) {
+        let problem = format!("compute-sanitizer's {}: {trouble}", tool.name());
+        return End { problem: Some([problem, end.problem.unwrap_or_default()].join("\n")), ..end };
+    }
     let unwatched = || (!is_watched).then(|| "it has written no summary".to_string());
     match trouble.or_else(unwatched) {
         Some(trouble) if !end.outcome.is_bad() && end.outcome != Outcome::Refused => {
