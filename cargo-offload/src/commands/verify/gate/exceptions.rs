@@ -1,4 +1,4 @@
-//! What a gate lets pass: modules that lack something, and files that were not looked into.
+//! Exceptions of a gate: modules that may lack something, and files that need not be read.
 
 use serde::Serialize;
 

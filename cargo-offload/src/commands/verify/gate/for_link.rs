@@ -1,4 +1,4 @@
-//! What a file has for a later link: LLVM bitcode and NVIDIA's LTO-IR. No driver takes it, so that it meets nothing, and
+//! Code for a later link: LLVM bitcode and NVIDIA's LTO-IR. No driver takes it, so that it meets nothing, and
 //! nothing is demanded of it.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! AMD's GPUs by target ID, with the modes that its driver sets unless it is told otherwise.
+//! AMD's GPUs by target ID, with the modes that its driver sets by default.
 //!
 //! <https://rocm.docs.amd.com/en/latest/reference/gpu-arch-specs.html> and
 //! <https://llvm.org/docs/AMDGPUUsage.html#amdgpu-processors>; integrated GPUs by <https://www.amd.com/en/products/specifications/processors.html>.

@@ -65,7 +65,7 @@ const LACKS: [Lacks; 5] = [
     Lacks { architecture: 11, releases: 0..=u32::MAX, aspects: || Aspects::BF16 | Aspects::FP64 },
     // Xe-LP.
     Lacks { architecture: 12, releases: 0..=10, aspects: || Aspects::FP64 },
-    // Xe-HPG: the driver can be told to emulate it.
+    // Xe-HPG: the driver emulates it on request.
     Lacks { architecture: 12, releases: 55..=57, aspects: || Aspects::FP64 },
 ];
 
