@@ -66,9 +66,6 @@ fn a_launch_of_nothing_is_in_order_with_others() {
         ];
         // SAFETY: nothing runs.
         unsafe { ready.saxpy.launch(stream, &range, &args) }.unwrap();
-        // What does not fit the kernel does not fit without work-items either.
-        // SAFETY: as above.
-        assert!(unsafe { ready.saxpy.launch(stream, &range, &args[1..]) }.is_err());
     }
     let after = stream.record().unwrap();
     assert_eq!(stream.download(&y).unwrap(), [3.0; 256]);
