@@ -107,7 +107,7 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch
         vendor_sdk: None,
         machine: machine(arch),
         // Modules of different versions are not linked.
-        shim: Shim { source: SHIM_SOURCE, flags: shim_flags(arch) },
+        shim: Shim { source: SHIM_SOURCE, flags: vec![version(arch)], opencl: shim_flags() },
         libraries: libclc.into_iter().collect(),
         spec: SpecForm::Literal,
         local_arguments: LocalArguments::Offsets,
@@ -118,8 +118,8 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch
 }
 
 /// Atomic functions are those of OpenCL C 2.0 as well.
-fn shim_flags(arch: &AmdArch) -> Vec<String> {
-    [version(arch), "-cl-std=CL2.0".to_string()].into_iter().chain(opencl_features::of_amdgcn()).collect()
+fn shim_flags() -> Vec<String> {
+    std::iter::once("-cl-std=CL2.0".to_string()).chain(opencl_features::of_amdgcn()).collect()
 }
 
 /// The front end that stands for those of most processors, if it does for this one.

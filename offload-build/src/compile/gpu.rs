@@ -88,7 +88,10 @@ pub(super) enum DeviceOutput {
 #[derive(Debug)]
 pub(super) struct Shim {
     pub(super) source: &'static str,
+    /// Flags of the machine, for C too.
     pub(super) flags: Vec<String>,
+    /// Flags of OpenCL C alone.
+    pub(super) opencl: Vec<String>,
 }
 
 /// What is asked of a code generator.
@@ -334,16 +337,17 @@ impl Backend {
             return Ok(None);
         }
         let has_kernels = ir::has_kernel_names(text);
-        let (language, source): (&[&str], _) = match self.output {
-            DeviceOutput::Driver => (&["-x", "cl", "-cl-std=CL2.0"], ASSERT_SOURCE),
+        let library = (!has_kernels).then(|| "-DOFFLOAD_LIBRARY".to_string());
+        let made = match self.output {
+            DeviceOutput::Driver => self.own_bitcode(session, ASSERT_SOURCE, library.as_slice()),
             DeviceOutput::Runtime => {
-                (&["-x", "c", "-std=gnu17", "-ffreestanding", "-fno-builtin"], OUTPUT_SOURCE)
+                let language =
+                    ["-x", "c", "-std=gnu17", "-ffreestanding", "-fno-builtin"].map(str::to_string);
+                let flags = self.shim.flags.iter().cloned().chain(language).chain(library);
+                self.bitcode(session, OUTPUT_SOURCE, flags)
             }
         };
-        let library = (!has_kernels).then_some("-DOFFLOAD_LIBRARY");
-        let flags = language.iter().copied().chain(library).map(str::to_string);
-        let flags = self.shim.flags.iter().cloned().chain(flags);
-        self.bitcode(session, source, flags).map(Some)
+        made.map(Some)
     }
 
     /// Bitcode of OpenCL C of ours, which has no kernel of the user's. `defines` are flags behind those of the shim.
@@ -354,7 +358,8 @@ impl Backend {
         defines: &[String],
     ) -> Result<Blob> {
         let language = ["-x", "cl", "-cl-std=CL1.2"].map(str::to_string).into_iter();
-        self.bitcode(session, source, language.chain(self.shim.flags.iter().chain(defines).cloned()))
+        let flags = self.shim.flags.iter().chain(&self.shim.opencl).chain(defines).cloned();
+        self.bitcode(session, source, language.chain(flags))
     }
 
     fn bitcode(

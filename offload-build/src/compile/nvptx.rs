@@ -108,7 +108,8 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
         machine: machine(sm, version),
         shim: Shim {
             source: if libdevice.is_some() { SHIM_WITH_LIBDEVICE } else { SHIM_SOURCE },
-            flags: shim_flags(sm),
+            flags: Vec::new(),
+            opencl: shim_flags(sm),
         },
         libraries: libclc.into_iter().chain(libdevice).collect(),
         spec: SpecForm::Literal,

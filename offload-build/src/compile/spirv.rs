@@ -130,7 +130,8 @@ pub(super) fn backend(version: SpirvVersion) -> Backend {
         // Without clang's own header: it declares as built-in what the shim defines.
         shim: Shim {
             source: SHIM_SOURCE,
-            flags: ["-cl-no-stdinc", "-cl-std=CL2.0"].map(str::to_string).into(),
+            flags: Vec::new(),
+            opencl: ["-cl-no-stdinc", "-cl-std=CL2.0"].map(str::to_string).into(),
         },
         libraries: Vec::new(),
         spec: SpecForm::Spirv,
