@@ -13,29 +13,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+pub(crate) use self::table::Mark;
 use self::table::{Process, Table};
-
-/// A variable that processes inherit, and the value of it by which those of a run are known.
-///
-/// The value may stand in a list that colons separate: a run within another one belongs to both. A process that has the
-/// variable without the value has left the run, with its descendants.
-#[derive(Clone, Debug)]
-pub(crate) struct Mark {
-    pub(crate) variable: &'static str,
-    pub(crate) value: String,
-    /// Who has this variable too ends with the run in whatever session it is. Others that have made a session of their own
-    /// are services that others may use by now, as a compiler cache.
-    pub(crate) anywhere: &'static str,
-}
-
-impl Mark {
-    /// The name of this process, which no other process of this machine has had since it was started.
-    pub(crate) fn own_value() -> String {
-        let own = Pid::as_raw(Some(rustix::process::getpid()));
-        let start = table::start(own).unwrap_or_default();
-        format!("{own}-{start}")
-    }
-}
 
 /// How often it is looked whether processes have ended.
 const TICK: Duration = Duration::from_millis(10);

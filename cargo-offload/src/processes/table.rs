@@ -6,7 +6,27 @@ use std::path::Path;
 
 use rustix::process::{Pid, getpid, getsid};
 
-use super::Mark;
+/// A variable that processes inherit, and the value of it by which those of a run are known.
+///
+/// The value may stand in a list that colons separate: a run within another one belongs to both. A process that has the
+/// variable without the value has left the run, with its descendants.
+#[derive(Clone, Debug)]
+pub(crate) struct Mark {
+    pub(crate) variable: &'static str,
+    pub(crate) value: String,
+    /// Who has this variable too ends with the run in whatever session it is. Others that have made a session of their own
+    /// are services that others may use by now, as a compiler cache.
+    pub(crate) anywhere: &'static str,
+}
+
+impl Mark {
+    /// The name of this process, which no other process of this machine has had since it was started.
+    pub(crate) fn own_value() -> String {
+        let own = rustix::process::Pid::as_raw(Some(rustix::process::getpid()));
+        let start = start(own).unwrap_or_default();
+        format!("{own}-{start}")
+    }
+}
 
 /// All processes at about the same time.
 #[derive(Debug)]
