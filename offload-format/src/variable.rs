@@ -188,6 +188,8 @@ variables! {
     AWS_ENDPOINT_URL_S3 = "AWS_ENDPOINT_URL_S3", System, [Subcommand],
         "AWS's own: which server has the bucket of `s3://`, unless `endpoint` in the table `remote` says so";
     AWS_ENDPOINT_URL = "AWS_ENDPOINT_URL", System, [Subcommand], "the same, looked at after `AWS_ENDPOINT_URL_S3`";
+    OCL_ICD_VENDORS = "OCL_ICD_VENDORS", System, [Program],
+        "OpenCL's loaders' own: the folder that registers drivers, or a file there; `/etc/OpenCL/vendors` unless set";
     PWD = "PWD", System, [BuildScript], "where cargo was started: paths in errors are relative to it";
 
     PATH = "PATH", Compiler, [BuildScript, Subcommand, Compiler], "where tools are looked for; only its absolute directories count";

@@ -3,13 +3,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use offload_format::variable;
+
 /// Where loaders look unless OCL_ICD_VENDORS names another folder, or a file
-/// (<https://github.com/OCL-dev/ocl-icd>, "OCL_ICD_VENDORS").
+/// (<https://github.com/OCL-dev/ocl-icd>).
 const VENDORS: &str = "/etc/OpenCL/vendors";
 
 /// The registrations that the loader looks at.
 pub(super) fn vendors() -> PathBuf {
-    std::env::var_os("OCL_ICD_VENDORS").map_or_else(|| PathBuf::from(VENDORS), PathBuf::from)
+    std::env::var_os(variable::OCL_ICD_VENDORS).map_or_else(|| PathBuf::from(VENDORS), PathBuf::from)
 }
 
 /// For each file NAME.icd at `vendors` whose library is not there, both files in a sentence. A library without a folder is

@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use offload_format::variable;
+
 use super::oclgrind_log::{self, Log};
 use super::report;
 use crate::commands::test::outcome::{End, Outcome};
@@ -65,7 +67,7 @@ fn environment(vendors: &Path, log: &Path) -> Vec<(&'static str, OsString)> {
     let text = |name, value: &str| (name, OsString::from(value));
     vec![
         // Khronos's loader and ocl-icd take a directory, and files beside it.
-        ("OCL_ICD_VENDORS", vendors.into()),
+        (variable::OCL_ICD_VENDORS, vendors.into()),
         text("OCL_ICD_FILENAMES", ""),
         ("OCLGRIND_LOG", log.into()),
         text("OCLGRIND_DATA_RACES", "1"),
@@ -98,7 +100,7 @@ mod tests {
         let env = environment(Path::new("/t"), Path::new("/t/log"));
         let of =
             |name: &str| env.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_os_str());
-        assert_eq!(of("OCL_ICD_VENDORS").unwrap(), "/t");
+        assert_eq!(of(variable::OCL_ICD_VENDORS).unwrap(), "/t");
         assert_eq!(of("OCL_ICD_FILENAMES").unwrap(), "");
         assert_eq!(of("OCLGRIND_LOG").unwrap(), "/t/log");
         assert_eq!(of("OCLGRIND_DATA_RACES").unwrap(), "1");
