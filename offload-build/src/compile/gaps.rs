@@ -45,9 +45,10 @@ pub(super) fn explained(error: Error) -> Error {
     }
     let unknown = |name: &str| {
         let said = error.message();
+        let end = if name.ends_with('_') { "" } else { "'" };
         ["undeclared identifier", "undeclared function", "unknown type name"]
             .iter()
-            .any(|what| said.contains(&format!("{what} '{name}")))
+            .any(|what| said.contains(&format!("{what} '{name}{end}")))
     };
     let hint = GAPS.iter().find(|gap| gap.names.iter().any(|name| unknown(name))).map(|gap| gap.hint);
     match hint {
@@ -58,9 +59,9 @@ pub(super) fn explained(error: Error) -> Error {
 
 struct Gap {
     what: &'static str,
-    /// What functions and types of it begin with, in sources.
+    /// Its functions and types in sources; what ends in `_` is the beginning of a name.
     names: &'static [&'static str],
-    /// The same in IR.
+    /// What its functions begin with in IR.
     symbols: &'static [&'static str],
     hint: &'static str,
 }
@@ -149,6 +150,9 @@ mod tests {
         let hint = of("a.cl:1:2: error: use of undeclared identifier 'enqueue_kernel'").unwrap();
         assert!(hint.contains("stream"), "{hint}");
         assert!(of("a.cl:1:2: error: unknown type name 'pipe'").is_some());
-        assert_eq!(of("a.cl:1:2: error: use of undeclared identifier 'mine'"), None);
+        assert!(of("a.cl:1:2: error: unknown type name 'ndrange_t'").is_some());
+        for name in ["mine", "pipeline", "queue_two"] {
+            assert_eq!(of(&format!("a.cl:1:2: error: unknown type name '{name}'")), None, "{name}");
+        }
     }
 }

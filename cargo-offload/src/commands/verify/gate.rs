@@ -123,6 +123,7 @@ impl Gate<'_> {
         let input = Input::open(file, self.output.limits())?.called(own_name);
         let input = input.searched(self.args.deep.search());
         let mut verdicts = self.demands.verdicts();
+        let mut for_link = for_link::Formats::default();
         input.each_part(self.part_size(), &mut |contents| {
             for problem in contents.problems() {
                 verdict.summary.add_problem(self.output, name, &problem)?;
@@ -133,12 +134,13 @@ impl Gate<'_> {
             if verdict.kpacks.add_kpack(name, contents, self.known) {
                 return Ok(());
             }
-            let for_link = for_link::tell(self.output, name, contents)?;
-            verdict.summary.add_for_link(for_link);
+            for_link.add(contents);
             let registries = registry::of(contents, self.known)?;
             self.add_modules(name, modules::of(contents, &registries), &mut verdicts);
             Ok(())
         })?;
+        for_link.print(self.output, name)?;
+        verdict.summary.add_for_link(for_link.count());
         self.add_verdicts(name, verdicts, &mut verdict.summary)
     }
 

@@ -20,23 +20,38 @@ struct ForLink<'a> {
     targets: Vec<String>,
 }
 
-/// Names it; returns how many kinds there are.
-pub(super) fn tell(output: &Output, file: &str, contents: &Contents<'_>) -> Result<usize> {
-    let mut formats: BTreeMap<FileKind, BTreeSet<String>> = BTreeMap::new();
-    for image in contents.containers.iter().flat_map(|container| &container.images) {
-        if let Some(format @ (FileKind::LlvmBitcode | FileKind::LtoIr)) = image.format {
-            formats.entry(format).or_default().insert(image.target_text());
+/// The targets of such code in a file, by its format.
+#[derive(Default)]
+pub(super) struct Formats(BTreeMap<FileKind, BTreeSet<String>>);
+
+impl Formats {
+    /// Adds those of a part of the file.
+    pub(super) fn add(&mut self, contents: &Contents<'_>) {
+        for image in contents.containers.iter().flat_map(|container| &container.images) {
+            if let Some(format @ (FileKind::LlvmBitcode | FileKind::LtoIr)) = image.format {
+                self.0.entry(format).or_default().insert(image.target_text());
+            }
         }
     }
-    for (format, targets) in &formats {
-        let targets: Vec<String> = targets.iter().filter(|target| !target.is_empty()).cloned().collect();
-        let named = if targets.is_empty() { String::new() } else { format!(" for {}", targets.join(", ")) };
-        let text = format!(
-            "note: {}: {format}{}, which a link compiles, is not judged",
-            escaped(file),
-            escaped(&named)
-        );
-        output.done(&ForLink { reason: "for-link", file, format: format.to_string(), targets }, &text)?;
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.0.len()
     }
-    Ok(formats.len())
+
+    /// Prints a note for each.
+    pub(super) fn print(&self, output: &Output, file: &str) -> Result<()> {
+        for (format, targets) in &self.0 {
+            let targets: Vec<String> = targets.iter().filter(|target| !target.is_empty()).cloned().collect();
+            let named =
+                if targets.is_empty() { String::new() } else { format!(" for {}", targets.join(", ")) };
+            let text = format!(
+                "note: {}: {format}{}, which a link compiles, is not judged",
+                escaped(file),
+                escaped(&named)
+            );
+            output.done(&ForLink { reason: "for-link", file, format: format.to_string(), targets }, &text)?;
+        }
+        Ok(())
+    }
 }
