@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use rustix::process::{Pid, getpid, getsid};
+use rustix::process::{Pid, getpid};
 
 /// A variable that processes inherit, and the value of it by which those of a run are known.
 ///
@@ -22,7 +22,7 @@ pub(crate) struct Mark {
 impl Mark {
     /// The name of this process, which no other process of this machine has had since it was started.
     pub(crate) fn own_value() -> String {
-        let own = rustix::process::Pid::as_raw(Some(rustix::process::getpid()));
+        let own = Pid::as_raw(Some(getpid()));
         let start = start(own).unwrap_or_default();
         format!("{own}-{start}")
     }
@@ -32,7 +32,8 @@ impl Mark {
 #[derive(Debug)]
 pub(super) struct Table {
     processes: BTreeMap<i32, Process>,
-    own_session: i32,
+    /// As `/proc` has it: 0 in a container whose processes were started from outside of it, which no [`Pid`] is.
+    own_session: Option<i32>,
 }
 
 /// A process that has not ended.
@@ -57,7 +58,8 @@ impl Table {
                 processes.insert(process.pid, process);
             }
         }
-        let own_session = getsid(None).map_or(0, |session| Pid::as_raw(Some(session)));
+        let own = Pid::as_raw(Some(getpid()));
+        let own_session = processes.get(&own).map(|process| process.session);
         Table { processes, own_session }
     }
 
@@ -73,7 +75,7 @@ impl Table {
 
     /// The nearest of a process and its ancestors that has the variable decides.
     fn is_member(&self, process: &Process) -> bool {
-        let mut ends_anywhere = process.session == self.own_session;
+        let mut ends_anywhere = Some(process.session) == self.own_session;
         let mut next = Some(process);
         // Of processes that end and start meanwhile, parents may stand in a circle.
         for _ in 0..self.processes.len() {
