@@ -29,7 +29,7 @@ pub(crate) use kernels::{kernels, take_types};
 pub(crate) use one_memory::in_one_memory;
 pub(crate) use output::{Output, has_kernel_names, has_output, with_assertions, with_output};
 pub(crate) use pointers::{exporting, through_pointers};
-pub(crate) use prepare::{LocalArguments, Prepared, prepare};
+pub(crate) use prepare::{BODY_PREFIX, LocalArguments, Prepared, prepare};
 pub(crate) use recursion::recursion;
 pub(crate) use rewrite::{
     in_global_memory, thread_local_state, with_conventions, with_inline_definitions, without_processor,

@@ -12,11 +12,13 @@
 //! ```
 
 mod module;
+mod place;
 mod printf;
 mod rename;
 mod stream;
 
 pub use self::module::{EntryPoint, ExecutionMode, Generator, Module};
+pub use self::place::{Place, place};
 pub use self::printf::with_character_formats;
 pub use self::rename::{with_added_entry_points, with_prefixed_kernels};
 

@@ -106,7 +106,7 @@ fn gap(symbol: &str) -> Option<&'static Gap> {
 }
 
 fn name_of(symbol: &str) -> String {
-    let name = written(symbol.trim_start_matches("__clang_ocl_kern_imp_"));
+    let name = written(symbol.trim_start_matches(ir::BODY_PREFIX));
     name.split(' ').next().unwrap_or_default().to_string()
 }
 

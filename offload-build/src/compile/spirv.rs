@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use offload_format::pack::NewImage;
 use offload_format::section::READS_FAILURES_PREFIX;
 use offload_format::{Aspects, Limits, SpecConstant, SpecUse, SpirvVersion, Target};
-use offload_images::spirv;
+use offload_images::spirv::{self, Place};
 
 use super::action::{expect_kernels, unresolved};
 use super::gpu::{Backend, Codegen, ConstantArguments, DeviceOutput, Shim, ToLink, Vendor};
@@ -13,7 +13,7 @@ use super::imports::{self, Left};
 use super::session::Unit;
 use super::{Session, opencl_features};
 use crate::cache::{Blob, KeyBuilder};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fs;
 use crate::ir::{self, LocalArguments};
 use crate::module::{DeviceImage, Library};
@@ -197,16 +197,53 @@ fn validate(session: &Session<'_>, bytes: &[u8]) -> Result<()> {
     fs::publish(&file, |out| out.write_all(bytes))?;
     let args = vec![OsString::from("module.spv")];
     let invocation = Invocation { program: &tool.path, args, directory: scratch.path(), input: None };
-    session
-        .context()
-        .run(&invocation)
-        .map(drop)
-        .map_err(|error| error.context("the module is not valid SPIR-V"))
+    session.context().run(&invocation).map(drop).map_err(|error| invalid(error, bytes))
+}
+
+/// The validator's refusal, with the variable or the function that it is about: it gives numbers of instructions alone.
+fn invalid(error: Error, module: &[u8]) -> Error {
+    let place = refused_instruction(error.message()).and_then(|number| spirv::place(module, number).ok()?);
+    let invalid = "the module is not valid SPIR-V";
+    match place {
+        Some(Place::Variable(name)) if error.message().contains(ELEMENT_TYPES) => {
+            error.context(format!("{invalid}, variable `{name}`")).with_hint(element_types_hint(&name))
+        }
+        Some(Place::Variable(name)) => error.context(format!("{invalid}, variable `{name}`")),
+        Some(Place::Function(name)) => {
+            let name = name.strip_prefix(ir::BODY_PREFIX).unwrap_or(&name);
+            error.context(format!("{invalid}, function `{name}`"))
+        }
+        _ => error.context(invalid),
+    }
+}
+
+/// What `spirv-val` says of an array whose elements have other types than the first.
+const ELEMENT_TYPES: &str = "array element type";
+
+fn element_types_hint(variable: &str) -> String {
+    format!(
+        "LLVM's back end for SPIR-V takes the size of what the first pointer in `{variable}` points to for that of all: \
+         have all point to arrays of one size, or write an array of two dimensions, as `constant char {variable}[][32]`"
+    )
+}
+
+/// `68` of `error: line 68: OpConstantComposite ...`
+fn refused_instruction(message: &str) -> Option<u64> {
+    let (_, rest) = message.split_once("error: line ")?;
+    let (number, _) = rest.split_once(':')?;
+    number.parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn refusals_name_instructions_by_number() {
+        let message = "error: line 68: OpConstantComposite Constituent <id> '42[%42]'s type does not match";
+        assert_eq!(refused_instruction(message), Some(68));
+        assert_eq!(refused_instruction("error: Invalid SPIR-V magic number."), None);
+    }
 
     #[test]
     fn the_version_is_in_the_triple() {

@@ -30,7 +30,7 @@ pub(crate) enum LocalArguments {
 }
 
 /// What clang calls the body of an OpenCL kernel since LLVM 21; the kernel itself only calls it.
-const BODY_PREFIX: &str = "__clang_ocl_kern_imp_";
+pub(crate) const BODY_PREFIX: &str = "__clang_ocl_kern_imp_";
 /// Dynamic shared memory, whose size the launch gives.
 const DYNAMIC: &str = "__offload_dynamic_shared";
 

@@ -1,6 +1,6 @@
 //! What a driver answers to questions about a device.
 
-use super::api::DeviceId;
+use super::api::{DeviceId, info};
 
 /// A text that the driver has of the device; empty if it does not answer, as PoCL 3.1 to the question for
 /// intermediate languages.
@@ -17,6 +17,16 @@ pub(super) fn word(id: DeviceId, parameter: u32) -> Option<u32> {
 pub(super) fn long(id: DeviceId, parameter: u32) -> Option<u64> {
     let bytes = id.info(parameter).ok()?;
     Some(u64::from_ne_bytes(bytes.try_into().ok()?))
+}
+
+/// Numbers as large as addresses; none if the driver does not answer.
+pub(super) fn sizes(id: DeviceId, parameter: u32) -> Vec<u64> {
+    sizes_of(&id.info(parameter).unwrap_or_default())
+}
+
+/// The numbers of an answer.
+pub(super) fn sizes_of(answer: &[u8]) -> Vec<u64> {
+    info::sizes(answer).into_iter().map(|size| size as u64).collect()
 }
 
 pub(super) fn has(extensions: &str, name: &str) -> bool {

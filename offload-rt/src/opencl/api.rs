@@ -6,7 +6,7 @@
 mod device;
 mod error;
 mod handle;
-mod info;
+pub(super) mod info;
 mod library;
 mod object;
 mod program;

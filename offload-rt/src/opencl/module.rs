@@ -3,8 +3,13 @@
 use std::sync::{Arc, Mutex, TryLockError};
 
 use offload_format::pack::KernelInfo;
+use opencl_sys::{
+    CL_DEVICE_MAX_WORK_ITEM_SIZES, CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE,
+    CL_KERNEL_WORK_GROUP_SIZE,
+};
 
-use super::api::{Buffer, ClError, ClResult, Kernel, KernelArg as Arg, Program};
+use super::answers;
+use super::api::{Buffer, ClError, ClResult, DeviceId, Kernel, KernelArg as Arg, Program};
 use super::context::ClContext;
 use super::rebuild::Built;
 use super::stream::{ClMemory, ClStream};
@@ -148,8 +153,52 @@ pub(super) unsafe fn enqueue(
         parts.extend(unsafe { set(kernel, index, *arg)? });
     }
     // SAFETY: every argument was set; the caller answers for the rest.
-    unsafe { kernel.launch(&stream.current().queue, range) }
-        .map_err(|error| format!("the launch failed: {error}").into())
+    let launched = unsafe { kernel.launch(&stream.current().queue, range) };
+    launched.map_err(|error| launch_failed(kernel, stream.device(), range, error))
+}
+
+/// The error of a launch, with the limit that a work-group is above.
+#[cold]
+fn launch_failed(kernel: &Kernel, device: DeviceId, range: &NdRange, error: ClError) -> Problem {
+    let mut text = format!("the launch failed: {error}");
+    if let ClError::Code(CL_INVALID_WORK_GROUP_SIZE | CL_INVALID_WORK_ITEM_SIZE) = error {
+        let limits = GroupLimits::new(kernel, device);
+        if let Some(above) = limits.exceeded_by(range) {
+            text = format!("{text}: {above}");
+        }
+    }
+    text.into()
+}
+
+/// The largest work-groups of a kernel on a device; zero where the driver does not tell.
+struct GroupLimits {
+    /// Work-items of a group.
+    items: u64,
+    /// The extent of a group in each dimension.
+    extents: [u64; 3],
+}
+
+impl GroupLimits {
+    fn new(kernel: &Kernel, device: DeviceId) -> GroupLimits {
+        let items = kernel.work_group_info(device, CL_KERNEL_WORK_GROUP_SIZE).unwrap_or_default();
+        let items = answers::sizes_of(&items).first().copied().unwrap_or(0);
+        let extents = answers::sizes(device, CL_DEVICE_MAX_WORK_ITEM_SIZES);
+        let extent = |dimension: usize| extents.get(dimension).copied().unwrap_or(0);
+        GroupLimits { items, extents: [extent(0), extent(1), extent(2)] }
+    }
+
+    fn exceeded_by(&self, range: &NdRange) -> Option<String> {
+        let mut pairs = range.local().into_iter().zip(self.extents);
+        if pairs.any(|(size, most)| most != 0 && size > most) {
+            let (local, most) = (range.local(), self.extents);
+            return Some(format!("local size {local:?} is more than the device's {most:?}"));
+        }
+        let (size, most) = (range.group_size(), self.items);
+        let exceeds = most != 0 && size > most;
+        exceeds.then(|| {
+            format!("a work-group of {size} work-items is more than the {most} that this kernel allows")
+        })
+    }
 }
 
 /// Returns the object that was made for a part of a buffer: it has to live until the kernel is in a queue.
@@ -177,5 +226,26 @@ unsafe fn set(kernel: &Kernel, index: u32, arg: KernelArg<'_>) -> Result<Option<
             })?;
             set(Arg::Buffer(&part)).map(|()| Some(part))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exceeded(local: &[u64], limits: &GroupLimits) -> Option<String> {
+        limits.exceeded_by(&NdRange::new(local, local).unwrap())
+    }
+
+    #[test]
+    fn the_limit_that_a_group_is_above_is_named() {
+        let limits = GroupLimits { items: 256, extents: [512, 512, 64] };
+        let extent = exceeded(&[1, 1, 65], &limits).unwrap();
+        assert!(extent.contains("[1, 1, 65]") && extent.contains("[512, 512, 64]"), "{extent}");
+        let items = exceeded(&[32, 16], &limits).unwrap();
+        assert!(items.contains("512") && items.contains("256"), "{items}");
+        assert_eq!(exceeded(&[256], &limits), None);
+        let unknown = GroupLimits { items: 0, extents: [0; 3] };
+        assert_eq!(exceeded(&[4096], &unknown), None);
     }
 }

@@ -6,7 +6,7 @@ use opencl_sys::{
     CL_DEVICE_TYPE_GPU,
 };
 
-use super::answers::{has, long, text, word};
+use super::answers::{has, long, sizes, text, word};
 use super::api::DeviceId;
 
 /// `CL_DEVICE_SUB_GROUP_SIZES_INTEL`
@@ -86,13 +86,6 @@ fn device_type(bits: u64) -> DeviceType {
     ];
     let found = types.into_iter().find(|(bit, _)| bits & bit != 0);
     found.map_or(DeviceType::Other, |(_, device_type)| device_type)
-}
-
-/// Numbers as large as addresses.
-fn sizes(id: DeviceId, parameter: u32) -> Vec<u64> {
-    let bytes = id.info(parameter).unwrap_or_default();
-    let size = |bytes: &[u8]| Some(usize::from_ne_bytes(bytes.try_into().ok()?) as u64);
-    bytes.chunks(size_of::<usize>()).filter_map(size).collect()
 }
 
 #[cfg(test)]

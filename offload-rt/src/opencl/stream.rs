@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
-use super::api::{Buffer, ClError, ClResult, CommandQueue, Event, Region};
+use super::api::{Buffer, ClError, ClResult, CommandQueue, DeviceId, Event, Region};
 use super::context::{ClContext, id_of};
 use crate::driver::{ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, own};
 use crate::error::Problem;
@@ -60,6 +60,10 @@ impl ClStream {
         }
         let queue = Arc::new(queue);
         Ok(ClStream { current: RwLock::new(Current { queue, is_last: true }), context })
+    }
+
+    pub(super) fn device(&self) -> DeviceId {
+        self.context.device()
     }
 
     /// The queue for a command that is not waited for, which stays the stream's until it has it.

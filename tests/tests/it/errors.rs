@@ -277,6 +277,16 @@ fn a_function_without_definition() {
 }
 
 #[test]
+fn a_variable_that_no_spirv_can_have() {
+    let project = Project::new("two-files");
+    let table = "__constant char *__constant titles[] = {\"a\", \"bcd\"};\n\
+                 __kernel void beta(__global char *x, int i) {\n  x[0] = titles[i][0];\n}\n";
+    project.write("kernels/b.cl", table);
+    project.write("offload.toml", "targets = [\"spirv64\"]\n");
+    contains(&project.fail(), &["not valid SPIR-V", "`titles`", "hint: ", "char titles[]["]);
+}
+
+#[test]
 fn one_kernel_name_in_two_files() {
     let project = Project::with_fake_tools("two-files");
     project.write("kernels/b.cl", "__kernel void alpha(__global int *x) {\n}\n");

@@ -10,6 +10,7 @@ use object::elf::DT_NEEDED;
 use object::read::elf::{Dyn, ElfFile64};
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{ArgInfo, ArgKind, KernelInfo, NewImage, PackBuilder};
+use offload_rt::opencl::Compiler;
 use offload_rt::{Arg, Device, Error, LoadedImage, NdRange, Program, Registry};
 
 const SOURCE: &str = "
@@ -91,6 +92,25 @@ fn source_runs_on_every_device() {
     for (device, image) in for_each_device(&registry("opencl-c", SOURCE.as_bytes())) {
         println!("{device}");
         run_both(&device.open(&image).unwrap());
+    }
+}
+
+#[test]
+fn a_work_group_that_is_too_large_tells_the_limit() {
+    let _alone = alone();
+    for (device, image) in for_each_device(&registry("opencl-c", SOURCE.as_bytes())) {
+        let program = device.open(&image).unwrap();
+        let most = Compiler::new(&device).unwrap().properties().max_work_group;
+        let range = NdRange::linear(most + 1, most + 1).unwrap();
+        let mut x = vec![0i32; usize::try_from(most + 1).unwrap()];
+        let mut args = [Arg::in_out(&mut x), Arg::local::<i32>(16)];
+        // SAFETY: the buffer has an element for each work-item; the driver refuses the group.
+        let error = unsafe { program.launch("reverse", &range, &mut args) }.unwrap_err().to_string();
+        assert!(error.contains(&(most + 1).to_string()), "{device}: {error}");
+        assert!(
+            error.contains(&format!("the device's [{most}")) || error.contains(&format!("the {most} ")),
+            "{device}: {error}"
+        );
     }
 }
 
