@@ -136,6 +136,9 @@ fn merge_args(session: &Session<'_>) -> Result<Vec<Arg>> {
         "-E",
         "-frewrite-includes",
         "-cl-no-stdinc",
+        // Conditions see what the language defines, as `FLT_MAX`; the text has nothing of the header.
+        "-imacros",
+        "opencl-c-base.h",
         "-D__OFFLOAD_OPENCL_C__",
         "-MD",
         "-MT",

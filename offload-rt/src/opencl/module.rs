@@ -215,8 +215,10 @@ unsafe fn set(kernel: &Kernel, index: u32, arg: KernelArg<'_>) -> Result<Option<
         KernelArgKind::Memory(MemoryRange { memory, offset: 0, .. }) => {
             set(Arg::Buffer(&own::<ClMemory>(memory)?.buffer)).map(|()| None)
         }
+        // There is no object for an empty part, and no byte that the kernel may access.
+        KernelArgKind::Memory(MemoryRange { size: 0, .. }) => set(Arg::NoBuffer).map(|()| None),
         KernelArgKind::Memory(MemoryRange { memory, offset, size, .. }) => {
-            let part = own::<ClMemory>(memory)?.buffer.part(offset, size.max(1));
+            let part = own::<ClMemory>(memory)?.buffer.part(offset, size);
             let part = part.map_err(|error| {
                 let text = format!("argument {index} starts at byte {offset} of its buffer: {error}");
                 Problem::with_hint(

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -61,12 +61,26 @@ impl Drop for Marked {
 }
 
 fn signal(name: &str, process: &str) {
-    let _ = std::process::Command::new("kill").args(["-s", name, process]).stderr(Stdio::null()).status();
+    let _ = Command::new("kill").args(["-s", name, process]).stderr(Stdio::null()).status();
 }
 
 fn start(project: &Project, args: &[&str]) -> Child {
-    let mut command = project.offload_command(args);
+    let mut command = interruptible(&project.offload_command(args));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// The same command with SIGINT as it is by default: scripts start what runs in the background with it ignored.
+fn interruptible(command: &Command) -> Command {
+    let mut same = Command::new("env");
+    same.arg("--default-signal=INT").arg(command.get_program()).args(command.get_args());
+    same.current_dir(command.get_current_dir().unwrap());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => same.env(name, value),
+            None => same.env_remove(name),
+        };
+    }
+    same
 }
 
 const TEST: [&str; 8] =

@@ -24,6 +24,9 @@ kernel void reverse(global int *x, local int *tile) {
     barrier(CLK_LOCAL_MEM_FENCE);
     x[get_global_id(0)] = tile[n - 1 - i];
 }
+kernel void add_all(global const float *x, uint n, global float *y) {
+    for (uint i = 0; i < n; i++) y[get_global_id(0)] += x[i];
+}
 ";
 
 /// PoCL 3.1 finds no device when a second thread asks while it starts.
@@ -46,6 +49,7 @@ fn registry(target: &str, bytes: &[u8]) -> Registry {
     let kernels = vec![
         kernel("saxpy", &[ArgKind::Value, ArgKind::Global, ArgKind::Global]),
         kernel("reverse", &[ArgKind::Global, ArgKind::Local]),
+        kernel("add_all", &[ArgKind::Global, ArgKind::Value, ArgKind::Global]),
     ];
     let frame = codec::encode(bytes, Codec::Zstd, 3).unwrap();
     let mut builder = PackBuilder::new("test", "1.0.0");

@@ -200,6 +200,17 @@ fn macros_say_what_a_target_has() {
     assert!(text.starts_with("host") && text.contains(" [300, "), "{text}");
 }
 
+/// Before drivers see the source, includes are merged by what its conditions say.
+#[test]
+fn conditions_of_source_for_drivers_see_constants_of_the_language() {
+    let source = "#if !defined(FLT_MAX) || !defined(INT_MAX) || !defined(M_PI) || !defined(CLK_LOCAL_MEM_FENCE)\n\
+                  #include \"absent.h\"\n#endif\n\
+                  __kernel void run(__global ulong *r) { if (get_global_id(0) == 0) r[0] = FLT_MAX > 1.0f; }\n";
+    let project = project(source, "\"opencl-c\"");
+    let text = ran(&project);
+    assert!(text.starts_with("opencl-c [1, "), "{text}");
+}
+
 /// Every function of the extensions of 64 bits, on global and local memory.
 const ATOM: &str = "
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable

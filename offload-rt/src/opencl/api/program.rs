@@ -7,7 +7,7 @@ use offload_format::SpecValue;
 use opencl_sys::{
     CL_INVALID_BUILD_OPTIONS, CL_INVALID_KERNEL_NAME, CL_KERNEL_NUM_ARGS, CL_PROGRAM_BINARIES,
     CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_KERNEL_NAMES, cl_kernel_work_group_info,
-    cl_program_info, cl_uint,
+    cl_mem, cl_program_info, cl_uint,
 };
 
 use super::device::DeviceId;
@@ -26,6 +26,8 @@ pub(in crate::opencl) enum KernelArg<'a> {
     Local(usize),
     /// Memory. The driver keeps it until the kernel has run.
     Buffer(&'a Buffer),
+    /// No memory: a null pointer.
+    NoBuffer,
 }
 
 impl Program {
@@ -238,6 +240,7 @@ impl Kernel {
             KernelArg::Value(bytes) => (bytes.len(), bytes.as_ptr().cast()),
             KernelArg::Local(size) => (size, ptr::null()),
             KernelArg::Buffer(Buffer { raw, .. }) => (size_of_val(raw), (&raw const *raw).cast()),
+            KernelArg::NoBuffer => (size_of::<cl_mem>(), ptr::null()),
         };
         // SAFETY: the value has this size; the driver reads it during the call, or has none to read.
         check(unsafe { call!(self.functions, clSetKernelArg(self.raw, index, size, value))? })

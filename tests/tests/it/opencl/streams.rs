@@ -4,12 +4,13 @@ use offload_rt::{Kernel, KernelArg, Stream};
 
 use super::*;
 
-/// A device with a stream, and the two kernels.
+/// A device with a stream, and the kernels.
 struct Ready {
     device: Device,
     stream: Stream,
     saxpy: Kernel,
     reverse: Kernel,
+    add_all: Kernel,
 }
 
 /// Of every device that takes OpenCL C; at least one.
@@ -18,8 +19,9 @@ fn ready() -> Vec<Ready> {
     assert!(!devices.is_empty(), "no OpenCL device takes OpenCL C");
     let ready = |(device, image): (Device, LoadedImage)| {
         let program = device.open(&image).unwrap();
-        let [saxpy, reverse] = ["saxpy", "reverse"].map(|name| program.kernel(name).unwrap());
-        Ready { stream: device.stream().unwrap(), device, saxpy, reverse }
+        let [saxpy, reverse, add_all] =
+            ["saxpy", "reverse", "add_all"].map(|name| program.kernel(name).unwrap());
+        Ready { stream: device.stream().unwrap(), device, saxpy, reverse, add_all }
     };
     devices.into_iter().map(ready).collect()
 }
@@ -71,6 +73,22 @@ fn a_launch_of_nothing_is_in_order_with_others() {
         assert_eq!(stream.download(&y).unwrap(), [3.0; 64]);
         assert!(before.is_done().unwrap() && after.is_done().unwrap());
         after.since(&before).unwrap();
+    }
+}
+
+#[test]
+fn an_empty_part_of_a_buffer_is_an_argument() {
+    let _alone = alone();
+    for Ready { stream, add_all, .. } in ready() {
+        let (x, mut y) = (stream.upload(&[1.0f32; 4]).unwrap(), stream.upload(&[2.0f32; 64]).unwrap());
+        for part in [0..0, 2..2, 4..4, 0..4] {
+            let n = part.len() as u32;
+            let x = x.slice(part).unwrap();
+            let args = [KernelArg::buffer(x), KernelArg::value(&n), KernelArg::buffer_mut(&mut y)];
+            // SAFETY: the part has `n` values, and `y` has one for each work-item.
+            unsafe { add_all.launch(&stream, &range(64), &args) }.unwrap();
+        }
+        assert_eq!(stream.download(&y).unwrap(), [6.0; 64]);
     }
 }
 
@@ -158,7 +176,7 @@ fn events_order_streams_and_tell_times() {
 #[test]
 fn buffers_and_kernels_may_go_while_they_are_in_use() {
     let _alone = alone();
-    for Ready { device, stream, saxpy, reverse } in ready() {
+    for Ready { device, stream, saxpy, reverse, .. } in ready() {
         let mut kept = stream.zeroed::<f32>(64).unwrap();
         for _ in 0..50 {
             let x = stream.upload(&vec![1.0f32; 1 << 16]).unwrap();
