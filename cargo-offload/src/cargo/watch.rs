@@ -7,7 +7,7 @@ use std::ffi::OsString;
 
 use offload_format::variable;
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "devices"))]
 pub(crate) use self::system::own_mark;
 pub(crate) use self::system::{Watch, run};
 
