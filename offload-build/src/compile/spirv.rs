@@ -203,17 +203,19 @@ fn validate(session: &Session<'_>, bytes: &[u8]) -> Result<()> {
 /// The validator's refusal, with the variable or the function that it is about: it gives numbers of instructions alone.
 fn invalid(error: Error, module: &[u8]) -> Error {
     let place = refused_instruction(error.message()).and_then(|number| spirv::place(module, number).ok()?);
-    let invalid = "the module is not valid SPIR-V";
+    let named = match &place {
+        Some(Place::Variable(name)) => format!(", variable `{name}`"),
+        Some(Place::Function(name)) => {
+            format!(", function `{}`", name.strip_prefix(ir::BODY_PREFIX).unwrap_or(name))
+        }
+        _ => String::new(),
+    };
+    let error = error.context(format!("the module is not valid SPIR-V{named}"));
     match place {
         Some(Place::Variable(name)) if error.message().contains(ELEMENT_TYPES) => {
-            error.context(format!("{invalid}, variable `{name}`")).with_hint(element_types_hint(&name))
+            error.with_hint(element_types_hint(&name))
         }
-        Some(Place::Variable(name)) => error.context(format!("{invalid}, variable `{name}`")),
-        Some(Place::Function(name)) => {
-            let name = name.strip_prefix(ir::BODY_PREFIX).unwrap_or(&name);
-            error.context(format!("{invalid}, function `{name}`"))
-        }
-        _ => error.context(invalid),
+        _ => error,
     }
 }
 

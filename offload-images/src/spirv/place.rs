@@ -20,8 +20,22 @@ pub enum Place {
     Function(String),
 }
 
-/// What the instruction `number`, counted from 1, is part of; `None` if that has no name. `spirv-val` calls the number a
-/// line.
+/// What the instruction `number`, counted from 1, is part of; `None` if there is none, or it has no name. `spirv-val` calls
+/// the number a line.
+///
+/// Names are those of `OpName` (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#OpName>).
+///
+/// ```
+/// use offload_images::spirv::{Place, place};
+///
+/// // `OpName %1 "k"`, `OpFunction %2 %1 None %3`, `OpFunctionEnd`
+/// let header = [0x0723_0203, 0x0001_0000, 0, 4, 0];
+/// let words = [3 << 16 | 5, 1, 0x6b, 5 << 16 | 54, 2, 1, 0, 3, 1 << 16 | 56];
+/// let module: Vec<u8> = header.iter().chain(&words).flat_map(|word: &u32| word.to_le_bytes()).collect();
+/// assert_eq!(place(&module, 3)?, Some(Place::Function("k".to_string())));
+/// assert_eq!(place(&module, 4)?, None);
+/// # Ok::<(), offload_format::Error>(())
+/// ```
 ///
 /// # Errors
 /// A module that is cut or has no header.

@@ -1,5 +1,7 @@
 //! What a driver answers to questions about a device.
 
+use opencl_sys::CL_DEVICE_MAX_WORK_ITEM_SIZES;
+
 use super::api::{DeviceId, info};
 
 /// A text that the driver has of the device; empty if it does not answer, as PoCL 3.1 to the question for
@@ -22,6 +24,11 @@ pub(super) fn long(id: DeviceId, parameter: u32) -> Option<u64> {
 /// Numbers as large as addresses; none if the driver does not answer.
 pub(super) fn sizes(id: DeviceId, parameter: u32) -> Vec<u64> {
     sizes_of(&id.info(parameter).unwrap_or_default())
+}
+
+/// The largest extent of a work-group in each dimension, if the driver tells.
+pub(super) fn group_extents(id: DeviceId) -> Option<[u64; 3]> {
+    sizes(id, CL_DEVICE_MAX_WORK_ITEM_SIZES).first_chunk().copied()
 }
 
 /// The numbers of an answer.

@@ -3,10 +3,7 @@
 use std::sync::{Arc, Mutex, TryLockError};
 
 use offload_format::pack::KernelInfo;
-use opencl_sys::{
-    CL_DEVICE_MAX_WORK_ITEM_SIZES, CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE,
-    CL_KERNEL_WORK_GROUP_SIZE,
-};
+use opencl_sys::{CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE, CL_KERNEL_WORK_GROUP_SIZE};
 
 use super::answers;
 use super::api::{Buffer, ClError, ClResult, DeviceId, Kernel, KernelArg as Arg, Program};
@@ -170,34 +167,33 @@ fn launch_failed(kernel: &Kernel, device: DeviceId, range: &NdRange, error: ClEr
     text.into()
 }
 
-/// The largest work-groups of a kernel on a device; zero where the driver does not tell.
+/// The largest work-groups of a kernel on a device, as far as the driver tells.
 struct GroupLimits {
     /// Work-items of a group.
-    items: u64,
+    items: Option<u64>,
     /// The extent of a group in each dimension.
-    extents: [u64; 3],
+    extents: Option<[u64; 3]>,
 }
 
 impl GroupLimits {
     fn new(kernel: &Kernel, device: DeviceId) -> GroupLimits {
         let items = kernel.work_group_info(device, CL_KERNEL_WORK_GROUP_SIZE).unwrap_or_default();
-        let items = answers::sizes_of(&items).first().copied().unwrap_or(0);
-        let extents = answers::sizes(device, CL_DEVICE_MAX_WORK_ITEM_SIZES);
-        let extent = |dimension: usize| extents.get(dimension).copied().unwrap_or(0);
-        GroupLimits { items, extents: [extent(0), extent(1), extent(2)] }
+        GroupLimits {
+            items: answers::sizes_of(&items).first().copied(),
+            extents: answers::group_extents(device),
+        }
     }
 
+    /// Which limit a work-group of `range` is above.
     fn exceeded_by(&self, range: &NdRange) -> Option<String> {
-        let mut pairs = range.local().into_iter().zip(self.extents);
-        if pairs.any(|(size, most)| most != 0 && size > most) {
-            let (local, most) = (range.local(), self.extents);
+        let (local, size) = (range.local(), range.group_size());
+        if let Some(most) = self.extents
+            && local.iter().zip(&most).any(|(size, most)| size > most)
+        {
             return Some(format!("local size {local:?} is more than the device's {most:?}"));
         }
-        let (size, most) = (range.group_size(), self.items);
-        let exceeds = most != 0 && size > most;
-        exceeds.then(|| {
-            format!("a work-group of {size} work-items is more than the {most} that this kernel allows")
-        })
+        let most = self.items.filter(|most| size > *most)?;
+        Some(format!("a work-group of {size} work-items is more than the {most} that this kernel allows"))
     }
 }
 
@@ -241,13 +237,13 @@ mod tests {
 
     #[test]
     fn the_limit_that_a_group_is_above_is_named() {
-        let limits = GroupLimits { items: 256, extents: [512, 512, 64] };
+        let limits = GroupLimits { items: Some(256), extents: Some([512, 512, 64]) };
         let extent = exceeded(&[1, 1, 65], &limits).unwrap();
         assert!(extent.contains("[1, 1, 65]") && extent.contains("[512, 512, 64]"), "{extent}");
         let items = exceeded(&[32, 16], &limits).unwrap();
         assert!(items.contains("512") && items.contains("256"), "{items}");
         assert_eq!(exceeded(&[256], &limits), None);
-        let unknown = GroupLimits { items: 0, extents: [0; 3] };
+        let unknown = GroupLimits { items: None, extents: None };
         assert_eq!(exceeded(&[4096], &unknown), None);
     }
 }

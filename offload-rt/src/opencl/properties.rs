@@ -2,11 +2,10 @@
 
 use opencl_sys::{
     CL_DEVICE_EXTENSIONS, CL_DEVICE_IMAGE_SUPPORT, CL_DEVICE_LINKER_AVAILABLE, CL_DEVICE_MAX_WORK_GROUP_SIZE,
-    CL_DEVICE_MAX_WORK_ITEM_SIZES, CL_DEVICE_TYPE, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU,
-    CL_DEVICE_TYPE_GPU,
+    CL_DEVICE_TYPE, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU,
 };
 
-use super::answers::{has, long, sizes, text, word};
+use super::answers::{group_extents, has, long, sizes, text, word};
 use super::api::DeviceId;
 
 /// `CL_DEVICE_SUB_GROUP_SIZES_INTEL`
@@ -60,8 +59,6 @@ impl Properties {
     }
 
     pub(super) fn of(id: DeviceId) -> Properties {
-        let extents = sizes(id, CL_DEVICE_MAX_WORK_ITEM_SIZES);
-        let extent = |dimension: usize| extents.get(dimension).copied().unwrap_or(1);
         let sub_groups = match has(&text(id, CL_DEVICE_EXTENSIONS), "cl_intel_required_subgroup_size") {
             true => sizes(id, CL_DEVICE_SUB_GROUP_SIZES_INTEL),
             false => Vec::new(),
@@ -72,7 +69,7 @@ impl Properties {
             images: is(CL_DEVICE_IMAGE_SUPPORT),
             linker: is(CL_DEVICE_LINKER_AVAILABLE),
             max_work_group: sizes(id, CL_DEVICE_MAX_WORK_GROUP_SIZE).first().copied().unwrap_or(1),
-            max_work_items: [extent(0), extent(1), extent(2)],
+            max_work_items: group_extents(id).unwrap_or([1; 3]),
             sub_group_sizes: sub_groups.into_iter().filter_map(|size| u32::try_from(size).ok()).collect(),
         }
     }
