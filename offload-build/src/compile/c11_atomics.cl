@@ -9,14 +9,35 @@
 #define SCOPE memory_scope_device
 
 /* NVIDIA GPUs before sm_70 have relaxed operations and fences alone
- * (https://docs.nvidia.com/cuda/parallel-thread-execution/#memory-consistency-model). */
-#ifdef OFFLOAD_FENCES
+ * (https://docs.nvidia.com/cuda/parallel-thread-execution/#memory-consistency-model). On later ones LLVM 22 leaves the order
+ * out where an operation reads and writes, and the scope of all devices (nvptx_atomics.cl): fences stand around it.
+ */
+#if defined(OFFLOAD_FENCES)
 #define FENCE(order) \
   if ((order) != memory_order_relaxed) __nvvm_membar_sys()
 #define ACTUAL(order) memory_order_relaxed
+#define BEFORE(order, scope) FENCE(order)
+#define AFTER(order, scope) FENCE(order)
 #else
 #define FENCE(order)
 #define ACTUAL(order) order
+#endif
+#if defined(__NVPTX__) && !defined(OFFLOAD_FENCES)
+#define BEFORE(order, scope) \
+  if ((order) == memory_order_seq_cst) ordered_fence(scope); \
+  else if ((order) == memory_order_release || (order) == memory_order_acq_rel) released_fence(scope)
+#define AFTER(order, scope) \
+  if ((order) != memory_order_relaxed && (order) != memory_order_release) released_fence(scope)
+#elif !defined(OFFLOAD_FENCES)
+#define BEFORE(order, scope)
+#define AFTER(order, scope)
+#endif
+#ifdef OFFLOAD_SYSTEM_SCOPE
+#define PERFORM(NAME, object, value, order, scope)                              \
+  (scope) == memory_scope_all_svm_devices ? system_##NAME(object, value)        \
+                                          : __opencl_##NAME(object, value, memory_order_relaxed, scope)
+#else
+#define PERFORM(NAME, object, value, order, scope) __opencl_##NAME(object, value, ACTUAL(order), scope)
 #endif
 
 #define EXCHANGE(NAME, A, T)                                                                                         \
@@ -37,9 +58,9 @@
 
 #define READ_WRITE(NAME, A, T, V)                                                                                    \
   T ATOMIC NAME##_explicit(volatile A *object, V value, memory_order order, memory_scope scope) {                    \
-    FENCE(order);                                                                                                    \
-    T result = __opencl_##NAME(object, value, ACTUAL(order), scope);                                                 \
-    FENCE(order);                                                                                                    \
+    BEFORE(order, scope);                                                                                            \
+    T result = PERFORM(NAME, object, value, order, scope);                                                           \
+    AFTER(order, scope);                                                                                             \
     return result;                                                                                                   \
   }                                                                                                                  \
   T ATOMIC NAME##_explicit(volatile A *object, V value, memory_order order) {                                        \

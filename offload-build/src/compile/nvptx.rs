@@ -123,8 +123,9 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
 /// Atomic functions are those of OpenCL C 2.0 as well.
 fn shim_flags(sm: &SmArch) -> Vec<String> {
     let fences = (sm.number() < 70).then(|| "-DOFFLOAD_FENCES".to_string());
+    let system = (sm.number() >= 60).then(|| "-DOFFLOAD_SYSTEM_SCOPE".to_string());
     let std = "-cl-std=CL2.0".to_string();
-    opencl_features::of_nvptx().into_iter().chain(fences).chain([std]).collect()
+    opencl_features::of_nvptx().into_iter().chain(fences).chain(system).chain([std]).collect()
 }
 
 /// What clang does not carry over from OpenCL C, and the limits that were asked for

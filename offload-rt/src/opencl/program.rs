@@ -30,6 +30,8 @@ const CL_KERNEL_SPILL_MEM_SIZE_INTEL: u32 = 0x4109;
 /// (<https://github.com/intel/compute-runtime/blob/master/opencl/extensions/public/cl_ext_private.h>).
 const CL_KERNEL_REGISTER_COUNT_INTEL: u32 = 0x425b;
 
+const LATER_VERSION: &str = "-cl-std=CL3.0";
+
 impl Driver for ClDevice {
     /// The error holds the build log.
     fn load(&self, image: &LoadedImage, libraries: &[Entry]) -> Result<Arc<dyn DriverModule>, Error> {
@@ -185,6 +187,20 @@ impl ImageCompiler<'_> {
         })
     }
 
+    /// SPIR-V with generic pointers, built with the functions of OpenCL C 3.0: Intel's runtime for CPUs otherwise lacks atomic
+    /// functions on such pointers, whatever version the module names. Other drivers ignore the option, and are not
+    /// asked unless they have failed.
+    fn as_later_version(&self, options: &str) -> Option<DriverProgram> {
+        let entry = self.image.entry();
+        let has_generic_pointers = Aspects::GENERIC_POINTER.missing_from(entry.aspects()).is_empty();
+        if entry.image_kind() != ImageKind::SpirV || !has_generic_pointers {
+            return None;
+        }
+        let program = self.create().ok()?;
+        let options = format!("{LATER_VERSION} {options}");
+        program.build(self.device.id(), options.trim_end()).ok().map(|()| program)
+    }
+
     fn with_log(&self, what: &str, error: ClError, program: &DriverProgram) -> Error {
         let (entry, log) = (self.image.entry(), program.build_log(self.device.id()));
         self.failed(&format!("{what} {entry}: {error}\n{}", escape_lines(&log)))
@@ -205,7 +221,10 @@ impl Build for ImageCompiler<'_> {
         let program = self.create()?;
         match program.build(self.device.id(), options) {
             Ok(()) => Ok(program),
-            Err(error) => Err(self.with_log("cannot build", error, &program)),
+            Err(error) => {
+                let failed = self.with_log("cannot build", error, &program);
+                self.as_later_version(options).ok_or(failed)
+            }
         }
     }
 

@@ -2,9 +2,13 @@
 
 use serde_json::{Value, json};
 
+use super::atomic::Atomic;
 use super::element::Element;
 use super::signature::{Extent, Param};
 use super::table::Bound;
+
+/// The section of atomic functions, fences and barriers with orders and scopes.
+pub(super) const ORDERED: &str = "ordered";
 
 /// A kernel and how its results are judged.
 #[derive(Clone, Debug)]
@@ -30,8 +34,8 @@ pub(super) enum Run {
     Map(Map),
     /// The values of the work-item functions in three dimensions.
     Ids,
-    /// An atomic function on cells of its own and on one that all work-items share.
-    Atomic { element: Element, operands: usize },
+    /// An atomic function on cells of each work-item and on some that work-items share.
+    Atomic(Atomic),
     /// A line of text on standard output.
     Print,
     /// It needs arguments that the runner cannot make: compiled only.
@@ -56,6 +60,11 @@ impl Case {
         format!("{} for {}", self.signature, self.element)
     }
 
+    /// The version of OpenCL C that has the built-in, as `offload.toml` names it.
+    pub(super) fn std(&self) -> &'static str {
+        if self.section == ORDERED { "3.0" } else { "1.2" }
+    }
+
     /// What the runner reads.
     pub(super) fn json(&self) -> Value {
         let mut value = match &self.run {
@@ -68,9 +77,7 @@ impl Case {
                 "scratch": map.scratch.map(Element::name),
             }),
             Run::Ids => json!({"run": "ids", "function": self.built_in}),
-            Run::Atomic { element, operands } => json!({
-                "run": "atomic", "function": self.built_in, "element": element.name(), "operands": operands,
-            }),
+            Run::Atomic(atomic) => atomic.json(),
             Run::Print => json!({"run": "print"}),
             Run::Compile => json!({"run": "compile"}),
         };

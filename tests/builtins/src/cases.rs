@@ -1,5 +1,7 @@
 //! All kernels of the table.
 
+mod atomics;
+
 use super::case::{Case, Map, Run};
 use super::element::Element;
 use super::kernel;
@@ -34,7 +36,7 @@ struct Label<'a> {
     element: &'a str,
 }
 
-/// The cases in the order of the specification.
+/// The cases.
 pub(super) fn all(widths: Widths) -> Result<Vec<Case>> {
     let mut cases = Cases::default();
     work_items(&mut cases);
@@ -54,10 +56,13 @@ pub(super) fn all(widths: Widths) -> Result<Vec<Case>> {
     halves(&mut cases);
     fences(&mut cases);
     copies(&mut cases);
-    atomics(&mut cases);
+    atomics::of_32_bits(&mut cases);
     shuffles(&mut cases);
     print(&mut cases);
     images(&mut cases);
+    // Behind the others, whose kernels keep their names and what the compile cache has of them.
+    atomics::of_64_bits(&mut cases);
+    atomics::ordered(&mut cases);
     Ok(cases.0)
 }
 
@@ -261,29 +266,6 @@ fn copies(cases: &mut Cases) {
                 Label { section: "async", built_in: name, signature: &signature, element: element.name() };
             cases
                 .add(&label, exact(function, &[*element], *element, WIDTHS), |kernel| make(kernel, *element));
-        }
-    }
-}
-
-/// 6.12.11.
-fn atomics(cases: &mut Cases) {
-    for (name, operands) in table::ATOMICS {
-        let float: &[Element] = if *name == "atomic_xchg" { &[Element::Float] } else { &[] };
-        for element in [Element::Int, Element::UInt].iter().chain(float) {
-            for space in ["__global", "__local"] {
-                let more = ", gentype".repeat(*operands);
-                let signature = format!("gentype {name}(volatile {space} gentype *{more})");
-                let label = Label {
-                    section: "atomic",
-                    built_in: name,
-                    signature: &signature,
-                    element: element.name(),
-                };
-                let run = Run::Atomic { element: *element, operands: *operands };
-                cases.add(&label, (run, Bound::Exact), |kernel| {
-                    kernel::atomic(kernel, (name, *operands), *element, space)
-                });
-            }
         }
     }
 }

@@ -15,6 +15,7 @@ use offload_tests::workspace::Workspace;
 #[derive(Debug)]
 pub(super) struct Fixture<'a> {
     pub(super) workspace: &'a Workspace,
+    name: &'a str,
     dir: PathBuf,
     /// Where libdevice is.
     cuda: PathBuf,
@@ -30,12 +31,15 @@ pub(super) struct Built {
 
 impl<'a> Fixture<'a> {
     /// The same place each time, so that little is built again; each list of cases has a `name`.
-    pub(super) fn prepare(workspace: &'a Workspace, (name, cases): (&str, &[Case])) -> Result<Fixture<'a>> {
+    pub(super) fn prepare(
+        workspace: &'a Workspace,
+        (name, cases): (&'a str, &[Case]),
+    ) -> Result<Fixture<'a>> {
         let dir = workspace.shell.create_dir(workspace.target_dir.join("builtins/src").join(name))?;
         let given = workspace.shell.var_os("CUDA_PATH").map(PathBuf::from);
         let given = given.filter(|dir| dir.join("nvvm/libdevice").is_dir());
         let cuda = given.map_or_else(|| setup::ensure_cuda(workspace, Toolkit::Ptxas), Ok)?;
-        let fixture = Fixture { workspace, dir, cuda };
+        let fixture = Fixture { workspace, name, dir, cuda };
         fixture::copy(workspace, "builtins", &fixture.dir)?;
         let manifest = Value::Array(cases.iter().map(Case::json).collect());
         fixture.put("cases.json", &manifest.to_string())?;
@@ -45,12 +49,19 @@ impl<'a> Fixture<'a> {
 
     /// Where results lie.
     pub(super) fn output(&self) -> Result<PathBuf> {
-        Ok(self.workspace.shell.create_dir(self.workspace.target_dir.join("builtins/results"))?)
+        self.directory("results")
     }
 
-    /// Compiles all kernels for `target`. Each target has a directory of its own, so that its program stays.
+    /// Programs and results of some built-ins lie beside those of all.
+    fn directory(&self, name: &str) -> Result<PathBuf> {
+        let builtins = self.workspace.target_dir.join("builtins");
+        let below = if self.name.starts_with("part") { builtins.join("part") } else { builtins };
+        Ok(self.workspace.shell.create_dir(below.join(name))?)
+    }
+
+    /// One directory serves all targets, so that their crates are compiled once; the program of each is copied.
     pub(super) fn build(&self, target: &str) -> Result<Built> {
-        let target_dir = self.workspace.target_dir.join("builtins").join(target.replace(':', "-"));
+        let target_dir = self.workspace.target_dir.join("builtins/build");
         let _in = self.workspace.shell.push_dir(&self.dir);
         let cargo = self.workspace.cargo().args(["build", "--release", "--quiet"]);
         let cargo = cargo
@@ -60,7 +71,8 @@ impl<'a> Fixture<'a> {
             .env_remove("RUSTFLAGS")
             .env_remove("OFFLOAD_CONFIG");
         cargo.quiet().run().map_err(|_| Error::new("the fixture does not build; see above"))?;
-        let program = target_dir.join("release/builtins-runner");
+        let program = self.directory(&target.replace(':', "-"))?.join("builtins-runner");
+        self.workspace.shell.copy_file(target_dir.join("release/builtins-runner"), &program)?;
         let text = self.workspace.shell.cmd(&program).arg("errors").quiet().read()?;
         Ok(Built { errors: errors(&text)?, program })
     }
@@ -75,9 +87,9 @@ impl<'a> Fixture<'a> {
     }
 }
 
-/// What the build script reads: names and texts, in order.
+/// What the build script reads: names, versions of OpenCL C and texts, in order.
 fn sources(cases: &[Case]) -> Value {
-    cases.iter().map(|case| serde_json::json!([case.kernel, case.source])).collect()
+    cases.iter().map(|case| serde_json::json!([case.kernel, case.std(), case.source])).collect()
 }
 
 fn errors(text: &str) -> Result<BTreeMap<String, String>> {

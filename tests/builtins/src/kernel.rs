@@ -2,13 +2,15 @@
 //!
 //! Arrays are read and written by element, so that only the built-in that a kernel is for can fail in it.
 
+mod atomics;
 mod memory;
 mod sync;
 
 use std::fmt::Write;
 
+pub(super) use self::atomics::{atomic, global_fence, local_fence};
 pub(super) use self::memory::{image_query, read_image, shuffle, vec_step, vload, vstore, write_image};
-pub(super) use self::sync::{PRINTED, async_copy, atomic, fence, prefetch, print, strided_copy, work_item};
+pub(super) use self::sync::{PRINTED, async_copy, fence, prefetch, print, strided_copy, work_item};
 use super::element::Element;
 use super::signature::{Extent, Param, Signature};
 

@@ -1,5 +1,7 @@
-//! `builtins`: every built-in function of OpenCL C 1.2 on every kind of target, with its errors where it can run.
+//! `builtins`: every built-in function of OpenCL C 1.2, and the atomic functions of later versions, on every kind of
+//! target, with its errors where it can run.
 
+mod atomic;
 mod case;
 mod cases;
 mod element;
@@ -46,23 +48,60 @@ fn main() -> ExitCode {
     workspace::run_task(run)
 }
 
-fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
-    setup::ensure(workspace, &[setup::BUILD, setup::DRIVERS])?;
-    let (cases, fewer) = (cases::all(Widths::All)?, cases::all(Widths::Few)?);
-    let fixture = Fixture::prepare(workspace, ("all", &cases))?;
-    let intel = Fixture::prepare(workspace, ("some", &fewer))?;
-    let (args, source) = match args {
-        [flag, rest @ ..] if flag == "--measured" => (rest, ResultSource::Files),
-        all => (all, ResultSource::Devices),
-    };
-    let targets: Vec<&str> =
-        if args.is_empty() { TARGETS.to_vec() } else { args.iter().map(String::as_str).collect() };
-    let mut columns = Vec::new();
-    for target in &targets {
-        let fixture = if target.starts_with("intel:") { &intel } else { &fixture };
-        columns.push(column(fixture, &cases, (target, source))?);
+/// What the arguments ask for.
+struct Arguments<'a> {
+    source: ResultSource,
+    /// A text in the name of each built-in to compile.
+    only: Option<&'a str>,
+    targets: Vec<&'a str>,
+}
+
+impl Arguments<'_> {
+    fn parse(args: &[String]) -> Arguments<'_> {
+        let mut arguments = Arguments { source: ResultSource::Devices, only: None, targets: Vec::new() };
+        let mut args = args.iter().map(String::as_str);
+        while let Some(arg) = args.next() {
+            match arg {
+                "--measured" => arguments.source = ResultSource::Files,
+                "--only" => arguments.only = args.next(),
+                target => arguments.targets.push(target),
+            }
+        }
+        arguments
     }
-    if args.is_empty() {
+
+    /// All cases of the table, or some.
+    fn cases(&self, widths: Widths) -> Result<Vec<Case>> {
+        let mut cases = cases::all(widths)?;
+        if let Some(text) = self.only {
+            cases.retain(|case| case.built_in.contains(text));
+        }
+        Ok(cases)
+    }
+
+    /// Whether the run is of everything that the table has.
+    fn is_complete(&self) -> bool {
+        self.only.is_none() && self.targets.is_empty()
+    }
+}
+
+fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
+    let arguments = Arguments::parse(args);
+    setup::ensure(workspace, &[setup::BUILD, setup::DRIVERS])?;
+    let (cases, fewer) = (arguments.cases(Widths::All)?, arguments.cases(Widths::Few)?);
+    if cases.is_empty() {
+        return Err(Error::new("no built-in has this name"));
+    }
+    let names = if arguments.only.is_some() { ["part", "part-few"] } else { ["all", "some"] };
+    let fixture = Fixture::prepare(workspace, (names[0], &cases))?;
+    let intel = Fixture::prepare(workspace, (names[1], &fewer))?;
+    let targets = if arguments.targets.is_empty() { &TARGETS[..] } else { &arguments.targets };
+    let mut columns = Vec::new();
+    for target in targets {
+        let fixture = if target.starts_with("intel:") { &intel } else { &fixture };
+        columns.push(column(fixture, &cases, (target, arguments.source))?);
+    }
+    if arguments.is_complete() {
         report::write(workspace, &cases, &columns)?;
     }
     let failures = report::failures(&cases, &columns);

@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 
 use self::rows::{Cell, Notes, Row};
 use super::Column;
-use super::case::Case;
+use super::case::{Case, ORDERED};
 use super::known;
 use super::results::Verdict;
 use offload_tests::error::Result;
 use offload_tests::workspace::Workspace;
 
-const SECTIONS: [(&str, &str); 12] = [
+const SECTIONS: [(&str, &str); 14] = [
     ("work-item", "Work-item functions (6.12.1)"),
     ("math", "Mathematical functions (6.12.2)"),
     ("integer", "Integer functions (6.12.3)"),
@@ -26,11 +26,19 @@ const SECTIONS: [(&str, &str); 12] = [
     ("synchronization", "Synchronization and fences (6.12.8, 6.12.9)"),
     ("async", "Asynchronous copies and prefetch (6.12.10)"),
     ("atomic", "Atomic functions (6.12.11)"),
+    ("atomic64", "64-bit atomic functions (`cl_khr_int64_base_atomics`, `cl_khr_int64_extended_atomics`)"),
+    (
+        ORDERED,
+        "Atomic functions, fences and barriers with orders and scopes (OpenCL C 3.0, 6.15.8 and 6.15.12)",
+    ),
     ("misc", "Shuffles and printf (6.12.12, 6.12.13)"),
     ("image", "Images (6.12.14)"),
 ];
 
-const INTRODUCTION: &str = "# The built-in functions of OpenCL C 1.2, by target
+const INTRODUCTION: &str = "# The built-in functions of OpenCL C, by target
+
+Every built-in function of OpenCL C 1.2, the 64-bit atomic functions of two extensions, and the atomic functions of
+OpenCL C 3.0 (`std = \"3.0\"`), with its fences and barriers.
 
 Made by `cargo xtask builtins`, which compiles one kernel for each built-in and element type, with calls of all vector
 widths, as a build script does. What a target lacks is an error that names the built-in and the target. No image has
@@ -46,6 +54,10 @@ anything unresolved: `spirv-dis`, `llvm-readelf` and a scan for `.extern` look a
 - **wrong**, **crash**: see the note. A number in square brackets is that of a note at the end.
 - `z`: all results are within the bound, but a zero has the wrong sign.
 - `f`: subnormal numbers of `float` are taken for zero, which the specification allows.
+
+Each of 256 work-items calls an atomic function on a cell of its own, and with others on cells that they share; functions
+of OpenCL C 3.0 also as `_explicit`, with several orders and scopes. `right` means that the results of all calls on a cell,
+and the value at the end, are those of some order of the calls.
 
 Errors are measured at 138240 points for each function against 113-bit arithmetic (libquadmath): special values in all
 combinations, random bit patterns, all exponents, and points where the function is hard, such as multiples of π/2. Errors of

@@ -1,14 +1,17 @@
 //! Every built-in function of OpenCL C 1.2, sections 6.12.1 to 6.12.14
-//! (<https://registry.khronos.org/OpenCL/specs/opencl-1.2.pdf>), and what the specification says of its errors.
+//! (<https://registry.khronos.org/OpenCL/specs/opencl-1.2.pdf>), what the specification says of its errors, and the
+//! atomic functions of extensions and later versions.
 
+mod atomics;
 mod bound;
 mod math;
 mod rest;
 
+pub(super) use self::atomics::{ATOMICS, Cells, ORDERED, PLAIN};
 pub(super) use self::bound::Bound;
 pub(super) use self::math::{FLOAT_ONLY, MATH};
 pub(super) use self::rest::{
-    ATOMICS, COMMON, FENCES, GEOMETRIC, IMAGE_QUERIES, IMAGES, INTEGER, RELATIONAL, WORK_ITEM,
+    COMMON, FENCES, GEOMETRIC, IMAGE_QUERIES, IMAGES, INTEGER, RELATIONAL, WORK_ITEM,
 };
 
 /// Which values an element-wise built-in is defined for.

@@ -7,6 +7,7 @@
     reason = "a test stops at the first surprise"
 )]
 
+mod atomics;
 mod benchmarks;
 mod beside_llvm;
 mod bombs;

@@ -28,7 +28,7 @@ const TARGETS: &str =
     r#""host", "spirv64", "intel:pvc", "nvptx:sm_75", "amdgcn:gfx90a", "amdgcn:gfx1100", "opencl-c""#;
 
 /// A project with this kernel for `targets`.
-fn project(kernel: &str, targets: &str) -> Project {
+pub(super) fn project(kernel: &str, targets: &str) -> Project {
     let project = Project::new("debugged");
     project.write("kernels/square.cl", kernel);
     project.write("src/main.rs", MAIN);
@@ -292,7 +292,7 @@ __kernel void flags(__global atomic_flag *f, __global int *o) {
 "
 }
 
-const C11: &str = "
+pub(super) const C11: &str = "
 __kernel void run(__global ulong *r) {
   __local atomic_ulong sum, top;
   __local atomic_long least;

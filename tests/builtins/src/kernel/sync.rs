@@ -1,4 +1,4 @@
-//! Work-items, synchronisation, asynchronous copies, atomics and printf.
+//! Work-items, synchronisation, asynchronous copies and printf.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use super::super::element::{Element, WIDTHS};
 use super::super::signature::{Extent, Param};
 use super::{GROUP, close_loop, head, open_loop};
 
-const FENCE: &str = "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE";
+pub(super) const FENCE: &str = "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE";
 
 fn array(element: Element) -> Param {
     Param { element, extent: Extent::Vector }
@@ -34,12 +34,13 @@ pub(in super::super) fn work_item(kernel: &str, name: &str, takes_dimension: boo
 pub(in super::super) fn fence(kernel: &str, name: &str) -> String {
     let mut text = copying(kernel, Element::UInt);
     let open = open_loop(1);
-    if name == "barrier" {
+    if name.ends_with("barrier") {
         let local = format!("{{\n  __local uint l[{GROUP}];\n  size_t me = get_local_id(0);\n");
         text = text.replacen("{\n", &local, 1);
+        let scope = if name == "barrier" { "" } else { ", memory_scope_device" };
         let _ = write!(
             text,
-            "{open}    l[me] = a0[i];\n    {name}(CLK_LOCAL_MEM_FENCE);\n    r0[i] = l[{} - me];\n    {name}({FENCE});\n  }}\n}}\n",
+            "{open}    l[me] = a0[i];\n    {name}(CLK_LOCAL_MEM_FENCE);\n    r0[i] = l[{} - me];\n    {name}({FENCE}{scope});\n  }}\n}}\n",
             GROUP - 1
         );
     } else {
@@ -110,46 +111,6 @@ pub(in super::super) fn prefetch(kernel: &str, element: Element) -> String {
         text.push_str("    r0[i] = a0[i];\n");
         text.push_str(close_loop(false));
     }
-    text.push_str("}\n");
-    text
-}
-
-/// On one cell for each work-item, then on one for each group.
-pub(in super::super) fn atomic(
-    kernel: &str,
-    (name, operands): (&str, usize),
-    element: Element,
-    space: &str,
-) -> String {
-    let type_name = element.name();
-    let args =
-        |index: &str| (0..operands).map(|operand| format!(", a{operand}[{index}]")).collect::<String>();
-    let mut text = format!(
-        "__kernel void {kernel}(__global const {type_name} *a0, __global const {type_name} *a1, __global {type_name} *cells, __global {type_name} *r0)
-{{
-  size_t i = get_global_id(0), me = get_local_id(0), shared = get_global_size(0) + get_group_id(0);
-"
-    );
-    let body = if space == "__local" {
-        format!(
-            "  __local {type_name} l[{}];
-  l[me] = cells[i];
-  if (me == 0) l[{GROUP}] = cells[shared];
-  barrier({FENCE});
-  r0[i] = {name}(&l[me]{args});
-  {name}(&l[{GROUP}]{args});
-  barrier({FENCE});
-  cells[i] = l[me];
-  if (me == 0) cells[shared] = l[{GROUP}];
-",
-            GROUP + 1,
-            args = args("i")
-        )
-    } else {
-        format!("  r0[i] = {name}(&cells[i]{args});\n  {name}(&cells[shared]{args});\n", args = args("i"))
-    };
-    // Local variables stand at the start of the kernel, before statements.
-    text.push_str(&body);
     text.push_str("}\n");
     text
 }

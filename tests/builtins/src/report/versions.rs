@@ -15,13 +15,20 @@ pub(super) fn list(workspace: &Workspace, columns: &[Column]) -> Result<String> 
             lines.push(format!("- {tool}: {version}"));
         }
     }
-    for (tool, arg) in [("ocloc", "query"), ("spirv-val", "--version")] {
-        let cmd = workspace.shell.cmd(tool).arg(arg);
-        let cmd = if arg == "query" { cmd.arg("OCL_DRIVER_VERSION") } else { cmd };
-        let text = cmd.quiet().ignore_stderr().ignore_status().read().unwrap_or_default();
-        if let Some(version) = text.lines().next() {
-            lines.push(format!("- {tool}: {}", version.trim()));
-        }
+    // ocloc writes its answer to a file of this name.
+    let dir = tempfile::tempdir()?;
+    {
+        let _in = workspace.shell.push_dir(dir.path());
+        let cmd = workspace.shell.cmd("ocloc").args(["query", "OCL_DRIVER_VERSION"]);
+        let _said = cmd.quiet().ignore_stderr().ignore_status().read();
+    }
+    if let Ok(text) = workspace.shell.read_file(dir.path().join("OCL_DRIVER_VERSION")) {
+        lines.push(format!("- ocloc: {}", text.trim()));
+    }
+    let cmd = workspace.shell.cmd("spirv-val").arg("--version");
+    let text = cmd.quiet().ignore_stderr().ignore_status().read().unwrap_or_default();
+    if let Some(version) = text.lines().next() {
+        lines.push(format!("- spirv-val: {}", version.trim()));
     }
     for package in ["libpocl2-common", "libclc-22"] {
         let query = workspace.shell.cmd("dpkg-query").args(["-W", "-f=${Version}", package]);

@@ -122,21 +122,6 @@ pub(in super::super) const RELATIONAL: &[BuiltIn] = &[
 /// 6.12.8 and 6.12.9.
 pub(in super::super) const FENCES: &[&str] = &["barrier", "mem_fence", "read_mem_fence", "write_mem_fence"];
 
-/// 6.12.11: the name and how many operands follow the pointer.
-pub(in super::super) const ATOMICS: &[(&str, usize)] = &[
-    ("atomic_add", 1),
-    ("atomic_sub", 1),
-    ("atomic_xchg", 1),
-    ("atomic_inc", 0),
-    ("atomic_dec", 0),
-    ("atomic_cmpxchg", 2),
-    ("atomic_min", 1),
-    ("atomic_max", 1),
-    ("atomic_and", 1),
-    ("atomic_or", 1),
-    ("atomic_xor", 1),
-];
-
 /// 6.12.14.1 to 6.12.14.4: the type, its coordinates, and the element types of coordinates that a read without a
 /// sampler takes. Images of three dimensions are written through an extension.
 pub(in super::super) const IMAGES: &[(&str, usize)] = &[
