@@ -32,7 +32,8 @@ pub(crate) use pointers::{exporting, through_pointers};
 pub(crate) use prepare::{BODY_PREFIX, LocalArguments, Prepared, prepare};
 pub(crate) use recursion::recursion;
 pub(crate) use rewrite::{
-    in_global_memory, thread_local_state, with_conventions, with_inline_definitions, without_processor,
+    has_inline_that_is_not_inlined, in_global_memory, thread_local_state, with_conventions,
+    with_inline_definitions, without_processor,
 };
 pub(crate) use work_items::{
     Interleaved, Validity, WAIT, WORK_ITEM_PREFIX, inline_waiting, run_groups, with_entries, with_others,

@@ -12,7 +12,7 @@ use super::front_end;
 use super::imports::{self, Left, LibraryIr};
 use super::reading::{FrontEnd, TYPES};
 use super::roots::{RELATIVE_PATHS, Roots};
-use super::session::Unit;
+use super::session::{FrontEndResult, Unit};
 use super::{Session, check, inline_functions, llvm_ir, own_headers, processor};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::{self, Result};
@@ -214,35 +214,40 @@ impl Backend {
 
     /// Unoptimised IR of one file.
     pub(super) fn front_end(&self, session: &Session<'_>, file: &SourceFile) -> Result<Blob> {
-        inline_functions::defined(session, self.as_written(session, file)?)
+        inline_functions::front_end(session, file.language, |flags| self.as_written(session, file, flags))
     }
 
-    /// The same with inline functions as the language has them.
-    fn as_written(&self, session: &Session<'_>, file: &SourceFile) -> Result<Blob> {
+    /// The same with inline functions as the language has them, with further `flags`.
+    fn as_written(&self, session: &Session<'_>, file: &SourceFile, flags: &[&str]) -> Result<FrontEndResult> {
         if file.language == Language::LlvmIr {
-            return llvm_ir::text(session, file);
+            let output = llvm_ir::text(session, file)?;
+            return Ok(FrontEndResult { output, said: String::new(), read: Vec::new() });
         }
+        let run = |machine: &[String]| {
+            let mut action = self.front_end_action(session, machine, file)?;
+            action.args.splice(0..0, texts(flags.iter().copied()));
+            session.front_end_result(&action)
+        };
         if let Some(machine) = self
             .common
             .as_ref()
             .filter(|_| file.language == Language::OpenClC && processor::is_probed(session))
         {
-            let done = session.front_end_result(&self.front_end_action(session, machine, file)?)?;
-            if let Some(ir) = processor::without(session, &done)? {
-                if !session.is_of_other_package() {
-                    session.env().warn(&done.said);
-                }
-                return Ok(ir);
+            let done = run(machine)?;
+            if let Some(output) = processor::without(session, &done)? {
+                return Ok(FrontEndResult { output, ..done });
             }
         }
         let vendor = matches!(file.language, Language::Cuda | Language::Hip);
         let machine = if vendor { &self.vendor(session).flags } else { &self.front_end };
-        let ir = session.front_end(&self.front_end_action(session, machine, file)?)?;
+        let done = run(machine)?;
         if file.language == Language::Cuda && session.tools().llvm()?.is_old() {
-            let key = KeyBuilder::new("kernels by convention 1").part(&ir.hash.0).finish();
-            return session.cache().get_or(key, || Ok(ir::with_conventions(&ir.read_text()?).into_bytes()));
+            let key = KeyBuilder::new("kernels by convention 1").part(&done.output.hash.0).finish();
+            let with_conventions = || Ok(ir::with_conventions(&done.output.read_text()?).into_bytes());
+            let output = session.cache().get_or(key, with_conventions)?;
+            return Ok(FrontEndResult { output, ..done });
         }
-        Ok(ir)
+        Ok(done)
     }
 
     /// How the vendor's own language is compiled in `session`.

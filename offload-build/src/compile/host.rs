@@ -8,6 +8,7 @@
 
 mod cpu;
 mod half;
+mod half_functions;
 mod sources;
 mod wrapper;
 
@@ -83,6 +84,9 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<ToLink> {
     let texts = all.map(Blob::read_text).collect::<Result<Vec<_>>>()?;
     if texts.iter().any(|text| sources::has_generic_atomics(text)) {
         modules.push(sources::generic_atomics(session, cpu)?);
+    }
+    if let Some(source) = half_functions::source(&texts) {
+        modules.push(sources::functions(session, cpu, "host functions of half", source)?);
     }
     modules.push(session.front_end(&FrontEnd {
         name: "host shim",

@@ -42,6 +42,7 @@ fn merged(session: &Session<'_>, scan: &Scan) -> Result<Blob> {
         input: Some(format!("{}{}", including_libraries(session, scan)?, including(session.sources)?)),
     };
     let merged = with_own_headers(session, session.front_end(&action)?)?;
+    let merged = with_definitions(session, scan, merged)?;
     let libraries = session.sources.libraries();
     if libraries.is_empty() {
         return Ok(merged);
@@ -61,6 +62,37 @@ fn with_own_headers(session: &Session<'_>, merged: Blob) -> Result<Blob> {
     }
     let key = KeyBuilder::new("own headers 2").part(&merged.hash.0).part(directory.as_bytes());
     session.cache().get_or(key.finish(), || Ok(text.replace(&directory, "").into_bytes()))
+}
+
+/// `merged` with nothing `noinline` if that loses definitions: drivers built on clang emit no function that is `inline` and
+/// `noinline` without `static`. The attribute is a hint, and means nothing to the result.
+fn with_definitions(session: &Session<'_>, scan: &Scan, merged: Blob) -> Result<Blob> {
+    let key = KeyBuilder::new("without noinline 1").part(&merged.hash.0);
+    let key = scan.files.iter().fold(key, |key, file| key.part(&file.ir.hash.0)).finish();
+    let changed = session.cache().get_or(key, || {
+        for file in &scan.files {
+            if ir::has_inline_that_is_not_inlined(&file.ir.read_text()?) {
+                return Ok(without_noinline(&merged.read_text()?).into_bytes());
+            }
+        }
+        Ok(Vec::new())
+    })?;
+    Ok(if changed.size == 0 { merged } else { changed })
+}
+
+/// Another attribute, which means nothing for functions that are called, takes its place also where macros have its name.
+fn without_noinline(text: &str) -> String {
+    let is_of_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(is_of_word) {
+        let (before, from) = rest.split_at(start);
+        let (word, after) = from.split_at(from.find(|c| !is_of_word(c)).unwrap_or(from.len()));
+        out.push_str(before);
+        out.push_str(if matches!(word, "noinline" | "__noinline__") { "__unused__" } else { word });
+        rest = after;
+    }
+    out + rest
 }
 
 /// `text` with names of packages in place of the directories of `libraries`.
@@ -177,5 +209,17 @@ fn check(session: &Session<'_>, unit: &Unit<'_>, raw: &Blob) -> Result<()> {
     match unit.kernels.iter().find(|kernel| !found.iter().any(|other| other.name == kernel.name)) {
         None => Ok(()),
         Some(kernel) => Err(Error::new(format!("kernel `{}` is missing", kernel.name))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn noinline_becomes_another_attribute() {
+        let text = "#define noinline __attribute__((noinline))\n__attribute__((__noinline__, pure)) int not_noinline;";
+        let expected = "#define __unused__ __attribute__((__unused__))\n__attribute__((__unused__, pure)) int not_noinline;";
+        assert_eq!(without_noinline(text), expected);
     }
 }

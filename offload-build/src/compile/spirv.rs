@@ -91,16 +91,23 @@ fn generated(
     let object = Codegen { module, output: &output };
     let generated = backend(version).codegen(session, object, |bytes| {
         check(bytes)?;
-        let corrected = spirv::with_character_formats(bytes)?;
+        let corrected = corrected(bytes)?;
         validate(session, corrected.as_deref().unwrap_or(bytes))
     })?;
-    match spirv::with_character_formats(&generated.read()?)? {
+    match corrected(&generated.read()?)? {
         None => Ok(generated),
         Some(corrected) => {
-            let key = KeyBuilder::new("character formats 2").part(&generated.hash.0).finish();
+            let key = KeyBuilder::new("corrected SPIR-V 1").part(&generated.hash.0).finish();
             session.cache().get_or(key, || Ok(corrected))
         }
     }
+}
+
+/// What drivers take in place of the back end's output, if that is another module.
+fn corrected(bytes: &[u8]) -> Result<Option<Vec<u8>>> {
+    let formats = spirv::with_character_formats(bytes)?;
+    let portable = spirv::with_portable_instructions(formats.as_deref().unwrap_or(bytes))?;
+    Ok(portable.or(formats))
 }
 
 /// OpenCL C of ours as SPIR-V; `defines` are flags of the front end.

@@ -7,11 +7,64 @@ use super::global_name;
 /// What the names of the state of a work-item start with.
 const STATE: &str = "__offload_state_";
 
-/// `module` with its inline definitions, which are not emitted, as functions that are, once; if it has such
-/// (`available_externally`, <https://llvm.org/docs/LangRef.html#linkage-types>).
-pub(crate) fn with_inline_definitions(module: &str) -> Option<String> {
-    const INLINE: &str = "\ndefine available_externally ";
-    module.contains(INLINE).then(|| module.replace(INLINE, "\ndefine linkonce_odr "))
+/// Functions that clang has not to emit (<https://llvm.org/docs/LangRef.html#linkage-types>).
+const INLINE: &str = "define available_externally ";
+
+/// `module` with its inline definitions, which are not emitted, as functions that are, once; if it has such.
+///
+/// `older` is the same by the rules of 1989, where it has definitions that `module` lacks: `inline` functions are emitted,
+/// and `extern inline` ones are not.
+pub(crate) fn with_inline_definitions(module: &str, older: Option<&str>) -> Option<String> {
+    if let Some(text) = older.and_then(|older| with_more_definitions(module, older)) {
+        return Some(text);
+    }
+    let with_line = format!("\n{INLINE}");
+    module.contains(&with_line).then(|| module.replace(&with_line, "\ndefine linkonce_odr "))
+}
+
+/// `older` with its functions as visible as those of `module`, if it has more of them.
+fn with_more_definitions(module: &str, older: &str) -> Option<String> {
+    let (emitted, all) = (definitions(module, false), definitions(older, true));
+    let is_complete = emitted.iter().all(|name| all.contains(name));
+    if !is_complete || all.len() == definitions(module, true).len() {
+        return None;
+    }
+    let mut out = String::with_capacity(older.len());
+    for line in older.lines() {
+        let name = line.starts_with("define ").then(|| global_name(line)).flatten();
+        match name.map(|(name, _)| emitted.contains(name)) {
+            Some(true) => out.push_str(&line.replacen(INLINE, "define ", 1)),
+            Some(false) => out.push_str(&line.replacen("define ", "define linkonce_odr ", 1)),
+            None => out.push_str(line),
+        }
+        out.push('\n');
+    }
+    Some(out)
+}
+
+/// Whether one of the functions of [`with_inline_definitions`] may not be inlined.
+pub(crate) fn has_inline_that_is_not_inlined(module: &str) -> bool {
+    let mut groups = BTreeSet::new();
+    for line in module.lines().filter(|line| line.starts_with("define linkonce_odr ")) {
+        let group = line.rsplit_once(" #").and_then(|(_, rest)| rest.split(' ').next());
+        groups.extend(group);
+    }
+    // Text IR lists the groups after the functions.
+    module.lines().any(|line| {
+        let group = line.strip_prefix("attributes #").and_then(|rest| rest.split_once(' '));
+        group.is_some_and(|(number, words)| groups.contains(number) && words.contains(" noinline "))
+    })
+}
+
+/// The functions that `module` defines, with those that are not emitted or without.
+fn definitions(module: &str, with_inline: bool) -> BTreeSet<&str> {
+    let mut names = BTreeSet::new();
+    for line in module.lines().filter(|line| line.starts_with("define ")) {
+        if with_inline || !line.starts_with(INLINE) {
+            names.extend(global_name(line).map(|(name, _)| name));
+        }
+    }
+    names
 }
 
 /// The IR with the calling convention that LLVM 21 and later give kernels, and that LLVM knows for longer.
@@ -162,6 +215,32 @@ pub(super) fn is_unset(definition: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn inline_definitions_are_functions() {
+        let module = "\ndefine void @k() #0 {\n}\ndefine available_externally i32 @f() {\n}\n";
+        let expected = "\ndefine void @k() #0 {\n}\ndefine linkonce_odr i32 @f() {\n}\n";
+        assert_eq!(with_inline_definitions(module, None).as_deref(), Some(expected));
+        assert_eq!(with_inline_definitions(expected, None), None);
+    }
+
+    /// `@f` is `inline`, `@g` is `inline` and `noinline`, `@e` is `extern inline`.
+    #[test]
+    fn definitions_of_the_older_rules_are_functions_of_any_file() {
+        let module = "define void @k() {\ndefine available_externally i32 @f() {\ndefine i32 @e() {\ndeclare i32 @g()\n";
+        let older = "define void @k() {\ndefine i32 @f() {\ndefine available_externally i32 @e() {\ndefine i32 @g() {\n";
+        let expected = "define void @k() {\ndefine linkonce_odr i32 @f() {\ndefine i32 @e() {\ndefine linkonce_odr i32 @g() {\n";
+        assert_eq!(with_inline_definitions(module, Some(older)).as_deref(), Some(expected));
+        let attributes = "attributes #0 = { convergent noinline nounwind }\n";
+        let not_inlined = "define linkonce_odr i32 @g() #0 {\n";
+        assert!(has_inline_that_is_not_inlined(&format!("{not_inlined}{attributes}")));
+        assert!(!has_inline_that_is_not_inlined(&format!("define i32 @g() #0 {{\n{attributes}")));
+        // The older rules have no definition of `@e`, or none that is new.
+        let lacking = older.replace("define available_externally i32 @e() {\n", "declare i32 @e()\n");
+        assert_eq!(with_inline_definitions(module, Some(&lacking)), with_inline_definitions(module, None));
+        let plain = "define void @k() {\ndeclare i32 @other()\n";
+        assert_eq!(with_inline_definitions(plain, Some(plain)), None);
+    }
 
     #[test]
     fn annotated_functions_get_the_convention() {

@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::HEADER_SIZE;
-use super::stream::{self, Instruction, OP_FUNCTION};
-use offload_format::{Error, ErrorKind, bytes};
+use super::stream::{self, Instruction, OP_FUNCTION, OP_TYPE_INT, Writer};
+use offload_format::Error;
 
 const OP_EXTENSION: u16 = 10;
 const OP_EXT_INST_IMPORT: u16 = 11;
 const OP_EXT_INST: u16 = 12;
-const OP_TYPE_INT: u16 = 21;
 const OP_TYPE_ARRAY: u16 = 28;
 const OP_TYPE_POINTER: u16 = 32;
 const OP_VARIABLE: u16 = 59;
@@ -21,8 +19,6 @@ const PRINTF: u32 = 184;
 const RELAXED: &str = "SPV_EXT_relaxed_printf_string_address_space";
 /// `Storage Class` UniformConstant.
 const UNIFORM_CONSTANT: u32 = 0;
-/// Where the header has the number that is above all ids.
-const BOUND: u64 = 12;
 
 /// A copy of `module` in which the format of every printf is a pointer to characters in constant memory; `None` if they
 /// all are.
@@ -132,9 +128,7 @@ impl Types {
 
 struct Rewriter<'a> {
     types: &'a Types,
-    out: Vec<u8>,
-    /// The next free id.
-    bound: u32,
+    out: Writer,
     pointer: Option<u32>,
     needs_extension: bool,
     changed: u64,
@@ -142,16 +136,8 @@ struct Rewriter<'a> {
 
 impl<'a> Rewriter<'a> {
     fn new(module: &[u8], types: &'a Types) -> Result<Rewriter<'a>, Error> {
-        let bound = bytes::u32_at(module, BOUND, "the SPIR-V header")?;
-        let out = stream::header_bytes(module)?.to_vec();
-        Ok(Rewriter {
-            types,
-            out,
-            bound,
-            pointer: types.character_pointer(),
-            needs_extension: false,
-            changed: 0,
-        })
+        let (out, pointer) = (Writer::new(module)?, types.character_pointer());
+        Ok(Rewriter { types, out, pointer, needs_extension: false, changed: 0 })
     }
 
     fn add(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
@@ -165,7 +151,7 @@ impl<'a> Rewriter<'a> {
         match (self.types.array_format(instruction), self.pointer) {
             (Some(format), Some(pointer)) => self.cast(instruction, format, pointer),
             _ => {
-                self.out.extend_from_slice(instruction.bytes);
+                self.out.copy(instruction);
                 Ok(())
             }
         }
@@ -174,8 +160,8 @@ impl<'a> Rewriter<'a> {
     /// All types stand before the first function.
     fn declare_pointer(&mut self) -> Result<(), Error> {
         if let Some(character) = self.types.characters.first() {
-            let id = self.id()?;
-            self.put(OP_TYPE_POINTER, &[id, UNIFORM_CONSTANT, *character]);
+            let id = self.out.id()?;
+            self.out.put(OP_TYPE_POINTER, &[id, UNIFORM_CONSTANT, *character]);
             self.pointer = Some(id);
         }
         Ok(())
@@ -183,44 +169,19 @@ impl<'a> Rewriter<'a> {
 
     /// Casts the operand `format` of `printf` to the type `pointer`.
     fn cast(&mut self, printf: &Instruction<'_>, format: u32, pointer: u32) -> Result<(), Error> {
-        let id = self.id()?;
-        self.put(OP_BITCAST, &[pointer, id, format]);
+        let id = self.out.id()?;
+        self.out.put(OP_BITCAST, &[pointer, id, format]);
         let mut operands = printf.words_from(0);
         if let Some(operand) = operands.get_mut(4) {
             *operand = id;
         }
-        self.put(OP_EXT_INST, &operands);
+        self.out.put(OP_EXT_INST, &operands);
         self.changed = self.changed.saturating_add(1);
         Ok(())
     }
 
-    fn id(&mut self) -> Result<u32, Error> {
-        let id = self.bound;
-        let limit = u64::from(u32::MAX);
-        self.bound = id.checked_add(1).ok_or(ErrorKind::TooLarge {
-            what: "the ids of a SPIR-V module",
-            size: limit,
-            limit,
-        })?;
-        Ok(id)
-    }
-
-    fn put(&mut self, opcode: u16, operands: &[u32]) {
-        let count = u32::try_from(operands.len()).unwrap_or(u32::MAX).saturating_add(1);
-        let first = count << 16 | u32::from(opcode);
-        self.out.extend([first].iter().chain(operands).flat_map(|word| word.to_le_bytes()));
-    }
-
-    fn finish(mut self) -> Result<Option<Vec<u8>>, Error> {
-        if self.changed == 0 {
-            return Ok(None);
-        }
-        let bound = self.bound.to_le_bytes();
-        let header = self.out.get_mut(BOUND as usize..BOUND as usize + bound.len());
-        header
-            .ok_or_else(|| Error::invalid("the size of the SPIR-V module", HEADER_SIZE))?
-            .copy_from_slice(&bound);
-        Ok(Some(self.out))
+    fn finish(self) -> Result<Option<Vec<u8>>, Error> {
+        if self.changed == 0 { Ok(None) } else { self.out.finish().map(Some) }
     }
 }
 

@@ -9,6 +9,7 @@ pub(super) const OP_MEMORY_MODEL: u16 = 14;
 pub(super) const OP_ENTRY_POINT: u16 = 15;
 pub(super) const OP_EXECUTION_MODE: u16 = 16;
 pub(super) const OP_CAPABILITY: u16 = 17;
+pub(super) const OP_TYPE_INT: u16 = 21;
 pub(super) const OP_TYPE_FUNCTION: u16 = 33;
 pub(super) const OP_FUNCTION: u16 = 54;
 pub(super) const OP_FUNCTION_END: u16 = 56;
@@ -28,6 +29,9 @@ pub(super) const SPEC_ID: u32 = 1;
 pub(super) const LINKAGE_EXPORT: u32 = 0;
 /// `Linkage Type` Import.
 pub(super) const LINKAGE_IMPORT: u32 = 1;
+
+/// Where the header has the number that is above all ids.
+const BOUND: u64 = 12;
 
 const WHAT: &str = "the SPIR-V instruction";
 
@@ -93,6 +97,53 @@ pub(super) fn header(module: &[u8]) -> Result<u32, Error> {
 /// The header's bytes.
 pub(super) fn header_bytes(module: &[u8]) -> Result<&[u8], Error> {
     bytes::range(module, 0, HEADER_SIZE, "the SPIR-V header")
+}
+
+/// A module that is made of another, with further ids.
+#[derive(Debug)]
+pub(super) struct Writer {
+    out: Vec<u8>,
+    /// The next free id.
+    bound: u32,
+}
+
+impl Writer {
+    /// A module with the header of `module`.
+    pub(super) fn new(module: &[u8]) -> Result<Writer, Error> {
+        let bound = bytes::u32_at(module, BOUND, "the SPIR-V header")?;
+        Ok(Writer { out: header_bytes(module)?.to_vec(), bound })
+    }
+
+    /// An id that nothing has.
+    pub(super) fn id(&mut self) -> Result<u32, Error> {
+        let id = self.bound;
+        let limit = u64::from(u32::MAX);
+        self.bound = id.checked_add(1).ok_or(ErrorKind::TooLarge {
+            what: "the ids of a SPIR-V module",
+            size: limit,
+            limit,
+        })?;
+        Ok(id)
+    }
+
+    pub(super) fn copy(&mut self, instruction: &Instruction<'_>) {
+        self.out.extend_from_slice(instruction.bytes);
+    }
+
+    pub(super) fn put(&mut self, opcode: u16, operands: &[u32]) {
+        let count = u32::try_from(operands.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let first = count << 16 | u32::from(opcode);
+        self.out.extend([first].iter().chain(operands).flat_map(|word| word.to_le_bytes()));
+    }
+
+    pub(super) fn finish(mut self) -> Result<Vec<u8>, Error> {
+        let bound = self.bound.to_le_bytes();
+        let header = self.out.get_mut(BOUND as usize..BOUND as usize + bound.len());
+        header
+            .ok_or_else(|| Error::invalid("the size of the SPIR-V module", HEADER_SIZE))?
+            .copy_from_slice(&bound);
+        Ok(self.out)
+    }
 }
 
 /// The instructions of `module`; ends after the first error.

@@ -6,11 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use offload_tests::FIGURE;
 use offload_tests::error::{Error, Result};
-use offload_tests::setup;
+use offload_tests::setup::{self, Toolkit};
 use offload_tests::table::Table;
 use offload_tests::workspace::Workspace;
+use offload_tests::{CUDA_VAR, FIGURE};
 
 use self::list::{KNOWN, PROGRAMS, Program};
 
@@ -92,7 +92,9 @@ impl Sum {
         let number = self.notes.len() + 1;
         let known = KNOWN.iter().find(|known| known.file == file && target.starts_with(known.target));
         let reason = known.map_or(said.as_str(), |known| known.reason);
-        self.notes.push(format!("[{number}] {file} for {target}: {reason}"));
+        let note = format!("[{number}] {file} for {target}: {reason}");
+        println!("{note}");
+        self.notes.push(note);
         match known {
             Some(_) => self.known += 1,
             None => self.failed += 1,
@@ -103,7 +105,7 @@ impl Sum {
 
 /// Images are on devices alone that drivers compile for.
 fn is_about_images(said: &str) -> bool {
-    let functions = ["read_image", "write_image", "get_image_"];
+    let functions = ["read_image", "write_image", "get_image_", "__translate_sampler_initializer"];
     said.contains("is of kind image") || functions.iter().any(|name| said.contains(&format!("`{name}")))
 }
 
@@ -119,6 +121,7 @@ struct Survey<'a> {
     workspace: &'a Workspace,
     directory: PathBuf,
     clang: PathBuf,
+    cuda: PathBuf,
 }
 
 const MANIFEST: &str = "[package]\nname = \"public-kernels\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n\n\
@@ -140,6 +143,11 @@ impl<'a> Survey<'a> {
         let directory = workspace.target_dir.join("programs");
         let package = directory.join("package");
         fs::create_dir_all(package.join("src"))?;
+        // A source that an earlier run has left there would be included in place of the program's.
+        let kernels = package.join("kernels");
+        if kernels.is_dir() {
+            fs::remove_dir_all(kernels)?;
+        }
         fs::write(
             package.join("Cargo.toml"),
             MANIFEST.replace("@ROOT@", &workspace.root.display().to_string()),
@@ -149,7 +157,8 @@ impl<'a> Survey<'a> {
         fs::copy(workspace.root.join("Cargo.lock"), package.join("Cargo.lock"))?;
         let clang =
             setup::llvm(workspace, "clang").ok_or_else(|| Error::new("clang of LLVM 22 is missing"))?;
-        Ok(Survey { workspace, directory, clang })
+        let cuda = setup::ensure_cuda(workspace, Toolkit::Ptxas)?;
+        Ok(Survey { workspace, directory, clang, cuda })
     }
 
     /// The program's sources, downloaded once.
@@ -187,7 +196,8 @@ impl<'a> Survey<'a> {
         for name in program.before.iter().chain([&file]) {
             text.push_str(&format!("#include \"{name}\"\n"));
         }
-        let path = Path::new("kernels").join(file.replace('/', "-"));
+        // A file of the program's own name would include itself.
+        let path = Path::new("kernels").join(format!("{}-{}", program.name, file.replace('/', "-")));
         fs::write(self.directory.join("package").join(&path), text + program.behind)?;
         Ok(Source { path, includes: vec![root.to_path_buf(), kernels, silx], flags: program.flags })
     }
@@ -221,6 +231,7 @@ impl<'a> Survey<'a> {
             .env("CARGO_TARGET_DIR", self.directory.join("target"))
             .env("OFFLOAD_CACHE_DIR", self.directory.join("cache"))
             .env("OFFLOAD_TARGETS", target)
+            .env(CUDA_VAR, &self.cuda)
             .env("PROGRAM_SOURCE", &source.path)
             .env("PROGRAM_FLAGS", Self::flags(source).join("\n"))
             .env("PROGRAM_RUN", format!("{target} {}", source.path.display()));

@@ -93,19 +93,98 @@ fn inline_functions_of_c_compile_for_every_target_and_run() {
     assert!(outcome.success, "{}", outcome.text);
 }
 
+/// Inline functions that clang has not to inline, and every spelling of `inline`.
+const NOT_INLINED: &str = "
+#include \"common.h\"
+inline __attribute__((noinline)) ulong f(ulong x) { return x + 1; }
+ulong __inline__ __attribute__((__noinline__)) g(ulong x);
+ulong __inline__ __attribute__((__noinline__)) g(ulong x) { return f(x) + 2; }
+__attribute__((noinline)) inline __attribute__((overloadable)) ulong of(ulong x) { return x + 3; }
+__attribute__((noinline)) inline __attribute__((overloadable)) ulong of(int x) { return x + 4; }
+extern inline ulong shown(ulong x) { return x + 5; }
+ulong __inline spelt(ulong x) { return x + 6; }
+__attribute__((always_inline)) inline ulong always(ulong x) { return x + 7; }
+inline __attribute__((noinline)) void waits(__local ulong *l) {
+  l[get_local_id(0)] = get_local_id(0);
+  barrier(CLK_LOCAL_MEM_FENCE);
+}
+inline __attribute__((noinline)) ulong later(ulong x);
+__kernel void run(__global ulong *r) {
+  __local ulong l[64];
+  waits(l);
+  if (get_global_id(0) != 0) return;
+  r[0] = g(1);
+  r[1] = of((ulong)1) + of(1);
+  r[2] = shown(1) + spelt(1);
+  r[3] = always(1);
+  r[4] = later(1);
+  r[5] = header(1);
+  r[6] = l[63];
+}
+inline __attribute__((noinline)) ulong later(ulong x) { return x + 8; }
+";
+
+#[test]
+fn inline_functions_that_are_not_inlined_compile_for_every_target_and_run() {
+    let project = project(NOT_INLINED, TARGETS);
+    project.write(
+        "kernels/common.h",
+        "inline __attribute__((noinline)) ulong header(ulong x) { return x + 9; }\n",
+    );
+    let text = ran(&project);
+    let results = "[4, 9, 13, 8, 9, 10, 63, 0]";
+    assert!(text.contains(&format!("host {results}\n")), "{text}");
+    assert!(text.contains(&format!("opencl-c {results}\n")), "{text}");
+    let outcome = project.cargo(&["build", "--release"]);
+    assert!(outcome.success, "{}", outcome.text);
+}
+
 /// A header with an inline function in two files of a module, and one of C.
 #[test]
 fn inline_functions_of_a_header_are_those_of_every_file() {
     let project = Project::new("two-files");
-    project.write("kernels/common.h", "inline int common(int x) { return x + 1; }\n");
+    let header = "inline int common(int x) { return x + 1; }\n\
+                  inline __attribute__((noinline)) int other(int x) { return x + 2; }\n";
+    project.write("kernels/common.h", header);
     let kernel = |name: &str| {
-        format!("#include \"common.h\"\n__kernel void {name}(__global int *x) {{ x[0] = common(x[1]); }}\n")
+        let body = "x[0] = common(x[1]) + other(x[2]);";
+        format!("#include \"common.h\"\n__kernel void {name}(__global int *x) {{ {body} }}\n")
     };
     project.write("kernels/a.cl", &kernel("alpha"));
     project.write("kernels/b.cl", &kernel("beta"));
     project.write("offload.toml", "targets = [\"host\", \"spirv64\", \"nvptx:sm_75\", \"amdgcn:gfx90a\"]\n");
     let text = project.run(&[]);
     assert_eq!(text.matches(" bytes\n").count(), 4, "{text}");
+}
+
+/// Sums that are compared with a summand, and a choice between vectors by one truth value.
+const CARRY: &str = "
+__kernel void run(__global ulong *r) {
+  if (get_global_id(0) != 0) return;
+  ulong a = r[7] - 1, b = a + 5;
+  r[0] = b;
+  r[1] = b < a;
+  uint c = (uint)r[7] + 7, d = c + 4294967290u;
+  r[2] = d + (d < c);
+  float4 x = (float4)(1, 2, 3, r[7]), y = x + 4;
+  bool chosen = r[7] == 0;
+  float4 z = chosen ? x : y;
+  vstore4(z, 0, (__global float *)(r + 3));
+}
+";
+
+/// Intel's driver of 2022 refuses sums with a carry, and `spirv-val` what LLVM makes of the choice.
+#[test]
+fn carries_and_choices_between_vectors_compile_for_every_target_and_run() {
+    let project = project(CARRY, TARGETS);
+    for profile in [&[] as &[&str], &["--release"]] {
+        let outcome = project.cargo(&[&["build"], profile].concat());
+        assert!(outcome.success, "{}", outcome.text);
+    }
+    let text = ran(&project);
+    let results = "[4, 1, 2, 4611686019492741120, 1077936128, 0, 0, 0]";
+    assert!(text.contains(&format!("host {results}\n")), "{text}");
+    assert!(text.contains(&format!("opencl-c {results}\n")), "{text}");
 }
 
 /// What OpenCL C 1.2 predefines, 6.10 of the specification
@@ -365,6 +444,53 @@ fn half_is_on_cpus_without_instructions_for_it() {
         assert!(text.contains(&results.replace("host", level)), "{text}");
     }
     project.write("offload.toml", "targets = [\"host\"]\n");
+    let text = project.run(&["--release"]);
+    assert!(text.contains(results), "{text}");
+}
+
+/// Functions on `half`; each bit of a result is a comparison that holds.
+const HALF_FUNCTIONS: &str = "
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#define BITS(A, B, C, D) ((ulong)(A) | (ulong)(B) << 1 | (ulong)(C) << 2 | (ulong)(D) << 3)
+__kernel void run(__global ulong *r) {
+  __local half l[16];
+  half zero = convert_half(r[7]);
+  float f = 2049.0f + convert_float(zero);
+  ulong i = get_global_id(0);
+  if (i < 16) l[i] = convert_half_rte((long)i);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (i != 0) return;
+  r[0] = BITS(as_ushort(convert_half_rtp(f)) == 26625, as_ushort(convert_half_rtn(f)) == 26624,
+              as_ushort(convert_half_rtn(-f)) == 59393, as_ushort(convert_half_rtz(-f)) == 59392);
+  r[1] = BITS(as_ushort(convert_half_rtz(f * 1000)) == 31743, as_ushort(convert_half_rtp(f * 1e-12f)) == 1,
+              as_ushort(convert_half_rtn(-(double)f * 1e-30)) == 32769, as_ushort(convert_half(100000 + r[7])) == 31744);
+  half4 v = convert_half4((float4)(1.5f, 2.5f, -0.5f, 7.0f)) + zero;
+  half16 wide = convert_half16_rtz(convert_int16(vload16(0, l)));
+  r[2] = BITS(all(convert_int4_sat_rte(v) == (int4)(2, 2, 0, 7)), convert_uchar_sat((half)-3.0f + zero) == 0,
+              all(convert_double3(v.xyz) == (double3)(1.5, 2.5, -0.5)), wide.sf == 15.0h && wide.s1 == 1.0h);
+  half3 w = convert_half3_rtp((double3)(1, 2, 2049));
+  r[3] = BITS(sqrt(9.0h + zero) == 3.0h, pown(v.w, 2) == 49.0h, all(max(v, 2.0h) == (half4)(2.0h, 2.5h, 2.0h, 7.0h)),
+              w.z == 2050.0h && fma(v.x, 2.0h, 1.0h) == 4.0h);
+  r[4] = BITS(fabs(dot(v, v) - 57.75h) < 0.1h, all(isequal(v, v)), !any(isnan(v)),
+              clamp(v, -1.0h, 1.0h).w == 1.0h);
+  vstore3(v.xyz, 1, l);
+  half2 pair = vload2(2, l);
+  r[5] = BITS(l[3] == 1.5h, l[5] == -0.5h, pair.x == 2.5h, l[6] == 6.0h);
+  vstore_half4_rtn((float4)(f, 1, 2, 3), 0, l);
+  float4 back = vload_half4(0, l);
+  r[6] = BITS(back.x == 2048.0f, back.w == 3.0f, as_half((ushort)15360) == 1.0h, vload_half(1, l) == 1.0f);
+}
+";
+
+#[test]
+fn functions_of_half_are_on_every_cpu() {
+    let project = project(HALF_FUNCTIONS, "\"host\"");
+    let results = "[15, 15, 15, 15, 15, 15, 15, 0]\n";
+    for level in ["host", "host:x86-64-v3"] {
+        project.write("offload.toml", &format!("targets = [\"{level}\"]\n"));
+        let text = ran(&project);
+        assert!(text.contains(&format!("{level} {results}")), "{text}");
+    }
     let text = project.run(&["--release"]);
     assert!(text.contains(results), "{text}");
 }

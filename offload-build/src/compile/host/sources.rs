@@ -30,13 +30,15 @@ pub(super) fn file_ir(session: &Session<'_>, file: &Scanned, cpu: &Cpu) -> Resul
         Some(_) => Arg::Text("-".into()),
         None => Arg::Text(file.file.path.clone().into()),
     };
-    let made = session.front_end(&FrontEnd {
-        name: "front end for host",
-        tool: &session.tools().llvm()?.clang,
-        args: args(session, file.file.language, cpu)?.chain([last]).collect(),
-        input,
+    let made = inline_functions::front_end(session, file.file.language, |flags| {
+        let args = args(session, file.file.language, cpu)?;
+        session.front_end_result(&FrontEnd {
+            name: "front end for host",
+            tool: &session.tools().llvm()?.clang,
+            args: texts(flags.iter().copied()).chain(args).chain([last.clone()]).collect(),
+            input: input.clone(),
+        })
     })?;
-    let made = inline_functions::defined(session, made)?;
     if file.file.language == Language::OpenClC {
         return Ok(made);
     }
@@ -56,9 +58,19 @@ pub(super) fn has_generic_atomics(ir: &str) -> bool {
 
 /// Those functions.
 pub(super) fn generic_atomics(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> {
+    functions(session, cpu, "host atomics", ATOMICS.to_string())
+}
+
+/// Functions in OpenCL C that stand beside PoCL's.
+pub(super) fn functions(
+    session: &Session<'_>,
+    cpu: &Cpu,
+    name: &'static str,
+    source: String,
+) -> Result<Blob> {
     let flags = ["-fPIC", "-fvisibility=hidden", "-x", "cl", "-cl-std=CL3.0"];
     session.front_end(&FrontEnd {
-        name: "host atomics",
+        name,
         tool: &session.tools().llvm()?.clang,
         args: cpu
             .flags()
@@ -67,7 +79,7 @@ pub(super) fn generic_atomics(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> 
             .chain(front_end::front_end_output())
             .chain(texts(["-"]))
             .collect(),
-        input: Some(ATOMICS.to_string()),
+        input: Some(source),
     })
 }
 
