@@ -98,8 +98,9 @@ impl Driver for Host {
         whole.map_err(|problem| Error::device("host CPU", format!("cannot load {entry}: {problem}")))?;
         let kernels = entry.kernels().to_vec();
         let libraries = libraries.iter().map(HostLibrary::of).collect::<Result<_, _>>()?;
-        let image = HostImage::load(image.bytes(), &kernels, libraries)
-            .map_err(|problem| Error::device("host CPU", format!("cannot load {entry}: {problem}")))?;
+        let image = HostImage::load(image.bytes(), &kernels, libraries).map_err(|problem| {
+            Error::of_device("host CPU", problem.during(&format!("cannot load {entry}")))
+        })?;
         Ok(Arc::new(HostModule { kernels, image }))
     }
 

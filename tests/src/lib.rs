@@ -17,6 +17,7 @@ use std::env;
 use std::ffi::OsStr;
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::panic::Location;
 use std::path::{Path, PathBuf};
 
 /// Names the directory of the target directories in which fixture projects are built.
@@ -44,6 +45,22 @@ pub const FIGURE: &str = "figure: ";
 /// Whether a test is to try everything, and not a sample.
 pub fn is_full() -> bool {
     env::var_os(FULL_VAR).is_some()
+}
+
+/// What a line starts with that [`is_nightly`] prints.
+pub const LEFT_TO_NIGHTLY: &str = "left to nightly: ";
+
+/// Whether the calling test is to run although it takes long; else it says that it is left to `cargo xtask nightly`.
+///
+/// `cargo xtask test` counts these lines.
+#[track_caller]
+pub fn is_nightly() -> bool {
+    if is_full() {
+        return true;
+    }
+    // The test harness captures `println!`, but not writes to the handle.
+    let _ = writeln!(io::stdout(), "{LEFT_TO_NIGHTLY}{}", Location::caller());
+    false
 }
 
 /// Says how much a test has tried, and what it has found: the tasks of `cargo xtask` put these lines into their tables.

@@ -11,6 +11,7 @@ use offload_format::section::RUN_PREFIX;
 use super::checks;
 use super::library::{self, HostLibrary};
 use super::object::{OLD_VERSION, Opened, VERSION, loader_error, open, version};
+use crate::error::Problem;
 
 /// What follows is a kernel whose frame's size the symbol holds.
 const FRAME_PREFIX: &str = "__offload_frame_";
@@ -122,16 +123,17 @@ impl HostImage {
         bytes: &[u8],
         kernels: &[KernelInfo],
         imported: Vec<Arc<HostLibrary>>,
-    ) -> Result<HostImage, String> {
+    ) -> Result<HostImage, Problem> {
         let Opened { library, libm, file } = open(bytes)?;
         let version = version(&library)?;
         library::bind(&library, &imported)?;
         let waiting = kernels.iter().find(|kernel| kernel.has_barrier);
         if let (OLD_VERSION, Some(kernel)) = (version, waiting) {
-            return Err(format!(
+            let text = format!(
                 "it has interface version {OLD_VERSION}, in which work-items of kernel `{}` call back to wait; this program calls version {VERSION}: build it with one release of offload-build and offload-rt",
                 kernel.name
-            ));
+            );
+            return Err(text.into());
         }
         let entry = |kernel: &KernelInfo| {
             let code = code(&library, version, &kernel.name)?;

@@ -11,7 +11,7 @@ use offload_format::{Hash128, ImageKind};
 
 use super::object::{self, Opened};
 use crate::entry::Entry;
-use crate::error::Error;
+use crate::error::{Error, Problem};
 use crate::text::escape;
 
 /// A library that is loaded into this process, once for all images that import it.
@@ -40,16 +40,16 @@ impl HostLibrary {
     }
 
     fn load(entry: &Entry) -> Result<Arc<HostLibrary>, Error> {
-        let failed = |problem: String| {
-            Error::device("host CPU", format!("cannot load the device library {entry}: {problem}"))
+        let failed = |problem: Problem| {
+            Error::of_device("host CPU", problem.during(&format!("cannot load the device library {entry}")))
         };
         if entry.image_kind() != ImageKind::HostObject {
-            return Err(failed(format!("it is of kind {}", entry.image_kind())));
+            return Err(failed(format!("it is of kind {}", entry.image_kind()).into()));
         }
         let image = entry.load()?;
-        image.check_structure().map_err(failed)?;
+        image.check_structure().map_err(|problem| failed(problem.into()))?;
         let opened = object::open(image.bytes()).map_err(failed)?;
-        object::version(&opened.library).map_err(failed)?;
+        object::version(&opened.library).map_err(|problem| failed(problem.into()))?;
         Ok(Arc::new(HostLibrary { opened, name: escape(entry.module()) }))
     }
 

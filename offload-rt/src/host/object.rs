@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 use offload_format::Hash128;
 
+use crate::error::Problem;
+
 /// The version whose functions tell whether a group ran to its end.
 pub(super) const VERSION: u32 = 2;
 /// The version before it, in which work-items called back to wait.
@@ -26,22 +28,28 @@ pub(super) struct Opened {
 }
 
 /// Has the loader map the shared object `bytes`.
-pub(super) fn open(bytes: &[u8]) -> Result<Opened, String> {
+pub(super) fn open(bytes: &[u8]) -> Result<Opened, Problem> {
     // Images are linked without libraries, but compilers make calls of built-ins such as fmaf. Loading has to go on
     // without libm where the system's C library has another name for it.
     // SAFETY: the C library's own mathematics has no constructors that could do harm.
     let libm = unsafe { Library::open(Some("libm.so.6"), RTLD_NOW | RTLD_GLOBAL) }.ok();
-    let from_memory = in_memory(bytes).map_err(|error| format!("memfd_create: {error}")).and_then(|file| {
-        // By process id and not as `self`, so that another process, such as a debugger, can open it.
-        let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
-        Ok((dlopen(Path::new(&path))?, Some(file)))
-    });
-    let opened = from_memory.or_else(|first| {
-        let library = from_temporary(bytes).map_err(|second| format!("{first}; then {second}"))?;
-        Ok::<_, String>((library, None))
-    });
-    let (library, file) = opened?;
-    Ok(Opened { library, libm, file })
+    let memory_problem = match from_memory(bytes) {
+        Ok((library, file)) => return Ok(Opened { library, libm, file: Some(file) }),
+        Err(problem) => problem,
+    };
+    match from_temporary(bytes) {
+        Ok(library) => Ok(Opened { library, libm, file: None }),
+        Err(problem) => Err(neither(&format!("{memory_problem}; then {problem}"))),
+    }
+}
+
+/// The problem of an image that could be loaded neither from memory nor from a file.
+fn neither(text: &str) -> Problem {
+    if cfg!(target_os = "linux") && !Path::new(DESCRIPTORS).exists() {
+        let hint = "/proc is not mounted: mount it, or set TMPDIR to a folder that allows files to be written and executed";
+        return Problem::with_hint(text.to_string(), hint);
+    }
+    text.to_string().into()
 }
 
 /// The version of the interface of an image.
@@ -55,6 +63,16 @@ pub(super) fn version(library: &Library) -> Result<u32, String> {
         )),
         _ => Err(format!("it has no symbol {VERSION_SYMBOL}")),
     }
+}
+
+/// Where the loader finds files that are open and have no name.
+const DESCRIPTORS: &str = "/proc/self/fd";
+
+fn from_memory(bytes: &[u8]) -> Result<(Library, File), String> {
+    let file = in_memory(bytes).map_err(|error| format!("memfd_create: {error}"))?;
+    // By process id and not as `self`, so that another process, such as a debugger, can open it.
+    let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+    Ok((dlopen(Path::new(&path))?, file))
 }
 
 #[cfg(target_os = "linux")]

@@ -4,17 +4,16 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode};
 
-use crate::turns;
 use offload_tests::FIGURE;
 use offload_tests::error::{Error, Result};
 use offload_tests::workspace::Workspace;
 
-pub(crate) const HELP: &str = "fuzz [--minutes N] [--tonight | READER..]  look for inputs that make a reader fail, for 10 minutes each
+pub(crate) const HELP: &str = "fuzz [--minutes N] [READER..]  look for inputs that make a reader fail, for 10 minutes each
 
 Needs a nightly toolchain; cargo-fuzz is installed under the target directory. The files in `tests/data` are
 where it starts from, what it learns is kept under fuzz/ in the target directory for the next time. A slow input, an
 overflow, a panic and a read outside of the input fail; so does a file that is read, written and then read otherwise.
-As many run at a time as there are processors. --tonight takes a sixth of the readers, the next night the next.";
+As many run at a time as there are processors.";
 
 /// The version of cargo-fuzz.
 const CARGO_FUZZ: &str = "0.13.1";
@@ -57,8 +56,6 @@ struct Wish {
 #[derive(Debug, PartialEq, Eq)]
 enum Wanted {
     All,
-    /// Those whose turn it is.
-    Tonight,
     Named(Vec<String>),
 }
 
@@ -76,7 +73,6 @@ fn parse(args: &[String]) -> Result<Wish> {
     };
     let wanted = match rest {
         [] => Wanted::All,
-        [tonight] if tonight == "--tonight" => Wanted::Tonight,
         names => Wanted::Named(names.to_vec()),
     };
     Ok(Wish { minutes, wanted })
@@ -85,7 +81,6 @@ fn parse(args: &[String]) -> Result<Wish> {
 fn chosen(all: &[String], wanted: &Wanted) -> Result<Vec<String>> {
     match wanted {
         Wanted::All => Ok(all.to_vec()),
-        Wanted::Tonight => Ok(turns::of_night(all, turns::today()?).into_iter().cloned().collect()),
         Wanted::Named(names) => match names.iter().find(|name| !all.contains(name)) {
             None => Ok(names.clone()),
             Some(unknown) => {
@@ -108,7 +103,6 @@ impl Fuzzer<'_> {
         let files = shell.read_dir(self.workspace.root.join("fuzz/fuzz_targets"))?;
         let stem = |file: &PathBuf| Some(file.file_stem()?.to_str()?.to_string());
         let mut readers: Vec<String> = files.iter().filter_map(stem).collect();
-        // A night takes them by their numbers.
         readers.sort();
         Ok(readers)
     }
@@ -182,7 +176,6 @@ mod tests {
     #[test]
     fn minutes_and_readers_are_read() {
         assert_eq!(parse(&[]).unwrap(), wish(10, Wanted::All));
-        assert_eq!(parse(&args(&["--tonight"])).unwrap(), wish(10, Wanted::Tonight));
         let ptx = || Wanted::Named(args(&["ptx"]));
         assert_eq!(parse(&args(&["--minutes", "1", "ptx"])).unwrap(), wish(1, ptx()));
         for wrong in [&["--minutes", "0"][..], &["--minutes", "a"]] {

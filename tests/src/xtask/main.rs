@@ -32,7 +32,6 @@ mod semver;
 mod sycl;
 mod targets;
 mod test;
-mod turns;
 
 use std::process::ExitCode;
 

@@ -8,18 +8,27 @@ use std::time::{Duration, Instant};
 use offload_tests::error::{Error, Result};
 use offload_tests::setup::{self, Runtime, Toolkit, Wheel};
 use offload_tests::workspace::{self, Workspace, seconds};
+use offload_tests::{FULL_VAR, LEFT_TO_NIGHTLY};
 
-pub(crate) const HELP: &str = "test [ARGS]     install what is missing and run the tests of the whole workspace
+pub(crate) const HELP: &str = "test [--full] [ARGS]  install what is missing and run the tests of the whole workspace
 
-ARGS go to `cargo test`. Without ARGS the number of tests is checked against a floor. With the variable CI set, a
-test that is skipped fails.";
+--full runs what takes long, too, and tries everything where a test takes a sample. ARGS go to `cargo test`. Without
+ARGS the number of tests is checked against a floor. With the variable CI set, a test that is skipped fails.";
 
 /// Fewer tests than this mean that some were not run; raise it when tests are added.
 const FEWEST_TESTS: u64 = 1_600;
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let start = Instant::now();
-    let env = environment(workspace)?;
+    let (is_full, args) = match args {
+        [flag, rest @ ..] if flag == "--full" => (true, rest),
+        rest => (false, rest),
+    };
+    let mut env = environment(workspace)?;
+    if is_full {
+        setup::ensure(workspace, &[setup::STRESS, setup::OLDER_LLVM])?;
+        env.push((FULL_VAR, "1".into()));
+    }
     let installed = start.elapsed();
     let cargo = || workspace.cargo().args(["test", "--workspace", "--all-features", "--no-fail-fast"]);
     let build =
@@ -64,6 +73,8 @@ pub(crate) struct Counts {
     ignored: u64,
     /// Those of the ignored ones that need a GPU: a test runs them with a stand-in for the driver.
     of_gpus: u64,
+    /// Those that passed without a trial, as they take long.
+    left_to_nightly: u64,
 }
 
 /// Why such a test is ignored. HIP's are launched on no GPU, and by the test with the stand-in alone.
@@ -72,6 +83,10 @@ const NEEDS_GPU: [&str; 2] = ["ignored, needs an NVIDIA GPU", "ignored, needs th
 impl Counts {
     /// Adds a line "test result: ok. 3 passed; 0 failed; 0 ignored; ...".
     pub(crate) fn add(&mut self, line: &str) {
+        // The harness may have begun the line.
+        if line.contains(LEFT_TO_NIGHTLY) {
+            self.left_to_nightly += 1;
+        }
         if line.starts_with("test ") && NEEDS_GPU.iter().any(|reason| line.ends_with(reason)) {
             self.of_gpus += 1;
         }
@@ -105,10 +120,10 @@ fn count(mut command: Command) -> Result<(ExitStatus, Counts)> {
 }
 
 fn summary(counts: &Counts, [installed, built, ran]: [Duration; 3]) -> String {
-    let Counts { passed, failed, ignored, of_gpus } = counts;
+    let Counts { passed, failed, ignored, of_gpus, left_to_nightly } = counts;
     let times = format!("setup {}, build {}, tests {}", seconds(installed), seconds(built), seconds(ran));
     format!(
-        "all tests: {passed} passed; {failed} failed; {ignored} ignored, of which {of_gpus} need a GPU or its stand-in; {times}"
+        "all tests: {passed} passed; {failed} failed; {ignored} ignored, of which {of_gpus} need a GPU or its stand-in; {left_to_nightly} left to nightly; {times}"
     )
 }
 
@@ -141,12 +156,13 @@ mod tests {
         counts.add("test cuda::a ... ignored, needs an NVIDIA GPU");
         counts.add("test hip::a ... ignored, needs the stand-in of HIP's runtime");
         counts.add("test cuda::b ... ignored, too slow");
-        assert_eq!(counts, Counts { passed: 13, failed: 2, ignored: 1, of_gpus: 2 });
+        counts.add("test long ... left to nightly: tests/it/long.rs:3:8");
+        assert_eq!(counts, Counts { passed: 13, failed: 2, ignored: 1, of_gpus: 2, left_to_nightly: 1 });
     }
 
     #[test]
     fn too_few_tests_are_refused() {
-        let counts = Counts { passed: FEWEST_TESTS - 1, failed: 0, ignored: 0, of_gpus: 0 };
+        let counts = Counts { passed: FEWEST_TESTS - 1, failed: 0, ignored: 0, of_gpus: 0, left_to_nightly: 0 };
         assert!(check(&counts, true).is_err());
         assert!(check(&counts, false).is_ok());
     }

@@ -175,6 +175,9 @@ fn what_does_not_fit_names_both_crates() {
 
 #[test]
 fn an_export_that_nobody_could_import_is_an_error() {
+    if !offload_tests::is_nightly() {
+        return;
+    }
     let mut project = Project::new("imports");
     project.set("OFFLOAD_TARGETS", "host");
     let manifest = fs::read_to_string(project.path("base/Cargo.toml")).unwrap();

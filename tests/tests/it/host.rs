@@ -1,6 +1,10 @@
 //! OpenCL C on the program's own CPU: kernels that are hard to call.
 
+use std::path::Path;
+use std::process::{Command, Output};
+
 use crate::support::Project;
+use crate::support::script::{succeed, wrapped};
 
 /// A kernel that is called like a function of OpenCL C and waits, and pointers to vectors.
 const KERNEL: &str = "
@@ -37,9 +41,32 @@ fn names_of_functions_and_pointers_to_vectors_work() {
     let project = Project::new("debugged");
     project.write("kernels/square.cl", KERNEL);
     project.write("src/main.rs", MAIN);
-    let output = std::process::Command::new(project.program()).output().unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && out == "true\n", "{out}{err}");
+    let program = project.program();
+    let output = Command::new(&program).output().unwrap();
+    assert!(output.status.success(), "{}", text_of(&output));
+    assert_eq!(text_of(&output), "true\n");
+    images_load_without_proc(&program);
+}
+
+/// From a temporary file; where that fails too, the error names both ways out. Only root can have another /proc.
+fn images_load_without_proc(program: &Path) {
+    if succeed(Command::new("id").arg("-u")).trim() != "0" {
+        return;
+    }
+    let hidden = ["unshare", "--mount", "sh", "-c", "mount -t tmpfs none /proc && exec \"$0\""];
+    let output = wrapped(&hidden, &Command::new(program)).output().unwrap();
+    assert!(output.status.success(), "{}", text_of(&output));
+    let mut without_temporary = Command::new(program);
+    without_temporary.env("TMPDIR", "/nonexistent");
+    let output = wrapped(&hidden, &without_temporary).output().unwrap();
+    assert!(!output.status.success());
+    let text = text_of(&output);
+    assert!(text.contains("/nonexistent") && text.contains("hint: /proc is not mounted"), "{text}");
+    assert!(text.contains("TMPDIR"), "{text}");
+}
+
+fn text_of(output: &Output) -> String {
+    [output.stdout.as_slice(), output.stderr.as_slice()].map(String::from_utf8_lossy).concat()
 }
 
 /// Functions that are called for several work-items at once.

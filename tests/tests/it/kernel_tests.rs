@@ -308,6 +308,9 @@ const WITH_NEXTEST: [&str; 5] = ["test", "--offline", "--json", "--timeout", "10
 
 #[test]
 fn nextest_starts_the_tests_where_it_is_installed() {
+    if !offload_tests::is_nightly() {
+        return;
+    }
     let (mut project, drivers) = project();
     fs::create_dir_all(project.path("tools")).unwrap();
     with_stand_in(&mut project, "600");

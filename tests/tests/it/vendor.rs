@@ -212,6 +212,9 @@ fn the_images_of_the_demo_are_of_its_sources() {
 /// What a module imports is part of what its images are made of, and no file of its package.
 #[test]
 fn images_with_functions_of_other_crates_are_vendored() {
+    if !offload_tests::is_nightly() {
+        return;
+    }
     let mut project = Project::new("imports");
     project.set("OFFLOAD_TARGETS", "host,spirv64,opencl-c");
     let outcome = project.offload(&["vendor"]);

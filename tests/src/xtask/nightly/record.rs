@@ -1,47 +1,42 @@
-//! What has passed of this night, in a file: an interrupted night goes on from there.
+//! The tasks that passed at one commit, in a file from which an interrupted run continues.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use offload_tests::error::{Error, Result};
 use offload_tests::workspace::Workspace;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-/// What a check or a task has shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Shown {
-    pub(super) tried: String,
-    pub(super) found: String,
-    pub(super) seconds: u64,
-}
-
-/// What has passed at one commit.
 #[derive(Debug)]
 pub(super) struct Record {
     file: PathBuf,
     commit: String,
-    passed: BTreeMap<String, Shown>,
+    /// Seconds, by the task's name.
+    passed: BTreeMap<String, u64>,
 }
 
 impl Record {
-    /// A record without entries, for what is checked out.
+    /// An empty record for the commit that is checked out.
     pub(super) fn new(workspace: &Workspace) -> Result<Record> {
         let git = |args: &[&str]| workspace.shell.cmd("git").args(args).quiet().read();
-        let changes = match git(&["status", "--porcelain"])?.is_empty() {
-            true => "",
-            false => " with changes",
-        };
-        let commit = format!("{}{changes}", git(&["rev-parse", "HEAD"])?);
+        let mut commit = git(&["rev-parse", "HEAD"])?;
+        if !git(&["status", "--porcelain"])?.is_empty() {
+            commit.push_str(" with changes");
+        }
         Ok(Record { file: workspace.target_dir.join("nightly.json"), commit, passed: BTreeMap::new() })
     }
 
-    /// With what an earlier run has left, which was of the same commit.
+    /// The record that an earlier run at the same commit has left.
+    ///
+    /// # Errors
+    /// If there is none, it is of another commit, or the checkout has changes.
     pub(super) fn resumed(self) -> Result<Record> {
         let Record { file, commit, .. } = self;
-        // What changed since a run with changes is not known.
+        // Two runs with changes may have different ones.
         if commit.contains(' ') {
-            let error = Error::new("`nightly --resume` goes on at a commit, and this checkout has changes");
+            let error = Error::new("`nightly --resume` needs a checkout without changes");
             return Err(error.hint("`git commit` or `git stash` them"));
         }
         let text = fs::read(&file).map_err(|error| {
@@ -54,38 +49,26 @@ impl Record {
             let error = Error::new(format!("{} is of {earlier}, and this is {commit}", file.display()));
             return Err(error.hint("run `cargo xtask nightly` without `--resume`"));
         }
-        let passed = whole.get("passed").and_then(Value::as_object).into_iter().flatten();
-        let passed = passed.map(|(name, shown)| (name.clone(), Shown::from_json(shown))).collect();
+        let mut passed = BTreeMap::new();
+        for (name, time) in whole.get("passed").and_then(Value::as_object).into_iter().flatten() {
+            passed.insert(name.clone(), time.as_u64().unwrap_or_default());
+        }
         Ok(Record { file, commit, passed })
     }
 
-    /// What `name` has shown, if it has passed.
-    pub(super) fn get(&self, name: &str) -> Option<&Shown> {
-        self.passed.get(name)
+    /// How long the task took, if it passed.
+    pub(super) fn time_of(&self, task: &str) -> Option<Duration> {
+        self.passed.get(task).copied().map(Duration::from_secs)
     }
 
-    /// Keeps what `name` has shown, which has passed.
-    pub(super) fn add(&mut self, name: String, shown: Shown) -> Result<()> {
-        self.passed.insert(name, shown);
-        let passed: Map<String, Value> =
-            self.passed.iter().map(|(name, shown)| (name.clone(), shown.to_json())).collect();
-        let text = serde_json::to_vec_pretty(&json!({ "commit": self.commit, "passed": passed }))?;
-        // Whoever ends this run in the middle of it leaves the file as it was.
+    /// Adds a task that passed, and writes the file.
+    pub(super) fn add(&mut self, task: &str, time: Duration) -> Result<()> {
+        self.passed.insert(task.to_string(), time.as_secs());
+        let text = serde_json::to_vec_pretty(&json!({ "commit": self.commit, "passed": self.passed }))?;
+        // By rename: an interrupt leaves the old file or the new one.
         let unfinished = self.file.with_extension("unfinished");
         fs::write(&unfinished, text)?;
         Ok(fs::rename(&unfinished, &self.file)?)
-    }
-}
-
-impl Shown {
-    fn to_json(&self) -> Value {
-        json!({ "tried": self.tried, "found": self.found, "seconds": self.seconds })
-    }
-
-    fn from_json(value: &Value) -> Shown {
-        let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_string();
-        let seconds = value.get("seconds").and_then(Value::as_u64).unwrap_or_default();
-        Shown { tried: text("tried"), found: text("found"), seconds }
     }
 }
 
@@ -98,19 +81,18 @@ mod tests {
     }
 
     #[test]
-    fn what_passed_at_the_same_commit_is_known_and_nothing_else() {
+    fn tasks_that_passed_at_the_same_commit_are_resumed() {
         let dir = tempfile::tempdir().unwrap();
-        let shown = Shown { tried: "3 kills".into(), found: "0 torn".into(), seconds: 7 };
-        record(&dir, "a").add("kill".into(), shown.clone()).unwrap();
+        record(&dir, "a").add("kill", Duration::from_secs(7)).unwrap();
         let resumed = record(&dir, "a").resumed().unwrap();
-        assert_eq!(resumed.get("kill"), Some(&shown));
-        assert_eq!(resumed.get("bombs"), None);
+        assert_eq!(resumed.time_of("kill"), Some(Duration::from_secs(7)));
+        assert_eq!(resumed.time_of("bombs"), None);
         assert!(record(&dir, "b").resumed().unwrap_err().to_string().contains("is of a"));
         assert!(record(&dir, "a with changes").resumed().is_err());
     }
 
     #[test]
-    fn there_is_nothing_to_go_on_from_without_a_first_run() {
+    fn resuming_needs_a_first_run() {
         let dir = tempfile::tempdir().unwrap();
         assert!(record(&dir, "a").resumed().unwrap_err().to_string().contains("cannot read"));
     }

@@ -1,7 +1,6 @@
 //! A check: the command that shows a promise, and the figures that it prints.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -60,12 +59,6 @@ struct Printed {
     ran: Vec<String>,
 }
 
-/// A check that any thread can run.
-pub(crate) struct Ready {
-    pub(crate) check: &'static Check,
-    command: Command,
-}
-
 /// Runs checks in one workspace.
 pub(crate) struct Runner<'a> {
     workspace: &'a Workspace,
@@ -85,19 +78,28 @@ impl<'a> Runner<'a> {
         Ok(Runner { workspace, itself, extent, env: test::environment(workspace)? })
     }
 
-    /// Another task with its arguments.
-    pub(crate) fn task(&self, args: &[&str]) -> Command {
-        self.itself.task(args)
-    }
-
     /// The outcome of `check`; `None` if it has no form that takes seconds, and that is wanted.
     pub(crate) fn run(&self, check: &'static Check) -> Result<Option<Outcome>> {
-        self.ready(check).map(|ready| ready.run(&mut std::io::stdout())).transpose()
-    }
-
-    /// `check` with its command; `None` as for [`Runner::run`].
-    pub(crate) fn ready(&self, check: &'static Check) -> Option<Ready> {
-        Some(Ready { check, command: self.command(&check.shown)? })
+        let Some(mut command) = self.command(&check.shown) else { return Ok(None) };
+        let Check { row, group, promise, shown, .. } = check;
+        let start = Instant::now();
+        println!("== {row} {group}: {promise}");
+        let mut child = command.stdout(Stdio::piped()).spawn()?;
+        let mut printed = Printed::default();
+        let lines = child.stdout.take().map(BufReader::new).into_iter().flat_map(|out| out.split(b'\n'));
+        let mut out = std::io::stdout();
+        for line in lines {
+            let line = line?;
+            printed.add(&String::from_utf8_lossy(&line));
+            out.write_all(&line)?;
+            out.write_all(b"\n")?;
+        }
+        let ended_well = child.wait()?.success();
+        let (tried, found) = printed.sums(shown);
+        let nothing = printed.what_ran_nothing(shown);
+        let passed = ended_well && nothing.is_none();
+        let found = nothing.unwrap_or(found);
+        Ok(Some(Outcome { check, tried, found, time: start.elapsed(), passed }))
     }
 
     fn command(&self, shown: &Shown) -> Option<Command> {
@@ -107,7 +109,7 @@ impl<'a> Runner<'a> {
             (Shown::Task { quick: Some(quick), .. }, Extent::Quick) => quick,
             (Shown::Task { quick: None, .. }, Extent::Quick) => return None,
         };
-        Some(self.task(args))
+        Some(self.itself.task(args))
     }
 
     fn tests(&self, programs: &[&str], names: &[&str]) -> Command {
@@ -121,35 +123,6 @@ impl<'a> Runner<'a> {
             command.env(FULL_VAR, "1");
         }
         command
-    }
-}
-
-impl Ready {
-    /// What the command says beside its output goes there, in place of this program's own.
-    pub(crate) fn set_stderr(&mut self, file: File) {
-        self.command.stderr(file);
-    }
-
-    /// Runs it, and writes to `out` what it prints.
-    pub(crate) fn run(mut self, out: &mut impl Write) -> Result<Outcome> {
-        let Check { row, group, promise, shown, .. } = self.check;
-        let start = Instant::now();
-        writeln!(out, "== {row} {group}: {promise}")?;
-        let mut child = self.command.stdout(Stdio::piped()).spawn()?;
-        let mut printed = Printed::default();
-        let lines = child.stdout.take().map(BufReader::new).into_iter().flat_map(|out| out.split(b'\n'));
-        for line in lines {
-            let line = line?;
-            printed.add(&String::from_utf8_lossy(&line));
-            out.write_all(&line)?;
-            out.write_all(b"\n")?;
-        }
-        let ended_well = child.wait()?.success();
-        let (tried, found) = printed.sums(shown);
-        let nothing = printed.what_ran_nothing(shown);
-        let passed = ended_well && nothing.is_none();
-        let found = nothing.unwrap_or(found);
-        Ok(Outcome { check: self.check, tried, found, time: start.elapsed(), passed })
     }
 }
 
