@@ -34,39 +34,39 @@
 #endif
 #ifdef OFFLOAD_SYSTEM_SCOPE
 #define PERFORM(NAME, object, value, order, scope)                              \
-  (scope) == memory_scope_all_svm_devices ? system_##NAME(object, value)        \
-                                          : __opencl_##NAME(object, value, memory_order_relaxed, scope)
+  (scope) == memory_scope_all_svm_devices ? system_atomic_##NAME(object, value)        \
+                                          : __opencl_atomic_##NAME(object, value, memory_order_relaxed, scope)
 #else
-#define PERFORM(NAME, object, value, order, scope) __opencl_##NAME(object, value, ACTUAL(order), scope)
+#define PERFORM(NAME, object, value, order, scope) __opencl_atomic_##NAME(object, value, ACTUAL(order), scope)
 #endif
 
 #define EXCHANGE(NAME, A, T)                                                                                         \
-  bool ATOMIC NAME##_explicit(volatile A *object, T *expected, T desired, memory_order success, memory_order failure, \
+  bool ATOMIC atomic_##NAME##_explicit(volatile A *object, T *expected, T desired, memory_order success, memory_order failure, \
                               memory_scope scope) {                                                                  \
     FENCE(success);                                                                                                  \
-    bool done = __opencl_##NAME(object, expected, desired, ACTUAL(success), ACTUAL(failure), scope);                 \
+    bool done = __opencl_atomic_##NAME(object, expected, desired, ACTUAL(success), ACTUAL(failure), scope);          \
     FENCE(success);                                                                                                  \
     return done;                                                                                                     \
   }                                                                                                                  \
-  bool ATOMIC NAME##_explicit(volatile A *object, T *expected, T desired, memory_order success,                      \
+  bool ATOMIC atomic_##NAME##_explicit(volatile A *object, T *expected, T desired, memory_order success,             \
                               memory_order failure) {                                                                \
-    return NAME##_explicit(object, expected, desired, success, failure, SCOPE);                                      \
+    return atomic_##NAME##_explicit(object, expected, desired, success, failure, SCOPE);                             \
   }                                                                                                                  \
-  bool ATOMIC NAME(volatile A *object, T *expected, T desired) {                                                     \
-    return NAME##_explicit(object, expected, desired, ORDER, ORDER, SCOPE);                                          \
+  bool ATOMIC atomic_##NAME(volatile A *object, T *expected, T desired) {                                            \
+    return atomic_##NAME##_explicit(object, expected, desired, ORDER, ORDER, SCOPE);                                 \
   }
 
 #define READ_WRITE(NAME, A, T, V)                                                                                    \
-  T ATOMIC NAME##_explicit(volatile A *object, V value, memory_order order, memory_scope scope) {                    \
+  T ATOMIC atomic_##NAME##_explicit(volatile A *object, V value, memory_order order, memory_scope scope) {           \
     BEFORE(order, scope);                                                                                            \
     T result = PERFORM(NAME, object, value, order, scope);                                                           \
     AFTER(order, scope);                                                                                             \
     return result;                                                                                                   \
   }                                                                                                                  \
-  T ATOMIC NAME##_explicit(volatile A *object, V value, memory_order order) {                                        \
-    return NAME##_explicit(object, value, order, SCOPE);                                                             \
+  T ATOMIC atomic_##NAME##_explicit(volatile A *object, V value, memory_order order) {                               \
+    return atomic_##NAME##_explicit(object, value, order, SCOPE);                                                    \
   }                                                                                                                  \
-  T ATOMIC NAME(volatile A *object, V value) { return NAME##_explicit(object, value, ORDER, SCOPE); }
+  T ATOMIC atomic_##NAME(volatile A *object, V value) { return atomic_##NAME##_explicit(object, value, ORDER, SCOPE); }
 
 #define VALUE(A, T)                                                                                                  \
   void ATOMIC atomic_init(volatile A *object, T value) { __opencl_atomic_init(object, value); }                      \
@@ -88,19 +88,19 @@
     atomic_store_explicit(object, value, order, SCOPE);                                                              \
   }                                                                                                                  \
   void ATOMIC atomic_store(volatile A *object, T value) { atomic_store_explicit(object, value, ORDER, SCOPE); }      \
-  READ_WRITE(atomic_exchange, A, T, T)                                                                               \
-  EXCHANGE(atomic_compare_exchange_strong, A, T)                                                                     \
-  EXCHANGE(atomic_compare_exchange_weak, A, T)
+  READ_WRITE(exchange, A, T, T)                                                                                      \
+  EXCHANGE(compare_exchange_strong, A, T)                                                                            \
+  EXCHANGE(compare_exchange_weak, A, T)
 
 #define INTEGER(A, T)                                                                                                \
   VALUE(A, T)                                                                                                        \
-  READ_WRITE(atomic_fetch_add, A, T, T)                                                                              \
-  READ_WRITE(atomic_fetch_sub, A, T, T)                                                                              \
-  READ_WRITE(atomic_fetch_or, A, T, T)                                                                               \
-  READ_WRITE(atomic_fetch_xor, A, T, T)                                                                              \
-  READ_WRITE(atomic_fetch_and, A, T, T)                                                                              \
-  READ_WRITE(atomic_fetch_min, A, T, T)                                                                              \
-  READ_WRITE(atomic_fetch_max, A, T, T)
+  READ_WRITE(fetch_add, A, T, T)                                                                                     \
+  READ_WRITE(fetch_sub, A, T, T)                                                                                     \
+  READ_WRITE(fetch_or, A, T, T)                                                                                      \
+  READ_WRITE(fetch_xor, A, T, T)                                                                                     \
+  READ_WRITE(fetch_and, A, T, T)                                                                                     \
+  READ_WRITE(fetch_min, A, T, T)                                                                                     \
+  READ_WRITE(fetch_max, A, T, T)
 
 INTEGER(atomic_int, int)
 INTEGER(atomic_uint, uint)
@@ -109,8 +109,8 @@ INTEGER(atomic_ulong, ulong)
 VALUE(atomic_float, float)
 VALUE(atomic_double, double)
 /* Of atomic_uintptr_t, with a difference of pointers. */
-READ_WRITE(atomic_fetch_add, atomic_ulong, ulong, long)
-READ_WRITE(atomic_fetch_sub, atomic_ulong, ulong, long)
+READ_WRITE(fetch_add, atomic_ulong, ulong, long)
+READ_WRITE(fetch_sub, atomic_ulong, ulong, long)
 
 bool ATOMIC atomic_flag_test_and_set_explicit(volatile atomic_flag *flag, memory_order order, memory_scope scope) {
   return atomic_exchange_explicit((volatile atomic_int *)flag, 1, order, scope);

@@ -1,7 +1,6 @@
 //! Functions that images leave undefined: told once, with who calls them, where, and for which targets.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use offload_format::Target;
 
@@ -40,9 +39,8 @@ pub(super) fn of(session: &Session<'_>, results: &[TargetImages]) -> Option<Unde
     text.push_str(&imports.as_ref().map(|it| it.text.clone()).unwrap_or_default());
     let some_have_it = targets.len() < results.len();
     let of_libdevice = original.hint().filter(|_| name.starts_with("__nv_")).map(str::to_string);
-    let inlined = || inline_alone(session, name);
     let imports = imports.map(|it| it.hint);
-    let hint = of_libdevice.or_else(inlined).or(imports).unwrap_or_else(|| hint(&targets, some_have_it));
+    let hint = of_libdevice.or(imports).unwrap_or_else(|| hint(&targets, some_have_it));
     Some(Undefined { error: Error::undefined_function(name, text).with_hint(hint), targets })
 }
 
@@ -69,56 +67,6 @@ fn hint(targets: &[WantedTarget], some_have_it: bool) -> String {
             "if it is yours, add the file that defines it with `.file(...)`; if it is a built-in, do without it: docs/BUILTINS.md of cargo-offload lists what each kind of target has".to_string()
         }
     }
-}
-
-/// What helps if a source, or a header that it includes by a path of the package, defines the function as `inline` alone,
-/// which in C makes no function (<https://clang.llvm.org/compatibility.html#inline>).
-fn inline_alone(session: &Session<'_>, name: &str) -> Option<String> {
-    let root = &session.env().manifest_dir;
-    for source in &session.sources.files {
-        let text = fs::read_text(&root.join(&source.path)).ok()?;
-        let beside = source.path.parent().unwrap_or(Path::new(""));
-        let headers = text.lines().filter_map(included).map(|header| beside.join(header));
-        for path in std::iter::once(source.path.clone()).chain(headers) {
-            let Ok(text) = fs::read_text(&root.join(&path)) else { continue };
-            if let Some(line) = inline_line(&text, name) {
-                let place = format!("{}:{line}", path.display());
-                return Some(format!(
-                    "write `static inline` at {place}: in OpenCL C and C, `inline` alone defines no function"
-                ));
-            }
-        }
-    }
-    None
-}
-
-/// The header between quotes that a line includes.
-fn included(line: &str) -> Option<&str> {
-    let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
-    rest.trim_start().strip_prefix('"')?.split('"').next()
-}
-
-/// The line, from 1, that starts to define `name` with `inline` and without `static`.
-fn inline_line(text: &str, name: &str) -> Option<usize> {
-    let is_definition = |line: &str| {
-        let code = line.split("//").next().unwrap_or_default();
-        let Some((before, _)) = code.split_once(&format!("{name}(")) else { return false };
-        let before = without_attributes(before);
-        if before.contains(['(', '{', ';', '=']) {
-            return false;
-        }
-        let mut words = before.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        let inline = words.clone().any(|word| matches!(word, "inline" | "__inline" | "__inline__"));
-        inline && !words.any(|word| matches!(word, "static" | "extern"))
-    };
-    text.lines().position(is_definition).map(|index| index.saturating_add(1))
-}
-
-/// `code` without `__attribute__((noinline))` and the like.
-fn without_attributes(code: &str) -> String {
-    let mut parts = code.split("__attribute__((");
-    let first = parts.next().unwrap_or_default().to_string();
-    parts.fold(first, |plain, part| plain + part.split_once("))").map_or("", |(_, rest)| rest))
 }
 
 /// What compilers define for a target's kind.
@@ -212,16 +160,6 @@ mod tests {
         assert_eq!(spellings("__nv_sqrtf"), ["sqrtf", "sqrt", "__nv_sqrtf"]);
         assert_eq!(spellings("__nv_sin"), ["sin", "__nv_sin"]);
         assert_eq!(spellings("helper"), ["helper"]);
-    }
-
-    #[test]
-    fn inline_alone_is_found() {
-        let text = "// inline int f(int x)\nstatic inline int g(int x) { return x; }\ninline int f(int x) { return g(x); }\n";
-        assert_eq!((inline_line(text, "f"), inline_line(text, "g")), (Some(3), None));
-        assert_eq!(inline_line("int f(int x) { return inline_(x); }", "f"), None);
-        assert_eq!(inline_line("inline __attribute__((noinline)) int f(int x) {", "f"), Some(1));
-        assert_eq!(included("  # include \"a/b.h\" // why"), Some("a/b.h"));
-        assert_eq!(included("#include <a.h>"), None);
     }
 
     #[test]

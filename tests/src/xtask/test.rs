@@ -162,7 +162,8 @@ mod tests {
 
     #[test]
     fn too_few_tests_are_refused() {
-        let counts = Counts { passed: FEWEST_TESTS - 1, failed: 0, ignored: 0, of_gpus: 0, left_to_nightly: 0 };
+        let counts =
+            Counts { passed: FEWEST_TESTS - 1, failed: 0, ignored: 0, of_gpus: 0, left_to_nightly: 0 };
         assert!(check(&counts, true).is_err());
         assert!(check(&counts, false).is_ok());
     }

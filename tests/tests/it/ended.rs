@@ -69,10 +69,10 @@ fn start(project: &Project, args: &[&str]) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// The same command with SIGINT as it is by default: scripts start what runs in the background with it ignored.
+/// The same command with default signal handlers: scripts and `nohup` start commands with SIGINT or SIGHUP ignored.
 fn interruptible(command: &Command) -> Command {
     let mut same = Command::new("env");
-    same.arg("--default-signal=INT").arg(command.get_program()).args(command.get_args());
+    same.arg("--default-signal").arg(command.get_program()).args(command.get_args());
     same.current_dir(command.get_current_dir().unwrap());
     for (name, value) in command.get_envs() {
         match value {

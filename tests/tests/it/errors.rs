@@ -423,17 +423,6 @@ fn a_built_in_that_targets_lack() {
         &["`helper` has no definition for `spirv64`, `nvptx:sm_75`, `amdgcn:gfx90a`; kernel `alpha`"],
     );
     contains(&text, &["hint: if it is yours, add the file that defines it with `.file(...)`"]);
-    // C's `inline` alone defines nothing.
-    project.write(
-        "kernels/util.h",
-        "inline __attribute__((noinline)) int helper(int x) {\n  return x + 1;\n}\n",
-    );
-    let source = "#include \"util.h\"\n__kernel void alpha(__global int *x) {\n  x[0] = helper(1);\n}\n";
-    project.write("kernels/a.cl", source);
-    contains(
-        &project.fail(),
-        &["hint: write `static inline` at kernels/util.h:1: in OpenCL C and C, `inline` alone"],
-    );
     // LLVM's SPIR-V back end mistakes the memory of a format that stands before a function with images.
     let source = "__kernel void alpha(__global int *x) {\n  printf(\"%d\\n\", x[0]);\n}\n\
                   __kernel void width(read_only image2d_t image, __global int *x) {\n  x[0] = get_image_width(image);\n}\n";

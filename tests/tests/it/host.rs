@@ -61,7 +61,7 @@ fn images_load_without_proc(program: &Path) {
     let output = wrapped(&hidden, &without_temporary).output().unwrap();
     assert!(!output.status.success());
     let text = text_of(&output);
-    assert!(text.contains("/nonexistent") && text.contains("hint: /proc is not mounted"), "{text}");
+    assert!(text.contains("/nonexistent") && text.contains("/proc is not mounted"), "{text}");
     assert!(text.contains("TMPDIR"), "{text}");
 }
 
