@@ -21,6 +21,7 @@ mod minimal_versions;
 mod miri;
 mod msrv;
 mod nightly;
+mod package;
 mod packages;
 mod platforms;
 mod programs;
@@ -55,7 +56,7 @@ enum Work {
     Checks,
 }
 
-const TASKS: [Task; 49] = [
+const TASKS: [Task; 50] = [
     task("demo", demo::HELP, demo::run),
     task("test", test::HELP, test::run),
     task("setup", setup::HELP, setup::run),
@@ -72,6 +73,7 @@ const TASKS: [Task; 49] = [
     task("seeded", seeded::HELP, seeded::run),
     task("sandboxes", sandboxes::HELP, sandboxes::run),
     task("platforms", platforms::HELP, platforms::run),
+    task("package", package::HELP, package::run),
     task("semver", semver::HELP, semver::run),
     task("tidy", packages::TIDY, packages::tidy),
     task("bench", packages::BENCH, packages::bench),

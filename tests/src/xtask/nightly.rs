@@ -20,6 +20,7 @@ The tasks run one after another, each with the output it has alone, and a table 
 const COMMANDS: &[&[&str]] = &[
     &["test", "--full"],
     &["msrv"],
+    &["package"],
     &["remote", "--quick"],
     &["gate"],
     &["seeded"],

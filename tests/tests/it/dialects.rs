@@ -96,6 +96,9 @@ fn right_where_it_runs(program: &Path) {
 
 #[test]
 fn languages_that_do_not_fit_are_told_with_both_crates() {
+    if !offload_tests::is_nightly() {
+        return;
+    }
     let mut project = Project::new("dialects");
     let app = format!("crate `{}` 0.1.0", project.name());
     let build = |module: &str, library: &str| {

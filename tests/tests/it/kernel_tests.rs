@@ -334,6 +334,9 @@ fn nextest_starts_the_tests_where_it_is_installed() {
 /// The real one, on machines that have it.
 #[test]
 fn an_installed_nextest_starts_the_tests() {
+    if !offload_tests::is_nightly() {
+        return;
+    }
     let (project, drivers) = project();
     if !project.cargo(&["nextest", "--version"]).success {
         offload_tests::figure("no cargo-nextest is installed", "a stand-in for it runs in another test");

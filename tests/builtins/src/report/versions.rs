@@ -23,7 +23,8 @@ pub(super) fn list(workspace: &Workspace, columns: &[Column]) -> Result<String> 
         let _said = cmd.quiet().ignore_stderr().ignore_status().read();
     }
     if let Ok(text) = workspace.shell.read_file(dir.path().join("OCL_DRIVER_VERSION")) {
-        lines.push(format!("- ocloc: {}", text.trim()));
+        // The text ends as in C.
+        lines.push(format!("- ocloc: {}", text.trim_end_matches('\0').trim()));
     }
     let cmd = workspace.shell.cmd("spirv-val").arg("--version");
     let text = cmd.quiet().ignore_stderr().ignore_status().read().unwrap_or_default();
