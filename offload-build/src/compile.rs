@@ -1,50 +1,25 @@
 //! From kernel sources to verified device images, one or more for each target.
 
-mod action;
-mod amdgcn;
-mod builtin_names;
-mod chain;
-mod check;
-mod cubin;
-mod dependencies;
+mod advice;
 mod files;
-mod foreign;
 mod front_end;
-mod gaps;
-mod gpu;
-mod headers;
-mod host;
-mod host_code;
-mod host_library;
-mod imports;
-mod inline_functions;
-mod intel;
 mod libraries;
-mod llvm;
-mod llvm_ir;
-mod lookups;
-mod nvptx;
-mod opencl_c;
-mod opencl_features;
-mod own_headers;
-mod parts;
-mod processor;
-mod reading;
-mod ready;
-mod ready_ptx;
+mod linking;
 mod remote;
-mod roots;
 mod route;
 mod session;
 mod sizes;
-mod spirv;
+mod steps;
+mod targets;
 mod undefined;
 
 use offload_format::Target;
 use offload_format::pack::{KernelInfo, NewImage};
 
+use self::advice::builtin_names;
 use self::route::{Route, Served, route, served, unserved};
 pub(crate) use self::session::{Session, Shared};
+use self::targets::{amdgcn, host_library, llvm, nvptx, spirv};
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::ir;

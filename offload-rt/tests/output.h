@@ -17,7 +17,7 @@ static unsigned global_id;
     __atomic_compare_exchange_n(p, old, value, weak, order, failed)
 #define vprintf device_vprintf
 #define __assert_fail device_assert_fail
-#include "../../offload-build/src/compile/device_output.c"
+#include "../../offload-build/src/compile/device/device_output.c"
 #undef vprintf
 struct ring *__offload_output;
 const char *__offload_output_kernel;

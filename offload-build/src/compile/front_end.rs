@@ -1,21 +1,25 @@
 //! Front ends: what they are given for each language; running one once for each state of the files that it reads, which only its dependency file tells.
 
+pub(super) mod dependencies;
+pub(super) mod lookups;
+pub(super) mod opencl_features;
+pub(super) mod own_headers;
+pub(super) mod reading;
+
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use offload_format::Hash128;
 
-use super::action::{Arg, Made, args_key, output_of, said_key, texts};
-use super::gaps;
-use super::headers;
-use super::host_code;
-use super::lookups::{SearchPath, directories};
-use super::opencl_features;
-use super::own_headers;
-use super::reading::{Dependencies, FrontEnd, MadeFrontEnd, ReadFile, recorded, result_key, with_newest};
-use super::session::{FrontEndResult, Session};
+use self::lookups::{SearchPath, directories};
+use self::reading::{Dependencies, FrontEnd, MadeFrontEnd, ReadFile, recorded, result_key, with_newest};
 use crate::cache::{Blob, Key, KeyBuilder};
+use crate::compile::advice::gaps;
+use crate::compile::advice::headers;
+use crate::compile::advice::host_code;
+use crate::compile::session::{FrontEndResult, Session};
+use crate::compile::steps::action::{Arg, Made, args_key, output_of, said_key, texts};
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::module::{Language, Sources};

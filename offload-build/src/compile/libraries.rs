@@ -2,8 +2,10 @@
 
 use offload_format::Target;
 
-use super::session::Session;
-use super::{host, imports, llvm};
+use crate::compile::linking::imports;
+use crate::compile::session::Session;
+use crate::compile::targets::host;
+use crate::compile::targets::llvm;
 use crate::error::{Error, Result};
 use crate::ir::Interface;
 use crate::library;

@@ -1,6 +1,8 @@
 //! Actions as other machines know them: keys without paths and times of this machine, commands with relative names.
 
 mod front_end;
+pub(super) mod parts;
+pub(super) mod roots;
 mod uploaded;
 
 use std::collections::BTreeSet;
@@ -12,10 +14,10 @@ use offload_format::remote::{Action, Input, Program, Source, Stored, Variable};
 use offload_format::variable;
 
 use self::uploaded::Uploaded;
-use super::Session;
-use super::action::{Arg, Made, OUTPUT_NAMES, Step, Work, args_key};
-use super::chain::{Chain, Then};
 use crate::cache::{Key, KeyBuilder};
+use crate::compile::Session;
+use crate::compile::steps::action::{Arg, Made, OUTPUT_NAMES, Step, Work, args_key};
+use crate::compile::steps::chain::{Chain, Then};
 use crate::remote::{Remote, ToolsFrom, bundle, file_hash, program};
 use crate::tool::Tool;
 

@@ -2,7 +2,10 @@
 
 use offload_format::Target;
 
-use super::{Session, foreign, imports, ready};
+use crate::compile::Session;
+use crate::compile::linking::imports;
+use crate::compile::targets::foreign;
+use crate::compile::targets::ready;
 use crate::error::{Error, Result};
 use crate::module::{
     self, DeviceImage, Language, LanguageFamily, Library, MissingTarget, SourceFile, Sources,

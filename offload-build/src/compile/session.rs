@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use offload_format::pack::{KernelInfo, NewImage};
 use offload_format::{Aspects, Target};
 
-use super::files::ReadyFiles;
 use crate::cache::{Blob, Cache, Key, Memo};
+use crate::compile::files::ReadyFiles;
 use crate::env::CargoEnv;
 use crate::error::Result;
 use crate::ir::{self, Kernel};

@@ -4,8 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use offload_format::Target;
 
-use super::libraries::{self, Lacking};
-use super::{Session, action, builtin_names, llvm};
+use crate::compile::Session;
+use crate::compile::advice::builtin_names;
+use crate::compile::libraries::{self, Lacking};
+use crate::compile::steps::action;
+use crate::compile::targets::llvm;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::ir;

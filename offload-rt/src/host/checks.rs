@@ -33,7 +33,7 @@ pub(super) fn are_wanted() -> bool {
     })
 }
 
-/// `struct offload_checks` of `offload-build/src/compile/host_checks.c`, with what it takes.
+/// `struct offload_checks` of `offload-build/src/compile/device/host_checks.c`, with what it takes.
 #[repr(C)]
 struct Checks {
     access: unsafe extern "C" fn(*mut c_void, *mut c_void, u64, *const By) -> *mut c_void,

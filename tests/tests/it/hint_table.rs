@@ -38,9 +38,9 @@ cargo-offload/src/read/nothing.rs                     | cargo offload inspect --
 cargo-offload/src/read/packs.rs                       | cargo build                                         | a_pack_that_has_left_the_cache_is_told_and_made_anew
 cargo-offload/src/settings/offload_toml.rs            | cargo offload init                                  | init_then_targets_and_compression_keep_what_people_wrote
 cargo-offload/src/settings/target_filter.rs           | cargo offload inspect                               | a_set_of_the_machine_is_no_filter_and_inspect_lists_the_targets
-offload-build/src/compile/headers.rs                  | cargo offload toolchain install cuda-headers        | parts_that_share_packages_are_fetched_without_them, xtask hour: missing-header
-offload-build/src/compile/ready_ptx.rs                | cargo offload targets add {}                        | ready_made_ptx_for_another_architecture
+offload-build/src/compile/advice/headers.rs           | cargo offload toolchain install cuda-headers        | parts_that_share_packages_are_fetched_without_them, xtask hour: missing-header
 offload-build/src/compile/route.rs                    | cargo offload targets add {example}                 | ready_made_code_that_no_target_fits
+offload-build/src/compile/targets/ready_ptx.rs        | cargo offload targets add {}                        | ready_made_ptx_for_another_architecture
 offload-build/src/compile/undefined.rs                | cargo offload targets remove {}                     | a_built_in_that_targets_lack
 offload-build/src/config.rs                           | cargo offload init                                  | a_configuration_that_is_not_there
 offload-build/src/config/place.rs                     | cargo offload init                                  | init_then_targets_and_compression_keep_what_people_wrote

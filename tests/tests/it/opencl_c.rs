@@ -504,7 +504,7 @@ fn conversions_of_half_round_as_the_compilers_library_does() {
     let object = directory.path().join("own.o");
     let mut compile = std::process::Command::new(&clang);
     compile.args(own.map(|name| format!("-D__{name}=own_{name}"))).args(["-O1", "-c", "-o"]).arg(&object);
-    compile.arg(support::root().join("offload-build/src/compile/host_half.c"));
+    compile.arg(support::root().join("offload-build/src/compile/device/host_half.c"));
     assert!(compile.status().unwrap().success());
     let mut link = std::process::Command::new(&clang);
     link.args(["-O1", "-o"])

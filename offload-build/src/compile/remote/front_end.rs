@@ -2,22 +2,24 @@
 
 use std::time::Duration;
 
-use super::super::Session;
-use super::super::action::{Made, args_key};
-use super::super::reading::{Dependencies, FrontEnd, MadeFrontEnd, recorded, result_key, with_newest};
-use super::super::roots::Roots;
 use crate::cache::Key;
+use crate::compile::Session;
+use crate::compile::front_end::reading::{
+    Dependencies, FrontEnd, MadeFrontEnd, recorded, result_key, with_newest,
+};
+use crate::compile::remote::roots::Roots;
+use crate::compile::steps::action::{Made, args_key};
 
 /// A front end, as every machine knows it.
 #[derive(Debug)]
-pub(in super::super) struct SharedFrontEnd {
+pub(crate) struct SharedFrontEnd {
     key: Key,
     roots: Roots,
 }
 
 impl Session<'_> {
     /// The identity of a front end on every machine; `None` where no other one is asked.
-    pub(in super::super) fn shared_front_end(&self, action: &FrontEnd<'_>) -> Option<SharedFrontEnd> {
+    pub(crate) fn shared_front_end(&self, action: &FrontEnd<'_>) -> Option<SharedFrontEnd> {
         if action.names_places() {
             return None;
         }
@@ -29,7 +31,7 @@ impl Session<'_> {
     }
 
     /// The result for dependencies that another machine has recorded, and that are the same here.
-    pub(in super::super) fn stored_front_end(
+    pub(crate) fn stored_front_end(
         &self,
         action: &FrontEnd<'_>,
         shared: &SharedFrontEnd,
@@ -43,7 +45,7 @@ impl Session<'_> {
     }
 
     /// Stores what a front end has made here, and what it depends on. What other machines have recorded is kept.
-    pub(in super::super) fn store_front_end(
+    pub(crate) fn store_front_end(
         &self,
         shared: &SharedFrontEnd,
         MadeFrontEnd { made, dependencies }: &MadeFrontEnd,

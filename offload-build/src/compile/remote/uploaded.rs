@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use offload_format::remote::{Input, Source};
 
-use super::super::Session;
+use crate::compile::Session;
 use crate::tool::Tool;
 
 /// Where the folder lies among the inputs.

@@ -141,7 +141,7 @@ fn opencl_build_file(plan: &Plan, (clang, lld): (&str, &Path), libclc: &Path) ->
 }
 
 /// What kernels use of HIP's headers, where ROCm is not installed.
-const HIP_HEADER: &str = "offload-build/src/compile/hip_shim.h";
+const HIP_HEADER: &str = "offload-build/src/compile/device/hip_shim.h";
 
 /// Clang compiles for one processor, and links.
 fn hip_build_file(plan: &Plan, clang: &str, header: &Path) -> String {

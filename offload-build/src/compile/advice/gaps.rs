@@ -1,0 +1,158 @@
+//! What OpenCL C has and no compiler here makes code for: recursion, kernels that launch kernels, pipes.
+
+use crate::compile::session::{Scan, Scanned, Session};
+use crate::compile::steps::action::written;
+use crate::error::{Error, ErrorKind, Result};
+use crate::fs;
+use crate::ir;
+
+/// Refuses what OpenCL C forbids, which clang does not look for.
+pub(crate) fn refuse_recursion(session: &Session<'_>, file: &Scanned) -> Result<()> {
+    if !file.file.language.has_opencl_functions() {
+        return Ok(());
+    }
+    let kernels: Vec<&str> = file.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+    let Some(cycle) = ir::recursion(&file.ir.read_text()?, &kernels) else { return Ok(()) };
+    let names: Vec<String> = cycle.iter().map(|name| format!("`{}`", name_of(name))).collect();
+    let first = names.first().cloned().unwrap_or_default();
+    let text = match names.get(1..).unwrap_or_default() {
+        [] => format!("{first} calls itself"),
+        others => format!("{first} calls {}, which calls {first}", others.join(", which calls ")),
+    };
+    let place = place(session, file, &cycle);
+    Err(Error::new(format!("{place}: {text}: OpenCL C has no recursion"))
+        .with_hint("write a loop, with an array for what each call keeps"))
+}
+
+/// Refuses what drivers may have, and none of the compilers for other targets than `opencl-c`.
+pub(crate) fn refuse_lacking(scan: &Scan) -> Result<()> {
+    for file in &scan.files {
+        let text = file.ir.read_text()?;
+        let lacking = ir::declared(&text).into_iter().find_map(gap);
+        let Some(gap) = lacking else { continue };
+        let path = file.file.path.display();
+        return Err(
+            Error::new(format!("`{path}` uses {}, which this target lacks", gap.what)).with_hint(gap.hint)
+        );
+    }
+    Ok(())
+}
+
+/// `error`, with what helps if a front end did not know a function or a type of a gap.
+pub(crate) fn explained(error: Error) -> Error {
+    if error.kind() != ErrorKind::Tool || error.hint().is_some() {
+        return error;
+    }
+    let unknown = |name: &str| {
+        let said = error.message();
+        let end = if name.ends_with('_') { "" } else { "'" };
+        ["undeclared identifier", "undeclared function", "unknown type name"]
+            .iter()
+            .any(|what| said.contains(&format!("{what} '{name}{end}")))
+    };
+    let hint = GAPS.iter().find(|gap| gap.names.iter().any(|name| unknown(name))).map(|gap| gap.hint);
+    match hint {
+        Some(hint) => error.with_hint(hint),
+        None => error,
+    }
+}
+
+struct Gap {
+    what: &'static str,
+    /// Its functions and types in sources; what ends in `_` is the beginning of a name.
+    names: &'static [&'static str],
+    /// What its functions begin with in IR.
+    symbols: &'static [&'static str],
+    hint: &'static str,
+}
+
+const GAPS: [Gap; 3] = [
+    Gap {
+        what: "`enqueue_kernel` (kernels that launch kernels)",
+        names: &[
+            "enqueue_kernel",
+            "get_default_queue",
+            "queue_t",
+            "ndrange_",
+            "clk_event_t",
+            "get_kernel_work_group_size",
+        ],
+        symbols: &["__enqueue_kernel", "__get_kernel_"],
+        hint: "launch the second kernel from Rust, behind the first in one stream; `opencl-c` alone leaves it to the driver",
+    },
+    Gap {
+        what: "pipes",
+        names: &["read_pipe", "write_pipe", "reserve_read_pipe", "reserve_write_pipe", "pipe", "get_pipe_"],
+        symbols: &[
+            "__read_pipe",
+            "__write_pipe",
+            "__reserve_",
+            "__commit_",
+            "__get_pipe_",
+            "__work_group_reserve_",
+        ],
+        hint: "pass a buffer, with an atomic counter for its end, in place of the pipe",
+    },
+    Gap {
+        what: "functions of sub-groups of Intel's own",
+        names: &["intel_sub_group_"],
+        symbols: &["_Z23intel_sub_group_shuffle"],
+        hint: "call `sub_group_shuffle` and its kin, for targets from `spirv64v1.3` on, or guard the call with `#ifdef cl_intel_subgroups`",
+    },
+];
+
+fn gap(symbol: &str) -> Option<&'static Gap> {
+    GAPS.iter().find(|gap| gap.symbols.iter().any(|start| symbol.starts_with(start)))
+}
+
+fn name_of(symbol: &str) -> String {
+    let name = written(symbol.trim_start_matches(ir::BODY_PREFIX));
+    name.split(' ').next().unwrap_or_default().to_string()
+}
+
+/// The file, with the line that defines the first function of `cycle` if it is plain to see.
+fn place(session: &Session<'_>, file: &Scanned, cycle: &[String]) -> String {
+    let path = &file.file.path;
+    let text = fs::read_text(&session.env().manifest_dir.join(path)).unwrap_or_default();
+    let name = cycle.first().map(|name| name_of(name)).unwrap_or_default();
+    let defines = |line: &str| {
+        let before = line.split_once(&format!("{name}(")).map(|(before, _)| before.trim());
+        before.is_some_and(|before| {
+            !before.is_empty()
+                && !before.contains(['(', '=', '{', ';', '/'])
+                && before != "return"
+                && !line.ends_with(';')
+        })
+    };
+    match text.lines().position(defines) {
+        Some(index) => format!("{}:{}", path.display(), index.saturating_add(1)),
+        None => path.display().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_found_by_their_symbols() {
+        assert_eq!(gap("__enqueue_kernel_basic").map(|gap| gap.names[0]), Some("enqueue_kernel"));
+        assert_eq!(gap("__read_pipe_2").map(|gap| gap.what), Some("pipes"));
+        assert!(gap("_Z13get_global_idj").is_none());
+    }
+
+    #[test]
+    fn unknown_names_of_a_gap_are_explained() {
+        let of = |text: &str| {
+            let error = explained(Error::new(text).with_kind(ErrorKind::Tool));
+            error.hint().map(str::to_string)
+        };
+        let hint = of("a.cl:1:2: error: use of undeclared identifier 'enqueue_kernel'").unwrap();
+        assert!(hint.contains("stream"), "{hint}");
+        assert!(of("a.cl:1:2: error: unknown type name 'pipe'").is_some());
+        assert!(of("a.cl:1:2: error: unknown type name 'ndrange_t'").is_some());
+        for name in ["mine", "pipeline", "queue_two"] {
+            assert_eq!(of(&format!("a.cl:1:2: error: unknown type name '{name}'")), None, "{name}");
+        }
+    }
+}

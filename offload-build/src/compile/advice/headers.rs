@@ -1,0 +1,215 @@
+//! Headers that a compiler did not find: which package brings them, and what helps in this module.
+
+use crate::compile::Session;
+use crate::error::{Error, ErrorKind};
+use crate::module::{self, LanguageFamily};
+use crate::options::Compiler;
+
+/// The part of the installer that has the headers of a toolkit.
+const INSTALL: &str = "`cargo offload toolchain install cuda-headers`";
+
+/// Who ships a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// A CUDA toolkit, and what has the same in kernels without it.
+    CudaLanguage,
+    /// A CUDA toolkit, in this package of Python's.
+    Cuda(&'static str),
+    /// A CUDA toolkit, for functions that run on the CPU.
+    CudaHost,
+    Hip,
+    /// A C or C++ library, which no GPU has.
+    C,
+}
+
+/// What is said of depends on how the module is compiled.
+#[derive(Debug)]
+struct Case<'a> {
+    module: &'a str,
+    compiler: Option<Compiler>,
+    cuda_sdk: bool,
+    /// The CUDA toolkit of this machine.
+    toolkit: Option<String>,
+}
+
+/// `error`, with what helps if a header was not found.
+pub(crate) fn explained(session: &Session<'_>, error: Error) -> Error {
+    let header = missing(error.message()).filter(|_| error.kind() == ErrorKind::Tool);
+    let Some(header) = header.filter(|_| error.hint().is_none()).map(str::to_string) else { return error };
+    let sources = session.sources;
+    let Some(origin) = origin(&header) else { return error };
+    let is_vendors = matches!(module::family(&sources.files), Ok(LanguageFamily::Cuda | LanguageFamily::Hip));
+    if origin != Origin::C && !is_vendors {
+        let text =
+            format!("`{header}` is for CUDA C++ or HIP C++: files that include it are called .cu or .hip");
+        return error.with_hint(text);
+    }
+    let case = Case {
+        module: &sources.module,
+        compiler: sources.options.compiler,
+        cuda_sdk: sources.options.cuda_sdk == Some(true),
+        toolkit: session.tools().cuda_sdk().ok().map(|root| root.display().to_string()),
+    };
+    error.with_hint(case.hint(&header, origin))
+}
+
+/// The header that clang or gcc misses.
+fn missing(said: &str) -> Option<&str> {
+    said.lines().find_map(|line| {
+        let (_, text) = line.split_once("error: ")?;
+        let clang = text.strip_prefix('\'').and_then(|text| text.strip_suffix("' file not found"));
+        clang.or_else(|| text.strip_suffix(": No such file or directory"))
+    })
+}
+
+fn origin(header: &str) -> Option<Origin> {
+    const LANGUAGE: [&str; 6] = [
+        "cuda_runtime.h",
+        "cuda_runtime_api.h",
+        "device_launch_parameters.h",
+        "device_functions.h",
+        "vector_types.h",
+        "cuda.h",
+    ];
+    const C: [&str; 14] = [
+        "assert.h",
+        "cassert",
+        "cmath",
+        "cstdint",
+        "cstdio",
+        "cstdlib",
+        "cstring",
+        "iostream",
+        "math.h",
+        "stdio.h",
+        "stdlib.h",
+        "string.h",
+        "type_traits",
+        "vector",
+    ];
+    const HOST: [&str; 5] = ["cublas", "cudnn", "cufft", "cusolver", "cusparse"];
+    let starts = |names: &[&str]| names.iter().any(|name| header.starts_with(name));
+    match header {
+        _ if LANGUAGE.contains(&header) => Some(Origin::CudaLanguage),
+        _ if C.contains(&header) => Some(Origin::C),
+        _ if starts(&["hip/", "hip_"]) => Some(Origin::Hip),
+        _ if starts(&["cuda/", "cub/", "thrust/", "nv/"]) => Some(Origin::Cuda("nvidia-cuda-cccl")),
+        _ if starts(&["curand"]) => Some(Origin::Cuda("nvidia-curand")),
+        _ if starts(&HOST) => Some(Origin::CudaHost),
+        _ if starts(&["crt/"]) => Some(Origin::Cuda("nvidia-cuda-crt")),
+        _ if starts(&["cuda", "cooperative_groups", "mma.h", "math_constants.h", "sm_"]) => {
+            Some(Origin::Cuda("nvidia-cuda-runtime"))
+        }
+        _ => None,
+    }
+}
+
+impl Case<'_> {
+    fn hint(&self, header: &str, origin: Origin) -> String {
+        match origin {
+            Origin::C => {
+                format!("GPUs have no C or C++ library: leave `{header}` out, and call built-in functions")
+            }
+            Origin::CudaHost => format!(
+                "`{header}` is of a library that host code calls: leave it out of kernels, and call the library from Rust"
+            ),
+            Origin::Hip => self.hip(header),
+            Origin::CudaLanguage if !self.has_toolkit_s() => format!(
+                "leave `{header}` out: built-in variables, vector types and mathematics are there without it. {}",
+                self.with_toolkit("Its other parts need a CUDA toolkit")
+            ),
+            Origin::CudaLanguage => self.lacking(header, "nvidia-cuda-runtime"),
+            Origin::Cuda(_) if !self.has_toolkit_s() => {
+                self.with_toolkit(&format!("`{header}` is part of a CUDA toolkit"))
+            }
+            Origin::Cuda(package) => self.lacking(header, package),
+        }
+    }
+
+    /// Whether the compiler sees the headers of a toolkit.
+    fn has_toolkit_s(&self) -> bool {
+        self.cuda_sdk || self.compiler == Some(Compiler::Nvcc)
+    }
+
+    /// How clang gets to see a toolkit.
+    fn with_toolkit(&self, why: &str) -> String {
+        let module = self.module;
+        let setting = format!("{why}: write `cuda-sdk = true` below `[modules.{module}]` in offload.toml");
+        match &self.toolkit {
+            Some(root) => format!("{setting}; `{root}` is one"),
+            None => {
+                format!(
+                    "{setting}, and install the headers: {INSTALL} (7 MB), or set CUDA_PATH to your toolkit"
+                )
+            }
+        }
+    }
+
+    /// Of a toolkit without this header.
+    fn lacking(&self, header: &str, package: &str) -> String {
+        let root = self.toolkit.as_deref().unwrap_or("the CUDA toolkit");
+        let how = match package {
+            "nvidia-curand" => "a whole CUDA toolkit has it: set CUDA_PATH to one",
+            _ => &format!("{INSTALL} (7 MB) brings it, or set CUDA_PATH to a whole CUDA toolkit"),
+        };
+        format!("`{root}` lacks `{header}`, which is in the Python package {package}: {how}")
+    }
+
+    fn hip(&self, header: &str) -> String {
+        let package = "Debian's package libamdhip64-dev, or ROCm, has it";
+        match (self.compiler, header) {
+            (Some(Compiler::Hipcc), _) => format!("{package}: set ROCM_PATH to where it is"),
+            (_, "hip/hip_runtime.h") => format!(
+                "leave `{header}` out: built-in variables and mathematics are there without it. For its other parts write `compiler = \"hipcc\"` below `[modules.{}]` in offload.toml, and install ROCm",
+                self.module
+            ),
+            _ => format!(
+                "{package}: write `compiler = \"hipcc\"` below `[modules.{}]` in offload.toml, and install ROCm's hipcc",
+                self.module
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hint(header: &str, change: fn(&mut Case<'_>)) -> String {
+        let mut case = Case { module: "m", compiler: None, cuda_sdk: false, toolkit: None };
+        change(&mut case);
+        case.hint(header, origin(header).unwrap())
+    }
+
+    #[test]
+    fn compilers_name_the_header_that_they_miss() {
+        let clang = "a.cu:1:10: fatal error: 'cuda_fp16.h' file not found\n    1 | #include";
+        assert_eq!(missing(clang), Some("cuda_fp16.h"));
+        let gcc = "a.cu:1:10: fatal error: cuda/std/limits: No such file or directory";
+        assert_eq!(missing(gcc), Some("cuda/std/limits"));
+        assert_eq!(missing("a.cu:1:10: error: no"), None);
+        assert_eq!(origin("mine.h"), None);
+    }
+
+    #[test]
+    fn the_way_to_a_header_depends_on_what_there_is() {
+        let alone = hint("cuda_fp16.h", |_| {});
+        assert!(alone.contains("`cuda-sdk = true` below `[modules.m]`"), "{alone}");
+        assert!(alone.contains("`cargo offload toolchain install cuda-headers` (7 MB)"), "{alone}");
+        let here = hint("cuda_fp16.h", |case| case.toolkit = Some("/opt/cuda".into()));
+        assert!(here.ends_with("`/opt/cuda` is one") && !here.contains("install"), "{here}");
+        // Whoever has set it is not told to set it, or to leave it out.
+        let lacking = hint("cuda/std/limits", |case| case.cuda_sdk = true);
+        assert!(lacking.contains("nvidia-cuda-cccl") && !lacking.contains("cuda-sdk"), "{lacking}");
+        assert!(lacking.contains("`cargo offload toolchain install cuda-headers`"), "{lacking}");
+        let nvcc = hint("cuda_runtime.h", |case| case.compiler = Some(Compiler::Nvcc));
+        assert!(nvcc.contains("nvidia-cuda-runtime") && !nvcc.contains("leave"), "{nvcc}");
+        assert!(hint("cuda_runtime.h", |_| {}).starts_with("leave `cuda_runtime.h` out: "));
+        assert!(hint("hip/hip_runtime.h", |_| {}).starts_with("leave `hip/hip_runtime.h` out: "));
+        assert!(
+            hint("hip/hip_runtime.h", |case| case.compiler = Some(Compiler::Hipcc)).contains("ROCM_PATH")
+        );
+        assert!(hint("stdio.h", |_| {}).contains("no C or C++ library"));
+        assert!(hint("cublas_v2.h", |_| {}).contains("host code"));
+    }
+}

@@ -1,0 +1,124 @@
+//! What OpenCL C predefines and clang leaves to the platform: the version, and the extensions and features of each target.
+//!
+//! clang takes everything for supported on SPIR-V and on CPUs, and AMD's drivers for the target on AMD GPUs. Sources ask
+//! by macros (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_C.html#preprocessor-directives-and-macros>)
+//! and take the way that a macro shows: what is defined here is what images have functions for.
+
+use std::ffi::OsString;
+
+use offload_format::{HostLevel, SpirvVersion};
+
+use crate::module::Sources;
+
+/// `__OPENCL_VERSION__`, the version of the device, is that of the language: a source that is compiled as OpenCL C 1.2 may
+/// use nothing later. `std` is the flag for it. Nothing where the user's flags define it.
+pub(crate) fn version(sources: &Sources, std: &str) -> Option<String> {
+    let is_defined = |flag: &OsString| flag.to_str().is_some_and(|flag| flag.starts_with(DEFINED));
+    if sources.flags.iter().any(is_defined) {
+        return None;
+    }
+    let mut given =
+        sources.flags.iter().filter_map(|flag| flag.to_str().filter(|flag| flag.starts_with("-cl-std=")));
+    let version = match given.next_back().unwrap_or(std) {
+        "-cl-std=CL1.0" | "-cl-std=cl1.0" => "100",
+        "-cl-std=CL1.1" | "-cl-std=cl1.1" => "110",
+        "-cl-std=CL1.2" | "-cl-std=cl1.2" => "120",
+        "-cl-std=CL2.0" | "-cl-std=cl2.0" => "200",
+        // C++ for OpenCL 2021 is on top of it.
+        _ => "300",
+    };
+    Some(format!("{DEFINED}={version}"))
+}
+
+const DEFINED: &str = "-D__OPENCL_VERSION__";
+
+/// What every target has.
+const EVERYWHERE: &[&str] = &[
+    "__cl_clang_bitfields",
+    "__cl_clang_function_pointers",
+    "__cl_clang_non_portable_kernel_param_types",
+    "__cl_clang_variadic_functions",
+    "cl_clang_storage_class_specifiers",
+    "cl_khr_byte_addressable_store",
+    "cl_khr_fp64",
+    "cl_khr_global_int32_base_atomics",
+    "cl_khr_global_int32_extended_atomics",
+    "cl_khr_int64_base_atomics",
+    "cl_khr_int64_extended_atomics",
+    "cl_khr_local_int32_base_atomics",
+    "cl_khr_local_int32_extended_atomics",
+    "__opencl_c_atomic_order_acq_rel",
+    "__opencl_c_atomic_order_seq_cst",
+    "__opencl_c_atomic_scope_all_devices",
+    "__opencl_c_atomic_scope_device",
+    "__opencl_c_fp64",
+    "__opencl_c_generic_address_space",
+    "__opencl_c_int64",
+    "__opencl_c_program_scope_global_variables",
+];
+
+/// What all have but NVIDIA GPUs, for which libclc has no functions of `half`.
+const HALF: &[&str] = &["cl_khr_fp16"];
+
+/// Functions of AMD's own (`amdgcn_media.cl`).
+const MEDIA: &[&str] = &["cl_amd_media_ops", "cl_amd_media_ops2"];
+
+/// Instructions of SPIR-V that no library has functions for.
+const SPIRV: &[&str] = &[
+    "cl_intel_required_subgroup_size",
+    "cl_khr_3d_image_writes",
+    "cl_khr_depth_images",
+    "cl_khr_gl_msaa_sharing",
+    "cl_khr_mipmap_image",
+    "cl_khr_mipmap_image_writes",
+    "cl_khr_srgb_image_writes",
+    "cl_khr_subgroup_extended_types",
+    "cl_khr_subgroups",
+    "__opencl_c_3d_image_writes",
+    "__opencl_c_images",
+    "__opencl_c_read_write_images",
+    "__opencl_c_subgroups",
+    "__opencl_c_work_group_collective_functions",
+];
+
+/// Those of version 1.3 (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Capability>, `GroupNonUniform`).
+const SPIRV_1_3: &[&str] = &[
+    "cl_khr_subgroup_ballot",
+    "cl_khr_subgroup_clustered_reduce",
+    "cl_khr_subgroup_non_uniform_arithmetic",
+    "cl_khr_subgroup_non_uniform_vote",
+    "cl_khr_subgroup_shuffle",
+    "cl_khr_subgroup_shuffle_relative",
+];
+
+/// Where `fma` takes no longer than a multiplication and an addition.
+const FAST_FMA: [&str; 2] = ["-DFP_FAST_FMAF=1", "-DFP_FAST_FMA=1"];
+
+pub(crate) fn of_spirv(version: SpirvVersion) -> Vec<String> {
+    let later = if version.minor() < 3 { &[] } else { SPIRV_1_3 };
+    extensions(&[EVERYWHERE, HALF, SPIRV, later])
+}
+
+pub(crate) fn of_nvptx() -> Vec<String> {
+    let mut flags = extensions(&[EVERYWHERE]);
+    flags.extend(FAST_FMA.map(str::to_string));
+    flags
+}
+
+pub(crate) fn of_amdgcn() -> Vec<String> {
+    extensions(&[EVERYWHERE, HALF, MEDIA])
+}
+
+pub(crate) fn of_host(arch: &str, level: HostLevel) -> Vec<String> {
+    let mut flags = extensions(&[EVERYWHERE, HALF]);
+    if arch == "aarch64" || matches!(level, HostLevel::X86V3 | HostLevel::X86V4) {
+        flags.extend(FAST_FMA.map(str::to_string));
+    }
+    flags
+}
+
+/// The flag of clang that says that there is all of `lists`, and nothing else.
+fn extensions(lists: &[&[&str]]) -> Vec<String> {
+    let names = lists.concat().join(",+");
+    ["-Xclang".to_string(), format!("-cl-ext=-all,+{names}")].into()
+}

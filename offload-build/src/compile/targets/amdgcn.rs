@@ -1,0 +1,168 @@
+//! `amdgcn:gfxNNN`: an AMD code object by LLVM's back end and lld; without what only tools read, where that is wanted.
+
+use std::collections::BTreeMap;
+
+use offload_format::pack::{ArgKind, KernelInfo};
+use offload_format::{AmdArch, Target};
+use offload_images::{code_object as format, describe};
+
+use crate::cache::Blob;
+use crate::compile::Session;
+use crate::compile::front_end::opencl_features;
+use crate::compile::session::Unit;
+use crate::compile::steps::action::{Arg, Step, texts};
+use crate::compile::steps::chain::{Chain, Then};
+use crate::compile::steps::check;
+use crate::compile::targets::gpu::{Backend, Codegen, ConstantArguments, DeviceOutput, Shim, Vendor};
+use crate::compile::targets::processor;
+use crate::error::{Error, Result};
+use crate::ir::{Kernel, LocalArguments};
+use crate::module::DeviceImage;
+use crate::options::SpecForm;
+use crate::toolchain::LIBCLC_AMD;
+
+/// The functions that libclc lacks or gets wrong.
+const SHIM_SOURCE: &str = concat!(
+    include_str!("../device/libclc_shim.cl"),
+    include_str!("../device/amdgcn_shim.cl"),
+    include_str!("../device/amdgcn_media.cl"),
+    include_str!("../device/c11_atomics.cl"),
+    include_str!("../device/c11_barriers.cl")
+);
+/// What HIP C++ needs of HIP's headers.
+const HIP_HEADER: &str = include_str!("../device/hip_shim.h");
+/// An old processor: its front end is like that of all later ones but the latest.
+const COMMON: &str = "gfx900";
+
+pub(crate) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: &AmdArch) -> Result<DeviceImage> {
+    let bytes = code_object(session, unit, arch)?;
+    let mut record = unit.image_record(session, Target::Amdgcn(arch.clone()));
+    let described = describe::code_object(&bytes.read()?)?;
+    record.format_version = described.format_version;
+    for kernel in &mut record.kernels {
+        if let Some(info) = described.kernels.iter().find(|info| info.name == kernel.name) {
+            *kernel = with_offsets(check::with_resources(kernel, info.clone()), info);
+        }
+    }
+    Ok(DeviceImage { record, bytes })
+}
+
+/// `kernel` with the size of its local arguments where the image takes numbers for them: offsets into the dynamic shared
+/// memory.
+fn with_offsets(mut kernel: KernelInfo, image: &KernelInfo) -> KernelInfo {
+    let taken = image.args.iter().flatten();
+    for (arg, taken) in kernel.args.iter_mut().flatten().zip(taken) {
+        if arg.kind == ArgKind::Local && taken.kind == ArgKind::Value {
+            arg.size = taken.size;
+        }
+    }
+    kernel
+}
+
+/// `image` as it is, or, for AMD, without symbol table, line tables and the compiler's name. Drivers find kernels
+/// through the dynamic symbols and the metadata note, which stay.
+pub(crate) fn stripped(session: &Session<'_>, image: DeviceImage) -> Result<DeviceImage> {
+    let Target::Amdgcn(_) = image.record.target else { return Ok(image) };
+    let tool = session.tools().llvm_strip()?;
+    let before = format::info(&image.bytes.read()?)?;
+    let args = texts(["--strip-all", "--remove-section=.comment", "-o"]);
+    let args = args.chain([Arg::Output, Arg::Input(0)]).collect();
+    let inputs = vec![(&image.bytes, ".hsaco")];
+    let step = Step { name: "stripped AMD code object", tool: &tool, args, inputs, files: vec![] };
+    let same = |bytes: &[u8]| match format::info(bytes)? == before {
+        true => Ok(()),
+        false => Err(Error::new("its kernels are not those that there were")),
+    };
+    let bytes = session.step(&step, same)?;
+    Ok(DeviceImage { bytes, ..image })
+}
+
+fn code_object(session: &Session<'_>, unit: &Unit<'_>, arch: &AmdArch) -> Result<Blob> {
+    let backend = backend(session, &unit.kernels, arch)?;
+    let module = backend.module(session, unit)?;
+    let codegen = Codegen { module: &module, output: &["-O2", "-c"] };
+    let functions = backend.functions(session, &module)?;
+    let tool = session.tools().lld()?;
+    let then = Then { name: "AMD code object", tool: &tool, args: link_args(session), ending: ".o" };
+    let first = backend.codegen_step(session, codegen, &functions)?;
+    let chain = Chain { first, check: check::amd_object, then };
+    let kernels = unit.names();
+    session.chain(&chain, |bytes| check::code_object(bytes, arch, &kernels))
+}
+
+/// LLVM's back end for `arch`, with the register limits of `kernels`.
+pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch) -> Result<Backend> {
+    let opencl = session.sources.has_opencl_functions();
+    let libclc = opencl.then(|| session.tools().libclc(LIBCLC_AMD)).transpose()?;
+    let mut limits = BTreeMap::new();
+    for kernel in kernels {
+        if let Some(count) = session.sources.options.registers_of(&kernel.name) {
+            limits.insert(kernel.name.clone(), format!("\"amdgpu-num-vgpr\"=\"{count}\""));
+        }
+    }
+    let hip = [format!("--offload-arch={arch}"), version(arch)].into();
+    Ok(Backend {
+        name: "amdgcn",
+        front_end: machine(arch),
+        opencl: opencl_features::of_amdgcn(),
+        common: if opencl { common(session, arch)? } else { None },
+        vendor: Vendor { flags: hip, header: HIP_HEADER },
+        vendor_sdk: None,
+        machine: machine(arch),
+        // Modules of different versions are not linked.
+        shim: Shim { source: SHIM_SOURCE, flags: vec![version(arch)], opencl: shim_flags() },
+        libraries: libclc.into_iter().collect(),
+        spec: SpecForm::Literal,
+        local_arguments: LocalArguments::Offsets,
+        constant_arguments: ConstantArguments::Kept,
+        output: DeviceOutput::Runtime,
+        attributes: limits,
+    })
+}
+
+/// Atomic functions are those of OpenCL C 2.0 as well.
+fn shim_flags() -> Vec<String> {
+    std::iter::once("-cl-std=CL2.0".to_string()).chain(opencl_features::of_amdgcn()).collect()
+}
+
+/// The front end that stands for those of most processors, if it does for this one.
+fn common(session: &Session<'_>, arch: &AmdArch) -> Result<Option<Vec<String>>> {
+    let common = flags(COMMON, version(arch));
+    Ok(processor::alike(session, [&common, &machine(arch)])?.then_some(common))
+}
+
+fn machine(arch: &AmdArch) -> Vec<String> {
+    flags(&arch.to_string(), version(arch))
+}
+
+fn flags(processor: &str, version: String) -> Vec<String> {
+    let target = "--target=amdgcn-amd-amdhsa".to_string();
+    [target, format!("-mcpu={processor}"), version, "-nogpulib".to_string()].into()
+}
+
+/// Version 5 of the code object is the newest that drivers before ROCm 6.3 load; generic processors need 6.
+fn version(arch: &AmdArch) -> String {
+    format!("-mcode-object-version={}", if arch.is_generic() { 6 } else { 5 })
+}
+
+/// Line tables are for profiles with debug information; code is generated once for all profiles.
+fn link_args(session: &Session<'_>) -> Vec<Arg> {
+    let strip: &[&str] = if session.env().profile.debug_info { &[] } else { &["--strip-debug"] };
+    let fixed = ["-m", "elf64_amdgpu", "--no-undefined", "-shared", "--build-id=none", "-o"];
+    texts(strip.iter().copied()).chain(texts(fixed)).chain([Arg::Output, Arg::Input(0)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generic_processors_need_the_newer_container() {
+        let flags = |text: &str| {
+            let Target::Amdgcn(arch) = text.parse().unwrap() else { panic!() };
+            machine(&arch)
+        };
+        assert_eq!(flags("amdgcn:gfx90a:xnack+")[1..3], ["-mcpu=gfx90a:xnack+", "-mcode-object-version=5"]);
+        assert_eq!(flags("amdgcn:gfx11-generic")[1..3], ["-mcpu=gfx11-generic", "-mcode-object-version=6"]);
+    }
+}

@@ -1,0 +1,282 @@
+//! `host`: a shared object for the program's own CPU, which offload-rt loads and runs without any driver.
+//!
+//! Each kernel `K` is exported as `__offload_run_K(group, args, first, last)`, which runs a box of work-items of one
+//! work-group (`host_shim.c` has the types). The functions of OpenCL C come from PoCL's library of LLVM bitcode.
+//!
+//! The front end gives functions of one work-item. What can wait is inlined into them, the optimiser makes them small,
+//! they are cut where work-items wait, and become loops over the work-items of a group, which are optimised again.
+
+mod cpu;
+mod half;
+mod half_functions;
+mod sources;
+mod wrapper;
+
+use std::collections::BTreeSet;
+
+use offload_format::{Aspects, HostLevel, SpirvVersion, Target};
+
+pub(crate) use self::cpu::{Cpu, cpu};
+
+use crate::cache::{Blob, KeyBuilder};
+use crate::compile::Session;
+use crate::compile::front_end;
+use crate::compile::front_end::reading::FrontEnd;
+use crate::compile::linking::imports::{self, LibraryIr};
+use crate::compile::session::{Scanned, Unit};
+use crate::compile::steps::action::{Arg, Step, link_args, texts};
+use crate::compile::steps::check;
+use crate::compile::targets::gpu::ToLink;
+use crate::compile::targets::spirv;
+use crate::error::{self, Result};
+use crate::ir;
+use crate::module::{DeviceImage, SourceFile};
+
+const SHIM: &str = include_str!("../device/host_shim.c");
+const PRINTF: &str = include_str!("../device/host_printf.c");
+const ASSERT: &str = include_str!("../device/host_assert.c");
+const CHECKS: &str = include_str!("../device/host_checks.c");
+const ATOMICS: &str = include_str!("../device/host_atomics_aarch64.c");
+
+pub(crate) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) -> Result<DeviceImage> {
+    let cpu = cpu(session, level)?;
+    let ToLink { module: linked, left } = link(session, unit, &cpu)?;
+    let linked = with_checks(session, linked)?;
+    let linked = with_waiting_library(session, linked, &cpu)?;
+    let waiting = ir::reaching(&linked.read_text()?, |name| name == ir::WAIT);
+    let work_items = work_items(session, linked, &waiting, &cpu)?;
+    let groups = groups(session, unit, &work_items, &cpu)?;
+    let object = codegen(session, &groups, &cpu)?;
+    let bytes = shared_object(session, &unit.names(), &object, &cpu)?;
+
+    let mut image = unit.image_record(session, Target::Host(level));
+    image.kernels.clear();
+    image.imports = imports::providers(&left);
+    if !left.is_empty() {
+        image.aspects = image.aspects | Aspects::LINKER;
+    }
+    let sizes = check::host_argument_sizes(&bytes.read()?)?;
+    for kernel in &unit.kernels {
+        let sizes = sizes.get(&kernel.name).cloned().unwrap_or_default();
+        let mut record = kernel.record();
+        // Asked of our own function: PoCL's headers rename a kernel that is called like a function of OpenCL C.
+        record.has_barrier = waiting.contains(&format!("{}{}", ir::WORK_ITEM_PREFIX, kernel.name));
+        for (arg, size) in record.args.iter_mut().flatten().zip(sizes) {
+            arg.size = Some(size);
+        }
+        image.kernels.push(record);
+    }
+    Ok(DeviceImage { record: image, bytes })
+}
+
+/// Whether work-items wait inside this function of PoCL's library.
+pub(crate) fn waits_in_library(name: &str) -> bool {
+    name.contains("wait_group_events") || name.contains("async_work_group") || name.contains("work_group_")
+}
+
+/// All files with their entries, and the shim, as one module of text.
+///
+/// What is linked at load is called through pointers.
+fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<ToLink> {
+    let libraries = libraries(session, cpu)?;
+    let at_load = session.sources.link_at_load();
+    let mut modules = error::all(unit.scan.files.iter().map(|file| sources::file_ir(session, file, cpu)))?;
+    let linked_here = libraries.iter().filter(|_| !at_load);
+    let all = modules.iter().chain(linked_here.map(|library| &library.ir));
+    let texts = all.map(Blob::read_text).collect::<Result<Vec<_>>>()?;
+    if texts.iter().any(|text| sources::has_generic_atomics(text)) {
+        modules.push(sources::generic_atomics(session, cpu)?);
+    }
+    if let Some(source) = half_functions::source(&texts) {
+        modules.push(sources::functions(session, cpu, "host functions of half", source)?);
+    }
+    modules.push(session.front_end(&FrontEnd {
+        name: "host shim",
+        tool: &session.tools().llvm()?.clang,
+        args: shim_args(cpu),
+        input: Some(shim(session, &texts)),
+    })?);
+    let tool = session.tools().llvm_link()?;
+    let inputs: Vec<_> = modules.iter().map(|module| (module, ".ll")).collect();
+    let args = link_args(inputs.len());
+    let step = Step { name: "link host", tool: &tool, args, inputs, files: vec![] };
+    let module = session.step(&step, check::ir_text)?;
+    if !at_load {
+        return Ok(ToLink { module: imports::link(session, module, &libraries)?, left: Vec::new() });
+    }
+    let left = imports::left(session, &module, &libraries)?;
+    let mut names = BTreeSet::new();
+    names.extend(left.iter().map(|function| function.name.as_str()));
+    let key = KeyBuilder::new("calls through pointers 1")
+        .part(&module.hash.0)
+        .part(format!("{names:?}").as_bytes());
+    let rewritten = || Ok(ir::through_pointers(&module.read_text()?, &names).into_bytes());
+    Ok(ToLink { module: session.cache().get_or(key.finish(), rewritten)?, left })
+}
+
+pub(crate) fn libraries<'s>(session: &Session<'s>, cpu: &Cpu) -> Result<Vec<LibraryIr<'s>>> {
+    let libraries = session.sources.libraries().into_iter();
+    error::all(libraries.map(|library| Ok(LibraryIr { library, ir: library_ir(&session.of(library), cpu)? })))
+}
+
+/// The library whose session this is as one module of IR.
+pub(crate) fn library(session: &Session<'_>, level: HostLevel) -> Result<Blob> {
+    library_ir(session, &cpu(session, level)?)
+}
+
+pub(crate) fn library_ir(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> {
+    let spirv = spirv::backend(SpirvVersion::default());
+    let front_end = |file: &SourceFile| {
+        let scanned =
+            Scanned { file: file.clone(), ir: spirv.front_end(session, file)?, kernels: Vec::new() };
+        sources::file_ir(session, &scanned, cpu)
+    };
+    let modules = error::all(session.sources.files.iter().map(front_end))?;
+    let tool = session.tools().llvm_link()?;
+    let inputs: Vec<_> = modules.iter().map(|module| (module, ".ll")).collect();
+    let args = link_args(inputs.len());
+    session.step(&Step { name: "link host", tool: &tool, args, inputs, files: vec![] }, check::ir_text)
+}
+
+/// What kernels with this IR need beside PoCL's library: most neither print nor assert.
+fn shim(session: &Session<'_>, texts: &[String]) -> String {
+    let part = |name: &str, source| if texts.iter().any(|text| text.contains(name)) { source } else { "" };
+    let (printf, assert) = (part("@__offload_printf(", PRINTF), part("@__offload_assert_fail(", ASSERT));
+    let checks = if session.env().is_sanitized() { CHECKS } else { "" };
+    let atomics = if session.env().cfg.arch == "aarch64" { ATOMICS } else { "" };
+    format!("{SHIM}{atomics}{checks}{printf}{assert}")
+}
+
+/// `linked`, which tells what it does if it is asked to: before anything is optimised, so that none of the source is missing.
+fn with_checks(session: &Session<'_>, linked: Blob) -> Result<Blob> {
+    if !session.env().is_sanitized() {
+        return Ok(linked);
+    }
+    let key = KeyBuilder::new("host checks 4").part(&linked.hash.0).finish();
+    session.cache().get_or(key, || Ok(ir::with_checks(&linked.read_text()?).into_bytes()))
+}
+
+/// `linked` with the functions of PoCL's library, where some of them wait: they are cut like the kernels.
+fn with_waiting_library(session: &Session<'_>, linked: Blob, cpu: &Cpu) -> Result<Blob> {
+    if !ir::declared(&linked.read_text()?).into_iter().any(waits_in_library) {
+        return Ok(linked);
+    }
+    let args = cpu.ir_args(&["-O0", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm"]);
+    cpu.step(session, "host library of functions", args, &linked)
+}
+
+/// The functions of one work-item: optimised, and with all that can wait inside.
+fn work_items(session: &Session<'_>, linked: Blob, waiting: &BTreeSet<String>, cpu: &Cpu) -> Result<Blob> {
+    let level: &[&str] = match inspectable(session) {
+        true if waiting.is_empty() => return Ok(linked),
+        true => &["-O0"],
+        // Loops over work-items are to be made into vectors, and nothing inside of one.
+        false => &[
+            "-O2",
+            "-fno-vectorize",
+            "-fno-slp-vectorize",
+            "-fno-unroll-loops",
+            "-mllvm",
+            "-disable-vector-combine",
+        ],
+    };
+    let key = KeyBuilder::new("waiting functions inlined 3").part(&linked.hash.0).finish();
+    let marked =
+        session.cache().get_or(key, || Ok(ir::inline_waiting(&linked.read_text()?, waiting).into_bytes()))?;
+    let args = cpu.ir_args(&[level, &["-S", "-emit-llvm"]].concat());
+    cpu.step(session, "host work-items", args, &marked)
+}
+
+/// The functions that run a work-group, with memory of each thread's own.
+fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob, cpu: &Cpu) -> Result<Blob> {
+    // A build that checks kernels relies on none of the rules that it checks.
+    let validity = match session.env().is_sanitized() {
+        true => ir::Validity::Checked,
+        false => ir::Validity::Assumed,
+    };
+    let mut key = KeyBuilder::new("host work-groups 25").part(&work_items.hash.0);
+    key = key.part(format!("{validity:?}").as_bytes());
+    key = key.part(&cpu.vector_bits.to_le_bytes());
+    for kernel in &unit.kernels {
+        key = key.part(format!("{} {:?}", kernel.name, kernel.required_work_group).as_bytes());
+    }
+    session.cache().get_or(key.finish(), || {
+        let groups = ir::run_groups(&work_items.read_text()?, &unit.kernels, cpu.vector_bits, validity)?;
+        Ok(ir::thread_local_state(&groups).into_bytes())
+    })
+}
+
+// All work-items leave a round of a cut loop the same way. A loop over work-items becomes vectors only if clang decides
+// that before the loop, for which it takes loops of up to 50 instructions unless told otherwise.
+const OPTIMISED: [&str; 3] = ["-O3", "-mllvm", "-unswitch-threshold=500"];
+/// What keeps LLVM's vectoriser from exchanging accesses of a work-item.
+const IN_ORDER: [&str; 2] = ["-mllvm", "-enable-interleaved-mem-accesses=false"];
+
+pub(crate) fn codegen(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> {
+    if inspectable(session) {
+        return object(session, module, cpu, &["-O0"]);
+    }
+    match ir::Interleaved::of_module(&module.read_text()?) {
+        ir::Interleaved::All => object(session, module, cpu, &OPTIMISED),
+        ir::Interleaved::None => object(session, module, cpu, &[&OPTIMISED[..], &IN_ORDER].concat()),
+        ir::Interleaved::Some => {
+            let interleaved = interleaved(session, module, cpu)?;
+            object(session, &interleaved, cpu, &[&OPTIMISED[..], &IN_ORDER].concat())
+        }
+    }
+}
+
+/// `module` with its functions optimised in which accesses may be joined.
+fn interleaved(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> {
+    let key = |name: &str, of: &Blob| KeyBuilder::new(name).part(&of.hash.0).finish();
+    let cache = session.cache();
+    let without = || Ok(ir::without_others(&module.read_text()?).into_bytes());
+    let marked = cache.get_or(key("host functions without others 1", module), without)?;
+    let args = cpu.ir_args(&[&OPTIMISED[..], &["-S", "-emit-llvm"]].concat());
+    let optimised = cpu.step(session, "host interleaved", args, &marked)?;
+    let with = || Ok(ir::with_others(&optimised.read_text()?).into_bytes());
+    cache.get_or(key("host functions with others 1", &optimised), with)
+}
+
+fn object(session: &Session<'_>, module: &Blob, cpu: &Cpu, level: &[&str]) -> Result<Blob> {
+    let step = Step {
+        name: "host object",
+        tool: &session.tools().llvm()?.clang,
+        args: cpu.ir_args(&[level, &["-ffunction-sections", "-c"]].concat()),
+        inputs: vec![(module, ".ll")],
+        files: vec![cpu.pocl.library.clone()],
+    };
+    session.step(&step, check::elf)
+}
+
+pub(crate) fn shared_object(
+    session: &Session<'_>,
+    kernels: &[&str],
+    object: &Blob,
+    cpu: &Cpu,
+) -> Result<Blob> {
+    let half = half::functions(session, object, cpu)?;
+    let inputs: Vec<_> = [object].into_iter().chain(&half).map(|object| (object, ".o")).collect();
+    let tool = session.tools().lld()?;
+    let strip: &[&str] = if session.env().profile.debug_info { &[] } else { &["--strip-all"] };
+    let fixed = ["-shared", "--gc-sections", "--hash-style=gnu", "--build-id=none", "-z", "now", "-o"];
+    let args = texts(strip.iter().copied())
+        .chain(texts(fixed))
+        .chain([Arg::Output])
+        .chain((0..inputs.len()).map(Arg::Input))
+        .collect();
+    let step = Step { name: "host library", tool: &tool, args, inputs, files: vec![] };
+    session.step(&step, |bytes| check::host(bytes, kernels))
+}
+
+fn shim_args(cpu: &Cpu) -> Vec<Arg> {
+    let fixed = ["-fPIC", "-fvisibility=hidden", "-ffreestanding", "-x", "c", "-std=c11"];
+    cpu.flags().chain(texts(fixed)).chain(front_end::front_end_output()).chain(texts(["-"])).collect()
+}
+
+/// Whether a debugger should see every variable, as in the Rust around it: then nothing is optimised. Kernels with checks
+/// take long enough as it is.
+fn inspectable(session: &Session<'_>) -> bool {
+    let profile = &session.env().profile;
+    profile.debug_info && !profile.optimized && !session.env().is_sanitized()
+}

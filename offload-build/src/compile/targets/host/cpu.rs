@@ -1,0 +1,83 @@
+//! The CPU that is compiled for, and clang's runs on its IR.
+
+use std::path::PathBuf;
+
+use offload_format::HostLevel;
+
+use crate::cache::Blob;
+use crate::compile::Session;
+use crate::compile::front_end::opencl_features;
+use crate::compile::steps::action::{Arg, Step, texts};
+use crate::compile::steps::check;
+use crate::error::{Error, Result};
+use crate::toolchain::{Pocl, instruction_set};
+
+/// How a level of the instruction set is called by clang and by PoCL.
+#[derive(Debug)]
+pub(crate) struct Cpu {
+    triple: String,
+    march: &'static [&'static str],
+    pub(super) opencl: &'static [&'static str],
+    /// What OpenCL C is told of extensions.
+    pub(super) features: Vec<String>,
+    pub(super) vector_bits: u32,
+    pub(super) pocl: Pocl,
+}
+
+pub(crate) fn cpu(session: &Session<'_>, level: HostLevel) -> Result<Cpu> {
+    let cfg = &session.env().cfg;
+    if cfg.os != "linux" {
+        return Err(Error::new(format!(
+            "the target `host` is not available for {} yet",
+            session.env().target
+        ))
+        .with_hint("remove it from the targets, or mark it optional = true"));
+    }
+    let arch = cfg.arch.as_str();
+    let set = instruction_set(arch, level)?;
+    let triple = format!("--target={arch}-pc-linux-gnu");
+    Ok(Cpu {
+        triple,
+        march: set.march,
+        opencl: set.opencl,
+        features: opencl_features::of_host(arch, level),
+        vector_bits: set.vector_bits,
+        pocl: session.tools().pocl(level)?,
+    })
+}
+
+impl Cpu {
+    pub(super) fn flags(&self) -> impl Iterator<Item = Arg> {
+        texts([self.triple.as_str()]).chain(texts(self.march.iter().copied()))
+    }
+
+    /// The arguments of clang for IR, with PoCL's library at hand.
+    pub(super) fn ir_args(&self, args: &[&str]) -> Vec<Arg> {
+        let library =
+            ["-Xclang".into(), "-mlink-builtin-bitcode".into(), "-Xclang".into(), self.pocl.library.clone()];
+        self.flags()
+            .chain(texts(["-fPIC", "-fvisibility=hidden", "-x", "ir"]))
+            // clang gives the library's functions no table of names otherwise. Passes then give one name to two values,
+            // and the text that is written is not read again.
+            .chain(texts(["-fno-discard-value-names"]))
+            .chain(texts(args.iter().copied()))
+            .chain(texts(library.map(PathBuf::into_os_string)))
+            // A loop that the source wants unrolled may have been before it was cut.
+            .chain(texts(["-Wno-linker-warnings", "-Wno-pass-failed", "-o"]))
+            .chain([Arg::Output, Arg::Input(0)])
+            .collect()
+    }
+
+    /// Runs clang on IR for more IR.
+    pub(super) fn step(
+        &self,
+        session: &Session<'_>,
+        name: &'static str,
+        args: Vec<Arg>,
+        module: &Blob,
+    ) -> Result<Blob> {
+        let tool = &session.tools().llvm()?.clang;
+        let files = vec![self.pocl.library.clone()];
+        session.step(&Step { name, tool, args, inputs: vec![(module, ".ll")], files }, check::ir_text)
+    }
+}

@@ -1,0 +1,37 @@
+//! Functions that convert `half`, beside code that calls them.
+
+use super::cpu::Cpu;
+use crate::cache::Blob;
+use crate::compile::Session;
+use crate::compile::front_end::reading::FrontEnd;
+use crate::compile::steps::action::{Arg, texts};
+use crate::compile::steps::check;
+use crate::error::Result;
+
+const SOURCE: &str = include_str!("../../device/host_half.c");
+
+/// The functions, as an object, if `object` calls one of them. Only the code generator makes these calls: the IR before has
+/// conversions, and would lose functions that it does not call.
+pub(super) fn functions(session: &Session<'_>, object: &Blob, cpu: &Cpu) -> Result<Option<Blob>> {
+    let undefined = check::undefined_symbols(&object.read()?)?;
+    if !["__truncsfhf2", "__truncdfhf2", "__extendhfsf2", "__extendhfdf2"]
+        .iter()
+        .any(|it| undefined.contains(*it))
+    {
+        return Ok(None);
+    }
+    let fixed = ["-fPIC", "-fvisibility=hidden", "-ffreestanding", "-x", "c", "-std=c11", "-O2"];
+    let output = ["-ffunction-sections", "-c", "-MD", "-MT", "out", "-MF"];
+    let made = session.front_end(&FrontEnd {
+        name: "host half",
+        tool: &session.tools().llvm()?.clang,
+        args: cpu
+            .flags()
+            .chain(texts(fixed))
+            .chain(texts(output))
+            .chain([Arg::Depfile, Arg::Text("-o".into()), Arg::Output, Arg::Text("-".into())])
+            .collect(),
+        input: Some(SOURCE.to_string()),
+    })?;
+    Ok(Some(made))
+}

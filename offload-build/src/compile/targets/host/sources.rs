@@ -1,0 +1,125 @@
+//! From files to IR for the CPU, in each language: OpenCL C and C++ for OpenCL with PoCL's names of functions, C and C++
+//! with a `gpuintrin.h` of our own.
+
+use std::path::PathBuf;
+
+use super::cpu::Cpu;
+use super::wrapper;
+use crate::cache::{Blob, KeyBuilder};
+use crate::compile::Session;
+use crate::compile::front_end;
+use crate::compile::front_end::own_headers;
+use crate::compile::front_end::reading::FrontEnd;
+use crate::compile::linking::inline_functions;
+use crate::compile::remote::roots::{RELATIVE_PATHS, Roots};
+use crate::compile::session::Scanned;
+use crate::compile::steps::action::{Arg, texts};
+use crate::error::Result;
+use crate::ir;
+use crate::module::Language;
+use crate::options::SpecForm;
+
+const ATOMICS: &str = include_str!("../../device/c11_atomics.cl");
+
+/// One file, with a function of one work-item for each of its kernels.
+pub(super) fn file_ir(session: &Session<'_>, file: &Scanned, cpu: &Cpu) -> Result<Blob> {
+    let input = match file.file.language {
+        Language::OpenClC => Some(wrapper::source(file)?),
+        Language::OpenClCpp => Some(wrapper::included(file)?),
+        _ => None,
+    };
+    let last = match input {
+        Some(_) => Arg::Text("-".into()),
+        None => Arg::Text(file.file.path.clone().into()),
+    };
+    let made = inline_functions::front_end(session, file.file.language, |flags| {
+        let args = args(session, file.file.language, cpu)?;
+        session.front_end_result(&FrontEnd {
+            name: "front end for host",
+            tool: &session.tools().llvm()?.clang,
+            args: texts(flags.iter().copied()).chain(args).chain([last.clone()]).collect(),
+            input: input.clone(),
+        })
+    })?;
+    if file.file.language == Language::OpenClC {
+        return Ok(made);
+    }
+    let key =
+        KeyBuilder::new("host entries 1").part(&made.hash.0).part(format!("{:?}", file.kernels).as_bytes());
+    session.cache().get_or(key.finish(), || {
+        let text = ir::in_one_memory(&made.read_text()?)?;
+        Ok(ir::with_entries(&text, &file.kernels)?.into_bytes())
+    })
+}
+
+/// Whether IR calls atomic functions of OpenCL C 2.0 on pointers to no named memory: PoCL's library for CPUs, which is
+/// compiled as OpenCL C 1.2, lacks them.
+pub(super) fn has_generic_atomics(ir: &str) -> bool {
+    ir.lines().any(|line| line.starts_with("declare ") && line.contains("PU9CLgenericVU7_Atomic"))
+}
+
+/// Those functions.
+pub(super) fn generic_atomics(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> {
+    functions(session, cpu, "host atomics", ATOMICS.to_string())
+}
+
+/// Functions in OpenCL C that stand beside PoCL's.
+pub(super) fn functions(
+    session: &Session<'_>,
+    cpu: &Cpu,
+    name: &'static str,
+    source: String,
+) -> Result<Blob> {
+    let flags = ["-fPIC", "-fvisibility=hidden", "-x", "cl", "-cl-std=CL3.0"];
+    session.front_end(&FrontEnd {
+        name,
+        tool: &session.tools().llvm()?.clang,
+        args: cpu
+            .flags()
+            .chain(texts(flags))
+            .chain(opencl_args(session, cpu)?)
+            .chain(front_end::front_end_output())
+            .chain(texts(["-"]))
+            .collect(),
+        input: Some(source),
+    })
+}
+
+fn args(session: &Session<'_>, language: Language, cpu: &Cpu) -> Result<impl Iterator<Item = Arg>> {
+    let of_language: Vec<Arg> = match language.has_opencl_functions() {
+        true => opencl_args(session, cpu)?,
+        // Functions that wait are marked, as OpenCL C marks them. A structure that is taken apart is known by its name.
+        false => texts(["-fconvergent-functions", "-fno-discard-value-names"])
+            .chain(own_headers::host_flags(session)?)
+            .collect(),
+    };
+    Ok(cpu
+        .flags()
+        .chain(texts(["-fPIC", "-fvisibility=hidden"]))
+        .chain(of_language)
+        .chain(Roots::of(session).prefix_maps())
+        .chain(debug_args(session))
+        .chain(front_end::flags(session.sources, language, SpecForm::Literal))
+        .chain(front_end::front_end_output()))
+}
+
+/// PoCL's functions have names of their own, so that none is taken for a function of the C library.
+fn opencl_args(session: &Session<'_>, cpu: &Cpu) -> Result<Vec<Arg>> {
+    let include = |path: PathBuf| texts(["-include".into(), path.into_os_string()]);
+    let headers = session.tools().llvm()?.resource_dir.join("include");
+    Ok(texts(["-cl-no-stdinc"])
+        .chain(texts(cpu.opencl.iter().copied()))
+        .chain(texts(cpu.features.iter()))
+        .chain(own_headers::flags(session)?)
+        .chain(include(cpu.pocl.renames.clone()))
+        .chain(include(headers.join("opencl-c-base.h")))
+        .chain(include(headers.join("opencl-c.h")))
+        .collect())
+}
+
+fn debug_args(session: &Session<'_>) -> impl Iterator<Item = Arg> {
+    // Reports of checks name variables.
+    let is_wanted = session.env().profile.debug_info || session.env().is_sanitized();
+    let args: &[&str] = if is_wanted { &["-g", RELATIVE_PATHS] } else { &[] };
+    texts(args.iter().copied())
+}

@@ -1,0 +1,136 @@
+//! The OpenCL C around a file's kernels: for each a function of one work-item, which takes an array of argument
+//! pointers.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use offload_format::pack::ArgKind;
+
+use crate::compile::front_end::include_line;
+use crate::compile::session::Scanned;
+use crate::error::{Error, Result};
+use crate::ir::{Kernel, KernelArg as Arg, WORK_ITEM_PREFIX};
+
+/// Corrections of PoCL's functions of angles.
+const ANGLES: &str = include_str!("../../device/host_angles.cl");
+
+/// printf is a name of clang's, too, which would make calls of the C library of it.
+const PRINTF: &str = "\
+#pragma OPENCL EXTENSION __cl_clang_variadic_functions : enable
+int __offload_printf(__constant const char *format, ...) __attribute__((format(printf, 1, 2)));
+#pragma OPENCL EXTENSION __cl_clang_variadic_functions : disable
+#define printf __offload_printf
+";
+
+const PROLOGUE: &str = "#define __OFFLOAD_EXPORT __attribute__((visibility(\"default\")))\n";
+
+/// The text that is compiled in place of `file`.
+pub(super) fn source(file: &Scanned) -> Result<String> {
+    Ok(format!("{PRINTF}{}{}", angles(file)?, around(&file.file.path, &file.kernels)?))
+}
+
+/// The same for C++ for OpenCL, without functions of work-items: types of C++ have no names that could be written here.
+pub(super) fn included(file: &Scanned) -> Result<String> {
+    Ok(format!("{}{}", angles(file)?, include_line(&file.file.path)?))
+}
+
+fn angles(file: &Scanned) -> Result<&'static str> {
+    Ok(if has_angles(&file.ir.read_text()?) { ANGLES } else { "" })
+}
+
+/// Whether IR calls a function of angles on vectors: `_Z3sinDv4_f`, `_Z6sincosDv2_fPU3AS1S_`.
+fn has_angles(ir: &str) -> bool {
+    ["sinDv", "cosDv", "tanDv"].iter().any(|name| ir.contains(name))
+}
+
+/// The kernels and their functions of one work-item.
+fn around(file: &Path, kernels: &[Kernel]) -> Result<String> {
+    let mut text = include_line(file)?;
+    text.push_str(PROLOGUE);
+    for kernel in kernels {
+        let loads = kernel.args.iter().enumerate().map(|(index, arg)| load(kernel, index, arg));
+        let loads = loads.collect::<Result<String>>()?;
+        let names: Vec<String> = (0..kernel.args.len()).map(|index| format!("a{index}")).collect();
+        let sizes: Vec<String> = kernel.args.iter().map(size).collect();
+        let name = &kernel.name;
+        // Writing to a String does not fail.
+        let _ = write!(
+            text,
+            "__OFFLOAD_EXPORT __constant uint __offload_args_{name}[] = {{ {count}{comma}{sizes} }};\n\
+             void {WORK_ITEM_PREFIX}{name}(void *const *args) {{\n{loads}  {name}({names});\n}}\n",
+            count = sizes.len(),
+            comma = if sizes.is_empty() { "" } else { ", " },
+            sizes = sizes.join(", "),
+            names = names.join(", "),
+        );
+    }
+    Ok(text)
+}
+
+fn load(kernel: &Kernel, index: usize, arg: &Arg) -> Result<String> {
+    let typedef = format!("  typedef {} t{index};\n", written(&arg.base_type));
+    let (typedef, argument_type) = match arg.kind {
+        ArgKind::Value => (String::new(), arg.type_name.clone()),
+        ArgKind::Global => (typedef, format!("__global t{index} *")),
+        ArgKind::Constant => (typedef, format!("__constant t{index} *")),
+        ArgKind::Local => (typedef, format!("__local t{index} *")),
+        other => {
+            let error = format!("argument `{}` of kernel `{}` is of kind {other}", arg.name, kernel.name);
+            return Err(Error::new(error)
+                .with_hint("images and samplers need a device: remove `host` from the targets"));
+        }
+    };
+    Ok(format!("{typedef}  {argument_type} a{index} = *({argument_type} *)args[{index}];\n"))
+}
+
+/// A type as OpenCL C has it: clang calls `atomic_int` by a name of C's, which OpenCL C lacks.
+fn written(base_type: &str) -> String {
+    let atomic = base_type.strip_prefix("_Atomic(").and_then(|rest| rest.strip_suffix(')'));
+    match atomic {
+        Some(plain) => format!("atomic_{}", plain.replace("unsigned ", "u")),
+        None => base_type.to_string(),
+    }
+}
+
+/// Size of a value; pointers have the size that the runtime knows.
+fn size(arg: &Arg) -> String {
+    if arg.kind == ArgKind::Value {
+        format!("sizeof({})", arg.type_name)
+    } else {
+        "sizeof(void *)".to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernel(base_type: &str, kind: ArgKind) -> Kernel {
+        let [name, type_name, base_type] = ["x", "t", base_type].map(str::to_string);
+        let arg = Arg { name, type_name, base_type, kind, size: None, element_size: None, is_const: false };
+        Kernel { name: "k".into(), args: vec![arg], required_work_group: None }
+    }
+
+    #[test]
+    fn arguments_are_loaded_by_their_kind() {
+        let text = around(Path::new("dir/k.cl"), &[kernel("float", ArgKind::Global)]).unwrap();
+        assert!(text.starts_with("#include \"dir/k.cl\"\n"));
+        assert!(
+            text.contains("typedef float t0;\n  __global t0 * a0 = *(__global t0 * *)args[0];"),
+            "{text}"
+        );
+        let text = around(Path::new("k.cl"), &[kernel("float4", ArgKind::Local)]).unwrap();
+        assert!(text.contains("typedef float4 t0;\n  __local t0 * a0"), "{text}");
+        let text = around(Path::new("k.cl"), &[kernel("_Atomic(unsigned long)", ArgKind::Global)]).unwrap();
+        assert!(text.contains("typedef atomic_ulong t0;\n"), "{text}");
+        let text = around(Path::new("k.cl"), &[kernel("struct s", ArgKind::Value)]).unwrap();
+        assert!(text.contains("t a0 = *(t *)args[0];") && text.contains("{ 1, sizeof(t) }"), "{text}");
+    }
+
+    #[test]
+    fn images_are_refused_by_name() {
+        let error =
+            around(Path::new("k.cl"), &[kernel("image2d_t", ArgKind::Image)]).unwrap_err().to_string();
+        assert!(error.contains("`x`") && error.contains("`k`") && error.contains("hint:"), "{error}");
+    }
+}

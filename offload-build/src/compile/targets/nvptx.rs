@@ -1,0 +1,207 @@
+//! `nvptx:sm_NN`: PTX by LLVM's back end, in the lowest version that has the architecture.
+
+use std::collections::BTreeMap;
+
+use offload_format::pack::NewImage;
+use offload_format::{Aspects, PtxVersion, SmArch, Target};
+
+use crate::cache::Blob;
+use crate::compile::Session;
+use crate::compile::front_end::opencl_features;
+use crate::compile::linking::imports;
+use crate::compile::session::Unit;
+use crate::compile::steps::check;
+use crate::compile::targets::gpu::{Backend, Codegen, ConstantArguments, DeviceOutput, Shim, ToLink, Vendor};
+use crate::error::{Error, Result};
+use crate::fs;
+use crate::ir::{Interface, Kernel, LocalArguments};
+use crate::module::{DeviceImage, Library};
+use crate::options::SpecForm;
+use crate::toolchain::LIBCLC_NVIDIA;
+
+/// The functions of OpenCL C that libclc lacks or gets wrong.
+const SHIM_SOURCE: &str = concat!(
+    include_str!("../device/libclc_shim.cl"),
+    include_str!("../device/nvptx_shim.cl"),
+    include_str!("../device/nvptx_atomics.cl"),
+    include_str!("../device/c11_atomics.cl"),
+    include_str!("../device/c11_barriers.cl")
+);
+/// What CUDA C++ needs of CUDA's headers.
+const CUDA_HEADER: &str = include_str!("../device/cuda_shim.h");
+/// The same, with the mathematics of libdevice in place of libclc's own, which is two to five times the code.
+const SHIM_WITH_LIBDEVICE: &str = concat!(
+    include_str!("../device/libclc_shim.cl"),
+    include_str!("../device/nvptx_shim.cl"),
+    include_str!("../device/nvptx_libdevice.cl"),
+    include_str!("../device/nvptx_atomics.cl"),
+    include_str!("../device/c11_atomics.cl"),
+    include_str!("../device/c11_barriers.cl")
+);
+
+pub(crate) fn compile(session: &Session<'_>, unit: &Unit<'_>, sm: &SmArch) -> Result<DeviceImage> {
+    let mut record = unit.image_record(session, Target::Nvptx(sm.clone()));
+    record.format_version = Some(version(sm)?.word());
+    if !session.sources.link_at_load() {
+        return Ok(DeviceImage { record, bytes: ptx(session, unit, sm)? });
+    }
+    let backend = backend(session, &unit.kernels, sm)?;
+    let ToLink { module, left } = backend.module_to_link(session, unit)?;
+    let names: Vec<&str> = left.iter().map(|function| function.name.as_str()).collect();
+    let bytes = text(session, &backend, &module, |text| check::ptx(text, &unit.names(), &names))?;
+    record.imports = imports::providers(&left);
+    if !record.imports.is_empty() {
+        record.aspects = record.aspects | Aspects::LINKER;
+    }
+    Ok(DeviceImage { record, bytes })
+}
+
+/// The text for `sm` with all that it imports, from which cubins are made as well.
+pub(crate) fn ptx(session: &Session<'_>, unit: &Unit<'_>, sm: &SmArch) -> Result<Blob> {
+    let backend = backend(session, &unit.kernels, sm)?;
+    let module = backend.module(session, unit)?;
+    text(session, &backend, &module, |text| check::ptx(text, &unit.names(), &[]))
+}
+
+/// The image of the library whose session this is, to be linked when it is loaded.
+pub(crate) fn library(session: &Session<'_>, library: &Library, sm: &SmArch) -> Result<DeviceImage> {
+    let backend = backend(session, &[], sm)?;
+    let module = backend.exporting(session, library)?;
+    let ir = module.read_text()?;
+    let exported = imports::exported(library, &Interface::of(&ir))?;
+    let bytes = text(session, &backend, &module, |text| check::ptx(text, &[], &[]))?;
+    let mut record = NewImage::new(library.name(), Target::Nvptx(sm.clone()));
+    record.exports = exported.into_iter().map(str::to_string).collect();
+    record.format_version = Some(version(sm)?.word());
+    record.aspects = Aspects::LINKER;
+    Ok(DeviceImage { record, bytes })
+}
+
+/// PTX of `module`, which `check` has accepted.
+fn text(
+    session: &Session<'_>,
+    backend: &Backend,
+    module: &Blob,
+    check: impl Fn(&[u8]) -> Result<()>,
+) -> Result<Blob> {
+    backend.codegen(session, Codegen { module, output: &["-O3", "-S"] }, check)
+}
+
+/// LLVM's back end for `sm`, with the attributes that `kernels` need.
+pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -> Result<Backend> {
+    let version = version(sm)?;
+    let opencl = session.sources.has_opencl_functions();
+    let libclc = opencl.then(|| session.tools().libclc(LIBCLC_NVIDIA)).transpose()?;
+    let libdevice = session.tools().libdevice().ok();
+    let mut limits = BTreeMap::new();
+    for kernel in kernels {
+        let text = attributes(session, kernel);
+        if !text.is_empty() {
+            limits.insert(kernel.name.clone(), text);
+        }
+    }
+    Ok(Backend {
+        name: "nvptx",
+        front_end: machine(sm, version),
+        opencl: opencl_features::of_nvptx(),
+        common: None,
+        vendor: Vendor { flags: cuda(sm, version), header: CUDA_HEADER },
+        vendor_sdk: wants_sdk(session).then(|| with_sdk(session, cuda(sm, version))).transpose()?,
+        machine: machine(sm, version),
+        shim: Shim {
+            source: if libdevice.is_some() { SHIM_WITH_LIBDEVICE } else { SHIM_SOURCE },
+            flags: Vec::new(),
+            opencl: shim_flags(sm),
+        },
+        libraries: libclc.into_iter().chain(libdevice).collect(),
+        spec: SpecForm::Literal,
+        local_arguments: LocalArguments::Offsets,
+        constant_arguments: ConstantArguments::Global,
+        output: DeviceOutput::Runtime,
+        attributes: limits,
+    })
+}
+
+/// Atomic functions are those of OpenCL C 2.0 as well.
+fn shim_flags(sm: &SmArch) -> Vec<String> {
+    let fences = (sm.number() < 70).then(|| "-DOFFLOAD_FENCES".to_string());
+    let system = (sm.number() >= 60).then(|| "-DOFFLOAD_SYSTEM_SCOPE".to_string());
+    let std = "-cl-std=CL2.0".to_string();
+    opencl_features::of_nvptx().into_iter().chain(fences).chain(system).chain([std]).collect()
+}
+
+/// What clang does not carry over from OpenCL C, and the limits that were asked for
+/// (<https://llvm.org/docs/NVPTXUsage.html#function-attributes>).
+fn attributes(session: &Session<'_>, kernel: &Kernel) -> String {
+    let size = kernel.required_work_group.map(|[x, y, z]| format!("\"nvvm.reqntid\"=\"{x},{y},{z}\""));
+    let registers = session.sources.options.registers_of(&kernel.name);
+    let registers = registers.map(|count| format!("\"nvvm.maxnreg\"=\"{count}\""));
+    size.into_iter().chain(registers).collect::<Vec<_>>().join(" ")
+}
+
+fn cuda(sm: &SmArch, PtxVersion { major, minor }: PtxVersion) -> Vec<String> {
+    let feature = format!("--cuda-feature=+ptx{major}{minor}");
+    vec![format!("--cuda-gpu-arch={sm}"), feature, "-nocudainc".to_string()]
+}
+
+/// Whether the module or a library that it imports includes headers of the toolkit.
+fn wants_sdk(session: &Session<'_>) -> bool {
+    let libraries = session.sources.libraries().into_iter().map(|library| &library.sources);
+    libraries.chain([session.sources]).any(|sources| sources.options.cuda_sdk == Some(true))
+}
+
+/// The header of clang that includes the toolkit's.
+pub(crate) const TOOLKIT: &str = "__clang_cuda_runtime_wrapper.h";
+
+/// CUDA C++ with the toolkit's headers; without, ours and those of clang do.
+fn with_sdk(session: &Session<'_>, mut flags: Vec<String>) -> Result<Vendor> {
+    let sdk = session.tools().cuda_sdk()?;
+    // clang's wrapper includes a header that NVIDIA ships with another library: an empty one does.
+    let empty = session.cache().dir().join("include");
+    fs::create_dir_all(&empty)?;
+    fs::publish_if_changed(&empty.join("curand_mtgp32_kernel.h"), b"\n")?;
+    // clang's own way, `--cuda-path`, wants a directory `bin` too, which packages of headers lack. It does no more than this.
+    flags.extend(["-include", TOOLKIT].map(str::to_string));
+    // nvcc's profile names the second, and clang does not know it: `cuda/std`, CUB and Thrust since CUDA 13.
+    let directories = [empty, sdk.join("include"), sdk.join("include/cccl")];
+    for directory in directories.into_iter().filter(|directory| directory.is_dir()) {
+        flags.extend(["-isystem".to_string(), directory.display().to_string()]);
+    }
+    Ok(Vendor { flags, header: "" })
+}
+
+/// LLVM's default is a version of its own choosing, too low for new architectures: the version is always said.
+fn machine(sm: &SmArch, PtxVersion { major, minor }: PtxVersion) -> Vec<String> {
+    let feature = format!("+ptx{major}{minor}");
+    [
+        "--target=nvptx64-nvidia-cuda",
+        &format!("-march={sm}"),
+        "-Xclang",
+        "-target-feature",
+        "-Xclang",
+        &feature,
+    ]
+    .map(str::to_string)
+    .into()
+}
+
+fn version(sm: &SmArch) -> Result<PtxVersion> {
+    sm.min_ptx().ok_or_else(|| {
+        let known: Vec<String> = SmArch::known().map(|sm| sm.to_string()).collect();
+        Error::new(format!("the PTX version of `{sm}` is not known"))
+            .with_hint(format!("known are {}", known.join(", ")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_the_lowest_of_the_architecture() {
+        let Target::Nvptx(sm) = "nvptx:sm_90a".parse().unwrap() else { panic!() };
+        let machine = machine(&sm, version(&sm).unwrap());
+        assert_eq!(machine[1], "-march=sm_90a");
+        assert_eq!(machine[5], "+ptx80");
+    }
+}
