@@ -16,6 +16,7 @@ mod blob;
 mod compile_cache;
 mod directory;
 mod name;
+mod revision;
 mod sweep;
 mod threads;
 

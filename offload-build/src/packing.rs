@@ -81,7 +81,7 @@ impl Packer<'_> {
 /// The plan for these images, made before or now.
 fn plan(context: &Context, images: &Images) -> Result<Plan> {
     let settings = images.settings;
-    let mut key = KeyBuilder::new("plan 5")
+    let mut key = KeyBuilder::new("plan")
         .part(settings.mode.to_string().as_bytes())
         .part(&settings.level.to_le_bytes());
     for RawImage { hash, kind, .. } in &images.candidates {
@@ -269,7 +269,7 @@ impl Maker<'_> {
     fn key(&self, image: Hash128, relation: Relation) -> Key {
         let Relation { codec, filter, parent } = relation;
         let numbers = [codec.to_u16().to_le_bytes(), filter.to_u16().to_le_bytes()].concat();
-        let key = KeyBuilder::new("frame 5").part(&image.0).part(&numbers);
+        let key = KeyBuilder::new("frame").part(&image.0).part(&numbers);
         let key = key.part(&self.plan.level().to_le_bytes());
         match parent {
             // A parent lends what its filter made of it.
@@ -317,7 +317,7 @@ impl Maker<'_> {
 
     fn block_keys(&self, block: &BlockPlan) -> Result<BlockKeys> {
         let key = |what| self.block_key(what, block);
-        Ok(BlockKeys { frame: key("block 3")?, content: key("block content 3")? })
+        Ok(BlockKeys { frame: key("block")?, content: key("block content")? })
     }
 
     fn block_key(&self, what: &str, block: &BlockPlan) -> Result<Key> {

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use offload_format::Hash128;
 
+use super::revision::REVISION;
+
 /// Entries have passed the checks of the release that made them; another release has other checks.
 pub(super) const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 
@@ -41,8 +43,9 @@ pub(crate) struct Key(Hash128);
 pub(crate) struct KeyBuilder(blake3::Hasher);
 
 impl KeyBuilder {
+    /// The key of `action` at the current [`REVISION`].
     pub(crate) fn new(action: &str) -> KeyBuilder {
-        KeyBuilder(blake3::Hasher::new()).part(action.as_bytes())
+        KeyBuilder(blake3::Hasher::new()).part(&REVISION.to_le_bytes()).part(action.as_bytes())
     }
 
     pub(crate) fn part(mut self, bytes: &[u8]) -> KeyBuilder {

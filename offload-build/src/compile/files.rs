@@ -43,7 +43,7 @@ impl ReadyFiles {
         let mut hasher = blake3::Hasher::new();
         let mut file = File::open(&path).map_err(failed)?;
         let size = std::io::copy(&mut file, &mut hasher).map_err(failed)?;
-        let key = KeyBuilder::new("file 2").part(hasher.finalize().as_bytes()).part(&size.to_le_bytes());
+        let key = KeyBuilder::new("file").part(hasher.finalize().as_bytes()).part(&size.to_le_bytes());
         let blob = context.cache.stream_or(key.finish(), |out| {
             file.rewind().and_then(|()| std::io::copy(&mut file, out)).map(drop).map_err(failed)
         })?;

@@ -34,7 +34,7 @@ pub(super) fn check(context: &Context, images: &[DeviceImage]) -> Result<()> {
 }
 
 fn key(images: &[DeviceImage]) -> Key {
-    let key = KeyBuilder::new("images for their targets 1");
+    let key = KeyBuilder::new("images for their targets");
     let parts = |key: KeyBuilder, image: &DeviceImage| {
         key.part(&image.bytes.hash.0).part(image.record.target.to_string().as_bytes())
     };

@@ -46,7 +46,7 @@ impl Remote {
 
     fn identify(&self, context: &Context, tool: &Tool) -> Option<Identified> {
         let program = program(context, tool)?;
-        let key = KeyBuilder::new("tool by content 1").part(tool.identity().ok()?.as_bytes());
+        let key = KeyBuilder::new("tool by content").part(tool.identity().ok()?.as_bytes());
         let key = key.part(format!("{program:?}").as_bytes()).finish();
         let _lock = context.cache.lock(key);
         let known = context.cache.get_text(key).and_then(|text| recorded(&text));
@@ -125,7 +125,7 @@ fn recorded(text: &str) -> Option<Identified> {
 
 /// The content of a file that a command reads, hashed once for each state of it.
 pub(crate) fn file_hash(context: &Context, path: &Path) -> Result<Hash128> {
-    let key = KeyBuilder::new("content of a file 1").part(file_stamp(path)?.as_bytes()).finish();
+    let key = KeyBuilder::new("content of a file").part(file_stamp(path)?.as_bytes()).finish();
     let known = context.cache.get_text(key).and_then(|text| text.parse().ok());
     if let Some(hash) = known {
         return Ok(hash);

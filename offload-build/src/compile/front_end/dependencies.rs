@@ -43,8 +43,7 @@ impl Session<'_> {
     /// What is looked up in a run, from the cache where that is known.
     fn requests(&self, action: &FrontEnd<'_>, dependencies: &Dependencies) -> Option<BTreeSet<Request>> {
         let arguments = action.text_args();
-        let mut key =
-            KeyBuilder::new("lookups 1").part(action.input.as_deref().unwrap_or_default().as_bytes());
+        let mut key = KeyBuilder::new("lookups").part(action.input.as_deref().unwrap_or_default().as_bytes());
         for argument in &arguments {
             key = key.part(argument.as_encoded_bytes());
         }

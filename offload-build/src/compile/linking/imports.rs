@@ -103,7 +103,7 @@ fn link_args(libraries: usize) -> Vec<Arg> {
 /// The library in which others see nothing but what its headers name: their own functions may have the same names as
 /// those that are left.
 pub(crate) fn hidden(session: &Session<'_>, LibraryIr { library, ir }: &LibraryIr<'_>) -> Result<Blob> {
-    let key = with_headers(KeyBuilder::new("library 4").part(&ir.hash.0), library)?;
+    let key = with_headers(KeyBuilder::new("hidden library").part(&ir.hash.0), library)?;
     session.cache().get_or(key.finish(), || {
         let text = ir.read_text()?;
         let interface = Interface::of(&text);
@@ -151,7 +151,7 @@ impl Side<'_> {
 
 /// Whether what is declared is what is defined, once for each state of both.
 fn compare(session: &Session<'_>, module: &Blob, libraries: &[LibraryIr<'_>]) -> Result<()> {
-    let mut key = KeyBuilder::new("interfaces fit 2").part(&module.hash.0);
+    let mut key = KeyBuilder::new("interfaces fit").part(&module.hash.0);
     for LibraryIr { library, ir } in libraries {
         key = with_headers(key.part(&ir.hash.0), library)?;
     }

@@ -38,7 +38,7 @@ fn may_lack_definitions(session: &Session<'_>, language: Language, written: &Fro
     if !matches!(language, Language::OpenClC | Language::C) {
         return Ok(false);
     }
-    let key = KeyBuilder::new("undefined functions of C 1").part(&written.output.hash.0).finish();
+    let key = KeyBuilder::new("undefined functions of C").part(&written.output.hash.0).finish();
     let undefined = session.cache().get_or(key, || {
         let text = written.output.read_text()?;
         // Names of functions of OpenCL C tell the types of their arguments.
@@ -60,7 +60,7 @@ fn may_lack_definitions(session: &Session<'_>, language: Language, written: &Fro
 }
 
 fn defined(session: &Session<'_>, module: Blob, older: Option<Blob>) -> Result<Blob> {
-    let mut key = KeyBuilder::new("inline functions 2").part(&module.hash.0);
+    let mut key = KeyBuilder::new("inline functions").part(&module.hash.0);
     if let Some(older) = &older {
         key = key.part(&older.hash.0);
     }

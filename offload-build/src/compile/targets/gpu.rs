@@ -136,7 +136,7 @@ impl Backend {
     pub(crate) fn exporting(&self, session: &Session<'_>, library: &Library) -> Result<Blob> {
         let ir = imports::link(session, self.library(session)?, &self.libraries(session)?)?;
         let hidden = imports::hidden(session, &LibraryIr { library, ir })?;
-        let key = KeyBuilder::new("output of a library 1").part(&hidden.hash.0);
+        let key = KeyBuilder::new("output of a library").part(&hidden.hash.0);
         session.cache().get_or(key.part(format!("{:?}", self.output).as_bytes()).finish(), || {
             let text = hidden.read_text()?;
             let output = match self.output {
@@ -159,7 +159,7 @@ impl Backend {
         attributes.extend(self.attributes.iter().map(|(name, text)| (name.as_str(), text.clone())));
         let wanted = Prepared { kernels: &kernels, attributes, local_arguments: self.local_arguments };
         let constants = self.constant_arguments == ConstantArguments::Global && has_constant_argument(unit);
-        let name = if constants { "prepared 5, constants in global memory" } else { "prepared 5" };
+        let name = if constants { "prepared, constants in global memory" } else { "prepared" };
         let key = KeyBuilder::new(name).part(&linked.hash.0);
         let linked_output = if session.sources.link_at_load() { Output::Linked } else { Output::Alone };
         let key = key.part(format!("{wanted:?} {:?} {linked_output:?}", self.output).as_bytes());
@@ -247,7 +247,7 @@ impl Backend {
         let machine = if vendor { &self.vendor(session).flags } else { &self.front_end };
         let done = run(machine)?;
         if file.language == Language::Cuda && session.tools().llvm()?.is_old() {
-            let key = KeyBuilder::new("kernels by convention 1").part(&done.output.hash.0).finish();
+            let key = KeyBuilder::new("kernels by convention").part(&done.output.hash.0).finish();
             let with_conventions = || Ok(ir::with_conventions(&done.output.read_text()?).into_bytes());
             let output = session.cache().get_or(key, with_conventions)?;
             return Ok(FrontEndResult { output, ..done });
@@ -441,7 +441,7 @@ fn needed(
     module: &Blob,
     &Libraries { output, first, others }: &Libraries<'_>,
 ) -> Result<Blob> {
-    let key = KeyBuilder::new("calls 1").part(&module.hash.0).finish();
+    let key = KeyBuilder::new("calls").part(&module.hash.0).finish();
     let calls =
         session.cache().get_or(key, || Ok(calls(&ir::declared(&module.read_text()?)).into_bytes()))?;
     let tool = session.tools().llvm_link()?;

@@ -107,9 +107,8 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<ToLink> {
     let left = imports::left(session, &module, &libraries)?;
     let mut names = BTreeSet::new();
     names.extend(left.iter().map(|function| function.name.as_str()));
-    let key = KeyBuilder::new("calls through pointers 1")
-        .part(&module.hash.0)
-        .part(format!("{names:?}").as_bytes());
+    let key =
+        KeyBuilder::new("calls through pointers").part(&module.hash.0).part(format!("{names:?}").as_bytes());
     let rewritten = || Ok(ir::through_pointers(&module.read_text()?, &names).into_bytes());
     Ok(ToLink { module: session.cache().get_or(key.finish(), rewritten)?, left })
 }
@@ -152,7 +151,7 @@ fn with_checks(session: &Session<'_>, linked: Blob) -> Result<Blob> {
     if !session.env().is_sanitized() {
         return Ok(linked);
     }
-    let key = KeyBuilder::new("host checks 4").part(&linked.hash.0).finish();
+    let key = KeyBuilder::new("host checks").part(&linked.hash.0).finish();
     session.cache().get_or(key, || Ok(ir::with_checks(&linked.read_text()?).into_bytes()))
 }
 
@@ -180,7 +179,7 @@ fn work_items(session: &Session<'_>, linked: Blob, waiting: &BTreeSet<String>, c
             "-disable-vector-combine",
         ],
     };
-    let key = KeyBuilder::new("waiting functions inlined 3").part(&linked.hash.0).finish();
+    let key = KeyBuilder::new("waiting functions inlined").part(&linked.hash.0).finish();
     let marked =
         session.cache().get_or(key, || Ok(ir::inline_waiting(&linked.read_text()?, waiting).into_bytes()))?;
     let args = cpu.ir_args(&[level, &["-S", "-emit-llvm"]].concat());
@@ -194,7 +193,7 @@ fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob, cpu: &Cpu) 
         true => ir::Validity::Checked,
         false => ir::Validity::Assumed,
     };
-    let mut key = KeyBuilder::new("host work-groups 25").part(&work_items.hash.0);
+    let mut key = KeyBuilder::new("host work-groups").part(&work_items.hash.0);
     key = key.part(format!("{validity:?}").as_bytes());
     key = key.part(&cpu.vector_bits.to_le_bytes());
     for kernel in &unit.kernels {
@@ -231,11 +230,11 @@ fn interleaved(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> 
     let key = |name: &str, of: &Blob| KeyBuilder::new(name).part(&of.hash.0).finish();
     let cache = session.cache();
     let without = || Ok(ir::without_others(&module.read_text()?).into_bytes());
-    let marked = cache.get_or(key("host functions without others 1", module), without)?;
+    let marked = cache.get_or(key("host functions without others", module), without)?;
     let args = cpu.ir_args(&[&OPTIMISED[..], &["-S", "-emit-llvm"]].concat());
     let optimised = cpu.step(session, "host interleaved", args, &marked)?;
     let with = || Ok(ir::with_others(&optimised.read_text()?).into_bytes());
-    cache.get_or(key("host functions with others 1", &optimised), with)
+    cache.get_or(key("host functions with others", &optimised), with)
 }
 
 fn object(session: &Session<'_>, module: &Blob, cpu: &Cpu, level: &[&str]) -> Result<Blob> {

@@ -23,7 +23,7 @@ pub(crate) fn image(session: &Session<'_>, library: &Library, level: HostLevel) 
     let exported = imports::exported(library, &Interface::of(&text))?;
     let exports = exported.iter().map(|name| (*name).to_string()).collect();
     let key =
-        KeyBuilder::new("exports for host 1").part(&hidden.hash.0).part(format!("{exported:?}").as_bytes());
+        KeyBuilder::new("exports for host").part(&hidden.hash.0).part(format!("{exported:?}").as_bytes());
     let with_exports = || Ok(with_exports(&text, &exported).into_bytes());
     let module = session.cache().get_or(key.finish(), with_exports)?;
     let bytes = shared_object(session, &[], &codegen(session, &module, &cpu)?, &cpu)?;

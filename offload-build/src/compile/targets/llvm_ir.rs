@@ -18,7 +18,7 @@ pub(crate) fn text(session: &Session<'_>, file: &SourceFile) -> Result<Blob> {
     let text = session
         .step(&step, check::ir_text)
         .map_err(|error| error.context(format!("`{}`", file.path.display())))?;
-    let key = KeyBuilder::new("IR of any code object 1").part(&text.hash.0).finish();
+    let key = KeyBuilder::new("IR of any code object").part(&text.hash.0).finish();
     session.cache().get_or(key, || Ok(any_code_object(&text.read_text()?).into_bytes()))
 }
 

@@ -49,7 +49,7 @@ fn merged(session: &Session<'_>, scan: &Scan) -> Result<Blob> {
         return Ok(merged);
     }
     let roots = libraries.iter().map(|library| library.root().as_os_str().as_encoded_bytes());
-    let key = roots.fold(KeyBuilder::new("merged 1").part(&merged.hash.0), KeyBuilder::part);
+    let key = roots.fold(KeyBuilder::new("merged").part(&merged.hash.0), KeyBuilder::part);
     session
         .cache()
         .get_or(key.finish(), || Ok(without_directories(&merged.read_text()?, &libraries).into_bytes()))
@@ -61,14 +61,14 @@ fn with_own_headers(session: &Session<'_>, merged: Blob) -> Result<Blob> {
     if !text.contains(&directory) {
         return Ok(merged);
     }
-    let key = KeyBuilder::new("own headers 2").part(&merged.hash.0).part(directory.as_bytes());
+    let key = KeyBuilder::new("own headers").part(&merged.hash.0).part(directory.as_bytes());
     session.cache().get_or(key.finish(), || Ok(text.replace(&directory, "").into_bytes()))
 }
 
 /// `merged` with nothing `noinline` if that loses definitions: drivers built on clang emit no function that is `inline` and
 /// `noinline` without `static`. The attribute is a hint, and means nothing to the result.
 fn with_definitions(session: &Session<'_>, scan: &Scan, merged: Blob) -> Result<Blob> {
-    let key = KeyBuilder::new("without noinline 1").part(&merged.hash.0);
+    let key = KeyBuilder::new("without noinline").part(&merged.hash.0);
     let key = scan.files.iter().fold(key, |key, file| key.part(&file.ir.hash.0)).finish();
     let changed = session.cache().get_or(key, || {
         for file in &scan.files {

@@ -39,7 +39,7 @@ pub(crate) fn alike(session: &Session<'_>, [one, other]: [&[String]; 2]) -> Resu
     let (one, other) = (probe(session, one)?, probe(session, other)?);
     let (Some(one), Some(other)) = (one, other) else { return Ok(false) };
     // Build scripts are not optimised: what they have read once they had better not read again.
-    let key = KeyBuilder::new("alike 1").part(&one.hash.0).part(&other.hash.0).finish();
+    let key = KeyBuilder::new("alike").part(&one.hash.0).part(&other.hash.0).finish();
     let verdict = match session.cache().get_text(key) {
         Some(known) => known,
         None => {
@@ -70,7 +70,7 @@ pub(crate) fn without(session: &Session<'_>, done: &FrontEndResult) -> Result<Op
             return Ok(None);
         }
     }
-    let key = KeyBuilder::new("without processor 1").part(&done.output.hash.0).finish();
+    let key = KeyBuilder::new("without processor").part(&done.output.hash.0).finish();
     let text = match session.cache().get(key) {
         Some(known) => return Ok(Some(known)),
         None => ir::without_processor(&done.output.read_text()?),

@@ -98,7 +98,7 @@ fn generated(
     match corrected(&generated.read()?)? {
         None => Ok(generated),
         Some(corrected) => {
-            let key = KeyBuilder::new("corrected SPIR-V 1").part(&generated.hash.0).finish();
+            let key = KeyBuilder::new("corrected SPIR-V").part(&generated.hash.0).finish();
             session.cache().get_or(key, || Ok(corrected))
         }
     }

@@ -45,7 +45,7 @@ pub(super) fn file_ir(session: &Session<'_>, file: &Scanned, cpu: &Cpu) -> Resul
         return Ok(made);
     }
     let key =
-        KeyBuilder::new("host entries 1").part(&made.hash.0).part(format!("{:?}", file.kernels).as_bytes());
+        KeyBuilder::new("host entries").part(&made.hash.0).part(format!("{:?}", file.kernels).as_bytes());
     session.cache().get_or(key.finish(), || {
         let text = ir::in_one_memory(&made.read_text()?)?;
         Ok(ir::with_entries(&text, &file.kernels)?.into_bytes())
