@@ -1,4 +1,4 @@
-//! What a build script says: [`Build`].
+//! [`Build`], the builder of a build script.
 
 use std::borrow::Borrow;
 use std::ffi::OsStr;
@@ -52,7 +52,7 @@ impl Build {
     /// | `.hip` | HIP C++ | `amdgcn` |
     /// | `.syclbin` | a SYCLBIN with one module of SPIR-V | `spirv64`, `intel` |
     ///
-    /// Targets that a language of one vendor cannot serve are left out of the module; the program is told so.
+    /// Targets that a vendor's language does not support are left out of the module, and recorded as missing in the program.
     pub fn file(&mut self, path: impl AsRef<Path>) -> &mut Build {
         self.files.push(path.as_ref().to_path_buf());
         self
@@ -78,9 +78,9 @@ impl Build {
         self
     }
 
-    /// Says when the libraries of [`Build::import`] are linked: when this module is compiled unless said, or when its images
-    /// are loaded. The crate that exports such a library says the same before [`Build::export`], which then compiles and
-    /// embeds images of it.
+    /// Sets when the libraries of [`Build::import`] are linked: when this module is compiled, which is the default, or when
+    /// its images are loaded. The crate that exports such a library sets the same before [`Build::export`], which then
+    /// compiles and embeds images of it.
     ///
     /// ```no_run
     /// use offload_build::{Build, Link};
@@ -113,7 +113,7 @@ impl Build {
         self
     }
 
-    /// Chooses the version of OpenCL C; 1.2 unless said.
+    /// Sets the version of OpenCL C; the default is 1.2.
     pub fn std(&mut self, std: OpenClStd) -> &mut Build {
         self.options.std = Some(std);
         self
@@ -161,7 +161,7 @@ impl Build {
         self
     }
 
-    /// Chooses the compiler of CUDA C++ and HIP C++; clang unless said.
+    /// Sets the compiler of CUDA C++ and HIP C++; the default is clang.
     pub fn compiler(&mut self, compiler: Compiler) -> &mut Build {
         self.options.compiler = Some(compiler);
         self
@@ -186,13 +186,13 @@ impl Build {
         self
     }
 
-    /// Chooses the registers of a hardware thread on Intel GPUs; [`Grf::Auto`] unless said.
+    /// Sets the registers of a hardware thread on Intel GPUs; the default is [`Grf::Auto`].
     pub fn grf(&mut self, grf: Grf) -> &mut Build {
         self.options.grf = Some(grf);
         self
     }
 
-    /// Says how many bytes a kernel may spill; every spill is a warning unless said.
+    /// Sets how many bytes a kernel may spill; by default each spill is a warning.
     ///
     /// ```no_run
     /// use offload_build::{Build, SpillBudget};
@@ -358,8 +358,8 @@ link = "load"
         build.syclbin(SyclState::Executable).syclbin_library("library.spv").import("bf16").link(Link::Load);
         let of_file = settings::read(FILE, |table| Options::read(table.required("module")?)).unwrap();
         assert_eq!(build.options, of_file);
-        let said = |key: &&str| FILE.lines().any(|line| line.starts_with(&format!("{key} = ")));
-        let left_out: Vec<&str> = Options::KEYS.into_iter().filter(|key| !said(key)).collect();
+        let is_in_file = |key: &&str| FILE.lines().any(|line| line.starts_with(&format!("{key} = ")));
+        let left_out: Vec<&str> = Options::KEYS.into_iter().filter(|key| !is_in_file(key)).collect();
         // What a release needs is for `cargo offload verify` alone.
         assert_eq!(left_out, ["require"]);
     }

@@ -10,7 +10,7 @@
 //!
 //! A key is the hash of everything that the result depends on. Entries appear by rename and disappear by removal, so
 //! concurrent builds need no lock. Every read checks the key and the hash; an entry that is missing, damaged or
-//! another's is made anew. The time of a file says when it was last used, to the day.
+//! another's is a miss. The time of a file is the day of its last use.
 
 mod blob;
 mod compile_cache;
@@ -57,7 +57,7 @@ const BEFORE: Duration = Duration::from_secs(24 * 60 * 60);
 #[derive(Debug)]
 pub(crate) struct Cache {
     shared: PathBuf,
-    /// Used in place of it once entries were lost time and again: nobody else knows it.
+    /// Replaces it once entries were lost repeatedly. No other process uses it.
     own: OnceLock<PathBuf>,
     limits: Limits,
     /// Set once an entry was found damaged: then none is trusted before its bytes are checked.
@@ -127,8 +127,8 @@ impl Cache {
         }
     }
 
-    /// Runs `work`, again if an entry turns out to be gone or damaged on the way: then it is missed, and made anew. Where
-    /// others take entries away faster than they are made, the last attempt has a cache of its own below `out_dir`.
+    /// Runs `work`, and repeats it if an entry was evicted or damaged meanwhile, as the lookup is a miss then. If others
+    /// evict entries faster than `work` creates them, the last attempt has a cache of its own below `out_dir`.
     pub(crate) fn retry_lost_entries<T>(&self, out_dir: &Path, work: impl Fn() -> Result<T>) -> Result<T> {
         const ATTEMPTS: usize = 3;
         let is_lost = |result: &Result<T>| result.as_ref().is_err_and(Error::is_lost_entry);
@@ -147,7 +147,7 @@ impl Cache {
         directory::open(&own)?;
         let own = self.own.get_or_init(|| own);
         let result = work();
-        // What it has nobody looks for.
+        // No later lookup uses it.
         let _ = std::fs::remove_dir_all(own);
         result
     }
@@ -205,8 +205,8 @@ impl Cache {
         self.distrusted.load(Ordering::Relaxed)
     }
 
-    /// Says that `blob` is whole and not what its key promises: its entry is removed, and made anew where entries that are
-    /// lost are. What is so again was made so, and is the `error`.
+    /// Rejects an undamaged `blob` that does not belong to its key: its entry is removed and treated as lost. If the repeated
+    /// attempt produces the same, the result is `error`.
     pub(crate) fn refused(&self, blob: &Blob, error: Error) -> Error {
         if self.distrusted.load(Ordering::Relaxed) { error } else { blob.discard() }
     }
@@ -254,7 +254,8 @@ impl Cache {
 
     /// Evicts what is old or too much. At most once a day, and never a reason for a build to fail.
     pub(crate) fn sweep(&self) {
-        let (stamp, now) = (self.shared.join(STAMP), SystemTime::now());
+        let stamp = self.shared.join(STAMP);
+        let now = SystemTime::now();
         let swept = stamp.symlink_metadata().and_then(|data| data.modified());
         // A time in the future, from before a clock was set right, counts as now.
         if swept.is_ok_and(|swept| now.duration_since(swept).unwrap_or_default() < DAY) {

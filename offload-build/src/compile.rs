@@ -1,4 +1,4 @@
-//! From kernel sources to verified device images, one or more for each target.
+//! Compilation of kernel sources to verified device images for each target.
 
 mod advice;
 mod files;
@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::ir;
 use crate::module::{DeviceImage, Library, MissingTarget, ModuleImages, Sources, TargetImages};
 use crate::options::SpillBudget;
-use crate::progress::Place;
+use crate::progress::CompileOrigin;
 use crate::tally::Origins;
 use crate::targets::{Presence, WantedTarget};
 use crate::vendor::UseVendored;
@@ -65,13 +65,14 @@ pub(crate) fn syntax(session: &Session<'_>, targets: &[WantedTarget]) -> Result<
     Ok(ModuleImages { images: Vec::new(), missing, kernels: vec![kernels] })
 }
 
-/// Compiles a library alone, for every one of `targets` that its languages can be compiled for: what is wrong with it is
-/// told where it is made.
+/// Compiles a library alone, for each of `targets` that its languages support, so that its errors appear in the build of
+/// its own package.
 pub(crate) fn library(session: &Session<'_>, library: &Library, targets: &[WantedTarget]) -> Result<()> {
     if targets.iter().all(|wanted| unserved(session.sources, &wanted.target).is_some()) {
-        // Who imports it is told, and nobody else needs it.
+        // An importer gets an error of its own, and without one the library is not needed.
         let names: Vec<String> = targets.iter().map(|wanted| format!("`{}`", wanted.target)).collect();
-        let (name, names) = (library.name(), names.join(", "));
+        let name = library.name();
+        let names = names.join(", ");
         let text = format!(
             "the device library `{name}` was not compiled: its language reaches none of the targets {names}"
         );
@@ -122,14 +123,16 @@ pub(crate) fn library_images(
             Ok(image) => found.images.push(image),
             Err(error) if error.is_lost_entry() => return Err(error),
             Err(error) if error.is_missing_tool() || wanted.presence == Presence::Optional => {
-                let (name, target) = (library.name(), wanted.target.clone());
+                let name = library.name();
+                let target = wanted.target.clone();
                 session
                     .env()
                     .warn(&format!("no image of the device library `{name}` for `{target}`: {error}"));
                 found.missing.push(MissingTarget { target, reason: error.to_string() });
             }
             Err(error) => {
-                let (name, target) = (library.name(), &wanted.target);
+                let name = library.name();
+                let target = &wanted.target;
                 return Err(error.below(format!("cannot compile the device library `{name}` for `{target}`")));
             }
         }
@@ -161,7 +164,9 @@ fn recorded(images: &[DeviceImage]) -> Vec<KernelInfo> {
 
 /// What becomes of each of `targets`.
 fn results(session: &Session<'_>, targets: &[WantedTarget]) -> Result<Compiled> {
-    let (context, sources, vendored) = (session.context(), session.sources, &session.shared.vendored);
+    let context = session.context();
+    let sources = session.sources;
+    let vendored = &session.shared.vendored;
     let mut results = match vendored.used {
         UseVendored::Prefer => vendored.preferred(context, sources, targets)?,
         UseVendored::Fallback | UseVendored::Never => Vec::new(),
@@ -222,7 +227,8 @@ fn each_target(
     targets: &[WantedTarget],
     compile: impl Fn(&Session<'_>, &Target) -> Result<Vec<DeviceImage>> + Sync,
 ) -> Vec<TargetImages> {
-    let (watched, name) = (session.shared.progress.as_ref(), session.sources.name());
+    let watched = session.shared.progress.as_ref();
+    let name = session.sources.name();
     if let Some(progress) = watched {
         targets.iter().for_each(|wanted| progress.planned(&name, &wanted.target));
     }
@@ -231,7 +237,7 @@ fn each_target(
         let session = session.counted(&origins);
         let images = compile(&session, &wanted.target).and_then(|images| stripped(&session, images));
         if let Some(progress) = watched {
-            progress.done(&name, &wanted.target, Place::of(&origins));
+            progress.done(&name, &wanted.target, CompileOrigin::from_origins(&origins));
         }
         TargetImages { target: wanted.clone(), images }
     })
@@ -248,7 +254,7 @@ fn stripped(session: &Session<'_>, images: Vec<DeviceImage>) -> Result<Vec<Devic
 /// The images of all results; a required target without images is an error, an optional one is missing.
 fn collect(session: &Session<'_>, results: Vec<TargetImages>) -> Result<ModuleImages> {
     if results.iter().any(has_failed)
-        && let Some(undefined) = undefined::of(session, &results)
+        && let Some(undefined) = undefined::find(session, &results)
     {
         return Err(cannot_compile(session.sources, &undefined.targets, undefined.error));
     }

@@ -1,4 +1,4 @@
-//! For which targets, how compressed: the merged configuration.
+//! The merged configuration: targets, compression and options of modules.
 
 pub(crate) mod misspelt;
 mod place;
@@ -28,7 +28,7 @@ use crate::vendor::UseVendored;
 pub(crate) struct Config {
     pub(crate) targets: Vec<NamedTarget>,
     pub(crate) compression: Settings,
-    /// For modules of which nothing else is said.
+    /// The default of modules.
     strip: Option<bool>,
     pub(crate) embedding: Embedding,
     pub(crate) vendored: UseVendored,
@@ -39,7 +39,7 @@ pub(crate) struct Config {
     file: Option<PathBuf>,
 }
 
-/// What is compiled for when nobody says anything: it runs everywhere, and on every OpenCL device that takes SPIR-V.
+/// Targets of a build without configuration: all CPUs, and all OpenCL devices that take SPIR-V.
 pub const DEFAULT_TARGETS: [&str; 2] = ["host", "spirv64"];
 
 /// The settings of one place; `None` leaves the decision to an earlier one.
@@ -57,7 +57,7 @@ struct Layer {
 }
 
 impl Config {
-    /// What is said of the module `name`, on top of what build.rs says.
+    /// Options of the module `name`: those of build.rs, overridden by the configuration.
     pub(crate) fn options(&self, name: &str, build: &Options) -> Options {
         let mut options = self.modules.get(name).map_or_else(|| build.clone(), |it| build.clone().with(it));
         options.strip = options.strip.or(self.strip);
@@ -77,7 +77,8 @@ impl Config {
         let strip = layers.iter().filter_map(|layer| layer.strip).next_back();
         let embedding = layers.iter().filter_map(|layer| layer.embed).next_back().unwrap_or_default();
         let vendored = layers.iter().filter_map(|layer| layer.vendored).next_back().unwrap_or_default();
-        let (targets, modules) = (Vec::new(), BTreeMap::new());
+        let targets = Vec::new();
+        let modules = BTreeMap::new();
         let file = layers.iter().find_map(|layer| layer.file.clone());
         let remote = layers.iter().find_map(|layer| layer.remote.clone());
         let remote = RemoteSettings::overridden(remote, env.setting(variable::REMOTE))?;
@@ -156,7 +157,7 @@ pub fn remote_table(file: Option<&Path>, given: Option<OsString>) -> Result<Opti
 
 fn manifest_layer(env: &CargoEnv) -> Result<Layer> {
     let path = env.manifest_dir.join("Cargo.toml");
-    // Other build systems show a build script the files alone that they were told of.
+    // Other build systems show a build script its declared inputs alone.
     if env.runner == Runner::Other && !path.exists() {
         return Ok(Layer::default());
     }

@@ -1,4 +1,4 @@
-//! What compilers print, made ready to be read: each diagnostic once, few candidates, paths that can be clicked, colours.
+//! Compiler diagnostics, edited for reading: duplicates removed, candidates limited, paths clickable, colours kept.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ pub(crate) struct View {
     pub(crate) colour: Colour,
 }
 
-/// Whether text has the escapes of a terminal. Cargo takes them out where nobody sees colours.
+/// Whether text has the escapes of a terminal. Cargo removes them from captured output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Colour {
     Ansi,
@@ -275,9 +275,9 @@ mod tests {
     #[test]
     fn paths_are_from_where_cargo_was_started() {
         let mut view = view(Colour::Never);
-        let said = "In file included from src/build.rs:2:\n./src/lib.rs:3:4: error: no\nsrc/lib.rs:5: `f` is missing";
+        let printed = "In file included from src/build.rs:2:\n./src/lib.rs:3:4: error: no\nsrc/lib.rs:5: `f` is missing";
         assert_eq!(
-            view.text(said),
+            view.text(printed),
             "In file included from offload-build/src/build.rs:2:\noffload-build/src/lib.rs:3:4: error: no\n\
              offload-build/src/lib.rs:5: `f` is missing"
         );
@@ -290,30 +290,30 @@ mod tests {
 
     #[test]
     fn each_diagnostic_is_said_once_and_counts_never() {
-        let said = "In file included from <stdin>:76:\n./src/lib.rs:1:2: warning: w\n    1 | code\n      | ^\n\
+        let printed = "In file included from <stdin>:76:\n./src/lib.rs:1:2: warning: w\n    1 | code\n      | ^\n\
                     1 warning generated.\nsrc/lib.rs:1:2: warning: w\n    1 | code\n      | ^\n\
                     2 warnings and 1 error generated when compiling for sm_75.\nexit status: 1";
         assert_eq!(
-            view(Colour::Never).text(said),
+            view(Colour::Never).text(printed),
             "offload-build/src/lib.rs:1:2: warning: w\n    1 | code\n      | ^\nexit status: 1"
         );
     }
 
     #[test]
     fn files_of_errors_are_those_with_a_line() {
-        let said = "a.cl:1:2: warning: w\nb.cl:3:4: fatal error: no\nc.cl:5:6: note: n\nerror: unable to execute command\n\
+        let printed = "a.cl:1:2: warning: w\nb.cl:3:4: fatal error: no\nc.cl:5:6: note: n\nerror: unable to execute command\n\
                     fatal error: error in backend: cannot select\nd.cl:7:8: error: no";
-        assert_eq!(error_files(said).collect::<Vec<_>>(), ["b.cl", "d.cl"]);
+        assert_eq!(error_files(printed).collect::<Vec<_>>(), ["b.cl", "d.cl"]);
     }
 
     #[test]
     fn candidates_are_folded_after_three() {
-        let mut said = "a.cl:9:1: error: no matching function\n    9 | f();\n".to_string();
+        let mut printed = "a.cl:9:1: error: no matching function\n    9 | f();\n".to_string();
         for line in 1..6 {
-            said += &format!("a.cl:{line}:1: note: candidate function not viable\n    {line} | f\n");
+            printed += &format!("a.cl:{line}:1: note: candidate function not viable\n    {line} | f\n");
         }
-        said += "a.cl:20:1: error: another\n";
-        let text = view(Colour::Never).text(&said);
+        printed += "a.cl:20:1: error: another\n";
+        let text = view(Colour::Never).text(&printed);
         assert!(
             text.ends_with("    3 | f\nnote: 2 more candidates not shown\na.cl:20:1: error: another"),
             "{text}"
@@ -323,10 +323,10 @@ mod tests {
 
     #[test]
     fn notes_that_lead_away_are_hidden_with_their_source() {
-        let said = "a.cu:9:1: error: reference to __host__ function 'f'\n    9 | f();\n\
+        let printed = "a.cu:9:1: error: reference to __host__ function 'f'\n    9 | f();\n\
                     a.h:1:1: note: 'f' declared here\n    1 | void f();\n\
                     a.h:2:1: note: use '#pragma clang force_cuda_host_device' to make it so\n    2 | x\nexit status: 1";
-        let text = view(Colour::Never).text(said);
+        let text = view(Colour::Never).text(printed);
         assert!(!text.contains("force_cuda") && !text.contains("2 | x"), "{text}");
         assert!(text.contains("1 | void f();\nexit status: 1"), "{text}");
     }

@@ -1,5 +1,5 @@
-//! Putting a pack into the program, or into the cache: an object in an archive that cargo hands to the final link, and
-//! the Rust that mentions it.
+//! Embedding of a pack: an object in an archive for the final link, or a file of the cache, and the Rust that refers
+//! to it.
 
 mod asm;
 mod bindings;
@@ -131,12 +131,12 @@ fn named(context: &Context, release: &str, pack: &Pack) -> Result<Pack> {
     }
     let pages = Pages::default();
     let index = Index::parse_index(&pack.layout.index, &pages)?;
-    let mut told = BTreeSet::new();
+    let mut sidecar_images = BTreeSet::new();
     for image in index.images() {
         let image = image?;
-        told.insert((image.module, image.target_text));
+        sidecar_images.insert((image.module, image.target_text));
     }
-    for (module, target) in told {
+    for (module, target) in sidecar_images {
         builder.missing(Missing::new(MissingKind::Sidecar, module).with_target(target).with_reason(&file));
     }
     for missing in index.missing() {

@@ -1,5 +1,4 @@
-//! Cargo's environment and the lines that go back to cargo: the only module, with those below it, that reads variables or
-//! prints.
+//! Cargo's environment and its directives. No other module reads variables or prints.
 
 mod places;
 mod recipe;
@@ -115,7 +114,8 @@ impl CargoEnv {
     /// What this machine would tell a build script of a package in `directory`, for programs that cargo has not started
     /// as one. `scratch` stands for its `OUT_DIR`.
     pub(crate) fn of_machine(directory: &Path, scratch: &Path) -> CargoEnv {
-        let (arch, os) = (env::consts::ARCH.to_string(), env::consts::OS.to_string());
+        let arch = env::consts::ARCH.to_string();
+        let os = env::consts::OS.to_string();
         let target = format!("{arch}-unknown-{os}-gnu");
         CargoEnv {
             runner: Runner::Cargo,
@@ -158,8 +158,8 @@ impl CargoEnv {
         if self.var(variable::SKIP).is_some_and(|value| value != "0") {
             return Some("OFFLOAD_SKIP was set when the program was built");
         }
-        const TOLD: [&str; 3] = [variable::DOCS_RS, variable::RA_RUSTC_WRAPPER, variable::CLIPPY_ARGS];
-        self.record(|lines| lines.env.extend(TOLD.map(str::to_string)));
+        const REASONS: [&str; 3] = [variable::DOCS_RS, variable::RA_RUSTC_WRAPPER, variable::CLIPPY_ARGS];
+        self.record(|lines| lines.env.extend(REASONS.map(str::to_string)));
         if env::var_os(variable::DOCS_RS).is_some() {
             return Some("this is a documentation build");
         }
@@ -227,7 +227,7 @@ impl CargoEnv {
         self.record(|lines| lines.env.insert(variable::PATH.to_string()));
     }
 
-    /// Everything that [`CargoEnv::depends_on`] was told and that has a part in results.
+    /// All files of [`CargoEnv::depends_on`] that have a part in results.
     pub(crate) fn files_read(&self) -> BTreeSet<PathBuf> {
         self.record(|lines| {
             let mut files = lines.files.clone();
@@ -378,7 +378,7 @@ fn print(text: &str) -> io::Result<()> {
 }
 
 /// How this build script shows the diagnostics of the package in `directory`. Cargo takes colours out where they are
-/// not wanted, and where nobody sees them.
+/// not wanted, and in captured output.
 fn view(directory: &Path) -> View {
     let never = env::var_os(variable::NO_COLOR).is_some_and(|value| !value.is_empty());
     let colour = if never { Colour::Never } else { Colour::Ansi };

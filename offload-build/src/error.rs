@@ -1,4 +1,4 @@
-//! The error of a build: what was asked, what failed, what to do next.
+//! The error of a build: the request, the failure and the next step.
 
 use std::fmt;
 use std::io;
@@ -126,7 +126,7 @@ impl Error {
         Error { kind, ..self }
     }
 
-    /// Whether a cache entry was gone or damaged when it was needed: the same again misses it, and makes it anew.
+    /// Whether a cache entry was evicted or damaged before its use. Another attempt is a miss, and creates it.
     pub(crate) fn is_lost_entry(&self) -> bool {
         self.kind == ErrorKind::CacheEntry
     }
@@ -137,7 +137,8 @@ impl Error {
 
     /// The same error for another who failed for the same reason.
     pub(crate) fn again(&self) -> Error {
-        let (hint, undefined) = (self.hint.clone(), self.undefined.clone());
+        let hint = self.hint.clone();
+        let undefined = self.undefined.clone();
         Error { kind: self.kind, hint, undefined, ..Error::new(self.message.clone()) }
     }
 

@@ -1,4 +1,4 @@
-//! From what a build script asks for to a pack in the program.
+//! The flow of a build script, from its request to a pack in the program.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -88,7 +88,7 @@ fn finish(context: &Context, remote: Option<&Remote>) -> Result<()> {
     }
     let results = context.tally.results();
     results.record(context.cache.dir());
-    if let Some(progress) = Progress::of(&context.env) {
+    if let Some(progress) = Progress::from_env(&context.env) {
         progress.remote(&results);
     }
     context.env.send()?;
@@ -104,7 +104,7 @@ struct LibraryBuild<'a> {
     remote: Option<&'a Remote>,
 }
 
-/// Compiles a library for every target, so that mistakes are told where they are.
+/// Compiles a library for every target, so that its errors appear in the build of its own package.
 fn compile_alone(build: &LibraryBuild<'_>, library: &Library) -> Result<()> {
     let LibraryBuild { context, config, remote } = *build;
     let tools = Tools::new(context);
@@ -189,25 +189,28 @@ impl ModuleBuild<'_> {
         &self,
         package: &PackageBuild<'_>,
         anchor: &Anchor,
-        mut told: ModuleKernels,
+        mut recorded: ModuleKernels,
     ) -> Result<()> {
-        let (env, vendored) = (&package.context.env, package.config.vendored != UseVendored::Never);
-        let (mut known, mut all_declared) = (ModuleKernels::new(), Vec::new());
-        told.resize_with(self.variants.len(), Vec::new);
-        for (sources, mut told) in self.variants.iter().zip(told) {
-            if told.is_empty() && vendored {
-                told = vendor::kernels(env, sources)?;
+        let env = &package.context.env;
+        let vendored = package.config.vendored != UseVendored::Never;
+        let mut known = ModuleKernels::new();
+        let mut all_declared = Vec::new();
+        recorded.resize_with(self.variants.len(), Vec::new);
+        for (sources, mut recorded) in self.variants.iter().zip(recorded) {
+            if recorded.is_empty() && vendored {
+                recorded = vendor::kernels(env, sources)?;
             }
             let declared = signature::read_declared(&env.manifest_dir, sources);
             declared.files.iter().for_each(|file| env.depends_on_source(&env.manifest_dir.join(file)));
-            known.push(signature::known(told, signature::declared(&declared)));
+            known.push(signature::known(recorded, signature::declared(&declared)));
             all_declared.push(declared);
         }
         // Kernels are at the same places in every variant.
         let (Some(sources), Some(declared)) = (self.variants.first(), all_declared.first()) else {
             return Ok(());
         };
-        let (methods, places) = (signature::methods(&known), Places::new(sources, declared));
+        let methods = signature::methods(&known);
+        let places = Places::new(sources, declared);
         let spec = &self.options.spec;
         Bindings { module: self.name, anchor, methods: &methods, spec, places: &places }.write(env)
     }
@@ -303,8 +306,8 @@ impl<'a> PackageBuild<'a> {
     /// The Rust of each module, with a method for each of its `kernels`, as far as those are known.
     fn write_bindings(&self, anchor: &Anchor, mut kernels: Vec<ModuleKernels>) -> Result<()> {
         kernels.resize_with(self.modules.len(), Vec::new);
-        for (module, told) in self.modules.iter().zip(kernels) {
-            module.write_bindings(self, anchor, told)?;
+        for (module, kernels) in self.modules.iter().zip(kernels) {
+            module.write_bindings(self, anchor, kernels)?;
         }
         Ok(())
     }
@@ -312,7 +315,8 @@ impl<'a> PackageBuild<'a> {
     /// The pack of what was compiled, in the order of the modules.
     fn pack_of(&self, compiled: Vec<ModuleImages>) -> Result<Packed> {
         let mut builder = self.builder();
-        let (mut all, mut kernels) = (Vec::new(), Vec::new());
+        let mut all = Vec::new();
+        let mut kernels = Vec::new();
         for (module, compiled) in self.modules.iter().zip(compiled) {
             if let Some(state) = module.options.syclbin {
                 let options = SyclbinOptions { state, libraries: &module.options.syclbin_libraries };

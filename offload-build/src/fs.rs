@@ -1,4 +1,4 @@
-//! File access whose errors name the file, and files that appear whole.
+//! File access with paths in errors, and publication of whole files by rename.
 
 mod temporary_name;
 mod unfinished;
@@ -164,7 +164,7 @@ mod tests {
         fs::create_dir(&scratch).unwrap();
         fs::write(scratch.join("file"), "half").unwrap();
         for name in [".offload-notes", "lib.a"] {
-            fs::write(dir.path().join(name), "of somebody").unwrap();
+            fs::write(dir.path().join(name), "of another program").unwrap();
         }
         let own = Unfinished::new(dir.path()).unwrap();
         remove_leftovers(dir.path());

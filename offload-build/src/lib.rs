@@ -14,8 +14,8 @@
 //! 1. `targets` under `[package.metadata.offload]` of the crate's own manifest,
 //! 2. the file that the environment variable `OFFLOAD_CONFIG` names, or else the nearest `offload.toml`: for a package
 //!    of the application's workspace from its own directory up to the workspace's root, for a dependency that of the
-//!    root. Cargo does not tell which workspace is built: it is the one around the target directory, or around the
-//!    package. A dependency whose target directory lies elsewhere is told by `OFFLOAD_WORKSPACE`, which `cargo offload
+//!    root. Cargo does not name the workspace that it builds: it is the one around the target directory, or around the
+//!    package. For a dependency whose target directory lies elsewhere `OFFLOAD_WORKSPACE` names it, which `cargo offload
 //!    init` sets in `.cargo/config.toml`; without it the dependency takes its own defaults, and refuses to build where
 //!    cargo was started below an `offload.toml`. A program of `cargo install` takes the file in its own package or
 //!    repository, its dependencies none,
@@ -67,7 +67,7 @@
 //! | `library` | all, and Rust's libraries carry copies: a static library (`crate-type = ["staticlib"]`) has to, for the linker of a C program finds nothing else |
 //!
 //! A development build has `opt-level = 0` and inherits `dev`, and is for the machine that builds it. Such a program runs as
-//! long as the compile cache has its packs, and with the same `OFFLOAD_CACHE_DIR`; `cargo build` makes what is gone anew.
+//! long as the compile cache has its packs, and with the same `OFFLOAD_CACHE_DIR`; `cargo build` restores missing ones.
 //!
 //! [`offload_format::variable`] lists the environment variables that build scripts read: which tools are used, where the
 //! cache is, what is built.
@@ -81,7 +81,7 @@
 //!
 //! # Editors
 //!
-//! Cargo does not tell a build script whether it runs for `cargo check` or for `cargo build`: both compile kernels, once,
+//! A build script cannot see whether it runs for `cargo check` or for `cargo build`: both compile kernels, once,
 //! because the compile cache has the images afterwards. `cargo offload check` only looks at their syntax, and needs no
 //! compiler. So does `cargo check` of an editor that sets `OFFLOAD_CHECK`. A target directory of its own keeps it
 //! from making build scripts run again for the next `cargo build`. For rust-analyzer, in `settings.json` of VS Code:
@@ -92,14 +92,10 @@
 //!     "rust-analyzer.cargo.targetDir": true
 //! }
 //! ```
-//!
-//! Programs that are no build script, as `cargo offload`, look for compilers with [`toolchain`], into the compile cache
-//! with [`cache`], follow builds with [`progress`], and run build scripts
-//! again as a [`recipe`] says.
 #![deny(unsafe_code)]
 
 mod build;
-pub mod cache;
+mod cache;
 mod compile;
 mod config;
 mod diagnostics;
@@ -114,8 +110,8 @@ mod library;
 mod module;
 mod options;
 mod packing;
-pub mod progress;
-pub mod recipe;
+mod progress;
+mod recipe;
 mod remote;
 mod settings;
 mod signature;
@@ -123,12 +119,29 @@ mod syclbin;
 mod tally;
 pub mod targets;
 mod tool;
-pub mod toolchain;
+mod toolchain;
 mod vendor;
 
-/// What build scripts and the subcommand share; no part of the interface.
+/// Private interface of `cargo offload`, without any promise of stability.
 #[doc(hidden)]
 pub mod shared {
+    /// The compile cache.
+    pub mod cache {
+        pub use crate::cache::{CacheEntry, CompileCache, Results};
+    }
+    /// Events of device compiles.
+    pub mod progress {
+        pub use crate::progress::{Compile, CompileOrigin, Done, Event, FromRemote};
+    }
+    /// Repeated runs of build scripts without cargo.
+    pub mod recipe {
+        pub use crate::recipe::Recipe;
+    }
+    /// Discovery of compilers and tools.
+    pub mod toolchain {
+        pub use crate::toolchain::{Component, Output, ToolLocation, Toolchain};
+    }
+
     pub use crate::config::remote_table;
     pub use crate::fs::{TemporaryName, Unfinished, parent};
     pub use crate::jobs::each_beside;

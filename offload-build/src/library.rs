@@ -149,7 +149,8 @@ fn headers(env: &CargoEnv, include: &Path) -> Result<Vec<String>> {
             Error::new("the headers of a device library lie in the package's own folder").with_hint(hint)
         );
     }
-    let (mut found, mut open) = (BTreeSet::new(), vec![folder.clone()]);
+    let mut found = BTreeSet::new();
+    let mut open = vec![folder.clone()];
     while let Some(dir) = open.pop() {
         for path in fs::list(&dir)? {
             if path.is_dir() {
@@ -280,7 +281,8 @@ mod tests {
     #[test]
     fn a_library_comes_before_all_that_it_imports() {
         let base = library("base", Vec::new());
-        let (one, two) = (library("one", vec![base.clone()]), library("two", vec![base.clone()]));
+        let one = library("one", vec![base.clone()]);
+        let two = library("two", vec![base.clone()]);
         assert_eq!(names(&[one.clone(), two.clone()]), ["one", "two", "base"]);
         assert_eq!(names(&[base.clone(), two.clone()]), ["two", "base"]);
         let top = library("top", vec![base, two]);

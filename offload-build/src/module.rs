@@ -1,4 +1,4 @@
-//! A kernel module: what build script and configuration ask for, its sources in one variant, the images that it becomes.
+//! Kernel modules: the request of a build script, the sources of a variant, and the resulting images.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -100,7 +100,8 @@ impl Library {
 
     /// What an image says that needs it when it is loaded.
     pub(crate) fn import(&self) -> Import {
-        let (library, package) = (self.name().to_string(), self.package.clone());
+        let library = self.name().to_string();
+        let package = self.package.clone();
         Import { library, package, version: self.version.clone() }
     }
 
@@ -239,8 +240,8 @@ impl SourceFile {
         let found = EXTENSIONS.iter().find(|(name, _)| *name == extension);
         let language = found.map(|(_, language)| *language).ok_or_else(|| {
             let known: Vec<String> = EXTENSIONS.iter().map(|(name, _)| format!(".{name}")).collect();
-            Error::new(format!("the language of `{}` is not known", path.display()))
-                .with_hint(format!("it is told by the file's extension: {}", known.join(", ")))
+            Error::new(format!("unknown language of `{}`", path.display()))
+                .with_hint(format!("the file's extension selects the language: {}", known.join(", ")))
         })?;
         Ok(SourceFile { path: path.to_path_buf(), language })
     }

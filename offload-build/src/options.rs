@@ -1,4 +1,4 @@
-//! How a kernel module is compiled, apart from its files: from build.rs and from the configuration.
+//! Compile options of a kernel module, from build.rs and from the configuration.
 
 pub(crate) mod spec;
 
@@ -84,7 +84,7 @@ pub enum SpillBudget {
     AtMost(u64),
     /// More bytes than this are a warning.
     WarnAbove(u64),
-    /// Nothing is said.
+    /// Neither a warning nor an error.
     Any,
 }
 
@@ -100,7 +100,7 @@ pub enum Link {
     Load,
 }
 
-/// What is said of one kernel module.
+/// Options of one kernel module.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Options {
     pub(crate) compiler: Option<Compiler>,
@@ -138,7 +138,7 @@ pub(crate) struct Definition {
     pub(crate) value: String,
 }
 
-/// What is said of one kernel.
+/// Options of one kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KernelOptions {
     pub(crate) max_registers: Option<u32>,
@@ -224,7 +224,7 @@ impl Options {
             let mut different = BTreeSet::new();
             different.extend(values);
             if values.is_empty() || different.len() != values.len() {
-                let error = Error::new(format!("the variants `{name} = {values:?}` cannot be told apart"));
+                let error = Error::new(format!("the variants `{name} = {values:?}` are not distinct"));
                 return Err(error.with_hint("give at least one value, and each once"));
             }
         }

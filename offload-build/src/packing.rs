@@ -1,4 +1,4 @@
-//! From compiled images to a pack whose frames are in the cache.
+//! Packing: from compiled images to a pack whose frames are in the cache.
 //!
 //! What was decided and what was compressed is kept, so that an unchanged build does neither. Images are read when they
 //! are needed, a few at a time.

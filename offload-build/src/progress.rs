@@ -1,4 +1,4 @@
-//! How far device compiles are, told to whoever runs cargo.
+//! Progress events of device compiles, for `cargo offload build`.
 //!
 //! The variable `OFFLOAD_PROGRESS` names a file. Build scripts append a line for every compile of a module for a target
 //! when it is known and when it is done; cargo hides what a build script prints until it ends. Nothing that is built
@@ -28,10 +28,10 @@ pub struct Compile {
 /// A line of the file.
 ///
 /// ```
-/// use offload_build::progress::{Compile, Done, Event, Place};
+/// use offload_build::shared::progress::{Compile, Done, Event, CompileOrigin};
 ///
 /// let compile = Compile { package: "app".into(), module: "blas".into(), target: "intel:pvc".into() };
-/// let done = Done { compile, place: Place::Here };
+/// let done = Done { compile, place: CompileOrigin::Here };
 /// assert_eq!(Event::Done(done).to_string(), "done\tapp\tblas\tintel:pvc\there");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,14 +50,14 @@ pub enum Event {
 pub struct Done {
     /// Which one.
     pub compile: Compile,
-    /// Where the most of it was done.
-    pub place: Place,
+    /// The origin of its most expensive step.
+    pub place: CompileOrigin,
 }
 
-/// Where a compile was done.
+/// The origin of a compile's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Place {
+pub enum CompileOrigin {
     /// The compile cache of this machine had all of it.
     Cache,
     /// Another machine had stored what the cache lacked.
@@ -68,29 +68,29 @@ pub enum Place {
     Elsewhere,
 }
 
-impl Place {
+impl CompileOrigin {
     /// All of them, as lines of the file name them.
-    pub const ALL: [(&str, Place); 4] = [
-        ("cache", Place::Cache),
-        ("stored", Place::Stored),
-        ("here", Place::Here),
-        ("elsewhere", Place::Elsewhere),
+    pub const ALL: [(&str, CompileOrigin); 4] = [
+        ("cache", CompileOrigin::Cache),
+        ("stored", CompileOrigin::Stored),
+        ("here", CompileOrigin::Here),
+        ("elsewhere", CompileOrigin::Elsewhere),
     ];
 
-    /// Where the most expensive result is from. Small steps run here also where a code generator ran elsewhere.
-    pub(crate) fn of(origins: &Origins) -> Place {
+    /// The origin of the most expensive step: small steps run here even if a code generator ran on another machine.
+    pub(crate) fn from_origins(origins: &Origins) -> CompileOrigin {
         match [Origin::Executed, Origin::Here, Origin::Stored].map(|origin| origins.has(origin)) {
-            [true, _, _] => Place::Elsewhere,
-            [_, true, _] => Place::Here,
-            [_, _, true] => Place::Stored,
-            _ => Place::Cache,
+            [true, _, _] => CompileOrigin::Elsewhere,
+            [_, true, _] => CompileOrigin::Here,
+            [_, _, true] => CompileOrigin::Stored,
+            _ => CompileOrigin::Cache,
         }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for CompileOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Place::ALL.iter().find(|(_, place)| place == self).map(|(name, _)| *name);
+        let name = CompileOrigin::ALL.iter().find(|(_, place)| place == self).map(|(name, _)| *name);
         f.write_str(name.unwrap_or_default())
     }
 }
@@ -122,7 +122,7 @@ impl fmt::Display for Event {
     }
 }
 
-/// Where events go.
+/// The writer of events.
 #[derive(Debug)]
 pub(crate) struct Progress {
     file: File,
@@ -130,29 +130,29 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// That of a build script; nothing where nobody watches.
-    pub(crate) fn of(env: &CargoEnv) -> Option<Progress> {
+    /// The progress file of a build script, if `OFFLOAD_PROGRESS` names one.
+    pub(crate) fn from_env(env: &CargoEnv) -> Option<Progress> {
         env.setting(variable::PROGRESS).and_then(|file| Progress::open(file, &env.package))
     }
 
-    /// Those of `package` into the file that `OFFLOAD_PROGRESS` names; nowhere if it cannot be written: nobody watches then.
+    /// Opens `file` for the events of `package`; `None` if it cannot be written, as its reader has ended then.
     fn open(file: OsString, package: &str) -> Option<Progress> {
         let file = OpenOptions::new().append(true).open(file).ok()?;
         Some(Progress { file, package: package.to_string() })
     }
 
     pub(crate) fn planned(&self, module: &str, target: &dyn fmt::Display) {
-        self.tell(&Event::Planned(self.compile(module, target)));
+        self.write(&Event::Planned(self.compile(module, target)));
     }
 
-    pub(crate) fn done(&self, module: &str, target: &dyn fmt::Display, place: Place) {
-        self.tell(&Event::Done(Done { compile: self.compile(module, target), place }));
+    pub(crate) fn done(&self, module: &str, target: &dyn fmt::Display, place: CompileOrigin) {
+        self.write(&Event::Done(Done { compile: self.compile(module, target), place }));
     }
 
     pub(crate) fn remote(&self, results: &Results) {
         let Results { stored, executed, .. } = *results;
         if stored > 0 || executed > 0 {
-            self.tell(&Event::Remote(FromRemote { package: self.package.clone(), stored, executed }));
+            self.write(&Event::Remote(FromRemote { package: self.package.clone(), stored, executed }));
         }
     }
 
@@ -163,8 +163,8 @@ impl Progress {
     }
 
     /// One write a line, so that those of several build scripts do not mix.
-    fn tell(&self, event: &Event) {
-        // Whoever watched may be gone; that is no reason for a build to fail.
+    fn write(&self, event: &Event) {
+        // The reader may have ended, which must not fail a build.
         let _ = (&self.file).write_all(format!("{event}\n").as_bytes());
     }
 }
@@ -176,15 +176,15 @@ mod tests {
     #[test]
     fn the_most_expensive_step_tells_where_a_compile_ran() {
         let origins = Origins::default();
-        assert_eq!(Place::of(&origins), Place::Cache);
+        assert_eq!(CompileOrigin::from_origins(&origins), CompileOrigin::Cache);
         for (origin, place) in [
-            (Origin::Local, Place::Cache),
-            (Origin::Stored, Place::Stored),
-            (Origin::Here, Place::Here),
-            (Origin::Executed, Place::Elsewhere),
+            (Origin::Local, CompileOrigin::Cache),
+            (Origin::Stored, CompileOrigin::Stored),
+            (Origin::Here, CompileOrigin::Here),
+            (Origin::Executed, CompileOrigin::Elsewhere),
         ] {
             origins.add(origin);
-            assert_eq!(Place::of(&origins), place);
+            assert_eq!(CompileOrigin::from_origins(&origins), place);
         }
     }
 }

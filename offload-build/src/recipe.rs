@@ -1,4 +1,5 @@
-//! How a build script is run again without cargo: each leaves that in its `OUT_DIR`, for `cargo offload dev`.
+//! Recipes: the record that each build script leaves in its `OUT_DIR`, from which `cargo offload dev` runs it again
+//! without cargo.
 
 use std::path::{Path, PathBuf};
 
@@ -47,7 +48,8 @@ impl Recipe {
 
     fn of_text(text: &str) -> Option<Recipe> {
         let mut parts = text.strip_suffix('\0')?.split('\0');
-        let (program, directory) = (parts.next()?.into(), parts.next()?.into());
+        let program = parts.next()?.into();
+        let directory = parts.next()?.into();
         let mut variables = Vec::new();
         for part in parts {
             let (name, value) = part.split_once('=')?;

@@ -1,4 +1,4 @@
-//! Reads settings from TOML; what is refused is shown with its line.
+//! A reader of settings in TOML whose errors show the refused line.
 //!
 //! By hand, without serde: its derive macro and the code that it generates take longer to compile than all else that a
 //! build script needs to read a file.
@@ -29,7 +29,7 @@ struct Span {
 }
 
 impl Span {
-    fn of(Range { start, end }: Range<usize>) -> Span {
+    fn from_range(Range { start, end }: Range<usize>) -> Span {
         Span { start, end }
     }
 }
@@ -45,7 +45,7 @@ pub(crate) struct Table<'a> {
 /// Has `fill` read the document `text`.
 pub(crate) fn read<T>(text: &str, fill: impl FnOnce(Table<'_>) -> Result<T>) -> Result<T> {
     let document = DeTable::parse(text).map_err(|error| Error::new(error.to_string().trim_end()))?;
-    fill(Table { text, table: document.get_ref(), span: Span::of(document.span()) })
+    fill(Table { text, table: document.get_ref(), span: Span::from_range(document.span()) })
 }
 
 /// `text` as a basic string of TOML (<https://toml.io/en/v1.0.0#string>).
@@ -78,7 +78,7 @@ impl<'a> Value<'a> {
 
     pub(crate) fn as_table(self) -> Option<Table<'a>> {
         let table = self.value.get_ref().as_table()?;
-        Some(Table { text: self.text, table, span: Span::of(self.value.span()) })
+        Some(Table { text: self.text, table, span: Span::from_range(self.value.span()) })
     }
 
     /// The value `key` of a table.
@@ -137,7 +137,7 @@ impl<'a> Value<'a> {
 
     /// `error` below the line that has the value.
     pub(crate) fn refuse(self, error: Error) -> Error {
-        at(self.text, Span::of(self.value.span()), error)
+        at(self.text, Span::from_range(self.value.span()), error)
     }
 
     fn other_than(self, expected: &str) -> Error {
@@ -202,7 +202,7 @@ impl<'a> Table<'a> {
         unknown.map_or(Ok(()), |key| {
             let names = names(known.iter().copied());
             let error = Error::new(format!("unknown field `{}`, expected {names}", key.get_ref()));
-            Err(at(self.text, Span::of(key.span()), error))
+            Err(at(self.text, Span::from_range(key.span()), error))
         })
     }
 }
@@ -224,7 +224,8 @@ fn at(text: &str, Span { start, end }: Span, error: Error) -> Error {
     let content = text.split('\n').nth(line).unwrap_or_default();
     let rest = content.chars().count().saturating_sub(column);
     let marks = "^".repeat(end.saturating_sub(start).min(rest).max(1));
-    let (number, gutter) = (line + 1, " ".repeat((line + 1).to_string().len()));
+    let number = line + 1;
+    let gutter = " ".repeat((line + 1).to_string().len());
     error.below(format!(
         "TOML parse error at line {number}, column {}\n{gutter} |\n{number} | {content}\n{gutter} | {}{marks}",
         column + 1,

@@ -1,4 +1,4 @@
-//! What the kernels of a module take, for the typed methods of the generated Rust.
+//! Signatures of a module's kernels, for the typed methods of the generated Rust.
 //!
 //! It comes from the front end of a build that compiles or checks, or from the records of vendored images. Where there
 //! is neither, or where those tell no types, it comes from the declarations in the source ([`declared`]).
@@ -24,10 +24,10 @@ pub(crate) use self::place::Places;
 /// The function behind a symbol as sources name it, without scopes and without the types that C++ and overloading put into
 /// the symbol.
 pub(crate) fn plain_name(symbol: &str) -> String {
-    name::KernelName::of(symbol).base
+    name::KernelName::parse(symbol).base
 }
 
-/// What the kernels of a variant take: as `told` by a compiler or by records, and for the rest as `declared`.
-pub(crate) fn known(told: Vec<KernelInfo>, declared: Vec<KernelInfo>) -> Vec<KernelInfo> {
-    if told.is_empty() { declared } else { completed::completed(told, &declared) }
+/// Signatures of a variant's kernels: `recorded` by a compiler or in images, completed by those `declared` in sources.
+pub(crate) fn known(recorded: Vec<KernelInfo>, declared: Vec<KernelInfo>) -> Vec<KernelInfo> {
+    if recorded.is_empty() { declared } else { completed::completed(recorded, &declared) }
 }

@@ -31,7 +31,7 @@ pub(crate) fn write_files(
     images: &[DeviceImage],
 ) -> Result<()> {
     let libraries = options.libraries.iter().map(|path| library(env, path)).collect::<Result<Vec<_>>>()?;
-    let files = Files::of(images)?;
+    let files = Files::from_images(images)?;
     if !files.unreachable.is_empty() {
         env.warn(&format!(
             "{name}.syclbin goes without the images for {}: SYCL finds no kernel whose name in the source does not start \
@@ -74,14 +74,14 @@ struct Files {
 
 impl Files {
     /// The SPIR-V first, whatever the order of the targets: native images go with it.
-    fn of(images: &[DeviceImage]) -> Result<Files> {
+    fn from_images(images: &[DeviceImage]) -> Result<Files> {
         let is_spirv = |image: &&DeviceImage| image.record.target.image_kind() == ImageKind::SpirV;
         let (mut spirv, native): (Vec<&DeviceImage>, Vec<&DeviceImage>) = images.iter().partition(is_spirv);
         // Of several versions the lowest: every device takes it.
         spirv.sort_by_key(|image| image.record.format_version);
         let mut files = Files::default();
         for image in spirv {
-            if let Entry::Vacant(first) = files.portable.entry(ModuleKey::of(image)) {
+            if let Entry::Vacant(first) = files.portable.entry(ModuleKey::for_image(image)) {
                 first.insert(Forms::default().with_spirv(&image.bytes.read()?)?);
             }
         }
@@ -98,7 +98,7 @@ impl Files {
             return Ok(());
         }
         let native = Native { target, kernels, bytes: image.bytes.read()? };
-        self.add_native(&ModuleKey::of(image), native);
+        self.add_native(&ModuleKey::for_image(image), native);
         Ok(())
     }
 
@@ -130,7 +130,7 @@ struct ModuleKey {
 }
 
 impl ModuleKey {
-    fn of(image: &DeviceImage) -> ModuleKey {
+    fn for_image(image: &DeviceImage) -> ModuleKey {
         ModuleKey { variant: image.record.variant.clone(), part: image.record.part.clone() }
     }
 }

@@ -1,4 +1,4 @@
-//! How many results came from where, for `cargo offload cache stats`.
+//! Counters of results by origin (cache, other machines, local compilers), for `cargo offload cache stats`.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;

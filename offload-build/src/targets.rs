@@ -1,4 +1,4 @@
-//! What a list of targets names, and which targets that is: sets and device IDs are resolved by the tools of this machine.
+//! Resolution of a list of targets; sets and device IDs are resolved by the tools of this machine.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -172,8 +172,8 @@ fn by_ip_version(tools: &Tools<'_>, arch: &IntelArch) -> Result<IntelArch> {
         return Ok(arch.clone());
     }
     let ocloc = tools.ocloc()?;
-    let said = tools.help(&ocloc.path, &["ids", arch.name()])?;
-    let found = said.split_whitespace().find_map(|word| match target(&format!("intel:{word}")) {
+    let printed = tools.help(&ocloc.path, &["ids", arch.name()])?;
+    let found = printed.split_whitespace().find_map(|word| match target(&format!("intel:{word}")) {
         Ok(Target::Intel(arch)) if arch.ip_version().is_some() => Some(arch),
         _ => None,
     });
@@ -212,7 +212,8 @@ fn amd_processors(nodes: &Path) -> BTreeSet<String> {
 fn processor(properties: &str) -> Option<String> {
     let line = properties.lines().find_map(|line| line.strip_prefix("gfx_target_version "))?;
     let version: u32 = line.trim().parse().ok().filter(|version| *version != 0)?;
-    let (major, rest) = (version / 10000, version % 10000);
+    let major = version / 10000;
+    let rest = version % 10000;
     Some(format!("gfx{major}{:x}{:x}", rest / 100, rest % 100))
 }
 

@@ -1,4 +1,4 @@
-//! What every step of a build uses, and running tools: the only module that starts processes.
+//! The context of a build step, and execution of tools. No other module starts processes.
 
 mod wait;
 
@@ -86,7 +86,8 @@ impl Context {
         let env = CargoEnv::of_machine(directory, scratch);
         let cache = Cache::open(&env)?;
         let tool_limit = ToolLimit::read(&env)?;
-        let (jobs, tally) = (Jobs::alone(), Tally::default());
+        let jobs = Jobs::alone();
+        let tally = Tally::default();
         Ok(Context { env, cache, jobs, tool_limit, libraries: None, tally })
     }
 }
@@ -171,7 +172,7 @@ impl Context {
     /// As [`Context::run`], with a right to run that is there already.
     pub(crate) fn run_with(&self, token: &Token<'_>, invocation: &Invocation<'_>) -> Result<Output> {
         let finished = self.finish(token, invocation)?;
-        self.successful(&finished, Output::of(&finished), invocation)
+        self.successful(&finished, Output::from_finished(&finished), invocation)
     }
 
     /// As [`Context::run`], for a tool whose standard error is also for programs: `read` takes its part, and leaves what is
@@ -182,7 +183,7 @@ impl Context {
         read: impl FnOnce(&str) -> (T, String),
     ) -> Result<(T, Output)> {
         let finished = self.finish(&self.jobs.token(), invocation)?;
-        let Output { stdout, stderr } = Output::of(&finished);
+        let Output { stdout, stderr } = Output::from_finished(&finished);
         let (value, stderr) = read(&stderr);
         let output = self.successful(&finished, Output { stdout, stderr }, invocation)?;
         Ok((value, output))
@@ -198,12 +199,14 @@ impl Context {
             }
         };
         // ocloc reports on standard output, everything else on standard error.
-        let said = [result.stderr, result.stdout].join("\n");
-        let said = dedup_lines(start(said.trim()));
-        let error = match said.is_empty() {
-            true => Error::new(ended),
-            false if self.tells_all(&finished.end, invocation, &said) => Error::new(said),
-            false => Error::new(said).note(ended),
+        let printed = [result.stderr, result.stdout].join("\n");
+        let printed = dedup_lines(start(printed.trim()));
+        let error = if printed.is_empty() {
+            Error::new(ended)
+        } else if self.names_source_errors(&finished.end, invocation, &printed) {
+            Error::new(printed)
+        } else {
+            Error::new(printed).note(ended)
         };
         let error = error.with_kind(ErrorKind::Tool);
         Err(match finished.end {
@@ -214,21 +217,21 @@ impl Context {
         })
     }
 
-    /// Whether a front end named the lines of sources that are wrong: as of rustc, nobody needs its command then.
-    fn tells_all(&self, end: &End, invocation: &Invocation<'_>, said: &str) -> bool {
-        // Later steps work in directories of their own, on files that nobody wrote.
+    /// Whether a front end named lines of the user's sources. Its command line is of no use then, as rustc's is not.
+    fn names_source_errors(&self, end: &End, invocation: &Invocation<'_>, printed: &str) -> bool {
+        // Later steps run in scratch directories, on generated files.
         let reads_sources = invocation.directory == self.env.manifest_dir;
         let refused = matches!(end, End::Exited(status) if status.code() == Some(1));
         let is_file = |path: &str| self.env.manifest_dir.join(path).is_file();
-        reads_sources && refused && !self.env.is_verbose() && diagnostics::error_files(said).any(is_file)
+        reads_sources && refused && !self.env.is_verbose() && diagnostics::error_files(printed).any(is_file)
     }
 
-    /// What a tool prints, however it ends: ocloc shows its help and fails.
+    /// The output of a tool with any exit code: ocloc prints its help and fails.
     ///
     /// # Errors
     /// If it cannot be started.
-    pub(crate) fn said(&self, invocation: &Invocation<'_>) -> Result<String> {
-        let result = Output::of(&self.finish(&self.jobs.token(), invocation)?);
+    pub(crate) fn run_for_output(&self, invocation: &Invocation<'_>) -> Result<String> {
+        let result = Output::from_finished(&self.finish(&self.jobs.token(), invocation)?);
         Ok([result.stdout, result.stderr].join("\n"))
     }
 
@@ -278,7 +281,7 @@ impl Context {
 }
 
 impl Output {
-    fn of(finished: &Finished) -> Output {
+    fn from_finished(finished: &Finished) -> Output {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_string();
         Output { stdout: text(&finished.stdout), stderr: text(&finished.stderr) }
     }
@@ -310,7 +313,7 @@ fn quoted(arg: &OsStr) -> String {
     }
 }
 
-/// As much of what a tool said as somebody may read: 64 KiB.
+/// The beginning of a tool's output, of a length that can be read: 64 KiB.
 fn start(text: &str) -> &str {
     const MOST: usize = 64 << 10;
     // A character has four bytes at most.

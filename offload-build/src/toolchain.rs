@@ -1,4 +1,4 @@
-//! Finding the compilers: where, in which order, and what to say when there is none.
+//! Discovery of compilers: search order, supported releases, and the error with a remedy for a missing tool.
 
 mod installed;
 mod pocl;
@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use crate::cache::{KeyBuilder, Memo};
 use crate::error::{Error, Result};
 use crate::tool::{Context, Invocation, Tool, file_stamp};
-pub use installed::{Component, Found, Output, Toolchain};
+pub use installed::{Component, Output, ToolLocation, Toolchain};
 use offload_format::variable;
 pub(crate) use pocl::{Pocl, instruction_set};
 pub(crate) use search::Llvm;
@@ -75,7 +75,7 @@ impl<'a> Tools<'a> {
         if major < oldest {
             return Err(Error::new(format!("it is LLVM {major}, too old: {oldest} is the oldest ({first})")));
         }
-        let resource_dir = self.ask(path, &["-print-resource-dir"])?.trim().into();
+        let resource_dir = self.cached_stdout(path, &["-print-resource-dir"])?.trim().into();
         let bin_dir = resolved(path)?.parent().map(Path::to_path_buf).unwrap_or_default();
         Ok(Llvm { clang, resource_dir, bin_dir, major })
     }
@@ -210,8 +210,8 @@ impl<'a> Tools<'a> {
         let Some(program) = candidates.first() else { return Vec::new() };
         let args = ["--query-gpu=compute_cap", "--format=csv,noheader"].map(Into::into).into();
         let invocation = Invocation { program, args, directory: &self.context.env.out_dir, input: None };
-        let said = self.context.run(&invocation).map(|output| output.stdout).unwrap_or_default();
-        said.lines().map(|line| line.trim().replace('.', "")).collect()
+        let printed = self.context.run(&invocation).map(|output| output.stdout).unwrap_or_default();
+        printed.lines().map(|line| line.trim().replace('.', "")).collect()
     }
 
     /// The SPIR-V validator, where it is installed. No image depends on whether it is.
@@ -244,22 +244,22 @@ impl<'a> Tools<'a> {
         // A new file behind the links is a new compiler. The link itself is what runs: lld looks at its own name.
         let file = resolved(path)?;
         self.context.env.depends_on(&file);
-        let version = self.ask(path, &["--version"])?;
+        let version = self.cached_stdout(path, &["--version"])?;
         self.context.env.note_version(&file, &version);
         Ok(Tool { path: path.to_path_buf(), version })
     }
 
-    /// The standard output of a tool, asked once for each state of its file.
-    fn ask(&self, path: &Path, args: &[&str]) -> Result<String> {
-        self.asked(path, args, |invocation| Ok(self.context.run(invocation)?.stdout))
+    /// The standard output of a tool, cached for each state of its file.
+    fn cached_stdout(&self, path: &Path, args: &[&str]) -> Result<String> {
+        self.cached_run(path, args, |invocation| Ok(self.context.run(invocation)?.stdout))
     }
 
-    /// Everything that a tool prints, whatever its exit code; asked once for each state of its file.
+    /// The output of a tool with any exit code, cached for each state of its file.
     pub(crate) fn help(&self, path: &Path, args: &[&str]) -> Result<String> {
-        self.asked(path, args, |invocation| self.context.said(invocation))
+        self.cached_run(path, args, |invocation| self.context.run_for_output(invocation))
     }
 
-    fn asked(
+    fn cached_run(
         &self,
         path: &Path,
         args: &[&str],
@@ -274,9 +274,9 @@ impl<'a> Tools<'a> {
         let args = args.iter().map(Into::into).collect();
         let invocation =
             Invocation { program: path, args, directory: &self.context.env.out_dir, input: None };
-        let said = run(&invocation)?;
-        self.context.cache.put(key, said.as_bytes())?;
-        Ok(said)
+        let printed = run(&invocation)?;
+        self.context.cache.put(key, printed.as_bytes())?;
+        Ok(printed)
     }
 }
 

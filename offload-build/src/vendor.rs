@@ -1,5 +1,5 @@
-//! Images that a package brings along, compiled when it was published: `offload-vendor/MODULE.pack`, and beside it
-//! `MODULE.toml`, which says what they were made of.
+//! Vendored images: `offload-vendor/MODULE.pack`, compiled when the package was published, with a record of its inputs
+//! in `MODULE.toml`.
 //!
 //! An image is used only if every source still has its recorded content and the options are the recorded ones.
 
@@ -56,18 +56,18 @@ impl FromStr for UseVendored {
     }
 }
 
-/// What a package brings along, by module. Each module is looked at once, whatever the number of its variants.
+/// Vendored images of a package by module. Each module is read once, for all of its variants.
 #[derive(Debug, Default)]
 pub(crate) struct VendoredPackage {
-    /// The answer to whoever asks whether to look here at all.
+    /// The policy of the configuration.
     pub(crate) used: UseVendored,
     modules: Mutex<BTreeMap<String, Slot>>,
 }
 
-/// Locked while somebody looks: the variants of a module are compiled at the same time.
+/// Locked during the lookup: the variants of a module are compiled in parallel.
 type Slot = Arc<Mutex<Option<Arc<VendoredModule>>>>;
 
-/// What a package brings along for one module.
+/// The vendored images of one module.
 #[derive(Debug)]
 enum VendoredModule {
     Nothing,
@@ -131,7 +131,8 @@ impl VendoredPackage {
             return Ok(results);
         }
         let vendored = self.variant(context, sources)?;
-        let (mut supplied, mut reason) = (Vec::new(), String::new());
+        let mut supplied = Vec::new();
+        let mut reason = String::new();
         let mut filled = Vec::new();
         for TargetImages { target, images } in results {
             let images = match images {
@@ -149,9 +150,10 @@ impl VendoredPackage {
             };
             filled.push(TargetImages { target, images });
         }
-        // Whoever looks for a difference has to know that these were not built here.
+        // A build whose output differs from another's has to show that these images were not built here.
         if !supplied.is_empty() {
-            let (module, targets) = (&sources.module, supplied.join(", "));
+            let module = &sources.module;
+            let targets = supplied.join(", ");
             context.env.warn(&format!("the images of `{module}` for {targets} were not built here: the package brings them along, and {reason}"));
         }
         Ok(filled)
@@ -292,7 +294,8 @@ fn outdated(env: &CargoEnv, provenance: &Provenance) -> Result<Option<String>> {
 }
 
 fn request(provenance: &Provenance, sources: &Sources) -> Request {
-    let (variant, options) = (sources.variant.to_string(), options::hash(sources));
+    let variant = sources.variant.to_string();
+    let options = options::hash(sources);
     let other = |made: &VendoredImage| made.variant == variant && made.options != options;
     if provenance.images.iter().any(other) { Request::Other } else { Request::AsRecorded }
 }
@@ -306,19 +309,21 @@ fn other_library(provenance: &Provenance, sources: &Sources) -> Option<String> {
     });
     let (made, library) = changed?;
     let [then, now] = [made, library].map(|it| it.version.as_deref().unwrap_or_default());
-    Some(match then == now {
-        true => format!("the device library `{}` of crate {now} has changed since", library.name),
-        false => format!("they have functions of crate {then}, and this build has {now}"),
-    })
+    if then == now {
+        Some(format!("the device library `{}` of crate {now} has changed since", library.name))
+    } else {
+        Some(format!("they have functions of crate {then}, and this build has {now}"))
+    }
 }
 
-/// `error`, with what to do about a pack that somebody has compressed anew.
+/// Adds the hint for a pack that was recompressed with another codec.
 fn unreadable(error: offload_format::Error) -> Error {
     let lacks_feature = matches!(error.kind(), offload_format::ErrorKind::Feature { .. });
     let error = Error::from(error);
-    match lacks_feature {
-        true => error.with_hint("enable the feature `archive` of offload-build below [build-dependencies]"),
-        false => error,
+    if lacks_feature {
+        error.with_hint("enable the feature `archive` of offload-build below [build-dependencies]")
+    } else {
+        error
     }
 }
 
@@ -334,14 +339,14 @@ fn images(cache: &Cache, bytes: &[u8], provenance: &Provenance) -> Result<Vec<De
             (made.target.as_str(), made.variant.as_str(), made.part.as_str())
                 == (image.target_text, image.variant, image.part)
         };
-        // A target of a later release is nobody's wish.
+        // This release cannot request a target of a later one.
         let (Some(made), Ok(target)) = (provenance.images.iter().find(recorded), image.target()) else {
             continue;
         };
         let raw = codec::decode(&pack, &image).map_err(unreadable)?;
         if blake3::hash(&raw).to_hex().as_str() != made.blake3 {
             return Err(Error::new(format!("the image for `{target}` differs from the recorded one"))
-                .with_hint("`cargo offload vendor` makes both files anew"));
+                .with_hint("`cargo offload vendor` writes both files again"));
         }
         let key = KeyBuilder::new("vendored").part(&image.hash.0).finish();
         let bytes = cache.get_or(key, || Ok(raw))?;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use offload_build::progress::{Compile, Done, Event, FromRemote, Place};
+use offload_build::shared::progress::{Compile, CompileOrigin, Done, Event, FromRemote};
 use offload_format::variable;
 
 use crate::cargo::process::Cargo;
@@ -71,7 +71,8 @@ impl State {
             match event {
                 Event::Planned(compile) => drop(self.planned.insert(compile)),
                 Event::Done(ended) if self.done.insert(ended.compile.clone()) => {
-                    let is_elsewhere = matches!(ended.place, Place::Stored | Place::Elsewhere);
+                    let is_elsewhere =
+                        matches!(ended.place, CompileOrigin::Stored | CompileOrigin::Elsewhere);
                     self.elsewhere = self.elsewhere.saturating_add(is_elsewhere.into());
                     done.push((self.done.len(), ended))
                 }
@@ -254,15 +255,15 @@ impl Pieces {
     }
 }
 
-fn named(place: &str) -> Option<Place> {
-    Place::ALL.iter().find(|(name, _)| *name == place).map(|(_, place)| *place)
+fn named(place: &str) -> Option<CompileOrigin> {
+    CompileOrigin::ALL.iter().find(|(name, _)| *name == place).map(|(_, place)| *place)
 }
 
 /// What a line says of it; nothing where it was done here.
-fn where_done(place: Place) -> &'static str {
+fn where_done(place: CompileOrigin) -> &'static str {
     match place {
-        Place::Elsewhere => ", compiled on another machine",
-        Place::Stored => ", stored by another machine",
+        CompileOrigin::Elsewhere => ", compiled on another machine",
+        CompileOrigin::Stored => ", stored by another machine",
         _ => "",
     }
 }
@@ -318,7 +319,7 @@ mod tests {
     fn what_is_written_is_read() {
         let compile = Compile { package: "app".into(), module: "blas".into(), target: "intel:pvc".into() };
         let remote = FromRemote { package: "app".into(), stored: 7, executed: 0 };
-        for (_, place) in Place::ALL {
+        for (_, place) in CompileOrigin::ALL {
             let written = Event::Done(Done { compile: compile.clone(), place });
             assert_eq!(event(&written.to_string()), Some(written));
         }

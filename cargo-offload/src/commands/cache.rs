@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use offload_build::cache::CompileCache;
+use offload_build::shared::cache::CompileCache;
 use serde::Serialize;
 
 use crate::cli::{self, CacheAction};
@@ -96,7 +96,7 @@ struct Verified<'a> {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Cache) -> Result<ExitStatus> {
-    let cache = CompileCache::of(Path::new(".")).map_err(Error::from_build)?;
+    let cache = CompileCache::for_directory(Path::new(".")).map_err(Error::from_build)?;
     match args.action {
         CacheAction::Stats => stats(output, &cache),
         CacheAction::Clean { unused } => clean(output, &cache, unused.map_or(Duration::ZERO, cache::days)),

@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use offload_build::recipe::Recipe;
+use offload_build::shared::recipe::Recipe;
 use offload_format::variable;
 
 use self::folder::Folder;

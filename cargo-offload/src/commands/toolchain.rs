@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use offload_build::toolchain::Toolchain;
+use offload_build::shared::toolchain::Toolchain;
 use serde::Serialize;
 
 use crate::cli::{self, ToolchainAction};

@@ -4,8 +4,8 @@ mod need;
 
 use std::path::Path;
 
+use offload_build::shared::toolchain::{Component, ToolLocation, Toolchain};
 use offload_build::targets::members;
-use offload_build::toolchain::{Component, Found, Toolchain};
 use offload_format::TargetSet;
 
 use self::need::Needs;
@@ -29,7 +29,7 @@ pub(crate) struct Examined {
     /// What it is for.
     pub(crate) purpose: &'static str,
     /// Where it is, or why it cannot be used and how to install it.
-    pub(crate) outcome: std::result::Result<Found, offload_build::Error>,
+    pub(crate) outcome: std::result::Result<ToolLocation, offload_build::Error>,
 }
 
 /// A target, and what it lacks.
@@ -51,7 +51,7 @@ pub(crate) struct Buildable {
 /// If a target is unknown, or there is no place for temporary files. A missing tool is no error.
 pub(crate) fn examine(directory: &Path, targets: &[&str]) -> Result<Examination> {
     let wanted = targets.iter().map(|text| needs(text)).collect::<Result<Vec<_>>>()?;
-    let toolchain = Toolchain::of(directory).map_err(Error::from_build)?;
+    let toolchain = Toolchain::for_directory(directory).map_err(Error::from_build)?;
     let tools: Vec<Examined> =
         need::EXAMINED.into_iter().map(|component| examined(&toolchain, component)).collect();
     let buildable = |(text, needs): (&&str, Needs)| Buildable {
@@ -69,7 +69,7 @@ pub(crate) fn examine(directory: &Path, targets: &[&str]) -> Result<Examination>
 /// # Errors
 /// There is no place for temporary files.
 pub(crate) fn examine_tools(directory: &Path, components: &[Component]) -> Result<Vec<Examined>> {
-    let toolchain = Toolchain::of(directory).map_err(Error::from_build)?;
+    let toolchain = Toolchain::for_directory(directory).map_err(Error::from_build)?;
     Ok(components.iter().map(|component| examined(&toolchain, *component)).collect())
 }
 

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use object::Endianness;
 use object::read::elf::ElfFile64;
 use object::read::{Object, ObjectSymbol};
-use offload_build::toolchain::{Component, Output, Toolchain};
+use offload_build::shared::toolchain::{Component, Output, Toolchain};
 use offload_format::section::RUN_PREFIX;
 
 use crate::error::{Error, Result};
@@ -103,7 +103,7 @@ impl Job {
     fn new(directory: &Path, tool: Component) -> Result<Job> {
         let failed = |error| Error::io("create", Path::new("a temporary directory"), &error);
         let scratch = tempfile::tempdir().map_err(failed)?;
-        let toolchain = Toolchain::of(directory).map_err(from_build)?;
+        let toolchain = Toolchain::for_directory(directory).map_err(from_build)?;
         let program = toolchain.find(tool).map_err(from_build)?.path;
         Ok(Job { toolchain, program, scratch })
     }

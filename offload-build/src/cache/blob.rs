@@ -1,4 +1,4 @@
-//! Blobs: results in the cache, whose bytes are checked when, and only when, somebody reads them.
+//! Blobs: cached results, whose hash is verified when they are read.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};

@@ -1,13 +1,13 @@
-//! The compile cache as programs see it that are no build script: where it is, and what is in it.
+//! Public view of the compile cache: location, limits and entries.
 //!
-//! Nothing here is locked: a build that needs an entry which goes meanwhile makes it anew.
+//! Nothing is locked: a build's lookup of an entry that is removed meanwhile is a miss.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::Cache;
 use super::blob::Blob;
-use super::name::Named;
+use super::name::CachedFile;
 use super::sweep::{self, CacheEntry};
 use crate::env::CargoEnv;
 use crate::error::Error;
@@ -25,7 +25,7 @@ impl CompileCache {
     ///
     /// # Errors
     /// If this user has no directory for caches, or a variable about the cache is not understood.
-    pub fn of(directory: &Path) -> Result<CompileCache, Error> {
+    pub fn for_directory(directory: &Path) -> Result<CompileCache, Error> {
         let (dir, limits) = Cache::place(&CargoEnv::of_machine(directory, directory))?;
         Ok(CompileCache { dir, limit: limits.size })
     }
@@ -67,7 +67,7 @@ impl CacheEntry {
     ///
     /// A damaged entry may be removed by being read.
     pub fn is_sound(&self) -> Option<bool> {
-        let Named::Entry(file) = Named::of(&self.path)? else { return None };
+        let CachedFile::Entry(file) = CachedFile::from_path(&self.path)? else { return None };
         let read = Blob::open(file).map(|blob| blob.copy_to(&mut std::io::sink()));
         Some(matches!(read, Some(Ok(()))))
     }

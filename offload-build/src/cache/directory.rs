@@ -1,5 +1,4 @@
-//! The directory of a release's cache: made or found, and marked as ours. This user alone writes there: who writes into
-//! the cache chooses the images of programs.
+//! The cache directory of a release. Only its owner may write to it: an entry decides which image a program carries.
 
 use std::path::Path;
 
@@ -15,7 +14,7 @@ pub(super) const TAG: &str = "CACHEDIR.TAG";
 pub(super) const TAG_TEXT: &str = "Signature: 8a477f597d28d172789f06886806bc55\n\
     # This directory holds compiled GPU kernels of the crate offload-build. It can be deleted at any time.\n";
 
-/// Makes the directory `dir`, or takes the one that is there if nobody else could have written into it.
+/// Creates the directory `dir`, or opens an existing one if no other user could have written to it.
 ///
 /// # Errors
 /// If it cannot be written, belongs to another user, or others may write to it.

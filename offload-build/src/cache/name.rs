@@ -1,4 +1,4 @@
-//! Which entry of the cache is which: keys, and the names of files.
+//! Keys of the cache, and the file names of its entries.
 
 use std::path::{Path, PathBuf};
 
@@ -86,22 +86,22 @@ pub(super) struct EntryFile {
 
 /// What the name of a file tells.
 #[derive(Debug)]
-pub(super) enum Named {
+pub(super) enum CachedFile {
     Entry(EntryFile),
     /// A pack, which programs read as it is.
     Pack,
 }
 
-impl Named {
+impl CachedFile {
     /// `None` for the name of something else.
-    pub(super) fn of(path: &Path) -> Option<Named> {
+    pub(super) fn from_path(path: &Path) -> Option<CachedFile> {
         let name = path.file_stem()?.to_str()?;
         let key = Key(name.parse().ok()?);
         let extension = path.extension()?.to_str()?;
         let kind = [Kind::Blob, Kind::Dependencies].into_iter().find(|kind| kind.extension() == extension);
         let named = match kind {
-            Some(kind) => Named::Entry(EntryFile { path: path.to_path_buf(), key, kind }),
-            None if extension == "pack" => Named::Pack,
+            Some(kind) => CachedFile::Entry(EntryFile { path: path.to_path_buf(), key, kind }),
+            None if extension == "pack" => CachedFile::Pack,
             None => return None,
         };
         // Another spelling of the digits is not ours.
@@ -118,17 +118,19 @@ mod tests {
         let key = KeyBuilder::new("a").finish();
         for kind in [Kind::Blob, Kind::Dependencies] {
             let path = PathBuf::from(format!("cache/ab/{}.{}", key.name(), kind.extension()));
-            let Some(Named::Entry(entry)) = Named::of(&path) else { panic!("{}", path.display()) };
+            let Some(CachedFile::Entry(entry)) = CachedFile::from_path(&path) else {
+                panic!("{}", path.display())
+            };
             assert_eq!((entry.path, entry.key, entry.kind), (path, key, kind));
         }
         let pack = offload_format::pack::cached_file(Hash128([0xab; 16]));
-        assert!(matches!(Named::of(Path::new(&pack)), Some(Named::Pack)));
+        assert!(matches!(CachedFile::from_path(Path::new(&pack)), Some(CachedFile::Pack)));
     }
 
     #[test]
     fn other_names_are_of_others() {
         let digits = "0123456789abcdef0123456789abcdef";
-        assert!(Named::of(&PathBuf::from(format!("{digits}.blob"))).is_some());
+        assert!(CachedFile::from_path(&PathBuf::from(format!("{digits}.blob"))).is_some());
         for name in [
             digits.to_string(),
             format!("{digits}.txt"),
@@ -137,7 +139,7 @@ mod tests {
             format!("+{}.blob", &digits[1..]),
             ".blob".to_string(),
         ] {
-            assert!(Named::of(Path::new(&name)).is_none(), "{name}");
+            assert!(CachedFile::from_path(Path::new(&name)).is_none(), "{name}");
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Eviction: what was unused for long goes, then the oldest until the rest is within the limits.
+//! Eviction: entries unused for long, then the least recently used until the cache is within its limits.
 //!
-//! Nothing is locked: whoever needs an entry that goes meanwhile misses it and makes it anew. Files that no release
-//! of this crate wrote are left alone.
+//! Nothing is locked: a lookup of an entry that is evicted meanwhile is a miss. Files that no release of this crate wrote
+//! stay.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use offload_format::variable;
 
 use super::directory::{TAG, TAG_TEXT};
-use super::name::{Named, VERSION};
+use super::name::{CachedFile, VERSION};
 use crate::error::{Error, Result};
 use crate::fs::SCRATCH_PREFIX;
 
@@ -54,7 +54,7 @@ pub(super) fn entries(dir: &Path, now: SystemTime) -> Vec<CacheEntry> {
     for shard in list(dir).filter(|(path, data)| data.is_dir() && is_shard(path)).map(|(path, _)| path) {
         for (path, data) in list(&shard).filter(|(_, data)| data.is_file()) {
             let Some(unused) = unused(&data, now) else { continue };
-            if Named::of(&path).is_some() {
+            if CachedFile::from_path(&path).is_some() {
                 entries.push(CacheEntry { unused, path, size: data.len() });
             } else if unused > DAY && has_prefix(&path, SCRATCH_PREFIX) {
                 let _ = fs::remove_file(&path);
@@ -119,15 +119,15 @@ pub(super) struct Limits {
     pub(super) age: Option<Duration>,
 }
 
-/// The variables with which users say others than the usual limits.
+/// The variables that override the default limits.
 pub(super) const LIMITS: [&str; 2] = [variable::CACHE_SIZE, variable::CACHE_AGE];
 
 impl Limits {
-    /// Those that hold unless somebody says others.
+    /// The default limits.
     pub(super) const USUAL: Limits =
         Limits { size: Some(5 << 30), age: Some(Duration::from_secs(90 * DAY.as_secs())) };
 
-    /// What the values of [`LIMITS`] say, and where there is none the usual.
+    /// The limits in the values of [`LIMITS`], completed by the default ones.
     pub(super) fn parse([size, age]: [Option<OsString>; 2]) -> Result<Limits> {
         let [size_name, age_name] = LIMITS;
         let mut limits = Limits::USUAL;

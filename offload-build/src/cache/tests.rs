@@ -1,4 +1,4 @@
-//! Entries that are made once, damaged, removed and used.
+//! Entries of the cache: creation, damage, removal and use.
 
 use std::time::{Duration, SystemTime};
 
@@ -156,7 +156,8 @@ fn what_always_vanishes_is_an_error() {
 #[test]
 fn where_others_take_all_entries_away_a_build_has_a_cache_of_its_own() {
     let (_dir, cache) = cache(UNLIMITED);
-    let (out, shared) = (tempfile::tempdir().unwrap(), cache.dir().to_path_buf());
+    let out = tempfile::tempdir().unwrap();
+    let shared = cache.dir().to_path_buf();
     let content = cache.retry_lost_entries(out.path(), || {
         let blob = cache.put(key("a"), b"made")?;
         if blob.path.starts_with(&shared) {
@@ -222,11 +223,11 @@ fn a_pack_is_written_once_and_seems_older_than_the_build() {
     assert!(path.ends_with(format!("{}/{id}.pack", &id.to_string()[..2])));
     assert!(unused_for(&path) >= BEFORE);
     cache.put_pack(id, 4, |_| panic!("it is there")).unwrap();
-    // A build that uses it after days says so, without making it new.
+    // A use after days updates the file's time, and not its content.
     age(&path, BEFORE + DAY * 3);
     cache.put_pack(id, 4, |_| panic!("it is there")).unwrap();
     assert!((BEFORE..BEFORE + DAY).contains(&unused_for(&path)));
-    // One that was cut is made anew.
+    // A truncated pack is written again.
     std::fs::write(&path, b"pa").unwrap();
     cache.put_pack(id, 4, |out| out.write_all(b"pack")).unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), b"pack");

@@ -1,4 +1,4 @@
-//! What threads of one build share: who makes a result, and results that were made.
+//! In-process deduplication: a lock for each key, and a memo of results.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -61,7 +61,7 @@ impl Drop for KeyLock<'_> {
     }
 }
 
-/// Results by key. Errors are not kept: whoever asks again looks again.
+/// Results by key. Errors are not kept: the next lookup repeats the work.
 #[derive(Debug)]
 pub(crate) struct Memo<K, V>(Mutex<BTreeMap<K, V>>);
 
@@ -101,7 +101,9 @@ mod tests {
 
     #[test]
     fn one_at_a_time_for_each_key() {
-        let (locks, inside, most) = (KeyLocks::default(), AtomicU32::new(0), AtomicU32::new(0));
+        let locks = KeyLocks::default();
+        let inside = AtomicU32::new(0);
+        let most = AtomicU32::new(0);
         let key = KeyBuilder::new("x").finish();
         std::thread::scope(|scope| {
             for _ in 0..8 {

@@ -1,4 +1,4 @@
-//! Ready-made files: each is read once, one at a time, because all targets ask for all of them and they may be large.
+//! Ready-made files, each read once and one at a time: all targets use all of them, and they may be large.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,4 +1,5 @@
-//! Front ends: what they are given for each language; running one once for each state of the files that it reads, which only its dependency file tells.
+//! Front ends: their flags for each language, and cached execution under the dependencies that only the dependency
+//! file of a run lists.
 
 pub(super) mod dependencies;
 pub(super) mod lookups;
@@ -19,7 +20,7 @@ use crate::compile::advice::gaps;
 use crate::compile::advice::headers;
 use crate::compile::advice::host_code;
 use crate::compile::session::{FrontEndResult, Session};
-use crate::compile::steps::action::{Arg, Made, args_key, output_of, said_key, texts};
+use crate::compile::steps::action::{Arg, Made, args_key, output_of, printed_key, texts};
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::module::{Language, Sources};
@@ -32,7 +33,7 @@ use crate::tool::Invocation;
 pub(super) struct Run {
     pub(super) content: Vec<u8>,
     pub(super) dependencies: Dependencies,
-    pub(super) said: String,
+    pub(super) printed: String,
 }
 
 impl Session<'_> {
@@ -40,14 +41,14 @@ impl Session<'_> {
     pub(super) fn front_end(&self, action: &FrontEnd<'_>) -> Result<Blob> {
         let done = self.front_end_result(action)?;
         if !self.is_of_other_package() {
-            self.env().warn(&done.said);
+            self.env().warn(&done.printed);
         }
         Ok(done.output)
     }
 
     /// As [`Session::front_end`], with everything that the compiler printed, also when it ran in an earlier build.
-    pub(super) fn front_end_said(&self, action: &FrontEnd<'_>) -> Result<(Blob, String)> {
-        self.front_end_result(action).map(|done| (done.output, done.said))
+    pub(super) fn front_end_with_output(&self, action: &FrontEnd<'_>) -> Result<(Blob, String)> {
+        self.front_end_result(action).map(|done| (done.output, done.printed))
     }
 
     /// As [`Session::front_end`], with all that is known of the run.
@@ -77,9 +78,9 @@ impl Session<'_> {
         }
         let MadeFrontEnd { made, dependencies } = self.make_front_end(action)?;
         let result = self.remember(key, &known, &made, &dependencies)?;
-        self.cache().put(said_key(result), made.said.as_bytes())?;
+        self.cache().put(printed_key(result), made.printed.as_bytes())?;
         let read = dependencies.paths();
-        Ok(FrontEndResult { output: self.cache().put(result, &made.content)?, said: made.said, read })
+        Ok(FrontEndResult { output: self.cache().put(result, &made.content)?, printed: made.printed, read })
     }
 
     /// The result that another machine has stored, or one made here.
@@ -93,9 +94,9 @@ impl Session<'_> {
         let found = match self.in_parts(action) {
             Some(found) => found,
             None => {
-                let Run { content, dependencies, said } = self.run_settled(action)?;
+                let Run { content, dependencies, printed } = self.run_settled(action)?;
                 self.count(Origin::Here);
-                MadeFrontEnd { made: Made { content, said }, dependencies }
+                MadeFrontEnd { made: Made { content, printed }, dependencies }
             }
         };
         if let Some(shared) = shared {
@@ -111,16 +112,16 @@ impl Session<'_> {
             let dependencies = self.unchanged(action, dependencies)?;
             let result = result_key(key, text);
             let output = self.cache().get(result)?;
-            let said = self.cache().get_text(said_key(result))?;
+            let printed = self.cache().get_text(printed_key(result))?;
             self.depend(&dependencies);
-            Some(FrontEndResult { output, said, read: dependencies.paths() })
+            Some(FrontEndResult { output, printed, read: dependencies.paths() })
         })
     }
 
     /// Runs a front end, again if a file that it read was written meanwhile: what is recorded would be the content
     /// after the edit, and the output that of before.
     pub(super) fn run_settled(&self, action: &FrontEnd<'_>) -> Result<Run> {
-        /// Somebody who writes all the time is not waited for.
+        /// Limits the wait for a file that is written continuously.
         const ATTEMPTS: usize = 4;
         /// Clocks of file systems lag behind by a tick of the kernel.
         const TICK: Duration = Duration::from_millis(10);
@@ -144,7 +145,8 @@ impl Session<'_> {
 
     fn run_front_end(&self, action: &FrontEnd<'_>) -> Result<Run> {
         let scratch = fs::scratch(self.cache().dir())?;
-        let (output, deps) = (scratch.path().join("out"), scratch.path().join("deps"));
+        let output = scratch.path().join("out");
+        let deps = scratch.path().join("deps");
         let written = |arg: &Arg| match arg {
             Arg::InputFile(ending) => Some(scratch.path().join(format!("in{ending}"))),
             _ => None,
@@ -179,7 +181,7 @@ impl Session<'_> {
         let read = prerequisites(&fs::read_text(&deps)?).into_iter().filter(|path| !ours(path));
         let hashed = |path: PathBuf| ReadFile { hash: self.content_hash(&path).unwrap_or_default(), path };
         let dependencies = self.with_lookups(action, read.map(hashed).collect(), search);
-        Ok(Run { content, dependencies, said: printed.stderr })
+        Ok(Run { content, dependencies, printed: printed.stderr })
     }
 
     /// Records what a front end depends on, newest first, and returns the key of its result.

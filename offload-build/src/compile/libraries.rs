@@ -1,4 +1,4 @@
-//! A device library by itself: whether it compiles, and why it lacks what an importer calls.
+//! Checks of a device library by itself, and the reasons why it lacks a function that an importer calls.
 
 use offload_format::Target;
 
@@ -12,7 +12,7 @@ use crate::library;
 use crate::module::Library;
 use crate::signature::plain_name;
 
-/// Compiles the library whose session this is for `target`, as if somebody called all of it.
+/// Compiles the library of this session for `target`, as if a module called all of its functions.
 ///
 /// # Errors
 /// If a source does not compile, or the headers name no function.
@@ -26,13 +26,10 @@ pub(super) fn check_alone(session: &Session<'_>, library: &Library, target: &Tar
         let error =
             format!("no header in `{}` names a function of the device library", library.include.display());
         let vendor = library.sources.files.iter().any(|file| !file.language.is_portable());
-        let hint = match vendor {
-            true => {
-                "declare in a header what importers may call, with `__device__`, there and where it is defined; `static` functions and kernels are not exported"
-            }
-            false => {
-                "declare in a header what importers may call; `static` functions and kernels are not exported"
-            }
+        let hint = if vendor {
+            "declare in a header what importers may call, with `__device__`, there and where it is defined; `static` functions and kernels are not exported"
+        } else {
+            "declare in a header what importers may call; `static` functions and kernels are not exported"
         };
         return Err(Error::new(error).with_hint(hint));
     }
@@ -44,7 +41,7 @@ fn is_mangled(symbol: &str) -> bool {
     symbol.starts_with("_Z")
 }
 
-/// What is said where no imported library has the function `name`, which an image lacks.
+/// Text and hint for a function that no imported library defines.
 pub(super) struct Lacking {
     pub(super) text: String,
     pub(super) hint: String,
@@ -59,17 +56,17 @@ pub(super) fn lacking(session: &Session<'_>, name: &str, target: &Target) -> Res
     let symbol = Interface::of(&own).declared.into_keys().find(|symbol| plain_name(symbol) == name);
     let symbol = symbol.unwrap_or(&name);
     for library in &libraries {
-        let text = llvm::library(&session.of(library), target)?.read_text()?;
+        let text = llvm::library(&session.for_library(library), target)?.read_text()?;
         let interface = Interface::of(&text);
         let other = interface.defined.iter().find(|(symbol, _)| plain_name(symbol) == name);
         if let Some((found, signature)) = other {
             if !library::words(library)?.contains(&name) {
                 return Ok(Some(own_function(library)));
             }
-            return Ok(Some(match is_mangled(found) == is_mangled(symbol) {
-                true => other_types(library, signature),
-                false => other_name(library, found, symbol),
-            }));
+            if is_mangled(found) == is_mangled(symbol) {
+                return Ok(Some(other_types(library, signature)));
+            }
+            return Ok(Some(other_name(library, found, symbol)));
         }
     }
     let named =

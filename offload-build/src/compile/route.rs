@@ -1,4 +1,4 @@
-//! Who compiles a module, and for which targets its languages can be compiled.
+//! Selection of the compiler of a module, and of the targets that its languages support.
 
 use offload_format::Target;
 
@@ -93,12 +93,12 @@ pub(super) fn served(session: &Session<'_>, targets: &[WantedTarget]) -> Result<
             }
         }
     }
-    match served.targets.is_empty() {
-        true => {
-            Err(library_without(session, targets).unwrap_or_else(|| nothing_fits(sources, family, targets)))
-        }
-        false => Ok(served),
+    if served.targets.is_empty() {
+        return Err(
+            library_without(session, targets).unwrap_or_else(|| nothing_fits(sources, family, targets))
+        );
     }
+    Ok(served)
 }
 
 /// What keeps a module from being compiled for a target.
@@ -112,9 +112,12 @@ pub(super) struct Unserved<'a> {
 pub(super) fn unserved<'a>(sources: &'a Sources, target: &Target) -> Option<Unserved<'a>> {
     let files = &sources.files;
     let sycl = sources.options.compiler == Some(Compiler::Icpx);
-    let serves = |file: &SourceFile| match sycl {
-        true => matches!(target, Target::Spirv64(_) | Target::Intel(_)),
-        false => file.language.serves(target),
+    let serves = |file: &SourceFile| {
+        if sycl {
+            matches!(target, Target::Spirv64(_) | Target::Intel(_))
+        } else {
+            file.language.serves(target)
+        }
     };
     match module::family(files) {
         Ok(LanguageFamily::ReadyMade) if files.iter().any(serves) => None,

@@ -1,4 +1,5 @@
-//! What compiling needs: what all modules of a build script share, the module at hand, and what of it becomes an image.
+//! The state of a compilation: parts that all modules of a build script share, the current module, and the units that
+//! become images.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,29 +22,29 @@ use crate::tool::Context;
 use crate::toolchain::Tools;
 use crate::vendor::{UseVendored, VendoredPackage};
 
-/// Everything that modules share.
+/// State that all modules of a build script share.
 #[derive(Debug)]
 pub(crate) struct Shared<'a> {
     pub(super) tools: &'a Tools<'a>,
-    /// Where somebody watches.
+    /// The progress file, if there is one.
     pub(super) progress: Option<Progress>,
     pub(super) vendored: VendoredPackage,
-    /// Other machines, if there are any.
+    /// The service that lends other machines, if one is configured.
     pub(super) remote: Option<&'a Remote>,
-    /// The front ends that this build has run or found: targets that share one see the same files, whoever edits them
-    /// meanwhile, and look at them once.
+    /// Results of front ends in this build: targets that share one see the same files, even if they are edited meanwhile,
+    /// and read them once.
     pub(super) front_ends: Memo<Key, FrontEndResult>,
     pub(super) files: ReadyFiles,
     /// Where this build has written or compared the headers of ours.
     pub(super) own_headers: Mutex<Option<PathBuf>>,
 }
 
-/// What is known of a front end's run, also of one in an earlier build.
+/// The result of a front end, from this build or an earlier one.
 #[derive(Clone, Debug)]
 pub(super) struct FrontEndResult {
     pub(super) output: Blob,
     /// What the compiler printed.
-    pub(super) said: String,
+    pub(super) printed: String,
     /// The files that it read, as it named them.
     pub(super) read: Vec<PathBuf>,
 }
@@ -64,7 +65,7 @@ impl<'a> Shared<'a> {
         vendored.used = used;
         Shared {
             tools,
-            progress: Progress::of(env),
+            progress: Progress::from_env(env),
             vendored,
             remote,
             front_ends: Memo::default(),
@@ -113,7 +114,7 @@ impl<'a> Session<'a> {
     }
 
     /// The compilation of a library that the module imports.
-    pub(super) fn of(&self, library: &'a Library) -> Session<'a> {
+    pub(super) fn for_library(&self, library: &'a Library) -> Session<'a> {
         Session { sources: &library.sources, ..*self }
     }
 

@@ -1,4 +1,4 @@
-//! Functions that images leave undefined: told once, with who calls them, where, and for which targets.
+//! Undefined functions in images: one error for all targets, with the caller and its location.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ pub(super) struct Undefined {
 }
 
 /// What required targets of `results` lack, if all else of them is right; the first function of several.
-pub(super) fn of(session: &Session<'_>, results: &[TargetImages]) -> Option<Undefined> {
+pub(super) fn find(session: &Session<'_>, results: &[TargetImages]) -> Option<Undefined> {
     let required = results.iter().filter(|result| result.target.presence == Presence::Required);
     let failed = required.filter_map(|result| Some((result.images.as_ref().err()?, &result.target)));
     let (mut lacking, mut first) = (BTreeMap::<&str, Vec<WantedTarget>>::new(), None);

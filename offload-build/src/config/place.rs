@@ -1,7 +1,7 @@
-//! Where `offload.toml` is, however cargo was started.
+//! Discovery of `offload.toml`, for each way of starting cargo.
 //!
-//! Cargo does not tell a build script for which workspace it runs. The target directory usually lies in it, beside a
-//! Cargo.lock that lists the package; a package that nobody has fetched lies in a workspace itself.
+//! A build script cannot ask cargo for the workspace. The target directory usually lies in it, beside a Cargo.lock that
+//! lists the package; a package that was not fetched from a registry lies in a workspace itself.
 
 use std::path::{Path, PathBuf};
 
@@ -44,7 +44,7 @@ enum Workspace {
 }
 
 impl Clues {
-    /// Nothing where the workspace cannot be told.
+    /// `None` if the workspace is not known.
     ///
     /// # Errors
     /// A file that may be meant would be ignored.

@@ -1,4 +1,4 @@
-//! What the settings mean, and which mistakes are told.
+//! Parsing of settings, and errors of wrong ones.
 
 use std::collections::BTreeSet;
 

@@ -16,7 +16,8 @@ use crate::packing::Pack;
 /// Assembles note, descriptor and pack into `lib{archive}.a`.
 pub(super) fn assemble(env: &CargoEnv, names: &Names, pack: &Pack) -> Result<()> {
     let scratch = fs::scratch(&env.out_dir)?;
-    let (pack_path, source) = (scratch.path().join("images.pack"), scratch.path().join("images.S"));
+    let pack_path = scratch.path().join("images.pack");
+    let source = scratch.path().join("images.S");
     fs::publish(&pack_path, |out| pack.write_to(out))?;
     let pack_name = pack_path.to_str().filter(|path| !path.contains(['"', '\\', '\n']));
     let pack_name = pack_name

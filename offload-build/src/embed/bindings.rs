@@ -1,4 +1,4 @@
-//! The Rust that `offload_rt::include_kernels!` includes.
+//! The generated Rust that `offload_rt::include_kernels!` includes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -40,7 +40,8 @@ impl Bindings<'_> {
     }
 
     fn content(&self) -> String {
-        let (module, mut text) = (self.module, String::new());
+        let module = self.module;
+        let mut text = String::new();
         // Writing to a String does not fail.
         let _ = match self.anchor {
             Anchor::Symbol(symbol) => {
@@ -62,8 +63,9 @@ impl Bindings<'_> {
             return String::new();
         }
         let field = |(name, default): (&String, &SpecValue)| {
-            let about = format!("`{} {name}`, {default} unless said.", default.type_name());
-            let (field, rust) = (signature::identifier(name), rust_type(*default));
+            let about = format!("`{} {name}`; the default is {default}.", default.type_name());
+            let field = signature::identifier(name);
+            let rust = rust_type(*default);
             format!("        #[doc = {about:?}]\n        {field}[{name:?}]: {rust} = {default};\n")
         };
         let fields: String = self.spec.iter().map(field).collect();
@@ -73,7 +75,8 @@ impl Bindings<'_> {
     /// What makes the struct with its methods.
     fn typed_kernels(&self) -> String {
         let entries: Vec<String> = self.methods.iter().map(|method| format!("{:?}", method.entry)).collect();
-        let (mut typed, mut untyped) = (String::new(), String::new());
+        let mut typed = String::new();
+        let mut untyped = String::new();
         for (index, method) in self.methods.iter().enumerate() {
             match &method.shape {
                 Shape::Typed(parameters) => {
@@ -95,7 +98,7 @@ impl Bindings<'_> {
 
     /// Documentation: which kernel, where, with which arguments.
     fn about(&self, method: &Method, untyped: Option<&str>) -> String {
-        let place = match self.places.of(&method.entry) {
+        let place = match self.places.location(&method.entry) {
             place if place.is_empty() => String::new(),
             place => format!(" ({place})"),
         };
@@ -174,7 +177,8 @@ mod tests {
         };
         let declared = signature::read_declared(&data, &sources);
         let methods = signature::methods(&[signature::declared(&declared)]);
-        let (anchor, places) = (Anchor::Symbol("a".into()), Places::new(&sources, &declared));
+        let anchor = Anchor::Symbol("a".into());
+        let places = Places::new(&sources, &declared);
         let spec: [(&str, SpecValue); 4] =
             [("FAR", (-5i64).into()), ("TILE", 16.into()), ("scale", 1e-7f32.into()), ("type", false.into())];
         let spec = spec.map(|(name, default)| (name.to_string(), default)).into();

@@ -1,4 +1,4 @@
-//! Where things are on this machine, by variables: tools, what users installed, and the compile cache.
+//! Locations on this machine that variables name: tools, installed packages and the compile cache.
 
 use std::env;
 use std::path::{Path, PathBuf};

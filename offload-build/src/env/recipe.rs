@@ -1,4 +1,4 @@
-//! How cargo has run this build script, so that `cargo offload dev` can run it again.
+//! The invocation of this build script by cargo, recorded so that `cargo offload dev` can repeat it.
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -1,15 +1,15 @@
-//! Who runs this build script.
+//! The runner of this build script: cargo, or another build system.
 
 use std::env;
 use std::path::PathBuf;
 
 use offload_format::variable;
 
-/// Who runs this build script.
+/// The program that runs this build script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Runner {
-    /// Cargo, itself or through a wrapper. It keeps `OUT_DIR` for the next run, and runs the script again when something
-    /// that it was told of changes.
+    /// Cargo, itself or through a wrapper. It keeps `OUT_DIR` for the next run, and runs the script again when a declared
+    /// input changes.
     Cargo,
     /// Another build system, as Bazel's `rules_rust`. All that is in `OUT_DIR` is output to it: links lead nowhere else, and
     /// two runs leave the same bytes.

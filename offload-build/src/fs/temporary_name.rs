@@ -1,4 +1,4 @@
-//! Names of files that are not finished: nothing else has them, and they tell who made them for what.
+//! Unique names of unfinished files, which identify the process that writes them.
 
 use std::collections::hash_map::RandomState;
 use std::ffi::OsString;
@@ -99,7 +99,7 @@ fn is_number(digits: &str) -> bool {
     digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// What cannot be removed is in nobody's way: nothing else has its name.
+/// A file that cannot be removed does no harm: its name is unique.
 pub(super) fn remove(path: &Path) {
     let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }

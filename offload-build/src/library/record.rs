@@ -1,4 +1,4 @@
-//! The record of an exported library, in the `OUT_DIR` of its package: where its sources are, and how they are compiled.
+//! The record of an exported library in the `OUT_DIR` of its package: its sources and its compiler flags.
 //!
 //! It is for other build scripts of the same build on the same machine, and no part of any program.
 
@@ -71,7 +71,8 @@ impl Record {
     pub(super) fn read(text: &str, path: &Path) -> Result<Record> {
         settings::read(text, |table| {
             let text = |key| table.required(key)?.string();
-            let (package, package_version) = (text("package")?, text("package-version")?);
+            let package = text("package")?;
+            let package_version = text("package-version")?;
             let library = text("library")?;
             if table.required("version")?.number::<u32>()? > VERSION {
                 return Err(later(&library, &package, &package_version));

@@ -1,4 +1,5 @@
-//! Specialisation constants as a build script or the configuration declares them, and as compilers see them.
+//! Specialisation constants, from their declaration in build.rs or the configuration to the definitions that compilers
+//! get.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -101,7 +102,8 @@ pub(crate) fn definitions(
     boolean: &'static str,
 ) -> impl Iterator<Item = String> {
     constants.iter().zip(0u32..).map(move |(constant, id)| {
-        let (name, literal) = (&constant.name, literal(constant.default));
+        let name = &constant.name;
+        let literal = literal(constant.default);
         match form {
             SpecForm::Literal => format!("-D{name}={literal}"),
             SpecForm::Spirv => {
@@ -119,7 +121,8 @@ pub(crate) fn definitions(
 /// Lines that define the macros of `constants` in OpenCL C that a driver compiles, with bits that it may be given.
 pub(crate) fn opencl_c(constants: &[SpecConstant]) -> String {
     let lines = |constant: &SpecConstant| {
-        let (name, default) = (&constant.name, constant.default);
+        let name = &constant.name;
+        let default = constant.default;
         let bits = SpecConstant::bits_macro(name);
         let value = match default {
             SpecValue::Bool(_) => format!("((bool)({bits} != 0))"),

@@ -1,4 +1,4 @@
-//! What the settings file can say of a module, and what becomes of it.
+//! Options of modules in the settings file.
 
 use super::*;
 

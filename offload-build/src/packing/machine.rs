@@ -1,5 +1,5 @@
-//! Every image that is packed is for its target, as far as the image itself tells: an entry of the cache that names the
-//! right key may hold another's bytes all the same.
+//! Verification that each packed image is for its target, as far as the image itself records that. A cache entry under
+//! the right key may still hold the bytes of another.
 
 use offload_format::packer::{MAX_LEVEL, MAX_WHOLE, Pool, image_buffer};
 use offload_images::machine;
@@ -14,7 +14,7 @@ use crate::tool::Context;
 /// That these images are for these targets is kept in the cache, so that an unchanged build reads none.
 ///
 /// # Errors
-/// If one is for another machine. The first time that is an entry of the cache that is made anew.
+/// If one is for another machine. At the first attempt that is a lost entry of the cache.
 pub(super) fn check(context: &Context, images: &[DeviceImage]) -> Result<()> {
     let key = key(images);
     if context.cache.get(key).is_some() {
@@ -23,7 +23,7 @@ pub(super) fn check(context: &Context, images: &[DeviceImage]) -> Result<()> {
     // Half of what packing may hold: nothing is won by more, and a build script that packs nothing stays small.
     let held = |image: &DeviceImage| image.bytes.size.saturating_mul(2);
     let small: Vec<&DeviceImage> = images.iter().filter(|image| image.bytes.size <= MAX_WHOLE).collect();
-    // All are looked at, whatever is found: of entries that were exchanged, both are made anew.
+    // No early exit: of two exchanged entries both have to be removed.
     let checked = Pool::new(&context.jobs).map(
         &small,
         |image| held(image),

@@ -1,4 +1,4 @@
-//! Packing through a cache: what is kept, what is made, how much memory it takes.
+//! Packing through the cache: hits, misses and memory.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -103,9 +103,10 @@ fn every_effort_reads_back() {
 fn entries(dir: &Path) -> BTreeMap<PathBuf, SystemTime> {
     let mut found = BTreeMap::new();
     for path in crate::fs::list(dir).unwrap() {
-        match path.is_dir() {
-            true => found.extend(entries(&path)),
-            false => drop(found.insert(path.clone(), path.metadata().unwrap().modified().unwrap())),
+        if path.is_dir() {
+            found.extend(entries(&path));
+        } else {
+            found.insert(path.clone(), path.metadata().unwrap().modified().unwrap());
         }
     }
     found
@@ -174,7 +175,8 @@ fn an_image_above_all_windows_is_streamed() {
 fn near_duplicates_above_all_windows_are_patches() {
     let (_dir, context) = context();
     let image = noise(1, 1 << 20).repeat(33);
-    let (mut near_duplicate, mut relative) = (image.clone(), image.clone());
+    let mut near_duplicate = image.clone();
+    let mut relative = image.clone();
     near_duplicate[48] ^= 1;
     // A fiftieth in runs, one of them across two pieces.
     relative.chunks_mut(10_000).for_each(|part| part[..200].copy_from_slice(&noise(2, 200)));
@@ -194,7 +196,7 @@ fn near_duplicates_above_all_windows_are_patches() {
 const SM_80: &[u8] = include_bytes!("../../../tests/data/device-12.9-sm_80.cubin");
 const SM_90A: &[u8] = include_bytes!("../../../tests/data/device-12.9-sm_90a.cubin");
 
-/// The images of both cubins, made anew where the cache lacks them, with how many were made.
+/// The images of both cubins, written on a miss, and the number of misses.
 fn two_cubins(context: &Context) -> Result<(Vec<u8>, usize)> {
     let made = std::cell::Cell::new(0);
     let bytes = context.cache.retry_lost_entries(&context.env.out_dir, || {
@@ -237,6 +239,6 @@ fn an_image_that_is_always_for_another_target_is_an_error() {
         Packer { context: &context, settings: FAST, remote: None }
             .pack(PackBuilder::new("p", "1.0.0"), vec![DeviceImage { record, bytes }])
     });
-    let said = error.unwrap_err().to_string();
-    assert_eq!(said, "kernel module `m`, target `cubin:sm_90a`: the image is for cubin:sm_80");
+    let printed = error.unwrap_err().to_string();
+    assert_eq!(printed, "kernel module `m`, target `cubin:sm_90a`: the image is for cubin:sm_80");
 }

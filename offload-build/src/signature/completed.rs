@@ -1,5 +1,4 @@
-//! Types for kernels of which a compiler has told the names and the sizes of arguments alone, from the declarations in
-//! the source.
+//! Argument types from declarations in the source, for kernels whose records have names and sizes alone.
 
 use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
 
@@ -33,9 +32,9 @@ fn is_typed(kernel: &KernelInfo) -> bool {
 
 /// The arguments with which `kernel` is declared, if there is no doubt.
 fn declaration<'a>(kernel: &KernelInfo, declared: &'a [KernelInfo]) -> Option<&'a [ArgInfo]> {
-    let name = KernelName::of(&kernel.name);
+    let name = KernelName::parse(&kernel.name);
     let fitting = |other: &&KernelInfo| {
-        KernelName::of(&other.name).base == name.base
+        KernelName::parse(&other.name).base == name.base
             && match (&kernel.args, &other.args) {
                 (Some(args), Some(others)) => {
                     args.len() == others.len() && args.iter().zip(others).all(|(arg, other)| fits(arg, other))
@@ -45,20 +44,20 @@ fn declaration<'a>(kernel: &KernelInfo, declared: &'a [KernelInfo]) -> Option<&'
     };
     let fitting: Vec<&KernelInfo> = declared.iter().filter(fitting).collect();
     let exact: Vec<&KernelInfo> =
-        fitting.iter().copied().filter(|other| KernelName::of(&other.name) == name).collect();
+        fitting.iter().copied().filter(|other| KernelName::parse(&other.name) == name).collect();
     match (fitting.as_slice(), exact.as_slice()) {
         ([only], _) | (_, [only]) => only.args.as_deref(),
         _ => None,
     }
 }
 
-/// Whether an argument that a compiler has told of may be declared as `declared`.
-fn fits(told: &ArgInfo, declared: &ArgInfo) -> bool {
+/// Whether a recorded argument may be declared as `declared`.
+fn fits(recorded: &ArgInfo, declared: &ArgInfo) -> bool {
     let pointer = matches!(declared.kind, ArgKind::Global | ArgKind::Constant | ArgKind::Local);
-    match told.kind {
+    match recorded.kind {
         ArgKind::Value if pointer => false,
-        ArgKind::Value => match (told.size, parameter::size(&declared.base_type)) {
-            (Some(told), Some(declared)) => told == declared,
+        ArgKind::Value => match (recorded.size, parameter::size(&declared.base_type)) {
+            (Some(recorded), Some(declared)) => recorded == declared,
             _ => true,
         },
         ArgKind::Global | ArgKind::Constant | ArgKind::Local => pointer,
@@ -92,13 +91,13 @@ mod tests {
             kernel("axpy<double>", vec![declared(ArgKind::Value, "double")]),
             kernel("axpy<float>", vec![declared(ArgKind::Value, "float")]),
         ];
-        let told = vec![
+        let recorded = vec![
             kernel("_Z5scalePff", vec![ArgInfo::new(ArgKind::Unknown(u16::MAX)), value(4)]),
             kernel("_Z4axpyIfEvT_", vec![value(4)]),
             kernel("other", vec![value(4)]),
             kernel("scale", vec![value(4), value(4)]),
         ];
-        let completed = completed(told, &source);
+        let completed = completed(recorded, &source);
         let types = |at: usize| -> Vec<&str> {
             completed[at].args.iter().flatten().map(|arg| arg.base_type.as_str()).collect()
         };

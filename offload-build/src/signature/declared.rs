@@ -1,4 +1,4 @@
-//! The kernels that sources declare, found without a compiler: for builds that run none.
+//! A parser of kernel declarations that needs no compiler, for builds that run none.
 //!
 //! Known are macros without parameters and typedefs. A kernel whose declaration a macro with parameters makes is not
 //! found; nothing is preprocessed, so that of two definitions under `#if` the first counts.
@@ -203,7 +203,8 @@ impl Parser<'_> {
 
     /// What stands between two brackets, cut at its commas.
     fn list(&self, open: usize, close: usize) -> Vec<Vec<&str>> {
-        let (mut depth, mut parts) = (0usize, vec![Vec::new()]);
+        let mut depth = 0usize;
+        let mut parts = vec![Vec::new()];
         for token in self.tokens.iter().take(close).skip(open.saturating_add(1)) {
             match token.text.as_str() {
                 "(" | "[" | "<" => depth = depth.saturating_add(1),
@@ -228,7 +229,7 @@ impl Parser<'_> {
 
     fn argument(&self, words: &[&str]) -> ArgInfo {
         let resolved = self.resolved(words);
-        let Words { type_words, name, stars, is_const, space } = Words::of(&resolved);
+        let Words { type_words, name, stars, is_const, space } = Words::parse(&resolved);
         let base = types::name(&type_words, self.language);
         let kind = match (stars, base.as_str()) {
             (0, "sampler_t") => ArgKind::Sampler,

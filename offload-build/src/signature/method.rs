@@ -37,7 +37,8 @@ pub(crate) struct NamedParameter {
 
 /// The methods for the kernels of `variants`, one list for each variant, in the order of the source.
 pub(crate) fn methods(variants: &[Vec<KernelInfo>]) -> Vec<Method> {
-    let (mut entries, mut names) = (BTreeSet::new(), BTreeSet::new());
+    let mut entries = BTreeSet::new();
+    let mut names = BTreeSet::new();
     let mut methods = Vec::new();
     for kernel in variants.iter().flatten() {
         if !entries.insert(kernel.name.as_str()) {
@@ -47,7 +48,7 @@ pub(crate) fn methods(variants: &[Vec<KernelInfo>]) -> Vec<Method> {
             variants.iter().flatten().filter(|other| other.name == kernel.name).collect();
         methods.push(Method {
             entry: kernel.name.clone(),
-            name: unused(KernelName::of(&kernel.name).method(), &mut names),
+            name: unused(KernelName::parse(&kernel.name).method(), &mut names),
             source_args: kernel.args.iter().flatten().map(written).collect(),
             shape: match parameters(&same) {
                 Ok(parameters) => Shape::Typed(parameters),
@@ -90,7 +91,7 @@ fn parameters(variants: &[&KernelInfo]) -> Result<Vec<NamedParameter>, String> {
 
 fn named(index: usize, arg: &ArgInfo) -> Result<NamedParameter, String> {
     let name = if arg.name.is_empty() { format!("arg{index}") } else { identifier(&arg.name) };
-    match parameter::of(arg) {
+    match parameter::for_argument(arg) {
         Ok(parameter) => Ok(NamedParameter { name, parameter }),
         Err(reason) => Err(format!("its argument {index}, `{name}`, {reason}")),
     }
@@ -117,7 +118,7 @@ fn written(arg: &ArgInfo) -> String {
     };
     let type_name = match (arg.base_type.as_str(), arg.type_name.as_str()) {
         ("", "") => "?",
-        ("", told) => told,
+        ("", type_name) => type_name,
         (base, _) => base.trim_start_matches("struct "),
     };
     let star = if space.is_empty() || arg.base_type.is_empty() { "" } else { "*" };
@@ -155,7 +156,8 @@ mod tests {
 
     #[test]
     fn variants_share_a_method() {
-        let (float, int) = ([(ArgKind::Value, "float")], [(ArgKind::Value, "int")]);
+        let float = [(ArgKind::Value, "float")];
+        let int = [(ArgKind::Value, "int")];
         let all = methods(&[vec![kernel("k", &float)], vec![kernel("k", &int), kernel("more", &int)]]);
         assert_eq!(all.len(), 2);
         assert_eq!((types(&all[0]), types(&all[1])), (vec!["T".to_string()], vec!["i32".to_string()]));

@@ -9,7 +9,7 @@ pub(super) struct KernelName {
 
 impl KernelName {
     /// Of an entry point: `saxpy`, `_Z4axpyIfEvPT_`, or `axpy<float>` as declarations are listed.
-    pub(super) fn of(entry: &str) -> KernelName {
+    pub(super) fn parse(entry: &str) -> KernelName {
         if let Some(name) = entry.strip_prefix("_Z").and_then(mangled) {
             return name;
         }
@@ -82,7 +82,8 @@ fn mangled(text: &str) -> Option<KernelName> {
             template_args: arguments(rest).unwrap_or_default(),
         });
     };
-    let (mut rest, mut last) = (nested, None);
+    let mut rest = nested;
+    let mut last = None;
     loop {
         if let Some((name, after)) = source_name(rest) {
             last = Some(KernelName { base: name.to_string(), template_args: Vec::new() });
@@ -156,7 +157,7 @@ mod tests {
             ("a.b", "a_b"),
         ];
         for (entry, method) in cases {
-            assert_eq!(KernelName::of(entry).method(), method, "{entry}");
+            assert_eq!(KernelName::parse(entry).method(), method, "{entry}");
         }
     }
 }

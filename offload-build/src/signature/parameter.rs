@@ -1,4 +1,4 @@
-//! The Rust of one parameter, by what the kernel's record says of the argument.
+//! The Rust type of a kernel parameter, by the argument's record.
 
 use offload_format::pack::{ArgInfo, ArgKind};
 
@@ -56,7 +56,7 @@ const SCALARS: [(&str, &str); 10] = [
 ];
 
 /// The parameter for `arg`, or why there is none.
-pub(super) fn of(arg: &ArgInfo) -> Result<Parameter, &'static str> {
+pub(super) fn for_argument(arg: &ArgInfo) -> Result<Parameter, &'static str> {
     match arg.kind {
         ArgKind::Image => return Err("is an image, which offload-rt does not pass"),
         ArgKind::Sampler => return Err("is a sampler, which offload-rt does not pass"),
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     fn rust(kind: ArgKind, base_type: &str) -> String {
-        of(&ArgInfo::new(kind).with_base_type(base_type)).unwrap().rust("T")
+        for_argument(&ArgInfo::new(kind).with_base_type(base_type)).unwrap().rust("T")
     }
 
     #[test]
@@ -261,22 +261,22 @@ mod tests {
         assert_eq!(rust(ArgKind::Global, "float"), read.replace("Slice", "SliceMut"));
         assert_eq!(rust(ArgKind::Local, "uint"), "::offload_rt::Local<u32>");
         let constant = ArgInfo::new(ArgKind::Global).with_base_type("float").constant();
-        assert_eq!(of(&constant).unwrap().rust("T"), read);
-        assert!(of(&ArgInfo::new(ArgKind::Image)).unwrap_err().contains("image"));
-        assert!(of(&ArgInfo::new(ArgKind::Global).with_base_type("float*")).is_err());
-        assert!(of(&ArgInfo::new(ArgKind::Value)).is_err());
+        assert_eq!(for_argument(&constant).unwrap().rust("T"), read);
+        assert!(for_argument(&ArgInfo::new(ArgKind::Image)).unwrap_err().contains("image"));
+        assert!(for_argument(&ArgInfo::new(ArgKind::Global).with_base_type("float*")).is_err());
+        assert!(for_argument(&ArgInfo::new(ArgKind::Value)).is_err());
     }
 
     #[test]
     fn structures_have_the_size_of_the_kernel_s() {
         let value = ArgInfo::new(ArgKind::Value).with_base_type("struct s").with_size(48);
-        assert_eq!(of(&value), Ok(Parameter::Value(Element::Sized(48))));
+        assert_eq!(for_argument(&value), Ok(Parameter::Value(Element::Sized(48))));
         let global = ArgInfo::new(ArgKind::Global).with_base_type("struct s").with_element_size(12);
-        let parameter = of(&global).unwrap();
+        let parameter = for_argument(&global).unwrap();
         assert_eq!(parameter.generic("T").unwrap().bound, Bound::Plain);
         assert!(parameter.given("x", "T").contains("::<T, 12>(x)"));
         // Another variant has another structure.
-        let other = of(&global.with_element_size(16)).unwrap();
+        let other = for_argument(&global.with_element_size(16)).unwrap();
         assert_eq!(
             parameter.merged(&other),
             Ok(Parameter::Write(Element::Any { bound: Bound::Plain, lanes: 1 }))
@@ -285,11 +285,12 @@ mod tests {
 
     #[test]
     fn what_variants_differ_in_is_any_type() {
-        let parameter = |base: &str| of(&ArgInfo::new(ArgKind::Global).with_base_type(base)).unwrap();
+        let parameter =
+            |base: &str| for_argument(&ArgInfo::new(ArgKind::Global).with_base_type(base)).unwrap();
         let merged = parameter("float").merged(&parameter("int")).unwrap();
         assert_eq!(merged.generic("T0").unwrap().bound, Bound::Plain);
         assert_eq!(parameter("float").merged(&parameter("float")).unwrap(), parameter("float"));
-        let local = of(&ArgInfo::new(ArgKind::Local).with_base_type("float")).unwrap();
+        let local = for_argument(&ArgInfo::new(ArgKind::Local).with_base_type("float")).unwrap();
         assert!(parameter("float").merged(&local).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Where kernels stand in their sources, for the documentation of the generated Rust.
+//! Source locations of kernels, for the documentation of the generated Rust.
 
 use super::declared::{Declared, Template};
 use super::name::KernelName;
@@ -24,8 +24,8 @@ impl<'a> Places<'a> {
 
     /// `kernels/blas.cl, line 4` for the kernel with this entry point; the file alone where its declaration is not
     /// found, and nothing where the file is not known either.
-    pub(crate) fn of(&self, entry: &str) -> String {
-        let wanted = KernelName::of(entry);
+    pub(crate) fn location(&self, entry: &str) -> String {
+        let wanted = KernelName::parse(entry);
         let found = || self.declared.declarations.iter().filter(|found| found.name == wanted.base);
         let instance = |args: &Template| *args == Template::Instance(wanted.template_args.clone());
         let declaration = found()

@@ -159,7 +159,8 @@ fn is_word(char: char) -> bool {
 
 /// Words, numbers, and every sign for itself.
 fn words(line: &str) -> Vec<String> {
-    let (mut found, mut word) = (Vec::new(), String::new());
+    let mut found = Vec::new();
+    let mut word = String::new();
     for char in line.chars() {
         if is_word(char) {
             word.push(char);

@@ -91,7 +91,7 @@ pub(super) fn is_qualifier(word: &str) -> bool {
 
 impl Words {
     /// Takes `words` apart.
-    pub(super) fn of(words: &[String]) -> Words {
+    pub(super) fn parse(words: &[String]) -> Words {
         let mut found =
             Words { type_words: Vec::new(), name: String::new(), stars: 0, is_const: false, space: None };
         let mut depth = 0usize;
@@ -140,9 +140,9 @@ pub(super) fn name(words: &[String], language: Language) -> String {
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> (String, String, usize, bool) {
+    fn parsed(text: &str) -> (String, String, usize, bool) {
         let words: Vec<String> = text.replace('*', " * ").split_whitespace().map(str::to_string).collect();
-        let found = Words::of(&words);
+        let found = Words::parse(&words);
         (name(&found.type_words, Language::OpenClC), found.name, found.stars, found.is_const)
     }
 
@@ -163,7 +163,7 @@ mod tests {
             ("size_t n", ("ulong", "n", 0, false)),
         ];
         for (text, (base, name, stars, is_const)) in cases {
-            assert_eq!(of(text), (base.to_string(), name.to_string(), stars, is_const), "{text}");
+            assert_eq!(parsed(text), (base.to_string(), name.to_string(), stars, is_const), "{text}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Waiting for a tool no longer than it may take, and collecting what it prints meanwhile.
+//! Waiting for a tool up to its time limit while its output is collected.
 
 use std::io::{self, Read};
 use std::process::{Child, ExitStatus};
@@ -29,9 +29,10 @@ pub(super) fn finish(mut child: Child, limit: Option<Duration>) -> io::Result<Fi
     let stdout = Printed::collect(child.stdout.take());
     let stderr = Printed::collect(child.stderr.take());
     // Whatever still runs after the pipes are closed has ended or is about to.
-    let end = match stdout.wait(deadline) && stderr.wait(deadline) {
-        true => exit(&mut child, deadline)?,
-        false => stop(&mut child)?,
+    let end = if stdout.wait(deadline) && stderr.wait(deadline) {
+        exit(&mut child, deadline)?
+    } else {
+        stop(&mut child)?
     };
     Ok(Finished { end, stdout: stdout.taken(), stderr: stderr.taken() })
 }

@@ -16,9 +16,9 @@ use crate::tool::{Context, Invocation, Tool};
 /// The tools that a build script of a package in some directory would find.
 ///
 /// ```
-/// use offload_build::toolchain::{Component, Toolchain};
+/// use offload_build::shared::toolchain::{Component, Toolchain};
 ///
-/// let toolchain = Toolchain::of(".".as_ref()).unwrap();
+/// let toolchain = Toolchain::for_directory(".".as_ref()).unwrap();
 /// match toolchain.find(Component::Clang) {
 ///     Ok(clang) => println!("{}", clang.path.display()),
 ///     Err(error) => println!("{}; {}", error.message(), error.hint().unwrap_or_default()),
@@ -78,7 +78,7 @@ pub enum Component {
 /// Where a component is.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Found {
+pub struct ToolLocation {
     /// The program, library or directory.
     pub path: PathBuf,
     /// The line of what it says of itself that has its version, if any.
@@ -100,7 +100,7 @@ impl Toolchain {
     ///
     /// # Errors
     /// If there is no place for temporary files, or a variable about the cache is not understood.
-    pub fn of(directory: &Path) -> Result<Toolchain, Error> {
+    pub fn for_directory(directory: &Path) -> Result<Toolchain, Error> {
         let scratch = fs::scratch(&temporary_directory())?;
         Ok(Toolchain { context: Context::of_machine(directory, scratch.path())?, _scratch: scratch })
     }
@@ -116,7 +116,7 @@ impl Toolchain {
     /// # Errors
     /// It is not installed, or too old: [`Error::message`] says where it was looked for, and [`Error::hint`] how to
     /// install it on this system.
-    pub fn find(&self, component: Component) -> Result<Found, Error> {
+    pub fn find(&self, component: Component) -> Result<ToolLocation, Error> {
         find(&Tools::new(&self.context), component)
     }
 
@@ -138,27 +138,27 @@ impl Toolchain {
     }
 }
 
-fn find(tools: &Tools<'_>, component: Component) -> Result<Found, Error> {
-    let file = |path: PathBuf| Found { path, version: None };
+fn find(tools: &Tools<'_>, component: Component) -> Result<ToolLocation, Error> {
+    let file = |path: PathBuf| ToolLocation { path, version: None };
     let shower = |name, candidates: Candidates, remedy: fn() -> String| {
         let found = candidates.first().map(PathBuf::from);
         found.ok_or_else(|| candidates.error(&tools.context.env, name, &[]).with_hint(remedy())).map(file)
     };
     match component {
-        Component::Clang => tools.llvm().map(|llvm| found(llvm.clang.clone())),
-        Component::LlvmLink => tools.llvm_link().map(found),
-        Component::Lld => tools.lld().map(found),
+        Component::Clang => tools.llvm().map(|llvm| location(llvm.clang.clone())),
+        Component::LlvmLink => tools.llvm_link().map(location),
+        Component::Lld => tools.lld().map(location),
         Component::LibclcNvidia => tools.libclc_alone(LIBCLC_NVIDIA).map(file),
         Component::LibclcAmd => tools.libclc_alone(LIBCLC_AMD).map(file),
         Component::Libdevice => tools.libdevice().map(file),
-        Component::Ptxas => tools.ptxas().map(found),
-        Component::Ocloc => tools.ocloc().map(found),
+        Component::Ptxas => tools.ptxas().map(location),
+        Component::Ocloc => tools.ocloc().map(location),
         Component::Pocl => tools.pocl(HostLevel::Baseline).map(|pocl| file(pocl.library)),
-        Component::SpirvVal => tools.find_spirv_val().map(found),
-        Component::Nvcc => tools.nvcc().map(found),
+        Component::SpirvVal => tools.find_spirv_val().map(location),
+        Component::Nvcc => tools.nvcc().map(location),
         Component::CudaSdk => tools.cuda_sdk().map(file),
-        Component::Hipcc => tools.hipcc().map(found),
-        Component::Icpx => tools.icpx().map(found),
+        Component::Hipcc => tools.hipcc().map(location),
+        Component::Icpx => tools.icpx().map(location),
         Component::LlvmObjdump => {
             shower("llvm-objdump", Candidates::objdump(&tools.context.env), remedy::llvm)
         }
@@ -183,9 +183,9 @@ fn find(tools: &Tools<'_>, component: Component) -> Result<Found, Error> {
     }
 }
 
-fn found(tool: Tool) -> Found {
+fn location(tool: Tool) -> ToolLocation {
     // NVIDIA's tools start with their name and licence.
     let version =
         tool.version.lines().find(|line| line.chars().any(|c| c.is_ascii_digit()) && !line.contains("(c)"));
-    Found { version: version.map(|line| line.trim().to_string()), path: tool.path }
+    ToolLocation { version: version.map(|line| line.trim().to_string()), path: tool.path }
 }

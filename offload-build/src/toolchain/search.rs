@@ -1,4 +1,4 @@
-//! The places where a tool may be, in order: its variable, `PATH`, known prefixes; and which releases of LLVM will do.
+//! Search paths of tools, in order (the variable, `PATH`, known prefixes), and the supported releases of LLVM.
 
 use std::path::{Path, PathBuf};
 
@@ -222,7 +222,7 @@ impl Candidates {
             Candidates { found: Vec::new(), absent: Vec::new(), variable, named, looked_for: Vec::new() };
         if let Some(value) = value {
             let path = env.manifest_dir.join(&value);
-            // `clang-22`, as everybody calls a compiler.
+            // A name without a directory, as `clang-22`.
             let is_name = Path::new(&value).components().count() == 1 && !path.exists();
             let place = if is_name {
                 format!("{} in PATH", value.display())

@@ -1,4 +1,4 @@
-//! What vendored images say of their kernels, for builds that compile nothing.
+//! Kernel records of vendored images, for builds that compile nothing.
 
 use offload_format::pack::{KernelInfo, Pack, Pages};
 

@@ -1,4 +1,4 @@
-//! The files that had a part in images: sources of the package, and tools and libraries from elsewhere.
+//! Materials of images: sources of the package, and tools and libraries from elsewhere.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -37,7 +37,8 @@ fn package(library: &Library) -> String {
 /// # Errors
 /// If a source lies outside of the package: a published package would not have it.
 pub(super) fn sort(env: &CargoEnv, files: &BTreeSet<PathBuf>, imported: &[&Library]) -> Result<Materials> {
-    let (mut sources, mut inputs) = (BTreeSet::new(), BTreeSet::new());
+    let mut sources = BTreeSet::new();
+    let mut inputs = BTreeSet::new();
     let of_library = |file: &Path| {
         let roots = imported.iter().filter(|it| it.root() != env.manifest_dir && file.starts_with(it.root()));
         roots.max_by_key(|library| library.root().as_os_str().len()).map(|library| package(library))

@@ -1,6 +1,6 @@
-//! The hash of all that a build script and the configuration say of how a module is compiled.
+//! The hash of all compile options of a module.
 //!
-//! What nobody said is left out, so that an option of a later release leaves recorded hashes as they are.
+//! Options without a value are left out, so that an option of a later release does not change recorded hashes.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;

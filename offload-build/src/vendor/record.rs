@@ -1,4 +1,4 @@
-//! The text of a record of what vendored images were made of: TOML, as `FORMAT.md` describes it.
+//! The record of vendored images as TOML, in the form that `FORMAT.md` describes.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Writing what a package brings along; asked for by `cargo offload vendor`.
+//! Vendoring: writes the images of a package and their record, for `cargo offload vendor`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

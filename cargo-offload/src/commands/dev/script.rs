@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Instant, SystemTime};
 use std::{fs, io};
 
-use offload_build::recipe::Recipe;
+use offload_build::shared::recipe::Recipe;
 use offload_format::variable;
 
 use super::folder::InUse;

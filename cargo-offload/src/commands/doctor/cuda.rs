@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use offload_build::toolchain::Component;
+use offload_build::shared::toolchain::Component;
 use serde::Serialize;
 
 use super::verdict::verdict;

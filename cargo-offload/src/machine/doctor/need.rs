@@ -1,6 +1,6 @@
 //! Which tools are examined, what each is for, and which targets need which.
 
-use offload_build::toolchain::Component;
+use offload_build::shared::toolchain::Component;
 use offload_format::Target;
 
 /// The components that doctor looks for, in the order in which they are shown.

@@ -1,4 +1,4 @@
-//! What goes, what stays, and what happens to those who read meanwhile.
+//! Eviction by age and size, also beside readers.
 
 use super::super::Cache;
 use super::super::directory::STAMP;
@@ -64,7 +64,8 @@ fn files_of_others_stay() {
     for path in &kept {
         fs::write(path, "x").unwrap();
     }
-    let (other, folder) = (dir.path().join("v1.0.0"), cache.dir().join("folder"));
+    let other = dir.path().join("v1.0.0");
+    let folder = cache.dir().join("folder");
     for directory in [&other, &folder] {
         fs::create_dir(directory).unwrap();
         fs::write(directory.join(format!("{}.blob", "a".repeat(32))), "x").unwrap();

@@ -1,4 +1,4 @@
-//! Kernels that are named like built-in functions of OpenCL C: some drivers refuse them, and say so on the user's machine.
+//! Warnings for kernels named like a built-in function of OpenCL C, which some drivers refuse on the user's machine.
 
 use std::path::Path;
 
@@ -49,7 +49,8 @@ pub(crate) fn warn(session: &Session<'_>, files: &[Scanned], targets: &[WantedTa
     }
     for file in files.iter().filter(|file| file.file.language == Language::OpenClC) {
         for kernel in file.kernels.iter().filter(|kernel| is_builtin(&kernel.name)) {
-            let (name, place) = (&kernel.name, place(session, &file.file.path, &kernel.name));
+            let name = &kernel.name;
+            let place = place(session, &file.file.path, &kernel.name);
             session.env().warn(&format!(
                 "{place}: kernel `{name}` has the name of a built-in function of OpenCL C: drivers such as PoCL may \
                  refuse its image for {}; rename the kernel",

@@ -1,4 +1,4 @@
-//! What OpenCL C has and no compiler here makes code for: recursion, kernels that launch kernels, pipes.
+//! Features of OpenCL C without code generation: recursion, device-side enqueue and pipes.
 
 use crate::compile::session::{Scan, Scanned, Session};
 use crate::compile::steps::action::written;
@@ -44,11 +44,11 @@ pub(crate) fn explained(error: Error) -> Error {
         return error;
     }
     let unknown = |name: &str| {
-        let said = error.message();
+        let printed = error.message();
         let end = if name.ends_with('_') { "" } else { "'" };
         ["undeclared identifier", "undeclared function", "unknown type name"]
             .iter()
-            .any(|what| said.contains(&format!("{what} '{name}{end}")))
+            .any(|what| printed.contains(&format!("{what} '{name}{end}")))
     };
     let hint = GAPS.iter().find(|gap| gap.names.iter().any(|name| unknown(name))).map(|gap| gap.hint);
     match hint {

@@ -1,4 +1,4 @@
-//! Headers that a compiler did not find: which package brings them, and what helps in this module.
+//! Hints for missing headers: the package that has the header, and the option that finds it.
 
 use crate::compile::Session;
 use crate::error::{Error, ErrorKind};
@@ -22,7 +22,7 @@ enum Origin {
     C,
 }
 
-/// What is said of depends on how the module is compiled.
+/// The options of a module that a hint depends on.
 #[derive(Debug)]
 struct Case<'a> {
     module: &'a str,
@@ -54,8 +54,8 @@ pub(crate) fn explained(session: &Session<'_>, error: Error) -> Error {
 }
 
 /// The header that clang or gcc misses.
-fn missing(said: &str) -> Option<&str> {
-    said.lines().find_map(|line| {
+fn missing(printed: &str) -> Option<&str> {
+    printed.lines().find_map(|line| {
         let (_, text) = line.split_once("error: ")?;
         let clang = text.strip_prefix('\'').and_then(|text| text.strip_suffix("' file not found"));
         clang.or_else(|| text.strip_suffix(": No such file or directory"))
@@ -198,7 +198,7 @@ mod tests {
         assert!(alone.contains("`cargo offload toolchain install cuda-headers` (7 MB)"), "{alone}");
         let here = hint("cuda_fp16.h", |case| case.toolkit = Some("/opt/cuda".into()));
         assert!(here.ends_with("`/opt/cuda` is one") && !here.contains("install"), "{here}");
-        // Whoever has set it is not told to set it, or to leave it out.
+        // No hint to set, or to remove, an option that is set.
         let lacking = hint("cuda/std/limits", |case| case.cuda_sdk = true);
         assert!(lacking.contains("nvidia-cuda-cccl") && !lacking.contains("cuda-sdk"), "{lacking}");
         assert!(lacking.contains("`cargo offload toolchain install cuda-headers`"), "{lacking}");

@@ -1,4 +1,4 @@
-//! Host code in kernel files: what a compiler says of launches, and what helps.
+//! Hints for host code in kernel files, such as kernel launches.
 
 use crate::error::{Error, ErrorKind};
 
@@ -20,13 +20,13 @@ pub(crate) fn explained(error: Error) -> Error {
     }
 }
 
-fn hint(said: &str) -> Option<&'static str> {
-    if HOST_CALLS.iter().any(|call| said.contains(call)) {
+fn hint(printed: &str) -> Option<&'static str> {
+    if HOST_CALLS.iter().any(|call| printed.contains(call)) {
         return Some(
             "functions of device code have `__device__` in CUDA C++ and HIP C++, also where a header declares them; `#pragma clang force_cuda_host_device begin` before the `#include`, and the same with `end` behind it, say so of a header that cannot be changed",
         );
     }
-    let mut errors = said.lines().filter_map(|line| line.split_once("error: ")).map(|(_, error)| error);
+    let mut errors = printed.lines().filter_map(|line| line.split_once("error: ")).map(|(_, error)| error);
     let launches = |error: &str| LAUNCHES.iter().any(|name| error.contains(name));
     errors.any(|error| error.contains("undeclared identifier") && launches(error)).then_some(
         "kernels are launched from Rust, with `Kernel::launch`: keep functions with `<<<...>>>` in another file, or between `#if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)` and `#endif`",
@@ -43,8 +43,8 @@ mod tests {
         let cuda =
             "a.cu:5:23: error: use of undeclared identifier cudaConfigureCall\n    5 | k<<<1, 2>>>(x);";
         let hip = "a.hip:5:23: error: use of undeclared identifier __hipPushCallConfiguration";
-        for said in [cuda, hip] {
-            assert!(hint(said).unwrap().contains("`Kernel::launch`"), "{said}");
+        for printed in [cuda, hip] {
+            assert!(hint(printed).unwrap().contains("`Kernel::launch`"), "{printed}");
         }
         let host = "a.cu:2:79: error: no matching function for call to 'scale'\nvec.h:5:5: note: candidate function not viable: call to __host__ function from __global__ function";
         assert!(hint(host).unwrap().contains("`__device__`"));

@@ -1,4 +1,5 @@
-//! Whether what a front end depends on is as it was: the content of the files that it read, and the outcome of its lookups.
+//! Validation of a front end's recorded dependencies: content of the files that it read, and outcome of its header
+//! lookups.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -1,5 +1,4 @@
-//! Lookups of headers: which directories a preprocessor searches for each name in the files that it read, and where it
-//! finds something.
+//! Header lookups: the search of a preprocessor for each name in the files that it read, and its outcome.
 //!
 //! A dependency file lists what was found. A result depends as well on what was not: a header that comes into being
 //! earlier on the search path takes the place of the one that was read, and changes the answer of `__has_include`. No

@@ -1,4 +1,4 @@
-//! What OpenCL C predefines and clang leaves to the platform: the version, and the extensions and features of each target.
+//! Macros of OpenCL C that clang leaves to the platform: the version, and extensions and features of each target.
 //!
 //! clang takes everything for supported on SPIR-V and on CPUs, and AMD's drivers for the target on AMD GPUs. Sources ask
 //! by macros (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_C.html#preprocessor-directives-and-macros>)

@@ -1,4 +1,4 @@
-//! Headers of ours that kernels include: `assert.h`, which no GPU has from a C library, what it includes, and for the CPU
+//! Headers that this crate supplies: `assert.h`, as GPUs have no C library, and what it includes; and for the CPU
 //! `gpuintrin.h`, which clang has for GPUs alone.
 
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub(crate) fn parent(session: &Session<'_>) -> PathBuf {
 pub(crate) fn flags(session: &Session<'_>) -> Result<impl Iterator<Item = Arg> + use<>> {
     let directory = directory(session);
     let mut written = session.shared.own_headers.lock().unwrap_or_else(PoisonError::into_inner);
-    // Somebody may empty the cache meanwhile, and another one may take its place.
+    // The cache may be emptied, or replaced by another one, during the build.
     if written.as_deref() != Some(&*directory) || !directory.join("cassert").exists() {
         write(&directory)?;
         *written = Some(directory.clone());

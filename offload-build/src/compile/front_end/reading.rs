@@ -1,4 +1,4 @@
-//! Front ends as actions: what runs, which files were read, and what came of it.
+//! Front-end actions: the command, the files that it read, and its result.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -73,7 +73,7 @@ pub(crate) struct ReadFile {
 pub(crate) struct Dependencies {
     pub(crate) files: Vec<ReadFile>,
     pub(crate) search: SearchPath,
-    /// `None` where lookups cannot be told from the files: then the result serves no other build.
+    /// `None` if the lookups do not follow from the files: the result is not reused by other builds then.
     pub(crate) lookups: Option<Lookups>,
 }
 
@@ -85,8 +85,8 @@ const BETWEEN: &str = "\n\n";
 const KEPT: usize = 16;
 
 impl Dependencies {
-    /// As text, in which each path is what `name` makes of it; `None` where a path has no name, or there are lookups that
-    /// cannot be told.
+    /// As text, in which each path is what `name` makes of it; `None` where a path has no name, or the lookups are not
+    /// known.
     pub(crate) fn to_text(&self, name: impl Fn(&Path) -> Option<String>) -> Option<String> {
         let mut lines = vec![FIRST_LINE.to_string()];
         let mut add = |word: &str, path: &Path| {

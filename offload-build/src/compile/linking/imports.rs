@@ -1,4 +1,4 @@
-//! What a module imports: IR of device libraries, linked into the module's own as far as it calls them.
+//! Imports: IR of device libraries, linked into a module as far as the module calls it.
 
 use std::collections::BTreeSet;
 
@@ -94,7 +94,7 @@ fn without_images(session: &Session<'_>, name: &str, library: &Library) -> Error
     ))
 }
 
-/// `--only-needed` holds for all files but the first: what nobody calls is not even copied.
+/// `--only-needed` holds for all files but the first: unused functions are not even copied.
 fn link_args(libraries: usize) -> Vec<Arg> {
     let inputs = (0..=libraries).map(Arg::Input);
     texts(["-S", "--only-needed", "-o"]).chain([Arg::Output]).chain(inputs).collect()
@@ -107,7 +107,8 @@ pub(crate) fn hidden(session: &Session<'_>, LibraryIr { library, ir }: &LibraryI
     session.cache().get_or(key.finish(), || {
         let text = ir.read_text()?;
         let interface = Interface::of(&text);
-        let (mut seen, words) = (exported(library, &interface)?, library::words(library)?);
+        let mut seen = exported(library, &interface)?;
+        let words = library::words(library)?;
         // Inline functions of public headers are those of the importer as well.
         seen.extend(interface.inline.iter().copied().filter(|name| words.contains(&plain_name(name))));
         Ok(ir::hide(&text, &seen).into_bytes())

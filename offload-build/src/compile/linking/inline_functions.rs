@@ -24,11 +24,12 @@ pub(crate) fn front_end(
 ) -> Result<Blob> {
     let written = run(&[])?;
     if !session.is_of_other_package() {
-        session.env().warn(&written.said);
+        session.env().warn(&written.printed);
     }
-    let older = match may_lack_definitions(session, language, &written)? {
-        true => Some(run(&[OLDER_RULES])?.output),
-        false => None,
+    let older = if may_lack_definitions(session, language, &written)? {
+        Some(run(&[OLDER_RULES])?.output)
+    } else {
+        None
     };
     defined(session, written.output, older)
 }

@@ -55,7 +55,7 @@ impl Session<'_> {
         self.store(result_key(shared.key, &text), made, took);
         let known = self.stored(shared.key).and_then(|known| String::from_utf8(known.content).ok());
         let kept = with_newest(&text, &known.unwrap_or_default());
-        let kept = Made { content: kept.into_bytes(), said: String::new() };
+        let kept = Made { content: kept.into_bytes(), printed: String::new() };
         self.store(shared.key, &kept, Duration::ZERO);
     }
 }

@@ -1,4 +1,4 @@
-//! Running one tool once for each state of its inputs.
+//! Cached execution of one tool whose inputs are all known.
 //!
 //! A front end ([`crate::compile::front_end`]) reads headers that are known only afterwards, from its dependency file. A step turns
 //! inputs that are known into an output, and a chain ([`super::chain`]) is two of them. All run where their result cannot
@@ -78,19 +78,19 @@ pub(crate) trait Work {
 #[derive(Debug)]
 pub(crate) struct Made {
     pub(crate) content: Vec<u8>,
-    pub(crate) said: String,
+    pub(crate) printed: String,
 }
 
 impl Session<'_> {
     /// The output of `work`, which `check` has accepted; a bad one is never stored.
     pub(crate) fn step(&self, work: &impl Work, check: impl Fn(&[u8]) -> Result<()>) -> Result<Blob> {
-        let (blob, said) = self.step_said(work, check)?;
-        self.env().warn(&warnings(&said));
+        let (blob, printed) = self.step_with_output(work, check)?;
+        self.env().warn(&warnings(&printed));
         Ok(blob)
     }
 
     /// As [`Session::step`], with everything that the tool printed, also when it ran in an earlier build.
-    pub(crate) fn step_said(
+    pub(crate) fn step_with_output(
         &self,
         work: &impl Work,
         check: impl Fn(&[u8]) -> Result<()>,
@@ -100,15 +100,16 @@ impl Session<'_> {
 
     /// What the cache of this machine has of `work`, or what `make` makes of it.
     fn known_or(&self, work: &dyn Work, make: impl FnOnce() -> Result<Made>) -> Result<(Blob, String)> {
-        let (key, cache) = (work.key(self)?, self.cache());
+        let key = work.key(self)?;
+        let cache = self.cache();
         let _lock = cache.lock(key);
-        if let (Some(blob), Some(said)) = (cache.get(key), cache.get_text(said_key(key))) {
+        if let (Some(blob), Some(printed)) = (cache.get(key), cache.get_text(printed_key(key))) {
             self.count(Origin::Local);
-            return Ok((blob, said));
+            return Ok((blob, printed));
         }
-        let Made { content, said } = make()?;
-        cache.put(said_key(key), said.as_bytes())?;
-        Ok((cache.put(key, &content)?, said))
+        let Made { content, printed } = make()?;
+        cache.put(printed_key(key), printed.as_bytes())?;
+        Ok((cache.put(key, &content)?, printed))
     }
 
     /// What `check` accepts: stored by another machine, made by one, or made here.
@@ -229,7 +230,7 @@ impl Work for Step<'_> {
         drop(token);
         session.count(Origin::Here);
         let content = output_of(self.tool, &produced(scratch.path())?)?;
-        Ok(Made { content, said: [printed.stdout, printed.stderr].join("\n") })
+        Ok(Made { content, printed: [printed.stdout, printed.stderr].join("\n") })
     }
 }
 
@@ -242,10 +243,10 @@ impl Step<'_> {
 }
 
 /// The lines that warn, between others that say that all went well.
-pub(crate) fn warnings(said: &str) -> String {
+pub(crate) fn warnings(printed: &str) -> String {
     // libclc has triples of its own; no flag keeps clang from saying so.
     let known = |line: &&str| !line.contains("Linking two modules of different target triples");
-    let lines = said.lines().filter(|line| line.contains("warning:")).filter(known);
+    let lines = printed.lines().filter(|line| line.contains("warning:")).filter(known);
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -254,8 +255,8 @@ pub(crate) fn made_elsewhere(executed: remote::Executed) -> Option<Made> {
     let remote::Executed { exit_code: 0, stdout, stderr, outputs, .. } = executed else { return None };
     let output = outputs.into_iter().find(|file| OUTPUT_NAMES.contains(&&*file.path))?;
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim_end().to_string();
-    let said = [text(stdout), text(stderr)].join("\n");
-    Some(Made { content: output.content, said }).filter(|made| !made.content.is_empty())
+    let printed = [text(stdout), text(stderr)].join("\n");
+    Some(Made { content: output.content, printed }).filter(|made| !made.content.is_empty())
 }
 
 /// What a step may call its output: ocloc of newer releases adds the ending.
@@ -297,7 +298,7 @@ pub(crate) fn args_key(mut key: KeyBuilder, args: &[Arg]) -> KeyBuilder {
 }
 
 /// Where the words of the action with the result `key` are kept.
-pub(crate) fn said_key(key: Key) -> Key {
+pub(crate) fn printed_key(key: Key) -> Key {
     KeyBuilder::new("what the tool printed").part(&key.bytes()).finish()
 }
 

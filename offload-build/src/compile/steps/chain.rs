@@ -1,5 +1,5 @@
-//! Two steps of which only the last output is wanted: another machine takes both at once, and what is between them does not
-//! travel. Here each has an entry of its own in the cache: a change of the second alone does not repeat the first.
+//! Chains of two steps whose intermediate result is not wanted: a worker runs both in one action, and the intermediate
+//! result does not travel. A local run caches both, so that a change of the second does not repeat the first.
 
 use offload_format::remote;
 
@@ -74,8 +74,8 @@ impl Work for Chain<'_> {
     }
 
     fn run(&self, session: &Session<'_>, token: Token<'_>) -> Result<Made> {
-        let (between, said) = session.step_here(&self.first, token, &self.check)?;
+        let (between, printed) = session.step_here(&self.first, token, &self.check)?;
         let last = self.then.step(&between).run(session, session.context().jobs.token())?;
-        Ok(Made { content: last.content, said: [said, last.said].join("\n") })
+        Ok(Made { content: last.content, printed: [printed, last.printed].join("\n") })
     }
 }

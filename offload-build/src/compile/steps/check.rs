@@ -1,4 +1,4 @@
-//! Reading every image back: the expected kernels are there and nothing is unresolved; and what it tells of itself.
+//! Verification of each image: the expected kernels are there, and no symbol is undefined.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! `amdgcn:gfxNNN`: an AMD code object by LLVM's back end and lld; without what only tools read, where that is wanted.
+//! `amdgcn:gfxNNN`: an AMD code object by LLVM's back end and lld, stripped where requested.
 
 use std::collections::BTreeMap;
 
@@ -69,11 +69,13 @@ pub(crate) fn stripped(session: &Session<'_>, image: DeviceImage) -> Result<Devi
     let args = args.chain([Arg::Output, Arg::Input(0)]).collect();
     let inputs = vec![(&image.bytes, ".hsaco")];
     let step = Step { name: "stripped AMD code object", tool: &tool, args, inputs, files: vec![] };
-    let same = |bytes: &[u8]| match format::info(bytes)? == before {
-        true => Ok(()),
-        false => Err(Error::new("its kernels are not those that there were")),
-    };
-    let bytes = session.step(&step, same)?;
+    let bytes = session.step(&step, |stripped| {
+        if format::info(stripped)? == before {
+            Ok(())
+        } else {
+            Err(Error::new("stripping changed the kernels of the code object"))
+        }
+    })?;
     Ok(DeviceImage { bytes, ..image })
 }
 

@@ -28,10 +28,10 @@ pub(crate) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: CubinArch<'_
     let kernels = unit.names();
     let inputs = vec![(&text, ".ptx")];
     let step = Step { name: "ptxas", tool: &ptxas, args: args(session, sm), inputs, files: vec![] };
-    let (bytes, said) = session.step_said(&step, |bytes| check::cubin(bytes, &kernels))?;
+    let (bytes, printed) = session.step_with_output(&step, |bytes| check::cubin(bytes, &kernels))?;
     let mut record = unit.image_record(session, Target::Cubin(sm.clone()));
     record.format_version = Some(cubin::info(&bytes.read()?)?.abi_version.into());
-    add_ptxas(&mut record.kernels, &said);
+    add_ptxas(&mut record.kernels, &printed);
     Ok(DeviceImage { record, bytes })
 }
 
@@ -66,9 +66,9 @@ fn flags(sm: &SmArch, lines: Option<&str>) -> impl Iterator<Item = Arg> {
 ///     704 bytes stack frame, 1236 bytes spill stores, 1328 bytes spill loads
 /// ptxas info    : Used 64 registers, used 1 barriers, 704 bytes cumulative stack size, 4096 bytes smem, 380 bytes cmem[0]
 /// ```
-pub(crate) fn add_ptxas(kernels: &mut [KernelInfo], said: &str) {
+pub(crate) fn add_ptxas(kernels: &mut [KernelInfo], printed: &str) {
     let mut current = None;
-    for line in said.lines() {
+    for line in printed.lines() {
         if let Some(rest) = line.split_once("Compiling entry function '").map(|(_, rest)| rest) {
             let name = rest.split('\'').next().unwrap_or_default();
             current = kernels.iter().position(|kernel| kernel.name == name);
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn ptxas_tells_registers_and_spills() {
-        let said = "ptxas info    : 0 bytes gmem\n\
+        let printed = "ptxas info    : 0 bytes gmem\n\
             ptxas info    : Compiling entry function 'spill' for 'sm_90'\n\
             ptxas info    : Function properties for spill\n    \
             704 bytes stack frame, 1236 bytes spill stores, 1328 bytes spill loads\n\
@@ -128,7 +128,7 @@ mod tests {
             ptxas info    : Used 8 registers, used 0 barriers\n";
         let kernel = |name: &str| KernelInfo::new(name);
         let mut kernels = [kernel("small"), kernel("spill")];
-        add_ptxas(&mut kernels, said);
+        add_ptxas(&mut kernels, printed);
         let [small, spill] = kernels;
         assert_eq!((small.registers, small.spilled, small.local_memory), (Some(8), Some(0), Some(0)));
         assert_eq!((spill.registers, spill.spilled), (Some(64), Some(1236)));

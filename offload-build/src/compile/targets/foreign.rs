@@ -24,7 +24,8 @@ pub(crate) fn nvcc(session: &Session<'_>, target: &Target) -> Result<DeviceImage
         other => return Err(Error::new(format!("nvcc does not compile for `{other}`"))),
     };
     let tool = session.tools().nvcc()?;
-    let (args, input) = (nvcc_args(session, &tool, sm, output), Some(translation_unit(session)?));
+    let args = nvcc_args(session, &tool, sm, output);
+    let input = Some(translation_unit(session)?);
     compile(session, target, &FrontEnd { name: NVCC, tool: &tool, args, input })
 }
 
@@ -60,7 +61,8 @@ pub(crate) fn hipcc(session: &Session<'_>, target: &Target) -> Result<DeviceImag
         return Err(Error::new(format!("hipcc does not compile for `{target}`")));
     };
     let tool = session.tools().hipcc()?;
-    let (args, input) = (hipcc_args(session, arch), Some(translation_unit(session)?));
+    let args = hipcc_args(session, arch);
+    let input = Some(translation_unit(session)?);
     compile(session, target, &FrontEnd { name: "hipcc", tool: &tool, args, input })
 }
 
@@ -94,12 +96,12 @@ fn icpx_spirv(session: &Session<'_>) -> Result<Blob> {
     let tool = session.tools().icpx()?;
     let input = Some(translation_unit(session)?);
     let action = FrontEnd { name: "icpx", tool: &tool, args: icpx_args(session), input };
-    let (file, said) = session.front_end_said(&action)?;
-    session.env().warn(&action::warnings(&said));
+    let (file, printed) = session.front_end_with_output(&action)?;
+    session.env().warn(&action::warnings(&printed));
     ready::only_ir(session, &file)
 }
 
-/// `executable`: all device code is linked. One module: its kernels are told apart by name, not by module.
+/// `executable`: all device code is linked. One module: kernels are identified by name, not by module.
 fn icpx_args(session: &Session<'_>) -> Vec<Arg> {
     let fixed = [
         "-fsycl",
@@ -125,8 +127,8 @@ fn translation_unit(session: &Session<'_>) -> Result<String> {
 
 /// Runs `action`, and describes its output as the image of `target`.
 fn compile(session: &Session<'_>, target: &Target, action: &FrontEnd<'_>) -> Result<DeviceImage> {
-    let (bytes, said) = session.front_end_said(action)?;
-    session.env().warn(&action::warnings(&said));
+    let (bytes, printed) = session.front_end_with_output(action)?;
+    session.env().warn(&action::warnings(&printed));
     let described = check::described(target, &bytes.read()?);
     let described = described.map_err(|error| error.of_output(&action.tool.path))?;
     let mut record = NewImage {
@@ -135,7 +137,7 @@ fn compile(session: &Session<'_>, target: &Target, action: &FrontEnd<'_>) -> Res
         kernels: described.kernels,
         ..Unit::whole(&Scan::default()).image_record(session, target.clone())
     };
-    cubin::add_ptxas(&mut record.kernels, &said);
+    cubin::add_ptxas(&mut record.kernels, &printed);
     Ok(DeviceImage { record, bytes })
 }
 

@@ -1,4 +1,4 @@
-//! What LLVM's code generators for GPUs have in common: from files to one module of machine code.
+//! The pipeline that LLVM's GPU code generators share, from source files to one module of machine code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -48,7 +48,7 @@ pub(crate) struct Backend {
     pub(crate) name: &'static str,
     /// Target, processor and its features for the front ends of portable languages.
     pub(crate) front_end: Vec<String>,
-    /// What the front ends for OpenCL are told of the target's extensions.
+    /// Flags with the target's extensions, for the front ends of OpenCL.
     pub(crate) opencl: Vec<String>,
     /// The front end for OpenCL C that does for many processors what `front_end` does for one.
     pub(crate) common: Option<Vec<String>>,
@@ -149,7 +149,7 @@ impl Backend {
 
     fn libraries<'s>(&self, session: &Session<'s>) -> Result<Vec<LibraryIr<'s>>> {
         let libraries = session.sources.libraries().into_iter();
-        let ir = |library| Ok(LibraryIr { library, ir: self.library(&session.of(library))? });
+        let ir = |library| Ok(LibraryIr { library, ir: self.library(&session.for_library(library))? });
         error::all(libraries.map(ir))
     }
 
@@ -226,7 +226,7 @@ impl Backend {
     fn as_written(&self, session: &Session<'_>, file: &SourceFile, flags: &[&str]) -> Result<FrontEndResult> {
         if file.language == Language::LlvmIr {
             let output = llvm_ir::text(session, file)?;
-            return Ok(FrontEndResult { output, said: String::new(), read: Vec::new() });
+            return Ok(FrontEndResult { output, printed: String::new(), read: Vec::new() });
         }
         let run = |machine: &[String]| {
             let mut action = self.front_end_action(session, machine, file)?;
@@ -289,9 +289,10 @@ impl Backend {
     ) -> Result<FrontEnd<'a>> {
         let header = self.vendor(session).header;
         let with_header = matches!(file.language, Language::Cuda | Language::Hip) && !header.is_empty();
-        let input = match with_header {
-            true => Some(format!("{header}{}", front_end::include_line(&file.path)?)),
-            false => None,
+        let input = if with_header {
+            Some(format!("{header}{}", front_end::include_line(&file.path)?))
+        } else {
+            None
         };
         // Of it clang makes the name of a variable, of which linked files may have one each. By default that is the output's path.
         let mut unit = OsString::from("-cuid=");
@@ -471,10 +472,11 @@ fn library_args(output: Option<Arg>, others: &[PathBuf]) -> Vec<Arg> {
         .collect()
 }
 
-/// A function that calls all of `names`, because the linker drops declarations that nobody uses. Nobody calls it, so it
-/// is not linked into the module. The types do not matter: a definition takes the place of any declaration.
+/// A function that calls all of `names`, because the linker drops unused declarations. The function itself has no caller,
+/// so it is not linked into the module. Types do not matter: a definition replaces any declaration.
 fn calls(names: &BTreeSet<&str>) -> String {
-    let (mut declarations, mut body) = (String::new(), String::new());
+    let mut declarations = String::new();
+    let mut body = String::new();
     for name in names {
         let _ = writeln!(declarations, "declare void @\"{name}\"()");
         let _ = writeln!(body, "  call void @\"{name}\"()");

@@ -115,7 +115,10 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<ToLink> {
 
 pub(crate) fn libraries<'s>(session: &Session<'s>, cpu: &Cpu) -> Result<Vec<LibraryIr<'s>>> {
     let libraries = session.sources.libraries().into_iter();
-    error::all(libraries.map(|library| Ok(LibraryIr { library, ir: library_ir(&session.of(library), cpu)? })))
+    error::all(
+        libraries
+            .map(|library| Ok(LibraryIr { library, ir: library_ir(&session.for_library(library), cpu)? })),
+    )
 }
 
 /// The library whose session this is as one module of IR.
@@ -140,7 +143,8 @@ pub(crate) fn library_ir(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> {
 /// What kernels with this IR need beside PoCL's library: most neither print nor assert.
 fn shim(session: &Session<'_>, texts: &[String]) -> String {
     let part = |name: &str, source| if texts.iter().any(|text| text.contains(name)) { source } else { "" };
-    let (printf, assert) = (part("@__offload_printf(", PRINTF), part("@__offload_assert_fail(", ASSERT));
+    let printf = part("@__offload_printf(", PRINTF);
+    let assert = part("@__offload_assert_fail(", ASSERT);
     let checks = if session.env().is_sanitized() { CHECKS } else { "" };
     let atomics = if session.env().cfg.arch == "aarch64" { ATOMICS } else { "" };
     format!("{SHIM}{atomics}{checks}{printf}{assert}")
@@ -166,18 +170,21 @@ fn with_waiting_library(session: &Session<'_>, linked: Blob, cpu: &Cpu) -> Resul
 
 /// The functions of one work-item: optimised, and with all that can wait inside.
 fn work_items(session: &Session<'_>, linked: Blob, waiting: &BTreeSet<String>, cpu: &Cpu) -> Result<Blob> {
-    let level: &[&str] = match inspectable(session) {
-        true if waiting.is_empty() => return Ok(linked),
-        true => &["-O0"],
-        // Loops over work-items are to be made into vectors, and nothing inside of one.
-        false => &[
+    let level: &[&str] = if inspectable(session) {
+        if waiting.is_empty() {
+            return Ok(linked);
+        }
+        &["-O0"]
+    } else {
+        // Work-item loops are vectorised later, and nothing inside of a work-item.
+        &[
             "-O2",
             "-fno-vectorize",
             "-fno-slp-vectorize",
             "-fno-unroll-loops",
             "-mllvm",
             "-disable-vector-combine",
-        ],
+        ]
     };
     let key = KeyBuilder::new("waiting functions inlined").part(&linked.hash.0).finish();
     let marked =
@@ -189,10 +196,7 @@ fn work_items(session: &Session<'_>, linked: Blob, waiting: &BTreeSet<String>, c
 /// The functions that run a work-group, with memory of each thread's own.
 fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob, cpu: &Cpu) -> Result<Blob> {
     // A build that checks kernels relies on none of the rules that it checks.
-    let validity = match session.env().is_sanitized() {
-        true => ir::Validity::Checked,
-        false => ir::Validity::Assumed,
-    };
+    let validity = if session.env().is_sanitized() { ir::Validity::Checked } else { ir::Validity::Assumed };
     let mut key = KeyBuilder::new("host work-groups").part(&work_items.hash.0);
     key = key.part(format!("{validity:?}").as_bytes());
     key = key.part(&cpu.vector_bits.to_le_bytes());
@@ -206,7 +210,7 @@ fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob, cpu: &Cpu) 
 }
 
 // All work-items leave a round of a cut loop the same way. A loop over work-items becomes vectors only if clang decides
-// that before the loop, for which it takes loops of up to 50 instructions unless told otherwise.
+// that before the loop, for which it takes loops of up to 50 instructions by default.
 const OPTIMISED: [&str; 3] = ["-O3", "-mllvm", "-unswitch-threshold=500"];
 /// What keeps LLVM's vectoriser from exchanging accesses of a work-item.
 const IN_ORDER: [&str; 2] = ["-mllvm", "-enable-interleaved-mem-accesses=false"];

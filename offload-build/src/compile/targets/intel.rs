@@ -71,16 +71,16 @@ fn choices(default: &[KernelInfo], large: &[KernelInfo]) -> BTreeMap<String, Reg
 
 fn build(session: &Session<'_>, unit: &Unit<'_>, device: Device<'_>) -> Result<DeviceImage> {
     let module = spirv::module(session, unit, SPIRV_VERSION)?;
-    let (bytes, said) = native(session, device, &module, &unit.names())?;
+    let (bytes, printed) = native(session, device, &module, &unit.names())?;
     let mut record = unit.image_record(session, Target::Intel(device.arch.clone()));
     let aspects = spirv::aspects(&module.read()?)?;
     let variables = aspects.missing_from(Aspects::ALL.missing_from(Aspects::GLOBAL_VARIABLES));
     record.aspects = aspects.of_hardware() | variables;
-    add_ocloc(&mut record.kernels, &bytes.read()?, &said, device.arch);
+    add_ocloc(&mut record.kernels, &bytes.read()?, &printed, device.arch);
     Ok(DeviceImage { record, bytes })
 }
 
-/// Native code with `kernels` from a SPIR-V module, and what ocloc said.
+/// Native code with `kernels` from a SPIR-V module, and the output of ocloc.
 pub(crate) fn native(
     session: &Session<'_>,
     device: Device<'_>,
@@ -89,9 +89,10 @@ pub(crate) fn native(
 ) -> Result<(Blob, String)> {
     let ocloc = session.tools().ocloc()?;
     session.env().depends_on(&ocloc.path);
-    let (args, inputs) = (args(device), vec![(module, ".spv")]);
+    let args = args(device);
+    let inputs = vec![(module, ".spv")];
     let step = Step { name: "ocloc", tool: &ocloc, args, inputs, files: vec![] };
-    let made = session.step_said(&step, |bytes| check::intel(bytes, kernels));
+    let made = session.step_with_output(&step, |bytes| check::intel(bytes, kernels));
     made.map_err(|error| told_apart(session, device, module, error))
 }
 
@@ -134,9 +135,10 @@ fn lacks_fp64(double: Answer, float: impl FnOnce() -> Answer) -> bool {
 fn probe(session: &Session<'_>, device: Device<'_>, real: &str) -> Result<()> {
     let module = spirv::of_text(session, PROBE, &[format!("-DREAL={real}")], SPIRV_VERSION)?;
     let ocloc = session.tools().ocloc()?;
-    let (args, inputs) = (args(device), vec![(&module, ".spv")]);
+    let args = args(device);
+    let inputs = vec![(&module, ".spv")];
     let step = Step { name: "ocloc", tool: &ocloc, args, inputs, files: vec![] };
-    session.step_said(&step, |bytes| check::intel(bytes, &["probe"])).map(drop)
+    session.step_with_output(&step, |bytes| check::intel(bytes, &["probe"])).map(drop)
 }
 
 /// `--format zebin`: the older container of old releases cannot be read back. `-exclude_ir`: the SPIR-V has an image
@@ -152,15 +154,15 @@ fn args(Device { arch, registers }: Device<'_>) -> Vec<Arg> {
     texts(fixed).chain(texts(large.iter().copied())).chain(texts(files)).chain([Arg::Input(0)]).collect()
 }
 
-/// Adds what `image` holds and what ocloc `said` when it made it.
+/// Adds the records in `image`, and those in the output that ocloc `printed` for it.
 ///
-/// Releases before `.ze_info` 1.39 tell spills in words alone:
+/// Releases before `.ze_info` 1.39 report spills in their output alone:
 ///
 /// ```text
 /// warning: kernel k  compiled SIMD32 allocated 128 regs and spilled around 304
 /// warning: in kernel 'k': compiled SIMD8 allocated 128 regs and spilled around 122
 /// ```
-pub(crate) fn add_ocloc(kernels: &mut [KernelInfo], image: &[u8], said: &str, arch: &IntelArch) {
+pub(crate) fn add_ocloc(kernels: &mut [KernelInfo], image: &[u8], printed: &str, arch: &IntelArch) {
     // An archive for several devices says nothing of one of them.
     let Ok(described) = zebin::info(image) else { return };
     let older = described.iter().all(|info| info.spill_size.is_none());
@@ -173,7 +175,7 @@ pub(crate) fn add_ocloc(kernels: &mut [KernelInfo], image: &[u8], said: &str, ar
         kernel.spilled = info.spill_size.or_else(|| older.then_some(0));
     }
     if older {
-        for (name, registers) in said.lines().filter_map(spill) {
+        for (name, registers) in printed.lines().filter_map(spill) {
             if let Some(kernel) = kernels.iter_mut().find(|kernel| kernel.name == name) {
                 kernel.spilled = registers.checked_mul(register_bytes(arch));
             }

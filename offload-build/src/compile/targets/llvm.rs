@@ -1,4 +1,4 @@
-//! LLVM's way from files to images: front ends, the kernels that they find, a code generator for each target.
+//! The LLVM pipeline: a front end for each file, the kernels that it finds, a code generator for each target.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -100,7 +100,7 @@ pub(crate) fn scan(session: &Session<'_>, first: &Target) -> Result<Scan> {
 /// What the module imports. A library may be of a vendor's language where the module is portable.
 fn libraries(session: &Session<'_>, first: &Target) -> Result<Vec<Blob>> {
     let read = |library| {
-        let of_library = session.of(library);
+        let of_library = session.for_library(library);
         backend(&of_library, first)?.library(&of_library)
     };
     session.sources.libraries().into_iter().map(read).collect()
@@ -150,26 +150,25 @@ fn file_of(session: &Session<'_>, backend: &Backend, file: &SourceFile) -> Resul
     Ok(scanned)
 }
 
-/// Two kernels of one name cannot be told apart in a module.
+/// Refuses two kernels of one name, and a module without kernels.
 fn distinct(scanned: &[Scanned]) -> Result<()> {
     let mut seen: BTreeMap<&str, &Path> = BTreeMap::new();
     for file in scanned {
         for kernel in &file.kernels {
             if let Some(other) = seen.insert(&kernel.name, &file.file.path) {
-                let (a, b) = (other.display(), file.file.path.display());
+                let a = other.display();
+                let b = file.file.path.display();
                 let error = Error::new(format!("kernel `{}` is defined in `{a}` and in `{b}`", kernel.name));
                 return Err(error.with_hint("rename one, or compile the files as two modules"));
             }
         }
     }
-    match seen.is_empty() {
-        false => Ok(()),
-        true => {
-            let files: Vec<String> =
-                scanned.iter().map(|file| format!("`{}`", file.file.path.display())).collect();
-            Err(Error::new(format!("there is no kernel in {}", files.join(", "))))
-        }
+    if seen.is_empty() {
+        let files: Vec<String> =
+            scanned.iter().map(|file| format!("`{}`", file.file.path.display())).collect();
+        return Err(Error::new(format!("there is no kernel in {}", files.join(", "))));
     }
+    Ok(())
 }
 
 /// The images for `target`, one of `targets`, of what another compiler made.
@@ -203,7 +202,8 @@ fn fitting(session: &Session<'_>, target: &Target) -> Result<Scan> {
             "the files have to be for a triple that starts with `{triple}`, with a kernel"
         )));
     }
-    let libraries = session.sources.libraries().into_iter().map(|it| library(&session.of(it), target));
+    let libraries =
+        session.sources.libraries().into_iter().map(|it| library(&session.for_library(it), target));
     Ok(Scan { files: fitting, libraries: libraries.collect::<Result<_>>()? })
 }
 

@@ -170,7 +170,7 @@ fn with_sdk(session: &Session<'_>, mut flags: Vec<String>) -> Result<Vendor> {
     Ok(Vendor { flags, header: "" })
 }
 
-/// LLVM's default is a version of its own choosing, too low for new architectures: the version is always said.
+/// The version is always explicit: LLVM's default is too low for new architectures.
 fn machine(sm: &SmArch, PtxVersion { major, minor }: PtxVersion) -> Vec<String> {
     let feature = format!("+ptx{major}{minor}");
     [

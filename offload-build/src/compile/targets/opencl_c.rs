@@ -57,7 +57,8 @@ fn merged(session: &Session<'_>, scan: &Scan) -> Result<Blob> {
 
 /// `merged` without the place of headers of ours.
 fn with_own_headers(session: &Session<'_>, merged: Blob) -> Result<Blob> {
-    let (text, directory) = (merged.read_text()?, format!("{}/", own_headers::directory(session).display()));
+    let text = merged.read_text()?;
+    let directory = format!("{}/", own_headers::directory(session).display());
     if !text.contains(&directory) {
         return Ok(merged);
     }

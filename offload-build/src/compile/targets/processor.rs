@@ -1,10 +1,9 @@
 //! One front end for many AMD processors.
 //!
-//! Of OpenCL C clang's front end makes the same IR for most of them: it differs in the processor's name and features
-//! alone, and those the code generator is told anyway. Two things could make a difference. A file may ask for the
-//! processor, by a macro or a built-in function: then it mentions one of [`WORDS`]. And the front end may do something
-//! of its own: a probe finds that out, whose IR holds every macro too. It is compiled once for each processor and
-//! release of clang, whatever the number of modules.
+//! From OpenCL C, clang's front end emits the same IR for most of them, apart from the processor's name and features, which
+//! the code generator's command line has anyway. Two things could make a difference. A file may depend on the processor
+//! by a macro or a built-in function: then it mentions one of [`WORDS`]. And the front end itself may: a probe, whose IR
+//! holds every macro too, detects that. It is compiled once for each processor and release of clang, for all modules.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -36,7 +35,8 @@ pub(crate) fn alike(session: &Session<'_>, [one, other]: [&[String]; 2]) -> Resu
     if flags.iter().any(asks) {
         return Ok(false);
     }
-    let (one, other) = (probe(session, one)?, probe(session, other)?);
+    let one = probe(session, one)?;
+    let other = probe(session, other)?;
     let (Some(one), Some(other)) = (one, other) else { return Ok(false) };
     // Build scripts are not optimised: what they have read once they had better not read again.
     let key = KeyBuilder::new("alike").part(&one.hash.0).part(&other.hash.0).finish();

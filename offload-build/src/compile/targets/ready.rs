@@ -1,4 +1,4 @@
-//! Ready-made code: by Triton, rust-gpu, a vendor's compiler.
+//! Ready-made code: output of Triton, rust-gpu or a vendor's compiler.
 //!
 //! For each target the file that is for exactly that machine is taken as it is. Where there is none, SPIR-V goes
 //! through ocloc and PTX through ptxas.
@@ -26,14 +26,14 @@ use crate::module::{DeviceImage, Language};
 /// An image's bytes.
 struct ReadyImage {
     bytes: Blob,
-    /// What the tool that made them said; empty if none did.
-    said: String,
+    /// The output of the tool that made them; empty if none ran.
+    printed: String,
 }
 
 impl ReadyImage {
     /// Code that is taken as it is.
     fn ready_made(bytes: Blob) -> ReadyImage {
-        ReadyImage { bytes, said: String::new() }
+        ReadyImage { bytes, printed: String::new() }
     }
 }
 
@@ -52,20 +52,20 @@ pub(crate) fn from_spirv(session: &Session<'_>, target: &Target, module: Blob) -
 fn finish(
     session: &Session<'_>,
     target: &Target,
-    ReadyImage { bytes, said }: ReadyImage,
+    ReadyImage { bytes, printed }: ReadyImage,
 ) -> Result<DeviceImage> {
-    let described = |content: &[u8]| described(target, content, &said);
+    let described = |content: &[u8]| described(target, content, &printed);
     let Description { format_version, aspects, kernels, .. } =
         session.shared.files.with_content(&bytes, described)?;
     let record = Unit::whole(&Scan::default()).image_record(session, target.clone());
     Ok(DeviceImage { record: NewImage { format_version, kernels, aspects, ..record }, bytes })
 }
 
-/// The record of an image, from its bytes and from what the tool that made it said.
-fn described(target: &Target, content: &[u8], said: &str) -> Result<Description> {
+/// The record of an image, from its bytes and from the output of the tool that made it.
+fn described(target: &Target, content: &[u8], printed: &str) -> Result<Description> {
     let Target::Intel(arch) = target else {
         let mut described = check::described(target, content)?;
-        ptxas_cubin::add_ptxas(&mut described.kernels, said);
+        ptxas_cubin::add_ptxas(&mut described.kernels, printed);
         return Ok(described);
     };
     let image = machine::native_image(arch, content).map_err(|mismatch| Error::new(mismatch.to_string()))?;
@@ -76,7 +76,7 @@ fn described(target: &Target, content: &[u8], said: &str) -> Result<Description>
         None if member_of_archive => Description::default(),
         _ => check::described(target, image)?,
     };
-    intel::add_ocloc(&mut described.kernels, image, said, arch);
+    intel::add_ocloc(&mut described.kernels, image, printed, arch);
     Ok(described)
 }
 
@@ -121,7 +121,8 @@ fn only(
             continue;
         }
         if let Some((other, _)) = found {
-            let (a, b) = (other.display(), file.path.display());
+            let a = other.display();
+            let b = file.path.display();
             return Err(Error::new(format!("`{a}` and `{b}` are both for this target"))
                 .with_hint("leave one out, or make two modules"));
         }
@@ -206,11 +207,12 @@ fn assemble(session: &Session<'_>, sm: &SmArch) -> Result<ReadyImage> {
     }
     let (_, text) = best.ok_or_else(|| missing_ptx(session, sm))?;
     let tool = session.tools().ptxas()?;
-    let (args, inputs) = (ptxas_cubin::args(session, sm), vec![(&text, ".ptx")]);
+    let args = ptxas_cubin::args(session, sm);
+    let inputs = vec![(&text, ".ptx")];
     let step = Step { name: "ptxas", tool: &tool, args, inputs, files: vec![] };
-    let (bytes, said) =
-        session.step_said(&step, |bytes| check::described(&Target::Cubin(sm.clone()), bytes).map(drop))?;
-    Ok(ReadyImage { bytes, said })
+    let (bytes, printed) = session
+        .step_with_output(&step, |bytes| check::described(&Target::Cubin(sm.clone()), bytes).map(drop))?;
+    Ok(ReadyImage { bytes, printed })
 }
 
 fn cubin_fits(purpose: &str, sm: &SmArch) -> bool {
@@ -227,8 +229,8 @@ fn native(session: &Session<'_>, arch: &IntelArch, module: &Blob) -> Result<Read
     let content = module.read()?;
     let parsed = spirv::Module::parse(&content, &Limits::default())?;
     let kernels: Vec<&str> = parsed.kernels().iter().map(|entry| entry.name.as_str()).collect();
-    let (bytes, said) = intel::native(session, device, module, &kernels)?;
-    Ok(ReadyImage { bytes, said })
+    let (bytes, printed) = intel::native(session, device, module, &kernels)?;
+    Ok(ReadyImage { bytes, printed })
 }
 
 /// The one SPIR-V module of a SYCLBIN.

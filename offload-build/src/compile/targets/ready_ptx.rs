@@ -1,4 +1,4 @@
-//! Files of PTX of which none is for a target: what they are for, and what can be done.
+//! Errors for PTX files none of which fits a target: their architectures, and the next step.
 
 use std::path::Path;
 
@@ -40,14 +40,15 @@ fn hint(there: &[PtxFile<'_>], wanted: &SmArch) -> String {
     let names: Vec<String> = there.iter().map(|file| format!("nvptx:{}", file.sm)).collect();
     let take = format!("`cargo offload targets add {}`", names.join(" "));
     let runs = |file: &PtxFile<'_>| file.sm.suffix().is_none() && file.sm.number() <= wanted.number();
-    match there.iter().any(runs) {
-        true => format!(
+    if there.iter().any(runs) {
+        format!(
             "{take} takes it as it is, and drivers compile it for `{wanted}` too: remove this target; `cubin:{wanted}` makes native code of it"
-        ),
-        false => format!(
+        )
+    } else {
+        format!(
             "PTX does not run on older architectures, and with a suffix on no other: compile it again with \
              `-arch={wanted}`; or {take}, and remove this target"
-        ),
+        )
     }
 }
 
@@ -55,19 +56,19 @@ fn hint(there: &[PtxFile<'_>], wanted: &SmArch) -> String {
 mod tests {
     use super::*;
 
-    fn of(file: &str, wanted: &str) -> String {
+    fn hint_for(file: &str, wanted: &str) -> String {
         let file = PtxFile::new(Path::new("a.ptx"), file).unwrap();
         hint(&[file], &architecture(wanted).unwrap())
     }
 
     #[test]
     fn what_can_be_done_depends_on_which_is_newer() {
-        let newer = of("sm_90", "sm_75");
+        let newer = hint_for("sm_90", "sm_75");
         assert!(newer.contains("compile it again with `-arch=sm_75`"), "{newer}");
         assert!(newer.contains("`cargo offload targets add nvptx:sm_90`, and remove"), "{newer}");
-        let older = of("sm_75", "sm_90");
+        let older = hint_for("sm_75", "sm_90");
         assert!(older.starts_with("`cargo offload targets add nvptx:sm_75` takes it as it is"), "{older}");
         assert!(older.ends_with("`cubin:sm_90` makes native code of it"), "{older}");
-        assert!(of("sm_90a", "sm_100").contains("compile it again"));
+        assert!(hint_for("sm_90a", "sm_100").contains("compile it again"));
     }
 }

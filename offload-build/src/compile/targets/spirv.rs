@@ -30,21 +30,21 @@ const SHIM_SOURCE: &str = concat!(
 
 pub(crate) fn compile(session: &Session<'_>, unit: &Unit<'_>, version: SpirvVersion) -> Result<DeviceImage> {
     let mut record = unit.image_record(session, Target::Spirv64(version));
-    let bytes = match session.sources.link_at_load() {
-        false => module(session, unit, version)?,
-        true => {
-            session.tools().llvm()?.makes_spirv()?;
-            let ToLink { module, left } = backend(version).module_to_link(session, unit)?;
-            record.imports = imports::providers(&left);
-            generated(session, version, &module, |bytes| check(bytes, &unit.names(), &left))?
-        }
+    let bytes = if session.sources.link_at_load() {
+        session.tools().llvm()?.makes_spirv()?;
+        let ToLink { module, left } = backend(version).module_to_link(session, unit)?;
+        record.imports = imports::providers(&left);
+        generated(session, version, &module, |bytes| check(bytes, &unit.names(), &left))?
+    } else {
+        module(session, unit, version)?
     };
     record.format_version = Some(version.word());
     record.aspects = aspects(&bytes.read()?)?;
     // Of values OpenCL says only that `clBuildProgram` uses them; what is to be linked is compiled by `clCompileProgram`.
-    match record.imports.is_empty() {
-        true => take_ids(&mut record.spec, &bytes.read()?)?,
-        false => record.aspects = record.aspects | Aspects::LINKER,
+    if record.imports.is_empty() {
+        take_ids(&mut record.spec, &bytes.read()?)?;
+    } else {
+        record.aspects = record.aspects | Aspects::LINKER;
     }
     for required in required_sub_groups(&bytes.read()?)? {
         let kernel = record.kernels.iter_mut().find(|kernel| kernel.name == required.kernel);
@@ -125,7 +125,7 @@ pub(crate) fn of_text(
     })
 }
 
-/// Front ends of versions differ in the extensions that OpenCL C is told of; the version is in the code generator's target.
+/// Front ends of versions differ in the extensions that OpenCL C predefines; the version is in the code generator's target.
 pub(crate) fn backend(version: SpirvVersion) -> Backend {
     Backend {
         name: "SPIR-V",

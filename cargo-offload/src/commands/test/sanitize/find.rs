@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use offload_build::toolchain::{Component, Toolchain};
+use offload_build::shared::toolchain::{Component, Toolchain};
 use offload_rt::test::TestDevice;
 use serde::Serialize;
 
@@ -36,7 +36,7 @@ impl Lacking {
 
 /// All of them, for a package in `directory`.
 pub(super) fn all(directory: &Path) -> Result<Found> {
-    let toolchain = Toolchain::of(directory).map_err(Error::from_build)?;
+    let toolchain = Toolchain::for_directory(directory).map_err(Error::from_build)?;
     let mut found = Found { places: Vec::new(), lacking: Vec::new() };
     let of = |driver: &str| {
         let is_of = move |device: &&TestDevice| device.label().split(':').next() == Some(driver);

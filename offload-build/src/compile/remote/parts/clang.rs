@@ -34,10 +34,10 @@ impl Session<'_> {
         let text = self.cache().put_outside(scratch.path(), &run.content).ok()?;
         let inputs = vec![(&text, ENDING)];
         let step = Step { name: "front end of one file", tool: action.tool, args, inputs, files: vec![] };
-        let (ir, said) = self.step_said(&step, check::ir_text).ok()?;
+        let (ir, printed) = self.step_with_output(&step, check::ir_text).ok()?;
         let content = with_name(&ir.read_text().ok()?, &source, action.name)?.into_bytes();
-        let said = said.trim_start().to_string();
-        Some(MadeFrontEnd { made: Made { content, said }, dependencies: run.dependencies })
+        let printed = printed.trim_start().to_string();
+        Some(MadeFrontEnd { made: Made { content, printed }, dependencies: run.dependencies })
     }
 }
 

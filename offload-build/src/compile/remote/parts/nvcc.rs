@@ -47,9 +47,9 @@ impl Session<'_> {
         // It is large, and nobody asks for it again.
         let preprocessed = self.cache().put_outside(scratch.path(), content.as_bytes()).ok()?;
 
-        let (blob, said) =
+        let (blob, printed) =
             self.code(&commands, &tools, &Paths { unit: &unit, preprocessed: &preprocessed })?;
-        let made = Made { content: blob.read().ok()?, said: [run.said, said].join("\n") };
+        let made = Made { content: blob.read().ok()?, printed: [run.printed, printed].join("\n") };
         Some(MadeFrontEnd { made, dependencies: run.dependencies })
     }
 
@@ -76,11 +76,11 @@ impl Session<'_> {
         let step = Step { name: "nvcc codegen", tool: &tools.code_generator, args, inputs, files };
         let is_ptx = |bytes: &[u8]| check::ptx(bytes, &[], &[]);
         let (Some(words), Some(tool)) = (&commands.assembler, &tools.assembler) else {
-            return self.step_said(&step, is_ptx).ok();
+            return self.step_with_output(&step, is_ptx).ok();
         };
         let args = assembler_args(words)?;
         let then = Then { name: "nvcc ptxas", tool, args, ending: ".ptx" };
-        self.step_said(&Chain { first: step, check: is_ptx, then }, check::elf).ok()
+        self.step_with_output(&Chain { first: step, check: is_ptx, then }, check::elf).ok()
     }
 }
 
@@ -121,9 +121,9 @@ impl Tools {
 
 impl Commands {
     /// What a dry run for `unit` has printed; `None` if it is another kind of run than those that are known.
-    fn parse(said: &str, unit: &str) -> Option<Commands> {
+    fn parse(printed: &str, unit: &str) -> Option<Commands> {
         let (mut variables, mut lists) = (BTreeMap::new(), Vec::new());
-        for line in said.lines().filter_map(|line| line.strip_prefix("#$ ")) {
+        for line in printed.lines().filter_map(|line| line.strip_prefix("#$ ")) {
             match line.split_once('=') {
                 Some((name, value)) if is_name(name) => {
                     variables.insert(name.to_string(), value.to_string());
@@ -300,9 +300,9 @@ mod tests {
     #[test]
     fn other_runs_are_left_to_nvcc() {
         let is_left = |from: &str, to: &str| {
-            let said = SAID.replace(from, to);
-            assert_ne!(said, SAID);
-            assert_eq!(Commands::parse(&said, "/s/in.cu"), None, "{to}");
+            let printed = SAID.replace(from, to);
+            assert_ne!(printed, SAID);
+            assert_eq!(Commands::parse(&printed, "/s/in.cu"), None, "{to}");
         };
         // For two architectures, with a linker behind, or of another compiler.
         is_left("gcc -D__CUDA_ARCH_LIST__", "gcc -D__CUDA_ARCH__=800 -D__CUDA_ARCH_LIST__");

@@ -38,10 +38,10 @@ impl Session<'_> {
         let dependencies = self.run_settled(&listing(front_end)).ok()?.dependencies;
         let action = self.front_end_action(front_end, &dependencies.files, &roots)?;
         let executed = self.remote()?.run_or_token(self.context(), action).ok()?;
-        let Made { content, said } = executed.and_then(made_elsewhere)?;
+        let Made { content, printed } = executed.and_then(made_elsewhere)?;
         check::ir_text(&content).ok()?;
         self.count(Origin::Executed);
-        Some(MadeFrontEnd { made: Made { content, said: said.trim_start().to_string() }, dependencies })
+        Some(MadeFrontEnd { made: Made { content, printed: printed.trim_start().to_string() }, dependencies })
     }
 
     fn front_end_action(&self, front_end: &FrontEnd<'_>, read: &[ReadFile], roots: &Roots) -> Option<Action> {

@@ -1,4 +1,4 @@
-//! The CPU that is compiled for, and clang's runs on its IR.
+//! The CPU as a target, and the runs of clang on its IR.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ pub(crate) struct Cpu {
     triple: String,
     march: &'static [&'static str],
     pub(super) opencl: &'static [&'static str],
-    /// What OpenCL C is told of extensions.
+    /// Macros of OpenCL C's extensions.
     pub(super) features: Vec<String>,
     pub(super) vector_bits: u32,
     pub(super) pocl: Pocl,

@@ -1,4 +1,4 @@
-//! Functions that convert `half`, beside code that calls them.
+//! Conversion functions of `half`, which are linked to the code that calls them.
 
 use super::cpu::Cpu;
 use crate::cache::Blob;

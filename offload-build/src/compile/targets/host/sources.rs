@@ -1,5 +1,5 @@
-//! From files to IR for the CPU, in each language: OpenCL C and C++ for OpenCL with PoCL's names of functions, C and C++
-//! with a `gpuintrin.h` of our own.
+//! Front ends for the CPU: OpenCL C and C++ for OpenCL against PoCL's built-in functions, C and C++ against our own
+//! `gpuintrin.h`.
 
 use std::path::PathBuf;
 
@@ -86,12 +86,13 @@ pub(super) fn functions(
 }
 
 fn args(session: &Session<'_>, language: Language, cpu: &Cpu) -> Result<impl Iterator<Item = Arg>> {
-    let of_language: Vec<Arg> = match language.has_opencl_functions() {
-        true => opencl_args(session, cpu)?,
-        // Functions that wait are marked, as OpenCL C marks them. A structure that is taken apart is known by its name.
-        false => texts(["-fconvergent-functions", "-fno-discard-value-names"])
+    let of_language: Vec<Arg> = if language.has_opencl_functions() {
+        opencl_args(session, cpu)?
+    } else {
+        // Functions with barriers are `convergent`, as in OpenCL C. A scalarised structure is recognised by its name.
+        texts(["-fconvergent-functions", "-fno-discard-value-names"])
             .chain(own_headers::host_flags(session)?)
-            .collect(),
+            .collect()
     };
     Ok(cpu
         .flags()

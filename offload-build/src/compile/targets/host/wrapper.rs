@@ -1,4 +1,4 @@
-//! The OpenCL C around a file's kernels: for each a function of one work-item, which takes an array of argument
+//! Generated OpenCL C that wraps each kernel as a function of one work-item, which takes an array of argument
 //! pointers.
 
 use std::fmt::Write;
