@@ -123,7 +123,8 @@ impl Bench<'_> {
             self.stream.synchronize()?;
             count += 1;
         }
-        let (begin, mut all) = (Instant::now(), Vec::new());
+        let begin = Instant::now();
+        let mut all = Vec::new();
         while all.len() < LEAST || begin.elapsed() < TIME && all.len() < MOST {
             all.push(time(&self.stream, 1, &mut launch)?);
         }
@@ -191,7 +192,8 @@ mod tests {
     fn bench(arguments: &Arguments, name: &str) -> (Option<Times>, usize) {
         let device = &devices()[0];
         let stream = device.device().stream().unwrap();
-        let (bench, mut launches) = (Bench { device, stream, arguments }, 0);
+        let bench = Bench { device, stream, arguments };
+        let mut launches = 0;
         let times = bench.kernel(name, || {
             launches += 1;
             std::thread::sleep(Duration::from_micros(100));
@@ -203,17 +205,17 @@ mod tests {
     #[test]
     #[cfg(all(feature = "host", unix))]
     fn what_is_asked_for_is_timed() {
-        let all = Arguments::of(["--bench"].map(String::from));
+        let all = Arguments::parse(["--bench"].map(String::from));
         let (times, launches) = bench(&all, "saxpy");
         let times = times.unwrap();
         assert!((LEAST..=MOST).contains(&times.count()) && launches >= times.count() + LEAST_WARM_UP);
         assert!(times.min() <= times.median() && times.median() <= times.most());
         // The time of the device is that of what happens between two events.
         assert!(times.min() >= Duration::from_micros(100), "{times:?}");
-        let other = Arguments::of(["--bench", "dot"].map(String::from));
+        let other = Arguments::parse(["--bench", "dot"].map(String::from));
         assert_eq!(bench(&other, "saxpy"), (None, 0));
         // `cargo test` wants to know whether it works.
-        assert_eq!(bench(&Arguments::of([]), "saxpy"), (None, 1));
+        assert_eq!(bench(&Arguments::parse([]), "saxpy"), (None, 1));
     }
 
     #[test]

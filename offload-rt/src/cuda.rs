@@ -42,5 +42,5 @@ use crate::error::Error;
 /// # Errors
 /// The driver's library cannot be opened, or it has no device; the message says what was looked for.
 pub fn devices() -> Result<Vec<Device>, Error> {
-    device::all(driver::Driver::open()?)
+    device::all(driver::CudaDriver::open()?)
 }

@@ -68,8 +68,9 @@ pub(crate) struct KernelLimits {
 }
 
 impl KernelLimits {
-    fn of(kernels: &[KernelNeeds<'_>]) -> KernelLimits {
-        let (least, mut sub_groups) = (kernels.iter().map(work_items).min(), Vec::new());
+    fn from_needs(kernels: &[KernelNeeds<'_>]) -> KernelLimits {
+        let least = kernels.iter().map(work_items).min();
+        let mut sub_groups = Vec::new();
         for kernel in kernels {
             sub_groups.extend(kernel.sub_group_size.filter(|size| !sub_groups.contains(size)));
         }

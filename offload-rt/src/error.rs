@@ -116,12 +116,12 @@ const DAMAGED: &str = "copy the program and its `.offload` files again, or rebui
 impl Error {
     /// A launch of `kernel` that fails because of `problem`.
     pub fn launch(kernel: &str, problem: impl Into<String>) -> Error {
-        Error::of_launch(kernel, problem.into().into())
+        Error::from_launch(kernel, problem.into().into())
     }
 
     /// A failure of `device`, which may be any part of the system, because of `problem`.
     pub fn device(device: &str, problem: impl Into<String>) -> Error {
-        Error::of_device(device, problem.into().into())
+        Error::from_device(device, problem.into().into())
     }
 
     /// The same error of a launch or a device with what its reader can do about it.
@@ -129,17 +129,21 @@ impl Error {
     pub fn with_hint(self, hint: impl Into<Cow<'static, str>>) -> Error {
         let hint = Some(hint.into());
         match &*self.case {
-            Case::Launch { kernel, problem } => Error::of_launch(kernel, Problem { hint, ..problem.clone() }),
-            Case::Device { device, problem } => Error::of_device(device, Problem { hint, ..problem.clone() }),
+            Case::Launch { kernel, problem } => {
+                Error::from_launch(kernel, Problem { hint, ..problem.clone() })
+            }
+            Case::Device { device, problem } => {
+                Error::from_device(device, Problem { hint, ..problem.clone() })
+            }
             _ => self,
         }
     }
 
-    pub(crate) fn of_launch(kernel: &str, problem: Problem) -> Error {
+    pub(crate) fn from_launch(kernel: &str, problem: Problem) -> Error {
         Case::Launch { kernel: kernel.to_string(), problem }.into()
     }
 
-    pub(crate) fn of_device(device: &str, problem: Problem) -> Error {
+    pub(crate) fn from_device(device: &str, problem: Problem) -> Error {
         Case::Device { device: device.to_string(), problem }.into()
     }
 
@@ -253,9 +257,10 @@ impl fmt::Display for Case {
             Case::UnknownModule { module, present, missing } => {
                 write!(f, "no kernel module `{}`", escape(module))?;
                 list(f, "not in this program", missing)?;
-                match present.is_empty() && missing.is_empty() {
-                    true => f.write_str("; there are no kernel modules at all"),
-                    false => Ok(()),
+                if present.is_empty() && missing.is_empty() {
+                    f.write_str("; there are no kernel modules at all")
+                } else {
+                    Ok(())
                 }
             }
             Case::Ambiguous { module, packages } => {
@@ -275,11 +280,13 @@ impl fmt::Display for Case {
                 write!(f, "kernel module `{}` {problem}", escape(module))
             }
             Case::UnknownKernel { kernel, module, .. } => {
-                let (kernel, module) = (escape(kernel), escape(module));
+                let kernel = escape(kernel);
+                let module = escape(module);
                 write!(f, "kernel `{kernel}`: kernel module `{module}` has no such kernel")
             }
             Case::NoFitForKernel { kernel, module, device, refused, missing, .. } => {
-                let (kernel, module) = (escape(kernel), escape(module));
+                let kernel = escape(kernel);
+                let module = escape(module);
                 write!(
                     f,
                     "kernel `{kernel}`: no image of kernel module `{module}` that has it fits {device}"
@@ -297,9 +304,10 @@ impl fmt::Display for Case {
                     escape(other),
                     escape(version)
                 )?;
-                match refused.is_empty() {
-                    true => f.write_str("which is nowhere in this process"),
-                    false => f.write_str("and none in this process fits"),
+                if refused.is_empty() {
+                    f.write_str("which is nowhere in this process")
+                } else {
+                    f.write_str("and none in this process fits")
                 }?;
                 list(f, "refused", refused)
             }

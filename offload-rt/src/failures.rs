@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::driver::{Failure, Told};
+use crate::backend::{AssertionFailure, OutputMark};
 
 /// Of so many failed assertions messages are kept.
 const MOST: usize = 64;
@@ -33,7 +33,7 @@ pub(crate) struct Failures {
     /// What the device has counted.
     failed: u32,
     /// The latest messages of them.
-    latest: VecDeque<Failure>,
+    latest: VecDeque<AssertionFailure>,
     /// How many messages there were.
     messages: usize,
     /// How many of them somebody who waited was told.
@@ -41,7 +41,7 @@ pub(crate) struct Failures {
 }
 
 impl Failures {
-    pub(crate) fn add(&mut self, failure: Failure) {
+    pub(crate) fn add(&mut self, failure: AssertionFailure) {
         self.messages = self.messages.saturating_add(1);
         if self.latest.len() == MOST {
             self.latest.pop_front();
@@ -54,27 +54,34 @@ impl Failures {
         self.failed = failed;
     }
 
-    pub(crate) fn told(&self) -> Told {
-        Told { failed: self.failed, messages: self.messages }
+    pub(crate) fn mark(&self) -> OutputMark {
+        OutputMark { failed: self.failed, messages: self.messages }
     }
 
     /// The first failure after `before` of one of the kernels, or of one that is not known.
-    pub(crate) fn first(&mut self, before: Told, is_one: &dyn Fn(&str) -> bool) -> Option<Failure> {
+    pub(crate) fn first(
+        &mut self,
+        before: OutputMark,
+        is_one: &dyn Fn(&str) -> bool,
+    ) -> Option<AssertionFailure> {
         let count = self.failed.wrapping_sub(before.failed);
         if count == 0 {
             return None;
         }
-        let is_of_one = |failure: &&Failure| failure.kernel.is_empty() || is_one(&failure.kernel);
+        let is_of_one = |failure: &&AssertionFailure| failure.kernel.is_empty() || is_one(&failure.kernel);
         let first = self.since(before.messages).find(is_of_one).cloned();
         let is_untold = self.since(before.messages).next().is_none();
         if first.is_some() {
             self.reported = self.messages;
         }
         let text = || "an assertion failed, and there was no room for its message".to_string();
-        let first = first.or_else(|| is_untold.then(|| Failure { kernel: String::new(), text: text() }));
+        let first =
+            first.or_else(|| is_untold.then(|| AssertionFailure { kernel: String::new(), text: text() }));
         first.map(|failure| match count {
             1 => failure,
-            several => Failure { text: format!("{} (and {} more)", failure.text, several - 1), ..failure },
+            several => {
+                AssertionFailure { text: format!("{} (and {} more)", failure.text, several - 1), ..failure }
+            }
         })
     }
 
@@ -89,7 +96,7 @@ impl Failures {
     }
 
     /// The messages that are left of those after the first `told`.
-    fn since(&self, told: usize) -> impl Iterator<Item = &Failure> {
+    fn since(&self, told: usize) -> impl Iterator<Item = &AssertionFailure> {
         let gone = self.messages.saturating_sub(self.latest.len());
         self.latest.iter().skip(told.saturating_sub(gone))
     }
@@ -99,14 +106,14 @@ impl Failures {
 mod tests {
     use super::*;
 
-    fn failure(kernel: &str) -> Failure {
-        Failure { kernel: kernel.to_string(), text: format!("in {kernel}") }
+    fn failure(kernel: &str) -> AssertionFailure {
+        AssertionFailure { kernel: kernel.to_string(), text: format!("in {kernel}") }
     }
 
     #[test]
     fn the_first_failure_of_the_kernels_is_told() {
         let mut failures = Failures::default();
-        let before = failures.told();
+        let before = failures.mark();
         assert!(failures.first(before, &|_| true).is_none());
         failures.add(failure("a"));
         failures.add(failure("b"));
@@ -120,10 +127,10 @@ mod tests {
     #[test]
     fn a_failure_without_a_message_or_a_kernel_is_told_too() {
         let mut failures = Failures::default();
-        let before = failures.told();
+        let before = failures.mark();
         failures.count(1);
         assert!(failures.first(before, &|_| true).unwrap().text.contains("no room"));
-        let before = failures.told();
+        let before = failures.mark();
         failures.add(failure(""));
         failures.count(2);
         assert_eq!(failures.first(before, &|_| false).unwrap().text, "in ");

@@ -18,7 +18,7 @@ pub use self::lists::{Missing, Unreadable};
 use crate::entry::{Entry, EntryReader, NewEntry};
 use crate::module_images::ModuleImages;
 use crate::pack_info::PackInfo;
-use crate::sections::{self, Found, FoundPack, PackBytes};
+use crate::sections::{self, PackBytes, PackSource, PackSources};
 use crate::text::escape;
 
 /// The images of some packs.
@@ -72,7 +72,7 @@ impl Held {
 }
 
 impl Index {
-    pub(crate) fn new(found: Found) -> Index {
+    pub(crate) fn new(found: PackSources) -> Index {
         let broken = found.unreadable.into_iter().map(Unreadable::new).collect();
         let mut index = Index {
             packs: Vec::new(),
@@ -90,8 +90,8 @@ impl Index {
         index
     }
 
-    fn add(&mut self, found: FoundPack, seen: &mut Vec<Hash128>) -> Result<(), offload_format::Error> {
-        let FoundPack { bytes, home } = found;
+    fn add(&mut self, found: PackSource, seen: &mut Vec<Hash128>) -> Result<(), offload_format::Error> {
+        let PackSource { bytes, home } = found;
         let held = bytes.clone();
         let pages = Pages::default();
         let pack = Pack::parse(&held, &pages)?;
@@ -130,7 +130,7 @@ impl Index {
             };
             let found = bytes.and_then(|bytes| {
                 // A pack of a file that refers to further files would not be one that this project writes.
-                let found = FoundPack { bytes, home: None };
+                let found = PackSource { bytes, home: None };
                 self.add(found, seen).map_err(|error| format!("pack file `{}`: {error}", sidecar.file()))
             });
             match found {

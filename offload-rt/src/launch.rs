@@ -15,8 +15,9 @@ mod newer;
 mod pinned;
 mod program;
 mod queued;
+mod signature;
 mod stream;
-mod takes;
+
 mod transfer;
 mod typed;
 

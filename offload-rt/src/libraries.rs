@@ -13,7 +13,7 @@ use crate::description::DeviceDescription;
 use crate::entry::Entry;
 use crate::error::{Case, Error};
 use crate::index::Index;
-use crate::sections::{self, Found, FoundPack};
+use crate::sections::{self, PackSource, PackSources};
 use crate::select;
 use crate::text::escape;
 
@@ -37,7 +37,7 @@ struct Importer<'a> {
 ///
 /// # Errors
 /// A library is nowhere in the process, or none of its images fits.
-pub(crate) fn of(
+pub(crate) fn resolve(
     entry: &Entry,
     index: Option<&Arc<Index>>,
     device: &DeviceDescription,
@@ -63,7 +63,8 @@ impl Importer<'_> {
         }
         refused.sort_unstable();
         refused.dedup();
-        let (image, import) = (self.entry.to_string(), import.clone());
+        let image = self.entry.to_string();
+        let import = import.clone();
         let package = self.entry.package().to_string();
         Err(Case::Library { image, package, import, refused }.into())
     }
@@ -90,7 +91,8 @@ impl Importer<'_> {
 
     /// Why `library` is not what `import` asks for, whatever the device.
     fn refusal(self, import: &Import, library: &Entry) -> Option<String> {
-        let (package, version) = (library.package(), library.package_version());
+        let package = library.package();
+        let version = library.package_version();
         let of = format!("{} of crate `{}` {}", library.place(), escape(package), escape(version));
         if package != import.package {
             return Some(format!("{of}: it is another crate"));
@@ -98,7 +100,8 @@ impl Importer<'_> {
         if !import.accepts(version) {
             return Some(format!("{of}: it is another version"));
         }
-        let (own, other) = (self.entry.parsed_target()?, library.parsed_target()?);
+        let own = self.entry.parsed_target()?;
+        let other = library.parsed_target()?;
         let fits = match (own, other) {
             // Levels pass vectors to functions in different registers.
             (Target::Host(own), Target::Host(other)) => own == other,
@@ -117,7 +120,7 @@ fn in_process(name: &str) -> Vec<Arc<Index>> {
     for pack in sections::process().packs {
         let Some(id) = identity(&pack) else { continue };
         let known = in_use.iter().find(|shared| shared.id == id).and_then(|shared| shared.index.upgrade());
-        let made = || Arc::new(Index::new(Found { packs: vec![pack], unreadable: Vec::new() }));
+        let made = || Arc::new(Index::new(PackSources { packs: vec![pack], unreadable: Vec::new() }));
         found.push((id, known.unwrap_or_else(made)));
     }
     let kept = in_use.iter().filter_map(|shared| Some((shared.id, shared.index.upgrade()?)));
@@ -135,6 +138,6 @@ fn in_process(name: &str) -> Vec<Arc<Index>> {
     found.into_iter().map(|(_, index)| index).collect()
 }
 
-fn identity(pack: &FoundPack) -> Option<Hash128> {
+fn identity(pack: &PackSource) -> Option<Hash128> {
     Pack::parse(&pack.bytes, &Pages::default()).ok()?.id().ok()
 }

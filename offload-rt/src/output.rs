@@ -14,8 +14,10 @@ mod values;
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use self::message::Message;
-use crate::driver::{DriverMemory, DriverOutput, DriverStream, Failure, FillPattern, MemoryRange, Told};
+use self::message::DeviceMessage;
+use crate::backend::{
+    AssertionFailure, BackendMemory, BackendOutput, BackendStream, FillPattern, MemoryRange, OutputMark,
+};
 use crate::error::Problem;
 use crate::failures::Failures;
 
@@ -32,8 +34,8 @@ const READ: usize = 8;
 /// The ring of a loaded image.
 #[derive(Debug)]
 pub(crate) struct Output {
-    stream: Box<dyn DriverStream>,
-    memory: Box<dyn DriverMemory>,
+    stream: Box<dyn BackendStream>,
+    memory: Box<dyn BackendMemory>,
     state: Mutex<State>,
 }
 
@@ -55,14 +57,14 @@ struct Header {
 pub(crate) trait PrintingImage {
     fn has_variable(&self, name: &str) -> bool;
     /// A stream of the device on which it is loaded.
-    fn new_stream(&self) -> Result<Box<dyn DriverStream>, Problem>;
+    fn new_stream(&self) -> Result<Box<dyn BackendStream>, Problem>;
     /// Writes `bytes` to the variable `name`.
     fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), String>;
 }
 
 impl Output {
     /// The ring of `image`, which knows it then; `None` if no kernel prints.
-    pub(crate) fn of(image: &impl PrintingImage) -> Result<Option<Arc<Output>>, Problem> {
+    pub(crate) fn for_image(image: &impl PrintingImage) -> Result<Option<Arc<Output>>, Problem> {
         if !image.has_variable(VARIABLE) {
             return Ok(None);
         }
@@ -72,7 +74,7 @@ impl Output {
     }
 
     /// A ring in memory of the device of `stream`, which is its own.
-    fn new(stream: Box<dyn DriverStream>) -> Result<Output, Problem> {
+    fn new(stream: Box<dyn BackendStream>) -> Result<Output, Problem> {
         let size = HEADER.saturating_add(WORDS as usize * 4);
         let memory = stream.allocate(size)?;
         stream.fill(MemoryRange { memory: &*memory, offset: 0, size, element: 4 }, FillPattern::Bytes4(0))?;
@@ -118,9 +120,9 @@ impl Output {
         let words = self.words(state.read, end)?;
         let mut rest = words.as_slice();
         while let Some((message, after)) = message::split(rest) {
-            match Message::of(message) {
-                Some(Message::Print(printed)) => text.extend_from_slice(&printed),
-                Some(Message::Failure(failure)) => state.failures.add(failure),
+            match DeviceMessage::parse(message) {
+                Some(DeviceMessage::Print(printed)) => text.extend_from_slice(&printed),
+                Some(DeviceMessage::Failure(failure)) => state.failures.add(failure),
                 None => text.extend_from_slice(b"[a message of a kernel cannot be read]\n"),
             }
             rest = after;
@@ -174,13 +176,17 @@ impl Drop for Output {
     }
 }
 
-impl DriverOutput for Output {
-    fn told(&self) -> Told {
+impl BackendOutput for Output {
+    fn mark(&self) -> OutputMark {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.failures.told()
+        state.failures.mark()
     }
 
-    fn print(&self, before: Told, is_one: &dyn Fn(&str) -> bool) -> Result<Option<Failure>, Problem> {
+    fn print(
+        &self,
+        before: OutputMark,
+        is_one: &dyn Fn(&str) -> bool,
+    ) -> Result<Option<AssertionFailure>, Problem> {
         Ok(self.take_all()?.failures.first(before, is_one))
     }
 }
@@ -194,7 +200,8 @@ struct Part {
 
 /// Where the words from position `start` up to `end` are.
 fn parts(start: u64, end: u64) -> impl Iterator<Item = Part> {
-    let (size, count) = (u64::from(WORDS), end.saturating_sub(start).min(u64::from(WORDS)));
+    let size = u64::from(WORDS);
+    let count = end.saturating_sub(start).min(u64::from(WORDS));
     let first = start % size;
     let before_end = count.min(size - first);
     let part = |first: u64, words: u64| Part { first: first as usize, words: words as usize };

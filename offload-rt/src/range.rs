@@ -54,7 +54,8 @@ impl NdRange {
         if items.is_none_or(|items| items > MOST_ITEMS) {
             return Err(refused(format!("global size {global:?} is more than 2^63 work-items")));
         }
-        let (global, local) = (padded(global, 1), padded(local, 1));
+        let global = padded(global, 1);
+        let local = padded(local, 1);
         Ok(NdRange { dimensions, global, local, groups, offset: [0; 3], shared_memory: 0 })
     }
 

@@ -8,7 +8,7 @@ use crate::description::DeviceDescription;
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::index::{Index, Missing, Unreadable};
-use crate::sections::{self, Found, FoundPack, PackBytes};
+use crate::sections::{self, PackBytes, PackSource, PackSources};
 use crate::select::{self, Selection, VariantQuery};
 use crate::specialization::Specialization;
 
@@ -26,14 +26,14 @@ impl Registry {
     ///
     /// What cannot be read is listed in [`Registry::unreadable`], here and below.
     pub fn own() -> Registry {
-        Registry::from_found(sections::own())
+        Registry::from_sources(sections::own())
     }
 
     /// The images of all modules of the process that are loaded now.
     ///
     /// Packs of other modules than the main program are copied, because those modules may be unloaded.
     pub fn process() -> Registry {
-        Registry::from_found(sections::process())
+        Registry::from_sources(sections::process())
     }
 
     /// The images of a pack that lies beside the program, given as its bytes.
@@ -43,9 +43,9 @@ impl Registry {
 
     /// The images of several packs together, as those of a program that is split into a file for each family of targets.
     pub fn from_packs(packs: impl IntoIterator<Item = Vec<u8>>) -> Registry {
-        let found = |bytes| FoundPack { bytes: PackBytes::Owned(Arc::from(bytes)), home: None };
+        let found = |bytes| PackSource { bytes: PackBytes::Owned(Arc::from(bytes)), home: None };
         let packs = packs.into_iter().map(found).collect();
-        Registry::from_found(Found { packs, unreadable: Vec::new() })
+        Registry::from_sources(PackSources { packs, unreadable: Vec::new() })
     }
 
     /// All images: packs in the order of the link, and in a pack sorted by module, variant and target.
@@ -142,7 +142,7 @@ impl Registry {
         select::variants(&self.index, module)
     }
 
-    pub(crate) fn from_found(found: Found) -> Registry {
+    pub(crate) fn from_sources(found: PackSources) -> Registry {
         Registry { index: Arc::new(Index::new(found)) }
     }
 
@@ -154,6 +154,6 @@ impl Registry {
 impl Default for Registry {
     /// No images.
     fn default() -> Registry {
-        Registry::from_found(Found::default())
+        Registry::from_sources(PackSources::default())
     }
 }

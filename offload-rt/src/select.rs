@@ -14,9 +14,9 @@ use std::sync::Arc;
 use offload_format::Variant;
 
 use self::reason::Unread;
-use self::rules::{Fit, Wanted};
-use self::selection::Asked;
+use self::rules::{Fit, Requirements};
 pub use self::selection::Selection;
+use self::selection::SelectionQuery;
 use self::variant::{problem, refused};
 use self::verdict::Picks;
 pub use self::verdict::{Outcome, Verdict};
@@ -47,16 +47,17 @@ pub(crate) fn select(
 ) -> Result<Selection, Error> {
     let images = of_module(index, query.module)?;
     let group = group(&images, query)?;
-    let picks = Fits::of(group, Wanted { device, spec: query.spec }).picks();
+    let picks = Fits::new(group, Requirements { device, spec: query.spec }).picks();
     let spec = query.spec.map(|spec| Arc::new(spec.clone()));
-    let asked = Asked { group: group.clone(), device: device.clone(), spec, index: index.clone() };
-    Selection::new(asked, picks).map_err(|asked| no_fit(&asked))
+    let query = SelectionQuery { group: group.clone(), device: device.clone(), spec, index: index.clone() };
+    Selection::new(query, picks).map_err(|query| no_fit(&query))
 }
 
 /// The same choice among other images.
 #[cfg(debug_assertions)]
 pub(crate) fn again(selection: &Selection, index: &Arc<Index>) -> Result<Selection, Error> {
-    let (first, device) = (selection.entry(), selection.device());
+    let first = selection.entry();
+    let device = selection.device();
     let variant = first.parsed_variant().cloned().unwrap_or_default();
     let values: Vec<(&str, &str)> = variant.iter().collect();
     let spec = selection.wanted_spec();
@@ -86,7 +87,7 @@ impl DeviceDescription {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn takes(&self, image: &Entry) -> Result<(), String> {
-        rules::judge::<String>(image, Wanted { device: self, spec: None }).map(drop)
+        rules::evaluate::<String>(image, Requirements { device: self, spec: None }).map(drop)
     }
 }
 
@@ -98,9 +99,10 @@ pub(crate) fn best<'e>(
     candidates: &[&'e Entry],
     device: &DeviceDescription,
 ) -> Result<&'e Entry, Vec<String>> {
-    let (mut best, mut refused) = (None, Vec::new());
+    let mut best = None;
+    let mut refused = Vec::new();
     for entry in candidates {
-        match rules::judge::<String>(entry, Wanted { device, spec: None }) {
+        match rules::evaluate::<String>(entry, Requirements { device, spec: None }) {
             Ok(fit) if best.is_none_or(|(known, _)| fit > known) => best = Some((fit, *entry)),
             Ok(_) => {}
             Err(reason) => refused.push(format!("{}: {reason}", entry.place())),
@@ -132,7 +134,8 @@ fn of_module(index: &Index, module: &str) -> Result<Arc<ModuleImages>, Error> {
 
 /// Those of them that are chosen from: in the variant that is wanted.
 fn group<'i>(images: &'i ModuleImages, query: VariantQuery<'_>) -> Result<&'i Arc<Group>, Error> {
-    let (VariantQuery { module, values, spec }, variants) = (query, &images.variants);
+    let VariantQuery { module, values, spec } = query;
+    let variants = &images.variants;
     let filled = spec.map(|spec| spec.variant(values, variants));
     let values = filled.as_deref().unwrap_or(values);
     if values.is_empty() {
@@ -176,8 +179,8 @@ impl Best {
 }
 
 impl<'g> Fits<'g> {
-    fn of(group: &'g Group, wanted: Wanted<'_>) -> Fits<'g> {
-        let judge = |entry| rules::judge::<Unread>(entry, wanted).ok();
+    fn new(group: &'g Group, requirements: Requirements<'_>) -> Fits<'g> {
+        let judge = |entry| rules::evaluate::<Unread>(entry, requirements).ok();
         let images: Vec<Option<Fit>> = group.entries.iter().map(judge).collect();
         let best = |image: &usize| match images.get(*image).copied().flatten() {
             None => Best::NONE,
@@ -185,7 +188,12 @@ impl<'g> Fits<'g> {
         };
         let best_of = |alike: &Vec<usize>| alike.iter().map(best).fold(Best::NONE, Best::or);
         let alike = group.alike.iter().map(best_of).collect();
-        Fits { group, images, alike, max_work_group: wanted.device.max_work_group().unwrap_or(u64::MAX) }
+        Fits {
+            group,
+            images,
+            alike,
+            max_work_group: requirements.device.max_work_group().unwrap_or(u64::MAX),
+        }
     }
 
     /// For each kernel the best fitting image that has it. Where several fit equally well, that of the target which
@@ -197,9 +205,10 @@ impl<'g> Fits<'g> {
             false => best.iter().map(|best| best.first).collect(),
             true => self.by_votes(&best),
         };
-        let unnamed = match self.group.kernels.is_empty() {
-            true => self.best_of_all(),
-            false => self.group.silent.iter().copied().find(|image| kernels.contains(&Some(*image))),
+        let unnamed = if self.group.kernels.is_empty() {
+            self.best_of_all()
+        } else {
+            self.group.silent.iter().copied().find(|image| kernels.contains(&Some(*image)))
         };
         Picks { kernels, unnamed }
     }
@@ -244,25 +253,30 @@ impl<'g> Fits<'g> {
     }
 }
 
-fn no_fit(asked: &Asked) -> Error {
-    let judged =
-        asked.group.entries.iter().map(|entry| (entry, rules::judge::<String>(entry, asked.wanted())));
+fn no_fit(query: &SelectionQuery) -> Error {
+    let judged = query
+        .group
+        .entries
+        .iter()
+        .map(|entry| (entry, rules::evaluate::<String>(entry, query.requirements())));
     let refusals = judged.filter_map(|(entry, judged)| Some(format!("{}: {}", entry.place(), judged.err()?)));
-    let (refused, missing) = (refusals.collect(), asked.missing());
-    let remedy = match asked.index.has_missing_files(asked.name()) {
+    let refused = refusals.collect();
+    let missing = query.missing();
+    let remedy = match query.index.has_missing_files(query.name()) {
         true => Remedy::Files,
-        false if is_for_values(asked) => Remedy::Values,
-        false => remedy(&asked.group, &asked.device),
+        false if is_for_values(query) => Remedy::Values,
+        false => remedy(&query.group, &query.device),
     };
-    let (module, device) = (asked.module(), asked.device.to_string());
+    let module = query.module();
+    let device = query.device.to_string();
     Case::NoFit { module, device, refused, missing, remedy }.into()
 }
 
 /// Whether an image would fit if no specialisation constant had a value.
-fn is_for_values(asked: &Asked) -> bool {
-    let wanted = Wanted { spec: None, ..asked.wanted() };
-    asked.spec.is_some()
-        && asked.group.entries.iter().any(|entry| rules::judge::<Unread>(entry, wanted).is_ok())
+fn is_for_values(query: &SelectionQuery) -> bool {
+    let requirements = Requirements { spec: None, ..query.requirements() };
+    query.spec.is_some()
+        && query.group.entries.iter().any(|entry| rules::evaluate::<Unread>(entry, requirements).is_ok())
 }
 
 /// What helps where none of the images fits.

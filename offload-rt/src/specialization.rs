@@ -98,7 +98,8 @@ impl NamedValue {
         let Some(constant) = constants.iter().find(|constant| constant.name == self.name) else {
             return Some(format!("it has no specialisation constant `{name}`"));
         };
-        let (asked, own) = (self.value.type_name(), constant.default.type_name());
+        let asked = self.value.type_name();
+        let own = constant.default.type_name();
         if asked != own {
             return Some(format!(
                 "its specialisation constant `{name}` is of the type `{own}`, not `{asked}`"
@@ -106,7 +107,8 @@ impl NamedValue {
         }
         match constant.usage {
             SpecUse::Fixed if self.value != constant.default => {
-                let (own, asked) = (constant.default, self.value);
+                let own = constant.default;
+                let asked = self.value;
                 Some(format!("it was compiled with {name} = {own}, and {asked} is asked for"))
             }
             _ => None,

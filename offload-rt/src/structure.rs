@@ -107,7 +107,8 @@ fn section(image: &[u8], header: &[u8]) -> Result<(), Error> {
     if NOBITS.contains(&kind) {
         return Ok(());
     }
-    let (offset, size) = (bytes::u64_at(header, 24, WHAT)?, bytes::u64_at(header, 32, WHAT)?);
+    let offset = bytes::u64_at(header, 24, WHAT)?;
+    let size = bytes::u64_at(header, 32, WHAT)?;
     let content = bytes::range(image, offset, size, WHAT)?;
     match kind {
         // Readers of names stop at a zero.
@@ -121,7 +122,8 @@ fn section(image: &[u8], header: &[u8]) -> Result<(), Error> {
 
 fn segment(image: &[u8], header: &[u8]) -> Result<(), Error> {
     const WHAT: &str = "a segment of the ELF file";
-    let (offset, size) = (bytes::u64_at(header, 8, WHAT)?, bytes::u64_at(header, 32, WHAT)?);
+    let offset = bytes::u64_at(header, 8, WHAT)?;
+    let size = bytes::u64_at(header, 32, WHAT)?;
     let content = bytes::range(image, offset, size, WHAT)?;
     match bytes::u32_at(header, 0, WHAT)? {
         PT_NOTE => notes(content, bytes::u64_at(header, 48, WHAT)?),

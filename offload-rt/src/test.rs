@@ -80,7 +80,8 @@ pub fn devices_agree<T: Element>(
     tolerance: impl Into<Tolerance>,
     mut compute: impl FnMut(&Device) -> Result<Vec<T>, Failure>,
 ) {
-    let (tolerance, location) = (tolerance.into(), Location::caller());
+    let tolerance = tolerance.into();
+    let location = Location::caller();
     let mut reference: Option<(String, Vec<T>)> = None;
     on_chosen(|device| {
         let own = compute(device.device())?;
@@ -132,8 +133,8 @@ fn ended(mut test: impl FnMut(&TestDevice) -> Result<(), Failure>) -> Vec<Ended>
         report::record_start(device.label());
         let start = Instant::now();
         let outcome = match catch_unwind(AssertUnwindSafe(|| test(device))) {
-            Ok(result) => Outcome::of(result),
-            Err(panic) => Outcome::of_panic(&*panic),
+            Ok(result) => Outcome::from_result(result),
+            Err(panic) => Outcome::from_panic(&*panic),
         };
         let end =
             Ended { device: device.shown(), label: device.label().into(), outcome, time: start.elapsed() };

@@ -19,7 +19,7 @@ pub(super) fn check(rules: Rules, module: &AbstractModule<'_>, device: &Traits) 
 }
 
 /// What `module` requires.
-pub(super) fn of(module: &AbstractModule<'_>) -> Requirements {
+pub(super) fn from_module(module: &AbstractModule<'_>) -> Requirements {
     let aspects = value(module, "aspects").and_then(|value| numbers::<4>(&value)).unwrap_or_default();
     let sizes = value(module, "reqd_work_group_size_uint64_t").and_then(|value| numbers::<8>(&value));
     Requirements {

@@ -135,7 +135,9 @@ impl<S: BundleState> Bundle<S> {
     pub(super) fn load(context: &Context, source: NamedSyclbin) -> Result<Bundle<S>, Error> {
         let file = source.parse_in(S::STATE)?;
         rules::check_file(context.rules(), &file).map_err(|problem| source.error(problem))?;
-        let (mut devices, mut kernels, mut missing) = (Vec::new(), BTreeSet::new(), Vec::new());
+        let mut devices = Vec::new();
+        let mut kernels = BTreeSet::new();
+        let mut missing = Vec::new();
         for on in context.devices() {
             let picked = on.pick(&source, S::STATE, &mut missing)?;
             let listed = chosen(&file, &picked).flat_map(|chosen| chosen.module.kernels());
@@ -318,7 +320,7 @@ impl Compiled {
             used,
         };
         let program = Arc::new(on.compiler.compile(&what, spirv)?);
-        Ok(Compiled { names, needs: needs::of(module), program })
+        Ok(Compiled { names, needs: needs::from_module(module), program })
     }
 }
 
@@ -334,7 +336,7 @@ fn build(on: &OnDevice, source: &NamedSyclbin, chosen: &Chosen<'_, '_>) -> Resul
         None => on.compiler.build(&what, checked_spirv(source, chosen)?.0)?,
     };
     let kernels = module.kernels().map(str::to_string).collect();
-    Ok(Image { built, kernels, needs: needs::of(module) })
+    Ok(Image { built, kernels, needs: needs::from_module(module) })
 }
 
 /// The IR that was chosen, and what it imports. Drivers end the process at SPIR-V that was cut.

@@ -32,9 +32,9 @@ pub(crate) enum DeviceArch {
 
 impl Traits {
     /// Those of the device that the driver and selection know so.
-    pub(crate) fn of(device: &OpenClDescription, properties: &Properties) -> Traits {
+    pub(crate) fn new(device: &OpenClDescription, properties: &Properties) -> Traits {
         Traits {
-            arch: DeviceArch::of(properties.device_type, device),
+            arch: DeviceArch::new(properties.device_type, device),
             aspects: aspects(device, properties),
             work_group: (properties.max_work_group, properties.max_work_items),
             sub_groups: properties.sub_group_sizes.clone(),
@@ -64,7 +64,7 @@ fn aspects(device: &OpenClDescription, properties: &Properties) -> Vec<u32> {
 }
 
 impl DeviceArch {
-    fn of(device_type: DeviceType, device: &OpenClDescription) -> DeviceArch {
+    fn new(device_type: DeviceType, device: &OpenClDescription) -> DeviceArch {
         match device.intel_ip_version() {
             Some(ip) if device_type == DeviceType::Gpu => DeviceArch::IntelGpu(ip),
             _ if device_type == DeviceType::Cpu && cfg!(target_arch = "x86_64") => DeviceArch::Cpu,
@@ -175,8 +175,8 @@ mod tests {
     #[test]
     fn a_gpu_is_told_by_its_version() {
         let gpu = OpenClDescription::new("a", "b").intel_ip([12, 60, 7]);
-        assert_eq!(DeviceArch::of(DeviceType::Gpu, &gpu), DeviceArch::IntelGpu([12, 60, 7]));
+        assert_eq!(DeviceArch::new(DeviceType::Gpu, &gpu), DeviceArch::IntelGpu([12, 60, 7]));
         let unknown = OpenClDescription::new("a", "b");
-        assert_eq!(DeviceArch::of(DeviceType::Gpu, &unknown), DeviceArch::Other);
+        assert_eq!(DeviceArch::new(DeviceType::Gpu, &unknown), DeviceArch::Other);
     }
 }

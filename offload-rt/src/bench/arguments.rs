@@ -20,11 +20,11 @@ pub(super) enum Mode {
 
 impl Arguments {
     pub(super) fn read() -> Arguments {
-        Arguments::of(std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()))
+        Arguments::parse(std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()))
     }
 
     /// Options of other harnesses are passed over: cargo hands the same to all.
-    pub(super) fn of(args: impl IntoIterator<Item = String>) -> Arguments {
+    pub(super) fn parse(args: impl IntoIterator<Item = String>) -> Arguments {
         let mut read = Arguments { mode: Mode::Once, names: Vec::new() };
         for arg in args {
             match arg.as_str() {
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn cargo_s_words_are_understood() {
-        let of = |args: &[&str]| Arguments::of(args.iter().map(|arg| (*arg).to_string()));
+        let of = |args: &[&str]| Arguments::parse(args.iter().map(|arg| (*arg).to_string()));
         assert_eq!(of(&[]).mode, Mode::Once);
         assert_eq!(of(&["--bench"]).mode, Mode::Timed);
         assert_eq!(of(&["--list", "--format", "terse", "--bench"]).mode, Mode::List);

@@ -19,14 +19,14 @@ const DEVICE_HINT: &str = "`nvidia-smi` shows the devices; CUDA_VISIBLE_DEVICES 
 
 /// The driver, ready for calls.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Driver {
+pub(super) struct CudaDriver {
     functions: &'static Functions,
     version: u32,
 }
 
-impl Driver {
+impl CudaDriver {
     /// Opens the library and initialises the driver.
-    pub(super) fn open() -> Result<Driver, Error> {
+    pub(super) fn open() -> Result<CudaDriver, Error> {
         let functions =
             functions().map_err(|problem| Error::device(CUDA, problem).with_hint(LIBRARY_HINT))?;
         // SAFETY: the only flags that there are.
@@ -34,7 +34,7 @@ impl Driver {
             Error::device(CUDA, format!("{LIBRARY} cannot start: {error}")).with_hint(DEVICE_HINT)
         })?;
         let version = version(functions).map_err(|error| Error::device(CUDA, error.to_string()))?;
-        Ok(Driver { functions, version })
+        Ok(CudaDriver { functions, version })
     }
 
     pub(super) fn functions(self) -> &'static Functions {

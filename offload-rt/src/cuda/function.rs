@@ -34,7 +34,7 @@ unsafe impl Sync for Function {}
 
 impl Function {
     /// Asks the driver about `raw`, a kernel of a loaded module of the current context.
-    pub(super) fn of(raw: CUfunction, entered: &Entered<'_>) -> CuResult<Function> {
+    pub(super) fn new(raw: CUfunction, entered: &Entered<'_>) -> CuResult<Function> {
         let value = |attribute| {
             let mut value = 0;
             // SAFETY: the kernel's module is loaded; the function writes one number.
@@ -87,7 +87,9 @@ impl Function {
 unsafe fn parameter_sizes(functions: &'static Functions, function: CUfunction) -> Option<Vec<usize>> {
     let mut sizes = Vec::new();
     while sizes.len() < MOST_PARAMETERS {
-        let (index, mut offset, mut size) = (sizes.len(), 0, 0);
+        let index = sizes.len();
+        let mut offset = 0;
+        let mut size = 0;
         // SAFETY: the function writes two sizes; the caller answers for the kernel.
         let told =
             unsafe { call!(functions, cuFuncGetParamInfo(function, index, &raw mut offset, &raw mut size)) };

@@ -37,7 +37,7 @@ pub(super) struct Shape {
 }
 
 impl Limits {
-    pub(super) fn of(device: DeviceId) -> CuResult<Limits> {
+    pub(super) fn new(device: DeviceId) -> CuResult<Limits> {
         let value = |attribute| device.attribute(attribute);
         let shared = value(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?;
         // Drivers before CUDA 9 do not know the question.

@@ -4,7 +4,7 @@ use offload_format::pack::{ArgInfo, ArgKind};
 
 use super::api::CUstream;
 use super::memory::start;
-use crate::driver::{KernelArg, KernelArgKind};
+use crate::backend::{KernelArg, KernelArgKind};
 use crate::error::Problem;
 use crate::thread_blocks::{Filled, LocalMemory, Parameters};
 
@@ -96,8 +96,10 @@ mod tests {
     #[test]
     fn records_may_say_what_the_driver_does() {
         let of = |kind, size| ArgInfo::new(kind).with_size(size);
-        let (value, unsized_value) = (of(ArgKind::Value, Some(4)), of(ArgKind::Value, None));
-        let (buffer, local) = (of(ArgKind::Global, None), of(ArgKind::Local, Some(8)));
+        let value = of(ArgKind::Value, Some(4));
+        let unsized_value = of(ArgKind::Value, None);
+        let buffer = of(ArgKind::Global, None);
+        let local = of(ArgKind::Local, Some(8));
         assert!(are_of_sizes(&[value.clone(), buffer.clone(), local], &[4, 8, 8]) && are_of_sizes(&[], &[]));
         for (known, sizes) in [
             (vec![value.clone()], &[8][..]),

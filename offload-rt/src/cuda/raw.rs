@@ -32,8 +32,8 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use super::context::Context;
-use super::device::{Found, of_context};
-use super::driver::{CUDA, Driver, problem};
+use super::device::{CudaDevice, of_context};
+use super::driver::{CUDA, CudaDriver, problem};
 use super::kernel::CudaKernel;
 use super::memory::CudaMemory;
 use super::stream::CudaStream;
@@ -51,11 +51,11 @@ use crate::launch::{Buffer, Kernel, Plain, Stream};
 /// # Safety
 /// `context` is a context of CUDA's driver, and stays valid until `owner` is dropped.
 pub unsafe fn from_raw_context(context: *mut c_void, owner: impl Any + Send + Sync) -> Result<Device, Error> {
-    let driver = Driver::open()?;
+    let driver = CudaDriver::open()?;
     // SAFETY: the contract is the same.
     let context = unsafe { Context::adopt(driver.functions(), context.cast(), Arc::new(owner)) };
     let device = context.and_then(|context| of_context(driver, context));
-    device.map_err(|error| Error::of_device(CUDA, problem(error).during("cannot use the context")))
+    device.map_err(|error| Error::from_device(CUDA, problem(error).during("cannot use the context")))
 }
 
 /// The stream `stream`, a `CUstream` of the context of `device`; null is CUDA's default stream.
@@ -70,12 +70,12 @@ pub unsafe fn from_raw_stream(
     stream: *mut c_void,
     owner: impl Any + Send + Sync,
 ) -> Result<Stream, Error> {
-    let failed = |problem: Problem| Error::of_device(&device.to_string(), problem);
-    let context = Found::of(device)?.shared_context().map_err(failed)?;
+    let failed = |problem: Problem| Error::from_device(&device.to_string(), problem);
+    let context = CudaDevice::from_device(device)?.shared_context().map_err(failed)?;
     // SAFETY: the contract is the same.
     let adopted = unsafe { CudaStream::adopt(context, stream.cast(), Arc::new(owner)) };
     match adopted.map_err(|error| failed(problem(error).during("cannot use the stream")))? {
-        Some(stream) => Ok(Stream::of(device, Box::new(stream))),
+        Some(stream) => Ok(Stream::new(device, Box::new(stream))),
         None => Err(failed("the stream is of another context".to_string().into())),
     }
 }
@@ -94,8 +94,8 @@ pub unsafe fn from_raw_address<T: Plain>(
     len: usize,
     owner: impl Any + Send + Sync,
 ) -> Result<Buffer<T>, Error> {
-    let context = Found::of(device)?.shared_context();
-    let context = context.map_err(|problem| Error::of_device(&device.to_string(), problem))?.id();
+    let context = CudaDevice::from_device(device)?.shared_context();
+    let context = context.map_err(|problem| Error::from_device(&device.to_string(), problem))?.id();
     Ok(Buffer::new(Box::new(CudaMemory::owned(address, context, Arc::new(owner))), len))
 }
 
@@ -104,8 +104,8 @@ pub unsafe fn from_raw_address<T: Plain>(
 /// # Errors
 /// `device` is not of CUDA, or the driver cannot make its primary context.
 pub fn as_raw_context(device: &Device) -> Result<*mut c_void, Error> {
-    let context = Found::of(device)?.shared_context();
-    Ok(context.map_err(|problem| Error::of_device(&device.to_string(), problem))?.raw().cast())
+    let context = CudaDevice::from_device(device)?.shared_context();
+    Ok(context.map_err(|problem| Error::from_device(&device.to_string(), problem))?.raw().cast())
 }
 
 /// The `CUstream` of `stream`.
@@ -113,7 +113,7 @@ pub fn as_raw_context(device: &Device) -> Result<*mut c_void, Error> {
 /// # Errors
 /// `stream` is not of CUDA.
 pub fn as_raw_stream(stream: &Stream) -> Result<*mut c_void, Error> {
-    let own: Option<&CudaStream> = (stream.driver() as &dyn Any).downcast_ref();
+    let own: Option<&CudaStream> = (stream.backend() as &dyn Any).downcast_ref();
     Ok(own.ok_or_else(|| other("stream"))?.raw.cast())
 }
 
@@ -143,7 +143,7 @@ pub fn as_raw_module(kernel: &Kernel) -> Result<*mut c_void, Error> {
 }
 
 fn own(kernel: &Kernel) -> Result<&CudaKernel, Error> {
-    (kernel.driver() as &dyn Any).downcast_ref().ok_or_else(|| other("kernel"))
+    (kernel.backend() as &dyn Any).downcast_ref().ok_or_else(|| other("kernel"))
 }
 
 fn other(what: &str) -> Error {

@@ -112,7 +112,8 @@ impl CudaDescription {
 
 impl fmt::Display for CudaDescription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, sm) = (escape(&self.name), self.sm());
+        let name = escape(&self.name);
+        let sm = self.sm();
         let Some(driver) = self.driver else { return write!(f, "CUDA device {name} (sm_{sm})") };
         write!(f, "CUDA device {name} (sm_{sm}, CUDA driver {driver}, takes ")?;
         match PtxVersion::newest_taken_by(driver) {

@@ -51,7 +51,8 @@ impl HipDescription {
     /// A device of this target ID (<https://llvm.org/docs/AMDGPUUsage.html#target-id>), as the runtime gives it in
     /// `gcnArchName`: with the state of each feature that the processor has.
     pub fn new(name: &str, target_id: &str) -> HipDescription {
-        let (name, target_id) = (name.to_string(), target_id.to_string());
+        let name = name.to_string();
+        let target_id = target_id.to_string();
         HipDescription { name, arch: arch(&target_id), target_id, runtime: None, rocm: None }
     }
 
@@ -85,7 +86,8 @@ impl HipDescription {
 
     /// Why the release of ROCm that was named does not support the device.
     pub(crate) fn unsupported(&self) -> Option<String> {
-        let (rocm, processor) = (self.rocm?, self.arch.as_ref()?.processor());
+        let rocm = self.rocm?;
+        let processor = self.arch.as_ref()?.processor();
         let (_, first) = FIRST_ROCM.iter().find(|(known, _)| *known == processor)?;
         (rocm < *first)
             .then(|| format!("ROCm {rocm} does not support {processor}: {first} is the first that does"))

@@ -89,7 +89,7 @@ impl<'i, 'p> EntryReader<'i, 'p> {
             return Ok(Before { image, module, kernels, limits });
         }
         let kernels = self.pack.kernel_needs(&image).collect::<Result<Rc<[_]>, _>>()?;
-        let limits = Arc::new(KernelLimits::of(&kernels));
+        let limits = Arc::new(KernelLimits::from_needs(&kernels));
         Ok(Before { image, module, kernels, limits })
     }
 }

@@ -23,7 +23,7 @@ unsafe impl Sync for Function {}
 
 impl Function {
     /// Asks the runtime about `raw`, a kernel of a loaded module of the current device.
-    pub(super) fn of(raw: hipFunction_t, entered: &Entered<'_>) -> HipResult<Function> {
+    pub(super) fn new(raw: hipFunction_t, entered: &Entered<'_>) -> HipResult<Function> {
         let value = |attribute| {
             let mut value = 0;
             // SAFETY: the kernel's module is loaded; the function writes one number.

@@ -25,7 +25,7 @@ pub(super) struct Shape {
 }
 
 impl Limits {
-    pub(super) fn of(properties: &Properties) -> Limits {
+    pub(super) fn new(properties: &Properties) -> Limits {
         let most = properties.max_threads();
         Limits {
             grid: GridLimits {

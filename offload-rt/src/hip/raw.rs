@@ -31,10 +31,10 @@ use std::any::Any;
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-use super::device::Found;
-use super::driver::{HIP, problem};
+use super::device::HipDevice;
 use super::kernel::HipKernel;
 use super::memory::HipMemory;
+use super::runtime::{HIP, problem};
 use super::stream::HipStream;
 use crate::device::Device;
 use crate::error::{Error, Problem};
@@ -52,12 +52,12 @@ pub unsafe fn from_raw_stream(
     stream: *mut c_void,
     owner: impl Any + Send + Sync,
 ) -> Result<Stream, Error> {
-    let failed = |problem: Problem| Error::of_device(&device.to_string(), problem);
-    let context = Found::of(device)?.context.clone();
+    let failed = |problem: Problem| Error::from_device(&device.to_string(), problem);
+    let context = HipDevice::from_device(device)?.context.clone();
     // SAFETY: the contract is the same.
     let adopted = unsafe { HipStream::adopt(context, stream.cast(), Arc::new(owner)) };
     match adopted.map_err(|error| failed(problem(error).during("cannot use the stream")))? {
-        Some(stream) => Ok(Stream::of(device, Box::new(stream))),
+        Some(stream) => Ok(Stream::new(device, Box::new(stream))),
         None => Err(failed("the stream is of another device".to_string().into())),
     }
 }
@@ -76,7 +76,7 @@ pub unsafe fn from_raw_address<T: Plain>(
     len: usize,
     owner: impl Any + Send + Sync,
 ) -> Result<Buffer<T>, Error> {
-    let context = Found::of(device)?.context.clone();
+    let context = HipDevice::from_device(device)?.context.clone();
     Ok(Buffer::new(Box::new(HipMemory::owned(address, context, Arc::new(owner))), len))
 }
 
@@ -85,7 +85,7 @@ pub unsafe fn from_raw_address<T: Plain>(
 /// # Errors
 /// `device` is not of HIP.
 pub fn as_raw_device(device: &Device) -> Result<c_int, Error> {
-    Ok(Found::of(device)?.context.ordinal())
+    Ok(HipDevice::from_device(device)?.context.ordinal())
 }
 
 /// The `hipStream_t` of `stream`.
@@ -93,7 +93,7 @@ pub fn as_raw_device(device: &Device) -> Result<c_int, Error> {
 /// # Errors
 /// `stream` is not of HIP.
 pub fn as_raw_stream(stream: &Stream) -> Result<*mut c_void, Error> {
-    let own: Option<&HipStream> = (stream.driver() as &dyn Any).downcast_ref();
+    let own: Option<&HipStream> = (stream.backend() as &dyn Any).downcast_ref();
     Ok(own.ok_or_else(|| other("stream"))?.raw.cast())
 }
 
@@ -123,7 +123,7 @@ pub fn as_raw_module(kernel: &Kernel) -> Result<*mut c_void, Error> {
 }
 
 fn own(kernel: &Kernel) -> Result<&HipKernel, Error> {
-    (kernel.driver() as &dyn Any).downcast_ref().ok_or_else(|| other("kernel"))
+    (kernel.backend() as &dyn Any).downcast_ref().ok_or_else(|| other("kernel"))
 }
 
 fn other(what: &str) -> Error {

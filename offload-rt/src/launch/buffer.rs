@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
 
 use super::args::Plain;
-use crate::driver::{DriverMemory, MemoryRange};
+use crate::backend::{BackendMemory, MemoryRange};
 use crate::error::Error;
 
 /// Values of `T` in the memory of a device, made by a [`Stream`](crate::Stream).
@@ -22,7 +22,7 @@ use crate::error::Error;
 /// # Ok::<(), offload_rt::Error>(())
 /// ```
 pub struct Buffer<T> {
-    memory: Box<dyn DriverMemory>,
+    memory: Box<dyn BackendMemory>,
     len: usize,
     values: PhantomData<fn() -> T>,
 }
@@ -42,14 +42,14 @@ pub struct SliceMut<'a, T> {
 /// Which values of which memory.
 #[derive(Clone, Copy)]
 struct Part<'a> {
-    memory: &'a dyn DriverMemory,
+    memory: &'a dyn BackendMemory,
     start: usize,
     len: usize,
 }
 
 impl<T: Plain> Buffer<T> {
     /// `memory` has room for `len` values.
-    pub(crate) fn new(memory: Box<dyn DriverMemory>, len: usize) -> Buffer<T> {
+    pub(crate) fn new(memory: Box<dyn BackendMemory>, len: usize) -> Buffer<T> {
         Buffer { memory, len, values: PhantomData }
     }
 
@@ -97,7 +97,8 @@ impl<T: Plain> Buffer<T> {
         match (start, len) {
             (Some(start), Some(len)) => Ok(Part { memory: &*self.memory, start, len }),
             _ => {
-                let (start, end) = (range.start_bound(), range.end_bound());
+                let start = range.start_bound();
+                let end = range.end_bound();
                 let problem =
                     format!("it has {} values: there is no part from {start:?} to {end:?}", self.len);
                 Err(Error::device("device buffer", problem))
@@ -109,7 +110,7 @@ impl<T: Plain> Buffer<T> {
 impl<'a, T: Plain> Slice<'a, T> {
     /// The whole of `memory`, which has room for `len` values.
     #[cfg(feature = "cudarc-0_19")]
-    pub(crate) fn whole(memory: &'a dyn DriverMemory, len: usize) -> Slice<'a, T> {
+    pub(crate) fn whole(memory: &'a dyn BackendMemory, len: usize) -> Slice<'a, T> {
         Slice { part: Part { memory, start: 0, len }, values: PhantomData }
     }
 
@@ -131,7 +132,7 @@ impl<'a, T: Plain> Slice<'a, T> {
 impl<'a, T: Plain> SliceMut<'a, T> {
     /// As [`Slice::whole`]; the caller has borrowed the memory to write.
     #[cfg(feature = "cudarc-0_19")]
-    pub(crate) fn whole(memory: &'a dyn DriverMemory, len: usize) -> SliceMut<'a, T> {
+    pub(crate) fn whole(memory: &'a dyn BackendMemory, len: usize) -> SliceMut<'a, T> {
         SliceMut { part: Part { memory, start: 0, len }, values: PhantomData }
     }
 
@@ -177,7 +178,7 @@ impl<'a, T: Plain> From<&'a mut Buffer<T>> for SliceMut<'a, T> {
 
 impl<T> Buffer<T> {
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
-    pub(crate) fn memory(&self) -> &dyn DriverMemory {
+    pub(crate) fn memory(&self) -> &dyn BackendMemory {
         &*self.memory
     }
 }

@@ -29,12 +29,14 @@ pub(super) fn check(
     check_range(kernel, range)?;
     let Some(known) = &kernel.args else { return Ok(()) };
     if known.len() != args.len() {
-        let (takes, given) = (known.len(), args.len());
+        let takes = known.len();
+        let given = args.len();
         return Err(Error::launch(&kernel.name, format!("it takes {takes} arguments, {given} are given")));
     }
     for (index, (known, given)) in known.iter().zip(args).enumerate() {
         check_arg(known, given).map_err(|problem| {
-            let (name, type_name) = (escape(&known.name), escape(&known.type_name));
+            let name = escape(&known.name);
+            let type_name = escape(&known.type_name);
             Error::launch(&kernel.name, format!("argument {index} (`{type_name} {name}`) {problem}"))
         })?;
     }

@@ -6,7 +6,7 @@ use super::args::{Arg, ArgKind};
 use super::buffer::Buffer;
 use super::program::{Kernel, Program};
 use super::stream::Stream;
-use crate::driver::{KernelArg, KernelArgKind};
+use crate::backend::{KernelArg, KernelArgKind};
 use crate::error::Error;
 use crate::range::NdRange;
 
@@ -52,7 +52,7 @@ impl Kernel {
         let stream = self.device().stream()?;
         let mut copies = Vec::with_capacity(args.len());
         for arg in args.iter() {
-            copies.push(Copied::of(arg, &stream)?);
+            copies.push(Copied::new(arg, &stream)?);
         }
         let kernel_args: Vec<KernelArg<'_>> = copies.iter_mut().map(Copied::arg).collect();
         let start = stream.record()?;
@@ -78,7 +78,7 @@ enum Copied<'a> {
 }
 
 impl<'a> Copied<'a> {
-    fn of(arg: &'a Arg<'_>, stream: &Stream) -> Result<Copied<'a>, Error> {
+    fn new(arg: &'a Arg<'_>, stream: &Stream) -> Result<Copied<'a>, Error> {
         Ok(match &arg.0 {
             ArgKind::In(values) => Copied::Buffer(stream.upload(values.bytes)?),
             ArgKind::InOut(values) => Copied::Buffer(stream.upload(values.bytes)?),

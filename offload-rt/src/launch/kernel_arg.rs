@@ -3,7 +3,7 @@
 use super::args::Plain;
 use super::buffer::{Slice, SliceMut};
 use super::check::Given;
-use crate::driver::{KernelArg, KernelArgKind};
+use crate::backend::{KernelArg, KernelArgKind};
 
 impl<'a> KernelArg<'a> {
     /// A value; an OpenCL vector is an array, as `[f32; 4]` for `float4`.

@@ -19,7 +19,7 @@ use offload_format::variable::RELOAD_DIR;
 
 use crate::error::Error;
 use crate::index::Index;
-use crate::sections::{Found, FoundPack, PackBytes};
+use crate::sections::{PackBytes, PackSource, PackSources};
 use crate::select::{self, Selection};
 use crate::text::escape;
 
@@ -61,7 +61,7 @@ struct Stamp {
 
 impl<P> Newer<P> {
     /// Those for a program of `selection`; `None` if the program is to stay as it is.
-    pub(super) fn of(selection: &Selection) -> Option<Newer<P>> {
+    pub(super) fn from_env(selection: &Selection) -> Option<Newer<P>> {
         let folder = std::env::var_os(RELOAD_DIR).filter(|folder| !folder.is_empty())?;
         Newer::in_folder(folder.into(), selection)
             // The terminal may be gone.
@@ -134,8 +134,8 @@ impl<P> Newer<P> {
     ) -> Result<Option<(Selection, P)>, String> {
         folder::check(&self.folder)?;
         let bytes = fs::read(&self.file).map_err(|error| error.to_string())?;
-        let pack = FoundPack { bytes: PackBytes::Owned(bytes.into()), home: None };
-        let index = Arc::new(Index::new(Found { packs: vec![pack], unreadable: Vec::new() }));
+        let pack = PackSource { bytes: PackBytes::Owned(bytes.into()), home: None };
+        let index = Arc::new(Index::new(PackSources { packs: vec![pack], unreadable: Vec::new() }));
         let target = self.first.entry().target_text();
         // It was compiled for other devices, and comes again for this one, of which `cargo offload dev` has heard by now.
         if !index.lists().entries.iter().any(|entry| entry.target_text() == target) {
@@ -210,7 +210,8 @@ fn arguments(old: &[ArgInfo], new: &[ArgInfo]) -> Option<String> {
         return Some(format!("takes {} arguments now, and took {}", new.len(), old.len()));
     }
     let place = old.iter().zip(new).position(|(old, new)| !is_same_argument(old, new))?;
-    let (old, new) = (old.get(place)?, new.get(place)?);
+    let old = old.get(place)?;
+    let new = new.get(place)?;
     Some(format!("takes `{}` as argument {place} now, and took `{}`", shown(new), shown(old)))
 }
 
@@ -269,7 +270,8 @@ mod tests {
 
     /// As `cargo offload dev` puts it there: whole, and newer than the one before.
     fn publish(folder: &Path, bytes: &[u8]) {
-        let (unfinished, path) = (folder.join("unfinished"), folder.join("p@1.0.0@m.pack"));
+        let unfinished = folder.join("unfinished");
+        let path = folder.join("p@1.0.0@m.pack");
         fs::write(&unfinished, bytes).unwrap();
         let before = fs::metadata(&path).and_then(|file| file.modified()).ok();
         let after = before.map_or_else(SystemTime::now, |time| time + std::time::Duration::from_secs(1));
@@ -302,7 +304,8 @@ mod tests {
     #[test]
     fn the_newest_images_that_fit_are_taken() {
         let folder = private();
-        let (variants, kernels) = (["N=1", "N=2"], kernel(&[value("uint", "n", 4)]));
+        let variants = ["N=1", "N=2"];
+        let kernels = kernel(&[value("uint", "n", 4)]);
         let registry = Registry::from_pack(pack("host", &variants, &kernels, "old"));
         let selection = registry.select_variant("m", &[("N", "2")], &Device::host()).unwrap();
         let newer = Newer::in_folder(folder.path().to_path_buf(), &selection).unwrap().unwrap();

@@ -9,10 +9,10 @@ use offload_format::pack::KernelInfo;
 use super::check::{Given, check};
 #[cfg(debug_assertions)]
 use super::newer::{Newer, Newest};
+use super::signature::Signature;
 use super::stream::Stream;
-use super::takes::Takes;
+use crate::backend::{BackendKernel, BackendModule, KernelArg, KernelArgKind, find_kernel};
 use crate::device::Device;
-use crate::driver::{DriverKernel, DriverModule, KernelArg, KernelArgKind, find};
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Error;
 use crate::index::Index;
@@ -53,10 +53,10 @@ pub struct Program {
 /// A kernel of a [`Program`](crate::Program), ready to be launched. It keeps the program's image loaded.
 #[derive(Debug)]
 pub struct Kernel {
-    driver: Box<dyn DriverKernel>,
+    backend: Box<dyn BackendKernel>,
     device: Device,
     name: Arc<str>,
-    takes: Takes,
+    signature: Signature,
     #[cfg(debug_assertions)]
     newer: Option<NewerKernel>,
 }
@@ -85,7 +85,7 @@ struct Part {
     entry: Option<Entry>,
     /// What specialisation constants of the image are to be.
     spec: Arc<Specialization>,
-    opened: OnceLock<Result<Arc<dyn DriverModule>, Error>>,
+    opened: OnceLock<Result<Arc<dyn BackendModule>, Error>>,
 }
 
 impl Device {
@@ -99,7 +99,7 @@ impl Device {
     pub fn open_selection(&self, selection: &Selection) -> Result<Program, Error> {
         let program = Program::of_selection(self, selection)?;
         #[cfg(debug_assertions)]
-        let program = Program { newer: Newer::of(selection).map(Arc::new), ..program };
+        let program = Program { newer: Newer::from_env(selection).map(Arc::new), ..program };
         Ok(program)
     }
 
@@ -118,7 +118,8 @@ impl Program {
     pub(crate) fn of_selection(device: &Device, selection: &Selection) -> Result<Program, Error> {
         let spec = selection.spec();
         let part = |entry: &Entry| {
-            let (entry, spec) = (Some(entry.clone()), Arc::clone(&spec));
+            let entry = Some(entry.clone());
+            let spec = Arc::clone(&spec);
             Part { entry, spec, opened: OnceLock::new() }
         };
         let parts: Vec<Part> = selection.entries().iter().map(part).collect();
@@ -134,7 +135,7 @@ impl Program {
         })
     }
 
-    pub(crate) fn of_module(device: &Device, module: Arc<dyn DriverModule>) -> Program {
+    pub(crate) fn of_module(device: &Device, module: Arc<dyn BackendModule>) -> Program {
         let part = Part { entry: None, spec: Arc::default(), opened: OnceLock::from(Ok(module)) };
         Program {
             device: device.clone(),
@@ -172,11 +173,11 @@ impl Program {
         let module = self.part_of(name)?.open(&self.device, self.index())?;
         // An image without records is left to the driver, which knows its kernels.
         if !module.kernels().is_empty() {
-            find(module.kernels(), name)?;
+            find_kernel(module.kernels(), name)?;
         }
         let kernel = Kernel::new(Arc::clone(module).kernel(name)?, self.device.clone());
         #[cfg(debug_assertions)]
-        let kernel = Kernel { newer: self.newer.clone().map(NewerKernel::of), ..kernel };
+        let kernel = Kernel { newer: self.newer.clone().map(NewerKernel::new), ..kernel };
         Ok(kernel)
     }
 
@@ -240,7 +241,7 @@ impl Newer<Program> {
 
 #[cfg(debug_assertions)]
 impl NewerKernel {
-    fn of(images: Arc<Newer<Program>>) -> NewerKernel {
+    fn new(images: Arc<Newer<Program>>) -> NewerKernel {
         NewerKernel { images, last: Mutex::default() }
     }
 
@@ -258,7 +259,7 @@ impl NewerKernel {
 }
 
 impl Part {
-    fn open(&self, device: &Device, index: Option<&Arc<Index>>) -> Result<&Arc<dyn DriverModule>, Error> {
+    fn open(&self, device: &Device, index: Option<&Arc<Index>>) -> Result<&Arc<dyn BackendModule>, Error> {
         let opened = self.opened.get_or_init(|| match &self.entry {
             Some(entry) => load(device, &entry.load()?.with_spec(Arc::clone(&self.spec)), index),
             None => Err(Error::device(&device.to_string(), "the program has no image")),
@@ -272,20 +273,20 @@ fn load(
     device: &Device,
     image: &LoadedImage,
     index: Option<&Arc<Index>>,
-) -> Result<Arc<dyn DriverModule>, Error> {
-    let libraries = libraries::of(image.entry(), index, device.description())?;
-    device.driver().load(image, &libraries)
+) -> Result<Arc<dyn BackendModule>, Error> {
+    let libraries = libraries::resolve(image.entry(), index, device.description())?;
+    device.backend().load(image, &libraries)
 }
 
 impl Kernel {
-    pub(crate) fn new(driver: Box<dyn DriverKernel>, device: Device) -> Kernel {
-        let name = driver.info().name.as_str().into();
-        let takes = Takes::of(driver.info(), driver.context());
+    pub(crate) fn new(backend: Box<dyn BackendKernel>, device: Device) -> Kernel {
+        let name = backend.info().name.as_str().into();
+        let signature = Signature::new(backend.info(), backend.context());
         Kernel {
-            driver,
+            backend,
             device,
             name,
-            takes,
+            signature,
             #[cfg(debug_assertions)]
             newer: None,
         }
@@ -293,7 +294,7 @@ impl Kernel {
 
     /// What pack and driver know of it: arguments, registers, the largest work-group.
     pub fn info(&self) -> &KernelInfo {
-        self.driver.info()
+        self.backend.info()
     }
 
     /// Puts the kernel into `stream` over `range`, and returns at once. On the host CPU it runs before this returns.
@@ -321,7 +322,7 @@ impl Kernel {
             // SAFETY: the contract is the same, and the caller's to keep.
             return unsafe { newest.launch(stream, range, args) };
         }
-        if !self.takes.fit(stream.driver(), range, args) {
+        if !self.signature.fit(stream.backend(), range, args) {
             self.check(stream, range, args)?;
         }
         // CUDA and HIP refuse a grid without blocks, and OpenCL does before 2.1; what it would order is in order without it.
@@ -329,10 +330,10 @@ impl Kernel {
             return Ok(());
         }
         #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
-        stream.queued().prints(&*self.driver);
+        stream.queued().prints(&*self.backend);
         // SAFETY: the contract is the same, and the caller's to keep.
-        let launched = unsafe { self.driver.launch(stream.driver(), range, args) };
-        launched.map_err(|problem| Error::of_launch(&self.name, problem))?;
+        let launched = unsafe { self.backend.launch(stream.backend(), range, args) };
+        launched.map_err(|problem| Error::from_launch(&self.name, problem))?;
         stream.queued().add(&self.name);
         Ok(())
     }
@@ -343,8 +344,8 @@ impl Kernel {
     }
 
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
-    pub(crate) fn driver(&self) -> &dyn DriverKernel {
-        &*self.driver
+    pub(crate) fn backend(&self) -> &dyn BackendKernel {
+        &*self.backend
     }
 
     pub(super) fn check_given(
@@ -363,8 +364,8 @@ impl Kernel {
     }
 
     fn check_context(&self, stream: &Stream, args: &[KernelArg<'_>]) -> Result<(), Error> {
-        let own = self.driver.context();
-        if stream.driver().context() != own {
+        let own = self.backend.context();
+        if stream.backend().context() != own {
             let problem = format!("it is loaded on {}, the stream is of {}", self.device, stream.device());
             return Err(Error::launch(&self.name, problem).with_hint("make the stream with that device"));
         }
@@ -388,7 +389,7 @@ mod tests {
     use offload_format::pack::{NewImage, PackBuilder};
 
     use super::*;
-    use crate::driver::{Driver, DriverKernel, DriverStream};
+    use crate::backend::{BackendDevice, BackendKernel, BackendStream};
     use crate::error::Problem;
     use crate::{OpenClDescription, Registry};
 
@@ -401,22 +402,22 @@ mod tests {
         size: usize,
     }
 
-    impl Driver for Copying {
-        fn load(&self, image: &LoadedImage, _: &[Entry]) -> Result<Arc<dyn DriverModule>, Error> {
+    impl BackendDevice for Copying {
+        fn load(&self, image: &LoadedImage, _: &[Entry]) -> Result<Arc<dyn BackendModule>, Error> {
             Ok(Arc::new(Copied { size: image.bytes().len() }))
         }
 
-        fn stream(&self) -> Result<Box<dyn DriverStream>, Problem> {
+        fn stream(&self) -> Result<Box<dyn BackendStream>, Problem> {
             Err("it has no streams".to_string().into())
         }
     }
 
-    impl DriverModule for Copied {
+    impl BackendModule for Copied {
         fn kernels(&self) -> &[KernelInfo] {
             &[]
         }
 
-        fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn DriverKernel>, Error> {
+        fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn BackendKernel>, Error> {
             Err(Error::launch(name, format!("an image of {} bytes is loaded", self.size)))
         }
     }
@@ -427,7 +428,7 @@ mod tests {
         let mut builder = PackBuilder::new("p", "1.0.0");
         builder.image(NewImage::new("m", "opencl-c".parse().unwrap()), frame.info()).unwrap();
         let registry = Registry::from_pack(builder.finish().unwrap().with_frames([&frame]).unwrap());
-        let device = Device::found(OpenClDescription::new("d", "v").opencl_c(), Copying);
+        let device = Device::from_backend(OpenClDescription::new("d", "v").opencl_c(), Copying);
         let selection = registry.select("m", &device).unwrap();
         let program = device.open_selection(&selection).unwrap();
         let error = program.kernel("k").unwrap_err().to_string();

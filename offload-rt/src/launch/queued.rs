@@ -6,9 +6,9 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::device::Device;
 #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
-use crate::driver::{DriverKernel, DriverOutput, Told};
+use crate::backend::{BackendKernel, BackendOutput, OutputMark};
+use crate::device::Device;
 use crate::error::{Error, Problem};
 use crate::text::escape;
 
@@ -36,8 +36,8 @@ struct Shared {
 #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
 #[derive(Clone, Debug)]
 struct Used {
-    output: Arc<dyn DriverOutput>,
-    before: Told,
+    output: Arc<dyn BackendOutput>,
+    before: OutputMark,
 }
 
 /// Each name once; adding one allocates nothing.
@@ -95,24 +95,24 @@ impl Queued {
         names.sort_unstable();
         names.dedup();
         match names.as_slice() {
-            [] => Error::of_device(&device.to_string(), problem),
-            [only] => Error::of_launch(only, problem),
+            [] => Error::from_device(&device.to_string(), problem),
+            [only] => Error::from_launch(only, problem),
             several => {
                 let list: Vec<String> = several.iter().map(|name| format!("`{}`", escape(name))).collect();
                 problem.text =
                     format!("{}: a kernel failed, which may be any of {}", problem.text, list.join(", "));
-                Error::of_device(&device.to_string(), problem)
+                Error::from_device(&device.to_string(), problem)
             }
         }
     }
 
     /// Remembers that `kernel` prints, if it does.
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
-    pub(super) fn prints(&self, kernel: &dyn DriverKernel) {
+    pub(super) fn prints(&self, kernel: &dyn BackendKernel) {
         let Some(output) = kernel.output() else { return };
         let mut outputs = self.shared.outputs.lock().unwrap_or_else(PoisonError::into_inner);
         if !outputs.iter().any(|used| Arc::ptr_eq(&used.output, &output)) {
-            outputs.push(Used { before: output.told(), output });
+            outputs.push(Used { before: output.mark(), output });
         }
     }
 
@@ -126,7 +126,7 @@ impl Queued {
             let failed = match output.print(before, &is_one) {
                 Ok(None) => continue,
                 Ok(Some(failure)) if failure.kernel.is_empty() => self.failed(device, failure.text.into()),
-                Ok(Some(failure)) => Error::of_launch(&failure.kernel, failure.text.into()),
+                Ok(Some(failure)) => Error::from_launch(&failure.kernel, failure.text.into()),
                 Err(problem) => self.failed(device, problem.during("cannot read what kernels print")),
             };
             first = first.and(Err(failed));
@@ -158,7 +158,8 @@ mod tests {
 
     #[test]
     fn an_error_names_the_kernels_that_it_may_be_of() {
-        let (queued, [a, b]) = (Queued::default(), ["a", "b"].map(Arc::<str>::from));
+        let queued = Queued::default();
+        let [a, b] = ["a", "b"].map(Arc::<str>::from);
         assert!(text(&queued).starts_with("host CPU") && text(&queued).ends_with(": it trapped"));
         queued.add(&a);
         queued.add(&a);
@@ -172,7 +173,8 @@ mod tests {
     /// The first launch after waiting adds its name again.
     #[test]
     fn a_kernel_is_named_again_after_everything_has_run() {
-        let (queued, kernel) = (Queued::default(), Arc::<str>::from("again"));
+        let queued = Queued::default();
+        let kernel = Arc::<str>::from("again");
         for _ in 0..2 {
             queued.add(&kernel);
             queued.add(&kernel);
@@ -188,7 +190,8 @@ mod tests {
     /// A known name waits for no lock.
     #[test]
     fn a_launch_of_a_known_kernel_takes_no_lock() {
-        let (queued, kernel) = (Queued::default(), Arc::<str>::from("known"));
+        let queued = Queued::default();
+        let kernel = Arc::<str>::from("known");
         queued.add(&kernel);
         let held = queued.lock();
         queued.add(&kernel);

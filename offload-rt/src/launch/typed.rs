@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use super::args::Plain;
 use super::program::{Kernel, Program};
 use super::stream::Stream;
-use crate::driver::KernelArg;
+use crate::backend::KernelArg;
 use crate::error::Error;
 use crate::range::NdRange;
 

@@ -34,7 +34,7 @@ const ATOMIC64: [&str; 2] = ["cl_khr_int64_base_atomics", "cl_khr_int64_extended
 
 /// What a driver says of a device.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct DeviceFeatures {
     extensions: String,
     /// As `OpenCL 3.0 ...`.
     version: String,
@@ -42,8 +42,8 @@ pub(super) struct Told {
     has: Aspects,
 }
 
-impl Told {
-    pub(super) fn of(id: DeviceId, extensions: &str) -> Told {
+impl DeviceFeatures {
+    pub(super) fn query(id: DeviceId, extensions: &str) -> DeviceFeatures {
         let is = |parameter| word(id, parameter).is_some_and(|value| value != 0);
         let answers = [
             (long(id, CL_DEVICE_DOUBLE_FP_CONFIG).is_some_and(|config| config != 0), Aspects::FP64),
@@ -59,20 +59,22 @@ impl Told {
             ),
         ];
         let has = answers.into_iter().filter_map(|(yes, aspect)| yes.then_some(aspect)).collect();
-        Told { extensions: extensions.to_string(), version: text(id, CL_DEVICE_VERSION), has }
+        DeviceFeatures { extensions: extensions.to_string(), version: text(id, CL_DEVICE_VERSION), has }
     }
 
     pub(super) fn aspects(&self) -> Aspects {
         let extensions = EXTENSIONS.iter().filter(|(name, _)| has(&self.extensions, name));
         let extensions: Aspects = extensions.map(|(_, aspect)| *aspect).collect();
-        let atomic64 = match ATOMIC64.iter().all(|name| has(&self.extensions, name)) {
-            true => Aspects::ATOMIC64,
-            false => Aspects::default(),
+        let atomic64 = if ATOMIC64.iter().all(|name| has(&self.extensions, name)) {
+            Aspects::ATOMIC64
+        } else {
+            Aspects::default()
         };
         // What OpenCL 3.0 asks for and makes a choice, OpenCL 2 has.
-        let always = match self.version.starts_with("OpenCL 2.") {
-            true => Aspects::GENERIC_POINTER | Aspects::GROUPS | Aspects::PIPES,
-            false => Aspects::default(),
+        let always = if self.version.starts_with("OpenCL 2.") {
+            Aspects::GENERIC_POINTER | Aspects::GROUPS | Aspects::PIPES
+        } else {
+            Aspects::default()
         };
         self.has | extensions | atomic64 | always
     }
@@ -103,8 +105,9 @@ mod tests {
                 Aspects::GROUPS | Aspects::INTEL_SUB_GROUPS | Aspects::SUB_GROUP_BALLOT,
             ),
         ] {
-            let told = Told { extensions: extensions.to_string(), version: version.to_string(), has };
-            assert_eq!(told.aspects(), expected, "{told:?}");
+            let features =
+                DeviceFeatures { extensions: extensions.to_string(), version: version.to_string(), has };
+            assert_eq!(features.aspects(), expected, "{features:?}");
         }
     }
 }

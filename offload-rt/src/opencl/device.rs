@@ -10,7 +10,7 @@ use opencl_sys::{
 
 use super::answers::{has, long, text, word};
 use super::api::DeviceId;
-use super::aspects::Told;
+use super::aspects::DeviceFeatures;
 use super::context::ClContext;
 use super::properties::Properties;
 use crate::description::OpenClDescription;
@@ -40,8 +40,8 @@ pub(crate) struct ClDevice {
 impl ClDevice {
     /// # Errors
     /// `device` is not of OpenCL.
-    pub(super) fn of(device: &Device) -> Result<&ClDevice, Error> {
-        device.driver_of_type().ok_or_else(|| {
+    pub(super) fn from_device(device: &Device) -> Result<&ClDevice, Error> {
+        device.backend_as().ok_or_else(|| {
             Error::device(&device.to_string(), "it is not an OpenCL device")
                 .with_hint("take devices from offload_rt::opencl::devices()")
         })
@@ -56,7 +56,7 @@ impl ClDevice {
         if let Some(context) = self.context.get() {
             return Ok(context.clone());
         }
-        let context = ClContext::of(self.id)?;
+        let context = ClContext::for_device(self.id)?;
         Ok(self.context.get_or_init(|| context).clone())
     }
 
@@ -88,14 +88,14 @@ fn made(id: DeviceId, context: OnceLock<Arc<ClContext>>) -> Device {
         .spirv(&spirv_versions(&text(id, CL_DEVICE_IL_VERSION)));
     device.opencl_c = word(id, CL_DEVICE_COMPILER_AVAILABLE).is_some_and(|available| available != 0);
     let extensions = text(id, CL_DEVICE_EXTENSIONS);
-    let properties = Properties::of(id);
-    device.aspects = Told::of(id, &extensions).aspects();
+    let properties = Properties::query(id);
+    device.aspects = DeviceFeatures::query(id, &extensions).aspects();
     device.max_work_group = Some(properties.max_work_group);
     device.sub_group_sizes = properties.sub_group_sizes;
     if has(&extensions, "cl_intel_device_attribute_query") {
         device.intel_ip = word(id, CL_DEVICE_IP_VERSION_INTEL).map(ip_version).filter(|[gpu, ..]| *gpu != 0);
     }
-    Device::found(device.clone(), ClDevice { id, description: device, context })
+    Device::from_backend(device.clone(), ClDevice { id, description: device, context })
 }
 
 /// From a list as `SPIR-V_1.2 SPIR-V_1.1 SPIR-V_1.0`.

@@ -10,8 +10,9 @@ use super::context::ClContext;
 use super::module::enqueue;
 use super::records::{Record, WORDS};
 use super::stream::ClStream;
-use crate::driver::{
-    DriverMemory, DriverOutput, DriverStream, Failure, KernelArg, KernelArgKind, MemoryRange, Told,
+use crate::backend::{
+    AssertionFailure, BackendMemory, BackendOutput, BackendStream, KernelArg, KernelArgKind, MemoryRange,
+    OutputMark,
 };
 use crate::error::Problem;
 use crate::failures::{Assertion, Failures};
@@ -58,7 +59,7 @@ enum Place {
 struct Reader {
     // Released in this order.
     kernel: Kernel,
-    memory: Box<dyn DriverMemory>,
+    memory: Box<dyn BackendMemory>,
     stream: ClStream,
 }
 
@@ -102,7 +103,7 @@ impl ClFailures {
         Ok(state)
     }
 
-    fn failure(&self, words: &[u32]) -> Option<Failure> {
+    fn failure(&self, words: &[u32]) -> Option<AssertionFailure> {
         let bytes: Vec<u8> = words.get(TEXT..)?.iter().flat_map(|word| word.to_ne_bytes()).collect();
         let mut texts =
             bytes.split(|byte| *byte == 0).map(|text| escape_lines(&String::from_utf8_lossy(text)));
@@ -111,7 +112,7 @@ impl ClFailures {
         let work_item = words.get(WORK_ITEM..)?.first_chunk().copied()?;
         let kernel = self.kernel_of(kernel, &function);
         let assertion = Assertion { condition, work_item, file, line: *words.get(LINE)?, function };
-        Some(Failure { kernel, text: assertion.text() })
+        Some(AssertionFailure { kernel, text: assertion.text() })
     }
 
     /// OpenCL C has no way to tell which kernel runs: it is known if the assertion is in a kernel, or if there is one.
@@ -154,12 +155,16 @@ impl Reader {
     }
 }
 
-impl DriverOutput for ClFailures {
-    fn told(&self) -> Told {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).failures.told()
+impl BackendOutput for ClFailures {
+    fn mark(&self) -> OutputMark {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).failures.mark()
     }
 
-    fn print(&self, before: Told, is_one: &dyn Fn(&str) -> bool) -> Result<Option<Failure>, Problem> {
+    fn print(
+        &self,
+        before: OutputMark,
+        is_one: &dyn Fn(&str) -> bool,
+    ) -> Result<Option<AssertionFailure>, Problem> {
         Ok(self.take()?.failures.first(before, is_one))
     }
 }

@@ -71,7 +71,8 @@ mod tests {
         builder.image(image, frame.info()).unwrap();
         let registry = Registry::from_pack(builder.finish().unwrap().with_frames([&frame]).unwrap());
         let entry = &registry.entries()[0];
-        let (libraries, compiles) = (CompiledLibraries::<usize>::default(), AtomicUsize::new(0));
+        let libraries = CompiledLibraries::<usize>::default();
+        let compiles = AtomicUsize::new(0);
         let compile = |image: &LoadedImage| {
             // Long enough for the others to come.
             thread::sleep(Duration::from_millis(50));

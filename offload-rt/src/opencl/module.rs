@@ -10,8 +10,10 @@ use super::api::{Buffer, ClError, ClResult, DeviceId, Kernel, KernelArg as Arg, 
 use super::context::ClContext;
 use super::rebuild::Built;
 use super::stream::{ClMemory, ClStream};
-use crate::driver::{ContextId, DriverKernel, DriverModule, DriverOutput, DriverStream, MemoryRange, own};
-use crate::driver::{KernelArg, KernelArgKind, refuse_shared_memory};
+use crate::backend::{
+    BackendKernel, BackendModule, BackendOutput, BackendStream, ContextId, MemoryRange, downcast,
+};
+use crate::backend::{KernelArg, KernelArgKind, refuse_shared_memory};
 use crate::error::{Error, Problem};
 use crate::range::NdRange;
 
@@ -27,16 +29,16 @@ pub(super) struct ClModule {
     /// What it was linked with: others are linked with the same as long as this one lives.
     pub(super) _libraries: Vec<Arc<Program>>,
     /// Where its assertions fail.
-    pub(super) failures: Option<Arc<dyn DriverOutput>>,
+    pub(super) failures: Option<Arc<dyn BackendOutput>>,
     pub(super) context: Arc<ClContext>,
 }
 
-impl DriverModule for ClModule {
+impl BackendModule for ClModule {
     fn kernels(&self) -> &[KernelInfo] {
         self.built.kernels()
     }
 
-    fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn DriverKernel>, Error> {
+    fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn BackendKernel>, Error> {
         // An image without records is left to the driver, which knows its kernels.
         let known = self.kernels().iter().find(|kernel| kernel.name == name).cloned();
         let info = known.unwrap_or_else(|| KernelInfo::new(name));
@@ -67,7 +69,8 @@ impl ClKernel {
         let default = made(module.built.default_program())?;
         let large = module.built.large_program(name).map(made).transpose()?;
         let arg_count = default.arg_count().map_err(failed("does not tell its arguments"))?;
-        let (default, large) = (Mutex::new(default), large.map(Mutex::new));
+        let default = Mutex::new(default);
+        let large = large.map(Mutex::new);
         Ok(ClKernel { info, arg_count, default, large, module })
     }
 
@@ -92,7 +95,7 @@ impl ClKernel {
     }
 }
 
-impl DriverKernel for ClKernel {
+impl BackendKernel for ClKernel {
     fn context(&self) -> ContextId {
         self.module.context.id()
     }
@@ -101,13 +104,13 @@ impl DriverKernel for ClKernel {
         &self.info
     }
 
-    fn output(&self) -> Option<Arc<dyn DriverOutput>> {
+    fn output(&self) -> Option<Arc<dyn BackendOutput>> {
         self.module.failures.clone()
     }
 
     unsafe fn launch(
         &self,
-        stream: &dyn DriverStream,
+        stream: &dyn BackendStream,
         range: &NdRange,
         args: &[KernelArg<'_>],
     ) -> Result<(), Problem> {
@@ -115,7 +118,7 @@ impl DriverKernel for ClKernel {
         if self.arg_count != args.len() {
             return Err(format!("it takes {} arguments, {} are given", self.arg_count, args.len()).into());
         }
-        let stream = own::<ClStream>(stream)?;
+        let stream = downcast::<ClStream>(stream)?;
         let enqueue = |kernel: &Kernel| {
             // SAFETY: the caller answers for what the kernel does with these arguments.
             unsafe { enqueue(kernel, stream, range, args) }
@@ -186,7 +189,8 @@ impl GroupLimits {
 
     /// Which limit a work-group of `range` is above.
     fn exceeded_by(&self, range: &NdRange) -> Option<String> {
-        let (local, size) = (range.local(), range.group_size());
+        let local = range.local();
+        let size = range.group_size();
         if let Some(most) = self.extents
             && local.iter().zip(&most).any(|(size, most)| size > most)
         {
@@ -209,12 +213,12 @@ unsafe fn set(kernel: &Kernel, index: u32, arg: KernelArg<'_>) -> Result<Option<
         KernelArgKind::Value(bytes) => set(Arg::Value(bytes)).map(|()| None),
         KernelArgKind::Local(size) => set(Arg::Local(size)).map(|()| None),
         KernelArgKind::Memory(MemoryRange { memory, offset: 0, .. }) => {
-            set(Arg::Buffer(&own::<ClMemory>(memory)?.buffer)).map(|()| None)
+            set(Arg::Buffer(&downcast::<ClMemory>(memory)?.buffer)).map(|()| None)
         }
         // There is no object for an empty part, and no byte that the kernel may access.
         KernelArgKind::Memory(MemoryRange { size: 0, .. }) => set(Arg::NoBuffer).map(|()| None),
         KernelArgKind::Memory(MemoryRange { memory, offset, size, .. }) => {
-            let part = own::<ClMemory>(memory)?.buffer.part(offset, size);
+            let part = downcast::<ClMemory>(memory)?.buffer.part(offset, size);
             let part = part.map_err(|error| {
                 let text = format!("argument {index} starts at byte {offset} of its buffer: {error}");
                 Problem::with_hint(

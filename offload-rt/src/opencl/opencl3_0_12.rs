@@ -51,7 +51,8 @@ impl TryFrom<&CommandQueue> for Stream {
     /// The same queue, on its device.
     fn try_from(queue: &CommandQueue) -> Result<Stream, Error> {
         let failed = |error: ClError| Error::device(LOADER, format!("cannot use the queue: {error}"));
-        let (context, device) = (queue.context().map_err(failed)?, queue.device().map_err(failed)?);
+        let context = queue.context().map_err(failed)?;
+        let device = queue.device().map_err(failed)?;
         // SAFETY: a queue is one as long as the value lives, and keeps its context.
         unsafe { raw::from_raw_queue(&raw::from_raw_context(context, device)?, queue.get()) }
     }

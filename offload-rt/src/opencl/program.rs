@@ -17,7 +17,7 @@ use super::pinned::ClHostMemory;
 use super::rebuild::{self, Build, Built};
 use super::records::{self, Record};
 use super::stream::ClStream;
-use crate::driver::{Driver, DriverHostMemory, DriverModule, DriverOutput, DriverStream};
+use crate::backend::{BackendDevice, BackendHostMemory, BackendModule, BackendOutput, BackendStream};
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
 use crate::specialization::Setting;
@@ -32,10 +32,10 @@ const CL_KERNEL_REGISTER_COUNT_INTEL: u32 = 0x425b;
 
 const LATER_VERSION: &str = "-cl-std=CL3.0";
 
-impl Driver for ClDevice {
+impl BackendDevice for ClDevice {
     /// The error holds the build log.
-    fn load(&self, image: &LoadedImage, libraries: &[Entry]) -> Result<Arc<dyn DriverModule>, Error> {
-        let context = self.context().map_err(|problem| Error::of_device(&self.name(), problem))?;
+    fn load(&self, image: &LoadedImage, libraries: &[Entry]) -> Result<Arc<dyn BackendModule>, Error> {
+        let context = self.context().map_err(|problem| Error::from_device(&self.name(), problem))?;
         let of =
             |entry| context.libraries.compiled(entry, |image| self.compile_library(&context.context, image));
         let libraries = libraries.iter().map(of).collect::<Result<Vec<_>, _>>()?;
@@ -53,19 +53,19 @@ impl Driver for ClDevice {
             Some(record) => Some(ClFailures::of_process(record, kernels)),
             None if has_variable(image.entry()) => {
                 let failures = ClFailures::of_program(&context, built.default_program(), kernels);
-                failures.map_err(|problem| Error::of_device(&self.name(), problem))?
+                failures.map_err(|problem| Error::from_device(&self.name(), problem))?
             }
             None => None,
         };
-        let failures = failures.map(|failures| Arc::new(failures) as Arc<dyn DriverOutput>);
+        let failures = failures.map(|failures| Arc::new(failures) as Arc<dyn BackendOutput>);
         Ok(Arc::new(ClModule { built, _libraries: libraries, failures, context }))
     }
 
-    fn stream(&self) -> Result<Box<dyn DriverStream>, Problem> {
+    fn stream(&self) -> Result<Box<dyn BackendStream>, Problem> {
         Ok(Box::new(ClStream::new(self.context()?)?))
     }
 
-    fn lock_memory(&self, size: usize) -> Result<Option<Box<dyn DriverHostMemory>>, Problem> {
+    fn lock_memory(&self, size: usize) -> Result<Option<Box<dyn BackendHostMemory>>, Problem> {
         let memory = ClHostMemory::new(self.context()?, size).map_err(|error| error.to_string())?;
         Ok(Some(Box::new(memory)))
     }
@@ -104,14 +104,16 @@ impl ImageCompiler<'_> {
         let takes_options = entry.image_kind() == ImageKind::SpirV && self.libraries.is_empty();
         // Of two builds each would have failed assertions of its own.
         let takes_options = takes_options && !has_variable(entry);
-        match takes_options && device::is_intel_gpu(self.device.id()) {
-            true => rebuild::without_spills(self, entry.kernels()),
-            false => Ok(Built::new(self.build(&self.definitions())?, entry.kernels())),
+        if takes_options && device::is_intel_gpu(self.device.id()) {
+            rebuild::without_spills(self, entry.kernels())
+        } else {
+            Ok(Built::new(self.build(&self.definitions())?, entry.kernels()))
         }
     }
 
     fn create(&self) -> Result<DriverProgram, Error> {
-        let (entry, bytes) = (self.image.entry(), self.image.bytes());
+        let entry = self.image.entry();
+        let bytes = self.image.bytes();
         let whole = self.image.check_structure();
         whole.map_err(|problem| Error::device(LOADER, format!("cannot take {entry}: {problem}")))?;
         let created = match entry.image_kind() {
@@ -140,9 +142,10 @@ impl ImageCompiler<'_> {
     /// SPIR-V with the values of its constants that differ from the defaults.
     fn specialized(&self, program: DriverProgram) -> Result<DriverProgram, Error> {
         for Setting { name, id, value } in self.image.settings() {
-            let told = match has_values(&text(self.device.id(), CL_DEVICE_VERSION)) {
-                true => program.specialize(id, value),
-                false => Err(ClError::Lacks("clSetProgramSpecializationConstant")),
+            let told = if has_values(&text(self.device.id(), CL_DEVICE_VERSION)) {
+                program.specialize(id, value)
+            } else {
+                Err(ClError::Lacks("clSetProgramSpecializationConstant"))
             };
             told.map_err(|error| {
                 let name = escape(&name);
@@ -202,7 +205,8 @@ impl ImageCompiler<'_> {
     }
 
     fn with_log(&self, what: &str, error: ClError, program: &DriverProgram) -> Error {
-        let (entry, log) = (self.image.entry(), program.build_log(self.device.id()));
+        let entry = self.image.entry();
+        let log = program.build_log(self.device.id());
         self.failed(&format!("{what} {entry}: {error}\n{}", escape_lines(&log)))
     }
 

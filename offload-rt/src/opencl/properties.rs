@@ -58,10 +58,11 @@ impl Properties {
         }
     }
 
-    pub(super) fn of(id: DeviceId) -> Properties {
-        let sub_groups = match has(&text(id, CL_DEVICE_EXTENSIONS), "cl_intel_required_subgroup_size") {
-            true => sizes(id, CL_DEVICE_SUB_GROUP_SIZES_INTEL),
-            false => Vec::new(),
+    pub(super) fn query(id: DeviceId) -> Properties {
+        let sub_groups = if has(&text(id, CL_DEVICE_EXTENSIONS), "cl_intel_required_subgroup_size") {
+            sizes(id, CL_DEVICE_SUB_GROUP_SIZES_INTEL)
+        } else {
+            Vec::new()
         };
         let is = |parameter| word(id, parameter).is_some_and(|value| value != 0);
         Properties {

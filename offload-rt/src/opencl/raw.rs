@@ -30,7 +30,7 @@ pub unsafe fn from_raw_context(context: *mut c_void, device: *mut c_void) -> Res
     // SAFETY: the contract is the same.
     let (context, device) = unsafe { (Context::retained(context), DeviceId::of_raw(device)) };
     let failed = |error: ClError| Error::device(LOADER, format!("cannot use the context: {error}"));
-    Ok(of_context(ClContext::adopted(context.map_err(failed)?, device.map_err(failed)?)))
+    Ok(of_context(ClContext::from_context(context.map_err(failed)?, device.map_err(failed)?)))
 }
 
 /// The queue `queue`, a `cl_command_queue` of the context of `device`.
@@ -43,13 +43,13 @@ pub unsafe fn from_raw_context(context: *mut c_void, device: *mut c_void) -> Res
 /// # Safety
 /// `queue` is a queue of OpenCL.
 pub unsafe fn from_raw_queue(device: &Device, queue: *mut c_void) -> Result<Stream, Error> {
-    let own = ClDevice::of(device)?;
-    let failed = |problem| Error::of_device(&device.to_string(), problem);
+    let own = ClDevice::from_device(device)?;
+    let failed = |problem| Error::from_device(&device.to_string(), problem);
     let context = own.context().map_err(failed)?;
     // SAFETY: the contract is the same.
     let queue = unsafe { CommandQueue::retained(queue) };
     let queue = queue.map_err(|error| failed(format!("cannot use the queue: {error}").into()))?;
-    Ok(Stream::of(device, Box::new(ClStream::adopted(queue, context).map_err(failed)?)))
+    Ok(Stream::new(device, Box::new(ClStream::from_queue(queue, context).map_err(failed)?)))
 }
 
 /// The memory `memory`, a `cl_mem`, for the streams and kernels of its context. It has as many values as fit into it.
@@ -65,7 +65,7 @@ pub unsafe fn from_raw_mem<T: Plain>(memory: *mut c_void) -> Result<Buffer<T>, E
     // SAFETY: the contract is the same.
     let buffer = unsafe { ClBuffer::retained(memory) }.map_err(failed)?;
     let len = buffer.size().map_err(failed)?.checked_div(size_of::<T>()).unwrap_or(0);
-    Ok(Buffer::new(Box::new(ClMemory::adopted(buffer).map_err(failed)?), len))
+    Ok(Buffer::new(Box::new(ClMemory::from_buffer(buffer).map_err(failed)?), len))
 }
 
 /// The `cl_context` that all streams, buffers and programs of `device` share.
@@ -73,8 +73,8 @@ pub unsafe fn from_raw_mem<T: Plain>(memory: *mut c_void) -> Result<Buffer<T>, E
 /// # Errors
 /// `device` is not of OpenCL, or the driver refuses a context.
 pub fn as_raw_context(device: &Device) -> Result<*mut c_void, Error> {
-    let context = ClDevice::of(device)?.context();
-    Ok(context.map_err(|problem| Error::of_device(&device.to_string(), problem))?.context.raw())
+    let context = ClDevice::from_device(device)?.context();
+    Ok(context.map_err(|problem| Error::from_device(&device.to_string(), problem))?.context.raw())
 }
 
 /// The `cl_device_id` of `device`.
@@ -82,7 +82,7 @@ pub fn as_raw_context(device: &Device) -> Result<*mut c_void, Error> {
 /// # Errors
 /// `device` is not of OpenCL.
 pub fn as_raw_device(device: &Device) -> Result<*mut c_void, Error> {
-    Ok(ClDevice::of(device)?.id().raw())
+    Ok(ClDevice::from_device(device)?.id().raw())
 }
 
 /// The `cl_command_queue` of `stream`, which stays the same from now on.
@@ -90,10 +90,10 @@ pub fn as_raw_device(device: &Device) -> Result<*mut c_void, Error> {
 /// # Errors
 /// `stream` is not of OpenCL.
 pub fn as_raw_queue(stream: &Stream) -> Result<*mut c_void, Error> {
-    let own: Option<&ClStream> = (stream.driver() as &dyn Any).downcast_ref();
+    let own: Option<&ClStream> = (stream.backend() as &dyn Any).downcast_ref();
     let last = own.ok_or_else(|| other("stream"))?.last();
     let failed = |error| {
-        Error::of_device(&stream.device().to_string(), format!("cannot make a queue: {error}").into())
+        Error::from_device(&stream.device().to_string(), format!("cannot make a queue: {error}").into())
     };
     Ok(last.map_err(failed)?.raw())
 }
@@ -126,7 +126,7 @@ pub fn create_raw_kernel(kernel: &Kernel) -> Result<*mut c_void, Error> {
 }
 
 fn own(kernel: &Kernel) -> Result<&ClKernel, Error> {
-    (kernel.driver() as &dyn Any).downcast_ref().ok_or_else(|| other("kernel"))
+    (kernel.backend() as &dyn Any).downcast_ref().ok_or_else(|| other("kernel"))
 }
 
 fn other(what: &str) -> Error {

@@ -80,8 +80,10 @@ fn memory() -> Option<&'static [AtomicU32]> {
 
 #[cfg(unix)]
 fn mapped() -> Option<&'static [AtomicU32]> {
-    let (count, place) = (RECORDS * WORDS, std::ptr::without_provenance_mut(PLACE));
-    let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    let count = RECORDS * WORDS;
+    let place = std::ptr::without_provenance_mut(PLACE);
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
     // SAFETY: new memory of this size; where something is at the place the system chooses another one.
     let memory = unsafe { libc::mmap(place, count * size_of::<AtomicU32>(), protection, flags, -1, 0) };
     if memory == libc::MAP_FAILED {

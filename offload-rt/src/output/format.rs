@@ -21,7 +21,8 @@ const WIDEST: usize = 4096;
 
 /// The text; `None` if there are fewer values than `format` wants. What is no conversion is printed as it is.
 pub(super) fn formatted(format: &[u8], values: &mut Values<'_>) -> Option<Vec<u8>> {
-    let (mut out, mut rest) = (Vec::new(), format);
+    let mut out = Vec::new();
+    let mut rest = format;
     while let Some((first, after)) = rest.split_first() {
         rest = after;
         match (first, after.first()) {
@@ -51,10 +52,8 @@ fn parse(rest: &mut &[u8], values: &mut Values<'_>) -> Option<Conversion> {
         style.precision = usize::try_from(precision).ok().map(|precision| precision.min(WIDEST));
     }
     style.width = style.width.min(WIDEST);
-    let elements = match take(rest, b"v") {
-        true => usize::try_from(count(rest, values)?.unwrap_or(1)).ok()?,
-        false => 1,
-    };
+    let elements =
+        if take(rest, b"v") { usize::try_from(count(rest, values)?.unwrap_or(1)).ok()? } else { 1 };
     let lengths: [(&[u8], usize); 8] =
         [(b"hh", 1), (b"hl", 4), (b"h", 2), (b"ll", 8), (b"l", 8), (b"z", 8), (b"j", 8), (b"t", 8)];
     let bytes = lengths.into_iter().find(|(name, _)| take(rest, name)).map_or(4, |(_, bytes)| bytes);

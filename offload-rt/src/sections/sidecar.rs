@@ -111,7 +111,8 @@ mod tests {
 
     #[test]
     fn a_pack_is_found_among_others_by_its_identity() {
-        let ((first, one), (second, two)) = (pack("one"), pack("another"));
+        let (first, one) = pack("one");
+        let (second, two) = pack("another");
         let file = [first.as_slice(), &second].concat();
         assert_eq!(find(&file, one), Some((0, first.len() as u64)));
         assert_eq!(find(&file, two), Some((first.len() as u64, second.len() as u64)));

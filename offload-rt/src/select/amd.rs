@@ -59,7 +59,8 @@ pub(super) fn check_spirv<R: Reason>(device: &HipDescription) -> Result<(), R> {
 
 /// Whether the processor is the same; an error if it is none that runs here.
 fn check_processor<R: Reason>(arch: &AmdArch, has: &AmdArch) -> Result<bool, R> {
-    let (wanted, processor) = (arch.processor(), has.processor());
+    let wanted = arch.processor();
+    let processor = has.processor();
     if wanted == processor || has.generic() == Some(wanted) {
         return Ok(wanted == processor);
     }
@@ -87,7 +88,8 @@ fn check_mode<R: Reason>(mode: &str, wanted: Option<bool>, has: Option<bool>) ->
 }
 
 fn check_version<R: Reason>(arch: &AmdArch, word: u32, device: &HipDescription) -> Result<(), R> {
-    let (version, generic) = (word & 0xff, word >> 8 & 0xff);
+    let version = word & 0xff;
+    let generic = word >> 8 & 0xff;
     if !VERSIONS.contains(&version) {
         return Err(R::new(|| format!("it is a code object of version {version}, 4 to 6 are taken")));
     }

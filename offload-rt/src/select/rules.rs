@@ -45,14 +45,17 @@ enum Class {
 
 /// What an image has to fit.
 #[derive(Clone, Copy)]
-pub(super) struct Wanted<'w> {
+pub(super) struct Requirements<'w> {
     pub(super) device: &'w DeviceDescription,
     /// Nothing where no constant gets a value.
     pub(super) spec: Option<&'w Specialization>,
 }
 
 /// How well `entry` fits what is wanted, or why not.
-pub(super) fn judge<R: Reason>(entry: &Entry, Wanted { device, spec }: Wanted<'_>) -> Result<Fit, R> {
+pub(super) fn evaluate<R: Reason>(
+    entry: &Entry,
+    Requirements { device, spec }: Requirements<'_>,
+) -> Result<Fit, R> {
     let Some(target) = entry.parsed_target() else {
         return Err(R::new(|| "its target is newer than this release of offload-rt".to_string()));
     };
@@ -93,7 +96,8 @@ pub(super) fn is_for_driver(entry: &Entry, feature: &str) -> bool {
 
 /// Why `device` cannot launch `kernel`, whose image it takes.
 pub(super) fn refuse_kernel(kernel: &KernelInfo, device: &DeviceDescription) -> Option<String> {
-    let (required, most) = (kernel.required_work_group?, device.max_work_group()?);
+    let required = kernel.required_work_group?;
+    let most = device.max_work_group()?;
     let items: u64 = required.iter().map(|size| u64::from(*size)).product();
     (items > most).then(|| too_large(items, most))
 }
@@ -247,7 +251,8 @@ fn on_cuda<R: Reason>(target: &Target, entry: &Entry, device: &CudaDescription) 
 }
 
 fn on_cubin<R: Reason>(sm: &SmArch, abi: Option<u32>, device: &CudaDescription) -> Result<Fit, R> {
-    let (number, has) = (u32::from(sm.number()), device.sm());
+    let number = u32::from(sm.number());
+    let has = device.sm();
     check_abi(abi, number, device)?;
     if number == has {
         return Ok(Fit { class: Class::ExactNative, rank: rank(sm, 0) });
@@ -284,7 +289,8 @@ fn check_abi<R: Reason>(abi: Option<u32>, number: u32, device: &CudaDescription)
 }
 
 fn on_ptx<R: Reason>(sm: &SmArch, word: Option<u32>, device: &CudaDescription) -> Result<Fit, R> {
-    let (number, has) = (u32::from(sm.number()), device.sm());
+    let number = u32::from(sm.number());
+    let has = device.sm();
     let family = (number / 10, is_tegra(number)) == (has / 10, is_tegra(has));
     if number > has {
         return Err(R::new(|| format!("it is PTX for {sm}, the device is only sm_{has}")));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::rules::{self, Fit, Wanted};
+use super::rules::{self, Fit, Requirements};
 use crate::entry::Entry;
 use crate::module_images::{Group, NamedKernel};
 use crate::text::escape;
@@ -78,14 +78,14 @@ impl Picks {
 /// A choice that was made, to be put into words.
 pub(super) struct Choice<'c> {
     pub(super) group: &'c Group,
-    pub(super) wanted: Wanted<'c>,
+    pub(super) requirements: Requirements<'c>,
     pub(super) picks: &'c Picks,
 }
 
 impl Choice<'_> {
     /// About every image, in the registry's order.
     pub(super) fn verdicts(&self) -> Vec<Verdict> {
-        let judge = |entry: &Entry| rules::judge::<String>(entry, self.wanted);
+        let judge = |entry: &Entry| rules::evaluate::<String>(entry, self.requirements);
         let judged: Vec<Result<Fit, String>> = self.group.entries.iter().map(judge).collect();
         let used = self.picks.images();
         let verdict = |(image, (entry, fit)): (usize, (&Entry, &Result<Fit, String>))| {

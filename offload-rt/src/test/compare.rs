@@ -287,7 +287,8 @@ mod tests {
 
     #[test]
     fn near_zero_an_absolute_bound_helps() {
-        let (got, expected) = ([1e-9f32], [-1e-9f32]);
+        let got = [1e-9f32];
+        let expected = [-1e-9f32];
         assert!(expect_close(&got, &expected, Ulps(4)).is_err());
         assert!(expect_close(&got, &expected, Ulps(4).or_within(1e-8)).is_ok());
         assert!(expect_close(&got, &expected, Ulps(4).or_within(1e-9)).is_err());

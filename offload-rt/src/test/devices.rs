@@ -72,9 +72,9 @@ pub fn devices() -> &'static [TestDevice] {
 }
 
 /// Of which driver, and how its devices are found.
-type BackEnd = (&'static str, fn() -> Result<Vec<Device>, Error>);
+type Backend = (&'static str, fn() -> Result<Vec<Device>, Error>);
 
-fn back_ends() -> &'static [BackEnd] {
+fn back_ends() -> &'static [Backend] {
     &[
         #[cfg(feature = "opencl")]
         ("opencl", crate::opencl::devices),
@@ -131,7 +131,8 @@ fn missing(name: &str) -> Ended {
         Some(Err(error)) => error.to_string(),
         _ => format!("there is no such device; there are {}", labels()),
     };
-    let (device, outcome) = (name.to_string(), Outcome::Refused(why));
+    let device = name.to_string();
+    let outcome = Outcome::Refused(why);
     Ended { label: name.to_string(), device, outcome, time: Duration::ZERO }
 }
 

@@ -33,7 +33,7 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
-    pub(super) fn of(result: Result<(), Failure>) -> Outcome {
+    pub(super) fn from_result(result: Result<(), Failure>) -> Outcome {
         match result.map_err(|failure| failure.kind) {
             Ok(()) => Outcome::Right,
             Err(FailureKind::Different(difference)) => Outcome::Wrong(difference),
@@ -43,7 +43,7 @@ impl Outcome {
     }
 
     /// What `panic!` was given is a text, unless the program has thrown something else.
-    pub(super) fn of_panic(panic: &(dyn Any + Send)) -> Outcome {
+    pub(super) fn from_panic(panic: &(dyn Any + Send)) -> Outcome {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
         Outcome::Failed(text.unwrap_or("the test panicked").to_string())

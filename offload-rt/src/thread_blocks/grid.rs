@@ -33,7 +33,8 @@ impl GridLimits {
     /// The grid of `range` for a kernel that allows `max_threads` in a block, or why the device cannot launch it.
     #[inline]
     pub(crate) fn grid(&self, range: &NdRange, max_threads: u32) -> Result<Grid, Problem> {
-        let (block, grid) = (within(range.local(), self.block), within(range.groups(), self.grid));
+        let block = within(range.local(), self.block);
+        let grid = within(range.groups(), self.grid);
         let fits = range.offset() == [0; 3] && range.group_size() <= u64::from(max_threads);
         match (block, grid) {
             (Some(block), Some(grid)) if fits => Ok(Grid { grid, block }),
@@ -65,7 +66,8 @@ impl GridLimits {
 
 #[inline]
 fn within(sizes: [u64; 3], limits: [u32; 3]) -> Option<[u32; 3]> {
-    let ([x, y, z], [mx, my, mz]) = (sizes, limits);
+    let [x, y, z] = sizes;
+    let [mx, my, mz] = limits;
     let fit = |size: u64, most: u32| u32::try_from(size).ok().filter(|size| *size <= most);
     Some([fit(x, mx)?, fit(y, my)?, fit(z, mz)?])
 }

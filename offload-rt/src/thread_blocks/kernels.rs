@@ -3,7 +3,7 @@
 use offload_format::pack::KernelInfo;
 
 use super::grid::Needs;
-use crate::driver::find;
+use crate::backend::find_kernel;
 use crate::error::Error;
 
 /// What a driver tells of a kernel's code.
@@ -58,7 +58,7 @@ impl<F: Clone> ResolvedKernels<F> {
         if self.infos.is_empty() {
             return Ok(None);
         }
-        let info = find(&self.infos, name)?.clone();
+        let info = find_kernel(&self.infos, name)?.clone();
         let found = self.infos.iter().zip(&self.functions).find(|(kernel, _)| kernel.name == name);
         let (_, function) = found.ok_or_else(|| Error::launch(name, "the image lost its entry"))?;
         Ok(Some(Resolved { info, function: function.clone() }))

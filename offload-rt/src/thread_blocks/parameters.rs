@@ -68,7 +68,8 @@ impl<T> Parameters<T> {
     /// Memory for each parameter, and where the pointers to them begin. These lead to `self` and to the values, and are
     /// there as far as parameters were set.
     pub(crate) fn slots(&mut self) -> (impl Iterator<Item = Parameter<'_, T>>, *mut *mut c_void) {
-        let (words, pointers) = (self.words.get(), self.pointers.get());
+        let words = self.words.get();
+        let pointers = self.pointers.get();
         let first = pointers.as_mut_ptr().cast();
         let slots = words.iter_mut().zip(pointers).map(|(word, pointer)| Parameter { word, pointer });
         (slots, first)

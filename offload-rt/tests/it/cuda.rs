@@ -156,10 +156,12 @@ fn results_are_right_and_timed() {
 #[ignore = "needs an NVIDIA GPU"]
 fn threads_launch_at_once() {
     let device = gpu();
-    let (program, start) = (opened(&device), Barrier::new(8));
+    let program = opened(&device);
+    let start = Barrier::new(8);
     std::thread::scope(|scope| {
         for seed in 0..8 {
-            let (program, start) = (&program, &start);
+            let program = &program;
+            let start = &start;
             scope.spawn(move || {
                 start.wait();
                 for round in 0..25 {
@@ -174,7 +176,8 @@ fn threads_launch_at_once() {
 #[ignore = "needs an NVIDIA GPU"]
 fn modules_are_opened_and_dropped_in_any_order() {
     let device = gpu();
-    let (first, second) = (opened(&device), opened(&device.clone()));
+    let first = opened(&device);
+    let second = opened(&device.clone());
     drop(device);
     saxpy(&first, 1, 1000);
     drop(first);

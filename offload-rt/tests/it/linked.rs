@@ -40,7 +40,8 @@ fn assembly(pack: &[u8]) -> String {
 }
 
 fn plugin(directory: &Path, object: &str) -> PathBuf {
-    let (source, library) = (directory.join("plugin.S"), directory.join("plugin.so"));
+    let source = directory.join("plugin.S");
+    let library = directory.join("plugin.so");
     let pack = assembly(&pack("plugged", "plugin source"));
     std::fs::write(&source, format!("{pack}{object}")).unwrap();
     let status = Command::new("cc").args(["-shared", "-nostdlib", "-o"]).args([&library, &source]).status();

@@ -105,7 +105,8 @@ fn a_module_among_thousands_is_found_and_loaded_once() {
     let start = Barrier::new(8);
     std::thread::scope(|scope| {
         for thread in 0..8 {
-            let (registry, start) = (&registry, &start);
+            let registry = &registry;
+            let start = &start;
             scope.spawn(move || {
                 start.wait();
                 for number in (thread % 2..3000).step_by(37) {

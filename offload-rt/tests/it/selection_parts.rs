@@ -77,7 +77,8 @@ fn each_kernel_gets_the_best_image_that_has_it() {
     for (images, expected, count) in cases {
         let selection = parts(images).select("m", &DeviceDescription::from(gpu())).unwrap();
         assert_eq!(chosen(&selection), (expected.iter().map(ToString::to_string).collect(), count));
-        let (first, entries) = (selection.entry(), selection.entries());
+        let first = selection.entry();
+        let entries = selection.entries();
         assert_eq!(first.to_string(), entries[0].to_string());
     }
 }

@@ -159,7 +159,8 @@ fn word(version: &str) -> u32 {
 fn every_case_of_the_table_ends_as_its_source_says() {
     let lines = CASES.lines().enumerate().map(|(index, line)| (index + 1, line));
     let mut sources: BTreeMap<&str, usize> = BTreeMap::new();
-    let (mut count, mut wrong) = (0, Vec::new());
+    let mut count = 0;
+    let mut wrong = Vec::new();
     for (number, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
         if let Some((name, address)) = line.strip_prefix('[').and_then(|line| line.split_once("] ")) {
             assert!(!address.is_empty() && sources.insert(name, 0).is_none(), "line {number}: {line}");

@@ -37,7 +37,8 @@ fn a_process_that_is_forked_while_an_image_is_decoded_has_it_too() {
     let is_full = std::env::var_os("OFFLOAD_TEST_FULL").is_some();
     let rounds = if is_full { 100 } else { 20 };
     let done = AtomicBool::new(false);
-    let (mut slowest, mut busy) = (Duration::ZERO, 0);
+    let mut slowest = Duration::ZERO;
+    let mut busy = 0;
     std::thread::scope(|scope| {
         // Nobody holds the bytes in between: each time they are decoded anew.
         scope.spawn(|| {
@@ -74,7 +75,8 @@ fn a_process_that_is_forked_while_an_image_is_decoded_has_it_too() {
 
 /// With what the child has ended; `None` if it does not in time, and then it is killed.
 fn ended(child: libc::pid_t) -> Option<i32> {
-    let (start, mut status) = (Instant::now(), 0);
+    let start = Instant::now();
+    let mut status = 0;
     loop {
         // SAFETY: the child is this process's own, and the number lives.
         let which = unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) };

@@ -34,7 +34,8 @@ impl DeviceId {
     /// The name, cut to 255 bytes.
     pub(in crate::cuda) fn name(self) -> CuResult<String> {
         let mut name = [0u8; NAME_SIZE];
-        let (place, capacity) = (name.as_mut_ptr().cast(), NAME_SIZE as _);
+        let place = name.as_mut_ptr().cast();
+        let capacity = NAME_SIZE as _;
         // SAFETY: the place has the size that is said.
         unsafe { call!(self.functions, cuDeviceGetName(place, capacity, self.raw)) }?;
         let name = CStr::from_bytes_until_nul(&name).map_or(&name[..], CStr::to_bytes);

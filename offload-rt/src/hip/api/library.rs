@@ -47,7 +47,7 @@ macro_rules! table {
             /// # Safety
             /// `library`, which is called `name`, implements HIP's runtime interface, and stays open as long as the
             /// functions are called.
-            unsafe fn of(name: &'static str, library: &Library) -> Functions {
+            unsafe fn load(name: &'static str, library: &Library) -> Functions {
                 // SAFETY: by the contract, a function of this name has the type of the documentation. `None` of such a
                 // type is a null pointer.
                 unsafe {
@@ -166,7 +166,7 @@ fn open(names: &'static [&'static str]) -> Result<Functions, String> {
 /// The functions of `library`, which is not closed if it has all that launches need.
 fn complete(name: &'static str, library: Library) -> Result<Functions, String> {
     // SAFETY: a library of this name is HIP's.
-    let functions = unsafe { Functions::of(name, &library) };
+    let functions = unsafe { Functions::load(name, &library) };
     match functions.missing() {
         Some(function) => Err(lacks(name, function)),
         None => {

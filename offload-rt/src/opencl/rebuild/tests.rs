@@ -22,9 +22,10 @@ impl Build for Fake {
 
     fn build(&self, options: &str) -> Result<String, Error> {
         self.built.borrow_mut().push(options.to_string());
-        match self.refused.contains(&options) {
-            true => Err(Error::device("fake", "unrecognized build options")),
-            false => Ok(options.to_string()),
+        if self.refused.contains(&options) {
+            Err(Error::device("fake", "unrecognized build options"))
+        } else {
+            Ok(options.to_string())
         }
     }
 

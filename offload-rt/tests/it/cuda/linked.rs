@@ -78,7 +78,8 @@ fn launched(program: &Program) -> u32 {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn the_driver_links_what_an_image_imports() {
-    let (device, registry) = (gpu(), registry(LIBRARY));
+    let device = gpu();
+    let registry = registry(LIBRARY);
     let first = open(&registry, "a", &device).unwrap();
     assert_eq!(launched(&first), 42);
     let second = open(&registry, "b", &device).unwrap();
@@ -90,7 +91,8 @@ fn the_driver_links_what_an_image_imports() {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_library_without_the_function_is_told_with_the_linkers_message() {
-    let (device, registry) = (gpu(), registry(&LIBRARY.replace("more", "less")));
+    let device = gpu();
+    let registry = registry(&LIBRARY.replace("more", "less"));
     let error = open(&registry, "a", &device).unwrap_err().to_string();
     assert!(error.contains("cannot load a for nvptx:sm_50"), "{error}");
     assert!(error.contains("more"), "{error}");

@@ -17,14 +17,14 @@ const DEVICE_HINT: &str = "`rocminfo` shows the devices; the user has to be in t
 
 /// The runtime, ready for calls.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Driver {
+pub(super) struct HipRuntime {
     functions: &'static Functions,
     version: Option<u32>,
 }
 
-impl Driver {
+impl HipRuntime {
     /// Opens the library and initialises the runtime.
-    pub(super) fn open() -> Result<Driver, Error> {
+    pub(super) fn open() -> Result<HipRuntime, Error> {
         let functions = functions().map_err(|problem| Error::device(HIP, problem).with_hint(LIBRARY_HINT))?;
         // SAFETY: the only flags that there are.
         match unsafe { call!(functions, hipInit(0)) } {
@@ -33,7 +33,7 @@ impl Driver {
                 Error::device(HIP, format!("the runtime cannot start: {error}")).with_hint(DEVICE_HINT)
             })?,
         }
-        Ok(Driver { functions, version: version(functions) })
+        Ok(HipRuntime { functions, version: version(functions) })
     }
 
     pub(super) fn functions(self) -> &'static Functions {
