@@ -1,8 +1,8 @@
-//! What a back end implements: the traits between the launch layer and its drivers.
+//! The traits between the launch layer and its backends: device, module, kernel, stream, event and memory.
 //!
-//! A [`BackendDevice`] stands for one device. It loads images as modules, whose kernels are looked up once, and makes streams,
-//! which allocate, copy and order. The layer checks before it calls: ranges lie within their memory, and everything in
-//! one call is of one [`ContextId`], so that a driver may take a value of its own type for granted.
+//! A [`BackendDevice`] loads images as modules, whose kernels are looked up once, and creates streams, which allocate, copy
+//! and order. The launch layer checks before it calls: ranges lie within their memory, and all values of one call are of one
+//! [`ContextId`], so that a backend can downcast them to its own types.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -16,13 +16,13 @@ use crate::error::{Error, Problem};
 use crate::range::NdRange;
 use crate::text::escape;
 
-/// What keeps a handle of the caller's valid.
+/// The owner of a borrowed handle, which keeps it valid.
 #[cfg(any(feature = "cuda", feature = "hip"))]
 pub(crate) type Owner = Arc<dyn Any + Send + Sync>;
 
 /// One device of a back end.
 pub(crate) trait BackendDevice: Any + Debug + Send + Sync {
-    /// Hands `image` to the driver, to be linked with the images `libraries`.
+    /// Loads `image`, linked with the images `libraries`.
     fn load(&self, image: &LoadedImage, libraries: &[Entry]) -> Result<Arc<dyn BackendModule>, Error>;
 
     /// A new stream.
@@ -35,23 +35,23 @@ pub(crate) trait BackendDevice: Any + Debug + Send + Sync {
     }
 }
 
-/// Memory of the program that is the driver's. Whoever has this may use it.
+/// Memory of the program that the driver has allocated.
 pub(crate) trait BackendHostMemory: Debug + Send + Sync {
     fn address(&self) -> *mut u8;
 }
 
-/// What memory, streams and kernels can be used together: those of one context.
+/// The context of memory, streams and kernels; values of different contexts cannot be used together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ContextId {
-    /// The back end, since handles of two may be equal.
+    /// The backend, since handles of two backends may be equal.
     pub(crate) backend: Backend,
     /// The driver's handle; 0 where there is one context for all.
     pub(crate) handle: usize,
 }
 
-/// A number, which a launch compares for each of its buffers.
+/// The kind of a backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(dead_code, reason = "without the feature of a back end nothing is of it")]
+#[allow(dead_code, reason = "a variant is unused without the feature of its backend")]
 pub(crate) enum Backend {
     Host,
     OpenCl,
@@ -79,10 +79,10 @@ pub(crate) trait BackendModule: Debug + Send + Sync {
 pub(crate) trait BackendKernel: Any + Debug + Send + Sync {
     fn context(&self) -> ContextId;
 
-    /// What pack and driver know; the name alone if they know nothing.
+    /// The record of the kernel, from pack and driver; only the name if they have none.
     fn info(&self) -> &KernelInfo;
 
-    /// Where it prints, if the layer is to read that.
+    /// The output of the image, if the launch layer has to read it.
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
     fn output(&self) -> Option<Arc<dyn BackendOutput>> {
         None
@@ -101,10 +101,10 @@ pub(crate) trait BackendKernel: Any + Debug + Send + Sync {
     ) -> Result<(), Problem>;
 }
 
-/// What the kernels of an image print with, where that is not the driver's business.
+/// The output of an image's kernels, if the driver does not print it.
 #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
 pub(crate) trait BackendOutput: Debug + Send + Sync {
-    /// What was told so far.
+    /// The present end of the output.
     fn mark(&self) -> OutputMark;
 
     /// Prints what kernels that were waited for have printed. Returns the first assertion that failed after `before` in
@@ -112,11 +112,11 @@ pub(crate) trait BackendOutput: Debug + Send + Sync {
     fn print(
         &self,
         before: OutputMark,
-        is_one: &dyn Fn(&str) -> bool,
+        is_selected: &dyn Fn(&str) -> bool,
     ) -> Result<Option<AssertionFailure>, Problem>;
 }
 
-/// How many assertions have failed, and how many messages of them there were.
+/// A position in the failures of an image: the counts of failed assertions and of their messages.
 #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutputMark {
@@ -133,23 +133,24 @@ pub(crate) struct AssertionFailure {
     pub(crate) text: String,
 }
 
-/// Memory of a device. Dropping it is right at any time: it is released when no work uses it any more.
+/// Memory of a device. It can be dropped at any time: it is released after the work that uses it.
 pub(crate) trait BackendMemory: Any + Debug + Send + Sync {
     fn context(&self) -> ContextId;
 
-    /// Where a launch finds it, if the layer has compared the contexts.
+    /// The address for a launch of the same context.
     #[cfg(any(feature = "cuda", feature = "hip"))]
     fn device_address(&self) -> DeviceAddress {
         DeviceAddress::default()
     }
 
-    /// Where it is in the program's own memory, if it is there: written bytes, which work uses during a call alone.
+    /// The address in the program's own memory, if it has one. Its bytes are initialized, and work uses them only during a
+    /// call.
     fn in_program(&self) -> Option<*mut u8> {
         None
     }
 }
 
-/// Where memory of CUDA or HIP is.
+/// The address of memory of CUDA or HIP.
 #[cfg(any(feature = "cuda", feature = "hip"))]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DeviceAddress {
@@ -170,7 +171,7 @@ impl DeviceAddress {
     }
 }
 
-/// A part of some memory, in bytes.
+/// A range of memory, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MemoryRange<'a> {
     pub(crate) memory: &'a dyn BackendMemory,
@@ -187,7 +188,7 @@ impl<'a> MemoryRange<'a> {
     }
 }
 
-/// What memory is filled with.
+/// A fill value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FillPattern {
     Bytes1(u8),
@@ -199,7 +200,7 @@ pub(crate) enum FillPattern {
 pub(crate) trait BackendStream: Any + Debug + Send + Sync {
     fn context(&self) -> ContextId;
 
-    /// The driver's handle, which is what a launch needs of it; null where there is none.
+    /// The driver's handle, which a launch needs; null if there is none.
     #[cfg(any(feature = "cuda", feature = "hip"))]
     fn handle(&self) -> *mut std::ffi::c_void {
         std::ptr::null_mut()
@@ -214,7 +215,7 @@ pub(crate) trait BackendStream: Any + Debug + Send + Sync {
     /// Waits for all work before it, and copies to `bytes`.
     fn read(&self, from: MemoryRange<'_>, bytes: &mut [u8]) -> Result<(), Problem>;
 
-    /// Queues a copy from `bytes`, and returns what tells when it is done. After an error none is under way.
+    /// Queues a copy from `bytes`, and returns an event for its end. After an error no copy is in flight.
     ///
     /// # Safety
     /// There are as many bytes as the range has, and they are neither written nor released before the copy is done.
@@ -225,7 +226,7 @@ pub(crate) trait BackendStream: Any + Debug + Send + Sync {
         bytes: *const u8,
     ) -> Result<Box<dyn BackendEvent>, Problem>;
 
-    /// Queues a copy to `bytes`, and returns what tells when it is done. After an error none is under way.
+    /// Queues a copy to `bytes`, and returns an event for its end. After an error no copy is in flight.
     ///
     /// # Safety
     /// There is room for as many bytes as the range has, which are neither read, written nor released before the copy is
@@ -279,7 +280,7 @@ pub(crate) trait BackendEvent: Any + Debug + Send + Sync {
 }
 
 #[cfg(any(all(feature = "host", unix), feature = "opencl", feature = "cuda", feature = "hip"))]
-/// A value as its back end made it. The layer has compared the contexts, so that `None` is a mistake of ours.
+/// Downcasts a value to the type of its backend. The launch layer has compared the contexts, so that an error is a bug.
 pub(crate) fn downcast<T: Any>(value: &dyn Any) -> Result<&T, Problem> {
     value.downcast_ref().ok_or_else(|| Problem::from("it is of another back end".to_string()))
 }
@@ -319,7 +320,7 @@ pub(crate) fn find_kernel<'k>(kernels: &'k [KernelInfo], name: &str) -> Result<&
     })
 }
 
-/// Refuses what only CUDA and HIP have.
+/// Refuses dynamic shared memory, which only CUDA and HIP have.
 #[cfg(any(all(feature = "host", unix), feature = "opencl"))]
 pub(crate) fn refuse_shared_memory(range: &NdRange) -> Result<(), Problem> {
     match range.shared_memory() {

@@ -1,4 +1,4 @@
-//! How long kernels take, by each device's own clock: benchmarks that take their device from here.
+//! Benchmarks of kernels on every device, timed by the device's own clock.
 //!
 //! [`for_each_device`] runs benchmarks on each device of this machine that an image is for, or on those that
 //! `OFFLOAD_TEST_DEVICE` names, and prints a line for each kernel. `cargo offload bench` runs them for each device in a
@@ -16,11 +16,14 @@
 //!
 //! fn main() -> ExitCode {
 //!     bench::for_each_device(|bench| {
-//!         let (blas, stream) = (blas::load(bench.device())?, bench.stream());
-//!         let (x, mut y) = (stream.upload(&[1.0f32; 4096])?, stream.zeroed::<f32>(4096)?);
-//!         // SAFETY: the kernel uses 4096 elements of each.
-//!         let saxpy = || unsafe { blas.saxpy(stream, NdRange::linear(4096, 64), 2.0, &x, &mut y) };
-//!         bench.kernel("saxpy, 4096", saxpy)?;
+//!         let blas = blas::load(bench.device())?;
+//!         let stream = bench.stream();
+//!         let x = stream.upload(&[1.0f32; 4096])?;
+//!         let mut y = stream.zeroed::<f32>(4096)?;
+//!         bench.kernel("saxpy, 4096", || {
+//!             // SAFETY: the kernel uses 4096 elements of each.
+//!             unsafe { blas.saxpy(stream, NdRange::linear(4096, 64), 2.0, &x, &mut y) }
+//!         })?;
 //!         Ok(())
 //!     })
 //! }

@@ -1,4 +1,4 @@
-//! What a device accepts: data alone, so that selection can be tested for any device.
+//! Descriptions of devices for selection: plain data, so that the rules can be tested for any device.
 
 mod cuda;
 mod hip;
@@ -125,12 +125,10 @@ impl DeviceDescription {
     /// takes none of NVIDIA's and AMD's here.
     pub(crate) fn other_driver(&self) -> Option<&'static str> {
         let DeviceKind::OpenCl(device) = &*self.kind else { return None };
-        let by = |name| device.vendor.contains(name);
-        match (by("NVIDIA Corporation"), by("Advanced Micro Devices")) {
-            (true, _) => Some("cuda"),
-            (_, true) => Some("hip"),
-            _ => None,
+        if device.vendor.contains("NVIDIA Corporation") {
+            return Some("cuda");
         }
+        device.vendor.contains("Advanced Micro Devices").then_some("hip")
     }
 
     /// Work-items of the largest work-group, as far as that is known: 1,024 on NVIDIA's and AMD's GPUs

@@ -17,7 +17,7 @@ impl Device {
     /// }
     /// ```
     pub fn all() -> Vec<Device> {
-        let back_ends: &[fn() -> Vec<Device>] = &[
+        let backends: &[fn() -> Vec<Device>] = &[
             #[cfg(feature = "cuda")]
             || crate::cuda::devices().unwrap_or_default(),
             #[cfg(feature = "hip")]
@@ -27,7 +27,7 @@ impl Device {
             #[cfg(all(feature = "host", unix))]
             || vec![Device::host()],
         ];
-        back_ends.iter().flat_map(|devices| devices()).collect()
+        backends.iter().flat_map(|devices| devices()).collect()
     }
 
     /// The first of [`Device::all`].

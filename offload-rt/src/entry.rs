@@ -50,7 +50,7 @@ struct Record {
     raw_size: u64,
     hash: Hash128,
     refusal: Option<offload_format::Error>,
-    /// Made when somebody asks: a choice needs `limits` alone.
+    /// Read on demand: selection needs only `limits`.
     kernels: OnceLock<Vec<KernelInfo>>,
     limits: Arc<KernelLimits>,
     imports: Vec<Import>,
@@ -80,8 +80,8 @@ impl KernelLimits {
 
 /// Work-items of the work-group that the kernel requires; 0 if it requires none.
 pub(crate) fn work_items(kernel: &KernelNeeds<'_>) -> u64 {
-    let product = |sizes: [u32; 3]| sizes.iter().map(|size| u64::from(*size)).fold(1, u64::saturating_mul);
-    kernel.required_work_group.map_or(0, product)
+    let Some(sizes) = kernel.required_work_group else { return 0 };
+    sizes.iter().map(|size| u64::from(*size)).fold(1, u64::saturating_mul)
 }
 
 impl Entry {
@@ -192,9 +192,9 @@ impl Entry {
     /// The kernels of the image; none if the pack does not know them.
     pub fn kernels(&self) -> &[KernelInfo] {
         self.shared.record.kernels.get_or_init(|| {
-            // The names could be read, or there were no entry.
-            let names = || self.kernel_needs().map(|kernel| KernelInfo::new(kernel.name)).collect();
-            self.read_kernels().unwrap_or_else(|_| names())
+            // The names are readable, or this entry would not exist.
+            self.read_kernels()
+                .unwrap_or_else(|_| self.kernel_needs().map(|kernel| KernelInfo::new(kernel.name)).collect())
         })
     }
 
@@ -213,8 +213,9 @@ impl Entry {
 
     /// Decompresses the image and compares it with its hash.
     ///
-    /// This happens once: other threads wait for it, and they and later calls get the same bytes as long as anybody
-    /// holds them. Once nobody does, the memory is free, and the next call decompresses again. An error stays.
+    /// Threads that call it at the same time wait for the first one, and all calls share the bytes while a
+    /// [`LoadedImage`] holds them. When the last one is dropped, the bytes are freed, and the next call decompresses again.
+    /// An error is kept.
     ///
     /// # Errors
     /// The bytes are damaged, or compressed in a way of a later release.
@@ -223,7 +224,7 @@ impl Entry {
         Ok(LoadedImage::new(self, bytes))
     }
 
-    /// Whether somebody holds the decompressed bytes.
+    /// Whether the decompressed bytes are in use.
     #[cfg(all(test, feature = "opencl"))]
     pub(crate) fn is_held(&self) -> bool {
         self.shared.loaded.is_held()
@@ -254,10 +255,12 @@ impl Entry {
     fn decode(&self) -> Result<Vec<u8>, Error> {
         #[cfg(test)]
         self.shared.decodes.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let failed = |cause| Error::from(Case::Image { image: self.to_string(), cause });
-        let pack = self.shared.pack.pack().map_err(failed)?;
-        let image = pack.image(self.shared.index).map_err(failed)?;
-        codec::decode(&pack, &image).map_err(failed)
+        self.try_decode().map_err(|cause| Case::Image { image: self.to_string(), cause }.into())
+    }
+
+    fn try_decode(&self) -> Result<Vec<u8>, offload_format::Error> {
+        let pack = self.shared.pack.pack()?;
+        codec::decode(&pack, &pack.image(self.shared.index)?)
     }
 
     /// The number of the image in its pack.
@@ -303,7 +306,7 @@ pub struct LoadedImage {
     entry: Entry,
     bytes: Arc<Vec<u8>>,
     /// What its specialisation constants are to be.
-    #[cfg_attr(not(feature = "opencl"), expect(dead_code, reason = "only drivers of OpenCL are told"))]
+    #[cfg_attr(not(feature = "opencl"), expect(dead_code, reason = "only OpenCL specialises at load"))]
     spec: Arc<Specialization>,
 }
 
@@ -312,12 +315,12 @@ impl LoadedImage {
         LoadedImage { entry: entry.clone(), bytes, spec: Arc::default() }
     }
 
-    /// The same with values for its specialisation constants, which a driver is told.
+    /// The same image with values for its specialisation constants, which the driver applies.
     pub(crate) fn with_spec(self, spec: Arc<Specialization>) -> LoadedImage {
         LoadedImage { spec, ..self }
     }
 
-    /// What a driver has to be told of its specialisation constants.
+    /// The values of specialisation constants that differ from the defaults.
     #[cfg(feature = "opencl")]
     pub(crate) fn settings(&self) -> Vec<Setting> {
         self.spec.settings(self.entry.spec())

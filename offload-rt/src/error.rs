@@ -108,7 +108,7 @@ pub(crate) enum Remedy {
 
 /// Where packs outside the program come from.
 const MISSING_FILES: &str =
-    "`cargo build` makes packs of the compile cache anew; packs of a finished program belong beside it";
+    "`cargo build` recreates packs of the compile cache; packs of a finished program belong beside it";
 
 /// Where bytes have changed since the build.
 const DAMAGED: &str = "copy the program and its `.offload` files again, or rebuild; `cargo offload verify PROGRAM` names every damaged image";
@@ -169,7 +169,6 @@ impl Error {
 
     /// What the reader can do about it, if that is known; [`Display`](fmt::Display) has it as its last line.
     pub fn hint(&self) -> Option<String> {
-        let listed = |before: &str, names: &[String]| format!("{before} {}", names.join(", "));
         Some(match &*self.case {
             Case::Image { cause, .. } => match cause.kind() {
                 offload_format::ErrorKind::Damaged { .. } => DAMAGED.to_string(),
@@ -189,7 +188,7 @@ impl Error {
             Case::UnknownModule { present, missing, .. } => match present.as_slice() {
                 [] if !missing.is_empty() => MISSING_FILES.to_string(),
                 [] => "a crate with kernels is linked only if the program mentions it, as with `use my_kernels as _;`".to_string(),
-                names => listed("there are", names),
+                names => list_names("there are", names),
             },
             Case::Ambiguous { .. } => {
                 "use the function `module()` that `include_kernels!` generates in each package".to_string()
@@ -209,13 +208,17 @@ impl Error {
                 Remedy::None => "this device takes no target that there is: the target `host` runs on every CPU".to_string(),
             },
             Case::Variant { present, .. } if present.is_empty() => "call `select`, which asks for no variant".to_string(),
-            Case::Variant { present, .. } => listed("give values to `select_variant`; there are", present),
-            Case::UnknownKernel { present, .. } => listed("it has", present),
+            Case::Variant { present, .. } => list_names("give values to `select_variant`; there are", present),
+            Case::UnknownKernel { present, .. } => list_names("it has", present),
             Case::NoFitForKernel { present, .. } => {
-                listed("add a target that fits, or use the other kernels:", present)
+                list_names("add a target that fits, or use the other kernels:", present)
             }
         })
     }
+}
+
+fn list_names(before: &str, names: &[String]) -> String {
+    format!("{before} {}", names.join(", "))
 }
 
 impl From<Case> for Error {

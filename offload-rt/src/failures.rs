@@ -1,11 +1,11 @@
-//! Failed assertions of an image's kernels, and who was told of them.
+//! The failed assertions of an image's kernels, and which of them were reported.
 
 use std::collections::VecDeque;
 
 use crate::backend::{AssertionFailure, OutputMark};
 
-/// Of so many failed assertions messages are kept.
-const MOST: usize = 64;
+/// The most messages that are kept.
+const MAX_MESSAGES: usize = 64;
 
 /// Where an assertion failed.
 #[derive(Clone, Debug)]
@@ -30,20 +30,20 @@ impl Assertion {
 /// The failures of a loaded image.
 #[derive(Debug, Default)]
 pub(crate) struct Failures {
-    /// What the device has counted.
+    /// The device's count.
     failed: u32,
     /// The latest messages of them.
     latest: VecDeque<AssertionFailure>,
     /// How many messages there were.
     messages: usize,
-    /// How many of them somebody who waited was told.
+    /// The number of messages that an error has reported.
     reported: usize,
 }
 
 impl Failures {
     pub(crate) fn add(&mut self, failure: AssertionFailure) {
         self.messages = self.messages.saturating_add(1);
-        if self.latest.len() == MOST {
+        if self.latest.len() == MAX_MESSAGES {
             self.latest.pop_front();
         }
         self.latest.push_back(failure);
@@ -62,21 +62,22 @@ impl Failures {
     pub(crate) fn first(
         &mut self,
         before: OutputMark,
-        is_one: &dyn Fn(&str) -> bool,
+        is_selected: &dyn Fn(&str) -> bool,
     ) -> Option<AssertionFailure> {
         let count = self.failed.wrapping_sub(before.failed);
         if count == 0 {
             return None;
         }
-        let is_of_one = |failure: &&AssertionFailure| failure.kernel.is_empty() || is_one(&failure.kernel);
+        let is_of_one =
+            |failure: &&AssertionFailure| failure.kernel.is_empty() || is_selected(&failure.kernel);
         let first = self.since(before.messages).find(is_of_one).cloned();
-        let is_untold = self.since(before.messages).next().is_none();
+        let has_no_message = self.since(before.messages).next().is_none();
         if first.is_some() {
             self.reported = self.messages;
         }
         let text = || "an assertion failed, and there was no room for its message".to_string();
-        let first =
-            first.or_else(|| is_untold.then(|| AssertionFailure { kernel: String::new(), text: text() }));
+        let first = first
+            .or_else(|| has_no_message.then(|| AssertionFailure { kernel: String::new(), text: text() }));
         first.map(|failure| match count {
             1 => failure,
             several => {
@@ -85,8 +86,8 @@ impl Failures {
         })
     }
 
-    /// Lines for what nobody was told.
-    pub(crate) fn untold(&self) -> Vec<String> {
+    /// Lines for the failures that no error has reported.
+    pub(crate) fn unreported(&self) -> Vec<String> {
         self.since(self.reported)
             .map(|failure| match failure.kernel.as_str() {
                 "" => format!("{}\n", failure.text),
@@ -95,10 +96,10 @@ impl Failures {
             .collect()
     }
 
-    /// The messages that are left of those after the first `told`.
-    fn since(&self, told: usize) -> impl Iterator<Item = &AssertionFailure> {
-        let gone = self.messages.saturating_sub(self.latest.len());
-        self.latest.iter().skip(told.saturating_sub(gone))
+    /// The kept messages after the first `count`.
+    fn since(&self, count: usize) -> impl Iterator<Item = &AssertionFailure> {
+        let dropped = self.messages.saturating_sub(self.latest.len());
+        self.latest.iter().skip(count.saturating_sub(dropped))
     }
 }
 
@@ -111,21 +112,21 @@ mod tests {
     }
 
     #[test]
-    fn the_first_failure_of_the_kernels_is_told() {
+    fn the_first_failure_of_the_kernels_is_reported() {
         let mut failures = Failures::default();
         let before = failures.mark();
         assert!(failures.first(before, &|_| true).is_none());
         failures.add(failure("a"));
         failures.add(failure("b"));
         failures.count(5);
-        assert_eq!(failures.untold(), ["kernel `a`: in a\n", "kernel `b`: in b\n"]);
-        let told = failures.first(before, &|kernel| kernel == "b").unwrap();
-        assert_eq!((told.kernel.as_str(), told.text.as_str()), ("b", "in b (and 4 more)"));
-        assert!(failures.untold().is_empty() && failures.first(before, &|_| false).is_none());
+        assert_eq!(failures.unreported(), ["kernel `a`: in a\n", "kernel `b`: in b\n"]);
+        let first = failures.first(before, &|kernel| kernel == "b").unwrap();
+        assert_eq!((first.kernel.as_str(), first.text.as_str()), ("b", "in b (and 4 more)"));
+        assert!(failures.unreported().is_empty() && failures.first(before, &|_| false).is_none());
     }
 
     #[test]
-    fn a_failure_without_a_message_or_a_kernel_is_told_too() {
+    fn a_failure_without_a_message_or_a_kernel_is_reported_too() {
         let mut failures = Failures::default();
         let before = failures.mark();
         failures.count(1);

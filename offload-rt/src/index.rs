@@ -1,7 +1,7 @@
-//! The packs of a registry, read as far as somebody asks.
+//! The lazy index of the packs of a registry.
 //!
-//! Finding them costs a look at each header. The first question checks a pack's index; entries are made for one kernel
-//! module at a time, and for all only where all are listed.
+//! Discovery reads only the header of each pack. The first lookup verifies a pack's index; entries are read for one kernel
+//! module at a time, and for all modules only by a listing.
 
 mod lists;
 
@@ -25,9 +25,9 @@ use crate::text::escape;
 #[derive(Debug)]
 pub(crate) struct Index {
     packs: Vec<Held>,
-    /// What was found and is no pack.
+    /// The sources that are no readable pack.
     unreadable: Vec<Unreadable>,
-    /// The images of the modules that somebody asked for.
+    /// The images of the modules that were looked up.
     modules: Mutex<Modules>,
     lists: OnceLock<Lists>,
     /// Packs of other modules with device libraries that images of this one import.
@@ -63,7 +63,7 @@ impl Held {
         Some(entries.collect())
     }
 
-    /// The entry of this image that is listed already: whoever loads an image loads it for all.
+    /// The listed entry of this image, so that lookups and listings share one entry and its decoded bytes.
     fn listed(&self, number: u32) -> Option<Entry> {
         let listed = self.listed.get()?;
         let place = listed.binary_search_by_key(&number, Entry::number).ok()?;
@@ -143,7 +143,7 @@ impl Index {
 
     /// The images of the kernel module `name`, in the order of [`Lists::entries`].
     pub(crate) fn module(&self, name: &str) -> Arc<ModuleImages> {
-        // Locked while they are made, so that whoever loads an image loads it for all.
+        // The lock is held while the entries are read, so that all lookups share one entry for an image.
         let mut modules = self.modules();
         if let Some(images) = modules.get(name) {
             return images.clone();
@@ -174,18 +174,17 @@ impl Index {
         }
     }
 
-    /// Everything, once somebody wants to see it.
+    /// All entries, read by the first call.
     pub(crate) fn lists(&self) -> &Lists {
         self.lists.get_or_init(|| {
             // Locked, so that an image that is listed and asked for at the same time has one entry.
             let modules = self.modules();
             let mut lists = Lists { unreadable: self.unreadable.clone(), ..Lists::default() };
             for Held { info, opened, listed } in &self.packs {
-                let made = |module: &str, number| {
+                let entries = lists.add(&PackListing { info, opened }, &|module, number| {
                     let images = modules.get(module)?;
                     images.entries.iter().find(|entry| entry.is(info, number)).cloned()
-                };
-                let entries = lists.add(&PackListing { info, opened }, &made);
+                });
                 listed.get_or_init(|| entries);
             }
             lists
@@ -194,18 +193,21 @@ impl Index {
 
     /// What the build left out of `module`, and packs that cannot be read, for they may have held it; in words.
     pub(crate) fn missing_of(&self, module: &str) -> Vec<String> {
-        let concerned = |name: &str| name == module || name.is_empty();
         let lists = self.lists();
-        let missing = lists.missing.iter().filter(|missing| concerned(&missing.module));
-        let unreadable = lists.unreadable.iter().map(|unreadable| format!("cannot be read: {unreadable}"));
-        missing.map(ToString::to_string).chain(unreadable).collect()
+        let mut lines = Vec::new();
+        for missing in &lists.missing {
+            if missing.module == module || missing.module.is_empty() {
+                lines.push(missing.to_string());
+            }
+        }
+        lines.extend(lists.unreadable.iter().map(|unreadable| format!("cannot be read: {unreadable}")));
+        lines
     }
 
     /// Whether images of `module` lie in files that were not found.
     pub(crate) fn has_missing_files(&self, module: &str) -> bool {
-        let of_module = |missing: &&Missing| missing.module == module;
-        let mut missing = self.lists().missing.iter().filter(of_module);
-        missing.any(|missing| missing.kind == MissingKind::Sidecar)
+        let mut missing = self.lists().missing.iter();
+        missing.any(|missing| missing.module == module && missing.kind == MissingKind::Sidecar)
     }
 
     fn modules(&self) -> MutexGuard<'_, Modules> {

@@ -1,8 +1,8 @@
-//! Device libraries that images import, found among all images of the process.
+//! Resolution of the device libraries that images import.
 //!
-//! A library is looked for in the registry of the image that imports it, then in all modules of the process, as they are
-//! loaded at that moment, then among those that other registries have found. Whoever finds one keeps its pack: a library
-//! stays as long as a registry that has used it, also when the module that brought it is closed.
+//! A library is looked up in the registry of the importing image, then in all modules that are loaded in the process, then
+//! in the packs in use by other registries. A registry keeps the packs of its libraries: a library outlives the module that
+//! brought it.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -112,7 +112,7 @@ impl Importer<'_> {
     }
 }
 
-/// The packs with a library `name`: of all loaded modules, and of closed ones that somebody keeps.
+/// The packs with a library `name`: of all loaded modules, and of closed ones that a registry keeps.
 fn in_process(name: &str) -> Vec<Arc<Index>> {
     let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
     in_use.retain(|shared| shared.index.strong_count() > 0);
@@ -120,8 +120,11 @@ fn in_process(name: &str) -> Vec<Arc<Index>> {
     for pack in sections::process().packs {
         let Some(id) = identity(&pack) else { continue };
         let known = in_use.iter().find(|shared| shared.id == id).and_then(|shared| shared.index.upgrade());
-        let made = || Arc::new(Index::new(PackSources { packs: vec![pack], unreadable: Vec::new() }));
-        found.push((id, known.unwrap_or_else(made)));
+        let index = match known {
+            Some(index) => index,
+            None => Arc::new(Index::new(PackSources { packs: vec![pack], unreadable: Vec::new() })),
+        };
+        found.push((id, index));
     }
     let kept = in_use.iter().filter_map(|shared| Some((shared.id, shared.index.upgrade()?)));
     for (id, index) in kept {

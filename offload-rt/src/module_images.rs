@@ -188,9 +188,12 @@ mod tests {
 
     /// Each kernel with the images that have it.
     fn holders(group: &Group) -> Vec<(String, Vec<usize>)> {
-        let images =
-            |kernel: &NamedKernel| kernel.holders.iter().flat_map(|it| group.images(it)).copied().collect();
-        group.kernels.iter().map(|kernel| (kernel.name.clone(), images(kernel))).collect()
+        let mut all = Vec::new();
+        for kernel in &group.kernels {
+            let images = kernel.holders.iter().flat_map(|holder| group.images(holder)).copied().collect();
+            all.push((kernel.name.clone(), images));
+        }
+        all
     }
 
     #[test]

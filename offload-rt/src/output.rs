@@ -1,8 +1,8 @@
-//! What kernels of CUDA and HIP devices print, and their failed assertions.
+//! `printf` and `assert` of kernels on CUDA and HIP devices, through a ring buffer.
 //!
-//! The functions that print are part of the image (`device_output.c` of offload-build). They put messages into a ring in
-//! the device's memory, which is made when the image is loaded, and whose address the image's variable
-//! `__offload_output` has. Whoever waits for work that may have printed reads it here.
+//! The functions that print are part of the image (`device_output.c` of offload-build). They write messages to a ring buffer
+//! in the device's memory, which is allocated when the image is loaded, and whose address is in the image's variable
+//! `__offload_output`. A wait for work that may have printed reads the ring.
 //!
 //! CUDA's own `vprintf` is not used: its buffer drops the oldest messages without a word, and its assertions make every
 //! later call of the process fail. HIP's needs a thread of the runtime's and its device libraries.
@@ -84,7 +84,7 @@ impl Output {
         Ok(Output { stream, memory, state: Mutex::default() })
     }
 
-    /// What the image's variable has to be.
+    /// The value of the image's variable.
     fn address(&self) -> [u8; 8] {
         self.memory.device_address().start.to_ne_bytes()
     }
@@ -160,7 +160,7 @@ impl Output {
         Ok(words)
     }
 
-    fn range(&self, part: Part) -> MemoryRange<'_> {
+    fn range(&self, part: RingSpan) -> MemoryRange<'_> {
         let offset = HEADER.saturating_add(part.first.saturating_mul(4));
         MemoryRange { memory: &*self.memory, offset, size: part.words.saturating_mul(4), element: 4 }
     }
@@ -170,7 +170,7 @@ impl Drop for Output {
     /// The image is unloaded, and all its work is done.
     fn drop(&mut self) {
         let Ok(state) = self.take_all() else { return };
-        for line in state.failures.untold() {
+        for line in state.failures.unreported() {
             let _ = std::io::stdout().lock().write_all(line.as_bytes());
         }
     }
@@ -185,27 +185,28 @@ impl BackendOutput for Output {
     fn print(
         &self,
         before: OutputMark,
-        is_one: &dyn Fn(&str) -> bool,
+        is_selected: &dyn Fn(&str) -> bool,
     ) -> Result<Option<AssertionFailure>, Problem> {
-        Ok(self.take_all()?.failures.first(before, is_one))
+        Ok(self.take_all()?.failures.first(before, is_selected))
     }
 }
 
 /// A part of the ring without the step from its end to its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Part {
+struct RingSpan {
     first: usize,
     words: usize,
 }
 
 /// Where the words from position `start` up to `end` are.
-fn parts(start: u64, end: u64) -> impl Iterator<Item = Part> {
+fn parts(start: u64, end: u64) -> impl Iterator<Item = RingSpan> {
     let size = u64::from(WORDS);
     let count = end.saturating_sub(start).min(u64::from(WORDS));
     let first = start % size;
     let before_end = count.min(size - first);
-    let part = |first: u64, words: u64| Part { first: first as usize, words: words as usize };
-    [part(first, before_end), part(0, count - before_end)].into_iter().filter(|part| part.words > 0)
+    let front = RingSpan { first: first as usize, words: before_end as usize };
+    let back = RingSpan { first: 0, words: (count - before_end) as usize };
+    [front, back].into_iter().filter(|span| span.words > 0)
 }
 
 /// How many of `words` are messages that are whole.
@@ -225,10 +226,12 @@ mod tests {
     #[test]
     fn the_ring_goes_on_at_its_start() {
         let size = u64::from(WORDS);
-        let of = |start, end| parts(start, end).map(|part| (part.first, part.words)).collect::<Vec<_>>();
-        assert_eq!(of(3, 3), []);
-        assert_eq!(of(3, 10), [(3, 7)]);
-        assert_eq!(of(5 * size - 2, 5 * size + 1), [(WORDS as usize - 2, 2), (0, 1)]);
+        fn spans(start: u64, end: u64) -> Vec<(usize, usize)> {
+            parts(start, end).map(|span| (span.first, span.words)).collect()
+        }
+        assert_eq!(spans(3, 3), []);
+        assert_eq!(spans(3, 10), [(3, 7)]);
+        assert_eq!(spans(5 * size - 2, 5 * size + 1), [(WORDS as usize - 2, 2), (0, 1)]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How many work-items a launch has, in which work-groups.
+//! The NDRange of a launch: its work-items and work-groups.
 
 use crate::error::Error;
 
@@ -176,8 +176,11 @@ fn whole_groups(global: u64, local: u64) -> Option<u64> {
 }
 
 fn padded(sizes: &[u64], with: u64) -> [u64; 3] {
-    let size = |index: usize| sizes.get(index).copied().unwrap_or(with);
-    [size(0), size(1), size(2)]
+    let mut padded = [with; 3];
+    for (padded, size) in padded.iter_mut().zip(sizes) {
+        *padded = *size;
+    }
+    padded
 }
 
 #[cold]
@@ -214,7 +217,9 @@ mod tests {
 
     #[test]
     fn groups_are_counted_and_rounded_up() {
-        let groups = |global: &[u64], local: &[u64]| NdRange::new(global, local).unwrap().groups();
+        fn groups(global: &[u64], local: &[u64]) -> [u64; 3] {
+            NdRange::new(global, local).unwrap().groups()
+        }
         assert_eq!(groups(&[12], &[4]), [3, 1, 1]);
         assert_eq!(groups(&[12, 6, 5], &[4, 6, 1]), [3, 1, 5]);
         for (items, group, range) in [(1, 1, Some(1)), (7, 4, Some(8)), (8, 4, Some(8)), (9, 4, Some(12))] {

@@ -14,8 +14,8 @@ use crate::specialization::Specialization;
 
 /// The device images of some packs.
 ///
-/// Entries share what they have loaded while somebody holds it, so keep one registry and clone it where it is needed:
-/// clones share.
+/// Entries share their decompressed bytes while these are in use, and clones of a registry share the entries: keep one
+/// registry, and clone it.
 #[derive(Clone, Debug)]
 pub struct Registry {
     index: Arc<Index>,
@@ -43,9 +43,11 @@ impl Registry {
 
     /// The images of several packs together, as those of a program that is split into a file for each family of targets.
     pub fn from_packs(packs: impl IntoIterator<Item = Vec<u8>>) -> Registry {
-        let found = |bytes| PackSource { bytes: PackBytes::Owned(Arc::from(bytes)), home: None };
-        let packs = packs.into_iter().map(found).collect();
-        Registry::from_sources(PackSources { packs, unreadable: Vec::new() })
+        let mut sources = PackSources::default();
+        for bytes in packs {
+            sources.packs.push(PackSource { bytes: PackBytes::Owned(Arc::from(bytes)), home: None });
+        }
+        Registry::from_sources(sources)
     }
 
     /// All images: packs in the order of the link, and in a pack sorted by module, variant and target.

@@ -68,26 +68,30 @@ impl Specialization {
     ) -> Vec<(&'v str, &'v str)> {
         let mut all = given.to_vec();
         for NamedValue { name, value } in &self.values {
-            let mut texts = variants.iter().filter_map(|variant| variant.get(name));
-            let same = |text: &&str| SpecValue::parse(value.type_name(), text) == Some(*value);
-            let Some(first) = texts.clone().next() else { continue };
-            if given.iter().all(|(known, _)| known != name) {
-                all.push((name, texts.find(same).unwrap_or(first)));
+            if given.iter().any(|(known, _)| known == name) {
+                continue;
             }
+            let mut texts = variants.iter().filter_map(|variant| variant.get(name));
+            let Some(first) = texts.clone().next() else { continue };
+            let equal = texts.find(|text| SpecValue::parse(value.type_name(), text) == Some(*value));
+            all.push((name, equal.unwrap_or(first)));
         }
         all
     }
 
-    /// What an image with these `constants` has to be told.
+    /// The values that differ from the defaults of an image with these `constants`.
     #[cfg(feature = "opencl")]
     pub(crate) fn settings(&self, constants: &[SpecConstant]) -> Vec<Setting> {
-        let told = |constant: &SpecConstant| {
-            let (SpecUse::Id(id), Some(value)) = (constant.usage, self.get(&constant.name)) else {
-                return None;
-            };
-            (value != constant.default).then(|| Setting { name: constant.name.clone(), id, value })
-        };
-        constants.iter().filter_map(told).collect()
+        let mut settings = Vec::new();
+        for constant in constants {
+            if let SpecUse::Id(id) = constant.usage
+                && let Some(value) = self.get(&constant.name)
+                && value != constant.default
+            {
+                settings.push(Setting { name: constant.name.clone(), id, value });
+            }
+        }
+        settings
     }
 }
 
@@ -161,11 +165,12 @@ mod tests {
 
     #[test]
     #[cfg(feature = "opencl")]
-    fn an_image_is_told_what_it_does_not_have() {
+    fn settings_are_the_values_that_differ_from_the_defaults() {
         let constants = SpecConstant::list("A@0:int=1,B@1:float=2.0,C@:int=3,D@3:bool=false");
         let spec = Specialization::new().with("A", 1).with("B", 2.5f32).with("C", 9).with("D", true);
-        let told = spec.settings(&constants);
-        let told: Vec<_> = told.iter().map(|one| (one.name.as_str(), one.id, one.value.bits())).collect();
-        assert_eq!(told, [("B", 1, 0x4020_0000), ("D", 3, 1)]);
+        let settings = spec.settings(&constants);
+        let settings: Vec<_> =
+            settings.iter().map(|one| (one.name.as_str(), one.id, one.value.bits())).collect();
+        assert_eq!(settings, [("B", 1, 0x4020_0000), ("D", 3, 1)]);
     }
 }

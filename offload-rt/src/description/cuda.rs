@@ -83,24 +83,32 @@ impl CudaDescription {
     /// compute capability 5.3 and bfloat16 with 8.0. The driver links for all of them
     /// (<https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#features-and-technical-specifications>).
     pub(crate) fn aspects(&self) -> Aspects {
-        let always = Aspects::FP64 | Aspects::ATOMIC64 | Aspects::LINKER;
-        let since = |sm: u32, aspect: Aspects| if self.sm() >= sm { aspect } else { Aspects::default() };
-        always | since(53, Aspects::FP16) | since(80, Aspects::BF16)
+        let mut aspects = Aspects::FP64 | Aspects::ATOMIC64 | Aspects::LINKER;
+        if self.sm() >= 53 {
+            aspects = aspects | Aspects::FP16;
+        }
+        if self.sm() >= 80 {
+            aspects = aspects | Aspects::BF16;
+        }
+        aspects
     }
 
     /// The newest architecture whose PTX the device takes, as far as its driver knows the language that it needs.
     pub(crate) fn newest_ptx_target(&self) -> Option<SmArch> {
-        let newest = self.driver.map(PtxVersion::newest_taken_by);
-        let known = |sm: &SmArch| match (newest, sm.min_ptx()) {
+        let portable =
+            SmArch::known().filter(|sm| sm.suffix().is_none() && u32::from(sm.number()) <= self.sm());
+        portable.filter(|sm| self.compiles_for(sm)).last()
+    }
+
+    /// Whether the driver compiles the first PTX version for `sm`.
+    fn compiles_for(&self, sm: &SmArch) -> bool {
+        match (self.driver.map(PtxVersion::newest_taken_by), sm.min_ptx()) {
             (Some(Some(newest)), Some(needed)) => {
                 PtxVersion(needed.major.into(), needed.minor.into()) <= newest
             }
             (Some(None), _) | (_, None) => false,
             (None, Some(_)) => true,
-        };
-        let portable =
-            SmArch::known().filter(|sm| sm.suffix().is_none() && u32::from(sm.number()) <= self.sm());
-        portable.filter(known).last()
+        }
     }
 
     /// The number in the name of the architecture: 90 for compute capability 9.0.
@@ -129,10 +137,10 @@ mod tests {
 
     #[test]
     fn the_newest_ptx_target_is_one_that_the_driver_compiles() {
-        let target = |capability, driver| {
+        fn target(capability: [u32; 2], driver: u32) -> Option<String> {
             let device = CudaDescription::new("d", capability).driver_version(driver);
             device.newest_ptx_target().map(|sm| sm.to_string())
-        };
+        }
         assert_eq!(target([9, 0], 13000).as_deref(), Some("sm_90"));
         // PTX 7.4 has no sm_90.
         assert_eq!(target([9, 0], 11040).as_deref(), Some("sm_87"));

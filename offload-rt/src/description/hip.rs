@@ -150,9 +150,9 @@ mod tests {
 
     #[test]
     fn releases_of_rocm_support_processors() {
-        let supports = |target: &str, (major, minor)| {
+        fn supports(target: &str, (major, minor): (u32, u32)) -> bool {
             HipDescription::new("d", target).rocm_release(major, minor).unsupported().is_none()
-        };
+        }
         for (target, yes, no) in [
             ("gfx90a:sramecc+:xnack-", (5, 0), (4, 3)),
             ("gfx942", (6, 0), (5, 7)),

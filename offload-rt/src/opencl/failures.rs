@@ -163,16 +163,16 @@ impl BackendOutput for ClFailures {
     fn print(
         &self,
         before: OutputMark,
-        is_one: &dyn Fn(&str) -> bool,
+        is_selected: &dyn Fn(&str) -> bool,
     ) -> Result<Option<AssertionFailure>, Problem> {
-        Ok(self.take()?.failures.first(before, is_one))
+        Ok(self.take()?.failures.first(before, is_selected))
     }
 }
 
 impl Drop for ClFailures {
     fn drop(&mut self) {
         let Ok(state) = self.take() else { return };
-        for line in state.failures.untold() {
+        for line in state.failures.unreported() {
             // A closed standard output is no reason to fail.
             let _ = std::io::stdout().lock().write_all(line.as_bytes());
         }

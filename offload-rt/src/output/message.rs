@@ -11,7 +11,7 @@ pub(super) const COMMITTED: u32 = 1 << 31;
 const PRINTED: u32 = 1;
 const FAILED: u32 = 2;
 
-/// What a kernel has to say.
+/// A message of a kernel.
 pub(super) enum DeviceMessage {
     Print(Vec<u8>),
     Failure(AssertionFailure),
@@ -43,13 +43,17 @@ fn failure(values: &mut Values<'_>) -> Option<AssertionFailure> {
     let x = values.word()?;
     let y = values.word()?;
     let z = values.word()?;
-    let mut string = || Some(escape_lines(&String::from_utf8_lossy(&values.string()?.unwrap_or_default())));
-    let kernel = string()?;
-    let condition = string()?;
-    let file = string()?;
-    let function = string()?;
+    let kernel = string(values)?;
+    let condition = string(values)?;
+    let file = string(values)?;
+    let function = string(values)?;
     let assertion = Assertion { condition, work_item: [x, y, z], file, line, function };
     Some(AssertionFailure { kernel, text: assertion.text() })
+}
+
+fn string(values: &mut Values<'_>) -> Option<String> {
+    let bytes = values.string()?.unwrap_or_default();
+    Some(escape_lines(&String::from_utf8_lossy(&bytes)))
 }
 
 #[cfg(test)]

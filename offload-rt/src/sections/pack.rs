@@ -36,7 +36,7 @@ pub(crate) struct PackSource {
     pub(crate) home: Option<PathBuf>,
 }
 
-/// What a search found.
+/// The packs that a search has found.
 #[derive(Default)]
 pub(crate) struct PackSources {
     pub(crate) packs: Vec<PackSource>,

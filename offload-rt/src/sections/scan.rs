@@ -59,7 +59,7 @@ enum Keep {
     Copy,
 }
 
-/// What a descriptor led to.
+/// The pack of a descriptor, or the reason why there is none.
 enum DescriptorResult {
     Pack(PackSource),
     Unreadable(String),
@@ -115,13 +115,13 @@ struct Note<'a> {
 }
 
 fn follow(module: &LoadedModule<'_>, note: &Note<'_>, keep: Keep) -> DescriptorResult {
-    let is_descriptor = |address: &u64| {
-        module.bytes(*address, DESCRIPTOR_SIZE).is_some_and(|bytes| bytes.starts_with(&DESCRIPTOR_MAGIC))
-    };
-    match targets(module, note).into_iter().find(is_descriptor) {
-        Some(found) => descriptor(module, found, keep),
-        None => DescriptorResult::Unreadable("a note leads to no descriptor".to_string()),
+    for address in targets(module, note) {
+        let bytes = module.bytes(address, DESCRIPTOR_SIZE);
+        if bytes.is_some_and(|bytes| bytes.starts_with(&DESCRIPTOR_MAGIC)) {
+            return descriptor(module, address, keep);
+        }
     }
+    DescriptorResult::Unreadable("a note leads to no descriptor".to_string())
 }
 
 /// Where the descriptor may lie: counted from the note, or, if a tool has moved the note, from the ELF header.

@@ -68,8 +68,12 @@ impl GridLimits {
 fn within(sizes: [u64; 3], limits: [u32; 3]) -> Option<[u32; 3]> {
     let [x, y, z] = sizes;
     let [mx, my, mz] = limits;
-    let fit = |size: u64, most: u32| u32::try_from(size).ok().filter(|size| *size <= most);
-    Some([fit(x, mx)?, fit(y, my)?, fit(z, mz)?])
+    Some([limited(x, mx)?, limited(y, my)?, limited(z, mz)?])
+}
+
+#[inline]
+fn limited(size: u64, most: u32) -> Option<u32> {
+    u32::try_from(size).ok().filter(|size| *size <= most)
 }
 
 /// `dynamic` bytes of shared memory, if a kernel with `fixed` bytes of its own can have them of `all`.

@@ -89,10 +89,11 @@ mod tests {
 
     #[test]
     fn a_kernel_is_found_by_its_name() {
-        let kernel = |(name, function)| Resolved { info: KernelInfo::new(name), function };
+        let kernels = ["a", "b"].map(KernelInfo::new).into_iter().zip([1, 2]);
         let none: ResolvedKernels<u8> = [].into_iter().collect();
         assert!(none.get("a").unwrap().is_none());
-        let kernels: ResolvedKernels<u8> = [("a", 1), ("b", 2)].into_iter().map(kernel).collect();
+        let kernels: ResolvedKernels<u8> =
+            kernels.map(|(info, function)| Resolved { info, function }).collect();
         assert_eq!(kernels.get("b").unwrap().unwrap().function, 2);
         let error = kernels.get("c").unwrap_err().to_string();
         assert!(error.contains("`c`") && error.contains("a, b"), "{error}");
