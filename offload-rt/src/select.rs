@@ -1,4 +1,4 @@
-//! The choice of an image for each kernel of a module: a function of data alone.
+//! Selection of the best image for each kernel of a module: a pure function of records and a device description.
 
 mod amd;
 mod reason;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use offload_format::Variant;
 
-use self::reason::Unread;
+use self::reason::Discarded;
 use self::rules::{Fit, Requirements};
 pub use self::selection::Selection;
 use self::selection::SelectionQuery;
@@ -34,12 +34,11 @@ pub(crate) struct VariantQuery<'w> {
     pub(crate) module: &'w str,
     /// Names and values that choose a variant, in any order; none for a module without variants.
     pub(crate) values: &'w [(&'w str, &'w str)],
-    /// What specialisation constants are to be.
+    /// The values of specialisation constants.
     pub(crate) spec: Option<&'w Specialization>,
 }
 
-/// The best image for each kernel of a module. What was decided about each of its images is put into words when
-/// somebody asks.
+/// Selects the best image for each kernel of a module. The verdicts are formatted on demand.
 pub(crate) fn select(
     index: &Arc<Index>,
     query: VariantQuery<'_>,
@@ -132,7 +131,7 @@ fn of_module(index: &Index, module: &str) -> Result<Arc<ModuleImages>, Error> {
     Ok(found)
 }
 
-/// Those of them that are chosen from: in the variant that is wanted.
+/// The images of the variant that is queried.
 fn group<'i>(images: &'i ModuleImages, query: VariantQuery<'_>) -> Result<&'i Arc<Group>, Error> {
     let VariantQuery { module, values, spec } = query;
     let variants = &images.variants;
@@ -180,30 +179,33 @@ impl Best {
 
 impl<'g> Fits<'g> {
     fn new(group: &'g Group, requirements: Requirements<'_>) -> Fits<'g> {
-        let judge = |entry| rules::evaluate::<Unread>(entry, requirements).ok();
-        let images: Vec<Option<Fit>> = group.entries.iter().map(judge).collect();
-        let best = |image: &usize| match images.get(*image).copied().flatten() {
-            None => Best::NONE,
-            fit => Best { fit, first: Some(*image), is_shared: false },
-        };
-        let best_of = |alike: &Vec<usize>| alike.iter().map(best).fold(Best::NONE, Best::or);
-        let alike = group.alike.iter().map(best_of).collect();
-        Fits {
-            group,
-            images,
-            alike,
-            max_work_group: requirements.device.max_work_group().unwrap_or(u64::MAX),
+        let mut images = Vec::with_capacity(group.entries.len());
+        for entry in &group.entries {
+            images.push(rules::evaluate::<Discarded>(entry, requirements).ok());
         }
+        let mut alike = Vec::with_capacity(group.alike.len());
+        for numbers in &group.alike {
+            let mut best = Best::NONE;
+            for image in numbers {
+                let fit = images.get(*image).copied().flatten();
+                if fit.is_some() {
+                    best = best.or(Best { fit, first: Some(*image), is_shared: false });
+                }
+            }
+            alike.push(best);
+        }
+        let max_work_group = requirements.device.max_work_group().unwrap_or(u64::MAX);
+        Fits { group, images, alike, max_work_group }
     }
 
     /// For each kernel the best fitting image that has it. Where several fit equally well, that of the target which
     /// is so for the most kernels, so that a module comes from few targets; then the first.
     fn picks(&self) -> Picks {
         let best: Vec<Best> = self.group.kernels.iter().map(|kernel| self.best(kernel)).collect();
-        let kernels = match best.iter().any(|best| best.is_shared) {
-            // Usual: nothing to decide.
-            false => best.iter().map(|best| best.first).collect(),
-            true => self.by_votes(&best),
+        let kernels = if best.iter().any(|best| best.is_shared) {
+            self.by_votes(&best)
+        } else {
+            best.iter().map(|best| best.first).collect()
         };
         let unnamed = if self.group.kernels.is_empty() {
             self.best_of_all()
@@ -225,16 +227,20 @@ impl<'g> Fits<'g> {
 
     /// The images that fit a kernel as well as the best.
     fn equals<'k>(&'k self, kernel: &'k NamedKernel, best: &'k Best) -> impl Iterator<Item = usize> + 'k {
-        let equal = |image: &usize| best.fit.is_some() && self.images.get(*image) == Some(&best.fit);
         let holders = kernel.holders.iter().filter(|holder| self.takes(holder));
-        holders.flat_map(|holder| self.group.images(holder)).copied().filter(equal)
+        let images = holders.flat_map(|holder| self.group.images(holder)).copied();
+        images.filter(|image| best.fit.is_some() && self.images.get(*image) == Some(&best.fit))
+    }
+
+    fn target(&self, image: usize) -> Option<&str> {
+        self.group.entries.get(image).map(Entry::target_text)
     }
 
     fn by_votes(&self, best: &[Best]) -> Vec<Option<usize>> {
-        let target = |image: usize| self.group.entries.get(image).map(|entry| entry.target_text());
         let mut votes: BTreeMap<Option<&str>, usize> = BTreeMap::new();
         for (kernel, best) in self.group.kernels.iter().zip(best) {
-            let mut targets: Vec<Option<&str>> = self.equals(kernel, best).map(target).collect();
+            let mut targets: Vec<Option<&str>> =
+                self.equals(kernel, best).map(|image| self.target(image)).collect();
             targets.sort_unstable();
             targets.dedup();
             for target in targets {
@@ -242,9 +248,13 @@ impl<'g> Fits<'g> {
                 *count = count.saturating_add(1);
             }
         }
-        let rank = |image: &usize| (Reverse(votes.get(&target(*image)).copied()), *image);
-        let kernels = self.group.kernels.iter().zip(best);
-        kernels.map(|(kernel, best)| self.equals(kernel, best).min_by_key(rank)).collect()
+        let mut picked = Vec::with_capacity(self.group.kernels.len());
+        for (kernel, best) in self.group.kernels.iter().zip(best) {
+            let equals = self.equals(kernel, best);
+            picked
+                .push(equals.min_by_key(|image| (Reverse(votes.get(&self.target(*image)).copied()), *image)));
+        }
+        picked
     }
 
     fn best_of_all(&self) -> Option<usize> {
@@ -254,18 +264,19 @@ impl<'g> Fits<'g> {
 }
 
 fn no_fit(query: &SelectionQuery) -> Error {
-    let judged = query
-        .group
-        .entries
-        .iter()
-        .map(|entry| (entry, rules::evaluate::<String>(entry, query.requirements())));
-    let refusals = judged.filter_map(|(entry, judged)| Some(format!("{}: {}", entry.place(), judged.err()?)));
-    let refused = refusals.collect();
+    let mut refused = Vec::new();
+    for entry in &query.group.entries {
+        if let Err(reason) = rules::evaluate::<String>(entry, query.requirements()) {
+            refused.push(format!("{}: {reason}", entry.place()));
+        }
+    }
     let missing = query.missing();
-    let remedy = match query.index.has_missing_files(query.name()) {
-        true => Remedy::Files,
-        false if is_for_values(query) => Remedy::Values,
-        false => remedy(&query.group, &query.device),
+    let remedy = if query.index.has_missing_files(query.name()) {
+        Remedy::Files
+    } else if is_for_values(query) {
+        Remedy::Values
+    } else {
+        remedy(&query.group, &query.device)
     };
     let module = query.module();
     let device = query.device.to_string();
@@ -276,14 +287,15 @@ fn no_fit(query: &SelectionQuery) -> Error {
 fn is_for_values(query: &SelectionQuery) -> bool {
     let requirements = Requirements { spec: None, ..query.requirements() };
     query.spec.is_some()
-        && query.group.entries.iter().any(|entry| rules::evaluate::<Unread>(entry, requirements).is_ok())
+        && query.group.entries.iter().any(|entry| rules::evaluate::<Discarded>(entry, requirements).is_ok())
 }
 
-/// What helps where none of the images fits.
+/// The remedy if none of the images fits.
 fn remedy(group: &Group, device: &DeviceDescription) -> Remedy {
     let target = device.suitable_target();
-    let is_there = |feature: &&str| group.entries.iter().any(|entry| rules::is_for_driver(entry, feature));
-    if let Some(feature) = device.other_driver().filter(is_there) {
+    if let Some(feature) = device.other_driver()
+        && group.entries.iter().any(|entry| rules::is_for_driver(entry, feature))
+    {
         return Remedy::Driver { feature, target };
     }
     match target {

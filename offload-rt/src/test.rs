@@ -19,8 +19,10 @@
 //!     let x: Vec<f32> = (0..1000).map(|i| i as f32 / 7.0).collect();
 //!     let expected: Vec<f32> = x.iter().map(|x| 2.5 * x + 1.0).collect();
 //!     for_each_device(|device| {
-//!         let (blas, stream) = (blas::load(device)?, device.stream()?);
-//!         let (x, mut y) = (stream.upload(&x)?, stream.upload(&[1.0f32; 1000])?);
+//!         let blas = blas::load(device)?;
+//!         let stream = device.stream()?;
+//!         let x = stream.upload(&x)?;
+//!         let mut y = stream.upload(&[1.0f32; 1000])?;
 //!         // SAFETY: the kernel uses an element of each buffer for each work-item.
 //!         unsafe { blas.saxpy(&stream, NdRange::linear(1000, 50), 2.5, &x, &mut y)? };
 //!         Ok(expect_close(&stream.download(&y)?, &expected, Ulps(1))?)
@@ -90,11 +92,11 @@ pub fn devices_agree<T: Element>(
         }
         let Some((label, values)) = &reference else { return Ok(()) };
         let compared = expect_close(&own, values, tolerance);
-        compared.map_err(|difference| difference.of_devices(label, location).into())
+        compared.map_err(|difference| difference.between_devices(label, location).into())
     });
 }
 
-/// What the first device says that has an image; `own` is what `device` says.
+/// The values of the first device that has an image; `own` are those of `device`.
 fn reference_beside<T: Element>(
     device: &TestDevice,
     own: &[T],

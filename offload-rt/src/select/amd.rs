@@ -74,17 +74,20 @@ fn check_processor<R: Reason>(arch: &AmdArch, has: &AmdArch) -> Result<bool, R> 
 
 /// Code that names no mode runs in either one. That of the device is fixed while a process runs.
 fn check_mode<R: Reason>(mode: &str, wanted: Option<bool>, has: Option<bool>) -> Result<(), R> {
-    let word = |on| if on { "on" } else { "off" };
     match (wanted, has) {
         (None, _) => Ok(()),
         (Some(wanted), Some(has)) if wanted == has => Ok(()),
-        (Some(wanted), Some(has)) => {
-            Err(R::new(|| format!("it needs {mode} {}, the device has it {}", word(wanted), word(has))))
-        }
+        (Some(wanted), Some(has)) => Err(R::new(|| {
+            format!("it needs {mode} {}, the device has it {}", on_or_off(wanted), on_or_off(has))
+        })),
         (Some(wanted), None) => {
-            Err(R::new(|| format!("it needs {mode} {}, which the device does not have", word(wanted))))
+            Err(R::new(|| format!("it needs {mode} {}, which the device does not have", on_or_off(wanted))))
         }
     }
+}
+
+fn on_or_off(mode: bool) -> &'static str {
+    if mode { "on" } else { "off" }
 }
 
 fn check_version<R: Reason>(arch: &AmdArch, word: u32, device: &HipDescription) -> Result<(), R> {

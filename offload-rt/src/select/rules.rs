@@ -1,4 +1,4 @@
-//! The rules: which targets a device takes, and how well each fits.
+//! The rules of selection: the targets that a device takes, and their order of preference.
 //!
 //! A CUDA device takes cubins of its own major version, and PTX for any earlier architecture.
 
@@ -43,7 +43,7 @@ enum Class {
     ExactNative,
 }
 
-/// What an image has to fit.
+/// The requirements on an image.
 #[derive(Clone, Copy)]
 pub(super) struct Requirements<'w> {
     pub(super) device: &'w DeviceDescription,
@@ -51,7 +51,7 @@ pub(super) struct Requirements<'w> {
     pub(super) spec: Option<&'w Specialization>,
 }
 
-/// How well `entry` fits what is wanted, or why not.
+/// Ranks `entry` for the requirements, or refuses it.
 pub(super) fn evaluate<R: Reason>(
     entry: &Entry,
     Requirements { device, spec }: Requirements<'_>,
@@ -189,7 +189,6 @@ fn on_intel<R: Reason>(arch: &IntelArch, device: Option<[u32; 3]>) -> Result<Fit
     let Some(ip @ [architecture, release, revision]) = device else {
         return Err(R::new(|| "the device is not known as an Intel GPU".to_string()));
     };
-    let shown = || format!("{architecture}.{release}.{revision}");
     match arch.ip_version() {
         Some(exact) if exact == ip => Ok(Fit { class: Class::ExactNative, rank: 0 }),
         Some([a, r, older]) if (a, r) == (architecture, release) && older < revision => {
@@ -197,9 +196,13 @@ fn on_intel<R: Reason>(arch: &IntelArch, device: Option<[u32; 3]>) -> Result<Fit
             Ok(Fit { class: Class::CompatibleNative, rank: older.saturating_add(2) })
         }
         Some(_) if arch.is_taken_by(ip) => Ok(Fit { class: Class::CompatibleNative, rank: 1 }),
-        Some([a, r, v]) => Err(R::new(|| format!("it is for Intel {a}.{r}.{v}, the device is {}", shown()))),
+        Some([a, r, v]) => Err(R::new(|| {
+            format!("it is for Intel {a}.{r}.{v}, the device is {architecture}.{release}.{revision}")
+        })),
         None if arch.covers(ip) => Ok(Fit { class: Class::CompatibleNative, rank: 0 }),
-        None => Err(R::new(|| format!("it is for the Intel family {arch}, the device is {}", shown()))),
+        None => Err(R::new(|| {
+            format!("it is for the Intel family {arch}, the device is {architecture}.{release}.{revision}")
+        })),
     }
 }
 
@@ -257,22 +260,25 @@ fn on_cubin<R: Reason>(sm: &SmArch, abi: Option<u32>, device: &CudaDescription) 
     if number == has {
         return Ok(Fit { class: Class::ExactNative, rank: rank(sm, 0) });
     }
-    let refused = |reason: fn(u32, u32) -> String| {
-        Err(R::new(|| format!("it is native code for {sm}, {}", reason(number, has))))
-    };
     if sm.suffix() == Some('a') {
-        return refused(|number, has| format!("which runs on sm_{number} only, the device is sm_{has}"));
+        return Err(R::new(|| {
+            format!("it is native code for {sm}, which runs on sm_{number} only, the device is sm_{has}")
+        }));
     }
     if number / 10 != has / 10 {
-        return refused(|_, has| format!("the device is sm_{has}, of another major version"));
+        return Err(R::new(|| {
+            format!("it is native code for {sm}, the device is sm_{has}, of another major version")
+        }));
     }
     if number > has {
-        return refused(|_, has| format!("the device is only sm_{has}"));
+        return Err(R::new(|| format!("it is native code for {sm}, the device is only sm_{has}")));
     }
     if is_tegra(number) || is_tegra(has) {
-        return refused(|_, has| {
-            format!("the device is sm_{has}; one of them is a Tegra GPU, and those run only their own")
-        });
+        return Err(R::new(|| {
+            format!(
+                "it is native code for {sm}, the device is sm_{has}; one of them is a Tegra GPU, and those run only their own"
+            )
+        }));
     }
     Ok(Fit { class: Class::CompatibleNative, rank: rank(sm, 0) })
 }

@@ -1,4 +1,4 @@
-//! The result of a choice: which images serve which kernels.
+//! The result of a selection: the picked images and their kernels.
 
 use std::sync::{Arc, OnceLock};
 
@@ -39,7 +39,7 @@ impl SelectionQuery {
         if variant.is_empty() { self.name().to_string() } else { format!("{}/{variant}", self.name()) }
     }
 
-    /// What the build has left out of the module, which only errors tell.
+    /// What the build has left out of the module, for errors.
     pub(super) fn missing(&self) -> Vec<String> {
         self.index.missing_of(self.name())
     }
@@ -54,7 +54,7 @@ pub struct Selection {
     /// Numbers of the chosen images in the group, and the images.
     images: Vec<usize>,
     entries: Vec<Entry>,
-    /// Made when somebody asks.
+    /// Read on demand.
     kernels: OnceLock<Vec<KernelInfo>>,
     verdicts: OnceLock<Vec<Verdict>>,
 }
@@ -63,8 +63,10 @@ impl Selection {
     /// What `picks` are of the images that are query for; `query` again if there are none.
     pub(super) fn new(query: SelectionQuery, picks: Picks) -> Result<Selection, SelectionQuery> {
         let images = picks.images();
-        let entry = |image: &usize| query.group.entries.get(*image).cloned();
-        let entries: Vec<Entry> = images.iter().filter_map(entry).collect();
+        let mut entries = Vec::with_capacity(images.len());
+        for image in &images {
+            entries.extend(query.group.entries.get(*image).cloned());
+        }
         let Some(first) = entries.first().cloned() else { return Err(query) };
         let kernels = OnceLock::new();
         let verdicts = OnceLock::new();
@@ -76,7 +78,7 @@ impl Selection {
         &self.query.index
     }
 
-    /// What specialisation constants are to be.
+    /// The values of specialisation constants.
     pub(crate) fn spec(&self) -> Arc<Specialization> {
         self.query.spec.clone().unwrap_or_default()
     }
@@ -87,7 +89,7 @@ impl Selection {
         &self.query.device
     }
 
-    /// What specialisation constants were said to be, if they were.
+    /// The values of specialisation constants in the query, if it has some.
     #[cfg(debug_assertions)]
     pub(crate) fn wanted_spec(&self) -> Option<&Specialization> {
         self.query.spec.as_deref()
@@ -139,13 +141,11 @@ impl Selection {
         let missing = self.query.missing();
         let kernel = kernel.to_string();
         let module = self.query.module();
-        match refused.is_empty() {
-            true => Case::UnknownKernel { kernel, module, present }.into(),
-            false => {
-                let device = self.query.device.to_string();
-                Case::NoFitForKernel { kernel, module, device, refused, missing, present }.into()
-            }
+        if refused.is_empty() {
+            return Case::UnknownKernel { kernel, module, present }.into();
         }
+        let device = self.query.device.to_string();
+        Case::NoFitForKernel { kernel, module, device, refused, missing, present }.into()
     }
 
     /// Why `kernel` is not taken from an image that has it.

@@ -1,4 +1,4 @@
-//! Why a variant of a module cannot be chosen, in words.
+//! Errors of the lookup of a variant.
 
 use std::collections::{BTreeMap, BTreeSet};
 

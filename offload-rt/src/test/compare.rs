@@ -55,15 +55,15 @@ macro_rules! floating {
 
         impl Number for $type {
             fn ulps(self, other: $type) -> Option<u64> {
-                let place = |value: $type| {
+                fn rank(value: $type) -> i64 {
                     let bits = value.to_bits() as $bits;
                     i64::from(if bits < 0 { <$bits>::MIN.wrapping_sub(bits) } else { bits })
-                };
+                }
                 match (self.is_nan(), other.is_nan()) {
                     (true, true) => Some(0),
                     (false, false) if self == other => Some(0),
                     (false, false) if self.is_finite() && other.is_finite() => {
-                        Some(place(self).abs_diff(place(other)))
+                        Some(rank(self).abs_diff(rank(other)))
                     }
                     _ => None,
                 }
@@ -156,19 +156,24 @@ pub fn expect_close<T: Element>(
     tolerance: impl Into<Tolerance>,
 ) -> Result<(), Difference> {
     let allowed = tolerance.into();
-    let pairs = || {
-        got.iter()
-            .zip(expected)
-            .enumerate()
-            .filter(|(_, (got, expected))| !is_close(**got, **expected, allowed))
-    };
-    let first = pairs().next().map(|(index, (got, expected))| First {
-        index,
-        got: format!("{got:?}"),
-        expected: format!("{expected:?}"),
-        ulps: got.ulps(*expected),
-        allowed,
-    });
+    let mut first = None;
+    let mut differing = 0usize;
+    let mut largest = None;
+    for (index, (got, expected)) in got.iter().zip(expected).enumerate() {
+        if is_close(*got, *expected, allowed) {
+            continue;
+        }
+        let ulps = got.ulps(*expected);
+        differing = differing.saturating_add(1);
+        largest = largest.max(ulps);
+        first.get_or_insert_with(|| First {
+            index,
+            got: format!("{got:?}"),
+            expected: format!("{expected:?}"),
+            ulps,
+            allowed,
+        });
+    }
     if first.is_none() && got.len() == expected.len() {
         return Ok(());
     }
@@ -176,8 +181,8 @@ pub fn expect_close<T: Element>(
         first,
         got: got.len(),
         expected: expected.len(),
-        differing: pairs().count(),
-        largest: pairs().filter_map(|(_, (got, expected))| got.ulps(*expected)).max(),
+        differing,
+        largest,
         reference: None,
         location: Location::caller(),
     })))
@@ -199,8 +204,8 @@ impl Difference {
         self.0.first.as_ref().and_then(|first| first.ulps)
     }
 
-    /// What was expected is what the device `label` says; somebody asked for it at `location`.
-    pub(super) fn of_devices(self, label: &str, location: &'static Location<'static>) -> Difference {
+    /// The difference from the values of the device `label`, for a comparison at `location`.
+    pub(super) fn between_devices(self, label: &str, location: &'static Location<'static>) -> Difference {
         Difference(Box::new(Details { reference: Some(label.to_string()), location, ..*self.0 }))
     }
 }
@@ -260,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_difference_is_told_with_the_number_of_all() {
+    fn the_first_difference_is_reported_with_the_count_of_all() {
         let line = line!() + 1;
         let difference = expect_close(&[1.0f32, 2.0, 3.0], &[1.0, 2.5, 4.0], Ulps(2)).unwrap_err();
         assert_eq!(
@@ -269,14 +274,15 @@ mod tests {
         );
         assert_eq!((difference.0.location.line(), difference.0.location.file()), (line, file!()));
         let nan = expect_close(&[f64::NAN], &[1.0], Ulps(9)).unwrap_err();
-        let nan = nan.of_devices("host", Location::caller());
+        let nan = nan.between_devices("host", Location::caller());
         assert_eq!(nan.to_string(), "element 0 is NaN, host says 1.0; 1 of 1 differ");
     }
 
     #[test]
     fn more_or_fewer_values_differ() {
-        let text =
-            |got: &[u32], expected: &[u32]| expect_close(got, expected, Ulps(0)).unwrap_err().to_string();
+        fn text(got: &[u32], expected: &[u32]) -> String {
+            expect_close(got, expected, Ulps(0)).unwrap_err().to_string()
+        }
         assert_eq!(text(&[1], &[1, 2]), "there are 1 values, expected 2");
         assert_eq!(
             text(&[1, 9, 9], &[1, 2]),

@@ -1,4 +1,4 @@
-//! How a test ended on a device.
+//! The outcome of a test on a device.
 
 use std::any::Any;
 use std::time::Duration;
