@@ -65,7 +65,7 @@ pub fn devices() -> Result<Vec<Device>, Error> {
     let mut failures = Vec::new();
     for platform in &platforms {
         match platform.devices() {
-            Ok(found) => devices.extend(found.into_iter().map(device::found)),
+            Ok(found) => devices.extend(found.into_iter().map(device::from_id)),
             Err(error) => failures.push(error.to_string()),
         }
     }

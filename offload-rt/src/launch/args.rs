@@ -11,7 +11,8 @@ use super::check::Given;
 /// ```
 /// use offload_rt::Arg;
 ///
-/// let (x, mut y) = ([1.0f32; 64], [2.0f32; 64]);
+/// let x = [1.0f32; 64];
+/// let mut y = [2.0f32; 64];
 /// // kernel void saxpy(float a, global const float *x, global float *y)
 /// let args = [Arg::value(&3.0f32), Arg::input(&x), Arg::in_out(&mut y)];
 /// # assert_eq!(args.len(), 3);

@@ -100,13 +100,13 @@ mod tests {
     use crate::launch::Arg;
 
     fn kernel(kinds: &[(ArgKind, Option<u32>)]) -> KernelInfo {
-        let arg =
-            |(kind, size): &(ArgKind, Option<u32>)| ArgInfo::new(*kind).named("a", "t").with_size(*size);
-        {
-            let mut info = KernelInfo::new("k");
-            info.args = Some(kinds.iter().map(arg).collect());
-            info
+        let mut args = Vec::new();
+        for (kind, size) in kinds {
+            args.push(ArgInfo::new(*kind).named("a", "t").with_size(*size));
         }
+        let mut info = KernelInfo::new("k");
+        info.args = Some(args);
+        info
     }
 
     fn checked(kernel: &KernelInfo, range: &NdRange, args: &[Arg<'_>]) -> Result<(), Error> {

@@ -43,7 +43,7 @@ use crate::specialization::Specialization;
 #[derive(Debug)]
 pub struct Program {
     device: Device,
-    parts: Vec<Part>,
+    parts: Vec<ImageSlot>,
     /// Which part has a kernel; `None` if there is one part.
     selection: Option<Selection>,
     #[cfg(debug_assertions)]
@@ -69,7 +69,7 @@ struct NewerKernel {
     last: Mutex<LastKernel>,
 }
 
-/// What a launch has found last.
+/// The last lookup of a launch.
 #[cfg(debug_assertions)]
 #[derive(Debug, Default)]
 struct LastKernel {
@@ -81,11 +81,11 @@ struct LastKernel {
 
 /// One image, opened when one of its kernels is used.
 #[derive(Debug)]
-struct Part {
+struct ImageSlot {
     entry: Option<Entry>,
-    /// What specialisation constants of the image are to be.
+    /// The values of the image's specialisation constants.
     spec: Arc<Specialization>,
-    opened: OnceLock<Result<Arc<dyn BackendModule>, Error>>,
+    module: OnceLock<Result<Arc<dyn BackendModule>, Error>>,
 }
 
 impl Device {
@@ -117,12 +117,14 @@ impl Program {
     /// A program of one image is opened now: there is nothing to save by waiting, and its errors come early.
     pub(crate) fn of_selection(device: &Device, selection: &Selection) -> Result<Program, Error> {
         let spec = selection.spec();
-        let part = |entry: &Entry| {
-            let entry = Some(entry.clone());
-            let spec = Arc::clone(&spec);
-            Part { entry, spec, opened: OnceLock::new() }
-        };
-        let parts: Vec<Part> = selection.entries().iter().map(part).collect();
+        let mut parts = Vec::with_capacity(selection.entries().len());
+        for entry in selection.entries() {
+            parts.push(ImageSlot {
+                entry: Some(entry.clone()),
+                spec: Arc::clone(&spec),
+                module: OnceLock::new(),
+            });
+        }
         if let [only] = parts.as_slice() {
             only.open(device, Some(selection.index()))?;
         }
@@ -136,7 +138,7 @@ impl Program {
     }
 
     pub(crate) fn of_module(device: &Device, module: Arc<dyn BackendModule>) -> Program {
-        let part = Part { entry: None, spec: Arc::default(), opened: OnceLock::from(Ok(module)) };
+        let part = ImageSlot { entry: None, spec: Arc::default(), module: OnceLock::from(Ok(module)) };
         Program {
             device: device.clone(),
             parts: vec![part],
@@ -213,7 +215,7 @@ impl Program {
     }
 
     /// The image that has `kernel`.
-    fn part_of(&self, kernel: &str) -> Result<&Part, Error> {
+    fn part_of(&self, kernel: &str) -> Result<&ImageSlot, Error> {
         match (self.parts.as_slice(), &self.selection) {
             ([only], None) => Ok(only),
             (parts, Some(selection)) => {
@@ -258,13 +260,13 @@ impl NewerKernel {
     }
 }
 
-impl Part {
+impl ImageSlot {
     fn open(&self, device: &Device, index: Option<&Arc<Index>>) -> Result<&Arc<dyn BackendModule>, Error> {
-        let opened = self.opened.get_or_init(|| match &self.entry {
+        let module = self.module.get_or_init(|| match &self.entry {
             Some(entry) => load(device, &entry.load()?.with_spec(Arc::clone(&self.spec)), index),
             None => Err(Error::device(&device.to_string(), "the program has no image")),
         });
-        opened.as_ref().map_err(Clone::clone)
+        module.as_ref().map_err(Clone::clone)
     }
 }
 
@@ -434,7 +436,7 @@ mod tests {
         let error = program.kernel("k").unwrap_err().to_string();
         assert!(error.contains("an image of 1048576 bytes is loaded"), "{error}");
         assert!(!selection.entry().is_held());
-        // It is what somebody holds that stays.
+        // Only bytes in use are kept.
         let image = selection.entry().load().unwrap();
         assert!(selection.entry().is_held());
         drop(image);

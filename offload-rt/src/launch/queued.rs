@@ -1,6 +1,6 @@
-//! The kernels that a stream was given since its work was last known to be right.
+//! The kernels in flight in a stream, for the names in errors.
 //!
-//! Drivers report the failure of a kernel to whoever waits next, without its name.
+//! Drivers report the failure of a kernel at the next wait, without its name.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -27,12 +27,12 @@ struct Shared {
     /// nothing is read through these pointers, and no other text can be at the place of one that is kept.
     places: [AtomicPtr<u8>; MOST_NAMES],
     names: Mutex<Names>,
-    /// What the kernels print with.
+    /// The outputs of the kernels.
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
     outputs: Mutex<Vec<Used>>,
 }
 
-/// What work of the stream prints with, and what it had told before.
+/// An output that work of the stream prints to, and its end before that work.
 #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
 #[derive(Clone, Debug)]
 struct Used {
@@ -88,7 +88,7 @@ impl Queued {
         self.shared.outputs.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// The error of whoever waits.
+    /// The error of a wait that failed.
     pub(super) fn failed(&self, device: &Device, mut problem: Problem) -> Error {
         let names = self.lock();
         let mut names: Vec<&str> = names.latest.iter().flatten().map(|name| &**name).collect();

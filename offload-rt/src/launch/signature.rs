@@ -1,4 +1,4 @@
-//! What a kernel takes, as numbers: most launches are compared with these alone.
+//! The signature of a kernel in compact form, for the fast check of a launch.
 
 use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
 
@@ -6,7 +6,7 @@ use super::check::MOST_LOCAL;
 use crate::backend::{BackendStream, ContextId, KernelArg, KernelArgKind};
 use crate::range::NdRange;
 
-/// What launches of a kernel have to be like.
+/// The context, work-group and arguments that a launch of a kernel must have.
 #[derive(Debug)]
 pub(super) struct Signature {
     context: ContextId,
@@ -98,7 +98,7 @@ mod tests {
             (&[(ArgKind::Local, None)], &[local(0)], false),
             (&[(ArgKind::Local, None)], &[local(MOST_LOCAL)], false),
             (&[(ArgKind::Image, None)], &[memory], false),
-            // Of what size it is, nobody knows: the records allow any.
+            // The size is unknown: the records allow any.
             (&[(ArgKind::Value, None)], &[value], false),
         ];
         for (takes, args, fits) in cases {

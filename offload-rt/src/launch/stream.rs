@@ -250,18 +250,23 @@ impl Stream {
 impl FillPattern {
     /// The shortest pattern that repeats to `value`, if a driver can fill with it.
     fn from_value(value: &[u8]) -> Option<FillPattern> {
-        let repeats = |size: usize| {
-            let unit = value.get(..size)?;
-            let chunks = value.chunks_exact(size);
-            (chunks.remainder().is_empty() && chunks.into_iter().all(|chunk| chunk == unit)).then_some(unit)
-        };
-        match (repeats(1), repeats(2), repeats(4)) {
-            (Some(unit), _, _) => unit.first().copied().map(FillPattern::Bytes1),
-            (_, Some(unit), _) => Some(FillPattern::Bytes2(u16::from_ne_bytes(unit.try_into().ok()?))),
-            (_, _, Some(unit)) => Some(FillPattern::Bytes4(u32::from_ne_bytes(unit.try_into().ok()?))),
-            _ => None,
+        if let Some([byte]) = repeated_unit(value) {
+            return Some(FillPattern::Bytes1(byte));
         }
+        if let Some(unit) = repeated_unit(value) {
+            return Some(FillPattern::Bytes2(u16::from_ne_bytes(unit)));
+        }
+        let unit = repeated_unit(value)?;
+        Some(FillPattern::Bytes4(u32::from_ne_bytes(unit)))
     }
+}
+
+/// The first `N` bytes of `value`, if it is a repetition of them.
+fn repeated_unit<const N: usize>(value: &[u8]) -> Option<[u8; N]> {
+    let unit: [u8; N] = value.first_chunk().copied()?;
+    let chunks = value.chunks_exact(N);
+    let is_repetition = chunks.remainder().is_empty() && chunks.into_iter().all(|chunk| *chunk == unit);
+    is_repetition.then_some(unit)
 }
 
 #[cfg(test)]
@@ -270,12 +275,16 @@ mod tests {
 
     #[test]
     fn values_are_filled_with_their_shortest_pattern() {
-        let of = |bytes: &[u8]| FillPattern::from_value(bytes);
-        assert_eq!(of(&[0; 12]), Some(FillPattern::Bytes1(0)));
-        assert_eq!(of(&[1, 2, 1, 2]), Some(FillPattern::Bytes2(u16::from_ne_bytes([1, 2]))));
-        assert_eq!(of(&1.0f32.to_ne_bytes()), Some(FillPattern::Bytes4(1.0f32.to_bits())));
-        assert_eq!(of(&[1, 2, 3, 1, 2, 3]), None);
-        assert_eq!(of(&7u64.to_ne_bytes()), None);
-        assert_eq!(of(&[1, 2, 3]), None);
+        let cases: [(&[u8], Option<FillPattern>); 6] = [
+            (&[0; 12], Some(FillPattern::Bytes1(0))),
+            (&[1, 2, 1, 2], Some(FillPattern::Bytes2(u16::from_ne_bytes([1, 2])))),
+            (&1.0f32.to_ne_bytes(), Some(FillPattern::Bytes4(1.0f32.to_bits()))),
+            (&[1, 2, 3, 1, 2, 3], None),
+            (&7u64.to_ne_bytes(), None),
+            (&[1, 2, 3], None),
+        ];
+        for (value, pattern) in cases {
+            assert_eq!(FillPattern::from_value(value), pattern, "{value:?}");
+        }
     }
 }

@@ -102,7 +102,7 @@ impl<T: Plain> Transfer<T> {
     /// Waits for the copy, and gives the memory back.
     ///
     /// # Errors
-    /// As [`Event::wait`]. The memory is then lost, since nobody knows whether the device still uses it.
+    /// As [`Event::wait`]. The memory is then leaked, since the device may still use it.
     pub fn wait(mut self) -> Result<Pinned<T>, Error> {
         let values = self.values.take();
         let waited = self.done.wait();

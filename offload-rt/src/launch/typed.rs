@@ -1,4 +1,4 @@
-//! What the typed methods of [`include_kernels!`](crate::include_kernels) take and are made of.
+//! The argument types and kernel tables of the typed methods of [`include_kernels!`](crate::include_kernels).
 
 use std::marker::PhantomData;
 use std::sync::OnceLock;
@@ -106,7 +106,7 @@ impl LoadedKernels {
         let loaded = LoadedKernels { program, names, kernels };
         if loaded.program.is_one_image() {
             for index in 0..names.len() {
-                // Told by whoever launches it.
+                // The launch of the kernel reports the error.
                 let _ = loaded.kernel(index);
             }
         }

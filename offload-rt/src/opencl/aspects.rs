@@ -1,4 +1,4 @@
-//! What images may use on a device, by what its driver says
+//! The aspects of a device, from its version, extensions and properties
 //! (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_Env.html>, "Required Capabilities" and the sections
 //! of the extensions).
 
@@ -9,7 +9,7 @@ use opencl_sys::{
     CL_DEVICE_PIPE_SUPPORT, CL_DEVICE_VERSION, CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT,
 };
 
-use super::answers::{has, long, text, word};
+use super::answers::{flag, has, long, text};
 use super::api::DeviceId;
 
 /// Extensions that stand for an aspect.
@@ -32,27 +32,26 @@ const EXTENSIONS: [(&str, Aspects); 13] = [
 /// Both are needed for the capability `Int64Atomics`.
 const ATOMIC64: [&str; 2] = ["cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"];
 
-/// What a driver says of a device.
+/// The features that a driver reports.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeviceFeatures {
     extensions: String,
     /// As `OpenCL 3.0 ...`.
     version: String,
-    /// Questions with a yes, and what that stands for.
+    /// The aspects of boolean properties.
     has: Aspects,
 }
 
 impl DeviceFeatures {
     pub(super) fn query(id: DeviceId, extensions: &str) -> DeviceFeatures {
-        let is = |parameter| word(id, parameter).is_some_and(|value| value != 0);
         let answers = [
             (long(id, CL_DEVICE_DOUBLE_FP_CONFIG).is_some_and(|config| config != 0), Aspects::FP64),
-            (is(CL_DEVICE_IMAGE_SUPPORT), Aspects::IMAGE),
-            (is(CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS), Aspects::IMAGE_READ_WRITE),
-            (is(CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT), Aspects::GENERIC_POINTER),
-            (is(CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT), Aspects::GROUPS),
-            (is(CL_DEVICE_PIPE_SUPPORT), Aspects::PIPES),
-            (is(CL_DEVICE_LINKER_AVAILABLE), Aspects::LINKER),
+            (flag(id, CL_DEVICE_IMAGE_SUPPORT), Aspects::IMAGE),
+            (flag(id, CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS), Aspects::IMAGE_READ_WRITE),
+            (flag(id, CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT), Aspects::GENERIC_POINTER),
+            (flag(id, CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT), Aspects::GROUPS),
+            (flag(id, CL_DEVICE_PIPE_SUPPORT), Aspects::PIPES),
+            (flag(id, CL_DEVICE_LINKER_AVAILABLE), Aspects::LINKER),
             (
                 long(id, CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE).is_some_and(|size| size > 0),
                 Aspects::GLOBAL_VARIABLES,

@@ -1,4 +1,4 @@
-//! Asking a driver what its devices accept.
+//! OpenCL devices and their descriptions.
 
 use std::sync::{Arc, OnceLock};
 
@@ -66,24 +66,24 @@ impl ClDevice {
     }
 }
 
-/// Whether it is a GPU whose driver tells what kernels spill.
+/// Whether it is a GPU whose driver reports register spills.
 pub(super) fn is_intel_gpu(id: DeviceId) -> bool {
     word(id, CL_DEVICE_VENDOR_ID) == Some(INTEL)
         && long(id, CL_DEVICE_TYPE).is_some_and(|kind| kind & CL_DEVICE_TYPE_GPU != 0)
         && has(&text(id, CL_DEVICE_EXTENSIONS), "cl_intel_required_subgroup_size")
 }
 
-/// The device, with what its driver says that it accepts.
-pub(super) fn found(id: DeviceId) -> Device {
-    made(id, OnceLock::new())
+/// The device `id`, with its description.
+pub(super) fn from_id(id: DeviceId) -> Device {
+    describe(id, OnceLock::new())
 }
 
 /// The device of the caller's `context`.
-pub(super) fn of_context(context: Arc<ClContext>) -> Device {
-    made(context.device(), OnceLock::from(context))
+pub(super) fn from_context(context: Arc<ClContext>) -> Device {
+    describe(context.device(), OnceLock::from(context))
 }
 
-fn made(id: DeviceId, context: OnceLock<Arc<ClContext>>) -> Device {
+fn describe(id: DeviceId, context: OnceLock<Arc<ClContext>>) -> Device {
     let mut device = OpenClDescription::new(&text(id, CL_DEVICE_NAME), &text(id, CL_DEVICE_VENDOR))
         .spirv(&spirv_versions(&text(id, CL_DEVICE_IL_VERSION)));
     device.opencl_c = word(id, CL_DEVICE_COMPILER_AVAILABLE).is_some_and(|available| available != 0);
@@ -115,7 +115,9 @@ mod tests {
 
     #[test]
     fn versions_are_read() {
-        let minors = |list| spirv_versions(list).iter().map(|v| v.minor()).collect::<Vec<_>>();
+        fn minors(list: &str) -> Vec<u8> {
+            spirv_versions(list).iter().map(|version| version.minor()).collect()
+        }
         assert_eq!(minors("SPIR-V_1.2 SPIR-V_1.1 SPIR-V_1.0"), [2, 1, 0]);
         assert_eq!(minors("SPIR-V_1.4"), [4]);
         assert_eq!(minors("SPIR-V_2.0 OTHER_1.2 SPIR-V_1.99"), [0u8; 0]);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use offload_format::section::READS_FAILURES_PREFIX;
 
-use super::api::{Kernel, Program};
+use super::api::{ClError, Kernel, Program};
 use super::context::ClContext;
 use super::module::enqueue;
 use super::records::{Record, WORDS};
@@ -75,12 +75,11 @@ impl ClFailures {
         program: &Program,
         kernels: Vec<String>,
     ) -> Result<Option<ClFailures>, Problem> {
-        let failed = |error| Problem::from(format!("cannot watch its assertions: {error}"));
-        let names = program.kernel_names().map_err(failed)?;
+        let names = program.kernel_names().map_err(watch_error)?;
         let Some(name) = names.split([';', '\0']).find(|name| name.starts_with(READS_FAILURES_PREFIX)) else {
             return Ok(None);
         };
-        let kernel = program.kernel(name).map_err(failed)?;
+        let kernel = program.kernel(name).map_err(watch_error)?;
         let stream = ClStream::new(context.clone())?;
         let memory = stream.allocate(WORDS * 4)?;
         let mut place = Place::Program(Reader { kernel, memory, stream });
@@ -116,13 +115,17 @@ impl ClFailures {
     }
 
     /// OpenCL C has no way to tell which kernel runs: it is known if the assertion is in a kernel, or if there is one.
-    fn kernel_of(&self, told: String, function: &str) -> String {
+    fn kernel_of(&self, recorded: String, function: &str) -> String {
         match self.kernels.as_slice() {
-            _ if !told.is_empty() => told,
+            _ if !recorded.is_empty() => recorded,
             [only] => only.clone(),
             several => several.iter().find(|name| *name == function).cloned().unwrap_or_default(),
         }
     }
+}
+
+fn watch_error(error: ClError) -> Problem {
+    Problem::from(format!("cannot watch its assertions: {error}"))
 }
 
 impl Place {

@@ -60,18 +60,18 @@ pub(super) struct ClKernel {
 impl ClKernel {
     pub(super) fn new(module: Arc<ClModule>, info: KernelInfo) -> Result<ClKernel, Error> {
         let name = info.name.as_str();
-        let failed =
-            |what: &'static str| move |error: ClError| Error::launch(name, format!("{what}: {error}"));
         if name.contains('\0') {
             return Err(Error::launch(name, "the name has a NUL"));
         }
-        let made = |program: &Program| program.kernel(name).map_err(failed("cannot be created"));
-        let default = made(module.built.default_program())?;
-        let large = module.built.large_program(name).map(made).transpose()?;
-        let arg_count = default.arg_count().map_err(failed("does not tell its arguments"))?;
-        let default = Mutex::new(default);
-        let large = large.map(Mutex::new);
-        Ok(ClKernel { info, arg_count, default, large, module })
+        let default = create_kernel(module.built.default_program(), name)?;
+        let large = match module.built.large_program(name) {
+            Some(program) => Some(Mutex::new(create_kernel(program, name)?)),
+            None => None,
+        };
+        let arg_count = default.arg_count();
+        let arg_count = arg_count
+            .map_err(|error| Error::launch(name, format!("does not tell its arguments: {error}")))?;
+        Ok(ClKernel { info, arg_count, default: Mutex::new(default), large, module })
     }
 
     /// The driver's object for work-groups of `size` work-items.
@@ -93,6 +93,10 @@ impl ClKernel {
     pub(super) fn another(&self) -> ClResult<Kernel> {
         self.program().kernel(&self.info.name)
     }
+}
+
+fn create_kernel(program: &Program, name: &str) -> Result<Kernel, Error> {
+    program.kernel(name).map_err(|error| Error::launch(name, format!("cannot be created: {error}")))
 }
 
 impl BackendKernel for ClKernel {
@@ -119,21 +123,28 @@ impl BackendKernel for ClKernel {
             return Err(format!("it takes {} arguments, {} are given", self.arg_count, args.len()).into());
         }
         let stream = downcast::<ClStream>(stream)?;
-        let enqueue = |kernel: &Kernel| {
-            // SAFETY: the caller answers for what the kernel does with these arguments.
-            unsafe { enqueue(kernel, stream, range, args) }
-        };
-        // An object holds its arguments, so that one thread at a time sets them. Another does not wait: it takes an
+        // An object holds its arguments, so that one thread at a time sets them. Another does not wait: it creates an
         // object of its own.
-        match self.object(range.group_size()).try_lock() {
-            Ok(kernel) => enqueue(&kernel),
-            Err(TryLockError::Poisoned(poisoned)) => enqueue(&poisoned.into_inner()),
+        let own;
+        let locked;
+        let kernel: &Kernel = match self.object(range.group_size()).try_lock() {
+            Ok(kernel) => {
+                locked = kernel;
+                &locked
+            }
+            Err(TryLockError::Poisoned(poisoned)) => {
+                locked = poisoned.into_inner();
+                &locked
+            }
             Err(TryLockError::WouldBlock) => {
                 let program = self.module.built.program_for(&self.info.name, range.group_size());
-                let own = program.kernel(&self.info.name);
-                enqueue(&own.map_err(|error| format!("cannot be created: {error}"))?)
+                let kernel = program.kernel(&self.info.name);
+                own = kernel.map_err(|error| format!("cannot be created: {error}"))?;
+                &own
             }
-        }
+        };
+        // SAFETY: the caller answers for what the kernel does with these arguments.
+        unsafe { enqueue(kernel, stream, range, args) }
     }
 }
 
@@ -206,29 +217,31 @@ impl GroupLimits {
 /// # Safety
 /// The argument number `index` of `kernel` is of the kind of `arg`.
 unsafe fn set(kernel: &Kernel, index: u32, arg: KernelArg<'_>) -> Result<Option<Buffer>, Problem> {
-    let refused = |error: ClError| Problem::from(format!("argument {index} is refused: {error}"));
-    // SAFETY: as promised; the driver keeps the buffers of kernels that are in a queue.
-    let set = |arg: Arg<'_>| unsafe { kernel.set_arg(index, arg) }.map_err(refused);
-    match arg.0 {
-        KernelArgKind::Value(bytes) => set(Arg::Value(bytes)).map(|()| None),
-        KernelArgKind::Local(size) => set(Arg::Local(size)).map(|()| None),
+    let mut part = None;
+    let arg = match arg.0 {
+        KernelArgKind::Value(bytes) => Arg::Value(bytes),
+        KernelArgKind::Local(size) => Arg::Local(size),
         KernelArgKind::Memory(MemoryRange { memory, offset: 0, .. }) => {
-            set(Arg::Buffer(&downcast::<ClMemory>(memory)?.buffer)).map(|()| None)
+            Arg::Buffer(&downcast::<ClMemory>(memory)?.buffer)
         }
         // There is no object for an empty part, and no byte that the kernel may access.
-        KernelArgKind::Memory(MemoryRange { size: 0, .. }) => set(Arg::NoBuffer).map(|()| None),
+        KernelArgKind::Memory(MemoryRange { size: 0, .. }) => Arg::NoBuffer,
         KernelArgKind::Memory(MemoryRange { memory, offset, size, .. }) => {
-            let part = downcast::<ClMemory>(memory)?.buffer.part(offset, size);
-            let part = part.map_err(|error| {
+            let created = downcast::<ClMemory>(memory)?.buffer.part(offset, size);
+            let created = created.map_err(|error| {
                 let text = format!("argument {index} starts at byte {offset} of its buffer: {error}");
                 Problem::with_hint(
                     text,
                     "start parts at multiples of 128 bytes, or pass the whole buffer and an index",
                 )
             })?;
-            set(Arg::Buffer(&part)).map(|()| Some(part))
+            Arg::Buffer(part.insert(created))
         }
-    }
+    };
+    // SAFETY: as promised; the driver keeps the buffers of kernels that are in a queue.
+    let set = unsafe { kernel.set_arg(index, arg) };
+    set.map_err(|error| Problem::from(format!("argument {index} is refused: {error}")))?;
+    Ok(part)
 }
 
 #[cfg(test)]

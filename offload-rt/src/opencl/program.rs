@@ -9,7 +9,7 @@ use opencl_sys::{
 };
 
 use super::answers::text;
-use super::api::{ClError, Context, Program as DriverProgram};
+use super::api::{ClError, Context, DeviceId, Kernel as DriverKernel, Program as DriverProgram};
 use super::device::{self, ClDevice, LOADER};
 use super::failures::{self, ClFailures};
 use super::module::ClModule;
@@ -36,9 +36,13 @@ impl BackendDevice for ClDevice {
     /// The error holds the build log.
     fn load(&self, image: &LoadedImage, libraries: &[Entry]) -> Result<Arc<dyn BackendModule>, Error> {
         let context = self.context().map_err(|problem| Error::from_device(&self.name(), problem))?;
-        let of =
-            |entry| context.libraries.compiled(entry, |image| self.compile_library(&context.context, image));
-        let libraries = libraries.iter().map(of).collect::<Result<Vec<_>, _>>()?;
+        let mut compiled = Vec::with_capacity(libraries.len());
+        for entry in libraries {
+            let library =
+                context.libraries.compiled(entry, |image| self.compile_library(&context.context, image))?;
+            compiled.push(library);
+        }
+        let libraries = compiled;
         let record = self.record(image);
         let compiler = ImageCompiler {
             context: &context.context,
@@ -142,12 +146,12 @@ impl ImageCompiler<'_> {
     /// SPIR-V with the values of its constants that differ from the defaults.
     fn specialized(&self, program: DriverProgram) -> Result<DriverProgram, Error> {
         for Setting { name, id, value } in self.image.settings() {
-            let told = if has_values(&text(self.device.id(), CL_DEVICE_VERSION)) {
+            let specialized = if has_values(&text(self.device.id(), CL_DEVICE_VERSION)) {
                 program.specialize(id, value)
             } else {
                 Err(ClError::Lacks("clSetProgramSpecializationConstant"))
             };
-            told.map_err(|error| {
+            specialized.map_err(|error| {
                 let name = escape(&name);
                 let error = format!("cannot set {name} = {value} in {}: {error}", self.image.entry());
                 let hint = "values of SPIR-V need a driver of OpenCL 2.2 or later; images for `opencl-c` take them on every driver";
@@ -162,11 +166,14 @@ impl ImageCompiler<'_> {
         if self.image.entry().image_kind() != ImageKind::OpenClC {
             return String::new();
         }
-        let define = |Setting { name, value, .. }: Setting| {
-            format!("-D{}={}", SpecConstant::bits_macro(&name), value.bits_literal())
-        };
-        let address = self.failures.map(|address| format!("-D{}={address:#x}ul", failures::ADDRESS));
-        self.image.settings().into_iter().map(define).chain(address).collect::<Vec<_>>().join(" ")
+        let mut definitions = Vec::new();
+        for Setting { name, value, .. } in self.image.settings() {
+            definitions.push(format!("-D{}={}", SpecConstant::bits_macro(&name), value.bits_literal()));
+        }
+        if let Some(address) = self.failures {
+            definitions.push(format!("-D{}={address:#x}ul", failures::ADDRESS));
+        }
+        definitions.join(" ")
     }
 
     /// What can be linked.
@@ -241,16 +248,24 @@ impl Build for ImageCompiler<'_> {
     fn usage(&self, program: &DriverProgram, kernel: &str) -> KernelInfo {
         let mut info = KernelInfo::default();
         let Ok(kernel) = program.kernel(kernel) else { return info };
-        let told = |parameter| number(&kernel.work_group_info(self.device.id(), parameter).ok()?);
-        let count = |parameter| u32::try_from(told(parameter)?).ok();
-        let size = |parameter| count(parameter).filter(|size| *size > 0);
-        info.registers = count(CL_KERNEL_REGISTER_COUNT_INTEL);
-        info.spilled = told(CL_KERNEL_SPILL_MEM_SIZE_INTEL);
+        let device = self.device.id();
+        info.registers = kernel_count(&kernel, device, CL_KERNEL_REGISTER_COUNT_INTEL);
+        info.spilled = kernel_number(&kernel, device, CL_KERNEL_SPILL_MEM_SIZE_INTEL);
         // Twice as many on devices that run hardware threads in pairs, but so for both builds.
-        info.sub_group_size = size(CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
-        info.max_work_group = size(CL_KERNEL_WORK_GROUP_SIZE);
+        info.sub_group_size = kernel_count(&kernel, device, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE)
+            .filter(|size| *size > 0);
+        info.max_work_group =
+            kernel_count(&kernel, device, CL_KERNEL_WORK_GROUP_SIZE).filter(|size| *size > 0);
         info
     }
+}
+
+fn kernel_number(kernel: &DriverKernel, device: DeviceId, parameter: u32) -> Option<u64> {
+    number(&kernel.work_group_info(device, parameter).ok()?)
+}
+
+fn kernel_count(kernel: &DriverKernel, device: DeviceId, parameter: u32) -> Option<u32> {
+    u32::try_from(kernel_number(kernel, device, parameter)?).ok()
 }
 
 /// Whether kernels of the image write failed assertions to a variable.
@@ -262,8 +277,11 @@ fn has_variable(entry: &Entry) -> bool {
 /// it calls an earlier driver.
 fn has_values(version: &str) -> bool {
     let numbers = version.strip_prefix("OpenCL ").and_then(|rest| rest.split(' ').next()?.split_once('.'));
-    let number = |text: &str| text.parse::<u32>().ok();
-    numbers.and_then(|(major, minor)| Some([number(major)?, number(minor)?])).is_some_and(|it| it >= [2, 2])
+    let Some((major, minor)) = numbers else { return false };
+    match (major.parse::<u32>(), minor.parse::<u32>()) {
+        (Ok(major), Ok(minor)) => (major, minor) >= (2, 2),
+        _ => false,
+    }
 }
 
 /// A number of 4 or 8 bytes: releases of Intel's driver differ.

@@ -1,11 +1,11 @@
-//! What a driver says of a device beyond what selection needs.
+//! The properties of a device beyond those of its description.
 
 use opencl_sys::{
     CL_DEVICE_EXTENSIONS, CL_DEVICE_IMAGE_SUPPORT, CL_DEVICE_LINKER_AVAILABLE, CL_DEVICE_MAX_WORK_GROUP_SIZE,
     CL_DEVICE_TYPE, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU,
 };
 
-use super::answers::{group_extents, has, long, sizes, text, word};
+use super::answers::{flag, group_extents, has, long, sizes, text};
 use super::api::DeviceId;
 
 /// `CL_DEVICE_SUB_GROUP_SIZES_INTEL`
@@ -64,11 +64,10 @@ impl Properties {
         } else {
             Vec::new()
         };
-        let is = |parameter| word(id, parameter).is_some_and(|value| value != 0);
         Properties {
             device_type: device_type(long(id, CL_DEVICE_TYPE).unwrap_or(0)),
-            images: is(CL_DEVICE_IMAGE_SUPPORT),
-            linker: is(CL_DEVICE_LINKER_AVAILABLE),
+            images: flag(id, CL_DEVICE_IMAGE_SUPPORT),
+            linker: flag(id, CL_DEVICE_LINKER_AVAILABLE),
             max_work_group: sizes(id, CL_DEVICE_MAX_WORK_GROUP_SIZE).first().copied().unwrap_or(1),
             max_work_items: group_extents(id).unwrap_or([1; 3]),
             sub_group_sizes: sub_groups.into_iter().filter_map(|size| u32::try_from(size).ok()).collect(),
@@ -91,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn device_types_are_told_by_their_bits() {
+    fn device_types_are_distinguished_by_their_bits() {
         assert_eq!(device_type(CL_DEVICE_TYPE_CPU), DeviceType::Cpu);
         assert_eq!(device_type(CL_DEVICE_TYPE_GPU | 1), DeviceType::Gpu);
         assert_eq!(device_type(CL_DEVICE_TYPE_ACCELERATOR), DeviceType::Accelerator);

@@ -12,7 +12,7 @@ use std::ffi::c_void;
 
 use super::api::{Buffer as ClBuffer, ClError, CommandQueue, Context, DeviceId};
 use super::context::ClContext;
-use super::device::{ClDevice, LOADER, of_context};
+use super::device::{ClDevice, LOADER, from_context};
 use super::module::ClKernel;
 use super::stream::{ClMemory, ClStream};
 use crate::device::Device;
@@ -29,8 +29,13 @@ use crate::launch::{Buffer, Kernel, Plain, Stream};
 pub unsafe fn from_raw_context(context: *mut c_void, device: *mut c_void) -> Result<Device, Error> {
     // SAFETY: the contract is the same.
     let (context, device) = unsafe { (Context::retained(context), DeviceId::of_raw(device)) };
-    let failed = |error: ClError| Error::device(LOADER, format!("cannot use the context: {error}"));
-    Ok(of_context(ClContext::from_context(context.map_err(failed)?, device.map_err(failed)?)))
+    let context = context.map_err(|error| use_error("context", error))?;
+    let device = device.map_err(|error| use_error("context", error))?;
+    Ok(from_context(ClContext::from_context(context, device)))
+}
+
+fn use_error(what: &str, error: ClError) -> Error {
+    Error::device(LOADER, format!("cannot use the {what}: {error}"))
 }
 
 /// The queue `queue`, a `cl_command_queue` of the context of `device`.
@@ -58,14 +63,15 @@ pub unsafe fn from_raw_queue(device: &Device, queue: *mut c_void) -> Result<Stre
 /// The library refuses the handle.
 ///
 /// # Safety
-/// `memory` is a buffer of OpenCL, with a value of `T` wherever one fits. Nobody else uses it while this does, unless
+/// `memory` is a buffer of OpenCL, with a value of `T` wherever one fits. No other code uses it at the same time, unless
 /// queues and events order them.
 pub unsafe fn from_raw_mem<T: Plain>(memory: *mut c_void) -> Result<Buffer<T>, Error> {
-    let failed = |error: ClError| Error::device(LOADER, format!("cannot use the buffer: {error}"));
     // SAFETY: the contract is the same.
-    let buffer = unsafe { ClBuffer::retained(memory) }.map_err(failed)?;
-    let len = buffer.size().map_err(failed)?.checked_div(size_of::<T>()).unwrap_or(0);
-    Ok(Buffer::new(Box::new(ClMemory::from_buffer(buffer).map_err(failed)?), len))
+    let buffer = unsafe { ClBuffer::retained(memory) }.map_err(|error| use_error("buffer", error))?;
+    let size = buffer.size().map_err(|error| use_error("buffer", error))?;
+    let len = size.checked_div(size_of::<T>()).unwrap_or(0);
+    let memory = ClMemory::from_buffer(buffer).map_err(|error| use_error("buffer", error))?;
+    Ok(Buffer::new(Box::new(memory), len))
 }
 
 /// The `cl_context` that all streams, buffers and programs of `device` share.
@@ -92,10 +98,10 @@ pub fn as_raw_device(device: &Device) -> Result<*mut c_void, Error> {
 pub fn as_raw_queue(stream: &Stream) -> Result<*mut c_void, Error> {
     let own: Option<&ClStream> = (stream.backend() as &dyn Any).downcast_ref();
     let last = own.ok_or_else(|| other("stream"))?.last();
-    let failed = |error| {
-        Error::from_device(&stream.device().to_string(), format!("cannot make a queue: {error}").into())
-    };
-    Ok(last.map_err(failed)?.raw())
+    let last = last.map_err(|error| {
+        Error::device(&stream.device().to_string(), format!("cannot make a queue: {error}"))
+    })?;
+    Ok(last.raw())
 }
 
 /// The `cl_mem` of `buffer`.
@@ -141,7 +147,9 @@ mod tests {
     #[test]
     fn values_of_other_devices_have_no_handles() {
         let host = Device::host();
-        let refused = |error: Error| assert!(error.to_string().contains("OpenCL"), "{error}");
+        fn refused(error: Error) {
+            assert!(error.to_string().contains("OpenCL"), "{error}");
+        }
         refused(as_raw_context(&host).unwrap_err());
         refused(as_raw_device(&host).unwrap_err());
         // SAFETY: nothing is there, and nothing is used.

@@ -18,8 +18,8 @@ pub(super) struct ClStream {
     context: Arc<ClContext>,
 }
 
-/// The queue that takes commands. Telling times costs each command, so that a stream begins with a queue that does not, and
-/// goes on with one that does where somebody first asks for an event.
+/// The queue that takes commands. Profiling makes each command slower, so that a stream starts with a queue without it, and
+/// goes on with a profiled queue after its first event.
 #[derive(Debug)]
 pub(super) struct Current {
     pub(super) queue: Arc<CommandQueue>,
@@ -73,7 +73,7 @@ impl ClStream {
         self.current.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The queue for commands that are waited for: nobody else waits meanwhile.
+    /// The queue for blocking commands, without the lock: other threads do not wait meanwhile.
     fn waiting(&self) -> Arc<CommandQueue> {
         self.current().queue.clone()
     }

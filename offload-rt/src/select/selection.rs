@@ -14,7 +14,7 @@ use crate::module_images::Group;
 use crate::specialization::Specialization;
 use crate::text::escape;
 
-/// What a choice was query for, and of what; errors tell it.
+/// The query of a selection, with its candidates.
 #[derive(Clone, Debug)]
 pub(super) struct SelectionQuery {
     pub(super) group: Arc<Group>,

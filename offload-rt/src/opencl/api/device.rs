@@ -19,7 +19,7 @@ pub(in crate::opencl) struct Platform {
     raw: cl_platform_id,
 }
 
-/// A device of a platform, which nobody has to release.
+/// A device of a platform, which needs no release.
 #[derive(Clone, Copy)]
 pub(in crate::opencl) struct DeviceId {
     pub(super) functions: &'static Functions,

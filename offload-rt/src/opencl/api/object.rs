@@ -26,7 +26,7 @@ macro_rules! objects {
         impl Drop for $name {
             fn drop(&mut self) {
                 // SAFETY: the reference is this value's, which is gone afterwards.
-                // There is nobody to tell if the driver fails to release it.
+                // A failed release cannot be handled.
                 let _ = unsafe { call!(self.functions, $release(self.raw)) };
             }
         }
@@ -54,7 +54,7 @@ objects! {
     Event, clReleaseEvent;
 }
 
-/// The object that `create` returns; the driver stores an error code where it is told.
+/// The object that `create` returns; the driver stores an error code at the address that it gets.
 pub(super) fn created(create: impl FnOnce(*mut cl_int) -> ClResult<*mut c_void>) -> ClResult<*mut c_void> {
     let mut status = CL_SUCCESS;
     let raw = create(&raw mut status)?;

@@ -192,7 +192,7 @@ impl Program {
         let mut places: Vec<*mut u8> = binaries.iter_mut().map(Vec::as_mut_ptr).collect();
         let capacity = size_of_val(places.as_slice());
         let value = places.as_mut_ptr().cast();
-        // SAFETY: each place has space for the code of one device, of the size that the driver has told.
+        // SAFETY: each place has space for the code of one device, of the size that the driver has reported.
         check(unsafe {
             call!(
                 self.functions,

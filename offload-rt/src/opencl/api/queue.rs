@@ -109,7 +109,7 @@ impl CommandQueue {
     /// Puts a copy from a region to `bytes` into the queue, and hands it to the device. After an error none is under way.
     ///
     /// # Safety
-    /// There is room for as many bytes as the region has, which nobody uses before the copy is done.
+    /// There is room for as many bytes as the region has, which are not accessed before the copy is done.
     pub(in crate::opencl) unsafe fn read_later(&self, from: Region<'_>, bytes: *mut u8) -> ClResult<Event> {
         let into = bytes.cast();
         let none = ptr::null();
@@ -131,7 +131,7 @@ impl CommandQueue {
     /// Puts a copy of `bytes` to a region into the queue, and hands it to the device. After an error none is under way.
     ///
     /// # Safety
-    /// There are as many bytes as the region has, which nobody writes or releases before the copy is done.
+    /// There are as many bytes as the region has, which are neither written nor released before the copy is done.
     pub(in crate::opencl) unsafe fn write_later(&self, to: Region<'_>, bytes: *const u8) -> ClResult<Event> {
         let from = bytes.cast();
         let none = ptr::null();
@@ -150,7 +150,7 @@ impl CommandQueue {
         self.begun(Event { functions: self.functions, raw })
     }
 
-    /// Hands what is queued to the device, which nobody waits for yet.
+    /// Submits the queued commands to the device.
     fn begun(&self, event: Event) -> ClResult<Event> {
         // SAFETY: the queue lives.
         let flushed = check(unsafe { call!(self.functions, clFlush(self.raw))? });
@@ -178,7 +178,7 @@ impl CommandQueue {
         })
     }
 
-    /// Ends what [`CommandQueue::map`] has begun, whose address nobody uses any more.
+    /// Ends a mapping of [`CommandQueue::map`], whose address must not be used afterwards.
     pub(in crate::opencl) fn unmap(&self, buffer: &Buffer, address: *mut c_void) -> ClResult<()> {
         // SAFETY: there is no list of events; the driver looks whether the address is the buffer's.
         check(unsafe {

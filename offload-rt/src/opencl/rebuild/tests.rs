@@ -53,8 +53,7 @@ fn fake(code: &[Code], refused: &[&'static str]) -> Fake {
 
 /// The records that a pack has of `fake`'s kernels.
 fn records(fake: &Fake) -> Vec<KernelInfo> {
-    let record = |(name, ..): &Code| KernelInfo::new(name.to_string());
-    fake.code.iter().map(record).collect()
+    fake.code.iter().map(|(name, ..)| KernelInfo::new(name.to_string())).collect()
 }
 
 fn built(fake: &Fake) -> Built<String> {
@@ -82,8 +81,8 @@ fn each_kernel_comes_from_its_better_build() {
     assert_eq!(*fake.built.borrow(), ["", LARGE[0]]);
     let from: Vec<&str> = ["good", "better", "equal"].map(|name| built.program_for(name, 64).as_str()).into();
     assert_eq!(from, ["", LARGE[0], ""]);
-    let told: Vec<_> = built.kernels().iter().map(|kernel| (kernel.registers, kernel.spilled)).collect();
-    assert_eq!(told, [(Some(128), Some(0)), (Some(256), Some(64)), (Some(128), Some(640))]);
+    let usages: Vec<_> = built.kernels().iter().map(|kernel| (kernel.registers, kernel.spilled)).collect();
+    assert_eq!(usages, [(Some(128), Some(0)), (Some(256), Some(64)), (Some(128), Some(640))]);
     let remarks: Vec<&str> = built.kernels().iter().map(|kernel| kernel.remark.as_str()).collect();
     assert_eq!(
         remarks,
