@@ -68,22 +68,25 @@ impl Failures {
         if count == 0 {
             return None;
         }
-        let is_of_one =
-            |failure: &&AssertionFailure| failure.kernel.is_empty() || is_selected(&failure.kernel);
-        let first = self.since(before.messages).find(is_of_one).cloned();
-        let has_no_message = self.since(before.messages).next().is_none();
-        if first.is_some() {
-            self.reported = self.messages;
-        }
-        let text = || "an assertion failed, and there was no room for its message".to_string();
-        let first = first
-            .or_else(|| has_no_message.then(|| AssertionFailure { kernel: String::new(), text: text() }));
-        first.map(|failure| match count {
-            1 => failure,
-            several => {
-                AssertionFailure { text: format!("{} (and {} more)", failure.text, several - 1), ..failure }
+        let first = self
+            .since(before.messages)
+            .find(|failure| failure.kernel.is_empty() || is_selected(&failure.kernel))
+            .cloned();
+        let mut failure = match first {
+            Some(first) => {
+                self.reported = self.messages;
+                first
             }
-        })
+            None if self.since(before.messages).next().is_none() => AssertionFailure {
+                kernel: String::new(),
+                text: "an assertion failed, and there was no room for its message".to_string(),
+            },
+            None => return None,
+        };
+        if count > 1 {
+            failure.text = format!("{} (and {} more)", failure.text, count - 1);
+        }
+        Some(failure)
     }
 
     /// Lines for the failures that no error has reported.

@@ -60,13 +60,13 @@ impl Context {
         let mut device = 0;
         let mut popped = ptr::null_mut();
         // SAFETY: by the contract; each function writes one value, and the stack is left as it was.
-        let told = unsafe {
+        unsafe {
             call!(functions, cuCtxPushCurrent_v2(raw))?;
-            let told = call!(functions, cuCtxGetDevice(&raw mut device));
+            let queried = call!(functions, cuCtxGetDevice(&raw mut device));
             call!(functions, cuCtxPopCurrent_v2(&raw mut popped))?;
-            told
-        };
-        let device = told.map(|()| DeviceId { functions, raw: device })?;
+            queried?;
+        }
+        let device = DeviceId { functions, raw: device };
         Ok(Context { raw, device, limits: Limits::new(device)?, held: Held::Owned { _owner: owner } })
     }
 

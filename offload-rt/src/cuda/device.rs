@@ -1,4 +1,4 @@
-//! Asking the driver for its devices.
+//! CUDA devices and their descriptions.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -51,24 +51,26 @@ impl CudaDevice {
 
 /// The devices of `driver`.
 pub(super) fn all(driver: CudaDriver) -> Result<Vec<Device>, Error> {
-    let failed = |error| Error::device(CUDA, format!("cannot list devices: {error}"));
-    let devices = DeviceId::all(driver.functions()).map_err(failed)?;
-    let devices: Vec<Device> =
-        devices.into_iter().map(|device| one(driver, device).map_err(failed)).collect::<Result<_, _>>()?;
+    let devices = list(driver);
+    let devices = devices.map_err(|error| Error::device(CUDA, format!("cannot list devices: {error}")))?;
     if devices.is_empty() { Err(no_device()) } else { Ok(devices) }
 }
 
+fn list(driver: CudaDriver) -> CuResult<Vec<Device>> {
+    let mut devices = Vec::new();
+    for device in DeviceId::all(driver.functions())? {
+        devices.push(describe(driver, device, Mutex::default())?);
+    }
+    Ok(devices)
+}
+
 /// The device of the caller's `context`, which everything that is made of it uses.
-pub(super) fn of_context(driver: CudaDriver, context: Context) -> CuResult<Device> {
+pub(super) fn from_context(driver: CudaDriver, context: Context) -> CuResult<Device> {
     let id = context.device();
-    found(driver, id, Mutex::new(Some(Arc::new(context))))
+    describe(driver, id, Mutex::new(Some(Arc::new(context))))
 }
 
-fn one(driver: CudaDriver, device: DeviceId) -> CuResult<Device> {
-    found(driver, device, Mutex::default())
-}
-
-fn found(driver: CudaDriver, device: DeviceId, context: Mutex<Option<Arc<Context>>>) -> CuResult<Device> {
+fn describe(driver: CudaDriver, device: DeviceId, context: Mutex<Option<Arc<Context>>>) -> CuResult<Device> {
     let capability = [
         device.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
         device.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,

@@ -1,4 +1,4 @@
-//! The driver as a whole: starting it, and what errors tell people to do.
+//! The CUDA driver: its initialization, and the hints of its errors.
 
 use std::borrow::Cow;
 use std::ffi::c_int;
@@ -11,7 +11,7 @@ use super::api::{
 };
 use crate::error::{Error, Problem};
 
-/// What errors of the driver as a whole start with.
+/// The device name in errors of the driver.
 pub(super) const CUDA: &str = "CUDA";
 
 const LIBRARY_HINT: &str = "if this machine has an NVIDIA GPU, install its driver (Debian: nvidia-driver; in a container, start it with the GPU, as `--gpus all`); under WSL the library is in /usr/lib/wsl/lib and comes with the driver of Windows, on NixOS in /run/opengl-driver/lib with `hardware.graphics.enable`";
@@ -69,7 +69,7 @@ pub(super) fn failed(what: &'static str) -> impl Fn(CuError) -> Problem {
     move |error| problem(error).during(what)
 }
 
-/// What a launch that failed with `error` leaves behind, as a hint for people; nothing if nothing is broken.
+/// The hint for an error that leaves the context unusable.
 fn aftermath(error: CuError) -> Option<&'static str> {
     match error.code()? {
         CUDA_ERROR_ILLEGAL_ADDRESS

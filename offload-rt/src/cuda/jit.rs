@@ -65,7 +65,7 @@ unsafe fn load_at(entered: &Entered<'_>, image: *const c_void) -> Result<CUmodul
     let mut module = ptr::null_mut();
     let options = log.options.as_mut_ptr();
     let values = log.values.as_mut_ptr();
-    // SAFETY: by the contract; there are two options with two values, and the log has the size that is said.
+    // SAFETY: by the contract; there are two options with two values, and the log has the given size.
     let loaded =
         unsafe { call!(entered.functions(), cuModuleLoadDataEx(&raw mut module, image, 2, options, values)) };
     loaded.map(|()| module).map_err(|error| log.refused(error))

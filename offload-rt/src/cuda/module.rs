@@ -39,7 +39,7 @@ unsafe impl Send for RawModule {}
 unsafe impl Sync for RawModule {}
 
 impl RawModule {
-    /// Has the driver load `image`, linked with `libraries`. The error holds the messages of its compiler and a hint
+    /// Loads `image`, linked with `libraries`. The error holds the messages of its compiler and a hint
     /// where there is one.
     pub(super) fn load(
         context: &Arc<Context>,
@@ -118,14 +118,14 @@ impl PrintingImage for RawModule {
     }
 
     fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
-        let failed = |error: CuError| error.to_string();
-        let entered = self.context.enter().map_err(failed)?;
+        let entered = self.context.enter().map_err(|error| error.to_string())?;
         let Variable { address, size } = self.variable(name, &entered)?;
         if size != bytes.len() {
             return Err(format!("it is {size} bytes, {} are given", bytes.len()));
         }
-        let stream = CudaStream::new(self.context.clone()).map_err(failed)?;
-        stream.copy_in(address, bytes).and_then(|()| stream.wait(&entered)).map_err(failed)
+        let stream = CudaStream::new(self.context.clone()).map_err(|error| error.to_string())?;
+        let copied = stream.copy_in(address, bytes).and_then(|()| stream.wait(&entered));
+        copied.map_err(|error| error.to_string())
     }
 }
 

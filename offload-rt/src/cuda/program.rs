@@ -53,10 +53,12 @@ impl CudaModule {
         if let Some(known) = self.kernels.get(name)? {
             return Ok(known);
         }
-        let missing = |error| Error::from_launch(name, problem(error).during("the image does not have it"));
-        let entered = self.module.context().enter().map_err(missing)?;
-        let function = self.module.function(name, &entered).and_then(|raw| Function::new(raw, &entered));
-        let function = function.map_err(missing)?;
+        let function = self.module.context().enter().and_then(|entered| {
+            let raw = self.module.function(name, &entered)?;
+            Function::new(raw, &entered)
+        });
+        let function = function
+            .map_err(|error| Error::from_launch(name, problem(error).during("the image does not have it")))?;
         Ok(Resolved { info: function.complete(KernelInfo::new(name)), function })
     }
 }

@@ -32,13 +32,13 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use super::context::Context;
-use super::device::{CudaDevice, of_context};
+use super::device::{CudaDevice, from_context};
 use super::driver::{CUDA, CudaDriver, problem};
 use super::kernel::CudaKernel;
 use super::memory::CudaMemory;
 use super::stream::CudaStream;
 use crate::device::Device;
-use crate::error::{Error, Problem};
+use crate::error::Error;
 use crate::launch::{Buffer, Kernel, Plain, Stream};
 
 /// The device of the context `context`, a `CUcontext`. Its streams, buffers and programs are of this context.
@@ -54,7 +54,7 @@ pub unsafe fn from_raw_context(context: *mut c_void, owner: impl Any + Send + Sy
     let driver = CudaDriver::open()?;
     // SAFETY: the contract is the same.
     let context = unsafe { Context::adopt(driver.functions(), context.cast(), Arc::new(owner)) };
-    let device = context.and_then(|context| of_context(driver, context));
+    let device = context.and_then(|context| from_context(driver, context));
     device.map_err(|error| Error::from_device(CUDA, problem(error).during("cannot use the context")))
 }
 
@@ -70,13 +70,15 @@ pub unsafe fn from_raw_stream(
     stream: *mut c_void,
     owner: impl Any + Send + Sync,
 ) -> Result<Stream, Error> {
-    let failed = |problem: Problem| Error::from_device(&device.to_string(), problem);
-    let context = CudaDevice::from_device(device)?.shared_context().map_err(failed)?;
+    let name = device.to_string();
+    let context = CudaDevice::from_device(device)?.shared_context();
+    let context = context.map_err(|problem| Error::from_device(&name, problem))?;
     // SAFETY: the contract is the same.
     let adopted = unsafe { CudaStream::adopt(context, stream.cast(), Arc::new(owner)) };
-    match adopted.map_err(|error| failed(problem(error).during("cannot use the stream")))? {
-        Some(stream) => Ok(Stream::new(device, Box::new(stream))),
-        None => Err(failed("the stream is of another context".to_string().into())),
+    match adopted {
+        Ok(Some(stream)) => Ok(Stream::new(device, Box::new(stream))),
+        Ok(None) => Err(Error::device(&name, "the stream is of another context")),
+        Err(error) => Err(Error::from_device(&name, problem(error).during("cannot use the stream"))),
     }
 }
 
@@ -86,8 +88,8 @@ pub unsafe fn from_raw_stream(
 /// `device` is not of CUDA.
 ///
 /// # Safety
-/// The memory has `len` values of `T`, aligned as `T` is, and stays valid until `owner` is dropped. Nobody else uses it
-/// while this does, unless streams and events order them.
+/// The memory has `len` values of `T`, aligned as `T` is, and stays valid until `owner` is dropped. No other code uses it
+/// at the same time, unless streams and events order them.
 pub unsafe fn from_raw_address<T: Plain>(
     device: &Device,
     address: u64,
@@ -158,7 +160,9 @@ mod tests {
     #[test]
     fn values_of_other_devices_have_no_handles() {
         let host = Device::host();
-        let refused = |error: Error| assert!(error.to_string().contains("CUDA"), "{error}");
+        fn refused(error: Error) {
+            assert!(error.to_string().contains("CUDA"), "{error}");
+        }
         refused(as_raw_context(&host).unwrap_err());
         // SAFETY: nothing is there, and nothing is used.
         unsafe {

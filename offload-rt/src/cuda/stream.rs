@@ -69,7 +69,7 @@ impl CudaStream {
         if is_read_later(&entered, bytes) { self.wait(&entered) } else { Ok(()) }
     }
 
-    /// Records `event` at the present end; after an error nothing that was queued is under way.
+    /// Records `event` at the present end; after an error no queued work is in flight.
     fn end(&self, event: CudaEvent, entered: &Entered<'_>) -> Result<Box<dyn BackendEvent>, Problem> {
         match event.record(self.raw, entered) {
             Ok(()) => Ok(Box::new(event)),
@@ -98,9 +98,11 @@ fn is_read_later(entered: &Entered<'_>, bytes: &[u8]) -> bool {
     let place = (&raw mut kind).cast();
     let attribute = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
     // SAFETY: the attribute's value is one number of this size; the driver looks whether it knows the address.
-    let told = unsafe { call!(entered.functions(), cuPointerGetAttribute(place, attribute, address)) };
-    // "CUDA_ERROR_INVALID_VALUE if the pointer was not allocated with, mapped by, or registered with CUDA".
-    told.map_or_else(|error| error.code() != Some(CUDA_ERROR_INVALID_VALUE), |()| true)
+    match unsafe { call!(entered.functions(), cuPointerGetAttribute(place, attribute, address)) } {
+        Ok(()) => true,
+        // "CUDA_ERROR_INVALID_VALUE if the pointer was not allocated with, mapped by, or registered with CUDA".
+        Err(error) => error.code() != Some(CUDA_ERROR_INVALID_VALUE),
+    }
 }
 
 impl BackendStream for CudaStream {
@@ -172,7 +174,9 @@ impl BackendStream for CudaStream {
     ) -> Result<bool, Problem> {
         let Ok(source) = downcast::<CudaStream>(source) else { return Ok(false) };
         let failed = failed("cannot copy between devices");
-        let (from, to, size) = (start(from, source.raw)?, start(to, self.raw)?, to.size);
+        let size = to.size;
+        let from = start(from, source.raw)?;
+        let to = start(to, self.raw)?;
         self.wait_for(&*source.record()?)?;
         let entered = self.context.enter().map_err(&failed)?;
         let to_context = self.context.raw();

@@ -41,7 +41,7 @@ impl Context {
         unsafe { call!(functions, hipGetDevice(&raw mut current)) }?;
         let before = (current != self.device.ordinal).then_some(current);
         if before.is_some() {
-            // SAFETY: the runtime has told of this device.
+            // SAFETY: the runtime has listed this device.
             unsafe { call!(functions, hipSetDevice(self.device.ordinal)) }?;
         }
         Ok(Entered { context: self, before, _thread: PhantomData })

@@ -1,4 +1,4 @@
-//! Asking the runtime for its devices.
+//! HIP devices and their descriptions.
 
 use std::sync::Arc;
 
@@ -34,16 +34,22 @@ impl HipDevice {
     }
 }
 
-/// The devices of `driver`.
+/// The devices of `runtime`.
 pub(super) fn all(runtime: HipRuntime) -> Result<Vec<Device>, Error> {
-    let failed = |error| Error::device(HIP, format!("cannot list devices: {error}"));
-    let devices = DeviceId::all(runtime.functions()).map_err(failed)?;
-    let devices: Vec<Device> =
-        devices.into_iter().map(|device| one(runtime, device).map_err(failed)).collect::<Result<_, _>>()?;
+    let devices = list(runtime);
+    let devices = devices.map_err(|error| Error::device(HIP, format!("cannot list devices: {error}")))?;
     if devices.is_empty() { Err(no_device()) } else { Ok(devices) }
 }
 
-fn one(runtime: HipRuntime, device: DeviceId) -> HipResult<Device> {
+fn list(runtime: HipRuntime) -> HipResult<Vec<Device>> {
+    let mut devices = Vec::new();
+    for device in DeviceId::all(runtime.functions())? {
+        devices.push(describe(runtime, device)?);
+    }
+    Ok(devices)
+}
+
+fn describe(runtime: HipRuntime, device: DeviceId) -> HipResult<Device> {
     let properties = device.properties()?;
     let name = properties.name();
     let description = HipDescription::new(&name, &properties.target_id());

@@ -43,7 +43,7 @@ unsafe impl Send for RawModule {}
 unsafe impl Sync for RawModule {}
 
 impl RawModule {
-    /// Has the runtime load `image`.
+    /// Loads `image`.
     pub(super) fn load(context: &Arc<Context>, image: &LoadedImage) -> Result<RawModule, Problem> {
         check(image)?;
         let entered = context.enter().map_err(problem)?;
@@ -108,14 +108,14 @@ impl PrintingImage for RawModule {
     }
 
     fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
-        let failed = |error: HipError| error.to_string();
-        let entered = self.context.enter().map_err(failed)?;
+        let entered = self.context.enter().map_err(|error| error.to_string())?;
         let Variable { address, size } = self.variable(name, &entered)?;
         if size != bytes.len() {
             return Err(format!("it is {size} bytes, {} are given", bytes.len()));
         }
-        let stream = HipStream::new(self.context.clone()).map_err(failed)?;
-        stream.copy_in(address, bytes).and_then(|()| stream.wait(&entered)).map_err(failed)
+        let stream = HipStream::new(self.context.clone()).map_err(|error| error.to_string())?;
+        let copied = stream.copy_in(address, bytes).and_then(|()| stream.wait(&entered));
+        copied.map_err(|error| error.to_string())
     }
 }
 
@@ -132,8 +132,7 @@ impl Drop for RawModule {
     }
 }
 
-/// The runtime learns no size, and takes containers too, whose tables nobody has looked at: only a code object that is whole
-/// reaches it.
+/// Refuses all but a well-formed code object: the runtime gets no size, and would parse unchecked containers.
 fn check(image: &LoadedImage) -> Result<(), Problem> {
     let entry = image.entry();
     if !matches!(entry.target(), Ok(Target::Amdgcn(_))) {

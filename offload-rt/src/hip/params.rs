@@ -86,7 +86,9 @@ mod tests {
     fn an_image_with_addresses_has_one_argument_in_local_memory() {
         let byte = KernelArg::value(&1u8);
         let some = KernelArg::local::<u32>(33);
-        let with_addresses = |args: &[KernelArg<'_>]| local(args, LocalParameters::Addresses);
+        fn with_addresses(args: &[KernelArg<'_>]) -> Result<u64, Problem> {
+            local(args, LocalParameters::Addresses)
+        }
         assert_eq!((with_addresses(&[]), with_addresses(&[byte, some, byte])), (Ok(0), Ok(144)));
         let error = with_addresses(&[some, byte, some]).unwrap_err();
         assert!(error.text.contains("2 arguments in local memory") && error.hint.is_some(), "{error:?}");
@@ -104,12 +106,13 @@ mod tests {
 
     #[test]
     fn only_a_size_tells_of_offsets() {
-        let kernel = |args: Option<&[Option<u32>]>| {
-            let arg = |size: &Option<u32>| ArgInfo::new(ArgKind::Local).with_size(*size);
+        fn kernel(sizes: Option<&[Option<u32>]>) -> LocalParameters {
             let mut info = KernelInfo::new("k");
-            info.args = args.map(|args| args.iter().map(arg).collect());
+            info.args = sizes.map(|sizes| {
+                sizes.iter().map(|size| ArgInfo::new(ArgKind::Local).with_size(*size)).collect()
+            });
             LocalParameters::for_kernel(&info)
-        };
+        }
         assert_eq!(kernel(Some(&[Some(8), Some(8)])), LocalParameters::Offsets);
         for other in [None, Some(&[None][..]), Some(&[Some(8), None]), Some(&[Some(4)])] {
             assert_eq!(kernel(other), LocalParameters::Addresses, "{other:?}");

@@ -37,7 +37,7 @@ use super::memory::HipMemory;
 use super::runtime::{HIP, problem};
 use super::stream::HipStream;
 use crate::device::Device;
-use crate::error::{Error, Problem};
+use crate::error::Error;
 use crate::launch::{Buffer, Kernel, Plain, Stream};
 
 /// The stream `stream`, a `hipStream_t` of `device`; null is HIP's default stream.
@@ -52,13 +52,14 @@ pub unsafe fn from_raw_stream(
     stream: *mut c_void,
     owner: impl Any + Send + Sync,
 ) -> Result<Stream, Error> {
-    let failed = |problem: Problem| Error::from_device(&device.to_string(), problem);
+    let name = device.to_string();
     let context = HipDevice::from_device(device)?.context.clone();
     // SAFETY: the contract is the same.
     let adopted = unsafe { HipStream::adopt(context, stream.cast(), Arc::new(owner)) };
-    match adopted.map_err(|error| failed(problem(error).during("cannot use the stream")))? {
-        Some(stream) => Ok(Stream::new(device, Box::new(stream))),
-        None => Err(failed("the stream is of another device".to_string().into())),
+    match adopted {
+        Ok(Some(stream)) => Ok(Stream::new(device, Box::new(stream))),
+        Ok(None) => Err(Error::device(&name, "the stream is of another device")),
+        Err(error) => Err(Error::from_device(&name, problem(error).during("cannot use the stream"))),
     }
 }
 
@@ -68,8 +69,8 @@ pub unsafe fn from_raw_stream(
 /// `device` is not of HIP.
 ///
 /// # Safety
-/// The memory has `len` values of `T`, aligned as `T` is, and stays valid until `owner` is dropped. Nobody else uses it
-/// while this does, unless streams and events order them.
+/// The memory has `len` values of `T`, aligned as `T` is, and stays valid until `owner` is dropped. No other code uses it
+/// at the same time, unless streams and events order them.
 pub unsafe fn from_raw_address<T: Plain>(
     device: &Device,
     address: *mut c_void,
@@ -138,7 +139,9 @@ mod tests {
     #[test]
     fn values_of_other_devices_have_no_handles() {
         let host = Device::host();
-        let refused = |error: Error| assert!(error.to_string().contains("HIP"), "{error}");
+        fn refused(error: Error) {
+            assert!(error.to_string().contains("HIP"), "{error}");
+        }
         refused(as_raw_device(&host).unwrap_err());
         // SAFETY: nothing is there, and nothing is used.
         unsafe {

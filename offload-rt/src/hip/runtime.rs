@@ -1,4 +1,4 @@
-//! The runtime as a whole: starting it, and what errors tell people to do.
+//! The HIP runtime: its initialization, and the hints of its errors.
 
 use std::borrow::Cow;
 use std::ffi::c_int;
@@ -9,7 +9,7 @@ use super::api::{
 };
 use crate::error::{Error, Problem};
 
-/// What errors of the runtime as a whole start with.
+/// The device name in errors of the runtime.
 pub(super) const HIP: &str = "HIP";
 
 const LIBRARY_HINT: &str = "if this machine has an AMD GPU, install HIP's runtime of ROCm 6 or later (AMD's package hip-runtime-amd), and the kernel module amdgpu";
@@ -68,7 +68,7 @@ pub(super) fn failed(what: &'static str) -> impl Fn(HipError) -> Problem {
     move |error| problem(error).during(what)
 }
 
-/// What a launch that failed with `error` leaves behind, as a hint for people; nothing if nothing is broken.
+/// The hint for an error that leaves the context unusable.
 fn aftermath(error: HipError) -> Option<&'static str> {
     match error.code()? {
         hipErrorIllegalAddress | hipErrorLaunchTimeOut | hipErrorAssert | hipErrorLaunchFailure => Some(

@@ -72,7 +72,7 @@ impl HipStream {
         if is_read_later(&entered, bytes) { self.wait(&entered) } else { Ok(()) }
     }
 
-    /// Records `event` at the present end; after an error nothing that was queued is under way.
+    /// Records `event` at the present end; after an error no queued work is in flight.
     fn end(&self, event: HipEvent, entered: &Entered<'_>) -> Result<Box<dyn BackendEvent>, Problem> {
         match event.record(self.raw, entered) {
             Ok(()) => Ok(Box::new(event)),
@@ -92,7 +92,7 @@ impl HipStream {
 /// Whether the runtime may read `bytes` after a call to copy them: "If host or dest are not pinned, the memory copy will be
 /// performed synchronously" (the documentation of `hipMemcpyAsync`). What it does not know is not pinned.
 fn is_read_later(entered: &Entered<'_>, bytes: &[u8]) -> bool {
-    let mut told = hipPointerAttribute_t {
+    let mut attributes = hipPointerAttribute_t {
         kind: hipMemoryTypeUnregistered,
         device: 0,
         device_pointer: ptr::null_mut(),
@@ -102,8 +102,8 @@ fn is_read_later(entered: &Entered<'_>, bytes: &[u8]) -> bool {
     };
     let address = bytes.as_ptr().cast();
     // SAFETY: the function fills the structure, and looks whether it knows the address.
-    match unsafe { call!(entered.functions(), hipPointerGetAttributes(&raw mut told, address)) } {
-        Ok(()) => told.kind != hipMemoryTypeUnregistered,
+    match unsafe { call!(entered.functions(), hipPointerGetAttributes(&raw mut attributes, address)) } {
+        Ok(()) => attributes.kind != hipMemoryTypeUnregistered,
         Err(error) => error.code() != Some(hipErrorInvalidValue),
     }
 }
@@ -183,7 +183,9 @@ impl BackendStream for HipStream {
         if self.context.enter().map_err(&failed)?.functions().hipMemcpyPeerAsync.is_none() {
             return Ok(false);
         }
-        let (from, to, size) = (start(from)?, start(to)?, to.size);
+        let size = to.size;
+        let from = start(from)?;
+        let to = start(to)?;
         self.wait_for(&*source.record()?)?;
         let entered = self.context.enter().map_err(&failed)?;
         let [to_device, from_device] = [&self.context, &source.context].map(|context| context.ordinal());

@@ -49,12 +49,14 @@ fn use_error(what: &str, error: ClError) -> Error {
 /// `queue` is a queue of OpenCL.
 pub unsafe fn from_raw_queue(device: &Device, queue: *mut c_void) -> Result<Stream, Error> {
     let own = ClDevice::from_device(device)?;
-    let failed = |problem| Error::from_device(&device.to_string(), problem);
-    let context = own.context().map_err(failed)?;
+    let name = device.to_string();
+    let context = own.context().map_err(|problem| Error::from_device(&name, problem))?;
     // SAFETY: the contract is the same.
     let queue = unsafe { CommandQueue::retained(queue) };
-    let queue = queue.map_err(|error| failed(format!("cannot use the queue: {error}").into()))?;
-    Ok(Stream::new(device, Box::new(ClStream::from_queue(queue, context).map_err(failed)?)))
+    let queue = queue.map_err(|error| Error::device(&name, format!("cannot use the queue: {error}")))?;
+    let stream = ClStream::from_queue(queue, context);
+    let stream = stream.map_err(|problem| Error::from_device(&name, problem))?;
+    Ok(Stream::new(device, Box::new(stream)))
 }
 
 /// The memory `memory`, a `cl_mem`, for the streams and kernels of its context. It has as many values as fit into it.

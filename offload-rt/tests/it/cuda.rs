@@ -334,7 +334,7 @@ fn what_the_pack_says_wrongly_the_driver_notices() {
     assert!(error.contains("cannot use m for nvptx:sm_50: kernel `no\\u{1b}ne`: CUDA_ERROR_NOT_FOUND (500)"));
     let program =
         open(&device, KERNELS, vec![kernel("crash", &[(ArgKind::Value, "double", Some(8))])]).unwrap();
-    // The sizes of parameters are told since CUDA 12.4.
+    // The sizes of parameters are known since CUDA 12.4.
     if opened(&device).kernels().is_empty() {
         return;
     }

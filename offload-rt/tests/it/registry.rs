@@ -142,7 +142,7 @@ fn sixty_four_threads_share_one_result() {
         assert!(loaded.iter().all(|images| addresses(images) == addresses(&loaded[0])));
         let again: Vec<_> = registry.clone().entries().iter().map(|entry| entry.load().unwrap()).collect();
         assert_eq!(addresses(&again), addresses(&loaded[0]));
-        // Nobody holds them any more, and they can be had again.
+        // The bytes are not in use any more, and are decoded again.
         let copies: Vec<Vec<u8>> = again.iter().map(|image| image.bytes().to_vec()).collect();
         drop((again, loaded));
         for (entry, copy) in registry.entries().iter().zip(copies) {

@@ -191,7 +191,7 @@ fn aspects_are_compared_with_the_device() {
             Some("it needs unknown(0x40000000), which is newer than this release of offload-rt"),
         ),
         ("cubin:sm_90", all, offload_rt::CudaDescription::new("h", [9, 0]).into(), None),
-        // What it is for is said first.
+        // The target is checked first.
         ("host", all, gpu().into(), Some("it is for the host CPU")),
     ];
     for (target, aspects, device, refused) in cases {

@@ -1,4 +1,4 @@
-//! What kernels print, and their failed assertions, with the stand-in: it prints with the code that is in images.
+//! `printf` and `assert` of kernels, with the stand-in: it prints with the code that is in images.
 
 use offload_rt::{ArgInfo, ArgKind, Error, KernelArg, KernelInfo, NdRange, Program, Stream};
 

@@ -145,7 +145,7 @@ fn events_order_streams_and_tell_times() {
         turn = [next, now];
     }
     let end = first.record().unwrap();
-    // Work waits until somebody asks for it, and each question lets some time pass.
+    // The stand-in starts work at a query, and each query lets some time pass.
     let mut asked = 0;
     while !end.is_done().unwrap() {
         asked += 1;
@@ -187,7 +187,7 @@ fn buffers_kernels_and_streams_may_go_while_they_are_in_use() {
     add(&saxpy, &other, &x, &mut kept);
     drop((saxpy, device, x));
     let event = other.record().unwrap();
-    // What a stream was given runs, though nobody waits for it.
+    // Queued work runs, also without a wait.
     drop((other, stream));
     event.wait().unwrap();
     let stream = gpu().stream().unwrap();
