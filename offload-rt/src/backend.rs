@@ -20,7 +20,7 @@ use crate::text::escape;
 #[cfg(any(feature = "cuda", feature = "hip"))]
 pub(crate) type Owner = Arc<dyn Any + Send + Sync>;
 
-/// One device of a back end.
+/// One device of a backend.
 pub(crate) trait BackendDevice: Any + Debug + Send + Sync {
     /// Loads `image`, linked with the images `libraries`.
     fn load(&self, image: &LoadedImage, libraries: &[Entry]) -> Result<Arc<dyn BackendModule>, Error>;
@@ -291,7 +291,8 @@ pub(crate) fn downcast<T: Any>(value: &dyn Any) -> Result<&T, Problem> {
 /// use offload_rt::KernelArg;
 ///
 /// let stream = offload_rt::Device::host().stream()?;
-/// let (x, mut y) = (stream.upload(&[1.0f32; 64])?, stream.zeroed::<f32>(64)?);
+/// let x = stream.upload(&[1.0f32; 64])?;
+/// let mut y = stream.zeroed::<f32>(64)?;
 /// // kernel void saxpy(float a, global const float *x, global float *y)
 /// let args = [KernelArg::value(&3.0f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
 /// # assert_eq!(args.len(), 3);

@@ -41,7 +41,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::launch::Stream;
 pub use crate::test::{Failure, TestDevice, devices};
-use crate::test::{Numbers, Ran, on_each_chosen};
+use crate::test::{Numbers, RunResult, on_each_chosen};
 
 /// Launches before the first that counts: drivers finish their work on a kernel when it first runs, and devices raise their
 /// clock.
@@ -60,7 +60,7 @@ pub struct Bench<'b> {
     arguments: &'b Arguments,
 }
 
-/// How long launches of a kernel took.
+/// The times of the launches of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Times {
     /// Sorted.
@@ -82,8 +82,8 @@ pub fn for_each_device(mut benchmarks: impl FnMut(&Bench<'_>) -> Result<(), Fail
         benchmarks(&Bench { device, stream, arguments: &arguments })
     });
     match ran {
-        Ran::Well => ExitCode::SUCCESS,
-        Ran::Badly => ExitCode::FAILURE,
+        RunResult::Succeeded => ExitCode::SUCCESS,
+        RunResult::Failed => ExitCode::FAILURE,
     }
 }
 
@@ -171,7 +171,7 @@ impl Times {
         self.at(90)
     }
 
-    /// How many launches were timed.
+    /// The number of timed launches.
     pub fn count(&self) -> usize {
         self.sorted.len()
     }

@@ -41,7 +41,7 @@ pub(crate) enum DeviceKind {
     Hip(HipDescription),
 }
 
-/// What an OpenCL device accepts.
+/// The description of an OpenCL device.
 #[derive(Clone, Debug)]
 pub struct OpenClDescription {
     pub(crate) name: String,
@@ -77,8 +77,8 @@ impl DeviceDescription {
         }
     }
 
-    /// What images may use on this device: of an OpenCL device what its driver tells, of a CUDA or HIP device what its
-    /// architecture has.
+    /// The aspects of the device: of an OpenCL device those that its driver reports, of a CUDA or HIP device those of its
+    /// architecture.
     pub fn aspects(&self) -> Aspects {
         match &*self.kind {
             // What the target's compiler makes for any CPU: bfloat16 and images it does not.
@@ -172,7 +172,7 @@ impl From<HipDescription> for DeviceDescription {
 }
 
 impl fmt::Display for DeviceDescription {
-    /// What the device is and which images it takes, in words.
+    /// The kind of the device, and the images that it takes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.kind {
             DeviceKind::Host(level) => write!(f, "host CPU ({} {level})", std::env::consts::ARCH),
@@ -262,7 +262,7 @@ impl OpenClDescription {
         self.intel_ip
     }
 
-    /// What it supports.
+    /// The supported aspects.
     pub fn supported_aspects(&self) -> Aspects {
         self.aspects
     }

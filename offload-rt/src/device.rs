@@ -63,7 +63,7 @@ impl Device {
         self.description.name()
     }
 
-    /// What the device is and which images it takes. Its text is that of [`Display`](fmt::Display) of the device too.
+    /// The description: the kind of the device, and the images that it takes. Its text is that of [`Display`](fmt::Display) of the device too.
     pub fn description(&self) -> &DeviceDescription {
         &self.description
     }

@@ -8,7 +8,7 @@ impl Device {
     /// All devices of this machine that this build can use, best first: NVIDIA GPUs through CUDA, AMD GPUs through
     /// HIP, OpenCL devices but for CPUs, CPUs through OpenCL, and the host CPU.
     ///
-    /// A driver that is not installed, or that fails, is passed over; the function `devices` of each back end says why.
+    /// A driver that is not installed, or that fails, is passed over; the function `devices` of each backend says why.
     /// A GPU that two drivers show is there twice.
     ///
     /// ```

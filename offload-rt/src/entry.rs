@@ -58,7 +58,7 @@ struct Record {
     spec: Vec<SpecConstant>,
 }
 
-/// What the kernels of an image require of a device.
+/// The requirements of an image's kernels.
 #[derive(Debug, Default)]
 pub(crate) struct KernelLimits {
     /// Work-items of the smallest work-group that a kernel requires; 0 if one requires none.
@@ -95,12 +95,12 @@ impl Entry {
         &self.shared.record.variant
     }
 
-    /// Which part of a split module the image is; empty if it has all kernels of the module.
+    /// The part of a split module; empty if the image has all kernels of the module.
     pub fn part(&self) -> &str {
         &self.shared.record.part
     }
 
-    /// What the image is compiled for.
+    /// The target that the image is compiled for.
     ///
     /// # Errors
     /// [`UnknownTarget`] for a target of a later release.
@@ -153,7 +153,7 @@ impl Entry {
         &self.shared.record.spec
     }
 
-    /// What the image's bytes are.
+    /// The format of the image.
     pub fn image_kind(&self) -> ImageKind {
         self.shared.record.image_kind
     }
@@ -164,12 +164,12 @@ impl Entry {
         self.shared.record.format_version
     }
 
-    /// What the device must support.
+    /// The aspects that the device must support.
     pub fn aspects(&self) -> Aspects {
         self.shared.record.aspects
     }
 
-    /// How the image is compressed, by itself or with others in a block.
+    /// The compression of the image, by itself or with others in a block.
     pub fn codec(&self) -> Codec {
         self.shared.record.codec
     }
@@ -198,7 +198,7 @@ impl Entry {
         })
     }
 
-    /// What the kernels require, as the pack has it.
+    /// The requirements of the kernels, as the pack has them.
     fn kernel_needs(&self) -> impl Iterator<Item = KernelNeeds<'_>> {
         let pack = self.shared.pack.pack();
         let image = pack.and_then(|pack| Ok((pack, pack.image(self.shared.index)?)));
@@ -206,7 +206,7 @@ impl Entry {
         kernels.into_iter().flatten()
     }
 
-    /// What all kernels together require.
+    /// The requirements of all kernels together.
     pub(crate) fn limits(&self) -> &KernelLimits {
         &self.shared.record.limits
     }
@@ -246,7 +246,7 @@ impl Entry {
         pack.kernels(&pack.image(self.shared.index)?).collect()
     }
 
-    /// How often it was decoded.
+    /// The number of decodes.
     #[cfg(all(test, any(feature = "opencl", all(feature = "host", unix))))]
     pub(crate) fn decodes(&self) -> usize {
         self.shared.decodes.load(std::sync::atomic::Ordering::Relaxed)
@@ -305,7 +305,7 @@ impl fmt::Debug for Entry {
 pub struct LoadedImage {
     entry: Entry,
     bytes: Arc<Vec<u8>>,
-    /// What its specialisation constants are to be.
+    /// The values of its specialisation constants.
     #[cfg_attr(not(feature = "opencl"), expect(dead_code, reason = "only OpenCL specialises at load"))]
     spec: Arc<Specialization>,
 }
@@ -331,12 +331,12 @@ impl LoadedImage {
         &self.bytes
     }
 
-    /// Which image it is.
+    /// The entry of the image.
     pub fn entry(&self) -> &Entry {
         &self.entry
     }
 
-    /// Whether nothing in the image reaches outside of it; back ends ask before a driver sees it.
+    /// Checks that no offset of the image exceeds it; backends call it before a driver parses the image.
     #[cfg(any(feature = "cuda", feature = "hip", feature = "opencl", all(feature = "host", unix)))]
     pub(crate) fn check_structure(&self) -> Result<(), String> {
         let checked = crate::structure::check(self.entry.image_kind(), &self.bytes);

@@ -25,7 +25,7 @@ pub struct Error {
     case: Arc<Case>,
 }
 
-/// What kind of failure an [`Error`] is.
+/// The kind of an [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -80,14 +80,14 @@ pub(crate) enum Case {
     Device { device: String, problem: Problem },
 }
 
-/// What is wrong, and what can be done about it.
+/// The text of a failure, and a hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) text: String,
     pub(crate) hint: Option<Cow<'static, str>>,
 }
 
-/// What helps where no image fits.
+/// The remedy if no image fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Remedy {
     /// Files with images are missing.
@@ -167,7 +167,7 @@ impl Error {
         self.case.to_string()
     }
 
-    /// What the reader can do about it, if that is known; [`Display`](fmt::Display) has it as its last line.
+    /// The hint, if there is one; [`Display`](fmt::Display) has it as its last line.
     pub fn hint(&self) -> Option<String> {
         Some(match &*self.case {
             Case::Image { cause, .. } => match cause.kind() {

@@ -34,7 +34,7 @@ pub(crate) struct Failures {
     failed: u32,
     /// The latest messages of them.
     latest: VecDeque<AssertionFailure>,
-    /// How many messages there were.
+    /// The number of messages.
     messages: usize,
     /// The number of messages that an error has reported.
     reported: usize,

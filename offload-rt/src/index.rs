@@ -24,7 +24,7 @@ use crate::text::escape;
 /// The images of some packs.
 #[derive(Debug)]
 pub(crate) struct Index {
-    packs: Vec<Held>,
+    packs: Vec<IndexedPack>,
     /// The sources that are no readable pack.
     unreadable: Vec<Unreadable>,
     /// The images of the modules that were looked up.
@@ -38,7 +38,7 @@ type Modules = BTreeMap<String, Arc<ModuleImages>>;
 
 /// A pack of the index.
 #[derive(Debug)]
-struct Held {
+struct IndexedPack {
     info: Arc<PackInfo>,
     /// The names of the files beside the program to which it leads and that are there.
     opened: Vec<String>,
@@ -46,9 +46,9 @@ struct Held {
     listed: OnceLock<Vec<Entry>>,
 }
 
-impl Held {
-    fn new(bytes: PackBytes) -> Held {
-        Held { info: Arc::new(PackInfo::new(bytes)), opened: Vec::new(), listed: OnceLock::new() }
+impl IndexedPack {
+    fn new(bytes: PackBytes) -> IndexedPack {
+        IndexedPack { info: Arc::new(PackInfo::new(bytes)), opened: Vec::new(), listed: OnceLock::new() }
     }
 
     /// The images of the kernel module `name`; none if the pack cannot be read.
@@ -102,7 +102,7 @@ impl Index {
         }
         seen.push(id);
         let place = self.packs.len();
-        self.packs.push(Held::new(bytes));
+        self.packs.push(IndexedPack::new(bytes));
         // A pack whose images lie in sidecars has none itself.
         if pack.image_count() == 0 {
             pack.verify_index()?;
@@ -180,7 +180,7 @@ impl Index {
             // Locked, so that an image that is listed and asked for at the same time has one entry.
             let modules = self.modules();
             let mut lists = Lists { unreadable: self.unreadable.clone(), ..Lists::default() };
-            for Held { info, opened, listed } in &self.packs {
+            for IndexedPack { info, opened, listed } in &self.packs {
                 let entries = lists.add(&PackListing { info, opened }, &|module, number| {
                     let images = modules.get(module)?;
                     images.entries.iter().find(|entry| entry.is(info, number)).cloned()
@@ -191,7 +191,7 @@ impl Index {
         })
     }
 
-    /// What the build left out of `module`, and packs that cannot be read, for they may have held it; in words.
+    /// Lines for the images of `module` that the build left out, and for unreadable packs, which may have held some.
     pub(crate) fn missing_of(&self, module: &str) -> Vec<String> {
         let lists = self.lists();
         let mut lines = Vec::new();

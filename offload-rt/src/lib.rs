@@ -130,7 +130,7 @@ pub use crate::registry::Registry;
 pub use crate::select::{Outcome, Selection, Verdict};
 pub use crate::specialization::Specialization;
 
-/// What the macros of this crate expand to; not for direct use.
+/// Items for the expansion of this crate's macros; not for direct use.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::launch::LoadedKernels;

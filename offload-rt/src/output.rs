@@ -36,17 +36,17 @@ const READ: usize = 8;
 pub(crate) struct Output {
     stream: Box<dyn BackendStream>,
     memory: Box<dyn BackendMemory>,
-    state: Mutex<State>,
+    state: Mutex<RingState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct RingState {
     read: u64,
     lost: u32,
     failures: Failures,
 }
 
-/// What the device writes before the ring.
+/// The device's words before the ring.
 struct Header {
     taken: u64,
     lost: u32,
@@ -90,7 +90,7 @@ impl Output {
     }
 
     /// Prints what is there, in the order in which the device took room for it.
-    fn take_all(&self) -> Result<MutexGuard<'_, State>, Problem> {
+    fn take_all(&self) -> Result<MutexGuard<'_, RingState>, Problem> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let header = self.header()?;
         let mut text = Vec::new();
@@ -113,7 +113,7 @@ impl Output {
     }
 
     /// The messages up to `taken` that are whole; kernels of other streams may be writing those behind.
-    fn take(&self, state: &mut State, taken: u64, text: &mut Vec<u8>) -> Result<(), Problem> {
+    fn take(&self, state: &mut RingState, taken: u64, text: &mut Vec<u8>) -> Result<(), Problem> {
         let whole = whole(&self.words(state.read, taken)?);
         let end = state.read.saturating_add(whole as u64);
         // Read again: now the device has written all words of what is whole.
@@ -209,7 +209,7 @@ fn parts(start: u64, end: u64) -> impl Iterator<Item = RingSpan> {
     [front, back].into_iter().filter(|span| span.words > 0)
 }
 
-/// How many of `words` are messages that are whole.
+/// The number of `words` in complete messages.
 fn whole(words: &[u32]) -> usize {
     let mut rest = words;
     while let Some((_, after)) = message::split(rest) {

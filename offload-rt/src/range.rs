@@ -5,7 +5,7 @@ use crate::error::Error;
 /// The most work-items of a range: more than any device runs in a lifetime, and their count fits a signed number.
 const MOST_ITEMS: u64 = i64::MAX as u64;
 
-/// How many work-items run, in which work-groups: an NDRange
+/// The work-items and work-groups of a launch: an NDRange
 /// (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_API.html#_execution_model>).
 ///
 /// ```
@@ -169,7 +169,7 @@ impl NdRange {
     }
 }
 
-/// How many groups of `local` are `global`, if it is a multiple.
+/// The number of groups of `local` in `global`, if it is a multiple.
 fn whole_groups(global: u64, local: u64) -> Option<u64> {
     let groups = global.checked_div(local)?;
     (groups.checked_mul(local) == Some(global)).then_some(groups)

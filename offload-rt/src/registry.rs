@@ -24,7 +24,7 @@ pub struct Registry {
 impl Registry {
     /// The images of the executable or shared library that this code is linked into.
     ///
-    /// What cannot be read is listed in [`Registry::unreadable`], here and below.
+    /// Unreadable packs are listed in [`Registry::unreadable`], here and below.
     pub fn own() -> Registry {
         Registry::from_sources(sections::own())
     }
@@ -57,12 +57,12 @@ impl Registry {
         &self.index.lists().entries
     }
 
-    /// What the builds left out.
+    /// The images that the builds left out.
     pub fn missing(&self) -> &[Missing] {
         &self.index.lists().missing
     }
 
-    /// What this release cannot read.
+    /// The packs and records that this release cannot read.
     pub fn unreadable(&self) -> &[Unreadable] {
         &self.index.lists().unreadable
     }

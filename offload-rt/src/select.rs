@@ -146,7 +146,7 @@ fn group<'i>(images: &'i ModuleImages, query: VariantQuery<'_>) -> Result<&'i Ar
     images.group(Some(&wanted)).ok_or_else(|| refused(module, &problem(&wanted, variants), variants))
 }
 
-/// How well the images of a group fit, and what the device can launch.
+/// The fits of the images of a group, and the launch limit of the device.
 struct Fits<'g> {
     group: &'g Group,
     images: Vec<Option<Fit>>,

@@ -12,7 +12,7 @@ const ARCHIVE: &[u8] = b"!<arch>\n";
 /// Checks the bytes of an image of this kind.
 ///
 /// # Errors
-/// What reaches outside of it, or is cut.
+/// A range of the image exceeds it, or the image is truncated.
 pub(crate) fn check(kind: ImageKind, image: &[u8]) -> Result<(), Error> {
     match kind {
         ImageKind::Ptx => text(image),

@@ -47,8 +47,8 @@ use std::time::Instant;
 pub use self::compare::{Difference, Element, Tolerance, Ulps, expect_close};
 pub use self::devices::{TestDevice, devices};
 pub use self::failure::Failure;
-pub(crate) use self::outcome::Ran;
-use self::outcome::{Ended, Outcome};
+pub(crate) use self::outcome::RunResult;
+use self::outcome::{DeviceOutcome, Outcome};
 pub(crate) use self::report::Numbers;
 use crate::device::Device;
 
@@ -122,14 +122,14 @@ fn on_chosen(test: impl FnMut(&TestDevice) -> Result<(), Failure>) {
 }
 
 /// Runs `work` on the devices that were chosen, and tells what is wrong.
-pub(crate) fn on_each_chosen(work: impl FnMut(&TestDevice) -> Result<(), Failure>) -> Ran {
+pub(crate) fn on_each_chosen(work: impl FnMut(&TestDevice) -> Result<(), Failure>) -> RunResult {
     report::tell_problems(&ended(work))
 }
 
-/// How `test` ends on each device that was chosen.
-fn ended(mut test: impl FnMut(&TestDevice) -> Result<(), Failure>) -> Vec<Ended> {
+/// Runs `test` on each selected device.
+fn ended(mut test: impl FnMut(&TestDevice) -> Result<(), Failure>) -> Vec<DeviceOutcome> {
     let chosen = devices::chosen();
-    let mut ended: Vec<Ended> = chosen.refused.clone();
+    let mut ended: Vec<DeviceOutcome> = chosen.refused.clone();
     ended.iter().for_each(report::record_end);
     for device in &chosen.devices {
         report::record_start(device.label());
@@ -138,8 +138,12 @@ fn ended(mut test: impl FnMut(&TestDevice) -> Result<(), Failure>) -> Vec<Ended>
             Ok(result) => Outcome::from_result(result),
             Err(panic) => Outcome::from_panic(&*panic),
         };
-        let end =
-            Ended { device: device.shown(), label: device.label().into(), outcome, time: start.elapsed() };
+        let end = DeviceOutcome {
+            device: device.shown(),
+            label: device.label().into(),
+            outcome,
+            time: start.elapsed(),
+        };
         report::record_end(&end);
         ended.push(end);
     }

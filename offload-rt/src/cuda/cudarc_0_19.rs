@@ -18,7 +18,8 @@
 //! let saxpy = blas().open(&Device::try_from(&context)?)?.kernel("saxpy")?;
 //! let stream = Stream::try_from(&cuda_stream)?;
 //! {
-//!     let (x, mut y) = (borrow(&x, &cuda_stream), borrow_mut(&mut y, &cuda_stream));
+//!     let x = borrow(&x, &cuda_stream);
+//!     let mut y = borrow_mut(&mut y, &cuda_stream);
 //!     let args = [KernelArg::value(&2.5f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
 //!     // SAFETY: each work-item reads and writes one element.
 //!     unsafe { saxpy.launch(&stream, &NdRange::linear(1 << 20, 256)?, &args)? };

@@ -102,20 +102,20 @@ mod tests {
 
     #[test]
     fn records_may_say_what_the_driver_does() {
-        fn of(kind: ArgKind, size: Option<u32>) -> ArgInfo {
+        fn arg(kind: ArgKind, size: Option<u32>) -> ArgInfo {
             ArgInfo::new(kind).with_size(size)
         }
-        let value = of(ArgKind::Value, Some(4));
-        let unsized_value = of(ArgKind::Value, None);
-        let buffer = of(ArgKind::Global, None);
-        let local = of(ArgKind::Local, Some(8));
+        let value = arg(ArgKind::Value, Some(4));
+        let unsized_value = arg(ArgKind::Value, None);
+        let buffer = arg(ArgKind::Global, None);
+        let local = arg(ArgKind::Local, Some(8));
         assert!(are_of_sizes(&[value.clone(), buffer.clone(), local], &[4, 8, 8]) && are_of_sizes(&[], &[]));
         for (known, sizes) in [
             (vec![value.clone()], &[8][..]),
             (vec![buffer], &[4]),
             (vec![unsized_value], &[4]),
             (vec![value], &[4, 4]),
-            (vec![of(ArgKind::Image, Some(8))], &[8]),
+            (vec![arg(ArgKind::Image, Some(8))], &[8]),
         ] {
             assert!(!are_of_sizes(&known, sizes), "{known:?}");
         }

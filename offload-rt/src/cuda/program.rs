@@ -27,7 +27,7 @@ use crate::thread_blocks::{Resolved, ResolvedKernels};
 pub(super) struct CudaModule {
     kernels: ResolvedKernels<Function>,
     module: Arc<RawModule>,
-    /// What it was linked with: others find the same decoded bytes as long as this one lives.
+    /// The linked libraries, kept so that other images share their decoded bytes.
     _libraries: Vec<LoadedImage>,
 }
 

@@ -3,7 +3,7 @@
 //! Handles are pointers (`CUcontext`, `CUstream`, `CUfunction`, `CUmodule`), and memory is a `CUdeviceptr`, whatever
 //! crate or C header they come from.
 //!
-//! What is taken over stays its owner's: nothing of it is destroyed here. An `owner` goes with it, which is dropped when
+//! Borrowed handles stay their owner's: they are not destroyed here. An `owner` goes with it, which is dropped when
 //! the last value that needs the handle is gone: an [`Arc`] of what destroys the handle, or `()` if the caller keeps the
 //! handle valid in another way. What is given away stays this crate's, and is valid as long as the value that it was
 //! asked of.

@@ -11,7 +11,7 @@ use self::release::DriverRelease;
 pub(crate) use self::toolkit::{CudaVersion, PtxVersion};
 use crate::text::escape;
 
-/// What a CUDA device accepts.
+/// The description of a CUDA device.
 ///
 /// ```
 /// use offload_rt::{CudaDescription, DeviceDescription};
@@ -23,7 +23,7 @@ use crate::text::escape;
 pub struct CudaDescription {
     pub(crate) name: String,
     pub(crate) compute_capability: [u32; 2],
-    /// What the driver says; `None` refuses nothing.
+    /// The driver's version; `None` refuses nothing.
     pub(crate) driver: Option<CudaVersion>,
     /// The release that was named. The driver of a device of this machine supports it, whatever its release.
     release: Option<DriverRelease>,
@@ -79,7 +79,7 @@ impl CudaDescription {
         self.release.and_then(|release| release.refusal(self.sm()))
     }
 
-    /// What images may use: every device since 2014 has 64-bit floating point and atomics, 16-bit floating point came with
+    /// The aspects of the device: every device since 2014 has 64-bit floating point and atomics, 16-bit floating point came with
     /// compute capability 5.3 and bfloat16 with 8.0. The driver links for all of them
     /// (<https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#features-and-technical-specifications>).
     pub(crate) fn aspects(&self) -> Aspects {

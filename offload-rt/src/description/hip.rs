@@ -6,7 +6,7 @@ use offload_format::{AmdArch, Aspects, Target};
 
 use crate::text::escape;
 
-/// What a HIP device accepts.
+/// The description of a HIP device.
 ///
 /// ```
 /// use offload_rt::{DeviceDescription, HipDescription};
@@ -20,7 +20,7 @@ pub struct HipDescription {
     target_id: String,
     /// The target ID, if this release can read it.
     pub(crate) arch: Option<AmdArch>,
-    /// What the runtime says; `None` refuses nothing.
+    /// The runtime's version; `None` refuses nothing.
     pub(crate) runtime: Option<HipVersion>,
     /// The release of ROCm that was named. The driver of a device of this machine supports it, whatever its release.
     rocm: Option<HipVersion>,
@@ -93,7 +93,7 @@ impl HipDescription {
             .then(|| format!("ROCm {rocm} does not support {processor}: {first} is the first that does"))
     }
 
-    /// What images may use: every processor has 64-bit floating point and atomics, and those since gfx8 16-bit floating
+    /// The aspects of the device: every processor has 64-bit floating point and atomics, and those since gfx8 16-bit floating
     /// point (<https://llvm.org/docs/AMDGPUUsage.html#processors>). Images are for graphics alone here.
     pub(crate) fn aspects(&self) -> Aspects {
         let is_old = self.arch.as_ref().is_some_and(|arch| {

@@ -8,7 +8,7 @@ use crate::backend::{KernelArg, KernelArgKind};
 use crate::error::Problem;
 use crate::thread_blocks::{Filled, LocalMemory, Parameters};
 
-/// What a kernel takes for an argument in local memory.
+/// The form of a kernel's parameters for local memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LocalParameters {
     /// Where it starts in the dynamic shared memory, in bytes.

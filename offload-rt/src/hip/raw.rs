@@ -3,7 +3,7 @@
 //! Handles are pointers (`hipStream_t`, `hipFunction_t`, `hipModule_t`, `hipDeviceptr_t`), and a device is its number
 //! (`hipDevice_t`), as [`devices`](super::devices) lists them.
 //!
-//! What is taken over stays its owner's: nothing of it is destroyed here. An `owner` goes with it, which is dropped when
+//! Borrowed handles stay their owner's: they are not destroyed here. An `owner` goes with it, which is dropped when
 //! the last value that needs the handle is gone: an [`Arc`] of what destroys the handle, or `()` if the caller keeps the
 //! handle valid in another way. What is given away stays this crate's, and is valid as long as the value that it was
 //! asked of.

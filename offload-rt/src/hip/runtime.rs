@@ -58,12 +58,12 @@ pub(super) fn no_device() -> Error {
     Error::device(HIP, "the runtime shows no device").with_hint(DEVICE_HINT)
 }
 
-/// What failed, with a hint where something is broken.
+/// The problem of a failed call, with a hint if the context is unusable.
 pub(super) fn problem(error: HipError) -> Problem {
     Problem { text: error.to_string(), hint: aftermath(error).map(Cow::Borrowed) }
 }
 
-/// What failed during `what`.
+/// Maps an error of a call to a problem with the context `what`.
 pub(super) fn failed(what: &'static str) -> impl Fn(HipError) -> Problem {
     move |error| problem(error).during(what)
 }

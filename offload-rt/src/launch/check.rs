@@ -9,9 +9,9 @@ use crate::text::escape;
 /// More local memory than any device has, in bytes.
 pub(super) const MOST_LOCAL: usize = 1 << 30;
 
-/// What an argument is, whose memory it is in.
+/// The shape of an argument, without its memory.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Given {
+pub(super) enum ArgShape {
     /// A value of this size in bytes.
     Value(usize),
     /// Global or constant memory with values of this size in bytes.
@@ -24,7 +24,7 @@ pub(super) enum Given {
 pub(super) fn check(
     kernel: &KernelInfo,
     range: &NdRange,
-    args: impl ExactSizeIterator<Item = Given>,
+    args: impl ExactSizeIterator<Item = ArgShape>,
 ) -> Result<(), Error> {
     check_range(kernel, range)?;
     let Some(known) = &kernel.args else { return Ok(()) };
@@ -54,18 +54,18 @@ fn check_range(kernel: &KernelInfo, range: &NdRange) -> Result<(), Error> {
     Err(Error::launch(&kernel.name, problem))
 }
 
-fn check_arg(known: &ArgInfo, given: Given) -> Result<(), String> {
+fn check_arg(known: &ArgInfo, given: ArgShape) -> Result<(), String> {
     match (known.kind, given) {
-        (ArgKind::Value, Given::Value(bytes)) => match known.size {
+        (ArgKind::Value, ArgShape::Value(bytes)) => match known.size {
             Some(size) if size as usize != bytes => Err(format!("is {size} bytes, {bytes} are given")),
             _ => Ok(()),
         },
-        (ArgKind::Global | ArgKind::Constant, Given::Buffer { element }) => check_elements(known, element),
-        (ArgKind::Local, Given::Local(0)) => Err("needs local memory, 0 bytes are given".to_string()),
-        (ArgKind::Local, Given::Local(size)) if size > MOST_LOCAL => {
+        (ArgKind::Global | ArgKind::Constant, ArgShape::Buffer { element }) => check_elements(known, element),
+        (ArgKind::Local, ArgShape::Local(0)) => Err("needs local memory, 0 bytes are given".to_string()),
+        (ArgKind::Local, ArgShape::Local(size)) if size > MOST_LOCAL => {
             Err(format!("can have at most {MOST_LOCAL} bytes of local memory, {size} are given"))
         }
-        (ArgKind::Local, Given::Local(_)) => Ok(()),
+        (ArgKind::Local, ArgShape::Local(_)) => Ok(()),
         (ArgKind::Image | ArgKind::Sampler, _) => Err("is an image or sampler: not supported".to_string()),
         // A kind of a later release: the driver will tell.
         (ArgKind::Unknown(_), _) => Ok(()),
@@ -86,11 +86,11 @@ fn check_elements(known: &ArgInfo, given: usize) -> Result<(), String> {
     Err(format!("points to values of {size} bytes, values of {given} bytes are given{reason}"))
 }
 
-fn word(given: Given) -> &'static str {
+fn word(given: ArgShape) -> &'static str {
     match given {
-        Given::Value(_) => "a value",
-        Given::Buffer { .. } => "a buffer",
-        Given::Local(_) => "local memory",
+        ArgShape::Value(_) => "a value",
+        ArgShape::Buffer { .. } => "a buffer",
+        ArgShape::Local(_) => "local memory",
     }
 }
 

@@ -11,7 +11,7 @@ use crate::error::Error;
 /// So many bytes at a time go through the program's memory.
 const STAGED: usize = 16 << 20;
 
-/// What is copied, and between which streams.
+/// A copy between two streams.
 #[derive(Clone, Copy)]
 struct DeviceCopy<'a> {
     source: &'a Stream,

@@ -27,10 +27,10 @@ use crate::text::escape;
 pub(super) struct Newer<P> {
     folder: PathBuf,
     file: PathBuf,
-    /// What the program was made of, and what its calls were written for.
+    /// The program's own selection, for which its calls were compiled.
     first: Selection,
     state: Mutex<ReloadState<P>>,
-    /// What the program has written to variables of its images.
+    /// The bytes that the program has written to variables of its images.
     globals: Mutex<BTreeMap<String, Vec<u8>>>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Newer<P> {
 struct ReloadState<P> {
     /// The file that was looked at last.
     seen: Option<Stamp>,
-    /// What the newest program is made of.
+    /// The selection of the newest program.
     current: Selection,
     newest: Option<Arc<Newest<P>>>,
 }
@@ -125,7 +125,7 @@ impl<P> Newer<P> {
         self.refuse(&problem.to_string(), self.stamp());
     }
 
-    /// What the file has, if it differs from `current`.
+    /// The selection and program of the file, if it differs from `current`.
     fn taken(
         &self,
         current: &Selection,
@@ -206,7 +206,7 @@ fn changed(old: &[KernelInfo], new: &[KernelInfo]) -> Option<String> {
     })
 }
 
-/// What is different about the arguments of a kernel. Their names may change: no call has them.
+/// The difference between the arguments of two versions of a kernel. Names may change: no call has them.
 fn arguments(old: &[ArgInfo], new: &[ArgInfo]) -> Option<String> {
     if old.len() != new.len() {
         return Some(format!("takes {} arguments now, and took {}", new.len(), old.len()));

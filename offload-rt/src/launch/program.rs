@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use offload_format::pack::KernelInfo;
 
-use super::check::{Given, check};
+use super::check::{ArgShape, check};
 #[cfg(debug_assertions)]
 use super::newer::{Newer, Newest};
 use super::signature::Signature;
@@ -44,7 +44,7 @@ use crate::specialization::Specialization;
 pub struct Program {
     device: Device,
     parts: Vec<ImageSlot>,
-    /// Which part has a kernel; `None` if there is one part.
+    /// The selection, which maps kernels to parts; `None` for a program of one image.
     selection: Option<Selection>,
     #[cfg(debug_assertions)]
     newer: Option<Arc<Newer<Program>>>,
@@ -73,7 +73,7 @@ struct NewerKernel {
 #[cfg(debug_assertions)]
 #[derive(Debug, Default)]
 struct LastKernel {
-    /// Which images it was looked up in; 0: in none.
+    /// The number of the images of the lookup; 0 for none.
     number: u64,
     /// `None` if they have none that can be launched.
     kernel: Option<Arc<Kernel>>,
@@ -294,7 +294,7 @@ impl Kernel {
         }
     }
 
-    /// What pack and driver know of it: arguments, registers, the largest work-group.
+    /// The record of the kernel: arguments, registers, the largest work-group.
     pub fn info(&self) -> &KernelInfo {
         self.backend.info()
     }
@@ -353,7 +353,7 @@ impl Kernel {
     pub(super) fn check_given(
         &self,
         range: &NdRange,
-        args: impl ExactSizeIterator<Item = Given>,
+        args: impl ExactSizeIterator<Item = ArgShape>,
     ) -> Result<(), Error> {
         check(self.info(), range, args)
     }

@@ -26,28 +26,28 @@ struct Shared {
     /// Where the texts of `names` are. A launch compares its own with them, and takes the lock only if it is not there:
     /// nothing is read through these pointers, and no other text can be at the place of one that is kept.
     places: [AtomicPtr<u8>; MOST_NAMES],
-    names: Mutex<Names>,
+    names: Mutex<KernelNames>,
     /// The outputs of the kernels.
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
-    outputs: Mutex<Vec<Used>>,
+    outputs: Mutex<Vec<UsedOutput>>,
 }
 
 /// An output that work of the stream prints to, and its end before that work.
 #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
 #[derive(Clone, Debug)]
-struct Used {
+struct UsedOutput {
     output: Arc<dyn BackendOutput>,
     before: OutputMark,
 }
 
 /// Each name once; adding one allocates nothing.
 #[derive(Debug, Default)]
-struct Names {
+struct KernelNames {
     latest: [Option<Arc<str>>; MOST_NAMES],
     next: usize,
 }
 
-impl Names {
+impl KernelNames {
     /// Whether the stream was given a kernel of this name, as far as that is known.
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
     fn may_have(&self, kernel: &str) -> bool {
@@ -82,7 +82,7 @@ impl Queued {
     pub(super) fn clear(&self) {
         let mut names = self.lock();
         self.shared.places.iter().for_each(|known| known.store(ptr::null_mut(), Ordering::Release));
-        *names = Names::default();
+        *names = KernelNames::default();
         drop(names);
         #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
         self.shared.outputs.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -112,7 +112,7 @@ impl Queued {
         let Some(output) = kernel.output() else { return };
         let mut outputs = self.shared.outputs.lock().unwrap_or_else(PoisonError::into_inner);
         if !outputs.iter().any(|used| Arc::ptr_eq(&used.output, &output)) {
-            outputs.push(Used { before: output.mark(), output });
+            outputs.push(UsedOutput { before: output.mark(), output });
         }
     }
 
@@ -121,7 +121,7 @@ impl Queued {
     pub(super) fn print(&self, device: &Device) -> Result<(), Error> {
         let outputs = self.shared.outputs.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut first = Ok(());
-        for Used { output, before } in outputs {
+        for UsedOutput { output, before } in outputs {
             let is_selected = |kernel: &str| self.lock().may_have(kernel);
             let failed = match output.print(before, &is_selected) {
                 Ok(None) => continue,
@@ -139,7 +139,7 @@ impl Queued {
         Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Names> {
+    fn lock(&self) -> MutexGuard<'_, KernelNames> {
         self.shared.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -47,7 +47,7 @@ pub struct Transfer<T> {
 impl Stream {
     /// Begins to copy pinned memory to the device, after the work that the stream has, and returns at once.
     ///
-    /// What the stream is given later comes after the copy.
+    /// Later work of the stream comes after the copy.
     ///
     /// # Errors
     /// As [`Stream::write`]; the memory is then released.

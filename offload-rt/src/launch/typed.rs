@@ -39,7 +39,7 @@ impl<T: Plain> Local<T> {
     }
 }
 
-/// What a `half` of OpenCL C, or a `__half` of CUDA, is in Rust: its bits as a `u16`, or with the feature `half` the type
+/// The Rust type of a `half` of OpenCL C, or a `__half` of CUDA: its bits as a `u16`, or with the feature `half` the type
 /// `f16` of the crate `half`.
 ///
 /// Vectors of it are arrays.
@@ -50,7 +50,7 @@ impl Half for u16 {}
 #[cfg(feature = "half")]
 impl Half for half::f16 {}
 
-/// What says over how many work-items a kernel runs: an [`NdRange`], or what making one has given.
+/// The range argument of a typed method: an [`NdRange`], or the result of constructing one.
 ///
 /// ```
 /// use offload_rt::{Error, IntoNdRange, NdRange};
@@ -113,7 +113,7 @@ impl LoadedKernels {
         loaded
     }
 
-    /// What the kernels are of.
+    /// The program of the kernels.
     pub fn program(&self) -> &Program {
         &self.program
     }

@@ -8,7 +8,7 @@ use super::context::ClContext;
 use super::device::ClDevice;
 use super::module::ClModule;
 use super::properties::Properties;
-use super::rebuild::Built;
+use super::rebuild::BuiltImage;
 use crate::backend::BackendModule;
 use crate::device::Device;
 use crate::error::Error;
@@ -64,7 +64,7 @@ impl Compiler {
         Ok(Compiler { context, device: device.clone() })
     }
 
-    /// What the driver says of the device.
+    /// The driver's properties of the device.
     pub fn properties(&self) -> Properties {
         Properties::query(self.context.device())
     }
@@ -149,7 +149,7 @@ impl Compiler {
 
     fn executable(&self, program: Program) -> Executable {
         let module = Arc::new(ClModule {
-            built: Built::new(program, &[]),
+            built: BuiltImage::new(program, &[]),
             _libraries: Vec::new(),
             failures: None,
             context: self.context.clone(),

@@ -25,7 +25,7 @@ const CL_DEVICE_IP_VERSION_INTEL: u32 = 0x4250;
 /// Intel's number among PCI's vendors.
 const INTEL: u32 = 0x8086;
 
-/// What errors of OpenCL as a whole start with.
+/// The device name in errors of the loader.
 pub(super) const LOADER: &str = "OpenCL";
 
 /// The driver's device.

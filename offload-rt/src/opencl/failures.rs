@@ -19,7 +19,7 @@ use crate::failures::{Assertion, Failures};
 use crate::range::NdRange;
 use crate::text::escape_lines;
 
-/// What OpenCL C that asserts mentions: the address of memory for its failures.
+/// The macro for the address of a failure record in OpenCL C with assertions.
 pub(super) const ADDRESS: &str = "__OFFLOAD_FAILURES";
 
 // Words of a record.
@@ -37,18 +37,18 @@ const WHOLE: u32 = 2;
 pub(super) struct ClFailures {
     /// Those of the image.
     kernels: Vec<String>,
-    state: Mutex<State>,
+    state: Mutex<FailureState>,
 }
 
 #[derive(Debug)]
-struct State {
-    place: Place,
+struct FailureState {
+    source: FailureSource,
     failures: Failures,
 }
 
 /// Where kernels write them.
 #[derive(Debug)]
-enum Place {
+enum FailureSource {
     /// A variable of the program.
     Program(Reader),
     Process(Record),
@@ -66,7 +66,7 @@ struct Reader {
 impl ClFailures {
     /// Those of `kernels` from OpenCL C, which were built to write to `record`.
     pub(super) fn of_process(record: Record, kernels: Vec<String>) -> ClFailures {
-        ClFailures::new(Place::Process(record), kernels)
+        ClFailures::new(FailureSource::Process(record), kernels)
     }
 
     /// Those of `program`, if it has a kernel that reads them.
@@ -82,19 +82,19 @@ impl ClFailures {
         let kernel = program.kernel(name).map_err(watch_error)?;
         let stream = ClStream::new(context.clone())?;
         let memory = stream.allocate(WORDS * 4)?;
-        let mut place = Place::Program(Reader { kernel, memory, stream });
+        let mut source = FailureSource::Program(Reader { kernel, memory, stream });
         // From now on kernels write, and the driver does not print.
-        place.take()?;
-        Ok(Some(ClFailures::new(place, kernels)))
+        source.take()?;
+        Ok(Some(ClFailures::new(source, kernels)))
     }
 
-    fn new(place: Place, kernels: Vec<String>) -> ClFailures {
-        ClFailures { kernels, state: Mutex::new(State { place, failures: Failures::default() }) }
+    fn new(source: FailureSource, kernels: Vec<String>) -> ClFailures {
+        ClFailures { kernels, state: Mutex::new(FailureState { source, failures: Failures::default() }) }
     }
 
-    fn take(&self) -> Result<MutexGuard<'_, State>, Problem> {
+    fn take(&self) -> Result<MutexGuard<'_, FailureState>, Problem> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let words = state.place.take()?;
+        let words = state.source.take()?;
         if words.get(SLOT) == Some(&WHOLE) {
             self.failure(&words).into_iter().for_each(|failure| state.failures.add(failure));
         }
@@ -128,12 +128,12 @@ fn watch_error(error: ClError) -> Problem {
     Problem::from(format!("cannot watch its assertions: {error}"))
 }
 
-impl Place {
+impl FailureSource {
     /// The words of the record; its message is whole or is not there.
     fn take(&mut self) -> Result<Vec<u32>, Problem> {
         match self {
-            Place::Program(reader) => reader.read(),
-            Place::Process(record) => {
+            FailureSource::Program(reader) => reader.read(),
+            FailureSource::Process(record) => {
                 let failed = record.word(FAILED);
                 if record.word(SLOT) != WHOLE {
                     return Ok(vec![failed, FREE]);

@@ -8,7 +8,7 @@ use opencl_sys::{CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE, CL_KERNE
 use super::answers;
 use super::api::{Buffer, ClError, ClResult, DeviceId, Kernel, KernelArg as Arg, Program};
 use super::context::ClContext;
-use super::rebuild::Built;
+use super::rebuild::BuiltImage;
 use super::stream::{ClMemory, ClStream};
 use crate::backend::{
     BackendKernel, BackendModule, BackendOutput, BackendStream, ContextId, MemoryRange, downcast,
@@ -25,8 +25,8 @@ use crate::range::NdRange;
 #[derive(Debug)]
 pub(super) struct ClModule {
     // Released in this order.
-    pub(super) built: Built<Program>,
-    /// What it was linked with: others are linked with the same as long as this one lives.
+    pub(super) built: BuiltImage<Program>,
+    /// The linked libraries, kept so that other images share them.
     pub(super) _libraries: Vec<Arc<Program>>,
     /// Where its assertions fail.
     pub(super) failures: Option<Arc<dyn BackendOutput>>,
@@ -198,7 +198,7 @@ impl GroupLimits {
         }
     }
 
-    /// Which limit a work-group of `range` is above.
+    /// The limit that a work-group of `range` exceeds.
     fn exceeded_by(&self, range: &NdRange) -> Option<String> {
         let local = range.local();
         let size = range.group_size();

@@ -14,7 +14,7 @@ use super::device::{self, ClDevice, LOADER};
 use super::failures::{self, ClFailures};
 use super::module::ClModule;
 use super::pinned::ClHostMemory;
-use super::rebuild::{self, Build, Built};
+use super::rebuild::{self, Build, BuiltImage};
 use super::records::{self, Record};
 use super::stream::ClStream;
 use crate::backend::{BackendDevice, BackendHostMemory, BackendModule, BackendOutput, BackendStream};
@@ -80,7 +80,7 @@ struct ImageCompiler<'a> {
     context: &'a Context,
     device: &'a ClDevice,
     image: &'a LoadedImage,
-    /// What is linked with it.
+    /// The libraries to link.
     libraries: &'a [Arc<DriverProgram>],
     /// Where its assertions fail, if it is OpenCL C that has some.
     failures: Option<usize>,
@@ -102,7 +102,7 @@ impl ClDevice {
 
 impl ImageCompiler<'_> {
     /// Builds the image; twice if the driver compiles it, and says that kernels spill.
-    fn run(&self) -> Result<Built<DriverProgram>, Error> {
+    fn run(&self) -> Result<BuiltImage<DriverProgram>, Error> {
         let entry = self.image.entry();
         // A driver that links takes no options for one part.
         let takes_options = entry.image_kind() == ImageKind::SpirV && self.libraries.is_empty();
@@ -111,7 +111,7 @@ impl ImageCompiler<'_> {
         if takes_options && device::is_intel_gpu(self.device.id()) {
             rebuild::without_spills(self, entry.kernels())
         } else {
-            Ok(Built::new(self.build(&self.definitions())?, entry.kernels()))
+            Ok(BuiltImage::new(self.build(&self.definitions())?, entry.kernels()))
         }
     }
 
@@ -161,7 +161,7 @@ impl ImageCompiler<'_> {
         Ok(program)
     }
 
-    /// What OpenCL C is compiled with: macros that hold the values of constants.
+    /// The macros for OpenCL C: the values of constants.
     fn definitions(&self) -> String {
         if self.image.entry().image_kind() != ImageKind::OpenClC {
             return String::new();
@@ -176,7 +176,7 @@ impl ImageCompiler<'_> {
         definitions.join(" ")
     }
 
-    /// What can be linked.
+    /// The compiled program, for the linker.
     fn compiled(&self) -> Result<DriverProgram, Error> {
         let program = self.create()?;
         match program.compile(self.device.id()) {

@@ -12,12 +12,12 @@ use super::api::DeviceId;
 /// (<https://registry.khronos.org/OpenCL/extensions/intel/cl_intel_required_subgroup_size.html>).
 const CL_DEVICE_SUB_GROUP_SIZES_INTEL: u32 = 0x4108;
 
-/// What the driver of an OpenCL device says of it
+/// The driver's properties of an OpenCL device
 /// (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_API.html#platform-querying-devices>).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Properties {
-    /// What the device is.
+    /// The type of the device.
     pub device_type: DeviceType,
     /// Whether kernels may use images.
     pub images: bool,
@@ -31,7 +31,7 @@ pub struct Properties {
     pub sub_group_sizes: Vec<u32>,
 }
 
-/// What an OpenCL device is.
+/// The type of an OpenCL device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DeviceType {

@@ -3,7 +3,7 @@
 //! Handles are pointers (`cl_context`, `cl_command_queue`, `cl_mem`, `cl_kernel`), whatever crate or C header they come
 //! from. The library is the one that [`devices`](super::devices) opens; handles of the same loader are good there.
 //!
-//! What is taken over gets a reference of its own (`clRetain...`), so that the caller may release its reference at any
+//! A borrowed handle gets a reference of its own (`clRetain...`), so that the caller may release its reference at any
 //! time. What is given away is valid as long as the value that it was asked of, but for [`create_raw_kernel`], whose
 //! reference is the caller's.
 

@@ -12,7 +12,7 @@ use offload_format::section::{
 use super::modules::{self, LoadedModule};
 use super::pack::{PackBytes, PackSource, PackSources};
 
-/// How far `patchelf` may have moved the header of a program that is not position-independent.
+/// The largest distance by which `patchelf` moves the header of a program that is not position-independent.
 const MOVED_PAGES: u64 = 8;
 const PAGE: u64 = 4096;
 
@@ -50,7 +50,7 @@ pub(crate) fn at(address: *const u8) -> PackSources {
     found
 }
 
-/// What to do with a pack.
+/// The access to a pack's memory.
 #[derive(Clone, Copy)]
 enum Keep {
     /// The module stays: borrow.

@@ -24,7 +24,7 @@ const RUNTIME_OF_6: HipVersion = HipVersion::new(6, 3);
 /// (<https://rocm.docs.amd.com/projects/HIP/en/docs-6.4.0/how-to/hip_porting_guide.html>, `--offload-arch=amdgcnspirv`).
 const RUNTIME_OF_SPIRV: HipVersion = HipVersion::new(6, 4);
 
-/// How well a code object fits.
+/// The preference of a code object.
 pub(super) struct Fit {
     /// It is for exactly this processor.
     pub(super) is_exact: bool,
@@ -32,7 +32,7 @@ pub(super) struct Fit {
     pub(super) rank: u32,
 }
 
-/// How well a code object for `arch` fits `device`, or why not. `word` is the version that the pack has of it.
+/// Ranks a code object for `arch` on `device`, or refuses it. `word` is the version that the pack has of it.
 pub(super) fn fit<R: Reason>(arch: &AmdArch, word: Option<u32>, device: &HipDescription) -> Result<Fit, R> {
     let Some(has) = &device.arch else {
         return Err(R::new(|| {

@@ -26,7 +26,7 @@ const TEGRA: [u32; 7] = [53, 62, 72, 87, 88, 101, 110];
 /// those from it on.
 const LATER_ABI: u32 = 8;
 
-/// How well an image fits; more is better.
+/// The preference of an image; more is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Fit {
     class: Class,
@@ -337,7 +337,7 @@ fn check_language<R: Reason>(word: Option<u32>, device: &CudaDescription) -> Res
     }
 }
 
-/// Which driver takes PTX of this version.
+/// The first driver for PTX of this version.
 fn first(version: PtxVersion) -> String {
     let cuda = version.first_cuda();
     match cuda.first_driver() {

@@ -39,7 +39,7 @@ impl SelectionQuery {
         if variant.is_empty() { self.name().to_string() } else { format!("{}/{variant}", self.name()) }
     }
 
-    /// What the build has left out of the module, for errors.
+    /// The images of the module that the build left out, for errors.
     pub(super) fn missing(&self) -> Vec<String> {
         self.index.missing_of(self.name())
     }
@@ -60,7 +60,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// What `picks` are of the images that are query for; `query` again if there are none.
+    /// The selection of `picks`; `query` if they are empty.
     pub(super) fn new(query: SelectionQuery, picks: Picks) -> Result<Selection, SelectionQuery> {
         let images = picks.images();
         let mut entries = Vec::with_capacity(images.len());
@@ -125,7 +125,7 @@ impl Selection {
         self.verdicts.get_or_init(|| self.choice().verdicts())
     }
 
-    /// Which of [`Selection::entries`] the kernel comes from.
+    /// The index in [`Selection::entries`] of the kernel's image.
     pub(crate) fn index_for(&self, kernel: &str) -> Option<usize> {
         let picked = self.query.group.kernel(kernel).and_then(|at| self.picks.kernels.get(at).copied()?);
         self.images.binary_search(&picked.or(self.picks.unnamed)?).ok()

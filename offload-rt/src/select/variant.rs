@@ -7,7 +7,7 @@ use offload_format::Variant;
 use crate::error::{Case, Error};
 use crate::text::escape;
 
-/// What is wrong with `wanted`, which is not in `present`.
+/// The problem of `wanted`, which is not in `present`.
 pub(super) fn problem(wanted: &Variant, present: &[Variant]) -> String {
     let known = table(present);
     if known.is_empty() {

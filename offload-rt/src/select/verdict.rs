@@ -33,7 +33,7 @@ impl Verdict {
         &self.entry
     }
 
-    /// What was decided.
+    /// The outcome.
     pub fn outcome(&self) -> &Outcome {
         &self.outcome
     }
@@ -126,7 +126,7 @@ impl Choice<'_> {
         }
     }
 
-    /// What is used in place of `image`, for the first kernel that it has.
+    /// The image that is used in place of `image`, for the first kernel that it has.
     fn instead_of(&self, image: usize) -> Option<usize> {
         for kernel in self.in_order() {
             let mut holders = kernel.named.holders.iter();

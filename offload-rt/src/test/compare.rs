@@ -3,15 +3,15 @@
 use std::fmt;
 use std::panic::Location;
 
-/// How many units in the last place (ULP) a value may be off: of a floating-point number, how many representable numbers
-/// it is away; of an integer, the difference.
+/// A distance in units in the last place (ULP): of floating-point numbers, the count of representable numbers
+/// between them; of integers, the difference.
 ///
 /// OpenCL bounds the errors of built-in functions in ULP, see
 /// <https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_C.html#relative-error-as-ulps>.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ulps(pub u64);
 
-/// How far a value may be from the expected one.
+/// The tolerance of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     ulps: u64,
@@ -31,7 +31,7 @@ impl From<Ulps> for Tolerance {
     }
 }
 
-/// What [`expect_close`] compares: floating-point numbers and integers.
+/// The element types of [`expect_close`]: floating-point numbers and integers.
 ///
 /// A NaN is close to every NaN and to nothing else, an infinity to itself alone, and the zeros to each other.
 pub trait Element: sealed::Number {}
@@ -39,7 +39,7 @@ pub trait Element: sealed::Number {}
 mod sealed {
     /// A number with a place among the others of its type.
     pub trait Number: Copy + std::fmt::Debug {
-        /// How many numbers apart; `None` if one is no finite number and the other is not the same.
+        /// The distance in numbers; `None` if one is no finite number and the other is not the same.
         fn ulps(self, other: Self) -> Option<u64>;
         /// The absolute difference.
         fn apart(self, other: Self) -> f64;
@@ -113,7 +113,7 @@ pub struct Difference(pub(super) Box<Details>);
 pub(super) struct Details {
     /// `None`: the numbers of values differ.
     pub(super) first: Option<First>,
-    /// How many values there are.
+    /// The number of values.
     pub(super) got: usize,
     pub(super) expected: usize,
     pub(super) differing: usize,
@@ -194,12 +194,12 @@ fn is_close<T: Element>(got: T, expected: T, allowed: Tolerance) -> bool {
 }
 
 impl Difference {
-    /// Which value is the first that differs; `None` if there are more or fewer values, and those that there are agree.
+    /// The index of the first value that differs; `None` if there are more or fewer values, and those that there are agree.
     pub fn index(&self) -> Option<usize> {
         self.0.first.as_ref().map(|first| first.index)
     }
 
-    /// How far the first value that differs is from the expected one, if that means something.
+    /// The distance of the first value that differs from the expected one, if it is defined.
     pub fn ulps(&self) -> Option<u64> {
         self.0.first.as_ref().and_then(|first| first.ulps)
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use offload_format::variable;
 
-use super::outcome::{Ended, Outcome};
+use super::outcome::{DeviceOutcome, Outcome};
 use crate::device::Device;
 use crate::error::Error;
 
@@ -92,11 +92,11 @@ pub(super) fn usable() -> impl Iterator<Item = &'static TestDevice> {
     devices().iter().filter(move |device| has_host || device.label != "host")
 }
 
-/// What tests run on, and the names of which there is no device.
+/// The devices of a test run, and the names without a device.
 #[derive(Debug)]
 pub(super) struct Chosen {
     pub(super) devices: Vec<&'static TestDevice>,
-    pub(super) refused: Vec<Ended>,
+    pub(super) refused: Vec<DeviceOutcome>,
 }
 
 /// All devices, or those that the environment names.
@@ -118,7 +118,7 @@ fn named(names: &str) -> Chosen {
 }
 
 /// There is no device of that name.
-fn missing(name: &str) -> Ended {
+fn missing(name: &str) -> DeviceOutcome {
     let driver = name.split(':').next().unwrap_or_default();
     let why = match backends().iter().find(|(name, _)| *name == driver).map(|(_, devices)| devices()) {
         _ if is_driver(driver) && !is_enabled(driver) => {
@@ -129,7 +129,7 @@ fn missing(name: &str) -> Ended {
     };
     let device = name.to_string();
     let outcome = Outcome::Refused(why);
-    Ended { label: name.to_string(), device, outcome, time: Duration::ZERO }
+    DeviceOutcome { label: name.to_string(), device, outcome, time: Duration::ZERO }
 }
 
 /// Whether this build has the backend `driver`.

@@ -9,14 +9,14 @@ use std::path::Path;
 use offload_format::variable;
 
 use super::compare::Difference;
-use super::outcome::{Ended, Outcome, Ran};
+use super::outcome::{DeviceOutcome, Outcome, RunResult};
 
 /// A test starts on the device: if the process ends now, it was there.
 pub(super) fn record_start(label: &str) {
     record(&Line::new("started").text("device", label));
 }
 
-pub(super) fn record_end(end: &Ended) {
+pub(super) fn record_end(end: &DeviceOutcome) {
     let line = Line::new("ended").text("device", &end.label).text("outcome", end.outcome.word());
     let line = line.number("seconds", end.time.as_secs_f64());
     let line = end.outcome.problem().iter().fold(line, |line, problem| line.text("problem", problem));
@@ -59,7 +59,7 @@ fn append(path: &Path, line: &str) -> io::Result<()> {
 /// The test has failed on a device; or it has run on none, and no file records that.
 #[expect(clippy::panic, reason = "this is how a test fails")]
 #[track_caller]
-pub(super) fn conclude(ended: &[Ended]) {
+pub(super) fn conclude(ended: &[DeviceOutcome]) {
     let lines = summary(ended);
     let failed =
         ended.iter().filter(|end| matches!(end.outcome, Outcome::Wrong(_) | Outcome::Failed(_))).count();
@@ -78,22 +78,23 @@ pub(super) fn conclude(ended: &[Ended]) {
 }
 
 /// Prints a line for each device on which not all is well, unless it is recorded.
-pub(super) fn tell_problems(ended: &[Ended]) -> Ran {
+pub(super) fn tell_problems(ended: &[DeviceOutcome]) -> RunResult {
     if file().is_none() {
-        let others: Vec<Ended> = ended.iter().filter(|end| end.outcome != Outcome::Right).cloned().collect();
+        let others: Vec<DeviceOutcome> =
+            ended.iter().filter(|end| end.outcome != Outcome::Right).cloned().collect();
         if !others.is_empty() {
             eprintln!("{}", summary(&others));
         }
         if !ended.iter().any(|end| end.outcome == Outcome::Right) {
             eprintln!("no device has run the kernels\nhint: {HINT}");
-            return Ran::Badly;
+            return RunResult::Failed;
         }
     }
     let has_failure = ended.iter().any(|end| matches!(end.outcome, Outcome::Wrong(_) | Outcome::Failed(_)));
-    if has_failure { Ran::Badly } else { Ran::Well }
+    if has_failure { RunResult::Failed } else { RunResult::Succeeded }
 }
 
-/// How long launches of a kernel took, in seconds.
+/// The times of the launches of a kernel, in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbers {
     pub(crate) median: f64,
@@ -120,7 +121,7 @@ impl Numbers {
 
 const HINT: &str = "the target `host` runs on every CPU: `cargo offload targets add host`";
 
-fn summary(ended: &[Ended]) -> String {
+fn summary(ended: &[DeviceOutcome]) -> String {
     let mut lines = Vec::with_capacity(ended.len());
     for end in ended {
         let problem = end.outcome.problem().map(|text| format!(": {}", text.replace('\n', "\n    ")));
@@ -190,8 +191,13 @@ mod tests {
     use super::*;
     use crate::test::{Ulps, expect_close};
 
-    fn ended(outcome: Outcome) -> Ended {
-        Ended { label: "host".into(), device: "host CPU".into(), outcome, time: Duration::from_millis(1500) }
+    fn ended(outcome: Outcome) -> DeviceOutcome {
+        DeviceOutcome {
+            label: "host".into(),
+            device: "host CPU".into(),
+            outcome,
+            time: Duration::from_millis(1500),
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::error::Problem;
 use crate::range::NdRange;
 
-/// How large blocks and grids of a device may be.
+/// The largest blocks and grids of a device.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GridLimits {
     /// `CUDA` or `HIP`, for messages.
@@ -14,7 +14,7 @@ pub(crate) struct GridLimits {
     pub(crate) grid: [u32; 3],
 }
 
-/// What a kernel needs of a device whatever the launch.
+/// The static resources of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Needs {
     /// The most threads of a block that it was compiled for, or that its registers allow.

@@ -6,7 +6,7 @@ use super::grid::Needs;
 use crate::backend::find_kernel;
 use crate::error::Error;
 
-/// What a driver tells of a kernel's code.
+/// The resources of a kernel, as the driver reports them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Resources {
     pub(crate) needs: Needs,

@@ -8,7 +8,7 @@ use crate::error::Problem;
 /// So many parameters need no allocation.
 pub(crate) const ON_STACK: usize = 32;
 
-/// What the local memory of an argument is aligned to: the size of the largest vectors of CUDA C++.
+/// The alignment of the local memory of an argument: the size of the largest vectors of CUDA C++.
 const LOCAL_ALIGN: u64 = 16;
 
 /// The dynamic shared memory of a launch, which its local arguments share.

@@ -62,11 +62,12 @@ fn open(device: &Device, target: &str, bytes: &[u8], kernels: Vec<KernelInfo>) -
 }
 
 fn kernel(name: &str, args: &[(ArgKind, &str, Option<u32>)]) -> KernelInfo {
-    let arg = |(kind, type_name, size): &(ArgKind, &str, Option<u32>)| {
-        ArgInfo::new(*kind).named("x", type_name.to_string()).with_size(*size)
-    };
+    let mut infos = Vec::new();
+    for (kind, type_name, size) in args {
+        infos.push(ArgInfo::new(*kind).named("x", type_name.to_string()).with_size(*size));
+    }
     let mut info = KernelInfo::new(name);
-    info.args = Some(args.iter().map(arg).collect());
+    info.args = Some(infos);
     info
 }
 

@@ -28,7 +28,9 @@ fn related() -> (Vec<u8>, Vec<(&'static str, Vec<u8>)>) {
     patched[77] ^= 1;
     let images =
         vec![("root", root), ("child", child), ("patched", patched), ("one", text(1)), ("two", text(2))];
-    let options = |codec, parent| EncodeOptions { codec, filter: Filter::None, parent, level: 3 };
+    fn options(codec: Codec, parent: Option<Parent<'_>>) -> EncodeOptions<'_> {
+        EncodeOptions { codec, filter: Filter::None, parent, level: 3 }
+    }
     let lent = |index: usize| {
         let content: &[u8] = &images[index].1;
         Some(Parent { hash: Hash128::of(content), content })

@@ -135,7 +135,9 @@ fn every_part_gets_a_verdict() {
 
 #[test]
 fn one_kernel_with_fp64_does_not_take_the_others_along() {
-    let fp64 = |part: &Part| NewImage { aspects: Aspects::FP64, ..image(part) };
+    fn fp64(part: &Part) -> NewImage {
+        NewImage { aspects: Aspects::FP64, ..image(part) }
+    }
     let split = registry([
         image(&("spirv64", "basic", &["plain"])),
         fp64(&("spirv64", "fp64", &["precise"])),

@@ -200,7 +200,7 @@ fn address(library: &Library, name: &str) -> *const c_void {
 }
 
 impl fmt::Debug for Functions {
-    /// What is not as expected: the functions that the library lacks.
+    /// Lists only the functions that the library lacks.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Functions").field("lacks", &self.all_missing()).finish()
     }

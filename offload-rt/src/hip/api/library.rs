@@ -176,7 +176,7 @@ fn complete(name: &'static str, library: Library) -> Result<Functions, String> {
     }
 }
 
-/// What the system says, which is in the source alone.
+/// The system's message, which only the source of the error has.
 fn reason(name: &str, error: &libloading::Error) -> String {
     let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
     escape(reason.strip_prefix(name).unwrap_or(&reason).trim_start_matches([':', ' ']))
@@ -195,7 +195,7 @@ fn address(library: &Library, name: &str) -> *const c_void {
 }
 
 impl fmt::Debug for Functions {
-    /// What is not as expected: the functions that the library lacks.
+    /// Lists only the functions that the library lacks.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lacks = self.all_missing();
         f.debug_struct("Functions").field("library", &self.library).field("lacks", &lacks).finish()

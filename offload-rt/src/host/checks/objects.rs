@@ -123,11 +123,13 @@ pub(super) enum Target {
 impl Objects {
     /// The buffers of the process; `argument` returns the number of the argument at an address.
     pub(super) fn from_process(argument: impl Fn(usize) -> Option<usize>) -> Objects {
-        let mut objects = Vec::new();
-        for (start, size) in BUFFERS.read().unwrap_or_else(PoisonError::into_inner).iter() {
+        let buffers = BUFFERS.read().unwrap_or_else(PoisonError::into_inner);
+        let quarantine = FREED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut objects = Vec::with_capacity(buffers.len().saturating_add(quarantine.len()));
+        for (start, size) in buffers.iter() {
             objects.push(Object::new(*start, *size, Role::Buffer(argument(*start))));
         }
-        for freed in FREED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        for freed in quarantine.iter() {
             objects.push(Object::new(freed.start, freed.size, Role::Freed));
         }
         objects.sort_by_key(|object| object.start);

@@ -25,7 +25,7 @@ enum Page {
 pub(super) struct Mark {
     /// One more than the number of the work-item in its group; [`GROUP`] for a copy that all ask for; 0 for no access.
     item: u32,
-    /// How many barriers came before it; of a mark of another group: the number of the group.
+    /// The number of barriers before it; of a mark of another group: the number of the group.
     when: u32,
     /// Where, as [`Access::site`]; its lowest bit says whether it was atomic.
     site: u32,
@@ -135,7 +135,7 @@ impl Shadow {
         while at < end {
             let number = at / PAGE;
             let page_end = number.saturating_add(1).saturating_mul(PAGE).min(end);
-            let in_words = at % WORD == 0 && page_end % WORD == 0;
+            let in_words = at.is_multiple_of(WORD) && page_end.is_multiple_of(WORD);
             for cell in self.cells(number, at % PAGE..page_end.saturating_sub(number * PAGE), in_words) {
                 some |= !cell.writer.is_some();
                 all &= !cell.writer.is_some();

@@ -40,7 +40,7 @@ macro_rules! objects {
 }
 
 objects! {
-    /// What the objects of a device live in.
+    /// A context of a device.
     Context, clReleaseContext;
     /// Commands for a device, run in order.
     CommandQueue, clReleaseCommandQueue;
@@ -50,7 +50,7 @@ objects! {
     Program, clReleaseProgram;
     /// A kernel of a built program with its arguments. It is for one thread at a time.
     Kernel, clReleaseKernel;
-    /// What becomes of a command.
+    /// The status of a command.
     Event, clReleaseEvent;
 }
 

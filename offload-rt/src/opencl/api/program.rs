@@ -17,7 +17,7 @@ use super::library::call;
 use super::object::{Buffer, CommandQueue, Context, Kernel, Program, created};
 use crate::range::NdRange;
 
-/// What an argument of a kernel is set to.
+/// A value for an argument of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::opencl) enum KernelArg<'a> {
     /// The bytes of a value.
@@ -108,7 +108,7 @@ impl Program {
         Ok(Program { functions, raw })
     }
 
-    /// What was compiled, as one program that kernels can be made of.
+    /// Links compiled programs into one with kernels.
     pub(in crate::opencl) fn linked(
         context: &Context,
         device: DeviceId,
@@ -163,7 +163,7 @@ impl Program {
         })
     }
 
-    /// What the compiler or linker has written, empty if the driver does not tell.
+    /// The log of the compiler or linker, empty if the driver has none.
     pub(in crate::opencl) fn build_log(&self, device: DeviceId) -> String {
         let program = self.raw;
         let device = device.raw;
@@ -236,7 +236,7 @@ impl Kernel {
         Ok(count as usize)
     }
 
-    /// What the driver says of the kernel on `device`.
+    /// A property of the kernel on `device`.
     pub(in crate::opencl) fn work_group_info(
         &self,
         device: DeviceId,

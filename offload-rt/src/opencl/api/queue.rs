@@ -232,7 +232,7 @@ impl CommandQueue {
         })
     }
 
-    /// What tells when all that is in the queue has run.
+    /// An event for the end of all queued commands.
     pub(in crate::opencl) fn mark(&self) -> ClResult<Event> {
         let mut raw = ptr::null_mut();
         // SAFETY: there is no list of events, and space for one.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use super::*;
 
-/// What a kernel uses: registers, spilled bytes, largest work-group.
+/// The usage of a kernel: registers, spilled bytes, largest work-group.
 type Usage = (u32, u64, u32);
 
 /// A kernel with its name and its usage with the default and the large register file.
@@ -56,7 +56,7 @@ fn records(fake: &Fake) -> Vec<KernelInfo> {
     fake.code.iter().map(|(name, ..)| KernelInfo::new(name.to_string())).collect()
 }
 
-fn built(fake: &Fake) -> Built<String> {
+fn built(fake: &Fake) -> BuiltImage<String> {
     without_spills(fake, &records(fake)).unwrap()
 }
 

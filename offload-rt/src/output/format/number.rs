@@ -1,6 +1,6 @@
 //! Digits of numbers as C writes them.
 
-/// What is between the percent sign and the letter.
+/// The flags, width and precision of a conversion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Style {
     pub(super) left: bool,

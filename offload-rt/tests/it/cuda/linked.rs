@@ -45,15 +45,17 @@ const LIBRARY: &str = "\
 ";
 
 fn registry(library: &str) -> Registry {
-    let target = || "nvptx:sm_50".parse().unwrap();
-    let provider =
-        NewImage { exports: vec!["more".into()], aspects: Aspects::LINKER, ..NewImage::new("num", target()) };
-    let importer = |module: &str| NewImage {
-        imports: Import::list("num=num-device@1.0.0"),
-        aspects: Aspects::LINKER,
-        kernels: vec![KernelInfo::new("count")],
-        ..NewImage::new(module, target())
-    };
+    fn image(module: &str) -> NewImage {
+        NewImage { aspects: Aspects::LINKER, ..NewImage::new(module, "nvptx:sm_50".parse().unwrap()) }
+    }
+    fn importer(module: &str) -> NewImage {
+        NewImage {
+            imports: Import::list("num=num-device@1.0.0"),
+            kernels: vec![KernelInfo::new("count")],
+            ..image(module)
+        }
+    }
+    let provider = NewImage { exports: vec!["more".into()], ..image("num") };
     Registry::from_packs([
         TestPack::new("num-device").image(provider, library.as_bytes()).bytes(),
         TestPack::new("app")

@@ -7,8 +7,8 @@ use super::{KERNELS, gpu, kernel, open};
 
 /// A program that prints, if this is the stand-in.
 fn printing(device: &Device) -> Option<Program> {
-    let value = || [(ArgKind::Value, "int", Some(4))];
-    let kernels = vec![kernel("say", &value()), KernelInfo::new("shout"), kernel("doubt", &value())];
+    let value = [(ArgKind::Value, "int", Some(4))];
+    let kernels = vec![kernel("say", &value), KernelInfo::new("shout"), kernel("doubt", &value)];
     let text = format!("{KERNELS}\n// __offload_output\n");
     (device.name() == "stand-in").then(|| open(device, &text, kernels).unwrap())
 }

@@ -80,7 +80,9 @@ fn what_kernels_of_the_stand_in_print_is_printed() {
     let (_, after) = text.split_once("after\n").unwrap();
     let (all, after) = after.split_once("overflow\n").unwrap();
     let (some, after) = after.split_once("end\n").unwrap();
-    let heard = |text: &str| text.lines().filter(|line| line.ends_with("until nobody hears it")).count();
+    fn heard(text: &str) -> usize {
+        text.lines().filter(|line| line.ends_with("until nobody hears it")).count()
+    }
     assert_eq!((heard(all), all.contains("lost")), (50_000, false));
     let lost = some
         .lines()
