@@ -192,7 +192,7 @@ fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob, cpu: &Cpu) 
         true => ir::Validity::Checked,
         false => ir::Validity::Assumed,
     };
-    let mut key = KeyBuilder::new("host work-groups 25").part(&work_items.hash.0);
+    let mut key = KeyBuilder::new("host work-groups 26").part(&work_items.hash.0);
     key = key.part(format!("{validity:?}").as_bytes());
     key = key.part(&cpu.vector_bits.to_le_bytes());
     for kernel in &unit.kernels {

@@ -22,7 +22,7 @@ pub(super) fn image(session: &Session<'_>, library: &Library, level: HostLevel) 
     let exported = imports::exported(library, &Interface::of(&text))?;
     let exports = exported.iter().map(|name| (*name).to_string()).collect();
     let key =
-        KeyBuilder::new("exports for host 1").part(&hidden.hash.0).part(format!("{exported:?}").as_bytes());
+        KeyBuilder::new("exports for host 2").part(&hidden.hash.0).part(format!("{exported:?}").as_bytes());
     let with_exports = || Ok(with_exports(&text, &exported).into_bytes());
     let module = session.cache().get_or(key.finish(), with_exports)?;
     let bytes = shared_object(session, &[], &codegen(session, &module, &cpu)?, &cpu)?;
@@ -32,7 +32,7 @@ pub(super) fn image(session: &Session<'_>, library: &Library, level: HostLevel) 
 }
 
 /// The version of the interface between a program and its images.
-const VERSION: u32 = 2;
+const VERSION: u32 = 1;
 
 fn with_exports(text: &str, functions: &BTreeSet<&str>) -> String {
     format!("{}\n@__offload_host_abi = constant i32 {VERSION}\n", ir::exporting(text, functions))

@@ -1,4 +1,4 @@
-//! Why the loader knows no driver: files NAME.icd whose library is not there.
+//! Diagnosis of ICD registrations: files NAME.icd whose library is missing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
