@@ -3,6 +3,8 @@
 //! Only development builds have this. There a launch asks the system whether a file is there, and is new; where no variable
 //! names the folder, it does not.
 
+#![allow(clippy::disallowed_methods, reason = "reads the environment")]
+
 #[allow(unsafe_code, reason = "asks the system for its user")]
 mod folder;
 

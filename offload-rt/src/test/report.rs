@@ -1,5 +1,7 @@
 //! What a test says in the end: to people by its panic, to `cargo offload test` by lines in a file.
 
+#![allow(clippy::disallowed_methods, reason = "reads the environment")]
+
 use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
