@@ -262,7 +262,9 @@ fn environment_readers() -> Vec<(PathBuf, String)> {
     let mut files = published();
     code(&workspace_root().join("offload-remote/src"), &mut files);
     // Others read the processor's architecture or the temporary directory.
-    files.retain(|(_, code)| code.contains("env::var") || code.contains("std::env") && code.contains("var(name)"));
+    files.retain(|(_, code)| {
+        code.contains("env::var") || code.contains("std::env") && code.contains("var(name)")
+    });
     files
 }
 
