@@ -1,7 +1,5 @@
 //! Where things are on this machine, by variables: tools, what users installed, and the compile cache.
 
-#![allow(clippy::disallowed_methods, reason = "reads the environment")]
-
 use std::env;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,5 @@
 //! How cargo has run this build script, so that `cargo offload dev` can run it again.
 
-#![allow(clippy::disallowed_methods, reason = "reads the environment")]
-
 use std::env;
 use std::path::{Path, PathBuf};
 

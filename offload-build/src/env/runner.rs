@@ -1,7 +1,5 @@
 //! Who runs this build script.
 
-#![allow(clippy::disallowed_methods, reason = "reads the environment")]
-
 use std::env;
 use std::path::PathBuf;
 

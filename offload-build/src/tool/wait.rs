@@ -1,7 +1,5 @@
 //! Waiting for a tool no longer than it may take, and collecting what it prints meanwhile.
 
-#![allow(clippy::disallowed_methods, reason = "starts processes")]
-
 use std::io::{self, Read};
 use std::process::{Child, ExitStatus};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
