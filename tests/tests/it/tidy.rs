@@ -7,18 +7,6 @@ use std::process::Command;
 
 use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 
-/// The crates whose code follows the rules; tests and the demo use what they like.
-const CRATES: [&str; 8] = [
-    "offload-format",
-    "offload-images",
-    "offload-containers",
-    "offload-build",
-    "offload-rt",
-    "offload-sycl",
-    "offload-remote",
-    "cargo-offload",
-];
-
 /// The crates that read and write bytes, and do nothing else.
 const BYTES: [&str; 3] = ["offload-format", "offload-images", "offload-containers"];
 
