@@ -1,6 +1,8 @@
 //! Cargo's environment and the lines that go back to cargo: the only module, with those below it, that reads variables or
 //! prints.
 
+#![allow(clippy::disallowed_methods, reason = "reads the environment")]
+
 mod places;
 mod recipe;
 mod runner;

@@ -97,6 +97,7 @@
 //! with [`cache`], follow builds with [`progress`], and run build scripts
 //! again as a [`recipe`] says.
 #![deny(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod build;
 pub mod cache;

@@ -1,5 +1,7 @@
 //! What every step of a build uses, and running tools: the only module that starts processes.
 
+#![allow(clippy::disallowed_methods, reason = "starts processes")]
+
 mod wait;
 
 use std::ffi::{OsStr, OsString};

@@ -93,7 +93,7 @@ variables! {
     CHECK = "OFFLOAD_CHECK", Build, [BuildScript],
         "`1`: run the front end only, for its errors and warnings, and only warn where a compiler is missing; `cargo offload check` sets it";
     SANITIZE = "OFFLOAD_SANITIZE", Build, [BuildScript, Program],
-        "`1`: kernels for `host` tell what they do, and launches of programs fail where it is a mistake; `cargo offload test --sanitize` sets it";
+        "`1`: kernels for `host` are instrumented, and a launch fails at an invalid access or barrier; `cargo offload test --sanitize` sets it";
     TOOL_TIMEOUT = "OFFLOAD_TOOL_TIMEOUT", Build, [BuildScript],
         "after how many seconds a compiler is stopped; 3600 unless set, `0`: never";
     REMOTE = "OFFLOAD_REMOTE", Build, [BuildScript, Subcommand],

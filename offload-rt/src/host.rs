@@ -96,7 +96,7 @@ impl BackendDevice for Host {
         let kernels = entry.kernels().to_vec();
         let libraries = libraries.iter().map(HostLibrary::for_entry).collect::<Result<_, _>>()?;
         let image = HostImage::load(image.bytes(), &kernels, libraries).map_err(|problem| {
-            Error::of_device("host CPU", problem.during(&format!("cannot load {entry}")))
+            Error::from_device("host CPU", problem.during(&format!("cannot load {entry}")))
         })?;
         Ok(Arc::new(HostModule { kernels, image }))
     }

@@ -58,6 +58,7 @@
 //! It is in the modules `sections` (reading linked and loaded memory), `launch`, `module`, and
 //! in the adapters `host`, `opencl`, `cuda` and `hip`; everywhere else it is denied.
 #![deny(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "test")]

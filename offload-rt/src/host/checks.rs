@@ -7,6 +7,8 @@
 //!
 //! A faulty access is redirected to scratch memory, so that it does no harm and the kernel goes on.
 
+#![allow(clippy::disallowed_methods, reason = "reads the environment")]
+
 mod findings;
 mod layout;
 mod objects;

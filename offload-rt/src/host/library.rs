@@ -65,7 +65,7 @@ impl std::fmt::Debug for HostLibrary {
 }
 
 fn load_error(library: &Entry, problem: Problem) -> Error {
-    Error::of_device("host CPU", problem.during(&format!("cannot load the device library {library}")))
+    Error::from_device("host CPU", problem.during(&format!("cannot load the device library {library}")))
 }
 
 /// Resolves the imports of `image` to functions of `libraries`.

@@ -2,6 +2,8 @@
 //!
 //! Only development builds have it. A launch checks whether the file is newer, if an environment variable names the folder.
 
+#![allow(clippy::disallowed_methods, reason = "reads the environment")]
+
 #[allow(unsafe_code, reason = "asks the system for its user")]
 mod folder;
 

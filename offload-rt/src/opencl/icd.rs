@@ -1,5 +1,7 @@
 //! Diagnosis of ICD registrations: files NAME.icd whose library is missing.
 
+#![allow(clippy::disallowed_methods, reason = "reads the environment")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

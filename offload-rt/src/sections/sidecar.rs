@@ -1,5 +1,7 @@
 //! Packs in sidecars (files beside the program) or in the compile cache.
 
+#![allow(clippy::disallowed_methods, reason = "reads the environment")]
+
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! The devices of this machine, by the names that tests know them by.
 
+#![allow(clippy::disallowed_methods, reason = "reads the environment")]
+
 use std::fmt;
 use std::sync::OnceLock;
 use std::time::Duration;

@@ -1,5 +1,7 @@
 //! The report of a test: a panic for people, and lines in a file for `cargo offload test`.
 
+#![allow(clippy::disallowed_methods, reason = "reads the environment")]
+
 use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::{self, Write};

@@ -1,5 +1,7 @@
 //! OpenCL's library: opened when the first function is needed, and never closed.
 
+#![allow(clippy::disallowed_methods, reason = "reads the environment")]
+
 use std::ffi::c_void;
 use std::mem;
 use std::sync::OnceLock;
