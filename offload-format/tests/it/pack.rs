@@ -231,7 +231,7 @@ fn an_image_tells_the_libraries_that_it_needs_and_what_it_has_for_others() {
     let pack = Pack::parse(&bytes, &pages).unwrap();
     let again = |index: u32| {
         let image = pack.image(index).unwrap();
-        NewImage::of(&pack, &image, "host".parse().unwrap()).unwrap()
+        NewImage::from_image(&pack, &image, "host".parse().unwrap()).unwrap()
     };
     let names: Vec<String> = again(0).imports.iter().map(Import::to_string).collect();
     assert_eq!(names, ["num=num-device@1.2.0", "vec=vec@0.3.1"]);
@@ -254,7 +254,7 @@ fn an_image_tells_its_specialisation_constants() {
     let pack = Pack::parse(&bytes, &pages).unwrap();
     let found = pack.image(0).unwrap();
     assert_eq!(found.spec, "SCALE@0:float=1.5,TILE:int=16");
-    assert_eq!(NewImage::of(&pack, &found, "spirv64".parse().unwrap()).unwrap().spec, spec);
+    assert_eq!(NewImage::from_image(&pack, &found, "spirv64".parse().unwrap()).unwrap().spec, spec);
     // As earlier releases wrote all images.
     assert_eq!(pack.image(1).unwrap().spec, "");
 }

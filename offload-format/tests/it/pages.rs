@@ -31,7 +31,7 @@ fn sample(modules: usize) -> Vec<u8> {
         builder.image(image, frame.info()).unwrap();
         frames.push(frame);
         let place = codec::InBlock { hash, offset: 3 };
-        let member = codec::FrameInfo::new(Codec::Raw, 5, 5, Hash128::of(b"image")).in_block(place);
+        let member = codec::FrameInfo::new(Codec::Raw, 5, 5, Hash128::digest(b"image")).in_block(place);
         builder.image(NewImage::new(&name(at), "spirv64".parse().unwrap()), member).unwrap();
     }
     let layout = builder.finish().unwrap();

@@ -17,7 +17,7 @@ fn bytes(seed: u32) -> Vec<u8> {
 }
 
 fn related(image: &[u8], parent: &[u8]) -> Frame {
-    let parent = Parent { hash: Hash128::of(parent), content: parent };
+    let parent = Parent { hash: Hash128::digest(parent), content: parent };
     let options =
         EncodeOptions { codec: Codec::ZstdPrefix, filter: Filter::None, parent: Some(parent), level: 3 };
     codec::encode_with(image, &options).unwrap()
@@ -47,7 +47,7 @@ fn three() -> (Vec<u8>, Vec<usize>, Vec<Vec<u8>>) {
     let new_block = NewBlock::from(block.info());
     let in_block = |at: usize, offset: u64| {
         let size = small[at].len() as u64;
-        let info = codec::FrameInfo::new(Codec::Raw, size, size, Hash128::of(&small[at]));
+        let info = codec::FrameInfo::new(Codec::Raw, size, size, Hash128::digest(&small[at]));
         info.in_block(InBlock { hash: new_block.hash, offset })
     };
     let mut a = PackBuilder::new("a", "1.0.0");
@@ -162,7 +162,7 @@ fn packs_with_pages_share_too() {
     let pack = Pack::parse(&all[starts[2]..], &pages).unwrap();
     let number = pack.module("m").unwrap().start;
     let parent = pack.image(pack.image(number).unwrap().parent.unwrap()).unwrap();
-    assert_eq!((parent.number, parent.module, parent.hash), (1201, "", Hash128::of(&bytes(2))));
+    assert_eq!((parent.number, parent.module, parent.hash), (1201, "", Hash128::digest(&bytes(2))));
     assert!(pack.image(1203).is_err());
 }
 

@@ -100,7 +100,7 @@ pub(super) fn from_temporary(bytes: &[u8]) -> Result<Library, String> {
 fn new_file(bytes: &[u8]) -> Result<(File, PathBuf), String> {
     const TRIES: u32 = 1000;
     let mut tries = (0..TRIES).map(|number| {
-        let name = format!("offload-host-{}-{}-{number}.so", std::process::id(), Hash128::of(bytes));
+        let name = format!("offload-host-{}-{}-{number}.so", std::process::id(), Hash128::digest(bytes));
         let path = std::env::temp_dir().join(name);
         // `create_new` fails on whatever is there already, also on a dangling symbolic link.
         match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {

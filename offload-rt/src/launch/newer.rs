@@ -153,7 +153,7 @@ impl<P> Newer<P> {
     fn refuse(&self, problem: &str, stamp: Option<Stamp>) {
         let module = escape(self.first.entry().module());
         let text = format!("the program goes on with the old kernels of `{module}`: {problem}");
-        let told = Hash128::of(format!("{text}{stamp:?}").as_bytes());
+        let told = Hash128::digest(format!("{text}{stamp:?}").as_bytes());
         // Each program, device and thread finds out by itself; there is nobody to tell if the terminal is gone.
         if File::create_new(self.folder.join(format!("told-{told}"))).is_ok() {
             let _ = writeln!(io::stderr(), "{text}");

@@ -31,7 +31,7 @@ fn related() -> (Vec<u8>, Vec<(&'static str, Vec<u8>)>) {
     let options = |codec, parent| EncodeOptions { codec, filter: Filter::None, parent, level: 3 };
     let lent = |index: usize| {
         let content: &[u8] = &images[index].1;
-        Some(Parent { hash: Hash128::of(content), content })
+        Some(Parent { hash: Hash128::digest(content), content })
     };
     let mut frames = vec![
         codec::encode_with(&images[0].1, &options(Codec::Raw, None)).unwrap(),
