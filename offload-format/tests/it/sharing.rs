@@ -1,7 +1,5 @@
 //! Packs of several crates over one payload: each is whole by itself, and images build on those of other packs.
 
-use std::path::Path;
-
 use offload_format::Hash128;
 use offload_format::codec::{self, Codec, EncodeOptions, Filter, Frame, InBlock, Parent};
 use offload_format::pack::{NewBlock, NewImage, Pack, PackBuilder, Pages, SharedLayout};
@@ -103,20 +101,6 @@ fn each_pack_is_whole_and_lists_its_own_images_alone() {
     let (all, starts, mut images) = three();
     images.sort();
     assert!(read(&all, &starts, [1, 3, 2]) == images);
-}
-
-/// The bytes that the first release with parents in other packs wrote. They must stay readable for ever.
-#[test]
-fn the_frozen_sample_is_readable() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/sample-v1.3-shared.pack");
-    let (all, starts, mut images) = three();
-    if std::env::var_os("OFFLOAD_BLESS").is_some() && !path.exists() {
-        std::fs::write(&path, all).unwrap();
-    }
-    let frozen = std::fs::read(&path).unwrap();
-    assert_eq!(walk(&frozen)[..3], starts);
-    images.sort();
-    assert!(read(&frozen, &starts, [1, 3, 2]) == images);
 }
 
 /// As [`three`], with so many more images in the first and the last pack that their indexes are in pages.

@@ -56,7 +56,7 @@ fn related() -> (Vec<u8>, Vec<(&'static str, Vec<u8>)>) {
 
 /// What offload-build generates where programs carry no images.
 mod included {
-    offload_rt::included_kernel_module!("blas", include_bytes!("../../../tests/data/sample-v1.pack"));
+    offload_rt::included_kernel_module!("blas", include_bytes!("../../../tests/data/sample.pack"));
 }
 
 #[test]
