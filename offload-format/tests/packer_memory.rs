@@ -1,4 +1,4 @@
-//! What packing takes of memory: neither the number of images nor their size makes it more.
+//! Peak memory of packing, which depends neither on the number of images nor on their size.
 //!
 //! One test alone is in this program: it measures the whole process, with what zstd allocates.
 #![cfg(all(feature = "packer", target_os = "linux"))]
@@ -17,7 +17,7 @@ use offload_format::packer::{
 };
 use offload_format::{Error, Hash128, ImageKind};
 
-/// Images that are made whenever somebody reads them.
+/// Images generated on each read.
 struct Made {
     roots: Vec<Vec<u8>>,
     shapes: BTreeMap<Hash128, (usize, usize)>,
@@ -32,7 +32,7 @@ impl ImageSource for Made {
     }
 }
 
-/// Images above [`MAX_WHOLE`], which nobody may have in memory as a whole.
+/// Images above [`MAX_WHOLE`], which may only be streamed.
 struct Streamed {
     /// The number of the cluster, of whose members only the first byte differs, and that byte.
     members: BTreeMap<Hash128, (usize, u8)>,
@@ -151,7 +151,7 @@ impl Streamed {
     fn new(members: &[(usize, u8)]) -> Streamed {
         let mut streamed = Streamed { members: BTreeMap::new(), order: Vec::new() };
         for member in members.iter().copied() {
-            // Nobody compares these hashes with bytes.
+            // These hashes are never verified.
             let hash = Hash128::digest(&[member.0 as u8, member.1]);
             let size = MAX_WHOLE + (4 * member.0 * PIECE) as u64;
             streamed.members.insert(hash, member);
