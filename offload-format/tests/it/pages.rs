@@ -158,4 +158,3 @@ fn page_records_of_any_value_do_no_harm() {
         }
     }
 }
-
