@@ -117,7 +117,7 @@ fn new_file(bytes: &[u8]) -> Result<(File, PathBuf), String> {
     const TRIES: u32 = 1000;
     let directory = std::env::temp_dir();
     for number in 0..TRIES {
-        let name = format!("offload-host-{}-{}-{number}.so", std::process::id(), Hash128::of(bytes));
+        let name = format!("offload-host-{}-{}-{number}.so", std::process::id(), Hash128::digest(bytes));
         let path = directory.join(name);
         // `create_new` fails on any existing file, also on a dangling symbolic link.
         match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {

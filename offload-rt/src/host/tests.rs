@@ -212,7 +212,7 @@ fn the_temporary_file_serves_where_memory_does_not_and_goes() {
             scope.spawn(|| object::from_temporary(&bytes).unwrap());
         }
     });
-    let prefix = format!("offload-host-{}-{}", std::process::id(), offload_format::Hash128::of(&bytes));
+    let prefix = format!("offload-host-{}-{}", std::process::id(), offload_format::Hash128::digest(&bytes));
     let left = std::fs::read_dir(std::env::temp_dir()).unwrap().map(|entry| entry.unwrap().file_name());
     assert_eq!(left.filter(|name| name.to_string_lossy().starts_with(&prefix)).count(), 0);
     let error = object::from_temporary(b"not an object").unwrap_err();

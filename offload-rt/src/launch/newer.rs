@@ -154,7 +154,7 @@ impl<P> Newer<P> {
     fn refuse(&self, problem: &str, stamp: Option<Stamp>) {
         let module = escape(self.first.entry().module());
         let text = format!("the program goes on with the old kernels of `{module}`: {problem}");
-        let hash = Hash128::of(format!("{text}{stamp:?}").as_bytes());
+        let hash = Hash128::digest(format!("{text}{stamp:?}").as_bytes());
         // Each program, device and thread finds the problem by itself: the file makes one message of them. The terminal
         // may be closed.
         if File::create_new(self.folder.join(format!("{REPORTED_PREFIX}{hash}"))).is_ok() {

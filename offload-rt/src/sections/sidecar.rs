@@ -122,7 +122,7 @@ mod tests {
         let file = [first.as_slice(), &second].concat();
         assert_eq!(find(&file, one), Some((0, first.len() as u64)));
         assert_eq!(find(&file, two), Some((first.len() as u64, second.len() as u64)));
-        assert_eq!(find(&file, Hash128::of(b"third")), None);
+        assert_eq!(find(&file, Hash128::digest(b"third")), None);
         assert_eq!(find(&file[..file.len() - 1], two), None);
     }
 

@@ -33,7 +33,7 @@ fn related() -> (Vec<u8>, Vec<(&'static str, Vec<u8>)>) {
     }
     let lent = |index: usize| {
         let content: &[u8] = &images[index].1;
-        Some(Parent { hash: Hash128::of(content), content })
+        Some(Parent { hash: Hash128::digest(content), content })
     };
     let mut frames = vec![
         codec::encode_with(&images[0].1, &options(Codec::Raw, None)).unwrap(),
@@ -58,7 +58,7 @@ fn related() -> (Vec<u8>, Vec<(&'static str, Vec<u8>)>) {
 
 /// What offload-build generates where programs carry no images.
 mod included {
-    offload_rt::included_kernel_module!("blas", include_bytes!("../../../tests/data/sample-v1.pack"));
+    offload_rt::included_kernel_module!("blas", include_bytes!("../../../tests/data/sample.pack"));
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn reasons(bytes: Vec<u8>) -> Vec<String> {
 fn edited(mut bytes: Vec<u8>, edit: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     edit(&mut bytes);
     let payload = u64::from_le_bytes(bytes[40..48].try_into().unwrap()) as usize;
-    let hash = Hash128::of_parts(&[&bytes[..48], &bytes[64..payload]]);
+    let hash = Hash128::digest_parts(&[&bytes[..48], &bytes[64..payload]]);
     bytes[48..64].copy_from_slice(&hash.0);
     bytes
 }
@@ -33,7 +33,7 @@ fn entries_say_what_the_pack_says() {
     assert_eq!(image.bytes(), "m for opencl-c ".repeat(100).as_bytes());
     assert_eq!((entry.module(), entry.variant(), entry.target_text()), ("m", "", "opencl-c"));
     assert_eq!((entry.package(), entry.image_kind(), entry.codec()), ("my-crate", ImageKind::OpenClC, CODEC));
-    assert_eq!((entry.raw_size(), entry.hash()), (1500, Hash128::of(image.bytes())));
+    assert_eq!((entry.raw_size(), entry.hash()), (1500, Hash128::digest(image.bytes())));
     assert!(cfg!(miri) || entry.stored_size() < 200);
     assert_eq!(entry.to_string(), "m for opencl-c");
 }
