@@ -249,7 +249,7 @@ fn values_that_do_not_choose_a_variant_are_refused_with_those_there_are() {
         (&[("T", "half"), ("HEAD_DIM", "96")], "kernel module `m` has no variant with `HEAD_DIM=96`\n"),
         (&[("T", "half"), ("HEAD_DIM", "64"), ("X", "1")], "kernel module `m` has no variants by `X`\n"),
         (&[("t", "half")], "has no variants by `t`"),
-        (&[("T", "half"), ("T", "half")], "the name stands twice"),
+        (&[("T", "half"), ("T", "half")], "the name is defined twice"),
         (&[("T", "half,HEAD_DIM=64")], "name and value need"),
         (&[("\x1b[31m", "1")], "name and value need"),
     ];
