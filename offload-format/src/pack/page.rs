@@ -2,9 +2,8 @@
 
 use std::sync::OnceLock;
 
-use super::layout::NONE;
 use super::record::Image;
-use super::tables::{RecordRange, Tables};
+use super::tables::{RecordRange, Tables, reference};
 use crate::codec::columns::{Shape, transpose};
 use crate::codec::{Codec, Expected, Filter, MAX_BLOCK, inflate};
 use crate::{Aspects, Error, ErrorKind, Hash128, ImageKind, OffloadKind, bytes};
@@ -118,12 +117,6 @@ pub(super) fn image<'a>(page: &Page<'a>, index: u32, record: &[u8]) -> Result<Im
         exports: tables.text(record, 112)?,
         spec: tables.text(record, 120)?,
     })
-}
-
-/// The reference at `offset` of `record`; `None` for [`NONE`].
-pub(super) fn reference(record: &[u8], offset: u64, what: &'static str) -> Result<Option<u32>, Error> {
-    let number = bytes::u32_at(record, offset, what)?;
-    Ok((number != NONE).then_some(number))
 }
 
 /// The partition point of `count` items, as of [`slice::partition_point`].

@@ -1,8 +1,7 @@
 //! Decoded records of a pack: images, blocks, kernels, arguments, missing images.
 
 use super::layout::{ARG_IS_CONST, KERNEL_ARGS_UNKNOWN, KERNEL_HAS_BARRIER, UNKNOWN};
-use super::page::reference;
-use super::tables::{RecordRange, Tables};
+use super::tables::{RecordRange, Tables, reference};
 use crate::codec::{Codec, Filter};
 use crate::open_enum;
 use crate::{Aspects, Error, Hash128, ImageKind, OffloadKind, Target, UnknownTarget, bytes};

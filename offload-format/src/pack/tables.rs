@@ -4,11 +4,17 @@ use std::ops::Range;
 
 use super::layout::{
     ARG_RECORD, BLOCK_RECORD, DIRECTORY_ENTRY, IMAGE_RECORD, KERNEL_RECORD, META_RECORD, MISSING_RECORD,
-    PAGE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES, TABLE_KERNELS, TABLE_META, TABLE_MISSING,
+    NONE, PAGE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES, TABLE_KERNELS, TABLE_META, TABLE_MISSING,
     TABLE_PAGES, TABLE_PARENTS, TABLE_STRINGS,
 };
 use crate::codec::columns::Shape;
 use crate::{Error, bytes};
+
+/// The reference at `offset` of `record`; `None` for [`NONE`].
+pub(super) fn reference(record: &[u8], offset: u64, what: &'static str) -> Result<Option<u32>, Error> {
+    let number = bytes::u32_at(record, offset, what)?;
+    Ok((number != NONE).then_some(number))
+}
 
 /// The tables of a directory.
 #[derive(Clone, Copy, Debug)]
