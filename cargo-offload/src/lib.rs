@@ -4,6 +4,7 @@
 //! [`run`] is the whole program. Each command is a file under `commands`; each prints for people, or, with
 //! `--message-format json`, one JSON object a line with a field `reason`.
 #![deny(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod cargo;
 mod change;

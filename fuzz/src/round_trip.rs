@@ -187,7 +187,7 @@ pub fn pack(file: &[u8]) {
             return;
         }
         let (Ok(target), Ok(bytes)) = (image.target(), codec::decode(&read, &image)) else { return };
-        let Ok(new) = NewImage::of(&read, &image, target) else { return };
+        let Ok(new) = NewImage::from_image(&read, &image, target) else { return };
         let frame = codec::encode(&bytes, Codec::Zstd, 1).expect("a frame");
         expected.push((format!("{new:?}"), bytes));
         builder.image(new, frame.info()).expect("an image");
@@ -201,7 +201,7 @@ pub fn pack(file: &[u8]) {
     let mut found: Vec<(String, Vec<u8>)> = (again.images())
         .map(|image| {
             let image = image.expect("an image");
-            let new = NewImage::of(&again, &image, image.target().expect("a target")).expect("its records");
+            let new = NewImage::from_image(&again, &image, image.target().expect("a target")).expect("its records");
             (format!("{new:?}"), codec::decode(&again, &image).expect("its bytes"))
         })
         .collect();
@@ -240,7 +240,7 @@ pub fn packer(input: &[u8]) {
         images.push(near.unwrap_or_else(|| image.to_vec()));
     }
     let order: Vec<RawImage> = images.iter().map(|image| raw(image)).collect();
-    let source = Images(images.iter().map(|image| (Hash128::of(image), image.clone())).collect());
+    let source = Images(images.iter().map(|image| (Hash128::digest(image), image.clone())).collect());
     let settings = Settings { mode, level: 1 };
     let plan = packer::plan(&order, &source, settings, &Sequential).expect("a plan");
     let written = packed(&plan, &source, &order);
@@ -255,7 +255,7 @@ pub fn packer(input: &[u8]) {
 
 fn raw(image: &[u8]) -> RawImage {
     let kind = if image.starts_with(&[3, 2, 0x23, 7]) { ImageKind::SpirV } else { ImageKind::Object };
-    RawImage { hash: Hash128::of(image), size: image.len() as u64, kind }
+    RawImage { hash: Hash128::digest(image), size: image.len() as u64, kind }
 }
 
 fn packed(plan: &packer::Plan, source: &Images, order: &[RawImage]) -> Vec<u8> {

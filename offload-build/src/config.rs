@@ -292,7 +292,7 @@ impl Compression {
             return Err(Error::new(format!("the compression \"{mode}\" has no level"))
                 .with_hint("leave `level` out, or choose \"fast\", \"balanced\" or \"max\""));
         }
-        Ok(Settings { mode, level: level.unwrap_or(mode.usual_level()) })
+        Ok(Settings { mode, level: level.unwrap_or(mode.default_level()) })
     }
 
     /// Refuses what this build of this crate cannot do.

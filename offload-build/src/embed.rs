@@ -218,7 +218,7 @@ fn names(env: &CargoEnv, owner: Owner<'_>, pack: &Pack) -> Names {
         Owner::Package => "",
         Owner::Library(library) => &format!("library {library}"),
     };
-    let id = Hash128::of_parts(&[
+    let id = Hash128::digest_parts(&[
         env.package.as_bytes(),
         b"\0",
         env.version.as_bytes(),

@@ -1,5 +1,7 @@
 //! Cargo's environment and its directives. No other module reads variables or prints.
 
+#![allow(clippy::disallowed_methods, reason = "reads the environment")]
+
 mod places;
 mod recipe;
 mod runner;

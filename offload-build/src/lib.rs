@@ -93,6 +93,7 @@
 //! }
 //! ```
 #![deny(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod build;
 mod cache;

@@ -215,12 +215,12 @@ impl Maker<'_> {
     fn wanted(&self) -> Result<Vec<Wanted>> {
         let mut all = Vec::new();
         for image in self.images.by_hash.keys() {
-            let Some(work) = FrameWork::of_image(self.plan, *image) else { continue };
+            let Some(work) = FrameWork::for_image(self.plan, *image) else { continue };
             let frame = self.key(*image, self.relation(*image)?);
             all.push(Wanted { sizes: self.sizes(&work), work, frame, content: None });
         }
         for (number, block) in self.plan.blocks().iter().enumerate() {
-            let Some(work) = FrameWork::of_block(self.plan, number) else { continue };
+            let Some(work) = FrameWork::for_block(self.plan, number) else { continue };
             let BlockKeys { frame, content } = self.block_keys(block)?;
             all.push(Wanted { sizes: self.sizes(&work), work, frame, content: Some(content) });
         }

@@ -16,7 +16,7 @@ use offload_format::pack::KernelInfo;
 
 pub(crate) use self::declared::{kernels as declared, read as read_declared};
 pub(crate) use self::method::{Method, NamedParameter, Shape, methods};
-pub(crate) use self::name::identifier;
+pub(crate) use self::name::{builtin_type, identifier};
 pub(crate) use self::parameter::size as type_size;
 pub(crate) use self::parameter::{Bound, Generic};
 pub(crate) use self::place::Places;

@@ -1,5 +1,7 @@
 //! The context of a build step, and execution of tools. No other module starts processes.
 
+#![allow(clippy::disallowed_methods, reason = "starts processes")]
+
 mod wait;
 
 use std::ffi::{OsStr, OsString};

@@ -350,7 +350,7 @@ fn images(cache: &Cache, bytes: &[u8], provenance: &Provenance) -> Result<Vec<De
         }
         let key = KeyBuilder::new("vendored").part(&image.hash.0).finish();
         let bytes = cache.get_or(key, || Ok(raw))?;
-        images.push(DeviceImage { record: NewImage::of(&pack, &image, target)?, bytes });
+        images.push(DeviceImage { record: NewImage::from_image(&pack, &image, target)?, bytes });
     }
     Ok(images)
 }

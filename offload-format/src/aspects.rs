@@ -1,15 +1,13 @@
-//! What a device must support beyond the basics: features of the hardware by SYCL's names
-//! (<https://registry.khronos.org/SYCL/specs/sycl-2020/html/sycl-2020.html#sec:device-aspects>), and what a driver that
-//! compiles SPIR-V has to understand
-//! (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_Env.html>).
+//! Device aspects that an image requires: optional hardware features by SYCL's names
+//! (<https://registry.khronos.org/SYCL/specs/sycl-2020/html/sycl-2020.html#sec:device-aspects>), and optional features of
+//! a driver's SPIR-V compiler (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_Env.html>).
 
 use std::fmt;
 use std::ops::BitOr;
 
 /// A set of optional features of devices that an image uses.
 ///
-/// Bits that this release does not know are kept: an image that has one needs a device of which this release cannot
-/// say whether it fits.
+/// Unknown bits are preserved. No device of this release has them, so that an image with one is never selected.
 ///
 /// ```
 /// use offload_format::Aspects;
@@ -45,7 +43,7 @@ const NAMES: [(Aspects, &str); 20] = [
 ];
 
 /// The first aspects are of the hardware, the others of a driver's compiler.
-const OF_HARDWARE: u32 = 31;
+const HARDWARE: u32 = 31;
 
 impl Aspects {
     /// Every aspect that this release knows.
@@ -64,21 +62,21 @@ impl Aspects {
     pub const GENERIC_POINTER: Aspects = Aspects(1 << 5);
     /// Functions that a whole work-group or sub-group calls.
     pub const GROUPS: Aspects = Aspects(1 << 6);
-    /// Votes of sub-groups some of whose work-items take another path.
+    /// Non-uniform votes of a sub-group.
     pub const SUB_GROUP_VOTE: Aspects = Aspects(1 << 7);
-    /// The same for sums and other reductions and scans.
+    /// Non-uniform reductions and scans of a sub-group.
     pub const SUB_GROUP_ARITHMETIC: Aspects = Aspects(1 << 8);
-    /// Which work-items of a sub-group hold that something is so.
+    /// Ballots of a sub-group.
     pub const SUB_GROUP_BALLOT: Aspects = Aspects(1 << 9);
-    /// Values of other work-items of a sub-group.
+    /// Shuffles of a sub-group.
     pub const SUB_GROUP_SHUFFLE: Aspects = Aspects(1 << 10);
-    /// Values of work-items that are so many further.
+    /// Shuffles of a sub-group by a relative distance.
     pub const SUB_GROUP_SHUFFLE_RELATIVE: Aspects = Aspects(1 << 11);
-    /// Reductions over parts of a sub-group.
+    /// Clustered reductions of a sub-group.
     pub const SUB_GROUP_CLUSTERED: Aspects = Aspects(1 << 12);
     /// Shuffles and block reads of Intel's extension.
     pub const INTEL_SUB_GROUPS: Aspects = Aspects(1 << 13);
-    /// Products of vectors of 8-bit integers.
+    /// Dot products of vectors of 8-bit integers.
     pub const DOT_PRODUCT: Aspects = Aspects(1 << 14);
     /// Atomic addition, minimum and maximum of floating-point numbers.
     pub const FLOAT_ATOMICS: Aspects = Aspects(1 << 15);
@@ -86,11 +84,10 @@ impl Aspects {
     pub const IMAGE_READ_WRITE: Aspects = Aspects(1 << 16);
     /// Pipes of OpenCL 2.
     pub const PIPES: Aspects = Aspects(1 << 17);
-    /// Linking images when they are loaded. Images that import a device library, or are one, need it; so earlier releases,
-    /// which know no such images, pass over them.
+    /// Linking images at load time. Images that import or export functions require it.
     pub const LINKER: Aspects = Aspects(1 << 18);
 
-    /// Variables in global memory that all kernels of an image share. Images for OpenCL whose kernels assert need it.
+    /// Program-scope variables in global memory. Images for OpenCL whose kernels assert require it.
     pub const GLOBAL_VARIABLES: Aspects = Aspects(1 << 19);
 
     /// The set with these bits.
@@ -103,12 +100,12 @@ impl Aspects {
         self.0
     }
 
-    /// Whether nothing is needed.
+    /// Whether the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The name of each aspect of the set; what this release does not know is `unknown(BITS)`.
+    /// The name of each aspect of the set; unknown ones are `unknown(BITS)`.
     pub fn names(self) -> Vec<String> {
         let known = NAMES.iter().filter(|(aspect, _)| self.0 & aspect.0 != 0);
         let mut names: Vec<String> = known.map(|(_, name)| (*name).to_string()).collect();
@@ -119,13 +116,13 @@ impl Aspects {
         names
     }
 
-    /// What native code needs too: features of the hardware, not of a driver's compiler.
+    /// The hardware features of the set, which native code requires too; without those of a driver's compiler.
     #[must_use]
-    pub fn of_hardware(self) -> Aspects {
-        Aspects(self.0 & OF_HARDWARE)
+    pub fn hardware(self) -> Aspects {
+        Aspects(self.0 & HARDWARE)
     }
 
-    /// What of this set is not in `device`.
+    /// The aspects of this set that `device` lacks.
     #[must_use]
     pub fn missing_from(self, device: Aspects) -> Aspects {
         Aspects(self.0 & !device.0)
@@ -160,6 +157,6 @@ mod tests {
     fn all_is_what_has_a_name() {
         assert_eq!(NAMES.iter().map(|(aspect, _)| *aspect).collect::<Aspects>(), Aspects::ALL);
         assert_eq!((Aspects::FP64 | Aspects(0x60_0000)).names(), ["fp64", "unknown(0x600000)"]);
-        assert_eq!((Aspects::IMAGE | Aspects::PIPES).of_hardware(), Aspects::IMAGE);
+        assert_eq!((Aspects::IMAGE | Aspects::PIPES).hardware(), Aspects::IMAGE);
     }
 }

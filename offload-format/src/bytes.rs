@@ -7,11 +7,13 @@ use crate::{Error, ErrorKind};
 /// # Errors
 /// [`ErrorKind::Truncated`] if the range is not inside `bytes`.
 pub fn range<'a>(bytes: &'a [u8], offset: u64, size: u64, what: &'static str) -> Result<&'a [u8], Error> {
-    let inside = || {
-        let end = offset.checked_add(size)?;
-        bytes.get(usize::try_from(offset).ok()?..usize::try_from(end).ok()?)
-    };
-    inside().ok_or_else(|| Error::truncated(what, offset, size))
+    slice(bytes, offset, size).ok_or_else(|| Error::truncated(what, offset, size))
+}
+
+fn slice(bytes: &[u8], offset: u64, size: u64) -> Option<&[u8]> {
+    let start = usize::try_from(offset).ok()?;
+    let end = usize::try_from(offset.checked_add(size)?).ok()?;
+    bytes.get(start..end)
 }
 
 /// The `N` bytes at `offset`.

@@ -1,7 +1,7 @@
-//! Frames: one image compressed, and back, verified.
+//! Frames: compression of images and verified decoding.
 //!
-//! An image goes through its [`Filter`] and then through its [`Codec`]. What lies between the two is its *content*:
-//! what its children are stored relative to is content, so that the way back through a filter is gone once for each image.
+//! An image passes through its [`Filter`] and then through its [`Codec`]. The output of the filter is its *content*. Delta
+//! chains relate contents, so that a filter is inverted once per image.
 
 pub(crate) mod columns;
 mod compress;
@@ -26,7 +26,7 @@ pub use self::frame::{
     EncodeOptions, Frame, FrameInfo, InBlock, Parent, content_of, encode, encode_with, patch,
 };
 #[cfg(feature = "packer")]
-pub(crate) use self::frame::{encode_known, patched, trial};
+pub(crate) use self::frame::{encode_known, patch_frame, trial};
 #[cfg(feature = "packer")]
 pub(crate) use self::method::LZMA_REACH;
 pub use self::method::{

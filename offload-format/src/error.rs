@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why bytes could not be read or written as the format they claim to be.
+/// An error of reading or writing a binary format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     kind: ErrorKind,
@@ -77,11 +77,11 @@ pub enum ErrorKind {
         /// The library's own message.
         message: String,
     },
-    /// Something that this build of the program leaves out.
+    /// Data that needs a disabled cargo feature.
     Feature {
-        /// What is not there.
+        /// The data.
         what: &'static str,
-        /// The cargo feature that brings it.
+        /// The cargo feature.
         feature: &'static str,
     },
     /// A feature of the format that this release cannot read yet.

@@ -16,20 +16,21 @@ impl Hash128 {
     ///
     /// ```
     /// use offload_format::Hash128;
-    /// assert_eq!(Hash128::of(b"").to_string(), "af1349b9f5f9a1a6a0404dea36dcc949");
+    /// assert_eq!(Hash128::digest(b"").to_string(), "af1349b9f5f9a1a6a0404dea36dcc949");
     /// ```
-    pub fn of(bytes: &[u8]) -> Hash128 {
-        Hash128::of_parts(&[bytes])
+    pub fn digest(bytes: &[u8]) -> Hash128 {
+        Hash128::digest_parts(&[bytes])
     }
 
     /// Hashes the concatenation of `parts`.
-    pub fn of_parts(parts: &[&[u8]]) -> Hash128 {
+    pub fn digest_parts(parts: &[&[u8]]) -> Hash128 {
         let mut hasher = blake3::Hasher::new();
-        match parts {
-            [head, rest] => update_in_step(&mut hasher, head, rest),
-            _ => parts.iter().for_each(|part| {
+        if let [head, rest] = parts {
+            update_in_step(&mut hasher, head, rest);
+        } else {
+            for part in parts {
                 hasher.update(part);
-            }),
+            }
         }
         let mut out = [0; 16];
         hasher.finalize_xof().fill(&mut out);
@@ -37,11 +38,11 @@ impl Hash128 {
     }
 }
 
-/// So many bytes are hashed side by side, with the widest instructions that there are.
+/// Bytes that BLAKE3 hashes in parallel with the widest vector instructions.
 const STEP: usize = 4 << 10;
 
-/// Hashes `head` with the beginning of `rest`, then what is left: behind a head that is no whole step, everything would be
-/// out of step, which takes almost twice as long.
+/// Hashes `head` with the beginning of `rest` as one step, then the remainder: an update of less than a step misaligns all
+/// that follow, which takes almost twice as long.
 fn update_in_step(hasher: &mut blake3::Hasher, head: &[u8], rest: &[u8]) {
     let mut first = [0; STEP];
     if let Some((front, back)) = first.split_at_mut_checked(head.len())
@@ -68,7 +69,7 @@ impl FromStr for Hash128 {
     ///
     /// ```
     /// use offload_format::Hash128;
-    /// let hash = Hash128::of(b"");
+    /// let hash = Hash128::digest(b"");
     /// assert_eq!(hash.to_string().parse(), Ok(hash));
     /// assert!("af13".parse::<Hash128>().is_err());
     /// ```
@@ -98,10 +99,10 @@ mod tests {
             let whole = &bytes[..size];
             for at in [0, 1, 48, 1024, STEP - 1, STEP, STEP + 1, size].into_iter().filter(|at| *at <= size) {
                 let (head, rest) = whole.split_at(at);
-                assert_eq!(Hash128::of_parts(&[head, rest]), Hash128::of(whole), "{size} {at}");
-                assert_eq!(Hash128::of_parts(&[head, &[], rest]), Hash128::of(whole), "{size} {at}");
+                assert_eq!(Hash128::digest_parts(&[head, rest]), Hash128::digest(whole), "{size} {at}");
+                assert_eq!(Hash128::digest_parts(&[head, &[], rest]), Hash128::digest(whole), "{size} {at}");
             }
         }
-        assert_ne!(Hash128::of_parts(&[&bytes[1..], &bytes]), Hash128::of_parts(&[&bytes, &bytes]));
+        assert_ne!(Hash128::digest_parts(&[&bytes[1..], &bytes]), Hash128::digest_parts(&[&bytes, &bytes]));
     }
 }

@@ -1,4 +1,4 @@
-//! What an image needs of another package: a device library that is linked with it when it is loaded.
+//! Imports of device libraries, which are linked with an image when it is loaded.
 
 use std::fmt;
 
@@ -20,31 +20,30 @@ pub struct Import {
     pub library: String,
     /// The package that exports it.
     pub package: String,
-    /// The version of that package which the build saw.
+    /// The version of that package at build time.
     pub version: String,
 }
 
 impl Import {
-    /// Those in `text`, which has `,` between them; what is not written as [`Display`](fmt::Display) writes it has no
-    /// package and no version.
+    /// Parses the imports in `text`, separated by `,`. A malformed one has no package and no version.
     pub fn list(text: &str) -> Vec<Import> {
-        // Most images import nothing, and are read one after the other.
+        // The fast path: most images import nothing.
         if text.is_empty() {
             return Vec::new();
         }
-        text.split(',').filter(|one| !one.is_empty()).map(Import::of).collect()
+        text.split(',').filter(|one| !one.is_empty()).map(Import::parse).collect()
     }
 
-    fn of(text: &str) -> Import {
+    fn parse(text: &str) -> Import {
         let (library, rest) = text.split_once('=').unwrap_or((text, ""));
         let (package, version) = rest.split_once('@').unwrap_or((rest, ""));
         let [library, package, version] = [library, package, version].map(str::to_string);
         Import { library, package, version }
     }
 
-    /// Whether the package in `version` has all that its version at the build had: it is not older, and the first number
-    /// that is not 0 is the same (<https://doc.rust-lang.org/cargo/reference/semver.html>). Of versions before a release
-    /// only the same one does.
+    /// Whether `version` of the package is compatible with the one at build time, by Cargo's rules
+    /// (<https://doc.rust-lang.org/cargo/reference/semver.html>): it is not older, and the leftmost non-zero number is the
+    /// same. A pre-release is compatible with itself alone.
     pub fn accepts(&self, version: &str) -> bool {
         if self.version == version {
             return true;
@@ -56,7 +55,7 @@ impl Import {
     }
 }
 
-/// The numbers of a version, without what a build added; none of one before a release.
+/// The numbers of a version without its build metadata; `None` for a pre-release.
 fn numbers(version: &str) -> Option<[u64; 3]> {
     let plain = version.split('+').next()?;
     let mut parts = plain.split('.').map(|part| part.parse().ok());
@@ -77,13 +76,15 @@ mod tests {
 
     #[test]
     fn versions_fit_as_cargo_says() {
-        let accepts = |wanted: &str, found: &str| Import::of(&format!("l=p@{wanted}")).accepts(found);
-        for (wanted, found) in
-            [("0.0.3", "0.0.3"), ("0.2.1", "0.2.9"), ("1.0.0", "1.9.0"), ("1.0.0-a", "1.0.0-a")]
-        {
-            assert!(accepts(wanted, found), "{wanted} {found}");
+        for (wanted, found) in [
+            ("0.0.3", "0.0.3"),
+            ("0.2.1", "0.2.9"),
+            ("1.0.0", "1.9.0"),
+            ("1.0.0-a", "1.0.0-a"),
+            ("1.0.0", "1.0.1+build"),
+        ] {
+            assert!(Import::parse(&format!("l=p@{wanted}")).accepts(found), "{wanted} {found}");
         }
-        assert!(accepts("1.0.0", "1.0.1+build"));
         for (wanted, found) in [
             ("0.0.3", "0.0.4"),
             ("0.2.1", "0.2.0"),
@@ -92,7 +93,7 @@ mod tests {
             ("1.0.0", "1.1"),
             ("1.0.0", ""),
         ] {
-            assert!(!accepts(wanted, found), "{wanted} {found}");
+            assert!(!Import::parse(&format!("l=p@{wanted}")).accepts(found), "{wanted} {found}");
         }
     }
 

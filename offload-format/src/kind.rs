@@ -1,9 +1,9 @@
-//! LLVM's words for what an image is and who launches it.
+//! Image kinds and offload kinds, with LLVM's numbers.
 //!
 //! Numbers follow `llvm/include/llvm/Object/OffloadBinary.h`
 //! (<https://github.com/llvm/llvm-project/blob/main/llvm/include/llvm/Object/OffloadBinary.h>).
 
-/// An enum of numbers on disk that keeps those which it does not know.
+/// Declares an enum of numbers on disk that preserves unknown numbers.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! open_enum {
@@ -43,7 +43,7 @@ macro_rules! open_enum {
 open_enum! {
     /// What the bytes of an image are. Numbers from 0x100 up are this project's.
     ImageKind {
-        /// Nothing is said about the bytes.
+        /// Unspecified bytes.
         None = 0 => "none",
         /// A relocatable or linked ELF object: AMD code objects, Intel zebin.
         Object = 1 => "object",

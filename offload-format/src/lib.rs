@@ -1,17 +1,18 @@
-//! The bytes that `offload-build` writes, `offload-rt` reads and `cargo offload` shows.
+//! The byte format of embedded device images: written by `offload-build`, read by `offload-rt` and `cargo offload`.
 //!
-//! - [`Target`]: for which machine an image is, and its text form;
-//! - [`pack`]: the container of compressed device images, the same embedded, beside a program or vendored;
-//! - [`section`]: how a linked program points to its packs;
-//! - [`codec`]: compressing an image into a frame and back, verified;
-//! - [`variable`]: the names of environment variables, for those who read them;
-//! - behind features: writing packs (`write`), [`packer`], which decides how images are stored, and [`provenance`]: what
-//!   vendored images were made of, and `remote`: what build scripts and the subcommand say to one another. With `suggestions` an unknown target's error names the nearest ones.
+//! - [`Target`]: the machine that an image is compiled for, with a text form that round-trips;
+//! - [`pack`]: the container of compressed device images, the same embedded, in a sidecar or vendored;
+//! - [`section`]: the sections and descriptors by which a linked program refers to its packs;
+//! - [`codec`]: compressed frames with verified decoding;
+//! - [`variable`]: the names of environment variables;
+//! - behind features: writing packs (`write`), the choice of delta chains and blocks ([`packer`]), records of vendored
+//!   images ([`provenance`]), the protocol between build scripts and `cargo-offload` (`remote`), and the nearest names
+//!   in errors of unknown targets (`suggestions`).
 //!
-//! What images say of themselves is the crate `offload-images`; the containers of others are `offload-containers`.
+//! The crate `offload-images` reads the images themselves, `offload-containers` the containers of other tool chains.
 //!
-//! The crate does no I/O, reads no environment and starts no process; it holds no unsafe code and no input makes
-//! it panic. Sizes and offsets are `u64` and every sum of them is checked.
+//! The crate does no I/O, reads no environment and starts no process; it has no unsafe code, and no input makes it
+//! panic. Sizes and offsets are `u64` with checked arithmetic.
 //!
 //! ```
 //! use offload_format::Target;
@@ -62,7 +63,7 @@ pub use crate::target::{
 };
 pub use crate::variant::{InvalidVariant, Variant};
 
-/// Compiles what the README shows.
+/// The example of the README, as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,8 +1,8 @@
-//! How much a reader may take from a file that it does not trust.
+//! Resource limits for reading untrusted files: inflated sizes, record counts, nesting.
 
 use crate::{Error, ErrorKind};
 
-/// What one call of a reader may use; every reader of a foreign format takes it.
+/// The limits of one call; every reader of a foreign format takes them.
 ///
 /// ```
 /// use offload_format::Limits;
@@ -17,31 +17,31 @@ pub struct Limits {
     pub raw_bytes: u64,
     /// The most records of a table.
     pub entries: u64,
-    /// How many containers may lie in one another.
+    /// The deepest nesting of containers.
     pub depth: u32,
-    /// How many times the size of its compressed form something may have, once it is above [`Limits::any_ratio`].
+    /// The highest compression ratio of data above [`Limits::any_ratio`].
     pub ratio: u64,
-    /// So many bytes may come from a compressed form of any size.
+    /// The size in bytes up to which any compression ratio is accepted.
     pub any_ratio: u64,
 }
 
 impl Default for Limits {
-    /// 4 GiB, 1,048,576 records, 8 containers, 128 times, 8 MiB.
+    /// 4 GiB, 1,048,576 records, 8 containers, a ratio of 128, 8 MiB.
     ///
-    /// With 128 times, what a MiB of a file becomes is inflated, hashed with MD5 and written in less than 400 ms of a
-    /// processor; with 256 times, MD5 alone would take that.
+    /// At a ratio of 128, one MiB of a file is inflated, hashed with MD5 and written in less than 400 ms of CPU time; at
+    /// 256, MD5 alone takes that long.
     fn default() -> Limits {
         Limits { raw_bytes: 4 << 30, entries: 1 << 20, depth: 8, ratio: 128, any_ratio: 8 << 20 }
     }
 }
 
 impl Limits {
-    /// For files that the caller has made itself: only what one call may inflate is limited.
+    /// For files that the caller has written itself: only the inflated size is limited.
     pub fn trusting() -> Limits {
         Limits { ratio: u64::MAX, any_ratio: u64::MAX, ..Limits::default() }
     }
 
-    /// These limits with another sum of inflated bytes.
+    /// These limits with another inflated size.
     #[must_use]
     pub fn with_raw_bytes(self, raw_bytes: u64) -> Limits {
         Limits { raw_bytes, ..self }
@@ -65,13 +65,13 @@ impl Limits {
         Limits { ratio, ..self }
     }
 
-    /// These limits with another size of what may come from a compressed form of any size.
+    /// These limits with another size up to which any ratio is accepted.
     #[must_use]
     pub fn with_any_ratio(self, any_ratio: u64) -> Limits {
         Limits { any_ratio, ..self }
     }
 
-    /// How many bytes may come from `compressed` ones, in one piece or in many.
+    /// The most bytes that `compressed` ones may inflate to, in one piece or in many.
     ///
     /// ```
     /// use offload_format::Limits;
@@ -83,7 +83,7 @@ impl Limits {
         compressed.saturating_mul(self.ratio).max(self.any_ratio)
     }
 
-    /// `declared` if so many bytes may come from `compressed` ones.
+    /// Returns `declared` if `compressed` bytes may inflate to that size.
     ///
     /// # Errors
     /// [`ErrorKind::TooLarge`] with the name `what`.
@@ -95,7 +95,7 @@ impl Limits {
         Err(ErrorKind::TooLarge { what, size: declared, limit }.into())
     }
 
-    /// Returns `count` if a table may have so many records. `what` names the table in the error.
+    /// Returns `count` if it is within the limit of records. `what` names the table in the error.
     ///
     /// # Errors
     /// [`ErrorKind::TooMany`].
@@ -107,8 +107,8 @@ impl Limits {
     }
 }
 
-/// What a reader may still look at. Records of a file may refer to the same bytes again and again; a reader that
-/// follows them all takes time, and its caller memory, in the square of the file's size.
+/// A budget of bytes for following references. Many records of a file may refer to the same bytes: without a budget,
+/// following all of them takes time and memory quadratic in the size of the file.
 #[derive(Debug)]
 pub struct Budget {
     what: &'static str,
@@ -117,13 +117,13 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// 1 MiB and eight times the size of the file, for `what` lies in it.
+    /// 1 MiB and eight times the size of the file. `what` names the data in the error.
     pub fn for_file(what: &'static str, size: u64) -> Budget {
         let limit = size.saturating_mul(8).saturating_add(1 << 20);
         Budget::new(what, limit)
     }
 
-    /// A budget of `limit` bytes. `what` names in the error what they are for.
+    /// A budget of `limit` bytes. `what` names the data in the error.
     pub fn new(what: &'static str, limit: u64) -> Budget {
         Budget { what, limit, left: limit }
     }
@@ -140,7 +140,7 @@ impl Budget {
     }
 }
 
-/// Appends `item`. A list that doubles would take more memory than small records have bytes.
+/// Appends `item`, growing the list by a quarter: doubling would take more memory than small records have bytes.
 pub fn push<T>(list: &mut Vec<T>, item: T) {
     if list.len() == list.capacity() {
         list.reserve_exact(list.len() / 4 + 8);

@@ -1,7 +1,7 @@
-//! The pack: a versioned container of compressed device images with an index sorted for lookup.
+//! The pack: a versioned container of compressed device images with a sorted index.
 //!
-//! The same bytes are embedded in a program, lie beside it, or are vendored in a crate. `FORMAT.md` in the
-//! repository describes them for readers in other languages; [`layout`] holds every constant.
+//! The same bytes are embedded in a program, stored in a sidecar, or vendored in a crate. `FORMAT.md` in the
+//! repository describes them for readers in other languages; [`layout`] defines every constant.
 //!
 //! ```
 //! use offload_format::codec::{self, Codec};
@@ -46,7 +46,7 @@ pub use self::page::Pages;
 pub use self::proportion::PackBudget;
 pub use self::read::{Pack, PackSizes, StoredImage};
 pub use self::record::{
-    ArgInfo, ArgKind, Block, Image, KernelInfo, KernelNeeds, Missing, MissingKind, Place,
+    ArgInfo, ArgKind, Block, FrameRange, Image, KernelInfo, KernelNeeds, Missing, MissingKind,
 };
 pub use self::sidecar::{SIDECAR, Sidecar};
 #[cfg(feature = "write")]

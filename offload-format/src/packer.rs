@@ -1,20 +1,17 @@
-//! Deciding how the images of a pack are stored: alone, relative to one another, or together in blocks.
+//! The packer: deduplication, delta chains and blocks for the images of a pack.
 //!
-//! Peers compress all architectures as one frame, and decode everything to use one; or every image alone, and store
-//! everything many times. Here images that resemble each other are stored in delta chains, and each is reachable
-//! through at most two others:
+//! Peers compress all architectures as one frame, and decode everything to load one image; or every image alone, and store
+//! shared code many times. Here similar images form delta chains of at most two ancestors:
 //!
-//! 1. equal images are one;
-//! 2. small ones share blocks, some of which are stored relative to other blocks, and so do medium ones where they
-//!    are many;
-//! 3. *near-duplicates* of one size that differ in a few bytes (AMD's gfx1030 to gfx1036 differ in two) become patches;
-//! 4. of the rest, sketches of the bytes tell which may resemble each other, and trial compression tells how much;
-//! 5. a search chooses the parent of each.
+//! 1. equal images are deduplicated;
+//! 2. small images share blocks, which may have parent blocks; so do medium images if there are many;
+//! 3. *near-duplicates* of equal size that differ in a few bytes (AMD's gfx1030 to gfx1036 differ in two) become patches;
+//! 4. of the rest, sketches find candidates for parents, and trial compression measures them;
+//! 5. a local search chooses the parent of each image.
 //!
-//! Names and targets play no part. The plan is a function of the images, in their order: neither the number of
-//! threads nor the machine changes it. What is in memory at a time is limited, whatever the number of images: see
-//! [`MEMORY`] and [`TABLES`]. [`plan`] decides, [`Plan`] says what was decided, [`make_frames`] carries it out by
-//! [`encode_image`] and [`encode_block`].
+//! Names and targets are not used. The plan is a pure function of the images in their order, independent of the number of
+//! threads and of the machine. Memory in use is bounded, whatever the number of images: see [`MEMORY`] and [`TABLES`].
+//! [`plan`] computes a [`Plan`]; [`make_frames`] executes it with [`encode_image`] and [`encode_block`].
 
 mod block_parents;
 mod blocks;
@@ -37,23 +34,25 @@ mod source;
 mod tree;
 mod work;
 
-pub use self::budget::{Pool, Sequential, Share, Workers};
+pub use self::budget::{Pool, Reservation, Sequential, Workers};
 pub use self::encode::{block_need, encode_block, encode_image, image_need, in_block, stream};
 pub use self::frames::{FrameMaker, Frames, StoredFrame, make_frames};
-pub use self::need::{MEMORY, Need, TABLES};
+pub use self::need::{MEMORY, MemoryNeed, TABLES};
 pub use self::pieces::{PIECE, Pieces, read_piece};
 pub use self::plan::{BlockPlan, Plan, Step};
-pub use self::settings::{MANY, MAX_LEVEL, MAX_WHOLE, MEDIUM, Mode, SMALL, Settings};
+pub use self::settings::{
+    MAX_LEVEL, MAX_WHOLE, MEDIUM_IMAGE, MIN_MEDIUM_IMAGES, Mode, SMALL_IMAGE, Settings,
+};
 pub use self::source::{ImageSource, RawImage};
 pub use self::work::{Content, FrameWork, compressor};
 pub use crate::codec::memory::image_buffer;
 
 use self::planner::Planner;
-use self::settings::is_out_of_reach;
+use self::settings::exceeds_reach;
 use self::sketch::Part;
 use crate::codec::{Codec, Filter, MAX_ANCESTORS};
 
-/// Decides how `images` are stored; `source` has their bytes.
+/// Plans the storage of `images`, whose bytes are in `source`.
 ///
 /// ```
 /// use offload_format::codec::{Codec, DEV_LEVEL};
@@ -66,7 +65,7 @@ use crate::codec::{Codec, Filter, MAX_ANCESTORS};
 ///     type Error = Error;
 ///
 ///     fn read(&self, hash: Hash128) -> Result<Vec<u8>, Error> {
-///         Ok(self.0.iter().find(|image| Hash128::of(image) == hash).cloned().unwrap_or_default())
+///         Ok(self.0.iter().find(|image| Hash128::digest(image) == hash).cloned().unwrap_or_default())
 ///     }
 /// }
 ///
@@ -75,7 +74,7 @@ use crate::codec::{Codec, Filter, MAX_ANCESTORS};
 /// near_duplicate[48] ^= 1;
 /// let images = Images(vec![image, near_duplicate]);
 /// let packed: Vec<RawImage> = images.0.iter()
-///     .map(|image| RawImage { hash: Hash128::of(image), size: image.len() as u64, kind: ImageKind::Object })
+///     .map(|image| RawImage { hash: Hash128::digest(image), size: image.len() as u64, kind: ImageKind::Object })
 ///     .collect();
 /// let plan = plan(&packed, &images, Settings { mode: Mode::Fast, level: DEV_LEVEL }, &Sequential)?;
 /// let Some(Step::Frame { codec: Codec::Patch, parent: Some(parent), .. }) = plan.step(packed[1].hash) else {
@@ -98,7 +97,9 @@ pub fn plan<S: ImageSource>(
     let mut plan = Plan::new(settings);
     let images = distinct(images);
     if settings.mode == Mode::None {
-        images.iter().for_each(|image| plan.alone(image.hash, Codec::Raw, Filter::None));
+        for image in &images {
+            plan.add_root(image.hash, Codec::Raw, Filter::None);
+        }
         return Ok(plan);
     }
     let limit = block_limit(&images, settings.mode);
@@ -106,35 +107,44 @@ pub fn plan<S: ImageSource>(
     blocks::plan(&mut plan, &small, &planner)?;
 
     let size = sketch::size(rest.len());
-    let sketch = |image: &RawImage| {
-        let part = if is_out_of_reach(image, settings.mode) { Part::Sample } else { Part::Whole };
-        sketch::of_pieces(&mut *source.open(image.hash)?, size, part)
-    };
-    let sketches = pool.map(&rest, |image| source.held(image.size), sketch)?;
+    let sketches = pool.map(
+        &rest,
+        |image| source.held(image.size),
+        |image| {
+            let part = if exceeds_reach(image, settings.mode) { Part::Sample } else { Part::Whole };
+            sketch::from_pieces(&mut *source.open(image.hash)?, size, part)
+        },
+    )?;
     let near_duplicates = near_duplicates::find(&rest, &sketches, &planner)?;
-    let others = (0..rest.len()).filter(|at| !near_duplicates.contains_key(at));
-    let (far, candidates): (Vec<usize>, Vec<usize>) =
-        others.partition(|at| rest.get(*at).is_some_and(|image| is_out_of_reach(image, settings.mode)));
-    let far = far.into_iter().filter_map(|at| rest.get(at));
-    far.for_each(|image| plan.alone(image.hash, Codec::Zstd, Filter::None));
+    let mut candidates = Vec::new();
+    for (place, image) in rest.iter().enumerate() {
+        if near_duplicates.contains_key(&place) {
+            continue;
+        }
+        if exceeds_reach(image, settings.mode) {
+            plan.add_root(image.hash, Codec::Zstd, Filter::None);
+        } else {
+            candidates.push(place);
+        }
+    }
     let relations = sketch::relations(&candidates, &sketches, settings.mode);
     let measured = match settings.mode {
-        Mode::Fast => measure::guess(&rest, &candidates, size, &relations),
+        Mode::Fast => measure::estimate(&rest, &candidates, size, &relations),
         _ => measure::measure(&rest, &candidates, &relations, &planner)?,
     };
     let parents = tree::choose(&measured.alone, &measured.related, MAX_ANCESTORS as u8);
-    plan.tree(&rest, &candidates, &measured.filters, &parents);
-    plan.patches(&rest, near_duplicates);
+    plan.add_tree(&rest, &candidates, &measured.filters, &parents);
+    plan.add_patches(&rest, near_duplicates);
     Ok(plan)
 }
 
-/// The size from which on images have frames of their own.
+/// The size from which images have frames of their own.
 fn block_limit(images: &[RawImage], mode: Mode) -> u64 {
-    let medium = images.iter().filter(|image| image.size < MEDIUM).count();
-    if mode > Mode::Fast && medium >= MANY { MEDIUM } else { SMALL }
+    let medium = images.iter().filter(|image| image.size < MEDIUM_IMAGE).count();
+    if mode > Mode::Fast && medium >= MIN_MEDIUM_IMAGES { MEDIUM_IMAGE } else { SMALL_IMAGE }
 }
 
-/// Each image once, where it came first.
+/// Removes duplicates; the first of equal images stays.
 fn distinct(images: &[RawImage]) -> Vec<RawImage> {
     let mut seen = std::collections::BTreeSet::new();
     images.iter().filter(|image| seen.insert(image.hash)).copied().collect()

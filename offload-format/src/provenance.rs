@@ -1,7 +1,7 @@
-//! What vendored images were made of: the record that lies beside a pack of images that a package brings along.
+//! Provenance of vendored images: sources, tools and options, recorded beside the pack that a package ships.
 //!
-//! The record is written as TOML; `FORMAT.md` describes it. Reading and writing the text is left to the caller, with the
-//! feature `serde` or, as a build script does, without.
+//! The record is TOML; `FORMAT.md` describes it. Parsing and writing it is up to the caller, with the feature `serde` or,
+//! as in a build script, without.
 
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ pub struct Provenance {
     /// Files of the package that compilers read.
     #[cfg_attr(feature = "serde", serde(rename = "source", default))]
     pub sources: Vec<Material>,
-    /// Device libraries of other packages, by name, with package and version: the hash is of all that they are made of.
+    /// Device libraries of other packages, by name, with package and version; the hash covers all of their inputs.
     #[cfg_attr(feature = "serde", serde(rename = "library", default))]
     pub libraries: Vec<Material>,
     /// Compilers, function libraries and headers from elsewhere.
@@ -42,14 +42,14 @@ pub struct Provenance {
     pub images: Vec<VendoredImage>,
 }
 
-/// A file that had a part in the images; in-toto and SLSA call it so (<https://in-toto.io/docs/specs/>).
+/// A file that went into the images: a material in the terms of in-toto and SLSA (<https://in-toto.io/docs/specs/>).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub struct Material {
     /// A source's path from the package's root, with `/`; of anything else the file's name.
     pub name: String,
-    /// The first line of what a tool says of its version.
+    /// The first line of a tool's `--version` output.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub version: Option<String>,
     /// An SPDX expression, if it is known: <https://spdx.dev/learn/handling-license-info/>.
@@ -64,7 +64,7 @@ pub struct Material {
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub struct VendoredImage {
-    /// What it is for.
+    /// Its target.
     pub target: String,
     /// The values of the module's variant, or empty.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "String::is_empty"))]
@@ -73,7 +73,6 @@ pub struct VendoredImage {
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "String::is_empty"))]
     pub part: String,
     /// Hash of the options that it was compiled with.
-    #[cfg_attr(feature = "serde", serde(alias = "recipe"))]
     pub options: String,
     /// Size in bytes.
     pub size: u64,
@@ -82,11 +81,19 @@ pub struct VendoredImage {
 }
 
 impl Provenance {
-    /// A record of no images, in [`VERSION`]; what is not given is empty.
+    /// A record of no images, in [`VERSION`]; the other fields are empty.
     pub fn new(package: String, module: String) -> Provenance {
-        let (machine, made_by) = (String::new(), String::new());
-        let (sources, libraries, inputs, images) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Provenance { version: VERSION, package, module, machine, made_by, sources, libraries, inputs, images }
+        Provenance {
+            version: VERSION,
+            package,
+            module,
+            machine: String::new(),
+            made_by: String::new(),
+            sources: Vec::new(),
+            libraries: Vec::new(),
+            inputs: Vec::new(),
+            images: Vec::new(),
+        }
     }
 }
 
@@ -98,9 +105,15 @@ impl Material {
 }
 
 impl VendoredImage {
-    /// An image of no bytes for `target`; what is not given is empty.
+    /// An image of no bytes for `target`; the other fields are empty.
     pub fn new(target: String, blake3: String) -> VendoredImage {
-        let (variant, part, options) = (String::new(), String::new(), String::new());
-        VendoredImage { target, variant, part, options, size: 0, blake3 }
+        VendoredImage {
+            target,
+            variant: String::new(),
+            part: String::new(),
+            options: String::new(),
+            size: 0,
+            blake3,
+        }
     }
 }

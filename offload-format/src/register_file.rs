@@ -6,7 +6,7 @@ use crate::pack::KernelInfo;
 /// (<https://www.intel.com/content/www/us/en/docs/oneapi/optimization-guide-gpu/2024-0/small-register-mode-vs-large-register-mode.html>).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegisterFile {
-    /// What the compiler takes unless told otherwise.
+    /// The compiler's default.
     Default,
     /// Twice as many, for half as many hardware threads.
     Large,
@@ -18,7 +18,7 @@ pub enum RegisterFile {
 pub struct RegisterFileChoice {
     /// The register file that it was built for.
     pub registers: RegisterFile,
-    /// Why, for people; empty if the build for the default one does not spill.
+    /// The reason, for people; empty if the build for the default register file does not spill.
     pub reason: String,
 }
 
@@ -29,47 +29,54 @@ impl RegisterFileChoice {
 }
 
 impl RegisterFile {
-    /// Which of two builds of a kernel is better.
+    /// Chooses the better of two builds of a kernel.
     ///
-    /// Fewer spilled bytes a work-item win. With as many the default stays: it has twice the hardware threads. It
-    /// stays too if the numbers of registers say that the compiler has ignored the wish for more.
+    /// Fewer spilled bytes per work-item win. On a tie the default stays: it has twice the hardware threads. It stays
+    /// too if the register counts show that the compiler has ignored the option for the large register file.
     ///
     /// ```
     /// use offload_format::RegisterFile;
     /// use offload_format::pack::KernelInfo;
     ///
-    /// let build = |registers, spilled| {
-    ///     let mut kernel = KernelInfo::new("k");
-    ///     (kernel.registers, kernel.spilled) = (Some(registers), Some(spilled));
-    ///     kernel
-    /// };
-    /// let (spilling, large) = (build(128, 640), build(256, 0));
-    /// assert_eq!(RegisterFile::better(&spilling, &large).registers, RegisterFile::Large);
+    /// let mut default = KernelInfo::new("k");
+    /// default.registers = Some(128);
+    /// default.spilled = Some(640);
+    /// let mut large = KernelInfo::new("k");
+    /// large.registers = Some(256);
+    /// large.spilled = Some(0);
+    /// assert_eq!(RegisterFile::better(&default, &large).registers, RegisterFile::Large);
     /// ```
     pub fn better(default: &KernelInfo, large: &KernelInfo) -> RegisterFileChoice {
-        let (spilled, less) = (default.spilled.unwrap_or(0), large.spilled.unwrap_or(u64::MAX));
-        if spilled == 0 {
+        let default_spill = default.spilled.unwrap_or(0);
+        if default_spill == 0 {
             return RegisterFileChoice::new(RegisterFile::Default, String::new());
         }
         let counts = default.registers.zip(large.registers);
-        if counts.is_some_and(|(few, many)| many <= few) || large.spilled.is_none() {
-            let reason = format!("spills {spilled} bytes; there is no larger register file");
+        let is_ignored = counts.is_some_and(|(few, many)| many <= few);
+        let large_spill = large.spilled.filter(|_| !is_ignored);
+        let Some(large_spill) = large_spill else {
+            let reason = format!("spills {default_spill} bytes; there is no larger register file");
             return RegisterFileChoice::new(RegisterFile::Default, reason);
-        }
+        };
         let (few, many) = match counts {
             Some((few, many)) => (format!("{few} registers"), format!("{many} registers")),
             None => ("the default register file".to_string(), "the large register file".to_string()),
         };
-        // By cross multiplication: a build may have another number of work-items in a hardware thread.
-        let items = |kernel: &KernelInfo| u128::from(kernel.sub_group_size.unwrap_or(1).max(1));
-        let (of_large, of_default) = (u128::from(less) * items(default), u128::from(spilled) * items(large));
-        if of_large < of_default {
-            let reason = format!("{many}: spills {less} bytes, with {few} {spilled}");
+        // By cross multiplication: the builds may differ in work-items per hardware thread.
+        let large_cost = u128::from(large_spill) * work_items(default);
+        let default_cost = u128::from(default_spill) * work_items(large);
+        if large_cost < default_cost {
+            let reason = format!("{many}: spills {large_spill} bytes, with {few} {default_spill}");
             return RegisterFileChoice::new(RegisterFile::Large, reason);
         }
-        let reason = format!("{few}: spills {spilled} bytes, with {many} {less}");
+        let reason = format!("{few}: spills {default_spill} bytes, with {many} {large_spill}");
         RegisterFileChoice::new(RegisterFile::Default, reason)
     }
+}
+
+/// Work-items of a hardware thread.
+fn work_items(kernel: &KernelInfo) -> u128 {
+    u128::from(kernel.sub_group_size.unwrap_or(1).max(1))
 }
 
 #[cfg(test)]
@@ -93,9 +100,9 @@ mod tests {
             (kernel(128, 32, 640), kernel(256, 32, 320), RegisterFile::Large),
             (kernel(128, 32, 640), kernel(256, 32, 640), RegisterFile::Default),
             (kernel(128, 32, 640), kernel(256, 32, 700), RegisterFile::Default),
-            // Silently ignored: no larger file, whatever is said of spills.
+            // The option was silently ignored: the register file is no larger.
             (kernel(128, 32, 640), kernel(128, 32, 0), RegisterFile::Default),
-            // A driver that does not tell the registers, or not the spills.
+            // A driver that does not report registers, or not spills.
             (kernel(None, 32, 640), kernel(None, 32, 0), RegisterFile::Large),
             (kernel(None, 32, 640), kernel(None, 32, 640), RegisterFile::Default),
             (kernel(128, 32, 640), kernel(256, 32, None), RegisterFile::Default),
@@ -113,13 +120,12 @@ mod tests {
 
     #[test]
     fn reasons_name_both_builds() {
-        let why = |default, large| RegisterFile::better(&default, &large).reason;
         assert_eq!(
-            why(kernel(128, 32, 640), kernel(256, 32, 0)),
+            RegisterFile::better(&kernel(128, 32, 640), &kernel(256, 32, 0)).reason,
             "256 registers: spills 0 bytes, with 128 registers 640"
         );
         assert_eq!(
-            why(kernel(None, 32, 8), kernel(None, 32, 8)),
+            RegisterFile::better(&kernel(None, 32, 8), &kernel(None, 32, 8)).reason,
             "the default register file: spills 8 bytes, with the large register file 8"
         );
     }

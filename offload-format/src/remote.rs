@@ -1,15 +1,15 @@
-//! What build scripts and the process that reaches other machines say to one another.
+//! The protocol between build scripts and `cargo-offload`, the client of Remote Execution and shared caches.
 //!
-//! `cargo-offload` listens on a Unix socket. A build script sends a [`Request`] and gets a [`Reply`]; a connection may
-//! carry one after another. A message is its length as a `u64`, little-endian like every number here, and that many
-//! bytes. Texts and bytes have their length before them, lists their number of items. Both sides are of one release:
-//! the name of the socket has the version, so that nothing has to be passed over.
+//! `cargo-offload` listens on a Unix socket. A build script sends a [`Request`] and receives a [`Reply`]; a connection
+//! carries any number of them in sequence. A message is its length as a `u64` and that many bytes; integers are
+//! little-endian. Texts and bytes are prefixed by their length, lists by the number of items. Both sides are of the same
+//! release, whose version is part of the socket's name, so that the protocol needs no compatibility rules.
 //!
 //! ```
 //! use offload_format::Hash128;
 //! use offload_format::remote::Request;
 //!
-//! let request = Request::Get { key: Hash128::of(b"an action") };
+//! let request = Request::Get { key: Hash128::digest(b"an action") };
 //! assert_eq!(Request::from_bytes(&request.to_bytes())?, request);
 //! # Ok::<(), offload_format::Error>(())
 //! ```
@@ -22,66 +22,66 @@ pub use self::stored::Stored;
 
 use crate::Hash128;
 
-/// The most bytes of one message: more is no message of this protocol.
+/// The size limit of a message in bytes.
 pub const MAX_MESSAGE: u64 = 4 << 30;
 
-/// What a build script wants.
+/// A request of a build script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// The result under `key`, if another machine has stored one.
+    /// Looks up the result under `key` in the shared cache.
     Get {
-        /// Of everything that the result depends on.
+        /// The digest of everything that the result depends on.
         key: Hash128,
     },
-    /// Stores a result for other machines. The reply does not wait for it.
+    /// Stores a result in the shared cache. The reply does not wait for it.
     Put {
-        /// Of everything that the result depends on.
+        /// The digest of everything that the result depends on.
         key: Hash128,
         /// A [`Stored`] as bytes.
         stored: Vec<u8>,
     },
-    /// Runs a command on another machine.
+    /// Executes an action remotely.
     Execute(Action),
-    /// What a program is made of.
+    /// Computes the digests of the files of a program.
     Identify(Program),
-    /// Waits until what was accepted so far is stored.
+    /// Waits until all accepted results are stored.
     Flush {
-        /// The reply comes after so many seconds in any case.
+        /// The timeout in seconds.
         seconds: u64,
     },
-    /// Whether the process runs at all: the reply comes at once.
+    /// Checks that the process is alive.
     Alive,
 }
 
-/// A program and what it loads.
+/// A program with the files that it loads.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Program {
     /// An absolute path.
     pub path: String,
-    /// Directories in which its libraries are looked for first.
+    /// Directories that are searched first for its libraries.
     pub library_directories: Vec<String>,
-    /// Libraries that it opens while it runs: how the names of their files begin, such as `libigc.so`.
+    /// Libraries that it opens at run time, by the prefixes of their file names, such as `libigc.so`.
     pub opened: Vec<String>,
-    /// Other files that it starts or reads, by absolute paths.
+    /// Other files that it executes or reads, by absolute paths.
     pub others: Vec<String>,
 }
 
-/// A command for another machine.
+/// An action: a command for remote execution with its inputs and outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Action {
     /// The program and its arguments. The program is an absolute path, or relative to `directory`.
     pub arguments: Vec<String>,
-    /// All environment variables that it gets.
+    /// All of its environment variables.
     pub variables: Vec<Variable>,
-    /// Where it runs, below the root of its inputs; may be empty.
+    /// The working directory, relative to the input root; may be empty.
     pub directory: String,
-    /// Every file that it reads, but for those in `programs`.
+    /// All files that it reads, except for `programs`.
     pub inputs: Vec<Input>,
-    /// Files that it writes, relative to `directory`. One that is not there afterwards is left out of the reply.
+    /// Files that it writes, relative to `directory`. Absent ones are left out of the reply.
     pub outputs: Vec<String>,
-    /// Programs that the other machine must have with the same content at the same paths.
+    /// Programs that the worker must have with the same content at the same paths.
     pub programs: Vec<Program>,
-    /// For how many seconds it may run; 0 is for ever.
+    /// The timeout in seconds; 0 for none.
     pub seconds: u64,
 }
 
@@ -94,12 +94,12 @@ pub struct Variable {
     pub value: String,
 }
 
-/// A file that an action reads.
+/// An input file of an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// Where the action finds it: relative to the root of the inputs, with `/`, without `.` and `..`.
+    /// Its path relative to the input root, with `/`, without `.` and `..`.
     pub path: String,
-    /// What it is.
+    /// Its content.
     pub source: Source,
 }
 
@@ -108,72 +108,72 @@ pub struct Input {
 pub enum Source {
     /// These bytes.
     Bytes(Vec<u8>),
-    /// Those of a file of this machine.
+    /// A local file with this path.
     File(String),
 }
 
-/// What a build script gets.
+/// The reply to a build script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// A [`Stored`] as bytes. They are those that were stored, or another's: who asked compares the key.
+    /// A cache hit: a [`Stored`] as bytes. The cache is not trusted: the build script verifies the key in it.
     Found(Vec<u8>),
-    /// No machine has stored a result.
+    /// A cache miss.
     Missing {
-        /// For those who have it made elsewhere.
+        /// The capacity of workers, for remote execution.
         room: Room,
     },
-    /// The result will be stored; or everything is.
+    /// The result will be stored; or all results are.
     Accepted,
-    /// A command has run, now or earlier.
+    /// An action was executed, now or earlier.
     Executed {
-        /// How it ended.
+        /// Its result.
         executed: Executed,
-        /// For the next ones.
+        /// The capacity of workers, for the next actions.
         room: Room,
     },
-    /// What programs are made of.
+    /// The digests of a program's files.
     Identified(Vec<FileIdentity>),
-    /// Other machines are of no use for this request: the build script does the work.
+    /// The request cannot be served remotely: the build script does the work.
     Declined {
-        /// Why. It is empty where an earlier reply of this process has said it.
+        /// The reason; empty if an earlier reply of this process contained it.
         reason: String,
     },
 }
 
-/// How a command on another machine ended.
+/// The result of an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Executed {
-    /// As of a process.
+    /// The exit code of the process.
     pub exit_code: i32,
-    /// What it printed.
+    /// Its standard output.
     pub stdout: Vec<u8>,
-    /// What it printed as errors.
+    /// Its standard error.
     pub stderr: Vec<u8>,
     /// The files that it wrote.
     pub outputs: Vec<OutputFile>,
-    /// Where the result is from.
+    /// The origin of the result.
     pub origin: Origin,
 }
 
-/// How many commands other machines have workers for, as far as those of all build scripts have shown.
+/// The capacity of workers, estimated from the actions of all build scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// So many at once seem to be of use.
+    /// The number of actions in flight that seems useful.
     pub commands: u64,
-    /// Whether commands had to wait for workers: then several together are better than one by one.
+    /// Whether actions were queued: batches are better than single actions then.
     pub was_full: bool,
 }
 
-/// Where the result of a command is from.
+/// The origin of an action's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// It ran now.
+    /// It was executed.
     Run,
-    /// It had run before.
+    /// It was in the action cache.
     Cache,
 }
 
-/// A file that a command wrote.
+/// An output file of an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputFile {
     /// As in [`Action::outputs`].
@@ -182,10 +182,10 @@ pub struct OutputFile {
     pub content: Vec<u8>,
 }
 
-/// A file, by its content.
+/// A local file with its digest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileIdentity {
-    /// Where it is on this machine, with every link resolved.
+    /// Its path with all links resolved.
     pub path: String,
     /// The SHA-256 of its content.
     pub sha256: [u8; 32],

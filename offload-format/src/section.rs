@@ -1,4 +1,4 @@
-//! How a linked program points to its packs.
+//! Sections, notes and descriptors by which a linked program refers to its packs.
 //!
 //! Each crate with kernels adds one object to the link:
 //!
@@ -8,8 +8,8 @@
 //! | [`TABLE_SECTION`] | one [`Descriptor`]; the linker concatenates those of all crates |
 //! | [`PACK_SECTION`] | the pack |
 //!
-//! Linkers keep notes; the note refers to the descriptor and the descriptor to the pack, so nothing of it is
-//! garbage-collected. Every pointer is a difference that the linker itself computes: the loader has nothing to do.
+//! Linkers keep notes. The note refers to the descriptor and the descriptor to the pack, so that none of them is
+//! garbage-collected. Every reference is PC-relative: there are no dynamic relocations.
 //!
 //! ```
 //! use offload_format::section::{Descriptor, ParsedDescriptor};
@@ -49,17 +49,17 @@ pub const NOTE_EHDR: u64 = 36;
 /// Offset in the note of 16 bytes that identify the crate's pack.
 pub const NOTE_ID: u64 = 44;
 
-/// What the name of a kernel's entry starts with in code for the target `host`.
+/// Symbol prefix of kernel entry points in images for `host`.
 pub const RUN_PREFIX: &str = "__offload_run_";
 
-/// What the kernel of SPIR-V that reads failed assertions is called, before the name of another kernel of the module: modules
-/// in which it had one name could not be linked. It copies a record of 256 words and writes to one argument.
+/// Name prefix of the SPIR-V kernel that reads failed assertions; the name of another kernel of the module follows, because
+/// modules that define the same kernel cannot be linked. It copies a record of 256 words and writes to one argument.
 pub const READS_FAILURES_PREFIX: &str = "__offload_failures_of_";
-/// What the name of a function starts with that a device library for `host` has for images that import it.
+/// Symbol prefix of the functions that a device library for `host` exports.
 pub const EXPORT_PREFIX: &str = "__offload_export_";
-/// What the name of the pointer starts with through which an image for `host` calls such a function.
+/// Symbol prefix of the pointers through which an image for `host` calls imported functions.
 pub const IMPORT_PREFIX: &str = "__offload_import_";
-/// The names of those functions, as C strings; a null pointer ends the table.
+/// Symbol of the table of imported functions: their names as C strings, then a null pointer.
 pub const IMPORTS: &str = "__offload_imports";
 
 /// First bytes of a descriptor.
@@ -121,13 +121,14 @@ impl Descriptor {
         Descriptor { pack: 0, pack_size, id, flags }
     }
 
-    /// The bytes of the descriptor; a linker fills in the pack's place where it is not known yet.
+    /// The bytes of the descriptor; a relocation fills in [`Descriptor::pack`] where it is not known yet.
     pub fn encode(&self) -> [u8; DESCRIPTOR_SIZE as usize] {
         let mut out = [0; DESCRIPTOR_SIZE as usize];
         let size = (DESCRIPTOR_SIZE as u32).to_le_bytes();
         let version = DESCRIPTOR_VERSION.to_le_bytes();
-        let (flags, pack, pack_size) =
-            (self.flags.to_le_bytes(), self.pack.to_le_bytes(), self.pack_size.to_le_bytes());
+        let flags = self.flags.to_le_bytes();
+        let pack = self.pack.to_le_bytes();
+        let pack_size = self.pack_size.to_le_bytes();
         let fields: [&[u8]; 7] = [&DESCRIPTOR_MAGIC, &size, &version, &flags, &pack, &pack_size, &self.id];
         for (slot, byte) in out.iter_mut().zip(fields.concat()) {
             *slot = byte;
@@ -172,7 +173,7 @@ pub fn note(id: [u8; 16]) -> [u8; NOTE_SIZE as usize] {
     out
 }
 
-/// The first 20 bytes of every note of ours: what a reader searches for.
+/// The first 20 bytes of every note, for which a reader searches.
 pub fn note_header() -> [u8; 20] {
     let mut out = [0; 20];
     let fields: [&[u8]; 4] =
@@ -183,7 +184,7 @@ pub fn note_header() -> [u8; 20] {
     out
 }
 
-/// What a note of ours refers to, in bytes from its start.
+/// The references of a note, in bytes from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NoteFields {
@@ -193,15 +194,19 @@ pub struct NoteFields {
     pub elf_header: i64,
 }
 
-/// Reads a note; `None` if it is not ours.
+/// Reads a note; `None` if it has another owner or type.
 pub fn parse_note(note: &[u8]) -> Option<NoteFields> {
-    let ours = bytes::array::<20>(note, 0, "note").ok()? == note_header();
-    let field = |offset: u64| {
-        let difference = bytes::i64_at(note, offset, "note").ok()?;
-        difference.checked_add_unsigned(offset)
-    };
-    if !ours {
+    if bytes::array::<20>(note, 0, "note").ok()? != note_header() {
         return None;
     }
-    Some(NoteFields { descriptor: field(NOTE_DESCRIPTOR)?, elf_header: field(NOTE_EHDR)? })
+    Some(NoteFields {
+        descriptor: note_reference(note, NOTE_DESCRIPTOR)?,
+        elf_header: note_reference(note, NOTE_EHDR)?,
+    })
+}
+
+/// The target of the relative reference at `offset`.
+fn note_reference(note: &[u8], offset: u64) -> Option<i64> {
+    let difference = bytes::i64_at(note, offset, "note").ok()?;
+    difference.checked_add_unsigned(offset)
 }

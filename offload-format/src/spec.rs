@@ -1,4 +1,4 @@
-//! Specialisation constants: values of kernels that a program chooses when it loads an image, and their text in a pack.
+//! Specialisation constants, which a program sets when it loads an image, and their text form in a pack.
 
 use std::fmt;
 
@@ -62,7 +62,7 @@ pub struct SpecConstant {
     pub name: String,
     /// How the image takes a value.
     pub usage: SpecUse,
-    /// What it is if nobody says a value.
+    /// The default value.
     pub default: SpecValue,
 }
 
@@ -80,8 +80,7 @@ impl SpecValue {
         }
     }
 
-    /// The value that [`Display`](fmt::Display) writes as `text`, of the type that is called `type_name`; nothing for a
-    /// type of a later release.
+    /// Parses a value of the type `type_name`, as [`Display`](fmt::Display) writes it; `None` for an unknown type.
     pub fn parse(type_name: &str, text: &str) -> Option<SpecValue> {
         Some(match type_name {
             "bool" => SpecValue::Bool(text.parse().ok()?),
@@ -117,7 +116,7 @@ impl SpecValue {
         }
     }
 
-    /// The bits as OpenCL C writes a number of this size without sign: `0x10u`, `0x10ul`.
+    /// The bits as an unsigned integer literal of OpenCL C: `0x10u`, `0x10ul`.
     pub fn bits_literal(self) -> String {
         let suffix = if self.size() == 8 { "ul" } else { "u" };
         format!("{:#x}{suffix}", self.bits())
@@ -179,26 +178,26 @@ impl fmt::Display for SpecValue {
 }
 
 impl SpecConstant {
-    /// Those in `text`, which has `,` between them. What is not written as [`Display`](fmt::Display) writes it is left
-    /// out: it is of a later release.
+    /// Parses the constants in `text`, separated by `,`. A constant in an unknown form is skipped: later releases may add
+    /// types.
     pub fn list(text: &str) -> Vec<SpecConstant> {
-        // Most images have none, and are read one after the other.
+        // The fast path: most images have none.
         if text.is_empty() {
             return Vec::new();
         }
-        text.split(',').filter_map(SpecConstant::of).collect()
+        text.split(',').filter_map(SpecConstant::parse).collect()
     }
 
-    /// The macro that holds the bits of the constant `name` in OpenCL C; a driver is given it with another value.
+    /// The macro with the bits of the constant `name` in OpenCL C, which a driver redefines to specialise the source.
     pub fn bits_macro(name: &str) -> String {
         format!("__offload_bits_{name}")
     }
 
-    fn of(text: &str) -> Option<SpecConstant> {
-        let (start, value) = text.split_once('=')?;
-        let (place, type_name) = start.split_once(':')?;
-        let (name, usage) = match place.split_once('@') {
-            None => (place, SpecUse::Fixed),
+    fn parse(text: &str) -> Option<SpecConstant> {
+        let (declaration, value) = text.split_once('=')?;
+        let (name_and_id, type_name) = declaration.split_once(':')?;
+        let (name, usage) = match name_and_id.split_once('@') {
+            None => (name_and_id, SpecUse::Fixed),
             Some((name, "")) => (name, SpecUse::Unused),
             Some((name, id)) => (name, SpecUse::Id(id.parse().ok()?)),
         };

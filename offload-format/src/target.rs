@@ -1,4 +1,4 @@
-//! Targets: for which machine an image is compiled, and their text form.
+//! Targets: the machines that images are compiled for, with a text form.
 
 mod amd;
 mod host;
@@ -19,17 +19,17 @@ pub use self::sm::{PtxVersion, SmArch};
 pub use self::spirv_version::SpirvVersion;
 use crate::ImageKind;
 
-/// One thing that kernels are compiled for. `FromStr` and `Display` round-trip.
+/// A target of compilation. `FromStr` and `Display` round-trip.
 ///
 /// | text | image |
 /// |---|---|
 /// | `host`, `host:x86-64-v3` | native code for the program's own CPU |
-/// | `spirv64`, `spirv64:v1.4` | 64-bit SPIR-V for OpenCL, version 1.2 unless said |
+/// | `spirv64`, `spirv64:v1.4` | 64-bit SPIR-V for OpenCL, by default of version 1.2 |
 /// | `intel:pvc`, `intel:xe-hpg`, `intel:dg1:acm-g10` | Intel native code for a device, a family, a range |
 /// | `nvptx:sm_90` | NVIDIA PTX |
 /// | `cubin:sm_90` | NVIDIA native code |
 /// | `amdgcn:gfx90a:xnack+` | AMD code object |
-/// | `amdgcnspirv` | AMD's SPIR-V, which HIP compiles for the AMD GPU that it finds |
+/// | `amdgcnspirv` | AMD's SPIR-V, which HIP compiles for the installed AMD GPU |
 /// | `opencl-c` | OpenCL C source without includes |
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -68,7 +68,7 @@ pub enum Arch {
 }
 
 impl Target {
-    /// The architecture the target names, if its images are bound to one.
+    /// The architecture of a native target; `None` for a portable one.
     pub fn arch(&self) -> Option<Arch> {
         match self {
             Target::Host(level) => Some(Arch::Host(*level)),
@@ -79,7 +79,7 @@ impl Target {
         }
     }
 
-    /// What the bytes of an image of this target are.
+    /// The format of images of this target.
     pub fn image_kind(&self) -> ImageKind {
         match self {
             Target::Host(_) => ImageKind::HostObject,

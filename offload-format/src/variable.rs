@@ -1,8 +1,8 @@
-//! The environment variables of this project and those of others that it reads: names, readers, meanings.
+//! Environment variables that this project reads: names, readers, meanings.
 //!
-//! Each name is written here and nowhere else. Nothing here reads a variable. The table in the book, `docs/environment.md`,
-//! is made of [`ALL`]. Variables that cargo sets for build scripts, such as `OUT_DIR`, are cargo's and not listed
-//! (<https://doc.rust-lang.org/cargo/reference/environment-variables.html>).
+//! This is the only definition of each name; no function here reads a variable. The table in the book,
+//! `docs/environment.md`, is generated from [`ALL`]. Variables that cargo sets for build scripts, such as `OUT_DIR`, are
+//! not listed (<https://doc.rust-lang.org/cargo/reference/environment-variables.html>).
 //!
 //! ```
 //! use offload_format::variable::{ALL, CONFIG, Reader};
@@ -11,43 +11,43 @@
 //! assert!(config.readers.contains(&Reader::BuildScript));
 //! ```
 
-/// A variable.
+/// An environment variable.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Variable {
     /// Its name.
     pub name: &'static str,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// Who reads it.
+    /// Its readers.
     pub readers: &'static [Reader],
-    /// What it says, in Markdown; and what holds where it is not set, if that is not plain.
+    /// Its meaning and default, in Markdown.
     pub meaning: &'static str,
 }
 
-/// What a variable is for.
+/// The purpose of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Purpose {
-    /// What is built, and how.
+    /// Configuration of builds.
     Build,
-    /// Which program is used as a tool: a path, or a name in `PATH`.
+    /// The location of a tool: a path, or a name in `PATH`.
     Tool,
-    /// Where the compile cache is, and how large it gets.
+    /// Location and limits of the compile cache.
     Cache,
-    /// `cargo offload` sets it for build scripts and tests.
+    /// Set by `cargo offload` for build scripts and tests.
     Handed,
-    /// What a program does when it runs.
+    /// Configuration of programs at run time.
     Program,
-    /// How `cargo offload` prints.
+    /// Output of `cargo offload`.
     Printing,
-    /// It belongs to another program or to the system.
+    /// A variable of another program or of the system.
     System,
-    /// Compilers see it. They see no other one, because any could change what they make.
+    /// Passed on to compilers. They get no other variable, because any could affect their output.
     Compiler,
 }
 
-/// Who reads a variable.
+/// A reader of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Reader {
@@ -93,7 +93,7 @@ variables! {
     CHECK = "OFFLOAD_CHECK", Build, [BuildScript],
         "`1`: run the front end only, for its errors and warnings, and only warn where a compiler is missing; `cargo offload check` sets it";
     SANITIZE = "OFFLOAD_SANITIZE", Build, [BuildScript, Program],
-        "`1`: kernels for `host` tell what they do, and launches of programs fail where it is a mistake; `cargo offload test --sanitize` sets it";
+        "`1`: kernels for `host` are instrumented, and a launch fails at an invalid access or barrier; `cargo offload test --sanitize` sets it";
     TOOL_TIMEOUT = "OFFLOAD_TOOL_TIMEOUT", Build, [BuildScript],
         "after how many seconds a compiler is stopped; 3600 unless set, `0`: never";
     REMOTE = "OFFLOAD_REMOTE", Build, [BuildScript, Subcommand],
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_declared_once() {
+    fn names_are_unique() {
         let mut names: Vec<&str> = ALL.iter().map(|variable| variable.name).collect();
         names.sort_unstable();
         names.dedup();

@@ -1,11 +1,11 @@
-//! The values that a kernel module was compiled with, and their text in a pack.
+//! Variants of kernel modules: the definitions that an image was compiled with, and their text form in a pack.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// The definitions of one variant of a kernel module, as `HEAD_DIM=64,T=half`: sorted by name, so that two lists of
-/// the same definitions have one text. A module without variants has the empty one.
+/// The definitions of one variant of a kernel module, as `HEAD_DIM=64,T=half`: sorted by name, so that the text is
+/// canonical. A module without variants has the empty one.
 ///
 /// ```
 /// use offload_format::Variant;
@@ -22,7 +22,7 @@ pub struct Variant {
     values: BTreeMap<String, String>,
 }
 
-/// Why definitions or a text are no [`Variant`].
+/// The error of definitions or a text that form no [`Variant`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidVariant {
     definition: String,
@@ -33,22 +33,23 @@ impl Variant {
     /// The variant with these names and values, in any order.
     ///
     /// # Errors
-    /// A name stands twice; or a name or value is empty or has a `=`, a `,` or a control character, and the text
-    /// could not be taken apart again.
+    /// A name is defined twice; or a name or value is empty or contains `=`, `,` or a control character, so that the text
+    /// would not round-trip.
     pub fn new<N: Into<String>, V: Into<String>>(
         definitions: impl IntoIterator<Item = (N, V)>,
     ) -> Result<Variant, InvalidVariant> {
         let mut values = BTreeMap::new();
         for (name, value) in definitions {
-            let (name, value) = (name.into(), value.into());
-            let refuse = |reason| Err(InvalidVariant { definition: format!("{name}={value}"), reason });
-            if !plain(&name) || !plain(&value) {
-                return refuse(
-                    "name and value need a character, and none of them `=`, `,` or a control character",
-                );
+            let name = name.into();
+            let value = value.into();
+            if !is_plain(&name) || !is_plain(&value) {
+                let reason =
+                    "name and value need a character, and none of them `=`, `,` or a control character";
+                return Err(InvalidVariant { definition: format!("{name}={value}"), reason });
             }
             if values.contains_key(&name) {
-                return refuse("the name stands twice");
+                let reason = "the name is defined twice";
+                return Err(InvalidVariant { definition: format!("{name}={value}"), reason });
             }
             values.insert(name, value);
         }
@@ -71,7 +72,7 @@ impl Variant {
     }
 }
 
-fn plain(text: &str) -> bool {
+fn is_plain(text: &str) -> bool {
     !text.is_empty() && !text.contains(|c: char| matches!(c, '=' | ',') || c.is_control())
 }
 
@@ -82,11 +83,14 @@ impl FromStr for Variant {
         if text.is_empty() {
             return Ok(Variant::default());
         }
-        let definitions = text.split(',').map(|definition| {
-            let missing = || InvalidVariant { definition: definition.to_string(), reason: "it has no `=`" };
-            definition.split_once('=').ok_or_else(missing)
-        });
-        Variant::new(definitions.collect::<Result<Vec<_>, _>>()?)
+        let mut definitions = Vec::new();
+        for definition in text.split(',') {
+            let Some(pair) = definition.split_once('=') else {
+                return Err(InvalidVariant { definition: definition.to_string(), reason: "it has no `=`" });
+            };
+            definitions.push(pair);
+        }
+        Variant::new(definitions)
     }
 }
 
@@ -122,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_apart_is_refused() {
+    fn ambiguous_definitions_are_refused() {
         for (text, part) in [
             ("double", "no `=`"),
             ("A=1,", "no `=`"),

@@ -1,4 +1,4 @@
-//! What packing takes of memory: neither the number of images nor their size makes it more.
+//! Peak memory of packing, which depends neither on the number of images nor on their size.
 //!
 //! One test alone is in this program: it measures the whole process, with what zstd allocates.
 #![cfg(all(feature = "packer", target_os = "linux"))]
@@ -17,7 +17,7 @@ use offload_format::packer::{
 };
 use offload_format::{Error, Hash128, ImageKind};
 
-/// Images that are made whenever somebody reads them.
+/// Images generated on each read.
 struct Made {
     roots: Vec<Vec<u8>>,
     shapes: BTreeMap<Hash128, (usize, usize)>,
@@ -32,7 +32,7 @@ impl ImageSource for Made {
     }
 }
 
-/// Images above [`MAX_WHOLE`], which nobody may have in memory as a whole.
+/// Images above [`MAX_WHOLE`], which may only be streamed.
 struct Streamed {
     /// The number of the cluster, of whose members only the first byte differs, and that byte.
     members: BTreeMap<Hash128, (usize, u8)>,
@@ -92,7 +92,7 @@ impl Made {
         let roots = (0..5).map(|cluster| noise(cluster, largest)).collect();
         let mut made = Made { roots, shapes: BTreeMap::new(), order: Vec::new() };
         for shape in (0..count).map(|at| (at, size(at))) {
-            let (hash, kind) = (Hash128::of(&made.image(shape)), ImageKind::Object);
+            let (hash, kind) = (Hash128::digest(&made.image(shape)), ImageKind::Object);
             made.shapes.insert(hash, shape);
             made.order.push(RawImage { hash, size: shape.1 as u64, kind });
         }
@@ -117,7 +117,7 @@ fn pack<S: ImageSource<Error = Error>>(source: &S, order: &[RawImage], settings:
     let alone = |image: &&RawImage| matches!(plan.step(image.hash), Some(Step::Frame { .. }));
     let images: Vec<&RawImage> = order.iter().filter(alone).collect();
     let need = |image: &&RawImage| packer::image_need(&plan, image.hash, size);
-    let frames = pool.map_needing(&images, need, |image| frame(&plan, source, image));
+    let frames = pool.map_with_need(&images, need, |image| frame(&plan, source, image));
     let numbers: Vec<usize> = (0..plan.blocks().len()).collect();
     let block =
         |number: &usize| Ok::<_, Error>(packer::encode_block(&plan, source, *number)?.info().stored_size);
@@ -151,8 +151,8 @@ impl Streamed {
     fn new(members: &[(usize, u8)]) -> Streamed {
         let mut streamed = Streamed { members: BTreeMap::new(), order: Vec::new() };
         for member in members.iter().copied() {
-            // Nobody compares these hashes with bytes.
-            let hash = Hash128::of(&[member.0 as u8, member.1]);
+            // These hashes are never verified.
+            let hash = Hash128::digest(&[member.0 as u8, member.1]);
             let size = MAX_WHOLE + (4 * member.0 * PIECE) as u64;
             streamed.members.insert(hash, member);
             streamed.order.push(RawImage { hash, size, kind: ImageKind::Object });

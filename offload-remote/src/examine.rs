@@ -88,7 +88,7 @@ async fn connect(remote: &Remote) -> Result<Option<String>, Fault> {
 }
 
 fn key() -> Hash128 {
-    Hash128::of(b"cargo offload doctor")
+    Hash128::digest(b"cargo offload doctor")
 }
 
 async fn read(remote: &Remote) -> Result<(), Fault> {

@@ -1,4 +1,4 @@
-//! How long kernels take, by each device's own clock: benchmarks that take their device from here.
+//! Benchmarks of kernels on every device, timed by the device's own clock.
 //!
 //! [`for_each_device`] runs benchmarks on each device of this machine that an image is for, or on those that
 //! `OFFLOAD_TEST_DEVICE` names, and prints a line for each kernel. `cargo offload bench` runs them for each device in a
@@ -16,11 +16,14 @@
 //!
 //! fn main() -> ExitCode {
 //!     bench::for_each_device(|bench| {
-//!         let (blas, stream) = (blas::load(bench.device())?, bench.stream());
-//!         let (x, mut y) = (stream.upload(&[1.0f32; 4096])?, stream.zeroed::<f32>(4096)?);
-//!         // SAFETY: the kernel uses 4096 elements of each.
-//!         let saxpy = || unsafe { blas.saxpy(stream, NdRange::linear(4096, 64), 2.0, &x, &mut y) };
-//!         bench.kernel("saxpy, 4096", saxpy)?;
+//!         let blas = blas::load(bench.device())?;
+//!         let stream = bench.stream();
+//!         let x = stream.upload(&[1.0f32; 4096])?;
+//!         let mut y = stream.zeroed::<f32>(4096)?;
+//!         bench.kernel("saxpy, 4096", || {
+//!             // SAFETY: the kernel uses 4096 elements of each.
+//!             unsafe { blas.saxpy(stream, NdRange::linear(4096, 64), 2.0, &x, &mut y) }
+//!         })?;
 //!         Ok(())
 //!     })
 //! }
@@ -38,7 +41,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::launch::Stream;
 pub use crate::test::{Failure, TestDevice, devices};
-use crate::test::{Numbers, Ran, on_each_chosen};
+use crate::test::{Numbers, RunResult, on_each_chosen};
 
 /// Launches before the first that counts: drivers finish their work on a kernel when it first runs, and devices raise their
 /// clock.
@@ -57,7 +60,7 @@ pub struct Bench<'b> {
     arguments: &'b Arguments,
 }
 
-/// How long launches of a kernel took.
+/// The times of the launches of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Times {
     /// Sorted.
@@ -79,8 +82,8 @@ pub fn for_each_device(mut benchmarks: impl FnMut(&Bench<'_>) -> Result<(), Fail
         benchmarks(&Bench { device, stream, arguments: &arguments })
     });
     match ran {
-        Ran::Well => ExitCode::SUCCESS,
-        Ran::Badly => ExitCode::FAILURE,
+        RunResult::Succeeded => ExitCode::SUCCESS,
+        RunResult::Failed => ExitCode::FAILURE,
     }
 }
 
@@ -123,7 +126,8 @@ impl Bench<'_> {
             self.stream.synchronize()?;
             count += 1;
         }
-        let (begin, mut all) = (Instant::now(), Vec::new());
+        let begin = Instant::now();
+        let mut all = Vec::new();
         while all.len() < LEAST || begin.elapsed() < TIME && all.len() < MOST {
             all.push(time(&self.stream, 1, &mut launch)?);
         }
@@ -167,7 +171,7 @@ impl Times {
         self.at(90)
     }
 
-    /// How many launches were timed.
+    /// The number of timed launches.
     pub fn count(&self) -> usize {
         self.sorted.len()
     }
@@ -191,7 +195,8 @@ mod tests {
     fn bench(arguments: &Arguments, name: &str) -> (Option<Times>, usize) {
         let device = &devices()[0];
         let stream = device.device().stream().unwrap();
-        let (bench, mut launches) = (Bench { device, stream, arguments }, 0);
+        let bench = Bench { device, stream, arguments };
+        let mut launches = 0;
         let times = bench.kernel(name, || {
             launches += 1;
             std::thread::sleep(Duration::from_micros(100));
@@ -203,17 +208,17 @@ mod tests {
     #[test]
     #[cfg(all(feature = "host", unix))]
     fn what_is_asked_for_is_timed() {
-        let all = Arguments::of(["--bench"].map(String::from));
+        let all = Arguments::parse(["--bench"].map(String::from));
         let (times, launches) = bench(&all, "saxpy");
         let times = times.unwrap();
         assert!((LEAST..=MOST).contains(&times.count()) && launches >= times.count() + LEAST_WARM_UP);
         assert!(times.min() <= times.median() && times.median() <= times.most());
         // The time of the device is that of what happens between two events.
         assert!(times.min() >= Duration::from_micros(100), "{times:?}");
-        let other = Arguments::of(["--bench", "dot"].map(String::from));
+        let other = Arguments::parse(["--bench", "dot"].map(String::from));
         assert_eq!(bench(&other, "saxpy"), (None, 0));
         // `cargo test` wants to know whether it works.
-        assert_eq!(bench(&Arguments::of([]), "saxpy"), (None, 1));
+        assert_eq!(bench(&Arguments::parse([]), "saxpy"), (None, 1));
     }
 
     #[test]

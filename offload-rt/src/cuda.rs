@@ -1,7 +1,7 @@
 //! NVIDIA devices through CUDA's driver: images (cubin, PTX) become modules. The library is opened at run time.
 //!
 //! The library is `libcuda.so.1` (`nvcuda.dll`), which comes with the driver; no part of the CUDA toolkit is needed.
-//! Which devices the driver shows is up to its environment variable `CUDA_VISIBLE_DEVICES`.
+//! The visible devices depend on the driver's environment variable `CUDA_VISIBLE_DEVICES`.
 //!
 //! - A kernel takes its parameters in order: [`KernelArg::value`] by value, buffers as addresses of device memory, and
 //!   [`KernelArg::local`] as a 64-bit offset in bytes into the dynamic shared memory, a multiple of 16.
@@ -42,5 +42,5 @@ use crate::error::Error;
 /// # Errors
 /// The driver's library cannot be opened, or it has no device; the message says what was looked for.
 pub fn devices() -> Result<Vec<Device>, Error> {
-    device::all(driver::Driver::open()?)
+    device::all(driver::CudaDriver::open()?)
 }

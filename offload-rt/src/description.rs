@@ -1,4 +1,4 @@
-//! What a device accepts: data alone, so that selection can be tested for any device.
+//! Descriptions of devices for selection: plain data, so that the rules can be tested for any device.
 
 mod cuda;
 mod hip;
@@ -41,7 +41,7 @@ pub(crate) enum DeviceKind {
     Hip(HipDescription),
 }
 
-/// What an OpenCL device accepts.
+/// The description of an OpenCL device.
 #[derive(Clone, Debug)]
 pub struct OpenClDescription {
     pub(crate) name: String,
@@ -77,8 +77,8 @@ impl DeviceDescription {
         }
     }
 
-    /// What images may use on this device: of an OpenCL device what its driver tells, of a CUDA or HIP device what its
-    /// architecture has.
+    /// The aspects of the device: of an OpenCL device those that its driver reports, of a CUDA or HIP device those of its
+    /// architecture.
     pub fn aspects(&self) -> Aspects {
         match &*self.kind {
             // What the target's compiler makes for any CPU: bfloat16 and images it does not.
@@ -125,12 +125,10 @@ impl DeviceDescription {
     /// takes none of NVIDIA's and AMD's here.
     pub(crate) fn other_driver(&self) -> Option<&'static str> {
         let DeviceKind::OpenCl(device) = &*self.kind else { return None };
-        let by = |name| device.vendor.contains(name);
-        match (by("NVIDIA Corporation"), by("Advanced Micro Devices")) {
-            (true, _) => Some("cuda"),
-            (_, true) => Some("hip"),
-            _ => None,
+        if device.vendor.contains("NVIDIA Corporation") {
+            return Some("cuda");
         }
+        device.vendor.contains("Advanced Micro Devices").then_some("hip")
     }
 
     /// Work-items of the largest work-group, as far as that is known: 1,024 on NVIDIA's and AMD's GPUs
@@ -174,7 +172,7 @@ impl From<HipDescription> for DeviceDescription {
 }
 
 impl fmt::Display for DeviceDescription {
-    /// What the device is and which images it takes, in words.
+    /// The kind of the device, and the images that it takes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.kind {
             DeviceKind::Host(level) => write!(f, "host CPU ({} {level})", std::env::consts::ARCH),
@@ -264,7 +262,7 @@ impl OpenClDescription {
         self.intel_ip
     }
 
-    /// What it supports.
+    /// The supported aspects.
     pub fn supported_aspects(&self) -> Aspects {
         self.aspects
     }

@@ -1,14 +1,14 @@
-//! A device of this machine: what it accepts, and the driver that opens images on it.
+//! A device of this machine: what it accepts, and the backend that opens images on it.
 
 #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::description::DeviceDescription;
-use crate::driver::Driver;
+use crate::backend::BackendDevice;
 #[cfg(not(all(feature = "host", unix)))]
-use crate::driver::{DriverModule, DriverStream};
+use crate::backend::{BackendModule, BackendStream};
+use crate::description::DeviceDescription;
 #[cfg(not(all(feature = "host", unix)))]
 use crate::entry::{Entry, LoadedImage};
 #[cfg(not(all(feature = "host", unix)))]
@@ -25,42 +25,45 @@ use crate::error::{Error, Problem};
 #[derive(Clone, Debug)]
 pub struct Device {
     description: DeviceDescription,
-    driver: Arc<dyn Driver>,
+    backend: Arc<dyn BackendDevice>,
 }
 
 impl Device {
     /// The CPU that runs this program, with the level of x86-64 that it has.
     pub fn host() -> Device {
         #[cfg(all(feature = "host", unix))]
-        let driver = Arc::new(crate::host::Host);
+        let backend = Arc::new(crate::host::Host);
         #[cfg(not(all(feature = "host", unix)))]
-        let driver = Arc::new(LeftOut);
-        Device { description: DeviceDescription::host(), driver }
+        let backend = Arc::new(LeftOut);
+        Device { description: DeviceDescription::host(), backend }
     }
 
-    /// The device of `description`, which `driver` has found.
+    /// The device of `description`, which `backend` has found.
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
-    pub(crate) fn found(description: impl Into<DeviceDescription>, driver: impl Driver) -> Device {
-        Device { description: description.into(), driver: Arc::new(driver) }
+    pub(crate) fn from_backend(
+        description: impl Into<DeviceDescription>,
+        backend: impl BackendDevice,
+    ) -> Device {
+        Device { description: description.into(), backend: Arc::new(backend) }
     }
 
-    pub(crate) fn driver(&self) -> &dyn Driver {
-        &*self.driver
+    pub(crate) fn backend(&self) -> &dyn BackendDevice {
+        &*self.backend
     }
 
-    /// The driver, if it is of this type.
+    /// The backend, if it is of this type.
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
-    pub(crate) fn driver_of_type<D: Driver>(&self) -> Option<&D> {
-        let driver: &dyn Any = &*self.driver;
-        driver.downcast_ref()
+    pub(crate) fn backend_as<D: BackendDevice>(&self) -> Option<&D> {
+        let backend: &dyn Any = &*self.backend;
+        backend.downcast_ref()
     }
 
-    /// The name, as the driver gives it.
+    /// The name, as the backend gives it.
     pub fn name(&self) -> &str {
         self.description.name()
     }
 
-    /// What the device is and which images it takes. Its text is that of [`Display`](fmt::Display) of the device too.
+    /// The description: the kind of the device, and the images that it takes. Its text is that of [`Display`](fmt::Display) of the device too.
     pub fn description(&self) -> &DeviceDescription {
         &self.description
     }
@@ -87,13 +90,13 @@ struct LeftOut;
 const HINT: &str = "enable the feature `host` of the crate offload-rt";
 
 #[cfg(not(all(feature = "host", unix)))]
-impl Driver for LeftOut {
-    fn load(&self, image: &LoadedImage, _: &[Entry]) -> Result<Arc<dyn DriverModule>, Error> {
+impl BackendDevice for LeftOut {
+    fn load(&self, image: &LoadedImage, _: &[Entry]) -> Result<Arc<dyn BackendModule>, Error> {
         let problem = format!("cannot open {}: this build has no support for it", image.entry());
         Err(Error::device("host CPU", problem).with_hint(HINT))
     }
 
-    fn stream(&self) -> Result<Box<dyn DriverStream>, Problem> {
+    fn stream(&self) -> Result<Box<dyn BackendStream>, Problem> {
         let text = "cannot make a stream: this build has no support for it".to_string();
         Err(Problem { text, hint: Some(HINT.into()) })
     }

@@ -8,7 +8,7 @@ impl Device {
     /// All devices of this machine that this build can use, best first: NVIDIA GPUs through CUDA, AMD GPUs through
     /// HIP, OpenCL devices but for CPUs, CPUs through OpenCL, and the host CPU.
     ///
-    /// A driver that is not installed, or that fails, is passed over; the function `devices` of each back end says why.
+    /// A driver that is not installed, or that fails, is passed over; the function `devices` of each backend says why.
     /// A GPU that two drivers show is there twice.
     ///
     /// ```
@@ -17,7 +17,7 @@ impl Device {
     /// }
     /// ```
     pub fn all() -> Vec<Device> {
-        let back_ends: &[fn() -> Vec<Device>] = &[
+        let backends: &[fn() -> Vec<Device>] = &[
             #[cfg(feature = "cuda")]
             || crate::cuda::devices().unwrap_or_default(),
             #[cfg(feature = "hip")]
@@ -27,7 +27,7 @@ impl Device {
             #[cfg(all(feature = "host", unix))]
             || vec![Device::host()],
         ];
-        back_ends.iter().flat_map(|devices| devices()).collect()
+        backends.iter().flat_map(|devices| devices()).collect()
     }
 
     /// The first of [`Device::all`].

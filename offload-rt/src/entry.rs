@@ -50,7 +50,7 @@ struct Record {
     raw_size: u64,
     hash: Hash128,
     refusal: Option<offload_format::Error>,
-    /// Made when somebody asks: a choice needs `limits` alone.
+    /// Read on demand: selection needs only `limits`.
     kernels: OnceLock<Vec<KernelInfo>>,
     limits: Arc<KernelLimits>,
     imports: Vec<Import>,
@@ -58,7 +58,7 @@ struct Record {
     spec: Vec<SpecConstant>,
 }
 
-/// What the kernels of an image require of a device.
+/// The requirements of an image's kernels.
 #[derive(Debug, Default)]
 pub(crate) struct KernelLimits {
     /// Work-items of the smallest work-group that a kernel requires; 0 if one requires none.
@@ -68,8 +68,9 @@ pub(crate) struct KernelLimits {
 }
 
 impl KernelLimits {
-    fn of(kernels: &[KernelNeeds<'_>]) -> KernelLimits {
-        let (least, mut sub_groups) = (kernels.iter().map(work_items).min(), Vec::new());
+    fn from_needs(kernels: &[KernelNeeds<'_>]) -> KernelLimits {
+        let least = kernels.iter().map(work_items).min();
+        let mut sub_groups = Vec::new();
         for kernel in kernels {
             sub_groups.extend(kernel.sub_group_size.filter(|size| !sub_groups.contains(size)));
         }
@@ -79,8 +80,8 @@ impl KernelLimits {
 
 /// Work-items of the work-group that the kernel requires; 0 if it requires none.
 pub(crate) fn work_items(kernel: &KernelNeeds<'_>) -> u64 {
-    let product = |sizes: [u32; 3]| sizes.iter().map(|size| u64::from(*size)).fold(1, u64::saturating_mul);
-    kernel.required_work_group.map_or(0, product)
+    let Some(sizes) = kernel.required_work_group else { return 0 };
+    sizes.iter().map(|size| u64::from(*size)).fold(1, u64::saturating_mul)
 }
 
 impl Entry {
@@ -94,12 +95,12 @@ impl Entry {
         &self.shared.record.variant
     }
 
-    /// Which part of a split module the image is; empty if it has all kernels of the module.
+    /// The part of a split module; empty if the image has all kernels of the module.
     pub fn part(&self) -> &str {
         &self.shared.record.part
     }
 
-    /// What the image is compiled for.
+    /// The target that the image is compiled for.
     ///
     /// # Errors
     /// [`UnknownTarget`] for a target of a later release.
@@ -152,7 +153,7 @@ impl Entry {
         &self.shared.record.spec
     }
 
-    /// What the image's bytes are.
+    /// The format of the image.
     pub fn image_kind(&self) -> ImageKind {
         self.shared.record.image_kind
     }
@@ -163,12 +164,12 @@ impl Entry {
         self.shared.record.format_version
     }
 
-    /// What the device must support.
+    /// The aspects that the device must support.
     pub fn aspects(&self) -> Aspects {
         self.shared.record.aspects
     }
 
-    /// How the image is compressed, by itself or with others in a block.
+    /// The compression of the image, by itself or with others in a block.
     pub fn codec(&self) -> Codec {
         self.shared.record.codec
     }
@@ -191,13 +192,13 @@ impl Entry {
     /// The kernels of the image; none if the pack does not know them.
     pub fn kernels(&self) -> &[KernelInfo] {
         self.shared.record.kernels.get_or_init(|| {
-            // The names could be read, or there were no entry.
-            let names = || self.kernel_needs().map(|kernel| KernelInfo::new(kernel.name)).collect();
-            self.read_kernels().unwrap_or_else(|_| names())
+            // The names are readable, or this entry would not exist.
+            self.read_kernels()
+                .unwrap_or_else(|_| self.kernel_needs().map(|kernel| KernelInfo::new(kernel.name)).collect())
         })
     }
 
-    /// What the kernels require, as the pack has it.
+    /// The requirements of the kernels, as the pack has them.
     fn kernel_needs(&self) -> impl Iterator<Item = KernelNeeds<'_>> {
         let pack = self.shared.pack.pack();
         let image = pack.and_then(|pack| Ok((pack, pack.image(self.shared.index)?)));
@@ -205,15 +206,16 @@ impl Entry {
         kernels.into_iter().flatten()
     }
 
-    /// What all kernels together require.
+    /// The requirements of all kernels together.
     pub(crate) fn limits(&self) -> &KernelLimits {
         &self.shared.record.limits
     }
 
     /// Decompresses the image and compares it with its hash.
     ///
-    /// This happens once: other threads wait for it, and they and later calls get the same bytes as long as anybody
-    /// holds them. Once nobody does, the memory is free, and the next call decompresses again. An error stays.
+    /// Threads that call it at the same time wait for the first one, and all calls share the bytes while a
+    /// [`LoadedImage`] holds them. When the last one is dropped, the bytes are freed, and the next call decompresses again.
+    /// An error is kept.
     ///
     /// # Errors
     /// The bytes are damaged, or compressed in a way of a later release.
@@ -222,7 +224,7 @@ impl Entry {
         Ok(LoadedImage::new(self, bytes))
     }
 
-    /// Whether somebody holds the decompressed bytes.
+    /// Whether the decompressed bytes are in use.
     #[cfg(all(test, feature = "opencl"))]
     pub(crate) fn is_held(&self) -> bool {
         self.shared.loaded.is_held()
@@ -244,7 +246,7 @@ impl Entry {
         pack.kernels(&pack.image(self.shared.index)?).collect()
     }
 
-    /// How often it was decoded.
+    /// The number of decodes.
     #[cfg(all(test, any(feature = "opencl", all(feature = "host", unix))))]
     pub(crate) fn decodes(&self) -> usize {
         self.shared.decodes.load(std::sync::atomic::Ordering::Relaxed)
@@ -253,10 +255,12 @@ impl Entry {
     fn decode(&self) -> Result<Vec<u8>, Error> {
         #[cfg(test)]
         self.shared.decodes.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let failed = |cause| Error::from(Case::Image { image: self.to_string(), cause });
-        let pack = self.shared.pack.pack().map_err(failed)?;
-        let image = pack.image(self.shared.index).map_err(failed)?;
-        codec::decode(&pack, &image).map_err(failed)
+        self.try_decode().map_err(|cause| Case::Image { image: self.to_string(), cause }.into())
+    }
+
+    fn try_decode(&self) -> Result<Vec<u8>, offload_format::Error> {
+        let pack = self.shared.pack.pack()?;
+        codec::decode(&pack, &pack.image(self.shared.index)?)
     }
 
     /// The number of the image in its pack.
@@ -301,8 +305,8 @@ impl fmt::Debug for Entry {
 pub struct LoadedImage {
     entry: Entry,
     bytes: Arc<Vec<u8>>,
-    /// What its specialisation constants are to be.
-    #[cfg_attr(not(feature = "opencl"), expect(dead_code, reason = "only drivers of OpenCL are told"))]
+    /// The values of its specialisation constants.
+    #[cfg_attr(not(feature = "opencl"), expect(dead_code, reason = "only OpenCL specialises at load"))]
     spec: Arc<Specialization>,
 }
 
@@ -311,12 +315,12 @@ impl LoadedImage {
         LoadedImage { entry: entry.clone(), bytes, spec: Arc::default() }
     }
 
-    /// The same with values for its specialisation constants, which a driver is told.
+    /// The same image with values for its specialisation constants, which the driver applies.
     pub(crate) fn with_spec(self, spec: Arc<Specialization>) -> LoadedImage {
         LoadedImage { spec, ..self }
     }
 
-    /// What a driver has to be told of its specialisation constants.
+    /// The values of specialisation constants that differ from the defaults.
     #[cfg(feature = "opencl")]
     pub(crate) fn settings(&self) -> Vec<Setting> {
         self.spec.settings(self.entry.spec())
@@ -327,12 +331,12 @@ impl LoadedImage {
         &self.bytes
     }
 
-    /// Which image it is.
+    /// The entry of the image.
     pub fn entry(&self) -> &Entry {
         &self.entry
     }
 
-    /// Whether nothing in the image reaches outside of it; back ends ask before a driver sees it.
+    /// Checks that no offset of the image exceeds it; backends call it before a driver parses the image.
     #[cfg(any(feature = "cuda", feature = "hip", feature = "opencl", all(feature = "host", unix)))]
     pub(crate) fn check_structure(&self) -> Result<(), String> {
         let checked = crate::structure::check(self.entry.image_kind(), &self.bytes);

@@ -25,7 +25,7 @@ pub struct Error {
     case: Arc<Case>,
 }
 
-/// What kind of failure an [`Error`] is.
+/// The kind of an [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -80,14 +80,14 @@ pub(crate) enum Case {
     Device { device: String, problem: Problem },
 }
 
-/// What is wrong, and what can be done about it.
+/// The text of a failure, and a hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) text: String,
     pub(crate) hint: Option<Cow<'static, str>>,
 }
 
-/// What helps where no image fits.
+/// The remedy if no image fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Remedy {
     /// Files with images are missing.
@@ -108,7 +108,7 @@ pub(crate) enum Remedy {
 
 /// Where packs outside the program come from.
 const MISSING_FILES: &str =
-    "`cargo build` makes packs of the compile cache anew; packs of a finished program belong beside it";
+    "`cargo build` recreates packs of the compile cache; packs of a finished program belong beside it";
 
 /// Where bytes have changed since the build.
 const DAMAGED: &str = "copy the program and its `.offload` files again, or rebuild; `cargo offload verify PROGRAM` names every damaged image";
@@ -116,12 +116,12 @@ const DAMAGED: &str = "copy the program and its `.offload` files again, or rebui
 impl Error {
     /// A launch of `kernel` that fails because of `problem`.
     pub fn launch(kernel: &str, problem: impl Into<String>) -> Error {
-        Error::of_launch(kernel, problem.into().into())
+        Error::from_launch(kernel, problem.into().into())
     }
 
     /// A failure of `device`, which may be any part of the system, because of `problem`.
     pub fn device(device: &str, problem: impl Into<String>) -> Error {
-        Error::of_device(device, problem.into().into())
+        Error::from_device(device, problem.into().into())
     }
 
     /// The same error of a launch or a device with what its reader can do about it.
@@ -129,17 +129,21 @@ impl Error {
     pub fn with_hint(self, hint: impl Into<Cow<'static, str>>) -> Error {
         let hint = Some(hint.into());
         match &*self.case {
-            Case::Launch { kernel, problem } => Error::of_launch(kernel, Problem { hint, ..problem.clone() }),
-            Case::Device { device, problem } => Error::of_device(device, Problem { hint, ..problem.clone() }),
+            Case::Launch { kernel, problem } => {
+                Error::from_launch(kernel, Problem { hint, ..problem.clone() })
+            }
+            Case::Device { device, problem } => {
+                Error::from_device(device, Problem { hint, ..problem.clone() })
+            }
             _ => self,
         }
     }
 
-    pub(crate) fn of_launch(kernel: &str, problem: Problem) -> Error {
+    pub(crate) fn from_launch(kernel: &str, problem: Problem) -> Error {
         Case::Launch { kernel: kernel.to_string(), problem }.into()
     }
 
-    pub(crate) fn of_device(device: &str, problem: Problem) -> Error {
+    pub(crate) fn from_device(device: &str, problem: Problem) -> Error {
         Case::Device { device: device.to_string(), problem }.into()
     }
 
@@ -163,9 +167,8 @@ impl Error {
         self.case.to_string()
     }
 
-    /// What the reader can do about it, if that is known; [`Display`](fmt::Display) has it as its last line.
+    /// The hint, if there is one; [`Display`](fmt::Display) has it as its last line.
     pub fn hint(&self) -> Option<String> {
-        let listed = |before: &str, names: &[String]| format!("{before} {}", names.join(", "));
         Some(match &*self.case {
             Case::Image { cause, .. } => match cause.kind() {
                 offload_format::ErrorKind::Damaged { .. } => DAMAGED.to_string(),
@@ -185,7 +188,7 @@ impl Error {
             Case::UnknownModule { present, missing, .. } => match present.as_slice() {
                 [] if !missing.is_empty() => MISSING_FILES.to_string(),
                 [] => "a crate with kernels is linked only if the program mentions it, as with `use my_kernels as _;`".to_string(),
-                names => listed("there are", names),
+                names => list_names("there are", names),
             },
             Case::Ambiguous { .. } => {
                 "use the function `module()` that `include_kernels!` generates in each package".to_string()
@@ -205,13 +208,17 @@ impl Error {
                 Remedy::None => "this device takes no target that there is: the target `host` runs on every CPU".to_string(),
             },
             Case::Variant { present, .. } if present.is_empty() => "call `select`, which asks for no variant".to_string(),
-            Case::Variant { present, .. } => listed("give values to `select_variant`; there are", present),
-            Case::UnknownKernel { present, .. } => listed("it has", present),
+            Case::Variant { present, .. } => list_names("give values to `select_variant`; there are", present),
+            Case::UnknownKernel { present, .. } => list_names("it has", present),
             Case::NoFitForKernel { present, .. } => {
-                listed("add a target that fits, or use the other kernels:", present)
+                list_names("add a target that fits, or use the other kernels:", present)
             }
         })
     }
+}
+
+fn list_names(before: &str, names: &[String]) -> String {
+    format!("{before} {}", names.join(", "))
 }
 
 impl From<Case> for Error {
@@ -253,9 +260,10 @@ impl fmt::Display for Case {
             Case::UnknownModule { module, present, missing } => {
                 write!(f, "no kernel module `{}`", escape(module))?;
                 list(f, "not in this program", missing)?;
-                match present.is_empty() && missing.is_empty() {
-                    true => f.write_str("; there are no kernel modules at all"),
-                    false => Ok(()),
+                if present.is_empty() && missing.is_empty() {
+                    f.write_str("; there are no kernel modules at all")
+                } else {
+                    Ok(())
                 }
             }
             Case::Ambiguous { module, packages } => {
@@ -275,11 +283,13 @@ impl fmt::Display for Case {
                 write!(f, "kernel module `{}` {problem}", escape(module))
             }
             Case::UnknownKernel { kernel, module, .. } => {
-                let (kernel, module) = (escape(kernel), escape(module));
+                let kernel = escape(kernel);
+                let module = escape(module);
                 write!(f, "kernel `{kernel}`: kernel module `{module}` has no such kernel")
             }
             Case::NoFitForKernel { kernel, module, device, refused, missing, .. } => {
-                let (kernel, module) = (escape(kernel), escape(module));
+                let kernel = escape(kernel);
+                let module = escape(module);
                 write!(
                     f,
                     "kernel `{kernel}`: no image of kernel module `{module}` that has it fits {device}"
@@ -297,9 +307,10 @@ impl fmt::Display for Case {
                     escape(other),
                     escape(version)
                 )?;
-                match refused.is_empty() {
-                    true => f.write_str("which is nowhere in this process"),
-                    false => f.write_str("and none in this process fits"),
+                if refused.is_empty() {
+                    f.write_str("which is nowhere in this process")
+                } else {
+                    f.write_str("and none in this process fits")
                 }?;
                 list(f, "refused", refused)
             }

@@ -1,11 +1,11 @@
-//! Failed assertions of an image's kernels, and who was told of them.
+//! The failed assertions of an image's kernels, and which of them were reported.
 
 use std::collections::VecDeque;
 
-use crate::driver::{Failure, Told};
+use crate::backend::{AssertionFailure, OutputMark};
 
-/// Of so many failed assertions messages are kept.
-const MOST: usize = 64;
+/// The most messages that are kept.
+const MAX_MESSAGES: usize = 64;
 
 /// Where an assertion failed.
 #[derive(Clone, Debug)]
@@ -30,20 +30,20 @@ impl Assertion {
 /// The failures of a loaded image.
 #[derive(Debug, Default)]
 pub(crate) struct Failures {
-    /// What the device has counted.
+    /// The device's count.
     failed: u32,
     /// The latest messages of them.
-    latest: VecDeque<Failure>,
-    /// How many messages there were.
+    latest: VecDeque<AssertionFailure>,
+    /// The number of messages.
     messages: usize,
-    /// How many of them somebody who waited was told.
+    /// The number of messages that an error has reported.
     reported: usize,
 }
 
 impl Failures {
-    pub(crate) fn add(&mut self, failure: Failure) {
+    pub(crate) fn add(&mut self, failure: AssertionFailure) {
         self.messages = self.messages.saturating_add(1);
-        if self.latest.len() == MOST {
+        if self.latest.len() == MAX_MESSAGES {
             self.latest.pop_front();
         }
         self.latest.push_back(failure);
@@ -54,32 +54,43 @@ impl Failures {
         self.failed = failed;
     }
 
-    pub(crate) fn told(&self) -> Told {
-        Told { failed: self.failed, messages: self.messages }
+    pub(crate) fn mark(&self) -> OutputMark {
+        OutputMark { failed: self.failed, messages: self.messages }
     }
 
     /// The first failure after `before` of one of the kernels, or of one that is not known.
-    pub(crate) fn first(&mut self, before: Told, is_one: &dyn Fn(&str) -> bool) -> Option<Failure> {
+    pub(crate) fn first(
+        &mut self,
+        before: OutputMark,
+        is_selected: &dyn Fn(&str) -> bool,
+    ) -> Option<AssertionFailure> {
         let count = self.failed.wrapping_sub(before.failed);
         if count == 0 {
             return None;
         }
-        let is_of_one = |failure: &&Failure| failure.kernel.is_empty() || is_one(&failure.kernel);
-        let first = self.since(before.messages).find(is_of_one).cloned();
-        let is_untold = self.since(before.messages).next().is_none();
-        if first.is_some() {
-            self.reported = self.messages;
+        let first = self
+            .since(before.messages)
+            .find(|failure| failure.kernel.is_empty() || is_selected(&failure.kernel))
+            .cloned();
+        let mut failure = match first {
+            Some(first) => {
+                self.reported = self.messages;
+                first
+            }
+            None if self.since(before.messages).next().is_none() => AssertionFailure {
+                kernel: String::new(),
+                text: "an assertion failed, and there was no room for its message".to_string(),
+            },
+            None => return None,
+        };
+        if count > 1 {
+            failure.text = format!("{} (and {} more)", failure.text, count - 1);
         }
-        let text = || "an assertion failed, and there was no room for its message".to_string();
-        let first = first.or_else(|| is_untold.then(|| Failure { kernel: String::new(), text: text() }));
-        first.map(|failure| match count {
-            1 => failure,
-            several => Failure { text: format!("{} (and {} more)", failure.text, several - 1), ..failure },
-        })
+        Some(failure)
     }
 
-    /// Lines for what nobody was told.
-    pub(crate) fn untold(&self) -> Vec<String> {
+    /// Lines for the failures that no error has reported.
+    pub(crate) fn unreported(&self) -> Vec<String> {
         self.since(self.reported)
             .map(|failure| match failure.kernel.as_str() {
                 "" => format!("{}\n", failure.text),
@@ -88,10 +99,10 @@ impl Failures {
             .collect()
     }
 
-    /// The messages that are left of those after the first `told`.
-    fn since(&self, told: usize) -> impl Iterator<Item = &Failure> {
-        let gone = self.messages.saturating_sub(self.latest.len());
-        self.latest.iter().skip(told.saturating_sub(gone))
+    /// The kept messages after the first `count`.
+    fn since(&self, count: usize) -> impl Iterator<Item = &AssertionFailure> {
+        let dropped = self.messages.saturating_sub(self.latest.len());
+        self.latest.iter().skip(count.saturating_sub(dropped))
     }
 }
 
@@ -99,31 +110,31 @@ impl Failures {
 mod tests {
     use super::*;
 
-    fn failure(kernel: &str) -> Failure {
-        Failure { kernel: kernel.to_string(), text: format!("in {kernel}") }
+    fn failure(kernel: &str) -> AssertionFailure {
+        AssertionFailure { kernel: kernel.to_string(), text: format!("in {kernel}") }
     }
 
     #[test]
-    fn the_first_failure_of_the_kernels_is_told() {
+    fn the_first_failure_of_the_kernels_is_reported() {
         let mut failures = Failures::default();
-        let before = failures.told();
+        let before = failures.mark();
         assert!(failures.first(before, &|_| true).is_none());
         failures.add(failure("a"));
         failures.add(failure("b"));
         failures.count(5);
-        assert_eq!(failures.untold(), ["kernel `a`: in a\n", "kernel `b`: in b\n"]);
-        let told = failures.first(before, &|kernel| kernel == "b").unwrap();
-        assert_eq!((told.kernel.as_str(), told.text.as_str()), ("b", "in b (and 4 more)"));
-        assert!(failures.untold().is_empty() && failures.first(before, &|_| false).is_none());
+        assert_eq!(failures.unreported(), ["kernel `a`: in a\n", "kernel `b`: in b\n"]);
+        let first = failures.first(before, &|kernel| kernel == "b").unwrap();
+        assert_eq!((first.kernel.as_str(), first.text.as_str()), ("b", "in b (and 4 more)"));
+        assert!(failures.unreported().is_empty() && failures.first(before, &|_| false).is_none());
     }
 
     #[test]
-    fn a_failure_without_a_message_or_a_kernel_is_told_too() {
+    fn a_failure_without_a_message_or_a_kernel_is_reported_too() {
         let mut failures = Failures::default();
-        let before = failures.told();
+        let before = failures.mark();
         failures.count(1);
         assert!(failures.first(before, &|_| true).unwrap().text.contains("no room"));
-        let before = failures.told();
+        let before = failures.mark();
         failures.add(failure(""));
         failures.count(2);
         assert_eq!(failures.first(before, &|_| false).unwrap().text, "in ");

@@ -21,7 +21,6 @@
 mod api;
 mod context;
 mod device;
-mod driver;
 mod event;
 mod function;
 mod kernel;
@@ -32,6 +31,7 @@ mod params;
 mod pinned;
 mod program;
 pub mod raw;
+mod runtime;
 mod stream;
 
 use crate::device::Device;
@@ -42,5 +42,5 @@ use crate::error::Error;
 /// # Errors
 /// The runtime's library cannot be opened or lacks a function, or it has no device; the message says what was looked for.
 pub fn devices() -> Result<Vec<Device>, Error> {
-    device::all(driver::Driver::open()?)
+    device::all(runtime::HipRuntime::open()?)
 }

@@ -1,13 +1,12 @@
-//! Runs images of the target `host`: native code for the program's own CPU, in this process, without a driver.
+//! The backend of the target `host`: native code that runs on the program's own CPU, in this process, without a driver.
 //!
-//! An image is an ELF shared object with this interface, version 2:
+//! An image is an ELF shared object with this interface, version 1:
 //!
 //! ```c
-//! extern const uint32_t __offload_host_abi; // 2
+//! extern const uint32_t __offload_host_abi; // 1
 //! struct offload_group {
 //!   uint64_t global_offset[3], global_size[3], local_size[3], num_groups[3], group_id[3];
 //!   uint64_t work_dim;
-//!   void *unused[2];
 //!   void (*print)(void *, const char *, uint64_t);
 //!   void *print_data;
 //!   void *frame;
@@ -22,18 +21,16 @@
 //!
 //! - `args[i]` points to the argument: to the bytes of a value, or to a pointer to global, constant or local memory.
 //!   Values and local memory are aligned to 128 bytes, as OpenCL's largest vector needs.
-//! - What an image keeps between calls is thread-local: groups run on several threads at once.
-//! - `frame` points to memory for what work-items keep over a barrier, aligned to 128 bytes, with what a frame has for
-//!   each work-item of the group. Its content is of no account.
-//! - The function returns 0, or 2 to the 31 plus the line of a barrier (0 if it is not known) that some work-items of
-//!   the group did not come to. Then the group was left there.
+//! - The state of an image between calls is thread-local: groups run on several threads at once.
+//! - `frame` points to memory for values that are live across a barrier, aligned to 128 bytes, with `__offload_frame_K`
+//!   bytes for each work-item of the group. Its initial content is unspecified.
+//! - The function returns 0, or 2 to the 31 plus the line of a barrier (0 if it is unknown) that not all work-items of
+//!   the group reached. The group is abandoned there.
 //! - An image with assertions exports `uint32_t __offload_guarded(run, group, args, first, last, char *message, uint64_t
-//!   size)`, which calls `run`, a function as `__offload_run_K`. It returns what that returns, or 2 to the 30 where an
-//!   assertion failed; then the group was left there, and `message` holds what to say of it.
-//! - In version 1 the function returns nothing, and there are no frames. Images without a barrier are still run.
+//!   size)`, which calls `run`, a function as `__offload_run_K`. It returns the result of `run`, or 2 to the 30 if an
+//!   assertion failed; then the group is abandoned, and `message` holds the text of the failure.
 //! - `print(print_data, text, size)` writes to the standard output.
-//!
-//! - An image that was built with checks has the variable `__offload_checks`, which is null or points to functions that it
+//! - An instrumented image has the variable `__offload_checks`, which is null or points to functions that it
 //!   calls before each access, barrier and computation of an index (`struct offload_checks` in `host_checks.c`).
 //!
 //! The code comes from the program itself and is verified against its hash, so that it is trusted as much as the
@@ -55,15 +52,15 @@ use std::sync::Arc;
 use offload_format::ImageKind;
 use offload_format::pack::KernelInfo;
 
-use self::bind::Bound;
-use self::checks::Watch;
-use self::executor::Job;
+use self::bind::BoundArgs;
+use self::checks::Sanitizer;
+use self::executor::Launch;
 use self::image::{HostCode, HostImage};
 use self::library::HostLibrary;
 use self::memory::CONTEXT;
 use self::stream::HostStream;
-use crate::driver::{ContextId, Driver, DriverKernel, DriverModule, DriverStream};
-use crate::driver::{KernelArg, find, refuse_shared_memory};
+use crate::backend::{BackendDevice, BackendKernel, BackendModule, BackendStream, ContextId};
+use crate::backend::{KernelArg, find_kernel, refuse_shared_memory};
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
 use crate::range::NdRange;
@@ -87,8 +84,8 @@ struct HostKernel {
     _module: Arc<HostModule>,
 }
 
-impl Driver for Host {
-    fn load(&self, image: &LoadedImage, libraries: &[Entry]) -> Result<Arc<dyn DriverModule>, Error> {
+impl BackendDevice for Host {
+    fn load(&self, image: &LoadedImage, libraries: &[Entry]) -> Result<Arc<dyn BackendModule>, Error> {
         let entry = image.entry();
         if entry.image_kind() != ImageKind::HostObject {
             let problem = format!("{entry} is of kind {}, not for the host CPU", entry.image_kind());
@@ -97,31 +94,31 @@ impl Driver for Host {
         let whole = image.check_structure();
         whole.map_err(|problem| Error::device("host CPU", format!("cannot load {entry}: {problem}")))?;
         let kernels = entry.kernels().to_vec();
-        let libraries = libraries.iter().map(HostLibrary::of).collect::<Result<_, _>>()?;
+        let libraries = libraries.iter().map(HostLibrary::for_entry).collect::<Result<_, _>>()?;
         let image = HostImage::load(image.bytes(), &kernels, libraries).map_err(|problem| {
-            Error::of_device("host CPU", problem.during(&format!("cannot load {entry}")))
+            Error::from_device("host CPU", problem.during(&format!("cannot load {entry}")))
         })?;
         Ok(Arc::new(HostModule { kernels, image }))
     }
 
-    fn stream(&self) -> Result<Box<dyn DriverStream>, Problem> {
+    fn stream(&self) -> Result<Box<dyn BackendStream>, Problem> {
         Ok(Box::new(HostStream))
     }
 }
 
-impl DriverModule for HostModule {
+impl BackendModule for HostModule {
     fn kernels(&self) -> &[KernelInfo] {
         &self.kernels
     }
 
-    fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn DriverKernel>, Error> {
-        let info = find(&self.kernels, name)?.clone();
+    fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn BackendKernel>, Error> {
+        let info = find_kernel(&self.kernels, name)?.clone();
         let code = self.image.code(name).ok_or_else(|| Error::launch(name, "the image lost its entry"))?;
         Ok(Box::new(HostKernel { info, code, _module: self }))
     }
 }
 
-impl DriverKernel for HostKernel {
+impl BackendKernel for HostKernel {
     fn context(&self) -> ContextId {
         CONTEXT
     }
@@ -132,18 +129,19 @@ impl DriverKernel for HostKernel {
 
     unsafe fn launch(
         &self,
-        _: &dyn DriverStream,
+        _: &dyn BackendStream,
         range: &NdRange,
         args: &[KernelArg<'_>],
     ) -> Result<(), Problem> {
         refuse_shared_memory(range)?;
-        let bound = Bound::new(&self.info, args)?;
-        let watch = checks::are_wanted().then(|| Watch::new(&self.info, args, range));
-        let job = Job { code: self.code, range, bound: &bound, print: &print, watch: watch.as_ref() };
+        let bound = BoundArgs::new(&self.info, args)?;
+        let sanitizer = checks::are_enabled().then(|| Sanitizer::new(&self.info, args, range));
+        let launch =
+            Launch { code: self.code, range, args: &bound, print: &print, sanitizer: sanitizer.as_ref() };
         // SAFETY: the entry is this kernel's, the arguments are bound as its record says, and the caller answers for
         // what the kernel does with them.
-        let ran = unsafe { executor::run(&job) };
-        watch.map_or(Ok(()), Watch::conclude)?;
+        let ran = unsafe { executor::run(&launch) };
+        sanitizer.map_or(Ok(()), Sanitizer::conclude)?;
         ran
     }
 }

@@ -1,7 +1,7 @@
-//! The packs of a registry, read as far as somebody asks.
+//! The lazy index of the packs of a registry.
 //!
-//! Finding them costs a look at each header. The first question checks a pack's index; entries are made for one kernel
-//! module at a time, and for all only where all are listed.
+//! Discovery reads only the header of each pack. The first lookup verifies a pack's index; entries are read for one kernel
+//! module at a time, and for all modules only by a listing.
 
 mod lists;
 
@@ -18,16 +18,16 @@ pub use self::lists::{Missing, Unreadable};
 use crate::entry::{Entry, EntryReader, NewEntry};
 use crate::module_images::ModuleImages;
 use crate::pack_info::PackInfo;
-use crate::sections::{self, Found, FoundPack, PackBytes};
+use crate::sections::{self, PackBytes, PackSource, PackSources};
 use crate::text::escape;
 
 /// The images of some packs.
 #[derive(Debug)]
 pub(crate) struct Index {
-    packs: Vec<Held>,
-    /// What was found and is no pack.
+    packs: Vec<IndexedPack>,
+    /// The sources that are no readable pack.
     unreadable: Vec<Unreadable>,
-    /// The images of the modules that somebody asked for.
+    /// The images of the modules that were looked up.
     modules: Mutex<Modules>,
     lists: OnceLock<Lists>,
     /// Packs of other modules with device libraries that images of this one import.
@@ -38,7 +38,7 @@ type Modules = BTreeMap<String, Arc<ModuleImages>>;
 
 /// A pack of the index.
 #[derive(Debug)]
-struct Held {
+struct IndexedPack {
     info: Arc<PackInfo>,
     /// The names of the files beside the program to which it leads and that are there.
     opened: Vec<String>,
@@ -46,9 +46,9 @@ struct Held {
     listed: OnceLock<Vec<Entry>>,
 }
 
-impl Held {
-    fn new(bytes: PackBytes) -> Held {
-        Held { info: Arc::new(PackInfo::new(bytes)), opened: Vec::new(), listed: OnceLock::new() }
+impl IndexedPack {
+    fn new(bytes: PackBytes) -> IndexedPack {
+        IndexedPack { info: Arc::new(PackInfo::new(bytes)), opened: Vec::new(), listed: OnceLock::new() }
     }
 
     /// The images of the kernel module `name`; none if the pack cannot be read.
@@ -63,7 +63,7 @@ impl Held {
         Some(entries.collect())
     }
 
-    /// The entry of this image that is listed already: whoever loads an image loads it for all.
+    /// The listed entry of this image, so that lookups and listings share one entry and its decoded bytes.
     fn listed(&self, number: u32) -> Option<Entry> {
         let listed = self.listed.get()?;
         let place = listed.binary_search_by_key(&number, Entry::number).ok()?;
@@ -72,7 +72,7 @@ impl Held {
 }
 
 impl Index {
-    pub(crate) fn new(found: Found) -> Index {
+    pub(crate) fn new(found: PackSources) -> Index {
         let broken = found.unreadable.into_iter().map(Unreadable::new).collect();
         let mut index = Index {
             packs: Vec::new(),
@@ -90,8 +90,8 @@ impl Index {
         index
     }
 
-    fn add(&mut self, found: FoundPack, seen: &mut Vec<Hash128>) -> Result<(), offload_format::Error> {
-        let FoundPack { bytes, home } = found;
+    fn add(&mut self, found: PackSource, seen: &mut Vec<Hash128>) -> Result<(), offload_format::Error> {
+        let PackSource { bytes, home } = found;
         let held = bytes.clone();
         let pages = Pages::default();
         let pack = Pack::parse(&held, &pages)?;
@@ -102,7 +102,7 @@ impl Index {
         }
         seen.push(id);
         let place = self.packs.len();
-        self.packs.push(Held::new(bytes));
+        self.packs.push(IndexedPack::new(bytes));
         // A pack whose images lie in sidecars has none itself.
         if pack.image_count() == 0 {
             pack.verify_index()?;
@@ -130,7 +130,7 @@ impl Index {
             };
             let found = bytes.and_then(|bytes| {
                 // A pack of a file that refers to further files would not be one that this project writes.
-                let found = FoundPack { bytes, home: None };
+                let found = PackSource { bytes, home: None };
                 self.add(found, seen).map_err(|error| format!("pack file `{}`: {error}", sidecar.file()))
             });
             match found {
@@ -143,7 +143,7 @@ impl Index {
 
     /// The images of the kernel module `name`, in the order of [`Lists::entries`].
     pub(crate) fn module(&self, name: &str) -> Arc<ModuleImages> {
-        // Locked while they are made, so that whoever loads an image loads it for all.
+        // The lock is held while the entries are read, so that all lookups share one entry for an image.
         let mut modules = self.modules();
         if let Some(images) = modules.get(name) {
             return images.clone();
@@ -174,38 +174,40 @@ impl Index {
         }
     }
 
-    /// Everything, once somebody wants to see it.
+    /// All entries, read by the first call.
     pub(crate) fn lists(&self) -> &Lists {
         self.lists.get_or_init(|| {
             // Locked, so that an image that is listed and asked for at the same time has one entry.
             let modules = self.modules();
             let mut lists = Lists { unreadable: self.unreadable.clone(), ..Lists::default() };
-            for Held { info, opened, listed } in &self.packs {
-                let made = |module: &str, number| {
+            for IndexedPack { info, opened, listed } in &self.packs {
+                let entries = lists.add(&PackListing { info, opened }, &|module, number| {
                     let images = modules.get(module)?;
                     images.entries.iter().find(|entry| entry.is(info, number)).cloned()
-                };
-                let entries = lists.add(&PackListing { info, opened }, &made);
+                });
                 listed.get_or_init(|| entries);
             }
             lists
         })
     }
 
-    /// What the build left out of `module`, and packs that cannot be read, for they may have held it; in words.
+    /// Lines for the images of `module` that the build left out, and for unreadable packs, which may have held some.
     pub(crate) fn missing_of(&self, module: &str) -> Vec<String> {
-        let concerned = |name: &str| name == module || name.is_empty();
         let lists = self.lists();
-        let missing = lists.missing.iter().filter(|missing| concerned(&missing.module));
-        let unreadable = lists.unreadable.iter().map(|unreadable| format!("cannot be read: {unreadable}"));
-        missing.map(ToString::to_string).chain(unreadable).collect()
+        let mut lines = Vec::new();
+        for missing in &lists.missing {
+            if missing.module == module || missing.module.is_empty() {
+                lines.push(missing.to_string());
+            }
+        }
+        lines.extend(lists.unreadable.iter().map(|unreadable| format!("cannot be read: {unreadable}")));
+        lines
     }
 
     /// Whether images of `module` lie in files that were not found.
     pub(crate) fn has_missing_files(&self, module: &str) -> bool {
-        let of_module = |missing: &&Missing| missing.module == module;
-        let mut missing = self.lists().missing.iter().filter(of_module);
-        missing.any(|missing| missing.kind == MissingKind::Sidecar)
+        let mut missing = self.lists().missing.iter();
+        missing.any(|missing| missing.module == module && missing.kind == MissingKind::Sidecar)
     }
 
     fn modules(&self) -> MutexGuard<'_, Modules> {

@@ -1,6 +1,6 @@
-//! Launching kernels, whatever runs them: devices make streams, streams make buffers, and kernels are put into streams.
+//! The launch layer: streams, buffers, events, programs and kernels of every device.
 //!
-//! What differs between devices is behind the traits of the module `driver`.
+//! The backends implement the traits of the module `backend`.
 
 mod args;
 mod buffer;
@@ -15,8 +15,9 @@ mod newer;
 mod pinned;
 mod program;
 mod queued;
+mod signature;
 mod stream;
-mod takes;
+
 mod transfer;
 mod typed;
 

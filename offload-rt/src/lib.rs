@@ -58,6 +58,7 @@
 //! It is in the modules `sections` (reading linked and loaded memory), `launch`, `module`, and
 //! in the adapters `host`, `opencl`, `cuda` and `hip`; everywhere else it is denied.
 #![deny(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "test")]
@@ -74,11 +75,11 @@ pub mod host;
 #[cfg(feature = "opencl")]
 pub mod opencl;
 
+#[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
+mod backend;
 mod description;
 mod device;
 mod devices;
-#[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
-mod driver;
 mod entry;
 mod error;
 #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
@@ -114,9 +115,9 @@ pub use offload_format::{
     UnknownTarget, Variant,
 };
 
+pub use crate::backend::KernelArg;
 pub use crate::description::{CudaDescription, DeviceDescription, HipDescription, OpenClDescription};
 pub use crate::device::Device;
-pub use crate::driver::KernelArg;
 pub use crate::entry::{Entry, LoadedImage};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::index::{Missing, Unreadable};
@@ -130,7 +131,7 @@ pub use crate::registry::Registry;
 pub use crate::select::{Outcome, Selection, Verdict};
 pub use crate::specialization::Specialization;
 
-/// What the macros of this crate expand to; not for direct use.
+/// Items for the expansion of this crate's macros; not for direct use.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::launch::LoadedKernels;

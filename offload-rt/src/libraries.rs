@@ -1,8 +1,8 @@
-//! Device libraries that images import, found among all images of the process.
+//! Resolution of the device libraries that images import.
 //!
-//! A library is looked for in the registry of the image that imports it, then in all modules of the process, as they are
-//! loaded at that moment, then among those that other registries have found. Whoever finds one keeps its pack: a library
-//! stays as long as a registry that has used it, also when the module that brought it is closed.
+//! A library is looked up in the registry of the importing image, then in all modules that are loaded in the process, then
+//! in the packs in use by other registries. A registry keeps the packs of its libraries: a library outlives the module that
+//! brought it.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -13,7 +13,7 @@ use crate::description::DeviceDescription;
 use crate::entry::Entry;
 use crate::error::{Case, Error};
 use crate::index::Index;
-use crate::sections::{self, Found, FoundPack};
+use crate::sections::{self, PackSource, PackSources};
 use crate::select;
 use crate::text::escape;
 
@@ -37,7 +37,7 @@ struct Importer<'a> {
 ///
 /// # Errors
 /// A library is nowhere in the process, or none of its images fits.
-pub(crate) fn of(
+pub(crate) fn resolve(
     entry: &Entry,
     index: Option<&Arc<Index>>,
     device: &DeviceDescription,
@@ -63,7 +63,8 @@ impl Importer<'_> {
         }
         refused.sort_unstable();
         refused.dedup();
-        let (image, import) = (self.entry.to_string(), import.clone());
+        let image = self.entry.to_string();
+        let import = import.clone();
         let package = self.entry.package().to_string();
         Err(Case::Library { image, package, import, refused }.into())
     }
@@ -90,7 +91,8 @@ impl Importer<'_> {
 
     /// Why `library` is not what `import` asks for, whatever the device.
     fn refusal(self, import: &Import, library: &Entry) -> Option<String> {
-        let (package, version) = (library.package(), library.package_version());
+        let package = library.package();
+        let version = library.package_version();
         let of = format!("{} of crate `{}` {}", library.place(), escape(package), escape(version));
         if package != import.package {
             return Some(format!("{of}: it is another crate"));
@@ -98,7 +100,8 @@ impl Importer<'_> {
         if !import.accepts(version) {
             return Some(format!("{of}: it is another version"));
         }
-        let (own, other) = (self.entry.parsed_target()?, library.parsed_target()?);
+        let own = self.entry.parsed_target()?;
+        let other = library.parsed_target()?;
         let fits = match (own, other) {
             // Levels pass vectors to functions in different registers.
             (Target::Host(own), Target::Host(other)) => own == other,
@@ -109,7 +112,7 @@ impl Importer<'_> {
     }
 }
 
-/// The packs with a library `name`: of all loaded modules, and of closed ones that somebody keeps.
+/// The packs with a library `name`: of all loaded modules, and of closed ones that a registry keeps.
 fn in_process(name: &str) -> Vec<Arc<Index>> {
     let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
     in_use.retain(|shared| shared.index.strong_count() > 0);
@@ -117,8 +120,11 @@ fn in_process(name: &str) -> Vec<Arc<Index>> {
     for pack in sections::process().packs {
         let Some(id) = identity(&pack) else { continue };
         let known = in_use.iter().find(|shared| shared.id == id).and_then(|shared| shared.index.upgrade());
-        let made = || Arc::new(Index::new(Found { packs: vec![pack], unreadable: Vec::new() }));
-        found.push((id, known.unwrap_or_else(made)));
+        let index = match known {
+            Some(index) => index,
+            None => Arc::new(Index::new(PackSources { packs: vec![pack], unreadable: Vec::new() })),
+        };
+        found.push((id, index));
     }
     let kept = in_use.iter().filter_map(|shared| Some((shared.id, shared.index.upgrade()?)));
     for (id, index) in kept {
@@ -135,6 +141,6 @@ fn in_process(name: &str) -> Vec<Arc<Index>> {
     found.into_iter().map(|(_, index)| index).collect()
 }
 
-fn identity(pack: &FoundPack) -> Option<Hash128> {
+fn identity(pack: &PackSource) -> Option<Hash128> {
     Pack::parse(&pack.bytes, &Pages::default()).ok()?.id().ok()
 }

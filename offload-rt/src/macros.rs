@@ -284,7 +284,7 @@ macro_rules! typed_kernels {
 ///     ::offload_rt::included_kernel_module!("blas", b"the bytes of a pack");
 ///     ::offload_rt::typed_kernels! { [] typed {} untyped {} }
 ///     ::offload_rt::spec_constants! {
-///         /// `int TILE`; the default is 16.
+///         /// `int TILE`, 16 by default.
 ///         TILE["TILE"]: i32 = 16;
 ///     }
 /// }

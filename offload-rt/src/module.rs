@@ -10,7 +10,7 @@ use crate::entry::{Entry, LoadedImage};
 use crate::error::Error;
 use crate::launch::Program;
 use crate::registry::Registry;
-use crate::sections::{self, Found, FoundPack, PackBytes};
+use crate::sections::{self, PackBytes, PackSource, PackSources};
 use crate::select::{self, Selection, VariantQuery};
 use crate::specialization::Specialization;
 
@@ -33,18 +33,18 @@ impl Module {
     /// `descriptor` lies in the executable or shared library that the caller is linked into.
     #[doc(hidden)]
     pub unsafe fn at(name: &'static str, descriptor: *const u8) -> Module {
-        Module::of(name, sections::at(descriptor))
+        Module::new(name, sections::at(descriptor))
     }
 
     /// The module `name` of `pack`; the macro `included_kernel_module!` calls it.
     #[doc(hidden)]
     pub fn included(name: &'static str, pack: &'static [u8]) -> Module {
-        let pack = FoundPack { bytes: PackBytes::Static(pack), home: None };
-        Module::of(name, Found { packs: vec![pack], unreadable: Vec::new() })
+        let pack = PackSource { bytes: PackBytes::Static(pack), home: None };
+        Module::new(name, PackSources { packs: vec![pack], unreadable: Vec::new() })
     }
 
-    fn of(name: &'static str, found: Found) -> Module {
-        Module { name, registry: Registry::from_found(found), entries: OnceLock::new() }
+    fn new(name: &'static str, found: PackSources) -> Module {
+        Module { name, registry: Registry::from_sources(found), entries: OnceLock::new() }
     }
 
     /// The name of the kernel module.

@@ -80,7 +80,7 @@ impl ModuleImages {
 
 impl Group {
     fn new(variant: Option<Variant>, new: Vec<NewEntry<'_>>) -> Group {
-        let NamedKernels { mut kernels, mut alike, silent, .. } = NamedKernels::of(&new);
+        let NamedKernels { mut kernels, mut alike, silent, .. } = NamedKernels::from_entries(&new);
         kernels.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         if !silent.is_empty() {
             let holder = Holder { images: alike.len(), work_items: 0 };
@@ -116,8 +116,9 @@ struct NamedKernels<'e> {
 }
 
 impl<'e> NamedKernels<'e> {
-    fn of(new: &'e [NewEntry<'e>]) -> NamedKernels<'e> {
-        let (kernels, places) = (Vec::new(), BTreeMap::new());
+    fn from_entries(new: &'e [NewEntry<'e>]) -> NamedKernels<'e> {
+        let kernels = Vec::new();
+        let places = BTreeMap::new();
         let mut all = NamedKernels { kernels, places, alike: Vec::new(), silent: Vec::new() };
         let mut first = 0;
         // Neighbours with the same kernels share them.
@@ -136,7 +137,8 @@ impl<'e> NamedKernels<'e> {
             return self.silent.extend(images);
         }
         for (number, kernel) in kernels.iter().enumerate() {
-            let (place, holder) = (self.place(number, kernel.name), self.alike.len());
+            let place = self.place(number, kernel.name);
+            let holder = self.alike.len();
             if let Some(known) = self.kernels.get_mut(place) {
                 known.holders.push(Holder { images: holder, work_items: work_items(kernel) });
             }
@@ -166,7 +168,7 @@ mod tests {
 
     use super::*;
     use crate::index::Index;
-    use crate::sections::{Found, FoundPack, PackBytes};
+    use crate::sections::{PackBytes, PackSource, PackSources};
 
     /// The images of a module with these targets, parts and kernels.
     fn group(images: &[(&str, &str, &[&str])]) -> Arc<Group> {
@@ -179,16 +181,19 @@ mod tests {
             builder.image(image, frame.info()).unwrap();
         }
         let bytes = builder.finish().unwrap().with_frames(std::iter::repeat_n(&frame, images.len())).unwrap();
-        let pack = FoundPack { bytes: PackBytes::Owned(Arc::from(bytes)), home: None };
-        let index = Index::new(Found { packs: vec![pack], unreadable: Vec::new() });
+        let pack = PackSource { bytes: PackBytes::Owned(Arc::from(bytes)), home: None };
+        let index = Index::new(PackSources { packs: vec![pack], unreadable: Vec::new() });
         index.module("m").group(None).unwrap().clone()
     }
 
     /// Each kernel with the images that have it.
     fn holders(group: &Group) -> Vec<(String, Vec<usize>)> {
-        let images =
-            |kernel: &NamedKernel| kernel.holders.iter().flat_map(|it| group.images(it)).copied().collect();
-        group.kernels.iter().map(|kernel| (kernel.name.clone(), images(kernel))).collect()
+        let mut all = Vec::new();
+        for kernel in &group.kernels {
+            let images = kernel.holders.iter().flat_map(|holder| group.images(holder)).copied().collect();
+            all.push((kernel.name.clone(), images));
+        }
+        all
     }
 
     #[test]

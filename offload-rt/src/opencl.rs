@@ -65,7 +65,7 @@ pub fn devices() -> Result<Vec<Device>, Error> {
     let mut failures = Vec::new();
     for platform in &platforms {
         match platform.devices() {
-            Ok(found) => devices.extend(found.into_iter().map(device::found)),
+            Ok(found) => devices.extend(found.into_iter().map(device::from_id)),
             Err(error) => failures.push(error.to_string()),
         }
     }
@@ -81,7 +81,7 @@ pub fn devices() -> Result<Vec<Device>, Error> {
 
 /// Whether an OpenCL device is a CPU.
 pub(crate) fn is_cpu(device: &Device) -> bool {
-    ClDevice::of(device).is_ok_and(|own| Properties::of(own.id()).device_type == DeviceType::Cpu)
+    ClDevice::from_device(device).is_ok_and(|own| Properties::query(own.id()).device_type == DeviceType::Cpu)
 }
 
 fn no_platform(error: ClError) -> Error {

@@ -1,8 +1,8 @@
-//! What kernels of CUDA and HIP devices print, and their failed assertions.
+//! `printf` and `assert` of kernels on CUDA and HIP devices, through a ring buffer.
 //!
-//! The functions that print are part of the image (`device_output.c` of offload-build). They put messages into a ring in
-//! the device's memory, which is made when the image is loaded, and whose address the image's variable
-//! `__offload_output` has. Whoever waits for work that may have printed reads it here.
+//! The functions that print are part of the image (`device_output.c` of offload-build). They write messages to a ring buffer
+//! in the device's memory, which is allocated when the image is loaded, and whose address is in the image's variable
+//! `__offload_output`. A wait for work that may have printed reads the ring.
 //!
 //! CUDA's own `vprintf` is not used: its buffer drops the oldest messages without a word, and its assertions make every
 //! later call of the process fail. HIP's needs a thread of the runtime's and its device libraries.
@@ -14,8 +14,10 @@ mod values;
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use self::message::Message;
-use crate::driver::{DriverMemory, DriverOutput, DriverStream, Failure, FillPattern, MemoryRange, Told};
+use self::message::DeviceMessage;
+use crate::backend::{
+    AssertionFailure, BackendMemory, BackendOutput, BackendStream, FillPattern, MemoryRange, OutputMark,
+};
 use crate::error::Problem;
 use crate::failures::Failures;
 
@@ -32,19 +34,19 @@ const READ: usize = 8;
 /// The ring of a loaded image.
 #[derive(Debug)]
 pub(crate) struct Output {
-    stream: Box<dyn DriverStream>,
-    memory: Box<dyn DriverMemory>,
-    state: Mutex<State>,
+    stream: Box<dyn BackendStream>,
+    memory: Box<dyn BackendMemory>,
+    state: Mutex<RingState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct RingState {
     read: u64,
     lost: u32,
     failures: Failures,
 }
 
-/// What the device writes before the ring.
+/// The device's words before the ring.
 struct Header {
     taken: u64,
     lost: u32,
@@ -55,14 +57,14 @@ struct Header {
 pub(crate) trait PrintingImage {
     fn has_variable(&self, name: &str) -> bool;
     /// A stream of the device on which it is loaded.
-    fn new_stream(&self) -> Result<Box<dyn DriverStream>, Problem>;
+    fn new_stream(&self) -> Result<Box<dyn BackendStream>, Problem>;
     /// Writes `bytes` to the variable `name`.
     fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), String>;
 }
 
 impl Output {
     /// The ring of `image`, which knows it then; `None` if no kernel prints.
-    pub(crate) fn of(image: &impl PrintingImage) -> Result<Option<Arc<Output>>, Problem> {
+    pub(crate) fn for_image(image: &impl PrintingImage) -> Result<Option<Arc<Output>>, Problem> {
         if !image.has_variable(VARIABLE) {
             return Ok(None);
         }
@@ -72,7 +74,7 @@ impl Output {
     }
 
     /// A ring in memory of the device of `stream`, which is its own.
-    fn new(stream: Box<dyn DriverStream>) -> Result<Output, Problem> {
+    fn new(stream: Box<dyn BackendStream>) -> Result<Output, Problem> {
         let size = HEADER.saturating_add(WORDS as usize * 4);
         let memory = stream.allocate(size)?;
         stream.fill(MemoryRange { memory: &*memory, offset: 0, size, element: 4 }, FillPattern::Bytes4(0))?;
@@ -82,13 +84,13 @@ impl Output {
         Ok(Output { stream, memory, state: Mutex::default() })
     }
 
-    /// What the image's variable has to be.
+    /// The value of the image's variable.
     fn address(&self) -> [u8; 8] {
         self.memory.device_address().start.to_ne_bytes()
     }
 
     /// Prints what is there, in the order in which the device took room for it.
-    fn take_all(&self) -> Result<MutexGuard<'_, State>, Problem> {
+    fn take_all(&self) -> Result<MutexGuard<'_, RingState>, Problem> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let header = self.header()?;
         let mut text = Vec::new();
@@ -111,16 +113,16 @@ impl Output {
     }
 
     /// The messages up to `taken` that are whole; kernels of other streams may be writing those behind.
-    fn take(&self, state: &mut State, taken: u64, text: &mut Vec<u8>) -> Result<(), Problem> {
+    fn take(&self, state: &mut RingState, taken: u64, text: &mut Vec<u8>) -> Result<(), Problem> {
         let whole = whole(&self.words(state.read, taken)?);
         let end = state.read.saturating_add(whole as u64);
         // Read again: now the device has written all words of what is whole.
         let words = self.words(state.read, end)?;
         let mut rest = words.as_slice();
         while let Some((message, after)) = message::split(rest) {
-            match Message::of(message) {
-                Some(Message::Print(printed)) => text.extend_from_slice(&printed),
-                Some(Message::Failure(failure)) => state.failures.add(failure),
+            match DeviceMessage::parse(message) {
+                Some(DeviceMessage::Print(printed)) => text.extend_from_slice(&printed),
+                Some(DeviceMessage::Failure(failure)) => state.failures.add(failure),
                 None => text.extend_from_slice(b"[a message of a kernel cannot be read]\n"),
             }
             rest = after;
@@ -158,7 +160,7 @@ impl Output {
         Ok(words)
     }
 
-    fn range(&self, part: Part) -> MemoryRange<'_> {
+    fn range(&self, part: RingSpan) -> MemoryRange<'_> {
         let offset = HEADER.saturating_add(part.first.saturating_mul(4));
         MemoryRange { memory: &*self.memory, offset, size: part.words.saturating_mul(4), element: 4 }
     }
@@ -168,40 +170,46 @@ impl Drop for Output {
     /// The image is unloaded, and all its work is done.
     fn drop(&mut self) {
         let Ok(state) = self.take_all() else { return };
-        for line in state.failures.untold() {
+        for line in state.failures.unreported() {
             let _ = std::io::stdout().lock().write_all(line.as_bytes());
         }
     }
 }
 
-impl DriverOutput for Output {
-    fn told(&self) -> Told {
+impl BackendOutput for Output {
+    fn mark(&self) -> OutputMark {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.failures.told()
+        state.failures.mark()
     }
 
-    fn print(&self, before: Told, is_one: &dyn Fn(&str) -> bool) -> Result<Option<Failure>, Problem> {
-        Ok(self.take_all()?.failures.first(before, is_one))
+    fn print(
+        &self,
+        before: OutputMark,
+        is_selected: &dyn Fn(&str) -> bool,
+    ) -> Result<Option<AssertionFailure>, Problem> {
+        Ok(self.take_all()?.failures.first(before, is_selected))
     }
 }
 
 /// A part of the ring without the step from its end to its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Part {
+struct RingSpan {
     first: usize,
     words: usize,
 }
 
 /// Where the words from position `start` up to `end` are.
-fn parts(start: u64, end: u64) -> impl Iterator<Item = Part> {
-    let (size, count) = (u64::from(WORDS), end.saturating_sub(start).min(u64::from(WORDS)));
+fn parts(start: u64, end: u64) -> impl Iterator<Item = RingSpan> {
+    let size = u64::from(WORDS);
+    let count = end.saturating_sub(start).min(u64::from(WORDS));
     let first = start % size;
     let before_end = count.min(size - first);
-    let part = |first: u64, words: u64| Part { first: first as usize, words: words as usize };
-    [part(first, before_end), part(0, count - before_end)].into_iter().filter(|part| part.words > 0)
+    let front = RingSpan { first: first as usize, words: before_end as usize };
+    let back = RingSpan { first: 0, words: (count - before_end) as usize };
+    [front, back].into_iter().filter(|span| span.words > 0)
 }
 
-/// How many of `words` are messages that are whole.
+/// The number of `words` in complete messages.
 fn whole(words: &[u32]) -> usize {
     let mut rest = words;
     while let Some((_, after)) = message::split(rest) {
@@ -218,10 +226,12 @@ mod tests {
     #[test]
     fn the_ring_goes_on_at_its_start() {
         let size = u64::from(WORDS);
-        let of = |start, end| parts(start, end).map(|part| (part.first, part.words)).collect::<Vec<_>>();
-        assert_eq!(of(3, 3), []);
-        assert_eq!(of(3, 10), [(3, 7)]);
-        assert_eq!(of(5 * size - 2, 5 * size + 1), [(WORDS as usize - 2, 2), (0, 1)]);
+        fn spans(start: u64, end: u64) -> Vec<(usize, usize)> {
+            parts(start, end).map(|span| (span.first, span.words)).collect()
+        }
+        assert_eq!(spans(3, 3), []);
+        assert_eq!(spans(3, 10), [(3, 7)]);
+        assert_eq!(spans(5 * size - 2, 5 * size + 1), [(WORDS as usize - 2, 2), (0, 1)]);
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl PackInfo {
         self.meta("package")
     }
 
-    /// What the pack says of `key`, empty if it says nothing.
+    /// The metadata `key` of the pack, empty if it has none.
     pub(crate) fn meta(&self, key: &str) -> &str {
         Pack::parse(&self.bytes, &self.pages).ok().and_then(|pack| pack.meta(key)).unwrap_or_default()
     }

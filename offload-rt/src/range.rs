@@ -1,11 +1,11 @@
-//! How many work-items a launch has, in which work-groups.
+//! The NDRange of a launch: its work-items and work-groups.
 
 use crate::error::Error;
 
 /// The most work-items of a range: more than any device runs in a lifetime, and their count fits a signed number.
 const MOST_ITEMS: u64 = i64::MAX as u64;
 
-/// How many work-items run, in which work-groups: an NDRange
+/// The work-items and work-groups of a launch: an NDRange
 /// (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_API.html#_execution_model>).
 ///
 /// ```
@@ -54,7 +54,8 @@ impl NdRange {
         if items.is_none_or(|items| items > MOST_ITEMS) {
             return Err(refused(format!("global size {global:?} is more than 2^63 work-items")));
         }
-        let (global, local) = (padded(global, 1), padded(local, 1));
+        let global = padded(global, 1);
+        let local = padded(local, 1);
         Ok(NdRange { dimensions, global, local, groups, offset: [0; 3], shared_memory: 0 })
     }
 
@@ -168,15 +169,18 @@ impl NdRange {
     }
 }
 
-/// How many groups of `local` are `global`, if it is a multiple.
+/// The number of groups of `local` in `global`, if it is a multiple.
 fn whole_groups(global: u64, local: u64) -> Option<u64> {
     let groups = global.checked_div(local)?;
     (groups.checked_mul(local) == Some(global)).then_some(groups)
 }
 
 fn padded(sizes: &[u64], with: u64) -> [u64; 3] {
-    let size = |index: usize| sizes.get(index).copied().unwrap_or(with);
-    [size(0), size(1), size(2)]
+    let mut padded = [with; 3];
+    for (padded, size) in padded.iter_mut().zip(sizes) {
+        *padded = *size;
+    }
+    padded
 }
 
 #[cold]
@@ -213,7 +217,9 @@ mod tests {
 
     #[test]
     fn groups_are_counted_and_rounded_up() {
-        let groups = |global: &[u64], local: &[u64]| NdRange::new(global, local).unwrap().groups();
+        fn groups(global: &[u64], local: &[u64]) -> [u64; 3] {
+            NdRange::new(global, local).unwrap().groups()
+        }
         assert_eq!(groups(&[12], &[4]), [3, 1, 1]);
         assert_eq!(groups(&[12, 6, 5], &[4, 6, 1]), [3, 1, 5]);
         for (items, group, range) in [(1, 1, Some(1)), (7, 4, Some(8)), (8, 4, Some(8)), (9, 4, Some(12))] {

@@ -8,14 +8,14 @@ use crate::description::DeviceDescription;
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::index::{Index, Missing, Unreadable};
-use crate::sections::{self, Found, FoundPack, PackBytes};
+use crate::sections::{self, PackBytes, PackSource, PackSources};
 use crate::select::{self, Selection, VariantQuery};
 use crate::specialization::Specialization;
 
 /// The device images of some packs.
 ///
-/// Entries share what they have loaded while somebody holds it, so keep one registry and clone it where it is needed:
-/// clones share.
+/// Entries share their decompressed bytes while these are in use, and clones of a registry share the entries: keep one
+/// registry, and clone it.
 #[derive(Clone, Debug)]
 pub struct Registry {
     index: Arc<Index>,
@@ -24,16 +24,16 @@ pub struct Registry {
 impl Registry {
     /// The images of the executable or shared library that this code is linked into.
     ///
-    /// What cannot be read is listed in [`Registry::unreadable`], here and below.
+    /// Unreadable packs are listed in [`Registry::unreadable`], here and below.
     pub fn own() -> Registry {
-        Registry::from_found(sections::own())
+        Registry::from_sources(sections::own())
     }
 
     /// The images of all modules of the process that are loaded now.
     ///
     /// Packs of other modules than the main program are copied, because those modules may be unloaded.
     pub fn process() -> Registry {
-        Registry::from_found(sections::process())
+        Registry::from_sources(sections::process())
     }
 
     /// The images of a pack that lies beside the program, given as its bytes.
@@ -43,9 +43,11 @@ impl Registry {
 
     /// The images of several packs together, as those of a program that is split into a file for each family of targets.
     pub fn from_packs(packs: impl IntoIterator<Item = Vec<u8>>) -> Registry {
-        let found = |bytes| FoundPack { bytes: PackBytes::Owned(Arc::from(bytes)), home: None };
-        let packs = packs.into_iter().map(found).collect();
-        Registry::from_found(Found { packs, unreadable: Vec::new() })
+        let mut sources = PackSources::default();
+        for bytes in packs {
+            sources.packs.push(PackSource { bytes: PackBytes::Owned(Arc::from(bytes)), home: None });
+        }
+        Registry::from_sources(sources)
     }
 
     /// All images: packs in the order of the link, and in a pack sorted by module, variant and target.
@@ -55,12 +57,12 @@ impl Registry {
         &self.index.lists().entries
     }
 
-    /// What the builds left out.
+    /// The images that the builds left out.
     pub fn missing(&self) -> &[Missing] {
         &self.index.lists().missing
     }
 
-    /// What this release cannot read.
+    /// The packs and records that this release cannot read.
     pub fn unreadable(&self) -> &[Unreadable] {
         &self.index.lists().unreadable
     }
@@ -142,7 +144,7 @@ impl Registry {
         select::variants(&self.index, module)
     }
 
-    pub(crate) fn from_found(found: Found) -> Registry {
+    pub(crate) fn from_sources(found: PackSources) -> Registry {
         Registry { index: Arc::new(Index::new(found)) }
     }
 
@@ -154,6 +156,6 @@ impl Registry {
 impl Default for Registry {
     /// No images.
     fn default() -> Registry {
-        Registry::from_found(Found::default())
+        Registry::from_sources(PackSources::default())
     }
 }

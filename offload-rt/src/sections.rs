@@ -9,24 +9,24 @@ mod sidecar;
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) use self::other::{at, own, process};
-pub(crate) use self::pack::{Found, FoundPack, PackBytes};
+pub(crate) use self::pack::{PackBytes, PackSource, PackSources};
 #[cfg(target_os = "linux")]
 pub(crate) use self::scan::{at, own, process};
 pub(crate) use self::sidecar::{open as open_sidecar, open_cached};
 
 #[cfg(not(target_os = "linux"))]
 mod other {
-    use super::pack::Found;
+    use super::pack::PackSources;
 
-    pub(crate) fn own() -> Found {
-        Found::default()
+    pub(crate) fn own() -> PackSources {
+        PackSources::default()
     }
 
-    pub(crate) fn process() -> Found {
-        Found::default()
+    pub(crate) fn process() -> PackSources {
+        PackSources::default()
     }
 
-    pub(crate) fn at(_descriptor: *const u8) -> Found {
-        Found::default()
+    pub(crate) fn at(_descriptor: *const u8) -> PackSources {
+        PackSources::default()
     }
 }

@@ -1,4 +1,4 @@
-//! The choice of an image for each kernel of a module: a function of data alone.
+//! Selection of the best image for each kernel of a module: a pure function of records and a device description.
 
 mod amd;
 mod reason;
@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 use offload_format::Variant;
 
-use self::reason::Unread;
-use self::rules::{Fit, Wanted};
-use self::selection::Asked;
+use self::reason::Discarded;
+use self::rules::{Fit, Requirements};
 pub use self::selection::Selection;
+use self::selection::SelectionQuery;
 use self::variant::{problem, refused};
 use self::verdict::Picks;
 pub use self::verdict::{Outcome, Verdict};
@@ -34,12 +34,11 @@ pub(crate) struct VariantQuery<'w> {
     pub(crate) module: &'w str,
     /// Names and values that choose a variant, in any order; none for a module without variants.
     pub(crate) values: &'w [(&'w str, &'w str)],
-    /// What specialisation constants are to be.
+    /// The values of specialisation constants.
     pub(crate) spec: Option<&'w Specialization>,
 }
 
-/// The best image for each kernel of a module. What was decided about each of its images is put into words when
-/// somebody asks.
+/// Selects the best image for each kernel of a module. The verdicts are formatted on demand.
 pub(crate) fn select(
     index: &Arc<Index>,
     query: VariantQuery<'_>,
@@ -47,16 +46,17 @@ pub(crate) fn select(
 ) -> Result<Selection, Error> {
     let images = of_module(index, query.module)?;
     let group = group(&images, query)?;
-    let picks = Fits::of(group, Wanted { device, spec: query.spec }).picks();
+    let picks = Fits::new(group, Requirements { device, spec: query.spec }).picks();
     let spec = query.spec.map(|spec| Arc::new(spec.clone()));
-    let asked = Asked { group: group.clone(), device: device.clone(), spec, index: index.clone() };
-    Selection::new(asked, picks).map_err(|asked| no_fit(&asked))
+    let query = SelectionQuery { group: group.clone(), device: device.clone(), spec, index: index.clone() };
+    Selection::new(query, picks).map_err(|query| no_fit(&query))
 }
 
 /// The same choice among other images.
 #[cfg(debug_assertions)]
 pub(crate) fn again(selection: &Selection, index: &Arc<Index>) -> Result<Selection, Error> {
-    let (first, device) = (selection.entry(), selection.device());
+    let first = selection.entry();
+    let device = selection.device();
     let variant = first.parsed_variant().cloned().unwrap_or_default();
     let values: Vec<(&str, &str)> = variant.iter().collect();
     let spec = selection.wanted_spec();
@@ -86,7 +86,7 @@ impl DeviceDescription {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn takes(&self, image: &Entry) -> Result<(), String> {
-        rules::judge::<String>(image, Wanted { device: self, spec: None }).map(drop)
+        rules::evaluate::<String>(image, Requirements { device: self, spec: None }).map(drop)
     }
 }
 
@@ -98,9 +98,10 @@ pub(crate) fn best<'e>(
     candidates: &[&'e Entry],
     device: &DeviceDescription,
 ) -> Result<&'e Entry, Vec<String>> {
-    let (mut best, mut refused) = (None, Vec::new());
+    let mut best = None;
+    let mut refused = Vec::new();
     for entry in candidates {
-        match rules::judge::<String>(entry, Wanted { device, spec: None }) {
+        match rules::evaluate::<String>(entry, Requirements { device, spec: None }) {
             Ok(fit) if best.is_none_or(|(known, _)| fit > known) => best = Some((fit, *entry)),
             Ok(_) => {}
             Err(reason) => refused.push(format!("{}: {reason}", entry.place())),
@@ -130,9 +131,10 @@ fn of_module(index: &Index, module: &str) -> Result<Arc<ModuleImages>, Error> {
     Ok(found)
 }
 
-/// Those of them that are chosen from: in the variant that is wanted.
+/// The images of the variant that is queried.
 fn group<'i>(images: &'i ModuleImages, query: VariantQuery<'_>) -> Result<&'i Arc<Group>, Error> {
-    let (VariantQuery { module, values, spec }, variants) = (query, &images.variants);
+    let VariantQuery { module, values, spec } = query;
+    let variants = &images.variants;
     let filled = spec.map(|spec| spec.variant(values, variants));
     let values = filled.as_deref().unwrap_or(values);
     if values.is_empty() {
@@ -144,7 +146,7 @@ fn group<'i>(images: &'i ModuleImages, query: VariantQuery<'_>) -> Result<&'i Ar
     images.group(Some(&wanted)).ok_or_else(|| refused(module, &problem(&wanted, variants), variants))
 }
 
-/// How well the images of a group fit, and what the device can launch.
+/// The fits of the images of a group, and the launch limit of the device.
 struct Fits<'g> {
     group: &'g Group,
     images: Vec<Option<Fit>>,
@@ -176,30 +178,39 @@ impl Best {
 }
 
 impl<'g> Fits<'g> {
-    fn of(group: &'g Group, wanted: Wanted<'_>) -> Fits<'g> {
-        let judge = |entry| rules::judge::<Unread>(entry, wanted).ok();
-        let images: Vec<Option<Fit>> = group.entries.iter().map(judge).collect();
-        let best = |image: &usize| match images.get(*image).copied().flatten() {
-            None => Best::NONE,
-            fit => Best { fit, first: Some(*image), is_shared: false },
-        };
-        let best_of = |alike: &Vec<usize>| alike.iter().map(best).fold(Best::NONE, Best::or);
-        let alike = group.alike.iter().map(best_of).collect();
-        Fits { group, images, alike, max_work_group: wanted.device.max_work_group().unwrap_or(u64::MAX) }
+    fn new(group: &'g Group, requirements: Requirements<'_>) -> Fits<'g> {
+        let mut images = Vec::with_capacity(group.entries.len());
+        for entry in &group.entries {
+            images.push(rules::evaluate::<Discarded>(entry, requirements).ok());
+        }
+        let mut alike = Vec::with_capacity(group.alike.len());
+        for numbers in &group.alike {
+            let mut best = Best::NONE;
+            for image in numbers {
+                let fit = images.get(*image).copied().flatten();
+                if fit.is_some() {
+                    best = best.or(Best { fit, first: Some(*image), is_shared: false });
+                }
+            }
+            alike.push(best);
+        }
+        let max_work_group = requirements.device.max_work_group().unwrap_or(u64::MAX);
+        Fits { group, images, alike, max_work_group }
     }
 
     /// For each kernel the best fitting image that has it. Where several fit equally well, that of the target which
     /// is so for the most kernels, so that a module comes from few targets; then the first.
     fn picks(&self) -> Picks {
         let best: Vec<Best> = self.group.kernels.iter().map(|kernel| self.best(kernel)).collect();
-        let kernels = match best.iter().any(|best| best.is_shared) {
-            // Usual: nothing to decide.
-            false => best.iter().map(|best| best.first).collect(),
-            true => self.by_votes(&best),
+        let kernels = if best.iter().any(|best| best.is_shared) {
+            self.by_votes(&best)
+        } else {
+            best.iter().map(|best| best.first).collect()
         };
-        let unnamed = match self.group.kernels.is_empty() {
-            true => self.best_of_all(),
-            false => self.group.silent.iter().copied().find(|image| kernels.contains(&Some(*image))),
+        let unnamed = if self.group.kernels.is_empty() {
+            self.best_of_all()
+        } else {
+            self.group.silent.iter().copied().find(|image| kernels.contains(&Some(*image)))
         };
         Picks { kernels, unnamed }
     }
@@ -216,16 +227,20 @@ impl<'g> Fits<'g> {
 
     /// The images that fit a kernel as well as the best.
     fn equals<'k>(&'k self, kernel: &'k NamedKernel, best: &'k Best) -> impl Iterator<Item = usize> + 'k {
-        let equal = |image: &usize| best.fit.is_some() && self.images.get(*image) == Some(&best.fit);
         let holders = kernel.holders.iter().filter(|holder| self.takes(holder));
-        holders.flat_map(|holder| self.group.images(holder)).copied().filter(equal)
+        let images = holders.flat_map(|holder| self.group.images(holder)).copied();
+        images.filter(|image| best.fit.is_some() && self.images.get(*image) == Some(&best.fit))
+    }
+
+    fn target(&self, image: usize) -> Option<&str> {
+        self.group.entries.get(image).map(Entry::target_text)
     }
 
     fn by_votes(&self, best: &[Best]) -> Vec<Option<usize>> {
-        let target = |image: usize| self.group.entries.get(image).map(|entry| entry.target_text());
         let mut votes: BTreeMap<Option<&str>, usize> = BTreeMap::new();
         for (kernel, best) in self.group.kernels.iter().zip(best) {
-            let mut targets: Vec<Option<&str>> = self.equals(kernel, best).map(target).collect();
+            let mut targets: Vec<Option<&str>> =
+                self.equals(kernel, best).map(|image| self.target(image)).collect();
             targets.sort_unstable();
             targets.dedup();
             for target in targets {
@@ -233,9 +248,13 @@ impl<'g> Fits<'g> {
                 *count = count.saturating_add(1);
             }
         }
-        let rank = |image: &usize| (Reverse(votes.get(&target(*image)).copied()), *image);
-        let kernels = self.group.kernels.iter().zip(best);
-        kernels.map(|(kernel, best)| self.equals(kernel, best).min_by_key(rank)).collect()
+        let mut picked = Vec::with_capacity(self.group.kernels.len());
+        for (kernel, best) in self.group.kernels.iter().zip(best) {
+            let equals = self.equals(kernel, best);
+            picked
+                .push(equals.min_by_key(|image| (Reverse(votes.get(&self.target(*image)).copied()), *image)));
+        }
+        picked
     }
 
     fn best_of_all(&self) -> Option<usize> {
@@ -244,32 +263,39 @@ impl<'g> Fits<'g> {
     }
 }
 
-fn no_fit(asked: &Asked) -> Error {
-    let judged =
-        asked.group.entries.iter().map(|entry| (entry, rules::judge::<String>(entry, asked.wanted())));
-    let refusals = judged.filter_map(|(entry, judged)| Some(format!("{}: {}", entry.place(), judged.err()?)));
-    let (refused, missing) = (refusals.collect(), asked.missing());
-    let remedy = match asked.index.has_missing_files(asked.name()) {
-        true => Remedy::Files,
-        false if is_for_values(asked) => Remedy::Values,
-        false => remedy(&asked.group, &asked.device),
+fn no_fit(query: &SelectionQuery) -> Error {
+    let mut refused = Vec::new();
+    for entry in &query.group.entries {
+        if let Err(reason) = rules::evaluate::<String>(entry, query.requirements()) {
+            refused.push(format!("{}: {reason}", entry.place()));
+        }
+    }
+    let missing = query.missing();
+    let remedy = if query.index.has_missing_files(query.name()) {
+        Remedy::Files
+    } else if is_for_values(query) {
+        Remedy::Values
+    } else {
+        remedy(&query.group, &query.device)
     };
-    let (module, device) = (asked.module(), asked.device.to_string());
+    let module = query.module();
+    let device = query.device.to_string();
     Case::NoFit { module, device, refused, missing, remedy }.into()
 }
 
 /// Whether an image would fit if no specialisation constant had a value.
-fn is_for_values(asked: &Asked) -> bool {
-    let wanted = Wanted { spec: None, ..asked.wanted() };
-    asked.spec.is_some()
-        && asked.group.entries.iter().any(|entry| rules::judge::<Unread>(entry, wanted).is_ok())
+fn is_for_values(query: &SelectionQuery) -> bool {
+    let requirements = Requirements { spec: None, ..query.requirements() };
+    query.spec.is_some()
+        && query.group.entries.iter().any(|entry| rules::evaluate::<Discarded>(entry, requirements).is_ok())
 }
 
-/// What helps where none of the images fits.
+/// The remedy if none of the images fits.
 fn remedy(group: &Group, device: &DeviceDescription) -> Remedy {
     let target = device.suitable_target();
-    let is_there = |feature: &&str| group.entries.iter().any(|entry| rules::is_for_driver(entry, feature));
-    if let Some(feature) = device.other_driver().filter(is_there) {
+    if let Some(feature) = device.other_driver()
+        && group.entries.iter().any(|entry| rules::is_for_driver(entry, feature))
+    {
         return Remedy::Driver { feature, target };
     }
     match target {

@@ -68,26 +68,30 @@ impl Specialization {
     ) -> Vec<(&'v str, &'v str)> {
         let mut all = given.to_vec();
         for NamedValue { name, value } in &self.values {
-            let mut texts = variants.iter().filter_map(|variant| variant.get(name));
-            let same = |text: &&str| SpecValue::parse(value.type_name(), text) == Some(*value);
-            let Some(first) = texts.clone().next() else { continue };
-            if given.iter().all(|(known, _)| known != name) {
-                all.push((name, texts.find(same).unwrap_or(first)));
+            if given.iter().any(|(known, _)| known == name) {
+                continue;
             }
+            let mut texts = variants.iter().filter_map(|variant| variant.get(name));
+            let Some(first) = texts.clone().next() else { continue };
+            let equal = texts.find(|text| SpecValue::parse(value.type_name(), text) == Some(*value));
+            all.push((name, equal.unwrap_or(first)));
         }
         all
     }
 
-    /// What an image with these `constants` has to be told.
+    /// The values that differ from the defaults of an image with these `constants`.
     #[cfg(feature = "opencl")]
     pub(crate) fn settings(&self, constants: &[SpecConstant]) -> Vec<Setting> {
-        let told = |constant: &SpecConstant| {
-            let (SpecUse::Id(id), Some(value)) = (constant.usage, self.get(&constant.name)) else {
-                return None;
-            };
-            (value != constant.default).then(|| Setting { name: constant.name.clone(), id, value })
-        };
-        constants.iter().filter_map(told).collect()
+        let mut settings = Vec::new();
+        for constant in constants {
+            if let SpecUse::Id(id) = constant.usage
+                && let Some(value) = self.get(&constant.name)
+                && value != constant.default
+            {
+                settings.push(Setting { name: constant.name.clone(), id, value });
+            }
+        }
+        settings
     }
 }
 
@@ -98,7 +102,8 @@ impl NamedValue {
         let Some(constant) = constants.iter().find(|constant| constant.name == self.name) else {
             return Some(format!("it has no specialisation constant `{name}`"));
         };
-        let (asked, own) = (self.value.type_name(), constant.default.type_name());
+        let asked = self.value.type_name();
+        let own = constant.default.type_name();
         if asked != own {
             return Some(format!(
                 "its specialisation constant `{name}` is of the type `{own}`, not `{asked}`"
@@ -106,7 +111,8 @@ impl NamedValue {
         }
         match constant.usage {
             SpecUse::Fixed if self.value != constant.default => {
-                let (own, asked) = (constant.default, self.value);
+                let own = constant.default;
+                let asked = self.value;
                 Some(format!("it was compiled with {name} = {own}, and {asked} is asked for"))
             }
             _ => None,
@@ -143,15 +149,10 @@ mod tests {
     fn a_variant_is_the_one_that_was_compiled_with_the_value() {
         let variants: Vec<Variant> =
             ["T=half,TILE=16", "T=half,TILE=32"].iter().map(|text| text.parse().unwrap()).collect();
-        let values = |tile: i32| {
+        for (tile, variant) in [(32, "32"), (64, "16")] {
             let spec = Specialization::new().with("TILE", tile).with("SCALE", 1.0f32);
-            spec.variant(&[("T", "half")], &variants)
-                .iter()
-                .map(|(n, v)| format!("{n}={v}"))
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(values(32), ["T=half", "TILE=32"]);
-        assert_eq!(values(64), ["T=half", "TILE=16"]);
+            assert_eq!(spec.variant(&[("T", "half")], &variants), [("T", "half"), ("TILE", variant)]);
+        }
         let spec = Specialization::new().with("TILE", 32);
         assert_eq!(spec.variant(&[("TILE", "16")], &variants), [("TILE", "16")]);
         assert_eq!(spec.variant(&[], &[]), []);
@@ -159,11 +160,12 @@ mod tests {
 
     #[test]
     #[cfg(feature = "opencl")]
-    fn an_image_is_told_what_it_does_not_have() {
+    fn settings_are_the_values_that_differ_from_the_defaults() {
         let constants = SpecConstant::list("A@0:int=1,B@1:float=2.0,C@:int=3,D@3:bool=false");
         let spec = Specialization::new().with("A", 1).with("B", 2.5f32).with("C", 9).with("D", true);
-        let told = spec.settings(&constants);
-        let told: Vec<_> = told.iter().map(|one| (one.name.as_str(), one.id, one.value.bits())).collect();
-        assert_eq!(told, [("B", 1, 0x4020_0000), ("D", 3, 1)]);
+        let settings = spec.settings(&constants);
+        let settings: Vec<_> =
+            settings.iter().map(|one| (one.name.as_str(), one.id, one.value.bits())).collect();
+        assert_eq!(settings, [("B", 1, 0x4020_0000), ("D", 3, 1)]);
     }
 }

@@ -1,7 +1,8 @@
-//! Whether an image is whole: drivers take no length of most images, and read on where a header says so.
+//! Bounds checks of images before a driver parses them: drivers take no length of most images, and trust the headers.
 //!
-//! What a header describes lies within the image: of ELF files the tables, sections, segments and notes, of SPIR-V the
-//! instructions, of ocloc's archives the members. A hash says that an image is what was packed, not that it is sound.
+//! Every offset and size of a header must lie within the image: of ELF files the tables, sections, segments and notes, of
+//! SPIR-V the instructions, of ocloc's archives the members. A hash proves that an image is what was packed, not that it is
+//! well-formed.
 
 use offload_format::{Error, ErrorKind, ImageKind, bytes};
 
@@ -11,7 +12,7 @@ const ARCHIVE: &[u8] = b"!<arch>\n";
 /// Checks the bytes of an image of this kind.
 ///
 /// # Errors
-/// What reaches outside of it, or is cut.
+/// A range of the image exceeds it, or the image is truncated.
 pub(crate) fn check(kind: ImageKind, image: &[u8]) -> Result<(), Error> {
     match kind {
         ImageKind::Ptx => text(image),
@@ -85,20 +86,27 @@ fn elf(image: &[u8]) -> Result<(), Error> {
         return Err(ErrorKind::Magic { what: "a 64-bit little-endian ELF file" }.into());
     }
     bytes::range(image, 0, 64, WHAT)?;
-    let headers = |offset: u64, step: u64, what| -> Result<_, Error> {
-        let start = bytes::u64_at(image, offset, WHAT)?;
-        let size = u64::from(bytes::u16_at(image, step, WHAT)?);
-        let count = u64::from(bytes::u16_at(image, step.saturating_add(2), WHAT)?);
-        let table = bytes::range(image, start, size.saturating_mul(count), what)?;
-        Ok(table.chunks_exact(usize::try_from(size.max(1)).unwrap_or(usize::MAX)))
-    };
-    for header in headers(40, 58, "the section table of the ELF file")? {
+    for header in elf_table(image, 40, 58, "the section table of the ELF file")? {
         section(image, header)?;
     }
-    for header in headers(32, 54, "the segment table of the ELF file")? {
+    for header in elf_table(image, 32, 54, "the segment table of the ELF file")? {
         segment(image, header)?;
     }
     Ok(())
+}
+
+/// The headers of a table whose start is at `offset` of the ELF header, and whose entry size and count are at `entries`.
+fn elf_table<'i>(
+    image: &'i [u8],
+    offset: u64,
+    entries: u64,
+    what: &'static str,
+) -> Result<std::slice::ChunksExact<'i, u8>, Error> {
+    let start = bytes::u64_at(image, offset, "ELF header")?;
+    let size = u64::from(bytes::u16_at(image, entries, "ELF header")?);
+    let count = u64::from(bytes::u16_at(image, entries.saturating_add(2), "ELF header")?);
+    let table = bytes::range(image, start, size.saturating_mul(count), what)?;
+    Ok(table.chunks_exact(usize::try_from(size.max(1)).unwrap_or(usize::MAX)))
 }
 
 fn section(image: &[u8], header: &[u8]) -> Result<(), Error> {
@@ -107,7 +115,8 @@ fn section(image: &[u8], header: &[u8]) -> Result<(), Error> {
     if NOBITS.contains(&kind) {
         return Ok(());
     }
-    let (offset, size) = (bytes::u64_at(header, 24, WHAT)?, bytes::u64_at(header, 32, WHAT)?);
+    let offset = bytes::u64_at(header, 24, WHAT)?;
+    let size = bytes::u64_at(header, 32, WHAT)?;
     let content = bytes::range(image, offset, size, WHAT)?;
     match kind {
         // Readers of names stop at a zero.
@@ -121,7 +130,8 @@ fn section(image: &[u8], header: &[u8]) -> Result<(), Error> {
 
 fn segment(image: &[u8], header: &[u8]) -> Result<(), Error> {
     const WHAT: &str = "a segment of the ELF file";
-    let (offset, size) = (bytes::u64_at(header, 8, WHAT)?, bytes::u64_at(header, 32, WHAT)?);
+    let offset = bytes::u64_at(header, 8, WHAT)?;
+    let size = bytes::u64_at(header, 32, WHAT)?;
     let content = bytes::range(image, offset, size, WHAT)?;
     match bytes::u32_at(header, 0, WHAT)? {
         PT_NOTE => notes(content, bytes::u64_at(header, 48, WHAT)?),
@@ -137,10 +147,9 @@ fn notes(all: &[u8], align: u64) -> Result<(), Error> {
     // What is shorter than a header pads the section.
     while at + 12 <= all.len() as u64 {
         let [name, description] = [bytes::u32_at(all, at, WHAT)?, bytes::u32_at(all, at + 4, WHAT)?];
-        let padded = |at: u64| bytes::align_up(at, align).unwrap_or(u64::MAX);
-        let start = padded((at + 12).saturating_add(name.into()));
+        let start = bytes::align_up((at + 12).saturating_add(name.into()), align).unwrap_or(u64::MAX);
         bytes::range(all, start.min(all.len() as u64 + 1), description.into(), WHAT)?;
-        at = padded(start.saturating_add(description.into()));
+        at = bytes::align_up(start.saturating_add(description.into()), align).unwrap_or(u64::MAX);
     }
     Ok(())
 }

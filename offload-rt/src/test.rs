@@ -19,8 +19,10 @@
 //!     let x: Vec<f32> = (0..1000).map(|i| i as f32 / 7.0).collect();
 //!     let expected: Vec<f32> = x.iter().map(|x| 2.5 * x + 1.0).collect();
 //!     for_each_device(|device| {
-//!         let (blas, stream) = (blas::load(device)?, device.stream()?);
-//!         let (x, mut y) = (stream.upload(&x)?, stream.upload(&[1.0f32; 1000])?);
+//!         let blas = blas::load(device)?;
+//!         let stream = device.stream()?;
+//!         let x = stream.upload(&x)?;
+//!         let mut y = stream.upload(&[1.0f32; 1000])?;
 //!         // SAFETY: the kernel uses an element of each buffer for each work-item.
 //!         unsafe { blas.saxpy(&stream, NdRange::linear(1000, 50), 2.5, &x, &mut y)? };
 //!         Ok(expect_close(&stream.download(&y)?, &expected, Ulps(1))?)
@@ -45,8 +47,8 @@ use std::time::Instant;
 pub use self::compare::{Difference, Element, Tolerance, Ulps, expect_close};
 pub use self::devices::{TestDevice, devices};
 pub use self::failure::Failure;
-pub(crate) use self::outcome::Ran;
-use self::outcome::{Ended, Outcome};
+pub(crate) use self::outcome::RunResult;
+use self::outcome::{DeviceOutcome, Outcome};
 pub(crate) use self::report::Numbers;
 use crate::device::Device;
 
@@ -80,7 +82,8 @@ pub fn devices_agree<T: Element>(
     tolerance: impl Into<Tolerance>,
     mut compute: impl FnMut(&Device) -> Result<Vec<T>, Failure>,
 ) {
-    let (tolerance, location) = (tolerance.into(), Location::caller());
+    let tolerance = tolerance.into();
+    let location = Location::caller();
     let mut reference: Option<(String, Vec<T>)> = None;
     on_chosen(|device| {
         let own = compute(device.device())?;
@@ -89,11 +92,11 @@ pub fn devices_agree<T: Element>(
         }
         let Some((label, values)) = &reference else { return Ok(()) };
         let compared = expect_close(&own, values, tolerance);
-        compared.map_err(|difference| difference.of_devices(label, location).into())
+        compared.map_err(|difference| difference.between_devices(label, location).into())
     });
 }
 
-/// What the first device says that has an image; `own` is what `device` says.
+/// The values of the first device that has an image; `own` are those of `device`.
 fn reference_beside<T: Element>(
     device: &TestDevice,
     own: &[T],
@@ -119,24 +122,28 @@ fn on_chosen(test: impl FnMut(&TestDevice) -> Result<(), Failure>) {
 }
 
 /// Runs `work` on the devices that were chosen, and tells what is wrong.
-pub(crate) fn on_each_chosen(work: impl FnMut(&TestDevice) -> Result<(), Failure>) -> Ran {
+pub(crate) fn on_each_chosen(work: impl FnMut(&TestDevice) -> Result<(), Failure>) -> RunResult {
     report::tell_problems(&ended(work))
 }
 
-/// How `test` ends on each device that was chosen.
-fn ended(mut test: impl FnMut(&TestDevice) -> Result<(), Failure>) -> Vec<Ended> {
+/// Runs `test` on each selected device.
+fn ended(mut test: impl FnMut(&TestDevice) -> Result<(), Failure>) -> Vec<DeviceOutcome> {
     let chosen = devices::chosen();
-    let mut ended: Vec<Ended> = chosen.refused.clone();
+    let mut ended: Vec<DeviceOutcome> = chosen.refused.clone();
     ended.iter().for_each(report::record_end);
     for device in &chosen.devices {
         report::record_start(device.label());
         let start = Instant::now();
         let outcome = match catch_unwind(AssertUnwindSafe(|| test(device))) {
-            Ok(result) => Outcome::of(result),
-            Err(panic) => Outcome::of_panic(&*panic),
+            Ok(result) => Outcome::from_result(result),
+            Err(panic) => Outcome::from_panic(&*panic),
         };
-        let end =
-            Ended { device: device.shown(), label: device.label().into(), outcome, time: start.elapsed() };
+        let end = DeviceOutcome {
+            device: device.shown(),
+            label: device.label().into(),
+            outcome,
+            time: start.elapsed(),
+        };
         report::record_end(&end);
         ended.push(end);
     }

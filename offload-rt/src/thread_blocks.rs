@@ -1,4 +1,4 @@
-//! What CUDA and HIP share: grids of thread blocks, parameters of a launch, and the kernels of a loaded image.
+//! Launches of thread blocks, shared by the CUDA and HIP backends: grids, launch parameters and resolved kernels.
 
 mod grid;
 mod kernels;

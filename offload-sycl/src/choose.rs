@@ -1,4 +1,4 @@
-//! Which form of a module a device takes: a function of data alone.
+//! Selection of the form of a module, native code or IR, for a device: a pure function.
 
 use offload_containers::syclbin::{AbstractModule, Payload, PropertyValue, State, sets};
 use offload_format::{Limits, SpirvVersion};
@@ -39,9 +39,10 @@ pub(crate) fn choose(
 fn takes_native(rules: Rules, native: &Payload<'_>, device: &Traits) -> bool {
     let target = target(native).unwrap_or_default();
     // A triple of one part is of no target that a runtime knows.
-    let fits = target.split_once('-').is_some_and(|(arch, _)| device.arch.takes(arch));
-    let named = || native.arch().is_some_and(|arch| device.arch.is_called(&arch));
-    fits && (rules == Rules::Runtime || named())
+    if !target.split_once('-').is_some_and(|(arch, _)| device.arch.takes(arch)) {
+        return false;
+    }
+    rules == Rules::Runtime || native.arch().is_some_and(|arch| device.arch.is_called(&arch))
 }
 
 fn target(native: &Payload<'_>) -> Option<String> {
@@ -59,7 +60,7 @@ fn is_spirv(ir: &Payload<'_>) -> bool {
     matches!(ir.metadata.get(sets::IR, "type"), None | Some(PropertyValue::Number(0)))
 }
 
-/// A module that cannot be read is taken, so that its error is told.
+/// An unreadable module is taken, so that its error is reported.
 fn takes_version(ir: &Payload<'_>, device: &Traits) -> bool {
     let highest = device.spirv.iter().map(|version| SpirvVersion::word(*version)).max();
     match spirv::Module::parse(ir.bytes, &Limits::default()) {

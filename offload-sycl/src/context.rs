@@ -96,7 +96,7 @@ impl OnDevice {
                 .with_hint("take devices from offload_rt::opencl::devices()"));
         };
         let compiler = Compiler::new(device)?;
-        let traits = Traits::of(description, &compiler.properties());
+        let traits = Traits::new(description, &compiler.properties());
         Ok(OnDevice { rules, traits, compiler: Arc::new(compiler) })
     }
 

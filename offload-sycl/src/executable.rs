@@ -12,7 +12,7 @@ use crate::traits::DeviceArch;
 use offload_rt::opencl::{Compiler, Executable as Built};
 use offload_rt::{Arg, Error, Kernel, NdRange};
 
-/// A built program with what its modules said.
+/// A built program with the kernels and requirements of its modules.
 #[derive(Debug)]
 pub(super) struct Image {
     pub(super) built: Built,
@@ -34,8 +34,10 @@ pub struct BundleProgram {
 impl BundleProgram {
     /// A kernel that several images list is taken from the first.
     pub(super) fn new(on: &OnDevice, images: Vec<Image>) -> BundleProgram {
-        let info = |name: &String| KernelInfo::new(name.clone());
-        let kernels = images.iter().flat_map(|image| &image.kernels).map(info).collect();
+        let mut kernels = Vec::new();
+        for name in images.iter().flat_map(|image| &image.kernels) {
+            kernels.push(KernelInfo::new(name.clone()));
+        }
         BundleProgram {
             images,
             compiler: Arc::clone(&on.compiler),
@@ -97,12 +99,13 @@ impl BundleProgram {
         let Some((target, arch)) = self.arch.native_names() else {
             return Err(Error::device(&self.compiler.name(), "SYCL has no name for its architecture"));
         };
-        let code = |Image { built, kernels, needs }: &Image| {
+        let mut codes = Vec::with_capacity(self.images.len());
+        for Image { built, kernels, needs } in &self.images {
             let binary = self.compiler.binary("the bundle", built)?;
             let needs = Requirements { compile_target: Some(arch.clone()), ..needs.clone() };
-            Ok(Code { target, arch: arch.clone(), kernels: kernels.clone(), needs, binary })
-        };
-        self.images.iter().map(code).collect()
+            codes.push(Code { target, arch: arch.clone(), kernels: kernels.clone(), needs, binary });
+        }
+        Ok(codes)
     }
 }
 
@@ -114,9 +117,11 @@ pub(super) fn listed_name<'k>(
     name: &str,
 ) -> Option<&'k str> {
     let prefix = if name.starts_with(KERNEL_PREFIX) { "" } else { KERNEL_PREFIX };
-    let meant = |kernel: &&str| kernel.strip_prefix(prefix) == Some(name);
-    let mut plain = listed.clone().filter(|kernel| rules == Rules::Spec && *kernel == name);
-    listed.find(meant).or_else(|| plain.next())
+    let mut plain = listed.clone();
+    if let Some(prefixed) = listed.find(|kernel| kernel.strip_prefix(prefix) == Some(name)) {
+        return Some(prefixed);
+    }
+    plain.find(|kernel| rules == Rules::Spec && *kernel == name)
 }
 
 /// The native code of an image.

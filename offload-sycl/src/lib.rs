@@ -17,7 +17,8 @@
 //! let kernels: Bundle<Object> = context.open_file("kernels.syclbin")?;
 //! let library: Bundle<Object> = context.open_file("library.syclbin")?;
 //! let bundle = link(&[&kernels, &library])?;
-//! let (x, mut y) = ([1.0f32; 256], [2.0f32; 256]);
+//! let x = [1.0f32; 256];
+//! let mut y = [2.0f32; 256];
 //! let mut args = [Arg::value(&3.0f32), Arg::input(&x), Arg::in_out(&mut y)];
 //! // SAFETY: the kernel stays within 256 elements.
 //! unsafe { bundle.program(&devices[0])?.launch("saxpy", &NdRange::new(&[256], &[64])?, &mut args)? };
@@ -29,6 +30,7 @@
 //! ```
 
 #![deny(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod choose;

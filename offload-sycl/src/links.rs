@@ -1,4 +1,4 @@
-//! Which modules of objects become one program: a function of their names alone.
+//! Partition of the modules of objects into programs: the connected components of the import graph.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use crate::rules::Rules;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     pub(crate) kernels: Vec<String>,
-    /// What the metadata say.
+    /// The imports in the metadata.
     pub(crate) imported: Vec<String>,
-    /// What the SPIR-V imports, said or not.
+    /// The imports in the SPIR-V, also those without metadata.
     pub(crate) used: Vec<String>,
     pub(crate) exported: Vec<String>,
 }
@@ -68,8 +68,11 @@ fn connected(modules: &[Names], exports: &BTreeMap<&str, usize>) -> Vec<Vec<usiz
     }
     let mut programs: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     part.iter().enumerate().for_each(|(index, first)| programs.entry(*first).or_default().push(index));
-    let has_kernel = |index: &usize| modules.get(*index).is_some_and(|names| !names.kernels.is_empty());
-    programs.into_values().filter(|program| program.iter().any(has_kernel)).collect()
+    programs.into_values().filter(|program| has_kernel(modules, program)).collect()
+}
+
+fn has_kernel(modules: &[Names], program: &[usize]) -> bool {
+    program.iter().filter_map(|index| modules.get(*index)).any(|names| !names.kernels.is_empty())
 }
 
 #[cfg(test)]
@@ -77,8 +80,16 @@ mod tests {
     use super::*;
 
     fn names(kernels: &[&str], imported: &[&str], exported: &[&str]) -> Names {
-        let own = |names: &[&str]| names.iter().map(ToString::to_string).collect();
-        Names { kernels: own(kernels), imported: own(imported), used: own(imported), exported: own(exported) }
+        Names {
+            kernels: strings(kernels),
+            imported: strings(imported),
+            used: strings(imported),
+            exported: strings(exported),
+        }
+    }
+
+    fn strings(names: &[&str]) -> Vec<String> {
+        names.iter().map(ToString::to_string).collect()
     }
 
     fn both(modules: &[Names]) -> [Result<Vec<Vec<usize>>, String>; 2] {
@@ -101,19 +112,19 @@ mod tests {
     }
 
     #[test]
-    fn an_import_that_is_not_said_links_all_the_same() {
-        let mut unsaid = [names(&["a"], &["f"], &[]), names(&["b"], &[], &["f"])];
-        unsaid[0].imported.clear();
-        assert_eq!(both(&unsaid), [Ok(vec![vec![0, 1]]), Ok(vec![vec![0, 1]])]);
+    fn an_import_without_metadata_is_linked_too() {
+        let mut undeclared = [names(&["a"], &["f"], &[]), names(&["b"], &[], &["f"])];
+        undeclared[0].imported.clear();
+        assert_eq!(both(&undeclared), [Ok(vec![vec![0, 1]]), Ok(vec![vec![0, 1]])]);
     }
 
     #[test]
     fn names_without_one_owner_are_errors() {
-        let error = |modules: &[Names]| {
+        fn error(modules: &[Names]) -> String {
             let [spec, runtime] = both(modules).map(Result::unwrap_err);
             assert_eq!(spec, runtime);
             spec
-        };
+        }
         assert_eq!(error(&[names(&["a"], &["f"], &[])]), "no module exports the imported symbol `f`");
         let twice = [names(&["a"], &["f"], &[]), names(&[], &[], &["f"]), names(&[], &[], &["f"])];
         assert_eq!(error(&twice), "several modules export symbol `f`");
@@ -124,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_may_say_a_name_twice() {
+    fn a_module_may_list_a_name_twice() {
         assert!(programs(Rules::Spec, &[names(&["a", "a"], &[], &["f", "f"])]).is_ok());
     }
 }

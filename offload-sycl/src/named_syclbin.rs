@@ -15,11 +15,11 @@ pub struct NamedSyclbin {
 }
 
 impl NamedSyclbin {
-    pub(super) fn of_bytes(bytes: Vec<u8>) -> NamedSyclbin {
+    pub(super) fn from_bytes(bytes: Vec<u8>) -> NamedSyclbin {
         NamedSyclbin { name: "SYCLBIN".to_string(), bytes }
     }
 
-    pub(super) fn of_file(path: &Path) -> Result<NamedSyclbin, Error> {
+    pub(super) fn from_file(path: &Path) -> Result<NamedSyclbin, Error> {
         let name = format!("SYCLBIN `{}`", path.display());
         match std::fs::read(path) {
             Ok(bytes) => Ok(NamedSyclbin { name, bytes }),

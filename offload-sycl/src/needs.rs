@@ -18,8 +18,8 @@ pub(super) fn check(rules: Rules, module: &AbstractModule<'_>, device: &Traits) 
     work_group(module, device)
 }
 
-/// What `module` requires.
-pub(super) fn of(module: &AbstractModule<'_>) -> Requirements {
+/// The requirements of `module`.
+pub(super) fn from_module(module: &AbstractModule<'_>) -> Requirements {
     let aspects = value(module, "aspects").and_then(|value| numbers::<4>(&value)).unwrap_or_default();
     let sizes = value(module, "reqd_work_group_size_uint64_t").and_then(|value| numbers::<8>(&value));
     Requirements {
@@ -33,8 +33,8 @@ pub(super) fn of(module: &AbstractModule<'_>) -> Requirements {
     }
 }
 
-/// What modules require together: every aspect, and sizes that are the same for all.
-pub(super) fn of_all<'r>(modules: impl Iterator<Item = &'r Requirements> + Clone) -> Requirements {
+/// Merges the requirements of modules: every aspect, and sizes that are the same for all.
+pub(super) fn merge<'r>(modules: impl Iterator<Item = &'r Requirements> + Clone) -> Requirements {
     let aspects: BTreeSet<u32> = modules.clone().flat_map(|needs| needs.aspects.iter().copied()).collect();
     let mut all = modules.clone().next().cloned().unwrap_or_default();
     all.aspects = aspects.into_iter().collect();

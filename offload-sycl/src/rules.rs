@@ -22,7 +22,7 @@ pub enum Rules {
     /// with the design document's properties.
     #[default]
     Spec,
-    /// What oneAPI 2026's runtime does.
+    /// The rules of oneAPI 2026's runtime.
     Runtime,
 }
 

@@ -26,7 +26,7 @@ use offload_rt::{Device, Error};
 #[derive(Debug)]
 pub struct Bundle<S: BundleState> {
     pub(super) context: Context,
-    /// What inputs and objects were read from.
+    /// The files of inputs and objects.
     sources: Vec<Arc<NamedSyclbin>>,
     /// One for each device of the context.
     pub(super) devices: Vec<S::OfDevice>,
@@ -57,11 +57,11 @@ pub trait BundleState: Sized + Debug {
     /// The state that a file has to have.
     const STATE: State;
 
-    /// What a bundle has for each device.
+    /// The part of a bundle for each device.
     #[doc(hidden)]
     type OfDevice: Debug + Send + Sync;
 
-    /// What is made of the chosen forms when a file is opened.
+    /// The result of opening the selected forms of a file.
     #[doc(hidden)]
     fn ready(on: &OnDevice, source: &NamedSyclbin, picked: &[Picked]) -> Result<Self::OfDevice, Error>;
 }
@@ -118,7 +118,7 @@ impl Context {
     /// The bytes are malformed or of another state; the rules refuse a module, or a driver the form that was chosen:
     /// no other one is tried.
     pub fn open<S: BundleState>(&self, bytes: Vec<u8>) -> Result<Bundle<S>, Error> {
-        Bundle::load(self, NamedSyclbin::of_bytes(bytes))
+        Bundle::load(self, NamedSyclbin::from_bytes(bytes))
     }
 
     /// Makes a bundle of a SYCLBIN file.
@@ -126,7 +126,7 @@ impl Context {
     /// # Errors
     /// The file cannot be read, and as [`Context::open`].
     pub fn open_file<S: BundleState>(&self, path: impl AsRef<Path>) -> Result<Bundle<S>, Error> {
-        Bundle::load(self, NamedSyclbin::of_file(path.as_ref())?)
+        Bundle::load(self, NamedSyclbin::from_file(path.as_ref())?)
     }
 }
 
@@ -135,7 +135,9 @@ impl<S: BundleState> Bundle<S> {
     pub(super) fn load(context: &Context, source: NamedSyclbin) -> Result<Bundle<S>, Error> {
         let file = source.parse_in(S::STATE)?;
         rules::check_file(context.rules(), &file).map_err(|problem| source.error(problem))?;
-        let (mut devices, mut kernels, mut missing) = (Vec::new(), BTreeSet::new(), Vec::new());
+        let mut devices = Vec::new();
+        let mut kernels = BTreeSet::new();
+        let mut missing = Vec::new();
         for on in context.devices() {
             let picked = on.pick(&source, S::STATE, &mut missing)?;
             let listed = chosen(&file, &picked).flat_map(|chosen| chosen.module.kernels());
@@ -294,15 +296,16 @@ fn linked(on: &OnDevice, modules: &[&Compiled]) -> Result<BundleProgram, Error> 
     let names: Vec<Names> = modules.iter().map(|module| module.names.clone()).collect();
     let programs = links::programs(on.rules, &names);
     let programs = programs.map_err(|problem| Error::device("link of bundles", problem))?;
-    let image = |program: Vec<usize>| {
+    let mut images = Vec::with_capacity(programs.len());
+    for program in programs {
         let modules: Vec<&Compiled> =
             program.iter().filter_map(|index| modules.get(*index).copied()).collect();
         let programs: Vec<&DriverObject> = modules.iter().map(|module| &*module.program).collect();
-        let needs = needs::of_all(modules.iter().map(|module| &module.needs));
+        let needs = needs::merge(modules.iter().map(|module| &module.needs));
         let kernels = modules.iter().flat_map(|module| module.names.kernels.iter().cloned()).collect();
-        Ok(Image { built: on.compiler.link("the bundles", &programs)?, kernels, needs })
-    };
-    Ok(BundleProgram::new(on, programs.into_iter().map(image).collect::<Result<_, Error>>()?))
+        images.push(Image { built: on.compiler.link("the bundles", &programs)?, kernels, needs });
+    }
+    Ok(BundleProgram::new(on, images))
 }
 
 impl Compiled {
@@ -310,15 +313,14 @@ impl Compiled {
         let Chosen { picked, module } = *chosen;
         let what = source.module(picked.module);
         let (spirv, used) = checked_spirv(source, chosen)?;
-        let own = |names: &mut dyn Iterator<Item = &str>| names.map(str::to_string).collect::<Vec<_>>();
         let names = Names {
-            kernels: own(&mut module.kernels()),
-            imported: own(&mut module.imported()),
-            exported: own(&mut module.exported()),
+            kernels: module.kernels().map(str::to_string).collect(),
+            imported: module.imported().map(str::to_string).collect(),
+            exported: module.exported().map(str::to_string).collect(),
             used,
         };
         let program = Arc::new(on.compiler.compile(&what, spirv)?);
-        Ok(Compiled { names, needs: needs::of(module), program })
+        Ok(Compiled { names, needs: needs::from_module(module), program })
     }
 }
 
@@ -334,7 +336,7 @@ fn build(on: &OnDevice, source: &NamedSyclbin, chosen: &Chosen<'_, '_>) -> Resul
         None => on.compiler.build(&what, checked_spirv(source, chosen)?.0)?,
     };
     let kernels = module.kernels().map(str::to_string).collect();
-    Ok(Image { built, kernels, needs: needs::of(module) })
+    Ok(Image { built, kernels, needs: needs::from_module(module) })
 }
 
 /// The IR that was chosen, and what it imports. Drivers end the process at SPIR-V that was cut.

@@ -1,4 +1,4 @@
-//! What the rules see of a device: data alone, so that they can be tested for any device.
+//! Device traits, the input of the rules: plain data, so that the rules can be tested for any device.
 
 use offload_format::{Aspects, IntelArch, SpirvVersion, Target};
 
@@ -31,10 +31,10 @@ pub(crate) enum DeviceArch {
 }
 
 impl Traits {
-    /// Those of the device that the driver and selection know so.
-    pub(crate) fn of(device: &OpenClDescription, properties: &Properties) -> Traits {
+    /// The traits of a device, from its description and its driver's properties.
+    pub(crate) fn new(device: &OpenClDescription, properties: &Properties) -> Traits {
         Traits {
-            arch: DeviceArch::of(properties.device_type, device),
+            arch: DeviceArch::new(properties.device_type, device),
             aspects: aspects(device, properties),
             work_group: (properties.max_work_group, properties.max_work_items),
             sub_groups: properties.sub_group_sizes.clone(),
@@ -43,28 +43,30 @@ impl Traits {
     }
 }
 
-/// The numbers of SYCL's aspects that can be told from OpenCL; a module that needs another one is left out.
+/// The numbers of SYCL's aspects that OpenCL can report; a module that needs another one is left out.
 fn aspects(device: &OpenClDescription, properties: &Properties) -> Vec<u32> {
-    let is = |device_type| properties.device_type == device_type;
-    let has = |aspect: Aspects| aspect.missing_from(device.supported_aspects()).is_empty();
     let all = [
-        (1, is(DeviceType::Cpu)),
-        (2, is(DeviceType::Gpu)),
-        (3, is(DeviceType::Accelerator)),
-        (5, has(Aspects::FP16)),
-        (6, has(Aspects::FP64)),
+        (1, properties.device_type == DeviceType::Cpu),
+        (2, properties.device_type == DeviceType::Gpu),
+        (3, properties.device_type == DeviceType::Accelerator),
+        (5, supports(device, Aspects::FP16)),
+        (6, supports(device, Aspects::FP64)),
         // Images; an online compiler and linker; profiling of queues, which every OpenCL device has.
         (9, properties.images),
         (10, device.takes_opencl_c()),
         (11, properties.linker),
         (12, true),
-        (28, has(Aspects::ATOMIC64)),
+        (28, supports(device, Aspects::ATOMIC64)),
     ];
     all.into_iter().filter_map(|(aspect, present)| present.then_some(aspect)).collect()
 }
 
+fn supports(device: &OpenClDescription, aspect: Aspects) -> bool {
+    aspect.missing_from(device.supported_aspects()).is_empty()
+}
+
 impl DeviceArch {
-    fn of(device_type: DeviceType, device: &OpenClDescription) -> DeviceArch {
+    fn new(device_type: DeviceType, device: &OpenClDescription) -> DeviceArch {
         match device.intel_ip_version() {
             Some(ip) if device_type == DeviceType::Gpu => DeviceArch::IntelGpu(ip),
             _ if device_type == DeviceType::Cpu && cfg!(target_arch = "x86_64") => DeviceArch::Cpu,
@@ -142,15 +144,18 @@ mod tests {
     #[test]
     fn native_code_is_taken_by_the_start_of_the_triple() {
         let gpu = DeviceArch::IntelGpu([12, 60, 7]);
-        let takes = |triple: &str| [DeviceArch::Cpu, gpu, DeviceArch::Other].map(|arch| arch.takes(triple));
-        assert_eq!(takes("spir64"), [true, true, true]);
-        assert_eq!(takes("spir64_x86_64"), [true, false, false]);
-        assert_eq!(takes("spir64_gen"), [false, true, false]);
-        assert_eq!(takes("nvptx64"), [false; 3]);
+        for (triple, expected) in [
+            ("spir64", [true, true, true]),
+            ("spir64_x86_64", [true, false, false]),
+            ("spir64_gen", [false, true, false]),
+            ("nvptx64", [false; 3]),
+        ] {
+            assert_eq!([DeviceArch::Cpu, gpu, DeviceArch::Other].map(|arch| arch.takes(triple)), expected);
+        }
     }
 
     #[test]
-    fn what_is_written_is_what_is_read() {
+    fn native_names_round_trip() {
         for arch in [DeviceArch::Cpu, DeviceArch::IntelGpu([12, 60, 7])] {
             let (triple, name) = arch.native_names().unwrap();
             assert!(arch.is_called(&name) && arch.takes(triple.split_once('-').unwrap().0));
@@ -173,10 +178,10 @@ mod tests {
     }
 
     #[test]
-    fn a_gpu_is_told_by_its_version() {
+    fn a_gpu_is_recognised_by_its_version() {
         let gpu = OpenClDescription::new("a", "b").intel_ip([12, 60, 7]);
-        assert_eq!(DeviceArch::of(DeviceType::Gpu, &gpu), DeviceArch::IntelGpu([12, 60, 7]));
+        assert_eq!(DeviceArch::new(DeviceType::Gpu, &gpu), DeviceArch::IntelGpu([12, 60, 7]));
         let unknown = OpenClDescription::new("a", "b");
-        assert_eq!(DeviceArch::of(DeviceType::Gpu, &unknown), DeviceArch::Other);
+        assert_eq!(DeviceArch::new(DeviceType::Gpu, &unknown), DeviceArch::Other);
     }
 }

@@ -1,5 +1,7 @@
 //! Running cargo.
 
+#![allow(clippy::disallowed_methods, reason = "reads the environment and starts processes")]
+
 use std::ffi::{OsStr, OsString};
 use std::io::{BufReader, Read};
 use std::path::Path;

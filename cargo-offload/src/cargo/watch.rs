@@ -3,6 +3,8 @@
 //! Nothing runs in this process when it is killed, so that another one has to see it. That one is in a group of its own,
 //! where Ctrl-C does not reach it.
 
+#![allow(clippy::disallowed_methods, reason = "reads the environment and starts processes")]
+
 use std::ffi::OsString;
 
 use offload_format::variable;

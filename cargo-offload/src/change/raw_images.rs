@@ -59,7 +59,7 @@ impl RawImages {
 
     /// Keeps an image that had this frame.
     pub(crate) fn keep(&mut self, frame: Option<Hash128>, bytes: &[u8]) -> Result<DecodedImage> {
-        let (hash, size) = (Hash128::of(bytes), bytes.len() as u64);
+        let (hash, size) = (Hash128::digest(bytes), bytes.len() as u64);
         if !self.kept.contains_key(&hash) {
             self.kept.insert(hash, self.spool.write(bytes)?);
         }

@@ -81,7 +81,7 @@ fn new_image(source: &LocatedPack<'_>, image: &Image<'_>) -> Result<NewImage> {
         ))
         .hint("install the release of cargo-offload that the program was built with")
     })?;
-    Ok(NewImage::of(&source.pack, image, target)?)
+    Ok(NewImage::from_image(&source.pack, image, target)?)
 }
 
 #[cfg(test)]

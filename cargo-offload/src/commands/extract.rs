@@ -84,7 +84,7 @@ fn stored_files<'a>(contents: &Contents<'_>, images: &'a [ImageRecord]) -> Resul
             Origin::Pack(number, index) => {
                 let Some(LocatedPack { pack, .. }) = packs.get(number) else { continue };
                 let record = pack.image(index)?;
-                (false, number, pack.place(&record)?.offset)
+                (false, number, pack.frame_range(&record)?.offset)
             }
         };
         files.entry(key).or_insert_with(|| File { image, name: names.of_frame(image) });

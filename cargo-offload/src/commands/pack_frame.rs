@@ -46,7 +46,7 @@ impl Files {
         let mut files = Files { hashes: Vec::new(), by_hash: BTreeMap::new() };
         for path in paths {
             let content = std::fs::read(path).map_err(|error| Error::io("read", path, &error))?;
-            let hash = Hash128::of(&content);
+            let hash = Hash128::digest(&content);
             files.hashes.push(hash);
             files.by_hash.insert(hash, content);
         }

@@ -109,7 +109,7 @@ mod tests {
         let key: Hash128 = name.parse().unwrap();
         let path = dir.join("v1/ab").join(format!("{name}.blob"));
         let size = (content.len() as u64).to_le_bytes();
-        let blob = [b"OFLDBLOB", &key.0[..], &size, &Hash128::of(content).0, content].concat();
+        let blob = [b"OFLDBLOB", &key.0[..], &size, &Hash128::digest(content).0, content].concat();
         fs::write(&path, blob).unwrap();
         path
     }

@@ -1,5 +1,7 @@
 //! How a command prints: what its options, cargo's variables and the terminal say of colours, words and progress.
 
+#![allow(clippy::disallowed_methods, reason = "reads the environment")]
+
 use std::io::{self, IsTerminal};
 
 use anstream::ColorChoice;

@@ -1,5 +1,7 @@
 //! Dates of files, for people.
 
+#![allow(clippy::disallowed_methods, reason = "reads the environment")]
+
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use offload_format::codec::{decode_block_with, decode_in_block, decode_with};
 use offload_format::pack::layout::HEADER_SIZE;
-use offload_format::pack::{Image, Pack, PackBudget, Pages, Place};
+use offload_format::pack::{FrameRange, Image, Pack, PackBudget, Pages};
 use offload_format::{ErrorKind, Limits};
 
 use crate::error::{Error, Result};
@@ -237,8 +237,8 @@ impl PackFile {
 
     /// The frame that `image` is stored in, alone or with others of its block, as it is in the file.
     pub(crate) fn stored(&self, found: &PackIndex, pack: &Pack<'_>, image: &Image<'_>) -> Result<Vec<u8>> {
-        let place = pack.place(image).map_err(|error| Error::check(error.to_string()));
-        let Place { offset, size, .. } = place?;
+        let range = pack.frame_range(image).map_err(|error| Error::check(error.to_string()));
+        let FrameRange { offset, size, .. } = range?;
         let start = found.offset.saturating_add(pack.payload_offset()).saturating_add(offset);
         read_at(&self.file, start, size).map_err(|error| Error::io("read", &self.path, &error))
     }

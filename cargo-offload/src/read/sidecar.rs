@@ -1,5 +1,7 @@
 //! Where the files are that a program's packs name.
 
+#![allow(clippy::disallowed_methods, reason = "reads the environment")]
+
 use std::env;
 use std::path::{Path, PathBuf};
 

@@ -24,7 +24,7 @@ pub(crate) fn parse(text: &str) -> Result<Word> {
 /// What a packer does for it.
 pub(crate) fn settings(text: &str) -> Result<Settings> {
     Ok(match parse(text)? {
-        Word::Mode(mode) => Settings { mode, level: mode.usual_level() },
+        Word::Mode(mode) => Settings { mode, level: mode.default_level() },
         Word::Level(level) => Settings { mode: Mode::Balanced, level },
     })
 }

@@ -226,7 +226,7 @@ fn inspect_prints_a_table_and_json() {
     assert_eq!(images[0]["reason"], "image");
     assert_eq!(images[0]["raw_size"], SPIRV.len());
     assert_eq!(images[0]["kernels"][1]["name"], "reduce");
-    assert_eq!(images[0]["hash"], offload_format::Hash128::of(SPIRV).to_string());
+    assert_eq!(images[0]["hash"], offload_format::Hash128::digest(SPIRV).to_string());
 }
 
 #[test]

@@ -59,10 +59,10 @@ fn roots(bytes: &[u8], targets: &[&str]) -> usize {
     let pack = Pack::parse(bytes, &pages).unwrap();
     let found: Vec<_> = pack.images().map(Result::unwrap).collect();
     assert_eq!(found.iter().map(|image| image.target_text).collect::<Vec<_>>(), targets);
-    let wanted: Vec<Hash128> = images().iter().map(|image| Hash128::of(image)).collect();
+    let wanted: Vec<Hash128> = images().iter().map(|image| Hash128::digest(image)).collect();
     for image in &found {
         let at = TARGETS.iter().position(|target| *target == image.target_text).unwrap();
-        assert_eq!(Hash128::of(&codec::decode(&pack, image).unwrap()), wanted[at]);
+        assert_eq!(Hash128::digest(&codec::decode(&pack, image).unwrap()), wanted[at]);
     }
     found.iter().filter(|image| image.parent.is_none()).count()
 }

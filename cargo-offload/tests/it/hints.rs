@@ -1,4 +1,4 @@
-//! Commands that hints name run as they stand. `tests/tests/it/hint_table.rs` lists the tests of all of them.
+//! Commands that hints name run as they stand.
 
 use std::fs;
 use std::process::Output;

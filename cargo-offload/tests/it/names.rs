@@ -26,7 +26,7 @@ fn renamed(mut bytes: Vec<u8>, old: &str, new: &str) -> Vec<u8> {
     let at = bytes.windows(old.len()).position(|window| window == old.as_bytes()).unwrap();
     bytes[at..at + old.len()].copy_from_slice(new.as_bytes());
     let payload = u64::from_le_bytes(bytes[40..48].try_into().unwrap()) as usize;
-    let hash = Hash128::of_parts(&[&bytes[..48], &bytes[64..payload]]);
+    let hash = Hash128::digest_parts(&[&bytes[..48], &bytes[64..payload]]);
     bytes[48..64].copy_from_slice(&hash.0);
     bytes
 }

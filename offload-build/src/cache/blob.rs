@@ -53,7 +53,7 @@ impl Blob {
     }
 
     pub(super) fn write(entry: EntryFile, content: &[u8]) -> Result<Blob> {
-        let hash = Hash128::of(content);
+        let hash = Hash128::digest(content);
         let size = content.len() as u64;
         fs::publish(&entry.path, |out| {
             out.write_all(&header(&entry, size, hash))?;

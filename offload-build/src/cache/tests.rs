@@ -217,7 +217,7 @@ fn unused_for(path: &std::path::Path) -> Duration {
 #[test]
 fn a_pack_is_written_once_and_seems_older_than_the_build() {
     let (_dir, cache) = cache(UNLIMITED);
-    let id = Hash128::of(b"pack");
+    let id = Hash128::digest(b"pack");
     let path = cache.put_pack(id, 4, |out| out.write_all(b"pack")).unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), b"pack");
     assert!(path.ends_with(format!("{}/{id}.pack", &id.to_string()[..2])));

@@ -189,7 +189,7 @@ impl Session<'_> {
         self.depend(dependencies);
         let Some(text) = dependencies.to_text(|path| path.to_str().map(str::to_string)) else {
             // Of this build alone.
-            return Ok(result_key(key, &Hash128::of(&made.content).to_string()));
+            return Ok(result_key(key, &Hash128::digest(&made.content).to_string()));
         };
         self.cache().put_dependencies(key, &with_newest(&text, known))?;
         Ok(result_key(key, &text))
@@ -197,7 +197,7 @@ impl Session<'_> {
 
     pub(super) fn content_hash(&self, path: &Path) -> Option<String> {
         let content = std::fs::read(self.root().join(path)).ok()?;
-        Some(Hash128::of(&content).to_string())
+        Some(Hash128::digest(&content).to_string())
     }
 
     /// Cargo runs the build script again when a file changes, or one comes into being in the package's own directories.

@@ -55,16 +55,17 @@ impl<'a> Session<'a> {
 
     /// The result that another machine has stored.
     pub(super) fn stored(&self, key: Key) -> Option<Made> {
-        let Stored { milliseconds, said: printed, content } = self.remote()?.get(self.context(), key)?;
+        let Stored { milliseconds, diagnostics, content } = self.remote()?.get(self.context(), key)?;
         self.context().tally.saved(Duration::from_millis(milliseconds));
-        Some(Made { content, printed })
+        Some(Made { content, printed: diagnostics })
     }
 
     /// Stores a result for other machines.
     pub(super) fn store(&self, key: Key, made: &Made, took: Duration) {
         let Some(remote) = self.remote() else { return };
         let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        let stored = Stored { milliseconds, said: made.printed.clone(), content: made.content.clone() };
+        let diagnostics = made.printed.clone();
+        let stored = Stored { milliseconds, diagnostics, content: made.content.clone() };
         remote.put(self.context(), key, &stored);
     }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use offload_format::codec::{Codec, FrameInfo};
-use offload_format::packer::{self, Content, FrameWork, ImageSource, MAX_WHOLE, Need, Pool};
+use offload_format::packer::{self, Content, FrameWork, ImageSource, MAX_WHOLE, MemoryNeed, Pool};
 use offload_format::remote::{Action, Executed, Input, Source, Stored, Variable};
 use offload_format::{Hash128, variable};
 
@@ -123,7 +123,7 @@ impl<S: ImageSource<Error = Error>> Elsewhere<'_, S> {
             Err(token) => self.made_here(wanted, token)?,
         };
         let milliseconds = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        remote.put(context, key, &Stored { milliseconds, said: String::new(), content });
+        remote.put(context, key, &Stored { milliseconds, diagnostics: String::new(), content });
         Ok(())
     }
 
@@ -153,7 +153,8 @@ impl<S: ImageSource<Error = Error>> Elsewhere<'_, S> {
         let Wanted { work, sizes: Sizes { content, parent }, .. } = wanted;
         let frame = {
             // Whoever has memory has the right to run already, and gives it back.
-            let _memory = self.pool.share(Need::encoding(work.codec, work.level, *content, *parent));
+            let _memory =
+                self.pool.reserve(MemoryNeed::for_encoding(work.codec, work.level, *content, *parent));
             work.encode(self.images)?
         };
         drop(token);
@@ -166,7 +167,12 @@ impl<S: ImageSource<Error = Error>> Elsewhere<'_, S> {
         let Wanted { work, sizes: Sizes { content, parent }, .. } = wanted;
         let info = {
             // The content that is wanted, and the one that is in the frame.
-            let _memory = self.pool.share(Need::encoding(Codec::Raw, 0, content.saturating_mul(2), *parent));
+            let _memory = self.pool.reserve(MemoryNeed::for_encoding(
+                Codec::Raw,
+                0,
+                content.saturating_mul(2),
+                *parent,
+            ));
             work.info(self.images, frame)?
         };
         let Some(info) = info else { return Ok(false) };
@@ -209,7 +215,7 @@ impl<S: ImageSource<Error = Error>> Elsewhere<'_, S> {
     /// Names the frame on every machine.
     fn shared_key(&self, work: &FrameWork) -> Result<Key> {
         let FrameWork { codec, level, content, parent } = work;
-        let key = KeyBuilder::new("shared frame 1").part(&self.compressor(work)?.0);
+        let key = KeyBuilder::new("shared frame").part(&self.compressor(work)?.0);
         let mut key = key.part(&codec.to_u16().to_le_bytes()).part(&level.to_le_bytes());
         for Content { filter, images } in std::iter::once(content).chain(parent) {
             key = key.part(&filter.to_u16().to_le_bytes()).part(&(images.len() as u64).to_le_bytes());

@@ -44,7 +44,7 @@ fn noise(seed: u64, size: usize) -> Vec<u8> {
 fn compiled(context: &Context, images: &[Vec<u8>]) -> Vec<DeviceImage> {
     let one = |(at, bytes): (usize, &Vec<u8>)| DeviceImage {
         record: NewImage::new(&format!("m{at}"), "opencl-c".parse().unwrap()),
-        bytes: context.cache.put(key(&format!("raw {at} {}", Hash128::of(bytes))), bytes).unwrap(),
+        bytes: context.cache.put(key(&format!("raw {at} {}", Hash128::digest(bytes))), bytes).unwrap(),
     };
     images.iter().enumerate().map(one).collect()
 }

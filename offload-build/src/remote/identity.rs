@@ -130,7 +130,7 @@ pub(crate) fn file_hash(context: &Context, path: &Path) -> Result<Hash128> {
     if let Some(hash) = known {
         return Ok(hash);
     }
-    let hash = Hash128::of(&fs::read(path)?);
+    let hash = Hash128::digest(&fs::read(path)?);
     context.cache.put(key, hash.to_string().as_bytes())?;
     Ok(hash)
 }

@@ -170,7 +170,7 @@ impl Socket {
     fn of(directory: &Path, program: &Path, settings: &RemoteSettings) -> Result<Socket> {
         let open = File::open(directory).map_err(|error| Error::io("open", directory, error))?;
         let who = format!("{}\0{}", program.display(), settings.to_toml());
-        let name = format!("remote-{}.sock", Hash128::of(who.as_bytes()));
+        let name = format!("remote-{}.sock", Hash128::digest(who.as_bytes()));
         Ok(Socket { directory: directory.to_path_buf(), open, name })
     }
 

@@ -121,17 +121,18 @@ fn argument(text: &str) -> Option<(String, &str)> {
     if let Some((name, rest)) = source_name(text) {
         return Some((name.to_string(), rest));
     }
-    let builtin = |text: &'_ str| {
-        let found = BUILTINS.iter().find(|(code, _)| text.starts_with(code));
-        found.map(|(code, name)| (code.len(), *name))
-    };
     if let Some(literal) = text.strip_prefix('L') {
-        let (length, _) = builtin(literal)?;
-        let (value, rest) = literal.get(length..)?.split_once('E')?;
+        let (_, literal) = builtin_type(literal)?;
+        let (value, rest) = literal.split_once('E')?;
         return Some((value.replace('n', "minus_"), rest));
     }
-    let (length, name) = builtin(text)?;
-    Some((name.to_string(), text.get(length..)?))
+    let (name, rest) = builtin_type(text)?;
+    Some((name.to_string(), rest))
+}
+
+/// The scalar type of OpenCL C whose mangled form `text` starts with, and the rest of `text`.
+pub(crate) fn builtin_type(text: &str) -> Option<(&'static str, &str)> {
+    BUILTINS.iter().find_map(|(code, name)| Some((*name, text.strip_prefix(code)?)))
 }
 
 #[cfg(test)]

@@ -46,9 +46,7 @@ fn made(value: Value<'_>) -> Result<VendoredImage> {
     let mut image = VendoredImage::new(text("target")?, text("blake3")?);
     image.variant = optional("variant")?;
     image.part = optional("part")?;
-    // What `options` was called first.
-    let options = if table.get("recipe").is_some() { "recipe" } else { "options" };
-    image.options = text(options)?;
+    image.options = text("options")?;
     image.size = table.required("size")?.number()?;
     Ok(image)
 }
@@ -121,13 +119,6 @@ mod tests {
         let text = include_str!("../../../example-app/offload-vendor/demo.toml");
         let (_, body) = text.split_once("\n\n").unwrap();
         assert_eq!(write(&read(text).unwrap()), body);
-    }
-
-    #[test]
-    fn an_old_name_of_the_options_is_read() {
-        let text = include_str!("../../../example-app/offload-vendor/demo.toml");
-        let old = text.replace("\noptions = ", "\nrecipe = ");
-        assert!(old != text && read(&old).unwrap() == read(text).unwrap());
     }
 
     #[test]

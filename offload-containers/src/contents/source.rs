@@ -69,7 +69,7 @@ impl ImageBytes<'_> {
             }
             _ => return None,
         };
-        Some(Hash128::of(&[how.as_bytes(), frame].concat()))
+        Some(Hash128::digest(&[how.as_bytes(), frame].concat()))
     }
 
     pub(super) fn decode(&self, limits: &Limits) -> Result<Cow<'_, [u8]>, Error> {

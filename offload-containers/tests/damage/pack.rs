@@ -46,7 +46,7 @@ fn sample(bytes: &[u8]) -> Sample {
 #[test]
 fn packs() {
     let samples = vec![
-        sample(include_bytes!("../../../tests/data/sample-v1.pack")),
+        sample(include_bytes!("../../../tests/data/sample.pack")),
         sample(&written(&[Codec::Raw, Codec::Zstd])),
         sample(&written(&[Codec::Lzma, Codec::Zstd, Codec::Raw])),
     ];

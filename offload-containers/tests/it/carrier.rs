@@ -185,7 +185,7 @@ fn every_kind_is_known_by_its_first_bytes() {
     };
     let archive = |name: &[u8]| [b"!<arch>\n", name, &[b' '; 60]].concat();
     for (bytes, kind) in [
-        (include_bytes!("../../../tests/data/sample-v1.pack").to_vec(), FileKind::Pack),
+        (include_bytes!("../../../tests/data/sample.pack").to_vec(), FileKind::Pack),
         (include_bytes!("../../../tests/data/saxpy-reduce.spv").to_vec(), FileKind::SpirV),
         (include_bytes!("../../../tests/data/saxpy-reduce.zebin").to_vec(), FileKind::Zebin),
         (include_bytes!("../../../tests/data/saxpy-reduce-gfx90a.co").to_vec(), FileKind::AmdCodeObject),

@@ -1,4 +1,4 @@
-//! From the content of an image to the bytes of a frame, and back.
+//! Compression and decompression by codec.
 
 #[cfg(feature = "archive")]
 use super::lzma;
@@ -24,7 +24,7 @@ impl Codec {
         }
     }
 
-    /// How many bytes of tables it takes to compress an image of `image` bytes next to `parent` ones, at most.
+    /// The largest size of match finder tables for `image` bytes with a parent of `parent` bytes.
     #[cfg(feature = "packer")]
     pub(crate) fn tables(self, level: i32, image: u64, parent: u64) -> u64 {
         match self {
@@ -34,7 +34,7 @@ impl Codec {
         }
     }
 
-    /// The content of `frame`, next to that of the parent.
+    /// Decompresses `frame`; `parent` is the content of the parent.
     pub(super) fn decompress(
         self,
         frame: &[u8],

@@ -1,25 +1,25 @@
-//! Frames that build on each other, decoded one after the other in two buffers.
+//! Decoding of delta chains, frame by frame in two alternating buffers.
 
 use super::memory::Output;
 use super::method::Codec;
 use super::patch;
 use crate::{Error, ErrorKind};
 
-/// What a frame has to hold.
+/// The expected content of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected {
     /// Its size in bytes.
     pub(crate) size: u64,
-    /// What it is, for errors.
+    /// Its name in errors.
     pub(crate) what: &'static str,
 }
 
-/// An image and its ancestors, as far as they are decoded.
+/// A decoder of the frames of a delta chain.
 #[derive(Default)]
 pub(super) struct FrameDecoder {
     /// The content of the last frame.
     content: Option<Vec<u8>>,
-    /// Where the content before it was. Memory that is new costs about as much as what zstd writes into it.
+    /// The buffer of the content before it. Fresh pages cost about as much as zstd's writes to them.
     spare: Vec<u8>,
 }
 
@@ -57,17 +57,17 @@ impl FrameDecoder {
     }
 }
 
-/// What a frame is decoded with.
+/// The input of decoding one frame.
 #[cfg(feature = "packer")]
 #[derive(Debug)]
 pub(crate) struct FrameContent {
-    /// What it was stored relative to.
+    /// The content of the parent.
     pub(crate) parent: Option<Vec<u8>>,
-    /// Size of what it holds, in bytes.
+    /// Size of the content in bytes.
     pub(crate) size: u64,
 }
 
-/// The content of one frame.
+/// Decodes one frame.
 #[cfg(feature = "packer")]
 pub(crate) fn decode_frame(codec: Codec, frame: &[u8], content: FrameContent) -> Result<Vec<u8>, Error> {
     let mut decoder = content.parent.map(FrameDecoder::from).unwrap_or_default();
@@ -75,7 +75,7 @@ pub(crate) fn decode_frame(codec: Codec, frame: &[u8], content: FrameContent) ->
     Ok(decoder.into_content())
 }
 
-/// The content of a frame that stands for itself.
+/// Decodes a frame without a parent.
 pub(crate) fn inflate(frame: &[u8], codec: Codec, content: Expected) -> Result<Vec<u8>, Error> {
     let mut decoder = FrameDecoder::default();
     decoder.step(codec, frame, content)?;

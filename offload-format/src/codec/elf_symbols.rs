@@ -1,9 +1,8 @@
-//! Columns of ELF symbol tables: names, sections, values and sizes of 24-byte records, each by itself.
+//! The ELF symbol filter: transposition and delta coding of symbol tables.
 //!
-//! An unstripped code object of many kernels is a quarter symbols, and a compressor that sees them record by record
-//! finds little. Every table of a 64-bit little-endian ELF file is replaced, in its place, by the first byte of all
-//! names, the second byte of all names, and so on through the record; names and values are differences to the
-//! record before. Headers stay as they are, so that the way back finds the same tables.
+//! A quarter of an unstripped code object of many kernels is symbols, in which a compressor finds few matches record by
+//! record. Every symbol table of a 64-bit little-endian ELF file is transposed in place, with names and values as
+//! differences to the previous record. Headers stay as they are, so that the inverse finds the same tables.
 //! Records are those of the System V ABI, chapter 4, <https://refspecs.linuxfoundation.org/elf/gabi4+/ch4.symtab.html>.
 
 use std::ops::Range;
@@ -17,54 +16,55 @@ const SECTION_HEADER: u64 = 64;
 const FILE_HEADER: u64 = 64;
 const SHT_SYMTAB: u32 = 2;
 const SHT_DYNSYM: u32 = 11;
-/// The fields that are differences: `st_name`, `st_value`.
-const STEPPING: [Field; 2] = [Field { start: 0, size: 4 }, Field { start: 8, size: 8 }];
+/// The delta-coded fields: `st_name`, `st_value`.
+const DELTA_FIELDS: [Field; 2] = [Field { start: 0, size: 4 }, Field { start: 8, size: 8 }];
 
-/// The image with its symbol tables by columns; `None` if it has none, or is not such a file.
+/// Applies the filter; `None` for another file, or one without symbol tables.
 pub(super) fn forward(image: &[u8]) -> Option<Vec<u8>> {
     let tables = tables(image).ok().filter(|tables| !tables.is_empty())?;
-    let mut out = super::memory::copied(image);
+    let mut out = super::memory::copy(image);
     for table in tables {
         let mut records = image.get(table.clone())?.to_vec();
-        to_steps(&mut records);
+        delta_encode(&mut records);
         let planes = out.get_mut(table)?;
         transpose(&records, planes, Shape { row: RECORD, rows: planes.len() / RECORD });
     }
     Some(out)
 }
 
-/// The way back.
+/// Inverts the filter.
 pub(super) fn inverse(mut content: Vec<u8>) -> Result<Vec<u8>, Error> {
     for table in tables(&content)? {
         let records = content.get_mut(table).ok_or_else(damaged)?;
         let planes = records.to_vec();
         transpose(&planes, records, Shape { row: planes.len() / RECORD, rows: RECORD });
-        from_steps(records);
+        delta_decode(records);
     }
     Ok(content)
 }
 
-/// Where the symbol tables lie; none of them touches a header or another one.
+/// The ranges of the symbol tables, which overlap neither headers nor each other.
 fn tables(file: &[u8]) -> Result<Vec<Range<usize>>, Error> {
     let ident: [u8; 6] = bytes::array(file, 0, WHAT)?;
     if ident != [0x7f, b'E', b'L', b'F', 2, 1] {
         return Err(ErrorKind::Magic { what: "a 64-bit little-endian ELF file" }.into());
     }
     let start = bytes::u64_at(file, 0x28, WHAT)?;
-    let (step, count) = (bytes::u16_at(file, 0x3a, WHAT)?, bytes::u16_at(file, 0x3c, WHAT)?);
+    let step = bytes::u16_at(file, 0x3a, WHAT)?;
+    let count = bytes::u16_at(file, 0x3c, WHAT)?;
     if u64::from(step) != SECTION_HEADER {
         return Err(Error::invalid("the size of a section header", step.into()));
     }
     let size = SECTION_HEADER.saturating_mul(count.into());
     let headers = bytes::range(file, start, size, "the section headers")?;
-    let mut taken = vec![0..FILE_HEADER, start..start.saturating_add(size)];
+    let mut occupied = vec![0..FILE_HEADER, start..start.saturating_add(size)];
     let mut tables = Vec::new();
     for header in headers.chunks_exact(SECTION_HEADER as usize) {
         let Some(table) = table(file, header)? else { continue };
-        if taken.iter().any(|other| other.start < table.end && table.start < other.end) {
+        if occupied.iter().any(|other| other.start < table.end && table.start < other.end) {
             return Err(Error::invalid("the offset of a symbol table", table.start));
         }
-        taken.push(table.clone());
+        occupied.push(table.clone());
         tables.push(usize_of(table.start)?..usize_of(table.end)?);
     }
     Ok(tables)
@@ -73,7 +73,8 @@ fn tables(file: &[u8]) -> Result<Vec<Range<usize>>, Error> {
 fn table(file: &[u8], header: &[u8]) -> Result<Option<Range<u64>>, Error> {
     let kind = bytes::u32_at(header, 4, WHAT)?;
     let record = bytes::u64_at(header, 56, WHAT)?;
-    let (offset, size) = (bytes::u64_at(header, 24, WHAT)?, bytes::u64_at(header, 32, WHAT)?);
+    let offset = bytes::u64_at(header, 24, WHAT)?;
+    let size = bytes::u64_at(header, 32, WHAT)?;
     if !matches!(kind, SHT_SYMTAB | SHT_DYNSYM) || record != RECORD as u64 || size < RECORD as u64 {
         return Ok(None);
     }
@@ -82,23 +83,23 @@ fn table(file: &[u8], header: &[u8]) -> Result<Option<Range<u64>>, Error> {
     Ok(Some(offset..offset.saturating_add(whole)))
 }
 
-fn to_steps(records: &mut [u8]) {
-    let mut before = [0; 2];
+fn delta_encode(records: &mut [u8]) {
+    let mut previous = [0; 2];
     for record in records.chunks_exact_mut(RECORD) {
-        for (field, before) in STEPPING.into_iter().zip(&mut before) {
+        for (field, previous) in DELTA_FIELDS.into_iter().zip(&mut previous) {
             let value = field.get(record);
-            field.put(record, value.wrapping_sub(*before));
-            *before = value;
+            field.put(record, value.wrapping_sub(*previous));
+            *previous = value;
         }
     }
 }
 
-fn from_steps(records: &mut [u8]) {
-    let mut before = [0u64; 2];
+fn delta_decode(records: &mut [u8]) {
+    let mut previous = [0u64; 2];
     for record in records.chunks_exact_mut(RECORD) {
-        for (field, before) in STEPPING.into_iter().zip(&mut before) {
-            *before = before.wrapping_add(field.get(record));
-            field.put(record, *before);
+        for (field, previous) in DELTA_FIELDS.into_iter().zip(&mut previous) {
+            *previous = previous.wrapping_add(field.get(record));
+            field.put(record, *previous);
         }
     }
 }

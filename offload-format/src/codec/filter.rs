@@ -1,4 +1,4 @@
-//! Reversible transformations that make images compress better.
+//! Filters: reversible transformations before compression.
 
 use super::{elf_symbols, spirv_ids};
 use crate::open_enum;
@@ -9,15 +9,15 @@ open_enum! {
     Filter {
         /// None.
         None = 0 => "none",
-        /// Ids of SPIR-V as differences.
+        /// Delta coding of SPIR-V ids.
         SpirvIds = 1 => "spirv-ids",
-        /// Columns of ELF symbol tables.
+        /// Transposition of ELF symbol tables.
         ElfSymbols = 2 => "elf-symbols",
     }
 }
 
 impl Filter {
-    /// The filter that may pay for this image, by its first bytes.
+    /// The filter for the format of this image, by its magic number.
     pub fn for_image(image: &[u8]) -> Filter {
         match image {
             [3, 2, 0x23, 7, ..] => Filter::SpirvIds,
@@ -26,7 +26,7 @@ impl Filter {
         }
     }
 
-    /// The content of `image`, of the same size; `None` if the filter cannot do anything with it.
+    /// Applies the filter, which keeps the size; `None` if it does not apply to `image`.
     pub fn forward(self, image: &[u8]) -> Option<Vec<u8>> {
         match self {
             Filter::SpirvIds => spirv_ids::forward(image),
@@ -35,11 +35,11 @@ impl Filter {
         }
     }
 
-    /// The image with this content.
+    /// Inverts the filter.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] for a filter of a later release; another one if [`Filter::forward`] made no such
-    /// content.
+    /// [`ErrorKind::Unsupported`] for an unknown filter; another one if `content` is not an output of
+    /// [`Filter::forward`].
     pub fn inverse(self, content: Vec<u8>) -> Result<Vec<u8>, Error> {
         match self {
             Filter::None => Ok(content),

@@ -1,4 +1,4 @@
-//! Making frames.
+//! Encoding of frames.
 
 use std::borrow::Cow;
 
@@ -7,17 +7,17 @@ use super::method::{Codec, MAX_RELATED};
 use super::patch as patches;
 use crate::{Error, ErrorKind, Hash128};
 
-/// What a pack records about a frame, or about an image within a block.
+/// The record of an image's frame, or of an image within a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FrameInfo {
-    /// How the frame holds its image.
+    /// The codec.
     pub codec: Codec,
     /// The filter applied before compression.
     pub filter: Filter,
-    /// The image whose content the frame needs, by its hash.
+    /// The parent image, by its hash.
     pub parent: Option<Hash128>,
-    /// Where the image lies, if its frame is that of a block.
+    /// The place within a block, if the image has no frame of its own.
     pub block: Option<InBlock>,
     /// Size of the frame.
     pub stored_size: u64,
@@ -36,30 +36,30 @@ pub struct InBlock {
     pub offset: u64,
 }
 
-/// How to store an image.
+/// Options for encoding an image.
 #[derive(Clone, Copy, Debug)]
 pub struct EncodeOptions<'p> {
-    /// How the frame holds the content.
+    /// The codec.
     pub codec: Codec,
-    /// What the image goes through before.
+    /// The filter applied before compression.
     pub filter: Filter,
-    /// The image whose content `codec` builds on.
+    /// The parent image, for a codec that needs one.
     pub parent: Option<Parent<'p>>,
     /// The level of zstd, 1 to 22.
     pub level: i32,
 }
 
-/// An image that another one is stored relative to.
+/// The parent of an image in a delta chain.
 #[derive(Clone, Copy, Debug)]
 pub struct Parent<'p> {
     /// Hash of the image.
     pub hash: Hash128,
-    /// Its bytes after its own filter; see [`content_of`].
+    /// Its content, the output of its own filter; see [`content_of`].
     pub content: &'p [u8],
 }
 
 impl FrameInfo {
-    /// A frame without filter and parent, for a writer that kept it from an earlier [`encode`].
+    /// The record of a frame without filter and parent, for a writer that cached the output of [`encode`].
     pub fn new(codec: Codec, stored_size: u64, raw_size: u64, hash: Hash128) -> FrameInfo {
         FrameInfo { codec, filter: Filter::None, parent: None, block: None, stored_size, raw_size, hash }
     }
@@ -70,7 +70,7 @@ impl FrameInfo {
         FrameInfo { filter, parent, ..self }
     }
 
-    /// The same within a block, as it is after its filter.
+    /// The same within a block.
     #[must_use]
     pub fn in_block(self, block: InBlock) -> FrameInfo {
         let stored_size = self.raw_size;
@@ -86,7 +86,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// What a pack records about it.
+    /// Its record.
     pub fn info(&self) -> FrameInfo {
         self.info
     }
@@ -102,7 +102,8 @@ impl Frame {
     }
 }
 
-/// Compresses `image` with `codec`, alone; `level` is zstd's (1 to 22). An image that does not shrink is stored raw.
+/// Compresses `image` with `codec`, without a parent; `level` is zstd's (1 to 22). An image that does not shrink is stored
+/// raw.
 ///
 /// The same input gives the same bytes: libzstd is built from the sources that the crate `zstd-sys` pins.
 ///
@@ -113,28 +114,29 @@ pub fn encode(image: &[u8], codec: Codec, level: i32) -> Result<Frame, Error> {
     encode_with(image, &EncodeOptions { codec, filter: Filter::None, parent: None, level })
 }
 
-/// Stores `image` as `options` says. Content that does not shrink, be it by a parent, is stored raw.
+/// Compresses `image` with `options`. Content that does not shrink, even with a parent, is stored raw.
 ///
 /// ```
 /// use offload_format::codec::{Codec, Filter, Parent, EncodeOptions, encode_with};
 /// use offload_format::Hash128;
 ///
-/// let (parent, image) = (b"the quick brown fox".repeat(9), b"the quick Brown fox".repeat(9));
-/// let related = Parent { hash: Hash128::of(&parent), content: &parent };
+/// let parent = b"the quick brown fox".repeat(9);
+/// let image = b"the quick Brown fox".repeat(9);
+/// let related = Parent { hash: Hash128::digest(&parent), content: &parent };
 /// let options = EncodeOptions { codec: Codec::ZstdPrefix, filter: Filter::None, parent: Some(related), level: 19 };
 /// let frame = encode_with(&image, &options)?;
-/// assert_eq!(frame.info().parent, Some(Hash128::of(&parent)));
+/// assert_eq!(frame.info().parent, Some(Hash128::digest(&parent)));
 /// # Ok::<(), offload_format::Error>(())
 /// ```
 ///
 /// # Errors
-/// As [`encode`]; [`ErrorKind::Invalid`] if the filter cannot do anything with the image, or codec and parent do not go
-/// together; [`ErrorKind::TooLarge`] above [`MAX_RELATED`] with a parent.
+/// As [`encode`]; [`ErrorKind::Invalid`] if the filter does not apply to the image, or the codec does not match the
+/// presence of a parent; [`ErrorKind::TooLarge`] above [`MAX_RELATED`] with a parent.
 pub fn encode_with(image: &[u8], options: &EncodeOptions<'_>) -> Result<Frame, Error> {
-    encode_known(image, Hash128::of(image), options)
+    encode_known(image, Hash128::digest(image), options)
 }
 
-/// As [`encode_with`], for who knows the image's hash.
+/// As [`encode_with`], for an image with a known hash.
 pub(crate) fn encode_known(image: &[u8], hash: Hash128, options: &EncodeOptions<'_>) -> Result<Frame, Error> {
     let &EncodeOptions { codec, filter, parent, level } = options;
     if codec.needs_parent() != parent.is_some() {
@@ -143,8 +145,8 @@ pub(crate) fn encode_known(image: &[u8], hash: Hash128, options: &EncodeOptions<
     let content = content_of(image, filter)?;
     let bytes = match parent {
         Some(parent) => {
-            within_reach(image)?;
-            within_reach(parent.content)?;
+            check_related(image)?;
+            check_related(parent.content)?;
             match codec {
                 Codec::Patch => patches::diff(parent.content, &content, content.len()).ok_or_else(|| {
                     Error::invalid("the size of the parent of a patch", parent.content.len() as u64)
@@ -154,48 +156,50 @@ pub(crate) fn encode_known(image: &[u8], hash: Hash128, options: &EncodeOptions<
         }
         None => codec.compress(&content, None, level)?,
     };
-    let raw = codec != Codec::Patch && bytes.len() >= content.len();
-    let (codec, bytes) = if raw { (Codec::Raw, content.into_owned()) } else { (codec, bytes) };
-    let parent = parent.map(|parent| parent.hash).filter(|_| !raw);
+    if codec != Codec::Patch && bytes.len() >= content.len() {
+        let info = FrameInfo::new(Codec::Raw, content.len() as u64, image.len() as u64, hash);
+        return Ok(Frame { info: info.related(filter, None), bytes: content.into_owned() });
+    }
     let info = FrameInfo::new(codec, bytes.len() as u64, image.len() as u64, hash);
-    Ok(Frame { info: info.related(filter, parent), bytes })
+    let info = info.related(filter, parent.map(|parent| parent.hash));
+    Ok(Frame { info, bytes })
 }
 
-/// The frame of an image of `size` bytes that is `patch` on `parent`, without filters.
+/// The frame of an image of `size` bytes as a patch of `parent`, without filters.
 #[cfg(feature = "packer")]
-pub(crate) fn patched(patch: Vec<u8>, size: u64, hash: Hash128, parent: Hash128) -> Frame {
+pub(crate) fn patch_frame(patch: Vec<u8>, size: u64, hash: Hash128, parent: Hash128) -> Frame {
     let info =
         FrameInfo::new(Codec::Patch, patch.len() as u64, size, hash).related(Filter::None, Some(parent));
     Frame { info, bytes: patch }
 }
 
-/// How many bytes zstd makes of `content` next to `prefix`.
+/// Trial compression: the size of a zstd frame of `content` with `prefix`.
 #[cfg(feature = "packer")]
 pub(crate) fn trial(content: &[u8], prefix: Option<&[u8]>, level: i32) -> Result<u64, Error> {
     let frame = Codec::Zstd.compress(content, prefix, level)?;
     Ok(frame.len().min(content.len()) as u64)
 }
 
-/// `image` after `filter`.
+/// The content of an image: the output of `filter`.
 ///
 /// # Errors
-/// [`ErrorKind::Invalid`] if the filter cannot do anything with the image.
+/// [`ErrorKind::Invalid`] if the filter does not apply to the image.
 pub fn content_of(image: &[u8], filter: Filter) -> Result<Cow<'_, [u8]>, Error> {
-    match filter {
-        Filter::None => Ok(Cow::Borrowed(image)),
-        other => {
-            let content = other.forward(image).map(Cow::Owned);
-            content.ok_or_else(|| Error::invalid("filter of an image", other.to_u16().into()))
-        }
+    if filter == Filter::None {
+        return Ok(Cow::Borrowed(image));
+    }
+    match filter.forward(image) {
+        Some(content) => Ok(Cow::Owned(content)),
+        None => Err(Error::invalid("filter of an image", filter.to_u16().into())),
     }
 }
 
-/// The patch that makes `content` of `parent`, both after their filters, if it is at most `limit` bytes.
+/// The patch from `parent` to `content`, if it is at most `limit` bytes.
 pub fn patch(parent: &[u8], content: &[u8], limit: usize) -> Option<Vec<u8>> {
     patches::diff(parent, content, limit)
 }
 
-fn within_reach(bytes: &[u8]) -> Result<(), Error> {
+fn check_related(bytes: &[u8]) -> Result<(), Error> {
     let size = bytes.len() as u64;
     if size > MAX_RELATED {
         return Err(ErrorKind::TooLarge { what: "a related image", size, limit: MAX_RELATED }.into());

@@ -1,16 +1,16 @@
-//! Memory for whole images, which goes back to the system as soon as it is free.
+//! Buffers for whole images, returned to the system when they are freed.
 
 use super::method::{MAX_IMAGE, ONE_TABLE_LEVEL};
 use crate::{Error, ErrorKind};
 
-/// glibc maps an allocation by itself from a size on that grows with what is freed, up to this one
-/// (`M_MMAP_THRESHOLD` in mallopt(3)). What is smaller may stay with the heap of a thread: a few images in each.
+/// The smallest allocation that glibc always maps by itself: its threshold grows with freed sizes up to this one
+/// (`M_MMAP_THRESHOLD` in mallopt(3)). Smaller allocations may stay in the heap of a thread after they are freed.
 const ALWAYS_MAPPED: usize = (32 << 20) + 1;
-/// Below that, what stays with a thread is not worth a system call.
+/// The smallest buffer worth a mapping of its own.
 const LARGE: usize = 1 << 20;
 
-/// An empty vector for `size` bytes of an image that goes through zstd's `level`. A large one has a larger capacity;
-/// what is not written to takes no memory. The lowest levels are faster than the system gives new pages: theirs is of
+/// An empty vector for `size` bytes of an image compressed at zstd's `level`. A large one has extra capacity, whose pages
+/// are never touched, so that it is mapped. At the lowest levels zstd is faster than page faults: their buffers are from
 /// the heap.
 ///
 /// ```
@@ -21,46 +21,48 @@ const LARGE: usize = 1 << 20;
 /// # }
 /// ```
 pub fn image_buffer(level: i32, size: usize) -> Vec<u8> {
-    if level <= ONE_TABLE_LEVEL { Vec::with_capacity(size) } else { mapped(size) }
+    if level <= ONE_TABLE_LEVEL { Vec::with_capacity(size) } else { map_buffer(size) }
 }
 
 /// A copy of `image`.
-pub(super) fn copied(image: &[u8]) -> Vec<u8> {
-    let mut copy = mapped(image.len());
+pub(super) fn copy(image: &[u8]) -> Vec<u8> {
+    let mut copy = map_buffer(image.len());
     copy.extend_from_slice(image);
     copy
 }
 
-fn mapped(size: usize) -> Vec<u8> {
+fn map_buffer(size: usize) -> Vec<u8> {
     Vec::with_capacity(if size < LARGE { size } else { size.max(ALWAYS_MAPPED) })
 }
 
-/// Where content is decoded to.
+/// The output of decoding.
 pub(super) struct Output<'b> {
     /// The size of the content in bytes.
     pub(super) size: u64,
-    /// Memory that is taken where it is enough.
+    /// A buffer to reuse if it is large enough.
     pub(super) spare: &'b mut Vec<u8>,
 }
 
 impl Output<'_> {
-    /// An empty buffer for the content: the spare one, or memory that is taken only if the system has it.
+    /// An empty buffer for the content: the spare one, or a fallible allocation.
     pub(super) fn buffer(self) -> Result<Vec<u8>, Error> {
         let Output { size, spare } = self;
         if size > MAX_IMAGE {
-            return Err(ErrorKind::TooLarge { what: "the image", size, limit: MAX_IMAGE }.into());
+            return Err(too_large(size, MAX_IMAGE));
         }
-        let refused =
-            || Error::from(ErrorKind::TooLarge { what: "the image", size, limit: usize::MAX as u64 });
-        let needed = usize::try_from(size).map_err(|_| refused())?;
+        let needed = usize::try_from(size).map_err(|_| too_large(size, usize::MAX as u64))?;
         let mut out = std::mem::take(spare);
         if out.capacity() < needed {
             out = Vec::new();
-            out.try_reserve_exact(needed).map_err(|_| refused())?;
+            out.try_reserve_exact(needed).map_err(|_| too_large(size, usize::MAX as u64))?;
         }
         out.clear();
         Ok(out)
     }
+}
+
+fn too_large(size: u64, limit: u64) -> Error {
+    ErrorKind::TooLarge { what: "the image", size, limit }.into()
 }
 
 #[cfg(test)]
@@ -71,7 +73,7 @@ mod tests {
     fn large_images_that_take_long_are_mapped() {
         assert!(
             image_buffer(3, LARGE).capacity() >= ALWAYS_MAPPED
-                && copied(&vec![0; LARGE]).capacity() >= ALWAYS_MAPPED
+                && copy(&vec![0; LARGE]).capacity() >= ALWAYS_MAPPED
         );
         assert!(image_buffer(3, 2 * ALWAYS_MAPPED).capacity() >= 2 * ALWAYS_MAPPED);
         assert!(

@@ -1,18 +1,18 @@
-//! The ways in which a frame holds its image, and their limits.
+//! Codecs of frames and their limits.
 
 use crate::open_enum;
 use crate::{Error, ErrorKind};
 
 open_enum! {
-    /// How a frame holds its image.
+    /// The codec of a frame.
     Codec {
-        /// The content itself.
+        /// The uncompressed content.
         Raw = 0 => "raw",
         /// A zstd frame with content size and checksum (RFC 8878).
         Zstd = 1 => "zstd",
         /// A zstd frame with the parent's content as prefix.
         ZstdPrefix = 2 => "zstd-prefix",
-        /// The parent's content with bytes replaced.
+        /// A patch of the parent's content.
         Patch = 3 => "patch",
         /// An LZMA stream, for downloads; needs the feature `archive`.
         Lzma = 4 => "lzma",
@@ -25,32 +25,31 @@ open_enum! {
 pub const RELEASE_LEVEL: i32 = 19;
 /// The level of the mode `fast`.
 pub const DEV_LEVEL: i32 = 1;
-/// The window of a [`ZstdStream`](super::ZstdStream), in bytes: so much of an image it keeps in memory.
+/// The window of a [`ZstdStream`](super::ZstdStream) in bytes: the part of an image that it keeps in memory.
 pub const STREAM_WINDOW: u64 = 1 << STREAM_WINDOW_LOG;
-/// The same as a power of two. Larger ones find a little more and take their size of every packer's memory.
+/// The binary logarithm of the window. A larger one gains little, and takes its size from the memory for packing.
 pub(super) const STREAM_WINDOW_LOG: u32 = 24;
-/// The largest image that [`decode`](super::decode) makes, in bytes.
+/// The largest image that [`decode`](super::decode) returns, in bytes.
 pub const MAX_IMAGE: u64 = 4 << 30;
 /// The largest block of images that is decoded, in bytes.
 pub const MAX_BLOCK: u64 = 64 << 20;
-/// The largest image that is stored relative to another one or is a parent, in bytes: two of them fit the
-/// window that every decoder of zstd takes.
+/// The largest image in a delta chain, in bytes: two of them fit into the window that every zstd decoder accepts.
 pub const MAX_RELATED: u64 = 64 << 20;
-/// The largest dictionary of an LZMA stream that we write, in bytes; it takes eight times that to write one.
+/// The largest dictionary of an LZMA stream that we write, in bytes; the encoder needs eight times its size.
 #[cfg(any(feature = "archive", feature = "packer"))]
 pub(crate) const LZMA_REACH: u64 = 16 << 20;
-/// The most frames that have to be decoded before an image's own; a patch needs none of its own.
+/// The length limit of delta chains: the most frames decoded before an image's own. Patches do not count.
 pub const MAX_ANCESTORS: usize = 2;
-/// Up to this level matches are looked for in one table of hashes, which is usually as large as half a megabyte wants.
+/// The last level whose match finder is a single hash table, by default sized for half a megabyte.
 pub(super) const ONE_TABLE_LEVEL: i32 = 2;
 
 impl Codec {
-    /// Whether a frame says nothing without the content of its parent.
+    /// Whether decoding requires the content of a parent.
     pub fn needs_parent(self) -> bool {
         matches!(self, Codec::ZstdPrefix | Codec::Patch | Codec::LzmaPrefix)
     }
 
-    /// Whether this build of this release reads the codec.
+    /// Fails if this build does not support the codec.
     pub(super) fn check(self) -> Result<(), Error> {
         match self {
             Codec::Raw | Codec::Zstd | Codec::ZstdPrefix | Codec::Patch => Ok(()),

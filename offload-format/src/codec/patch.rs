@@ -1,16 +1,16 @@
-//! Patches: an image as another one of the same size with some bytes replaced.
+//! Patches: differences between images of the same size, as runs of replaced bytes.
 //!
-//! A patch is a list of runs until its end: how many bytes stay since the last run, how many are replaced (at least
-//! one), then those bytes. Both numbers are unsigned LEB128 (DWARF 5, section 7.6, <https://dwarfstd.org/dwarf5std.html>).
+//! A patch is a sequence of runs: the number of equal bytes since the last run, the number of replaced bytes (at least
+//! one), and the bytes. Both numbers are unsigned LEB128 (DWARF 5, section 7.6, <https://dwarfstd.org/dwarf5std.html>).
 
 use crate::{Error, ErrorKind};
 
-/// Equal bytes between two runs that are cheaper replaced by themselves than by a new run.
-const GAP: usize = 2;
-/// Equal bytes are skipped by pieces of this size.
+/// The longest stretch of equal bytes that is cheaper within a run than between two.
+const MAX_GAP: usize = 2;
+/// Equal bytes are compared in pieces of this size.
 const PIECE: usize = 256;
 
-/// A patch in the making, piece by piece.
+/// A patch under construction, piece by piece.
 #[derive(Debug)]
 pub(crate) struct Diff {
     patch: Vec<u8>,
@@ -20,7 +20,7 @@ pub(crate) struct Diff {
 }
 
 impl Diff {
-    /// Pieces of this size make the same patch as the whole at once: a run ends where a piece does.
+    /// The size of pieces. Runs end at the end of a piece, whether the image is fed in pieces or as a whole.
     pub(crate) const PIECE: usize = 256 << 10;
 
     /// A patch of at most `limit` bytes.
@@ -28,17 +28,19 @@ impl Diff {
         Diff { patch: Vec::new(), limit, equal: 0 }
     }
 
-    /// Takes the next pieces of parent and image. False if their sizes differ, or the patch gets too large.
+    /// Feeds the next pieces of parent and image. Returns false if their sizes differ, or the patch exceeds the limit.
     pub(crate) fn feed(&mut self, parent: &[u8], image: &[u8]) -> bool {
         let mut done = 0;
         for (start, end) in (Runs { parent, image, at: 0 }) {
-            leb128(&mut self.patch, self.equal.saturating_add(start.saturating_sub(done) as u64));
-            leb128(&mut self.patch, end.saturating_sub(start) as u64);
+            let equal = self.equal.saturating_add(start.saturating_sub(done) as u64);
+            write_leb128(&mut self.patch, equal);
+            write_leb128(&mut self.patch, end.saturating_sub(start) as u64);
             self.patch.extend_from_slice(image.get(start..end).unwrap_or_default());
             if self.patch.len() > self.limit {
                 return false;
             }
-            (self.equal, done) = (0, end);
+            self.equal = 0;
+            done = end;
         }
         self.equal = self.equal.saturating_add(image.len().saturating_sub(done) as u64);
         parent.len() == image.len()
@@ -55,8 +57,12 @@ pub(super) fn diff(parent: &[u8], image: &[u8], limit: usize) -> Option<Vec<u8>>
         return None;
     }
     let mut diff = Diff::new(limit);
-    let mut pieces = parent.chunks(Diff::PIECE).zip(image.chunks(Diff::PIECE));
-    pieces.all(|(parent, image)| diff.feed(parent, image)).then(|| diff.finish())
+    for (parent, image) in parent.chunks(Diff::PIECE).zip(image.chunks(Diff::PIECE)) {
+        if !diff.feed(parent, image) {
+            return None;
+        }
+    }
+    Some(diff.finish())
 }
 
 /// Replaces the runs of `patch` in `content`.
@@ -64,20 +70,28 @@ pub(super) fn apply(content: &mut [u8], patch: &[u8]) -> Result<(), Error> {
     let mut rest = patch;
     let mut at: usize = 0;
     while !rest.is_empty() {
-        let start = number(&mut rest).and_then(|skip| at.checked_add(skip));
-        let end = number(&mut rest).filter(|length| *length > 0);
-        let range = start.and_then(|start| Some(start..start.checked_add(end?)?));
-        let target = range.clone().and_then(|range| content.get_mut(range));
-        let target = target.ok_or_else(damaged)?;
-        let (bytes, behind) = rest.split_at_checked(target.len()).ok_or_else(damaged)?;
+        let (start, end) = read_run(&mut rest, at).ok_or_else(damaged)?;
+        let target = content.get_mut(start..end).ok_or_else(damaged)?;
+        let (bytes, tail) = rest.split_at_checked(target.len()).ok_or_else(damaged)?;
         target.copy_from_slice(bytes);
-        rest = behind;
-        at = range.map_or(at, |range| range.end);
+        rest = tail;
+        at = end;
     }
     Ok(())
 }
 
-/// Where two buffers of one size differ.
+/// Start and end of the next run, whose equal bytes begin at `at`.
+fn read_run(patch: &mut &[u8], at: usize) -> Option<(usize, usize)> {
+    let equal = read_leb128(patch)?;
+    let replaced = read_leb128(patch)?;
+    if replaced == 0 {
+        return None;
+    }
+    let start = at.checked_add(equal)?;
+    Some((start, start.checked_add(replaced)?))
+}
+
+/// An iterator over the differing ranges of two buffers of the same size.
 struct Runs<'a> {
     parent: &'a [u8],
     image: &'a [u8],
@@ -90,7 +104,7 @@ impl Iterator for Runs<'_> {
     fn next(&mut self) -> Option<(usize, usize)> {
         let start = self.first_difference(self.at)?;
         let mut end = start.saturating_add(1);
-        while let Some(next) = self.near_difference(end) {
+        while let Some(next) = self.difference_within_gap(end) {
             end = next.saturating_add(1);
         }
         self.at = end;
@@ -100,23 +114,26 @@ impl Iterator for Runs<'_> {
 
 impl Runs<'_> {
     fn first_difference(&self, from: usize) -> Option<usize> {
-        let (parent, image) = (self.parent.get(from..)?, self.image.get(from..)?);
+        let parent = self.parent.get(from..)?;
+        let image = self.image.get(from..)?;
         let pieces = parent.chunks(PIECE).zip(image.chunks(PIECE));
         let equal = pieces.take_while(|(a, b)| a == b).count().saturating_mul(PIECE);
-        let (parent, image) = (parent.get(equal..)?, image.get(equal..)?);
-        let within = parent.iter().zip(image).position(|(a, b)| a != b)?;
+        let within = first_difference(parent.get(equal..)?, image.get(equal..)?)?;
         from.checked_add(equal)?.checked_add(within)
     }
 
-    fn near_difference(&self, from: usize) -> Option<usize> {
-        let end = from.saturating_add(GAP).saturating_add(1).min(self.image.len());
-        let (parent, image) = (self.parent.get(from..end)?, self.image.get(from..end)?);
-        let within = parent.iter().zip(image).position(|(a, b)| a != b)?;
+    fn difference_within_gap(&self, from: usize) -> Option<usize> {
+        let end = from.saturating_add(MAX_GAP).saturating_add(1).min(self.image.len());
+        let within = first_difference(self.parent.get(from..end)?, self.image.get(from..end)?)?;
         from.checked_add(within)
     }
 }
 
-fn leb128(out: &mut Vec<u8>, mut value: u64) {
+fn first_difference(parent: &[u8], image: &[u8]) -> Option<usize> {
+    parent.iter().zip(image).position(|(a, b)| a != b)
+}
+
+fn write_leb128(out: &mut Vec<u8>, mut value: u64) {
     while value > 0x7f {
         out.push((value & 0x7f) as u8 | 0x80);
         value >>= 7;
@@ -124,11 +141,11 @@ fn leb128(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-fn number(rest: &mut &[u8]) -> Option<usize> {
+fn read_leb128(rest: &mut &[u8]) -> Option<usize> {
     let mut value: u64 = 0;
     for shift in (0..63).step_by(7) {
-        let (byte, behind) = rest.split_first()?;
-        *rest = behind;
+        let (byte, tail) = rest.split_first()?;
+        *rest = tail;
         value |= u64::from(byte & 0x7f) << shift;
         if byte & 0x80 == 0 {
             return usize::try_from(value).ok();
@@ -180,7 +197,8 @@ mod tests {
 
     #[test]
     fn too_different_is_no_patch() {
-        let (parent, image) = (vec![0; 1000], vec![1; 1000]);
+        let parent = vec![0; 1000];
+        let image = vec![1; 1000];
         assert_eq!(diff(&parent, &image, 999), None);
         assert!(diff(&parent, &image, 1100).is_some());
         assert_eq!(diff(&parent, &image[1..], 1100), None);

@@ -1,6 +1,7 @@
-//! From a pack's records to the bytes of an image, through at most two ancestors or a block.
+//! Decoding of images: delta chains of at most two ancestors, and blocks.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::decoder::{Expected, FrameDecoder};
 use super::filter::Filter;
@@ -8,20 +9,19 @@ use super::method::{Codec, MAX_ANCESTORS, MAX_BLOCK, MAX_IMAGE, MAX_RELATED};
 use crate::pack::{Block, Image, Pack};
 use crate::{Error, ErrorKind, Hash128};
 
-/// The raw bytes of `image`, checked against its recorded size and hash.
+/// Decodes `image` and verifies its size and hash.
 ///
-/// Only the image's frame and those of its ancestors are looked at, or the block it lies in.
+/// Only the frames of the image and its ancestors are read, or those of its block.
 ///
 /// # Errors
-/// [`ErrorKind::Damaged`] if the bytes are not those that were packed; [`ErrorKind::Unsupported`] for codecs and
-/// filters of later releases; [`ErrorKind::Feature`] for `archive` packs in a program that does not read them;
-/// [`ErrorKind::Invalid`] if an image has too many ancestors; [`ErrorKind::TooLarge`] above [`MAX_IMAGE`].
+/// [`ErrorKind::Damaged`] if size or hash differ; [`ErrorKind::Unsupported`] for unknown codecs and filters;
+/// [`ErrorKind::Feature`] for an LZMA image without the feature `archive`; [`ErrorKind::Invalid`] if an image has too many
+/// ancestors; [`ErrorKind::TooLarge`] above [`MAX_IMAGE`].
 pub fn decode(pack: &Pack<'_>, image: &Image<'_>) -> Result<Vec<u8>, Error> {
     decode_with(pack, image, |offset, size| pack.payload(offset, size).map(Cow::Borrowed))
 }
 
-/// As [`decode`], for a reader that has the pack's index in memory and fetches parts of the payload itself: `fetch` is
-/// given offset and size from the payload's start.
+/// As [`decode`], for a reader with the pack's index in memory; `fetch` reads a range of the payload by offset and size.
 ///
 /// # Errors
 /// As [`decode`], and those of `fetch`.
@@ -33,24 +33,24 @@ pub fn decode_with<'f, E: From<Error>>(
     let chain = chain(pack, image)?;
     if let Some(number) = image.block {
         let mut content = decode_block_with(pack, number, fetch)?;
-        let Part { start, end } = Part::of(image, &content)?;
-        content.truncate(end);
-        content.drain(..start);
+        let range = range_in_block(image, &content)?;
+        content.truncate(range.end);
+        content.drain(..range.start);
         content.shrink_to_fit();
-        return Ok(finished(image, content)?);
+        return Ok(unfilter(image, content)?);
     }
     let mut decoder = FrameDecoder::default();
     for link in chain.iter().rev() {
         let frame = fetch(link.offset, link.stored_size)?;
         decoder.step(link.codec, &frame, Expected { size: link.raw_size, what: "the frame of the image" })?;
     }
-    Ok(finished(image, decoder.into_content())?)
+    Ok(unfilter(image, decoder.into_content())?)
 }
 
-/// The content of block number `number`, for [`decode_in_block`]: who wants many of its images decodes it once.
+/// Decodes block number `number` once for [`decode_in_block`] of several of its images.
 ///
 /// # Errors
-/// As [`decode_with`], but for the block's hash, which is not compared: those of its images are.
+/// As [`decode_with`]; the hash of the block is not verified, those of its images are.
 pub fn decode_block_with<'f, E: From<Error>>(
     pack: &Pack<'_>,
     number: u32,
@@ -64,94 +64,93 @@ pub fn decode_block_with<'f, E: From<Error>>(
     Ok(decoder.into_content())
 }
 
-/// As [`decode`], for an image in the block whose content this is.
+/// As [`decode`], for an image in the block with this content.
 ///
 /// # Errors
 /// As [`decode`].
 pub fn decode_in_block(pack: &Pack<'_>, image: &Image<'_>, content: &[u8]) -> Result<Vec<u8>, Error> {
-    checked(pack, image)?;
-    let Part { start, end } = Part::of(image, content)?;
-    finished(image, content.get(start..end).unwrap_or_default().to_vec())
+    check_parent(pack, image)?;
+    let range = range_in_block(image, content)?;
+    unfilter(image, content.get(range).unwrap_or_default().to_vec())
 }
 
-/// The image with this content, checked.
-fn finished(image: &Image<'_>, content: Vec<u8>) -> Result<Vec<u8>, Error> {
+/// Inverts the filter and verifies the image.
+fn unfilter(image: &Image<'_>, content: Vec<u8>) -> Result<Vec<u8>, Error> {
     let raw = image.filter.inverse(content)?;
-    if raw.len() as u64 != image.raw_size || Hash128::of(&raw) != image.hash {
-        return Err(damaged("the image"));
+    if raw.len() as u64 != image.raw_size || Hash128::digest(&raw) != image.hash {
+        return Err(ErrorKind::Damaged { what: "the image" }.into());
     }
     Ok(raw)
 }
 
-/// Where an image lies in the content of its block.
-struct Part {
-    start: usize,
-    end: usize,
-}
-
-impl Part {
-    fn of(image: &Image<'_>, content: &[u8]) -> Result<Part, Error> {
-        let part = || {
-            let start = usize::try_from(image.offset).ok()?;
-            let end = start.checked_add(usize::try_from(image.raw_size).ok()?)?;
-            (end <= content.len()).then_some(Part { start, end })
-        };
-        part().ok_or_else(|| Error::invalid("the offset of an image in its block", image.offset))
+/// The range of an image in the content of its block.
+fn range_in_block(image: &Image<'_>, content: &[u8]) -> Result<Range<usize>, Error> {
+    let start = usize::try_from(image.offset).ok();
+    let size = usize::try_from(image.raw_size).ok();
+    if let Some((start, size)) = start.zip(size)
+        && let Some(end) = start.checked_add(size)
+        && end <= content.len()
+    {
+        return Ok(start..end);
     }
+    Err(Error::invalid("the offset of an image in its block", image.offset))
 }
 
-/// Whether this build of this release can decode `image`, by the records alone.
+/// Checks by the records alone whether this build can decode `image`.
 ///
 /// # Errors
-/// As [`decode`], save for damage to frames.
+/// As [`decode`], except for damaged frames.
 pub fn check(pack: &Pack<'_>, image: &Image<'_>) -> Result<(), Error> {
     image.filter.check()?;
-    match checked(pack, image)? {
-        // Most images: nothing is collected.
-        None => Ok(()),
-        Some(_) => chain(pack, image).map(drop),
+    // The fast path: most images have no parent.
+    if check_parent(pack, image)?.is_none() {
+        return Ok(());
     }
+    chain(pack, image).map(drop)
 }
 
-/// `image`, its parent, and so on to one that stands for itself.
+/// The delta chain of `image`: the image, its parent, and so on to the root.
 fn chain<'p>(pack: &Pack<'p>, image: &Image<'p>) -> Result<Vec<Image<'p>>, Error> {
     let mut chain = vec![image.clone()];
     let mut frames = 0;
-    let mut next = checked(pack, image)?;
+    let mut next = check_parent(pack, image)?;
     while let Some(index) = next {
         let parent = pack.image(index)?;
         frames += usize::from(parent.codec != Codec::Patch);
-        // A patch costs no frame, but only an image that nobody builds on may be one. That ends cycles as well.
-        let most = MAX_ANCESTORS + usize::from(image.codec == Codec::Patch);
-        if frames > most || parent.codec == Codec::Patch || parent.block.is_some() {
+        // A patch does not count as a frame, but only a leaf may be one. This excludes cycles as well.
+        let limit = MAX_ANCESTORS + usize::from(image.codec == Codec::Patch);
+        if frames > limit || parent.codec == Codec::Patch || parent.block.is_some() {
             return Err(Error::invalid("the parent of an image", index.into()));
         }
-        within(parent.raw_size, MAX_RELATED)?;
-        next = checked(pack, &parent)?;
+        check_size(parent.raw_size, MAX_RELATED)?;
+        next = check_parent(pack, &parent)?;
         chain.push(parent);
     }
     Ok(chain)
 }
 
-/// The parent of `image`, whose record makes sense.
-fn checked(pack: &Pack<'_>, image: &Image<'_>) -> Result<Option<u32>, Error> {
+/// Checks the record of `image` and returns its parent.
+fn check_parent(pack: &Pack<'_>, image: &Image<'_>) -> Result<Option<u32>, Error> {
     image.codec.check()?;
-    within(image.raw_size, MAX_IMAGE)?;
+    check_size(image.raw_size, MAX_IMAGE)?;
     if let Some(block) = image.block {
         block_chain(pack, block)?;
-        return match image.codec {
-            Codec::Raw => Ok(None),
-            other => Err(Error::invalid("codec of an image in a block", other.to_u16().into())),
-        };
+        if image.codec != Codec::Raw {
+            return Err(Error::invalid("codec of an image in a block", image.codec.to_u16().into()));
+        }
+        return Ok(None);
     }
-    match (image.codec.needs_parent(), image.parent) {
-        (true, None) => Err(Error::invalid("the parent of an image", crate::pack::layout::NONE.into())),
-        (true, parent) => within(image.raw_size, MAX_RELATED).map(|()| parent),
-        (false, _) => Ok(None),
+    if !image.codec.needs_parent() {
+        return Ok(None);
     }
+    if image.parent.is_none() {
+        return Err(Error::invalid("the parent of an image", crate::pack::layout::NONE.into()));
+    }
+    check_size(image.raw_size, MAX_RELATED)?;
+    Ok(image.parent)
 }
 
-/// The block with this number, its parent, and so on to one that stands for itself.
+/// The chain of blocks from number `index` to its root.
 fn block_chain(pack: &Pack<'_>, index: u32) -> Result<Vec<Block>, Error> {
     let mut chain = Vec::new();
     let mut next = Some(index);
@@ -169,7 +168,7 @@ fn block_chain(pack: &Pack<'_>, index: u32) -> Result<Vec<Block>, Error> {
 
 fn check_block(block: &Block) -> Result<(), Error> {
     block.codec.check()?;
-    within(block.raw_size, MAX_BLOCK)?;
+    check_size(block.raw_size, MAX_BLOCK)?;
     match (block.filter, block.codec, block.parent) {
         (Filter::None, codec, None) if !codec.needs_parent() => Ok(()),
         (Filter::None, Codec::ZstdPrefix | Codec::LzmaPrefix, Some(_)) => Ok(()),
@@ -180,13 +179,9 @@ fn check_block(block: &Block) -> Result<(), Error> {
     }
 }
 
-fn within(size: u64, limit: u64) -> Result<(), Error> {
+fn check_size(size: u64, limit: u64) -> Result<(), Error> {
     if size > limit {
         return Err(ErrorKind::TooLarge { what: "the image", size, limit }.into());
     }
     Ok(())
-}
-
-fn damaged(what: &'static str) -> Error {
-    ErrorKind::Damaged { what }.into()
 }

@@ -1,10 +1,11 @@
-//! Ids of SPIR-V as differences.
+//! The SPIR-V id filter: delta coding of ids.
 //!
-//! Instructions of two modules that do the same differ in their ids alone. Each id operand becomes the instruction's
-//! result id less the operand, each result id its step from the last one; in instructions without a result the last
-//! one stands for it. Names and decorations hold the step from the target before. All of it modulo 2³², so that the
-//! way back is exact whatever the words are. First words of instructions stay, and what is not known of an opcode
-//! stays too. SPIR-V 1.6, section 2.3, <https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html>.
+//! Equal instructions of two modules differ in their ids alone. Each result id becomes its difference to the previous
+//! result id, each id operand the difference of the instruction's result id and the operand; in an instruction without a
+//! result the previous result id takes its place. Names and decorations contain the difference to the previous target. All
+//! arithmetic is modulo 2³², so that the inverse is exact for any words. First words of instructions are kept, and so are
+//! the operands of unknown opcodes. SPIR-V 1.6, section 2.3,
+//! <https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html>.
 
 mod shape;
 
@@ -14,33 +15,33 @@ use crate::{Error, ErrorKind};
 const MAGIC: u32 = 0x0723_0203;
 const HEADER: usize = 20;
 
-/// The module with its ids as differences; `None` if it is no little-endian SPIR-V module.
+/// Applies the filter; `None` if `image` is not a little-endian SPIR-V module.
 pub(super) fn forward(image: &[u8]) -> Option<Vec<u8>> {
-    let mut out = super::memory::copied(image);
-    walk(&mut out, Walk { way: Way::Forward, result: 0, target: 0 }).ok()?;
+    let mut out = super::memory::copy(image);
+    transform(&mut out, DeltaCoder { direction: Direction::Forward, result: 0, target: 0 }).ok()?;
     Some(out)
 }
 
-/// The way back.
+/// Inverts the filter.
 pub(super) fn inverse(mut content: Vec<u8>) -> Result<Vec<u8>, Error> {
-    walk(&mut content, Walk { way: Way::Back, result: 0, target: 0 })?;
+    transform(&mut content, DeltaCoder { direction: Direction::Inverse, result: 0, target: 0 })?;
     Ok(content)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Direction {
     Forward,
-    Back,
+    Inverse,
 }
 
-/// The ids that differences are counted from.
-struct Walk {
-    way: Way,
+/// The previous ids, to which differences are relative.
+struct DeltaCoder {
+    direction: Direction,
     result: u32,
     target: u32,
 }
 
-fn walk(module: &mut [u8], mut walk: Walk) -> Result<(), Error> {
+fn transform(module: &mut [u8], mut coder: DeltaCoder) -> Result<(), Error> {
     if !module.len().is_multiple_of(4)
         || module.first_chunk().map(|word| u32::from_le_bytes(*word)) != Some(MAGIC)
     {
@@ -49,15 +50,15 @@ fn walk(module: &mut [u8], mut walk: Walk) -> Result<(), Error> {
     let mut rest = module.get_mut(HEADER..).ok_or_else(damaged)?;
     while let Some(first) = rest.first_chunk().map(|word| u32::from_le_bytes(*word)) {
         let words = (first >> 16) as usize;
-        let (instruction, behind) = rest.split_at_mut_checked(words.saturating_mul(4)).ok_or_else(damaged)?;
+        let (instruction, tail) = rest.split_at_mut_checked(words.saturating_mul(4)).ok_or_else(damaged)?;
         let (_, operands) = instruction.split_at_mut_checked(4).ok_or_else(damaged)?;
-        walk.instruction(operands, shape::of(first & 0xffff));
-        rest = behind;
+        coder.instruction(operands, Shape::for_opcode(first & 0xffff));
+        rest = tail;
     }
     Ok(())
 }
 
-impl Walk {
+impl DeltaCoder {
     fn instruction(&mut self, operands: &mut [u8], shape: Shape) {
         let mut words = operands.chunks_exact_mut(4);
         match shape.target {
@@ -74,31 +75,37 @@ impl Walk {
                 }
             }
             Target::TypedResult => {
-                let kind = words.next();
+                let result_type = words.next();
                 if let Some(word) = words.next() {
                     self.result = self.step(word, self.result);
                 }
-                kind.into_iter().for_each(|word| self.operand(word));
+                if let Some(word) = result_type {
+                    self.operand(word);
+                }
             }
         }
-        words.enumerate().filter(|(index, _)| shape.is_id(*index)).for_each(|(_, word)| self.operand(word));
+        for (index, word) in words.enumerate() {
+            if shape.is_id(index) {
+                self.operand(word);
+            }
+        }
     }
 
-    /// Turns an id into its step from `before` or back, and returns the id.
-    fn step(&self, word: &mut [u8], before: u32) -> u32 {
+    /// Replaces an id by its difference to `previous` or back, and returns the id.
+    fn step(&self, word: &mut [u8], previous: u32) -> u32 {
         let value = read(word);
-        let (id, written) = match self.way {
-            Way::Forward => (value, value.wrapping_sub(before)),
-            Way::Back => (value.wrapping_add(before), value.wrapping_add(before)),
+        let (id, output) = match self.direction {
+            Direction::Forward => (value, value.wrapping_sub(previous)),
+            Direction::Inverse => (value.wrapping_add(previous), value.wrapping_add(previous)),
         };
-        word.copy_from_slice(&written.to_le_bytes());
+        word.copy_from_slice(&output.to_le_bytes());
         id
     }
 
-    /// Turns an operand into its distance from the result or back: both ways are the same subtraction.
+    /// Replaces an operand by its difference to the result or back: the subtraction is its own inverse.
     fn operand(&self, word: &mut [u8]) {
-        let other = self.result.wrapping_sub(read(word));
-        word.copy_from_slice(&other.to_le_bytes());
+        let difference = self.result.wrapping_sub(read(word));
+        word.copy_from_slice(&difference.to_le_bytes());
     }
 }
 

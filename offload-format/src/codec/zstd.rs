@@ -1,4 +1,4 @@
-//! zstd frames (RFC 8878, <https://www.rfc-editor.org/rfc/rfc8878>), alone or with another image as prefix.
+//! zstd frames (RFC 8878, <https://www.rfc-editor.org/rfc/rfc8878>), with or without another image as prefix.
 
 use zstd_safe::zstd_sys::ZSTD_EndDirective;
 use zstd_safe::{
@@ -10,41 +10,43 @@ use super::memory::{Output, image_buffer};
 use super::method::{ONE_TABLE_LEVEL, STREAM_WINDOW_LOG};
 use crate::{Error, ErrorKind};
 
-/// The largest window that a decoder of zstd takes without being told.
+/// The largest window that zstd decoders accept by default, as a binary logarithm.
 pub(crate) const MAX_WINDOW_LOG: u32 = 27;
-/// From here on the match finders of the lower levels see only a part, and long-distance matching finds the rest.
-const LONG: usize = 1 << 20;
-/// How large that table may be, as a power of two: it has to stay in a core's cache.
+/// The size from which the match finders of lower levels miss distant matches, which long-distance matching finds.
+const MIN_LONG_DISTANCE: usize = 1 << 20;
+/// The size of a single hash table, as a binary logarithm: it must fit into a core's cache.
 const TABLE_LOG: std::ops::RangeInclusive<u32> = 14..=19;
-/// What a window has for each entry of the table, as a power of two: code repeats in long pieces.
+/// Bytes of the window per entry of the table, as a binary logarithm: code repeats in long matches.
 const TABLE_SHARE_LOG: u32 = 4;
-/// Above this level the match finder's own tables reach over everything that a window holds.
-const SEARCHING_LEVEL: i32 = 15;
+/// The last level that gains from long-distance matching: the match finders of higher levels cover the whole window.
+const MAX_LONG_DISTANCE_LEVEL: i32 = 15;
 
-/// The largest tables, as powers of two: those of level 18. Higher levels would take up to half a gigabyte for an image
-/// of 32 MiB, and look the harder into these.
+/// The largest tables, as binary logarithms: those of level 18. Higher levels would take up to half a gigabyte for an
+/// image of 32 MiB; they search these tables more thoroughly instead.
 const CHAIN_LOG: u32 = 23;
 const HASH_LOG: u32 = 22;
 /// The last level whose own tables are not larger.
 const BOUNDED_LEVEL: i32 = 18;
 
-/// How many bytes of tables zstd makes for an image of `image` bytes next to `parent` ones, at most.
+/// The largest size of zstd's tables for `image` bytes with a parent of `parent` bytes.
 #[cfg(feature = "packer")]
 pub(crate) fn tables(level: i32, image: u64, parent: u64) -> u64 {
+    /// The size of an entry of a table.
+    const ENTRY: u64 = 4;
     let reach = usize::try_from(image.saturating_add(parent)).unwrap_or(usize::MAX);
     let log = window_log(reach).unwrap_or(MAX_WINDOW_LOG);
-    let entries = |log: u32| 4u64 << log;
+    let hash_table = ENTRY << log.min(HASH_LOG);
     match level {
         ..=5 => 4 << 20,
-        6..=12 => entries(log.min(HASH_LOG)).saturating_mul(3),
-        _ => entries(log.saturating_add(1).min(CHAIN_LOG)).saturating_add(entries(log.min(HASH_LOG))),
+        6..=12 => hash_table.saturating_mul(3),
+        _ => (ENTRY << log.saturating_add(1).min(CHAIN_LOG)).saturating_add(hash_table),
     }
 }
 
-/// How many bytes `level` (1 to 22) makes of `image` alone, at most as many as it has.
+/// The compressed size of `image` at `level` (1 to 22), at most its own size.
 ///
-/// Its tables take `tables` bytes at most, or 1 MiB if that is more: where those of a high level would take more for an
-/// image of mebibytes, they are smaller, and find a little less.
+/// The tables take at most `tables` bytes or 1 MiB, whichever is more. Where a high level would need larger ones, fewer
+/// matches are found.
 ///
 /// # Errors
 /// [`ErrorKind::Zstd`].
@@ -53,25 +55,25 @@ pub fn compressed_size(image: &[u8], level: i32, tables: u64) -> Result<u64, Err
     let mut context = compressor(level)?;
     let search = Search { reach: image.len(), level };
     limit_tables(&mut context, search)?;
-    // The chain takes half of it, hashes a quarter. Alone the chain has twice as many entries as the window bytes.
+    // The chain table takes half, the hash table a quarter. By default the chain table has two entries per byte of the window.
     let chain = (tables.max(1 << 20) / 8).ilog2();
     let window = window_log(search.reach).unwrap_or(MAX_WINDOW_LOG);
     if chain <= CHAIN_LOG.min(window) && level > ONE_TABLE_LEVEL {
         set(&mut context, CParameter::ChainLog(chain))?;
         set(&mut context, CParameter::HashLog(chain.saturating_sub(1)))?;
     }
-    set(&mut context, CParameter::EnableLongDistanceMatching(search.reach >= LONG && is_long(level)))?;
+    set_long_distance(&mut context, search)?;
     let mut out = image_buffer(level, compress_bound(image.len()));
     context.compress2(&mut out, image).map_err(zstd_code)?;
     Ok(out.len().min(image.len()) as u64)
 }
 
-/// How matches are looked for.
+/// The input size and level that determine zstd's parameters.
 #[derive(Clone, Copy)]
 struct Search {
-    /// The image and its prefix, in bytes.
+    /// The size of the image with its prefix in bytes.
     reach: usize,
-    /// Of zstd.
+    /// zstd's level.
     level: i32,
 }
 
@@ -79,31 +81,41 @@ struct Search {
 pub(super) fn compress(content: &[u8], prefix: Option<&[u8]>, level: i32) -> Result<Vec<u8>, Error> {
     let mut context = compressor(level)?;
     let reach = content.len().saturating_add(prefix.map_or(0, <[u8]>::len));
+    let search = Search { reach, level };
     match prefix {
-        Some(prefix) => set_prefix(&mut context, prefix, Search { reach, level })?,
-        None if level <= ONE_TABLE_LEVEL && reach >= LONG => set_near_window(&mut context, reach)?,
+        Some(prefix) => set_prefix(&mut context, prefix, search)?,
+        None if level <= ONE_TABLE_LEVEL && reach >= MIN_LONG_DISTANCE => {
+            set_near_window(&mut context, reach)?;
+        }
         None => {}
     }
-    limit_tables(&mut context, Search { reach, level })?;
-    set(&mut context, CParameter::EnableLongDistanceMatching(reach >= LONG && is_long(level)))?;
+    limit_tables(&mut context, search)?;
+    set_long_distance(&mut context, search)?;
     let mut out = image_buffer(level, compress_bound(content.len()));
     context.compress2(&mut out, content).map_err(zstd_code)?;
     out.shrink_to_fit();
     Ok(out)
 }
 
-/// Whether long-distance matching pays. One table finds most of what it would, in half the time; large ones find all.
-fn is_long(level: i32) -> bool {
-    level > ONE_TABLE_LEVEL && level <= SEARCHING_LEVEL
+/// Enables long-distance matching where it pays.
+fn set_long_distance(context: &mut CCtx<'_>, Search { reach, level }: Search) -> Result<(), Error> {
+    let is_enabled = reach >= MIN_LONG_DISTANCE && gains_from_long_distance(level);
+    set(context, CParameter::EnableLongDistanceMatching(is_enabled))
 }
 
-/// Sets the one table for a window.
+/// Whether a level gains from long-distance matching: a single table finds most of its matches in half the time, large
+/// tables find all of them.
+fn gains_from_long_distance(level: i32) -> bool {
+    level > ONE_TABLE_LEVEL && level <= MAX_LONG_DISTANCE_LEVEL
+}
+
+/// Sizes the single hash table for a window.
 fn set_table(context: &mut CCtx<'_>, window: u32) -> Result<(), Error> {
     let table = window.saturating_sub(TABLE_SHARE_LOG).clamp(*TABLE_LOG.start(), *TABLE_LOG.end());
     set(context, CParameter::HashLog(table))
 }
 
-/// Keeps the tables for `reach` bytes below what they may take.
+/// Limits the tables of high levels.
 fn limit_tables(context: &mut CCtx<'_>, Search { reach, level }: Search) -> Result<(), Error> {
     if level > BOUNDED_LEVEL && reach > 1 << CHAIN_LOG {
         set(context, CParameter::ChainLog(CHAIN_LOG))?;
@@ -112,7 +124,7 @@ fn limit_tables(context: &mut CCtx<'_>, Search { reach, level }: Search) -> Resu
     Ok(())
 }
 
-/// Sets window and table for an image of `size` bytes alone.
+/// Sets window and table for an image of `size` bytes without a prefix.
 fn set_near_window(context: &mut CCtx<'_>, size: usize) -> Result<(), Error> {
     let window = window_log(size).unwrap_or(NEAR_WINDOW_LOG).min(NEAR_WINDOW_LOG);
     set(context, CParameter::WindowLog(window))?;
@@ -131,16 +143,16 @@ fn set_prefix<'p>(context: &mut CCtx<'p>, prefix: &'p [u8], search: Search) -> R
     context.ref_prefix(prefix).map(drop).map_err(zstd_code)
 }
 
-/// The content of `frame`, which has to be of the size that `output` has.
+/// Decompresses `frame`, whose content must have the size of `output`.
 pub(super) fn decompress(frame: &[u8], prefix: Option<&[u8]>, output: Output<'_>) -> Result<Vec<u8>, Error> {
-    // The record is a claim; the frame has to agree before memory is taken for it.
+    // Record and frame must agree on the size before memory is allocated.
     if get_frame_content_size(frame).ok().flatten() != Some(output.size) {
         return Err(ErrorKind::Damaged { what: "the frame of the image" }.into());
     }
     let mut out = output.buffer()?;
     let mut context = DCtx::try_create().ok_or_else(|| zstd_error("out of memory"))?;
     context.set_parameter(DParameter::WindowLogMax(MAX_WINDOW_LOG)).map_err(zstd_code)?;
-    // What is made of the frame has a hash that is compared.
+    // The hash of the decoded image is verified instead.
     context.set_parameter(DParameter::ForceIgnoreChecksum(true)).map_err(zstd_code)?;
     if let Some(prefix) = prefix {
         context.ref_prefix(prefix).map_err(zstd_code)?;
@@ -149,7 +161,7 @@ pub(super) fn decompress(frame: &[u8], prefix: Option<&[u8]>, output: Output<'_>
     Ok(out)
 }
 
-/// The window that reaches over `size` bytes, if there is one.
+/// The window that covers `size` bytes, if there is one.
 fn window_log(size: usize) -> Option<u32> {
     let log = size.max(1 << 10).checked_next_power_of_two()?.ilog2();
     (log <= MAX_WINDOW_LOG).then_some(log)
@@ -162,7 +174,7 @@ pub(crate) fn compressor<'a>(level: i32) -> Result<CCtx<'a>, Error> {
         CParameter::CompressionLevel(level),
         CParameter::ContentSizeFlag(true),
         CParameter::ChecksumFlag(true),
-        // Otherwise the bytes could depend on whether prefix and content happen to be neighbours in memory.
+        // Without it the bytes depend on whether prefix and content are adjacent in memory.
         CParameter::DeterministicRefPrefix(true),
     ] {
         set(&mut context, parameter)?;
@@ -174,9 +186,9 @@ pub(crate) fn set(context: &mut CCtx<'_>, parameter: CParameter) -> Result<(), E
     context.set_parameter(parameter).map(drop).map_err(zstd_code)
 }
 
-/// Compresses an image that is not in memory as a whole, piece by piece.
+/// Streaming compression of an image that is never in memory as a whole.
 ///
-/// What it holds is a window, whatever the size of the image.
+/// Its memory is bounded by the window, whatever the size of the image.
 #[derive(Debug)]
 pub struct ZstdStream {
     context: Context,
@@ -191,8 +203,8 @@ impl std::fmt::Debug for Context {
     }
 }
 
-/// The window of a streamed image where time matters, also for images that are in memory: what is behind a core's cache costs more than it
-/// saves.
+/// The window of the fast levels, for streamed images and those in memory: matches beyond a core's cache cost more time
+/// than they save.
 const NEAR_WINDOW_LOG: u32 = 22;
 const STREAM_PIECE: usize = 128 << 10;
 
@@ -203,7 +215,7 @@ impl ZstdStream {
     /// [`ErrorKind::Zstd`].
     pub fn new(level: i32, size: u64) -> Result<ZstdStream, Error> {
         let mut context = compressor(level)?;
-        set(&mut context, CParameter::EnableLongDistanceMatching(is_long(level)))?;
+        set(&mut context, CParameter::EnableLongDistanceMatching(gains_from_long_distance(level)))?;
         if level <= ONE_TABLE_LEVEL {
             set_near_window(&mut context, usize::try_from(size).unwrap_or(usize::MAX))?;
         } else {
@@ -214,10 +226,10 @@ impl ZstdStream {
         Ok(ZstdStream { context: Context(context), out: Vec::with_capacity(STREAM_PIECE) })
     }
 
-    /// Takes the next bytes of the image and hands what is compressed to `sink`.
+    /// Compresses the next bytes of the image; the output goes to `sink`.
     ///
     /// # Errors
-    /// [`ErrorKind::Zstd`], and what `sink` returns.
+    /// [`ErrorKind::Zstd`], and those of `sink`.
     pub fn feed<E: From<Error>>(
         &mut self,
         bytes: &[u8],
@@ -226,10 +238,10 @@ impl ZstdStream {
         self.run(bytes, ZSTD_EndDirective::ZSTD_e_continue, sink)
     }
 
-    /// Hands the rest of the frame to `sink`.
+    /// Ends the frame; the rest of the output goes to `sink`.
     ///
     /// # Errors
-    /// [`ErrorKind::Zstd`], also if fewer or more bytes came than were announced; and what `sink` returns.
+    /// [`ErrorKind::Zstd`], also if the image was shorter or longer than announced, and those of `sink`.
     pub fn finish<E: From<Error>>(mut self, sink: &mut dyn FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         self.run(&[], ZSTD_EndDirective::ZSTD_e_end, sink)
     }

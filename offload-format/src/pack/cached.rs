@@ -1,18 +1,18 @@
-//! Packs in the compile cache, which programs of development builds name instead of carrying them.
+//! Packs in the compile cache, to which programs of development builds refer instead of embedding them.
 //!
-//! Such a program is no larger for its images and is linked as fast as one without. What it carries is a pack without
-//! images that names the file as [`Sidecar`](super::Sidecar), and under [`CACHE`] the release of the cache.
+//! Linking such a program is as fast as linking one without images. It embeds a pack without images that names the file as
+//! a [`Sidecar`](super::Sidecar), and the release of the cache under [`CACHE`].
 
 use crate::Hash128;
 use crate::variable::{CACHE_DIR, HOME, LOCALAPPDATA, XDG_CACHE_HOME};
 
-/// Key of the metadata whose value is the directory, within the compile cache, of the release that has the files.
+/// Metadata key of the directory, within the compile cache, of the release that wrote the files.
 pub const CACHE: &str = "cache";
-/// Key of the metadata whose value is spaces, in whose place a changed program names its sidecars and what was removed.
+/// Metadata key of padding: spaces that a rewritten program replaces by the names of its sidecars and the images removed.
 pub const SPARE: &str = "spare";
 
-/// Where the compile cache is if [`CACHE_DIR`] is not set: below the directory that the first of these variables names.
-const USUAL: &[(&str, &str)] = if cfg!(windows) {
+/// The default locations of the compile cache: a variable that names a directory, and the path below it.
+const DEFAULT_DIRS: &[(&str, &str)] = if cfg!(windows) {
     &[(LOCALAPPDATA, "cargo-offload")]
 } else if cfg!(target_os = "macos") {
     &[(HOME, "Library/Caches/cargo-offload")]
@@ -20,34 +20,43 @@ const USUAL: &[(&str, &str)] = if cfg!(windows) {
     &[(XDG_CACHE_HOME, "cargo-offload"), (HOME, ".cache/cargo-offload")]
 };
 
-/// The compile cache of a user, for builds and for programs: the directory that [`CACHE_DIR`] names, or else the usual one
-/// of the system.
+/// The compile cache of a user, for builds and for programs: the directory in [`CACHE_DIR`], or the system's default.
 ///
-/// `var` gives the path in an environment variable, if there is one; of other variables than [`CACHE_DIR`] only an
-/// absolute one. `join` gives a path below a directory. Both are the caller's, because nothing here reads the environment.
+/// `var` reads a path from an environment variable; of other variables than [`CACHE_DIR`] only an absolute one. `join`
+/// appends to a path. The caller provides both, because this crate does not read the environment.
 ///
 /// ```
 /// use std::path::PathBuf;
 ///
-/// let var = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+/// fn var(name: &str) -> Option<PathBuf> {
+///     std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
+/// }
+///
 /// let dir = offload_format::pack::cache_dir(var, |dir: PathBuf, below| dir.join(below));
 /// assert!(dir.is_none_or(|dir| dir.is_absolute()));
 /// ```
 pub fn cache_dir<P>(var: impl Fn(&str) -> Option<P>, join: impl Fn(P, &str) -> P) -> Option<P> {
-    let usual = || USUAL.iter().find_map(|(name, below)| Some(join(var(name)?, below)));
-    var(CACHE_DIR).or_else(usual)
+    if let Some(dir) = var(CACHE_DIR) {
+        return Some(dir);
+    }
+    for (name, below) in DEFAULT_DIRS {
+        if let Some(dir) = var(name) {
+            return Some(join(dir, below));
+        }
+    }
+    None
 }
 
-/// The name of the file of the pack `id`.
+/// The file name of the pack `id`.
 pub fn cached_name(id: Hash128) -> String {
     format!("{id}.pack")
 }
 
-/// Where the file of the pack `id` is in the directory of a release.
+/// The path of the pack `id` within the directory of a release.
 ///
 /// ```
 /// use offload_format::{Hash128, pack::cached_file};
-/// assert_eq!(cached_file(Hash128::of(b"")), "af/af1349b9f5f9a1a6a0404dea36dcc949.pack");
+/// assert_eq!(cached_file(Hash128::digest(b"")), "af/af1349b9f5f9a1a6a0404dea36dcc949.pack");
 /// ```
 pub fn cached_file(id: Hash128) -> String {
     let name = cached_name(id);

@@ -1,4 +1,4 @@
-//! Every constant of the pack, each once. All integers are little-endian.
+//! Byte layout of the pack. All integers are little-endian.
 //!
 //! Header, 64 bytes:
 //!
@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | 0 | `[u8; 8]` | magic [`MAGIC`] |
 //! | 8 | u16 | major version [`MAJOR`]: a reader refuses others |
-//! | 10 | u16 | minor version: a reader ignores it |
+//! | 10 | u16 | minor version [`MINOR`]: a reader ignores it |
 //! | 12 | u32 | size of this header |
 //! | 16 | u64 | size of the whole pack |
 //! | 24 | u64 | offset of the table directory |
@@ -15,21 +15,21 @@
 //! | 40 | u64 | offset of the payload, which is the end of the index |
 //! | 48 | `[u8; 16]` | hash of the index: bytes 0 to 48, then 64 to the payload |
 //!
-//! Directory entry, 24 bytes: u32 kind, u32 record size, u64 offset, u64 record count. A reader skips kinds it
-//! does not know and steps by the record size it finds, so that records can grow at their end.
+//! Directory entry, 24 bytes: u32 kind, u32 record size, u64 offset, u64 record count. A reader skips unknown kinds and
+//! steps by the recorded sizes of records and entries, so that both can grow at their end.
 //! A text is a pair of u32: offset and size within the string table.
 
 /// First bytes of a pack.
 pub const MAGIC: [u8; 8] = *b"OFLDPACK";
 /// Readers refuse another major version.
 pub const MAJOR: u16 = 1;
-/// Grows with additions that old readers may ignore.
-pub const MINOR: u16 = 3;
+/// Grows with additions that earlier readers may ignore.
+pub const MINOR: u16 = 0;
 /// Size of the header.
 pub const HEADER_SIZE: u64 = 64;
-/// Where the header describes the directory: its offset, the number of its entries, and their size.
+/// Offset in the header of the directory's offset, number of entries and size of an entry.
 pub const DIRECTORY: u64 = 24;
-/// Where the header keeps the hash of the index.
+/// Offset in the header of the hash of the index.
 pub const HASH_OFFSET: u64 = 48;
 /// Size of a directory entry.
 pub const DIRECTORY_ENTRY: u64 = 24;
@@ -52,7 +52,7 @@ pub const TABLE_KERNELS: u32 = 4;
 pub const TABLE_ARGS: u32 = 5;
 /// Table of blocks: frames that hold several small images.
 pub const TABLE_BLOCKS: u32 = 6;
-/// Table of what is missing from the pack and why.
+/// Table of missing images, with reasons.
 pub const TABLE_MISSING: u32 = 7;
 /// Table of pages: compressed parts of the index, in place of the tables of images, kernels and arguments.
 pub const TABLE_PAGES: u32 = 8;
@@ -64,7 +64,7 @@ pub const TABLE_PARENTS: u32 = 9;
 pub const META_RECORD: u64 = 16;
 /// Size of an image record.
 pub const IMAGE_RECORD: u64 = 128;
-/// Where in an image record the fields start that say how it is stored.
+/// Offset in an image record of the fields from the codec to the hash.
 pub const IMAGE_STORED: u64 = 28;
 /// Size of a kernel record.
 pub const KERNEL_RECORD: u64 = 96;
@@ -73,18 +73,18 @@ pub const ARG_RECORD: u64 = 32;
 /// Size of a block record: u64 offset, u64 stored size, u64 raw size, u16 codec, u16 filter, u32 parent block,
 /// `[u8; 16]` hash of the raw bytes.
 pub const BLOCK_RECORD: u64 = 48;
-/// Size of a record of what is missing: u32 kind, u32 zero, module text, target text, reason text.
+/// Size of a record of the missing table: u32 kind, u32 zero, module text, target text, reason text.
 pub const MISSING_RECORD: u64 = 32;
-/// Size of a page record: u64 offset of its frame from the payload, u64 what is added to the offsets of frames in it,
-/// u32 stored size, u32 raw size, u32 number of its first image, u32 number of images, text: module of the first image,
-/// text: module of the last image, u16 codec, u16 zero, u32 zero, `[u8; 16]` hash of the content.
+/// Size of a page record: u64 offset of its frame from the payload, u64 base of the offsets of frames in it, u32 stored
+/// size, u32 raw size, u32 number of its first image, u32 number of images, text: module of the first image, text: module
+/// of the last image, u16 codec, u16 zero, u32 zero, `[u8; 16]` hash of the content.
 pub const PAGE_RECORD: u64 = 72;
-/// Size of what precedes the directory of a page: u64 its offset, u32 entries, u32 size of an entry.
+/// Size of the header of a page: u64 offset of its directory, u32 entries, u32 size of an entry.
 pub const PAGE_HEAD: u64 = 16;
 
 /// The kernel calls `barrier`.
 pub const KERNEL_HAS_BARRIER: u32 = 1;
-/// Nothing is known of the kernel's arguments; without this a kernel without argument records has none.
+/// The kernel's arguments are unknown; without this flag a kernel without argument records has none.
 pub const KERNEL_ARGS_UNKNOWN: u32 = 2;
 /// The argument is a pointer to what the source declares `const`.
 pub const ARG_IS_CONST: u16 = 1;

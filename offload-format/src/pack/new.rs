@@ -1,34 +1,34 @@
-//! What is put into a pack.
+//! Input of the pack writer: images, blocks, and the placement of their frames.
 
 use super::read::Pack;
 use super::record::{Image, KernelInfo};
 use crate::codec::{Codec, FrameInfo};
 use crate::{Aspects, Error, Hash128, Import, OffloadKind, SpecConstant, Target};
 
-/// An image to be put into a pack.
+/// An image to be written to a pack.
 #[derive(Clone, Debug)]
 pub struct NewImage {
     /// The kernel module.
     pub module: String,
     /// The values of its variant, or empty.
     pub variant: String,
-    /// What it is compiled for.
+    /// The target that it is compiled for.
     pub target: Target,
-    /// Which programming model launches it.
+    /// The programming model that launches it.
     pub offload_kind: OffloadKind,
     /// Version word of the image's own format; see [`Image::format_version`](super::Image::format_version).
     pub format_version: Option<u32>,
-    /// What the device must support.
+    /// The device aspects that it requires.
     pub aspects: Aspects,
-    /// Which part of a split module this is, or empty. Parts of a module for one target have different kernels.
+    /// The part of a split module, or empty. Parts of a module for one target have different kernels.
     pub part: String,
     /// Its kernels.
     pub kernels: Vec<KernelInfo>,
     /// The device libraries that are linked with it when it is loaded.
     pub imports: Vec<Import>,
-    /// The functions that it has for images which import it; their names have no `,`.
+    /// The functions that it exports; their names contain no `,`.
     pub exports: Vec<String>,
-    /// Its specialisation constants; their names have no `,`, `=`, `:` or `@`.
+    /// Its specialisation constants; their names contain no `,`, `=`, `:` or `@`.
     pub spec: Vec<SpecConstant>,
 }
 
@@ -50,11 +50,11 @@ impl NewImage {
         }
     }
 
-    /// The same as `image` of `pack`, whose target is `target`, for another pack.
+    /// A copy of `image` of `pack`, whose target is `target`, for another pack.
     ///
     /// # Errors
-    /// If the records of its kernels are damaged.
-    pub fn of(pack: &Pack<'_>, image: &Image<'_>, target: Target) -> Result<NewImage, Error> {
+    /// The records of its kernels are damaged.
+    pub fn from_image(pack: &Pack<'_>, image: &Image<'_>, target: Target) -> Result<NewImage, Error> {
         Ok(NewImage {
             variant: image.variant.to_string(),
             offload_kind: image.offload_kind,
@@ -70,19 +70,19 @@ impl NewImage {
     }
 }
 
-/// A frame that holds several images, to be put into a pack.
+/// A block, a frame that holds several images, to be written to a pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NewBlock {
-    /// How the frame holds the images.
+    /// The codec of the frame.
     pub codec: Codec,
-    /// The block whose content the frame needs, by the hash of that; it has no parent itself.
+    /// The parent block, by the hash of its content.
     pub parent: Option<Hash128>,
     /// Size of the frame.
     pub stored_size: u64,
-    /// Size of the images together, each after its filter.
+    /// Size of the content: of the images together, each after its filter.
     pub raw_size: u64,
-    /// Hash of those.
+    /// Hash of the content.
     pub hash: Hash128,
 }
 
@@ -94,18 +94,18 @@ impl NewBlock {
 }
 
 impl From<FrameInfo> for NewBlock {
-    /// The block whose content the frame holds.
+    /// The block with the content of the frame.
     fn from(frame: FrameInfo) -> NewBlock {
         let FrameInfo { codec, parent, stored_size, raw_size, hash, .. } = frame;
         NewBlock { codec, parent, stored_size, raw_size, hash }
     }
 }
 
-/// Where a frame goes.
+/// The place of a frame in the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Placement {
-    /// Hash of the raw image that the frame holds, or of a block's content.
+    /// Hash of the raw image in the frame, or of a block's content.
     pub hash: Hash128,
     /// Offset from the end of [`PackLayout::index`](super::PackLayout::index).
     pub offset: u64,

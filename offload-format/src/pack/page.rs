@@ -1,17 +1,16 @@
-//! Pages: the images of an index, all of them in one, or compressed by the hundreds.
+//! Pages of an index: compressed groups of image records, decoded on first use.
 
 use std::sync::OnceLock;
 
-use super::layout::NONE;
 use super::record::Image;
-use super::tables::Tables;
+use super::tables::{RecordRange, Tables, reference};
 use crate::codec::columns::{Shape, transpose};
 use crate::codec::{Codec, Expected, Filter, MAX_BLOCK, inflate};
 use crate::{Aspects, Error, ErrorKind, Hash128, ImageKind, OffloadKind, bytes};
 
-/// Keeps the parts of one pack's index that were asked for, decoded: the index of many images is compressed in pages.
+/// The decoded pages of one pack's index; the index of many images is compressed in pages.
 ///
-/// It belongs to one pack, and lives as long as what is read of it; see [`Pack::parse`](super::Pack::parse).
+/// It belongs to one pack and outlives everything read from it; see [`Pack::parse`](super::Pack::parse).
 #[derive(Debug, Default)]
 pub struct Pages {
     cells: OnceLock<Vec<Cell>>,
@@ -20,12 +19,12 @@ pub struct Pages {
 type Cell = OnceLock<Result<Vec<u8>, Error>>;
 
 impl Pages {
-    /// How many pages were decoded.
+    /// The number of decoded pages.
     pub fn decoded(&self) -> usize {
         self.cells.get().into_iter().flatten().filter(|cell| cell.get().is_some()).count()
     }
 
-    /// The content of page `number` of `count`; `decode` makes it where it was not asked for before.
+    /// The content of page `number` of `count`, decoded by `decode` on first use.
     pub(super) fn page(
         &self,
         number: u32,
@@ -39,15 +38,15 @@ impl Pages {
     }
 }
 
-/// Some images, one after the other, with their kernels.
+/// Consecutive images with their kernels.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Page<'a> {
     pub(super) tables: Tables<'a>,
-    /// None if the images lie in the index itself.
+    /// `None` for the images of an index without pages.
     pub(super) number: Option<u32>,
     /// The number of its first image.
     pub(super) first: u32,
-    /// What the offsets of frames count from.
+    /// The base of the offsets of frames.
     pub(super) base: u64,
 }
 
@@ -63,12 +62,25 @@ impl<'a> Page<'a> {
         image(self, index, self.tables.record(self.tables.images, index.into())?)
     }
 
-    /// The number of the first image for whose module `before` does not hold.
-    pub(super) fn partition(&self, before: &dyn Fn(&str) -> bool) -> Result<u32, Error> {
-        let module = |index: u64| self.tables.text(self.tables.record(self.tables.images, index)?, 0);
-        let within = partition(self.tables.images.count, &|index| Ok(before(module(index)?)))?;
-        u32::try_from(within.saturating_add(self.first.into()))
-            .map_err(|_| Error::invalid("the number of images", within))
+    /// The partition point of the images by module: the number of the first one for whose module `before` is false.
+    pub(super) fn partition_point(&self, before: &dyn Fn(&str) -> bool) -> Result<u32, Error> {
+        let index = partition_point(self.tables.images.count, &|index| Ok(before(self.module(index)?)))?;
+        u32::try_from(index.saturating_add(self.first.into()))
+            .map_err(|_| Error::invalid("the number of images", index))
+    }
+
+    /// The records of the kernels of `image`, which is in this page.
+    pub(super) fn kernel_records(
+        &self,
+        image: &Image<'_>,
+    ) -> Result<impl Iterator<Item = &'a [u8]> + use<'a>, Error> {
+        let range = RecordRange { first: image.first_kernel, count: image.kernel_count };
+        self.tables.all(self.tables.kernels, range)
+    }
+
+    /// The module of image number `index` of the page.
+    fn module(&self, index: u64) -> Result<&'a str, Error> {
+        self.tables.text(self.tables.record(self.tables.images, index)?, 0)
     }
 }
 
@@ -76,10 +88,10 @@ impl<'a> Page<'a> {
 pub(super) fn image<'a>(page: &Page<'a>, index: u32, record: &[u8]) -> Result<Image<'a>, Error> {
     const WHAT: &str = "the image record";
     let tables = &page.tables;
-    let reference = |offset| bytes::u32_at(record, offset, WHAT).map(|v| (v != NONE).then_some(v));
-    let (block, offset) = (reference(36)?, bytes::u64_at(record, 40, WHAT)?);
-    // In a block it counts from the block's content.
-    let offset = if block.is_some() { Some(offset) } else { offset.checked_add(page.base) };
+    let block = reference(record, 36, WHAT)?;
+    let recorded = bytes::u64_at(record, 40, WHAT)?;
+    // In a block the offset is relative to the block's content.
+    let offset = if block.is_some() { Some(recorded) } else { recorded.checked_add(page.base) };
     Ok(Image {
         number: page.first.saturating_add(index),
         page: page.number,
@@ -90,7 +102,7 @@ pub(super) fn image<'a>(page: &Page<'a>, index: u32, record: &[u8]) -> Result<Im
         offload_kind: OffloadKind::from_u16(bytes::u16_at(record, 26, WHAT)?),
         codec: Codec::from_u16(bytes::u16_at(record, 28, WHAT)?),
         filter: Filter::from_u16(bytes::u16_at(record, 30, WHAT)?),
-        parent: reference(32)?,
+        parent: reference(record, 32, WHAT)?,
         block,
         offset: offset.ok_or_else(|| Error::invalid("the offset of an image", page.base))?,
         stored_size: bytes::u64_at(record, 48, WHAT)?,
@@ -107,22 +119,27 @@ pub(super) fn image<'a>(page: &Page<'a>, index: u32, record: &[u8]) -> Result<Im
     })
 }
 
-/// How many of `count` sorted things come `before`.
-pub(super) fn partition(count: u64, before: &dyn Fn(u64) -> Result<bool, Error>) -> Result<u64, Error> {
-    let (mut low, mut high) = (0, count);
+/// The partition point of `count` items, as of [`slice::partition_point`].
+pub(super) fn partition_point(count: u64, before: &dyn Fn(u64) -> Result<bool, Error>) -> Result<u64, Error> {
+    let mut low = 0;
+    let mut high = count;
     while low < high {
         let middle = low.midpoint(high);
-        if before(middle)? { low = middle.saturating_add(1) } else { high = middle }
+        if before(middle)? {
+            low = middle.saturating_add(1);
+        } else {
+            high = middle;
+        }
     }
     Ok(low)
 }
 
-/// Where a page's record has the module of its first image.
+/// Offset in a page record of the module of its first image.
 pub(super) const PAGE_FIRST: u64 = 32;
-/// Where it has that of the last one.
+/// Offset in a page record of the module of its last image.
 pub(super) const PAGE_LAST: u64 = 40;
 
-/// What the index says about a page.
+/// The record of a page in the index.
 pub(super) struct PageRecord {
     pub(super) offset: u64,
     pub(super) base: u64,
@@ -137,57 +154,57 @@ pub(super) struct PageRecord {
 impl PageRecord {
     pub(super) fn read(record: &[u8]) -> Result<PageRecord, Error> {
         const WHAT: &str = "the page record";
-        let u32_at = |offset| bytes::u32_at(record, offset, WHAT);
         Ok(PageRecord {
             offset: bytes::u64_at(record, 0, WHAT)?,
             base: bytes::u64_at(record, 8, WHAT)?,
-            stored_size: u32_at(16)?.into(),
-            raw_size: u32_at(20)?.into(),
-            first: u32_at(24)?,
-            count: u32_at(28)?,
+            stored_size: bytes::u32_at(record, 16, WHAT)?.into(),
+            raw_size: bytes::u32_at(record, 20, WHAT)?.into(),
+            first: bytes::u32_at(record, 24, WHAT)?,
+            count: bytes::u32_at(record, 28, WHAT)?,
             codec: Codec::from_u16(bytes::u16_at(record, 48, WHAT)?),
             hash: Hash128(bytes::array(record, 56, WHAT)?),
         })
     }
 
-    /// What `frame` holds.
+    /// Decodes `frame` and verifies its content.
     pub(super) fn decode(&self, frame: &[u8]) -> Result<Vec<u8>, Error> {
         const WHAT: &str = "a page of the index";
         if self.raw_size > MAX_BLOCK {
             return Err(ErrorKind::TooLarge { what: WHAT, size: self.raw_size, limit: MAX_BLOCK }.into());
         }
         let content = inflate(frame, self.codec, Expected { size: self.raw_size, what: WHAT })?;
-        if Hash128::of(&content) != self.hash {
+        if Hash128::digest(&content) != self.hash {
             return Err(ErrorKind::Damaged { what: WHAT }.into());
         }
-        by_rows(&content)
+        columns_to_records(&content)
     }
 
     /// The page with this `content`.
     pub(super) fn open<'a>(&self, number: u32, content: &'a [u8]) -> Result<Page<'a>, Error> {
         let tables = Tables::read(content, 0)?;
-        let found = tables.images.count;
-        if found != u64::from(self.count) {
-            return Err(Error::invalid("the number of images of a page", found));
+        let image_count = tables.images.count;
+        if image_count != u64::from(self.count) {
+            return Err(Error::invalid("the number of images of a page", image_count));
         }
         Ok(Page { tables, number: Some(number), first: self.first, base: self.base })
     }
 }
 
-/// The content of a page, whose tables are by columns, from one whose tables are by records.
+/// Transposes the tables of a page from records to columns, as they are stored.
 #[cfg(feature = "write")]
-pub(super) fn by_columns(content: &[u8]) -> Result<Vec<u8>, Error> {
-    turned(content, |table| table)
+pub(super) fn records_to_columns(content: &[u8]) -> Result<Vec<u8>, Error> {
+    transpose_tables(content, |table| table)
 }
 
-fn by_rows(content: &[u8]) -> Result<Vec<u8>, Error> {
-    turned(content, Shape::turned)
+/// Transposes the tables of a stored page from columns to records.
+fn columns_to_records(content: &[u8]) -> Result<Vec<u8>, Error> {
+    transpose_tables(content, Shape::transposed)
 }
 
-fn turned(content: &[u8], shape: fn(Shape) -> Shape) -> Result<Vec<u8>, Error> {
+fn transpose_tables(content: &[u8], shape: fn(Shape) -> Shape) -> Result<Vec<u8>, Error> {
     let mut out = content.to_vec();
-    for (place, table) in Tables::read(content, 0)?.places() {
-        if let (Some(from), Some(to)) = (content.get(place.clone()), out.get_mut(place)) {
+    for (range, table) in Tables::read(content, 0)?.ranges() {
+        if let (Some(from), Some(to)) = (content.get(range.clone()), out.get_mut(range)) {
             transpose(from, to, shape(table));
         }
     }

@@ -1,4 +1,4 @@
-//! Where frames go in the payload: each image's bytes once, each block once, whatever the number of packs that share it.
+//! Placement of frames in the payload. Each image and each block is stored once for all packs that share the payload.
 
 use std::collections::BTreeMap;
 
@@ -8,48 +8,48 @@ use super::size::{aligned, small, too_large};
 use crate::codec::{FrameInfo, InBlock, MAX_ANCESTORS};
 use crate::{Error, Hash128};
 
-/// A block and its ancestors.
-const MOST_BLOCKS: usize = MAX_ANCESTORS + 1;
+/// The longest chain of blocks: a block and its ancestors.
+const MAX_BLOCK_CHAIN: usize = MAX_ANCESTORS + 1;
 
-/// The payload, and what is recorded of the images in it.
+/// The layout of the payload.
 #[derive(Default)]
-pub(super) struct Placed {
-    /// Of the images with these hashes: what is recorded of all of them, and where the frame lies.
+pub(super) struct PayloadLayout {
+    /// Images with the offset of their frames, by hash.
     by_hash: BTreeMap<Hash128, (FrameInfo, u64)>,
-    blocks: BTreeMap<Hash128, PlacedBlock>,
+    blocks: BTreeMap<Hash128, BlockPlacement>,
     pub(super) frames: Vec<Placement>,
     pub(super) size: u64,
 }
 
-/// A block, and where its frame lies.
+/// A block with the offset of its frame.
 #[derive(Clone, Copy)]
-pub(super) struct PlacedBlock {
+pub(super) struct BlockPlacement {
     pub(super) block: NewBlock,
     pub(super) offset: u64,
 }
 
-/// How one of the packs numbers what it refers to.
+/// The numbers of images and blocks in one of the packs.
 #[derive(Default)]
-pub(super) struct Numbers {
+pub(super) struct Numbering {
     images: BTreeMap<Hash128, u32>,
     block_numbers: BTreeMap<Hash128, u32>,
     /// The blocks in the order of their numbers.
-    pub(super) blocks: Vec<PlacedBlock>,
+    pub(super) blocks: Vec<BlockPlacement>,
     /// Parents in other packs; their numbers follow those of the pack's own images.
     pub(super) parents: Vec<FrameInfo>,
 }
 
-/// What an image's record says of its bytes.
+/// The storage fields of an image record.
 #[derive(Clone, Copy)]
-pub(super) struct Stored {
+pub(super) struct StorageFields {
     pub(super) frame: FrameInfo,
     pub(super) parent: u32,
     pub(super) block: u32,
     pub(super) offset: u64,
 }
 
-impl Placed {
-    /// Places the frames of a pack behind those that are there.
+impl PayloadLayout {
+    /// Appends the frames of a pack.
     pub(super) fn add(
         &mut self,
         images: &[(NewImage, FrameInfo)],
@@ -78,78 +78,85 @@ impl Placed {
         Ok(offset)
     }
 
-    /// Places the block and those that it builds on.
+    /// Places the block and its ancestors.
     fn block(&mut self, hash: Hash128, blocks: &BTreeMap<Hash128, NewBlock>) -> Result<(), Error> {
         let mut next = Some(hash);
-        for _ in 0..MOST_BLOCKS {
-            let Some(hash) = next.filter(|hash| !self.blocks.contains_key(hash)) else { return Ok(()) };
-            let block = blocks.get(&hash).ok_or_else(lost)?;
+        for _ in 0..MAX_BLOCK_CHAIN {
+            let Some(hash) = next else { return Ok(()) };
+            if self.blocks.contains_key(&hash) {
+                return Ok(());
+            }
+            let block = blocks.get(&hash).ok_or_else(missing_reference)?;
             let offset = self.frame(hash, block.stored_size)?;
-            self.blocks.insert(hash, PlacedBlock { block: *block, offset });
+            self.blocks.insert(hash, BlockPlacement { block: *block, offset });
             next = block.parent;
         }
-        if next.is_none() { Ok(()) } else { Err(lost()) }
+        if next.is_none() { Ok(()) } else { Err(missing_reference()) }
     }
 
-    /// Numbers what the pack of `images` refers to. Equal images go by the first one's number, and blocks come in the
-    /// order in which images first lie in them.
-    pub(super) fn numbers(&self, images: &[(NewImage, FrameInfo)]) -> Result<Numbers, Error> {
-        let mut numbers = Numbers::default();
+    /// Numbers the images and blocks of a pack, with those that they depend on. Equal images share the number of the first
+    /// one; blocks are in the order of first use.
+    pub(super) fn number(&self, images: &[(NewImage, FrameInfo)]) -> Result<Numbering, Error> {
+        let mut numbering = Numbering::default();
         for (number, (_, frame)) in images.iter().enumerate() {
             let number = small(number)?;
-            numbers.images.entry(frame.hash).or_insert(number);
+            numbering.images.entry(frame.hash).or_insert(number);
         }
         for (_, frame) in images {
-            let mut next = Some(self.found(frame.hash)?.0);
+            let mut next = Some(self.image(frame.hash)?.0);
             while let Some(frame) = next {
                 if let Some(InBlock { hash, .. }) = frame.block {
-                    self.number(&mut numbers, hash)?;
+                    self.number_block(&mut numbering, hash)?;
                 }
                 next = match frame.parent {
-                    Some(parent) if !numbers.images.contains_key(&parent) => {
-                        let parent = self.found(parent)?.0;
-                        numbers.foreign_parent(images.len(), parent)?;
+                    Some(parent) if !numbering.images.contains_key(&parent) => {
+                        let parent = self.image(parent)?.0;
+                        numbering.foreign_parent(images.len(), parent)?;
                         Some(parent)
                     }
                     _ => None,
                 };
             }
         }
-        Ok(numbers)
+        Ok(numbering)
     }
 
-    /// Numbers the block and those that it builds on.
-    fn number(&self, numbers: &mut Numbers, block: Hash128) -> Result<(), Error> {
+    /// Numbers the block and its ancestors.
+    fn number_block(&self, numbering: &mut Numbering, block: Hash128) -> Result<(), Error> {
         let mut next = Some(block);
         while let Some(hash) = next {
-            let block = *self.blocks.get(&hash).ok_or_else(lost)?;
-            numbers.block(block)?;
+            let block = *self.blocks.get(&hash).ok_or_else(missing_reference)?;
+            numbering.block(block)?;
             next = block.block.parent;
         }
         Ok(())
     }
 
-    fn found(&self, image: Hash128) -> Result<(FrameInfo, u64), Error> {
-        self.by_hash.get(&image).copied().ok_or_else(lost)
+    fn image(&self, image: Hash128) -> Result<(FrameInfo, u64), Error> {
+        self.by_hash.get(&image).copied().ok_or_else(missing_reference)
     }
 
-    /// What the record of the image in `frame` says in the pack with these numbers.
-    pub(super) fn stored(&self, numbers: &Numbers, frame: &FrameInfo) -> Result<Stored, Error> {
-        let (frame, offset) = self.found(frame.hash)?;
-        let number = |numbers: &BTreeMap<Hash128, u32>, hash: Option<Hash128>| match hash {
-            Some(hash) => numbers.get(&hash).copied().ok_or_else(lost),
-            None => Ok(NONE),
-        };
-        let parent = number(&numbers.images, frame.parent)?;
-        let block = number(&numbers.block_numbers, frame.block.map(|block| block.hash))?;
-        Ok(Stored { frame, parent, block, offset })
+    /// The storage fields of the image in `frame`, with the numbers of one pack.
+    pub(super) fn storage(&self, numbering: &Numbering, frame: &FrameInfo) -> Result<StorageFields, Error> {
+        let (frame, offset) = self.image(frame.hash)?;
+        let parent = lookup(&numbering.images, frame.parent)?;
+        let block = lookup(&numbering.block_numbers, frame.block.map(|block| block.hash))?;
+        Ok(StorageFields { frame, parent, block, offset })
     }
 }
 
-impl Stored {
-    /// The same with `base` bytes before the first frame.
-    pub(super) fn behind(mut self, base: u64) -> Result<Stored, Error> {
-        // In a block the offset counts from the block's content.
+/// The number of what has `hash`, or [`NONE`] without one.
+fn lookup(numbers: &BTreeMap<Hash128, u32>, hash: Option<Hash128>) -> Result<u32, Error> {
+    match hash {
+        Some(hash) => numbers.get(&hash).copied().ok_or_else(missing_reference),
+        None => Ok(NONE),
+    }
+}
+
+impl StorageFields {
+    /// The same fields with `base` bytes before the first frame.
+    pub(super) fn with_base(mut self, base: u64) -> Result<StorageFields, Error> {
+        // In a block the offset is relative to the block's content.
         if self.block == NONE {
             self.offset = self.offset.checked_add(base).ok_or_else(|| too_large(base))?;
         }
@@ -157,8 +164,8 @@ impl Stored {
     }
 }
 
-impl Numbers {
-    fn block(&mut self, block: PlacedBlock) -> Result<(), Error> {
+impl Numbering {
+    fn block(&mut self, block: BlockPlacement) -> Result<(), Error> {
         if !self.block_numbers.contains_key(&block.block.hash) {
             self.block_numbers.insert(block.block.hash, small(self.blocks.len())?);
             self.blocks.push(block);
@@ -166,12 +173,9 @@ impl Numbers {
         Ok(())
     }
 
-    /// The number of the block that `block` builds on.
+    /// The number of the parent of `block`.
     pub(super) fn parent(&self, block: &NewBlock) -> Result<u32, Error> {
-        match block.parent {
-            Some(parent) => self.block_numbers.get(&parent).copied().ok_or_else(lost),
-            None => Ok(NONE),
-        }
+        lookup(&self.block_numbers, block.parent)
     }
 
     /// Numbers a parent in another pack, behind the `own` images of this one.
@@ -182,6 +186,6 @@ impl Numbers {
     }
 }
 
-fn lost() -> Error {
+fn missing_reference() -> Error {
     Error::invalid("the parent or block of an image", NONE.into())
 }

@@ -1,7 +1,7 @@
-//! Whether what a pack says it holds is in proportion to its size.
+//! Budgets against decompression bombs: a check that the content of a pack is in proportion to its size.
 //!
-//! Records are claims, and many of them may refer to the same bytes: a few kilobytes can list gigabytes of names, or
-//! decode to terabytes. Who reads a pack that it does not trust asks here before it looks at the rest.
+//! Many records may refer to the same bytes: a few kilobytes can list gigabytes of names, or decode to terabytes. A
+//! reader of untrusted packs calls [`Pack::spend`] before it follows the records.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::codec::MAX_ANCESTORS;
 use crate::limits::Budget;
 use crate::{Error, ErrorKind, Limits};
 
-/// What the packs of one file may hold, all of them together.
+/// The budgets of all packs of one file together.
 #[derive(Debug)]
 pub struct PackBudget {
     indexes: Budget,
@@ -23,20 +23,21 @@ pub struct PackBudget {
 }
 
 impl PackBudget {
-    /// An image is decoded with two others, and maybe what it is a patch of.
+    /// The longest delta chain: an image, its ancestors, and the base of a patch.
     const CHAIN: u64 = MAX_ANCESTORS as u64 + 2;
-    /// Indexes may list so many times the size of their file...
-    const LISTED: u64 = 64;
-    /// ...and be so many times its size: of packs that share a payload, each index has those behind it in it.
-    const READ: u64 = 16;
+    /// The size of listed records and texts, as a multiple of the size of the file.
+    const LIST_FACTOR: u64 = 64;
+    /// The size of all indexes, as a multiple of the size of the file. Of packs that share a payload, each index includes
+    /// those that follow it.
+    const INDEX_FACTOR: u64 = 16;
 
-    /// For a file of `size` bytes.
+    /// The budgets of a file of `size` bytes.
     pub fn for_file(size: u64, limits: &Limits) -> PackBudget {
         let images = limits.allowance(size);
-        // Who allows more images allows their names.
-        let any_list = limits.any_ratio / 2;
-        let times = |times: u64| size.saturating_mul(times).max(any_list);
-        let (listed, read) = (times(PackBudget::LISTED), times(PackBudget::READ));
+        // A limit that admits more images admits their names.
+        let minimum = limits.any_ratio / 2;
+        let listed = size.saturating_mul(PackBudget::LIST_FACTOR).max(minimum);
+        let read = size.saturating_mul(PackBudget::INDEX_FACTOR).max(minimum);
         PackBudget {
             reading: Budget::new("the indexes of the file's packs", read),
             indexes: Budget::new("what the index of the pack lists", listed),
@@ -57,16 +58,16 @@ impl PackBudget {
     }
 }
 
-/// The most records of metadata: each question looks at all of them.
-const MOST_METADATA: u64 = 4096;
-/// What a sidecar costs that is looked for, in bytes.
-const SIDECAR: u64 = 4096;
+/// The most metadata records: a lookup scans all of them.
+const MAX_METADATA: u64 = 4096;
+/// The cost of the search for a sidecar, in bytes.
+const SIDECAR_COST: u64 = 4096;
 
 impl Pack<'_> {
-    /// Takes all that the pack lists and what it decodes to from `budget`. Pages are decoded for it, nothing else.
+    /// Takes the listed and the decoded size of the pack from `budget`. Only pages are decoded.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] or [`ErrorKind::TooMany`] where that is out of proportion to the file; those of damaged
+    /// [`ErrorKind::TooLarge`] or [`ErrorKind::TooMany`] where a size is out of proportion to the file; those of damaged
     /// records.
     pub fn spend(&self, budget: &mut PackBudget) -> Result<(), Error> {
         self.spend_pages(budget)?;
@@ -88,24 +89,24 @@ impl Pack<'_> {
     }
 
     fn spend_metadata(&self, budget: &mut PackBudget) -> Result<(), Error> {
-        let (meta, missing) = (self.tables().meta, self.tables().missing);
-        if meta.count > MOST_METADATA {
-            let (what, count, limit) = ("the metadata of the pack", meta.count, MOST_METADATA);
-            return Err(ErrorKind::TooMany { what, count, limit }.into());
+        let meta = self.tables().meta;
+        let missing = self.tables().missing;
+        if meta.count > MAX_METADATA {
+            let what = "the metadata of the pack";
+            return Err(ErrorKind::TooMany { what, count: meta.count, limit: MAX_METADATA }.into());
         }
         for (table, fields) in [(meta, &[0, 8][..]), (missing, &[8, 16, 24])] {
             for record in self.tables().records(table) {
                 budget.indexes.spend(self.tables().text_sizes(record, fields)?)?;
             }
         }
-        // For each file that is not there, all is listed that is missing.
+        // An error about an absent sidecar lists all missing images.
         let sidecars = self.sidecars().count() as u64;
-        budget
-            .indexes
-            .spend(sidecars.saturating_mul(missing.count.saturating_mul(32).saturating_add(SIDECAR)))
+        let cost = missing.count.saturating_mul(32).saturating_add(SIDECAR_COST);
+        budget.indexes.spend(sidecars.saturating_mul(cost))
     }
 
-    /// Takes the records and texts of an image, its kernels and their arguments: each once for each reference.
+    /// Takes the records and texts of an image, its kernels and their arguments, once per reference.
     fn spend_listed(&self, image: &Image<'_>, budget: &mut PackBudget) -> Result<(), Error> {
         let texts = [
             image.module,
@@ -116,8 +117,11 @@ impl Pack<'_> {
             image.exports,
             image.spec,
         ];
-        let texts = texts.iter().fold(128u64, |sum, text| sum.saturating_add(text.len() as u64));
-        budget.indexes.spend(texts)?;
+        let mut size = 128u64;
+        for text in texts {
+            size = size.saturating_add(text.len() as u64);
+        }
+        budget.indexes.spend(size)?;
         let Page { tables, .. } = self.page(image.page)?;
         let range = RecordRange { first: image.first_kernel, count: image.kernel_count };
         for kernel in tables.some(tables.kernels, range) {
@@ -136,15 +140,15 @@ fn number(record: &[u8], offset: u64) -> Result<u32, Error> {
     crate::bytes::u32_at(record, offset, "the kernel record")
 }
 
-/// The frames that were taken so far: several images may have the same.
+/// The frames already taken; several images may share one.
 struct Frames<'b> {
-    seen: BTreeSet<Content>,
+    seen: BTreeSet<FrameKey>,
     budget: &'b mut PackBudget,
 }
 
-/// Where the bytes of an image are.
+/// The frame of an image.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Content {
+struct FrameKey {
     parent: Option<u32>,
     offset: u64,
     size: u64,
@@ -156,29 +160,29 @@ impl Frames<'_> {
         self.budget.decoding.spend(block.raw_size)?;
         let mut parent = block.parent;
         for _ in 0..MAX_ANCESTORS {
-            let Some(found) = parent.and_then(|number| pack.block(number).ok()) else { break };
-            self.budget.decoding.spend(found.raw_size)?;
-            parent = found.parent;
+            let Some(ancestor) = parent.and_then(|number| pack.block(number).ok()) else { break };
+            self.budget.decoding.spend(ancestor.raw_size)?;
+            parent = ancestor.parent;
         }
         Ok(())
     }
 
-    /// Equal images count once, but who asks for all of them decodes each.
+    /// Equal images are stored once, but decoded one by one.
     fn image(&mut self, pack: &Pack<'_>, image: &Image<'_>) -> Result<(), Error> {
         let &Image { block, parent, offset, raw_size, .. } = image;
         self.budget.decoding.spend(raw_size)?;
         if block.is_some() {
             return Ok(());
         }
-        if self.seen.insert(Content { parent, offset, size: raw_size }) {
+        if self.seen.insert(FrameKey { parent, offset, size: raw_size }) {
             self.budget.images.spend(raw_size)?;
         }
         let mut next = parent.filter(|_| image.codec.needs_parent());
-        // A patch is no step.
+        // A patch does not count as an ancestor.
         for _ in 0..=MAX_ANCESTORS {
-            let Some(found) = next.and_then(|number| pack.image(number).ok()) else { break };
-            self.budget.decoding.spend(found.raw_size)?;
-            next = found.parent.filter(|_| found.codec.needs_parent());
+            let Some(ancestor) = next.and_then(|number| pack.image(number).ok()) else { break };
+            self.budget.decoding.spend(ancestor.raw_size)?;
+            next = ancestor.parent.filter(|_| ancestor.codec.needs_parent());
         }
         Ok(())
     }

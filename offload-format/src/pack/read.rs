@@ -1,8 +1,8 @@
-//! Reading a pack in place: address arithmetic, nothing is copied or decompressed.
+//! Zero-copy reading of packs: address arithmetic over borrowed bytes.
 
 use super::layout::{ALIGN, DIRECTORY, HASH_OFFSET, HEADER_SIZE, MAGIC, MAJOR};
-use super::page::{self, PAGE_FIRST, PAGE_LAST, Page, PageRecord, Pages, partition};
-use super::record::{self, Block, Image, KernelInfo, KernelNeeds, Missing, Place};
+use super::page::{self, PAGE_FIRST, PAGE_LAST, Page, PageRecord, Pages, partition_point};
+use super::record::{self, Block, FrameRange, Image, KernelInfo, KernelNeeds, Missing};
 use super::tables::{RecordRange, Tables};
 use crate::codec::Codec;
 use crate::{Error, ErrorKind, Hash128, bytes};
@@ -17,7 +17,7 @@ pub struct Pack<'a> {
     decoded: &'a Pages,
 }
 
-/// What a pack's header says of sizes, in bytes.
+/// The sizes in a pack's header, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PackSizes {
@@ -27,21 +27,21 @@ pub struct PackSizes {
     pub index: u64,
 }
 
-/// How an image is stored.
+/// The storage of an image: its codec and its share of the pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoredImage {
-    /// How it is compressed.
+    /// The codec of its frame or block.
     pub codec: Codec,
-    /// How many bytes of the pack it takes: of a block its share.
+    /// Its size in the pack in bytes; in a block its share of the block's frame.
     pub size: u64,
 }
 
 impl<'a> Pack<'a> {
-    /// Reads the header and the table directory. Bytes beyond the pack's recorded size are ignored.
+    /// Parses the header and the table directory. Bytes beyond the pack's recorded size are ignored.
     ///
-    /// Only bounds are checked here; [`Pack::verify_index`] finds damage. `pages`, which belongs to this pack alone,
-    /// keeps what is decoded of an index that is compressed.
+    /// Only bounds are checked; [`Pack::verify_index`] compares the hash. `pages`, which belongs to this pack alone, caches
+    /// the decoded pages of a compressed index.
     ///
     /// ```
     /// # use offload_format::pack::PackBuilder;
@@ -72,7 +72,7 @@ impl<'a> Pack<'a> {
         Ok(Pack { bytes: input, size, payload, tables, decoded: pages })
     }
 
-    /// What a header says of sizes.
+    /// Parses the sizes of a header.
     ///
     /// # Errors
     /// As [`Pack::parse`].
@@ -85,15 +85,15 @@ impl<'a> Pack<'a> {
         if major != MAJOR {
             return Err(ErrorKind::Version { what: "the pack", found: major.into() }.into());
         }
-        let (size, payload) = (bytes::u64_at(header, 16, WHAT)?, bytes::u64_at(header, 40, WHAT)?);
+        let size = bytes::u64_at(header, 16, WHAT)?;
+        let payload = bytes::u64_at(header, 40, WHAT)?;
         if payload < HEADER_SIZE || payload > size {
             return Err(Error::invalid("the payload offset of the pack", payload));
         }
         Ok(PackSizes { pack: size, index: payload })
     }
 
-    /// Compares the index with its recorded hash. Pages have hashes of their own, with which they are compared when
-    /// they are decoded.
+    /// Verifies the index against its recorded hash. Pages have hashes of their own, verified when they are decoded.
     ///
     /// # Errors
     /// [`ErrorKind::Damaged`].
@@ -102,13 +102,13 @@ impl<'a> Pack<'a> {
         let head = bytes::range(self.bytes, 0, HASH_OFFSET, "the pack header")?;
         let rest =
             bytes::range(self.bytes, HEADER_SIZE, self.payload.saturating_sub(HEADER_SIZE), "the index")?;
-        if Hash128::of_parts(&[head, rest]) != recorded {
+        if Hash128::digest_parts(&[head, rest]) != recorded {
             return Err(ErrorKind::Damaged { what: "the index of the pack" }.into());
         }
         Ok(())
     }
 
-    /// The hash of the index, which identifies the pack: the index holds the hash of every image.
+    /// The identity of the pack: the hash of its index, which contains the hash of every image.
     ///
     /// # Errors
     /// [`ErrorKind::Truncated`].
@@ -121,74 +121,82 @@ impl<'a> Pack<'a> {
         self.size
     }
 
-    /// Size of the index with its pages, in bytes from the start of the pack: what lists all images.
+    /// Size of the index with its pages, in bytes from the start of the pack: enough to list all images.
     pub fn head_size(&self) -> u64 {
         let pages = (0..self.pages()).filter_map(|number| self.page_record(number.into()).ok());
         let end = pages.map(|page| page.offset.saturating_add(page.stored_size)).max();
         self.payload.saturating_add(end.unwrap_or(0))
     }
 
-    /// Where the payload starts, in bytes from the start of the pack.
+    /// Offset of the payload from the start of the pack in bytes.
     pub fn payload_offset(&self) -> u64 {
         self.payload
     }
 
-    /// Where the next pack starts, from the start of this one: between its index and the payload if they share that, otherwise
-    /// behind it.
+    /// Offset of the next pack from the start of this one: between its index and the payload if they share a payload,
+    /// otherwise at its end.
     pub fn next(&self) -> u64 {
-        let own = bytes::align_up(self.tables.end, ALIGN).unwrap_or(u64::MAX);
-        if own < self.payload { own } else { bytes::align_up(self.size, ALIGN).unwrap_or(u64::MAX) }
+        let index_end = bytes::align_up(self.tables.end, ALIGN).unwrap_or(u64::MAX);
+        if index_end < self.payload {
+            index_end
+        } else {
+            bytes::align_up(self.size, ALIGN).unwrap_or(u64::MAX)
+        }
     }
 
     /// The value of a metadata key; `package` and `version` name the crate that the pack was built for.
     pub fn meta(&self, key: &str) -> Option<&'a str> {
         let tables = self.tables;
-        tables
-            .records(tables.meta)
-            .find(|record| tables.text(record, 0).is_ok_and(|found| found == key))
-            .and_then(|record| tables.text(record, 8).ok())
+        for record in tables.records(tables.meta) {
+            if tables.text(record, 0).is_ok_and(|name| name == key) {
+                return tables.text(record, 8).ok();
+            }
+        }
+        None
     }
 
-    /// All values of a metadata key that may stand several times.
+    /// All values of a repeatable metadata key.
     pub fn meta_values(&self, key: &'static str) -> impl Iterator<Item = &'a str> + use<'a> {
         let tables = self.tables;
-        let named = move |record: &&[u8]| tables.text(record, 0).is_ok_and(|found| found == key);
-        tables.records(tables.meta).filter(named).filter_map(move |record| tables.text(record, 8).ok())
+        tables.records(tables.meta).filter_map(move |record| {
+            let name = tables.text(record, 0).ok()?;
+            if name == key { tables.text(record, 8).ok() } else { None }
+        })
     }
 
     /// All images, sorted by module, variant and target. A damaged page is one error.
     pub fn images(&self) -> impl Iterator<Item = Result<Image<'a>, Error>> + use<'a> {
         let pack = *self;
-        let plain = (pack.pages() == 0).then_some(None);
-        plain.into_iter().chain((0..pack.pages()).map(Some)).flat_map(move |number| {
-            let (page, error) = parted(pack.page(number));
+        let whole_index = (pack.pages() == 0).then_some(None);
+        whole_index.into_iter().chain((0..pack.pages()).map(Some)).flat_map(move |number| {
+            let (page, error) = ok_or_error(pack.page(number));
             page.into_iter().flat_map(Page::images).chain(error.map(Err))
         })
     }
 
     /// The kernels of `image`.
     pub fn kernels(&self, image: &Image<'_>) -> impl Iterator<Item = Result<KernelInfo, Error>> + use<'a> {
-        let (page, error) = parted(self.page(image.page));
+        let (page, error) = ok_or_error(self.page(image.page));
         let range = RecordRange { first: image.first_kernel, count: image.kernel_count };
         let kernels = page.into_iter().flat_map(move |Page { tables, .. }| {
             tables.some(tables.kernels, range).map(move |record| {
                 let record::KernelRecord { mut kernel, args } = record::kernel(&tables, record?)?;
-                let args = args.map(|range| {
-                    tables.some(tables.args, range).map(|record| record::arg(&tables, record?)).collect()
-                });
-                kernel.args = args.transpose()?;
+                if let Some(range) = args {
+                    let args = tables.some(tables.args, range).map(|record| record::arg(&tables, record?));
+                    kernel.args = Some(args.collect::<Result<_, _>>()?);
+                }
                 Ok(kernel)
             })
         });
         kernels.chain(error.map(Err))
     }
 
-    /// The names of the kernels of `image` with what they require; nothing is copied.
+    /// The names of the kernels of `image` with their launch requirements; nothing is copied.
     pub fn kernel_needs(
         &self,
         image: &Image<'_>,
     ) -> impl Iterator<Item = Result<KernelNeeds<'a>, Error>> + use<'a> {
-        let (page, error) = parted(self.page(image.page));
+        let (page, error) = ok_or_error(self.page(image.page));
         let range = RecordRange { first: image.first_kernel, count: image.kernel_count };
         let kernels = page.into_iter().flat_map(move |Page { tables, .. }| {
             tables.some(tables.kernels, range).map(move |record| record::needs(&tables, record?))
@@ -196,21 +204,19 @@ impl<'a> Pack<'a> {
         kernels.chain(error.map(Err))
     }
 
-    /// Whether two images have the same kernels, in the same order, which require the same: their records say it without being
-    /// read. Of images in two pages that is not known.
+    /// Whether two images have the same kernels, in the same order, with the same launch requirements. Their records are
+    /// compared without being decoded; images of different pages count as different.
     pub fn have_same_needs(&self, one: &Image<'_>, other: &Image<'_>) -> bool {
         if (one.page, one.kernel_count) != (other.page, other.kernel_count) {
             return false;
         }
-        let Ok(Page { tables, .. }) = self.page(one.page) else { return false };
-        let records = |image: &Image<'_>| {
-            tables.whole(tables.kernels, RecordRange { first: image.first_kernel, count: image.kernel_count })
-        };
-        let (Ok(one), Ok(other)) = (records(one), records(other)) else { return false };
+        let Ok(page) = self.page(one.page) else { return false };
+        let Ok(one) = page.kernel_records(one) else { return false };
+        let Ok(other) = page.kernel_records(other) else { return false };
         one.zip(other).all(|(one, other)| record::same_needs(one, other))
     }
 
-    /// What is missing from the pack, and why.
+    /// The missing images, with reasons.
     pub fn missing(&self) -> impl Iterator<Item = Result<Missing<'a>, Error>> + use<'a> {
         let tables = self.tables;
         tables.records(tables.missing).map(move |record| record::missing(&tables, record))
@@ -221,45 +227,56 @@ impl<'a> Pack<'a> {
     ///
     /// # Errors
     /// [`ErrorKind::Invalid`] if the pack has fewer; as for every record, [`ErrorKind::Truncated`] or
-    /// [`ErrorKind::Text`]; [`ErrorKind::Damaged`] for a page that is damaged.
+    /// [`ErrorKind::Text`]; [`ErrorKind::Damaged`] for a damaged page.
     pub fn image(&self, index: u32) -> Result<Image<'a>, Error> {
         if let Some(parent) = u64::from(index).checked_sub(self.image_count()) {
             let record = self.tables.record(self.tables.parents, parent)?;
             return page::image(&self.whole(), index, record);
         }
-        let behind = partition(self.pages().into(), &|number| Ok(self.page_record(number)?.first <= index))?;
-        let page = self.page(before(behind).filter(|_| self.pages() > 0))?;
-        let within = index.checked_sub(page.first);
-        page.image(within.ok_or_else(|| Error::invalid("the record reference", index.into()))?)
+        let after =
+            partition_point(self.pages().into(), &|number| Ok(self.page_record(number)?.first <= index))?;
+        let number = if self.pages() > 0 { predecessor(after) } else { None };
+        let page = self.page(number)?;
+        let Some(within) = index.checked_sub(page.first) else {
+            return Err(Error::invalid("the record reference", index.into()));
+        };
+        page.image(within)
     }
 
-    /// The numbers of the images of `module`: they lie together, and are found by halving, not by reading all. Of an
-    /// index in pages those are decoded that have some of them and of other modules.
+    /// The numbers of the images of `module`, found by binary search. Of a paged index, only pages with images of other
+    /// modules too are decoded.
     ///
     /// # Errors
     /// As [`Pack::image`].
     pub fn module(&self, module: &str) -> Result<std::ops::Range<u32>, Error> {
-        Ok(self.first_not(&|other| other < module)?..self.first_not(&|other| other <= module)?)
+        let start = self.partition_point(&|other| other < module)?;
+        let end = self.partition_point(&|other| other <= module)?;
+        Ok(start..end)
     }
 
-    /// The number of the first image for whose module `earlier` does not hold.
-    fn first_not(&self, earlier: &dyn Fn(&str) -> bool) -> Result<u32, Error> {
+    /// The partition point of all images by module: the number of the first one for whose module `before` is false.
+    fn partition_point(&self, before: &dyn Fn(&str) -> bool) -> Result<u32, Error> {
         if self.pages() == 0 {
-            return self.page(None)?.partition(earlier);
+            return self.page(None)?.partition_point(before);
         }
-        let module = |number: u64, field| {
-            let record = self.tables.record(self.tables.pages, number)?;
-            self.tables.text(record, field).map(earlier)
+        let number =
+            partition_point(self.pages().into(), &|number| Ok(before(self.page_module(number, PAGE_LAST)?)))?;
+        let Ok(page) = self.page_record(number) else {
+            return Ok(u32::try_from(self.image_count()).unwrap_or(u32::MAX));
         };
-        let number = partition(self.pages().into(), &|number| module(number, PAGE_LAST))?;
-        match self.page_record(number) {
-            Ok(_) if module(number, PAGE_FIRST)? => self.page(u32::try_from(number).ok())?.partition(earlier),
-            Ok(page) => Ok(page.first),
-            Err(_) => Ok(u32::try_from(self.image_count()).unwrap_or(u32::MAX)),
+        if before(self.page_module(number, PAGE_FIRST)?) {
+            self.page(u32::try_from(number).ok())?.partition_point(before)
+        } else {
+            Ok(page.first)
         }
     }
 
-    /// How many images there are.
+    /// The module in `field` of page record `number`.
+    fn page_module(&self, number: u64, field: u64) -> Result<&'a str, Error> {
+        self.tables.text(self.tables.record(self.tables.pages, number)?, field)
+    }
+
+    /// The number of images.
     pub fn image_count(&self) -> u64 {
         let last = self.pages().checked_sub(1).and_then(|last| self.page_record(last.into()).ok());
         match last {
@@ -268,7 +285,7 @@ impl<'a> Pack<'a> {
         }
     }
 
-    /// How large the content of each page is.
+    /// The size of the content of each page.
     pub(super) fn page_sizes(&self) -> impl Iterator<Item = Result<u64, Error>> {
         (0..self.pages()).map(|number| Ok(self.page_record(number.into())?.raw_size))
     }
@@ -294,8 +311,10 @@ impl<'a> Pack<'a> {
     pub(super) fn page(&self, number: Option<u32>) -> Result<Page<'a>, Error> {
         let Some(number) = number else { return Ok(self.whole()) };
         let record = self.page_record(number.into())?;
-        let decode = || record.decode(self.payload(record.offset, record.stored_size)?);
-        record.open(number, self.decoded.page(number, self.pages(), decode)?)
+        let content = self
+            .decoded
+            .page(number, self.pages(), || record.decode(self.payload(record.offset, record.stored_size)?))?;
+        record.open(number, content)
     }
 
     /// Block number `index`.
@@ -306,7 +325,7 @@ impl<'a> Pack<'a> {
         record::block(self.tables.record(self.tables.blocks, index.into())?)
     }
 
-    /// How `image` is stored.
+    /// The codec of `image` and its share of the pack.
     ///
     /// # Errors
     /// As [`Pack::block`].
@@ -337,33 +356,36 @@ impl<'a> Pack<'a> {
         bytes::range(self.bytes, offset, size, "the image")
     }
 
-    /// Where the frame of `image` lies: its own, or that of the block it lies in.
+    /// The range of the frame of `image`: its own, or that of its block.
     ///
     /// # Errors
     /// [`ErrorKind::Invalid`] for a block that does not exist.
-    pub fn place(&self, image: &Image<'_>) -> Result<Place, Error> {
-        let block = image.block.map(|block| self.block(block)).transpose()?;
-        let own = Place { offset: image.offset, size: image.stored_size };
-        Ok(block.map_or(own, |block| Place { offset: block.offset, size: block.stored_size }))
+    pub fn frame_range(&self, image: &Image<'_>) -> Result<FrameRange, Error> {
+        let Some(number) = image.block else {
+            return Ok(FrameRange { offset: image.offset, size: image.stored_size });
+        };
+        let block = self.block(number)?;
+        Ok(FrameRange { offset: block.offset, size: block.stored_size })
     }
 
-    /// The stored bytes of `image`; see [`Pack::place`].
+    /// The stored bytes of `image`; see [`Pack::frame_range`].
     ///
     /// # Errors
     /// [`ErrorKind::Truncated`] if the record points outside the payload; [`ErrorKind::Invalid`] for a block that
     /// does not exist.
     pub fn frame(&self, image: &Image<'_>) -> Result<&'a [u8], Error> {
-        let Place { offset, size } = self.place(image)?;
+        let FrameRange { offset, size } = self.frame_range(image)?;
         self.payload(offset, size)
     }
 }
 
 /// The number before `number`, if there is one.
-fn before(number: u64) -> Option<u32> {
+fn predecessor(number: u64) -> Option<u32> {
     number.checked_sub(1).and_then(|number| u32::try_from(number).ok())
 }
 
-fn parted<T>(result: Result<T, Error>) -> (Option<T>, Option<Error>) {
+/// Splits a result, for iterators that end with its error.
+fn ok_or_error<T>(result: Result<T, Error>) -> (Option<T>, Option<Error>) {
     match result {
         Ok(value) => (Some(value), None),
         Err(error) => (None, Some(error)),

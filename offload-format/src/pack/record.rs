@@ -1,7 +1,7 @@
-//! The records of a pack as a reader sees them.
+//! Decoded records of a pack: images, blocks, kernels, arguments, missing images.
 
 use super::layout::{ARG_IS_CONST, KERNEL_ARGS_UNKNOWN, KERNEL_HAS_BARRIER, UNKNOWN};
-use super::tables::{RecordRange, Tables};
+use super::tables::{RecordRange, Tables, reference};
 use crate::codec::{Codec, Filter};
 use crate::open_enum;
 use crate::{Aspects, Error, Hash128, ImageKind, OffloadKind, Target, UnknownTarget, bytes};
@@ -16,20 +16,19 @@ pub struct Image<'a> {
     pub variant: &'a str,
     /// The target's text; see [`Image::target`].
     pub target_text: &'a str,
-    /// What the raw bytes are.
+    /// The format of the raw bytes.
     pub image_kind: ImageKind,
-    /// Which programming model launches them.
+    /// The programming model that launches it.
     pub offload_kind: OffloadKind,
-    /// How the frame is compressed.
+    /// The codec of its frame.
     pub codec: Codec,
-    /// Which reversible filter was applied before compression.
+    /// The reversible filter applied before compression.
     pub filter: Filter,
-    /// The image that this one is stored relative to, by index.
+    /// The parent image in its delta chain, by index.
     pub parent: Option<u32>,
-    /// The block that holds this image, by index.
+    /// The block that contains it, by index.
     pub block: Option<u32>,
-    /// Where the frame starts, in bytes from the payload; for an image in a block, where it starts in the block's
-    /// content.
+    /// Offset of the frame in the payload in bytes; for an image in a block, its offset in the block's content.
     pub offset: u64,
     /// Size of the frame in bytes; for an image in a block the same as `raw_size`.
     pub stored_size: u64,
@@ -41,26 +40,27 @@ pub struct Image<'a> {
     /// 7.8), for a cubin the ABI version of its ELF header, for an AMD code object its version, with that of a
     /// generic processor in the second byte: `0x0106` is version 6 for version 1 of the processor.
     pub format_version: Option<u32>,
-    /// What the device must support.
+    /// The device aspects that it requires.
     pub aspects: Aspects,
-    /// Which part of a split module this is, empty if the image holds all kernels.
+    /// The part of a split module, empty if the image has all kernels.
     pub part: &'a str,
-    /// The device libraries that are linked with it when it is loaded, as [`Import::list`](crate::Import::list) reads them.
+    /// The device libraries that are linked with it when it is loaded, in the form of
+    /// [`Import::list`](crate::Import::list).
     pub imports: &'a str,
-    /// The functions that it has for images which import it, with `,` between them; see [`Image::exported`].
+    /// The functions that it exports, separated by `,`; see [`Image::exported`].
     pub exports: &'a str,
-    /// Its specialisation constants, as [`SpecConstant::list`](crate::SpecConstant::list) reads them.
+    /// Its specialisation constants, in the form of [`SpecConstant::list`](crate::SpecConstant::list).
     pub spec: &'a str,
     /// Its number in the pack.
     pub number: u32,
-    /// The page that has its kernels.
+    /// The page with its kernels.
     pub(super) page: Option<u32>,
     pub(super) first_kernel: u32,
     pub(super) kernel_count: u32,
 }
 
 impl<'a> Image<'a> {
-    /// The functions that it has for images which import it. An image with some is a device library.
+    /// The exported functions. An image with exports is a device library.
     pub fn exported(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.exports.split(',').filter(|name| !name.is_empty())
     }
@@ -74,33 +74,33 @@ impl<'a> Image<'a> {
     }
 }
 
-/// A frame that holds several small images.
+/// A block: a frame of several small images.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Block {
-    /// Where the frame starts, in bytes from the payload.
+    /// Offset of the frame in the payload in bytes.
     pub offset: u64,
     /// Size of the frame in bytes.
     pub stored_size: u64,
     /// Size of the content in bytes: that of all images together.
     pub raw_size: u64,
-    /// How the frame holds the content.
+    /// The codec of the frame.
     pub codec: Codec,
     /// None in this release: the images of a block have filters of their own.
     pub filter: Filter,
-    /// The block whose content is the prefix of this one, by index.
+    /// The parent block, whose content is the prefix of this one, by index.
     pub parent: Option<u32>,
     /// Hash of the content.
     pub hash: Hash128,
 }
 
-/// Where a frame lies in a pack.
+/// The range of a frame in the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Place {
-    /// Offset from the payload's start in bytes.
+pub struct FrameRange {
+    /// Offset from the start of the payload in bytes.
     pub offset: u64,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
@@ -116,8 +116,7 @@ pub struct KernelInfo {
     pub required_work_group: Option<[u32; 3]>,
     /// Required or compiled sub-group size.
     pub sub_group_size: Option<u32>,
-    /// Registers a work-item uses, in the architecture's own unit: the GRF count of a hardware thread (Intel),
-    /// VGPRs (AMD), registers (NVIDIA).
+    /// Registers in the architecture's own unit: GRFs of a hardware thread (Intel), VGPRs (AMD), registers (NVIDIA).
     pub registers: Option<u32>,
     /// Scalar registers (AMD's SGPRs).
     pub scalar_registers: Option<u32>,
@@ -125,19 +124,19 @@ pub struct KernelInfo {
     pub accumulator_registers: Option<u32>,
     /// Local (shared) memory in bytes.
     pub local_memory: Option<u64>,
-    /// Private memory in bytes a work-item.
+    /// Private memory per work-item in bytes.
     pub private_memory: Option<u64>,
-    /// Spilled bytes, of a work-item (AMD, NVIDIA) or of a hardware thread (Intel).
+    /// Spilled bytes per work-item (AMD, NVIDIA) or hardware thread (Intel).
     pub spilled: Option<u64>,
     /// The largest work-group that the compiled kernel allows.
     pub max_work_group: Option<u32>,
     /// Whether the kernel may call `barrier`.
     pub has_barrier: bool,
-    /// What the build chose for this kernel and why, for people; empty if there was nothing to choose.
+    /// An optimisation remark of the build, for people; empty without one.
     pub remark: String,
 }
 
-/// A kernel's name and what it requires of a launch, as they stand in the pack: what choosing an image asks of it.
+/// A kernel's name and launch requirements, borrowed from the pack, for the selection of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KernelNeeds<'a> {
@@ -150,17 +149,24 @@ pub struct KernelNeeds<'a> {
 }
 
 impl KernelInfo {
-    /// The kernel `name`, of which nothing else is known.
+    /// The kernel `name`; everything else is unknown.
     pub fn new(name: impl Into<String>) -> KernelInfo {
         KernelInfo { name: name.into(), ..KernelInfo::default() }
     }
 }
 
 impl ArgInfo {
-    /// An argument of which nothing but its kind is known.
+    /// An argument of `kind`; everything else is unknown.
     pub fn new(kind: ArgKind) -> ArgInfo {
-        let [name, type_name, base_type] = [const { String::new() }; 3];
-        ArgInfo { name, type_name, kind, size: None, base_type, element_size: None, is_const: false }
+        ArgInfo {
+            name: String::new(),
+            type_name: String::new(),
+            kind,
+            size: None,
+            base_type: String::new(),
+            element_size: None,
+            is_const: false,
+        }
     }
 
     /// The same with its name and its type in the source.
@@ -169,13 +175,13 @@ impl ArgInfo {
         ArgInfo { name: name.into(), type_name: type_name.into(), ..self }
     }
 
-    /// The same with its size in bytes, if that is known.
+    /// The same with its size in bytes, if known.
     #[must_use]
     pub fn with_size(self, size: impl Into<Option<u32>>) -> ArgInfo {
         ArgInfo { size: size.into(), ..self }
     }
 
-    /// The same with the size in bytes of what it points to.
+    /// The same with the size of its pointee in bytes.
     #[must_use]
     pub fn with_element_size(self, size: impl Into<Option<u32>>) -> ArgInfo {
         ArgInfo { element_size: size.into(), ..self }
@@ -187,7 +193,7 @@ impl ArgInfo {
         ArgInfo { base_type: base_type.into(), ..self }
     }
 
-    /// The same, of memory that the kernel does not write to.
+    /// The same as a pointer to `const`.
     #[must_use]
     pub fn constant(self) -> ArgInfo {
         ArgInfo { is_const: true, ..self }
@@ -195,7 +201,7 @@ impl ArgInfo {
 }
 
 open_enum! {
-    /// What a kernel argument is.
+    /// The kind of a kernel argument.
     ArgKind {
         /// A scalar, vector or structure passed by value.
         Value = 0 => "value",
@@ -203,7 +209,7 @@ open_enum! {
         Global = 1 => "global",
         /// A pointer to constant memory.
         Constant = 2 => "constant",
-        /// A pointer to local memory, whose size the launch gives.
+        /// A pointer to local memory, sized at launch.
         Local = 3 => "local",
         /// An image.
         Image = 4 => "image",
@@ -213,7 +219,7 @@ open_enum! {
 }
 
 impl ArgKind {
-    /// Whether it is a pointer to values that the launch gives.
+    /// Whether it is a pointer to a buffer.
     pub(super) fn points_to_elements(self) -> bool {
         matches!(self, ArgKind::Global | ArgKind::Constant)
     }
@@ -223,54 +229,54 @@ impl ArgKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArgInfo {
-    /// Its name in the source, empty if that is not known.
+    /// Its name in the source, empty if unknown.
     pub name: String,
-    /// Its type in the source, empty if that is not known.
+    /// Its type in the source, empty if unknown.
     pub type_name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: ArgKind,
-    /// Size in bytes of a value, if known. A local argument of an AMD code object has one, 8, if the kernel takes it as an
-    /// offset in bytes into the dynamic local memory.
+    /// Size of a value in bytes, if known. A local argument of an AMD code object has size 8 if the kernel takes it as a
+    /// byte offset into the dynamic local memory.
     pub size: Option<u32>,
-    /// Its type without typedefs and qualifiers, for a pointer that of what it points to, in OpenCL C's words (`float`,
-    /// `uint4`, `struct particle`); empty if that is not known.
+    /// Its type, or the pointee type of a pointer, without typedefs and qualifiers, in OpenCL C's words (`float`, `uint4`,
+    /// `struct particle`); empty if unknown.
     pub base_type: String,
-    /// Size in bytes of what a pointer to global or constant memory points to, if known.
+    /// Size of the pointee of a pointer to global or constant memory in bytes, if known.
     pub element_size: Option<u32>,
-    /// Whether it is a pointer to what the source declares `const`, or to constant memory.
+    /// Whether it is a pointer to `const`, or to constant memory.
     pub is_const: bool,
 }
 
 open_enum! {
-    /// What is missing from a pack.
+    /// The reason why images are missing from a pack.
     MissingKind {
-        /// The images of an optional target, which could not be built.
+        /// An optional target could not be built.
         Target = 1 => "skipped target",
-        /// All images: no kernel was compiled (documentation builds, lints, `OFFLOAD_SKIP`).
+        /// No kernel was compiled (documentation builds, lints, `OFFLOAD_SKIP`): all images are missing.
         Build = 2 => "skipped build",
         /// The images of a target were removed from the linked program.
         Pruned = 3 => "pruned",
-        /// The images of a target, which lie in a sidecar: the reason is the name of the file.
+        /// The images of a target are in a sidecar; the reason is the name of the file.
         Sidecar = 4 => "sidecar",
     }
 }
 
-/// What is missing from a pack, and why.
+/// Missing images of a pack, with the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Missing<'a> {
-    /// The case.
+    /// The kind of reason.
     pub kind: MissingKind,
-    /// The kernel module concerned.
+    /// The kernel module.
     pub module: &'a str,
-    /// The target concerned, empty for all.
+    /// The target, empty for all.
     pub target: &'a str,
     /// The reason, for people.
     pub reason: &'a str,
 }
 
 impl<'a> Missing<'a> {
-    /// Something of all targets of `module`, without a reason.
+    /// All targets of `module`, without a reason.
     pub fn new(kind: MissingKind, module: &'a str) -> Missing<'a> {
         Missing { kind, module, target: "", reason: "" }
     }
@@ -290,73 +296,90 @@ impl<'a> Missing<'a> {
 
 pub(super) fn block(record: &[u8]) -> Result<Block, Error> {
     const WHAT: &str = "the block record";
-    let parent = bytes::u32_at(record, 28, WHAT)?;
     Ok(Block {
         offset: bytes::u64_at(record, 0, WHAT)?,
         stored_size: bytes::u64_at(record, 8, WHAT)?,
         raw_size: bytes::u64_at(record, 16, WHAT)?,
         codec: Codec::from_u16(bytes::u16_at(record, 24, WHAT)?),
         filter: Filter::from_u16(bytes::u16_at(record, 26, WHAT)?),
-        parent: (parent != super::layout::NONE).then_some(parent),
+        parent: reference(record, 28, WHAT)?,
         hash: Hash128(bytes::array(record, 32, WHAT)?),
     })
 }
 
-/// A kernel without its arguments, and which those are, if they are known.
+/// A kernel without its arguments, and the range of their records if they are known.
 pub(super) struct KernelRecord {
     pub(super) kernel: KernelInfo,
     pub(super) args: Option<RecordRange>,
 }
 
+const KERNEL: &str = "the kernel record";
+
 /// The kernel in `record`.
 pub(super) fn kernel(tables: &Tables<'_>, record: &[u8]) -> Result<KernelRecord, Error> {
-    const WHAT: &str = "the kernel record";
-    let u32_at = |offset| bytes::u32_at(record, offset, WHAT);
-    let quantity = |offset| bytes::u64_at(record, offset, WHAT).map(|v| (v != UNKNOWN).then_some(v));
     let KernelNeeds { name, required_work_group, sub_group_size } = needs(tables, record)?;
+    let flags = bytes::u32_at(record, 36, KERNEL)?;
     let kernel = KernelInfo {
         name: name.to_string(),
         args: None,
         required_work_group,
         sub_group_size,
-        registers: Some(u32_at(32)?).filter(|v| *v != 0),
-        has_barrier: u32_at(36)? & KERNEL_HAS_BARRIER != 0,
-        local_memory: quantity(40)?,
-        private_memory: quantity(48)?,
-        spilled: quantity(56)?,
-        scalar_registers: Some(u32_at(64)?).filter(|v| *v != 0),
-        accumulator_registers: Some(u32_at(68)?).filter(|v| *v != 0),
-        max_work_group: Some(u32_at(72)?).filter(|v| *v != 0),
+        registers: nonzero(record, 32, KERNEL)?,
+        has_barrier: flags & KERNEL_HAS_BARRIER != 0,
+        local_memory: quantity(record, 40, KERNEL)?,
+        private_memory: quantity(record, 48, KERNEL)?,
+        spilled: quantity(record, 56, KERNEL)?,
+        scalar_registers: nonzero(record, 64, KERNEL)?,
+        accumulator_registers: nonzero(record, 68, KERNEL)?,
+        max_work_group: nonzero(record, 72, KERNEL)?,
         remark: tables.text(record, 76)?.to_string(),
     };
-    let known = u32_at(36)? & KERNEL_ARGS_UNKNOWN == 0;
-    let args = RecordRange { first: u32_at(8)?, count: u32_at(12)? };
-    Ok(KernelRecord { kernel, args: known.then_some(args) })
+    let args = if flags & KERNEL_ARGS_UNKNOWN == 0 {
+        let first = bytes::u32_at(record, 8, KERNEL)?;
+        Some(RecordRange { first, count: bytes::u32_at(record, 12, KERNEL)? })
+    } else {
+        None
+    };
+    Ok(KernelRecord { kernel, args })
 }
 
-/// What the kernel in `record` requires.
+/// The `u32` at `offset`; `None` for 0, which stands for unknown.
+fn nonzero(record: &[u8], offset: u64, what: &'static str) -> Result<Option<u32>, Error> {
+    Ok(Some(bytes::u32_at(record, offset, what)?).filter(|value| *value != 0))
+}
+
+/// The `u64` at `offset`; `None` for [`UNKNOWN`].
+fn quantity(record: &[u8], offset: u64, what: &'static str) -> Result<Option<u64>, Error> {
+    Ok(Some(bytes::u64_at(record, offset, what)?).filter(|value| *value != UNKNOWN))
+}
+
+/// The launch requirements of the kernel in `record`.
 pub(super) fn needs<'a>(tables: &Tables<'a>, record: &[u8]) -> Result<KernelNeeds<'a>, Error> {
-    let u32_at = |offset| bytes::u32_at(record, offset, "kernel record");
+    let x = bytes::u32_at(record, 16, KERNEL)?;
+    let y = bytes::u32_at(record, 20, KERNEL)?;
+    let z = bytes::u32_at(record, 24, KERNEL)?;
     Ok(KernelNeeds {
         name: tables.text(record, 0)?,
-        required_work_group: Some([u32_at(16)?, u32_at(20)?, u32_at(24)?]).filter(|size| *size != [0; 3]),
-        sub_group_size: Some(u32_at(28)?).filter(|size| *size != 0),
+        required_work_group: Some([x, y, z]).filter(|size| *size != [0; 3]),
+        sub_group_size: nonzero(record, 28, KERNEL)?,
     })
 }
 
-/// Whether both records have the name and the requirements that [`needs`] reads at the same places.
+/// Whether the fields that [`needs`] reads are equal.
 pub(super) fn same_needs(one: &[u8], other: &[u8]) -> bool {
-    let parts = |record: &[u8]| {
-        let all = record.first_chunk::<32>()?;
-        Some((*all.first_chunk::<8>()?, *all.last_chunk::<16>()?))
-    };
-    parts(one) == parts(other)
+    needs_bytes(one) == needs_bytes(other)
+}
+
+/// The bytes of the name, and of work-group and sub-group size.
+fn needs_bytes(record: &[u8]) -> Option<(&[u8; 8], &[u8; 16])> {
+    let fields = record.first_chunk::<32>()?;
+    Some((fields.first_chunk()?, fields.last_chunk()?))
 }
 
 pub(super) fn arg(tables: &Tables<'_>, record: &[u8]) -> Result<ArgInfo, Error> {
     const WHAT: &str = "the argument record";
     let kind = ArgKind::from_u16(bytes::u16_at(record, 16, WHAT)?);
-    let size = Some(bytes::u32_at(record, 20, WHAT)?).filter(|size| *size != 0);
+    let size = nonzero(record, 20, WHAT)?;
     let points = kind.points_to_elements();
     Ok(ArgInfo {
         name: tables.text(record, 0)?.to_string(),
@@ -371,7 +394,7 @@ pub(super) fn arg(tables: &Tables<'_>, record: &[u8]) -> Result<ArgInfo, Error> 
 
 pub(super) fn missing<'a>(tables: &Tables<'a>, record: &[u8]) -> Result<Missing<'a>, Error> {
     Ok(Missing {
-        kind: MissingKind::from_u16(bytes::u16_at(record, 0, "the record of what is missing")?),
+        kind: MissingKind::from_u16(bytes::u16_at(record, 0, "the record of missing images")?),
         module: tables.text(record, 8)?,
         target: tables.text(record, 16)?,
         reason: tables.text(record, 24)?,

@@ -1,8 +1,8 @@
-//! Sidecars: files beside a program that hold its images.
+//! Sidecars: files next to a program with the packs of its images.
 //!
-//! A pack with sidecars has no images of its own. A value of its metadata under [`SIDECAR`] names each file and the pack in
-//! it; for each module and target a [`Missing`](super::Missing) of the kind
-//! [`MissingKind::Sidecar`](super::MissingKind::Sidecar) names the file that has its images.
+//! A pack with sidecars has no images of its own. Its metadata has a value under [`SIDECAR`] for each file with the
+//! identity of the pack in it; for each module and target a [`Missing`](super::Missing) of the kind
+//! [`MissingKind::Sidecar`](super::MissingKind::Sidecar) names the file.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,24 +10,24 @@ use std::str::FromStr;
 use super::Pack;
 use crate::{Error, ErrorKind, Hash128};
 
-/// Key of the metadata whose values are [`Sidecar`].
+/// Metadata key of [`Sidecar`] values.
 pub const SIDECAR: &str = "elsewhere";
 
 /// A pack in a sidecar: one value of the key [`SIDECAR`].
 ///
-/// Its text is the identity of the pack as 32 hexadecimal digits, a space, and the name of the file. The file holds one
-/// pack or several, each at a multiple of [`ALIGN`](super::layout::ALIGN); it lies in the directory of the program or
-/// library, or where the user says.
+/// Its text is the identity of the pack as 32 hexadecimal digits, a space, and the name of the file. The file contains one
+/// or more packs, each at a multiple of [`ALIGN`](super::layout::ALIGN). It is in the directory of the program or library,
+/// or in one that the user configures.
 ///
 /// ```
 /// use offload_format::Hash128;
 /// use offload_format::pack::Sidecar;
 ///
-/// let sidecar = Sidecar::new("app.offload", Hash128::of(b"")).unwrap();
+/// let sidecar = Sidecar::new("app.offload", Hash128::digest(b"")).unwrap();
 /// assert_eq!(sidecar.to_string(), "af1349b9f5f9a1a6a0404dea36dcc949 app.offload");
 /// assert_eq!(sidecar.to_string().parse(), Ok(sidecar));
-/// // The file lies beside the program and nowhere else.
-/// assert!(Sidecar::new("../app.offload", Hash128::of(b"")).is_none());
+/// // No name leads out of the directory.
+/// assert!(Sidecar::new("../app.offload", Hash128::digest(b"")).is_none());
 /// # Ok::<(), offload_format::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,13 +37,13 @@ pub struct Sidecar {
 }
 
 impl Sidecar {
-    /// The pack `id` in the file `file`; `None` if that is no plain name of a file.
+    /// The pack `id` in the file `file`; `None` if that is not a plain file name.
     pub fn new(file: &str, id: Hash128) -> Option<Sidecar> {
-        let plain = !file.is_empty()
+        let is_plain = !file.is_empty()
             && !matches!(file, "." | "..")
             && !file.contains(['/', '\\', ':'])
             && !file.contains(char::is_control);
-        plain.then(|| Sidecar { file: file.to_string(), id })
+        is_plain.then(|| Sidecar { file: file.to_string(), id })
     }
 
     /// The name of the file, without a directory.
@@ -60,15 +60,15 @@ impl Sidecar {
 impl FromStr for Sidecar {
     type Err = Error;
 
-    /// Reads the text that [`Display`](fmt::Display) writes.
+    /// Parses the text that [`Display`](fmt::Display) writes.
     fn from_str(text: &str) -> Result<Sidecar, Error> {
-        let malformed = || ErrorKind::Text { what: "the sidecar of a pack", offset: 0 }.into();
-        let parse = || {
-            let (digits, file) = text.split_once(' ')?;
-            Sidecar::new(file, parse_hash(digits)?)
-        };
-        parse().ok_or_else(malformed)
+        parse(text).ok_or_else(|| ErrorKind::Text { what: "the sidecar of a pack", offset: 0 }.into())
     }
+}
+
+fn parse(text: &str) -> Option<Sidecar> {
+    let (digits, file) = text.split_once(' ')?;
+    Sidecar::new(file, parse_hash(digits)?)
 }
 
 impl fmt::Display for Sidecar {
@@ -78,18 +78,18 @@ impl fmt::Display for Sidecar {
 }
 
 impl<'a> Pack<'a> {
-    /// The sidecars that have the images of this pack; none for a pack that has them itself.
+    /// The sidecars with the images of this pack; none for a pack with its own images.
     pub fn sidecars(&self) -> impl Iterator<Item = Result<Sidecar, Error>> + use<'a> {
         self.meta_values(SIDECAR).map(str::parse)
     }
 }
 
+/// The hash with these digits, in lower case, so that a sidecar has one text.
 fn parse_hash(digits: &str) -> Option<Hash128> {
-    let lower = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    if digits.len() != 32 || !digits.bytes().all(lower) {
+    if digits.bytes().any(|byte| byte.is_ascii_uppercase()) {
         return None;
     }
-    u128::from_str_radix(digits, 16).ok().map(|value| Hash128(value.to_be_bytes()))
+    digits.parse().ok()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Sizes of what is written: numbers of records and offsets in a pack.
+//! Checked conversions of sizes, record numbers and offsets for the writer.
 
 use super::layout::ALIGN;
 use crate::{Error, bytes};

@@ -1,16 +1,22 @@
-//! Finding tables, records and texts in an index, or in a page of one.
+//! Access to the tables, records and texts of an index or of a page.
 
 use std::ops::Range;
 
 use super::layout::{
     ARG_RECORD, BLOCK_RECORD, DIRECTORY_ENTRY, IMAGE_RECORD, KERNEL_RECORD, META_RECORD, MISSING_RECORD,
-    PAGE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES, TABLE_KERNELS, TABLE_META, TABLE_MISSING,
+    NONE, PAGE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES, TABLE_KERNELS, TABLE_META, TABLE_MISSING,
     TABLE_PAGES, TABLE_PARENTS, TABLE_STRINGS,
 };
 use crate::codec::columns::Shape;
 use crate::{Error, bytes};
 
-/// The tables that a directory leads to.
+/// The reference at `offset` of `record`; `None` for [`NONE`].
+pub(super) fn reference(record: &[u8], offset: u64, what: &'static str) -> Result<Option<u32>, Error> {
+    let number = bytes::u32_at(record, offset, what)?;
+    Ok((number != NONE).then_some(number))
+}
+
+/// The tables of a directory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tables<'a> {
     bytes: &'a [u8],
@@ -23,7 +29,7 @@ pub(super) struct Tables<'a> {
     pub(super) missing: Table,
     pub(super) pages: Table,
     pub(super) parents: Table,
-    /// Where the last of the tables and the directory ends.
+    /// End of the directory and of the last table.
     pub(super) end: u64,
 }
 
@@ -35,7 +41,7 @@ pub(super) struct Table {
     pub(super) count: u64,
 }
 
-/// Neighbours in a table.
+/// A range of records in a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecordRange {
     pub(super) first: u32,
@@ -43,35 +49,43 @@ pub(super) struct RecordRange {
 }
 
 impl<'a> Tables<'a> {
-    /// Reads the directory of `bytes`; at `at` stand its offset, how many entries it has, and their size.
+    /// Reads the directory whose offset, number of entries and size of an entry are at offset `at` of `bytes`.
     pub(super) fn read(bytes: &'a [u8], at: u64) -> Result<Tables<'a>, Error> {
         const WHAT: &str = "the table directory";
-        let field = |offset| bytes::u32_at(bytes, at.saturating_add(offset), WHAT);
         let start = bytes::u64_at(bytes, at, WHAT)?;
-        let (count, step) = (u64::from(field(8)?), u64::from(field(12)?));
+        let count = u64::from(bytes::u32_at(bytes, at.saturating_add(8), WHAT)?);
+        let step = u64::from(bytes::u32_at(bytes, at.saturating_add(12), WHAT)?);
         if step < DIRECTORY_ENTRY {
             return Err(Error::invalid("the size of a directory entry", step));
         }
         let size = count.checked_mul(step).ok_or_else(|| Error::invalid("the number of tables", count))?;
         let directory = bytes::range(bytes, start, size, WHAT)?;
-        let mut tables = Tables::none(bytes);
+        let mut tables = Tables::new(bytes);
         tables.end = start.saturating_add(size);
         for entry in directory.chunks_exact(usize::try_from(step).unwrap_or(usize::MAX)) {
-            tables.enter(entry)?;
+            tables.add(entry)?;
         }
         Ok(tables)
     }
 
-    fn none(bytes: &'a [u8]) -> Tables<'a> {
-        let none = Table::default();
-        let (strings, meta, images, kernels) = (none, none, none, none);
-        let (args, blocks, missing, pages, parents) = (none, none, none, none, none);
-        let end = 0;
-        Tables { bytes, strings, meta, images, kernels, args, blocks, missing, pages, parents, end }
+    fn new(bytes: &'a [u8]) -> Tables<'a> {
+        Tables {
+            bytes,
+            strings: Table::default(),
+            meta: Table::default(),
+            images: Table::default(),
+            kernels: Table::default(),
+            args: Table::default(),
+            blocks: Table::default(),
+            missing: Table::default(),
+            pages: Table::default(),
+            parents: Table::default(),
+            end: 0,
+        }
     }
 
-    /// Takes the table of a directory entry, unless it is of a later release.
-    fn enter(&mut self, entry: &[u8]) -> Result<(), Error> {
+    /// Adds the table of a directory entry; one of an unknown kind only extends the end.
+    fn add(&mut self, entry: &[u8]) -> Result<(), Error> {
         const WHAT: &str = "the table directory";
         let table = Table {
             record_size: bytes::u32_at(entry, 4, WHAT)?.into(),
@@ -96,18 +110,22 @@ impl<'a> Tables<'a> {
         Ok(())
     }
 
-    /// Where the tables of records lie, with their shapes.
-    pub(super) fn places(&self) -> impl Iterator<Item = (Range<usize>, Shape)> + use<> {
-        let records = [self.meta, self.images, self.kernels, self.args];
-        let others = [self.blocks, self.missing, self.pages, self.parents];
-        records.into_iter().chain(others).filter_map(|table| {
-            let (row, rows) = (usize::try_from(table.record_size).ok()?, usize::try_from(table.count).ok()?);
-            let start = usize::try_from(table.offset).ok()?;
-            Some((start..start.checked_add(row.checked_mul(rows)?)?, Shape { row, rows }))
-        })
+    /// The byte ranges and shapes of the tables of records.
+    pub(super) fn ranges(&self) -> impl Iterator<Item = (Range<usize>, Shape)> + use<> {
+        let tables = [
+            self.meta,
+            self.images,
+            self.kernels,
+            self.args,
+            self.blocks,
+            self.missing,
+            self.pages,
+            self.parents,
+        ];
+        tables.into_iter().filter_map(Table::range)
     }
 
-    /// The text to which the reference at `field` of `record` leads.
+    /// The text referenced at offset `field` of `record`.
     pub(super) fn text(&self, record: &[u8], field: u64) -> Result<&'a str, Error> {
         let offset = u64::from(bytes::u32_at(record, field, "the text reference")?);
         let size = u64::from(bytes::u32_at(record, field.saturating_add(4), "the text reference")?);
@@ -122,11 +140,14 @@ impl<'a> Tables<'a> {
         bytes::text_at(self.bytes, start, size, "the text")
     }
 
-    /// The size of `record` with the texts to which the references at `fields` lead.
+    /// The size of `record` with the texts referenced at the offsets `fields`.
     pub(super) fn text_sizes(&self, record: &[u8], fields: &[u64]) -> Result<u64, Error> {
-        let size = |field: &u64| bytes::u32_at(record, field.saturating_add(4), "the text reference");
-        let add = |sum: u64, field| Ok(sum.saturating_add(size(field)?.into()));
-        fields.iter().try_fold(record.len() as u64, add)
+        let mut sum = record.len() as u64;
+        for field in fields {
+            let size = bytes::u32_at(record, field.saturating_add(4), "the text reference")?;
+            sum = sum.saturating_add(size.into());
+        }
+        Ok(sum)
     }
 
     /// Record number `index` of `table`.
@@ -137,28 +158,29 @@ impl<'a> Tables<'a> {
     /// All records of `table`.
     pub(super) fn records(&self, table: Table) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let bytes = self.bytes;
-        // `Table::check` has made sure that every record is there.
+        // `Table::check` has verified the bounds of every record.
         (0..table.count).filter_map(move |index| table.record(bytes, index).ok())
     }
 
-    /// Some records of `table`, all of which are there.
-    pub(super) fn whole(
+    /// The records of `table` in `range`; an error if one of them does not exist.
+    pub(super) fn all(
         &self,
         table: Table,
         range: RecordRange,
     ) -> Result<impl Iterator<Item = &'a [u8]> + use<'a>, Error> {
-        let (first, count) = (u64::from(range.first), u64::from(range.count));
+        let first = u64::from(range.first);
+        let count = u64::from(range.count);
         if first.saturating_add(count) > table.count {
             return Err(Error::invalid("the record reference", first));
         }
-        // `Table::check` has made sure that the products fit.
+        // `Table::check` has verified that the products do not overflow.
         let start = table.offset.saturating_add(first.saturating_mul(table.record_size));
         let size = count.saturating_mul(table.record_size);
         let records = bytes::range(self.bytes, start, size, "the record")?;
         Ok(records.chunks_exact(usize::try_from(table.record_size).unwrap_or(usize::MAX).max(1)))
     }
 
-    /// Some records of `table`.
+    /// The records of `table` in `range`, to the first one that does not exist.
     pub(super) fn some(
         &self,
         table: Table,
@@ -170,7 +192,7 @@ impl<'a> Tables<'a> {
             let mut failed = false;
             move |index| {
                 let record = (!failed).then(|| table.record(bytes, index))?;
-                // One error is enough: a damaged count must not make four billion of them.
+                // One error is enough: a damaged count must not yield four billion of them.
                 failed = record.is_err();
                 Some(record)
             }
@@ -179,9 +201,18 @@ impl<'a> Tables<'a> {
 }
 
 impl Table {
-    /// Where it ends; of a kind that this release does not know, the end may be anywhere.
+    /// Its end, unchecked: tables of unknown kinds have one too.
     fn end(&self) -> u64 {
         self.record_size.saturating_mul(self.count).saturating_add(self.offset)
+    }
+
+    /// Its byte range and shape.
+    fn range(self) -> Option<(Range<usize>, Shape)> {
+        let row = usize::try_from(self.record_size).ok()?;
+        let rows = usize::try_from(self.count).ok()?;
+        let start = usize::try_from(self.offset).ok()?;
+        let end = start.checked_add(row.checked_mul(rows)?)?;
+        Some((start..end, Shape { row, rows }))
     }
 
     fn check(&self, index: &[u8], least: u64) -> Result<(), Error> {

@@ -1,4 +1,4 @@
-//! Writing a pack's index; the frames are streamed behind it by the caller.
+//! The pack writer: it lays out the index; the caller appends the frames.
 
 mod pages;
 mod record;
@@ -11,7 +11,7 @@ use self::record::Record;
 use self::tables::{PlacedPage, Tables};
 use super::layout::{DIRECTORY_ENTRY, HASH_OFFSET, HEADER_SIZE, MAGIC, MAJOR, MINOR, NONE};
 use super::new::{NewBlock, NewImage, Placement};
-use super::place::{Numbers, Placed, PlacedBlock, Stored};
+use super::place::{BlockPlacement, Numbering, PayloadLayout, StorageFields};
 use super::record::{Missing, MissingKind};
 use super::size::too_large;
 use crate::codec::FrameInfo;
@@ -30,10 +30,9 @@ pub struct PackBuilder {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct PackLayout {
-    /// Header, tables and pages, padded to where the frames start.
+    /// Header, tables and pages, padded to the start of the frames.
     pub index: Vec<u8>,
-    /// Which frames follow, in order of their offset; each frame starts at its offset from the end of `index`, with
-    /// zeros between.
+    /// The frames that follow, by offset from the end of `index`, with zeros between them.
     pub frames: Vec<Placement>,
     /// Size of the whole pack.
     pub size: u64,
@@ -45,9 +44,10 @@ pub struct PackLayout {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct SharedLayout {
-    /// That of each pack; behind the last one lie the pages of all. They follow one another, and the frames follow the last one: each pack reaches from its index to the end of the frames.
+    /// The index of each pack, one after another; the last one includes the pages of all. The frames follow: each pack
+    /// extends from its index to the end of the frames.
     pub indexes: Vec<PackIndex>,
-    /// Which frames follow; see [`PackLayout::frames`].
+    /// The frames that follow; see [`PackLayout::frames`].
     pub frames: Vec<Placement>,
     /// Size of the frames with the zeros between them.
     pub payload: u64,
@@ -72,21 +72,26 @@ struct OwnedMissing {
     reason: String,
 }
 
-/// What a pack's index will say: all but where frames start, which depends on the pages of all packs.
-struct Draft<'a> {
+/// The content of a pack's index except for the start of the frames, which depends on the pages of all packs.
+struct IndexDraft<'a> {
     pack: &'a PackBuilder,
-    numbers: Numbers,
-    images: Vec<(&'a NewImage, Stored)>,
-    /// None if the images lie in the index itself.
+    numbering: Numbering,
+    images: Vec<(&'a NewImage, StorageFields)>,
+    /// Empty if the index has tables of images.
     pages: Vec<PlacedPage<'a>>,
 }
 
 impl PackBuilder {
     /// A pack of the crate `package` `version`.
     pub fn new(package: &str, version: &str) -> PackBuilder {
-        let meta = [("package", package), ("version", version)];
-        let meta = meta.map(|(key, value)| (key.to_string(), value.to_string()));
-        PackBuilder { meta: meta.into(), blocks: BTreeMap::new(), images: Vec::new(), missing: Vec::new() }
+        let mut builder = PackBuilder {
+            meta: Vec::new(),
+            blocks: BTreeMap::new(),
+            images: Vec::new(),
+            missing: Vec::new(),
+        };
+        builder.meta("package", package).meta("version", version);
+        builder
     }
 
     /// Adds a block, for images that [`FrameInfo::in_block`] places in it.
@@ -95,13 +100,13 @@ impl PackBuilder {
         self
     }
 
-    /// Adds a value to the metadata, behind those that are there.
+    /// Appends a value to the metadata.
     pub fn meta(&mut self, key: &str, value: &str) -> &mut PackBuilder {
         self.meta.push((key.to_string(), value.to_string()));
         self
     }
 
-    /// Adds an image whose frame the caller will place as [`PackLayout::frames`] says.
+    /// Adds an image; the caller appends its frame at its place in [`PackLayout::frames`].
     ///
     /// # Errors
     /// [`crate::ErrorKind::Invalid`] if there are more than 2³² − 1 images.
@@ -113,15 +118,18 @@ impl PackBuilder {
         Ok(self)
     }
 
-    /// Records what the pack is without.
+    /// Records missing images.
     pub fn missing(&mut self, missing: Missing<'_>) -> &mut PackBuilder {
-        let Missing { kind, module, target, reason } = missing;
-        let [module, target, reason] = [module, target, reason].map(str::to_string);
-        self.missing.push(OwnedMissing { kind, module, target, reason });
+        self.missing.push(OwnedMissing {
+            kind: missing.kind,
+            module: missing.module.to_string(),
+            target: missing.target.to_string(),
+            reason: missing.reason.to_string(),
+        });
         self
     }
 
-    /// Lays everything out, sorted; the same input gives the same bytes in whatever order it came.
+    /// Lays out the pack, sorted: the bytes do not depend on the order of insertion.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Invalid`] if texts or tables pass 4 GiB, or a frame names a parent or a block that is not in
@@ -134,34 +142,37 @@ impl PackBuilder {
         Ok(PackLayout { index, frames, size, id })
     }
 
-    /// Lays out packs that share a payload: each is whole for a reader that knows nothing of the others, and images of one
-    /// may be stored relative to those of another.
+    /// Lays out packs that share a payload. Each is complete for a reader of it alone, and images of one may have parents in
+    /// another.
     ///
     /// # Errors
     /// As [`PackBuilder::finish`].
     pub fn finish_sharing(mut packs: Vec<PackBuilder>) -> Result<SharedLayout, Error> {
-        let mut placed = Placed::default();
+        let mut payload = PayloadLayout::default();
         for pack in &mut packs {
             pack.sort();
-            placed.add(&pack.images, &pack.blocks)?;
+            payload.add(&pack.images, &pack.blocks)?;
         }
         let mut pages = Vec::new();
-        let drafts = packs.iter().map(|pack| Draft::new(pack, &placed, &mut pages));
-        let drafts = drafts.collect::<Result<Vec<_>, _>>()?;
-        let base = pages.len() as u64;
-        let payload = base.checked_add(placed.size).ok_or_else(|| too_large(base))?;
-        let mut shared = SharedLayout { indexes: Vec::new(), frames: Vec::new(), payload: placed.size };
-        // An identity covers all that lies between the start of the pack and the payload.
-        let mut behind = Vec::new();
-        for draft in drafts.iter().rev() {
-            let index = index(&draft.tables(&placed, base)?, payload, &behind)?;
-            behind.splice(0..0, index.bytes.iter().copied());
-            shared.indexes.push(index);
+        let mut drafts = Vec::new();
+        for pack in &packs {
+            drafts.push(IndexDraft::new(pack, &payload, &mut pages)?);
         }
-        shared.indexes.first_mut().into_iter().for_each(|last| last.bytes.append(&mut pages));
-        shared.indexes.reverse();
-        shared.frames = placed.frames;
-        Ok(shared)
+        let base = pages.len() as u64;
+        let payload_size = base.checked_add(payload.size).ok_or_else(|| too_large(base))?;
+        // An identity covers everything between the start of the pack and the payload.
+        let mut following = Vec::new();
+        let mut indexes = Vec::new();
+        for draft in drafts.iter().rev() {
+            let index = encode_index(&draft.tables(&payload, base)?, payload_size, &following)?;
+            following.splice(0..0, index.bytes.iter().copied());
+            indexes.push(index);
+        }
+        indexes.reverse();
+        if let Some(last) = indexes.last_mut() {
+            last.bytes.append(&mut pages);
+        }
+        Ok(SharedLayout { indexes, frames: payload.frames, payload: payload.size })
     }
 
     fn sort(&mut self) {
@@ -178,43 +189,56 @@ impl OwnedMissing {
     }
 }
 
-impl<'a> Draft<'a> {
-    /// The draft of `pack`, whose pages go behind those in `pages`.
-    fn new(pack: &'a PackBuilder, placed: &Placed, pages: &mut Vec<u8>) -> Result<Draft<'a>, Error> {
-        let numbers = placed.numbers(&pack.images)?;
-        let stored = |(image, frame)| placed.stored(&numbers, frame).map(|stored| (image, stored));
-        let images = pack.images.iter().map(|(image, frame)| (image, frame)).map(stored);
-        let images: Vec<(&NewImage, Stored)> = images.collect::<Result<_, _>>()?;
-        let pages = pages::of(&images, pages)?;
-        Ok(Draft { pack, numbers, images, pages })
+impl<'a> IndexDraft<'a> {
+    /// The draft of `pack`, whose pages are appended to `pages`.
+    fn new(
+        pack: &'a PackBuilder,
+        payload: &PayloadLayout,
+        pages: &mut Vec<u8>,
+    ) -> Result<IndexDraft<'a>, Error> {
+        let numbering = payload.number(&pack.images)?;
+        let mut images = Vec::new();
+        for (image, frame) in &pack.images {
+            images.push((image, payload.storage(&numbering, frame)?));
+        }
+        let pages = pages::split(&images, pages)?;
+        Ok(IndexDraft { pack, numbering, images, pages })
     }
 
-    /// Its tables, if the frames follow `base` bytes of pages.
-    fn tables(&self, placed: &Placed, base: u64) -> Result<Tables, Error> {
+    /// Its tables, for frames that follow `base` bytes of pages.
+    fn tables(&self, payload: &PayloadLayout, base: u64) -> Result<Tables, Error> {
         let mut tables = Tables::default();
-        self.pack.meta.iter().try_for_each(|(key, value)| tables.meta(key, value))?;
+        for (key, value) in &self.pack.meta {
+            tables.meta(key, value)?;
+        }
         if self.pages.is_empty() {
-            let mut images = self.images.iter();
-            images.try_for_each(|(image, stored)| tables.image(image, &stored.behind(base)?))?;
+            for (image, storage) in &self.images {
+                tables.image(image, &storage.with_base(base)?)?;
+            }
         }
-        self.pages.iter().try_for_each(|page| tables.page(page, base))?;
-        for placed in &self.numbers.blocks {
-            let offset = placed.offset.checked_add(base).ok_or_else(|| too_large(base))?;
-            tables.block(&PlacedBlock { offset, ..*placed }, self.numbers.parent(&placed.block)?);
+        for page in &self.pages {
+            tables.page(page, base)?;
         }
-        for parent in &self.numbers.parents {
-            tables.parent(&placed.stored(&self.numbers, parent)?.behind(base)?);
+        for block in &self.numbering.blocks {
+            let offset = block.offset.checked_add(base).ok_or_else(|| too_large(base))?;
+            tables.block(&BlockPlacement { offset, ..*block }, self.numbering.parent(&block.block)?);
         }
-        self.pack.missing.iter().try_for_each(|missing| tables.missing(&missing.borrowed()))?;
+        for parent in &self.numbering.parents {
+            tables.parent(&payload.storage(&self.numbering, parent)?.with_base(base)?);
+        }
+        for missing in &self.pack.missing {
+            tables.missing(&missing.borrowed())?;
+        }
         Ok(tables)
     }
 }
 
-/// Header and tables, and their hash together with `behind`: the indexes between them and the payload of `payload` bytes.
-fn index(tables: &Tables, payload: u64, behind: &[u8]) -> Result<PackIndex, Error> {
+/// Header and tables, and their hash together with `following`: the indexes between them and the payload of `payload`
+/// bytes.
+fn encode_index(tables: &Tables, payload: u64, following: &[u8]) -> Result<PackIndex, Error> {
     let (count, tables) = tables.encode(HEADER_SIZE)?;
     let end = HEADER_SIZE.saturating_add(tables.len() as u64);
-    let offset = end.checked_add(behind.len() as u64).ok_or_else(|| too_large(end))?;
+    let offset = end.checked_add(following.len() as u64).ok_or_else(|| too_large(end))?;
     let size = offset.checked_add(payload).ok_or_else(|| too_large(offset))?;
     let head = Record::default()
         .bytes(&MAGIC)
@@ -226,7 +250,7 @@ fn index(tables: &Tables, payload: u64, behind: &[u8]) -> Result<PackIndex, Erro
         .u32(count)
         .u32(DIRECTORY_ENTRY as u32)
         .u64(offset)
-        .done(HASH_OFFSET);
-    let id = Hash128::of_parts(&[&head, &tables, behind]);
+        .pad_to(HASH_OFFSET);
+    let id = Hash128::digest_parts(&[&head, &tables, following]);
     Ok(PackIndex { bytes: [head.as_slice(), &id.0, &tables].concat(), id })
 }

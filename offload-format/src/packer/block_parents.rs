@@ -1,7 +1,7 @@
-//! The parents of blocks, which are stored relative to them: as with images, sketches tell who may resemble whom, and trial
-//! compression how much. A reader decodes those that a block builds on, so none has more than two ancestors.
+//! The choice of parent blocks. As with images, sketches find candidates and trial compression measures them; no block has
+//! more than two ancestors, because a reader decodes all of them.
 
-use super::encode::joined;
+use super::encode::join_contents;
 use super::measure::TRIAL_LEVEL;
 use super::members::Members;
 use super::planner::Planner;
@@ -10,54 +10,60 @@ use super::source::ImageSource;
 use super::tree::{self, Candidate};
 use crate::codec::{self, MAX_ANCESTORS};
 
-/// How many numbers the sketch of a block has.
-const SKETCH: usize = 256;
+/// The size of the sketch of a block.
+const SKETCH_SIZE: usize = 256;
 
-/// The parent of each block, and what that makes of their size.
+/// The parents of blocks, and the resulting size.
 pub(super) struct BlockParents {
-    /// By the block's place among them.
+    /// The place of each block's parent.
     pub(super) parents: Vec<Option<usize>>,
-    /// What trial compression makes of all blocks, in bytes.
+    /// The size of all blocks under trial compression, in bytes.
     pub(super) size: u64,
 }
 
 impl BlockParents {
-    /// The best ones for `blocks`.
+    /// Measures `blocks` and chooses their parents.
     pub(super) fn measure<S: ImageSource>(
         blocks: &[Members],
         planner: &Planner<'_, S>,
     ) -> Result<BlockParents, S::Error> {
         let Planner { source, pool, mode } = *planner;
-        let look = |block: &Members| {
-            let content = content(block, source)?;
-            let alone = codec::trial(&content, None, TRIAL_LEVEL)?;
-            Ok::<_, S::Error>((sketch::of(&content, SKETCH), alone))
-        };
-        let (sketches, alone): (Vec<_>, Vec<_>) =
-            pool.map(blocks, |block| block.size().saturating_mul(3), look)?.into_iter().unzip();
+        let measured: Vec<_> = pool.map(
+            blocks,
+            |block| block.size().saturating_mul(3),
+            |block| {
+                let content = content(block, source)?;
+                let alone = codec::trial(&content, None, TRIAL_LEVEL)?;
+                Ok::<_, S::Error>((sketch::new(&content, SKETCH_SIZE), alone))
+            },
+        )?;
+        let (sketches, alone): (Vec<_>, Vec<_>) = measured.into_iter().unzip();
         let places: Vec<usize> = (0..blocks.len()).collect();
         let relations = sketch::relations(&places, &sketches, mode);
         let largest = blocks.iter().map(Members::size).max().unwrap_or(0);
         let trial = BlockTrial { blocks, source };
-        let next_to = |place: &usize| {
-            let candidates = relations.get(*place).map(Vec::as_slice).unwrap_or_default();
-            trial.next_to(*place, candidates)
-        };
-        let related = pool.map(&places, |_| largest.saturating_mul(4), next_to)?;
+        let related = pool.map(
+            &places,
+            |_| largest.saturating_mul(4),
+            |place| {
+                let candidates = relations.get(*place).map(Vec::as_slice).unwrap_or_default();
+                trial.related_sizes(*place, candidates)
+            },
+        )?;
         let parents = tree::choose(&alone, &related, MAX_ANCESTORS as u8);
         Ok(BlockParents { size: tree::size(&alone, &related, &parents), parents })
     }
 }
 
-/// Trial compression of blocks next to others.
+/// Trial compression of blocks with parents.
 struct BlockTrial<'a, S> {
     blocks: &'a [Members],
     source: &'a S,
 }
 
 impl<S: ImageSource> BlockTrial<'_, S> {
-    /// The sizes of the block at `place` next to each of `candidates`.
-    fn next_to(&self, place: usize, candidates: &[Similar]) -> Result<Vec<Candidate>, S::Error> {
+    /// The sizes of the block at `place` with each of `candidates` as parent.
+    fn related_sizes(&self, place: usize, candidates: &[Similar]) -> Result<Vec<Candidate>, S::Error> {
         let Some(block) = self.blocks.get(place) else { return Ok(Vec::new()) };
         let own = content(block, self.source)?;
         let mut sizes = Vec::new();
@@ -71,5 +77,5 @@ impl<S: ImageSource> BlockTrial<'_, S> {
 }
 
 fn content<S: ImageSource>(block: &Members, source: &S) -> Result<Vec<u8>, S::Error> {
-    joined(source, block.images.iter().map(|image| &image.hash), block.filter)
+    join_contents(source, block.images.iter().map(|image| &image.hash), block.filter)
 }

@@ -1,17 +1,17 @@
-//! Work on several threads with a limit on what is in memory.
+//! Parallel work under a memory budget.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use super::need::Need;
+use super::need::MemoryNeed;
 use super::queue::{Queue, lock};
 
-/// Something that calls a function for many numbers, maybe on several threads.
+/// An executor of indexed tasks, possibly on several threads.
 pub trait Workers: Sync {
-    /// Calls `work` with every number below `count`, each once, in any order, and returns when all are done.
+    /// Calls `work` once with every number below `count`, in any order, and returns when all calls have returned.
     fn each(&self, count: usize, work: &(dyn Fn(usize) + Sync));
 }
 
-/// Runs tasks one after the other, on the caller's thread.
+/// An executor on the caller's thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sequential;
 
@@ -21,10 +21,10 @@ impl Workers for Sequential {
     }
 }
 
-/// Workers who share [`MEMORY`](super::MEMORY) and [`TABLES`](super::TABLES).
+/// Workers with a shared budget of [`MEMORY`](super::MEMORY) and [`TABLES`](super::TABLES).
 pub struct Pool<'w> {
     workers: &'w dyn Workers,
-    used: Mutex<Need>,
+    used: Mutex<MemoryNeed>,
     freed: Condvar,
 }
 
@@ -34,71 +34,71 @@ impl std::fmt::Debug for Pool<'_> {
     }
 }
 
-/// Memory that is in use until the value is dropped.
+/// A reservation of memory, released when it is dropped.
 #[derive(Debug)]
-pub struct Share<'p> {
+pub struct Reservation<'p> {
     pool: &'p Pool<'p>,
-    need: Need,
+    need: MemoryNeed,
 }
 
 impl<'w> Pool<'w> {
     /// A pool of `workers`.
     pub fn new(workers: &'w dyn Workers) -> Pool<'w> {
-        Pool { workers, used: Mutex::new(Need::default()), freed: Condvar::new() }
+        Pool { workers, used: Mutex::new(MemoryNeed::default()), freed: Condvar::new() }
     }
 
-    /// What `work` makes of each item, in their order; `size` is how much memory that takes, in bytes.
+    /// Maps items in parallel, in their order; `size` is the memory for an item in bytes.
     ///
     /// # Errors
-    /// The first one, in the order of the items.
+    /// The first error in the order of the items.
     pub fn map<T: Sync, R: Send, E: Send>(
         &self,
         items: &[T],
         size: impl Fn(&T) -> u64 + Sync,
         work: impl Fn(&T) -> Result<R, E> + Sync,
     ) -> Result<Vec<R>, E> {
-        self.map_needing(items, |item| Need { images: size(item), tables: 0 }, work)
+        self.map_with_need(items, |item| MemoryNeed { images: size(item), tables: 0 }, work)
     }
 
-    /// As [`Pool::map`], for work whose compressors have large tables.
+    /// As [`Pool::map`], for compressors with large tables.
     ///
     /// # Errors
-    /// The first one, in the order of the items.
-    pub fn map_needing<T: Sync, R: Send, E: Send>(
+    /// The first error in the order of the items.
+    pub fn map_with_need<T: Sync, R: Send, E: Send>(
         &self,
         items: &[T],
-        need: impl Fn(&T) -> Need + Sync,
+        need: impl Fn(&T) -> MemoryNeed + Sync,
         work: impl Fn(&T) -> Result<R, E> + Sync,
     ) -> Result<Vec<R>, E> {
         let slots: Vec<Mutex<Option<Result<R, E>>>> = items.iter().map(|_| Mutex::new(None)).collect();
-        let turns = items.iter().zip(&slots).map(|(item, slot)| (need(item), (item, slot))).collect();
-        let queue = Queue::new(turns);
+        let tasks = items.iter().zip(&slots).map(|(item, slot)| (need(item), (item, slot))).collect();
+        let queue = Queue::new(tasks);
         self.workers.each(queue.threads(), &|_| {
-            let taker = queue.enter();
-            while let Some((need, (item, slot))) = taker.take() {
-                let _share = self.share(*need);
+            let worker = queue.enter();
+            while let Some((need, (item, slot))) = worker.take() {
+                let _reservation = self.reserve(*need);
                 *lock(slot) = Some(work(item));
             }
         });
-        // Workers that skip all numbers break their contract; the result is short then.
+        // The result is short only if workers violate their contract and skip all numbers.
         slots
             .into_iter()
             .filter_map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner))
             .collect()
     }
 
-    /// Waits until there is memory for `need`.
-    pub fn share(&self, need: Need) -> Share<'_> {
+    /// Reserves memory; blocks until `need` fits into the budget, or no other memory is in use.
+    pub fn reserve(&self, need: MemoryNeed) -> Reservation<'_> {
         let mut used = lock(&self.used);
-        while *used != Need::default() && !used.and(need).fits() {
+        while *used != MemoryNeed::default() && !used.plus(need).fits() {
             used = self.freed.wait(used).unwrap_or_else(PoisonError::into_inner);
         }
-        *used = used.and(need);
-        Share { pool: self, need }
+        *used = used.plus(need);
+        Reservation { pool: self, need }
     }
 }
 
-impl Drop for Share<'_> {
+impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         let mut used = lock(&self.pool.used);
         used.images = used.images.saturating_sub(self.need.images);
@@ -137,17 +137,22 @@ mod tests {
 
     #[test]
     fn many_threads_share_the_memory() {
-        let (held, most) = (AtomicU64::new(0), AtomicU64::new(0));
+        let held = AtomicU64::new(0);
+        let peak = AtomicU64::new(0);
         let sizes: Vec<u64> = (1..60).map(|at| at % 12 * (1 << 20)).collect();
-        let work = |size: &u64| {
-            most.fetch_max(held.fetch_add(*size, Ordering::SeqCst) + size, Ordering::SeqCst);
-            std::thread::sleep(std::time::Duration::from_millis(2));
-            held.fetch_sub(*size, Ordering::SeqCst);
-            Ok::<u64, ()>(*size)
-        };
-        assert_eq!(Pool::new(&Threads).map(&sizes, |size| *size, work).unwrap(), sizes);
-        let most = most.into_inner();
-        assert!(most <= MEMORY && most > 12 << 20, "{most}");
+        let mapped = Pool::new(&Threads).map(
+            &sizes,
+            |size| *size,
+            |size| {
+                peak.fetch_max(held.fetch_add(*size, Ordering::SeqCst) + size, Ordering::SeqCst);
+                std::thread::sleep(std::time::Duration::from_millis(2));
+                held.fetch_sub(*size, Ordering::SeqCst);
+                Ok::<u64, ()>(*size)
+            },
+        );
+        assert_eq!(mapped.unwrap(), sizes);
+        let peak = peak.into_inner();
+        assert!(peak <= MEMORY && peak > 12 << 20, "{peak}");
     }
 
     #[test]
@@ -161,14 +166,14 @@ mod tests {
 
     #[test]
     #[cfg(feature = "archive")]
-    fn nothing_that_is_compressed_alone_takes_too_much() {
+    fn no_frame_exceeds_the_budget_alone() {
         let sizes = [1 << 20, 4 << 20, 8 << 20, 15 << 20, 16 << 20, (16 << 20) + 1, MAX_WHOLE];
         let modes = [Mode::Fast, Mode::Balanced, Mode::Max, Mode::Archive];
         for (mode, image) in modes.into_iter().flat_map(|mode| sizes.map(|size| (mode, size))) {
             for parent in [None].into_iter().chain(sizes.map(Some)) {
-                let level = mode.usual_level();
+                let level = mode.default_level();
                 let codec = Settings { mode, level }.codec(image, parent);
-                let need = Need::encoding(codec, level, image, parent.unwrap_or(0));
+                let need = MemoryNeed::for_encoding(codec, level, image, parent.unwrap_or(0));
                 // A filter makes a copy of the image.
                 let all = need.images + image + need.tables;
                 assert!(all <= 232 << 20, "{mode} {image} {parent:?}: {all}");
@@ -177,8 +182,12 @@ mod tests {
     }
 
     #[test]
-    fn the_first_error_is_told() {
-        let work = |size: &u64| if *size > 3 { Err(*size) } else { Ok(()) };
-        assert_eq!(Pool::new(&Threads).map(&[1, 2, 7, 3, 9], |size| *size, work), Err(7));
+    fn the_first_error_is_returned() {
+        let mapped = Pool::new(&Threads).map(
+            &[1, 2, 7, 3, 9],
+            |size| *size,
+            |size| if *size > 3 { Err(*size) } else { Ok(()) },
+        );
+        assert_eq!(mapped, Err(7));
     }
 }

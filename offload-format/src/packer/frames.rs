@@ -1,50 +1,50 @@
-//! All frames of a plan, made on several threads.
+//! Parallel encoding of all frames of a plan.
 
 use std::collections::BTreeMap;
 
 use super::budget::{Pool, Workers};
 use super::encode::{block_need, image_need, in_block};
-use super::need::Need;
+use super::need::MemoryNeed;
 use super::plan::{Plan, Step};
 use crate::codec::FrameInfo;
 use crate::pack::NewBlock;
 use crate::{Error, Hash128};
 
-/// How frames are made or found, and where they are kept.
+/// An encoder of frames with their storage, such as a cache.
 pub trait FrameMaker: Sync {
-    /// Where a frame is kept.
+    /// A reference to a stored frame.
     type Stored: Send;
-    /// What can go wrong.
+    /// The error of encoding or storing a frame.
     type Error: From<Error> + Send;
 
     /// The size of an image in bytes.
     fn size(&self, image: Hash128) -> u64;
 
-    /// How much memory it takes to make the frame of an image.
-    fn need(&self, plan: &Plan, image: Hash128) -> Need {
+    /// The memory for encoding the frame of an image.
+    fn need(&self, plan: &Plan, image: Hash128) -> MemoryNeed {
         image_need(plan, image, |image| self.size(image))
     }
 
-    /// The frame of an image that has one of its own.
+    /// Encodes and stores the frame of an image.
     ///
     /// # Errors
-    /// The image cannot be read, or its frame cannot be kept.
+    /// The image cannot be read, or its frame cannot be stored.
     fn image(&self, plan: &Plan, image: Hash128)
     -> Result<StoredFrame<FrameInfo, Self::Stored>, Self::Error>;
 
-    /// The frame of block number `block`.
+    /// Encodes and stores the frame of block number `block`.
     ///
     /// # Errors
     /// As [`FrameMaker::image`].
     fn block(&self, plan: &Plan, block: usize) -> Result<StoredFrame<NewBlock, Self::Stored>, Self::Error>;
 }
 
-/// A frame that is kept somewhere: what a pack records of it, and where it is.
+/// A stored frame with its record.
 #[derive(Clone, Debug)]
 pub struct StoredFrame<I, S> {
-    /// For the index.
+    /// The record for the index.
     pub record: I,
-    /// The bytes.
+    /// The reference to the bytes.
     pub stored: S,
 }
 
@@ -52,9 +52,9 @@ pub struct StoredFrame<I, S> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Frames<S> {
-    /// What is recorded of each image, also of those in blocks.
+    /// The record of each image, in blocks too.
     pub infos: BTreeMap<Hash128, FrameInfo>,
-    /// Where frames are kept, by the hash of the image or of the block's content.
+    /// The references to frames, by the hash of the image or of the block's content.
     pub stored: BTreeMap<Hash128, S>,
     /// The blocks, in the order of the plan.
     pub blocks: Vec<NewBlock>,
@@ -66,10 +66,10 @@ impl<S> Default for Frames<S> {
     }
 }
 
-/// Carries out `plan` for `images`, in their order: those that it puts into frames of their own, then its blocks.
+/// Executes `plan` for `images` in their order: first images with frames of their own, then blocks.
 ///
 /// # Errors
-/// The first one of `maker`, in the order of the images.
+/// The first error of `maker`, in the order of the images.
 pub fn make_frames<M: FrameMaker>(
     plan: &Plan,
     images: &[Hash128],
@@ -78,20 +78,26 @@ pub fn make_frames<M: FrameMaker>(
 ) -> Result<Frames<M::Stored>, M::Error> {
     let pool = Pool::new(workers);
     let mut frames = Frames::default();
-    let alone = |image: &&Hash128| matches!(plan.step(**image), Some(Step::Frame { .. }));
-    let alone: Vec<Hash128> = images.iter().filter(alone).copied().collect();
-    let need = |image: &Hash128| maker.need(plan, *image);
-    for made in pool.map_needing(&alone, need, |image| maker.image(plan, *image))? {
-        let hash = made.record.hash;
-        frames.infos.insert(hash, made.record);
-        frames.stored.insert(hash, made.stored);
+    let mut own_frames = Vec::new();
+    for image in images {
+        if let Some(Step::Frame { .. }) = plan.step(*image) {
+            own_frames.push(*image);
+        }
+    }
+    let encoded =
+        pool.map_with_need(&own_frames, |image| maker.need(plan, *image), |image| maker.image(plan, *image))?;
+    for StoredFrame { record, stored } in encoded {
+        frames.infos.insert(record.hash, record);
+        frames.stored.insert(record.hash, stored);
     }
     let numbers: Vec<usize> = (0..plan.blocks().len()).collect();
-    let size = |image| maker.size(image);
-    let need = |number: &usize| block_need(plan, *number, size);
-    let blocks = pool.map_needing(&numbers, need, |number| maker.block(plan, *number))?;
+    let blocks = pool.map_with_need(
+        &numbers,
+        |number| block_need(plan, *number, |image| maker.size(image)),
+        |number| maker.block(plan, *number),
+    )?;
     for (number, StoredFrame { record: block, stored }) in numbers.into_iter().zip(blocks) {
-        let members = in_block(plan, number, block.hash, size);
+        let members = in_block(plan, number, block.hash, |image| maker.size(image));
         frames.infos.extend(members.into_iter().map(|info| (info.hash, info)));
         frames.stored.insert(block.hash, stored);
         frames.blocks.push(block);

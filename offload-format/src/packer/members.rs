@@ -1,4 +1,4 @@
-//! What lies in a block.
+//! The members of a block.
 
 use super::source::RawImage;
 use crate::codec::Filter;
@@ -6,7 +6,7 @@ use crate::codec::Filter;
 /// The images of a block.
 #[derive(Clone, Debug)]
 pub(super) struct Members {
-    /// All of the images go through it.
+    /// The filter of all images.
     pub(super) filter: Filter,
     pub(super) images: Vec<RawImage>,
 }
@@ -17,8 +17,8 @@ impl Members {
     }
 }
 
-/// Images one after another, in groups of at most `limit` bytes.
-pub(super) fn cut(images: &[RawImage], limit: u64) -> Vec<Vec<RawImage>> {
+/// Splits images into consecutive groups of at most `limit` bytes.
+pub(super) fn split_by_size(images: &[RawImage], limit: u64) -> Vec<Vec<RawImage>> {
     let mut blocks: Vec<Vec<RawImage>> = Vec::new();
     for image in images {
         match blocks.last_mut() {
@@ -40,11 +40,15 @@ mod tests {
 
     #[test]
     fn blocks_are_full_and_in_order() {
-        let image =
-            |size: u64| RawImage { hash: Hash128::of(&size.to_le_bytes()), size, kind: ImageKind::SpirV };
-        let images: Vec<RawImage> = [60, 30, 20, 90, 5, 5].into_iter().map(image).collect();
-        let sizes: Vec<Vec<u64>> =
-            cut(&images, 100).iter().map(|block| block.iter().map(|image| image.size).collect()).collect();
+        let images = [60u64, 30, 20, 90, 5, 5].map(|size| RawImage {
+            hash: Hash128::digest(&size.to_le_bytes()),
+            size,
+            kind: ImageKind::SpirV,
+        });
+        let mut sizes = Vec::new();
+        for block in split_by_size(&images, 100) {
+            sizes.push(block.iter().map(|image| image.size).collect::<Vec<_>>());
+        }
         assert_eq!(sizes, [vec![60, 30], vec![20], vec![90, 5, 5]]);
     }
 }

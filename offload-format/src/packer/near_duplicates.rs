@@ -1,36 +1,36 @@
-//! Near-duplicates: images of one size that differ in a few bytes. They are stored as patches of a base.
+//! Near-duplicates: images of equal size that differ in a few bytes, stored as patches of a base.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::planner::Planner;
-use super::settings::{Mode, is_out_of_reach};
+use super::settings::{Mode, exceeds_reach};
 use super::sketch::{self, Sketch};
 use super::source::{ImageSource, RawImage, side_by_side};
 use crate::Hash128;
 use crate::codec::{Diff, MAX_RELATED};
 
-/// A patch above this size would better be a frame.
-const LARGEST_PATCH: u64 = 512;
-/// Where time matters more than size, this part of the image: a patch is found as fast as memory is read.
-const LARGEST_FAST_PART: u64 = 32;
-/// The same for images that nothing else relates.
-const LARGEST_FAR_PART: u64 = 16;
-/// How many bytes of patches are kept, so that nobody has to compare these images again.
-const KEPT: usize = 16 << 20;
-/// With how many bases of its size an image is compared.
+/// The size up to which a patch is better than a frame.
+const MAX_PATCH: u64 = 512;
+/// In the mode `fast`, the inverse of a patch's largest share of the image: diffing is as fast as reading memory.
+const MAX_FAST_SHARE: u64 = 32;
+/// The same for images beyond the reach of compressors, which have no other relation.
+const MAX_FAR_SHARE: u64 = 16;
+/// The size of cached patches in bytes, which are not computed again when frames are encoded.
+const PATCH_CACHE: usize = 16 << 20;
+/// The number of bases with which an image is compared.
 const ROUNDS: usize = 3;
 
-/// An image that is a patch of another one.
+/// An image stored as a patch of a base.
 #[derive(Clone, Debug)]
 pub(super) struct NearDuplicate {
-    /// The place of the other one.
+    /// The place of the base.
     pub(super) base: usize,
-    /// The patch, where it was kept.
+    /// The patch, if it was cached.
     pub(super) patch: Option<Vec<u8>>,
 }
 
-/// The near-duplicates among `images`, by place. No base is one.
+/// Finds the near-duplicates among `images`, by place. No base is a near-duplicate itself.
 pub(super) fn find<S: ImageSource>(
     images: &[RawImage],
     sketches: &[Sketch],
@@ -41,72 +41,86 @@ pub(super) fn find<S: ImageSource>(
         sizes.entry(image.size).or_default().push(place);
     }
     let mut groups: Vec<Vec<usize>> = sizes.into_values().collect();
-    let search = Search { images, sketches, planner, unused: AtomicUsize::new(KEPT) };
-    let mut found = BTreeMap::new();
+    let search = Search { images, sketches, planner, cache_left: AtomicUsize::new(PATCH_CACHE) };
+    let mut duplicates = BTreeMap::new();
     for _ in 0..ROUNDS {
-        let all: Vec<Comparison> = groups.iter().flat_map(|group| search.comparisons(group)).collect();
-        let held = |comparison: &Comparison| search.held(comparison);
-        let compared = planner.pool.map(&all, held, |comparison| search.compare(comparison))?;
-        let mut failed = BTreeSet::new();
+        let comparisons: Vec<Comparison> =
+            groups.iter().flat_map(|group| search.comparisons(group)).collect();
+        let compared = planner.pool.map(
+            &comparisons,
+            |comparison| search.memory(comparison),
+            |comparison| search.compare(comparison),
+        )?;
+        let mut different = BTreeSet::new();
         for (place, duplicate) in compared.into_iter().flatten() {
             match duplicate {
-                Some(duplicate) => drop(found.insert(place, duplicate)),
-                None => drop(failed.insert(place)),
+                Some(duplicate) => {
+                    duplicates.insert(place, duplicate);
+                }
+                None => {
+                    different.insert(place);
+                }
             }
         }
         // These may be near-duplicates of each other.
-        groups.iter_mut().for_each(|group| group.retain(|place| failed.contains(place)));
+        for group in &mut groups {
+            group.retain(|place| different.contains(place));
+        }
     }
-    Ok(found)
+    Ok(duplicates)
 }
 
-/// Images that may be near-duplicates of one base, few enough for one piece of work.
+/// A task: the comparison of possible near-duplicates with their base.
 struct Comparison {
     base: usize,
     others: Vec<usize>,
 }
 
-/// So many are compared while their base is read once.
-const AT_ONCE: usize = 4;
+/// The number of images compared with a base while it is read once.
+const BATCH: usize = 4;
 
-/// How large the patch of `image` may be, in bytes.
-fn largest_patch(image: &RawImage, mode: Mode) -> u64 {
-    match mode {
-        _ if is_out_of_reach(image, mode) => image.size / LARGEST_FAR_PART,
-        Mode::Fast => LARGEST_PATCH.max(image.size / LARGEST_FAST_PART),
-        _ => LARGEST_PATCH,
+/// The size limit of the patch of `image` in bytes.
+fn max_patch(image: &RawImage, mode: Mode) -> u64 {
+    if exceeds_reach(image, mode) {
+        return image.size / MAX_FAR_SHARE;
     }
+    if mode == Mode::Fast { MAX_PATCH.max(image.size / MAX_FAST_SHARE) } else { MAX_PATCH }
 }
 
 struct Search<'a, S> {
     images: &'a [RawImage],
     sketches: &'a [Sketch],
     planner: &'a Planner<'a, S>,
-    /// What is left of [`KEPT`].
-    unused: AtomicUsize,
+    /// The remainder of [`PATCH_CACHE`].
+    cache_left: AtomicUsize,
 }
 
 impl<'a, S: ImageSource> Search<'a, S> {
-    /// What to compare among images of one size, by their sketches alone: an image that resembles none before it is a
+    /// The comparisons among images of one size, chosen by their sketches. An image that is similar to no earlier one is a
     /// base.
     fn comparisons(&self, group: &[usize]) -> Vec<Comparison> {
         let mut bases: Vec<usize> = Vec::new();
-        let mut found: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut similar: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for place in group {
             match self.nearest(*place, &bases) {
-                Some(base) => found.entry(base).or_default().push(*place),
+                Some(base) => similar.entry(base).or_default().push(*place),
                 None => bases.push(*place),
             }
         }
-        let chunks = found.iter().flat_map(|(base, others)| others.chunks(AT_ONCE).map(|few| (*base, few)));
-        chunks.map(|(base, few)| Comparison { base, others: few.to_vec() }).collect()
+        let mut comparisons = Vec::new();
+        for (base, others) in similar {
+            for batch in others.chunks(BATCH) {
+                comparisons.push(Comparison { base, others: batch.to_vec() });
+            }
+        }
+        comparisons
     }
 
     fn nearest(&self, place: usize, bases: &[usize]) -> Option<usize> {
         let image = self.image(place)?;
         // A few bytes change a few windows; images without shared code have up to a third in common.
         let tenths = match self.planner.mode {
-            mode if is_out_of_reach(image, mode) => 5,
+            mode if exceeds_reach(image, mode) => 5,
             Mode::Fast => 3,
             _ => 9,
         };
@@ -116,34 +130,39 @@ impl<'a, S: ImageSource> Search<'a, S> {
         near.min_by_key(|(shared, base)| (std::cmp::Reverse(*shared), *base)).map(|(_, base)| base)
     }
 
-    /// How many bytes it takes to compare them: pieces, and patches.
-    fn held(&self, comparison: &Comparison) -> u64 {
+    /// The memory of a comparison in bytes: pieces and patches.
+    fn memory(&self, comparison: &Comparison) -> u64 {
         let Some(base) = self.image(comparison.base) else { return 0 };
-        let (piece, others) = (self.planner.source.held(base.size), comparison.others.len() as u64);
-        let each = piece.saturating_add(largest_patch(base, self.planner.mode));
-        piece.saturating_add(each.saturating_mul(others))
+        let piece = self.planner.source.held(base.size);
+        let each = piece.saturating_add(max_patch(base, self.planner.mode));
+        piece.saturating_add(each.saturating_mul(comparison.others.len() as u64))
     }
 
-    /// Each with its patch of the base, if it is a near-duplicate.
+    /// Compares images with their base; near-duplicates have a patch.
     fn compare(&self, comparison: &Comparison) -> Result<Vec<(usize, Option<NearDuplicate>)>, S::Error> {
         let Some(base) = self.image(comparison.base) else { return Ok(Vec::new()) };
-        let limit = usize::try_from(largest_patch(base, self.planner.mode)).unwrap_or(usize::MAX);
+        let limit = usize::try_from(max_patch(base, self.planner.mode)).unwrap_or(usize::MAX);
         let hashes: Vec<Hash128> =
             comparison.others.iter().filter_map(|place| self.image(*place)).map(|image| image.hash).collect();
         let mut diffs: Vec<Diff> = hashes.iter().map(|_| Diff::new(limit)).collect();
-        let mut feed = |place: usize, base: &[u8], other: &[u8]| {
+        let near = side_by_side(self.planner.source, base.hash, &hashes, &mut |place, base, other| {
             diffs.get_mut(place).is_some_and(|diff: &mut Diff| diff.feed(base, other))
-        };
-        let near = side_by_side(self.planner.source, base.hash, &hashes, &mut feed)?;
-        let duplicate = |diff: Diff| NearDuplicate { base: comparison.base, patch: self.keep(diff.finish()) };
-        let found = near.into_iter().zip(diffs).map(|(near, diff)| near.then(|| duplicate(diff)));
-        Ok(comparison.others.iter().copied().zip(found).collect())
+        })?;
+        let mut compared = Vec::new();
+        for ((place, is_near), diff) in comparison.others.iter().zip(near).zip(diffs) {
+            let duplicate =
+                is_near.then(|| NearDuplicate { base: comparison.base, patch: self.cache(diff.finish()) });
+            compared.push((*place, duplicate));
+        }
+        Ok(compared)
     }
 
-    /// Whose patches are kept depends on who is first; what they are does not.
-    fn keep(&self, mut patch: Vec<u8>) -> Option<Vec<u8>> {
-        let take = |unused: usize| unused.checked_sub(patch.len());
-        self.unused.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
+    /// Caches a patch while there is space. Timing affects which patches are cached, never their bytes.
+    fn cache(&self, mut patch: Vec<u8>) -> Option<Vec<u8>> {
+        let size = patch.len();
+        self.cache_left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(size))
+            .ok()?;
         patch.shrink_to_fit();
         Some(patch)
     }

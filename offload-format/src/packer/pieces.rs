@@ -1,21 +1,21 @@
-//! Images that are read one piece after another.
+//! Streaming reads of images, piece by piece.
 
 use std::io::{self, ErrorKind, Read};
 
 use crate::codec::Diff;
 
-/// How many bytes a piece has: two of them stay in a core's cache.
+/// The size of a piece in bytes: two of them fit into a core's cache.
 pub const PIECE: usize = Diff::PIECE;
 
 /// The bytes of an image from its start.
 pub trait Pieces<E> {
-    /// The next [`PIECE`] bytes, or what is left of the image; nothing at its end.
+    /// The next [`PIECE`] bytes, or the remainder of the image; empty at its end.
     ///
     /// # Errors
-    /// They cannot be had.
+    /// The bytes cannot be read.
     fn next(&mut self) -> Result<&[u8], E>;
 
-    /// Passes over the next piece, which need not be read for that.
+    /// Skips the next piece without having to read it.
     ///
     /// # Errors
     /// As [`Pieces::next`].
@@ -24,16 +24,18 @@ pub trait Pieces<E> {
     }
 }
 
-/// How many bytes are asked for first.
-const FIRST: usize = 16 << 10;
+/// The size of the first read.
+const FIRST_READ: usize = 16 << 10;
 
-/// Fills `piece` with the next [`PIECE`] bytes of `reader`, or with what is left. The second piece comes at once, where
-/// [`Read::read_to_end`] asks for a few kilobytes first each time; the first one grows, because most images are small.
+/// Fills `piece` with the next [`PIECE`] bytes of `reader`, or the remainder. The first piece grows step by step, because
+/// most images are small; the following ones are read at once, where [`Read::read_to_end`] starts with a few kilobytes each
+/// time.
 ///
 /// ```
 /// use offload_format::packer::{PIECE, read_piece};
 ///
-/// let (image, mut piece) = (vec![1; PIECE + 10], Vec::new());
+/// let image = vec![1; PIECE + 10];
+/// let mut piece = Vec::new();
 /// let mut reader = image.as_slice();
 /// for size in [PIECE, 10, 0] {
 ///     read_piece(&mut reader, &mut piece)?;
@@ -49,7 +51,7 @@ pub fn read_piece(reader: &mut impl Read, piece: &mut Vec<u8>) -> io::Result<()>
     while filled < PIECE {
         if filled >= piece.len() {
             let wanted = filled.saturating_mul(2).max(piece.capacity());
-            grow(piece, wanted.clamp(FIRST, PIECE));
+            grow(piece, wanted.clamp(FIRST_READ, PIECE));
         }
         match reader.read(piece.get_mut(filled..).unwrap_or_default()) {
             Ok(0) => break,
@@ -62,8 +64,8 @@ pub fn read_piece(reader: &mut impl Read, piece: &mut Vec<u8>) -> io::Result<()>
     Ok(())
 }
 
-/// Lengthens `piece` to `size` bytes. [`Vec::resize`] writes byte after byte in a build script that is not optimised; new
-/// memory is zero already.
+/// Extends `piece` to `size` bytes. In an unoptimised build script [`Vec::resize`] writes byte by byte; fresh memory is
+/// zeroed already.
 fn grow(piece: &mut Vec<u8>, size: usize) {
     let mut grown = vec![0; size];
     if let Some(start) = grown.get_mut(..piece.len()) {
@@ -72,7 +74,7 @@ fn grow(piece: &mut Vec<u8>, size: usize) {
     *piece = grown;
 }
 
-/// An image that is in memory.
+/// An image in memory.
 #[derive(Debug)]
 pub(super) struct Whole {
     bytes: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What was decided, and its form as text.
+//! The storage plan of a pack, with a text form for caching.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,9 +10,9 @@ use super::source::RawImage;
 use crate::codec::{Codec, Filter};
 use crate::{Error, ErrorKind, Hash128};
 
-/// How each image is stored.
+/// The storage plan of images: frames with their parents, and blocks.
 ///
-/// Its [`Display`](fmt::Display) can be kept and parsed, so that nothing has to be decided again for the same images.
+/// Its [`Display`](fmt::Display) form round-trips, so that the plan for a set of images can be cached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     pub(super) settings: Settings,
@@ -21,8 +21,7 @@ pub struct Plan {
     patches: Patches,
 }
 
-/// Patches that were made on the way, with the sizes of their images. They are no part of what was decided: without
-/// them they are made again.
+/// Cached patches, with the sizes of their images. They are not part of the plan's identity: absent ones are computed again.
 #[derive(Clone, Debug, Default)]
 struct Patches(BTreeMap<Hash128, (u64, Vec<u8>)>);
 
@@ -34,39 +33,39 @@ impl PartialEq for Patches {
 
 impl Eq for Patches {}
 
-/// How one image is stored.
+/// The storage of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Step {
-    /// By a frame of its own.
+    /// A frame of its own.
     Frame {
-        /// How the frame holds the image.
+        /// The codec.
         codec: Codec,
-        /// What the image goes through before.
+        /// The filter applied before compression.
         filter: Filter,
-        /// The image that it is stored relative to.
+        /// The parent image.
         parent: Option<Hash128>,
     },
-    /// In a block.
+    /// A place in a block.
     InBlock {
-        /// Which of [`Plan::blocks`].
+        /// The number of the block in [`Plan::blocks`].
         block: usize,
-        /// What the image goes through before.
+        /// The filter applied before compression.
         filter: Filter,
     },
 }
 
-/// A block: images one after the other, each after its filter.
+/// The storage of a block: the concatenated contents of its images.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BlockPlan {
-    /// How the frame holds them.
+    /// The codec.
     pub codec: Codec,
-    /// What each of them goes through before.
+    /// The filter of all images.
     pub filter: Filter,
     /// The images.
     pub members: Vec<Hash128>,
-    /// The block that this one is stored relative to, by its number; that one stands for itself.
+    /// The number of the parent block.
     pub parent: Option<usize>,
 }
 
@@ -75,7 +74,7 @@ impl Plan {
         Plan { settings, steps: BTreeMap::new(), blocks: Vec::new(), patches: Patches::default() }
     }
 
-    /// How the image with this hash is stored.
+    /// The storage of the image with this hash.
     pub fn step(&self, image: Hash128) -> Option<&Step> {
         self.steps.get(&image)
     }
@@ -90,7 +89,7 @@ impl Plan {
         self.settings.level
     }
 
-    /// What an image goes through before it is compressed, or a child is stored relative to it.
+    /// The filter of an image.
     pub fn filter(&self, image: Hash128) -> Filter {
         match self.step(image) {
             Some(Step::Frame { filter, .. } | Step::InBlock { filter, .. }) => *filter,
@@ -98,39 +97,47 @@ impl Plan {
         }
     }
 
-    pub(super) fn alone(&mut self, image: Hash128, codec: Codec, filter: Filter) {
+    /// Adds a frame without a parent.
+    pub(super) fn add_root(&mut self, image: Hash128, codec: Codec, filter: Filter) {
         self.steps.insert(image, Step::Frame { codec, filter, parent: None });
     }
 
-    pub(super) fn block(&mut self, block: BlockPlan) {
-        let (number, filter) = (self.blocks.len(), block.filter);
-        self.steps
-            .extend(block.members.iter().map(|image| (*image, Step::InBlock { block: number, filter })));
+    pub(super) fn add_block(&mut self, block: BlockPlan) {
+        let number = self.blocks.len();
+        for image in &block.members {
+            self.steps.insert(*image, Step::InBlock { block: number, filter: block.filter });
+        }
         self.blocks.push(block);
     }
 
-    /// How `candidates` of `images` are stored, by their `filters` and `parents`.
-    pub(super) fn tree(
+    /// Adds the frames of `candidates` of `images`, with their `filters` and `parents`.
+    pub(super) fn add_tree(
         &mut self,
         images: &[RawImage],
         candidates: &[usize],
         filters: &[Filter],
         parents: &[Option<usize>],
     ) {
-        let candidate = |place: usize| candidates.get(place).and_then(|image| images.get(*image));
-        for (place, (filter, parent)) in filters.iter().zip(parents).enumerate() {
-            let (Some(image), parent) = (candidate(place), parent.and_then(candidate)) else { continue };
+        let candidates: Vec<RawImage> =
+            candidates.iter().filter_map(|image| images.get(*image)).copied().collect();
+        for ((image, filter), parent) in candidates.iter().zip(filters).zip(parents) {
+            let parent = parent.and_then(|place| candidates.get(place));
             let codec = self.settings.codec(image.size, parent.map(|parent| parent.size));
             let parent = parent.map(|parent| parent.hash);
             self.steps.insert(image.hash, Step::Frame { codec, filter: *filter, parent });
         }
     }
 
-    /// The near-duplicates among `images`, by place.
-    pub(super) fn patches(&mut self, images: &[RawImage], found: BTreeMap<usize, NearDuplicate>) {
-        for (place, NearDuplicate { base, patch }) in found {
+    /// Adds the patches of near-duplicates among `images`, by place.
+    pub(super) fn add_patches(
+        &mut self,
+        images: &[RawImage],
+        near_duplicates: BTreeMap<usize, NearDuplicate>,
+    ) {
+        for (place, NearDuplicate { base, patch }) in near_duplicates {
             let Some((image, base)) = images.get(place).zip(images.get(base)) else { continue };
-            let (filter, parent) = (self.filter(base.hash), Some(base.hash));
+            let filter = self.filter(base.hash);
+            let parent = Some(base.hash);
             self.steps.insert(image.hash, Step::Frame { codec: Codec::Patch, filter, parent });
             // The images were compared without filters.
             if let (Filter::None, Some(patch)) = (filter, patch) {
@@ -139,7 +146,7 @@ impl Plan {
         }
     }
 
-    /// The size of an image and its patch, if that was kept.
+    /// The size of an image and its patch, if it is cached.
     pub(super) fn patch(&self, image: Hash128) -> Option<&(u64, Vec<u8>)> {
         self.patches.0.get(&image)
     }
@@ -180,7 +187,7 @@ impl FromStr for Plan {
         let mut plan = Plan::new(Settings { mode: mode.parse()?, level });
         for line in lines {
             match line.as_slice() {
-                ["block", codec, filter, parent, members @ ..] => plan.block(BlockPlan {
+                ["block", codec, filter, parent, members @ ..] => plan.add_block(BlockPlan {
                     codec: Codec::from_u16(number(codec)?),
                     filter: Filter::from_u16(number(filter)?),
                     parent: match *parent {

@@ -1,9 +1,9 @@
-//! What every step of planning works with.
+//! The context of planning.
 
 use super::budget::Pool;
 use super::settings::Mode;
 
-/// Where images are read, who reads them, and how hard to try.
+/// The image source, worker pool and mode of planning.
 pub(super) struct Planner<'a, S> {
     pub(super) source: &'a S,
     pub(super) pool: &'a Pool<'a>,

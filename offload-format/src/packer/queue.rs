@@ -1,74 +1,74 @@
-//! Pieces of work in the order of their size, and how many threads take them.
+//! A queue of tasks by size, which limits the number of threads by the memory for a task.
 
 use std::cmp::Reverse;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::need::Need;
+use super::need::MemoryNeed;
 
-/// Pieces of work, the largest first: the largest last would have all others wait for it.
+/// Tasks, the largest first: a large one at the end would leave the other threads idle.
 pub(super) struct Queue<T> {
-    turns: Vec<(Need, T)>,
-    state: Mutex<State>,
-    moved: Condvar,
+    tasks: Vec<(MemoryNeed, T)>,
+    progress: Mutex<Progress>,
+    changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
-    /// The number of the next piece.
+struct Progress {
+    /// The number of the next task.
     next: usize,
-    /// How many threads have come.
-    came: usize,
-    /// Whether one has left, because there is nothing more or it panicked: nobody need wait for it.
-    left: bool,
+    /// The number of workers that have entered.
+    entered: usize,
+    /// Whether a worker has left, because the queue is empty or it panicked: the others do not wait any longer.
+    has_left: bool,
 }
 
-/// One of those who take pieces.
-pub(super) struct Taker<'q, T> {
+/// A thread that takes tasks.
+pub(super) struct Worker<'q, T> {
     queue: &'q Queue<T>,
-    /// In the order in which they came.
+    /// Its number in the order of entry.
     number: usize,
 }
 
 impl<T> Queue<T> {
-    pub(super) fn new(mut turns: Vec<(Need, T)>) -> Queue<T> {
-        turns.sort_by_key(|(need, _)| Reverse(need.all()));
-        Queue { turns, state: Mutex::default(), moved: Condvar::new() }
+    pub(super) fn new(mut tasks: Vec<(MemoryNeed, T)>) -> Queue<T> {
+        tasks.sort_by_key(|(need, _)| Reverse(need.total()));
+        Queue { tasks, progress: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// How many threads find work at last.
+    /// The number of threads that can run the smallest tasks.
     pub(super) fn threads(&self) -> usize {
-        self.turns.last().map_or(0, |(smallest, _)| smallest.threads()).min(self.turns.len())
+        self.tasks.last().map_or(0, |(smallest, _)| smallest.threads()).min(self.tasks.len())
     }
 
-    /// The calling thread is one of those who take pieces.
-    pub(super) fn enter(&self) -> Taker<'_, T> {
-        let mut state = lock(&self.state);
-        let number = state.came;
-        state.came = number.saturating_add(1);
-        Taker { queue: self, number }
+    /// Registers the calling thread as a worker.
+    pub(super) fn enter(&self) -> Worker<'_, T> {
+        let mut progress = lock(&self.progress);
+        let number = progress.entered;
+        progress.entered = number.saturating_add(1);
+        Worker { queue: self, number }
     }
 }
 
-impl<'q, T> Taker<'q, T> {
-    /// The next piece, when it is small enough for so many threads. Who came first never waits.
-    pub(super) fn take(&self) -> Option<&'q (Need, T)> {
-        let mut state = lock(&self.queue.state);
+impl<'q, T> Worker<'q, T> {
+    /// The next task, once it is small enough for this number of threads. The first worker never waits.
+    pub(super) fn take(&self) -> Option<&'q (MemoryNeed, T)> {
+        let mut progress = lock(&self.queue.progress);
         loop {
-            let turn = self.queue.turns.get(state.next)?;
-            if self.number < turn.0.threads() || state.left {
-                state.next = state.next.saturating_add(1);
-                self.queue.moved.notify_all();
-                return Some(turn);
+            let task = self.queue.tasks.get(progress.next)?;
+            if self.number < task.0.threads() || progress.has_left {
+                progress.next = progress.next.saturating_add(1);
+                self.queue.changed.notify_all();
+                return Some(task);
             }
-            state = self.queue.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
+            progress = self.queue.changed.wait(progress).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
 
-impl<T> Drop for Taker<'_, T> {
+impl<T> Drop for Worker<'_, T> {
     fn drop(&mut self) {
-        lock(&self.queue.state).left = true;
-        self.queue.moved.notify_all();
+        lock(&self.queue.progress).has_left = true;
+        self.queue.changed.notify_all();
     }
 }
 
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     fn queue(sizes: &[u64]) -> Queue<u64> {
-        Queue::new(sizes.iter().map(|size| (Need { images: *size << 20, tables: 0 }, *size)).collect())
+        Queue::new(sizes.iter().map(|size| (MemoryNeed { images: *size << 20, tables: 0 }, *size)).collect())
     }
 
     #[test]
@@ -95,14 +95,13 @@ mod tests {
         let taken: Vec<Mutex<Vec<u64>>> = (0..4).map(|_| Mutex::default()).collect();
         thread::scope(|scope| {
             for taken in &taken {
-                let taker = queue.enter();
-                let work = move || {
-                    while let Some((_, size)) = taker.take() {
+                let worker = queue.enter();
+                scope.spawn(move || {
+                    while let Some((_, size)) = worker.take() {
                         thread::sleep(Duration::from_millis(5));
                         taken.lock().unwrap().push(*size);
                     }
-                };
-                scope.spawn(work);
+                });
             }
         });
         let taken: Vec<Vec<u64>> = taken.into_iter().map(|taken| taken.into_inner().unwrap()).collect();
@@ -113,10 +112,11 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_and_nobody_waits_for_nothing() {
+    fn no_task_is_lost_and_no_worker_waits_for_an_empty_queue() {
         let queue = queue(&[200, 300]);
         assert_eq!(queue.threads(), 1);
-        let (first, second) = (queue.enter(), queue.enter());
+        let first = queue.enter();
+        let second = queue.enter();
         assert!(first.take().is_some() && first.take().is_some());
         assert!(first.take().is_none() && second.take().is_none());
     }
@@ -124,7 +124,8 @@ mod tests {
     #[test]
     fn a_panic_of_the_first_leaves_the_rest_to_others() {
         let queue = queue(&[200, 300]);
-        let (first, second) = (queue.enter(), queue.enter());
+        let first = queue.enter();
+        let second = queue.enter();
         drop(first);
         assert!(second.take().is_some() && second.take().is_some() && second.take().is_none());
     }

@@ -1,4 +1,4 @@
-//! How hard to try, and from which sizes on what is tried.
+//! Compression modes and the size thresholds of the packer.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,34 +10,34 @@ use crate::{Error, ErrorKind};
 /// zstd's last level.
 pub const MAX_LEVEL: i32 = 22;
 
-/// How hard to try.
+/// The compression effort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Nothing is compressed or stored relative to something else.
+    /// No compression and no delta chains.
     None,
-    /// Relations are taken from sketches alone.
+    /// Parents chosen by sketches alone.
     Fast,
-    /// Relations, filters and orders are measured.
+    /// Parents, filters and orders chosen by trial compression.
     Balanced,
-    /// As balanced, with all relations measured and a closer measure.
+    /// As balanced, with more candidates and trial compression at a higher level.
     Max,
     /// As balanced, with LZMA instead of zstd.
     Archive,
 }
 
-/// What to do.
+/// The settings of the packer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// How hard to try.
+    /// The compression effort.
     pub mode: Mode,
     /// The level of zstd, 1 to 22; LZMA has none.
     pub level: i32,
 }
 
 impl Mode {
-    /// The level of zstd for those who say nothing of it.
-    pub fn usual_level(self) -> i32 {
+    /// The default level of zstd.
+    pub fn default_level(self) -> i32 {
         match self {
             Mode::None | Mode::Fast => DEV_LEVEL,
             Mode::Balanced | Mode::Archive => RELEASE_LEVEL,
@@ -47,34 +47,37 @@ impl Mode {
 }
 
 /// Images below this size share blocks.
-pub const SMALL: u64 = 64 << 10;
-/// So do those below this size where there are [`MANY`] of them and size matters: files that instantiate the same
-/// templates have much in common with each other as well as from target to target, and a tree follows only one of both.
-pub const MEDIUM: u64 = 256 << 10;
-/// How many images are many.
-pub const MANY: usize = 64;
-/// Images above this size are never in memory as a whole: they are patches, or compressed as a stream, alone.
+pub const SMALL_IMAGE: u64 = 64 << 10;
+/// Images below this size share blocks too if there are at least [`MIN_MEDIUM_IMAGES`]. Files that instantiate the same
+/// templates resemble each other as well as their builds for other targets, and a tree can follow only one relation.
+pub const MEDIUM_IMAGE: u64 = 256 << 10;
+/// The number of images below [`MEDIUM_IMAGE`] from which they share blocks.
+pub const MIN_MEDIUM_IMAGES: usize = 64;
+/// Images above this size are never in memory as a whole: they are patches, or streamed without a parent.
 pub const MAX_WHOLE: u64 = 32 << 20;
-/// Where time matters, images above this size have no parent but as patches: the compressor's one table of hashes has
-/// lost most of a parent that is larger, and the time to fill it is not made up for.
+/// In the mode `fast`, images above this size have no parents except as patches: the compressor's single hash table loses
+/// most entries of a larger parent, and the time for filling it does not pay.
 const FAST_REACH: u64 = 4 << 20;
 
 impl Settings {
-    /// The codec for `image` bytes that stand for themselves, or that lie next to `parent` ones. What an image has in
-    /// common with its parent lies about as far behind as the parent is large: LZMA has to reach that far.
+    /// The codec for an image of `image` bytes with a parent of `parent` bytes, or without one. Matches are about as distant
+    /// as the parent is large: LZMA's dictionary must reach that far.
     pub fn codec(self, image: u64, parent: Option<u64>) -> Codec {
-        let near = |parent| image <= LZMA_REACH && parent <= LZMA_REACH - LZMA_REACH / 16;
         match (self.mode, parent) {
             (Mode::Archive, None) => Codec::Lzma,
             (_, None) => Codec::Zstd,
-            (Mode::Archive, Some(parent)) if near(parent) => Codec::LzmaPrefix,
+            (Mode::Archive, Some(parent))
+                if image <= LZMA_REACH && parent <= LZMA_REACH - LZMA_REACH / 16 =>
+            {
+                Codec::LzmaPrefix
+            }
             (_, Some(_)) => Codec::ZstdPrefix,
         }
     }
 }
 
-/// Whether a compressor would not see the parent of such an image: it is a patch, or stands for itself.
-pub(super) fn is_out_of_reach(image: &RawImage, mode: Mode) -> bool {
+/// Whether the image is too large for a compressor to find matches in a parent: it is a patch, or has no parent.
+pub(super) fn exceeds_reach(image: &RawImage, mode: Mode) -> bool {
     image.size > if mode == Mode::Fast { FAST_REACH } else { MAX_WHOLE }
 }
 
@@ -97,9 +100,9 @@ impl FromStr for Mode {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Mode, Error> {
-        let found = MODES.iter().find(|(_, name)| *name == text);
-        found
-            .map(|(mode, _)| *mode)
-            .ok_or_else(|| ErrorKind::Text { what: "the mode of a packer", offset: 0 }.into())
+        match MODES.iter().find(|(_, name)| *name == text) {
+            Some((mode, _)) => Ok(*mode),
+            None => Err(ErrorKind::Text { what: "the mode of a packer", offset: 0 }.into()),
+        }
     }
 }

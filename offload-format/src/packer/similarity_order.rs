@@ -1,61 +1,63 @@
-//! An order in which neighbours resemble each other: from each image to the one most like it that is left.
+//! Similarity order: a greedy chain from each image to the most similar remaining one.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::sketch::Sketch;
 
-/// Of the images that share a window with another one, so many are looked at on each side: the nearest in the old order.
+/// The number of images with a shared window that are examined on each side of an image: the nearest in the original order.
 const NEAREST: usize = 48;
 
-/// The places of the images with these sketches, each once. Where nothing resembles the last image, the first one
-/// that is left goes on.
+/// The permutation of places. Where no remaining image is similar to the last one, the first remaining one follows.
 pub(super) fn order(sketches: &[Sketch]) -> Vec<usize> {
     let mut index: Vec<(u64, usize)> = Vec::new();
     for (place, sketch) in sketches.iter().enumerate() {
         index.extend(sketch.iter().map(|hash| (*hash, place)));
     }
     index.sort_unstable();
-    let mut search = Search { index, left: vec![true; sketches.len()], first: 0 };
+    let mut search = Search { index, remaining: vec![true; sketches.len()], first: 0 };
     let mut order = Vec::with_capacity(sketches.len());
-    let mut next = search.first_left();
+    let mut next = search.first_remaining();
     while let Some(place) = next {
-        search.left.iter_mut().skip(place).take(1).for_each(|left| *left = false);
+        if let Some(remaining) = search.remaining.get_mut(place) {
+            *remaining = false;
+        }
         order.push(place);
         let sketch = sketches.get(place).map(Vec::as_slice).unwrap_or_default();
-        next = search.nearest(sketch, place).or_else(|| search.first_left());
+        next = search.nearest(sketch, place).or_else(|| search.first_remaining());
     }
     order
 }
 
 struct Search {
-    /// Which image has each window.
+    /// The windows of all images, with the places of the images.
     index: Vec<(u64, usize)>,
-    left: Vec<bool>,
+    remaining: Vec<bool>,
+    /// No place below it remains.
     first: usize,
 }
 
 impl Search {
-    fn is_left(&self, place: usize) -> bool {
-        self.left.get(place).copied().unwrap_or(false)
+    fn is_remaining(&self, place: usize) -> bool {
+        self.remaining.get(place).copied().unwrap_or(false)
     }
 
-    fn first_left(&mut self) -> Option<usize> {
-        while self.first < self.left.len() && !self.is_left(self.first) {
+    fn first_remaining(&mut self) -> Option<usize> {
+        while self.first < self.remaining.len() && !self.is_remaining(self.first) {
             self.first = self.first.saturating_add(1);
         }
-        Some(self.first).filter(|place| self.is_left(*place))
+        Some(self.first).filter(|place| self.is_remaining(*place))
     }
 
-    /// Which of those that are left shares most windows with the image at `place`; of equals the nearest.
+    /// The remaining image that shares most windows with the one at `place`; the nearest on a tie.
     fn nearest(&self, sketch: &[u64], place: usize) -> Option<usize> {
         let mut shared: BTreeMap<usize, usize> = BTreeMap::new();
         for hash in sketch {
             let own = self.index.partition_point(|entry| *entry < (*hash, place));
-            let (before, behind) = self.index.split_at_checked(own).unwrap_or_default();
+            let (before, after) = self.index.split_at_checked(own).unwrap_or_default();
             let before = before.iter().rev().take(NEAREST);
-            for (_, other) in before.chain(behind.iter().take(NEAREST)).filter(|(other, _)| other == hash) {
-                if self.is_left(*other) {
+            for (window, other) in before.chain(after.iter().take(NEAREST)) {
+                if window == hash && self.is_remaining(*other) {
                     *shared.entry(*other).or_default() += 1;
                 }
             }
@@ -73,9 +75,9 @@ mod tests {
 
     #[test]
     fn similar_images_come_one_after_another() {
-        // Two clusters, mixed: the members of each share all windows but one.
-        let sketch = |place: u64| vec![place % 2 * 100, place % 2 * 100 + 1, 1000 + place];
-        let sketches: Vec<Sketch> = (0..10).map(sketch).collect();
+        // Two clusters, interleaved: the members of each share all windows but one.
+        let sketches: Vec<Sketch> =
+            (0..10).map(|place| vec![place % 2 * 100, place % 2 * 100 + 1, 1000 + place]).collect();
         assert_eq!(order(&sketches), [0, 2, 4, 6, 8, 1, 3, 5, 7, 9]);
     }
 

@@ -1,7 +1,7 @@
-//! Sketches: a few hundred numbers for an image, of which two images share as many as they share code.
+//! Bottom-k sketches, which estimate the shared code of two images.
 //!
-//! The least hashes of all windows of an image, "bottom-k" of Broder, On the resemblance and containment of documents
-//! (<https://doi.org/10.1109/SEQUEN.1997.666900>).
+//! A sketch consists of the least hashes of all windows of an image (Broder, On the resemblance and containment of
+//! documents, <https://doi.org/10.1109/SEQUEN.1997.666900>).
 
 use std::cmp::Reverse;
 
@@ -15,59 +15,62 @@ pub(super) type Sketch = Vec<u64>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Similar {
     pub(super) place: usize,
-    /// How many numbers the two sketches share.
+    /// The number of hashes in both sketches.
     pub(super) shared: usize,
 }
 
-const SIZE: usize = 256;
-/// How many numbers all sketches have together: of very many images each has fewer, down to [`LEAST`].
-const ALL: usize = 1 << 19;
-const LEAST: usize = 32;
+const MAX_SIZE: usize = 256;
+/// The budget of hashes of all sketches together: with very many images each has fewer, down to [`MIN_SIZE`].
+const TOTAL_SIZE: usize = 1 << 19;
+const MIN_SIZE: usize = 32;
 const WINDOW: usize = 16;
-/// Of images that share a window with more others than this, the nearest count.
-const MOST_SHARING: usize = 24;
-/// How many are compared for each that is kept.
-const SEEN: usize = 4;
+/// The number of images with a shared window that are examined: the nearest ones.
+const MAX_SHARING: usize = 24;
+/// The number of images compared per candidate.
+const COMPARED_PER_CANDIDATE: usize = 4;
 
-/// How many numbers each of so many sketches has.
+/// The size of each sketch of `images` ones.
 pub(super) fn size(images: usize) -> usize {
-    ALL.checked_div(images).unwrap_or(SIZE).clamp(LEAST, SIZE)
+    TOTAL_SIZE.checked_div(images).unwrap_or(MAX_SIZE).clamp(MIN_SIZE, MAX_SIZE)
 }
 
-/// The sketch of an image, of `size` numbers at most.
-pub(super) fn of(image: &[u8], size: usize) -> Sketch {
-    let mut least = Least::new(size);
-    least.take_all(image, Alignment::of(image));
-    least.finish()
+/// The sketch of an image, with at most `size` hashes.
+pub(super) fn new(image: &[u8], size: usize) -> Sketch {
+    let mut builder = SketchBuilder::new(size);
+    builder.add_windows(image, Alignment::for_image(image));
+    builder.finish()
 }
 
-/// What a sketch is made of.
+/// The part of an image that a sketch covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Whole,
-    /// One piece in [`SAMPLED`]: enough to tell images of one size that have the same bytes at the same places.
+    /// One piece in [`SAMPLING`]: enough to recognise images of one size with the same bytes at the same offsets.
     Sample,
 }
 
-/// How many pieces there are for each that is looked at.
-const SAMPLED: usize = 8;
+/// The number of pieces per sampled piece.
+const SAMPLING: usize = 8;
 
-/// The sketch of an image that is read piece by piece. What lies across two pieces does not count.
-pub(super) fn of_pieces<E>(pieces: &mut dyn Pieces<E>, size: usize, part: Part) -> Result<Sketch, E> {
-    let (mut least, mut alignment) = (Least::new(size), None);
+/// The sketch of an image read piece by piece. Windows across pieces do not count.
+pub(super) fn from_pieces<E>(pieces: &mut dyn Pieces<E>, size: usize, part: Part) -> Result<Sketch, E> {
+    let mut builder = SketchBuilder::new(size);
+    let mut alignment = None;
     loop {
         let piece = pieces.next()?;
         if piece.is_empty() {
-            return Ok(least.finish());
+            return Ok(builder.finish());
         }
-        least.take_all(piece, *alignment.get_or_insert_with(|| Alignment::of(piece)));
+        builder.add_windows(piece, *alignment.get_or_insert_with(|| Alignment::for_image(piece)));
         if part == Part::Sample {
-            (1..SAMPLED).try_for_each(|_| pieces.skip())?;
+            for _ in 1..SAMPLING {
+                pieces.skip()?;
+            }
         }
     }
 }
 
-/// Where windows begin.
+/// The alignment of windows.
 #[derive(Clone, Copy, Debug)]
 enum Alignment {
     /// Instructions are words.
@@ -77,7 +80,7 @@ enum Alignment {
 }
 
 impl Alignment {
-    fn of(image: &[u8]) -> Alignment {
+    fn for_image(image: &[u8]) -> Alignment {
         if matches!(image, [0x7f, b'E', b'L', b'F', ..] | [3, 2, 0x23, 7, ..]) {
             Alignment::Word
         } else {
@@ -86,54 +89,61 @@ impl Alignment {
     }
 }
 
-/// Whether the window that begins with `word` counts: one of 32 does, the same ones in every image, wherever they lie;
-/// never zeros. The rest are not worth the time that hashes take.
+/// Whether the window that begins with `word` is sampled: one of 32, by content and so independent of the offset; never
+/// zeros. More are not worth the time for hashing.
 #[inline]
 fn is_sampled(word: &[u8]) -> bool {
     let word = word.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
     word.wrapping_mul(0x9e37_79b1) >> 27 == 1
 }
 
-/// How many words are looked at together: a bit for each.
+/// The words of a group, each with a bit of a mask.
 const GROUP: usize = u64::BITS as usize;
 
-/// Which words of a group count. A branch for each would be mispredicted where it matters.
-fn sampled(words: &[u8]) -> u64 {
-    let words = words.chunks_exact(4).enumerate();
-    words.fold(0, |mask, (at, word)| mask | u64::from(is_sampled(word)) << at)
+/// The mask of sampled words in a group. Without branches, which would be mispredicted.
+fn sample_mask(words: &[u8]) -> u64 {
+    let mut mask = 0;
+    for (at, word) in words.chunks_exact(4).enumerate() {
+        mask |= u64::from(is_sampled(word)) << at;
+    }
+    mask
 }
 
-/// The least hashes so far, some of them twice.
-struct Least {
+/// A sketch under construction: the least hashes so far, with duplicates.
+struct SketchBuilder {
     hashes: Vec<u64>,
     size: usize,
     limit: u64,
 }
 
-impl Least {
-    fn new(size: usize) -> Least {
-        Least { hashes: Vec::with_capacity(4 * size), size, limit: u64::MAX }
+impl SketchBuilder {
+    fn new(size: usize) -> SketchBuilder {
+        SketchBuilder { hashes: Vec::with_capacity(4 * size), size, limit: u64::MAX }
     }
 
-    /// Takes the windows of `bytes`.
-    fn take_all(&mut self, bytes: &[u8], alignment: Alignment) {
+    /// Adds the sampled windows of `bytes`.
+    fn add_windows(&mut self, bytes: &[u8], alignment: Alignment) {
         match alignment {
             Alignment::Word => {
-                let groups = bytes.chunks(4 * GROUP).enumerate();
-                groups.for_each(|(at, words)| self.take_group(bytes, GROUP * at, sampled(words)));
+                for (at, words) in bytes.chunks(4 * GROUP).enumerate() {
+                    self.add_group(bytes, GROUP * at, sample_mask(words));
+                }
             }
             Alignment::Byte => {
-                let words = bytes.windows(4).enumerate().filter(|(_, word)| is_sampled(word));
-                words.for_each(|(at, _)| self.take(bytes, at));
+                for (at, word) in bytes.windows(4).enumerate() {
+                    if is_sampled(word) {
+                        self.add_window(bytes, at);
+                    }
+                }
             }
         }
     }
 
-    /// Takes the windows at those words from `first` on that have a bit.
-    fn take_group(&mut self, bytes: &[u8], first: usize, mut bits: u64) {
-        while bits != 0 {
-            self.take(bytes, 4 * (first + bits.trailing_zeros() as usize));
-            bits &= bits - 1;
+    /// Adds the windows at the words of `mask`, counted from word `first`.
+    fn add_group(&mut self, bytes: &[u8], first: usize, mut mask: u64) {
+        while mask != 0 {
+            self.add_window(bytes, 4 * (first + mask.trailing_zeros() as usize));
+            mask &= mask - 1;
         }
     }
 
@@ -143,15 +153,17 @@ impl Least {
         self.hashes
     }
 
-    /// Takes the window at `at`.
-    fn take(&mut self, image: &[u8], at: usize) {
+    /// Adds the window at offset `at`.
+    fn add_window(&mut self, image: &[u8], at: usize) {
         let Some(hash) = image.get(at..at.saturating_add(WINDOW)).map(hash) else { return };
-        if hash < self.limit {
-            self.hashes.push(hash);
-            if self.hashes.len() == 4 * self.size {
-                shrink(&mut self.hashes, self.size);
-                let full = self.hashes.len() == self.size;
-                self.limit = self.hashes.last().copied().filter(|_| full).unwrap_or(self.limit);
+        if hash >= self.limit {
+            return;
+        }
+        self.hashes.push(hash);
+        if self.hashes.len() == 4 * self.size {
+            shrink(&mut self.hashes, self.size);
+            if self.hashes.len() == self.size {
+                self.limit = self.hashes.last().copied().unwrap_or(self.limit);
             }
         }
     }
@@ -165,15 +177,19 @@ fn shrink(hashes: &mut Vec<u64>, size: usize) {
 
 fn hash(window: &[u8]) -> u64 {
     let (low, high) = window.split_at_checked(8).unwrap_or_default();
-    let word = |bytes: &[u8]| bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
     let mixed = (word(low) ^ 0x9e37_79b9_7f4a_7c15).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(29)
         ^ word(high).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93) ^ mixed >> 29
 }
 
-/// How many numbers two sketches share.
+fn word(bytes: &[u8]) -> u64 {
+    bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// The number of hashes in both sketches.
 pub(super) fn shared(a: &[u64], b: &[u64]) -> usize {
-    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+    let mut a = a.iter().peekable();
+    let mut b = b.iter().peekable();
     let mut shared = 0;
     while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
         match x.cmp(y) {
@@ -189,47 +205,50 @@ pub(super) fn shared(a: &[u64], b: &[u64]) -> usize {
     shared
 }
 
-/// For each of `candidates`, which others may resemble it, as places in `candidates`: the most similar first.
+/// The most similar images of each of `candidates`, as places in `candidates`, the most similar first.
 pub(super) fn relations(candidates: &[usize], sketches: &[Sketch], mode: Mode) -> Vec<Vec<Similar>> {
-    let most = match mode {
+    let limit = match mode {
         Mode::None | Mode::Fast => 2,
         Mode::Balanced | Mode::Archive => 8,
         Mode::Max => 24,
     };
-    let of = |place: usize| candidates.get(place).and_then(|image| sketches.get(*image));
-    // Few images are all compared.
-    let all = mode > Mode::Fast && candidates.len() <= 2 * most;
+    // Few images are all compared with each other.
+    let compares_all = mode > Mode::Fast && candidates.len() <= 2 * limit;
+    let sketches: Vec<&[u64]> =
+        candidates.iter().map(|image| sketches.get(*image).map(Vec::as_slice).unwrap_or_default()).collect();
     let mut index: Vec<(u64, usize)> = Vec::new();
-    for place in 0..candidates.len() {
-        index.extend(of(place).into_iter().flatten().map(|hash| (*hash, place)));
+    for (place, sketch) in sketches.iter().enumerate() {
+        index.extend(sketch.iter().map(|hash| (*hash, place)));
     }
     index.sort_unstable();
-    let similar = |place: usize| {
-        let Some(sketch) = of(place) else { return Vec::new() };
-        let others: Vec<usize> = if all {
+    let mut relations = Vec::new();
+    for (place, sketch) in sketches.iter().enumerate() {
+        let others: Vec<usize> = if compares_all {
             (0..candidates.len()).collect()
         } else {
-            sharing_most(&index, sketch, place, SEEN * most)
+            sharing_most(&index, sketch, place, COMPARED_PER_CANDIDATE * limit)
         };
-        let others = others.into_iter().filter(|other| *other != place);
-        let similar = |place: usize| Some(Similar { place, shared: shared(sketch, of(place)?) });
-        let mut found: Vec<Similar> = others.filter_map(similar).collect();
-        found.sort_by_key(|similar| (Reverse(similar.shared), similar.place));
-        found.truncate(if all { candidates.len() } else { most });
-        found
-    };
-    (0..candidates.len()).map(similar).collect()
+        let mut similar = Vec::new();
+        for other in others {
+            let Some(other_sketch) = sketches.get(other).filter(|_| other != place) else { continue };
+            similar.push(Similar { place: other, shared: shared(sketch, other_sketch) });
+        }
+        similar.sort_by_key(|similar| (Reverse(similar.shared), similar.place));
+        similar.truncate(if compares_all { candidates.len() } else { limit });
+        relations.push(similar);
+    }
+    relations
 }
 
-/// Which images share most numbers with the sketch of the image at `place`, `most` images at most.
-fn sharing_most(index: &[(u64, usize)], sketch: &[u64], place: usize, most: usize) -> Vec<usize> {
+/// At most `limit` images that share most hashes with the sketch of the image at `place`.
+fn sharing_most(index: &[(u64, usize)], sketch: &[u64], place: usize, limit: usize) -> Vec<usize> {
     let mut others = Vec::new();
     for hash in sketch {
         let start = index.partition_point(|entry| *entry < (*hash, 0));
         let end = index.partition_point(|entry| *entry <= (*hash, usize::MAX));
         let run = index.get(start..end).unwrap_or_default();
         let own = run.partition_point(|(_, other)| *other < place);
-        let count = MOST_SHARING.min(most);
+        let count = MAX_SHARING.min(limit);
         let first = own.saturating_sub(count / 2).min(run.len().saturating_sub(count));
         others.extend(run.iter().skip(first).take(count).map(|(_, other)| *other));
     }
@@ -239,7 +258,7 @@ fn sharing_most(index: &[(u64, usize)], sketch: &[u64], place: usize, most: usiz
         .filter_map(|same| Some((Reverse(same.len()), *same.first()?)))
         .collect();
     counted.sort_unstable();
-    counted.into_iter().take(most).map(|(_, other)| other).collect()
+    counted.into_iter().take(limit).map(|(_, other)| other).collect()
 }
 
 #[cfg(test)]
@@ -248,13 +267,14 @@ mod tests {
 
     fn noise(seed: u64, size: usize) -> Vec<u8> {
         let mut state = seed | 1;
-        let mut next = || {
+        let mut bytes = Vec::with_capacity(size);
+        for _ in 0..size {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            state as u8
-        };
-        (0..size).map(|_| next()).collect()
+            bytes.push(state as u8);
+        }
+        bytes
     }
 
     #[test]
@@ -262,11 +282,12 @@ mod tests {
         let image = noise(1, 100_000);
         let mut half = image.clone();
         half[..50_000].copy_from_slice(&noise(2, 50_000));
-        let shares = |other: &[u8]| shared(&of(&image, SIZE), &of(other, SIZE));
-        assert_eq!(shares(&image), SIZE);
+        let sketch = new(&image, MAX_SIZE);
+        assert_eq!(shared(&sketch, &new(&image, MAX_SIZE)), MAX_SIZE);
         // Half of the windows of each are the other's.
-        assert!((90..170).contains(&shares(&half)), "{}", shares(&half));
-        assert!(shares(&noise(3, 100_000)) < 3);
+        let shared_by_half = shared(&sketch, &new(&half, MAX_SIZE));
+        assert!((90..170).contains(&shared_by_half), "{shared_by_half}");
+        assert!(shared(&sketch, &new(&noise(3, 100_000), MAX_SIZE)) < 3);
     }
 
     #[test]
@@ -280,7 +301,7 @@ mod tests {
                 image
             })
             .collect();
-        let sketches: Vec<Sketch> = images.iter().map(|image| of(image, SIZE)).collect();
+        let sketches: Vec<Sketch> = images.iter().map(|image| new(image, MAX_SIZE)).collect();
         let candidates: Vec<usize> = (0..60).collect();
         for (at, similar) in relations(&candidates, &sketches, Mode::Balanced).iter().enumerate() {
             assert_eq!(similar[0].place, at ^ 1, "{similar:?}");

@@ -1,63 +1,64 @@
-//! Choosing parents, so that all images together are small and none has too many ancestors: delta chains of limited depth.
+//! The choice of parents: delta chains of limited depth with the least total size.
 //!
-//! Each image gets a rank: 0 stands alone, 1 may build on rank 0, 2 on both. Given the ranks, everybody takes the best
-//! parent of a lower one. The ranks are searched by changing one at a time, from several starts: whose turn it is
-//! comes from a fixed sequence of numbers.
+//! Each image has a rank, and its parent a lower one: rank 0 has no parent. Given the ranks, each image takes its best
+//! parent of a lower rank. The ranks are optimised by local search with restarts, whose random numbers are a fixed sequence.
 
 /// A possible parent of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub(super) place: usize,
-    /// What the image takes next to it, in bytes.
+    /// The size of the image with this parent, in bytes.
     pub(super) size: u64,
 }
 
-/// How much is tried, in looks at a possible parent.
-const EFFORT: usize = 4_000_000;
-const MOST_STARTS: usize = 1000;
+/// The budget of the search, in evaluations of a possible parent.
+const MAX_EVALUATIONS: usize = 4_000_000;
+const MAX_RESTARTS: usize = 1000;
 
-/// The parent of each image, by place, so that none has more than `most` ancestors; `alone` are their sizes without one,
-/// `related` those with the ones that may be.
-pub(super) fn choose(alone: &[u64], related: &[Vec<Candidate>], most: u8) -> Vec<Option<usize>> {
-    let search = Search::new(alone, related, most.saturating_add(1));
+/// Chooses the parent of each image, by place, with at most `max_ancestors` ancestors. `alone` are the sizes without a
+/// parent, `related` those with each candidate.
+pub(super) fn choose(alone: &[u64], related: &[Vec<Candidate>], max_ancestors: u8) -> Vec<Option<usize>> {
+    let search = Search::new(alone, related, max_ancestors.saturating_add(1));
     let mut best = search.descend(vec![0; alone.len()]);
-    let mut size = search.size(&best);
-    let looks =
-        related.iter().map(Vec::len).sum::<usize>().saturating_add(alone.len()).saturating_mul(8).max(1);
-    let mut numbers = Numbers(0x2545_f491_4f6c_dd1d);
-    for _ in 0..(EFFORT / looks).min(MOST_STARTS) {
+    let mut best_size = search.size(&best);
+    let candidates = related.iter().map(Vec::len).sum::<usize>();
+    let evaluations = candidates.saturating_add(alone.len()).saturating_mul(8).max(1);
+    let mut random = RandomNumbers(0x2545_f491_4f6c_dd1d);
+    for _ in 0..(MAX_EVALUATIONS / evaluations).min(MAX_RESTARTS) {
         let mut ranks = best.clone();
         for _ in 0..(ranks.len() / 8).clamp(2, 16) {
-            let place = numbers.below(ranks.len());
+            let place = random.below(ranks.len());
             if let Some(rank) = ranks.get_mut(place) {
-                *rank = numbers.below(search.ranks.into()) as u8;
+                *rank = random.below(search.ranks.into()) as u8;
             }
         }
         let ranks = search.descend(ranks);
-        let found = search.size(&ranks);
-        if found < size {
-            (best, size) = (ranks, found);
+        let size = search.size(&ranks);
+        if size < best_size {
+            best = ranks;
+            best_size = size;
         }
     }
     (0..alone.len()).map(|place| search.parent(&best, place).0).collect()
 }
 
-/// What everything takes with these `parents`.
+/// The total size with these `parents`.
 pub(super) fn size(alone: &[u64], related: &[Vec<Candidate>], parents: &[Option<usize>]) -> u64 {
-    let sizes = alone.iter().zip(related).zip(parents).map(|((alone, related), parent)| {
-        let next_to = related.iter().find(|candidate| Some(candidate.place) == *parent);
-        next_to.map_or(*alone, |candidate| candidate.size)
-    });
-    sizes.fold(0, u64::saturating_add)
+    let mut total = 0u64;
+    for ((alone, related), parent) in alone.iter().zip(related).zip(parents) {
+        let candidate = related.iter().find(|candidate| Some(candidate.place) == *parent);
+        total = total.saturating_add(candidate.map_or(*alone, |candidate| candidate.size));
+    }
+    total
 }
 
 struct Search<'a> {
     alone: &'a [u64],
-    /// How many ranks there are.
+    /// The number of ranks.
     ranks: u8,
-    /// Possible parents, the best first.
+    /// The candidates of each image, the best first.
     related: Vec<Vec<Candidate>>,
-    /// Who could build on whom.
+    /// The images with each image as a candidate.
     children: Vec<Vec<usize>>,
 }
 
@@ -79,10 +80,11 @@ impl<'a> Search<'a> {
     /// The best parent that the ranks allow, and the size with it.
     fn parent(&self, ranks: &[u8], place: usize) -> (Option<usize>, u64) {
         let alone = self.alone.get(place).copied().unwrap_or(0);
-        let rank = |place: usize| ranks.get(place).copied().unwrap_or(0);
-        let own = rank(place);
-        let parents = self.related.get(place).map(Vec::as_slice).unwrap_or_default();
-        match parents.iter().find(|parent| rank(parent.place) < own) {
+        let own_rank = ranks.get(place).copied().unwrap_or(0);
+        let candidates = self.related.get(place).map(Vec::as_slice).unwrap_or_default();
+        let best =
+            candidates.iter().find(|candidate| ranks.get(candidate.place).copied().unwrap_or(0) < own_rank);
+        match best {
             Some(parent) if parent.size < alone => (Some(parent.place), parent.size),
             _ => (None, alone),
         }
@@ -92,45 +94,56 @@ impl<'a> Search<'a> {
         (0..self.alone.len()).map(|place| self.parent(ranks, place).1).sum()
     }
 
-    /// The size of an image and of all that could build on it.
-    fn around(&self, ranks: &[u8], place: usize) -> u64 {
+    /// The size of an image and of its possible children.
+    fn local_size(&self, ranks: &[u8], place: usize) -> u64 {
         let children = self.children.get(place).map(Vec::as_slice).unwrap_or_default();
-        let around = children.iter().chain([&place]);
-        around.map(|place| self.parent(ranks, *place).1).fold(0, u64::saturating_add)
+        let affected = children.iter().chain([&place]);
+        affected.map(|place| self.parent(ranks, *place).1).fold(0, u64::saturating_add)
     }
 
-    /// Changes single ranks as long as that helps.
+    /// Local search: changes single ranks until no change improves the size.
     fn descend(&self, mut ranks: Vec<u8>) -> Vec<u8> {
         loop {
-            let mut better = false;
+            let mut has_improved = false;
             for place in 0..ranks.len() {
-                better |= self.improve(&mut ranks, place);
+                has_improved |= self.improve(&mut ranks, place);
             }
-            if !better {
+            if !has_improved {
                 return ranks;
             }
         }
     }
 
+    /// Sets the best rank of one image; returns whether it has changed.
     fn improve(&self, ranks: &mut [u8], place: usize) -> bool {
-        let before = self.around(ranks, place);
         let Some(old) = ranks.get(place).copied() else { return false };
-        let mut best = (before, old);
+        let old_size = self.local_size(ranks, place);
+        let mut best = old;
+        let mut best_size = old_size;
         for rank in 0..self.ranks {
-            ranks.iter_mut().skip(place).take(1).for_each(|slot| *slot = rank);
-            best = best.min((self.around(ranks, place), if rank == old { old } else { rank }));
+            set_rank(ranks, place, rank);
+            let size = self.local_size(ranks, place);
+            // On a tie the old rank stays, so that the search terminates.
+            if size < best_size {
+                best = rank;
+                best_size = size;
+            }
         }
-        // Of equal ones the old one stays: otherwise the search would go in circles.
-        let rank = if best.0 < before { best.1 } else { old };
-        ranks.iter_mut().skip(place).take(1).for_each(|slot| *slot = rank);
-        rank != old
+        set_rank(ranks, place, best);
+        best != old
     }
 }
 
-/// Numbers that look random and are the same each time (xorshift).
-struct Numbers(u64);
+fn set_rank(ranks: &mut [u8], place: usize, rank: u8) {
+    if let Some(slot) = ranks.get_mut(place) {
+        *slot = rank;
+    }
+}
 
-impl Numbers {
+/// A deterministic sequence of pseudorandom numbers (xorshift).
+struct RandomNumbers(u64);
+
+impl RandomNumbers {
     fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -155,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_star_has_one_parent() {
-        // Everybody resembles number 3 and nobody else.
+        // Every image is similar to number 3 alone.
         let related: Vec<Vec<Candidate>> = (0..8)
             .map(
                 |place| {
@@ -170,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_line_is_cut_where_it_gets_too_deep() {
-        // Each resembles its neighbours.
+        // Each image is similar to its neighbours.
         let related: Vec<Vec<Candidate>> = (0..10usize)
             .map(|place| {
                 [place.wrapping_sub(1), place + 1]

@@ -1,4 +1,4 @@
-//! Fields of messages: bytes and texts with their length, lists with the number of their items.
+//! Encoding and decoding of message fields: length-prefixed bytes and texts, count-prefixed lists.
 
 use crate::{Error, ErrorKind, bytes};
 
@@ -33,7 +33,7 @@ impl Put for Vec<u8> {
     }
 }
 
-/// Reading fields, one after the other.
+/// A cursor over the fields of a message.
 #[derive(Debug)]
 pub(super) struct Fields<'a> {
     bytes: &'a [u8],
@@ -75,12 +75,13 @@ impl<'a> Fields<'a> {
         String::from_utf8(self.bytes()?).map_err(|_| ErrorKind::Text { what: MESSAGE, offset }.into())
     }
 
-    /// Memory grows with what is there, whatever number is claimed.
+    /// Allocates as items are decoded, because the count is not trusted.
     pub(super) fn list<T>(
         &mut self,
         mut take: impl FnMut(&mut Fields<'a>) -> Result<T, Error>,
     ) -> Result<Vec<T>, Error> {
-        let (count, mut items) = (self.number()?, Vec::new());
+        let count = self.number()?;
+        let mut items = Vec::new();
         for _ in 0..count {
             items.push(take(self)?);
         }
@@ -91,12 +92,12 @@ impl<'a> Fields<'a> {
         self.list(Fields::text)
     }
 
-    /// All that was not read yet.
+    /// The unread bytes.
     pub(super) fn rest(&self) -> &'a [u8] {
         usize::try_from(self.at).ok().and_then(|at| self.bytes.get(at..)).unwrap_or_default()
     }
 
-    /// Refuses what is left.
+    /// Fails unless all bytes were read.
     pub(super) fn end(&self) -> Result<(), Error> {
         let left = (self.bytes.len() as u64).saturating_sub(self.at);
         if left == 0 {
@@ -107,7 +108,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// An unknown number in the place of a kind.
+/// The error of an unknown message kind.
 pub(super) fn unknown_kind(value: u8) -> Error {
     ErrorKind::Invalid { what: "kind in a message", value: value.into() }.into()
 }

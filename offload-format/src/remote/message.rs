@@ -1,4 +1,4 @@
-//! Requests and replies as bytes.
+//! Encoding and decoding of requests and replies.
 
 use super::fields::{Fields, Put, unknown_kind};
 use super::{
@@ -38,10 +38,10 @@ impl Request {
         out
     }
 
-    /// The message in `bytes`.
+    /// Decodes a message.
     ///
     /// # Errors
-    /// If it is none.
+    /// The bytes are not a valid message.
     pub fn from_bytes(bytes: &[u8]) -> Result<Request, Error> {
         let mut fields = Fields::new(bytes);
         let request = match fields.byte()? {
@@ -92,10 +92,10 @@ impl Reply {
         out
     }
 
-    /// The message in `bytes`.
+    /// Decodes a message.
     ///
     /// # Errors
-    /// If it is none.
+    /// The bytes are not a valid message.
     pub fn from_bytes(bytes: &[u8]) -> Result<Reply, Error> {
         let mut fields = Fields::new(bytes);
         let reply = match fields.byte()? {

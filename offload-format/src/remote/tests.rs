@@ -1,4 +1,4 @@
-//! Messages come back as they were, and what is no message is refused.
+//! Tests of the protocol: round trips, and rejection of malformed messages.
 
 use super::*;
 
@@ -12,14 +12,13 @@ fn program() -> Program {
 }
 
 fn action() -> Action {
-    let input = |path: &str, source| Input { path: path.into(), source };
     Action {
         arguments: ["/usr/bin/clang-22", "-c", "", "ä b"].map(String::from).into(),
         variables: vec![Variable { name: "LC_ALL".into(), value: "C".into() }],
         directory: "package".into(),
         inputs: vec![
-            input("package/a.ll", Source::Bytes(vec![0, 1, 255])),
-            input("files/0.bc", Source::File("/usr/lib/x.bc".into())),
+            Input { path: "package/a.ll".into(), source: Source::Bytes(vec![0, 1, 255]) },
+            Input { path: "files/0.bc".into(), source: Source::File("/usr/lib/x.bc".into()) },
         ],
         outputs: vec!["out".into(), "out.bin".into()],
         programs: vec![program(), program()],
@@ -72,14 +71,12 @@ fn what_is_written_is_read() {
 #[test]
 fn messages_that_are_cut_or_too_long_are_refused() {
     for message in requests().iter().map(Request::to_bytes) {
-        let is_refused = |bytes: &[u8]| Request::from_bytes(bytes).is_err();
-        assert!((0..message.len()).all(|end| is_refused(&message[..end])));
-        assert!(is_refused(&[&message[..], &[0]].concat()));
+        assert!((0..message.len()).all(|end| Request::from_bytes(&message[..end]).is_err()));
+        assert!(Request::from_bytes(&[&message[..], &[0]].concat()).is_err());
     }
     for message in replies().iter().map(Reply::to_bytes) {
-        let is_refused = |bytes: &[u8]| Reply::from_bytes(bytes).is_err();
-        assert!((0..message.len()).all(|end| is_refused(&message[..end])));
-        assert!(is_refused(&[&message[..], &[0]].concat()));
+        assert!((0..message.len()).all(|end| Reply::from_bytes(&message[..end]).is_err()));
+        assert!(Reply::from_bytes(&[&message[..], &[0]].concat()).is_err());
     }
 }
 
@@ -91,9 +88,9 @@ fn a_list_that_claims_too_much_is_refused_at_once() {
 }
 
 #[test]
-fn every_flipped_bit_of_a_stored_result_is_noticed() {
-    let key = Hash128::of(b"key");
-    let stored = Stored { milliseconds: 5, said: "warning: x".into(), content: vec![1, 2, 3] };
+fn every_flipped_bit_of_a_stored_result_is_detected() {
+    let key = Hash128::digest(b"key");
+    let stored = Stored { milliseconds: 5, diagnostics: "warning: x".into(), content: vec![1, 2, 3] };
     let bytes = stored.to_bytes(key);
     for bit in 0..bytes.len() * 8 {
         let mut changed = bytes.clone();

@@ -1,10 +1,10 @@
-//! AMD architectures and their features.
+//! AMD target IDs: processors and features.
 
 use std::fmt;
 
 /// An AMD target ID (<https://llvm.org/docs/AMDGPUUsage.html#target-id>): `gfx90a:sramecc+:xnack-`.
 ///
-/// A feature that is not named means "either way".
+/// A feature that is not specified may be on or off.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AmdArch {
     processor: String,
@@ -55,12 +55,12 @@ impl AmdArch {
         "gfx12-generic",
     ];
 
-    /// Every processor that this release knows, without features.
+    /// Every known processor, without features.
     pub fn known() -> impl Iterator<Item = AmdArch> {
         AmdArch::KNOWN.iter().filter_map(|name| AmdArch::parse(name))
     }
 
-    /// Whether the name is of a family: an image for it runs on all its processors
+    /// Whether this is a generic processor, whose images run on all processors of a family
     /// (<https://llvm.org/docs/AMDGPUUsage.html#amdgpu-generic-processor-table>).
     pub fn is_generic(&self) -> bool {
         self.processor.ends_with("-generic")
@@ -97,23 +97,23 @@ impl AmdArch {
         &self.processor
     }
 
-    /// Whether ECC for SRAM must be on or off.
+    /// The required setting of ECC for SRAM, if any.
     pub fn sramecc(&self) -> Option<bool> {
         self.sramecc
     }
 
-    /// Whether XNACK replay must be on or off.
+    /// The required setting of XNACK replay, if any.
     pub fn xnack(&self) -> Option<bool> {
         self.xnack
     }
 
-    /// The same processor with ECC for SRAM on, off, or either way.
+    /// The same processor with ECC for SRAM on, off, or unspecified.
     #[must_use]
     pub fn with_sramecc(self, sramecc: Option<bool>) -> AmdArch {
         AmdArch { sramecc, ..self }
     }
 
-    /// The same processor with XNACK replay on, off, or either way.
+    /// The same processor with XNACK replay on, off, or unspecified.
     #[must_use]
     pub fn with_xnack(self, xnack: Option<bool>) -> AmdArch {
         AmdArch { xnack, ..self }
@@ -123,9 +123,9 @@ impl AmdArch {
         let mut parts = text.split(':');
         let processor = parts.next()?;
         let digits = processor.strip_prefix("gfx")?;
-        let plain = digits.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
-        let named = digits.len() >= 3 && digits.starts_with(|c: char| c.is_ascii_digit());
-        if !plain || !named {
+        let is_plain = digits.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+        let has_number = digits.len() >= 3 && digits.starts_with(|c: char| c.is_ascii_digit());
+        if !is_plain || !has_number {
             return None;
         }
         let mut arch = AmdArch { processor: processor.to_string(), sramecc: None, xnack: None };

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-/// Which instructions a `host` image may use.
+/// The instruction set level of a `host` image.
 ///
 /// The levels of x86-64 are those of the psABI (<https://gitlab.com/x86-psABIs/x86-64-ABI>).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum HostLevel {
-    /// What every CPU of the program's target has.
+    /// The baseline of the program's target.
     #[default]
     Baseline,
     /// x86-64 with SSE4.2 and POPCNT.

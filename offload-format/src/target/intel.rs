@@ -1,12 +1,13 @@
 //! Intel GPU architectures, by ocloc's names and by IP version.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-/// Intel GPUs as `ocloc -device` knows them: a name (`pvc`, `acm-g10`), an IP version (`12.60.7`), a device ID
-/// (`0x56a0`), a family or release (`xe`, `xe-hpg`), or a range (`dg1:acm-g10`, `dg1:`, `:pvc`), whose ends belong to
-/// it. The image of a family or a range is an archive with a member for each device.
+/// Intel GPUs in the notation of `ocloc -device`: a name (`pvc`, `acm-g10`), an IP version (`12.60.7`), a device ID
+/// (`0x56a0`), a family or release (`xe`, `xe-hpg`), or an inclusive range (`dg1:acm-g10`, `dg1:`, `:pvc`). The image of a
+/// family or range is an archive with a member per device.
 ///
-/// The installed ocloc decides which of them it can compile for.
+/// The installed ocloc may support fewer of them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IntelArch(String);
 
@@ -76,9 +77,8 @@ const GROUPS: [(&str, u32, [u32; 2]); 12] = [
     ("xe3-lpg", 30, [0, u32::MAX]),
 ];
 
-/// Devices that run images of another one: Intel's driver looks for these where it finds none of the device itself. By
-/// IP version, those of later revisions included
-/// (<https://github.com/intel/compute-runtime>, `compatProdConfPairs` of each product family).
+/// Devices that are compatible with images of another one: Intel's driver falls back to these. By IP version, later
+/// revisions included (<https://github.com/intel/compute-runtime>, `compatProdConfPairs` of each product family).
 const COMPATIBLE: [([u32; 3], &[[u32; 3]]); 4] = [
     ([12, 55, 8], &[[12, 56, 5], [12, 57, 0]]),
     ([12, 70, 4], &[[12, 71, 4]]),
@@ -91,35 +91,40 @@ impl IntelArch {
         DEVICES.iter().map(|(name, _)| *name).chain(GROUPS.iter().map(|(name, ..)| *name))
     }
 
-    /// Every single device that this release knows by name; those of several names once.
+    /// Every known device by its first name.
     pub fn devices() -> impl Iterator<Item = IntelArch> {
-        let first = |(index, (_, ip)): &(usize, &(&str, [u32; 3]))| {
-            DEVICES.iter().take(*index).all(|(_, earlier)| earlier != ip)
-        };
-        DEVICES.iter().enumerate().filter(first).map(|(_, (name, _))| IntelArch((*name).to_string()))
+        let mut devices = Vec::new();
+        let mut versions = BTreeSet::new();
+        for (name, ip) in DEVICES {
+            if versions.insert(ip) {
+                devices.push(IntelArch(name.to_string()));
+            }
+        }
+        devices.into_iter()
     }
 
-    /// Whether the name is of several devices, so that its image is an archive.
+    /// Whether the name stands for a family or range, so that its image is an archive.
     pub fn is_group(&self) -> bool {
         self.0.contains(':') || self.0 == "*" || GROUPS.iter().any(|(name, ..)| *name == self.0)
     }
 
-    /// Whether a device of the IP version `device` belongs to this group.
+    /// Whether this name, family or range includes the device with the IP version `device`.
     pub fn covers(&self, device: [u32; 3]) -> bool {
         if let Some((from, to)) = self.0.split_once(':') {
-            let after = from.is_empty() || edge(from, Edge::First).is_some_and(|first| first <= device);
-            let before = to.is_empty() || edge(to, Edge::Last).is_some_and(|last| device <= last);
-            return after && before;
+            let is_above = from.is_empty() || first_version(from).is_some_and(|first| first <= device);
+            let is_below = to.is_empty() || last_version(to).is_some_and(|last| device <= last);
+            return is_above && is_below;
         }
-        let [architecture, release, _] = device;
-        self.0 == "*"
-            || self.ip_version() == Some(device)
-            || GROUPS.iter().any(|(name, of, [first, last])| {
-                *name == self.0 && *of == architecture && (*first..=*last).contains(&release)
-            })
+        if self.0 == "*" || self.ip_version() == Some(device) {
+            return true;
+        }
+        let [device_architecture, release, _] = device;
+        GROUPS.iter().any(|(name, architecture, [first, last])| {
+            *name == self.0 && *architecture == device_architecture && (*first..=*last).contains(&release)
+        })
     }
 
-    /// Whether the driver takes the image of this device for `device` too, which is another one of its family.
+    /// Whether the driver accepts the image of this device for `device`, another one of its family.
     ///
     /// ```
     /// use offload_format::Target;
@@ -140,35 +145,45 @@ impl IntelArch {
         &self.0
     }
 
-    /// Architecture, release and revision of the device, if the name is of one device.
+    /// Architecture, release and revision of a single device; `None` for a family or range.
     pub fn ip_version(&self) -> Option<[u32; 3]> {
-        let named = DEVICES.iter().find(|(name, _)| *name == self.0).map(|(_, ip)| *ip);
-        named.or_else(|| ip_version(&self.0))
+        match DEVICES.iter().find(|(name, _)| *name == self.0) {
+            Some((_, ip)) => Some(*ip),
+            None => ip_version(&self.0),
+        }
     }
 
     pub(super) fn parse(text: &str) -> Option<IntelArch> {
-        let one = |text: &str| Self::known().any(|name| name == text) || ip_version(text).is_some();
-        let known = match text.split_once(':') {
-            Some((from, to)) => (from.is_empty() || one(from)) && (to.is_empty() || one(to)) && text != ":",
-            None => one(text) || text == "*" || is_device_id(text),
+        let is_valid = match text.split_once(':') {
+            Some((from, to)) => is_range_end(from) && is_range_end(to) && text != ":",
+            None => is_name(text) || text == "*" || is_device_id(text),
         };
-        known.then(|| IntelArch(text.to_string()))
+        is_valid.then(|| IntelArch(text.to_string()))
     }
 }
 
-#[derive(Clone, Copy)]
-enum Edge {
-    First,
-    Last,
+/// Whether `text` is a known name or an IP version.
+fn is_name(text: &str) -> bool {
+    IntelArch::known().any(|name| name == text) || ip_version(text).is_some()
 }
 
-/// The first or last IP version of what `text` names.
-fn edge(text: &str, which: Edge) -> Option<[u32; 3]> {
-    let group = GROUPS.iter().find(|(name, ..)| *name == text);
-    match (group, which) {
-        (Some((_, of, [first, _])), Edge::First) => Some([*of, *first, 0]),
-        (Some((_, of, [_, last])), Edge::Last) => Some([*of, *last, u32::MAX]),
-        (None, _) => IntelArch(text.to_string()).ip_version(),
+fn is_range_end(text: &str) -> bool {
+    text.is_empty() || is_name(text)
+}
+
+/// The lowest IP version of a device, family or release.
+fn first_version(name: &str) -> Option<[u32; 3]> {
+    match GROUPS.iter().find(|(group, ..)| *group == name) {
+        Some((_, architecture, [first, _])) => Some([*architecture, *first, 0]),
+        None => IntelArch(name.to_string()).ip_version(),
+    }
+}
+
+/// The highest IP version of a device, family or release.
+fn last_version(name: &str) -> Option<[u32; 3]> {
+    match GROUPS.iter().find(|(group, ..)| *group == name) {
+        Some((_, architecture, [_, last])) => Some([*architecture, *last, u32::MAX]),
+        None => IntelArch(name.to_string()).ip_version(),
     }
 }
 
@@ -210,7 +225,9 @@ mod tests {
 
     #[test]
     fn ranges_and_families_cover_devices() {
-        let covers = |text: &str, device| IntelArch::parse(text).unwrap().covers(device);
+        fn covers(text: &str, device: [u32; 3]) -> bool {
+            IntelArch::parse(text).unwrap().covers(device)
+        }
         assert!(covers("xe-hpg", [12, 56, 5]) && !covers("xe-hpg", [12, 60, 7]));
         assert!(covers("dg1:acm-g10", [12, 10, 0]) && covers("dg1:acm-g10", [12, 55, 8]));
         assert!(!covers("dg1:acm-g10", [12, 56, 5]) && !covers("dg1:", [12, 4, 0]));

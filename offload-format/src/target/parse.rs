@@ -1,4 +1,4 @@
-//! Parsing a target's text; with the feature `suggestions` an unknown one leads to the nearest names.
+//! Parsing of targets, with suggestions for unknown ones (feature `suggestions`).
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ pub struct UnknownTarget {
 }
 
 impl UnknownTarget {
-    /// Known targets that read most like the given text, best first; none without the feature `suggestions`.
+    /// The most similar known targets, best first; none without the feature `suggestions`.
     pub fn nearest(&self) -> &[String] {
         &self.nearest
     }
@@ -79,7 +79,7 @@ fn nearest(_text: &str) -> Vec<String> {
 fn nearest(text: &str) -> Vec<String> {
     let mut scored: Vec<(f64, String)> = known()
         .map(|name| {
-            // People write `pvc` or `intel-pvc`; compare with the architecture's own name too.
+            // For `pvc` or `intel-pvc`, compare with the architecture's own name too.
             let tail = name.split_once(':').map_or(name.as_str(), |(_, tail)| tail);
             let score = strsim::jaro_winkler(text, &name).max(strsim::jaro_winkler(text, tail));
             (score, name)

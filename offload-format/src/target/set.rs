@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-/// Several targets under one name. Which ones, except for `portable`, the installed tools or this machine decide.
+/// A named set of targets. Except for `portable`, the installed tools or this machine determine its members.
 ///
 /// | name | targets |
 /// |---|---|
-/// | `portable` | `host`, `spirv64`, `opencl-c`: what runs wherever there is a CPU or an OpenCL driver |
-/// | `all-intel` | native code for every device that the installed ocloc knows |
-/// | `all-nvidia` | PTX for the oldest and cubins for every architecture that the installed ptxas knows |
-/// | `all-amd` | code objects for every processor that both this release and the installed clang know |
+/// | `portable` | `host`, `spirv64`, `opencl-c`: any CPU or OpenCL driver |
+/// | `all-intel` | native code for every device that the installed ocloc supports |
+/// | `all-nvidia` | PTX for the oldest and cubins for every architecture that the installed ptxas supports |
+/// | `all-amd` | code objects for every known processor that the installed clang supports |
 /// | `native` | the devices of the machine that compiles |
 ///
 /// ```

@@ -31,16 +31,15 @@ impl SmArch {
         "100", "100a", "103", "103a", "107", "110", "120", "120a", "121", "121a",
     ];
 
-    /// Every architecture that this release knows, oldest first.
+    /// Every known architecture, oldest first.
     pub fn known() -> impl Iterator<Item = SmArch> {
         SmArch::KNOWN.iter().filter_map(|name| SmArch::parse(&format!("sm_{name}")))
     }
 
-    /// The lowest version of PTX in which the architecture exists
-    /// (<https://docs.nvidia.com/cuda/parallel-thread-execution/#release-notes>); `None` for one that this release
-    /// does not know.
+    /// The lowest version of PTX that supports the architecture
+    /// (<https://docs.nvidia.com/cuda/parallel-thread-execution/#release-notes>); `None` for an unknown one.
     ///
-    /// The lower the version, the older the drivers that take the text.
+    /// The lower the version, the older the drivers that accept the PTX.
     pub fn min_ptx(&self) -> Option<PtxVersion> {
         let (major, minor) = match (self.number, self.suffix) {
             (50 | 52 | 53 | 60..=62, None) => (5, 0),
@@ -78,9 +77,12 @@ impl SmArch {
             last @ ('a' | 'f') => (digits.strip_suffix(last)?, Some(last)),
             _ => (digits, None),
         };
-        let plain = digits.len() >= 2 && digits.bytes().all(|b| b.is_ascii_digit());
-        let number = digits.parse().ok().filter(|_| plain && !digits.starts_with('0'))?;
-        Some(SmArch { number, suffix })
+        let is_canonical =
+            digits.len() >= 2 && digits.bytes().all(|b| b.is_ascii_digit()) && !digits.starts_with('0');
+        if !is_canonical {
+            return None;
+        }
+        Some(SmArch { number: digits.parse().ok()?, suffix })
     }
 }
 

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct SpirvVersion(u8);
 
 impl SpirvVersion {
-    /// SPIR-V 1.2, which every OpenCL driver with SPIR-V takes.
+    /// SPIR-V 1.2, which every OpenCL driver with SPIR-V support accepts.
     pub const V1_2: SpirvVersion = SpirvVersion(2);
 
     /// The version 1.`minor`, if there is one.

@@ -83,7 +83,7 @@ impl Made {
             .iter()
             .flat_map(|(_, image)| codec::content_of(image, filter).unwrap().into_owned())
             .collect();
-        let parent = lender.map(|content| Parent { hash: Hash128::of(content), content });
+        let parent = lender.map(|content| Parent { hash: Hash128::digest(content), content });
         let codec = if parent.is_some() { Codec::ZstdPrefix } else { Codec::Zstd };
         let frame =
             codec::encode_with(&content, &EncodeOptions { codec, filter: Filter::None, parent, level: 19 })
@@ -121,7 +121,7 @@ fn everything() -> (Vec<u8>, Vec<(String, Vec<u8>)>) {
     let mut patched = grandchild.clone();
     patched[48] ^= 1;
     patched[600] ^= 7;
-    let hash = |image: &[u8]| Hash128::of(image);
+    let hash = |image: &[u8]| Hash128::digest(image);
     made.add("a-root", &root, &alone(Codec::Zstd, Filter::None));
     let parent = Some(Parent { hash: hash(&root), content: &root });
     let prefix = |parent| EncodeOptions { codec: Codec::ZstdPrefix, filter: Filter::None, parent, level: 19 };
@@ -218,7 +218,7 @@ fn with_field(good: &[u8], (table, record, field): (u32, u64, u64), value: &[u8]
     let at = (u64_at(entry + 8) + record * u64::from(u32_at(entry + 4)) + field) as usize;
     bad[at..at + value.len()].copy_from_slice(value);
     let payload = u64_at(40) as usize;
-    let hash = Hash128::of_parts(&[&bad[..48], &bad[64..payload]]);
+    let hash = Hash128::digest_parts(&[&bad[..48], &bad[64..payload]]);
     bad[48..64].copy_from_slice(&hash.0);
     bad
 }
@@ -359,7 +359,7 @@ fn a_stream_makes_what_a_reader_takes() {
     image.chunks(100_001).try_for_each(|chunk| stream.feed(chunk, &mut sink)).unwrap();
     stream.finish(&mut sink).unwrap();
     let info =
-        codec::FrameInfo::new(Codec::Zstd, frame.len() as u64, image.len() as u64, Hash128::of(&image));
+        codec::FrameInfo::new(Codec::Zstd, frame.len() as u64, image.len() as u64, Hash128::digest(&image));
     let mut builder = PackBuilder::new("p", "1.0.0");
     builder.image(NewImage::new("m", "host".parse().unwrap()), info).unwrap();
     let mut bytes = builder.finish().unwrap().index;
@@ -371,7 +371,7 @@ fn a_stream_makes_what_a_reader_takes() {
 fn frames_do_not_depend_on_where_the_prefix_lies() {
     let both = [noise(1, 50_000), noise(1, 50_000)].concat();
     let frame = |parent: &[u8], image: &[u8]| {
-        let parent = Some(Parent { hash: Hash128::of(parent), content: parent });
+        let parent = Some(Parent { hash: Hash128::digest(parent), content: parent });
         let options = EncodeOptions { codec: Codec::ZstdPrefix, filter: Filter::None, parent, level: 3 };
         codec::encode_with(image, &options).unwrap().into_bytes()
     };

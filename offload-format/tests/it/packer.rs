@@ -28,12 +28,12 @@ impl ImageSource for Images {
 impl Images {
     fn new(images: Vec<Vec<u8>>) -> Images {
         let candidate = |image: &Vec<u8>| RawImage {
-            hash: Hash128::of(image),
+            hash: Hash128::digest(image),
             size: image.len() as u64,
             kind: if image.starts_with(&[3, 2, 0x23, 7]) { ImageKind::SpirV } else { ImageKind::Object },
         };
         let order = images.iter().map(candidate).collect();
-        let by_hash = images.into_iter().map(|image| (Hash128::of(&image), image)).collect();
+        let by_hash = images.into_iter().map(|image| (Hash128::digest(&image), image)).collect();
         Images { by_hash, order, reads: AtomicUsize::new(0) }
     }
 
@@ -234,7 +234,7 @@ fn a_filter_is_taken_where_it_pays() {
     let plan = images.plan(Mode::Balanced, &Sequential);
     let filters: Vec<Filter> = plan.blocks().iter().map(|block| block.filter).collect();
     assert!(filters.contains(&Filter::SpirvIds), "{filters:?}");
-    let step = plan.step(Hash128::of(&noise(7, 80_000)));
+    let step = plan.step(Hash128::digest(&noise(7, 80_000)));
     assert_eq!(step, Some(&Step::Frame { codec: Codec::Zstd, filter: Filter::None, parent: None }));
 }
 
@@ -300,7 +300,7 @@ fn many_medium_images_share_blocks_where_size_matters() {
     let image = |at: u64| changed(&noise(at % 8, 70_000), at, 5000);
     let few = Images::new((0..20).map(image).collect());
     assert!(in_blocks(&few, Mode::Balanced).0.blocks().is_empty());
-    let many = Images::new((0..packer::MANY as u64).map(image).collect());
+    let many = Images::new((0..packer::MIN_MEDIUM_IMAGES as u64).map(image).collect());
     assert!(!in_blocks(&many, Mode::Balanced).0.blocks().is_empty());
     assert!(in_blocks(&many, Mode::Fast).0.blocks().is_empty());
 }

@@ -59,7 +59,7 @@ fn ask(client: &mut Client, request: &Request) -> Reply {
 fn results_of_one_build_script_are_found_by_another() {
     let running = Running::new();
     let (mut one, mut other) = (running.connect(), running.connect());
-    let key = Hash128::of(b"key");
+    let key = Hash128::digest(b"key");
     assert!(matches!(ask(&mut other, &Request::Get { key }), Reply::Missing { .. }));
     assert_eq!(ask(&mut one, &Request::Put { key, stored: b"result".to_vec() }), Reply::Accepted);
     assert_eq!(ask(&mut one, &Request::Flush { seconds: 20 }), Reply::Accepted);
@@ -114,7 +114,7 @@ fn a_directory_that_is_open_to_others_is_refused() {
 fn cut_and_senseless_messages_end_their_connection_alone() {
     let running = Running::new();
     let mut other = running.connect();
-    let message = Request::Put { key: Hash128::of(b"a"), stored: vec![1; 50] }.to_bytes();
+    let message = Request::Put { key: Hash128::digest(b"a"), stored: vec![1; 50] }.to_bytes();
     let framed = [&(message.len() as u64).to_le_bytes()[..], &message].concat();
     for end in 0..framed.len() {
         running.connect().write_all(&framed[..end]).unwrap();
@@ -131,14 +131,14 @@ fn cut_and_senseless_messages_end_their_connection_alone() {
         changed[bit / 8] ^= 1 << (bit % 8);
         send(&mut running.connect(), &changed);
     }
-    assert!(matches!(ask(&mut other, &Request::Get { key: Hash128::of(b"b") }), Reply::Missing { .. }));
+    assert!(matches!(ask(&mut other, &Request::Get { key: Hash128::digest(b"b") }), Reply::Missing { .. }));
 }
 
 #[test]
 fn who_writes_nothing_more_gets_the_reply_all_the_same() {
     let running = Running::new();
     let mut client = running.connect();
-    let message = Request::Get { key: Hash128::of(b"a") }.to_bytes();
+    let message = Request::Get { key: Hash128::digest(b"a") }.to_bytes();
     send(&mut client, &message);
     client.shutdown(std::net::Shutdown::Write).unwrap();
     let mut bytes = Vec::new();

@@ -1,5 +1,7 @@
 //! Credentials: where they are, never what they are.
 
+#![allow(clippy::disallowed_methods, reason = "reads the environment")]
+
 use std::path::PathBuf;
 
 use http::{HeaderName, HeaderValue};

@@ -1,4 +1,4 @@
-//! What `cargo bench`, `cargo test` and nextest say to a program with benchmarks.
+//! The command line of a program with benchmarks, as `cargo bench`, `cargo test` and nextest pass it.
 
 /// The arguments of this program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,11 +20,11 @@ pub(super) enum Mode {
 
 impl Arguments {
     pub(super) fn read() -> Arguments {
-        Arguments::of(std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()))
+        Arguments::parse(std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()))
     }
 
     /// Options of other harnesses are passed over: cargo hands the same to all.
-    pub(super) fn of(args: impl IntoIterator<Item = String>) -> Arguments {
+    pub(super) fn parse(args: impl IntoIterator<Item = String>) -> Arguments {
         let mut read = Arguments { mode: Mode::Once, names: Vec::new() };
         for arg in args {
             match arg.as_str() {
@@ -48,11 +48,13 @@ mod tests {
 
     #[test]
     fn cargo_s_words_are_understood() {
-        let of = |args: &[&str]| Arguments::of(args.iter().map(|arg| (*arg).to_string()));
-        assert_eq!(of(&[]).mode, Mode::Once);
-        assert_eq!(of(&["--bench"]).mode, Mode::Timed);
-        assert_eq!(of(&["--list", "--format", "terse", "--bench"]).mode, Mode::List);
-        let named = of(&["--bench", "saxpy", "--save-baseline=x", "dot"]);
+        fn parse(args: &[&str]) -> Arguments {
+            Arguments::parse(args.iter().map(|arg| (*arg).to_string()))
+        }
+        assert_eq!(parse(&[]).mode, Mode::Once);
+        assert_eq!(parse(&["--bench"]).mode, Mode::Timed);
+        assert_eq!(parse(&["--list", "--format", "terse", "--bench"]).mode, Mode::List);
+        let named = parse(&["--bench", "saxpy", "--save-baseline=x", "dot"]);
         assert!(named.means("saxpy, 4096") && named.means("a dot") && !named.means("sum"));
     }
 }

@@ -5,7 +5,7 @@ use std::ptr;
 
 use super::api::{CUcontext, CuResult, DeviceId, Functions, call};
 use super::limits::Limits;
-use crate::driver::{BackEnd, ContextId, Owner};
+use crate::backend::{Backend, ContextId, Owner};
 
 /// A context that stays valid as long as this lives.
 #[derive(Debug)]
@@ -41,7 +41,8 @@ pub(super) struct Entered<'c> {
 impl Context {
     /// Takes a reference to the context of `device`; the driver makes it if this is the first.
     pub(super) fn retain(device: DeviceId) -> CuResult<Context> {
-        let (limits, mut raw) = (Limits::of(device)?, ptr::null_mut());
+        let limits = Limits::new(device)?;
+        let mut raw = ptr::null_mut();
         // SAFETY: the device was found by the driver; the function writes one handle.
         unsafe { call!(device.functions, cuDevicePrimaryCtxRetain(&raw mut raw, device.raw)) }?;
         Ok(Context { raw, device, limits, held: Held::Primary })
@@ -56,16 +57,17 @@ impl Context {
         raw: CUcontext,
         owner: Owner,
     ) -> CuResult<Context> {
-        let (mut device, mut popped) = (0, ptr::null_mut());
+        let mut device = 0;
+        let mut popped = ptr::null_mut();
         // SAFETY: by the contract; each function writes one value, and the stack is left as it was.
-        let told = unsafe {
+        unsafe {
             call!(functions, cuCtxPushCurrent_v2(raw))?;
-            let told = call!(functions, cuCtxGetDevice(&raw mut device));
+            let queried = call!(functions, cuCtxGetDevice(&raw mut device));
             call!(functions, cuCtxPopCurrent_v2(&raw mut popped))?;
-            told
-        };
-        let device = told.map(|()| DeviceId { functions, raw: device })?;
-        Ok(Context { raw, device, limits: Limits::of(device)?, held: Held::Owned { _owner: owner } })
+            queried?;
+        }
+        let device = DeviceId { functions, raw: device };
+        Ok(Context { raw, device, limits: Limits::new(device)?, held: Held::Owned { _owner: owner } })
     }
 
     pub(super) fn raw(&self) -> CUcontext {
@@ -78,7 +80,8 @@ impl Context {
 
     /// Makes the context the thread's until the result is dropped.
     pub(super) fn enter(&self) -> CuResult<Entered<'_>> {
-        let (functions, mut current) = (self.device.functions, ptr::null_mut());
+        let functions = self.device.functions;
+        let mut current = ptr::null_mut();
         // SAFETY: the function writes one handle.
         unsafe { call!(functions, cuCtxGetCurrent(&raw mut current)) }?;
         let is_pushed = current != self.raw;
@@ -96,7 +99,7 @@ impl Context {
 
 /// The context with this handle.
 pub(super) fn id_of(context: CUcontext) -> ContextId {
-    ContextId { back_end: BackEnd::Cuda, handle: context.addr() }
+    ContextId { backend: Backend::Cuda, handle: context.addr() }
 }
 
 impl Drop for Context {

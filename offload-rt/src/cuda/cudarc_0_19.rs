@@ -18,7 +18,8 @@
 //! let saxpy = blas().open(&Device::try_from(&context)?)?.kernel("saxpy")?;
 //! let stream = Stream::try_from(&cuda_stream)?;
 //! {
-//!     let (x, mut y) = (borrow(&x, &cuda_stream), borrow_mut(&mut y, &cuda_stream));
+//!     let x = borrow(&x, &cuda_stream);
+//!     let mut y = borrow_mut(&mut y, &cuda_stream);
 //!     let args = [KernelArg::value(&2.5f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
 //!     // SAFETY: each work-item reads and writes one element.
 //!     unsafe { saxpy.launch(&stream, &NdRange::linear(1 << 20, 256)?, &args)? };
@@ -49,8 +50,8 @@ use cudarc_0_19::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, Sync
 use super::context::id_of;
 use super::memory::CudaMemory;
 use super::raw;
+use crate::backend::ContextId;
 use crate::device::Device;
-use crate::driver::ContextId;
 use crate::error::Error;
 use crate::launch::{Plain, Slice, SliceMut, Stream};
 
@@ -98,7 +99,8 @@ struct Memory<'a> {
 /// Borrows a `CudaSlice` or a view for work in `stream`; other streams are refused. The work waits for what writes the
 /// values in other streams of `cudarc`. Drop the result after the launch: then those wait for the work.
 pub fn borrow<'a, T: Plain>(values: &'a impl DevicePtr<T>, stream: &'a CudaStream) -> Borrowed<'a, T> {
-    let (context, len) = (context(values.stream()), values.len());
+    let context = context(values.stream());
+    let len = values.len();
     let (address, used) = values.device_ptr(stream);
     let memory = CudaMemory::borrowed(address, context, stream.cu_stream().cast());
     Borrowed { memory: Memory { memory, len, _used: used }, values: PhantomData }
@@ -109,7 +111,8 @@ pub fn borrow_mut<'a, T: Plain>(
     values: &'a mut impl DevicePtrMut<T>,
     stream: &'a CudaStream,
 ) -> BorrowedMut<'a, T> {
-    let (context, len) = (context(values.stream()), values.len());
+    let context = context(values.stream());
+    let len = values.len();
     let (address, used) = values.device_ptr_mut(stream);
     let memory = CudaMemory::borrowed(address, context, stream.cu_stream().cast());
     BorrowedMut { memory: Memory { memory, len, _used: used }, values: PhantomData }

@@ -1,4 +1,4 @@
-//! Asking the driver for its devices.
+//! CUDA devices and their descriptions.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use super::api::{
     DeviceId,
 };
 use super::context::Context;
-use super::driver::{CUDA, Driver, no_device};
+use super::driver::{CUDA, CudaDriver, no_device};
 use crate::description::CudaDescription;
 use crate::device::Device;
 use crate::error::Error;
@@ -15,17 +15,17 @@ use crate::text::escape;
 
 /// A device that the driver has found.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct CudaDevice {
     name: String,
     device: DeviceId,
     context: Mutex<Option<Arc<Context>>>,
 }
 
-impl Found {
+impl CudaDevice {
     /// # Errors
     /// `device` is not of CUDA.
-    pub(super) fn of(device: &Device) -> Result<&Found, Error> {
-        device.driver_of_type().ok_or_else(|| {
+    pub(super) fn from_device(device: &Device) -> Result<&CudaDevice, Error> {
+        device.backend_as().ok_or_else(|| {
             Error::device(&device.to_string(), "it is not a CUDA device")
                 .with_hint("take devices from offload_rt::cuda::devices()")
         })
@@ -50,30 +50,32 @@ impl Found {
 }
 
 /// The devices of `driver`.
-pub(super) fn all(driver: Driver) -> Result<Vec<Device>, Error> {
-    let failed = |error| Error::device(CUDA, format!("cannot list devices: {error}"));
-    let devices = DeviceId::all(driver.functions()).map_err(failed)?;
-    let devices: Vec<Device> =
-        devices.into_iter().map(|device| one(driver, device).map_err(failed)).collect::<Result<_, _>>()?;
+pub(super) fn all(driver: CudaDriver) -> Result<Vec<Device>, Error> {
+    let devices = list(driver);
+    let devices = devices.map_err(|error| Error::device(CUDA, format!("cannot list devices: {error}")))?;
     if devices.is_empty() { Err(no_device()) } else { Ok(devices) }
 }
 
+fn list(driver: CudaDriver) -> CuResult<Vec<Device>> {
+    let mut devices = Vec::new();
+    for device in DeviceId::all(driver.functions())? {
+        devices.push(describe(driver, device, Mutex::default())?);
+    }
+    Ok(devices)
+}
+
 /// The device of the caller's `context`, which everything that is made of it uses.
-pub(super) fn of_context(driver: Driver, context: Context) -> CuResult<Device> {
+pub(super) fn from_context(driver: CudaDriver, context: Context) -> CuResult<Device> {
     let id = context.device();
-    found(driver, id, Mutex::new(Some(Arc::new(context))))
+    describe(driver, id, Mutex::new(Some(Arc::new(context))))
 }
 
-fn one(driver: Driver, device: DeviceId) -> CuResult<Device> {
-    found(driver, device, Mutex::default())
-}
-
-fn found(driver: Driver, device: DeviceId, context: Mutex<Option<Arc<Context>>>) -> CuResult<Device> {
+fn describe(driver: CudaDriver, device: DeviceId, context: Mutex<Option<Arc<Context>>>) -> CuResult<Device> {
     let capability = [
         device.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
         device.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
     ];
     let name = device.name()?;
     let description = CudaDescription::new(&name, capability).driver_version(driver.version());
-    Ok(Device::found(description, Found { name, device, context }))
+    Ok(Device::from_backend(description, CudaDevice { name, device, context }))
 }

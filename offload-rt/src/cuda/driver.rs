@@ -1,4 +1,4 @@
-//! The driver as a whole: starting it, and what errors tell people to do.
+//! The CUDA driver: its initialization, and the hints of its errors.
 
 use std::borrow::Cow;
 use std::ffi::c_int;
@@ -11,7 +11,7 @@ use super::api::{
 };
 use crate::error::{Error, Problem};
 
-/// What errors of the driver as a whole start with.
+/// The device name in errors of the driver.
 pub(super) const CUDA: &str = "CUDA";
 
 const LIBRARY_HINT: &str = "if this machine has an NVIDIA GPU, install its driver (Debian: nvidia-driver; in a container, start it with the GPU, as `--gpus all`); under WSL the library is in /usr/lib/wsl/lib and comes with the driver of Windows, on NixOS in /run/opengl-driver/lib with `hardware.graphics.enable`";
@@ -19,14 +19,14 @@ const DEVICE_HINT: &str = "`nvidia-smi` shows the devices; CUDA_VISIBLE_DEVICES 
 
 /// The driver, ready for calls.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Driver {
+pub(super) struct CudaDriver {
     functions: &'static Functions,
     version: u32,
 }
 
-impl Driver {
+impl CudaDriver {
     /// Opens the library and initialises the driver.
-    pub(super) fn open() -> Result<Driver, Error> {
+    pub(super) fn open() -> Result<CudaDriver, Error> {
         let functions =
             functions().map_err(|problem| Error::device(CUDA, problem).with_hint(LIBRARY_HINT))?;
         // SAFETY: the only flags that there are.
@@ -34,7 +34,7 @@ impl Driver {
             Error::device(CUDA, format!("{LIBRARY} cannot start: {error}")).with_hint(DEVICE_HINT)
         })?;
         let version = version(functions).map_err(|error| Error::device(CUDA, error.to_string()))?;
-        Ok(Driver { functions, version })
+        Ok(CudaDriver { functions, version })
     }
 
     pub(super) fn functions(self) -> &'static Functions {
@@ -59,17 +59,17 @@ pub(super) fn no_device() -> Error {
     Error::device(CUDA, format!("{LIBRARY} shows no device")).with_hint(DEVICE_HINT)
 }
 
-/// What failed, with a hint where something is broken.
+/// The problem of a failed call, with a hint if the context is unusable.
 pub(super) fn problem(error: CuError) -> Problem {
     Problem { text: error.to_string(), hint: aftermath(error).map(Cow::Borrowed) }
 }
 
-/// What failed during `what`.
+/// Maps an error of a call to a problem with the context `what`.
 pub(super) fn failed(what: &'static str) -> impl Fn(CuError) -> Problem {
     move |error| problem(error).during(what)
 }
 
-/// What a launch that failed with `error` leaves behind, as a hint for people; nothing if nothing is broken.
+/// The hint for an error that leaves the context unusable.
 fn aftermath(error: CuError) -> Option<&'static str> {
     match error.code()? {
         CUDA_ERROR_ILLEGAL_ADDRESS

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::api::{CU_EVENT_DEFAULT, CUDA_ERROR_NOT_READY, CUevent, CUstream, call};
 use super::context::{Context, Entered};
 use super::driver::failed;
-use crate::driver::{ContextId, DriverEvent, own};
+use crate::backend::{BackendEvent, ContextId, downcast};
 use crate::error::Problem;
 
 /// The end of work in a stream, recorded once.
@@ -40,7 +40,7 @@ impl CudaEvent {
     }
 }
 
-impl DriverEvent for CudaEvent {
+impl BackendEvent for CudaEvent {
     fn context(&self) -> ContextId {
         self.context.id()
     }
@@ -63,9 +63,10 @@ impl DriverEvent for CudaEvent {
         }
     }
 
-    fn since(&self, earlier: &dyn DriverEvent) -> Result<Duration, Problem> {
+    fn since(&self, earlier: &dyn BackendEvent) -> Result<Duration, Problem> {
         let failed = failed("the driver does not tell times");
-        let (entered, earlier) = (self.context.enter().map_err(&failed)?, own::<CudaEvent>(earlier)?);
+        let entered = self.context.enter().map_err(&failed)?;
+        let earlier = downcast::<CudaEvent>(earlier)?;
         let mut milliseconds = 0f32;
         // SAFETY: both events were recorded, and the work before them is done; the function writes one number.
         unsafe {

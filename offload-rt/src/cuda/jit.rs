@@ -61,9 +61,11 @@ pub(super) fn load_linked(entered: &Entered<'_>, images: &[Ptx]) -> Result<CUmod
 /// # Safety
 /// An image starts at `image`; PTX ends in a NUL.
 unsafe fn load_at(entered: &Entered<'_>, image: *const c_void) -> Result<CUmodule, Problem> {
-    let (mut log, mut module) = (Log::new(), ptr::null_mut());
-    let (options, values) = (log.options.as_mut_ptr(), log.values.as_mut_ptr());
-    // SAFETY: by the contract; there are two options with two values, and the log has the size that is said.
+    let mut log = Log::new();
+    let mut module = ptr::null_mut();
+    let options = log.options.as_mut_ptr();
+    let values = log.values.as_mut_ptr();
+    // SAFETY: by the contract; there are two options with two values, and the log has the given size.
     let loaded =
         unsafe { call!(entered.functions(), cuModuleLoadDataEx(&raw mut module, image, 2, options, values)) };
     loaded.map(|()| module).map_err(|error| log.refused(error))
@@ -79,8 +81,10 @@ struct Link {
 
 impl Link {
     fn new(functions: &'static Functions) -> CuResult<Link> {
-        let (mut log, mut raw) = (Log::new(), ptr::null_mut());
-        let (options, values) = (log.options.as_mut_ptr(), log.values.as_mut_ptr());
+        let mut log = Log::new();
+        let mut raw = ptr::null_mut();
+        let options = log.options.as_mut_ptr();
+        let values = log.values.as_mut_ptr();
         // SAFETY: there are two options with two values, which live as long as the link, as does the log of this size.
         unsafe { call!(functions, cuLinkCreate_v2(2, options, values, &raw mut raw)) }?;
         Ok(Link { raw, functions, log })
@@ -90,7 +94,8 @@ impl Link {
         let (size, name): (_, *const c_char) = (text.len(), name.as_ptr());
         // The driver's function takes no pointer to constant data, and changes none.
         let text = text.as_ptr().cast_mut().cast();
-        let (no_options, no_values) = (ptr::null_mut(), ptr::null_mut());
+        let no_options = ptr::null_mut();
+        let no_values = ptr::null_mut();
         // SAFETY: the text has this size; the driver keeps no reference to it.
         unsafe {
             call!(
@@ -102,7 +107,8 @@ impl Link {
 
     /// The linked code, which lives as long as this.
     fn complete(&self) -> CuResult<*const c_void> {
-        let (mut code, mut size) = (ptr::null_mut(), 0);
+        let mut code = ptr::null_mut();
+        let mut size = 0;
         // SAFETY: the function writes a pointer and a size.
         unsafe { call!(self.functions, cuLinkComplete(self.raw, &raw mut code, &raw mut size)) }?;
         Ok(code)

@@ -8,10 +8,10 @@ use offload_format::pack::KernelInfo;
 use super::api::{CUfunction, CUstream, call};
 use super::driver::problem;
 use super::function::Function;
-use super::module::CudaModule;
+use super::module::RawModule;
 use super::params::{are_of_sizes, check_sizes, fill};
-use crate::driver::KernelArg;
-use crate::driver::{ContextId, DriverKernel, DriverOutput, DriverStream};
+use crate::backend::KernelArg;
+use crate::backend::{BackendKernel, BackendOutput, BackendStream, ContextId};
 use crate::error::Problem;
 use crate::range::NdRange;
 use crate::thread_blocks::{Filled, Parameters};
@@ -21,11 +21,11 @@ pub(super) struct CudaKernel {
     info: KernelInfo,
     function: Function,
     /// Keeps the code of the function.
-    module: Arc<CudaModule>,
+    module: Arc<RawModule>,
 }
 
 impl CudaKernel {
-    pub(super) fn new(module: Arc<CudaModule>, mut function: Function, mut info: KernelInfo) -> CudaKernel {
+    pub(super) fn new(module: Arc<RawModule>, mut function: Function, mut info: KernelInfo) -> CudaKernel {
         // A pack has no arguments of a kernel without any, and of one that it knows only by name; a driver before CUDA
         // 12.4 does not tell which it is.
         if function.sizes.is_none() && info.args.as_ref().is_some_and(Vec::is_empty) {
@@ -42,12 +42,12 @@ impl CudaKernel {
         self.function.raw
     }
 
-    pub(super) fn module(&self) -> &CudaModule {
+    pub(super) fn module(&self) -> &RawModule {
         &self.module
     }
 }
 
-impl DriverKernel for CudaKernel {
+impl BackendKernel for CudaKernel {
     fn context(&self) -> ContextId {
         self.module.context().id()
     }
@@ -56,13 +56,13 @@ impl DriverKernel for CudaKernel {
         &self.info
     }
 
-    fn output(&self) -> Option<Arc<dyn DriverOutput>> {
+    fn output(&self) -> Option<Arc<dyn BackendOutput>> {
         Some(self.module.output()?.clone())
     }
 
     unsafe fn launch(
         &self,
-        stream: &dyn DriverStream,
+        stream: &dyn BackendStream,
         range: &NdRange,
         args: &[KernelArg<'_>],
     ) -> Result<(), Problem> {
@@ -77,8 +77,10 @@ impl DriverKernel for CudaKernel {
         self.function
             .opt_in(&shape, &entered)
             .map_err(|error| problem(error).during("the shared memory is refused"))?;
-        let ([gx, gy, gz], [bx, by, bz]) = (shape.grid, shape.block);
-        let (function, shared) = (self.function.raw, shape.shared);
+        let [gx, gy, gz] = shape.grid;
+        let [bx, by, bz] = shape.block;
+        let function = self.function.raw;
+        let shared = shape.shared;
         let no_extra = ptr::null_mut();
         // SAFETY: the kernel's module is loaded in the current context; the parameters are as many and as large as the
         // kernel's, as far as pack and driver know them, and are copied during the call. The caller answers for what the

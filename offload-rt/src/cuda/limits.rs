@@ -1,4 +1,4 @@
-//! What a device can launch, and comparing a launch with it.
+//! The launch limits of a CUDA device, and the check of a range against them.
 
 use super::api::{
     CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
@@ -37,30 +37,30 @@ pub(super) struct Shape {
 }
 
 impl Limits {
-    pub(super) fn of(device: DeviceId) -> CuResult<Limits> {
-        let value = |attribute| device.attribute(attribute);
-        let shared = value(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?;
+    pub(super) fn new(device: DeviceId) -> CuResult<Limits> {
+        let shared = device.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?;
         // Drivers before CUDA 9 do not know the question.
-        let opt_in = value(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN).unwrap_or(0);
+        let opt_in = device.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN).unwrap_or(0);
         Ok(Limits {
             grid: GridLimits {
                 interface: "CUDA",
                 block: [
-                    value(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
-                    value(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)?,
-                    value(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)?,
+                    device.attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
+                    device.attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)?,
+                    device.attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)?,
                 ],
                 grid: [
-                    value(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
-                    value(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
-                    value(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
+                    device.attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
+                    device.attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
+                    device.attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
                 ],
             },
             shared,
             shared_opt_in: opt_in.max(shared),
-            warp: value(CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
+            warp: device.attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
             // A driver that does not know the question is asked to wait: that is right on every device.
-            reads_pageable_memory: value(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS).unwrap_or(1) != 0,
+            reads_pageable_memory: device.attribute(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS).unwrap_or(1)
+                != 0,
         })
     }
 
@@ -129,7 +129,9 @@ mod tests {
 
     #[test]
     fn more_shared_memory_than_usual_is_asked_for() {
-        let opt_in = |shared| shape(&[1], &[1], shared).unwrap().opt_in;
+        fn opt_in(shared: u64) -> Option<u32> {
+            shape(&[1], &[1], shared).unwrap().opt_in
+        }
         assert_eq!(opt_in(47 << 10), None);
         assert_eq!(opt_in((47 << 10) + 1), Some(226 << 10));
         let range = NdRange::new(&[1], &[1]).unwrap().with_shared_memory(100);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::api::{CUdeviceptr, CUstream, CuResult, call};
 use super::context::Context;
-use crate::driver::{ContextId, DeviceAddress, DriverMemory, MemoryRange, Owner};
+use crate::backend::{BackendMemory, ContextId, DeviceAddress, MemoryRange, Owner};
 use crate::error::Problem;
 
 /// Memory of a device, its own or the caller's.
@@ -35,7 +35,8 @@ unsafe impl Sync for CudaMemory {}
 
 impl CudaMemory {
     pub(super) fn allocate(context: &Arc<Context>, size: usize) -> CuResult<CudaMemory> {
-        let (entered, mut address) = (context.enter()?, 0);
+        let entered = context.enter()?;
+        let mut address = 0;
         // SAFETY: a context is current; the function writes one address.
         unsafe { call!(entered.functions(), cuMemAlloc_v2(&raw mut address, size)) }?;
         let held = MemoryHeld::Own(context.clone());
@@ -58,7 +59,7 @@ impl CudaMemory {
     }
 }
 
-impl DriverMemory for CudaMemory {
+impl BackendMemory for CudaMemory {
     fn context(&self) -> ContextId {
         self.context
     }

@@ -13,14 +13,14 @@ use super::context::{Context, Entered};
 use super::driver::problem;
 use super::jit::{self, Ptx};
 use super::stream::CudaStream;
-use crate::driver::DriverStream;
+use crate::backend::BackendStream;
 use crate::entry::LoadedImage;
 use crate::error::Problem;
 use crate::output::{Output, PrintingImage};
 
 /// A loaded module.
 #[derive(Debug)]
-pub(super) struct CudaModule {
+pub(super) struct RawModule {
     raw: CUmodule,
     context: Arc<Context>,
     /// Released after the module, whose work is done then.
@@ -34,18 +34,18 @@ struct Variable {
 }
 
 // SAFETY: the driver's functions may be called from any thread.
-unsafe impl Send for CudaModule {}
+unsafe impl Send for RawModule {}
 // SAFETY: as above; nothing changes after loading.
-unsafe impl Sync for CudaModule {}
+unsafe impl Sync for RawModule {}
 
-impl CudaModule {
-    /// Has the driver load `image`, linked with `libraries`. The error holds the messages of its compiler and a hint
+impl RawModule {
+    /// Loads `image`, linked with `libraries`. The error holds the messages of its compiler and a hint
     /// where there is one.
     pub(super) fn load(
         context: &Arc<Context>,
         image: &LoadedImage,
         libraries: &[LoadedImage],
-    ) -> Result<CudaModule, Problem> {
+    ) -> Result<RawModule, Problem> {
         let entered = context.enter().map_err(|error| Problem::from(error.to_string()))?;
         image.check_structure()?;
         let raw = match (image.entry().image_kind(), libraries) {
@@ -55,8 +55,8 @@ impl CudaModule {
             (kind, []) => return Err(format!("it is of kind {kind}, which CUDA does not take").into()),
             (kind, _) => return Err(format!("it is of kind {kind}, which CUDA does not link").into()),
         };
-        let mut module = CudaModule { raw, context: context.clone(), output: None };
-        module.output = Output::of(&module)?;
+        let mut module = RawModule { raw, context: context.clone(), output: None };
+        module.output = Output::for_image(&module)?;
         Ok(module)
     }
 
@@ -74,7 +74,8 @@ impl CudaModule {
 
     /// The kernel `name`.
     pub(super) fn function(&self, name: &str, entered: &Entered<'_>) -> CuResult<CUfunction> {
-        let (functions, mut found) = (entered.functions(), ptr::null_mut());
+        let functions = entered.functions();
+        let mut found = ptr::null_mut();
         let name = CString::new(name).map_err(|_| CuError::Code(CUDA_ERROR_NOT_FOUND, functions))?;
         // SAFETY: the module is loaded; the function writes one handle.
         unsafe { call!(functions, cuModuleGetFunction(&raw mut found, self.raw, name.as_ptr())) }?;
@@ -89,7 +90,10 @@ impl CudaModule {
 
     fn variable(&self, name: &str, entered: &Entered<'_>) -> Result<Variable, String> {
         let c_name = CString::new(name).map_err(|_| "the name has a NUL".to_string())?;
-        let (module, name, mut address, mut size) = (self.raw, c_name.as_ptr(), 0, 0);
+        let module = self.raw;
+        let name = c_name.as_ptr();
+        let mut address = 0;
+        let mut size = 0;
         // SAFETY: the module is loaded; the function writes an address and a size.
         let found = unsafe {
             call!(entered.functions(), cuModuleGetGlobal_v2(&raw mut address, &raw mut size, module, name))
@@ -104,28 +108,28 @@ impl CudaModule {
     }
 }
 
-impl PrintingImage for CudaModule {
+impl PrintingImage for RawModule {
     fn has_variable(&self, name: &str) -> bool {
         self.context.enter().is_ok_and(|entered| self.variable(name, &entered).is_ok())
     }
 
-    fn new_stream(&self) -> Result<Box<dyn DriverStream>, Problem> {
+    fn new_stream(&self) -> Result<Box<dyn BackendStream>, Problem> {
         Ok(Box::new(CudaStream::new(self.context.clone()).map_err(problem)?))
     }
 
     fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
-        let failed = |error: CuError| error.to_string();
-        let entered = self.context.enter().map_err(failed)?;
+        let entered = self.context.enter().map_err(|error| error.to_string())?;
         let Variable { address, size } = self.variable(name, &entered)?;
         if size != bytes.len() {
             return Err(format!("it is {size} bytes, {} are given", bytes.len()));
         }
-        let stream = CudaStream::new(self.context.clone()).map_err(failed)?;
-        stream.copy_in(address, bytes).and_then(|()| stream.wait(&entered)).map_err(failed)
+        let stream = CudaStream::new(self.context.clone()).map_err(|error| error.to_string())?;
+        let copied = stream.copy_in(address, bytes).and_then(|()| stream.wait(&entered));
+        copied.map_err(|error| error.to_string())
     }
 }
 
-impl Drop for CudaModule {
+impl Drop for RawModule {
     fn drop(&mut self) {
         if let Ok(entered) = self.context.enter() {
             // SAFETY: it was loaded once, in this context. Kernels of it may still run: the documentation does not say

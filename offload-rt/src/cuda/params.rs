@@ -4,7 +4,7 @@ use offload_format::pack::{ArgInfo, ArgKind};
 
 use super::api::CUstream;
 use super::memory::start;
-use crate::driver::{KernelArg, KernelArgKind};
+use crate::backend::{KernelArg, KernelArgKind};
 use crate::error::Problem;
 use crate::thread_blocks::{Filled, LocalMemory, Parameters};
 
@@ -30,12 +30,16 @@ pub(super) fn fill(
 
 /// Whether arguments that fit the records `known` have the sizes that the driver has for a kernel's parameters.
 pub(super) fn are_of_sizes(known: &[ArgInfo], sizes: &[usize]) -> bool {
-    let size = |arg: &ArgInfo| match (arg.kind, arg.size) {
+    known.len() == sizes.len()
+        && known.iter().zip(sizes).all(|(known, takes)| parameter_size(known) == Some(*takes))
+}
+
+fn parameter_size(arg: &ArgInfo) -> Option<usize> {
+    match (arg.kind, arg.size) {
         (ArgKind::Value, size) => size.map(|size| size as usize),
         (ArgKind::Global | ArgKind::Constant | ArgKind::Local, _) => Some(size_of::<u64>()),
         _ => None,
-    };
-    known.len() == sizes.len() && known.iter().zip(sizes).all(|(known, takes)| size(known) == Some(*takes))
+    }
 }
 
 /// Compares `args` with the sizes that the driver has for a kernel's parameters.
@@ -73,7 +77,10 @@ mod tests {
 
     #[test]
     fn local_arguments_are_offsets() {
-        let (value, local) = (KernelArg::value(&7u64), |size| KernelArg(KernelArgKind::Local(size)));
+        fn local<'a>(size: usize) -> KernelArg<'a> {
+            KernelArg(KernelArgKind::Local(size))
+        }
+        let value = KernelArg::value(&7u64);
         assert_eq!(words(&[value, local(5), local(32), value]), Some((vec![7, 0, 16, 7], 48)));
         assert_eq!(words(&[]), Some((vec![], 0)));
         assert_eq!(words(&[local(usize::MAX)]), None);
@@ -95,16 +102,20 @@ mod tests {
 
     #[test]
     fn records_may_say_what_the_driver_does() {
-        let of = |kind, size| ArgInfo::new(kind).with_size(size);
-        let (value, unsized_value) = (of(ArgKind::Value, Some(4)), of(ArgKind::Value, None));
-        let (buffer, local) = (of(ArgKind::Global, None), of(ArgKind::Local, Some(8)));
+        fn arg(kind: ArgKind, size: Option<u32>) -> ArgInfo {
+            ArgInfo::new(kind).with_size(size)
+        }
+        let value = arg(ArgKind::Value, Some(4));
+        let unsized_value = arg(ArgKind::Value, None);
+        let buffer = arg(ArgKind::Global, None);
+        let local = arg(ArgKind::Local, Some(8));
         assert!(are_of_sizes(&[value.clone(), buffer.clone(), local], &[4, 8, 8]) && are_of_sizes(&[], &[]));
         for (known, sizes) in [
             (vec![value.clone()], &[8][..]),
             (vec![buffer], &[4]),
             (vec![unsized_value], &[4]),
             (vec![value], &[4, 4]),
-            (vec![of(ArgKind::Image, Some(8))], &[8]),
+            (vec![arg(ArgKind::Image, Some(8))], &[8]),
         ] {
             assert!(!are_of_sizes(&known, sizes), "{known:?}");
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::api::{CU_MEMHOSTALLOC_PORTABLE, CuResult, call};
 use super::context::Context;
-use crate::driver::DriverHostMemory;
+use crate::backend::BackendHostMemory;
 
 #[derive(Debug)]
 pub(super) struct CudaHostMemory {
@@ -22,7 +22,8 @@ unsafe impl Sync for CudaHostMemory {}
 impl CudaHostMemory {
     /// Of `size` bytes, of which there is at least one, for all devices of the process.
     pub(super) fn new(context: Arc<Context>, size: usize) -> CuResult<CudaHostMemory> {
-        let (entered, mut address) = (context.enter()?, ptr::null_mut());
+        let entered = context.enter()?;
+        let mut address = ptr::null_mut();
         // SAFETY: a context is current; the function writes one address.
         unsafe {
             call!(entered.functions(), cuMemHostAlloc(&raw mut address, size, CU_MEMHOSTALLOC_PORTABLE))
@@ -32,7 +33,7 @@ impl CudaHostMemory {
     }
 }
 
-impl DriverHostMemory for CudaHostMemory {
+impl BackendHostMemory for CudaHostMemory {
     fn address(&self) -> *mut u8 {
         self.address.cast()
     }

@@ -3,7 +3,7 @@
 //! Handles are pointers (`CUcontext`, `CUstream`, `CUfunction`, `CUmodule`), and memory is a `CUdeviceptr`, whatever
 //! crate or C header they come from.
 //!
-//! What is taken over stays its owner's: nothing of it is destroyed here. An `owner` goes with it, which is dropped when
+//! Borrowed handles stay their owner's: they are not destroyed here. An `owner` goes with it, which is dropped when
 //! the last value that needs the handle is gone: an [`Arc`] of what destroys the handle, or `()` if the caller keeps the
 //! handle valid in another way. What is given away stays this crate's, and is valid as long as the value that it was
 //! asked of.
@@ -32,13 +32,13 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use super::context::Context;
-use super::device::{Found, of_context};
-use super::driver::{CUDA, Driver, problem};
+use super::device::{CudaDevice, from_context};
+use super::driver::{CUDA, CudaDriver, problem};
 use super::kernel::CudaKernel;
 use super::memory::CudaMemory;
 use super::stream::CudaStream;
 use crate::device::Device;
-use crate::error::{Error, Problem};
+use crate::error::Error;
 use crate::launch::{Buffer, Kernel, Plain, Stream};
 
 /// The device of the context `context`, a `CUcontext`. Its streams, buffers and programs are of this context.
@@ -51,11 +51,11 @@ use crate::launch::{Buffer, Kernel, Plain, Stream};
 /// # Safety
 /// `context` is a context of CUDA's driver, and stays valid until `owner` is dropped.
 pub unsafe fn from_raw_context(context: *mut c_void, owner: impl Any + Send + Sync) -> Result<Device, Error> {
-    let driver = Driver::open()?;
+    let driver = CudaDriver::open()?;
     // SAFETY: the contract is the same.
     let context = unsafe { Context::adopt(driver.functions(), context.cast(), Arc::new(owner)) };
-    let device = context.and_then(|context| of_context(driver, context));
-    device.map_err(|error| Error::of_device(CUDA, problem(error).during("cannot use the context")))
+    let device = context.and_then(|context| from_context(driver, context));
+    device.map_err(|error| Error::from_device(CUDA, problem(error).during("cannot use the context")))
 }
 
 /// The stream `stream`, a `CUstream` of the context of `device`; null is CUDA's default stream.
@@ -70,13 +70,15 @@ pub unsafe fn from_raw_stream(
     stream: *mut c_void,
     owner: impl Any + Send + Sync,
 ) -> Result<Stream, Error> {
-    let failed = |problem: Problem| Error::of_device(&device.to_string(), problem);
-    let context = Found::of(device)?.shared_context().map_err(failed)?;
+    let name = device.to_string();
+    let context = CudaDevice::from_device(device)?.shared_context();
+    let context = context.map_err(|problem| Error::from_device(&name, problem))?;
     // SAFETY: the contract is the same.
     let adopted = unsafe { CudaStream::adopt(context, stream.cast(), Arc::new(owner)) };
-    match adopted.map_err(|error| failed(problem(error).during("cannot use the stream")))? {
-        Some(stream) => Ok(Stream::of(device, Box::new(stream))),
-        None => Err(failed("the stream is of another context".to_string().into())),
+    match adopted {
+        Ok(Some(stream)) => Ok(Stream::new(device, Box::new(stream))),
+        Ok(None) => Err(Error::device(&name, "the stream is of another context")),
+        Err(error) => Err(Error::from_device(&name, problem(error).during("cannot use the stream"))),
     }
 }
 
@@ -86,16 +88,16 @@ pub unsafe fn from_raw_stream(
 /// `device` is not of CUDA.
 ///
 /// # Safety
-/// The memory has `len` values of `T`, aligned as `T` is, and stays valid until `owner` is dropped. Nobody else uses it
-/// while this does, unless streams and events order them.
+/// The memory has `len` values of `T`, aligned as `T` is, and stays valid until `owner` is dropped. No other code uses it
+/// at the same time, unless streams and events order them.
 pub unsafe fn from_raw_address<T: Plain>(
     device: &Device,
     address: u64,
     len: usize,
     owner: impl Any + Send + Sync,
 ) -> Result<Buffer<T>, Error> {
-    let context = Found::of(device)?.shared_context();
-    let context = context.map_err(|problem| Error::of_device(&device.to_string(), problem))?.id();
+    let context = CudaDevice::from_device(device)?.shared_context();
+    let context = context.map_err(|problem| Error::from_device(&device.to_string(), problem))?.id();
     Ok(Buffer::new(Box::new(CudaMemory::owned(address, context, Arc::new(owner))), len))
 }
 
@@ -104,8 +106,8 @@ pub unsafe fn from_raw_address<T: Plain>(
 /// # Errors
 /// `device` is not of CUDA, or the driver cannot make its primary context.
 pub fn as_raw_context(device: &Device) -> Result<*mut c_void, Error> {
-    let context = Found::of(device)?.shared_context();
-    Ok(context.map_err(|problem| Error::of_device(&device.to_string(), problem))?.raw().cast())
+    let context = CudaDevice::from_device(device)?.shared_context();
+    Ok(context.map_err(|problem| Error::from_device(&device.to_string(), problem))?.raw().cast())
 }
 
 /// The `CUstream` of `stream`.
@@ -113,7 +115,7 @@ pub fn as_raw_context(device: &Device) -> Result<*mut c_void, Error> {
 /// # Errors
 /// `stream` is not of CUDA.
 pub fn as_raw_stream(stream: &Stream) -> Result<*mut c_void, Error> {
-    let own: Option<&CudaStream> = (stream.driver() as &dyn Any).downcast_ref();
+    let own: Option<&CudaStream> = (stream.backend() as &dyn Any).downcast_ref();
     Ok(own.ok_or_else(|| other("stream"))?.raw.cast())
 }
 
@@ -143,7 +145,7 @@ pub fn as_raw_module(kernel: &Kernel) -> Result<*mut c_void, Error> {
 }
 
 fn own(kernel: &Kernel) -> Result<&CudaKernel, Error> {
-    (kernel.driver() as &dyn Any).downcast_ref().ok_or_else(|| other("kernel"))
+    (kernel.backend() as &dyn Any).downcast_ref().ok_or_else(|| other("kernel"))
 }
 
 fn other(what: &str) -> Error {
@@ -158,7 +160,9 @@ mod tests {
     #[test]
     fn values_of_other_devices_have_no_handles() {
         let host = Device::host();
-        let refused = |error: Error| assert!(error.to_string().contains("CUDA"), "{error}");
+        fn refused(error: Error) {
+            assert!(error.to_string().contains("CUDA"), "{error}");
+        }
         refused(as_raw_context(&host).unwrap_err());
         // SAFETY: nothing is there, and nothing is used.
         unsafe {

@@ -12,8 +12,8 @@ use super::context::{Context, Entered};
 use super::driver::{failed, problem};
 use super::event::CudaEvent;
 use super::memory::{CudaMemory, start};
-use crate::driver::{
-    ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, Owner, own,
+use crate::backend::{
+    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, MemoryRange, Owner, downcast,
 };
 use crate::error::Problem;
 
@@ -62,17 +62,15 @@ impl CudaStream {
     /// Copies `bytes`, which are the caller's again on return, to `to`, which has room for them.
     pub(super) fn copy_in(&self, to: CUdeviceptr, bytes: &[u8]) -> CuResult<()> {
         let entered = self.context.enter()?;
-        let (from, size) = (bytes.as_ptr().cast(), bytes.len());
+        let from = bytes.as_ptr().cast();
+        let size = bytes.len();
         // SAFETY: the memory has room for `bytes`, which lives until the driver has read it: see below.
         unsafe { call!(entered.functions(), cuMemcpyHtoDAsync_v2(to, from, size, self.raw)) }?;
-        match is_read_later(&entered, bytes) {
-            true => self.wait(&entered),
-            false => Ok(()),
-        }
+        if is_read_later(&entered, bytes) { self.wait(&entered) } else { Ok(()) }
     }
 
-    /// Records `event` at the present end; after an error nothing that was queued is under way.
-    fn end(&self, event: CudaEvent, entered: &Entered<'_>) -> Result<Box<dyn DriverEvent>, Problem> {
+    /// Records `event` at the present end; after an error no queued work is in flight.
+    fn end(&self, event: CudaEvent, entered: &Entered<'_>) -> Result<Box<dyn BackendEvent>, Problem> {
         match event.record(self.raw, entered) {
             Ok(()) => Ok(Box::new(event)),
             Err(problem) => {
@@ -95,15 +93,19 @@ fn is_read_later(entered: &Entered<'_>, bytes: &[u8]) -> bool {
     if entered.limits().reads_pageable_memory {
         return true;
     }
-    let (mut kind, address) = (0u32, bytes.as_ptr().addr() as CUdeviceptr);
-    let (place, attribute) = ((&raw mut kind).cast(), CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
+    let mut kind = 0u32;
+    let address = bytes.as_ptr().addr() as CUdeviceptr;
+    let place = (&raw mut kind).cast();
+    let attribute = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
     // SAFETY: the attribute's value is one number of this size; the driver looks whether it knows the address.
-    let told = unsafe { call!(entered.functions(), cuPointerGetAttribute(place, attribute, address)) };
-    // "CUDA_ERROR_INVALID_VALUE if the pointer was not allocated with, mapped by, or registered with CUDA".
-    told.map_or_else(|error| error.code() != Some(CUDA_ERROR_INVALID_VALUE), |()| true)
+    match unsafe { call!(entered.functions(), cuPointerGetAttribute(place, attribute, address)) } {
+        Ok(()) => true,
+        // "CUDA_ERROR_INVALID_VALUE if the pointer was not allocated with, mapped by, or registered with CUDA".
+        Err(error) => error.code() != Some(CUDA_ERROR_INVALID_VALUE),
+    }
 }
 
-impl DriverStream for CudaStream {
+impl BackendStream for CudaStream {
     fn context(&self) -> ContextId {
         self.context.id()
     }
@@ -112,7 +114,7 @@ impl DriverStream for CudaStream {
         self.raw.cast()
     }
 
-    fn allocate(&self, size: usize) -> Result<Box<dyn DriverMemory>, Problem> {
+    fn allocate(&self, size: usize) -> Result<Box<dyn BackendMemory>, Problem> {
         Ok(Box::new(CudaMemory::allocate(&self.context, size).map_err(problem)?))
     }
 
@@ -122,8 +124,10 @@ impl DriverStream for CudaStream {
 
     fn read(&self, from: MemoryRange<'_>, bytes: &mut [u8]) -> Result<(), Problem> {
         let failed = failed("cannot copy from a buffer");
-        let (entered, from) = (self.context.enter().map_err(&failed)?, start(from, self.raw)?);
-        let (into, size) = (bytes.as_mut_ptr().cast(), bytes.len());
+        let entered = self.context.enter().map_err(&failed)?;
+        let from = start(from, self.raw)?;
+        let into = bytes.as_mut_ptr().cast();
+        let size = bytes.len();
         // SAFETY: the range has this size, and `bytes` lives until the stream has been waited for.
         unsafe { call!(entered.functions(), cuMemcpyDtoHAsync_v2(into, from, size, self.raw)) }
             .map_err(&failed)?;
@@ -134,10 +138,12 @@ impl DriverStream for CudaStream {
         &self,
         to: MemoryRange<'_>,
         bytes: *const u8,
-    ) -> Result<Box<dyn DriverEvent>, Problem> {
+    ) -> Result<Box<dyn BackendEvent>, Problem> {
         let failed = failed("cannot copy to a buffer");
-        let (entered, size) = (self.context.enter().map_err(&failed)?, to.size);
-        let (to, event) = (start(to, self.raw)?, CudaEvent::new(&self.context, &entered)?);
+        let entered = self.context.enter().map_err(&failed)?;
+        let size = to.size;
+        let to = start(to, self.raw)?;
+        let event = CudaEvent::new(&self.context, &entered)?;
         // SAFETY: the range has this size; by the contract the bytes stay until the event.
         unsafe { call!(entered.functions(), cuMemcpyHtoDAsync_v2(to, bytes.cast(), size, self.raw)) }
             .map_err(failed)?;
@@ -148,10 +154,12 @@ impl DriverStream for CudaStream {
         &self,
         from: MemoryRange<'_>,
         bytes: *mut u8,
-    ) -> Result<Box<dyn DriverEvent>, Problem> {
+    ) -> Result<Box<dyn BackendEvent>, Problem> {
         let failed = failed("cannot copy from a buffer");
-        let (entered, size) = (self.context.enter().map_err(&failed)?, from.size);
-        let (from, event) = (start(from, self.raw)?, CudaEvent::new(&self.context, &entered)?);
+        let entered = self.context.enter().map_err(&failed)?;
+        let size = from.size;
+        let from = start(from, self.raw)?;
+        let event = CudaEvent::new(&self.context, &entered)?;
         // SAFETY: as above.
         unsafe { call!(entered.functions(), cuMemcpyDtoHAsync_v2(bytes.cast(), from, size, self.raw)) }
             .map_err(failed)?;
@@ -160,16 +168,19 @@ impl DriverStream for CudaStream {
 
     fn copy_from(
         &self,
-        source: &dyn DriverStream,
+        source: &dyn BackendStream,
         from: MemoryRange<'_>,
         to: MemoryRange<'_>,
     ) -> Result<bool, Problem> {
-        let Ok(source) = own::<CudaStream>(source) else { return Ok(false) };
+        let Ok(source) = downcast::<CudaStream>(source) else { return Ok(false) };
         let failed = failed("cannot copy between devices");
-        let (from, to, size) = (start(from, source.raw)?, start(to, self.raw)?, to.size);
+        let size = to.size;
+        let from = start(from, source.raw)?;
+        let to = start(to, self.raw)?;
         self.wait_for(&*source.record()?)?;
         let entered = self.context.enter().map_err(&failed)?;
-        let (to_context, from_context) = (self.context.raw(), source.context.raw());
+        let to_context = self.context.raw();
+        let from_context = source.context.raw();
         // SAFETY: both ranges have this size, and are of these contexts.
         unsafe {
             let functions = entered.functions();
@@ -184,16 +195,21 @@ impl DriverStream for CudaStream {
 
     fn copy(&self, from: MemoryRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
         let failed = failed("cannot copy between buffers");
-        let (entered, size) = (self.context.enter().map_err(&failed)?, to.size);
-        let (from, to) = (start(from, self.raw)?, start(to, self.raw)?);
+        let entered = self.context.enter().map_err(&failed)?;
+        let size = to.size;
+        let from = start(from, self.raw)?;
+        let to = start(to, self.raw)?;
         // SAFETY: both ranges have this size, and do not overlap.
         unsafe { call!(entered.functions(), cuMemcpyDtoDAsync_v2(to, from, size, self.raw)) }.map_err(failed)
     }
 
     fn fill(&self, to: MemoryRange<'_>, pattern: FillPattern) -> Result<(), Problem> {
         let failed = failed("cannot fill a buffer");
-        let (entered, size) = (self.context.enter().map_err(&failed)?, to.size);
-        let (functions, to, stream) = (entered.functions(), start(to, self.raw)?, self.raw);
+        let entered = self.context.enter().map_err(&failed)?;
+        let size = to.size;
+        let functions = entered.functions();
+        let to = start(to, self.raw)?;
+        let stream = self.raw;
         // SAFETY: the range has this size, a multiple of the pattern's, and starts at one.
         let filled = unsafe {
             match pattern {
@@ -205,14 +221,15 @@ impl DriverStream for CudaStream {
         filled.map_err(failed)
     }
 
-    fn record(&self) -> Result<Box<dyn DriverEvent>, Problem> {
+    fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {
         let entered = self.context.enter().map_err(failed("cannot make an event"))?;
         self.end(CudaEvent::new(&self.context, &entered)?, &entered)
     }
 
-    fn wait_for(&self, event: &dyn DriverEvent) -> Result<(), Problem> {
+    fn wait_for(&self, event: &dyn BackendEvent) -> Result<(), Problem> {
         let failed = failed("cannot wait for an event");
-        let (entered, event) = (self.context.enter().map_err(&failed)?, own::<CudaEvent>(event)?);
+        let entered = self.context.enter().map_err(&failed)?;
+        let event = downcast::<CudaEvent>(event)?;
         // SAFETY: the stream is of the current context, and the event may be of another; 0 is the only flag of old drivers.
         unsafe { call!(entered.functions(), cuStreamWaitEvent(self.raw, event.raw, 0)) }.map_err(failed)
     }

@@ -11,7 +11,7 @@ use self::release::DriverRelease;
 pub(crate) use self::toolkit::{CudaVersion, PtxVersion};
 use crate::text::escape;
 
-/// What a CUDA device accepts.
+/// The description of a CUDA device.
 ///
 /// ```
 /// use offload_rt::{CudaDescription, DeviceDescription};
@@ -23,7 +23,7 @@ use crate::text::escape;
 pub struct CudaDescription {
     pub(crate) name: String,
     pub(crate) compute_capability: [u32; 2],
-    /// What the driver says; `None` refuses nothing.
+    /// The driver's version; `None` refuses nothing.
     pub(crate) driver: Option<CudaVersion>,
     /// The release that was named. The driver of a device of this machine supports it, whatever its release.
     release: Option<DriverRelease>,
@@ -79,28 +79,36 @@ impl CudaDescription {
         self.release.and_then(|release| release.refusal(self.sm()))
     }
 
-    /// What images may use: every device since 2014 has 64-bit floating point and atomics, 16-bit floating point came with
+    /// The aspects of the device: every device since 2014 has 64-bit floating point and atomics, 16-bit floating point came with
     /// compute capability 5.3 and bfloat16 with 8.0. The driver links for all of them
     /// (<https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#features-and-technical-specifications>).
     pub(crate) fn aspects(&self) -> Aspects {
-        let always = Aspects::FP64 | Aspects::ATOMIC64 | Aspects::LINKER;
-        let since = |sm: u32, aspect: Aspects| if self.sm() >= sm { aspect } else { Aspects::default() };
-        always | since(53, Aspects::FP16) | since(80, Aspects::BF16)
+        let mut aspects = Aspects::FP64 | Aspects::ATOMIC64 | Aspects::LINKER;
+        if self.sm() >= 53 {
+            aspects = aspects | Aspects::FP16;
+        }
+        if self.sm() >= 80 {
+            aspects = aspects | Aspects::BF16;
+        }
+        aspects
     }
 
     /// The newest architecture whose PTX the device takes, as far as its driver knows the language that it needs.
     pub(crate) fn newest_ptx_target(&self) -> Option<SmArch> {
-        let newest = self.driver.map(PtxVersion::newest_taken_by);
-        let known = |sm: &SmArch| match (newest, sm.min_ptx()) {
+        let portable =
+            SmArch::known().filter(|sm| sm.suffix().is_none() && u32::from(sm.number()) <= self.sm());
+        portable.filter(|sm| self.compiles_for(sm)).last()
+    }
+
+    /// Whether the driver compiles the first PTX version for `sm`.
+    fn compiles_for(&self, sm: &SmArch) -> bool {
+        match (self.driver.map(PtxVersion::newest_taken_by), sm.min_ptx()) {
             (Some(Some(newest)), Some(needed)) => {
                 PtxVersion(needed.major.into(), needed.minor.into()) <= newest
             }
             (Some(None), _) | (_, None) => false,
             (None, Some(_)) => true,
-        };
-        let portable =
-            SmArch::known().filter(|sm| sm.suffix().is_none() && u32::from(sm.number()) <= self.sm());
-        portable.filter(known).last()
+        }
     }
 
     /// The number in the name of the architecture: 90 for compute capability 9.0.
@@ -112,7 +120,8 @@ impl CudaDescription {
 
 impl fmt::Display for CudaDescription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, sm) = (escape(&self.name), self.sm());
+        let name = escape(&self.name);
+        let sm = self.sm();
         let Some(driver) = self.driver else { return write!(f, "CUDA device {name} (sm_{sm})") };
         write!(f, "CUDA device {name} (sm_{sm}, CUDA driver {driver}, takes ")?;
         match PtxVersion::newest_taken_by(driver) {
@@ -128,10 +137,10 @@ mod tests {
 
     #[test]
     fn the_newest_ptx_target_is_one_that_the_driver_compiles() {
-        let target = |capability, driver| {
+        fn target(capability: [u32; 2], driver: u32) -> Option<String> {
             let device = CudaDescription::new("d", capability).driver_version(driver);
             device.newest_ptx_target().map(|sm| sm.to_string())
-        };
+        }
         assert_eq!(target([9, 0], 13000).as_deref(), Some("sm_90"));
         // PTX 7.4 has no sm_90.
         assert_eq!(target([9, 0], 11040).as_deref(), Some("sm_87"));

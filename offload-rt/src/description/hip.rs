@@ -6,7 +6,7 @@ use offload_format::{AmdArch, Aspects, Target};
 
 use crate::text::escape;
 
-/// What a HIP device accepts.
+/// The description of a HIP device.
 ///
 /// ```
 /// use offload_rt::{DeviceDescription, HipDescription};
@@ -20,7 +20,7 @@ pub struct HipDescription {
     target_id: String,
     /// The target ID, if this release can read it.
     pub(crate) arch: Option<AmdArch>,
-    /// What the runtime says; `None` refuses nothing.
+    /// The runtime's version; `None` refuses nothing.
     pub(crate) runtime: Option<HipVersion>,
     /// The release of ROCm that was named. The driver of a device of this machine supports it, whatever its release.
     rocm: Option<HipVersion>,
@@ -51,7 +51,8 @@ impl HipDescription {
     /// A device of this target ID (<https://llvm.org/docs/AMDGPUUsage.html#target-id>), as the runtime gives it in
     /// `gcnArchName`: with the state of each feature that the processor has.
     pub fn new(name: &str, target_id: &str) -> HipDescription {
-        let (name, target_id) = (name.to_string(), target_id.to_string());
+        let name = name.to_string();
+        let target_id = target_id.to_string();
         HipDescription { name, arch: arch(&target_id), target_id, runtime: None, rocm: None }
     }
 
@@ -85,13 +86,14 @@ impl HipDescription {
 
     /// Why the release of ROCm that was named does not support the device.
     pub(crate) fn unsupported(&self) -> Option<String> {
-        let (rocm, processor) = (self.rocm?, self.arch.as_ref()?.processor());
+        let rocm = self.rocm?;
+        let processor = self.arch.as_ref()?.processor();
         let (_, first) = FIRST_ROCM.iter().find(|(known, _)| *known == processor)?;
         (rocm < *first)
             .then(|| format!("ROCm {rocm} does not support {processor}: {first} is the first that does"))
     }
 
-    /// What images may use: every processor has 64-bit floating point and atomics, and those since gfx8 16-bit floating
+    /// The aspects of the device: every processor has 64-bit floating point and atomics, and those since gfx8 16-bit floating
     /// point (<https://llvm.org/docs/AMDGPUUsage.html#processors>). Images are for graphics alone here.
     pub(crate) fn aspects(&self) -> Aspects {
         let is_old = self.arch.as_ref().is_some_and(|arch| {
@@ -148,9 +150,9 @@ mod tests {
 
     #[test]
     fn releases_of_rocm_support_processors() {
-        let supports = |target: &str, (major, minor)| {
+        fn supports(target: &str, (major, minor): (u32, u32)) -> bool {
             HipDescription::new("d", target).rocm_release(major, minor).unsupported().is_none()
-        };
+        }
         for (target, yes, no) in [
             ("gfx90a:sramecc+:xnack-", (5, 0), (4, 3)),
             ("gfx942", (6, 0), (5, 7)),

@@ -5,19 +5,19 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::error::Error;
 
-/// The decoded bytes of an image, as long as anybody holds them.
+/// The decoded bytes of an image, while they are in use.
 #[derive(Default)]
 pub(super) struct Decoded {
     /// Locked for moments alone: a fork copies a lock as it is, and not the thread that would open it.
-    state: Mutex<State>,
+    state: Mutex<DecodeState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-enum State {
-    /// Nobody has asked, or nobody holds the bytes any more.
+enum DecodeState {
+    /// Not decoded yet, or no longer in use.
     #[default]
-    No,
+    Absent,
     /// A thread of the process of this number is at work.
     InProgress(u32),
     Bytes(Weak<Vec<u8>>),
@@ -26,41 +26,41 @@ enum State {
 }
 
 impl Decoded {
-    /// The bytes. One thread decodes them where nobody holds them, and the others wait for it.
+    /// The bytes. If they are absent, one thread decodes them, and the others wait for it.
     pub(super) fn get(&self, decode: impl FnOnce() -> Result<Vec<u8>, Error>) -> Result<Arc<Vec<u8>>, Error> {
         let process = std::process::id();
         let mut state = self.state();
         loop {
             match &*state {
-                State::Failed(error) => return Err(error.clone()),
-                State::InProgress(of) if *of == process => {}
-                State::Bytes(bytes) => match bytes.upgrade() {
+                DecodeState::Failed(error) => return Err(error.clone()),
+                DecodeState::InProgress(of) if *of == process => {}
+                DecodeState::Bytes(bytes) => match bytes.upgrade() {
                     Some(bytes) => return Ok(bytes),
                     None => break,
                 },
                 // What a thread of the process before the fork is at comes to no end here.
-                State::No | State::InProgress(_) => break,
+                DecodeState::Absent | DecodeState::InProgress(_) => break,
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        *state = State::InProgress(process);
+        *state = DecodeState::InProgress(process);
         drop(state);
-        let mut work = Work { of: self, outcome: State::No };
+        let mut work = Work { of: self, outcome: DecodeState::Absent };
         let decoded = decode().map(Arc::new);
         work.outcome = match &decoded {
-            Ok(bytes) => State::Bytes(Arc::downgrade(bytes)),
-            Err(error) => State::Failed(error.clone()),
+            Ok(bytes) => DecodeState::Bytes(Arc::downgrade(bytes)),
+            Err(error) => DecodeState::Failed(error.clone()),
         };
         decoded
     }
 
-    /// Whether somebody holds the bytes.
+    /// Whether the bytes are in use.
     #[cfg(all(test, feature = "opencl"))]
     pub(super) fn is_held(&self) -> bool {
-        matches!(&*self.state(), State::Bytes(bytes) if bytes.strong_count() > 0)
+        matches!(&*self.state(), DecodeState::Bytes(bytes) if bytes.strong_count() > 0)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, DecodeState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -68,7 +68,7 @@ impl Decoded {
 /// Tells the others how it ended, also with a panic.
 struct Work<'d> {
     of: &'d Decoded,
-    outcome: State,
+    outcome: DecodeState,
 }
 
 impl Drop for Work<'_> {
@@ -94,9 +94,9 @@ mod tests {
     }
 
     #[test]
-    fn what_another_process_was_at_is_begun_anew() {
+    fn decoding_of_another_process_is_started_again() {
         let decoded = Decoded::default();
-        *decoded.state() = State::InProgress(std::process::id() ^ 1);
+        *decoded.state() = DecodeState::InProgress(std::process::id() ^ 1);
         assert_eq!(*decoded.get(|| Ok(vec![1])).unwrap(), [1]);
     }
 }

@@ -21,11 +21,11 @@ pub(crate) struct NewEntry<'p> {
 pub(crate) struct EntryReader<'i, 'p> {
     info: &'i Arc<PackInfo>,
     pack: Pack<'p>,
-    before: Option<Before<'p>>,
+    previous: Option<PreviousImage<'p>>,
 }
 
 /// The image that was read last.
-struct Before<'p> {
+struct PreviousImage<'p> {
     image: Image<'p>,
     module: Arc<str>,
     kernels: Rc<[KernelNeeds<'p>]>,
@@ -35,13 +35,13 @@ struct Before<'p> {
 impl<'i, 'p> EntryReader<'i, 'p> {
     /// For images of `pack`, which is that of `info`.
     pub(crate) fn new(info: &'i Arc<PackInfo>, pack: Pack<'p>) -> EntryReader<'i, 'p> {
-        EntryReader { info, pack, before: None }
+        EntryReader { info, pack, previous: None }
     }
 
     /// Reads the entry of `image`.
     pub(crate) fn read(&mut self, image: Image<'p>) -> Result<NewEntry<'p>, offload_format::Error> {
         let stored = self.pack.stored(&image)?;
-        let Before { image, module, kernels, limits } = self.shared(image)?;
+        let PreviousImage { image, module, kernels, limits } = self.shared(image)?;
         let record = Record {
             module: module.clone(),
             variant: image.variant.to_string(),
@@ -75,21 +75,21 @@ impl<'i, 'p> EntryReader<'i, 'p> {
             decodes: Default::default(),
         };
         let new = NewEntry { entry: Entry { shared: Arc::new(shared) }, kernels: kernels.clone() };
-        self.before = Some(Before { image, module, kernels, limits });
+        self.previous = Some(PreviousImage { image, module, kernels, limits });
         Ok(new)
     }
 
-    /// What `image` may have in common with the one before.
-    fn shared(&mut self, image: Image<'p>) -> Result<Before<'p>, offload_format::Error> {
-        let before = self.before.take();
-        let module = before.as_ref().filter(|before| *before.module == *image.module);
-        let module = module.map_or_else(|| image.module.into(), |before| before.module.clone());
-        let before = before.filter(|before| self.pack.have_same_needs(&before.image, &image));
-        if let Some(Before { kernels, limits, .. }) = before {
-            return Ok(Before { image, module, kernels, limits });
+    /// The parts that `image` can share with the previous image.
+    fn shared(&mut self, image: Image<'p>) -> Result<PreviousImage<'p>, offload_format::Error> {
+        let previous = self.previous.take();
+        let module = previous.as_ref().filter(|previous| *previous.module == *image.module);
+        let module = module.map_or_else(|| image.module.into(), |previous| previous.module.clone());
+        let previous = previous.filter(|previous| self.pack.have_same_needs(&previous.image, &image));
+        if let Some(PreviousImage { kernels, limits, .. }) = previous {
+            return Ok(PreviousImage { image, module, kernels, limits });
         }
         let kernels = self.pack.kernel_needs(&image).collect::<Result<Rc<[_]>, _>>()?;
-        let limits = Arc::new(KernelLimits::of(&kernels));
-        Ok(Before { image, module, kernels, limits })
+        let limits = Arc::new(KernelLimits::from_needs(&kernels));
+        Ok(PreviousImage { image, module, kernels, limits })
     }
 }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::api::{DeviceId, Functions, HipResult, call};
 use super::limits::Limits;
-use crate::driver::{BackEnd, ContextId};
+use crate::backend::{Backend, ContextId};
 
 /// The primary context of a device, which the runtime makes when it is first needed and keeps.
 #[derive(Debug)]
@@ -35,12 +35,13 @@ impl Context {
     /// Makes the device the thread's until the result is dropped. Other code of the process may have set another one
     /// since the last call, so this asks each time: the runtime keeps the number in the thread's own memory.
     pub(super) fn enter(&self) -> HipResult<Entered<'_>> {
-        let (functions, mut current) = (self.device.functions, 0);
+        let functions = self.device.functions;
+        let mut current = 0;
         // SAFETY: the function writes one number.
         unsafe { call!(functions, hipGetDevice(&raw mut current)) }?;
         let before = (current != self.device.ordinal).then_some(current);
         if before.is_some() {
-            // SAFETY: the runtime has told of this device.
+            // SAFETY: the runtime has listed this device.
             unsafe { call!(functions, hipSetDevice(self.device.ordinal)) }?;
         }
         Ok(Entered { context: self, before, _thread: PhantomData })
@@ -48,7 +49,7 @@ impl Context {
 
     pub(super) fn id(&self) -> ContextId {
         ContextId {
-            back_end: BackEnd::Hip,
+            backend: Backend::Hip,
             handle: usize::try_from(self.device.ordinal).unwrap_or(usize::MAX),
         }
     }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::api::{call, hipErrorNotReady, hipEvent_t, hipEventDefault, hipStream_t};
 use super::context::{Context, Entered};
-use super::driver::failed;
-use crate::driver::{ContextId, DriverEvent, own};
+use super::runtime::failed;
+use crate::backend::{BackendEvent, ContextId, downcast};
 use crate::error::Problem;
 
 /// The end of work in a stream, recorded once.
@@ -40,7 +40,7 @@ impl HipEvent {
     }
 }
 
-impl DriverEvent for HipEvent {
+impl BackendEvent for HipEvent {
     fn context(&self) -> ContextId {
         self.context.id()
     }
@@ -63,9 +63,10 @@ impl DriverEvent for HipEvent {
         }
     }
 
-    fn since(&self, earlier: &dyn DriverEvent) -> Result<Duration, Problem> {
+    fn since(&self, earlier: &dyn BackendEvent) -> Result<Duration, Problem> {
         let failed = failed("the runtime does not tell times");
-        let (entered, earlier) = (self.context.enter().map_err(&failed)?, own::<HipEvent>(earlier)?);
+        let entered = self.context.enter().map_err(&failed)?;
+        let earlier = downcast::<HipEvent>(earlier)?;
         let mut milliseconds = 0f32;
         // SAFETY: both events were recorded, and the work before them is done; the function writes one number.
         unsafe {

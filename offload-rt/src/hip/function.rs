@@ -1,10 +1,11 @@
-//! What the runtime knows about a kernel of a loaded module.
+//! The attributes of a kernel in a loaded module.
 
 use offload_format::pack::KernelInfo;
 
 use super::api::{
-    HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
-    HIP_FUNC_ATTRIBUTE_NUM_REGS, HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, HipResult, call, hipFunction_t,
+    Functions, HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+    HIP_FUNC_ATTRIBUTE_NUM_REGS, HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, HipResult, call,
+    hipFunction_attribute, hipFunction_t,
 };
 use super::context::Entered;
 use crate::thread_blocks::{Needs, Resources};
@@ -22,28 +23,26 @@ unsafe impl Send for Function {}
 unsafe impl Sync for Function {}
 
 impl Function {
-    /// Asks the runtime about `raw`, a kernel of a loaded module of the current device.
-    pub(super) fn of(raw: hipFunction_t, entered: &Entered<'_>) -> HipResult<Function> {
-        let value = |attribute| {
-            let mut value = 0;
-            // SAFETY: the kernel's module is loaded; the function writes one number.
-            unsafe { call!(entered.functions(), hipFuncGetAttribute(&raw mut value, attribute, raw)) }?;
-            Ok(u32::try_from(value).unwrap_or(0))
-        };
-        let needs = Needs {
-            max_threads: value(HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
-            static_shared: value(HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
-        };
-        let resources = Resources {
-            needs,
-            registers: value(HIP_FUNC_ATTRIBUTE_NUM_REGS)?,
-            private_memory: value(HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
-            sub_group: entered.limits().wavefront,
-        };
-        Ok(Function { raw, resources })
+    /// Queries the attributes of `raw`, a kernel of a loaded module of the current device.
+    pub(super) fn new(raw: hipFunction_t, entered: &Entered<'_>) -> HipResult<Function> {
+        let functions = entered.functions();
+        // SAFETY: the kernel's module is loaded.
+        unsafe {
+            let needs = Needs {
+                max_threads: attribute(functions, raw, HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+                static_shared: attribute(functions, raw, HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+            };
+            let resources = Resources {
+                needs,
+                registers: attribute(functions, raw, HIP_FUNC_ATTRIBUTE_NUM_REGS)?,
+                private_memory: attribute(functions, raw, HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
+                sub_group: entered.limits().wavefront,
+            };
+            Ok(Function { raw, resources })
+        }
     }
 
-    /// `info` with what the runtime knows in the place of what the pack does not.
+    /// Completes a record of the pack with the runtime's attributes.
     pub(super) fn complete(&self, mut info: KernelInfo) -> KernelInfo {
         self.resources.complete(&mut info);
         // A pack has no arguments of a kernel without any, and of one that it knows only by name; the runtime does not
@@ -53,4 +52,19 @@ impl Function {
         }
         info
     }
+}
+
+/// The value of an attribute of a kernel.
+///
+/// # Safety
+/// `function` is of a loaded module of the current device.
+unsafe fn attribute(
+    functions: &'static Functions,
+    function: hipFunction_t,
+    attribute: hipFunction_attribute,
+) -> HipResult<u32> {
+    let mut value = 0;
+    // SAFETY: the function writes one number; the caller answers for the kernel.
+    unsafe { call!(functions, hipFuncGetAttribute(&raw mut value, attribute, function)) }?;
+    Ok(u32::try_from(value).unwrap_or(0))
 }

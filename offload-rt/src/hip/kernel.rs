@@ -6,11 +6,11 @@ use std::sync::Arc;
 use offload_format::pack::KernelInfo;
 
 use super::api::{call, hipFunction_t, hipStream_t};
-use super::driver::problem;
 use super::function::Function;
-use super::module::HipModule;
+use super::module::RawModule;
 use super::params::{LocalParameters, fill};
-use crate::driver::{ContextId, DriverKernel, DriverOutput, DriverStream, KernelArg};
+use super::runtime::problem;
+use crate::backend::{BackendKernel, BackendOutput, BackendStream, ContextId, KernelArg};
 use crate::error::Problem;
 use crate::range::NdRange;
 use crate::thread_blocks::{Filled, Parameters};
@@ -21,24 +21,24 @@ pub(super) struct HipKernel {
     locals: LocalParameters,
     function: Function,
     /// Keeps the code of the function.
-    module: Arc<HipModule>,
+    module: Arc<RawModule>,
 }
 
 impl HipKernel {
-    pub(super) fn new(module: Arc<HipModule>, function: Function, info: KernelInfo) -> HipKernel {
-        HipKernel { locals: LocalParameters::of(&info), info, function, module }
+    pub(super) fn new(module: Arc<RawModule>, function: Function, info: KernelInfo) -> HipKernel {
+        HipKernel { locals: LocalParameters::for_kernel(&info), info, function, module }
     }
 
     pub(super) fn raw(&self) -> hipFunction_t {
         self.function.raw
     }
 
-    pub(super) fn module(&self) -> &HipModule {
+    pub(super) fn module(&self) -> &RawModule {
         &self.module
     }
 }
 
-impl DriverKernel for HipKernel {
+impl BackendKernel for HipKernel {
     fn context(&self) -> ContextId {
         self.module.context().id()
     }
@@ -47,13 +47,13 @@ impl DriverKernel for HipKernel {
         &self.info
     }
 
-    fn output(&self) -> Option<Arc<dyn DriverOutput>> {
+    fn output(&self) -> Option<Arc<dyn BackendOutput>> {
         Some(self.module.output()?.clone())
     }
 
     unsafe fn launch(
         &self,
-        stream: &dyn DriverStream,
+        stream: &dyn BackendStream,
         range: &NdRange,
         args: &[KernelArg<'_>],
     ) -> Result<(), Problem> {
@@ -62,8 +62,10 @@ impl DriverKernel for HipKernel {
         let mut parameters = Parameters::new(args.len());
         let Filled { pointers, local } = fill(&mut parameters, args, self.locals)?;
         let shape = entered.limits().shape(self.function.resources.needs, range, local)?;
-        let ([gx, gy, gz], [bx, by, bz]) = (shape.grid, shape.block);
-        let (function, shared) = (self.function.raw, shape.shared);
+        let [gx, gy, gz] = shape.grid;
+        let [bx, by, bz] = shape.block;
+        let function = self.function.raw;
+        let shared = shape.shared;
         let no_extra = ptr::null_mut();
         // SAFETY: the kernel's module is loaded on the current device; the parameters are as many and as large as the
         // kernel's, as far as the pack knows them, and are copied during the call. The caller answers for what the

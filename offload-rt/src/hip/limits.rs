@@ -1,4 +1,4 @@
-//! What a device can launch, and comparing a launch with it.
+//! The launch limits of a HIP device, and the check of a range against them.
 
 use super::api::Properties;
 use crate::error::Problem;
@@ -25,7 +25,7 @@ pub(super) struct Shape {
 }
 
 impl Limits {
-    pub(super) fn of(properties: &Properties) -> Limits {
+    pub(super) fn new(properties: &Properties) -> Limits {
         let most = properties.max_threads();
         Limits {
             grid: GridLimits {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::api::{HipResult, call, hipDeviceptr_t};
 use super::context::Context;
-use crate::driver::{ContextId, DeviceAddress, DriverMemory, MemoryRange, Owner, own};
+use crate::backend::{BackendMemory, ContextId, DeviceAddress, MemoryRange, Owner, downcast};
 use crate::error::Problem;
 
 /// Memory of a device, its own or the caller's.
@@ -24,7 +24,8 @@ unsafe impl Sync for HipMemory {}
 
 impl HipMemory {
     pub(super) fn allocate(context: &Arc<Context>, size: usize) -> HipResult<HipMemory> {
-        let (entered, mut address) = (context.enter()?, ptr::null_mut());
+        let entered = context.enter()?;
+        let mut address = ptr::null_mut();
         // SAFETY: the device is current; the function writes one address.
         unsafe { call!(entered.functions(), hipMalloc(&raw mut address, size)) }?;
         Ok(HipMemory { address, context: context.clone(), owner: None })
@@ -36,7 +37,7 @@ impl HipMemory {
     }
 }
 
-impl DriverMemory for HipMemory {
+impl BackendMemory for HipMemory {
     fn context(&self) -> ContextId {
         self.context.id()
     }
@@ -60,5 +61,5 @@ impl Drop for HipMemory {
 
 /// Where `range` starts.
 pub(super) fn start(range: MemoryRange<'_>) -> Result<hipDeviceptr_t, Problem> {
-    Ok(own::<HipMemory>(range.memory)?.address.wrapping_byte_add(range.offset))
+    Ok(downcast::<HipMemory>(range.memory)?.address.wrapping_byte_add(range.offset))
 }

@@ -11,9 +11,9 @@ use super::api::{
     hipErrorNotFound, hipFunction_t, hipModule_t,
 };
 use super::context::{Context, Entered};
-use super::driver::problem;
+use super::runtime::problem;
 use super::stream::HipStream;
-use crate::driver::DriverStream;
+use crate::backend::BackendStream;
 use crate::entry::LoadedImage;
 use crate::error::Problem;
 use crate::output::{Output, PrintingImage};
@@ -24,7 +24,7 @@ const EM_AMDGPU: u16 = 224;
 
 /// A loaded module.
 #[derive(Debug)]
-pub(super) struct HipModule {
+pub(super) struct RawModule {
     raw: hipModule_t,
     context: Arc<Context>,
     /// Released after the module, whose work is done then.
@@ -38,20 +38,21 @@ struct Variable {
 }
 
 // SAFETY: the runtime's functions may be called from any thread.
-unsafe impl Send for HipModule {}
+unsafe impl Send for RawModule {}
 // SAFETY: as above; nothing changes after loading.
-unsafe impl Sync for HipModule {}
+unsafe impl Sync for RawModule {}
 
-impl HipModule {
-    /// Has the runtime load `image`.
-    pub(super) fn load(context: &Arc<Context>, image: &LoadedImage) -> Result<HipModule, Problem> {
+impl RawModule {
+    /// Loads `image`.
+    pub(super) fn load(context: &Arc<Context>, image: &LoadedImage) -> Result<RawModule, Problem> {
         check(image)?;
         let entered = context.enter().map_err(problem)?;
-        let (code, mut raw) = (image.bytes().as_ptr().cast(), ptr::null_mut());
+        let code = image.bytes().as_ptr().cast();
+        let mut raw = ptr::null_mut();
         // SAFETY: the image is a code object, and nothing in it reaches outside of it; the function writes one handle.
         unsafe { call!(entered.functions(), hipModuleLoadData(&raw mut raw, code)) }.map_err(refused)?;
-        let mut module = HipModule { raw, context: context.clone(), output: None };
-        module.output = Output::of(&module)?;
+        let mut module = RawModule { raw, context: context.clone(), output: None };
+        module.output = Output::for_image(&module)?;
         Ok(module)
     }
 
@@ -69,7 +70,8 @@ impl HipModule {
 
     /// The kernel `name`.
     pub(super) fn function(&self, name: &str, entered: &Entered<'_>) -> HipResult<hipFunction_t> {
-        let (functions, mut found) = (entered.functions(), ptr::null_mut());
+        let functions = entered.functions();
+        let mut found = ptr::null_mut();
         let name = CString::new(name).map_err(|_| HipError::Code(hipErrorNotFound, functions))?;
         // SAFETY: the module is loaded; the function writes one handle.
         unsafe { call!(functions, hipModuleGetFunction(&raw mut found, self.raw, name.as_ptr())) }?;
@@ -78,7 +80,10 @@ impl HipModule {
 
     fn variable(&self, name: &str, entered: &Entered<'_>) -> Result<Variable, String> {
         let c_name = CString::new(name).map_err(|_| "the name has a NUL".to_string())?;
-        let (module, name, mut address, mut size) = (self.raw, c_name.as_ptr(), ptr::null_mut(), 0);
+        let module = self.raw;
+        let name = c_name.as_ptr();
+        let mut address = ptr::null_mut();
+        let mut size = 0;
         // SAFETY: the module is loaded; the function writes an address and a size.
         let found = unsafe {
             call!(entered.functions(), hipModuleGetGlobal(&raw mut address, &raw mut size, module, name))
@@ -93,28 +98,28 @@ impl HipModule {
     }
 }
 
-impl PrintingImage for HipModule {
+impl PrintingImage for RawModule {
     fn has_variable(&self, name: &str) -> bool {
         self.context.enter().is_ok_and(|entered| self.variable(name, &entered).is_ok())
     }
 
-    fn new_stream(&self) -> Result<Box<dyn DriverStream>, Problem> {
+    fn new_stream(&self) -> Result<Box<dyn BackendStream>, Problem> {
         Ok(Box::new(HipStream::new(self.context.clone()).map_err(problem)?))
     }
 
     fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
-        let failed = |error: HipError| error.to_string();
-        let entered = self.context.enter().map_err(failed)?;
+        let entered = self.context.enter().map_err(|error| error.to_string())?;
         let Variable { address, size } = self.variable(name, &entered)?;
         if size != bytes.len() {
             return Err(format!("it is {size} bytes, {} are given", bytes.len()));
         }
-        let stream = HipStream::new(self.context.clone()).map_err(failed)?;
-        stream.copy_in(address, bytes).and_then(|()| stream.wait(&entered)).map_err(failed)
+        let stream = HipStream::new(self.context.clone()).map_err(|error| error.to_string())?;
+        let copied = stream.copy_in(address, bytes).and_then(|()| stream.wait(&entered));
+        copied.map_err(|error| error.to_string())
     }
 }
 
-impl Drop for HipModule {
+impl Drop for RawModule {
     fn drop(&mut self) {
         if let Ok(entered) = self.context.enter() {
             // SAFETY: it was loaded once, on this device. Kernels of it may still run: the documentation does not say
@@ -127,8 +132,7 @@ impl Drop for HipModule {
     }
 }
 
-/// The runtime learns no size, and takes containers too, whose tables nobody has looked at: only a code object that is whole
-/// reaches it.
+/// Refuses all but a well-formed code object: the runtime gets no size, and would parse unchecked containers.
 fn check(image: &LoadedImage) -> Result<(), Problem> {
     let entry = image.entry();
     if !matches!(entry.target(), Ok(Target::Amdgcn(_))) {

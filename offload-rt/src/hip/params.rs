@@ -4,11 +4,11 @@ use std::ptr;
 
 use offload_format::pack::{ArgKind, KernelInfo};
 
-use crate::driver::{KernelArg, KernelArgKind};
+use crate::backend::{KernelArg, KernelArgKind};
 use crate::error::Problem;
 use crate::thread_blocks::{Filled, LocalMemory, Parameters};
 
-/// What a kernel takes for an argument in local memory.
+/// The form of a kernel's parameters for local memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LocalParameters {
     /// Where it starts in the dynamic shared memory, in bytes.
@@ -21,12 +21,13 @@ pub(super) enum LocalParameters {
 
 impl LocalParameters {
     /// Those of the kernel that the pack describes: only of an offset it tells the size.
-    pub(super) fn of(kernel: &KernelInfo) -> LocalParameters {
+    pub(super) fn for_kernel(kernel: &KernelInfo) -> LocalParameters {
         let args = kernel.args.iter().flatten();
         let mut sizes = args.filter(|arg| arg.kind == ArgKind::Local).map(|arg| arg.size);
-        match sizes.all(|size| size == Some(size_of::<u64>() as u32)) && kernel.args.is_some() {
-            true => LocalParameters::Offsets,
-            false => LocalParameters::Addresses,
+        if sizes.all(|size| size == Some(size_of::<u64>() as u32)) && kernel.args.is_some() {
+            LocalParameters::Offsets
+        } else {
+            LocalParameters::Addresses
         }
     }
 }
@@ -83,8 +84,11 @@ mod tests {
 
     #[test]
     fn an_image_with_addresses_has_one_argument_in_local_memory() {
-        let (byte, some) = (KernelArg::value(&1u8), KernelArg::local::<u32>(33));
-        let with_addresses = |args: &[KernelArg<'_>]| local(args, LocalParameters::Addresses);
+        let byte = KernelArg::value(&1u8);
+        let some = KernelArg::local::<u32>(33);
+        fn with_addresses(args: &[KernelArg<'_>]) -> Result<u64, Problem> {
+            local(args, LocalParameters::Addresses)
+        }
         assert_eq!((with_addresses(&[]), with_addresses(&[byte, some, byte])), (Ok(0), Ok(144)));
         let error = with_addresses(&[some, byte, some]).unwrap_err();
         assert!(error.text.contains("2 arguments in local memory") && error.hint.is_some(), "{error:?}");
@@ -102,12 +106,13 @@ mod tests {
 
     #[test]
     fn only_a_size_tells_of_offsets() {
-        let kernel = |args: Option<&[Option<u32>]>| {
-            let arg = |size: &Option<u32>| ArgInfo::new(ArgKind::Local).with_size(*size);
+        fn kernel(sizes: Option<&[Option<u32>]>) -> LocalParameters {
             let mut info = KernelInfo::new("k");
-            info.args = args.map(|args| args.iter().map(arg).collect());
-            LocalParameters::of(&info)
-        };
+            info.args = sizes.map(|sizes| {
+                sizes.iter().map(|size| ArgInfo::new(ArgKind::Local).with_size(*size)).collect()
+            });
+            LocalParameters::for_kernel(&info)
+        }
         assert_eq!(kernel(Some(&[Some(8), Some(8)])), LocalParameters::Offsets);
         for other in [None, Some(&[None][..]), Some(&[Some(8), None]), Some(&[Some(4)])] {
             assert_eq!(kernel(other), LocalParameters::Addresses, "{other:?}");

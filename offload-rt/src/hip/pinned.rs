@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::api::{HipResult, call, hipHostMallocPortable};
 use super::context::Context;
-use crate::driver::DriverHostMemory;
+use crate::backend::BackendHostMemory;
 
 #[derive(Debug)]
 pub(super) struct HipHostMemory {
@@ -22,7 +22,8 @@ unsafe impl Sync for HipHostMemory {}
 impl HipHostMemory {
     /// Of `size` bytes, of which there is at least one, for all devices of the process.
     pub(super) fn new(context: Arc<Context>, size: usize) -> HipResult<HipHostMemory> {
-        let (entered, mut address) = (context.enter()?, ptr::null_mut());
+        let entered = context.enter()?;
+        let mut address = ptr::null_mut();
         // SAFETY: the device is current; the function writes one address.
         unsafe { call!(entered.functions(), hipHostMalloc(&raw mut address, size, hipHostMallocPortable)) }?;
         drop(entered);
@@ -30,7 +31,7 @@ impl HipHostMemory {
     }
 }
 
-impl DriverHostMemory for HipHostMemory {
+impl BackendHostMemory for HipHostMemory {
     fn address(&self) -> *mut u8 {
         self.address.cast()
     }

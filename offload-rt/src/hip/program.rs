@@ -5,14 +5,14 @@ use std::sync::Arc;
 use offload_format::pack::KernelInfo;
 
 use super::context::Context;
-use super::device::Found;
-use super::driver::problem;
+use super::device::HipDevice;
 use super::function::Function;
 use super::kernel::HipKernel;
-use super::module::HipModule;
+use super::module::RawModule;
 use super::pinned::HipHostMemory;
+use super::runtime::problem;
 use super::stream::HipStream;
-use crate::driver::{Driver, DriverHostMemory, DriverKernel, DriverModule, DriverStream};
+use crate::backend::{BackendDevice, BackendHostMemory, BackendKernel, BackendModule, BackendStream};
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
 use crate::output::PrintingImage;
@@ -24,19 +24,19 @@ use crate::thread_blocks::{Resolved, ResolvedKernels};
 /// Its kernels' records have what the pack knows, completed by the runtime: registers, shared and private memory, and the
 /// largest work-group.
 #[derive(Debug)]
-struct HipImage {
+struct HipModule {
     kernels: ResolvedKernels<Function>,
-    module: Arc<HipModule>,
+    module: Arc<RawModule>,
 }
 
-impl HipImage {
-    fn load(context: &Arc<Context>, image: &LoadedImage) -> Result<HipImage, Problem> {
+impl HipModule {
+    fn load(context: &Arc<Context>, image: &LoadedImage) -> Result<HipModule, Problem> {
         let entry = image.entry();
-        let module = HipModule::load(context, image);
+        let module = RawModule::load(context, image);
         let module = module.map_err(|problem| problem.during(&format!("cannot load {entry}")))?;
         let kernels = resolve(&module, entry.kernels()).map_err(Problem::from);
         let kernels = kernels.map_err(|problem| problem.during(&format!("cannot use {entry}")))?;
-        Ok(HipImage { kernels, module: Arc::new(module) })
+        Ok(HipModule { kernels, module: Arc::new(module) })
     }
 
     /// The handle and the record of a kernel. The runtime lists none: where the pack has no record, a name is looked up.
@@ -44,50 +44,52 @@ impl HipImage {
         if let Some(known) = self.kernels.get(name)? {
             return Ok(known);
         }
-        let missing = |error| Error::of_launch(name, problem(error).during("the image does not have it"));
-        let entered = self.module.context().enter().map_err(missing)?;
-        let function = self.module.function(name, &entered).and_then(|raw| Function::of(raw, &entered));
-        let function = function.map_err(missing)?;
+        let function = self.module.context().enter().and_then(|entered| {
+            let raw = self.module.function(name, &entered)?;
+            Function::new(raw, &entered)
+        });
+        let function = function
+            .map_err(|error| Error::from_launch(name, problem(error).during("the image does not have it")))?;
         Ok(Resolved { info: function.complete(KernelInfo::new(name)), function })
     }
 }
 
 /// The kernels that the pack knows, each with its handle.
-fn resolve(module: &HipModule, known: &[KernelInfo]) -> Result<ResolvedKernels<Function>, String> {
+fn resolve(module: &RawModule, known: &[KernelInfo]) -> Result<ResolvedKernels<Function>, String> {
     let entered = module.context().enter().map_err(|error| error.to_string())?;
     let resolved = known.iter().map(|info| {
-        let function = module.function(&info.name, &entered).and_then(|raw| Function::of(raw, &entered));
+        let function = module.function(&info.name, &entered).and_then(|raw| Function::new(raw, &entered));
         let function = function.map_err(|error| format!("kernel `{}`: {error}", escape(&info.name)))?;
         Ok(Resolved { info: function.complete(info.clone()), function })
     });
     resolved.collect()
 }
 
-impl Driver for Found {
-    fn load(&self, image: &LoadedImage, libraries: &[Entry]) -> Result<Arc<dyn DriverModule>, Error> {
+impl BackendDevice for HipDevice {
+    fn load(&self, image: &LoadedImage, libraries: &[Entry]) -> Result<Arc<dyn BackendModule>, Error> {
         let linked = refuse_libraries(image, libraries);
-        linked.map_err(|problem| Error::of_device(&self.name(), problem))?;
-        let loaded = HipImage::load(&self.context, image);
-        Ok(Arc::new(loaded.map_err(|problem| Error::of_device(&self.name(), problem))?))
+        linked.map_err(|problem| Error::from_device(&self.name(), problem))?;
+        let loaded = HipModule::load(&self.context, image);
+        Ok(Arc::new(loaded.map_err(|problem| Error::from_device(&self.name(), problem))?))
     }
 
-    fn stream(&self) -> Result<Box<dyn DriverStream>, Problem> {
+    fn stream(&self) -> Result<Box<dyn BackendStream>, Problem> {
         let stream = HipStream::new(self.context.clone());
         Ok(Box::new(stream.map_err(|error| problem(error).during("cannot make a stream"))?))
     }
 
-    fn lock_memory(&self, size: usize) -> Result<Option<Box<dyn DriverHostMemory>>, Problem> {
+    fn lock_memory(&self, size: usize) -> Result<Option<Box<dyn BackendHostMemory>>, Problem> {
         let memory = HipHostMemory::new(self.context.clone(), size).map_err(problem)?;
         Ok(Some(Box::new(memory)))
     }
 }
 
-impl DriverModule for HipImage {
+impl BackendModule for HipModule {
     fn kernels(&self) -> &[KernelInfo] {
         self.kernels.infos()
     }
 
-    fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn DriverKernel>, Error> {
+    fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn BackendKernel>, Error> {
         let Resolved { info, function } = self.resolved(name)?;
         Ok(Box::new(HipKernel::new(self.module.clone(), function, info)))
     }

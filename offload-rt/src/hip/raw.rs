@@ -3,7 +3,7 @@
 //! Handles are pointers (`hipStream_t`, `hipFunction_t`, `hipModule_t`, `hipDeviceptr_t`), and a device is its number
 //! (`hipDevice_t`), as [`devices`](super::devices) lists them.
 //!
-//! What is taken over stays its owner's: nothing of it is destroyed here. An `owner` goes with it, which is dropped when
+//! Borrowed handles stay their owner's: they are not destroyed here. An `owner` goes with it, which is dropped when
 //! the last value that needs the handle is gone: an [`Arc`] of what destroys the handle, or `()` if the caller keeps the
 //! handle valid in another way. What is given away stays this crate's, and is valid as long as the value that it was
 //! asked of.
@@ -31,13 +31,13 @@ use std::any::Any;
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-use super::device::Found;
-use super::driver::{HIP, problem};
+use super::device::HipDevice;
 use super::kernel::HipKernel;
 use super::memory::HipMemory;
+use super::runtime::{HIP, problem};
 use super::stream::HipStream;
 use crate::device::Device;
-use crate::error::{Error, Problem};
+use crate::error::Error;
 use crate::launch::{Buffer, Kernel, Plain, Stream};
 
 /// The stream `stream`, a `hipStream_t` of `device`; null is HIP's default stream.
@@ -52,13 +52,14 @@ pub unsafe fn from_raw_stream(
     stream: *mut c_void,
     owner: impl Any + Send + Sync,
 ) -> Result<Stream, Error> {
-    let failed = |problem: Problem| Error::of_device(&device.to_string(), problem);
-    let context = Found::of(device)?.context.clone();
+    let name = device.to_string();
+    let context = HipDevice::from_device(device)?.context.clone();
     // SAFETY: the contract is the same.
     let adopted = unsafe { HipStream::adopt(context, stream.cast(), Arc::new(owner)) };
-    match adopted.map_err(|error| failed(problem(error).during("cannot use the stream")))? {
-        Some(stream) => Ok(Stream::of(device, Box::new(stream))),
-        None => Err(failed("the stream is of another device".to_string().into())),
+    match adopted {
+        Ok(Some(stream)) => Ok(Stream::new(device, Box::new(stream))),
+        Ok(None) => Err(Error::device(&name, "the stream is of another device")),
+        Err(error) => Err(Error::from_device(&name, problem(error).during("cannot use the stream"))),
     }
 }
 
@@ -68,15 +69,15 @@ pub unsafe fn from_raw_stream(
 /// `device` is not of HIP.
 ///
 /// # Safety
-/// The memory has `len` values of `T`, aligned as `T` is, and stays valid until `owner` is dropped. Nobody else uses it
-/// while this does, unless streams and events order them.
+/// The memory has `len` values of `T`, aligned as `T` is, and stays valid until `owner` is dropped. No other code uses it
+/// at the same time, unless streams and events order them.
 pub unsafe fn from_raw_address<T: Plain>(
     device: &Device,
     address: *mut c_void,
     len: usize,
     owner: impl Any + Send + Sync,
 ) -> Result<Buffer<T>, Error> {
-    let context = Found::of(device)?.context.clone();
+    let context = HipDevice::from_device(device)?.context.clone();
     Ok(Buffer::new(Box::new(HipMemory::owned(address, context, Arc::new(owner))), len))
 }
 
@@ -85,7 +86,7 @@ pub unsafe fn from_raw_address<T: Plain>(
 /// # Errors
 /// `device` is not of HIP.
 pub fn as_raw_device(device: &Device) -> Result<c_int, Error> {
-    Ok(Found::of(device)?.context.ordinal())
+    Ok(HipDevice::from_device(device)?.context.ordinal())
 }
 
 /// The `hipStream_t` of `stream`.
@@ -93,7 +94,7 @@ pub fn as_raw_device(device: &Device) -> Result<c_int, Error> {
 /// # Errors
 /// `stream` is not of HIP.
 pub fn as_raw_stream(stream: &Stream) -> Result<*mut c_void, Error> {
-    let own: Option<&HipStream> = (stream.driver() as &dyn Any).downcast_ref();
+    let own: Option<&HipStream> = (stream.backend() as &dyn Any).downcast_ref();
     Ok(own.ok_or_else(|| other("stream"))?.raw.cast())
 }
 
@@ -123,7 +124,7 @@ pub fn as_raw_module(kernel: &Kernel) -> Result<*mut c_void, Error> {
 }
 
 fn own(kernel: &Kernel) -> Result<&HipKernel, Error> {
-    (kernel.driver() as &dyn Any).downcast_ref().ok_or_else(|| other("kernel"))
+    (kernel.backend() as &dyn Any).downcast_ref().ok_or_else(|| other("kernel"))
 }
 
 fn other(what: &str) -> Error {
@@ -138,7 +139,9 @@ mod tests {
     #[test]
     fn values_of_other_devices_have_no_handles() {
         let host = Device::host();
-        let refused = |error: Error| assert!(error.to_string().contains("HIP"), "{error}");
+        fn refused(error: Error) {
+            assert!(error.to_string().contains("HIP"), "{error}");
+        }
         refused(as_raw_device(&host).unwrap_err());
         // SAFETY: nothing is there, and nothing is used.
         unsafe {

@@ -9,11 +9,11 @@ use super::api::{
     hipStream_t, hipStreamNonBlocking,
 };
 use super::context::{Context, Entered};
-use super::driver::{failed, problem};
 use super::event::HipEvent;
 use super::memory::{HipMemory, start};
-use crate::driver::{
-    ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, Owner, own,
+use super::runtime::{failed, problem};
+use crate::backend::{
+    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, MemoryRange, Owner, downcast,
 };
 use crate::error::Problem;
 
@@ -51,7 +51,8 @@ impl HipStream {
         raw: hipStream_t,
         owner: Owner,
     ) -> HipResult<Option<HipStream>> {
-        let (entered, mut device) = (context.enter()?, context.ordinal());
+        let entered = context.enter()?;
+        let mut device = context.ordinal();
         if entered.functions().hipStreamGetDevice.is_some() {
             // SAFETY: by the contract; the function writes one number.
             unsafe { call!(entered.functions(), hipStreamGetDevice(raw, &raw mut device)) }?;
@@ -64,17 +65,15 @@ impl HipStream {
     /// Copies `bytes`, which are the caller's again on return, to `to`, which has room for them.
     pub(super) fn copy_in(&self, to: hipDeviceptr_t, bytes: &[u8]) -> HipResult<()> {
         let entered = self.context.enter()?;
-        let (from, size) = (bytes.as_ptr().cast_mut().cast(), bytes.len());
+        let from = bytes.as_ptr().cast_mut().cast();
+        let size = bytes.len();
         // SAFETY: the memory has room for `bytes`, which lives until the runtime has read it: see below.
         unsafe { call!(entered.functions(), hipMemcpyHtoDAsync(to, from, size, self.raw)) }?;
-        match is_read_later(&entered, bytes) {
-            true => self.wait(&entered),
-            false => Ok(()),
-        }
+        if is_read_later(&entered, bytes) { self.wait(&entered) } else { Ok(()) }
     }
 
-    /// Records `event` at the present end; after an error nothing that was queued is under way.
-    fn end(&self, event: HipEvent, entered: &Entered<'_>) -> Result<Box<dyn DriverEvent>, Problem> {
+    /// Records `event` at the present end; after an error no queued work is in flight.
+    fn end(&self, event: HipEvent, entered: &Entered<'_>) -> Result<Box<dyn BackendEvent>, Problem> {
         match event.record(self.raw, entered) {
             Ok(()) => Ok(Box::new(event)),
             Err(problem) => {
@@ -93,7 +92,7 @@ impl HipStream {
 /// Whether the runtime may read `bytes` after a call to copy them: "If host or dest are not pinned, the memory copy will be
 /// performed synchronously" (the documentation of `hipMemcpyAsync`). What it does not know is not pinned.
 fn is_read_later(entered: &Entered<'_>, bytes: &[u8]) -> bool {
-    let mut told = hipPointerAttribute_t {
+    let mut attributes = hipPointerAttribute_t {
         kind: hipMemoryTypeUnregistered,
         device: 0,
         device_pointer: ptr::null_mut(),
@@ -103,13 +102,13 @@ fn is_read_later(entered: &Entered<'_>, bytes: &[u8]) -> bool {
     };
     let address = bytes.as_ptr().cast();
     // SAFETY: the function fills the structure, and looks whether it knows the address.
-    match unsafe { call!(entered.functions(), hipPointerGetAttributes(&raw mut told, address)) } {
-        Ok(()) => told.kind != hipMemoryTypeUnregistered,
+    match unsafe { call!(entered.functions(), hipPointerGetAttributes(&raw mut attributes, address)) } {
+        Ok(()) => attributes.kind != hipMemoryTypeUnregistered,
         Err(error) => error.code() != Some(hipErrorInvalidValue),
     }
 }
 
-impl DriverStream for HipStream {
+impl BackendStream for HipStream {
     fn context(&self) -> ContextId {
         self.context.id()
     }
@@ -118,7 +117,7 @@ impl DriverStream for HipStream {
         self.raw.cast()
     }
 
-    fn allocate(&self, size: usize) -> Result<Box<dyn DriverMemory>, Problem> {
+    fn allocate(&self, size: usize) -> Result<Box<dyn BackendMemory>, Problem> {
         Ok(Box::new(HipMemory::allocate(&self.context, size).map_err(problem)?))
     }
 
@@ -128,8 +127,10 @@ impl DriverStream for HipStream {
 
     fn read(&self, from: MemoryRange<'_>, bytes: &mut [u8]) -> Result<(), Problem> {
         let failed = failed("cannot copy from a buffer");
-        let (entered, from) = (self.context.enter().map_err(&failed)?, start(from)?);
-        let (into, size) = (bytes.as_mut_ptr().cast(), bytes.len());
+        let entered = self.context.enter().map_err(&failed)?;
+        let from = start(from)?;
+        let into = bytes.as_mut_ptr().cast();
+        let size = bytes.len();
         // SAFETY: the range has this size, and `bytes` lives until the stream has been waited for.
         unsafe { call!(entered.functions(), hipMemcpyDtoHAsync(into, from, size, self.raw)) }
             .map_err(&failed)?;
@@ -140,10 +141,12 @@ impl DriverStream for HipStream {
         &self,
         to: MemoryRange<'_>,
         bytes: *const u8,
-    ) -> Result<Box<dyn DriverEvent>, Problem> {
+    ) -> Result<Box<dyn BackendEvent>, Problem> {
         let failed = failed("cannot copy to a buffer");
-        let (entered, size) = (self.context.enter().map_err(&failed)?, to.size);
-        let (to, event) = (start(to)?, HipEvent::new(&self.context, &entered)?);
+        let entered = self.context.enter().map_err(&failed)?;
+        let size = to.size;
+        let to = start(to)?;
+        let event = HipEvent::new(&self.context, &entered)?;
         // SAFETY: the range has this size; by the contract the bytes stay until the event.
         unsafe {
             let bytes = bytes.cast_mut().cast();
@@ -157,10 +160,12 @@ impl DriverStream for HipStream {
         &self,
         from: MemoryRange<'_>,
         bytes: *mut u8,
-    ) -> Result<Box<dyn DriverEvent>, Problem> {
+    ) -> Result<Box<dyn BackendEvent>, Problem> {
         let failed = failed("cannot copy from a buffer");
-        let (entered, size) = (self.context.enter().map_err(&failed)?, from.size);
-        let (from, event) = (start(from)?, HipEvent::new(&self.context, &entered)?);
+        let entered = self.context.enter().map_err(&failed)?;
+        let size = from.size;
+        let from = start(from)?;
+        let event = HipEvent::new(&self.context, &entered)?;
         // SAFETY: as above.
         unsafe { call!(entered.functions(), hipMemcpyDtoHAsync(bytes.cast(), from, size, self.raw)) }
             .map_err(failed)?;
@@ -169,16 +174,18 @@ impl DriverStream for HipStream {
 
     fn copy_from(
         &self,
-        source: &dyn DriverStream,
+        source: &dyn BackendStream,
         from: MemoryRange<'_>,
         to: MemoryRange<'_>,
     ) -> Result<bool, Problem> {
-        let Ok(source) = own::<HipStream>(source) else { return Ok(false) };
+        let Ok(source) = downcast::<HipStream>(source) else { return Ok(false) };
         let failed = failed("cannot copy between devices");
         if self.context.enter().map_err(&failed)?.functions().hipMemcpyPeerAsync.is_none() {
             return Ok(false);
         }
-        let (from, to, size) = (start(from)?, start(to)?, to.size);
+        let size = to.size;
+        let from = start(from)?;
+        let to = start(to)?;
         self.wait_for(&*source.record()?)?;
         let entered = self.context.enter().map_err(&failed)?;
         let [to_device, from_device] = [&self.context, &source.context].map(|context| context.ordinal());
@@ -196,16 +203,21 @@ impl DriverStream for HipStream {
 
     fn copy(&self, from: MemoryRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
         let failed = failed("cannot copy between buffers");
-        let (entered, size) = (self.context.enter().map_err(&failed)?, to.size);
-        let (from, to) = (start(from)?, start(to)?);
+        let entered = self.context.enter().map_err(&failed)?;
+        let size = to.size;
+        let from = start(from)?;
+        let to = start(to)?;
         // SAFETY: both ranges have this size, and do not overlap.
         unsafe { call!(entered.functions(), hipMemcpyDtoDAsync(to, from, size, self.raw)) }.map_err(failed)
     }
 
     fn fill(&self, to: MemoryRange<'_>, pattern: FillPattern) -> Result<(), Problem> {
         let failed = failed("cannot fill a buffer");
-        let (entered, size) = (self.context.enter().map_err(&failed)?, to.size);
-        let (functions, to, stream) = (entered.functions(), start(to)?, self.raw);
+        let entered = self.context.enter().map_err(&failed)?;
+        let size = to.size;
+        let functions = entered.functions();
+        let to = start(to)?;
+        let stream = self.raw;
         // SAFETY: the range has this size, a multiple of the pattern's, and starts at one.
         let filled = unsafe {
             match pattern {
@@ -222,14 +234,15 @@ impl DriverStream for HipStream {
         filled.map_err(failed)
     }
 
-    fn record(&self) -> Result<Box<dyn DriverEvent>, Problem> {
+    fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {
         let entered = self.context.enter().map_err(failed("cannot make an event"))?;
         self.end(HipEvent::new(&self.context, &entered)?, &entered)
     }
 
-    fn wait_for(&self, event: &dyn DriverEvent) -> Result<(), Problem> {
+    fn wait_for(&self, event: &dyn BackendEvent) -> Result<(), Problem> {
         let failed = failed("cannot wait for an event");
-        let (entered, event) = (self.context.enter().map_err(&failed)?, own::<HipEvent>(event)?);
+        let entered = self.context.enter().map_err(&failed)?;
+        let event = downcast::<HipEvent>(event)?;
         // SAFETY: the stream is of the current device, and the event may be of another; there are no flags.
         unsafe { call!(entered.functions(), hipStreamWaitEvent(self.raw, event.raw, 0)) }.map_err(failed)
     }

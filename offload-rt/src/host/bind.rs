@@ -6,11 +6,11 @@ use offload_format::pack::KernelInfo;
 
 use super::checks::{self, LocalArgument};
 use super::memory::{ALIGN, HostMemory, start};
-use crate::driver::{KernelArg, KernelArgKind};
+use crate::backend::{KernelArg, KernelArgKind};
 use crate::error::Problem;
 
 /// The arguments of one launch, shared by its threads.
-pub(super) struct Bound {
+pub(super) struct BoundArgs {
     slots: Vec<Slot>,
 }
 
@@ -23,17 +23,17 @@ enum Slot {
 
 // SAFETY: the pointers lead to memory that outlives the launch; which thread of it writes where is the caller's
 // promise to `Kernel::launch`.
-unsafe impl Sync for Bound {}
+unsafe impl Sync for BoundArgs {}
 
-impl Bound {
-    pub(super) fn new(info: &KernelInfo, args: &[KernelArg<'_>]) -> Result<Bound, Problem> {
+impl BoundArgs {
+    pub(super) fn new(info: &KernelInfo, args: &[KernelArg<'_>]) -> Result<BoundArgs, Problem> {
         let types = info.args.iter().flatten().map(|arg| arg.type_name.as_str()).chain(std::iter::repeat(""));
         let mut slots = Vec::with_capacity(args.len());
         for (index, (arg, type_name)) in args.iter().zip(types).enumerate() {
             let slot = slot(arg, type_name);
             slots.push(slot.map_err(|problem| problem.during(&format!("argument {index}")))?);
         }
-        Ok(Bound { slots })
+        Ok(BoundArgs { slots })
     }
 
     /// The arguments as one thread passes them.
@@ -45,9 +45,10 @@ impl Bound {
                 Slot::Value(copy) => copy.address().cast(),
                 Slot::Buffer(address) => *address,
                 Slot::Local(size) => {
-                    let memory = match checks::are_wanted() {
-                        true => HostMemory::apart(*size)?,
-                        false => HostMemory::zeroed(*size)?,
+                    let memory = if checks::are_enabled() {
+                        HostMemory::with_red_zones(*size)?
+                    } else {
+                        HostMemory::zeroed(*size)?
                     };
                     let address = memory.address();
                     locals.push(Local { number, size: *size, memory });
@@ -56,10 +57,8 @@ impl Bound {
             });
         }
         let by_value = self.slots.iter().map(|slot| matches!(slot, Slot::Value(_)));
-        let pointers = by_value.zip(&mut cells).map(|(value, cell)| match value {
-            true => *cell,
-            false => (&raw mut *cell).cast(),
-        });
+        let pointers =
+            by_value.zip(&mut cells).map(|(value, cell)| if value { *cell } else { (&raw mut *cell).cast() });
         Ok(ThreadArgs { pointers: pointers.collect(), _cells: cells, locals })
     }
 }
@@ -98,14 +97,15 @@ fn slot(arg: &KernelArg<'_>, type_name: &str) -> Result<Slot, Problem> {
         KernelArgKind::Local(size) => Ok(Slot::Local(size)),
         KernelArgKind::Value(bytes) => {
             let copy = HostMemory::zeroed(bytes.len())?;
-            // SAFETY: the copy has the size of the bytes, and is nobody else's.
+            // SAFETY: the copy has the size of the bytes, and nothing else refers to it.
             unsafe { copy.address().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
             Ok(Slot::Value(copy))
         }
         KernelArgKind::Memory(range) => match range.offset.checked_rem(alignment(type_name)) {
             Some(0) => Ok(Slot::Buffer(start(range)?.cast())),
             _ => {
-                let (offset, alignment) = (range.offset, alignment(type_name));
+                let offset = range.offset;
+                let alignment = alignment(type_name);
                 let text = format!(
                     "the part starts at byte {offset} of its buffer, the kernel needs a multiple of {alignment}"
                 );
@@ -116,7 +116,7 @@ fn slot(arg: &KernelArg<'_>, type_name: &str) -> Result<Slot, Problem> {
 }
 
 /// The alignment that a kernel may assume for a pointer of this type: its scalar's size times its vector's lanes,
-/// or the largest there is for types that the name does not tell about.
+/// or the largest alignment for other types.
 fn alignment(type_name: &str) -> usize {
     let pointee = type_name.trim_end_matches(['*', ' ']);
     let word = pointee.split(' ').rfind(|word| !matches!(*word, "const" | "volatile" | "restrict"));

@@ -10,16 +10,16 @@ use offload_format::section::RUN_PREFIX;
 
 use super::checks;
 use super::library::{self, HostLibrary};
-use super::object::{OLD_VERSION, Opened, VERSION, loader_error, open, version};
+use super::object::{LoadedObject, check_version, loader_error, open};
 use crate::error::Problem;
 
-/// What follows is a kernel whose frame's size the symbol holds.
+/// Prefix of the symbol with the frame size of a kernel.
 const FRAME_PREFIX: &str = "__offload_frame_";
 
-/// What calls the kernels of an image with assertions.
+/// The symbol of the [`Guard`] of an image with assertions.
 const GUARD: &str = "__offload_guarded";
 
-/// Calls the function that runs a group; gives what it gives, or [`FAILED`] with a C string in `message`.
+/// Calls the function that runs a group and returns its result, or [`ASSERTION_FAILED`] with a C string in `message`.
 pub(super) type Guard = unsafe extern "C" fn(
     run: RunGroup,
     group: *const Group,
@@ -30,7 +30,7 @@ pub(super) type Guard = unsafe extern "C" fn(
     size: u64,
 ) -> u32;
 
-/// Gives 0, or [`PARTED`] with a line.
+/// Runs a group; returns 0, or [`DIVERGED`] with a line.
 pub(super) type RunGroup = unsafe extern "C" fn(
     group: *const Group,
     args: *const *mut c_void,
@@ -41,25 +41,16 @@ pub(super) type RunGroup = unsafe extern "C" fn(
 /// Runs a box of work-items of one group.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Run {
-    Checked(RunGroup),
+    Direct(RunGroup),
     /// Of an image with assertions.
     Guarded(Guard, RunGroup),
-    /// Of an image of version 1, in which no work-item waits.
-    Old(
-        unsafe extern "C" fn(
-            group: *const Group,
-            args: *const *mut c_void,
-            first: *const u64,
-            last: *const u64,
-        ),
-    ),
 }
 
-/// Set in what a function returns where some work-items did not come to a barrier; the rest is the barrier's line.
-pub(super) const PARTED: u32 = 1 << 31;
+/// Set in a result if not all work-items of the group reached a barrier; the other bits are the barrier's line.
+pub(super) const DIVERGED: u32 = 1 << 31;
 
-/// What a [`Guard`] returns where an assertion failed: the group was left there.
-pub(super) const FAILED: u32 = 1 << 30;
+/// The result of a [`Guard`] after a failed assertion, which abandons the group.
+pub(super) const ASSERTION_FAILED: u32 = 1 << 30;
 
 /// `struct offload_group`.
 #[repr(C)]
@@ -70,15 +61,13 @@ pub(super) struct Group {
     pub(super) num_groups: [u64; 3],
     pub(super) group_id: [u64; 3],
     pub(super) work_dim: u64,
-    /// What images of version 1 copy, and do not use without a barrier.
-    pub(super) unused: [*mut c_void; 2],
     pub(super) print: unsafe extern "C" fn(*mut c_void, *const c_char, u64),
     pub(super) print_data: *mut c_void,
-    /// Memory for what work-items keep over a barrier.
+    /// Memory for values that are live across a barrier.
     pub(super) frame: *mut c_void,
 }
 
-/// What receives a kernel's printed text.
+/// The receiver of a kernel's printed text.
 pub(super) type Printer<'a> = &'a (dyn Fn(&[u8]) + Sync);
 
 /// `print` of a group whose `print_data` points to a [`Printer`].
@@ -96,7 +85,7 @@ pub(super) unsafe extern "C" fn print(data: *mut c_void, text: *const c_char, si
 pub(super) struct HostImage {
     runs: Vec<KernelCode>,
     _library: Library,
-    /// What its code calls.
+    /// Keeps the functions that its code calls.
     _imported: Vec<Arc<HostLibrary>>,
     _libm: Option<Library>,
     /// Kept open because debuggers open the path that the loader reports.
@@ -111,7 +100,7 @@ pub(super) struct HostCode {
     pub(super) frame: u64,
 }
 
-/// Where a kernel starts.
+/// A kernel's name and code.
 struct KernelCode {
     kernel: String,
     code: HostCode,
@@ -124,23 +113,15 @@ impl HostImage {
         kernels: &[KernelInfo],
         imported: Vec<Arc<HostLibrary>>,
     ) -> Result<HostImage, Problem> {
-        let Opened { library, libm, file } = open(bytes)?;
-        let version = version(&library)?;
+        let LoadedObject { library, libm, file } = open(bytes)?;
+        check_version(&library)?;
         library::bind(&library, &imported)?;
-        let waiting = kernels.iter().find(|kernel| kernel.has_barrier);
-        if let (OLD_VERSION, Some(kernel)) = (version, waiting) {
-            let text = format!(
-                "it has interface version {OLD_VERSION}, in which work-items of kernel `{}` call back to wait; this program calls version {VERSION}: build it with one release of offload-build and offload-rt",
-                kernel.name
-            );
-            return Err(text.into());
+        let mut runs = Vec::with_capacity(kernels.len());
+        for kernel in kernels {
+            let code = code(&library, &kernel.name)?;
+            runs.push(KernelCode { kernel: kernel.name.clone(), code });
         }
-        let entry = |kernel: &KernelInfo| {
-            let code = code(&library, version, &kernel.name)?;
-            Ok(KernelCode { kernel: kernel.name.clone(), code })
-        };
-        let runs = kernels.iter().map(entry).collect::<Result<_, String>>()?;
-        checks::watch(&library);
+        checks::attach(&library);
         Ok(HostImage { runs, _library: library, _imported: imported, _libm: libm, _file: file })
     }
 
@@ -157,21 +138,21 @@ impl std::fmt::Debug for HostImage {
     }
 }
 
-fn code(library: &Library, version: u32, kernel: &str) -> Result<HostCode, String> {
+fn code(library: &Library, kernel: &str) -> Result<HostCode, String> {
     let symbol = format!("{RUN_PREFIX}{kernel}");
-    let missing = |error: &libloading::Error| format!("it does not export {symbol}: {}", loader_error(error));
-    if version == OLD_VERSION {
-        // SAFETY: a symbol with the prefix has this type in every image of this version.
-        let run = unsafe { library.get(&symbol) }.map_err(|error| missing(&error))?;
-        return Ok(HostCode { run: Run::Old(*run), frame: 0 });
-    }
-    // SAFETY: as above.
-    let run: RunGroup = *unsafe { library.get(&symbol) }.map_err(|error| missing(&error))?;
+    // SAFETY: a symbol with the prefix has this type in every image of this version.
+    let run = unsafe { library.get(&symbol) };
+    let run: RunGroup =
+        *run.map_err(|error| format!("it does not export {symbol}: {}", loader_error(&error)))?;
     // SAFETY: the symbol has this type in every image that has it.
     let guard = unsafe { library.get::<Guard>(GUARD) }.ok().map(|guard| *guard);
     let name = format!("{FRAME_PREFIX}{kernel}");
     // SAFETY: the symbol is a `const uint64_t`; it is read while the library is loaded.
     let frame = unsafe { library.get::<*const u64>(&name).map(|symbol| symbol.as_ref().copied()) };
     let frame = frame.ok().flatten().ok_or_else(|| format!("it has no symbol {name}"))?;
-    Ok(HostCode { run: guard.map_or(Run::Checked(run), |guard| Run::Guarded(guard, run)), frame })
+    let run = match guard {
+        Some(guard) => Run::Guarded(guard, run),
+        None => Run::Direct(run),
+    };
+    Ok(HostCode { run, frame })
 }

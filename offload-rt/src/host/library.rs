@@ -1,6 +1,7 @@
-//! Device libraries for the host CPU: shared objects whose functions images are bound to when they are loaded.
+//! Device libraries for the host CPU, and the resolution of the imports of images against them.
 //!
-//! No symbol of a library is visible to any other code of the process: an image names what it calls, and gets addresses.
+//! No symbol of a library is visible to other code of the process: an image lists its imports in a table, and the loader
+//! of this crate stores the addresses.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -9,24 +10,24 @@ use libloading::os::unix::Library;
 use offload_format::section::{EXPORT_PREFIX, IMPORT_PREFIX, IMPORTS};
 use offload_format::{Hash128, ImageKind};
 
-use super::object::{self, Opened};
+use super::object::{self, LoadedObject};
 use crate::entry::Entry;
 use crate::error::{Error, Problem};
 use crate::text::escape;
 
 /// A library that is loaded into this process, once for all images that import it.
 pub(super) struct HostLibrary {
-    opened: Opened,
+    object: LoadedObject,
     name: String,
 }
 
-/// What somebody uses, by the hash of the image.
+/// The libraries in use, by the hash of the image.
 static LOADED: Mutex<Vec<(Hash128, Weak<HostLibrary>)>> = Mutex::new(Vec::new());
 
 impl HostLibrary {
-    /// The library of `entry`, decoded and loaded if nobody has it.
-    pub(super) fn of(entry: &Entry) -> Result<Arc<HostLibrary>, Error> {
-        // Locked meanwhile, so that others wait for it and do not load it again.
+    /// The library of `entry`, decoded and loaded unless it is in use.
+    pub(super) fn for_entry(entry: &Entry) -> Result<Arc<HostLibrary>, Error> {
+        // The lock is held while the library is loaded, so that other threads wait instead of loading it again.
         let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
         loaded.retain(|(_, library)| library.strong_count() > 0);
         let known =
@@ -40,22 +41,19 @@ impl HostLibrary {
     }
 
     fn load(entry: &Entry) -> Result<Arc<HostLibrary>, Error> {
-        let failed = |problem: Problem| {
-            Error::of_device("host CPU", problem.during(&format!("cannot load the device library {entry}")))
-        };
         if entry.image_kind() != ImageKind::HostObject {
-            return Err(failed(format!("it is of kind {}", entry.image_kind()).into()));
+            return Err(load_error(entry, format!("it is of kind {}", entry.image_kind()).into()));
         }
         let image = entry.load()?;
-        image.check_structure().map_err(|problem| failed(problem.into()))?;
-        let opened = object::open(image.bytes()).map_err(failed)?;
-        object::version(&opened.library).map_err(|problem| failed(problem.into()))?;
-        Ok(Arc::new(HostLibrary { opened, name: escape(entry.module()) }))
+        image.check_structure().map_err(|problem| load_error(entry, problem.into()))?;
+        let object = object::open(image.bytes()).map_err(|problem| load_error(entry, problem))?;
+        object::check_version(&object.library).map_err(|problem| load_error(entry, problem.into()))?;
+        Ok(Arc::new(HostLibrary { object, name: escape(entry.module()) }))
     }
 
     fn function(&self, name: &str) -> Option<*mut c_void> {
         // SAFETY: a symbol with the prefix is a function; only its address is taken.
-        let symbol = unsafe { self.opened.library.get::<*mut c_void>(&format!("{EXPORT_PREFIX}{name}")) };
+        let symbol = unsafe { self.object.library.get::<*mut c_void>(&format!("{EXPORT_PREFIX}{name}")) };
         symbol.ok().map(|symbol| symbol.as_raw_ptr()).filter(|address| !address.is_null())
     }
 }
@@ -66,7 +64,11 @@ impl std::fmt::Debug for HostLibrary {
     }
 }
 
-/// Sets the pointers through which `image` calls functions of `libraries`.
+fn load_error(library: &Entry, problem: Problem) -> Error {
+    Error::from_device("host CPU", problem.during(&format!("cannot load the device library {library}")))
+}
+
+/// Resolves the imports of `image` to functions of `libraries`.
 pub(super) fn bind(image: &Library, libraries: &[Arc<HostLibrary>]) -> Result<(), String> {
     for name in imported(image) {
         let address = libraries.iter().find_map(|library| library.function(&name));

@@ -3,15 +3,15 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
-use super::checks::{RED_ZONE, Registered};
-use crate::driver::{BackEnd, ContextId, DriverMemory, MemoryRange, own};
+use super::checks::{RED_ZONE, RegisteredBuffer};
+use crate::backend::{Backend, BackendMemory, ContextId, MemoryRange, downcast};
 use crate::error::Problem;
 
 /// OpenCL's largest vectors, `double16` and `long16`, have this alignment.
 pub(super) const ALIGN: usize = 128;
 
 /// The one context of this process.
-pub(super) const CONTEXT: ContextId = ContextId { back_end: BackEnd::Host, handle: 0 };
+pub(super) const CONTEXT: ContextId = ContextId { backend: Backend::Host, handle: 0 };
 
 /// Zeroed memory.
 #[derive(Debug)]
@@ -19,39 +19,38 @@ pub(super) struct HostMemory {
     /// Where the allocation starts.
     start: NonNull<u8>,
     layout: Layout,
-    /// Bytes before what may be used, and behind it.
+    /// The size of the red zones before and behind the usable memory.
     zone: usize,
-    /// Of a buffer whose accesses are looked at.
-    registered: Option<Registered>,
+    /// The registration of a buffer whose accesses are checked.
+    registered: Option<RegisteredBuffer>,
 }
 
-// SAFETY: the memory is this value's own. Who reads and writes it at the same time is decided by borrows of `Buffer`,
+// SAFETY: the memory is this value's own. Concurrent reads and writes are excluded by borrows of `Buffer`,
 // and for kernels by the caller of a launch.
 unsafe impl Send for HostMemory {}
 // SAFETY: as above.
 unsafe impl Sync for HostMemory {}
 
 impl HostMemory {
-    /// Of `size` bytes, or 1 if that is 0, so that empty memory has an address too.
+    /// Allocates `size` bytes, or 1 if that is 0, so that empty memory has an address too.
     pub(super) fn zeroed(size: usize) -> Result<HostMemory, Problem> {
-        let none = || Problem::from("there is not so much memory".to_string());
-        let layout = Layout::from_size_align(size.max(1), ALIGN).map_err(|_| none())?;
+        let layout = Layout::from_size_align(size.max(1), ALIGN).map_err(|_| out_of_memory())?;
         // SAFETY: the size is not 0.
-        let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(none)?;
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(out_of_memory)?;
         Ok(HostMemory { start, layout, zone: 0, registered: None })
     }
 
-    /// The same between two red zones, which kernels that tell of their accesses must not touch.
-    pub(super) fn apart(size: usize) -> Result<HostMemory, Problem> {
+    /// Allocates memory between two red zones, which instrumented kernels must not access.
+    pub(super) fn with_red_zones(size: usize) -> Result<HostMemory, Problem> {
         let mut memory = HostMemory::zeroed(RED_ZONE.saturating_mul(2).saturating_add(size))?;
         memory.zone = RED_ZONE;
         Ok(memory)
     }
 
-    /// The same for a buffer, of which every kernel may have the address.
-    pub(super) fn between_red_zones(size: usize) -> Result<HostMemory, Problem> {
-        let mut memory = HostMemory::apart(size)?;
-        memory.registered = Some(Registered::new(memory.address().expose_provenance(), size));
+    /// Allocates a buffer between two red zones, and registers it: every kernel may have its address.
+    pub(super) fn registered(size: usize) -> Result<HostMemory, Problem> {
+        let mut memory = HostMemory::with_red_zones(size)?;
+        memory.registered = Some(RegisteredBuffer::new(memory.address().expose_provenance(), size));
         Ok(memory)
     }
 
@@ -70,7 +69,7 @@ impl Drop for HostMemory {
     }
 }
 
-impl DriverMemory for HostMemory {
+impl BackendMemory for HostMemory {
     fn context(&self) -> ContextId {
         CONTEXT
     }
@@ -80,7 +79,11 @@ impl DriverMemory for HostMemory {
     }
 }
 
-/// Where `range` starts. The layer has checked that it lies within its memory.
+pub(super) fn out_of_memory() -> Problem {
+    Problem::from("there is not so much memory".to_string())
+}
+
+/// The start of `range`. The launch layer has checked that it lies within its memory.
 pub(super) fn start(range: MemoryRange<'_>) -> Result<*mut u8, Problem> {
-    Ok(own::<HostMemory>(range.memory)?.address().wrapping_add(range.offset))
+    Ok(downcast::<HostMemory>(range.memory)?.address().wrapping_add(range.offset))
 }

@@ -11,15 +11,13 @@ use offload_format::Hash128;
 
 use crate::error::Problem;
 
-/// The version whose functions tell whether a group ran to its end.
-pub(super) const VERSION: u32 = 2;
-/// The version before it, in which work-items called back to wait.
-pub(super) const OLD_VERSION: u32 = 1;
+/// The version of the interface between a program and its images.
+const VERSION: u32 = 1;
 /// The symbol that holds an image's version.
 const VERSION_SYMBOL: &str = "__offload_host_abi";
 
 /// A shared object that the loader has mapped.
-pub(super) struct Opened {
+pub(super) struct LoadedObject {
     pub(super) library: Library,
     /// The C library's mathematics.
     pub(super) libm: Option<Library>,
@@ -27,18 +25,18 @@ pub(super) struct Opened {
     pub(super) file: Option<File>,
 }
 
-/// Has the loader map the shared object `bytes`.
-pub(super) fn open(bytes: &[u8]) -> Result<Opened, Problem> {
+/// Loads the shared object `bytes`.
+pub(super) fn open(bytes: &[u8]) -> Result<LoadedObject, Problem> {
     // Images are linked without libraries, but compilers make calls of built-ins such as fmaf. Loading has to go on
     // without libm where the system's C library has another name for it.
     // SAFETY: the C library's own mathematics has no constructors that could do harm.
     let libm = unsafe { Library::open(Some("libm.so.6"), RTLD_NOW | RTLD_GLOBAL) }.ok();
     let memory_problem = match from_memory(bytes) {
-        Ok((library, file)) => return Ok(Opened { library, libm, file: Some(file) }),
+        Ok((library, file)) => return Ok(LoadedObject { library, libm, file: Some(file) }),
         Err(problem) => problem,
     };
     match from_temporary(bytes) {
-        Ok(library) => Ok(Opened { library, libm, file: None }),
+        Ok(library) => Ok(LoadedObject { library, libm, file: None }),
         Err(problem) => Err(neither(&format!("{memory_problem}; then {problem}"))),
     }
 }
@@ -52,12 +50,12 @@ fn neither(text: &str) -> Problem {
     text.to_string().into()
 }
 
-/// The version of the interface of an image.
-pub(super) fn version(library: &Library) -> Result<u32, String> {
+/// Compares the interface version of an image with [`VERSION`].
+pub(super) fn check_version(library: &Library) -> Result<(), String> {
     // SAFETY: the symbol is a `const uint32_t`; it is read while the library is loaded.
     let found = unsafe { library.get::<*const u32>(VERSION_SYMBOL).map(|symbol| symbol.as_ref().copied()) };
     match found {
-        Ok(Some(found @ (OLD_VERSION | VERSION))) => Ok(found),
+        Ok(Some(VERSION)) => Ok(()),
         Ok(Some(found)) => Err(format!(
             "it has interface version {found}, this program calls version {VERSION}: use one release of offload-build and offload-rt"
         )),
@@ -77,19 +75,19 @@ fn from_memory(bytes: &[u8]) -> Result<(Library, File), String> {
 
 #[cfg(target_os = "linux")]
 fn in_memory(bytes: &[u8]) -> io::Result<File> {
-    // Linux 6.3 warns, and may be told to refuse, unless a mapping is said to be executable; older ones know no such
-    // flag (https://docs.kernel.org/userspace-api/mfd_noexec.html).
+    // Linux 6.3 warns about a file without MFD_EXEC or MFD_NOEXEC_SEAL, and can be configured to refuse it; older
+    // kernels do not know the flag (https://docs.kernel.org/userspace-api/mfd_noexec.html).
     use std::os::fd::FromRawFd;
     const NAME: &std::ffi::CStr = c"offload-host";
     const MFD_EXEC: libc::c_uint = 0x10;
-    let create = |flags| {
+    fn create(flags: libc::c_uint) -> io::Result<File> {
         // SAFETY: the name is a C string.
         match unsafe { libc::memfd_create(NAME.as_ptr(), flags) } {
             -1 => Err(io::Error::last_os_error()),
-            // SAFETY: the descriptor is new and nobody else's.
+            // SAFETY: the descriptor is new, and no other value owns it.
             fd => Ok(unsafe { File::from_raw_fd(fd) }),
         }
-    };
+    }
     let mut file = match create(libc::MFD_CLOEXEC | MFD_EXEC) {
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => create(libc::MFD_CLOEXEC)?,
         other => other?,
@@ -105,7 +103,7 @@ fn in_memory(_bytes: &[u8]) -> io::Result<File> {
 
 pub(super) fn from_temporary(bytes: &[u8]) -> Result<Library, String> {
     let (mut file, path) = new_file(bytes)?;
-    let removed = Removed(&path);
+    let removed = RemoveOnDrop(&path);
     file.write_all(bytes).map_err(|error| format!("{}: {error}", path.display()))?;
     drop(file);
     let library = dlopen(&path);
@@ -117,25 +115,25 @@ pub(super) fn from_temporary(bytes: &[u8]) -> Result<Library, String> {
 /// A file of this thread's own: others may load the same image at the same time, or may have been killed doing so.
 fn new_file(bytes: &[u8]) -> Result<(File, PathBuf), String> {
     const TRIES: u32 = 1000;
-    let mut tries = (0..TRIES).map(|number| {
-        let name = format!("offload-host-{}-{}-{number}.so", std::process::id(), Hash128::of(bytes));
-        let path = std::env::temp_dir().join(name);
-        // `create_new` fails on whatever is there already, also on a dangling symbolic link.
+    let directory = std::env::temp_dir();
+    for number in 0..TRIES {
+        let name = format!("offload-host-{}-{}-{number}.so", std::process::id(), Hash128::digest(bytes));
+        let path = directory.join(name);
+        // `create_new` fails on any existing file, also on a dangling symbolic link.
         match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
-            Ok(file) => Some(Ok((file, path))),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => None,
-            Err(error) => Some(Err(format!("{}: {error}", path.display()))),
+            Ok(file) => return Ok((file, path)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(format!("{}: {error}", path.display())),
         }
-    });
-    let taken = || Err(format!("{}: {TRIES} names are taken", std::env::temp_dir().display()));
-    tries.find_map(|tried| tried).unwrap_or_else(taken)
+    }
+    Err(format!("{}: {TRIES} names are taken", directory.display()))
 }
 
-struct Removed<'a>(&'a PathBuf);
+struct RemoveOnDrop<'a>(&'a PathBuf);
 
-impl Drop for Removed<'_> {
+impl Drop for RemoveOnDrop<'_> {
     fn drop(&mut self) {
-        // What cannot be removed is in a directory that somebody else cleans up.
+        // The system cleans its directory for temporary files.
         let _ = std::fs::remove_file(self.0);
     }
 }

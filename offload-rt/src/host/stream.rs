@@ -7,25 +7,28 @@ use std::time::{Duration, Instant};
 
 use super::checks;
 use super::memory::{CONTEXT, HostMemory, start};
-use crate::driver::{ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, own};
+use crate::backend::{
+    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, MemoryRange, downcast,
+};
 use crate::error::Problem;
 
 #[derive(Debug)]
 pub(super) struct HostStream;
 
-/// When it was recorded.
+/// The time at which it was recorded.
 #[derive(Debug)]
 struct HostEvent(Instant);
 
-impl DriverStream for HostStream {
+impl BackendStream for HostStream {
     fn context(&self) -> ContextId {
         CONTEXT
     }
 
-    fn allocate(&self, size: usize) -> Result<Box<dyn DriverMemory>, Problem> {
-        Ok(Box::new(match checks::are_wanted() {
-            true => HostMemory::between_red_zones(size)?,
-            false => HostMemory::zeroed(size)?,
+    fn allocate(&self, size: usize) -> Result<Box<dyn BackendMemory>, Problem> {
+        Ok(Box::new(if checks::are_enabled() {
+            HostMemory::registered(size)?
+        } else {
+            HostMemory::zeroed(size)?
         }))
     }
 
@@ -48,7 +51,7 @@ impl DriverStream for HostStream {
         &self,
         to: MemoryRange<'_>,
         bytes: *const u8,
-    ) -> Result<Box<dyn DriverEvent>, Problem> {
+    ) -> Result<Box<dyn BackendEvent>, Problem> {
         let to_start = start(to)?;
         // SAFETY: as in `write`; there are so many bytes by the contract.
         unsafe { to_start.copy_from_nonoverlapping(bytes, to.size) };
@@ -59,7 +62,7 @@ impl DriverStream for HostStream {
         &self,
         from: MemoryRange<'_>,
         bytes: *mut u8,
-    ) -> Result<Box<dyn DriverEvent>, Problem> {
+    ) -> Result<Box<dyn BackendEvent>, Problem> {
         let from_start = start(from)?;
         // SAFETY: as in `read`; there is room for so many bytes by the contract.
         unsafe { from_start.copy_to_nonoverlapping(bytes, from.size) };
@@ -67,7 +70,8 @@ impl DriverStream for HostStream {
     }
 
     fn copy(&self, from: MemoryRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
-        let (from_start, to_start) = (start(from)?, start(to)?);
+        let from_start = start(from)?;
+        let to_start = start(to)?;
         // SAFETY: both lie within their memory, are equally long, and do not overlap.
         unsafe { to_start.copy_from_nonoverlapping(from_start, to.size) };
         Ok(())
@@ -91,11 +95,11 @@ impl DriverStream for HostStream {
         Ok(())
     }
 
-    fn record(&self) -> Result<Box<dyn DriverEvent>, Problem> {
+    fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {
         Ok(Box::new(HostEvent(Instant::now())))
     }
 
-    fn wait_for(&self, _: &dyn DriverEvent) -> Result<(), Problem> {
+    fn wait_for(&self, _: &dyn BackendEvent) -> Result<(), Problem> {
         Ok(())
     }
 
@@ -104,7 +108,7 @@ impl DriverStream for HostStream {
     }
 }
 
-impl DriverEvent for HostEvent {
+impl BackendEvent for HostEvent {
     fn context(&self) -> ContextId {
         CONTEXT
     }
@@ -117,7 +121,7 @@ impl DriverEvent for HostEvent {
         Ok(true)
     }
 
-    fn since(&self, earlier: &dyn DriverEvent) -> Result<Duration, Problem> {
-        Ok(self.0.saturating_duration_since(own::<HostEvent>(earlier)?.0))
+    fn since(&self, earlier: &dyn BackendEvent) -> Result<Duration, Problem> {
+        Ok(self.0.saturating_duration_since(downcast::<HostEvent>(earlier)?.0))
     }
 }

@@ -15,7 +15,6 @@ const PRELUDE: &str = "
 struct offload_group {
   uint64_t global_offset[3], global_size[3], local_size[3], num_groups[3], group_id[3];
   uint64_t work_dim;
-  void *unused[2];
   void (*print)(void *, const char *, uint64_t);
   void *print_data;
   void *frame;
@@ -28,7 +27,7 @@ struct offload_group {
 ";
 
 const KERNELS: &str = "
-const uint32_t __offload_host_abi = 2;
+const uint32_t __offload_host_abi = 1;
 float fmaf(float, float, float);
 /* y[i] = a * x[i] + y[i] */
 KERNEL(saxpy) {
@@ -78,16 +77,14 @@ pub(super) fn compiled(source: &str) -> Vec<u8> {
 }
 
 pub(super) fn kernel(name: &str, args: &[(&str, ArgKind)]) -> KernelInfo {
-    let arg = |(type_name, kind): &(&str, ArgKind)| {
-        ArgInfo::new(*kind)
-            .named("a", type_name.to_string())
-            .with_size((*kind == ArgKind::Value).then_some(4))
-    };
-    {
-        let mut info = KernelInfo::new(name);
-        info.args = Some(args.iter().map(arg).collect());
-        info
+    let mut infos = Vec::new();
+    for (type_name, kind) in args {
+        let size = (*kind == ArgKind::Value).then_some(4);
+        infos.push(ArgInfo::new(*kind).named("a", type_name.to_string()).with_size(size));
     }
+    let mut info = KernelInfo::new(name);
+    info.args = Some(infos);
+    info
 }
 
 fn waiting(name: &str, args: &[(&str, ArgKind)]) -> KernelInfo {
@@ -107,7 +104,9 @@ fn load(source: &str, kernels: Vec<KernelInfo>) -> Result<Program, Error> {
 }
 
 fn program() -> Program {
-    let (value, global, local) = (ArgKind::Value, ArgKind::Global, ArgKind::Local);
+    let value = ArgKind::Value;
+    let global = ArgKind::Global;
+    let local = ArgKind::Local;
     let kernels = vec![
         kernel("saxpy", &[("float", value), ("float*", global), ("float*", global)]),
         waiting("reverse", &[("int*", global)]),
@@ -158,26 +157,11 @@ fn a_barrier_that_some_miss_is_an_error() {
 }
 
 #[test]
-fn images_of_version_1_run_unless_they_wait() {
-    let old = "const uint32_t __offload_host_abi = 1;
-void __offload_run_old(const struct offload_group *g, void *const *args, const uint64_t *first, const uint64_t *last) {
-  EACH(0, i) (*(int **)args[0])[i] = (int)i;
-}";
-    let args = [("int*", ArgKind::Global)];
-    let program = load(old, vec![kernel("old", &args)]).unwrap();
-    let mut x = vec![-1i32; 8];
-    let range = NdRange::new(&[8], &[8]).unwrap();
-    // SAFETY: the buffer has an element for each work-item.
-    unsafe { program.launch("old", &range, &mut [Arg::in_out(&mut x)]) }.unwrap();
-    assert!(x.iter().copied().eq(0..8));
-    let error = load(old, vec![waiting("old", &args)]).unwrap_err().to_string();
-    assert!(error.contains("version 1") && error.contains("`old`"), "{error}");
-}
-
-#[test]
 fn work_items_know_where_they_are() {
     let program = program();
-    let (nx, ny, nz) = (32, 16, 8);
+    let nx = 32;
+    let ny = 16;
+    let nz = 8;
     let mut out = vec![0u64; (nx * ny * nz) as usize];
     let range = NdRange::new(&[nx, ny, nz], &[4, 2, 8]).unwrap().with_offset(&[5, 7, 0]).unwrap();
     let mut args = [Arg::in_out(&mut out), Arg::local::<u32>(1)];
@@ -185,7 +169,9 @@ fn work_items_know_where_they_are() {
     unsafe { program.launch("where", &range, &mut args) }.unwrap();
     for (index, found) in out.iter().enumerate() {
         let index = index as u64;
-        let (x, y, z) = (index % nx, index / nx % ny, index / nx / ny);
+        let x = index % nx;
+        let y = index / nx % ny;
+        let z = index / nx / ny;
         assert_eq!(*found, 3_000_000 + (x + 5) * 10000 + (y + 7) * 100 + z);
     }
 }
@@ -194,20 +180,21 @@ fn work_items_know_where_they_are() {
 fn printed_text_arrives() {
     let info = kernel("hello", &[]);
     let image = HostImage::load(&compiled(KERNELS), std::slice::from_ref(&info), Vec::new()).unwrap();
-    let (text, range) = (Mutex::new(Vec::new()), NdRange::new(&[2], &[1]).unwrap());
+    let text = Mutex::new(Vec::new());
+    let range = NdRange::new(&[2], &[1]).unwrap();
     let print = |bytes: &[u8]| text.lock().unwrap().extend_from_slice(bytes);
     let code = image.code("hello").unwrap();
-    let bound = Bound::new(&info, &[]).unwrap();
+    let bound = BoundArgs::new(&info, &[]).unwrap();
     // SAFETY: the kernel takes no arguments.
-    unsafe { executor::run(&Job { code, range: &range, bound: &bound, print: &print, watch: None }) }
+    unsafe { executor::run(&Launch { code, range: &range, args: &bound, print: &print, sanitizer: None }) }
         .unwrap();
     assert_eq!(text.into_inner().unwrap(), b"hellohello");
 }
 
 #[test]
 fn images_that_do_not_fit_are_refused() {
-    let error = load("const uint32_t __offload_host_abi = 3;", vec![]).unwrap_err().to_string();
-    assert!(error.contains("version 3") && error.contains("version 2"), "{error}");
+    let error = load("const uint32_t __offload_host_abi = 2;", vec![]).unwrap_err().to_string();
+    assert!(error.contains("version 2") && error.contains("version 1"), "{error}");
     let error = load("int nothing;", vec![]).unwrap_err().to_string();
     assert!(error.contains("no symbol __offload_host_abi"), "{error}");
     let missing = "const uint32_t __offload_host_abi = 1;";
@@ -225,7 +212,7 @@ fn the_temporary_file_serves_where_memory_does_not_and_goes() {
             scope.spawn(|| object::from_temporary(&bytes).unwrap());
         }
     });
-    let prefix = format!("offload-host-{}-{}", std::process::id(), offload_format::Hash128::of(&bytes));
+    let prefix = format!("offload-host-{}-{}", std::process::id(), offload_format::Hash128::digest(&bytes));
     let left = std::fs::read_dir(std::env::temp_dir()).unwrap().map(|entry| entry.unwrap().file_name());
     assert_eq!(left.filter(|name| name.to_string_lossy().starts_with(&prefix)).count(), 0);
     let error = object::from_temporary(b"not an object").unwrap_err();
@@ -234,7 +221,8 @@ fn the_temporary_file_serves_where_memory_does_not_and_goes() {
 
 #[test]
 fn data_stays_on_the_device() {
-    let (program, stream) = (program(), Device::host().stream().unwrap());
+    let program = program();
+    let stream = Device::host().stream().unwrap();
     let saxpy = program.kernel("saxpy").unwrap();
     drop(program);
     let x = stream.upload(&[1.0f32; 256]).unwrap();
@@ -252,7 +240,8 @@ fn data_stays_on_the_device() {
 
 #[test]
 fn a_part_that_is_not_aligned_for_the_kernel_is_refused() {
-    let (program, stream) = (program(), Device::host().stream().unwrap());
+    let program = program();
+    let stream = Device::host().stream().unwrap();
     let bytes = stream.zeroed::<u8>(64).unwrap();
     let mut y = stream.zeroed::<f32>(4).unwrap();
     let x = KernelArg::buffer(bytes.slice(2..18).unwrap());

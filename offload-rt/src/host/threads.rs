@@ -1,42 +1,42 @@
-//! Threads that run work-groups, kept from launch to launch: to start one takes longer than many kernels.
+//! The thread pool for work-groups. Starting a thread takes longer than many kernels.
 //!
-//! A launch never waits for a thread that has not begun to work for it, so that it ends in a process that was forked
-//! too, where the threads are gone.
+//! A launch never waits for a thread that has not started to work for it, so that it also ends in a forked process, which
+//! has no threads of the pool.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The threads of this process.
-static THREADS: Threads = Threads {
-    state: Mutex::new(State { offers: Vec::new(), started: 0, next: 0 }),
+/// The pool of this process.
+static POOL: ThreadPool = ThreadPool {
+    state: Mutex::new(PoolState { offers: Vec::new(), started: 0, next: 0 }),
     more: Signal::new(),
     done: Signal::new(),
 };
 
-/// How long a thread looks for a change before it sleeps. To wake it takes about as long, which is more than many kernels
-/// take. The runtimes of OpenMP look for longer: libgomp for milliseconds, LLVM's for 200 ms.
-const LOOK: Duration = Duration::from_micros(50);
+/// The time for which a thread spins before it sleeps. Waking it takes about as long, which is more than many kernels
+/// take. The runtimes of OpenMP spin for longer: libgomp for milliseconds, LLVM's for 200 ms.
+const SPIN_TIME: Duration = Duration::from_micros(50);
 
-struct Threads {
-    state: Mutex<State>,
-    /// There are offers.
+struct ThreadPool {
+    state: Mutex<PoolState>,
+    /// Signals new offers.
     more: Signal,
-    /// A thread has ended its part of an offer.
+    /// Signals a thread that has ended its work for an offer.
     done: Signal,
 }
 
-struct State {
+struct PoolState {
     offers: Vec<Offer>,
-    /// Threads that were started.
+    /// The number of threads.
     started: usize,
     next: u64,
 }
 
-/// Tells threads that the state has changed, those that look at once and those that sleep.
+/// A notification of a changed state, for threads that spin and threads that sleep.
 struct Signal {
     changes: AtomicU64,
-    /// Threads that sleep. It changes under the lock of the state alone.
+    /// The number of sleeping threads; it changes only under the lock of the state.
     sleepers: AtomicUsize,
     condvar: Condvar,
 }
@@ -45,12 +45,12 @@ struct Signal {
 struct Offer {
     number: u64,
     work: Work,
-    /// How many more may.
+    /// The number of threads that may still join.
     wanted: usize,
     running: usize,
 }
 
-/// What every thread of an offer calls.
+/// The function that every thread of an offer calls.
 #[derive(Clone, Copy)]
 struct Work(*const (dyn Fn(usize) + Sync));
 
@@ -63,37 +63,37 @@ pub(super) fn run_with(others: usize, work: &(dyn Fn(usize) + Sync)) {
     if others == 0 {
         return work(0);
     }
-    // SAFETY: the lifetime is of no account to the layout; `Withdrawn` ends the offer before `work` can be gone.
+    // SAFETY: the lifetime is of no account to the layout; `OfferGuard` ends the offer before `work` can be gone.
     let shared = Work(unsafe {
         std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), *const (dyn Fn(usize) + Sync + 'static)>(
             work,
         )
     });
-    let _withdrawn = Withdrawn { number: THREADS.offer(shared, others) };
+    let _offer = OfferGuard { number: POOL.offer(shared, others) };
     work(0);
 }
 
-/// Takes an offer back when it goes, also while a panic is on its way.
-struct Withdrawn {
+/// Withdraws an offer when it is dropped, also during a panic.
+struct OfferGuard {
     number: u64,
 }
 
-impl Withdrawn {
-    fn runs(&self, state: &State) -> bool {
+impl OfferGuard {
+    fn runs(&self, state: &PoolState) -> bool {
         state.offers.iter().any(|offer| offer.number == self.number && offer.running > 0)
     }
 }
 
-impl Drop for Withdrawn {
+impl Drop for OfferGuard {
     fn drop(&mut self) {
-        let mut state = THREADS.lock();
+        let mut state = POOL.lock();
         let own = state.offers.iter_mut().filter(|offer| offer.number == self.number);
         own.for_each(|offer| offer.wanted = 0);
         if self.runs(&state) {
-            state = THREADS.done.look(state);
+            state = POOL.done.spin(state);
         }
         while self.runs(&state) {
-            state = THREADS.done.sleep(state);
+            state = POOL.done.sleep(state);
         }
         state.offers.retain(|offer| offer.number != self.number);
     }
@@ -104,30 +104,30 @@ impl Signal {
         Signal { changes: AtomicU64::new(0), sleepers: AtomicUsize::new(0), condvar: Condvar::new() }
     }
 
-    /// Tells up to `threads` sleepers, after the change and with the lock of the state.
-    fn give(&self, state: MutexGuard<'_, State>, threads: usize) {
+    /// Wakes up to `threads` sleepers, after the change and with the lock of the state.
+    fn notify(&self, state: MutexGuard<'_, PoolState>, threads: usize) {
         self.changes.fetch_add(1, Ordering::Relaxed);
         let sleepers = self.sleepers.load(Ordering::Relaxed);
         drop(state);
-        // Each is a system call, so nobody is told who does not sleep.
+        // Each notification is a system call: only sleepers get one.
         for _ in 0..sleepers.min(threads) {
             self.condvar.notify_one();
         }
     }
 
-    /// Returns after a change, or after a moment.
-    fn look<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    /// Spins until a change, for at most [`SPIN_TIME`].
+    fn spin<'a>(&self, state: MutexGuard<'a, PoolState>) -> MutexGuard<'a, PoolState> {
         let seen = self.changes.load(Ordering::Relaxed);
         drop(state);
         let began = Instant::now();
-        while self.changes.load(Ordering::Relaxed) == seen && began.elapsed() < LOOK {
+        while self.changes.load(Ordering::Relaxed) == seen && began.elapsed() < SPIN_TIME {
             std::hint::spin_loop();
         }
-        THREADS.lock()
+        POOL.lock()
     }
 
-    /// Returns after a change, or for no reason.
-    fn sleep<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    /// Sleeps until a change; it may wake up spuriously.
+    fn sleep<'a>(&self, state: MutexGuard<'a, PoolState>) -> MutexGuard<'a, PoolState> {
         self.sleepers.fetch_add(1, Ordering::Relaxed);
         let state = self.condvar.wait(state).unwrap_or_else(PoisonError::into_inner);
         self.sleepers.fetch_sub(1, Ordering::Relaxed);
@@ -135,8 +135,8 @@ impl Signal {
     }
 }
 
-impl Threads {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl ThreadPool {
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -153,49 +153,49 @@ impl Threads {
         let number = state.next;
         state.next = number.wrapping_add(1);
         state.offers.push(Offer { number, work, wanted, running: 0 });
-        self.more.give(state, wanted);
+        self.more.notify(state, wanted);
         number
     }
 
-    /// What each thread does for as long as the process lives.
+    /// The loop of each thread, which never ends.
     fn serve(&self) {
         let mut state = self.lock();
-        let mut looked = false;
+        let mut spun = false;
         loop {
             let Some(offer) = state.offers.iter_mut().find(|offer| offer.wanted > 0) else {
-                state = if looked { self.more.sleep(state) } else { self.more.look(state) };
-                looked = !looked;
+                state = if spun { self.more.sleep(state) } else { self.more.spin(state) };
+                spun = !spun;
                 continue;
             };
             let index = offer.wanted;
             offer.wanted = offer.wanted.saturating_sub(1);
             offer.running = offer.running.saturating_add(1);
-            let part = Part { number: offer.number };
+            let guard = WorkerGuard { number: offer.number };
             let Work(work) = offer.work;
             drop(state);
-            // SAFETY: the offer stays, and with it what it points to, until `part` is gone.
+            // SAFETY: the offer stays, and with it what it points to, until `guard` is dropped.
             let work = unsafe { &*work };
             // A panic is reported where it happens; the thread goes on.
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(index)));
-            drop(part);
-            (state, looked) = (self.lock(), false);
+            drop(guard);
+            (state, spun) = (self.lock(), false);
         }
     }
 }
 
-/// A thread's part of an offer.
-struct Part {
+/// A thread's participation in an offer.
+struct WorkerGuard {
     number: u64,
 }
 
-impl Drop for Part {
+impl Drop for WorkerGuard {
     fn drop(&mut self) {
-        let mut state = THREADS.lock();
+        let mut state = POOL.lock();
         let own = state.offers.iter_mut().find(|offer| offer.number == self.number);
         if let Some(offer) = own {
             offer.running = offer.running.saturating_sub(1);
         }
-        THREADS.done.give(state, usize::MAX);
+        POOL.done.notify(state, usize::MAX);
     }
 }
 
@@ -209,7 +209,8 @@ mod tests {
     fn all_parts_run_at_once_and_are_waited_for() {
         for _ in 0..100 {
             // Three calls meet: none ends before all have begun.
-            let (meeting, calls) = (Barrier::new(3), AtomicUsize::new(0));
+            let meeting = Barrier::new(3);
+            let calls = AtomicUsize::new(0);
             run_with(2, &|number| {
                 meeting.wait();
                 calls.fetch_add(1 << (8 * number), Ordering::Relaxed);
@@ -220,7 +221,8 @@ mod tests {
 
     #[test]
     fn work_without_others_stays_in_its_thread() {
-        let (own, calls) = (std::thread::current().id(), AtomicUsize::new(0));
+        let own = std::thread::current().id();
+        let calls = AtomicUsize::new(0);
         run_with(0, &|_| {
             assert_eq!(std::thread::current().id(), own);
             calls.fetch_add(1, Ordering::Relaxed);

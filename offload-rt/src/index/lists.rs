@@ -1,6 +1,6 @@
-//! Everything that packs hold, for whoever wants to see all of it.
+//! The listing of all entries of packs.
 //!
-//! The images of a pack are read in their order: to look each one up by its module would take longer than to read it.
+//! The images of a pack are read in their order: a lookup of each one by its module would take longer than reading it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -145,7 +145,7 @@ struct PackEntries<'m, 'p> {
 
 impl<'p> PackEntries<'_, 'p> {
     fn add(&mut self, image: Image<'p>) -> Result<(), String> {
-        // Whoever looks for its module would not find it.
+        // A lookup of its module would not find it.
         if self.entries.last().is_some_and(|last| image.module < last.module()) {
             return Err("it is out of order".to_string());
         }

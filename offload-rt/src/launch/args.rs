@@ -4,14 +4,15 @@ use std::fmt::Debug;
 
 use bytemuck::Pod;
 
-use super::check::Given;
+use super::check::ArgShape;
 
 /// One argument of [`Program::launch`](crate::Program::launch), in the program's own memory.
 ///
 /// ```
 /// use offload_rt::Arg;
 ///
-/// let (x, mut y) = ([1.0f32; 64], [2.0f32; 64]);
+/// let x = [1.0f32; 64];
+/// let mut y = [2.0f32; 64];
 /// // kernel void saxpy(float a, global const float *x, global float *y)
 /// let args = [Arg::value(&3.0f32), Arg::input(&x), Arg::in_out(&mut y)];
 /// # assert_eq!(args.len(), 3);
@@ -58,17 +59,17 @@ impl<'a> Arg<'a> {
         Arg(ArgKind::Local(count.saturating_mul(size_of::<T>())))
     }
 
-    pub(super) fn given(&self) -> Given {
+    pub(super) fn given(&self) -> ArgShape {
         match &self.0 {
-            ArgKind::Value(bytes) => Given::Value(bytes.len()),
-            ArgKind::In(values) => Given::Buffer { element: values.size },
-            ArgKind::InOut(values) => Given::Buffer { element: values.size },
-            ArgKind::Local(size) => Given::Local(*size),
+            ArgKind::Value(bytes) => ArgShape::Value(bytes.len()),
+            ArgKind::In(values) => ArgShape::Buffer { element: values.size },
+            ArgKind::InOut(values) => ArgShape::Buffer { element: values.size },
+            ArgKind::Local(size) => ArgShape::Local(*size),
         }
     }
 }
 
-/// What a kernel takes as its bytes: no padding, and every bit pattern is a value.
+/// A type that kernels take as its bytes: no padding, and every bit pattern is a value.
 ///
 /// Numbers are, and arrays of them, as OpenCL C's vectors are, and every type that derives
 /// [`bytemuck::Pod`](https://docs.rs/bytemuck/1/bytemuck/trait.Pod.html): the trait is implemented for those alone.

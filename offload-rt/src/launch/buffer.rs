@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
 
 use super::args::Plain;
-use crate::driver::{DriverMemory, MemoryRange};
+use crate::backend::{BackendMemory, MemoryRange};
 use crate::error::Error;
 
 /// Values of `T` in the memory of a device, made by a [`Stream`](crate::Stream).
@@ -22,34 +22,34 @@ use crate::error::Error;
 /// # Ok::<(), offload_rt::Error>(())
 /// ```
 pub struct Buffer<T> {
-    memory: Box<dyn DriverMemory>,
+    memory: Box<dyn BackendMemory>,
     len: usize,
     values: PhantomData<fn() -> T>,
 }
 
 /// A part of a [`Buffer`] that is read.
 pub struct Slice<'a, T> {
-    part: Part<'a>,
+    part: ValueRange<'a>,
     values: PhantomData<&'a T>,
 }
 
 /// A part of a [`Buffer`] that is written.
 pub struct SliceMut<'a, T> {
-    part: Part<'a>,
+    part: ValueRange<'a>,
     values: PhantomData<&'a mut T>,
 }
 
-/// Which values of which memory.
+/// A range of values in memory.
 #[derive(Clone, Copy)]
-struct Part<'a> {
-    memory: &'a dyn DriverMemory,
+struct ValueRange<'a> {
+    memory: &'a dyn BackendMemory,
     start: usize,
     len: usize,
 }
 
 impl<T: Plain> Buffer<T> {
     /// `memory` has room for `len` values.
-    pub(crate) fn new(memory: Box<dyn DriverMemory>, len: usize) -> Buffer<T> {
+    pub(crate) fn new(memory: Box<dyn BackendMemory>, len: usize) -> Buffer<T> {
         Buffer { memory, len, values: PhantomData }
     }
 
@@ -79,7 +79,7 @@ impl<T: Plain> Buffer<T> {
         Ok(SliceMut { part: self.part(range)?, values: PhantomData })
     }
 
-    fn part(&self, range: impl RangeBounds<usize>) -> Result<Part<'_>, Error> {
+    fn part(&self, range: impl RangeBounds<usize>) -> Result<ValueRange<'_>, Error> {
         let start = match range.start_bound() {
             Bound::Included(start) => Some(*start),
             Bound::Excluded(before) => before.checked_add(1),
@@ -95,9 +95,10 @@ impl<T: Plain> Buffer<T> {
             _ => None,
         };
         match (start, len) {
-            (Some(start), Some(len)) => Ok(Part { memory: &*self.memory, start, len }),
+            (Some(start), Some(len)) => Ok(ValueRange { memory: &*self.memory, start, len }),
             _ => {
-                let (start, end) = (range.start_bound(), range.end_bound());
+                let start = range.start_bound();
+                let end = range.end_bound();
                 let problem =
                     format!("it has {} values: there is no part from {start:?} to {end:?}", self.len);
                 Err(Error::device("device buffer", problem))
@@ -109,8 +110,8 @@ impl<T: Plain> Buffer<T> {
 impl<'a, T: Plain> Slice<'a, T> {
     /// The whole of `memory`, which has room for `len` values.
     #[cfg(feature = "cudarc-0_19")]
-    pub(crate) fn whole(memory: &'a dyn DriverMemory, len: usize) -> Slice<'a, T> {
-        Slice { part: Part { memory, start: 0, len }, values: PhantomData }
+    pub(crate) fn whole(memory: &'a dyn BackendMemory, len: usize) -> Slice<'a, T> {
+        Slice { part: ValueRange { memory, start: 0, len }, values: PhantomData }
     }
 
     /// The number of values.
@@ -131,8 +132,8 @@ impl<'a, T: Plain> Slice<'a, T> {
 impl<'a, T: Plain> SliceMut<'a, T> {
     /// As [`Slice::whole`]; the caller has borrowed the memory to write.
     #[cfg(feature = "cudarc-0_19")]
-    pub(crate) fn whole(memory: &'a dyn DriverMemory, len: usize) -> SliceMut<'a, T> {
-        SliceMut { part: Part { memory, start: 0, len }, values: PhantomData }
+    pub(crate) fn whole(memory: &'a dyn BackendMemory, len: usize) -> SliceMut<'a, T> {
+        SliceMut { part: ValueRange { memory, start: 0, len }, values: PhantomData }
     }
 
     /// The number of values.
@@ -150,34 +151,37 @@ impl<'a, T: Plain> SliceMut<'a, T> {
     }
 }
 
-impl<'a> Part<'a> {
+impl<'a> ValueRange<'a> {
     /// In bytes. The products fit, because the memory was allocated.
     fn range<T>(self) -> MemoryRange<'a> {
-        let bytes = |values: usize| values.saturating_mul(size_of::<T>());
+        let element = size_of::<T>();
         MemoryRange {
             memory: self.memory,
-            offset: bytes(self.start),
-            size: bytes(self.len),
-            element: size_of::<T>(),
+            offset: self.start.saturating_mul(element),
+            size: self.len.saturating_mul(element),
+            element,
         }
     }
 }
 
 impl<'a, T: Plain> From<&'a Buffer<T>> for Slice<'a, T> {
     fn from(buffer: &'a Buffer<T>) -> Slice<'a, T> {
-        Slice { part: Part { memory: &*buffer.memory, start: 0, len: buffer.len }, values: PhantomData }
+        Slice { part: ValueRange { memory: &*buffer.memory, start: 0, len: buffer.len }, values: PhantomData }
     }
 }
 
 impl<'a, T: Plain> From<&'a mut Buffer<T>> for SliceMut<'a, T> {
     fn from(buffer: &'a mut Buffer<T>) -> SliceMut<'a, T> {
-        SliceMut { part: Part { memory: &*buffer.memory, start: 0, len: buffer.len }, values: PhantomData }
+        SliceMut {
+            part: ValueRange { memory: &*buffer.memory, start: 0, len: buffer.len },
+            values: PhantomData,
+        }
     }
 }
 
 impl<T> Buffer<T> {
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
-    pub(crate) fn memory(&self) -> &dyn DriverMemory {
+    pub(crate) fn memory(&self) -> &dyn BackendMemory {
         &*self.memory
     }
 }

@@ -9,9 +9,9 @@ use crate::text::escape;
 /// More local memory than any device has, in bytes.
 pub(super) const MOST_LOCAL: usize = 1 << 30;
 
-/// What an argument is, whose memory it is in.
+/// The shape of an argument, without its memory.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Given {
+pub(super) enum ArgShape {
     /// A value of this size in bytes.
     Value(usize),
     /// Global or constant memory with values of this size in bytes.
@@ -24,17 +24,19 @@ pub(super) enum Given {
 pub(super) fn check(
     kernel: &KernelInfo,
     range: &NdRange,
-    args: impl ExactSizeIterator<Item = Given>,
+    args: impl ExactSizeIterator<Item = ArgShape>,
 ) -> Result<(), Error> {
     check_range(kernel, range)?;
     let Some(known) = &kernel.args else { return Ok(()) };
     if known.len() != args.len() {
-        let (takes, given) = (known.len(), args.len());
+        let takes = known.len();
+        let given = args.len();
         return Err(Error::launch(&kernel.name, format!("it takes {takes} arguments, {given} are given")));
     }
     for (index, (known, given)) in known.iter().zip(args).enumerate() {
         check_arg(known, given).map_err(|problem| {
-            let (name, type_name) = (escape(&known.name), escape(&known.type_name));
+            let name = escape(&known.name);
+            let type_name = escape(&known.type_name);
             Error::launch(&kernel.name, format!("argument {index} (`{type_name} {name}`) {problem}"))
         })?;
     }
@@ -52,18 +54,18 @@ fn check_range(kernel: &KernelInfo, range: &NdRange) -> Result<(), Error> {
     Err(Error::launch(&kernel.name, problem))
 }
 
-fn check_arg(known: &ArgInfo, given: Given) -> Result<(), String> {
+fn check_arg(known: &ArgInfo, given: ArgShape) -> Result<(), String> {
     match (known.kind, given) {
-        (ArgKind::Value, Given::Value(bytes)) => match known.size {
+        (ArgKind::Value, ArgShape::Value(bytes)) => match known.size {
             Some(size) if size as usize != bytes => Err(format!("is {size} bytes, {bytes} are given")),
             _ => Ok(()),
         },
-        (ArgKind::Global | ArgKind::Constant, Given::Buffer { element }) => check_elements(known, element),
-        (ArgKind::Local, Given::Local(0)) => Err("needs local memory, 0 bytes are given".to_string()),
-        (ArgKind::Local, Given::Local(size)) if size > MOST_LOCAL => {
+        (ArgKind::Global | ArgKind::Constant, ArgShape::Buffer { element }) => check_elements(known, element),
+        (ArgKind::Local, ArgShape::Local(0)) => Err("needs local memory, 0 bytes are given".to_string()),
+        (ArgKind::Local, ArgShape::Local(size)) if size > MOST_LOCAL => {
             Err(format!("can have at most {MOST_LOCAL} bytes of local memory, {size} are given"))
         }
-        (ArgKind::Local, Given::Local(_)) => Ok(()),
+        (ArgKind::Local, ArgShape::Local(_)) => Ok(()),
         (ArgKind::Image | ArgKind::Sampler, _) => Err("is an image or sampler: not supported".to_string()),
         // A kind of a later release: the driver will tell.
         (ArgKind::Unknown(_), _) => Ok(()),
@@ -84,11 +86,11 @@ fn check_elements(known: &ArgInfo, given: usize) -> Result<(), String> {
     Err(format!("points to values of {size} bytes, values of {given} bytes are given{reason}"))
 }
 
-fn word(given: Given) -> &'static str {
+fn word(given: ArgShape) -> &'static str {
     match given {
-        Given::Value(_) => "a value",
-        Given::Buffer { .. } => "a buffer",
-        Given::Local(_) => "local memory",
+        ArgShape::Value(_) => "a value",
+        ArgShape::Buffer { .. } => "a buffer",
+        ArgShape::Local(_) => "local memory",
     }
 }
 
@@ -98,13 +100,13 @@ mod tests {
     use crate::launch::Arg;
 
     fn kernel(kinds: &[(ArgKind, Option<u32>)]) -> KernelInfo {
-        let arg =
-            |(kind, size): &(ArgKind, Option<u32>)| ArgInfo::new(*kind).named("a", "t").with_size(*size);
-        {
-            let mut info = KernelInfo::new("k");
-            info.args = Some(kinds.iter().map(arg).collect());
-            info
+        let mut args = Vec::new();
+        for (kind, size) in kinds {
+            args.push(ArgInfo::new(*kind).named("a", "t").with_size(*size));
         }
+        let mut info = KernelInfo::new("k");
+        info.args = Some(args);
+        info
     }
 
     fn checked(kernel: &KernelInfo, range: &NdRange, args: &[Arg<'_>]) -> Result<(), Error> {

@@ -6,7 +6,7 @@ use super::args::{Arg, ArgKind};
 use super::buffer::Buffer;
 use super::program::{Kernel, Program};
 use super::stream::Stream;
-use crate::driver::{KernelArg, KernelArgKind};
+use crate::backend::{KernelArg, KernelArgKind};
 use crate::error::Error;
 use crate::range::NdRange;
 
@@ -52,15 +52,15 @@ impl Kernel {
         let stream = self.device().stream()?;
         let mut copies = Vec::with_capacity(args.len());
         for arg in args.iter() {
-            copies.push(Copied::of(arg, &stream)?);
+            copies.push(CopiedArg::new(arg, &stream)?);
         }
-        let kernel_args: Vec<KernelArg<'_>> = copies.iter_mut().map(Copied::arg).collect();
+        let kernel_args: Vec<KernelArg<'_>> = copies.iter_mut().map(CopiedArg::arg).collect();
         let start = stream.record()?;
         // SAFETY: the contract is the same, and the caller's to keep.
         unsafe { self.launch(&stream, range, &kernel_args)? };
         let end = stream.record()?;
         stream.synchronize()?;
-        let buffers: Vec<Option<Buffer<u8>>> = copies.into_iter().map(Copied::into_buffer).collect();
+        let buffers: Vec<Option<Buffer<u8>>> = copies.into_iter().map(CopiedArg::into_buffer).collect();
         for (arg, buffer) in args.iter_mut().zip(&buffers) {
             if let (ArgKind::InOut(values), Some(buffer)) = (&mut arg.0, buffer) {
                 stream.read(buffer, values.bytes)?;
@@ -71,34 +71,34 @@ impl Kernel {
 }
 
 /// An argument of the program's own memory, as kernels take it.
-enum Copied<'a> {
+enum CopiedArg<'a> {
     Buffer(Buffer<u8>),
     Value(&'a [u8]),
     Local(usize),
 }
 
-impl<'a> Copied<'a> {
-    fn of(arg: &'a Arg<'_>, stream: &Stream) -> Result<Copied<'a>, Error> {
+impl<'a> CopiedArg<'a> {
+    fn new(arg: &'a Arg<'_>, stream: &Stream) -> Result<CopiedArg<'a>, Error> {
         Ok(match &arg.0 {
-            ArgKind::In(values) => Copied::Buffer(stream.upload(values.bytes)?),
-            ArgKind::InOut(values) => Copied::Buffer(stream.upload(values.bytes)?),
-            ArgKind::Value(bytes) => Copied::Value(bytes),
-            ArgKind::Local(size) => Copied::Local(*size),
+            ArgKind::In(values) => CopiedArg::Buffer(stream.upload(values.bytes)?),
+            ArgKind::InOut(values) => CopiedArg::Buffer(stream.upload(values.bytes)?),
+            ArgKind::Value(bytes) => CopiedArg::Value(bytes),
+            ArgKind::Local(size) => CopiedArg::Local(*size),
         })
     }
 
     fn into_buffer(self) -> Option<Buffer<u8>> {
         match self {
-            Copied::Buffer(buffer) => Some(buffer),
-            Copied::Value(_) | Copied::Local(_) => None,
+            CopiedArg::Buffer(buffer) => Some(buffer),
+            CopiedArg::Value(_) | CopiedArg::Local(_) => None,
         }
     }
 
     fn arg(&mut self) -> KernelArg<'_> {
         match self {
-            Copied::Buffer(buffer) => KernelArg::buffer_mut(buffer),
-            Copied::Value(bytes) => KernelArg(KernelArgKind::Value(bytes)),
-            Copied::Local(size) => KernelArg(KernelArgKind::Local(*size)),
+            CopiedArg::Buffer(buffer) => KernelArg::buffer_mut(buffer),
+            CopiedArg::Value(bytes) => KernelArg(KernelArgKind::Value(bytes)),
+            CopiedArg::Local(size) => KernelArg(KernelArgKind::Local(*size)),
         }
     }
 }

@@ -5,13 +5,13 @@ use std::slice;
 use super::args::Plain;
 use super::buffer::{Slice, SliceMut};
 use super::stream::Stream;
-use crate::driver::MemoryRange;
+use crate::backend::MemoryRange;
 use crate::error::Error;
 
 /// So many bytes at a time go through the program's memory.
 const STAGED: usize = 16 << 20;
 
-/// What is copied, and between which streams.
+/// A copy between two streams.
 #[derive(Clone, Copy)]
 struct DeviceCopy<'a> {
     source: &'a Stream,
@@ -45,17 +45,18 @@ impl Stream {
         from: impl Into<Slice<'a, T>>,
         to: impl Into<SliceMut<'b, T>>,
     ) -> Result<(), Error> {
-        let (from, to) = (from.into().range(), to.into().range());
+        let from = from.into().range();
+        let to = to.into().range();
         source.check(from, to.size)?;
         self.check(to, from.size)?;
         if from.size == 0 {
             return Ok(());
         }
         let copy = DeviceCopy { source, target: self, from, to };
-        if source.driver().context() == self.driver().context() {
+        if source.backend().context() == self.backend().context() {
             return copy.within_context();
         }
-        if self.done(self.driver().copy_from(source.driver(), from, to))? {
+        if self.done(self.backend().copy_from(source.backend(), from, to))? {
             return Ok(());
         }
         copy.through_program()
@@ -66,7 +67,7 @@ impl DeviceCopy<'_> {
     fn within_context(&self) -> Result<(), Error> {
         let DeviceCopy { source, target, from, to } = *self;
         target.wait_for(&source.record()?)?;
-        target.done(target.driver().copy(from, to))?;
+        target.done(target.backend().copy(from, to))?;
         source.wait_for(&target.record()?)
     }
 
@@ -74,17 +75,17 @@ impl DeviceCopy<'_> {
     fn through_program(&self) -> Result<(), Error> {
         let DeviceCopy { source, target, from, mut to } = *self;
         if let Some(bytes) = bytes(&from) {
-            return target.done(target.driver().write(to, bytes));
+            return target.done(target.backend().write(to, bytes));
         }
         if let Some(bytes) = bytes_mut(&mut to) {
-            return source.done(source.driver().read(from, bytes));
+            return source.done(source.backend().read(from, bytes));
         }
         let mut staged = vec![0u8; from.size.min(STAGED)];
         let mut done = 0usize;
         while done < from.size {
             staged.truncate(from.size.saturating_sub(done));
-            source.done(source.driver().read(from.part(done, staged.len()), &mut staged))?;
-            target.done(target.driver().write(to.part(done, staged.len()), &staged))?;
+            source.done(source.backend().read(from.part(done, staged.len()), &mut staged))?;
+            target.done(target.backend().write(to.part(done, staged.len()), &staged))?;
             done = done.saturating_add(staged.len());
         }
         Ok(())
@@ -112,7 +113,8 @@ mod tests {
 
     #[test]
     fn streams_of_one_device_copy_and_lengths_are_compared() {
-        let (first, second) = (Device::host().stream().unwrap(), Device::host().stream().unwrap());
+        let first = Device::host().stream().unwrap();
+        let second = Device::host().stream().unwrap();
         let x = first.upload(&[1u32, 2, 3, 4]).unwrap();
         let mut y = second.zeroed::<u32>(4).unwrap();
         second.copy_from(&first, x.slice(1..3).unwrap(), y.slice_mut(2..).unwrap()).unwrap();

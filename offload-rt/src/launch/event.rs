@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::queued::Queued;
+use crate::backend::BackendEvent;
 use crate::device::Device;
-use crate::driver::DriverEvent;
 use crate::error::Error;
 
 /// A point in a [`Stream`](crate::Stream), made by [`Stream::record`](crate::Stream::record).
@@ -19,7 +19,7 @@ use crate::error::Error;
 /// ```
 #[derive(Debug)]
 pub struct Event {
-    pub(super) driver: Box<dyn DriverEvent>,
+    pub(super) backend: Box<dyn BackendEvent>,
     pub(super) device: Device,
     pub(super) queued: Queued,
 }
@@ -30,7 +30,7 @@ impl Event {
     /// # Errors
     /// Work before the event failed: the message names the kernel, or all kernels that it may have been.
     pub fn wait(&self) -> Result<(), Error> {
-        self.driver.wait().map_err(|problem| self.queued.failed(&self.device, problem))?;
+        self.backend.wait().map_err(|problem| self.queued.failed(&self.device, problem))?;
         self.queued.print(&self.device)
     }
 
@@ -39,7 +39,7 @@ impl Event {
     /// # Errors
     /// As [`Event::wait`].
     pub fn is_done(&self) -> Result<bool, Error> {
-        self.driver.is_done().map_err(|problem| self.queued.failed(&self.device, problem))
+        self.backend.is_done().map_err(|problem| self.queued.failed(&self.device, problem))
     }
 
     /// Waits for both, and returns the time from `earlier` to this by the device's own clock.
@@ -47,13 +47,13 @@ impl Event {
     /// # Errors
     /// As [`Event::wait`]; or `earlier` is of another device, or the driver does not tell times.
     pub fn since(&self, earlier: &Event) -> Result<Duration, Error> {
-        if self.driver.context() != earlier.driver.context() {
+        if self.backend.context() != earlier.backend.context() {
             let problem = format!("cannot tell the time since an event of {}", earlier.device);
             return Err(Error::device(&self.device.to_string(), problem));
         }
         earlier.wait()?;
         self.wait()?;
-        let since = self.driver.since(&*earlier.driver);
-        since.map_err(|problem| Error::of_device(&self.device.to_string(), problem))
+        let since = self.backend.since(&*earlier.backend);
+        since.map_err(|problem| Error::from_device(&self.device.to_string(), problem))
     }
 }

@@ -2,8 +2,8 @@
 
 use super::args::Plain;
 use super::buffer::{Slice, SliceMut};
-use super::check::Given;
-use crate::driver::{KernelArg, KernelArgKind};
+use super::check::ArgShape;
+use crate::backend::{KernelArg, KernelArgKind};
 
 impl<'a> KernelArg<'a> {
     /// A value; an OpenCL vector is an array, as `[f32; 4]` for `float4`.
@@ -48,11 +48,11 @@ impl<'a> KernelArg<'a> {
         KernelArg::buffer_mut(values)
     }
 
-    pub(super) fn given(&self) -> Given {
+    pub(super) fn given(&self) -> ArgShape {
         match self.0 {
-            KernelArgKind::Value(bytes) => Given::Value(bytes.len()),
-            KernelArgKind::Memory(range) => Given::Buffer { element: range.element },
-            KernelArgKind::Local(size) => Given::Local(size),
+            KernelArgKind::Value(bytes) => ArgShape::Value(bytes.len()),
+            KernelArgKind::Memory(range) => ArgShape::Buffer { element: range.element },
+            KernelArgKind::Local(size) => ArgShape::Local(size),
         }
     }
 }

@@ -1,7 +1,8 @@
-//! Images that take the place of a program's own while it runs: `cargo offload dev` puts them into a folder.
+//! Hot reload: images from a folder of `cargo offload dev` that replace a program's own while it runs.
 //!
-//! Only development builds have this. There a launch asks the system whether a file is there, and is new; where no variable
-//! names the folder, it does not.
+//! Only development builds have it. A launch checks whether the file is newer, if an environment variable names the folder.
+
+#![allow(clippy::disallowed_methods, reason = "reads the environment")]
 
 #[allow(unsafe_code, reason = "asks the system for its user")]
 mod folder;
@@ -19,7 +20,7 @@ use offload_format::variable::RELOAD_DIR;
 
 use crate::error::Error;
 use crate::index::Index;
-use crate::sections::{Found, FoundPack, PackBytes};
+use crate::sections::{PackBytes, PackSource, PackSources};
 use crate::select::{self, Selection};
 use crate::text::escape;
 
@@ -28,18 +29,18 @@ use crate::text::escape;
 pub(super) struct Newer<P> {
     folder: PathBuf,
     file: PathBuf,
-    /// What the program was made of, and what its calls were written for.
+    /// The program's own selection, for which its calls were compiled.
     first: Selection,
-    state: Mutex<State<P>>,
-    /// What the program has written to variables of its images.
+    state: Mutex<ReloadState<P>>,
+    /// The bytes that the program has written to variables of its images.
     globals: Mutex<BTreeMap<String, Vec<u8>>>,
 }
 
 #[derive(Debug)]
-struct State<P> {
+struct ReloadState<P> {
     /// The file that was looked at last.
     seen: Option<Stamp>,
-    /// What the newest program is made of.
+    /// The selection of the newest program.
     current: Selection,
     newest: Option<Arc<Newest<P>>>,
 }
@@ -61,7 +62,7 @@ struct Stamp {
 
 impl<P> Newer<P> {
     /// Those for a program of `selection`; `None` if the program is to stay as it is.
-    pub(super) fn of(selection: &Selection) -> Option<Newer<P>> {
+    pub(super) fn from_env(selection: &Selection) -> Option<Newer<P>> {
         let folder = std::env::var_os(RELOAD_DIR).filter(|folder| !folder.is_empty())?;
         Newer::in_folder(folder.into(), selection)
             // The terminal may be gone.
@@ -79,7 +80,7 @@ impl<P> Newer<P> {
         let name = newer_file(entry.package(), entry.package_version(), entry.module());
         let Some(name) = name else { return Ok(None) };
         let file = folder.join(name);
-        let state = State { seen: None, current: selection.clone(), newest: None };
+        let state = ReloadState { seen: None, current: selection.clone(), newest: None };
         let newer = Newer {
             folder,
             file,
@@ -126,7 +127,7 @@ impl<P> Newer<P> {
         self.refuse(&problem.to_string(), self.stamp());
     }
 
-    /// What the file has, if it differs from `current`.
+    /// The selection and program of the file, if it differs from `current`.
     fn taken(
         &self,
         current: &Selection,
@@ -134,8 +135,8 @@ impl<P> Newer<P> {
     ) -> Result<Option<(Selection, P)>, String> {
         folder::check(&self.folder)?;
         let bytes = fs::read(&self.file).map_err(|error| error.to_string())?;
-        let pack = FoundPack { bytes: PackBytes::Owned(bytes.into()), home: None };
-        let index = Arc::new(Index::new(Found { packs: vec![pack], unreadable: Vec::new() }));
+        let pack = PackSource { bytes: PackBytes::Owned(bytes.into()), home: None };
+        let index = Arc::new(Index::new(PackSources { packs: vec![pack], unreadable: Vec::new() }));
         let target = self.first.entry().target_text();
         // It was compiled for other devices, and comes again for this one, of which `cargo offload dev` has heard by now.
         if !index.lists().entries.iter().any(|entry| entry.target_text() == target) {
@@ -153,9 +154,10 @@ impl<P> Newer<P> {
     fn refuse(&self, problem: &str, stamp: Option<Stamp>) {
         let module = escape(self.first.entry().module());
         let text = format!("the program goes on with the old kernels of `{module}`: {problem}");
-        let told = Hash128::of(format!("{text}{stamp:?}").as_bytes());
-        // Each program, device and thread finds out by itself; there is nobody to tell if the terminal is gone.
-        if File::create_new(self.folder.join(format!("told-{told}"))).is_ok() {
+        let hash = Hash128::digest(format!("{text}{stamp:?}").as_bytes());
+        // Each program, device and thread finds the problem by itself: the file makes one message of them. The terminal
+        // may be closed.
+        if File::create_new(self.folder.join(format!("{REPORTED_PREFIX}{hash}"))).is_ok() {
             let _ = writeln!(io::stderr(), "{text}");
         }
     }
@@ -174,18 +176,20 @@ impl<P> Newer<P> {
         Some(Stamp { modified: file.modified().ok()?, size: file.len() })
     }
 
-    fn state(&self) -> MutexGuard<'_, State<P>> {
+    fn state(&self) -> MutexGuard<'_, ReloadState<P>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Whether both are the same images.
+/// Whether both have the same images.
 fn is_same(one: &Selection, other: &Selection) -> bool {
-    let image = |selection: &Selection| -> Vec<(String, Hash128)> {
-        selection.entries().iter().map(|entry| (entry.part().to_string(), entry.hash())).collect()
-    };
-    image(one) == image(other)
+    let one = one.entries().iter().map(|entry| (entry.part(), entry.hash()));
+    let other = other.entries().iter().map(|entry| (entry.part(), entry.hash()));
+    one.eq(other)
 }
+
+/// Prefix of the files that stand for reported problems.
+const REPORTED_PREFIX: &str = "told-";
 
 const HINT: &str = "hint: end the program and start `cargo offload dev` again, so that its calls are compiled for the new kernels";
 
@@ -204,13 +208,14 @@ fn changed(old: &[KernelInfo], new: &[KernelInfo]) -> Option<String> {
     })
 }
 
-/// What is different about the arguments of a kernel. Their names may change: no call has them.
+/// The difference between the arguments of two versions of a kernel. Names may change: no call has them.
 fn arguments(old: &[ArgInfo], new: &[ArgInfo]) -> Option<String> {
     if old.len() != new.len() {
         return Some(format!("takes {} arguments now, and took {}", new.len(), old.len()));
     }
     let place = old.iter().zip(new).position(|(old, new)| !is_same_argument(old, new))?;
-    let (old, new) = (old.get(place)?, new.get(place)?);
+    let old = old.get(place)?;
+    let new = new.get(place)?;
     Some(format!("takes `{}` as argument {place} now, and took `{}`", shown(new), shown(old)))
 }
 
@@ -269,7 +274,8 @@ mod tests {
 
     /// As `cargo offload dev` puts it there: whole, and newer than the one before.
     fn publish(folder: &Path, bytes: &[u8]) {
-        let (unfinished, path) = (folder.join("unfinished"), folder.join("p@1.0.0@m.pack"));
+        let unfinished = folder.join("unfinished");
+        let path = folder.join("p@1.0.0@m.pack");
         fs::write(&unfinished, bytes).unwrap();
         let before = fs::metadata(&path).and_then(|file| file.modified()).ok();
         let after = before.map_or_else(SystemTime::now, |time| time + std::time::Duration::from_secs(1));
@@ -286,15 +292,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let registry = Registry::from_pack(pack("host", &[""], &kernel(&[]), "old"));
         let selection = registry.select("m", &Device::host()).unwrap();
-        let in_folder = || Newer::<String>::in_folder(folder.path().to_path_buf(), &selection);
-        let set_mode = |mode| set_permissions(folder.path(), Permissions::from_mode(mode)).unwrap();
-        set_mode(0o777);
-        assert!(in_folder().is_err());
+        set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
+        assert!(Newer::<String>::in_folder(folder.path().to_path_buf(), &selection).is_err());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-        set_mode(0o700);
-        let newer = in_folder().unwrap().unwrap();
-        // What others could have put there later is not opened either.
-        set_mode(0o770);
+        set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
+        let newer = Newer::<String>::in_folder(folder.path().to_path_buf(), &selection).unwrap().unwrap();
+        // A folder that becomes writable for others later is not read either.
+        set_permissions(folder.path(), Permissions::from_mode(0o770)).unwrap();
         publish(folder.path(), &pack("host", &[""], &kernel(&[]), "new"));
         assert!(newer.newest(|_| Ok(String::new())).is_none());
     }
@@ -302,25 +306,16 @@ mod tests {
     #[test]
     fn the_newest_images_that_fit_are_taken() {
         let folder = private();
-        let (variants, kernels) = (["N=1", "N=2"], kernel(&[value("uint", "n", 4)]));
+        let variants = ["N=1", "N=2"];
+        let kernels = kernel(&[value("uint", "n", 4)]);
         let registry = Registry::from_pack(pack("host", &variants, &kernels, "old"));
         let selection = registry.select_variant("m", &[("N", "2")], &Device::host()).unwrap();
         let newer = Newer::in_folder(folder.path().to_path_buf(), &selection).unwrap().unwrap();
-        let told = || {
-            fs::read_dir(folder.path())
-                .unwrap()
-                .flatten()
-                .filter(|entry| entry.file_name().to_string_lossy().starts_with("told-"))
-                .count()
-        };
-        // The number of images that were taken, and what the program is made of.
+        let reports = || reports(folder.path());
+        // The number of reloads, and the content of the program.
         let newest = || {
-            let open = |selection: &Selection| {
-                let image = selection.entry().load()?;
-                Ok(String::from_utf8_lossy(image.bytes()).into_owned())
-            };
-            let newest: Option<Arc<Newest<String>>> = newer.newest(open);
-            newest.map(|newest| (newest.number, newest.program.clone()))
+            let newest = newer.newest(text)?;
+            Some((newest.number, newest.program.clone()))
         };
         let in_use = fs::read_to_string(folder.path().join(IN_USE)).unwrap();
         assert_eq!((in_use.as_str(), newest()), ("p\t1.0.0\thost\n", None));
@@ -334,17 +329,34 @@ mod tests {
         publish(folder.path(), &pack("opencl-c", &variants, &kernels, "other"));
         assert_eq!(newest(), first);
         publish(folder.path(), b"nonsense");
-        assert_eq!((newest(), told()), (first.clone(), 0));
-        // Calls that do not fit, and a variant that is gone, are told once.
+        assert_eq!((newest(), reports()), (first.clone(), 0));
+        // Calls that do not fit, and a variant that is gone, are reported once.
         publish(folder.path(), &pack("host", &variants, &kernel(&[value("ulong", "n", 8)]), "wide"));
-        assert_eq!((newest(), newest(), told()), (first.clone(), first.clone(), 1));
+        assert_eq!((newest(), newest(), reports()), (first.clone(), first.clone(), 1));
         publish(folder.path(), &pack("host", &variants[..1], &kernels, "less"));
-        assert_eq!((newest(), told()), (first, 2));
+        assert_eq!((newest(), reports()), (first, 2));
         publish(folder.path(), &pack("host", &variants, &kernels, "last"));
-        assert_eq!((newest(), told()), (Some((2, "N=2 last".to_string())), 2));
+        assert_eq!((newest(), reports()), (Some((2, "N=2 last".to_string())), 2));
         // Back to what the program was built with.
         publish(folder.path(), &pack("host", &variants, &kernels, "old"));
         assert_eq!(newest(), Some((3, "N=2 old".to_string())));
+    }
+
+    /// The number of reported problems.
+    fn reports(folder: &Path) -> usize {
+        let mut count = 0;
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            if entry.file_name().to_string_lossy().starts_with(REPORTED_PREFIX) {
+                count += 1;
+            }
+        }
+        count
+    }
+
+    /// The content of the selected image, in place of a program.
+    fn text(selection: &Selection) -> Result<String, Error> {
+        let image = selection.entry().load()?;
+        Ok(String::from_utf8_lossy(image.bytes()).into_owned())
     }
 
     fn kernel(args: &[ArgInfo]) -> Vec<KernelInfo> {
@@ -367,13 +379,12 @@ mod tests {
     fn calls_have_to_fit() {
         let data = argument(ArgKind::Global, "float", "y");
         let old = kernel(&[data.clone(), value("uint", "n", 4)]);
-        let problem = |new: &[KernelInfo]| changed(&old, new);
-        assert_eq!(problem(&old), None);
-        // No call has the names, and nobody calls a kernel that was not there.
+        assert_eq!(changed(&old, &old), None);
+        // Calls do not use the names of arguments, and there is no call of a new kernel.
         let named = kernel(&[data.clone(), value("uint", "count", 4)]);
-        assert_eq!(problem(&[named, vec![KernelInfo::new("more")]].concat()), None);
+        assert_eq!(changed(&old, &[named, vec![KernelInfo::new("more")]].concat()), None);
         let begins = |new: &[KernelInfo], text: &str| {
-            let problem = problem(new).unwrap();
+            let problem = changed(&old, new).unwrap();
             assert!(problem.starts_with(text) && problem.ends_with(HINT), "{problem}");
         };
         begins(&[], "kernel `scale` is gone\n");

@@ -5,8 +5,8 @@ use std::ops::{Deref, DerefMut};
 use std::slice;
 
 use super::args::Plain;
+use crate::backend::BackendHostMemory;
 use crate::device::Device;
-use crate::driver::DriverHostMemory;
 use crate::error::Error;
 
 /// Values in the program's memory, locked for a device: copies to and from it need no copy in between.
@@ -32,7 +32,7 @@ pub struct Pinned<T> {
 
 enum Memory<T> {
     /// It has room for the values, which were written.
-    Locked(Box<dyn DriverHostMemory>),
+    Locked(Box<dyn BackendHostMemory>),
     Ordinary(Vec<T>),
 }
 
@@ -43,20 +43,20 @@ impl Device {
     /// There is not so much memory.
     #[allow(unsafe_code, reason = "writes to new memory")]
     pub fn pinned<T: Plain>(&self, len: usize) -> Result<Pinned<T>, Error> {
-        let failed = |problem| Error::of_device(&self.to_string(), problem);
         let Some(size) = len.checked_mul(size_of::<T>()) else {
-            return Err(failed(format!("{len} values are more than 2^64 bytes").into()));
+            let problem = format!("{len} values are more than 2^64 bytes");
+            return Err(Error::device(&self.to_string(), problem));
         };
         let locked = match size {
             0 => None,
-            size => self
-                .driver()
-                .lock_memory(size)
-                .map_err(|problem| failed(problem.during(&format!("cannot lock {size} bytes of memory"))))?,
+            size => self.backend().lock_memory(size).map_err(|problem| {
+                let problem = problem.during(&format!("cannot lock {size} bytes of memory"));
+                Error::from_device(&self.to_string(), problem)
+            })?,
         };
         let memory = match locked {
             Some(locked) if locked.address().cast::<T>().is_aligned() => {
-                // SAFETY: the memory has this size and is nobody else's.
+                // SAFETY: the memory has this size, and nothing else refers to it.
                 unsafe { locked.address().write_bytes(0, size) };
                 Memory::Locked(locked)
             }

@@ -6,13 +6,13 @@ use std::sync::{Mutex, PoisonError};
 
 use offload_format::pack::KernelInfo;
 
-use super::check::{Given, check};
+use super::check::{ArgShape, check};
 #[cfg(debug_assertions)]
 use super::newer::{Newer, Newest};
+use super::signature::Signature;
 use super::stream::Stream;
-use super::takes::Takes;
+use crate::backend::{BackendKernel, BackendModule, KernelArg, KernelArgKind, find_kernel};
 use crate::device::Device;
-use crate::driver::{DriverKernel, DriverModule, KernelArg, KernelArgKind, find};
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Error;
 use crate::index::Index;
@@ -43,8 +43,8 @@ use crate::specialization::Specialization;
 #[derive(Debug)]
 pub struct Program {
     device: Device,
-    parts: Vec<Part>,
-    /// Which part has a kernel; `None` if there is one part.
+    parts: Vec<ImageSlot>,
+    /// The selection, which maps kernels to parts; `None` for a program of one image.
     selection: Option<Selection>,
     #[cfg(debug_assertions)]
     newer: Option<Arc<Newer<Program>>>,
@@ -53,10 +53,10 @@ pub struct Program {
 /// A kernel of a [`Program`](crate::Program), ready to be launched. It keeps the program's image loaded.
 #[derive(Debug)]
 pub struct Kernel {
-    driver: Box<dyn DriverKernel>,
+    backend: Box<dyn BackendKernel>,
     device: Device,
     name: Arc<str>,
-    takes: Takes,
+    signature: Signature,
     #[cfg(debug_assertions)]
     newer: Option<NewerKernel>,
 }
@@ -69,11 +69,11 @@ struct NewerKernel {
     last: Mutex<LastKernel>,
 }
 
-/// What a launch has found last.
+/// The last lookup of a launch.
 #[cfg(debug_assertions)]
 #[derive(Debug, Default)]
 struct LastKernel {
-    /// Which images it was looked up in; 0: in none.
+    /// The number of the images of the lookup; 0 for none.
     number: u64,
     /// `None` if they have none that can be launched.
     kernel: Option<Arc<Kernel>>,
@@ -81,11 +81,11 @@ struct LastKernel {
 
 /// One image, opened when one of its kernels is used.
 #[derive(Debug)]
-struct Part {
+struct ImageSlot {
     entry: Option<Entry>,
-    /// What specialisation constants of the image are to be.
+    /// The values of the image's specialisation constants.
     spec: Arc<Specialization>,
-    opened: OnceLock<Result<Arc<dyn DriverModule>, Error>>,
+    module: OnceLock<Result<Arc<dyn BackendModule>, Error>>,
 }
 
 impl Device {
@@ -99,7 +99,7 @@ impl Device {
     pub fn open_selection(&self, selection: &Selection) -> Result<Program, Error> {
         let program = Program::of_selection(self, selection)?;
         #[cfg(debug_assertions)]
-        let program = Program { newer: Newer::of(selection).map(Arc::new), ..program };
+        let program = Program { newer: Newer::from_env(selection).map(Arc::new), ..program };
         Ok(program)
     }
 
@@ -117,11 +117,14 @@ impl Program {
     /// A program of one image is opened now: there is nothing to save by waiting, and its errors come early.
     pub(crate) fn of_selection(device: &Device, selection: &Selection) -> Result<Program, Error> {
         let spec = selection.spec();
-        let part = |entry: &Entry| {
-            let (entry, spec) = (Some(entry.clone()), Arc::clone(&spec));
-            Part { entry, spec, opened: OnceLock::new() }
-        };
-        let parts: Vec<Part> = selection.entries().iter().map(part).collect();
+        let mut parts = Vec::with_capacity(selection.entries().len());
+        for entry in selection.entries() {
+            parts.push(ImageSlot {
+                entry: Some(entry.clone()),
+                spec: Arc::clone(&spec),
+                module: OnceLock::new(),
+            });
+        }
         if let [only] = parts.as_slice() {
             only.open(device, Some(selection.index()))?;
         }
@@ -134,8 +137,8 @@ impl Program {
         })
     }
 
-    pub(crate) fn of_module(device: &Device, module: Arc<dyn DriverModule>) -> Program {
-        let part = Part { entry: None, spec: Arc::default(), opened: OnceLock::from(Ok(module)) };
+    pub(crate) fn of_module(device: &Device, module: Arc<dyn BackendModule>) -> Program {
+        let part = ImageSlot { entry: None, spec: Arc::default(), module: OnceLock::from(Ok(module)) };
         Program {
             device: device.clone(),
             parts: vec![part],
@@ -172,11 +175,11 @@ impl Program {
         let module = self.part_of(name)?.open(&self.device, self.index())?;
         // An image without records is left to the driver, which knows its kernels.
         if !module.kernels().is_empty() {
-            find(module.kernels(), name)?;
+            find_kernel(module.kernels(), name)?;
         }
         let kernel = Kernel::new(Arc::clone(module).kernel(name)?, self.device.clone());
         #[cfg(debug_assertions)]
-        let kernel = Kernel { newer: self.newer.clone().map(NewerKernel::of), ..kernel };
+        let kernel = Kernel { newer: self.newer.clone().map(NewerKernel::new), ..kernel };
         Ok(kernel)
     }
 
@@ -212,7 +215,7 @@ impl Program {
     }
 
     /// The image that has `kernel`.
-    fn part_of(&self, kernel: &str) -> Result<&Part, Error> {
+    fn part_of(&self, kernel: &str) -> Result<&ImageSlot, Error> {
         match (self.parts.as_slice(), &self.selection) {
             ([only], None) => Ok(only),
             (parts, Some(selection)) => {
@@ -240,7 +243,7 @@ impl Newer<Program> {
 
 #[cfg(debug_assertions)]
 impl NewerKernel {
-    fn of(images: Arc<Newer<Program>>) -> NewerKernel {
+    fn new(images: Arc<Newer<Program>>) -> NewerKernel {
         NewerKernel { images, last: Mutex::default() }
     }
 
@@ -257,13 +260,13 @@ impl NewerKernel {
     }
 }
 
-impl Part {
-    fn open(&self, device: &Device, index: Option<&Arc<Index>>) -> Result<&Arc<dyn DriverModule>, Error> {
-        let opened = self.opened.get_or_init(|| match &self.entry {
+impl ImageSlot {
+    fn open(&self, device: &Device, index: Option<&Arc<Index>>) -> Result<&Arc<dyn BackendModule>, Error> {
+        let module = self.module.get_or_init(|| match &self.entry {
             Some(entry) => load(device, &entry.load()?.with_spec(Arc::clone(&self.spec)), index),
             None => Err(Error::device(&device.to_string(), "the program has no image")),
         });
-        opened.as_ref().map_err(Clone::clone)
+        module.as_ref().map_err(Clone::clone)
     }
 }
 
@@ -272,28 +275,28 @@ fn load(
     device: &Device,
     image: &LoadedImage,
     index: Option<&Arc<Index>>,
-) -> Result<Arc<dyn DriverModule>, Error> {
-    let libraries = libraries::of(image.entry(), index, device.description())?;
-    device.driver().load(image, &libraries)
+) -> Result<Arc<dyn BackendModule>, Error> {
+    let libraries = libraries::resolve(image.entry(), index, device.description())?;
+    device.backend().load(image, &libraries)
 }
 
 impl Kernel {
-    pub(crate) fn new(driver: Box<dyn DriverKernel>, device: Device) -> Kernel {
-        let name = driver.info().name.as_str().into();
-        let takes = Takes::of(driver.info(), driver.context());
+    pub(crate) fn new(backend: Box<dyn BackendKernel>, device: Device) -> Kernel {
+        let name = backend.info().name.as_str().into();
+        let signature = Signature::new(backend.info(), backend.context());
         Kernel {
-            driver,
+            backend,
             device,
             name,
-            takes,
+            signature,
             #[cfg(debug_assertions)]
             newer: None,
         }
     }
 
-    /// What pack and driver know of it: arguments, registers, the largest work-group.
+    /// The record of the kernel: arguments, registers, the largest work-group.
     pub fn info(&self) -> &KernelInfo {
-        self.driver.info()
+        self.backend.info()
     }
 
     /// Puts the kernel into `stream` over `range`, and returns at once. On the host CPU it runs before this returns.
@@ -321,7 +324,7 @@ impl Kernel {
             // SAFETY: the contract is the same, and the caller's to keep.
             return unsafe { newest.launch(stream, range, args) };
         }
-        if !self.takes.fit(stream.driver(), range, args) {
+        if !self.signature.fit(stream.backend(), range, args) {
             self.check(stream, range, args)?;
         }
         // CUDA and HIP refuse a grid without blocks, and OpenCL does before 2.1; what it would order is in order without it.
@@ -329,10 +332,10 @@ impl Kernel {
             return Ok(());
         }
         #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
-        stream.queued().prints(&*self.driver);
+        stream.queued().prints(&*self.backend);
         // SAFETY: the contract is the same, and the caller's to keep.
-        let launched = unsafe { self.driver.launch(stream.driver(), range, args) };
-        launched.map_err(|problem| Error::of_launch(&self.name, problem))?;
+        let launched = unsafe { self.backend.launch(stream.backend(), range, args) };
+        launched.map_err(|problem| Error::from_launch(&self.name, problem))?;
         stream.queued().add(&self.name);
         Ok(())
     }
@@ -343,14 +346,14 @@ impl Kernel {
     }
 
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
-    pub(crate) fn driver(&self) -> &dyn DriverKernel {
-        &*self.driver
+    pub(crate) fn backend(&self) -> &dyn BackendKernel {
+        &*self.backend
     }
 
     pub(super) fn check_given(
         &self,
         range: &NdRange,
-        args: impl ExactSizeIterator<Item = Given>,
+        args: impl ExactSizeIterator<Item = ArgShape>,
     ) -> Result<(), Error> {
         check(self.info(), range, args)
     }
@@ -363,8 +366,8 @@ impl Kernel {
     }
 
     fn check_context(&self, stream: &Stream, args: &[KernelArg<'_>]) -> Result<(), Error> {
-        let own = self.driver.context();
-        if stream.driver().context() != own {
+        let own = self.backend.context();
+        if stream.backend().context() != own {
             let problem = format!("it is loaded on {}, the stream is of {}", self.device, stream.device());
             return Err(Error::launch(&self.name, problem).with_hint("make the stream with that device"));
         }
@@ -388,7 +391,7 @@ mod tests {
     use offload_format::pack::{NewImage, PackBuilder};
 
     use super::*;
-    use crate::driver::{Driver, DriverKernel, DriverStream};
+    use crate::backend::{BackendDevice, BackendKernel, BackendStream};
     use crate::error::Problem;
     use crate::{OpenClDescription, Registry};
 
@@ -401,22 +404,22 @@ mod tests {
         size: usize,
     }
 
-    impl Driver for Copying {
-        fn load(&self, image: &LoadedImage, _: &[Entry]) -> Result<Arc<dyn DriverModule>, Error> {
+    impl BackendDevice for Copying {
+        fn load(&self, image: &LoadedImage, _: &[Entry]) -> Result<Arc<dyn BackendModule>, Error> {
             Ok(Arc::new(Copied { size: image.bytes().len() }))
         }
 
-        fn stream(&self) -> Result<Box<dyn DriverStream>, Problem> {
+        fn stream(&self) -> Result<Box<dyn BackendStream>, Problem> {
             Err("it has no streams".to_string().into())
         }
     }
 
-    impl DriverModule for Copied {
+    impl BackendModule for Copied {
         fn kernels(&self) -> &[KernelInfo] {
             &[]
         }
 
-        fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn DriverKernel>, Error> {
+        fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn BackendKernel>, Error> {
             Err(Error::launch(name, format!("an image of {} bytes is loaded", self.size)))
         }
     }
@@ -427,13 +430,13 @@ mod tests {
         let mut builder = PackBuilder::new("p", "1.0.0");
         builder.image(NewImage::new("m", "opencl-c".parse().unwrap()), frame.info()).unwrap();
         let registry = Registry::from_pack(builder.finish().unwrap().with_frames([&frame]).unwrap());
-        let device = Device::found(OpenClDescription::new("d", "v").opencl_c(), Copying);
+        let device = Device::from_backend(OpenClDescription::new("d", "v").opencl_c(), Copying);
         let selection = registry.select("m", &device).unwrap();
         let program = device.open_selection(&selection).unwrap();
         let error = program.kernel("k").unwrap_err().to_string();
         assert!(error.contains("an image of 1048576 bytes is loaded"), "{error}");
         assert!(!selection.entry().is_held());
-        // It is what somebody holds that stays.
+        // Only bytes in use are kept.
         let image = selection.entry().load().unwrap();
         assert!(selection.entry().is_held());
         drop(image);

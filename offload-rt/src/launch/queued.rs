@@ -1,14 +1,14 @@
-//! The kernels that a stream was given since its work was last known to be right.
+//! The kernels in flight in a stream, for the names in errors.
 //!
-//! Drivers report the failure of a kernel to whoever waits next, without its name.
+//! Drivers report the failure of a kernel at the next wait, without its name.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::device::Device;
 #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
-use crate::driver::{DriverKernel, DriverOutput, Told};
+use crate::backend::{BackendKernel, BackendOutput, OutputMark};
+use crate::device::Device;
 use crate::error::{Error, Problem};
 use crate::text::escape;
 
@@ -26,28 +26,28 @@ struct Shared {
     /// Where the texts of `names` are. A launch compares its own with them, and takes the lock only if it is not there:
     /// nothing is read through these pointers, and no other text can be at the place of one that is kept.
     places: [AtomicPtr<u8>; MOST_NAMES],
-    names: Mutex<Names>,
-    /// What the kernels print with.
+    names: Mutex<KernelNames>,
+    /// The outputs of the kernels.
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
-    outputs: Mutex<Vec<Used>>,
+    outputs: Mutex<Vec<UsedOutput>>,
 }
 
-/// What work of the stream prints with, and what it had told before.
+/// An output that work of the stream prints to, and its end before that work.
 #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
 #[derive(Clone, Debug)]
-struct Used {
-    output: Arc<dyn DriverOutput>,
-    before: Told,
+struct UsedOutput {
+    output: Arc<dyn BackendOutput>,
+    before: OutputMark,
 }
 
 /// Each name once; adding one allocates nothing.
 #[derive(Debug, Default)]
-struct Names {
+struct KernelNames {
     latest: [Option<Arc<str>>; MOST_NAMES],
     next: usize,
 }
 
-impl Names {
+impl KernelNames {
     /// Whether the stream was given a kernel of this name, as far as that is known.
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
     fn may_have(&self, kernel: &str) -> bool {
@@ -82,37 +82,37 @@ impl Queued {
     pub(super) fn clear(&self) {
         let mut names = self.lock();
         self.shared.places.iter().for_each(|known| known.store(ptr::null_mut(), Ordering::Release));
-        *names = Names::default();
+        *names = KernelNames::default();
         drop(names);
         #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
         self.shared.outputs.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// The error of whoever waits.
+    /// The error of a wait that failed.
     pub(super) fn failed(&self, device: &Device, mut problem: Problem) -> Error {
         let names = self.lock();
         let mut names: Vec<&str> = names.latest.iter().flatten().map(|name| &**name).collect();
         names.sort_unstable();
         names.dedup();
         match names.as_slice() {
-            [] => Error::of_device(&device.to_string(), problem),
-            [only] => Error::of_launch(only, problem),
+            [] => Error::from_device(&device.to_string(), problem),
+            [only] => Error::from_launch(only, problem),
             several => {
                 let list: Vec<String> = several.iter().map(|name| format!("`{}`", escape(name))).collect();
                 problem.text =
                     format!("{}: a kernel failed, which may be any of {}", problem.text, list.join(", "));
-                Error::of_device(&device.to_string(), problem)
+                Error::from_device(&device.to_string(), problem)
             }
         }
     }
 
     /// Remembers that `kernel` prints, if it does.
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
-    pub(super) fn prints(&self, kernel: &dyn DriverKernel) {
+    pub(super) fn prints(&self, kernel: &dyn BackendKernel) {
         let Some(output) = kernel.output() else { return };
         let mut outputs = self.shared.outputs.lock().unwrap_or_else(PoisonError::into_inner);
         if !outputs.iter().any(|used| Arc::ptr_eq(&used.output, &output)) {
-            outputs.push(Used { before: output.told(), output });
+            outputs.push(UsedOutput { before: output.mark(), output });
         }
     }
 
@@ -121,12 +121,12 @@ impl Queued {
     pub(super) fn print(&self, device: &Device) -> Result<(), Error> {
         let outputs = self.shared.outputs.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut first = Ok(());
-        for Used { output, before } in outputs {
-            let is_one = |kernel: &str| self.lock().may_have(kernel);
-            let failed = match output.print(before, &is_one) {
+        for UsedOutput { output, before } in outputs {
+            let is_selected = |kernel: &str| self.lock().may_have(kernel);
+            let failed = match output.print(before, &is_selected) {
                 Ok(None) => continue,
                 Ok(Some(failure)) if failure.kernel.is_empty() => self.failed(device, failure.text.into()),
-                Ok(Some(failure)) => Error::of_launch(&failure.kernel, failure.text.into()),
+                Ok(Some(failure)) => Error::from_launch(&failure.kernel, failure.text.into()),
                 Err(problem) => self.failed(device, problem.during("cannot read what kernels print")),
             };
             first = first.and(Err(failed));
@@ -139,7 +139,7 @@ impl Queued {
         Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Names> {
+    fn lock(&self) -> MutexGuard<'_, KernelNames> {
         self.shared.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -158,7 +158,8 @@ mod tests {
 
     #[test]
     fn an_error_names_the_kernels_that_it_may_be_of() {
-        let (queued, [a, b]) = (Queued::default(), ["a", "b"].map(Arc::<str>::from));
+        let queued = Queued::default();
+        let [a, b] = ["a", "b"].map(Arc::<str>::from);
         assert!(text(&queued).starts_with("host CPU") && text(&queued).ends_with(": it trapped"));
         queued.add(&a);
         queued.add(&a);
@@ -172,7 +173,8 @@ mod tests {
     /// The first launch after waiting adds its name again.
     #[test]
     fn a_kernel_is_named_again_after_everything_has_run() {
-        let (queued, kernel) = (Queued::default(), Arc::<str>::from("again"));
+        let queued = Queued::default();
+        let kernel = Arc::<str>::from("again");
         for _ in 0..2 {
             queued.add(&kernel);
             queued.add(&kernel);
@@ -188,7 +190,8 @@ mod tests {
     /// A known name waits for no lock.
     #[test]
     fn a_launch_of_a_known_kernel_takes_no_lock() {
-        let (queued, kernel) = (Queued::default(), Arc::<str>::from("known"));
+        let queued = Queued::default();
+        let kernel = Arc::<str>::from("known");
         queued.add(&kernel);
         let held = queued.lock();
         queued.add(&kernel);

@@ -4,8 +4,8 @@ use super::args::Plain;
 use super::buffer::{Buffer, Slice, SliceMut};
 use super::event::Event;
 use super::queued::Queued;
+use crate::backend::{BackendEvent, BackendStream, FillPattern, MemoryRange};
 use crate::device::Device;
-use crate::driver::{DriverEvent, DriverStream, FillPattern, MemoryRange};
 use crate::error::{Error, Problem};
 
 /// Work for a device, done in the order in which it was given; made by [`Device::stream`].
@@ -27,7 +27,7 @@ use crate::error::{Error, Problem};
 /// ```
 #[derive(Debug)]
 pub struct Stream {
-    driver: Box<dyn DriverStream>,
+    backend: Box<dyn BackendStream>,
     device: Device,
     queued: Queued,
 }
@@ -40,14 +40,14 @@ impl Device {
     /// # Errors
     /// The driver refuses, or the crate feature for the device is not enabled.
     pub fn stream(&self) -> Result<Stream, Error> {
-        let stream = self.driver().stream();
-        Ok(Stream::of(self, stream.map_err(|problem| Error::of_device(&self.to_string(), problem))?))
+        let stream = self.backend().stream();
+        Ok(Stream::new(self, stream.map_err(|problem| Error::from_device(&self.to_string(), problem))?))
     }
 }
 
 impl Stream {
-    pub(crate) fn of(device: &Device, driver: Box<dyn DriverStream>) -> Stream {
-        Stream { driver, device: device.clone(), queued: Queued::default() }
+    pub(crate) fn new(device: &Device, backend: Box<dyn BackendStream>) -> Stream {
+        Stream { backend, device: device.clone(), queued: Queued::default() }
     }
 
     /// The device that does the work.
@@ -84,7 +84,7 @@ impl Stream {
         let size =
             size.ok_or_else(|| self.problem(format!("{len} values are more than 2^64 bytes").into()))?;
         // No driver has empty buffers.
-        let memory = self.driver.allocate(size.max(1));
+        let memory = self.backend.allocate(size.max(1));
         let memory = memory
             .map_err(|problem| self.problem(problem.during(&format!("cannot allocate {size} bytes"))))?;
         Ok(Buffer::new(memory, len))
@@ -100,7 +100,7 @@ impl Stream {
         self.check(to.range(), size_of_val(values))?;
         match values {
             [] => Ok(()),
-            values => self.done(self.driver.write(to.range(), bytemuck::cast_slice(values))),
+            values => self.done(self.backend.write(to.range(), bytemuck::cast_slice(values))),
         }
     }
 
@@ -114,7 +114,7 @@ impl Stream {
         if values.is_empty() {
             return self.synchronize();
         }
-        self.done(self.driver.read(from.range(), bytemuck::cast_slice_mut(values)))?;
+        self.done(self.backend.read(from.range(), bytemuck::cast_slice_mut(values)))?;
         self.finished()
     }
 
@@ -138,12 +138,13 @@ impl Stream {
         from: impl Into<Slice<'a, T>>,
         to: impl Into<SliceMut<'b, T>>,
     ) -> Result<(), Error> {
-        let (from, to) = (from.into(), to.into());
+        let from = from.into();
+        let to = to.into();
         self.check(from.range(), to.range().size)?;
         self.check(to.range(), from.range().size)?;
         match from.range().size {
             0 => Ok(()),
-            _ => self.done(self.driver.copy(from.range(), to.range())),
+            _ => self.done(self.backend.copy(from.range(), to.range())),
         }
     }
 
@@ -154,9 +155,9 @@ impl Stream {
     pub fn fill<'b, T: Plain>(&self, to: impl Into<SliceMut<'b, T>>, value: T) -> Result<(), Error> {
         let range = to.into().range();
         self.check(range, range.size)?;
-        match (range.size, FillPattern::of(bytemuck::bytes_of(&value))) {
+        match (range.size, FillPattern::from_value(bytemuck::bytes_of(&value))) {
             (0, _) => Ok(()),
-            (_, Some(pattern)) => self.done(self.driver.fill(range, pattern)),
+            (_, Some(pattern)) => self.done(self.backend.fill(range, pattern)),
             (_, None) => self.done(self.fill_by_copies(range, bytemuck::bytes_of(&value))),
         }
     }
@@ -166,7 +167,7 @@ impl Stream {
     /// # Errors
     /// The driver refuses.
     pub fn record(&self) -> Result<Event, Error> {
-        Ok(self.event(self.done(self.driver.record())?))
+        Ok(self.event(self.done(self.backend.record())?))
     }
 
     /// Makes the work that is given from now on wait for `event`, of any stream of the same device.
@@ -174,10 +175,10 @@ impl Stream {
     /// # Errors
     /// The event is of another device, or the driver refuses.
     pub fn wait_for(&self, event: &Event) -> Result<(), Error> {
-        if event.driver.context() != self.driver.context() {
+        if event.backend.context() != self.backend.context() {
             return Err(self.problem(format!("it cannot wait for an event of {}", event.device).into()));
         }
-        self.done(self.driver.wait_for(&*event.driver))
+        self.done(self.backend.wait_for(&*event.backend))
     }
 
     /// Waits for all work.
@@ -186,7 +187,7 @@ impl Stream {
     /// A kernel or copy failed, or an assertion in a kernel: the message names the kernel, or those that come into
     /// question.
     pub fn synchronize(&self) -> Result<(), Error> {
-        self.done(self.driver.synchronize())?;
+        self.done(self.backend.synchronize())?;
         self.finished()
     }
 
@@ -197,8 +198,8 @@ impl Stream {
         printed
     }
 
-    pub(crate) fn driver(&self) -> &dyn DriverStream {
-        &*self.driver
+    pub(crate) fn backend(&self) -> &dyn BackendStream {
+        &*self.backend
     }
 
     pub(super) fn queued(&self) -> &Queued {
@@ -206,17 +207,17 @@ impl Stream {
     }
 
     /// A point in this stream.
-    pub(super) fn event(&self, driver: Box<dyn DriverEvent>) -> Event {
-        Event { driver, device: self.device.clone(), queued: self.queued.clone() }
+    pub(super) fn event(&self, backend: Box<dyn BackendEvent>) -> Event {
+        Event { backend, device: self.device.clone(), queued: self.queued.clone() }
     }
 
     /// Writes `value` once, and doubles what is there.
     fn fill_by_copies(&self, range: MemoryRange<'_>, value: &[u8]) -> Result<(), Problem> {
         let mut filled = value.len();
-        self.driver.write(range.part(0, filled), value)?;
+        self.backend.write(range.part(0, filled), value)?;
         while filled < range.size {
             let more = filled.min(range.size.saturating_sub(filled));
-            self.driver.copy(range.part(0, more), range.part(filled, more))?;
+            self.backend.copy(range.part(0, more), range.part(filled, more))?;
             filled = filled.saturating_add(more);
         }
         Ok(())
@@ -224,7 +225,7 @@ impl Stream {
 
     /// Compares a range with the device and with the size of the other side.
     pub(super) fn check(&self, range: MemoryRange<'_>, other: usize) -> Result<(), Error> {
-        if range.memory.context() != self.driver.context() {
+        if range.memory.context() != self.backend.context() {
             let problem = self.problem("it cannot use a buffer of another device".to_string().into());
             return Err(problem.with_hint("Stream::copy_from copies from a buffer of another device"));
         }
@@ -242,25 +243,30 @@ impl Stream {
     }
 
     fn problem(&self, problem: Problem) -> Error {
-        Error::of_device(&self.device.to_string(), problem)
+        Error::from_device(&self.device.to_string(), problem)
     }
 }
 
 impl FillPattern {
     /// The shortest pattern that repeats to `value`, if a driver can fill with it.
-    fn of(value: &[u8]) -> Option<FillPattern> {
-        let repeats = |size: usize| {
-            let unit = value.get(..size)?;
-            let chunks = value.chunks_exact(size);
-            (chunks.remainder().is_empty() && chunks.into_iter().all(|chunk| chunk == unit)).then_some(unit)
-        };
-        match (repeats(1), repeats(2), repeats(4)) {
-            (Some(unit), _, _) => unit.first().copied().map(FillPattern::Bytes1),
-            (_, Some(unit), _) => Some(FillPattern::Bytes2(u16::from_ne_bytes(unit.try_into().ok()?))),
-            (_, _, Some(unit)) => Some(FillPattern::Bytes4(u32::from_ne_bytes(unit.try_into().ok()?))),
-            _ => None,
+    fn from_value(value: &[u8]) -> Option<FillPattern> {
+        if let Some([byte]) = repeated_unit(value) {
+            return Some(FillPattern::Bytes1(byte));
         }
+        if let Some(unit) = repeated_unit(value) {
+            return Some(FillPattern::Bytes2(u16::from_ne_bytes(unit)));
+        }
+        let unit = repeated_unit(value)?;
+        Some(FillPattern::Bytes4(u32::from_ne_bytes(unit)))
     }
+}
+
+/// The first `N` bytes of `value`, if it is a repetition of them.
+fn repeated_unit<const N: usize>(value: &[u8]) -> Option<[u8; N]> {
+    let unit: [u8; N] = value.first_chunk().copied()?;
+    let chunks = value.chunks_exact(N);
+    let is_repetition = chunks.remainder().is_empty() && chunks.into_iter().all(|chunk| *chunk == unit);
+    is_repetition.then_some(unit)
 }
 
 #[cfg(test)]
@@ -269,12 +275,16 @@ mod tests {
 
     #[test]
     fn values_are_filled_with_their_shortest_pattern() {
-        let of = |bytes: &[u8]| FillPattern::of(bytes);
-        assert_eq!(of(&[0; 12]), Some(FillPattern::Bytes1(0)));
-        assert_eq!(of(&[1, 2, 1, 2]), Some(FillPattern::Bytes2(u16::from_ne_bytes([1, 2]))));
-        assert_eq!(of(&1.0f32.to_ne_bytes()), Some(FillPattern::Bytes4(1.0f32.to_bits())));
-        assert_eq!(of(&[1, 2, 3, 1, 2, 3]), None);
-        assert_eq!(of(&7u64.to_ne_bytes()), None);
-        assert_eq!(of(&[1, 2, 3]), None);
+        let cases: [(&[u8], Option<FillPattern>); 6] = [
+            (&[0; 12], Some(FillPattern::Bytes1(0))),
+            (&[1, 2, 1, 2], Some(FillPattern::Bytes2(u16::from_ne_bytes([1, 2])))),
+            (&1.0f32.to_ne_bytes(), Some(FillPattern::Bytes4(1.0f32.to_bits()))),
+            (&[1, 2, 3, 1, 2, 3], None),
+            (&7u64.to_ne_bytes(), None),
+            (&[1, 2, 3], None),
+        ];
+        for (value, pattern) in cases {
+            assert_eq!(FillPattern::from_value(value), pattern, "{value:?}");
+        }
     }
 }

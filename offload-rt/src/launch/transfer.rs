@@ -8,7 +8,7 @@ use super::buffer::{Slice, SliceMut};
 use super::event::Event;
 use super::pinned::Pinned;
 use super::stream::Stream;
-use crate::driver::DriverEvent;
+use crate::backend::BackendEvent;
 use crate::error::{Error, Problem};
 
 /// A copy to or from a device that was begun, made by [`Stream::write_async`] and [`Stream::read_async`].
@@ -47,7 +47,7 @@ pub struct Transfer<T> {
 impl Stream {
     /// Begins to copy pinned memory to the device, after the work that the stream has, and returns at once.
     ///
-    /// What the stream is given later comes after the copy.
+    /// Later work of the stream comes after the copy.
     ///
     /// # Errors
     /// As [`Stream::write`]; the memory is then released.
@@ -60,9 +60,9 @@ impl Stream {
         let range = to.into().range();
         self.check(range, size_of_val(&*values))?;
         let begun = match range.size {
-            0 => self.driver().record(),
+            0 => self.backend().record(),
             // SAFETY: the memory has this size; the transfer holds it until the copy is done.
-            _ => unsafe { self.driver().write_later(range, values.as_ptr().cast()) },
+            _ => unsafe { self.backend().write_later(range, values.as_ptr().cast()) },
         };
         self.transfer(values, begun)
     }
@@ -80,9 +80,9 @@ impl Stream {
         let range = from.into().range();
         self.check(range, size_of_val(&*values))?;
         let begun = match range.size {
-            0 => self.driver().record(),
+            0 => self.backend().record(),
             // SAFETY: as above; every bit pattern is a value of `T`.
-            _ => unsafe { self.driver().read_later(range, values.as_mut_ptr().cast()) },
+            _ => unsafe { self.backend().read_later(range, values.as_mut_ptr().cast()) },
         };
         self.transfer(values, begun)
     }
@@ -91,7 +91,7 @@ impl Stream {
     fn transfer<T>(
         &self,
         values: Pinned<T>,
-        begun: Result<Box<dyn DriverEvent>, Problem>,
+        begun: Result<Box<dyn BackendEvent>, Problem>,
     ) -> Result<Transfer<T>, Error> {
         // After an error no copy is under way: the memory may go.
         Ok(Transfer { done: self.event(self.done(begun)?), values: Some(values) })
@@ -102,7 +102,7 @@ impl<T: Plain> Transfer<T> {
     /// Waits for the copy, and gives the memory back.
     ///
     /// # Errors
-    /// As [`Event::wait`]. The memory is then lost, since nobody knows whether the device still uses it.
+    /// As [`Event::wait`]. The memory is then leaked, since the device may still use it.
     pub fn wait(mut self) -> Result<Pinned<T>, Error> {
         let values = self.values.take();
         let waited = self.done.wait();

@@ -1,4 +1,4 @@
-//! What the typed methods of [`include_kernels!`](crate::include_kernels) take and are made of.
+//! The argument types and kernel tables of the typed methods of [`include_kernels!`](crate::include_kernels).
 
 use std::marker::PhantomData;
 use std::sync::OnceLock;
@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use super::args::Plain;
 use super::program::{Kernel, Program};
 use super::stream::Stream;
-use crate::driver::KernelArg;
+use crate::backend::KernelArg;
 use crate::error::Error;
 use crate::range::NdRange;
 
@@ -39,7 +39,7 @@ impl<T: Plain> Local<T> {
     }
 }
 
-/// What a `half` of OpenCL C, or a `__half` of CUDA, is in Rust: its bits as a `u16`, or with the feature `half` the type
+/// The Rust type of a `half` of OpenCL C, or a `__half` of CUDA: its bits as a `u16`, or with the feature `half` the type
 /// `f16` of the crate `half`.
 ///
 /// Vectors of it are arrays.
@@ -50,7 +50,7 @@ impl Half for u16 {}
 #[cfg(feature = "half")]
 impl Half for half::f16 {}
 
-/// What says over how many work-items a kernel runs: an [`NdRange`], or what making one has given.
+/// The range argument of a typed method: an [`NdRange`], or the result of constructing one.
 ///
 /// ```
 /// use offload_rt::{Error, IntoNdRange, NdRange};
@@ -106,14 +106,14 @@ impl LoadedKernels {
         let loaded = LoadedKernels { program, names, kernels };
         if loaded.program.is_one_image() {
             for index in 0..names.len() {
-                // Told by whoever launches it.
+                // The launch of the kernel reports the error.
                 let _ = loaded.kernel(index);
             }
         }
         loaded
     }
 
-    /// What the kernels are of.
+    /// The program of the kernels.
     pub fn program(&self) -> &Program {
         &self.program
     }

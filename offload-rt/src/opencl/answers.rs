@@ -1,4 +1,4 @@
-//! What a driver answers to questions about a device.
+//! Typed queries of `clGetDeviceInfo`.
 
 use opencl_sys::CL_DEVICE_MAX_WORK_ITEM_SIZES;
 
@@ -14,6 +14,11 @@ pub(super) fn text(id: DeviceId, parameter: u32) -> String {
 pub(super) fn word(id: DeviceId, parameter: u32) -> Option<u32> {
     let bytes = id.info(parameter).ok()?;
     Some(u32::from_ne_bytes(bytes.try_into().ok()?))
+}
+
+/// A `cl_bool`; false if the driver does not answer.
+pub(super) fn flag(id: DeviceId, parameter: u32) -> bool {
+    word(id, parameter).is_some_and(|value| value != 0)
 }
 
 pub(super) fn long(id: DeviceId, parameter: u32) -> Option<u64> {

@@ -1,4 +1,4 @@
-//! What images may use on a device, by what its driver says
+//! The aspects of a device, from its version, extensions and properties
 //! (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_Env.html>, "Required Capabilities" and the sections
 //! of the extensions).
 
@@ -9,7 +9,7 @@ use opencl_sys::{
     CL_DEVICE_PIPE_SUPPORT, CL_DEVICE_VERSION, CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT,
 };
 
-use super::answers::{has, long, text, word};
+use super::answers::{flag, has, long, text};
 use super::api::DeviceId;
 
 /// Extensions that stand for an aspect.
@@ -32,47 +32,48 @@ const EXTENSIONS: [(&str, Aspects); 13] = [
 /// Both are needed for the capability `Int64Atomics`.
 const ATOMIC64: [&str; 2] = ["cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"];
 
-/// What a driver says of a device.
+/// The features that a driver reports.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct DeviceFeatures {
     extensions: String,
     /// As `OpenCL 3.0 ...`.
     version: String,
-    /// Questions with a yes, and what that stands for.
+    /// The aspects of boolean properties.
     has: Aspects,
 }
 
-impl Told {
-    pub(super) fn of(id: DeviceId, extensions: &str) -> Told {
-        let is = |parameter| word(id, parameter).is_some_and(|value| value != 0);
+impl DeviceFeatures {
+    pub(super) fn query(id: DeviceId, extensions: &str) -> DeviceFeatures {
         let answers = [
             (long(id, CL_DEVICE_DOUBLE_FP_CONFIG).is_some_and(|config| config != 0), Aspects::FP64),
-            (is(CL_DEVICE_IMAGE_SUPPORT), Aspects::IMAGE),
-            (is(CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS), Aspects::IMAGE_READ_WRITE),
-            (is(CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT), Aspects::GENERIC_POINTER),
-            (is(CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT), Aspects::GROUPS),
-            (is(CL_DEVICE_PIPE_SUPPORT), Aspects::PIPES),
-            (is(CL_DEVICE_LINKER_AVAILABLE), Aspects::LINKER),
+            (flag(id, CL_DEVICE_IMAGE_SUPPORT), Aspects::IMAGE),
+            (flag(id, CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS), Aspects::IMAGE_READ_WRITE),
+            (flag(id, CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT), Aspects::GENERIC_POINTER),
+            (flag(id, CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT), Aspects::GROUPS),
+            (flag(id, CL_DEVICE_PIPE_SUPPORT), Aspects::PIPES),
+            (flag(id, CL_DEVICE_LINKER_AVAILABLE), Aspects::LINKER),
             (
                 long(id, CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE).is_some_and(|size| size > 0),
                 Aspects::GLOBAL_VARIABLES,
             ),
         ];
         let has = answers.into_iter().filter_map(|(yes, aspect)| yes.then_some(aspect)).collect();
-        Told { extensions: extensions.to_string(), version: text(id, CL_DEVICE_VERSION), has }
+        DeviceFeatures { extensions: extensions.to_string(), version: text(id, CL_DEVICE_VERSION), has }
     }
 
     pub(super) fn aspects(&self) -> Aspects {
         let extensions = EXTENSIONS.iter().filter(|(name, _)| has(&self.extensions, name));
         let extensions: Aspects = extensions.map(|(_, aspect)| *aspect).collect();
-        let atomic64 = match ATOMIC64.iter().all(|name| has(&self.extensions, name)) {
-            true => Aspects::ATOMIC64,
-            false => Aspects::default(),
+        let atomic64 = if ATOMIC64.iter().all(|name| has(&self.extensions, name)) {
+            Aspects::ATOMIC64
+        } else {
+            Aspects::default()
         };
         // What OpenCL 3.0 asks for and makes a choice, OpenCL 2 has.
-        let always = match self.version.starts_with("OpenCL 2.") {
-            true => Aspects::GENERIC_POINTER | Aspects::GROUPS | Aspects::PIPES,
-            false => Aspects::default(),
+        let always = if self.version.starts_with("OpenCL 2.") {
+            Aspects::GENERIC_POINTER | Aspects::GROUPS | Aspects::PIPES
+        } else {
+            Aspects::default()
         };
         self.has | extensions | atomic64 | always
     }
@@ -103,8 +104,9 @@ mod tests {
                 Aspects::GROUPS | Aspects::INTEL_SUB_GROUPS | Aspects::SUB_GROUP_BALLOT,
             ),
         ] {
-            let told = Told { extensions: extensions.to_string(), version: version.to_string(), has };
-            assert_eq!(told.aspects(), expected, "{told:?}");
+            let features =
+                DeviceFeatures { extensions: extensions.to_string(), version: version.to_string(), has };
+            assert_eq!(features.aspects(), expected, "{features:?}");
         }
     }
 }

@@ -8,9 +8,9 @@ use super::context::ClContext;
 use super::device::ClDevice;
 use super::module::ClModule;
 use super::properties::Properties;
-use super::rebuild::Built;
+use super::rebuild::BuiltImage;
+use crate::backend::BackendModule;
 use crate::device::Device;
-use crate::driver::DriverModule;
 use crate::error::Error;
 use crate::launch::{Arg, Kernel};
 use crate::range::NdRange;
@@ -59,19 +59,19 @@ impl Compiler {
     /// # Errors
     /// It is not an OpenCL device, or the driver refuses a context.
     pub fn new(device: &Device) -> Result<Compiler, Error> {
-        let context = ClDevice::of(device)?.context();
-        let context = context.map_err(|problem| Error::of_device(&device.to_string(), problem))?;
+        let context = ClDevice::from_device(device)?.context();
+        let context = context.map_err(|problem| Error::from_device(&device.to_string(), problem))?;
         Ok(Compiler { context, device: device.clone() })
     }
 
-    /// What the driver says of the device.
+    /// The driver's properties of the device.
     pub fn properties(&self) -> Properties {
-        Properties::of(self.context.device())
+        Properties::query(self.context.device())
     }
 
     /// Whether it is the compiler of `device`.
     pub fn is_of(&self, device: &Device) -> bool {
-        let context = device.driver_of_type::<ClDevice>().and_then(|device| device.context().ok());
+        let context = device.backend_as::<ClDevice>().and_then(|device| device.context().ok());
         context.is_some_and(|context| context.id() == self.context.id())
     }
 
@@ -129,9 +129,10 @@ impl Compiler {
     pub fn binary(&self, what: &str, program: &Executable) -> Result<Vec<u8>, Error> {
         let binary = program.module.built.default_program().binary();
         let binary = binary.map_err(self.failed(format!("cannot tell the code of {what}")))?;
-        match binary.is_empty() {
-            true => Err(Error::device(&self.name(), format!("the driver tells no code of {what}"))),
-            false => Ok(binary),
+        if binary.is_empty() {
+            Err(Error::device(&self.name(), format!("the driver tells no code of {what}")))
+        } else {
+            Ok(binary)
         }
     }
 
@@ -148,7 +149,7 @@ impl Compiler {
 
     fn executable(&self, program: Program) -> Executable {
         let module = Arc::new(ClModule {
-            built: Built::new(program, &[]),
+            built: BuiltImage::new(program, &[]),
             _libraries: Vec::new(),
             failures: None,
             context: self.context.clone(),

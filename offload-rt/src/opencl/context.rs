@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::api::{Context, DeviceId};
 use super::library::CompiledLibraries;
-use crate::driver::{BackEnd, ContextId};
+use crate::backend::{Backend, ContextId};
 use crate::error::Problem;
 
 /// A context of one device.
@@ -22,7 +22,7 @@ static IN_USE: Mutex<Vec<Weak<ClContext>>> = Mutex::new(Vec::new());
 
 impl ClContext {
     /// The context of `device`, made if it is not in use yet.
-    pub(super) fn of(id: DeviceId) -> Result<Arc<ClContext>, Problem> {
+    pub(super) fn for_device(id: DeviceId) -> Result<Arc<ClContext>, Problem> {
         let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
         in_use.retain(|context| context.strong_count() > 0);
         if let Some(found) = in_use.iter().filter_map(Weak::upgrade).find(|context| context.device == id) {
@@ -35,7 +35,7 @@ impl ClContext {
     }
 
     /// The caller's context, which has `device`.
-    pub(super) fn adopted(context: Context, device: DeviceId) -> Arc<ClContext> {
+    pub(super) fn from_context(context: Context, device: DeviceId) -> Arc<ClContext> {
         Arc::new(ClContext { device, context, libraries: CompiledLibraries::default() })
     }
 
@@ -50,5 +50,5 @@ impl ClContext {
 
 /// The context with this handle.
 pub(super) fn id_of(handle: usize) -> ContextId {
-    ContextId { back_end: BackEnd::OpenCl, handle }
+    ContextId { backend: Backend::OpenCl, handle }
 }

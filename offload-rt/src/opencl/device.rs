@@ -1,4 +1,4 @@
-//! Asking a driver what its devices accept.
+//! OpenCL devices and their descriptions.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,7 +10,7 @@ use opencl_sys::{
 
 use super::answers::{has, long, text, word};
 use super::api::DeviceId;
-use super::aspects::Told;
+use super::aspects::DeviceFeatures;
 use super::context::ClContext;
 use super::properties::Properties;
 use crate::description::OpenClDescription;
@@ -25,7 +25,7 @@ const CL_DEVICE_IP_VERSION_INTEL: u32 = 0x4250;
 /// Intel's number among PCI's vendors.
 const INTEL: u32 = 0x8086;
 
-/// What errors of OpenCL as a whole start with.
+/// The device name in errors of the loader.
 pub(super) const LOADER: &str = "OpenCL";
 
 /// The driver's device.
@@ -40,8 +40,8 @@ pub(crate) struct ClDevice {
 impl ClDevice {
     /// # Errors
     /// `device` is not of OpenCL.
-    pub(super) fn of(device: &Device) -> Result<&ClDevice, Error> {
-        device.driver_of_type().ok_or_else(|| {
+    pub(super) fn from_device(device: &Device) -> Result<&ClDevice, Error> {
+        device.backend_as().ok_or_else(|| {
             Error::device(&device.to_string(), "it is not an OpenCL device")
                 .with_hint("take devices from offload_rt::opencl::devices()")
         })
@@ -56,7 +56,7 @@ impl ClDevice {
         if let Some(context) = self.context.get() {
             return Ok(context.clone());
         }
-        let context = ClContext::of(self.id)?;
+        let context = ClContext::for_device(self.id)?;
         Ok(self.context.get_or_init(|| context).clone())
     }
 
@@ -66,36 +66,36 @@ impl ClDevice {
     }
 }
 
-/// Whether it is a GPU whose driver tells what kernels spill.
+/// Whether it is a GPU whose driver reports register spills.
 pub(super) fn is_intel_gpu(id: DeviceId) -> bool {
     word(id, CL_DEVICE_VENDOR_ID) == Some(INTEL)
         && long(id, CL_DEVICE_TYPE).is_some_and(|kind| kind & CL_DEVICE_TYPE_GPU != 0)
         && has(&text(id, CL_DEVICE_EXTENSIONS), "cl_intel_required_subgroup_size")
 }
 
-/// The device, with what its driver says that it accepts.
-pub(super) fn found(id: DeviceId) -> Device {
-    made(id, OnceLock::new())
+/// The device `id`, with its description.
+pub(super) fn from_id(id: DeviceId) -> Device {
+    describe(id, OnceLock::new())
 }
 
 /// The device of the caller's `context`.
-pub(super) fn of_context(context: Arc<ClContext>) -> Device {
-    made(context.device(), OnceLock::from(context))
+pub(super) fn from_context(context: Arc<ClContext>) -> Device {
+    describe(context.device(), OnceLock::from(context))
 }
 
-fn made(id: DeviceId, context: OnceLock<Arc<ClContext>>) -> Device {
+fn describe(id: DeviceId, context: OnceLock<Arc<ClContext>>) -> Device {
     let mut device = OpenClDescription::new(&text(id, CL_DEVICE_NAME), &text(id, CL_DEVICE_VENDOR))
         .spirv(&spirv_versions(&text(id, CL_DEVICE_IL_VERSION)));
     device.opencl_c = word(id, CL_DEVICE_COMPILER_AVAILABLE).is_some_and(|available| available != 0);
     let extensions = text(id, CL_DEVICE_EXTENSIONS);
-    let properties = Properties::of(id);
-    device.aspects = Told::of(id, &extensions).aspects();
+    let properties = Properties::query(id);
+    device.aspects = DeviceFeatures::query(id, &extensions).aspects();
     device.max_work_group = Some(properties.max_work_group);
     device.sub_group_sizes = properties.sub_group_sizes;
     if has(&extensions, "cl_intel_device_attribute_query") {
         device.intel_ip = word(id, CL_DEVICE_IP_VERSION_INTEL).map(ip_version).filter(|[gpu, ..]| *gpu != 0);
     }
-    Device::found(device.clone(), ClDevice { id, description: device, context })
+    Device::from_backend(device.clone(), ClDevice { id, description: device, context })
 }
 
 /// From a list as `SPIR-V_1.2 SPIR-V_1.1 SPIR-V_1.0`.
@@ -115,7 +115,9 @@ mod tests {
 
     #[test]
     fn versions_are_read() {
-        let minors = |list| spirv_versions(list).iter().map(|v| v.minor()).collect::<Vec<_>>();
+        fn minors(list: &str) -> Vec<u8> {
+            spirv_versions(list).iter().map(|version| version.minor()).collect()
+        }
         assert_eq!(minors("SPIR-V_1.2 SPIR-V_1.1 SPIR-V_1.0"), [2, 1, 0]);
         assert_eq!(minors("SPIR-V_1.4"), [4]);
         assert_eq!(minors("SPIR-V_2.0 OTHER_1.2 SPIR-V_1.99"), [0u8; 0]);

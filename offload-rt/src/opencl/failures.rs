@@ -5,20 +5,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use offload_format::section::READS_FAILURES_PREFIX;
 
-use super::api::{Kernel, Program};
+use super::api::{ClError, Kernel, Program};
 use super::context::ClContext;
 use super::module::enqueue;
 use super::records::{Record, WORDS};
 use super::stream::ClStream;
-use crate::driver::{
-    DriverMemory, DriverOutput, DriverStream, Failure, KernelArg, KernelArgKind, MemoryRange, Told,
+use crate::backend::{
+    AssertionFailure, BackendMemory, BackendOutput, BackendStream, KernelArg, KernelArgKind, MemoryRange,
+    OutputMark,
 };
 use crate::error::Problem;
 use crate::failures::{Assertion, Failures};
 use crate::range::NdRange;
 use crate::text::escape_lines;
 
-/// What OpenCL C that asserts mentions: the address of memory for its failures.
+/// The macro for the address of a failure record in OpenCL C with assertions.
 pub(super) const ADDRESS: &str = "__OFFLOAD_FAILURES";
 
 // Words of a record.
@@ -36,18 +37,18 @@ const WHOLE: u32 = 2;
 pub(super) struct ClFailures {
     /// Those of the image.
     kernels: Vec<String>,
-    state: Mutex<State>,
+    state: Mutex<FailureState>,
 }
 
 #[derive(Debug)]
-struct State {
-    place: Place,
+struct FailureState {
+    source: FailureSource,
     failures: Failures,
 }
 
 /// Where kernels write them.
 #[derive(Debug)]
-enum Place {
+enum FailureSource {
     /// A variable of the program.
     Program(Reader),
     Process(Record),
@@ -58,14 +59,14 @@ enum Place {
 struct Reader {
     // Released in this order.
     kernel: Kernel,
-    memory: Box<dyn DriverMemory>,
+    memory: Box<dyn BackendMemory>,
     stream: ClStream,
 }
 
 impl ClFailures {
     /// Those of `kernels` from OpenCL C, which were built to write to `record`.
     pub(super) fn of_process(record: Record, kernels: Vec<String>) -> ClFailures {
-        ClFailures::new(Place::Process(record), kernels)
+        ClFailures::new(FailureSource::Process(record), kernels)
     }
 
     /// Those of `program`, if it has a kernel that reads them.
@@ -74,27 +75,26 @@ impl ClFailures {
         program: &Program,
         kernels: Vec<String>,
     ) -> Result<Option<ClFailures>, Problem> {
-        let failed = |error| Problem::from(format!("cannot watch its assertions: {error}"));
-        let names = program.kernel_names().map_err(failed)?;
+        let names = program.kernel_names().map_err(watch_error)?;
         let Some(name) = names.split([';', '\0']).find(|name| name.starts_with(READS_FAILURES_PREFIX)) else {
             return Ok(None);
         };
-        let kernel = program.kernel(name).map_err(failed)?;
+        let kernel = program.kernel(name).map_err(watch_error)?;
         let stream = ClStream::new(context.clone())?;
         let memory = stream.allocate(WORDS * 4)?;
-        let mut place = Place::Program(Reader { kernel, memory, stream });
+        let mut source = FailureSource::Program(Reader { kernel, memory, stream });
         // From now on kernels write, and the driver does not print.
-        place.take()?;
-        Ok(Some(ClFailures::new(place, kernels)))
+        source.take()?;
+        Ok(Some(ClFailures::new(source, kernels)))
     }
 
-    fn new(place: Place, kernels: Vec<String>) -> ClFailures {
-        ClFailures { kernels, state: Mutex::new(State { place, failures: Failures::default() }) }
+    fn new(source: FailureSource, kernels: Vec<String>) -> ClFailures {
+        ClFailures { kernels, state: Mutex::new(FailureState { source, failures: Failures::default() }) }
     }
 
-    fn take(&self) -> Result<MutexGuard<'_, State>, Problem> {
+    fn take(&self) -> Result<MutexGuard<'_, FailureState>, Problem> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let words = state.place.take()?;
+        let words = state.source.take()?;
         if words.get(SLOT) == Some(&WHOLE) {
             self.failure(&words).into_iter().for_each(|failure| state.failures.add(failure));
         }
@@ -102,7 +102,7 @@ impl ClFailures {
         Ok(state)
     }
 
-    fn failure(&self, words: &[u32]) -> Option<Failure> {
+    fn failure(&self, words: &[u32]) -> Option<AssertionFailure> {
         let bytes: Vec<u8> = words.get(TEXT..)?.iter().flat_map(|word| word.to_ne_bytes()).collect();
         let mut texts =
             bytes.split(|byte| *byte == 0).map(|text| escape_lines(&String::from_utf8_lossy(text)));
@@ -111,25 +111,29 @@ impl ClFailures {
         let work_item = words.get(WORK_ITEM..)?.first_chunk().copied()?;
         let kernel = self.kernel_of(kernel, &function);
         let assertion = Assertion { condition, work_item, file, line: *words.get(LINE)?, function };
-        Some(Failure { kernel, text: assertion.text() })
+        Some(AssertionFailure { kernel, text: assertion.text() })
     }
 
     /// OpenCL C has no way to tell which kernel runs: it is known if the assertion is in a kernel, or if there is one.
-    fn kernel_of(&self, told: String, function: &str) -> String {
+    fn kernel_of(&self, recorded: String, function: &str) -> String {
         match self.kernels.as_slice() {
-            _ if !told.is_empty() => told,
+            _ if !recorded.is_empty() => recorded,
             [only] => only.clone(),
             several => several.iter().find(|name| *name == function).cloned().unwrap_or_default(),
         }
     }
 }
 
-impl Place {
+fn watch_error(error: ClError) -> Problem {
+    Problem::from(format!("cannot watch its assertions: {error}"))
+}
+
+impl FailureSource {
     /// The words of the record; its message is whole or is not there.
     fn take(&mut self) -> Result<Vec<u32>, Problem> {
         match self {
-            Place::Program(reader) => reader.read(),
-            Place::Process(record) => {
+            FailureSource::Program(reader) => reader.read(),
+            FailureSource::Process(record) => {
                 let failed = record.word(FAILED);
                 if record.word(SLOT) != WHOLE {
                     return Ok(vec![failed, FREE]);
@@ -154,20 +158,24 @@ impl Reader {
     }
 }
 
-impl DriverOutput for ClFailures {
-    fn told(&self) -> Told {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).failures.told()
+impl BackendOutput for ClFailures {
+    fn mark(&self) -> OutputMark {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).failures.mark()
     }
 
-    fn print(&self, before: Told, is_one: &dyn Fn(&str) -> bool) -> Result<Option<Failure>, Problem> {
-        Ok(self.take()?.failures.first(before, is_one))
+    fn print(
+        &self,
+        before: OutputMark,
+        is_selected: &dyn Fn(&str) -> bool,
+    ) -> Result<Option<AssertionFailure>, Problem> {
+        Ok(self.take()?.failures.first(before, is_selected))
     }
 }
 
 impl Drop for ClFailures {
     fn drop(&mut self) {
         let Ok(state) = self.take() else { return };
-        for line in state.failures.untold() {
+        for line in state.failures.unreported() {
             // A closed standard output is no reason to fail.
             let _ = std::io::stdout().lock().write_all(line.as_bytes());
         }

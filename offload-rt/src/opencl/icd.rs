@@ -1,4 +1,6 @@
-//! Why the loader knows no driver: files NAME.icd whose library is not there.
+//! Diagnosis of ICD registrations: files NAME.icd whose library is missing.
+
+#![allow(clippy::disallowed_methods, reason = "reads the environment")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -9,7 +9,7 @@ use super::api::Program;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Error;
 
-/// What somebody uses, by the hash of the image.
+/// The libraries in use, by the hash of the image.
 pub(super) struct CompiledLibraries<P = Program> {
     compiled: Mutex<Vec<(Hash128, Weak<P>)>>,
 }
@@ -21,13 +21,13 @@ impl<P> Default for CompiledLibraries<P> {
 }
 
 impl<P> CompiledLibraries<P> {
-    /// The library of `entry`, decoded and compiled by `compile` if nobody has it.
+    /// The library of `entry`, decoded and compiled by `compile` unless it is in use.
     pub(super) fn compiled(
         &self,
         entry: &Entry,
         compile: impl FnOnce(&LoadedImage) -> Result<P, Error>,
     ) -> Result<Arc<P>, Error> {
-        // Locked meanwhile, so that others wait for it and do not compile it again.
+        // The lock is held during the compilation, so that other threads wait instead of compiling it again.
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         compiled.retain(|(_, program)| program.strong_count() > 0);
         let known = compiled
@@ -71,7 +71,8 @@ mod tests {
         builder.image(image, frame.info()).unwrap();
         let registry = Registry::from_pack(builder.finish().unwrap().with_frames([&frame]).unwrap());
         let entry = &registry.entries()[0];
-        let (libraries, compiles) = (CompiledLibraries::<usize>::default(), AtomicUsize::new(0));
+        let libraries = CompiledLibraries::<usize>::default();
+        let compiles = AtomicUsize::new(0);
         let compile = |image: &LoadedImage| {
             // Long enough for the others to come.
             thread::sleep(Duration::from_millis(50));

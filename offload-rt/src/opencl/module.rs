@@ -8,10 +8,12 @@ use opencl_sys::{CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE, CL_KERNE
 use super::answers;
 use super::api::{Buffer, ClError, ClResult, DeviceId, Kernel, KernelArg as Arg, Program};
 use super::context::ClContext;
-use super::rebuild::Built;
+use super::rebuild::BuiltImage;
 use super::stream::{ClMemory, ClStream};
-use crate::driver::{ContextId, DriverKernel, DriverModule, DriverOutput, DriverStream, MemoryRange, own};
-use crate::driver::{KernelArg, KernelArgKind, refuse_shared_memory};
+use crate::backend::{
+    BackendKernel, BackendModule, BackendOutput, BackendStream, ContextId, MemoryRange, downcast,
+};
+use crate::backend::{KernelArg, KernelArgKind, refuse_shared_memory};
 use crate::error::{Error, Problem};
 use crate::range::NdRange;
 
@@ -23,20 +25,20 @@ use crate::range::NdRange;
 #[derive(Debug)]
 pub(super) struct ClModule {
     // Released in this order.
-    pub(super) built: Built<Program>,
-    /// What it was linked with: others are linked with the same as long as this one lives.
+    pub(super) built: BuiltImage<Program>,
+    /// The linked libraries, kept so that other images share them.
     pub(super) _libraries: Vec<Arc<Program>>,
     /// Where its assertions fail.
-    pub(super) failures: Option<Arc<dyn DriverOutput>>,
+    pub(super) failures: Option<Arc<dyn BackendOutput>>,
     pub(super) context: Arc<ClContext>,
 }
 
-impl DriverModule for ClModule {
+impl BackendModule for ClModule {
     fn kernels(&self) -> &[KernelInfo] {
         self.built.kernels()
     }
 
-    fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn DriverKernel>, Error> {
+    fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn BackendKernel>, Error> {
         // An image without records is left to the driver, which knows its kernels.
         let known = self.kernels().iter().find(|kernel| kernel.name == name).cloned();
         let info = known.unwrap_or_else(|| KernelInfo::new(name));
@@ -58,17 +60,18 @@ pub(super) struct ClKernel {
 impl ClKernel {
     pub(super) fn new(module: Arc<ClModule>, info: KernelInfo) -> Result<ClKernel, Error> {
         let name = info.name.as_str();
-        let failed =
-            |what: &'static str| move |error: ClError| Error::launch(name, format!("{what}: {error}"));
         if name.contains('\0') {
             return Err(Error::launch(name, "the name has a NUL"));
         }
-        let made = |program: &Program| program.kernel(name).map_err(failed("cannot be created"));
-        let default = made(module.built.default_program())?;
-        let large = module.built.large_program(name).map(made).transpose()?;
-        let arg_count = default.arg_count().map_err(failed("does not tell its arguments"))?;
-        let (default, large) = (Mutex::new(default), large.map(Mutex::new));
-        Ok(ClKernel { info, arg_count, default, large, module })
+        let default = create_kernel(module.built.default_program(), name)?;
+        let large = match module.built.large_program(name) {
+            Some(program) => Some(Mutex::new(create_kernel(program, name)?)),
+            None => None,
+        };
+        let arg_count = default.arg_count();
+        let arg_count = arg_count
+            .map_err(|error| Error::launch(name, format!("does not tell its arguments: {error}")))?;
+        Ok(ClKernel { info, arg_count, default: Mutex::new(default), large, module })
     }
 
     /// The driver's object for work-groups of `size` work-items.
@@ -92,7 +95,11 @@ impl ClKernel {
     }
 }
 
-impl DriverKernel for ClKernel {
+fn create_kernel(program: &Program, name: &str) -> Result<Kernel, Error> {
+    program.kernel(name).map_err(|error| Error::launch(name, format!("cannot be created: {error}")))
+}
+
+impl BackendKernel for ClKernel {
     fn context(&self) -> ContextId {
         self.module.context.id()
     }
@@ -101,13 +108,13 @@ impl DriverKernel for ClKernel {
         &self.info
     }
 
-    fn output(&self) -> Option<Arc<dyn DriverOutput>> {
+    fn output(&self) -> Option<Arc<dyn BackendOutput>> {
         self.module.failures.clone()
     }
 
     unsafe fn launch(
         &self,
-        stream: &dyn DriverStream,
+        stream: &dyn BackendStream,
         range: &NdRange,
         args: &[KernelArg<'_>],
     ) -> Result<(), Problem> {
@@ -115,22 +122,29 @@ impl DriverKernel for ClKernel {
         if self.arg_count != args.len() {
             return Err(format!("it takes {} arguments, {} are given", self.arg_count, args.len()).into());
         }
-        let stream = own::<ClStream>(stream)?;
-        let enqueue = |kernel: &Kernel| {
-            // SAFETY: the caller answers for what the kernel does with these arguments.
-            unsafe { enqueue(kernel, stream, range, args) }
-        };
-        // An object holds its arguments, so that one thread at a time sets them. Another does not wait: it takes an
+        let stream = downcast::<ClStream>(stream)?;
+        // An object holds its arguments, so that one thread at a time sets them. Another does not wait: it creates an
         // object of its own.
-        match self.object(range.group_size()).try_lock() {
-            Ok(kernel) => enqueue(&kernel),
-            Err(TryLockError::Poisoned(poisoned)) => enqueue(&poisoned.into_inner()),
+        let own;
+        let locked;
+        let kernel: &Kernel = match self.object(range.group_size()).try_lock() {
+            Ok(kernel) => {
+                locked = kernel;
+                &locked
+            }
+            Err(TryLockError::Poisoned(poisoned)) => {
+                locked = poisoned.into_inner();
+                &locked
+            }
             Err(TryLockError::WouldBlock) => {
                 let program = self.module.built.program_for(&self.info.name, range.group_size());
-                let own = program.kernel(&self.info.name);
-                enqueue(&own.map_err(|error| format!("cannot be created: {error}"))?)
+                let kernel = program.kernel(&self.info.name);
+                own = kernel.map_err(|error| format!("cannot be created: {error}"))?;
+                &own
             }
-        }
+        };
+        // SAFETY: the caller answers for what the kernel does with these arguments.
+        unsafe { enqueue(kernel, stream, range, args) }
     }
 }
 
@@ -184,9 +198,10 @@ impl GroupLimits {
         }
     }
 
-    /// Which limit a work-group of `range` is above.
+    /// The limit that a work-group of `range` exceeds.
     fn exceeded_by(&self, range: &NdRange) -> Option<String> {
-        let (local, size) = (range.local(), range.group_size());
+        let local = range.local();
+        let size = range.group_size();
         if let Some(most) = self.extents
             && local.iter().zip(&most).any(|(size, most)| size > most)
         {
@@ -202,29 +217,31 @@ impl GroupLimits {
 /// # Safety
 /// The argument number `index` of `kernel` is of the kind of `arg`.
 unsafe fn set(kernel: &Kernel, index: u32, arg: KernelArg<'_>) -> Result<Option<Buffer>, Problem> {
-    let refused = |error: ClError| Problem::from(format!("argument {index} is refused: {error}"));
-    // SAFETY: as promised; the driver keeps the buffers of kernels that are in a queue.
-    let set = |arg: Arg<'_>| unsafe { kernel.set_arg(index, arg) }.map_err(refused);
-    match arg.0 {
-        KernelArgKind::Value(bytes) => set(Arg::Value(bytes)).map(|()| None),
-        KernelArgKind::Local(size) => set(Arg::Local(size)).map(|()| None),
+    let mut part = None;
+    let arg = match arg.0 {
+        KernelArgKind::Value(bytes) => Arg::Value(bytes),
+        KernelArgKind::Local(size) => Arg::Local(size),
         KernelArgKind::Memory(MemoryRange { memory, offset: 0, .. }) => {
-            set(Arg::Buffer(&own::<ClMemory>(memory)?.buffer)).map(|()| None)
+            Arg::Buffer(&downcast::<ClMemory>(memory)?.buffer)
         }
         // There is no object for an empty part, and no byte that the kernel may access.
-        KernelArgKind::Memory(MemoryRange { size: 0, .. }) => set(Arg::NoBuffer).map(|()| None),
+        KernelArgKind::Memory(MemoryRange { size: 0, .. }) => Arg::NoBuffer,
         KernelArgKind::Memory(MemoryRange { memory, offset, size, .. }) => {
-            let part = own::<ClMemory>(memory)?.buffer.part(offset, size);
-            let part = part.map_err(|error| {
+            let created = downcast::<ClMemory>(memory)?.buffer.part(offset, size);
+            let created = created.map_err(|error| {
                 let text = format!("argument {index} starts at byte {offset} of its buffer: {error}");
                 Problem::with_hint(
                     text,
                     "start parts at multiples of 128 bytes, or pass the whole buffer and an index",
                 )
             })?;
-            set(Arg::Buffer(&part)).map(|()| Some(part))
+            Arg::Buffer(part.insert(created))
         }
-    }
+    };
+    // SAFETY: as promised; the driver keeps the buffers of kernels that are in a queue.
+    let set = unsafe { kernel.set_arg(index, arg) };
+    set.map_err(|error| Problem::from(format!("argument {index} is refused: {error}")))?;
+    Ok(part)
 }
 
 #[cfg(test)]

@@ -12,7 +12,9 @@
 //! # ) -> Result<(), Box<dyn std::error::Error>> {
 //! // `context`, `queue`, `x` and `y` are the program's.
 //! let saxpy = blas().open(&Device::try_from(&context)?)?.kernel("saxpy")?;
-//! let (stream, x, mut y) = (Stream::try_from(&queue)?, Buffer::try_from(&x)?, Buffer::try_from(&y)?);
+//! let stream = Stream::try_from(&queue)?;
+//! let x = Buffer::try_from(&x)?;
+//! let mut y = Buffer::try_from(&y)?;
 //! let args = [KernelArg::value(&2.5f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
 //! // SAFETY: each work-item reads and writes one element.
 //! unsafe { saxpy.launch(&stream, &NdRange::linear(1 << 20, 64)?, &args)? };
@@ -50,11 +52,15 @@ impl TryFrom<&CommandQueue> for Stream {
 
     /// The same queue, on its device.
     fn try_from(queue: &CommandQueue) -> Result<Stream, Error> {
-        let failed = |error: ClError| Error::device(LOADER, format!("cannot use the queue: {error}"));
-        let (context, device) = (queue.context().map_err(failed)?, queue.device().map_err(failed)?);
+        let context = queue.context().map_err(queue_error)?;
+        let device = queue.device().map_err(queue_error)?;
         // SAFETY: a queue is one as long as the value lives, and keeps its context.
         unsafe { raw::from_raw_queue(&raw::from_raw_context(context, device)?, queue.get()) }
     }
+}
+
+fn queue_error(error: ClError) -> Error {
+    Error::device(LOADER, format!("cannot use the queue: {error}"))
 }
 
 impl<T: Plain> TryFrom<&memory::Buffer<T>> for Buffer<T> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::api::{Buffer, ClResult, CommandQueue};
 use super::context::ClContext;
-use crate::driver::DriverHostMemory;
+use crate::backend::BackendHostMemory;
 
 #[derive(Debug)]
 pub(super) struct ClHostMemory {
@@ -34,7 +34,7 @@ impl ClHostMemory {
     }
 }
 
-impl DriverHostMemory for ClHostMemory {
+impl BackendHostMemory for ClHostMemory {
     fn address(&self) -> *mut u8 {
         self.address.cast()
     }

@@ -9,15 +9,15 @@ use opencl_sys::{
 };
 
 use super::answers::text;
-use super::api::{ClError, Context, Program as DriverProgram};
+use super::api::{ClError, Context, DeviceId, Kernel as DriverKernel, Program as DriverProgram};
 use super::device::{self, ClDevice, LOADER};
 use super::failures::{self, ClFailures};
 use super::module::ClModule;
 use super::pinned::ClHostMemory;
-use super::rebuild::{self, Build, Built};
+use super::rebuild::{self, Build, BuiltImage};
 use super::records::{self, Record};
 use super::stream::ClStream;
-use crate::driver::{Driver, DriverHostMemory, DriverModule, DriverOutput, DriverStream};
+use crate::backend::{BackendDevice, BackendHostMemory, BackendModule, BackendOutput, BackendStream};
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
 use crate::specialization::Setting;
@@ -32,13 +32,17 @@ const CL_KERNEL_REGISTER_COUNT_INTEL: u32 = 0x425b;
 
 const LATER_VERSION: &str = "-cl-std=CL3.0";
 
-impl Driver for ClDevice {
+impl BackendDevice for ClDevice {
     /// The error holds the build log.
-    fn load(&self, image: &LoadedImage, libraries: &[Entry]) -> Result<Arc<dyn DriverModule>, Error> {
-        let context = self.context().map_err(|problem| Error::of_device(&self.name(), problem))?;
-        let of =
-            |entry| context.libraries.compiled(entry, |image| self.compile_library(&context.context, image));
-        let libraries = libraries.iter().map(of).collect::<Result<Vec<_>, _>>()?;
+    fn load(&self, image: &LoadedImage, libraries: &[Entry]) -> Result<Arc<dyn BackendModule>, Error> {
+        let context = self.context().map_err(|problem| Error::from_device(&self.name(), problem))?;
+        let mut compiled = Vec::with_capacity(libraries.len());
+        for entry in libraries {
+            let library =
+                context.libraries.compiled(entry, |image| self.compile_library(&context.context, image))?;
+            compiled.push(library);
+        }
+        let libraries = compiled;
         let record = self.record(image);
         let compiler = ImageCompiler {
             context: &context.context,
@@ -53,19 +57,19 @@ impl Driver for ClDevice {
             Some(record) => Some(ClFailures::of_process(record, kernels)),
             None if has_variable(image.entry()) => {
                 let failures = ClFailures::of_program(&context, built.default_program(), kernels);
-                failures.map_err(|problem| Error::of_device(&self.name(), problem))?
+                failures.map_err(|problem| Error::from_device(&self.name(), problem))?
             }
             None => None,
         };
-        let failures = failures.map(|failures| Arc::new(failures) as Arc<dyn DriverOutput>);
+        let failures = failures.map(|failures| Arc::new(failures) as Arc<dyn BackendOutput>);
         Ok(Arc::new(ClModule { built, _libraries: libraries, failures, context }))
     }
 
-    fn stream(&self) -> Result<Box<dyn DriverStream>, Problem> {
+    fn stream(&self) -> Result<Box<dyn BackendStream>, Problem> {
         Ok(Box::new(ClStream::new(self.context()?)?))
     }
 
-    fn lock_memory(&self, size: usize) -> Result<Option<Box<dyn DriverHostMemory>>, Problem> {
+    fn lock_memory(&self, size: usize) -> Result<Option<Box<dyn BackendHostMemory>>, Problem> {
         let memory = ClHostMemory::new(self.context()?, size).map_err(|error| error.to_string())?;
         Ok(Some(Box::new(memory)))
     }
@@ -76,7 +80,7 @@ struct ImageCompiler<'a> {
     context: &'a Context,
     device: &'a ClDevice,
     image: &'a LoadedImage,
-    /// What is linked with it.
+    /// The libraries to link.
     libraries: &'a [Arc<DriverProgram>],
     /// Where its assertions fail, if it is OpenCL C that has some.
     failures: Option<usize>,
@@ -98,20 +102,22 @@ impl ClDevice {
 
 impl ImageCompiler<'_> {
     /// Builds the image; twice if the driver compiles it, and says that kernels spill.
-    fn run(&self) -> Result<Built<DriverProgram>, Error> {
+    fn run(&self) -> Result<BuiltImage<DriverProgram>, Error> {
         let entry = self.image.entry();
         // A driver that links takes no options for one part.
         let takes_options = entry.image_kind() == ImageKind::SpirV && self.libraries.is_empty();
         // Of two builds each would have failed assertions of its own.
         let takes_options = takes_options && !has_variable(entry);
-        match takes_options && device::is_intel_gpu(self.device.id()) {
-            true => rebuild::without_spills(self, entry.kernels()),
-            false => Ok(Built::new(self.build(&self.definitions())?, entry.kernels())),
+        if takes_options && device::is_intel_gpu(self.device.id()) {
+            rebuild::without_spills(self, entry.kernels())
+        } else {
+            Ok(BuiltImage::new(self.build(&self.definitions())?, entry.kernels()))
         }
     }
 
     fn create(&self) -> Result<DriverProgram, Error> {
-        let (entry, bytes) = (self.image.entry(), self.image.bytes());
+        let entry = self.image.entry();
+        let bytes = self.image.bytes();
         let whole = self.image.check_structure();
         whole.map_err(|problem| Error::device(LOADER, format!("cannot take {entry}: {problem}")))?;
         let created = match entry.image_kind() {
@@ -140,11 +146,12 @@ impl ImageCompiler<'_> {
     /// SPIR-V with the values of its constants that differ from the defaults.
     fn specialized(&self, program: DriverProgram) -> Result<DriverProgram, Error> {
         for Setting { name, id, value } in self.image.settings() {
-            let told = match has_values(&text(self.device.id(), CL_DEVICE_VERSION)) {
-                true => program.specialize(id, value),
-                false => Err(ClError::Lacks("clSetProgramSpecializationConstant")),
+            let specialized = if has_values(&text(self.device.id(), CL_DEVICE_VERSION)) {
+                program.specialize(id, value)
+            } else {
+                Err(ClError::Lacks("clSetProgramSpecializationConstant"))
             };
-            told.map_err(|error| {
+            specialized.map_err(|error| {
                 let name = escape(&name);
                 let error = format!("cannot set {name} = {value} in {}: {error}", self.image.entry());
                 let hint = "values of SPIR-V need a driver of OpenCL 2.2 or later; images for `opencl-c` take them on every driver";
@@ -154,19 +161,22 @@ impl ImageCompiler<'_> {
         Ok(program)
     }
 
-    /// What OpenCL C is compiled with: macros that hold the values of constants.
+    /// The macros for OpenCL C: the values of constants.
     fn definitions(&self) -> String {
         if self.image.entry().image_kind() != ImageKind::OpenClC {
             return String::new();
         }
-        let define = |Setting { name, value, .. }: Setting| {
-            format!("-D{}={}", SpecConstant::bits_macro(&name), value.bits_literal())
-        };
-        let address = self.failures.map(|address| format!("-D{}={address:#x}ul", failures::ADDRESS));
-        self.image.settings().into_iter().map(define).chain(address).collect::<Vec<_>>().join(" ")
+        let mut definitions = Vec::new();
+        for Setting { name, value, .. } in self.image.settings() {
+            definitions.push(format!("-D{}={}", SpecConstant::bits_macro(&name), value.bits_literal()));
+        }
+        if let Some(address) = self.failures {
+            definitions.push(format!("-D{}={address:#x}ul", failures::ADDRESS));
+        }
+        definitions.join(" ")
     }
 
-    /// What can be linked.
+    /// The compiled program, for the linker.
     fn compiled(&self) -> Result<DriverProgram, Error> {
         let program = self.create()?;
         match program.compile(self.device.id()) {
@@ -202,7 +212,8 @@ impl ImageCompiler<'_> {
     }
 
     fn with_log(&self, what: &str, error: ClError, program: &DriverProgram) -> Error {
-        let (entry, log) = (self.image.entry(), program.build_log(self.device.id()));
+        let entry = self.image.entry();
+        let log = program.build_log(self.device.id());
         self.failed(&format!("{what} {entry}: {error}\n{}", escape_lines(&log)))
     }
 
@@ -237,16 +248,24 @@ impl Build for ImageCompiler<'_> {
     fn usage(&self, program: &DriverProgram, kernel: &str) -> KernelInfo {
         let mut info = KernelInfo::default();
         let Ok(kernel) = program.kernel(kernel) else { return info };
-        let told = |parameter| number(&kernel.work_group_info(self.device.id(), parameter).ok()?);
-        let count = |parameter| u32::try_from(told(parameter)?).ok();
-        let size = |parameter| count(parameter).filter(|size| *size > 0);
-        info.registers = count(CL_KERNEL_REGISTER_COUNT_INTEL);
-        info.spilled = told(CL_KERNEL_SPILL_MEM_SIZE_INTEL);
+        let device = self.device.id();
+        info.registers = kernel_count(&kernel, device, CL_KERNEL_REGISTER_COUNT_INTEL);
+        info.spilled = kernel_number(&kernel, device, CL_KERNEL_SPILL_MEM_SIZE_INTEL);
         // Twice as many on devices that run hardware threads in pairs, but so for both builds.
-        info.sub_group_size = size(CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
-        info.max_work_group = size(CL_KERNEL_WORK_GROUP_SIZE);
+        info.sub_group_size = kernel_count(&kernel, device, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE)
+            .filter(|size| *size > 0);
+        info.max_work_group =
+            kernel_count(&kernel, device, CL_KERNEL_WORK_GROUP_SIZE).filter(|size| *size > 0);
         info
     }
+}
+
+fn kernel_number(kernel: &DriverKernel, device: DeviceId, parameter: u32) -> Option<u64> {
+    number(&kernel.work_group_info(device, parameter).ok()?)
+}
+
+fn kernel_count(kernel: &DriverKernel, device: DeviceId, parameter: u32) -> Option<u32> {
+    u32::try_from(kernel_number(kernel, device, parameter)?).ok()
 }
 
 /// Whether kernels of the image write failed assertions to a variable.
@@ -258,8 +277,11 @@ fn has_variable(entry: &Entry) -> bool {
 /// it calls an earlier driver.
 fn has_values(version: &str) -> bool {
     let numbers = version.strip_prefix("OpenCL ").and_then(|rest| rest.split(' ').next()?.split_once('.'));
-    let number = |text: &str| text.parse::<u32>().ok();
-    numbers.and_then(|(major, minor)| Some([number(major)?, number(minor)?])).is_some_and(|it| it >= [2, 2])
+    let Some((major, minor)) = numbers else { return false };
+    match (major.parse::<u32>(), minor.parse::<u32>()) {
+        (Ok(major), Ok(minor)) => (major, minor) >= (2, 2),
+        _ => false,
+    }
 }
 
 /// A number of 4 or 8 bytes: releases of Intel's driver differ.

@@ -1,23 +1,23 @@
-//! What a driver says of a device beyond what selection needs.
+//! The properties of a device beyond those of its description.
 
 use opencl_sys::{
     CL_DEVICE_EXTENSIONS, CL_DEVICE_IMAGE_SUPPORT, CL_DEVICE_LINKER_AVAILABLE, CL_DEVICE_MAX_WORK_GROUP_SIZE,
     CL_DEVICE_TYPE, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU,
 };
 
-use super::answers::{group_extents, has, long, sizes, text, word};
+use super::answers::{flag, group_extents, has, long, sizes, text};
 use super::api::DeviceId;
 
 /// `CL_DEVICE_SUB_GROUP_SIZES_INTEL`
 /// (<https://registry.khronos.org/OpenCL/extensions/intel/cl_intel_required_subgroup_size.html>).
 const CL_DEVICE_SUB_GROUP_SIZES_INTEL: u32 = 0x4108;
 
-/// What the driver of an OpenCL device says of it
+/// The driver's properties of an OpenCL device
 /// (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_API.html#platform-querying-devices>).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Properties {
-    /// What the device is.
+    /// The type of the device.
     pub device_type: DeviceType,
     /// Whether kernels may use images.
     pub images: bool,
@@ -31,7 +31,7 @@ pub struct Properties {
     pub sub_group_sizes: Vec<u32>,
 }
 
-/// What an OpenCL device is.
+/// The type of an OpenCL device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DeviceType {
@@ -58,16 +58,16 @@ impl Properties {
         }
     }
 
-    pub(super) fn of(id: DeviceId) -> Properties {
-        let sub_groups = match has(&text(id, CL_DEVICE_EXTENSIONS), "cl_intel_required_subgroup_size") {
-            true => sizes(id, CL_DEVICE_SUB_GROUP_SIZES_INTEL),
-            false => Vec::new(),
+    pub(super) fn query(id: DeviceId) -> Properties {
+        let sub_groups = if has(&text(id, CL_DEVICE_EXTENSIONS), "cl_intel_required_subgroup_size") {
+            sizes(id, CL_DEVICE_SUB_GROUP_SIZES_INTEL)
+        } else {
+            Vec::new()
         };
-        let is = |parameter| word(id, parameter).is_some_and(|value| value != 0);
         Properties {
             device_type: device_type(long(id, CL_DEVICE_TYPE).unwrap_or(0)),
-            images: is(CL_DEVICE_IMAGE_SUPPORT),
-            linker: is(CL_DEVICE_LINKER_AVAILABLE),
+            images: flag(id, CL_DEVICE_IMAGE_SUPPORT),
+            linker: flag(id, CL_DEVICE_LINKER_AVAILABLE),
             max_work_group: sizes(id, CL_DEVICE_MAX_WORK_GROUP_SIZE).first().copied().unwrap_or(1),
             max_work_items: group_extents(id).unwrap_or([1; 3]),
             sub_group_sizes: sub_groups.into_iter().filter_map(|size| u32::try_from(size).ok()).collect(),
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn device_types_are_told_by_their_bits() {
+    fn device_types_are_distinguished_by_their_bits() {
         assert_eq!(device_type(CL_DEVICE_TYPE_CPU), DeviceType::Cpu);
         assert_eq!(device_type(CL_DEVICE_TYPE_GPU | 1), DeviceType::Gpu);
         assert_eq!(device_type(CL_DEVICE_TYPE_ACCELERATOR), DeviceType::Accelerator);

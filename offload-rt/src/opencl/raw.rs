@@ -3,7 +3,7 @@
 //! Handles are pointers (`cl_context`, `cl_command_queue`, `cl_mem`, `cl_kernel`), whatever crate or C header they come
 //! from. The library is the one that [`devices`](super::devices) opens; handles of the same loader are good there.
 //!
-//! What is taken over gets a reference of its own (`clRetain...`), so that the caller may release its reference at any
+//! A borrowed handle gets a reference of its own (`clRetain...`), so that the caller may release its reference at any
 //! time. What is given away is valid as long as the value that it was asked of, but for [`create_raw_kernel`], whose
 //! reference is the caller's.
 
@@ -12,7 +12,7 @@ use std::ffi::c_void;
 
 use super::api::{Buffer as ClBuffer, ClError, CommandQueue, Context, DeviceId};
 use super::context::ClContext;
-use super::device::{ClDevice, LOADER, of_context};
+use super::device::{ClDevice, LOADER, from_context};
 use super::module::ClKernel;
 use super::stream::{ClMemory, ClStream};
 use crate::device::Device;
@@ -29,8 +29,13 @@ use crate::launch::{Buffer, Kernel, Plain, Stream};
 pub unsafe fn from_raw_context(context: *mut c_void, device: *mut c_void) -> Result<Device, Error> {
     // SAFETY: the contract is the same.
     let (context, device) = unsafe { (Context::retained(context), DeviceId::of_raw(device)) };
-    let failed = |error: ClError| Error::device(LOADER, format!("cannot use the context: {error}"));
-    Ok(of_context(ClContext::adopted(context.map_err(failed)?, device.map_err(failed)?)))
+    let context = context.map_err(|error| use_error("context", error))?;
+    let device = device.map_err(|error| use_error("context", error))?;
+    Ok(from_context(ClContext::from_context(context, device)))
+}
+
+fn use_error(what: &str, error: ClError) -> Error {
+    Error::device(LOADER, format!("cannot use the {what}: {error}"))
 }
 
 /// The queue `queue`, a `cl_command_queue` of the context of `device`.
@@ -43,13 +48,15 @@ pub unsafe fn from_raw_context(context: *mut c_void, device: *mut c_void) -> Res
 /// # Safety
 /// `queue` is a queue of OpenCL.
 pub unsafe fn from_raw_queue(device: &Device, queue: *mut c_void) -> Result<Stream, Error> {
-    let own = ClDevice::of(device)?;
-    let failed = |problem| Error::of_device(&device.to_string(), problem);
-    let context = own.context().map_err(failed)?;
+    let own = ClDevice::from_device(device)?;
+    let name = device.to_string();
+    let context = own.context().map_err(|problem| Error::from_device(&name, problem))?;
     // SAFETY: the contract is the same.
     let queue = unsafe { CommandQueue::retained(queue) };
-    let queue = queue.map_err(|error| failed(format!("cannot use the queue: {error}").into()))?;
-    Ok(Stream::of(device, Box::new(ClStream::adopted(queue, context).map_err(failed)?)))
+    let queue = queue.map_err(|error| Error::device(&name, format!("cannot use the queue: {error}")))?;
+    let stream = ClStream::from_queue(queue, context);
+    let stream = stream.map_err(|problem| Error::from_device(&name, problem))?;
+    Ok(Stream::new(device, Box::new(stream)))
 }
 
 /// The memory `memory`, a `cl_mem`, for the streams and kernels of its context. It has as many values as fit into it.
@@ -58,14 +65,15 @@ pub unsafe fn from_raw_queue(device: &Device, queue: *mut c_void) -> Result<Stre
 /// The library refuses the handle.
 ///
 /// # Safety
-/// `memory` is a buffer of OpenCL, with a value of `T` wherever one fits. Nobody else uses it while this does, unless
+/// `memory` is a buffer of OpenCL, with a value of `T` wherever one fits. No other code uses it at the same time, unless
 /// queues and events order them.
 pub unsafe fn from_raw_mem<T: Plain>(memory: *mut c_void) -> Result<Buffer<T>, Error> {
-    let failed = |error: ClError| Error::device(LOADER, format!("cannot use the buffer: {error}"));
     // SAFETY: the contract is the same.
-    let buffer = unsafe { ClBuffer::retained(memory) }.map_err(failed)?;
-    let len = buffer.size().map_err(failed)?.checked_div(size_of::<T>()).unwrap_or(0);
-    Ok(Buffer::new(Box::new(ClMemory::adopted(buffer).map_err(failed)?), len))
+    let buffer = unsafe { ClBuffer::retained(memory) }.map_err(|error| use_error("buffer", error))?;
+    let size = buffer.size().map_err(|error| use_error("buffer", error))?;
+    let len = size.checked_div(size_of::<T>()).unwrap_or(0);
+    let memory = ClMemory::from_buffer(buffer).map_err(|error| use_error("buffer", error))?;
+    Ok(Buffer::new(Box::new(memory), len))
 }
 
 /// The `cl_context` that all streams, buffers and programs of `device` share.
@@ -73,8 +81,8 @@ pub unsafe fn from_raw_mem<T: Plain>(memory: *mut c_void) -> Result<Buffer<T>, E
 /// # Errors
 /// `device` is not of OpenCL, or the driver refuses a context.
 pub fn as_raw_context(device: &Device) -> Result<*mut c_void, Error> {
-    let context = ClDevice::of(device)?.context();
-    Ok(context.map_err(|problem| Error::of_device(&device.to_string(), problem))?.context.raw())
+    let context = ClDevice::from_device(device)?.context();
+    Ok(context.map_err(|problem| Error::from_device(&device.to_string(), problem))?.context.raw())
 }
 
 /// The `cl_device_id` of `device`.
@@ -82,7 +90,7 @@ pub fn as_raw_context(device: &Device) -> Result<*mut c_void, Error> {
 /// # Errors
 /// `device` is not of OpenCL.
 pub fn as_raw_device(device: &Device) -> Result<*mut c_void, Error> {
-    Ok(ClDevice::of(device)?.id().raw())
+    Ok(ClDevice::from_device(device)?.id().raw())
 }
 
 /// The `cl_command_queue` of `stream`, which stays the same from now on.
@@ -90,12 +98,12 @@ pub fn as_raw_device(device: &Device) -> Result<*mut c_void, Error> {
 /// # Errors
 /// `stream` is not of OpenCL.
 pub fn as_raw_queue(stream: &Stream) -> Result<*mut c_void, Error> {
-    let own: Option<&ClStream> = (stream.driver() as &dyn Any).downcast_ref();
+    let own: Option<&ClStream> = (stream.backend() as &dyn Any).downcast_ref();
     let last = own.ok_or_else(|| other("stream"))?.last();
-    let failed = |error| {
-        Error::of_device(&stream.device().to_string(), format!("cannot make a queue: {error}").into())
-    };
-    Ok(last.map_err(failed)?.raw())
+    let last = last.map_err(|error| {
+        Error::device(&stream.device().to_string(), format!("cannot make a queue: {error}"))
+    })?;
+    Ok(last.raw())
 }
 
 /// The `cl_mem` of `buffer`.
@@ -126,7 +134,7 @@ pub fn create_raw_kernel(kernel: &Kernel) -> Result<*mut c_void, Error> {
 }
 
 fn own(kernel: &Kernel) -> Result<&ClKernel, Error> {
-    (kernel.driver() as &dyn Any).downcast_ref().ok_or_else(|| other("kernel"))
+    (kernel.backend() as &dyn Any).downcast_ref().ok_or_else(|| other("kernel"))
 }
 
 fn other(what: &str) -> Error {
@@ -141,7 +149,9 @@ mod tests {
     #[test]
     fn values_of_other_devices_have_no_handles() {
         let host = Device::host();
-        let refused = |error: Error| assert!(error.to_string().contains("OpenCL"), "{error}");
+        fn refused(error: Error) {
+            assert!(error.to_string().contains("OpenCL"), "{error}");
+        }
         refused(as_raw_context(&host).unwrap_err());
         refused(as_raw_device(&host).unwrap_err());
         // SAFETY: nothing is there, and nothing is used.

@@ -8,10 +8,10 @@ use offload_format::{RegisterFile, RegisterFileChoice};
 
 use crate::error::Error;
 
-/// What asks for the large register file: the newer name first, for drivers differ in which they know.
+/// The options for the large register file: the newer name first, since drivers know different ones.
 const LARGE: [&str; 2] = ["-cl-intel-256-GRF-per-thread", "-ze-opt-large-register-file"];
 
-/// What is asked of a driver.
+/// The build operations of a driver.
 pub(super) trait Build {
     type Program;
 
@@ -28,17 +28,17 @@ pub(super) trait Build {
 
 /// An image that is built once, or twice.
 #[derive(Debug)]
-pub(super) struct Built<P> {
+pub(super) struct BuiltImage<P> {
     default: P,
     large: Option<P>,
     /// The kernels that are taken from `large`.
-    from_large: Vec<FromLarge>,
+    from_large: Vec<LargeKernel>,
     kernels: Vec<KernelInfo>,
 }
 
 /// A kernel that is taken from the second build.
 #[derive(Debug)]
-struct FromLarge {
+struct LargeKernel {
     kernel: String,
     /// The work-items of the largest work-group there.
     max_work_group: u64,
@@ -48,8 +48,8 @@ struct FromLarge {
 pub(super) fn without_spills<D: Build>(
     driver: &D,
     kernels: &[KernelInfo],
-) -> Result<Built<D::Program>, Error> {
-    let mut built = Built::new(driver.build("")?, kernels);
+) -> Result<BuiltImage<D::Program>, Error> {
+    let mut built = BuiltImage::new(driver.build("")?, kernels);
     let names = driver.kernel_names(&built.default);
     let first: Vec<KernelInfo> = names
         .into_iter()
@@ -72,10 +72,10 @@ pub(super) fn without_spills<D: Build>(
     Ok(built)
 }
 
-impl<P> Built<P> {
+impl<P> BuiltImage<P> {
     /// A program that is built once; `kernels` are the records that the pack has of it.
-    pub(super) fn new(program: P, kernels: &[KernelInfo]) -> Built<P> {
-        Built { default: program, large: None, from_large: Vec::new(), kernels: kernels.to_vec() }
+    pub(super) fn new(program: P, kernels: &[KernelInfo]) -> BuiltImage<P> {
+        BuiltImage { default: program, large: None, from_large: Vec::new(), kernels: kernels.to_vec() }
     }
 
     /// The first build.
@@ -123,7 +123,7 @@ impl<P> Built<P> {
                 RegisterFile::Large => {
                     self.tell(&second, &choice.reason);
                     let max_work_group = second.max_work_group.map_or(u64::MAX, u64::from);
-                    self.from_large.push(FromLarge { kernel: first.name.clone(), max_work_group });
+                    self.from_large.push(LargeKernel { kernel: first.name.clone(), max_work_group });
                 }
             }
         }

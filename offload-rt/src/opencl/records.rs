@@ -2,8 +2,8 @@
 //!
 //! OpenCL C has no way to hand a kernel memory that is no argument, except for variables, which few drivers have. A device
 //! that is this CPU takes an address as a number. It is part of the source that the driver compiles and keeps in a cache, so
-//! the memory is at the same place in every process where that place is free. It is never released: a kernel that nobody
-//! waited for may still write.
+//! the memory is at the same place in every process where that place is free. It is never released: a kernel without
+//! a wait may still write.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -26,7 +26,7 @@ const PLACE: usize = 0x2f0f_0000_0000_u64 as usize;
 
 static USED: AtomicU64 = AtomicU64::new(0);
 
-/// A record that nobody else has.
+/// A reserved record.
 #[derive(Debug)]
 pub(super) struct Record {
     words: &'static [AtomicU32],
@@ -80,8 +80,10 @@ fn memory() -> Option<&'static [AtomicU32]> {
 
 #[cfg(unix)]
 fn mapped() -> Option<&'static [AtomicU32]> {
-    let (count, place) = (RECORDS * WORDS, std::ptr::without_provenance_mut(PLACE));
-    let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    let count = RECORDS * WORDS;
+    let place = std::ptr::without_provenance_mut(PLACE);
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
     // SAFETY: new memory of this size; where something is at the place the system chooses another one.
     let memory = unsafe { libc::mmap(place, count * size_of::<AtomicU32>(), protection, flags, -1, 0) };
     if memory == libc::MAP_FAILED {

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use super::api::{Buffer, ClError, ClResult, CommandQueue, DeviceId, Event, Region};
 use super::context::{ClContext, id_of};
-use crate::driver::{ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, own};
+use crate::backend::{
+    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, MemoryRange, downcast,
+};
 use crate::error::Problem;
 
 /// A queue. What is in it keeps buffers and kernels until it has run, by OpenCL's own counts.
@@ -16,8 +18,8 @@ pub(super) struct ClStream {
     context: Arc<ClContext>,
 }
 
-/// The queue that takes commands. Telling times costs each command, so that a stream begins with a queue that does not, and
-/// goes on with one that does where somebody first asks for an event.
+/// The queue that takes commands. Profiling makes each command slower, so that a stream starts with a queue without it, and
+/// goes on with a profiled queue after its first event.
 #[derive(Debug)]
 pub(super) struct Current {
     pub(super) queue: Arc<CommandQueue>,
@@ -46,7 +48,7 @@ impl ClStream {
     }
 
     /// The caller's queue.
-    pub(super) fn adopted(queue: CommandQueue, context: Arc<ClContext>) -> Result<ClStream, Problem> {
+    pub(super) fn from_queue(queue: CommandQueue, context: Arc<ClContext>) -> Result<ClStream, Problem> {
         let failed = failed("cannot use the queue");
         if queue.context_handle().map_err(&failed)? != context.context.handle() {
             return Err("the queue is of another context".to_string().into());
@@ -71,7 +73,7 @@ impl ClStream {
         self.current.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The queue for commands that are waited for: nobody else waits meanwhile.
+    /// The queue for blocking commands, without the lock: other threads do not wait meanwhile.
     fn waiting(&self) -> Arc<CommandQueue> {
         self.current().queue.clone()
     }
@@ -87,13 +89,13 @@ impl ClStream {
         Ok(current.queue.clone())
     }
 
-    fn event(&self, event: Event) -> Box<dyn DriverEvent> {
+    fn event(&self, event: Event) -> Box<dyn BackendEvent> {
         Box::new(ClEvent { event, context: self.context.clone() })
     }
 }
 
 fn region(range: MemoryRange<'_>) -> Result<Region<'_>, Problem> {
-    let buffer = &own::<ClMemory>(range.memory)?.buffer;
+    let buffer = &downcast::<ClMemory>(range.memory)?.buffer;
     Ok(Region { buffer, offset: range.offset, size: range.size })
 }
 
@@ -101,12 +103,12 @@ fn failed(what: &'static str) -> impl Fn(ClError) -> Problem {
     move |error| format!("{what}: {error}").into()
 }
 
-impl DriverStream for ClStream {
+impl BackendStream for ClStream {
     fn context(&self) -> ContextId {
         self.context.id()
     }
 
-    fn allocate(&self, size: usize) -> Result<Box<dyn DriverMemory>, Problem> {
+    fn allocate(&self, size: usize) -> Result<Box<dyn BackendMemory>, Problem> {
         let buffer = Buffer::new(&self.context.context, size).map_err(|error| error.to_string())?;
         Ok(Box::new(ClMemory { buffer, context: self.context.id() }))
     }
@@ -123,7 +125,7 @@ impl DriverStream for ClStream {
         &self,
         to: MemoryRange<'_>,
         bytes: *const u8,
-    ) -> Result<Box<dyn DriverEvent>, Problem> {
+    ) -> Result<Box<dyn BackendEvent>, Problem> {
         // SAFETY: the contract is the same, and the caller's to keep.
         let begun = unsafe { self.current().queue.write_later(region(to)?, bytes) };
         Ok(self.event(begun.map_err(failed("cannot copy to a buffer"))?))
@@ -133,7 +135,7 @@ impl DriverStream for ClStream {
         &self,
         from: MemoryRange<'_>,
         bytes: *mut u8,
-    ) -> Result<Box<dyn DriverEvent>, Problem> {
+    ) -> Result<Box<dyn BackendEvent>, Problem> {
         // SAFETY: the contract is the same, and the caller's to keep.
         let begun = unsafe { self.current().queue.read_later(region(from)?, bytes) };
         Ok(self.event(begun.map_err(failed("cannot copy from a buffer"))?))
@@ -144,7 +146,8 @@ impl DriverStream for ClStream {
     }
 
     fn fill(&self, to: MemoryRange<'_>, pattern: FillPattern) -> Result<(), Problem> {
-        let (region, current) = (region(to)?, self.current());
+        let region = region(to)?;
+        let current = self.current();
         let queue = &current.queue;
         let filled = match pattern {
             FillPattern::Bytes1(value) => queue.fill(region, &value.to_ne_bytes()),
@@ -154,15 +157,15 @@ impl DriverStream for ClStream {
         filled.map_err(failed("cannot fill a buffer"))
     }
 
-    fn record(&self) -> Result<Box<dyn DriverEvent>, Problem> {
+    fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {
         let marked = self.last().and_then(|queue| queue.mark());
         Ok(self.event(marked.map_err(failed("cannot make an event"))?))
     }
 
-    fn wait_for(&self, event: &dyn DriverEvent) -> Result<(), Problem> {
+    fn wait_for(&self, event: &dyn BackendEvent) -> Result<(), Problem> {
         self.current()
             .queue
-            .wait_for(&own::<ClEvent>(event)?.event)
+            .wait_for(&downcast::<ClEvent>(event)?.event)
             .map_err(failed("cannot wait for an event"))
     }
 
@@ -173,19 +176,19 @@ impl DriverStream for ClStream {
 
 impl ClMemory {
     /// The caller's memory.
-    pub(super) fn adopted(buffer: Buffer) -> ClResult<ClMemory> {
+    pub(super) fn from_buffer(buffer: Buffer) -> ClResult<ClMemory> {
         let context = id_of(buffer.context_handle()?);
         Ok(ClMemory { buffer, context })
     }
 }
 
-impl DriverMemory for ClMemory {
+impl BackendMemory for ClMemory {
     fn context(&self) -> ContextId {
         self.context
     }
 }
 
-impl DriverEvent for ClEvent {
+impl BackendEvent for ClEvent {
     fn context(&self) -> ContextId {
         self.context.id()
     }
@@ -198,8 +201,8 @@ impl DriverEvent for ClEvent {
         self.event.is_done().map_err(failed("the work before an event failed"))
     }
 
-    fn since(&self, earlier: &dyn DriverEvent) -> Result<Duration, Problem> {
-        let since = self.event.since(&own::<ClEvent>(earlier)?.event);
+    fn since(&self, earlier: &dyn BackendEvent) -> Result<Duration, Problem> {
+        let since = self.event.since(&downcast::<ClEvent>(earlier)?.event);
         since.map_err(failed("the driver does not tell times"))
     }
 }

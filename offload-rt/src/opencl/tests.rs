@@ -1,9 +1,9 @@
-//! What can be tested without a device; launches on real ones are in `tests/opencl.rs`.
+//! Tests without a device; those on real devices are in `tests/opencl.rs`.
 
 use super::*;
 
 #[test]
-fn what_was_looked_for_is_said() {
+fn errors_name_the_missing_library_or_driver() {
     let error = no_platform(ClError::NoLibrary).to_string();
     assert!(error.contains("libOpenCL.so.1") && error.contains("hint: install an OpenCL loader"), "{error}");
     let error = no_platform(ClError::Code(CL_PLATFORM_NOT_FOUND_KHR)).to_string();

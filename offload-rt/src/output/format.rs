@@ -16,12 +16,13 @@ struct Conversion {
     kind: u8,
 }
 
-/// Nobody reads a wider column; a wrong one is no reason to take all memory.
-const WIDEST: usize = 4096;
+/// The largest width and precision: a wrong one must not exhaust the memory.
+const MAX_WIDTH: usize = 4096;
 
 /// The text; `None` if there are fewer values than `format` wants. What is no conversion is printed as it is.
 pub(super) fn formatted(format: &[u8], values: &mut Values<'_>) -> Option<Vec<u8>> {
-    let (mut out, mut rest) = (Vec::new(), format);
+    let mut out = Vec::new();
+    let mut rest = format;
     while let Some((first, after)) = rest.split_first() {
         rest = after;
         match (first, after.first()) {
@@ -48,13 +49,11 @@ fn parse(rest: &mut &[u8], values: &mut Values<'_>) -> Option<Conversion> {
     }
     if take(rest, b".") {
         let precision = count(rest, values)?.unwrap_or(0);
-        style.precision = usize::try_from(precision).ok().map(|precision| precision.min(WIDEST));
+        style.precision = usize::try_from(precision).ok().map(|precision| precision.min(MAX_WIDTH));
     }
-    style.width = style.width.min(WIDEST);
-    let elements = match take(rest, b"v") {
-        true => usize::try_from(count(rest, values)?.unwrap_or(1)).ok()?,
-        false => 1,
-    };
+    style.width = style.width.min(MAX_WIDTH);
+    let elements =
+        if take(rest, b"v") { usize::try_from(count(rest, values)?.unwrap_or(1)).ok()? } else { 1 };
     let lengths: [(&[u8], usize); 8] =
         [(b"hh", 1), (b"hl", 4), (b"h", 2), (b"ll", 8), (b"l", 8), (b"z", 8), (b"j", 8), (b"t", 8)];
     let bytes = lengths.into_iter().find(|(name, _)| take(rest, name)).map_or(4, |(_, bytes)| bytes);
@@ -92,10 +91,14 @@ fn count(rest: &mut &[u8], values: &mut Values<'_>) -> Option<Option<i32>> {
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (number, after) = rest.split_at_checked(digits)?;
     *rest = after;
-    let value = |number: &[u8]| {
-        number.iter().fold(0i32, |sum, digit| sum.saturating_mul(10).saturating_add(i32::from(digit - b'0')))
-    };
-    Some((digits > 0).then(|| value(number)))
+    if digits == 0 {
+        return Some(None);
+    }
+    let mut value = 0i32;
+    for digit in number {
+        value = value.saturating_mul(10).saturating_add(i32::from(digit - b'0'));
+    }
+    Some(Some(value))
 }
 
 fn print(conversion: &Conversion, values: &mut Values<'_>, out: &mut Vec<u8>) -> Option<()> {

@@ -2,7 +2,7 @@
 
 use super::format;
 use super::values::Values;
-use crate::driver::Failure;
+use crate::backend::AssertionFailure;
 use crate::failures::Assertion;
 use crate::text::escape_lines;
 
@@ -11,10 +11,10 @@ pub(super) const COMMITTED: u32 = 1 << 31;
 const PRINTED: u32 = 1;
 const FAILED: u32 = 2;
 
-/// What a kernel has to say.
-pub(super) enum Message {
+/// A message of a kernel.
+pub(super) enum DeviceMessage {
     Print(Vec<u8>),
-    Failure(Failure),
+    Failure(AssertionFailure),
 }
 
 /// The first message of `words`, if it is whole, and what follows.
@@ -24,26 +24,36 @@ pub(super) fn split(words: &[u32]) -> Option<(&[u32], &[u32])> {
     (size > 0).then(|| words.split_at_checked(size)).flatten()
 }
 
-impl Message {
-    pub(super) fn of(words: &[u32]) -> Option<Message> {
+impl DeviceMessage {
+    pub(super) fn parse(words: &[u32]) -> Option<DeviceMessage> {
         let mut values = Values::new(words.get(1..)?);
         match values.word()? {
             PRINTED => {
                 let format = values.string()??;
-                format::formatted(&format, &mut values).map(Message::Print)
+                format::formatted(&format, &mut values).map(DeviceMessage::Print)
             }
-            FAILED => failure(&mut values).map(Message::Failure),
+            FAILED => failure(&mut values).map(DeviceMessage::Failure),
             _ => None,
         }
     }
 }
 
-fn failure(values: &mut Values<'_>) -> Option<Failure> {
-    let (line, x, y, z) = (values.word()?, values.word()?, values.word()?, values.word()?);
-    let mut string = || Some(escape_lines(&String::from_utf8_lossy(&values.string()?.unwrap_or_default())));
-    let (kernel, condition, file, function) = (string()?, string()?, string()?, string()?);
+fn failure(values: &mut Values<'_>) -> Option<AssertionFailure> {
+    let line = values.word()?;
+    let x = values.word()?;
+    let y = values.word()?;
+    let z = values.word()?;
+    let kernel = string(values)?;
+    let condition = string(values)?;
+    let file = string(values)?;
+    let function = string(values)?;
     let assertion = Assertion { condition, work_item: [x, y, z], file, line, function };
-    Some(Failure { kernel, text: assertion.text() })
+    Some(AssertionFailure { kernel, text: assertion.text() })
+}
+
+fn string(values: &mut Values<'_>) -> Option<String> {
+    let bytes = values.string()?.unwrap_or_default();
+    Some(escape_lines(&String::from_utf8_lossy(&bytes)))
 }
 
 #[cfg(test)]
@@ -67,11 +77,11 @@ mod tests {
     fn a_failure_says_where_it_is() {
         let mut message = vec![COMMITTED, FAILED, 12, 3, 0, 1];
         message.extend(words(&["k", "i < n", "./kernels/a.cl", "helper"]));
-        let Some(Message::Failure(failure)) = Message::of(&message) else { panic!() };
+        let Some(DeviceMessage::Failure(failure)) = DeviceMessage::parse(&message) else { panic!() };
         assert_eq!(failure.kernel, "k");
         let expected = "assertion `i < n` failed in work-item (3, 0, 1): kernels/a.cl:12, in `helper`";
         assert_eq!(failure.text, expected);
-        assert!(Message::of(&message[..8]).is_none());
+        assert!(DeviceMessage::parse(&message[..8]).is_none());
     }
 
     #[test]
@@ -80,7 +90,7 @@ mod tests {
         message.extend(words(&["%d %s\n"]));
         message.push(7);
         message.extend(words(&["seven"]));
-        let Some(Message::Print(text)) = Message::of(&message) else { panic!() };
+        let Some(DeviceMessage::Print(text)) = DeviceMessage::parse(&message) else { panic!() };
         assert_eq!(text, b"7 seven\n");
     }
 }

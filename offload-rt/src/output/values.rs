@@ -8,7 +8,7 @@ pub(super) fn words(bytes: &[u8]) -> Vec<u32> {
         .collect()
 }
 
-/// What is left of a message.
+/// A reader of the values of a message.
 pub(super) struct Values<'w> {
     words: &'w [u32],
 }

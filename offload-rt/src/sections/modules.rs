@@ -74,19 +74,19 @@ impl<'a> LoadedModule<'a> {
 
 /// Calls `visit` for each loaded module, the main program first.
 pub(super) fn for_each(visit: &mut dyn FnMut(&LoadedModule<'_>)) {
-    let mut state = State { visit, first: true };
+    let mut state = VisitState { visit, first: true };
     // SAFETY: `visitor` has the callback's type and gets the pointer to `state`, which outlives the call.
     unsafe { libc::dl_iterate_phdr(Some(visitor), (&raw mut state).cast()) };
 }
 
-struct State<'v> {
+struct VisitState<'v> {
     visit: &'v mut dyn FnMut(&LoadedModule<'_>),
     first: bool,
 }
 
 unsafe extern "C" fn visitor(info: *mut libc::dl_phdr_info, _size: usize, state: *mut c_void) -> c_int {
-    // SAFETY: `for_each` passes a pointer to its `State` and uses it nowhere else during the call.
-    let state = unsafe { &mut *state.cast::<State<'_>>() };
+    // SAFETY: `for_each` passes a pointer to its `VisitState` and uses it nowhere else during the call.
+    let state = unsafe { &mut *state.cast::<VisitState<'_>>() };
     // SAFETY: the loader passes a description that is valid during this call.
     let module = unsafe { read(&*info, state.first) };
     // glibc calls back for the main program first, and musl too; its name is empty with one and not with the other.

@@ -31,15 +31,15 @@ impl Deref for PackBytes {
 }
 
 /// A pack and, if its images lie in sidecars, the directory of the program or library that it was found in.
-pub(crate) struct FoundPack {
+pub(crate) struct PackSource {
     pub(crate) bytes: PackBytes,
     pub(crate) home: Option<PathBuf>,
 }
 
-/// What a search found.
+/// The packs that a search has found.
 #[derive(Default)]
-pub(crate) struct Found {
-    pub(crate) packs: Vec<FoundPack>,
+pub(crate) struct PackSources {
+    pub(crate) packs: Vec<PackSource>,
     /// Descriptors that lead to no pack, and why.
     pub(crate) unreadable: Vec<String>,
 }

@@ -10,16 +10,16 @@ use offload_format::section::{
 };
 
 use super::modules::{self, LoadedModule};
-use super::pack::{Found, FoundPack, PackBytes};
+use super::pack::{PackBytes, PackSource, PackSources};
 
-/// How far `patchelf` may have moved the header of a program that is not position-independent.
+/// The largest distance by which `patchelf` moves the header of a program that is not position-independent.
 const MOVED_PAGES: u64 = 8;
 const PAGE: u64 = 4096;
 
 /// The packs of the executable or shared library that this code is linked into.
-pub(crate) fn own() -> Found {
+pub(crate) fn own() -> PackSources {
     let range = modules::own_table();
-    let mut found = Found::default();
+    let mut found = PackSources::default();
     modules::for_each(&mut |module| {
         if module.contains(range.start) {
             found = table(module, range.clone());
@@ -29,8 +29,8 @@ pub(crate) fn own() -> Found {
 }
 
 /// The packs of all modules that are loaded now.
-pub(crate) fn process() -> Found {
-    let mut found = Found::default();
+pub(crate) fn process() -> PackSources {
+    let mut found = PackSources::default();
     modules::for_each(&mut |module| {
         // The main program is never unloaded.
         let keep = if module.is_main() { Keep::Borrow } else { Keep::Copy };
@@ -40,8 +40,8 @@ pub(crate) fn process() -> Found {
 }
 
 /// The pack of the descriptor at `address`, which lies in the module that asks.
-pub(crate) fn at(address: *const u8) -> Found {
-    let mut found = Found::default();
+pub(crate) fn at(address: *const u8) -> PackSources {
+    let mut found = PackSources::default();
     modules::for_each(&mut |module| {
         if module.contains(address as u64) {
             descriptor(module, address as u64, Keep::Borrow).add_to(&mut found);
@@ -50,7 +50,7 @@ pub(crate) fn at(address: *const u8) -> Found {
     found
 }
 
-/// What to do with a pack.
+/// The access to a pack's memory.
 #[derive(Clone, Copy)]
 enum Keep {
     /// The module stays: borrow.
@@ -59,24 +59,24 @@ enum Keep {
     Copy,
 }
 
-/// What a descriptor led to.
-enum Step {
-    Pack(FoundPack),
+/// The pack of a descriptor, or the reason why there is none.
+enum DescriptorResult {
+    Pack(PackSource),
     Unreadable(String),
 }
 
-impl Step {
-    fn add_to(self, found: &mut Found) {
+impl DescriptorResult {
+    fn add_to(self, found: &mut PackSources) {
         match self {
-            Step::Pack(pack) => found.packs.push(pack),
-            Step::Unreadable(reason) => found.unreadable.push(reason),
+            DescriptorResult::Pack(pack) => found.packs.push(pack),
+            DescriptorResult::Unreadable(reason) => found.unreadable.push(reason),
         }
     }
 }
 
 /// The packs of the table at `range`.
-fn table(module: &LoadedModule<'_>, range: Range<u64>) -> Found {
-    let mut found = Found::default();
+fn table(module: &LoadedModule<'_>, range: Range<u64>) -> PackSources {
+    let mut found = PackSources::default();
     let mut address = range.start;
     while address < range.end {
         let rest = module.bytes(address, range.end - address).unwrap_or_default();
@@ -96,7 +96,7 @@ fn table(module: &LoadedModule<'_>, range: Range<u64>) -> Found {
 ///
 /// The segment is searched for our note's first bytes instead of walked: mold 1.10 puts notes of alignment 4 and 8
 /// into one segment, where a walker loses its way.
-fn notes(module: &LoadedModule<'_>, keep: Keep, found: &mut Found) {
+fn notes(module: &LoadedModule<'_>, keep: Keep, found: &mut PackSources) {
     let header = note_header();
     for (start, segment) in module.notes() {
         for (index, note) in segment.windows(NOTE_SIZE as usize).enumerate().step_by(4) {
@@ -114,14 +114,14 @@ struct Note<'a> {
     bytes: &'a [u8],
 }
 
-fn follow(module: &LoadedModule<'_>, note: &Note<'_>, keep: Keep) -> Step {
-    let is_descriptor = |address: &u64| {
-        module.bytes(*address, DESCRIPTOR_SIZE).is_some_and(|bytes| bytes.starts_with(&DESCRIPTOR_MAGIC))
-    };
-    match targets(module, note).into_iter().find(is_descriptor) {
-        Some(found) => descriptor(module, found, keep),
-        None => Step::Unreadable("a note leads to no descriptor".to_string()),
+fn follow(module: &LoadedModule<'_>, note: &Note<'_>, keep: Keep) -> DescriptorResult {
+    for address in targets(module, note) {
+        let bytes = module.bytes(address, DESCRIPTOR_SIZE);
+        if bytes.is_some_and(|bytes| bytes.starts_with(&DESCRIPTOR_MAGIC)) {
+            return descriptor(module, address, keep);
+        }
     }
+    DescriptorResult::Unreadable("a note leads to no descriptor".to_string())
 }
 
 /// Where the descriptor may lie: counted from the note, or, if a tool has moved the note, from the ELF header.
@@ -141,15 +141,17 @@ fn targets(module: &LoadedModule<'_>, note: &Note<'_>) -> Vec<u64> {
 }
 
 /// The pack of the descriptor at `address`.
-fn descriptor(module: &LoadedModule<'_>, address: u64, keep: Keep) -> Step {
+fn descriptor(module: &LoadedModule<'_>, address: u64, keep: Keep) -> DescriptorResult {
     // A later release may have made it longer, but nothing past this size is used.
     let Some(size) = module.bytes(address, DESCRIPTOR_SIZE).and_then(recorded_size) else {
-        return Step::Unreadable("a descriptor lies outside its module's memory".to_string());
+        return DescriptorResult::Unreadable("a descriptor lies outside its module's memory".to_string());
     };
     match module.bytes(address, size).map(|bytes| Descriptor::parse(bytes).map(|parsed| parsed.descriptor)) {
-        None => Step::Unreadable("a descriptor ends outside its module's memory".to_string()),
-        Some(Err(error)) => Step::Unreadable(error.to_string()),
-        Some(Ok(None)) => Step::Unreadable("a descriptor has the version of a later release".to_string()),
+        None => DescriptorResult::Unreadable("a descriptor ends outside its module's memory".to_string()),
+        Some(Err(error)) => DescriptorResult::Unreadable(error.to_string()),
+        Some(Ok(None)) => {
+            DescriptorResult::Unreadable("a descriptor has the version of a later release".to_string())
+        }
         Some(Ok(Some(found))) => pack(&At { module, address, keep }, &found),
     }
 }
@@ -165,7 +167,7 @@ struct At<'a, 'm> {
     keep: Keep,
 }
 
-fn pack(at: &At<'_, '_>, descriptor: &Descriptor) -> Step {
+fn pack(at: &At<'_, '_>, descriptor: &Descriptor) -> DescriptorResult {
     let At { module, address, keep } = *at;
     let start =
         address.checked_add(DESCRIPTOR_PACK).and_then(|field| field.checked_add_signed(descriptor.pack));
@@ -180,8 +182,8 @@ fn pack(at: &At<'_, '_>, descriptor: &Descriptor) -> Step {
     match bytes {
         Some(bytes) => {
             let sidecar = descriptor.flags & DESCRIPTOR_SIDECARS != 0;
-            Step::Pack(FoundPack { bytes, home: sidecar.then(|| module.directory()).flatten() })
+            DescriptorResult::Pack(PackSource { bytes, home: sidecar.then(|| module.directory()).flatten() })
         }
-        None => Step::Unreadable("a pack lies outside its module's memory".to_string()),
+        None => DescriptorResult::Unreadable("a pack lies outside its module's memory".to_string()),
     }
 }

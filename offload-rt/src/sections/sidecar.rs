@@ -1,4 +1,6 @@
-//! Packs in sidecars (files beside the program) or in the compile cache: where they are looked for, and how one is recognised.
+//! Packs in sidecars (files beside the program) or in the compile cache.
+
+#![allow(clippy::disallowed_methods, reason = "reads the environment")]
 
 use std::fs::File;
 use std::io;
@@ -38,29 +40,33 @@ pub(crate) fn open(sidecar: &Sidecar, home: Option<&Path>) -> Result<PackBytes, 
 /// # Errors
 /// For people: where it should be, and how it gets there.
 pub(crate) fn open_cached(sidecar: &Sidecar, release: &str) -> Result<PackBytes, String> {
-    let var = |name: &str| {
-        let path = std::env::var_os(name).filter(|dir| !dir.is_empty()).map(PathBuf::from);
-        path.filter(|dir| name == CACHE_DIR || dir.is_absolute())
-    };
-    let told = |problem: String| {
-        format!(
-            "this is a development build, whose pack `{}` is in the compile cache; {problem}; {CACHE_DIR} has to be the same \
-             for the build and the program; release builds carry their packs, and `embed = \"always\"` puts them into all",
-            sidecar.file(),
-        )
-    };
-    let cache = cache_dir(var, |dir: PathBuf, below| dir.join(below))
-        .ok_or_else(|| told(format!("{CACHE_DIR} and {HOME} are not set")))?;
+    let cache = cache_dir(directory_variable, |dir: PathBuf, below| dir.join(below));
+    let cache = cache.ok_or_else(|| cache_error(sidecar, &format!("{CACHE_DIR} and {HOME} are not set")))?;
     // A name from a file leads nowhere else.
     let plain = Sidecar::new(release, sidecar.id()).is_some();
     let path = if plain { cache.join(release).join(cached_file(sidecar.id())) } else { PathBuf::new() };
     let directory = path.parent().unwrap_or(&cache);
     open_in(directory, sidecar).map_err(|problem| {
-        told(format!(
-            "`{}` {problem} (what was unused for long leaves it); `cargo build` makes it anew",
+        let problem = format!(
+            "`{}` {problem} (what was unused for long leaves it); `cargo build` recreates it",
             directory.display()
-        ))
+        );
+        cache_error(sidecar, &problem)
     })
+}
+
+/// The directory in the environment variable `name`.
+fn directory_variable(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os(name).filter(|dir| !dir.is_empty()).map(PathBuf::from);
+    path.filter(|dir| name == CACHE_DIR || dir.is_absolute())
+}
+
+fn cache_error(sidecar: &Sidecar, problem: &str) -> String {
+    format!(
+        "this is a development build, whose pack `{}` is in the compile cache; {problem}; {CACHE_DIR} has to be the same \
+         for the build and the program; release builds carry their packs, and `embed = \"always\"` puts them into all",
+        sidecar.file(),
+    )
 }
 
 fn open_in(directory: &Path, sidecar: &Sidecar) -> Result<PackBytes, String> {
@@ -111,11 +117,12 @@ mod tests {
 
     #[test]
     fn a_pack_is_found_among_others_by_its_identity() {
-        let ((first, one), (second, two)) = (pack("one"), pack("another"));
+        let (first, one) = pack("one");
+        let (second, two) = pack("another");
         let file = [first.as_slice(), &second].concat();
         assert_eq!(find(&file, one), Some((0, first.len() as u64)));
         assert_eq!(find(&file, two), Some((first.len() as u64, second.len() as u64)));
-        assert_eq!(find(&file, Hash128::of(b"third")), None);
+        assert_eq!(find(&file, Hash128::digest(b"third")), None);
         assert_eq!(find(&file[..file.len() - 1], two), None);
     }
 

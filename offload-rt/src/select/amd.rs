@@ -24,7 +24,7 @@ const RUNTIME_OF_6: HipVersion = HipVersion::new(6, 3);
 /// (<https://rocm.docs.amd.com/projects/HIP/en/docs-6.4.0/how-to/hip_porting_guide.html>, `--offload-arch=amdgcnspirv`).
 const RUNTIME_OF_SPIRV: HipVersion = HipVersion::new(6, 4);
 
-/// How well a code object fits.
+/// The preference of a code object.
 pub(super) struct Fit {
     /// It is for exactly this processor.
     pub(super) is_exact: bool,
@@ -32,7 +32,7 @@ pub(super) struct Fit {
     pub(super) rank: u32,
 }
 
-/// How well a code object for `arch` fits `device`, or why not. `word` is the version that the pack has of it.
+/// Ranks a code object for `arch` on `device`, or refuses it. `word` is the version that the pack has of it.
 pub(super) fn fit<R: Reason>(arch: &AmdArch, word: Option<u32>, device: &HipDescription) -> Result<Fit, R> {
     let Some(has) = &device.arch else {
         return Err(R::new(|| {
@@ -59,7 +59,8 @@ pub(super) fn check_spirv<R: Reason>(device: &HipDescription) -> Result<(), R> {
 
 /// Whether the processor is the same; an error if it is none that runs here.
 fn check_processor<R: Reason>(arch: &AmdArch, has: &AmdArch) -> Result<bool, R> {
-    let (wanted, processor) = (arch.processor(), has.processor());
+    let wanted = arch.processor();
+    let processor = has.processor();
     if wanted == processor || has.generic() == Some(wanted) {
         return Ok(wanted == processor);
     }
@@ -73,21 +74,25 @@ fn check_processor<R: Reason>(arch: &AmdArch, has: &AmdArch) -> Result<bool, R> 
 
 /// Code that names no mode runs in either one. That of the device is fixed while a process runs.
 fn check_mode<R: Reason>(mode: &str, wanted: Option<bool>, has: Option<bool>) -> Result<(), R> {
-    let word = |on| if on { "on" } else { "off" };
     match (wanted, has) {
         (None, _) => Ok(()),
         (Some(wanted), Some(has)) if wanted == has => Ok(()),
-        (Some(wanted), Some(has)) => {
-            Err(R::new(|| format!("it needs {mode} {}, the device has it {}", word(wanted), word(has))))
-        }
+        (Some(wanted), Some(has)) => Err(R::new(|| {
+            format!("it needs {mode} {}, the device has it {}", on_or_off(wanted), on_or_off(has))
+        })),
         (Some(wanted), None) => {
-            Err(R::new(|| format!("it needs {mode} {}, which the device does not have", word(wanted))))
+            Err(R::new(|| format!("it needs {mode} {}, which the device does not have", on_or_off(wanted))))
         }
     }
 }
 
+fn on_or_off(mode: bool) -> &'static str {
+    if mode { "on" } else { "off" }
+}
+
 fn check_version<R: Reason>(arch: &AmdArch, word: u32, device: &HipDescription) -> Result<(), R> {
-    let (version, generic) = (word & 0xff, word >> 8 & 0xff);
+    let version = word & 0xff;
+    let generic = word >> 8 & 0xff;
     if !VERSIONS.contains(&version) {
         return Err(R::new(|| format!("it is a code object of version {version}, 4 to 6 are taken")));
     }

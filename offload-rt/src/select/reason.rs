@@ -1,17 +1,17 @@
-//! Why an image is refused: words where somebody reads them, nothing for a choice, which makes none.
+//! Lazy reasons of refusals: text for verdicts, nothing for a selection.
 
-/// What a rule answers where it refuses.
+/// The reason of a refusal.
 pub(super) trait Reason: Sized {
-    /// `words` are made only if they are wanted.
+    /// Calls `words` only if the text is needed.
     fn new(words: impl FnOnce() -> String) -> Self;
 }
 
-/// A reason that nobody reads.
-pub(super) struct Unread;
+/// A discarded reason.
+pub(super) struct Discarded;
 
-impl Reason for Unread {
-    fn new(_words: impl FnOnce() -> String) -> Unread {
-        Unread
+impl Reason for Discarded {
+    fn new(_words: impl FnOnce() -> String) -> Discarded {
+        Discarded
     }
 }
 

@@ -1,4 +1,4 @@
-//! The rules: which targets a device takes, and how well each fits.
+//! The rules of selection: the targets that a device takes, and their order of preference.
 //!
 //! A CUDA device takes cubins of its own major version, and PTX for any earlier architecture.
 
@@ -26,7 +26,7 @@ const TEGRA: [u32; 7] = [53, 62, 72, 87, 88, 101, 110];
 /// those from it on.
 const LATER_ABI: u32 = 8;
 
-/// How well an image fits; more is better.
+/// The preference of an image; more is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Fit {
     class: Class,
@@ -43,16 +43,19 @@ enum Class {
     ExactNative,
 }
 
-/// What an image has to fit.
+/// The requirements on an image.
 #[derive(Clone, Copy)]
-pub(super) struct Wanted<'w> {
+pub(super) struct Requirements<'w> {
     pub(super) device: &'w DeviceDescription,
     /// Nothing where no constant gets a value.
     pub(super) spec: Option<&'w Specialization>,
 }
 
-/// How well `entry` fits what is wanted, or why not.
-pub(super) fn judge<R: Reason>(entry: &Entry, Wanted { device, spec }: Wanted<'_>) -> Result<Fit, R> {
+/// Ranks `entry` for the requirements, or refuses it.
+pub(super) fn evaluate<R: Reason>(
+    entry: &Entry,
+    Requirements { device, spec }: Requirements<'_>,
+) -> Result<Fit, R> {
     let Some(target) = entry.parsed_target() else {
         return Err(R::new(|| "its target is newer than this release of offload-rt".to_string()));
     };
@@ -93,7 +96,8 @@ pub(super) fn is_for_driver(entry: &Entry, feature: &str) -> bool {
 
 /// Why `device` cannot launch `kernel`, whose image it takes.
 pub(super) fn refuse_kernel(kernel: &KernelInfo, device: &DeviceDescription) -> Option<String> {
-    let (required, most) = (kernel.required_work_group?, device.max_work_group()?);
+    let required = kernel.required_work_group?;
+    let most = device.max_work_group()?;
     let items: u64 = required.iter().map(|size| u64::from(*size)).product();
     (items > most).then(|| too_large(items, most))
 }
@@ -185,7 +189,6 @@ fn on_intel<R: Reason>(arch: &IntelArch, device: Option<[u32; 3]>) -> Result<Fit
     let Some(ip @ [architecture, release, revision]) = device else {
         return Err(R::new(|| "the device is not known as an Intel GPU".to_string()));
     };
-    let shown = || format!("{architecture}.{release}.{revision}");
     match arch.ip_version() {
         Some(exact) if exact == ip => Ok(Fit { class: Class::ExactNative, rank: 0 }),
         Some([a, r, older]) if (a, r) == (architecture, release) && older < revision => {
@@ -193,9 +196,13 @@ fn on_intel<R: Reason>(arch: &IntelArch, device: Option<[u32; 3]>) -> Result<Fit
             Ok(Fit { class: Class::CompatibleNative, rank: older.saturating_add(2) })
         }
         Some(_) if arch.is_taken_by(ip) => Ok(Fit { class: Class::CompatibleNative, rank: 1 }),
-        Some([a, r, v]) => Err(R::new(|| format!("it is for Intel {a}.{r}.{v}, the device is {}", shown()))),
+        Some([a, r, v]) => Err(R::new(|| {
+            format!("it is for Intel {a}.{r}.{v}, the device is {architecture}.{release}.{revision}")
+        })),
         None if arch.covers(ip) => Ok(Fit { class: Class::CompatibleNative, rank: 0 }),
-        None => Err(R::new(|| format!("it is for the Intel family {arch}, the device is {}", shown()))),
+        None => Err(R::new(|| {
+            format!("it is for the Intel family {arch}, the device is {architecture}.{release}.{revision}")
+        })),
     }
 }
 
@@ -247,27 +254,31 @@ fn on_cuda<R: Reason>(target: &Target, entry: &Entry, device: &CudaDescription) 
 }
 
 fn on_cubin<R: Reason>(sm: &SmArch, abi: Option<u32>, device: &CudaDescription) -> Result<Fit, R> {
-    let (number, has) = (u32::from(sm.number()), device.sm());
+    let number = u32::from(sm.number());
+    let has = device.sm();
     check_abi(abi, number, device)?;
     if number == has {
         return Ok(Fit { class: Class::ExactNative, rank: rank(sm, 0) });
     }
-    let refused = |reason: fn(u32, u32) -> String| {
-        Err(R::new(|| format!("it is native code for {sm}, {}", reason(number, has))))
-    };
     if sm.suffix() == Some('a') {
-        return refused(|number, has| format!("which runs on sm_{number} only, the device is sm_{has}"));
+        return Err(R::new(|| {
+            format!("it is native code for {sm}, which runs on sm_{number} only, the device is sm_{has}")
+        }));
     }
     if number / 10 != has / 10 {
-        return refused(|_, has| format!("the device is sm_{has}, of another major version"));
+        return Err(R::new(|| {
+            format!("it is native code for {sm}, the device is sm_{has}, of another major version")
+        }));
     }
     if number > has {
-        return refused(|_, has| format!("the device is only sm_{has}"));
+        return Err(R::new(|| format!("it is native code for {sm}, the device is only sm_{has}")));
     }
     if is_tegra(number) || is_tegra(has) {
-        return refused(|_, has| {
-            format!("the device is sm_{has}; one of them is a Tegra GPU, and those run only their own")
-        });
+        return Err(R::new(|| {
+            format!(
+                "it is native code for {sm}, the device is sm_{has}; one of them is a Tegra GPU, and those run only their own"
+            )
+        }));
     }
     Ok(Fit { class: Class::CompatibleNative, rank: rank(sm, 0) })
 }
@@ -284,7 +295,8 @@ fn check_abi<R: Reason>(abi: Option<u32>, number: u32, device: &CudaDescription)
 }
 
 fn on_ptx<R: Reason>(sm: &SmArch, word: Option<u32>, device: &CudaDescription) -> Result<Fit, R> {
-    let (number, has) = (u32::from(sm.number()), device.sm());
+    let number = u32::from(sm.number());
+    let has = device.sm();
     let family = (number / 10, is_tegra(number)) == (has / 10, is_tegra(has));
     if number > has {
         return Err(R::new(|| format!("it is PTX for {sm}, the device is only sm_{has}")));
@@ -325,7 +337,7 @@ fn check_language<R: Reason>(word: Option<u32>, device: &CudaDescription) -> Res
     }
 }
 
-/// Which driver takes PTX of this version.
+/// The first driver for PTX of this version.
 fn first(version: PtxVersion) -> String {
     let cuda = version.first_cuda();
     match cuda.first_driver() {

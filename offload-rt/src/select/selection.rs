@@ -1,10 +1,10 @@
-//! The result of a choice: which images serve which kernels.
+//! The result of a selection: the picked images and their kernels.
 
 use std::sync::{Arc, OnceLock};
 
 use offload_format::pack::KernelInfo;
 
-use super::rules::{self, Wanted};
+use super::rules::{self, Requirements};
 use super::verdict::{Choice, Outcome, Picks, Verdict};
 use crate::description::DeviceDescription;
 use crate::entry::Entry;
@@ -14,18 +14,18 @@ use crate::module_images::Group;
 use crate::specialization::Specialization;
 use crate::text::escape;
 
-/// What a choice was asked for, and of what; errors tell it.
+/// The query of a selection, with its candidates.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct SelectionQuery {
     pub(super) group: Arc<Group>,
     pub(super) device: DeviceDescription,
     pub(super) spec: Option<Arc<Specialization>>,
     pub(super) index: Arc<Index>,
 }
 
-impl Asked {
-    pub(super) fn wanted(&self) -> Wanted<'_> {
-        Wanted { device: &self.device, spec: self.spec.as_deref() }
+impl SelectionQuery {
+    pub(super) fn requirements(&self) -> Requirements<'_> {
+        Requirements { device: &self.device, spec: self.spec.as_deref() }
     }
 
     /// The module's name.
@@ -39,7 +39,7 @@ impl Asked {
         if variant.is_empty() { self.name().to_string() } else { format!("{}/{variant}", self.name()) }
     }
 
-    /// What the build has left out of the module, which only errors tell.
+    /// The images of the module that the build left out, for errors.
     pub(super) fn missing(&self) -> Vec<String> {
         self.index.missing_of(self.name())
     }
@@ -48,48 +48,51 @@ impl Asked {
 /// The chosen images and the reasons. A module that is not split has one image for all kernels.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    asked: Asked,
+    query: SelectionQuery,
     picks: Picks,
     first: Entry,
     /// Numbers of the chosen images in the group, and the images.
     images: Vec<usize>,
     entries: Vec<Entry>,
-    /// Made when somebody asks.
+    /// Read on demand.
     kernels: OnceLock<Vec<KernelInfo>>,
     verdicts: OnceLock<Vec<Verdict>>,
 }
 
 impl Selection {
-    /// What `picks` are of the images that are asked for; `asked` again if there are none.
-    pub(super) fn new(asked: Asked, picks: Picks) -> Result<Selection, Asked> {
+    /// The selection of `picks`; `query` if they are empty.
+    pub(super) fn new(query: SelectionQuery, picks: Picks) -> Result<Selection, SelectionQuery> {
         let images = picks.images();
-        let entry = |image: &usize| asked.group.entries.get(*image).cloned();
-        let entries: Vec<Entry> = images.iter().filter_map(entry).collect();
-        let Some(first) = entries.first().cloned() else { return Err(asked) };
-        let (kernels, verdicts) = (OnceLock::new(), OnceLock::new());
-        Ok(Selection { asked, picks, first, images, entries, kernels, verdicts })
+        let mut entries = Vec::with_capacity(images.len());
+        for image in &images {
+            entries.extend(query.group.entries.get(*image).cloned());
+        }
+        let Some(first) = entries.first().cloned() else { return Err(query) };
+        let kernels = OnceLock::new();
+        let verdicts = OnceLock::new();
+        Ok(Selection { query, picks, first, images, entries, kernels, verdicts })
     }
 
     /// The images that it was chosen from.
     pub(crate) fn index(&self) -> &Arc<Index> {
-        &self.asked.index
+        &self.query.index
     }
 
-    /// What specialisation constants are to be.
+    /// The values of specialisation constants.
     pub(crate) fn spec(&self) -> Arc<Specialization> {
-        self.asked.spec.clone().unwrap_or_default()
+        self.query.spec.clone().unwrap_or_default()
     }
 
     /// The device that it was made for.
     #[cfg(debug_assertions)]
     pub(crate) fn device(&self) -> &DeviceDescription {
-        &self.asked.device
+        &self.query.device
     }
 
-    /// What specialisation constants were said to be, if they were.
+    /// The values of specialisation constants in the query, if it has some.
     #[cfg(debug_assertions)]
     pub(crate) fn wanted_spec(&self) -> Option<&Specialization> {
-        self.asked.spec.as_deref()
+        self.query.spec.as_deref()
     }
 
     /// The chosen image; of a split module the first of [`Selection::entries`].
@@ -122,9 +125,9 @@ impl Selection {
         self.verdicts.get_or_init(|| self.choice().verdicts())
     }
 
-    /// Which of [`Selection::entries`] the kernel comes from.
+    /// The index in [`Selection::entries`] of the kernel's image.
     pub(crate) fn index_for(&self, kernel: &str) -> Option<usize> {
-        let picked = self.asked.group.kernel(kernel).and_then(|at| self.picks.kernels.get(at).copied()?);
+        let picked = self.query.group.kernel(kernel).and_then(|at| self.picks.kernels.get(at).copied()?);
         self.images.binary_search(&picked.or(self.picks.unnamed)?).ok()
     }
 
@@ -132,17 +135,17 @@ impl Selection {
     pub(crate) fn without(&self, kernel: &str) -> Error {
         let refused: Vec<String> =
             self.verdicts().iter().filter_map(|verdict| self.refusal(verdict, kernel)).collect();
-        let kernels = self.asked.group.kernels.iter().zip(&self.picks.kernels);
+        let kernels = self.query.group.kernels.iter().zip(&self.picks.kernels);
         let present = kernels.filter(|(_, image)| image.is_some()).map(|(kernel, _)| escape(&kernel.name));
-        let (present, missing) = (present.collect(), self.asked.missing());
-        let (kernel, module) = (kernel.to_string(), self.asked.module());
-        match refused.is_empty() {
-            true => Case::UnknownKernel { kernel, module, present }.into(),
-            false => {
-                let device = self.asked.device.to_string();
-                Case::NoFitForKernel { kernel, module, device, refused, missing, present }.into()
-            }
+        let present = present.collect();
+        let missing = self.query.missing();
+        let kernel = kernel.to_string();
+        let module = self.query.module();
+        if refused.is_empty() {
+            return Case::UnknownKernel { kernel, module, present }.into();
         }
+        let device = self.query.device.to_string();
+        Case::NoFitForKernel { kernel, module, device, refused, missing, present }.into()
     }
 
     /// Why `kernel` is not taken from an image that has it.
@@ -152,19 +155,19 @@ impl Selection {
             (Outcome::Refused(reason), known) if known.is_some() || verdict.entry().kernels().is_empty() => {
                 reason.clone()
             }
-            (_, Some(known)) => rules::refuse_kernel(known, &self.asked.device)?,
+            (_, Some(known)) => rules::refuse_kernel(known, &self.query.device)?,
             _ => return None,
         };
         Some(format!("{}: {reason}", verdict.entry().place()))
     }
 
     fn choice(&self) -> Choice<'_> {
-        Choice { group: &self.asked.group, wanted: self.asked.wanted(), picks: &self.picks }
+        Choice { group: &self.query.group, requirements: self.query.requirements(), picks: &self.picks }
     }
 
     /// In the registry's order.
     fn records(&self) -> Vec<KernelInfo> {
-        let group = &self.asked.group;
+        let group = &self.query.group;
         let mut found: Vec<(usize, &KernelInfo)> = Vec::new();
         for (kernel, image) in group.kernels.iter().zip(&self.picks.kernels) {
             let entry = image.and_then(|image| group.entries.get(image));

@@ -1,4 +1,4 @@
-//! Why a variant of a module cannot be chosen, in words.
+//! Errors of the lookup of a variant.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use offload_format::Variant;
 use crate::error::{Case, Error};
 use crate::text::escape;
 
-/// What is wrong with `wanted`, which is not in `present`.
+/// The problem of `wanted`, which is not in `present`.
 pub(super) fn problem(wanted: &Variant, present: &[Variant]) -> String {
     let known = table(present);
     if known.is_empty() {
@@ -42,9 +42,10 @@ pub(super) fn refused(module: &str, problem: &str, present: &[Variant]) -> Error
     let table = table(present);
     // With every combination there, names and values say all.
     let complete = table.values().try_fold(1usize, |product, values| product.checked_mul(values.len()));
-    let present = match complete == Some(present.len()) {
-        true => table.iter().map(|(name, values)| format!("{} = {}", escape(name), either(values))).collect(),
-        false => present.iter().map(|variant| escape(&variant.to_string())).collect(),
+    let present = if complete == Some(present.len()) {
+        table.iter().map(|(name, values)| format!("{} = {}", escape(name), either(values))).collect()
+    } else {
+        present.iter().map(|variant| escape(&variant.to_string())).collect()
     };
     Case::Variant { module: module.to_string(), problem: problem.to_string(), present }.into()
 }

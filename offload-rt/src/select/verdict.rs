@@ -1,13 +1,13 @@
-//! What was decided: numbers of images, and in plain words, which are made when somebody asks.
+//! The result of a selection: the picked images, and verdicts with reasons, which are formatted on demand.
 
 use std::fmt;
 
-use super::rules::{self, Fit, Wanted};
+use super::rules::{self, Fit, Requirements};
 use crate::entry::Entry;
 use crate::module_images::{Group, NamedKernel};
 use crate::text::escape;
 
-/// What was decided about one image.
+/// The verdict on one image.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     entry: Entry,
@@ -33,7 +33,7 @@ impl Verdict {
         &self.entry
     }
 
-    /// What was decided.
+    /// The outcome.
     pub fn outcome(&self) -> &Outcome {
         &self.outcome
     }
@@ -78,25 +78,28 @@ impl Picks {
 /// A choice that was made, to be put into words.
 pub(super) struct Choice<'c> {
     pub(super) group: &'c Group,
-    pub(super) wanted: Wanted<'c>,
+    pub(super) requirements: Requirements<'c>,
     pub(super) picks: &'c Picks,
 }
 
 impl Choice<'_> {
     /// About every image, in the registry's order.
     pub(super) fn verdicts(&self) -> Vec<Verdict> {
-        let judge = |entry: &Entry| rules::judge::<String>(entry, self.wanted);
-        let judged: Vec<Result<Fit, String>> = self.group.entries.iter().map(judge).collect();
+        let mut fits = Vec::with_capacity(self.group.entries.len());
+        for entry in &self.group.entries {
+            fits.push(rules::evaluate::<String>(entry, self.requirements));
+        }
         let used = self.picks.images();
-        let verdict = |(image, (entry, fit)): (usize, (&Entry, &Result<Fit, String>))| {
+        let mut verdicts = Vec::with_capacity(fits.len());
+        for (image, (entry, fit)) in self.group.entries.iter().zip(&fits).enumerate() {
             let outcome = match fit {
                 Err(reason) => Outcome::Refused(reason.clone()),
                 Ok(fit) if used.contains(&image) => Outcome::Picked(self.picked(*fit, image)),
-                Ok(fit) => Outcome::LessPreferred(self.behind(*fit, image, &judged)),
+                Ok(fit) => Outcome::LessPreferred(self.behind(*fit, image, &fits)),
             };
-            Verdict { entry: entry.clone(), outcome }
-        };
-        self.group.entries.iter().zip(&judged).enumerate().map(verdict).collect()
+            verdicts.push(Verdict { entry: entry.clone(), outcome });
+        }
+        verdicts
     }
 
     fn picked(&self, fit: Fit, image: usize) -> String {
@@ -111,9 +114,9 @@ impl Choice<'_> {
     }
 
     /// Why an image that fits is not used.
-    fn behind(&self, fit: Fit, image: usize, judged: &[Result<Fit, String>]) -> String {
+    fn behind(&self, fit: Fit, image: usize, fits: &[Result<Fit, String>]) -> String {
         let instead = self.instead_of(image);
-        let best = instead.and_then(|image| judged.get(image)?.as_ref().ok().copied());
+        let best = instead.and_then(|image| fits.get(image)?.as_ref().ok().copied());
         match (best, instead) {
             (Some(best), _) if best != fit => fit.behind(best),
             (_, Some(instead)) if instead > image => {
@@ -123,13 +126,15 @@ impl Choice<'_> {
         }
     }
 
-    /// What is used in place of `image`, for the first kernel that it has.
+    /// The image that is used in place of `image`, for the first kernel that it has.
     fn instead_of(&self, image: usize) -> Option<usize> {
-        let has = |kernel: &Picked<'_>| {
-            kernel.named.holders.iter().any(|holder| self.group.images(holder).contains(&image))
-        };
-        let taken = self.in_order().find(|kernel| kernel.image.is_some() && has(kernel));
-        taken.and_then(|kernel| kernel.image).or(self.picks.unnamed)
+        for kernel in self.in_order() {
+            let mut holders = kernel.named.holders.iter();
+            if kernel.image.is_some() && holders.any(|holder| self.group.images(holder).contains(&image)) {
+                return kernel.image;
+            }
+        }
+        self.picks.unnamed
     }
 
     /// The kernels in the registry's order.

@@ -3,15 +3,15 @@
 use std::fmt;
 use std::panic::Location;
 
-/// How many units in the last place (ULP) a value may be off: of a floating-point number, how many representable numbers
-/// it is away; of an integer, the difference.
+/// A distance in units in the last place (ULP): of floating-point numbers, the count of representable numbers
+/// between them; of integers, the difference.
 ///
 /// OpenCL bounds the errors of built-in functions in ULP, see
 /// <https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_C.html#relative-error-as-ulps>.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ulps(pub u64);
 
-/// How far a value may be from the expected one.
+/// The tolerance of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     ulps: u64,
@@ -31,7 +31,7 @@ impl From<Ulps> for Tolerance {
     }
 }
 
-/// What [`expect_close`] compares: floating-point numbers and integers.
+/// The element types of [`expect_close`]: floating-point numbers and integers.
 ///
 /// A NaN is close to every NaN and to nothing else, an infinity to itself alone, and the zeros to each other.
 pub trait Element: sealed::Number {}
@@ -39,7 +39,7 @@ pub trait Element: sealed::Number {}
 mod sealed {
     /// A number with a place among the others of its type.
     pub trait Number: Copy + std::fmt::Debug {
-        /// How many numbers apart; `None` if one is no finite number and the other is not the same.
+        /// The distance in numbers; `None` if one is no finite number and the other is not the same.
         fn ulps(self, other: Self) -> Option<u64>;
         /// The absolute difference.
         fn apart(self, other: Self) -> f64;
@@ -55,15 +55,15 @@ macro_rules! floating {
 
         impl Number for $type {
             fn ulps(self, other: $type) -> Option<u64> {
-                let place = |value: $type| {
+                fn rank(value: $type) -> i64 {
                     let bits = value.to_bits() as $bits;
                     i64::from(if bits < 0 { <$bits>::MIN.wrapping_sub(bits) } else { bits })
-                };
+                }
                 match (self.is_nan(), other.is_nan()) {
                     (true, true) => Some(0),
                     (false, false) if self == other => Some(0),
                     (false, false) if self.is_finite() && other.is_finite() => {
-                        Some(place(self).abs_diff(place(other)))
+                        Some(rank(self).abs_diff(rank(other)))
                     }
                     _ => None,
                 }
@@ -113,7 +113,7 @@ pub struct Difference(pub(super) Box<Details>);
 pub(super) struct Details {
     /// `None`: the numbers of values differ.
     pub(super) first: Option<First>,
-    /// How many values there are.
+    /// The number of values.
     pub(super) got: usize,
     pub(super) expected: usize,
     pub(super) differing: usize,
@@ -156,19 +156,24 @@ pub fn expect_close<T: Element>(
     tolerance: impl Into<Tolerance>,
 ) -> Result<(), Difference> {
     let allowed = tolerance.into();
-    let pairs = || {
-        got.iter()
-            .zip(expected)
-            .enumerate()
-            .filter(|(_, (got, expected))| !is_close(**got, **expected, allowed))
-    };
-    let first = pairs().next().map(|(index, (got, expected))| First {
-        index,
-        got: format!("{got:?}"),
-        expected: format!("{expected:?}"),
-        ulps: got.ulps(*expected),
-        allowed,
-    });
+    let mut first = None;
+    let mut differing = 0usize;
+    let mut largest = None;
+    for (index, (got, expected)) in got.iter().zip(expected).enumerate() {
+        if is_close(*got, *expected, allowed) {
+            continue;
+        }
+        let ulps = got.ulps(*expected);
+        differing = differing.saturating_add(1);
+        largest = largest.max(ulps);
+        first.get_or_insert_with(|| First {
+            index,
+            got: format!("{got:?}"),
+            expected: format!("{expected:?}"),
+            ulps,
+            allowed,
+        });
+    }
     if first.is_none() && got.len() == expected.len() {
         return Ok(());
     }
@@ -176,8 +181,8 @@ pub fn expect_close<T: Element>(
         first,
         got: got.len(),
         expected: expected.len(),
-        differing: pairs().count(),
-        largest: pairs().filter_map(|(_, (got, expected))| got.ulps(*expected)).max(),
+        differing,
+        largest,
         reference: None,
         location: Location::caller(),
     })))
@@ -189,18 +194,18 @@ fn is_close<T: Element>(got: T, expected: T, allowed: Tolerance) -> bool {
 }
 
 impl Difference {
-    /// Which value is the first that differs; `None` if there are more or fewer values, and those that there are agree.
+    /// The index of the first value that differs; `None` if there are more or fewer values, and those that there are agree.
     pub fn index(&self) -> Option<usize> {
         self.0.first.as_ref().map(|first| first.index)
     }
 
-    /// How far the first value that differs is from the expected one, if that means something.
+    /// The distance of the first value that differs from the expected one, if it is defined.
     pub fn ulps(&self) -> Option<u64> {
         self.0.first.as_ref().and_then(|first| first.ulps)
     }
 
-    /// What was expected is what the device `label` says; somebody asked for it at `location`.
-    pub(super) fn of_devices(self, label: &str, location: &'static Location<'static>) -> Difference {
+    /// The difference from the values of the device `label`, for a comparison at `location`.
+    pub(super) fn between_devices(self, label: &str, location: &'static Location<'static>) -> Difference {
         Difference(Box::new(Details { reference: Some(label.to_string()), location, ..*self.0 }))
     }
 }
@@ -260,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_difference_is_told_with_the_number_of_all() {
+    fn the_first_difference_is_reported_with_the_count_of_all() {
         let line = line!() + 1;
         let difference = expect_close(&[1.0f32, 2.0, 3.0], &[1.0, 2.5, 4.0], Ulps(2)).unwrap_err();
         assert_eq!(
@@ -269,14 +274,15 @@ mod tests {
         );
         assert_eq!((difference.0.location.line(), difference.0.location.file()), (line, file!()));
         let nan = expect_close(&[f64::NAN], &[1.0], Ulps(9)).unwrap_err();
-        let nan = nan.of_devices("host", Location::caller());
+        let nan = nan.between_devices("host", Location::caller());
         assert_eq!(nan.to_string(), "element 0 is NaN, host says 1.0; 1 of 1 differ");
     }
 
     #[test]
     fn more_or_fewer_values_differ() {
-        let text =
-            |got: &[u32], expected: &[u32]| expect_close(got, expected, Ulps(0)).unwrap_err().to_string();
+        fn text(got: &[u32], expected: &[u32]) -> String {
+            expect_close(got, expected, Ulps(0)).unwrap_err().to_string()
+        }
         assert_eq!(text(&[1], &[1, 2]), "there are 1 values, expected 2");
         assert_eq!(
             text(&[1, 9, 9], &[1, 2]),
@@ -287,7 +293,8 @@ mod tests {
 
     #[test]
     fn near_zero_an_absolute_bound_helps() {
-        let (got, expected) = ([1e-9f32], [-1e-9f32]);
+        let got = [1e-9f32];
+        let expected = [-1e-9f32];
         assert!(expect_close(&got, &expected, Ulps(4)).is_err());
         assert!(expect_close(&got, &expected, Ulps(4).or_within(1e-8)).is_ok());
         assert!(expect_close(&got, &expected, Ulps(4).or_within(1e-9)).is_err());

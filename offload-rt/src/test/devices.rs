@@ -1,12 +1,14 @@
 //! The devices of this machine, by the names that tests know them by.
 
+#![allow(clippy::disallowed_methods, reason = "reads the environment")]
+
 use std::fmt;
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use offload_format::variable;
 
-use super::outcome::{Ended, Outcome};
+use super::outcome::{DeviceOutcome, Outcome};
 use crate::device::Device;
 use crate::error::Error;
 
@@ -34,8 +36,9 @@ impl TestDevice {
     pub fn is_named(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         let driver = self.label.split(':').next();
-        let says = || self.device.to_string().to_lowercase().contains(&name);
-        self.label == name || driver == Some(name.as_str()) || (!is_driver(&name) && says())
+        self.label == name
+            || driver == Some(name.as_str())
+            || (!is_driver(&name) && self.device.to_string().to_lowercase().contains(&name))
     }
 
     pub(super) fn shown(&self) -> String {
@@ -49,7 +52,7 @@ impl fmt::Display for TestDevice {
     }
 }
 
-/// The back ends, whether this build has them or not.
+/// All backends, also those that this build does not have.
 const DRIVERS: [&str; 4] = ["host", "opencl", "cuda", "hip"];
 
 /// So that `cuda` and `cuda:7` mean no device by their name.
@@ -63,7 +66,7 @@ pub fn devices() -> &'static [TestDevice] {
     static DEVICES: OnceLock<Vec<TestDevice>> = OnceLock::new();
     DEVICES.get_or_init(|| {
         let host = [TestDevice { label: "host".to_string(), device: Device::host() }];
-        let found = back_ends().iter().flat_map(|(driver, devices)| {
+        let found = backends().iter().flat_map(|(driver, devices)| {
             let devices = devices().unwrap_or_default().into_iter().enumerate();
             devices.map(move |(number, device)| TestDevice { label: format!("{driver}:{number}"), device })
         });
@@ -72,9 +75,9 @@ pub fn devices() -> &'static [TestDevice] {
 }
 
 /// Of which driver, and how its devices are found.
-type BackEnd = (&'static str, fn() -> Result<Vec<Device>, Error>);
+type Backend = (&'static str, fn() -> Result<Vec<Device>, Error>);
 
-fn back_ends() -> &'static [BackEnd] {
+fn backends() -> &'static [Backend] {
     &[
         #[cfg(feature = "opencl")]
         ("opencl", crate::opencl::devices),
@@ -91,11 +94,11 @@ pub(super) fn usable() -> impl Iterator<Item = &'static TestDevice> {
     devices().iter().filter(move |device| has_host || device.label != "host")
 }
 
-/// What tests run on, and the names of which there is no device.
+/// The devices of a test run, and the names without a device.
 #[derive(Debug)]
 pub(super) struct Chosen {
     pub(super) devices: Vec<&'static TestDevice>,
-    pub(super) refused: Vec<Ended>,
+    pub(super) refused: Vec<DeviceOutcome>,
 }
 
 /// All devices, or those that the environment names.
@@ -109,30 +112,34 @@ pub(super) fn chosen() -> Chosen {
 /// The devices that one of `names` means.
 fn named(names: &str) -> Chosen {
     let names: Vec<&str> = names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-    let is_meant = |device: &&TestDevice| names.iter().any(|name| device.is_named(name));
     let lacking = names.iter().filter(|name| !usable().any(|device| device.is_named(name)));
     Chosen {
-        devices: usable().filter(is_meant).collect(),
+        devices: usable().filter(|device| names.iter().any(|name| device.is_named(name))).collect(),
         refused: lacking.map(|name| missing(name)).collect(),
     }
 }
 
 /// There is no device of that name.
-fn missing(name: &str) -> Ended {
+fn missing(name: &str) -> DeviceOutcome {
     let driver = name.split(':').next().unwrap_or_default();
-    let is_there = |driver: &str| match driver {
-        "host" => cfg!(all(feature = "host", unix)),
-        other => back_ends().iter().any(|(name, _)| *name == other),
-    };
-    let why = match back_ends().iter().find(|(name, _)| *name == driver).map(|(_, devices)| devices()) {
-        _ if is_driver(driver) && !is_there(driver) => {
+    let why = match backends().iter().find(|(name, _)| *name == driver).map(|(_, devices)| devices()) {
+        _ if is_driver(driver) && !is_enabled(driver) => {
             format!("the program is built without the feature `{driver}` of offload-rt")
         }
         Some(Err(error)) => error.to_string(),
         _ => format!("there is no such device; there are {}", labels()),
     };
-    let (device, outcome) = (name.to_string(), Outcome::Refused(why));
-    Ended { label: name.to_string(), device, outcome, time: Duration::ZERO }
+    let device = name.to_string();
+    let outcome = Outcome::Refused(why);
+    DeviceOutcome { label: name.to_string(), device, outcome, time: Duration::ZERO }
+}
+
+/// Whether this build has the backend `driver`.
+fn is_enabled(driver: &str) -> bool {
+    match driver {
+        "host" => cfg!(all(feature = "host", unix)),
+        other => backends().iter().any(|(name, _)| *name == other),
+    }
 }
 
 fn labels() -> String {
@@ -164,11 +171,11 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_refused_with_a_reason() {
-        let chosen = named("host, cuda:99,a GPU of nobody");
+        let chosen = named("host, cuda:99,an unknown GPU");
         assert_eq!(chosen.devices.len(), usize::from(cfg!(all(feature = "host", unix))));
         let whys: Vec<_> = chosen.refused.iter().filter_map(|end| end.outcome.problem()).collect();
-        let nobody = whys.last().unwrap();
-        assert!(nobody.starts_with("there is no such device; there are "), "{whys:?}");
+        let unknown = whys.last().unwrap();
+        assert!(unknown.starts_with("there is no such device; there are "), "{whys:?}");
         if cfg!(not(feature = "cuda")) {
             assert!(
                 whys.contains(&"the program is built without the feature `cuda` of offload-rt".to_string())

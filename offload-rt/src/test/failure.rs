@@ -1,4 +1,4 @@
-//! How a test fails on a device.
+//! The failure of a test on a device.
 
 use std::any::Any;
 use std::fmt;

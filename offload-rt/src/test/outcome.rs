@@ -1,4 +1,4 @@
-//! How a test ended on a device.
+//! The outcome of a test on a device.
 
 use std::any::Any;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use super::failure::{Failure, FailureKind};
 
 /// A test's end on a device.
 #[derive(Clone, Debug)]
-pub(super) struct Ended {
+pub(super) struct DeviceOutcome {
     /// As it is called in `OFFLOAD_TEST_DEVICE`.
     pub(super) label: String,
     /// For people.
@@ -17,11 +17,11 @@ pub(super) struct Ended {
     pub(super) time: Duration,
 }
 
-/// Whether everything has run somewhere, and nothing has failed.
+/// The result of a run: it has succeeded if everything ran on some device and nothing failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ran {
-    Well,
-    Badly,
+pub(crate) enum RunResult {
+    Succeeded,
+    Failed,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +33,7 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
-    pub(super) fn of(result: Result<(), Failure>) -> Outcome {
+    pub(super) fn from_result(result: Result<(), Failure>) -> Outcome {
         match result.map_err(|failure| failure.kind) {
             Ok(()) => Outcome::Right,
             Err(FailureKind::Different(difference)) => Outcome::Wrong(difference),
@@ -42,8 +42,8 @@ impl Outcome {
         }
     }
 
-    /// What `panic!` was given is a text, unless the program has thrown something else.
-    pub(super) fn of_panic(panic: &(dyn Any + Send)) -> Outcome {
+    /// The payload of a panic is a string, unless the program uses `panic_any`.
+    pub(super) fn from_panic(panic: &(dyn Any + Send)) -> Outcome {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
         Outcome::Failed(text.unwrap_or("the test panicked").to_string())
@@ -59,7 +59,7 @@ impl Outcome {
         }
     }
 
-    /// What there is to say about it.
+    /// The text of a failure or refusal.
     pub(super) fn problem(&self) -> Option<String> {
         match self {
             Outcome::Right => None,

@@ -1,4 +1,6 @@
-//! What a test says in the end: to people by its panic, to `cargo offload test` by lines in a file.
+//! The report of a test: a panic for people, and lines in a file for `cargo offload test`.
+
+#![allow(clippy::disallowed_methods, reason = "reads the environment")]
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;
@@ -9,14 +11,14 @@ use std::path::Path;
 use offload_format::variable;
 
 use super::compare::Difference;
-use super::outcome::{Ended, Outcome, Ran};
+use super::outcome::{DeviceOutcome, Outcome, RunResult};
 
 /// A test starts on the device: if the process ends now, it was there.
 pub(super) fn record_start(label: &str) {
     record(&Line::new("started").text("device", label));
 }
 
-pub(super) fn record_end(end: &Ended) {
+pub(super) fn record_end(end: &DeviceOutcome) {
     let line = Line::new("ended").text("device", &end.label).text("outcome", end.outcome.word());
     let line = line.number("seconds", end.time.as_secs_f64());
     let line = end.outcome.problem().iter().fold(line, |line, problem| line.text("problem", problem));
@@ -56,16 +58,16 @@ fn append(path: &Path, line: &str) -> io::Result<()> {
 /// Prints a line for each device.
 ///
 /// # Panics
-/// The test has failed on one; or it has run on none, and nobody else is told.
+/// The test has failed on a device; or it has run on none, and no file records that.
 #[expect(clippy::panic, reason = "this is how a test fails")]
 #[track_caller]
-pub(super) fn conclude(ended: &[Ended]) {
+pub(super) fn conclude(ended: &[DeviceOutcome]) {
     let lines = summary(ended);
     let failed =
         ended.iter().filter(|end| matches!(end.outcome, Outcome::Wrong(_) | Outcome::Failed(_))).count();
     if failed > 0 && file().is_some() {
         println!("{lines}");
-        // Whoever reads the file knows the rest: without a second message, and its backtrace.
+        // The file has the details: no second message, and no backtrace.
         resume_unwind(Box::new("the test has failed on a device"));
     }
     if failed > 0 {
@@ -78,22 +80,23 @@ pub(super) fn conclude(ended: &[Ended]) {
 }
 
 /// Prints a line for each device on which not all is well, unless it is recorded.
-pub(super) fn tell_problems(ended: &[Ended]) -> Ran {
-    let is_bad = |end: &&Ended| matches!(end.outcome, Outcome::Wrong(_) | Outcome::Failed(_));
+pub(super) fn tell_problems(ended: &[DeviceOutcome]) -> RunResult {
     if file().is_none() {
-        let others: Vec<Ended> = ended.iter().filter(|end| end.outcome != Outcome::Right).cloned().collect();
+        let others: Vec<DeviceOutcome> =
+            ended.iter().filter(|end| end.outcome != Outcome::Right).cloned().collect();
         if !others.is_empty() {
             eprintln!("{}", summary(&others));
         }
         if !ended.iter().any(|end| end.outcome == Outcome::Right) {
             eprintln!("no device has run the kernels\nhint: {HINT}");
-            return Ran::Badly;
+            return RunResult::Failed;
         }
     }
-    if ended.iter().any(|end| is_bad(&end)) { Ran::Badly } else { Ran::Well }
+    let has_failure = ended.iter().any(|end| matches!(end.outcome, Outcome::Wrong(_) | Outcome::Failed(_)));
+    if has_failure { RunResult::Failed } else { RunResult::Succeeded }
 }
 
-/// How long launches of a kernel took, in seconds.
+/// The times of the launches of a kernel, in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbers {
     pub(crate) median: f64,
@@ -104,7 +107,7 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// Records them, or prints them where nobody records.
+    /// Records them, or prints them if no file records.
     pub(crate) fn tell(&self, device: &str, name: &str) {
         let Numbers { median, min, most, count } = *self;
         if file().is_none() {
@@ -120,16 +123,18 @@ impl Numbers {
 
 const HINT: &str = "the target `host` runs on every CPU: `cargo offload targets add host`";
 
-fn summary(ended: &[Ended]) -> String {
-    let line = |end: &Ended| {
+fn summary(ended: &[DeviceOutcome]) -> String {
+    let mut lines = Vec::with_capacity(ended.len());
+    for end in ended {
         let problem = end.outcome.problem().map(|text| format!(": {}", text.replace('\n', "\n    ")));
-        let place = match &end.outcome {
+        let location = match &end.outcome {
             Outcome::Wrong(difference) => format!(" (at {})", difference.0.location),
             _ => String::new(),
         };
-        format!("  {}: {}{}{place}", end.device, end.outcome.word(), problem.unwrap_or_default())
-    };
-    ended.iter().map(line).collect::<Vec<_>>().join("\n")
+        let problem = problem.unwrap_or_default();
+        lines.push(format!("  {}: {}{problem}{location}", end.device, end.outcome.word()));
+    }
+    lines.join("\n")
 }
 
 /// An object of JSON in the making.
@@ -188,8 +193,13 @@ mod tests {
     use super::*;
     use crate::test::{Ulps, expect_close};
 
-    fn ended(outcome: Outcome) -> Ended {
-        Ended { label: "host".into(), device: "host CPU".into(), outcome, time: Duration::from_millis(1500) }
+    fn ended(outcome: Outcome) -> DeviceOutcome {
+        DeviceOutcome {
+            label: "host".into(),
+            device: "host CPU".into(),
+            outcome,
+            time: Duration::from_millis(1500),
+        }
     }
 
     #[test]

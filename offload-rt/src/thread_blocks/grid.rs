@@ -3,7 +3,7 @@
 use crate::error::Problem;
 use crate::range::NdRange;
 
-/// How large blocks and grids of a device may be.
+/// The largest blocks and grids of a device.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GridLimits {
     /// `CUDA` or `HIP`, for messages.
@@ -14,7 +14,7 @@ pub(crate) struct GridLimits {
     pub(crate) grid: [u32; 3],
 }
 
-/// What a kernel needs of a device whatever the launch.
+/// The static resources of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Needs {
     /// The most threads of a block that it was compiled for, or that its registers allow.
@@ -33,7 +33,8 @@ impl GridLimits {
     /// The grid of `range` for a kernel that allows `max_threads` in a block, or why the device cannot launch it.
     #[inline]
     pub(crate) fn grid(&self, range: &NdRange, max_threads: u32) -> Result<Grid, Problem> {
-        let (block, grid) = (within(range.local(), self.block), within(range.groups(), self.grid));
+        let block = within(range.local(), self.block);
+        let grid = within(range.groups(), self.grid);
         let fits = range.offset() == [0; 3] && range.group_size() <= u64::from(max_threads);
         match (block, grid) {
             (Some(block), Some(grid)) if fits => Ok(Grid { grid, block }),
@@ -65,9 +66,14 @@ impl GridLimits {
 
 #[inline]
 fn within(sizes: [u64; 3], limits: [u32; 3]) -> Option<[u32; 3]> {
-    let ([x, y, z], [mx, my, mz]) = (sizes, limits);
-    let fit = |size: u64, most: u32| u32::try_from(size).ok().filter(|size| *size <= most);
-    Some([fit(x, mx)?, fit(y, my)?, fit(z, mz)?])
+    let [x, y, z] = sizes;
+    let [mx, my, mz] = limits;
+    Some([limited(x, mx)?, limited(y, my)?, limited(z, mz)?])
+}
+
+#[inline]
+fn limited(size: u64, most: u32) -> Option<u32> {
+    u32::try_from(size).ok().filter(|size| *size <= most)
 }
 
 /// `dynamic` bytes of shared memory, if a kernel with `fixed` bytes of its own can have them of `all`.

@@ -3,10 +3,10 @@
 use offload_format::pack::KernelInfo;
 
 use super::grid::Needs;
-use crate::driver::find;
+use crate::backend::find_kernel;
 use crate::error::Error;
 
-/// What a driver tells of a kernel's code.
+/// The resources of a kernel, as the driver reports them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Resources {
     pub(crate) needs: Needs,
@@ -58,7 +58,7 @@ impl<F: Clone> ResolvedKernels<F> {
         if self.infos.is_empty() {
             return Ok(None);
         }
-        let info = find(&self.infos, name)?.clone();
+        let info = find_kernel(&self.infos, name)?.clone();
         let found = self.infos.iter().zip(&self.functions).find(|(kernel, _)| kernel.name == name);
         let (_, function) = found.ok_or_else(|| Error::launch(name, "the image lost its entry"))?;
         Ok(Some(Resolved { info, function: function.clone() }))
@@ -89,10 +89,11 @@ mod tests {
 
     #[test]
     fn a_kernel_is_found_by_its_name() {
-        let kernel = |(name, function)| Resolved { info: KernelInfo::new(name), function };
+        let kernels = ["a", "b"].map(KernelInfo::new).into_iter().zip([1, 2]);
         let none: ResolvedKernels<u8> = [].into_iter().collect();
         assert!(none.get("a").unwrap().is_none());
-        let kernels: ResolvedKernels<u8> = [("a", 1), ("b", 2)].into_iter().map(kernel).collect();
+        let kernels: ResolvedKernels<u8> =
+            kernels.map(|(info, function)| Resolved { info, function }).collect();
         assert_eq!(kernels.get("b").unwrap().unwrap().function, 2);
         let error = kernels.get("c").unwrap_err().to_string();
         assert!(error.contains("`c`") && error.contains("a, b"), "{error}");

@@ -8,7 +8,7 @@ use crate::error::Problem;
 /// So many parameters need no allocation.
 pub(crate) const ON_STACK: usize = 32;
 
-/// What the local memory of an argument is aligned to: the size of the largest vectors of CUDA C++.
+/// The alignment of the local memory of an argument: the size of the largest vectors of CUDA C++.
 const LOCAL_ALIGN: u64 = 16;
 
 /// The dynamic shared memory of a launch, which its local arguments share.
@@ -68,7 +68,8 @@ impl<T> Parameters<T> {
     /// Memory for each parameter, and where the pointers to them begin. These lead to `self` and to the values, and are
     /// there as far as parameters were set.
     pub(crate) fn slots(&mut self) -> (impl Iterator<Item = Parameter<'_, T>>, *mut *mut c_void) {
-        let (words, pointers) = (self.words.get(), self.pointers.get());
+        let words = self.words.get();
+        let pointers = self.pointers.get();
         let first = pointers.as_mut_ptr().cast();
         let slots = words.iter_mut().zip(pointers).map(|(word, pointer)| Parameter { word, pointer });
         (slots, first)

@@ -58,14 +58,13 @@ fn open(device: &Device, ptx: &str, kernels: Vec<KernelInfo>) -> Result<Program,
 }
 
 fn kernel(name: &str, args: &[(ArgKind, &str, Option<u32>)]) -> KernelInfo {
-    let arg = |(kind, type_name, size): &(ArgKind, &str, Option<u32>)| {
-        ArgInfo::new(*kind).named("x", type_name.to_string()).with_size(*size)
-    };
-    {
-        let mut info = KernelInfo::new(name);
-        info.args = Some(args.iter().map(arg).collect());
-        info
+    let mut infos = Vec::new();
+    for (kind, type_name, size) in args {
+        infos.push(ArgInfo::new(*kind).named("x", type_name.to_string()).with_size(*size));
     }
+    let mut info = KernelInfo::new(name);
+    info.args = Some(infos);
+    info
 }
 
 fn saxpy_record() -> KernelInfo {
@@ -156,10 +155,12 @@ fn results_are_right_and_timed() {
 #[ignore = "needs an NVIDIA GPU"]
 fn threads_launch_at_once() {
     let device = gpu();
-    let (program, start) = (opened(&device), Barrier::new(8));
+    let program = opened(&device);
+    let start = Barrier::new(8);
     std::thread::scope(|scope| {
         for seed in 0..8 {
-            let (program, start) = (&program, &start);
+            let program = &program;
+            let start = &start;
             scope.spawn(move || {
                 start.wait();
                 for round in 0..25 {
@@ -174,7 +175,8 @@ fn threads_launch_at_once() {
 #[ignore = "needs an NVIDIA GPU"]
 fn modules_are_opened_and_dropped_in_any_order() {
     let device = gpu();
-    let (first, second) = (opened(&device), opened(&device.clone()));
+    let first = opened(&device);
+    let second = opened(&device.clone());
     drop(device);
     saxpy(&first, 1, 1000);
     drop(first);
@@ -331,7 +333,7 @@ fn what_the_pack_says_wrongly_the_driver_notices() {
     assert!(error.contains("cannot use m for nvptx:sm_50: kernel `no\\u{1b}ne`: CUDA_ERROR_NOT_FOUND (500)"));
     let program =
         open(&device, KERNELS, vec![kernel("crash", &[(ArgKind::Value, "double", Some(8))])]).unwrap();
-    // The sizes of parameters are told since CUDA 12.4.
+    // The sizes of parameters are known since CUDA 12.4.
     if opened(&device).kernels().is_empty() {
         return;
     }

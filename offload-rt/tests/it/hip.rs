@@ -62,11 +62,12 @@ fn open(device: &Device, target: &str, bytes: &[u8], kernels: Vec<KernelInfo>) -
 }
 
 fn kernel(name: &str, args: &[(ArgKind, &str, Option<u32>)]) -> KernelInfo {
-    let arg = |(kind, type_name, size): &(ArgKind, &str, Option<u32>)| {
-        ArgInfo::new(*kind).named("x", type_name.to_string()).with_size(*size)
-    };
+    let mut infos = Vec::new();
+    for (kind, type_name, size) in args {
+        infos.push(ArgInfo::new(*kind).named("x", type_name.to_string()).with_size(*size));
+    }
     let mut info = KernelInfo::new(name);
-    info.args = Some(args.iter().map(arg).collect());
+    info.args = Some(infos);
     info
 }
 
@@ -149,10 +150,12 @@ fn results_are_right() {
 #[ignore = "needs the stand-in of HIP's runtime"]
 fn threads_launch_at_once() {
     let device = gpu();
-    let (program, start) = (opened(&device), Barrier::new(8));
+    let program = opened(&device);
+    let start = Barrier::new(8);
     std::thread::scope(|scope| {
         for seed in 0..8 {
-            let (program, start) = (&program, &start);
+            let program = &program;
+            let start = &start;
             scope.spawn(move || {
                 start.wait();
                 (0..25).for_each(|round| saxpy(program, seed * 1000 + round, 10_000 + seed as usize));
@@ -165,7 +168,8 @@ fn threads_launch_at_once() {
 #[ignore = "needs the stand-in of HIP's runtime"]
 fn modules_are_opened_and_dropped_in_any_order() {
     let device = gpu();
-    let (first, second) = (opened(&device), opened(&device.clone()));
+    let first = opened(&device);
+    let second = opened(&device.clone());
     drop(device);
     saxpy(&first, 1, 1000);
     drop(first);
@@ -308,7 +312,8 @@ fn a_crash_is_named_by_whoever_waits() {
     let device = gpu();
     if std::env::var_os(CRASH_CHILD).is_some() {
         let program = opened(&device);
-        let (crash, stream) = (program.kernel("crash").unwrap(), device.stream().unwrap());
+        let crash = program.kernel("crash").unwrap();
+        let stream = device.stream().unwrap();
         // SAFETY: the kernel touches nothing.
         unsafe { crash.launch(&stream, &one_group(1), &[]) }.unwrap();
         println!("first: {}", stream.synchronize().unwrap_err());

@@ -40,7 +40,8 @@ fn assembly(pack: &[u8]) -> String {
 }
 
 fn plugin(directory: &Path, object: &str) -> PathBuf {
-    let (source, library) = (directory.join("plugin.S"), directory.join("plugin.so"));
+    let source = directory.join("plugin.S");
+    let library = directory.join("plugin.so");
     let pack = assembly(&pack("plugged", "plugin source"));
     std::fs::write(&source, format!("{pack}{object}")).unwrap();
     let status = Command::new("cc").args(["-shared", "-nostdlib", "-o"]).args([&library, &source]).status();
@@ -131,10 +132,10 @@ fn cycles_under(tool: &[&str]) -> usize {
         "--nocapture",
     ]);
     let output = command.env(CYCLES_VAR, "1").output().unwrap();
-    let said =
+    let stdout =
         [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
-    assert!(output.status.success(), "{tool:?}: {said}");
-    let grown = said.lines().find_map(|line| line.split_once("grown: ")).unwrap();
+    assert!(output.status.success(), "{tool:?}: {stdout}");
+    let grown = stdout.lines().find_map(|line| line.split_once("grown: ")).unwrap();
     grown.1.trim().parse().unwrap()
 }
 

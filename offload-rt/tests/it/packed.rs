@@ -28,10 +28,12 @@ fn related() -> (Vec<u8>, Vec<(&'static str, Vec<u8>)>) {
     patched[77] ^= 1;
     let images =
         vec![("root", root), ("child", child), ("patched", patched), ("one", text(1)), ("two", text(2))];
-    let options = |codec, parent| EncodeOptions { codec, filter: Filter::None, parent, level: 3 };
+    fn options(codec: Codec, parent: Option<Parent<'_>>) -> EncodeOptions<'_> {
+        EncodeOptions { codec, filter: Filter::None, parent, level: 3 }
+    }
     let lent = |index: usize| {
         let content: &[u8] = &images[index].1;
-        Some(Parent { hash: Hash128::of(content), content })
+        Some(Parent { hash: Hash128::digest(content), content })
     };
     let mut frames = vec![
         codec::encode_with(&images[0].1, &options(Codec::Raw, None)).unwrap(),
@@ -56,7 +58,7 @@ fn related() -> (Vec<u8>, Vec<(&'static str, Vec<u8>)>) {
 
 /// What offload-build generates where programs carry no images.
 mod included {
-    offload_rt::included_kernel_module!("blas", include_bytes!("../../../tests/data/sample-v1.pack"));
+    offload_rt::included_kernel_module!("blas", include_bytes!("../../../tests/data/sample.pack"));
 }
 
 #[test]
@@ -105,7 +107,8 @@ fn a_module_among_thousands_is_found_and_loaded_once() {
     let start = Barrier::new(8);
     std::thread::scope(|scope| {
         for thread in 0..8 {
-            let (registry, start) = (&registry, &start);
+            let registry = &registry;
+            let start = &start;
             scope.spawn(move || {
                 start.wait();
                 for number in (thread % 2..3000).step_by(37) {

@@ -16,7 +16,7 @@ fn reasons(bytes: Vec<u8>) -> Vec<String> {
 fn edited(mut bytes: Vec<u8>, edit: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     edit(&mut bytes);
     let payload = u64::from_le_bytes(bytes[40..48].try_into().unwrap()) as usize;
-    let hash = Hash128::of_parts(&[&bytes[..48], &bytes[64..payload]]);
+    let hash = Hash128::digest_parts(&[&bytes[..48], &bytes[64..payload]]);
     bytes[48..64].copy_from_slice(&hash.0);
     bytes
 }
@@ -33,19 +33,21 @@ fn entries_say_what_the_pack_says() {
     assert_eq!(image.bytes(), "m for opencl-c ".repeat(100).as_bytes());
     assert_eq!((entry.module(), entry.variant(), entry.target_text()), ("m", "", "opencl-c"));
     assert_eq!((entry.package(), entry.image_kind(), entry.codec()), ("my-crate", ImageKind::OpenClC, CODEC));
-    assert_eq!((entry.raw_size(), entry.hash()), (1500, Hash128::of(image.bytes())));
+    assert_eq!((entry.raw_size(), entry.hash()), (1500, Hash128::digest(image.bytes())));
     assert!(cfg!(miri) || entry.stored_size() < 200);
     assert_eq!(entry.to_string(), "m for opencl-c");
 }
 
 #[test]
 fn packs_that_cannot_be_read_are_skipped_with_the_reason() {
-    let pack = || TestPack::new("p").targets("m", &["host"]).bytes();
-    let edit = |at: usize| {
+    fn pack() -> Vec<u8> {
+        TestPack::new("p").targets("m", &["host"]).bytes()
+    }
+    fn edit(at: usize) -> Vec<u8> {
         let mut bytes = pack();
         bytes[at] ^= 1;
         bytes
-    };
+    }
     for (bytes, reason) in [
         (Vec::new(), "the data ends early"),
         (b"not a pack, but long enough to hold a header of one".to_vec(), "not an offload pack"),
@@ -136,13 +138,13 @@ fn sixty_four_threads_share_one_result() {
             let threads: Vec<_> = (0..64).map(|_| scope.spawn(load)).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
-        let addresses = |images: &[LoadedImage]| -> Vec<usize> {
+        fn addresses(images: &[LoadedImage]) -> Vec<usize> {
             images.iter().map(|image| image.bytes().as_ptr().addr()).collect()
-        };
+        }
         assert!(loaded.iter().all(|images| addresses(images) == addresses(&loaded[0])));
         let again: Vec<_> = registry.clone().entries().iter().map(|entry| entry.load().unwrap()).collect();
         assert_eq!(addresses(&again), addresses(&loaded[0]));
-        // Nobody holds them any more, and they can be had again.
+        // The bytes are not in use any more, and are decoded again.
         let copies: Vec<Vec<u8>> = again.iter().map(|image| image.bytes().to_vec()).collect();
         drop((again, loaded));
         for (entry, copy) in registry.entries().iter().zip(copies) {
@@ -156,10 +158,12 @@ fn sixty_four_threads_share_one_result() {
 fn an_image_is_loaded_once_whether_it_is_listed_or_chosen_first() {
     let pack = TestPack::new("p").targets("a", &["opencl-c", "host"]).targets("b", &["host"]).bytes();
     let [listed_first, chosen_first] = [(); 2].map(|()| Registry::from_pack(pack.clone()));
-    let chosen = |registry: &Registry, module| {
+    fn chosen(registry: &Registry, module: &str) -> LoadedImage {
         registry.select(module, &Device::host()).unwrap().entry().load().unwrap()
-    };
-    let listed = |registry: &Registry, at: usize| registry.entries()[at].load().unwrap();
+    }
+    fn listed(registry: &Registry, at: usize) -> LoadedImage {
+        registry.entries()[at].load().unwrap()
+    }
     let first: Vec<LoadedImage> = (0..3).map(|at| listed(&listed_first, at)).collect();
     for (module, at) in [("a", 0), ("b", 2)] {
         assert_eq!(first[at].entry().to_string(), format!("{module} for host"));
@@ -185,11 +189,11 @@ fn of_many_modules_one_is_found_whatever_happened_to_others() {
     let names: Vec<String> = (0..900).map(|at| format!("module{at:03}")).collect();
     let pack = names.iter().fold(TestPack::new("many"), |pack, name| pack.targets(name, &["host"]));
     let mut bytes = pack.bytes();
-    let found = |bytes: &[u8], name: &str| {
+    fn found(bytes: &[u8], name: &str) -> Option<Vec<u8>> {
         let registry = Registry::from_pack(bytes.to_vec());
         let selection = registry.select(name, &Device::host()).ok()?;
         Some(selection.entry().load().unwrap().bytes().to_vec())
-    };
+    }
     for name in ["module000", "module450", "module899"] {
         assert_eq!(found(&bytes, name).unwrap(), format!("{name} for host ").repeat(100).as_bytes());
     }

@@ -23,9 +23,11 @@ fn object(directory: &Path, (kernel, number): (&str, u32)) -> Vec<u8> {
            fputc('x', file);
            fclose(file);
          }}
-         void __offload_run_{kernel}(const void *group, void *const *args, const uint64_t *first, const uint64_t *last) {{
+         const uint64_t __offload_frame_{kernel} = 0;
+         uint32_t __offload_run_{kernel}(const void *group, void *const *args, const uint64_t *first, const uint64_t *last) {{
            uint32_t *x = *(uint32_t **)args[0];
            for (uint64_t i = first[0]; i < last[0]; i++) x[i] += {number};
+           return 0;
          }}"
     );
     std::fs::write(&source, text).unwrap();

@@ -63,17 +63,19 @@ fn the_hint_names_a_target_for_the_device() {
 
 #[test]
 fn the_hint_is_right_where_another_target_does_not_help() {
-    let hint = |images: &[Image], device: DeviceDescription| {
+    fn hint(images: &[Image], device: DeviceDescription) -> String {
         registry(images).select("m", &device).unwrap_err().hint().unwrap()
-    };
-    let of = |vendor: &str| OpenClDescription::new("d", vendor).opencl_c();
+    }
+    fn by_vendor(vendor: &str) -> OpenClDescription {
+        OpenClDescription::new("d", vendor).opencl_c()
+    }
     // The images are for this GPU, through another driver.
-    let nvidia = hint(&[("cubin:sm_90", 7)], of("NVIDIA Corporation").into());
+    let nvidia = hint(&[("cubin:sm_90", 7)], by_vendor("NVIDIA Corporation").into());
     assert!(nvidia.starts_with("take the device from `offload_rt::cuda::devices()`"), "{nvidia}");
     assert!(nvidia.ends_with("for OpenCL, `cargo offload targets add opencl-c`"), "{nvidia}");
-    let amd = hint(&[("amdgcn:gfx1100", 5)], of("Advanced Micro Devices, Inc.").into());
+    let amd = hint(&[("amdgcn:gfx1100", 5)], by_vendor("Advanced Micro Devices, Inc.").into());
     assert!(amd.starts_with("take the device from `offload_rt::hip::devices()`"), "{amd}");
-    assert!(hint(&[("amdgcn:gfx1100", 5)], of("NVIDIA Corporation").into()).contains("add opencl-c`"));
+    assert!(hint(&[("amdgcn:gfx1100", 5)], by_vendor("NVIDIA Corporation").into()).contains("add opencl-c`"));
     // The driver is too old for the newest PTX: the target is one that it knows.
     let old = hint(&[("nvptx:sm_90", PTX_8_4)], gpu(9, 0).driver_version(11040).into());
     assert!(old.contains("`cargo offload targets add nvptx:sm_87`"), "{old}");
@@ -137,7 +139,9 @@ fn among_equals_the_special_and_the_older_language_win() {
 
 #[test]
 fn cubins_that_do_not_fit_are_refused_with_the_reason() {
-    let new = |major, minor| gpu(major, minor).driver_version(13000);
+    fn new(major: u32, minor: u32) -> CudaDescription {
+        gpu(major, minor).driver_version(13000)
+    }
     for (image, device, reason) in [
         (
             ("cubin:sm_80", 7),
@@ -165,7 +169,9 @@ fn cubins_that_do_not_fit_are_refused_with_the_reason() {
 
 #[test]
 fn ptx_that_does_not_fit_is_refused_with_the_reason() {
-    let old = |major, minor| gpu(major, minor).driver_version(12040);
+    fn old(major: u32, minor: u32) -> CudaDescription {
+        gpu(major, minor).driver_version(12040)
+    }
     for (image, device, reason) in [
         (("nvptx:sm_90", PTX_8_4), old(8, 0), "it is PTX for sm_90, the device is only sm_80"),
         (("nvptx:sm_90a", PTX_8_4), old(10, 0), "sm_90a, which runs on sm_90 only, the device is sm_100"),
@@ -195,7 +201,9 @@ fn what_is_not_known_refuses_nothing() {
 
 #[test]
 fn a_device_says_what_it_takes() {
-    let described = |device: CudaDescription| DeviceDescription::from(device).to_string();
+    fn described(device: CudaDescription) -> String {
+        DeviceDescription::from(device).to_string()
+    }
     assert_eq!(
         described(CudaDescription::new("A\x1b[31m", [12, 1]).driver_version(13010)),
         "CUDA device A\\u{1b}[31m (sm_121, CUDA driver 13.1, takes PTX up to 9.1)"

@@ -77,7 +77,8 @@ fn each_kernel_gets_the_best_image_that_has_it() {
     for (images, expected, count) in cases {
         let selection = parts(images).select("m", &DeviceDescription::from(gpu())).unwrap();
         assert_eq!(chosen(&selection), (expected.iter().map(ToString::to_string).collect(), count));
-        let (first, entries) = (selection.entry(), selection.entries());
+        let first = selection.entry();
+        let entries = selection.entries();
         assert_eq!(first.to_string(), entries[0].to_string());
     }
 }
@@ -134,7 +135,9 @@ fn every_part_gets_a_verdict() {
 
 #[test]
 fn one_kernel_with_fp64_does_not_take_the_others_along() {
-    let fp64 = |part: &Part| NewImage { aspects: Aspects::FP64, ..image(part) };
+    fn fp64(part: &Part) -> NewImage {
+        NewImage { aspects: Aspects::FP64, ..image(part) }
+    }
     let split = registry([
         image(&("spirv64", "basic", &["plain"])),
         fp64(&("spirv64", "fp64", &["precise"])),
@@ -190,7 +193,7 @@ fn aspects_are_compared_with_the_device() {
             Some("it needs unknown(0x40000000), which is newer than this release of offload-rt"),
         ),
         ("cubin:sm_90", all, offload_rt::CudaDescription::new("h", [9, 0]).into(), None),
-        // What it is for is said first.
+        // The target is checked first.
         ("host", all, gpu().into(), Some("it is for the host CPU")),
     ];
     for (target, aspects, device, refused) in cases {
@@ -246,7 +249,7 @@ fn values_that_do_not_choose_a_variant_are_refused_with_those_there_are() {
         (&[("T", "half"), ("HEAD_DIM", "96")], "kernel module `m` has no variant with `HEAD_DIM=96`\n"),
         (&[("T", "half"), ("HEAD_DIM", "64"), ("X", "1")], "kernel module `m` has no variants by `X`\n"),
         (&[("t", "half")], "has no variants by `t`"),
-        (&[("T", "half"), ("T", "half")], "the name stands twice"),
+        (&[("T", "half"), ("T", "half")], "the name is defined twice"),
         (&[("T", "half,HEAD_DIM=64")], "name and value need"),
         (&[("\x1b[31m", "1")], "name and value need"),
     ];

@@ -10,7 +10,8 @@ use offload_rt::{
 /// The images of a module: target, variant, constants.
 fn registry(images: &[(&str, &str, &str)]) -> Registry {
     let pack = images.iter().fold(TestPack::new("p"), |pack, (target, variant, spec)| {
-        let (variant, spec) = (variant.to_string(), SpecConstant::list(spec));
+        let variant = variant.to_string();
+        let spec = SpecConstant::list(spec);
         let image = NewImage { variant, spec, ..NewImage::new("m", target.parse().unwrap()) };
         pack.image(image, target.as_bytes())
     });

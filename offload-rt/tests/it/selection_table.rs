@@ -45,12 +45,12 @@ impl<'a> Case<'a> {
             pack.image(image, format!("image {index}").as_bytes())
         });
         let selection = Registry::from_pack(pack.bytes()).select("m", &self.device);
-        let failed = |found: &str| Err(format!("line {}: {found}", self.number));
+        let number = self.number;
         match (self.expected, selection) {
             (Expected::Taken(target), Ok(selection)) if selection.entry().target_text() == target => Ok(()),
             (Expected::Refused(words), Err(error)) if error.to_string().contains(words) => Ok(()),
-            (_, Ok(selection)) => failed(&format!("{} is taken", selection.entry().target_text())),
-            (_, Err(error)) => failed(&error.to_string()),
+            (_, Ok(selection)) => Err(format!("line {number}: {} is taken", selection.entry().target_text())),
+            (_, Err(error)) => Err(format!("line {number}: {error}")),
         }
     }
 }
@@ -80,10 +80,7 @@ fn device(text: &str) -> DeviceDescription {
 fn opencl(words: &[&str]) -> OpenClDescription {
     words.iter().fold(OpenClDescription::new("gpu", "vendor"), |device, word| match word.split_once('=') {
         None => device.opencl_c(),
-        Some(("spirv", list)) => {
-            let version = |text: &str| SpirvVersion::new(text.strip_prefix("1.")?.parse().ok()?);
-            device.spirv(&list.split(',').filter_map(version).collect::<Vec<_>>())
-        }
+        Some(("spirv", list)) => device.spirv(&list.split(',').filter_map(spirv_version).collect::<Vec<_>>()),
         Some(("intel", ip)) => device.intel_ip(numbers(ip, '.').try_into().unwrap()),
         Some(("aspects", list)) => device.aspects(list.split(',').map(aspect).collect()),
         Some(("subgroups", list)) => device.sub_group_sizes(&numbers(list, ',')),
@@ -127,10 +124,14 @@ fn image(text: &str) -> NewImage {
     NewImage { kernels: vec![kernel], ..image }
 }
 
-/// Where the aspects start: a `+` behind `xnack` or `sramecc` belongs to the target.
+fn spirv_version(text: &str) -> Option<SpirvVersion> {
+    SpirvVersion::new(text.strip_prefix("1.")?.parse().ok()?)
+}
+
+/// The start of the aspects: a `+` behind `xnack` or `sramecc` belongs to the target.
 fn aspects_at(text: &str) -> Option<usize> {
-    let is_aspect = |at: &usize| text[at + 1..].starts_with(|c: char| c.is_ascii_lowercase());
-    text.match_indices('+').map(|(at, _)| at).find(is_aspect)
+    let mut signs = text.match_indices('+').map(|(at, _)| at);
+    signs.find(|at| text[at + 1..].starts_with(|c: char| c.is_ascii_lowercase()))
 }
 
 fn parts(text: &str) -> Vec<&str> {
@@ -159,7 +160,8 @@ fn word(version: &str) -> u32 {
 fn every_case_of_the_table_ends_as_its_source_says() {
     let lines = CASES.lines().enumerate().map(|(index, line)| (index + 1, line));
     let mut sources: BTreeMap<&str, usize> = BTreeMap::new();
-    let (mut count, mut wrong) = (0, Vec::new());
+    let mut count = 0;
+    let mut wrong = Vec::new();
     for (number, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
         if let Some((name, address)) = line.strip_prefix('[').and_then(|line| line.split_once("] ")) {
             assert!(!address.is_empty() && sources.insert(name, 0).is_none(), "line {number}: {line}");

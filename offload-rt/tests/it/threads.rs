@@ -1,4 +1,4 @@
-//! What may go to other threads, and be used by several at once: every value of the launch layer; and images in a process
+//! Thread safety: `Send` and `Sync` of every value of the launch layer, and images in a process
 //! that is forked while another thread decodes them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,7 @@ fn values_of_the_layer_go_to_other_threads() {
 /// What a forked process may take to load an image.
 const SOON: Duration = Duration::from_secs(1);
 
-/// The thread that decodes does not exist in the new process, and nobody there waits for it.
+/// The thread that decodes does not exist in the forked process, where no thread waits for it.
 #[test]
 #[cfg_attr(miri, ignore = "Miri forks no process")]
 fn a_process_that_is_forked_while_an_image_is_decoded_has_it_too() {
@@ -37,9 +37,10 @@ fn a_process_that_is_forked_while_an_image_is_decoded_has_it_too() {
     let is_full = std::env::var_os("OFFLOAD_TEST_FULL").is_some();
     let rounds = if is_full { 100 } else { 20 };
     let done = AtomicBool::new(false);
-    let (mut slowest, mut busy) = (Duration::ZERO, 0);
+    let mut slowest = Duration::ZERO;
+    let mut busy = 0;
     std::thread::scope(|scope| {
-        // Nobody holds the bytes in between: each time they are decoded anew.
+        // The bytes are not in use in between: each time they are decoded again.
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
                 drop(entry.load().unwrap())
@@ -74,7 +75,8 @@ fn a_process_that_is_forked_while_an_image_is_decoded_has_it_too() {
 
 /// With what the child has ended; `None` if it does not in time, and then it is killed.
 fn ended(child: libc::pid_t) -> Option<i32> {
-    let (start, mut status) = (Instant::now(), 0);
+    let start = Instant::now();
+    let mut status = 0;
     loop {
         // SAFETY: the child is this process's own, and the number lives.
         let which = unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) };
@@ -98,8 +100,12 @@ fn threads_ask_for_devices_while_a_driver_starts() {
     for round in 0..10 {
         let name = "threads::eight_threads_find_the_same_devices";
         let output = std::process::Command::new(&itself).args(["--exact", name]).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && said.contains("1 passed"), "{round}: {} {said}", output.status);
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            output.status.success() && stdout.contains("1 passed"),
+            "{round}: {} {stdout}",
+            output.status
+        );
     }
 }
 

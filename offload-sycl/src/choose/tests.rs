@@ -26,7 +26,7 @@ fn gpu() -> Traits {
     Traits { arch: DeviceArch::IntelGpu([12, 60, 7]), ..cpu() }
 }
 
-/// What both tables choose: that of the extension, then the runtime's.
+/// The selections of both rule sets: the extension's, then the runtime's.
 fn both(module: NewModule<'_>, state: State, device: &Traits) -> [Result<Form, Unfit>; 2] {
     let file = write(state, &[module], ImageKindNumber::default()).unwrap();
     let file = parse(&file, &Limits::default()).unwrap();
@@ -60,23 +60,23 @@ const X86: (&str, &str) = ("spir64-unknown-unknown", "x86_64");
 
 #[test]
 fn the_runtime_reads_its_own_envelope_alone() {
-    let refused = |bytes: &[u8]| {
+    fn refused(bytes: &[u8]) -> [bool; 2] {
         let file = parse(bytes, &Limits::default()).unwrap();
         [Rules::Spec, Rules::Runtime].map(|rules| check_file(rules, &file).is_err())
-    };
-    let file = |kind| write(State::Input, &[module(&[])], kind).unwrap();
-    assert_eq!(refused(&file(ImageKindNumber::ONEAPI_2026)), [false, false]);
-    assert_eq!(refused(&file(ImageKindNumber::ONEAPI_2025_3)), [false, true]);
-    let bare = file(ImageKindNumber::ONEAPI_2026);
+    }
+    let later = write(State::Input, &[module(&[])], ImageKindNumber::ONEAPI_2025_3).unwrap();
+    let bare = write(State::Input, &[module(&[])], ImageKindNumber::ONEAPI_2026).unwrap();
+    assert_eq!(refused(&bare), [false, false]);
+    assert_eq!(refused(&later), [false, true]);
     let at = bare.windows(4).position(|window| window == b"IBYS").unwrap();
     assert_eq!(refused(&bare[at..]), [false, true]);
 }
 
 #[test]
 fn native_code_goes_before_ir() {
-    let native = |index| [Ok(Form::Native(index)), Ok(Form::Native(index))];
-    assert_eq!(both(module(&[SM_90, PVC]), State::Executable, &gpu()), native(1));
-    assert_eq!(both(module(&[PVC, X86]), State::Executable, &cpu()), native(1));
+    let second = [Ok(Form::Native(1)), Ok(Form::Native(1))];
+    assert_eq!(both(module(&[SM_90, PVC]), State::Executable, &gpu()), second);
+    assert_eq!(both(module(&[PVC, X86]), State::Executable, &cpu()), second);
 }
 
 #[test]
@@ -136,12 +136,18 @@ fn modules_without_a_form_are_skipped() {
 
 #[test]
 fn requirements_leave_modules_out() {
-    let sizes =
-        |sizes: &[u64]| Requirements { work_group_size: Some(sizes.to_vec()), ..Requirements::default() };
-    let sub_group = |size| Requirements { sub_group_size: Some(size), ..Requirements::default() };
-    let aspects = |aspects: &[u32]| Requirements { aspects: aspects.to_vec(), ..Requirements::default() };
-    let target =
-        |name: &str| Requirements { compile_target: Some(name.to_string()), ..Requirements::default() };
+    fn sizes(sizes: &[u64]) -> Requirements {
+        Requirements { work_group_size: Some(sizes.to_vec()), ..Requirements::default() }
+    }
+    fn sub_group(size: u32) -> Requirements {
+        Requirements { sub_group_size: Some(size), ..Requirements::default() }
+    }
+    fn aspects(aspects: &[u32]) -> Requirements {
+        Requirements { aspects: aspects.to_vec(), ..Requirements::default() }
+    }
+    fn target(name: &str) -> Requirements {
+        Requirements { compile_target: Some(name.to_string()), ..Requirements::default() }
+    }
     for (needs, reason) in [
         (aspects(&[1, 5, 6, 28]), None),
         (aspects(&[6, 2]), Some("aspect gpu")),

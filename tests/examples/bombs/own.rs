@@ -57,7 +57,7 @@ fn pages() -> RawPack {
     content[0] = 16;
     content[12] = 24;
     let frame = encode(&content, Codec::Zstd, 3).map(|frame| pack.frame(frame.bytes(), raw));
-    let (frame, hash) = (frame.expect("zeros compress"), Hash128::of(&content));
+    let (frame, hash) = (frame.expect("zeros compress"), Hash128::digest(&content));
     (0..100).for_each(|_| pack.page(frame, hash));
     pack
 }
@@ -124,7 +124,7 @@ fn sidecars() -> RawPack {
     let (mut pack, module, target) = start();
     let key = pack.text("elsewhere");
     for number in 0..26_000u32 {
-        let value = pack.text(&format!("{} {number}.offload", Hash128::of(&number.to_le_bytes())));
+        let value = pack.text(&format!("{} {number}.offload", Hash128::digest(&number.to_le_bytes())));
         pack.meta(key, value);
     }
     let reason = pack.text("0.offload");

@@ -133,7 +133,7 @@ impl RawPack {
         head.extend(longs(&[at]));
         assert_eq!(head.len() as u64, HASH_OFFSET);
         let rest = [directory, body].concat();
-        let hash = Hash128::of_parts(&[&head, &rest]);
+        let hash = Hash128::digest_parts(&[&head, &rest]);
         [head, hash.0.to_vec(), rest, self.payload].concat()
     }
 }

@@ -18,7 +18,7 @@ use crate::folder::{self, Files};
 use crate::threads::Threads;
 
 pub fn run(folder: &Path, file: &Path, mode: Mode) {
-    let settings = Settings { mode, level: mode.usual_level() };
+    let settings = Settings { mode, level: mode.default_level() };
     let images = folder::list(folder);
     let (files, candidates) = Files::read(&images, settings.level);
     let plan = packer::plan(&candidates, &files, settings, &Threads).unwrap();
@@ -72,7 +72,7 @@ impl Spool {
         let own: Vec<&RawImage> = distinct.values().copied().filter(framed).collect();
         let need = |image: &&RawImage| packer::image_need(plan, image.hash, |hash| distinct[&hash].size);
         let frame = |image: &&RawImage| self.image(plan, (files, image)).map(|info| (image.hash, info));
-        Pool::new(&Threads).map_needing(&own, need, frame).unwrap().into_iter().collect()
+        Pool::new(&Threads).map_with_need(&own, need, frame).unwrap().into_iter().collect()
     }
 
     fn image(&self, plan: &Plan, (files, image): (&Files, &RawImage)) -> Result<FrameInfo, Error> {
@@ -123,7 +123,7 @@ impl Spool {
             Ok::<_, Error>(NewBlock::from(info))
         };
         let need = |number: &usize| packer::block_need(plan, *number, |hash| sizes[&hash]);
-        Pool::new(&Threads).map_needing(&numbers, need, block).unwrap()
+        Pool::new(&Threads).map_with_need(&numbers, need, block).unwrap()
     }
 
     fn add(&self, content: Hash128, frame: &[u8]) {

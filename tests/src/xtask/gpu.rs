@@ -16,7 +16,8 @@ pub(crate) const HELP: &str = "gpu [--run-here] [ARGS]  build a folder with ever
 The folder stands alone: a machine needs NVIDIA's driver and no toolchain. Its run.sh runs the tests of the CUDA back
 end, the examples, twelve kernels by clang and nvcc and twenty of public suites with their results compared, typed kernels of CUDA C++, kernels that print and assert, and launches
 beside cudarc; it writes every sample to gpu.json and what the programs print to log/, and fails if one of them does.
---run-here runs the kernels on this machine; ARGS are their program's (`--help` lists them).";
+--run-here runs the kernels on this machine; ARGS are their program's (`--help` lists them). Without a GPU,
+--run-here --device host (or opencl) runs the same kernels and comparisons on the CPU.";
 
 /// The script of the folder.
 const SCRIPT: &str = include_str!("gpu/run.sh");

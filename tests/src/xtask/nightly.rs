@@ -16,7 +16,8 @@ pub(crate) const HELP: &str = "nightly [--resume]  run every long task; fails if
 The tasks run one after another, each with the output it has alone, and a table at the end has their verdicts and times.
 --resume continues an interrupted run, or repeats what failed: a task that passed at the same commit does not run again.";
 
-/// In the order in which they run: what fails most often comes first.
+/// In the order in which they run: what fails most often comes first. The tasks of `reliability` repeat tests of the first
+/// command, one promise at a time, for their figures.
 const COMMANDS: &[&[&str]] = &[
     &["test", "--full"],
     &["msrv"],

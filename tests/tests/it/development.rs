@@ -134,7 +134,7 @@ fn a_pack_that_has_left_the_cache_is_told_and_made_anew() {
     fs::remove_file(&pack).unwrap();
     let output = Command::new(&program).env("OFFLOAD_CACHE_DIR", project.path("cache")).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("does not have it") && text.contains("`cargo build` makes it anew"), "{text}");
+    assert!(text.contains("does not have it") && text.contains("`cargo build` recreates it"), "{text}");
     assert_eq!(project.run(&[]), good);
     assert_eq!((project.calls(), pack.exists()), (Vec::new(), true));
 

@@ -75,7 +75,7 @@ fn icpx() {
     let text = project.run(&[]);
     // The SPIR-V is taken out of the SYCLBIN, unchanged.
     assert!(
-        text.contains(&format!("spirv64 {} {} bytes", offload_format::Hash128::of(&spirv), spirv.len())),
+        text.contains(&format!("spirv64 {} {} bytes", offload_format::Hash128::digest(&spirv), spirv.len())),
         "{text}"
     );
     let expected = "-Xclang -v -fsycl --offload-new-driver -fsyclbin=executable -fsycl-targets=spir64 \
@@ -121,7 +121,7 @@ fn a_syclbin_is_taken_for_its_spirv() {
     let file =
         |modules: &[_]| offload_containers::syclbin::write(state, modules, Default::default()).unwrap();
     std::fs::write(project.path("kernels/k.syclbin"), file(std::slice::from_ref(&module))).unwrap();
-    let expected = format!("spirv64 {} {} bytes", offload_format::Hash128::of(&spirv), spirv.len());
+    let expected = format!("spirv64 {} {} bytes", offload_format::Hash128::digest(&spirv), spirv.len());
     assert!(project.run(&[]).contains(&expected));
     std::thread::sleep(std::time::Duration::from_millis(20));
     std::fs::write(project.path("kernels/k.syclbin"), file(&[module.clone(), module])).unwrap();

@@ -36,7 +36,7 @@ fn listed(file: &[u8]) -> String {
 
 #[test]
 fn the_reader_of_the_document_lists_a_pack() {
-    let file = support::root().join("tests/data/sample-v1.pack");
+    let file = support::root().join("tests/data/sample.pack");
     let Some(text) = printed(&file) else { return };
     assert_eq!(text, listed(&std::fs::read(&file).unwrap()));
     assert!(text.lines().count() >= 2 && text.lines().all(|line| line.contains(" stored ")), "{text}");

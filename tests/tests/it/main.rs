@@ -34,7 +34,6 @@ mod foreign;
 mod foreign_reader;
 mod gate;
 mod guide;
-mod hint_table;
 mod hints;
 mod host;
 mod inspect;

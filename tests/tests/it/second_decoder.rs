@@ -213,11 +213,8 @@ fn described(kernel: &offload_format::pack::KernelInfo) -> Value {
 }
 
 #[test]
-fn frozen_packs_are_decoded_as_the_document_says() {
-    for (sample, count) in [("sample-v1", 3), ("sample-v1.3", 600), ("sample-v1.3-shared", 6)] {
-        let file = support::root().join(format!("tests/data/{sample}.pack"));
-        assert_agree(&file, count);
-    }
+fn the_sample_pack_is_decoded_as_the_document_says() {
+    assert_agree(&support::root().join("tests/data/sample.pack"), 3);
 }
 
 #[test]

@@ -1,28 +1,16 @@
-//! Groups of modules that use each other in circles.
+//! Import cycles: groups of modules that can all be reached from each other.
 //!
-//! An edge goes from a module to the one in which a name that it uses stands; re-exports are followed, and to pass a
-//! name on with `pub use` is no use. Tests are left out.
+//! An edge goes from a module to the one that defines a name it uses; re-exports are followed, and a `pub use` itself is
+//! no use. Tests are left out.
 
 use std::collections::BTreeSet;
 
 use crate::imports;
 use crate::modules::ParsedModule;
 
-/// Which uses count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Uses {
-    /// All of them.
-    All,
-    /// All but those of a module's parents: a module and its parts count as one then.
-    NotOfParents,
-}
-
 /// The names of the modules of each group of two and more that can all be reached from each other.
-pub fn find(modules: &[ParsedModule], uses: Uses) -> Vec<Vec<String>> {
-    let mut edges = imports::edges(modules);
-    if uses == Uses::NotOfParents {
-        drop_parents(&mut edges, modules);
-    }
+pub fn find(modules: &[ParsedModule]) -> Vec<Vec<String>> {
+    let edges = imports::edges(modules);
     let reached: Vec<BTreeSet<usize>> = (0..edges.len()).map(|from| reachable(&edges, from)).collect();
     let mut seen = BTreeSet::new();
     let mut groups = Vec::new();
@@ -36,13 +24,7 @@ pub fn find(modules: &[ParsedModule], uses: Uses) -> Vec<Vec<String>> {
     groups
 }
 
-fn drop_parents(edges: &mut [BTreeSet<usize>], modules: &[ParsedModule]) {
-    for (from, module) in edges.iter_mut().zip(modules) {
-        from.retain(|to| modules.get(*to).is_some_and(|to| !module.path.starts_with(&to.path)));
-    }
-}
-
-/// What is reached in one step and more.
+/// The modules that one or more edges lead to.
 fn reachable(edges: &[BTreeSet<usize>], from: usize) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     let mut open = vec![from];

@@ -37,7 +37,7 @@ fn hash(name: &str) -> Option<&str> {
 fn digits(program: &str, packs: &[Hash128]) -> String {
     let ids = packs.iter().flat_map(|pack| pack.0);
     let bytes: Vec<u8> = program.bytes().chain([0]).chain(ids).collect();
-    Hash128::of(&bytes).to_string().chars().take(DIGITS).collect()
+    Hash128::digest(&bytes).to_string().chars().take(DIGITS).collect()
 }
 
 #[cfg(test)]
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn a_name_tells_its_program_and_what_is_in_the_file() {
-        let packs = [Hash128::of(b"one"), Hash128::of(b"two")];
+        let packs = [Hash128::digest(b"one"), Hash128::digest(b"two")];
         let name = sidecar_name("app.intel", "app", &packs);
         assert_eq!((start(&name), name.len()), ("app.intel", "app.intel..offload".len() + DIGITS));
         assert!(has_form(&name) && is_for(&name, "app", &packs));

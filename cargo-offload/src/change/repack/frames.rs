@@ -7,7 +7,8 @@ use offload_format::Hash128;
 use offload_format::codec::{Codec, FrameInfo, RELEASE_LEVEL};
 use offload_format::pack::NewBlock;
 use offload_format::packer::{
-    self, FrameMaker, ImageSource as _, MAX_WHOLE, Mode, Need, Plan, Settings, Step, StoredFrame, make_frames,
+    self, FrameMaker, ImageSource as _, MAX_WHOLE, MemoryNeed, Mode, Plan, Settings, Step, StoredFrame,
+    make_frames,
 };
 
 use super::images::{Images, LocatedImage};
@@ -110,7 +111,7 @@ impl FrameMaker for Maker<'_, '_> {
     }
 
     /// The image is in memory in any case, and its parent with it.
-    fn need(&self, plan: &Plan, image: Hash128) -> Need {
+    fn need(&self, plan: &Plan, image: Hash128) -> MemoryNeed {
         let mut need = packer::image_need(plan, image, |image| self.size(image));
         let parent = match plan.step(image) {
             Some(Step::Frame { parent: Some(parent), .. }) => self.size(*parent),

@@ -89,7 +89,7 @@ fn write_blocks(path: &Path) {
         builder.block(block.info().into());
         for at in first..first + 12 {
             let size = raw(at).len() as u64;
-            let alone = FrameInfo::new(Codec::Raw, size, size, Hash128::of(raw(at).as_bytes()));
+            let alone = FrameInfo::new(Codec::Raw, size, size, Hash128::digest(raw(at).as_bytes()));
             let image = NewImage::new(&name(at), "host".parse().unwrap());
             builder.image(image, alone.in_block(InBlock { hash, offset })).unwrap();
             offset += size;

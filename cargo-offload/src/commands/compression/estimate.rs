@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use offload_format::Limits;
 use offload_format::codec::{self, EncodeOptions, Filter, Frame, Parent};
 use offload_format::pack::{NewImage, Pack, PackBuilder, Pages};
-use offload_format::packer::{Mode, Need, Pool, Settings};
+use offload_format::packer::{MemoryNeed, Mode, Pool, Settings};
 use offload_format::{Hash128, Target};
 
 use super::sample::{Piece, Stratum, strata};
@@ -103,9 +103,9 @@ impl Tried {
         let started = Instant::now();
         let need = |piece: &Piece| {
             let (size, prefix) = sizes(piece);
-            Need::encoding(settings.codec(size, prefix), settings.level, size, prefix.unwrap_or(0))
+            MemoryNeed::for_encoding(settings.codec(size, prefix), settings.level, size, prefix.unwrap_or(0))
         };
-        let frames = Pool::new(&Threads).map_needing(&stratum.pieces, need, |piece| {
+        let frames = Pool::new(&Threads).map_with_need(&stratum.pieces, need, |piece| {
             Ok::<u64, crate::error::Error>(encode(piece, settings)?.info().stored_size)
         })?;
         let raw = stratum.pieces.iter().map(|piece| sizes(piece).0).sum();
@@ -122,7 +122,7 @@ fn encode(piece: &Piece, settings: Settings) -> Result<Frame> {
     let (size, before) = sizes(piece);
     let codec = settings.codec(size, before);
     let prefix = piece.prefix.as_deref();
-    let parent = prefix.map(|content| Parent { hash: Hash128::of(content), content });
+    let parent = prefix.map(|content| Parent { hash: Hash128::digest(content), content });
     let options = EncodeOptions { codec, filter: Filter::None, parent, level: settings.level };
     Ok(codec::encode_with(&piece.content, &options)?)
 }
@@ -192,7 +192,7 @@ mod tests {
         let known = Known::of(&crates).unwrap();
         assert_eq!(known.strata.len(), 2, "those alone, and those relative to them");
         let sizes = [Mode::Balanced, Mode::Archive].map(|mode| {
-            let settings = Settings { mode, level: mode.usual_level() };
+            let settings = Settings { mode, level: mode.default_level() };
             let (about, exact) = (known.estimate(settings).unwrap(), packed(&crates, settings).unwrap().0);
             let (about, exact) = (about.stored_size, exact.stored_size);
             assert!(about.abs_diff(exact) < exact / 10, "{mode}: about {about}, and it is {exact}");

@@ -199,7 +199,7 @@ impl Trials<'_> {
 
 /// Every mode at its usual level, and the setting if that is none of them.
 fn tried(setting: Option<Settings>) -> Vec<Settings> {
-    let modes = MODES.map(|mode| Settings { mode, level: mode.usual_level() });
+    let modes = MODES.map(|mode| Settings { mode, level: mode.default_level() });
     let other = setting.filter(|setting| !modes.contains(setting));
     modes.into_iter().chain(other).collect()
 }

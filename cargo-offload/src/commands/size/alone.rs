@@ -23,7 +23,7 @@ pub(super) fn size(contents: &Contents<'_>, images: &[ImageRecord]) -> Result<u6
     let mut sum = 0u64;
     records::each_decoded(contents, &origins, &mut |_, bytes| {
         let bytes = bytes?;
-        let hash = Hash128::of(&bytes);
+        let hash = Hash128::digest(&bytes);
         let size = match known.get(&hash) {
             Some(size) => *size,
             None => codec::compressed_size(&bytes, RELEASE_LEVEL, tables(contents.size))?,

@@ -1,5 +1,7 @@
 //! What the runner is told, and where it leaves its results: a temporary folder that a variable names.
 
+#![allow(clippy::disallowed_methods, reason = "reads the environment")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,7 @@
 //! Starting programs with tests: for the list of their tests, and for one test.
 
+#![allow(clippy::disallowed_methods, reason = "starts processes")]
+
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};

@@ -1,5 +1,7 @@
 //! Running package managers and unpackers.
 
+#![allow(clippy::disallowed_methods, reason = "reads the environment and starts processes")]
+
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;

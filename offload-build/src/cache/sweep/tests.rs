@@ -35,7 +35,7 @@ fn what_is_unused_for_long_goes() {
     cache.put_dependencies(key("a"), "read").unwrap();
     let deps = old.with_extension("deps");
     age(&deps, DAY * 6);
-    let pack = cache.put_pack(offload_format::Hash128::of(b"p"), 1, |out| out.write_all(b"p")).unwrap();
+    let pack = cache.put_pack(offload_format::Hash128::digest(b"p"), 1, |out| out.write_all(b"p")).unwrap();
     age(&pack, DAY * 6);
     run(&cache, Limits { age: Some(DAY * 5), ..UNLIMITED });
     assert_eq!([&old, &deps, &new, &pack].map(|path| path.exists()), [false, false, true, false]);

@@ -34,15 +34,15 @@
 #endif
 #ifdef OFFLOAD_SYSTEM_SCOPE
 #define PERFORM(NAME, object, value, order, scope)                              \
-  (scope) == memory_scope_all_svm_devices ? system_atomic_##NAME(object, value)        \
+  (scope) == memory_scope_all_svm_devices ? system_atomic_##NAME(object, value) \
                                           : __opencl_atomic_##NAME(object, value, memory_order_relaxed, scope)
 #else
 #define PERFORM(NAME, object, value, order, scope) __opencl_atomic_##NAME(object, value, ACTUAL(order), scope)
 #endif
 
 #define EXCHANGE(NAME, A, T)                                                                                         \
-  bool ATOMIC atomic_##NAME##_explicit(volatile A *object, T *expected, T desired, memory_order success, memory_order failure, \
-                              memory_scope scope) {                                                                  \
+  bool ATOMIC atomic_##NAME##_explicit(volatile A *object, T *expected, T desired, memory_order success,             \
+                                       memory_order failure, memory_scope scope) {                                   \
     FENCE(success);                                                                                                  \
     bool done = __opencl_atomic_##NAME(object, expected, desired, ACTUAL(success), ACTUAL(failure), scope);          \
     FENCE(success);                                                                                                  \

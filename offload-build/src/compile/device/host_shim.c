@@ -12,13 +12,12 @@ typedef unsigned long long u64;
 struct offload_group {
   u64 global_offset[3], global_size[3], local_size[3], num_groups[3], group_id[3];
   u64 work_dim;
-  void *unused[2];
   void (*print)(void *, const char *, u64);
   void *print_data;
   void *frame;
 };
 
-const u32 __offload_host_abi __attribute__((visibility("default"))) = 2;
+const u32 __offload_host_abi __attribute__((visibility("default"))) = 1;
 
 struct vec { u64 x, y, z; };
 static struct vec __offload_state_global_offset, __offload_state_global_size, __offload_state_local_size,

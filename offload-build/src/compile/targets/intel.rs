@@ -75,7 +75,7 @@ fn build(session: &Session<'_>, unit: &Unit<'_>, device: Device<'_>) -> Result<D
     let mut record = unit.image_record(session, Target::Intel(device.arch.clone()));
     let aspects = spirv::aspects(&module.read()?)?;
     let variables = aspects.missing_from(Aspects::ALL.missing_from(Aspects::GLOBAL_VARIABLES));
-    record.aspects = aspects.of_hardware() | variables;
+    record.aspects = aspects.hardware() | variables;
     add_ocloc(&mut record.kernels, &bytes.read()?, &printed, device.arch);
     Ok(DeviceImage { record, bytes })
 }

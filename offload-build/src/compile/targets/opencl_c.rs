@@ -82,19 +82,42 @@ fn with_definitions(session: &Session<'_>, scan: &Scan, merged: Blob) -> Result<
     Ok(if changed.size == 0 { merged } else { changed })
 }
 
-/// Another attribute, which means nothing for functions that are called, takes its place also where macros have its name.
+/// Replaces the attribute by one without an effect on functions that are called, also where macros have its name. String
+/// literals stay.
 fn without_noinline(text: &str) -> String {
-    let is_of_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(start) = rest.find(is_of_word) {
+    while let Some(start) = rest.find(|c| is_of_word(c) || c == '"') {
         let (before, from) = rest.split_at(start);
-        let (word, after) = from.split_at(from.find(|c| !is_of_word(c)).unwrap_or(from.len()));
+        let length = if from.starts_with('"') { literal_length(from) } else { word_length(from) };
+        let (token, after) = from.split_at(length);
         out.push_str(before);
-        out.push_str(if matches!(word, "noinline" | "__noinline__") { "__unused__" } else { word });
+        out.push_str(if matches!(token, "noinline" | "__noinline__") { "__unused__" } else { token });
         rest = after;
     }
     out + rest
+}
+
+fn is_of_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// The length of the word that `text` starts with.
+fn word_length(text: &str) -> usize {
+    text.find(|c| !is_of_word(c)).unwrap_or(text.len())
+}
+
+/// The length of the string literal that `text` starts with: to its quote, or to the end of the line.
+fn literal_length(text: &str) -> usize {
+    let mut is_escaped = false;
+    for (index, c) in text.char_indices().skip(1) {
+        match c {
+            '\n' => return index,
+            '"' if !is_escaped => return index.saturating_add(1),
+            _ => is_escaped = c == '\\' && !is_escaped,
+        }
+    }
+    text.len()
 }
 
 /// `text` with names of packages in place of the directories of `libraries`.
@@ -223,5 +246,8 @@ mod tests {
         let text = "#define noinline __attribute__((noinline))\n__attribute__((__noinline__, pure)) int not_noinline;";
         let expected = "#define __unused__ __attribute__((__unused__))\n__attribute__((__unused__, pure)) int not_noinline;";
         assert_eq!(without_noinline(text), expected);
+        let literal = r#"printf("a \"noinline\" function"); noinline"#;
+        assert_eq!(without_noinline(literal), r#"printf("a \"noinline\" function"); __unused__"#);
+        assert_eq!(without_noinline("#error it's \" open\nnoinline"), "#error it's \" open\n__unused__");
     }
 }

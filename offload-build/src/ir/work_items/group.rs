@@ -22,7 +22,7 @@ use super::text::{Line, Names};
 use super::validity::Validity;
 
 /// Where `frame` lies in `struct offload_group`.
-const FRAME: u64 = 160;
+const FRAME: u64 = 144;
 /// What is known of a kernel beside its code.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run<'a> {

@@ -1,13 +1,13 @@
-//! Which operands of an instruction are ids.
+//! Operand shapes of SPIR-V instructions: results and ids by opcode.
 //!
-//! Part of the format: a reader and a writer must agree on it. The table covers what kernels consist of; the
-//! operands of other instructions count as no ids.
+//! The table is part of the format: reader and writer must agree on it. It covers the instructions of kernels; operands of
+//! other instructions are not filtered.
 
-/// What an instruction defines.
+/// The leading operands of an instruction.
 #[derive(Clone, Copy)]
 pub(super) enum Target {
     None,
-    /// The second word names what the instruction is about: names and decorations.
+    /// The first operand is the target of a name or decoration.
     Annotated,
     Result,
     TypedResult,
@@ -17,20 +17,30 @@ pub(super) enum Target {
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
     pub(super) target: Target,
-    /// Bit n: operand n behind the result is an id.
+    /// Bit n: operand n after the leading ones is an id.
     ids: u8,
     /// Whether operands from the ninth on are ids.
     rest: bool,
 }
 
 impl Shape {
+    /// The operands of the instruction with this opcode.
+    pub(super) fn for_opcode(opcode: u32) -> Shape {
+        let after = SHAPES.partition_point(|(first, _, _)| u32::from(*first) <= opcode);
+        let candidate = after.checked_sub(1).and_then(|index| SHAPES.get(index));
+        match candidate {
+            Some((_, last, shape)) if opcode <= u32::from(*last) => *shape,
+            _ => shape(Nothing, 0),
+        }
+    }
+
     pub(super) fn is_id(&self, operand: usize) -> bool {
         if operand < 8 { self.ids >> operand & 1 == 1 } else { self.rest }
     }
 }
 
 const fn shape(target: Target, ids: u8) -> Shape {
-    // A set highest bit goes on for ever.
+    // The highest bit applies to all further operands.
     Shape { target, ids, rest: ids & 0x80 != 0 }
 }
 
@@ -137,21 +147,6 @@ const SHAPES: [(u16, u16, Shape); 83] = [
     (5578, 5578, shape(Nothing, ALL)),
 ];
 
-/// The operands of the instruction with this opcode.
-pub(super) fn of(opcode: u32) -> Shape {
-    let order = |(first, last, _): &(u16, u16, Shape)| {
-        if opcode < u32::from(*first) {
-            std::cmp::Ordering::Greater
-        } else if opcode > u32::from(*last) {
-            std::cmp::Ordering::Less
-        } else {
-            std::cmp::Ordering::Equal
-        }
-    };
-    let found = SHAPES.binary_search_by(order).ok().and_then(|index| SHAPES.get(index));
-    found.map_or(shape(Nothing, 0), |(_, _, shape)| *shape)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,43 +157,45 @@ mod tests {
         assert!(SHAPES.windows(2).all(|pair| pair[0].1 < pair[1].0));
     }
 
-    /// A row of the table in FORMAT.md: what the instruction begins with, which of the other operands are ids, opcodes.
+    /// A row of the table in FORMAT.md: leading operands, ids among the other operands, opcodes.
     fn row(line: &str) -> Option<(&str, Vec<bool>, &str)> {
         let cells: Vec<&str> = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ").collect();
         let [begins, ids, opcodes] = cells.as_slice() else { return None };
         let listed: Vec<usize> = ids.split([' ', ',']).filter_map(|word| word.parse().ok()).collect();
-        let is_id = |n: usize| {
-            *ids == "all" || (n < 8 && listed.contains(&n)) || (n >= 8 && ids.contains("from 8 on"))
-        };
-        Some((begins, (0..12).map(is_id).collect(), opcodes))
+        let mut is_id = vec![*ids == "all" || ids.contains("from 8 on"); 12];
+        for (n, is_id) in is_id.iter_mut().enumerate().take(8) {
+            *is_id = *ids == "all" || listed.contains(&n);
+        }
+        Some((begins, is_id, opcodes))
     }
 
     #[test]
     fn the_table_of_the_document_is_the_same() {
         let document = include_str!("../../../../FORMAT.md");
         let (_, rest) = document.split_once("| begins with | ids among the others | opcodes |").unwrap();
-        let mut told = std::collections::BTreeMap::new();
+        let mut documented = std::collections::BTreeMap::new();
         for (begins, ids, opcodes) in rest.lines().skip(2).map_while(row) {
             for range in opcodes.split(", ") {
                 let (first, last) = range.split_once('-').unwrap_or((range, range));
                 for opcode in first.parse::<u32>().unwrap()..=last.parse().unwrap() {
-                    assert!(told.insert(opcode, (begins, ids.clone())).is_none(), "{opcode} stands twice");
+                    let duplicate = documented.insert(opcode, (begins, ids.clone()));
+                    assert!(duplicate.is_none(), "{opcode} has two rows");
                 }
             }
         }
-        assert!(told.len() > 200, "{}", told.len());
+        assert!(documented.len() > 200, "{}", documented.len());
         for opcode in 0..=0xffff {
-            let shape = of(opcode);
+            let shape = Shape::for_opcode(opcode);
             let begins = match shape.target {
                 Target::None => "-",
                 Target::Annotated => "target",
                 Target::Result => "result",
                 Target::TypedResult => "type, result",
             };
-            let of_target = matches!(shape.target, Target::Annotated);
-            let ids: Vec<bool> = (0..12).map(|n| !of_target && shape.is_id(n)).collect();
-            let (written, listed) = told.get(&opcode).cloned().unwrap_or(("-", vec![false; 12]));
-            assert_eq!((begins, &ids), (written, &listed), "opcode {opcode}");
+            let is_annotation = matches!(shape.target, Target::Annotated);
+            let ids: Vec<bool> = (0..12).map(|n| !is_annotation && shape.is_id(n)).collect();
+            let expected = documented.get(&opcode).cloned().unwrap_or(("-", vec![false; 12]));
+            assert_eq!((begins, ids), expected, "opcode {opcode}");
         }
     }
 }

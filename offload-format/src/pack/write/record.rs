@@ -1,13 +1,13 @@
-//! Writing the fields of a record.
+//! Encoding of the fields of a record.
 
 use super::super::layout::IMAGE_STORED;
-use super::super::place::Stored;
+use super::super::place::StorageFields;
 
-/// The fields so far.
+/// A record under construction.
 #[derive(Default)]
 pub(super) struct Record(Vec<u8>);
 
-/// Where a text lies in the table of texts.
+/// A range in the table of texts.
 #[derive(Clone, Copy)]
 pub(super) struct TextReference {
     pub(super) offset: u32,
@@ -36,25 +36,26 @@ impl Record {
         self.u32(text.offset).u32(text.size)
     }
 
-    /// The fields of an image from [`IMAGE_STORED`] on that say how it is stored.
-    pub(super) fn stored(self, stored: &Stored) -> Record {
-        let frame = &stored.frame;
+    /// The storage fields of an image, which begin at [`IMAGE_STORED`].
+    pub(super) fn storage(self, storage: &StorageFields) -> Record {
+        let frame = &storage.frame;
         self.u16(frame.codec.to_u16())
             .u16(frame.filter.to_u16())
-            .u32(stored.parent)
-            .u32(stored.block)
-            .u64(stored.offset)
+            .u32(storage.parent)
+            .u32(storage.block)
+            .u64(storage.offset)
             .u64(frame.stored_size)
             .u64(frame.raw_size)
             .bytes(&frame.hash.0)
     }
 
-    /// An image of another pack, of which nothing else is said.
-    pub(super) fn parent(stored: &Stored) -> Record {
-        Record::default().bytes(&[0; IMAGE_STORED as usize]).stored(stored)
+    /// A parent in another pack: its storage fields alone.
+    pub(super) fn parent(storage: &StorageFields) -> Record {
+        Record::default().bytes(&[0; IMAGE_STORED as usize]).storage(storage)
     }
 
-    pub(super) fn done(mut self, size: u64) -> Vec<u8> {
+    /// The bytes of the record, zero-padded to `size`.
+    pub(super) fn pad_to(mut self, size: u64) -> Vec<u8> {
         self.0.resize(size as usize, 0);
         self.0
     }

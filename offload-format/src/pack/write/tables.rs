@@ -1,4 +1,4 @@
-//! Building the tables of an index, or of a page of one.
+//! Encoding of the tables of an index or of a page.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use super::super::layout::{
     UNKNOWN,
 };
 use super::super::new::NewImage;
-use super::super::place::{PlacedBlock, Stored};
+use super::super::place::{BlockPlacement, StorageFields};
 use super::super::record::{ArgInfo, KernelInfo, Missing};
 use super::super::size::{aligned, small, too_large, usize_of};
 use super::record::{Record, TextReference};
 use crate::Error;
 use crate::codec::{Filter, Frame};
 
-/// A page and its place.
+/// A page with the offset of its frame.
 pub(super) struct PlacedPage<'a> {
     pub(super) frame: Frame,
     pub(super) offset: u64,
@@ -26,12 +26,12 @@ pub(super) struct PlacedPage<'a> {
     pub(super) modules: [&'a str; 2],
 }
 
-/// The tables so far.
+/// Tables under construction.
 #[derive(Default)]
 pub(super) struct Tables {
     strings: Vec<u8>,
     interned: BTreeMap<String, TextReference>,
-    /// The number of the first of these arguments, as records.
+    /// Lists of argument records, by their bytes, with the number of the first.
     interned_args: BTreeMap<Vec<u8>, u32>,
     meta: Vec<u8>,
     images: Vec<u8>,
@@ -45,8 +45,8 @@ pub(super) struct Tables {
 
 impl Tables {
     fn text(&mut self, text: &str) -> Result<TextReference, Error> {
-        if let Some(found) = self.interned.get(text) {
-            return Ok(*found);
+        if let Some(reference) = self.interned.get(text) {
+            return Ok(*reference);
         }
         let reference = TextReference { offset: small(self.strings.len())?, size: small(text.len())? };
         self.strings.extend_from_slice(text.as_bytes());
@@ -54,14 +54,9 @@ impl Tables {
         Ok(reference)
     }
 
-    /// A field that most records do not have, and that was 0 in earlier releases.
-    fn text_if_any(&mut self, text: &str) -> Result<TextReference, Error> {
-        if text.is_empty() { Ok(TextReference { offset: 0, size: 0 }) } else { self.text(text) }
-    }
-
     pub(super) fn meta(&mut self, key: &str, value: &str) -> Result<(), Error> {
         let record = Record::default().text(self.text(key)?).text(self.text(value)?);
-        self.meta.extend(record.done(META_RECORD));
+        self.meta.extend(record.pad_to(META_RECORD));
         Ok(())
     }
 
@@ -70,14 +65,13 @@ impl Tables {
         for text in [missing.module, missing.target, missing.reason] {
             record = record.text(self.text(text)?);
         }
-        self.missing.extend(record.done(MISSING_RECORD));
+        self.missing.extend(record.pad_to(MISSING_RECORD));
         Ok(())
     }
 
-    /// A page of images whose frames have offsets that count from `base`.
+    /// A page of images whose frames have offsets relative to `base`.
     pub(super) fn page(&mut self, page: &PlacedPage<'_>, base: u64) -> Result<(), Error> {
         let [first, last] = page.modules;
-        let (first, last) = (self.text(first)?, self.text(last)?);
         let record = Record::default()
             .u64(page.offset)
             .u64(base)
@@ -85,19 +79,19 @@ impl Tables {
             .u32(small(usize_of(page.frame.info().raw_size)?)?)
             .u32(page.first)
             .u32(page.count)
-            .text(first)
-            .text(last)
+            .text(self.text(first)?)
+            .text(self.text(last)?)
             .u16(page.frame.info().codec.to_u16())
             .u16(0)
             .u32(0)
             .bytes(&page.frame.info().hash.0);
-        self.pages.extend(record.done(PAGE_RECORD));
+        self.pages.extend(record.pad_to(PAGE_RECORD));
         Ok(())
     }
 
     /// A block whose parent has the number `parent`.
-    pub(super) fn block(&mut self, placed: &PlacedBlock, parent: u32) {
-        let PlacedBlock { block, offset } = placed;
+    pub(super) fn block(&mut self, placement: &BlockPlacement, parent: u32) {
+        let BlockPlacement { block, offset } = placement;
         let record = Record::default()
             .u64(*offset)
             .u64(block.stored_size)
@@ -106,15 +100,15 @@ impl Tables {
             .u16(Filter::None.to_u16())
             .u32(parent)
             .bytes(&block.hash.0);
-        self.blocks.extend(record.done(BLOCK_RECORD));
+        self.blocks.extend(record.pad_to(BLOCK_RECORD));
     }
 
     /// A parent in another pack.
-    pub(super) fn parent(&mut self, stored: &Stored) {
-        self.parents.extend(Record::parent(stored).done(IMAGE_RECORD));
+    pub(super) fn parent(&mut self, storage: &StorageFields) {
+        self.parents.extend(Record::parent(storage).pad_to(IMAGE_RECORD));
     }
 
-    pub(super) fn image(&mut self, image: &NewImage, stored: &Stored) -> Result<(), Error> {
+    pub(super) fn image(&mut self, image: &NewImage, storage: &StorageFields) -> Result<(), Error> {
         let first_kernel = small(self.kernels.len())? / KERNEL_RECORD as u32;
         for kernel in &image.kernels {
             self.kernel(kernel)?;
@@ -125,16 +119,16 @@ impl Tables {
             .text(self.text(&image.target.to_string())?)
             .u16(image.target.image_kind().to_u16())
             .u16(image.offload_kind.to_u16())
-            .stored(stored)
+            .storage(storage)
             .u32(first_kernel)
             .u32(small(image.kernels.len())?)
             .u32(image.format_version.unwrap_or(0))
             .u32(image.aspects.bits())
             .text(self.text(&image.part)?)
-            .text(self.text_if_any(&joined(&image.imports))?)
-            .text(self.text_if_any(&image.exports.join(","))?)
-            .text(self.text_if_any(&joined(&image.spec))?);
-        self.images.extend(record.done(IMAGE_RECORD));
+            .text(self.text(&join(&image.imports))?)
+            .text(self.text(&image.exports.join(","))?)
+            .text(self.text(&join(&image.spec))?);
+        self.images.extend(record.pad_to(IMAGE_RECORD));
         Ok(())
     }
 
@@ -159,11 +153,11 @@ impl Tables {
             .u32(kernel.accumulator_registers.unwrap_or(0))
             .u32(kernel.max_work_group.unwrap_or(0))
             .text(self.text(&kernel.remark)?);
-        self.kernels.extend(record.done(KERNEL_RECORD));
+        self.kernels.extend(record.pad_to(KERNEL_RECORD));
         Ok(())
     }
 
-    /// The number of the first of `args`. A kernel has the same ones for most targets, so that they are there once.
+    /// The number of the first of `args`. Equal lists are stored once: a kernel has the same one for most targets.
     fn args(&mut self, args: &[ArgInfo]) -> Result<u32, Error> {
         let mut records = Vec::new();
         for arg in args {
@@ -175,7 +169,7 @@ impl Tables {
                 .u16(if arg.is_const { ARG_IS_CONST } else { 0 })
                 .u32(size.unwrap_or(0))
                 .text(self.text(&arg.base_type)?);
-            records.extend(record.done(ARG_RECORD));
+            records.extend(record.pad_to(ARG_RECORD));
         }
         if let Some(first) = self.interned_args.get(&records) {
             return Ok(*first);
@@ -186,13 +180,12 @@ impl Tables {
         Ok(first)
     }
 
-    /// How many bytes the records of images take.
-    pub(super) fn of_images(&self) -> usize {
+    /// The size of the records of images, with their kernels, arguments and texts.
+    pub(super) fn image_size(&self) -> usize {
         self.strings.len() + self.images.len() + self.kernels.len() + self.args.len()
     }
 
-    /// How many tables there are, and their directory with the tables behind it, for a place `at` bytes from where
-    /// offsets count.
+    /// The number of tables, and the bytes of their directory and the tables, for the offset `at`.
     pub(super) fn encode(&self, at: u64) -> Result<(u32, Vec<u8>), Error> {
         let tables = [
             (TABLE_STRINGS, 1, &self.strings),
@@ -205,12 +198,14 @@ impl Tables {
             (TABLE_PAGES, PAGE_RECORD, &self.pages),
             (TABLE_PARENTS, IMAGE_RECORD, &self.parents),
         ];
-        // What most packs do not have costs them nothing.
-        let rare = |kind| matches!(kind, TABLE_PAGES | TABLE_PARENTS);
-        let tables = tables.iter().filter(|(kind, _, table)| !rare(*kind) || !table.is_empty());
+        // Most packs have neither pages nor foreign parents.
+        let tables = tables
+            .iter()
+            .filter(|(kind, _, table)| !matches!(*kind, TABLE_PAGES | TABLE_PARENTS) || !table.is_empty());
         let count = tables.clone().count();
         let start = aligned(at.saturating_add(DIRECTORY_ENTRY.saturating_mul(count as u64)))?;
-        let (mut directory, mut body) = (Record::default(), Vec::new());
+        let mut directory = Record::default();
+        let mut body = Vec::new();
         for (kind, record_size, table) in tables {
             body.resize(usize_of(aligned(body.len() as u64)?)?, 0);
             let offset = start.checked_add(body.len() as u64).ok_or_else(|| too_large(start))?;
@@ -219,12 +214,12 @@ impl Tables {
             body.extend_from_slice(table);
         }
         body.resize(usize_of(aligned(body.len() as u64)?)?, 0);
-        Ok((small(count)?, [directory.done(start.saturating_sub(at)), body].concat()))
+        Ok((small(count)?, [directory.pad_to(start.saturating_sub(at)), body].concat()))
     }
 }
 
-fn joined<T: ToString>(all: &[T]) -> String {
-    all.iter().map(T::to_string).collect::<Vec<_>>().join(",")
+fn join<T: ToString>(items: &[T]) -> String {
+    items.iter().map(T::to_string).collect::<Vec<_>>().join(",")
 }
 
 fn flags(kernel: &KernelInfo) -> u32 {

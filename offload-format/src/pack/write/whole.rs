@@ -1,4 +1,4 @@
-//! Packs that are whole in memory.
+//! Assembly of whole packs in memory.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,17 @@ use crate::codec::Frame;
 use crate::{Error, Hash128};
 
 impl PackLayout {
-    /// The whole pack in memory, with `frames`, those of its images and blocks, where they belong. A pack of any size is
-    /// streamed instead.
+    /// Assembles the whole pack in memory from `frames`, those of its images and blocks. Large packs are streamed instead.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Invalid`] if a frame is missing, or none has the size that was laid out.
+    /// [`crate::ErrorKind::Invalid`] if no frame has the hash and size of a placement.
     pub fn with_frames<'f>(&self, frames: impl IntoIterator<Item = &'f Frame>) -> Result<Vec<u8>, Error> {
         fill(self.index.clone(), &self.frames, frames)
     }
 }
 
 impl SharedLayout {
-    /// All packs in memory, one index after another and then `frames`; see [`PackLayout::with_frames`].
+    /// Assembles all packs in memory, one index after another and then `frames`; see [`PackLayout::with_frames`].
     ///
     /// # Errors
     /// As [`PackLayout::with_frames`].
@@ -30,18 +29,20 @@ impl SharedLayout {
     }
 }
 
-/// `bytes` and the frames behind them, with zeros between.
+/// Appends the frames at their placements, with zeros between them.
 fn fill<'f>(
     mut bytes: Vec<u8>,
     placements: &[Placement],
     frames: impl IntoIterator<Item = &'f Frame>,
 ) -> Result<Vec<u8>, Error> {
-    let key = |frame: &Frame| (frame.info().hash, frame.info().stored_size);
-    let frames: BTreeMap<(Hash128, u64), &[u8]> =
-        frames.into_iter().map(|frame| (key(frame), frame.bytes())).collect();
+    let mut by_key: BTreeMap<(Hash128, u64), &[u8]> = BTreeMap::new();
+    for frame in frames {
+        let info = frame.info();
+        by_key.insert((info.hash, info.stored_size), frame.bytes());
+    }
     let payload = bytes.len();
     for Placement { hash, offset, size } in placements {
-        let frame = frames.get(&(*hash, *size));
+        let frame = by_key.get(&(*hash, *size));
         let frame = frame.ok_or_else(|| Error::invalid("the size of a frame of the pack", *size))?;
         bytes.resize(payload.saturating_add(usize_of(*offset)?), 0);
         bytes.extend_from_slice(frame);

@@ -3,6 +3,8 @@
 //! Other servers understand the same (MinIO, Ceph, R2); `endpoint` names them. The signature and where credentials come
 //! from are those of `reqsign`, which OpenDAL has too. <https://docs.aws.amazon.com/AmazonS3/latest/API/Welcome.html>
 
+#![allow(clippy::disallowed_methods, reason = "reads the environment")]
+
 use std::time::Duration;
 
 use bytes::Bytes;

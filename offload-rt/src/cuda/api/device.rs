@@ -1,4 +1,4 @@
-//! The driver's devices, and what it says of them.
+//! The driver's devices, their names and attributes.
 
 use std::ffi::CStr;
 
@@ -9,7 +9,7 @@ use super::types::{CUdevice, CUdevice_attribute};
 /// Bytes for a name with its NUL. CUDA sets no limit; its runtime has this much.
 const NAME_SIZE: usize = 256;
 
-/// A device, which nobody has to release.
+/// A device, which needs no release.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cuda) struct DeviceId {
     pub(in crate::cuda) functions: &'static Functions,
@@ -22,20 +22,22 @@ impl DeviceId {
         let mut count = 0;
         // SAFETY: the function writes one number.
         unsafe { call!(functions, cuDeviceGetCount(&raw mut count)) }?;
-        let device = |ordinal| {
+        let mut devices = Vec::new();
+        for ordinal in 0..count {
             let mut raw = 0;
             // SAFETY: the function writes one number.
             unsafe { call!(functions, cuDeviceGet(&raw mut raw, ordinal)) }?;
-            Ok(DeviceId { functions, raw })
-        };
-        (0..count).map(device).collect()
+            devices.push(DeviceId { functions, raw });
+        }
+        Ok(devices)
     }
 
     /// The name, cut to 255 bytes.
     pub(in crate::cuda) fn name(self) -> CuResult<String> {
         let mut name = [0u8; NAME_SIZE];
-        let (place, capacity) = (name.as_mut_ptr().cast(), NAME_SIZE as _);
-        // SAFETY: the place has the size that is said.
+        let place = name.as_mut_ptr().cast();
+        let capacity = NAME_SIZE as _;
+        // SAFETY: the place has this capacity.
         unsafe { call!(self.functions, cuDeviceGetName(place, capacity, self.raw)) }?;
         let name = CStr::from_bytes_until_nul(&name).map_or(&name[..], CStr::to_bytes);
         Ok(String::from_utf8_lossy(name).into_owned())

@@ -36,7 +36,7 @@ macro_rules! table {
         impl Functions {
             /// # Safety
             /// `library` implements CUDA's driver interface, and stays open as long as the functions are called.
-            unsafe fn of(library: &Library) -> Functions {
+            unsafe fn load(library: &Library) -> Functions {
                 // SAFETY: by the contract, a function of this name has the type of the documentation. `None` of such a
                 // type is a null pointer.
                 unsafe {
@@ -177,7 +177,7 @@ fn open(name: &str) -> Result<Functions, String> {
         format!("cannot open the driver's library {name}: {}", escape(reason))
     })?;
     // SAFETY: a library of this name is CUDA's; if it has all functions, it is not closed.
-    let functions = unsafe { Functions::of(&library) };
+    let functions = unsafe { Functions::load(&library) };
     match functions.missing() {
         Some(function) => Err(lacks(name, function)),
         None => {
@@ -200,7 +200,7 @@ fn address(library: &Library, name: &str) -> *const c_void {
 }
 
 impl fmt::Debug for Functions {
-    /// What is not as expected: the functions that the library lacks.
+    /// Lists only the functions that the library lacks.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Functions").field("lacks", &self.all_missing()).finish()
     }

@@ -91,7 +91,9 @@ fn a_function_that_the_library_lacks_is_named() {
 
 #[test]
 fn codes_have_the_driver_s_names_and_texts() {
-    let text = |code, functions| CuError::check(kept(functions), code).unwrap_err().to_string();
+    fn text(code: CUresult, functions: Functions) -> String {
+        CuError::check(kept(functions), code).unwrap_err().to_string()
+    }
     assert!(CuError::check(kept(library()), CUDA_SUCCESS).is_ok());
     assert_eq!(text(CUDA_ERROR_NOT_FOUND, library()), "CUDA_ERROR_NOT_FOUND (500): not\\u{1b}found");
     // What no release knows, and a driver that does not tell.

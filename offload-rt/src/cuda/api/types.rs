@@ -5,7 +5,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-/// What every function returns. It is a C `enum`; here it is a number, because a newer driver may return a code that this
+/// The result of every function. It is a C `enum`; here it is a number, because a newer driver may return a code that this
 /// release does not know.
 pub(in crate::cuda) type CUresult = c_uint;
 /// A device's ordinal, in effect.
@@ -21,7 +21,7 @@ pub(in crate::cuda) type CUpointer_attribute = c_uint;
 
 macro_rules! handles {
     ($($handle:ident: $target:ident,)*) => {$(
-        /// What a handle points at, which the driver alone knows.
+        /// The opaque target of a handle.
         pub(in crate::cuda) enum $target {}
         pub(in crate::cuda) type $handle = *mut $target;
     )*};

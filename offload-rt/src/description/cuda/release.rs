@@ -119,7 +119,9 @@ mod tests {
 
     #[test]
     fn a_release_of_the_driver_has_a_version_of_cuda() {
-        let cuda = |release| DriverRelease::parse(release).map(|release| release.cuda().to_string());
+        fn cuda(release: &str) -> Option<String> {
+            DriverRelease::parse(release).map(|release| release.cuda().to_string())
+        }
         for (release, expected) in [
             ("367.48", Some("8.0")),
             ("550", Some("12.4")),
@@ -149,13 +151,17 @@ mod tests {
 
     #[test]
     fn a_later_branch_is_taken_for_the_last_one() {
-        let taken = |release| DriverRelease::parse(release).unwrap().taken_for();
+        fn taken(release: &str) -> Option<u32> {
+            DriverRelease::parse(release).unwrap().taken_for()
+        }
         assert_eq!((taken("620.99.99"), taken("621"), taken("999.1")), (None, Some(620), Some(620)));
     }
 
     #[test]
     fn branches_support_architectures() {
-        let supports = |release, sm| DriverRelease::parse(release).unwrap().refusal(sm).is_none();
+        fn supports(release: &str, sm: u32) -> bool {
+            DriverRelease::parse(release).unwrap().refusal(sm).is_none()
+        }
         for (sm, yes, no) in [
             (50, "580.159.04", "590"),
             (52, "450", "595.45.04"),

@@ -74,8 +74,8 @@ impl CudaVersion {
     /// The first release of NVIDIA's driver for Linux that has this version or a later one; `None` for one after the
     /// table's last.
     pub(crate) fn first_driver(self) -> Option<&'static str> {
-        let has = |toolkit: &&Toolkit| toolkit.cuda.0 >= self.0 / 10 * 10;
-        TOOLKITS.iter().find(has).map(|toolkit| toolkit.driver)
+        let version = self.0 / 10 * 10;
+        TOOLKITS.iter().find(|toolkit| toolkit.cuda.0 >= version).map(|toolkit| toolkit.driver)
     }
 }
 
@@ -135,7 +135,9 @@ mod tests {
 
     #[test]
     fn drivers_take_the_ptx_of_their_release() {
-        let taken = |version| PtxVersion::newest_taken_by(CudaVersion::new(version));
+        fn taken(version: u32) -> Option<PtxVersion> {
+            PtxVersion::newest_taken_by(CudaVersion::new(version))
+        }
         assert_eq!(taken(7050), None);
         for (driver, ptx) in [
             (8000, "5.0"),
@@ -217,7 +219,9 @@ mod tests {
             let ptx = PtxVersion::newest_taken_by(cuda).unwrap();
             assert_eq!(ptx.first_cuda(), cuda, "PTX {ptx}");
         }
-        let driver = |cuda| CudaVersion::new(cuda).first_driver();
+        fn driver(cuda: u32) -> Option<&'static str> {
+            CudaVersion::new(cuda).first_driver()
+        }
         assert_eq!((driver(12080), driver(12070)), (Some("570.26"), Some("570.26")));
         assert_eq!(
             (driver(13000), driver(13010), driver(13050), driver(14000)),

@@ -1,4 +1,4 @@
-//! The runtime's devices, and what it says of them.
+//! The runtime's devices and their properties.
 
 use std::ffi::c_int;
 
@@ -7,7 +7,7 @@ use super::library::Functions;
 use super::properties::Properties;
 use super::types::hipErrorNoDevice;
 
-/// A device, which nobody has to release.
+/// A device, which needs no release.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::hip) struct DeviceId {
     pub(in crate::hip) functions: &'static Functions,
@@ -21,12 +21,12 @@ impl DeviceId {
         // SAFETY: the function writes one number.
         match unsafe { call!(functions, hipGetDeviceCount(&raw mut count)) } {
             Err(HipError::Code(hipErrorNoDevice, _)) => count = 0,
-            told => told?,
+            other => other?,
         }
         Ok((0..count).map(|ordinal| DeviceId { functions, ordinal }).collect())
     }
 
-    /// What the runtime says of it.
+    /// The properties of the device.
     pub(in crate::hip) fn properties(self) -> HipResult<Box<Properties>> {
         let mut properties = Box::new(Properties::empty());
         let place: *mut Properties = &raw mut *properties;

@@ -47,7 +47,7 @@ macro_rules! table {
             /// # Safety
             /// `library`, which is called `name`, implements HIP's runtime interface, and stays open as long as the
             /// functions are called.
-            unsafe fn of(name: &'static str, library: &Library) -> Functions {
+            unsafe fn load(name: &'static str, library: &Library) -> Functions {
                 // SAFETY: by the contract, a function of this name has the type of the documentation. `None` of such a
                 // type is a null pointer.
                 unsafe {
@@ -166,7 +166,7 @@ fn open(names: &'static [&'static str]) -> Result<Functions, String> {
 /// The functions of `library`, which is not closed if it has all that launches need.
 fn complete(name: &'static str, library: Library) -> Result<Functions, String> {
     // SAFETY: a library of this name is HIP's.
-    let functions = unsafe { Functions::of(name, &library) };
+    let functions = unsafe { Functions::load(name, &library) };
     match functions.missing() {
         Some(function) => Err(lacks(name, function)),
         None => {
@@ -176,7 +176,7 @@ fn complete(name: &'static str, library: Library) -> Result<Functions, String> {
     }
 }
 
-/// What the system says, which is in the source alone.
+/// The system's message, which only the source of the error has.
 fn reason(name: &str, error: &libloading::Error) -> String {
     let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
     escape(reason.strip_prefix(name).unwrap_or(&reason).trim_start_matches([':', ' ']))
@@ -195,7 +195,7 @@ fn address(library: &Library, name: &str) -> *const c_void {
 }
 
 impl fmt::Debug for Functions {
-    /// What is not as expected: the functions that the library lacks.
+    /// Lists only the functions that the library lacks.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lacks = self.all_missing();
         f.debug_struct("Functions").field("library", &self.library).field("lacks", &lacks).finish()

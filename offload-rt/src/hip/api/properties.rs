@@ -1,4 +1,4 @@
-//! What the runtime says of a device: some fields of `hipDeviceProp_tR0600`.
+//! Device properties: the fields of `hipDeviceProp_tR0600` that are used here.
 
 use std::ffi::CStr;
 

@@ -58,7 +58,9 @@ fn a_function_that_the_library_lacks_is_named() {
 
 #[test]
 fn codes_have_the_runtime_s_names_and_texts() {
-    let text = |code, functions| HipError::check(kept(functions), code).unwrap_err().to_string();
+    fn text(code: hipError_t, functions: Functions) -> String {
+        HipError::check(kept(functions), code).unwrap_err().to_string()
+    }
     assert!(HipError::check(kept(library()), hipSuccess).is_ok());
     assert_eq!(text(hipErrorNotFound, library()), "hipErrorNotFound (500): not\\u{1b}found");
     assert_eq!(text(9999, library()), "HIP error 9999");

@@ -5,7 +5,7 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-/// What every function returns. It is a C `enum`; here it is a number, because a newer runtime may return a code that this
+/// The result of every function. It is a C `enum`; here it is a number, because a newer runtime may return a code that this
 /// release does not know.
 pub(in crate::hip) type hipError_t = c_uint;
 /// An address of device memory.
@@ -14,7 +14,7 @@ pub(in crate::hip) type hipFunction_attribute = c_uint;
 
 macro_rules! handles {
     ($($handle:ident: $target:ident,)*) => {$(
-        /// What a handle points at, which the runtime alone knows.
+        /// The opaque target of a handle.
         pub(in crate::hip) enum $target {}
         pub(in crate::hip) type $handle = *mut $target;
     )*};
@@ -27,7 +27,7 @@ handles! {
     hipStream_t: ihipStream_t,
 }
 
-/// What the runtime knows of an address.
+/// The attributes of an address.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(in crate::hip) struct hipPointerAttribute_t {

@@ -1,70 +1,71 @@
-//! What kernels may access: buffers of the process, and local memory of the group that runs.
+//! The objects that kernels may access: buffers of the process, and local memory of the running group.
 
 use std::alloc::{Layout, dealloc};
 use std::collections::{BTreeMap, VecDeque};
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError, RwLock};
 
+use super::layout::AddressRange;
 use super::shadow::Shadow;
-use super::told::Bytes;
 
-/// Bytes before and behind a buffer; a multiple of its alignment. What lies there was meant for the buffer, even where
-/// nothing says from which pointer an address was computed.
+/// The size of a red zone before or behind a buffer; a multiple of its alignment. An access of the zone is one of the
+/// buffer, even if the pointer from which the address was computed is unknown.
 pub(crate) const RED_ZONE: usize = 64 * 1024;
-/// So many bytes of buffers that were freed are kept, so that no other memory has their addresses.
-const KEPT: usize = 256 * 1024 * 1024;
+/// The capacity of the quarantine for freed buffers, whose addresses are not reused.
+const QUARANTINE_SIZE: usize = 256 * 1024 * 1024;
 
 /// The buffers by their addresses, with their sizes: all of this process, since kernels use pointers.
 static BUFFERS: RwLock<BTreeMap<usize, usize>> = RwLock::new(BTreeMap::new());
-static FREED: Mutex<VecDeque<Freed>> = Mutex::new(VecDeque::new());
+static FREED: Mutex<VecDeque<FreedBuffer>> = Mutex::new(VecDeque::new());
 
-/// A buffer that lies between red zones, for as long as this is there.
+/// The registration of a buffer that lies between red zones.
 #[derive(Debug)]
-pub(crate) struct Registered {
+pub(crate) struct RegisteredBuffer {
     start: usize,
     size: usize,
 }
 
-struct Freed {
+struct FreedBuffer {
     start: usize,
     size: usize,
     memory: NonNull<u8>,
     layout: Layout,
 }
 
-// SAFETY: nobody else has the memory.
-unsafe impl Send for Freed {}
+// SAFETY: the memory is this value's own.
+unsafe impl Send for FreedBuffer {}
 
-impl Registered {
-    pub(crate) fn new(start: usize, size: usize) -> Registered {
+impl RegisteredBuffer {
+    pub(crate) fn new(start: usize, size: usize) -> RegisteredBuffer {
         BUFFERS.write().unwrap_or_else(PoisonError::into_inner).insert(start, size);
-        Registered { start, size }
+        RegisteredBuffer { start, size }
     }
 
-    /// Keeps the memory of a buffer that nobody may use any more, rather than freeing it at once.
+    /// Puts the memory of a dropped buffer into the quarantine.
     pub(crate) fn free(self, memory: NonNull<u8>, layout: Layout) {
-        let (start, size) = (self.start, self.size);
+        let start = self.start;
+        let size = self.size;
         drop(self);
         let mut freed = FREED.lock().unwrap_or_else(PoisonError::into_inner);
-        freed.push_back(Freed { start, size, memory, layout });
+        freed.push_back(FreedBuffer { start, size, memory, layout });
         let mut kept: usize = freed.iter().map(|freed| freed.layout.size()).sum();
-        while kept > KEPT
+        while kept > QUARANTINE_SIZE
             && let Some(oldest) = freed.pop_front()
         {
             kept = kept.saturating_sub(oldest.layout.size());
-            // SAFETY: it was allocated with this layout, and nobody else has it.
+            // SAFETY: it was allocated with this layout, and is the queue's own.
             unsafe { dealloc(oldest.memory.as_ptr(), oldest.layout) };
         }
     }
 }
 
-impl Drop for Registered {
+impl Drop for RegisteredBuffer {
     fn drop(&mut self) {
         BUFFERS.write().unwrap_or_else(PoisonError::into_inner).remove(&self.start);
     }
 }
 
-/// What a piece of memory is to the kernel.
+/// The role of an object in a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// The number of the argument, if it is one.
@@ -81,7 +82,7 @@ impl Role {
     }
 }
 
-/// A piece of memory.
+/// A piece of memory, with its shadow.
 #[derive(Debug)]
 pub(super) struct Object {
     pub(super) start: usize,
@@ -99,35 +100,38 @@ impl Object {
         self.start.saturating_add(self.size)
     }
 
-    pub(super) fn has(&self, bytes: &Bytes) -> bool {
+    pub(super) fn has(&self, bytes: &AddressRange) -> bool {
         bytes.first >= self.start && bytes.end() <= self.end()
     }
 }
 
-/// All that is known while a launch runs, in the order of addresses.
+/// All known objects during a launch, sorted by address.
 #[derive(Debug, Default)]
 pub(super) struct Objects(Vec<Object>);
 
-/// What an access means.
+/// The object that an access targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meant {
-    /// These bytes of the object with this number.
+pub(super) enum Target {
+    /// The bytes lie in the object with this number.
     Inside(usize),
-    /// The object, and not all of the bytes are in it.
+    /// The bytes lie in part or entirely outside of the object.
     Outside(usize),
-    /// Nothing that is known.
-    Other,
+    /// No known object.
+    Unknown,
 }
 
 impl Objects {
-    /// The buffers that there are; `number` tells which of them are arguments.
-    pub(super) fn of_process(number: impl Fn(usize) -> Option<usize>) -> Objects {
+    /// The buffers of the process; `argument` returns the number of the argument at an address.
+    pub(super) fn from_process(argument: impl Fn(usize) -> Option<usize>) -> Objects {
         let buffers = BUFFERS.read().unwrap_or_else(PoisonError::into_inner);
-        let freed = FREED.lock().unwrap_or_else(PoisonError::into_inner);
-        let buffers =
-            buffers.iter().map(|(start, size)| Object::new(*start, *size, Role::Buffer(number(*start))));
-        let freed = freed.iter().map(|freed| Object::new(freed.start, freed.size, Role::Freed));
-        let mut objects: Vec<Object> = buffers.chain(freed).collect();
+        let quarantine = FREED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut objects = Vec::with_capacity(buffers.len().saturating_add(quarantine.len()));
+        for (start, size) in buffers.iter() {
+            objects.push(Object::new(*start, *size, Role::Buffer(argument(*start))));
+        }
+        for freed in quarantine.iter() {
+            objects.push(Object::new(freed.start, freed.size, Role::Freed));
+        }
         objects.sort_by_key(|object| object.start);
         Objects(objects)
     }
@@ -140,7 +144,7 @@ impl Objects {
         }
     }
 
-    /// Forgets local memory that a launch has given.
+    /// Removes the local memory of arguments.
     pub(super) fn forget_arguments(&mut self) {
         self.0.retain(|object| !matches!(object.role, Role::LocalArgument(_)));
     }
@@ -163,18 +167,18 @@ impl Objects {
         self.0.get(at).filter(|object| address < object.end()).map(|_| at)
     }
 
-    pub(super) fn meant(&self, bytes: &Bytes) -> Meant {
+    pub(super) fn resolve(&self, bytes: &AddressRange) -> Target {
         let by_base = self.with(bytes.base);
         let number = by_base.or_else(|| self.with(bytes.first)).or_else(|| self.near(bytes));
         match number.and_then(|number| Some((number, self.0.get(number)?))) {
-            Some((number, object)) if object.has(bytes) => Meant::Inside(number),
-            Some((number, _)) => Meant::Outside(number),
-            None => Meant::Other,
+            Some((number, object)) if object.has(bytes) => Target::Inside(number),
+            Some((number, _)) => Target::Outside(number),
+            None => Target::Unknown,
         }
     }
 
     /// The buffer whose red zone is touched.
-    fn near(&self, bytes: &Bytes) -> Option<usize> {
+    fn near(&self, bytes: &AddressRange) -> Option<usize> {
         // Two red zones lie between two buffers, so that no other one comes into question.
         let at = self.0.partition_point(|object| object.start < bytes.end().saturating_add(RED_ZONE));
         let at = at.checked_sub(1)?;
@@ -188,8 +192,8 @@ mod tests {
     use super::*;
     use crate::host::memory::HostMemory;
 
-    fn bytes(first: usize, size: usize) -> Bytes {
-        Bytes { first, size, base: 0 }
+    fn bytes(first: usize, size: usize) -> AddressRange {
+        AddressRange { first, size, base: 0 }
     }
 
     fn objects(all: &[(usize, usize)]) -> Objects {
@@ -205,42 +209,43 @@ mod tests {
         let start = 0x1000_0000usize;
         let objects = objects(&[(start, 10)]);
         for (first, size, expected) in [
-            (start, 10, Meant::Inside(0)),
-            (start + 9, 1, Meant::Inside(0)),
-            (start + 10, 1, Meant::Outside(0)),
-            (start + 9, 2, Meant::Outside(0)),
-            (start - 1, 1, Meant::Outside(0)),
-            (start - 1, 20, Meant::Outside(0)),
-            (start + 10 + RED_ZONE - 1, 1, Meant::Outside(0)),
-            (start + 10 + RED_ZONE, 1, Meant::Other),
+            (start, 10, Target::Inside(0)),
+            (start + 9, 1, Target::Inside(0)),
+            (start + 10, 1, Target::Outside(0)),
+            (start + 9, 2, Target::Outside(0)),
+            (start - 1, 1, Target::Outside(0)),
+            (start - 1, 20, Target::Outside(0)),
+            (start + 10 + RED_ZONE - 1, 1, Target::Outside(0)),
+            (start + 10 + RED_ZONE, 1, Target::Unknown),
         ] {
-            assert_eq!(objects.meant(&bytes(first, size)), expected, "{}", first.wrapping_sub(start));
+            assert_eq!(objects.resolve(&bytes(first, size)), expected, "{}", first.wrapping_sub(start));
         }
     }
 
     #[test]
     fn an_access_between_two_buffers_is_the_nearer_one_s() {
-        let (low, high) = (0x1000_0000usize, 0x1000_0000 + 3 * RED_ZONE);
+        let low = 0x1000_0000usize;
+        let high = 0x1000_0000 + 3 * RED_ZONE;
         let objects = objects(&[(high, 64), (low, 64)]);
-        assert_eq!(objects.meant(&bytes(low + 64, 4)), Meant::Outside(0));
-        assert_eq!(objects.meant(&bytes(high - 4, 4)), Meant::Outside(1));
-        assert_eq!(objects.meant(&bytes(high + 60, 4)), Meant::Inside(1));
+        assert_eq!(objects.resolve(&bytes(low + 64, 4)), Target::Outside(0));
+        assert_eq!(objects.resolve(&bytes(high - 4, 4)), Target::Outside(1));
+        assert_eq!(objects.resolve(&bytes(high + 60, 4)), Target::Inside(1));
         // Computed from the other one, it is outside of that.
-        assert_eq!(objects.meant(&Bytes { base: low, ..bytes(high, 4) }), Meant::Outside(0));
+        assert_eq!(objects.resolve(&AddressRange { base: low, ..bytes(high, 4) }), Target::Outside(0));
     }
 
     #[test]
     fn buffers_are_known_until_they_are_freed() {
-        let memory = HostMemory::between_red_zones(10).unwrap();
+        let memory = HostMemory::registered(10).unwrap();
         let start = memory.address().addr();
         assert_eq!(start % 128, 0);
-        let role = |address: usize| {
-            let objects = Objects::of_process(|start| (start == address).then_some(3));
-            match objects.meant(&bytes(address, 4)) {
-                Meant::Inside(number) => objects.get(number).map(|object| object.role.clone()),
+        fn role(address: usize) -> Option<Role> {
+            let objects = Objects::from_process(|start| (start == address).then_some(3));
+            match objects.resolve(&bytes(address, 4)) {
+                Target::Inside(number) => objects.get(number).map(|object| object.role.clone()),
                 _ => None,
             }
-        };
+        }
         assert_eq!(role(start), Some(Role::Buffer(Some(3))));
         drop(memory);
         assert_eq!(role(start), Some(Role::Freed));

@@ -1,10 +1,10 @@
-//! Who has touched the bytes of a buffer, or of local memory.
+//! Shadow memory: the last accesses of each word of a buffer or of local memory.
 
-use super::site::Kind;
+use super::site::SiteKind;
 
-/// Bytes for which memory is made at once.
+/// The number of bytes of an object for which cells are allocated at once.
 const PAGE: usize = 256;
-/// What most accesses have a multiple of.
+/// The granularity of most accesses.
 const WORD: usize = 4;
 
 /// The marks of an object's bytes.
@@ -13,19 +13,19 @@ pub(super) struct Shadow {
     pages: Vec<Option<Page>>,
 }
 
-/// A cell for each word, or for each byte where somebody asked for a part of a word.
+/// A cell for each word, or for each byte once a part of a word was accessed.
 #[derive(Debug)]
 enum Page {
     Words(Box<[Cell]>),
-    Bytes(Box<[Cell]>),
+    AddressRange(Box<[Cell]>),
 }
 
-/// An access: by whom, when and where.
+/// An access: its work-item, epoch and site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mark {
     /// One more than the number of the work-item in its group; [`GROUP`] for a copy that all ask for; 0 for no access.
     item: u32,
-    /// How many barriers came before it; of a mark of another group: the number of the group.
+    /// The number of barriers before it; of a mark of another group: the number of the group.
     when: u32,
     /// Where, as [`Access::site`]; its lowest bit says whether it was atomic.
     site: u32,
@@ -49,7 +49,7 @@ struct Cell {
 /// An access that is about to happen.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
-    pub(super) kind: Kind,
+    pub(super) kind: SiteKind,
     /// The numbers of the work-item in its group, and of the group.
     pub(super) item: u32,
     pub(super) group: u32,
@@ -68,16 +68,16 @@ pub(super) struct Conflict {
     pub(super) other_is_atomic: bool,
 }
 
-/// What is wrong with an access.
+/// The faults of an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Verdict {
+pub(super) struct AccessResult {
     pub(super) conflict: Option<Conflict>,
     /// A byte that is read was not written by the group.
     pub(super) is_unwritten: bool,
 }
 
 impl Mark {
-    fn of(access: &Access) -> Mark {
+    fn new(access: &Access) -> Mark {
         let item = if access.kind.is_of_group() { GROUP } else { access.item.saturating_add(1) };
         let is_atomic = u32::from(access.kind.is_atomic());
         Mark { item, when: access.barriers, site: access.site << 1 | is_atomic }
@@ -93,18 +93,24 @@ impl Mark {
 
     /// This mark of another group, or that of `group`: one that is not atomic conflicts with every other.
     fn or(self, mark: Mark, group: u32) -> Mark {
-        match mark.is_some() && (!self.is_some() || self.is_atomic()) {
-            true => Mark { when: group, ..mark },
-            false => self,
+        if mark.is_some() && (!self.is_some() || self.is_atomic()) {
+            Mark { when: group, ..mark }
+        } else {
+            self
         }
     }
 
     /// Whether no barrier lies between this access and the other of the same group.
-    fn meets(self, other: Mark) -> bool {
+    fn conflicts_with(self, other: Mark) -> bool {
         self.is_some()
             && self.item != other.item
             && self.when == other.when
             && !(self.is_atomic() && other.is_atomic())
+    }
+
+    /// Whether this access of another group conflicts with `other`: no barrier separates groups.
+    fn conflicts_across_groups(self, other: Mark) -> bool {
+        self.is_some() && !(self.is_atomic() && other.is_atomic())
     }
 
     fn conflict(self, group: u32, other_writes: bool) -> Conflict {
@@ -118,15 +124,18 @@ impl Shadow {
         self.pages.clear();
     }
 
-    /// Notes an access of bytes of an object; returns what is wrong with it.
-    pub(super) fn note(&mut self, first: usize, size: usize, access: &Access) -> Verdict {
-        let mark = Mark::of(access);
-        let (mut conflict, mut some, mut all) = (None, false, true);
-        let (mut at, end) = (first, first.saturating_add(size));
+    /// Records an access of bytes of an object; returns its faults.
+    pub(super) fn note(&mut self, first: usize, size: usize, access: &Access) -> AccessResult {
+        let mark = Mark::new(access);
+        let mut conflict = None;
+        let mut some = false;
+        let mut all = true;
+        let mut at = first;
+        let end = first.saturating_add(size);
         while at < end {
             let number = at / PAGE;
             let page_end = number.saturating_add(1).saturating_mul(PAGE).min(end);
-            let in_words = at % WORD == 0 && page_end % WORD == 0;
+            let in_words = at.is_multiple_of(WORD) && page_end.is_multiple_of(WORD);
             for cell in self.cells(number, at % PAGE..page_end.saturating_sub(number * PAGE), in_words) {
                 some |= !cell.writer.is_some();
                 all &= !cell.writer.is_some();
@@ -134,9 +143,9 @@ impl Shadow {
             }
             at = page_end;
         }
-        // A structure has bytes between its members that nobody writes.
-        let is_unwritten = access.kind.reads() && if access.kind == Kind::Copy { all } else { some };
-        Verdict { conflict, is_unwritten }
+        // The padding of a structure is never written.
+        let is_unwritten = access.kind.reads() && if access.kind == SiteKind::Copy { all } else { some };
+        AccessResult { conflict, is_unwritten }
     }
 
     /// The cells of a part of a page.
@@ -148,11 +157,11 @@ impl Shadow {
         let page = slot.get_or_insert_with(|| Page::Words(vec![Cell::default(); PAGE / WORD].into()));
         if let (Page::Words(words), false) = (&*page, in_words) {
             let bytes = words.iter().flat_map(|cell| [*cell; WORD]);
-            *page = Page::Bytes(bytes.collect());
+            *page = Page::AddressRange(bytes.collect());
         }
         match page {
             Page::Words(cells) => cells.get_mut(part.start / WORD..part.end / WORD),
-            Page::Bytes(cells) => cells.get_mut(part),
+            Page::AddressRange(cells) => cells.get_mut(part),
         }
         .unwrap_or_default()
     }
@@ -160,7 +169,7 @@ impl Shadow {
 
 impl Cell {
     fn note(&mut self, mark: Mark, access: &Access) -> Option<Conflict> {
-        self.turn_to(access.group);
+        self.enter_group(access.group);
         let conflict = self.conflict(mark, access);
         if access.kind.writes() {
             self.writer = mark;
@@ -176,8 +185,8 @@ impl Cell {
         conflict
     }
 
-    /// What an earlier group has left is of another group now.
-    fn turn_to(&mut self, group: u32) {
+    /// Makes the marks of an earlier group those of another group.
+    fn enter_group(&mut self, group: u32) {
         let number = group.saturating_add(1);
         if self.group == number {
             return;
@@ -191,22 +200,22 @@ impl Cell {
     }
 
     fn conflict(&self, mark: Mark, access: &Access) -> Option<Conflict> {
-        let both_atomic = |other: Mark| other.is_atomic() && mark.is_atomic();
-        let is_other = |other: &Mark| other.is_some() && !both_atomic(*other);
-        if self.writer.meets(mark) {
+        if self.writer.conflicts_with(mark) {
             return Some(self.writer.conflict(access.group, true));
         }
-        if let Some(earlier) = Some(self.earlier_writer).filter(is_other) {
-            return Some(earlier.conflict(earlier.when, true));
+        if self.earlier_writer.conflicts_across_groups(mark) {
+            return Some(self.earlier_writer.conflict(self.earlier_writer.when, true));
         }
         if !access.kind.writes() {
             return None;
         }
-        let reader = self.readers.into_iter().find(|reader| reader.meets(mark));
-        let earlier = Some(self.earlier_reader).filter(is_other);
-        reader
-            .map(|reader| reader.conflict(access.group, false))
-            .or_else(|| earlier.map(|earlier| earlier.conflict(earlier.when, false)))
+        if let Some(reader) = self.readers.into_iter().find(|reader| reader.conflicts_with(mark)) {
+            return Some(reader.conflict(access.group, false));
+        }
+        if self.earlier_reader.conflicts_across_groups(mark) {
+            return Some(self.earlier_reader.conflict(self.earlier_reader.when, false));
+        }
+        None
     }
 }
 
@@ -214,7 +223,7 @@ impl Cell {
 mod tests {
     use super::*;
 
-    fn access(kind: Kind, item: u32, barriers: u32) -> Access {
+    fn access(kind: SiteKind, item: u32, barriers: u32) -> Access {
         Access { kind, item, group: 0, barriers, site: item }
     }
 
@@ -226,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_barrier_separates_accesses_of_a_group() {
-        use Kind::{Atomic, GroupWrite, Read, Write};
+        use SiteKind::{Atomic, GroupWrite, Read, Write};
         for (first, second, expected) in [
             (access(Write, 0, 0), access(Read, 1, 0), Some(Some(0))),
             (access(Read, 0, 0), access(Write, 1, 0), Some(Some(0))),
@@ -245,35 +254,37 @@ mod tests {
 
     #[test]
     fn one_of_many_readers_is_another_than_the_writer() {
-        use Kind::{Read, Write};
+        use SiteKind::{Read, Write};
         let all = [access(Read, 0, 0), access(Read, 1, 0), access(Read, 2, 0), access(Write, 2, 0)];
         assert_eq!(conflicts(&all), [None, None, None, Some(Some(0))]);
     }
 
     #[test]
     fn nothing_separates_groups() {
-        let of = |group, kind, barriers| Access { kind, item: 0, group, barriers, site: 7 };
+        fn of_group(group: u32, kind: SiteKind, barriers: u32) -> Access {
+            Access { kind, item: 0, group, barriers, site: 7 }
+        }
         let mut shadow = Shadow::default();
-        assert_eq!(shadow.note(0, 4, &of(0, Kind::Write, 0)), Verdict::default());
-        let verdict = shadow.note(0, 4, &of(3, Kind::Read, 5));
+        assert_eq!(shadow.note(0, 4, &of_group(0, SiteKind::Write, 0)), AccessResult::default());
+        let verdict = shadow.note(0, 4, &of_group(3, SiteKind::Read, 5));
         let expected =
             Conflict { item: Some(0), group: 0, site: 7, other_writes: true, other_is_atomic: false };
         assert_eq!(verdict.conflict, Some(expected));
         let mut shadow = Shadow::default();
         for group in 0..4 {
-            assert_eq!(shadow.note(0, 4, &of(group, Kind::Atomic, 0)).conflict, None);
+            assert_eq!(shadow.note(0, 4, &of_group(group, SiteKind::Atomic, 0)).conflict, None);
         }
     }
 
     #[test]
     fn parts_of_a_word_are_told_apart() {
         let mut shadow = Shadow::default();
-        assert_eq!(shadow.note(0, 4, &access(Kind::Write, 0, 0)).conflict, None);
-        assert_eq!(shadow.note(4, 1, &access(Kind::Write, 1, 0)).conflict, None);
-        assert_eq!(shadow.note(5, 1, &access(Kind::Write, 2, 0)).conflict, None);
-        assert!(shadow.note(3, 2, &access(Kind::Read, 3, 0)).conflict.is_some());
-        assert!(!shadow.note(254, 4, &access(Kind::Write, 4, 0)).is_unwritten);
-        assert!(!shadow.note(254, 4, &access(Kind::Read, 4, 0)).is_unwritten);
-        assert!(shadow.note(254, 5, &access(Kind::Read, 4, 0)).is_unwritten);
+        assert_eq!(shadow.note(0, 4, &access(SiteKind::Write, 0, 0)).conflict, None);
+        assert_eq!(shadow.note(4, 1, &access(SiteKind::Write, 1, 0)).conflict, None);
+        assert_eq!(shadow.note(5, 1, &access(SiteKind::Write, 2, 0)).conflict, None);
+        assert!(shadow.note(3, 2, &access(SiteKind::Read, 3, 0)).conflict.is_some());
+        assert!(!shadow.note(254, 4, &access(SiteKind::Write, 4, 0)).is_unwritten);
+        assert!(!shadow.note(254, 4, &access(SiteKind::Read, 4, 0)).is_unwritten);
+        assert!(shadow.note(254, 5, &access(SiteKind::Read, 4, 0)).is_unwritten);
     }
 }

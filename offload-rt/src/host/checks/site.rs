@@ -1,4 +1,4 @@
-//! Places of the source, as images have them (`offload-build/src/ir/checks/sites.rs`).
+//! Source locations in instrumented images (`offload-build/src/ir/checks/sites.rs`).
 
 use std::ffi::{CStr, c_char};
 
@@ -13,9 +13,9 @@ pub(super) struct Site {
     detail: u32,
 }
 
-/// What happens at a place.
+/// The operation at a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum SiteKind {
     Read,
     /// Of a structure, or a part of memory.
     Copy,
@@ -23,7 +23,7 @@ pub(super) enum Kind {
     Atomic,
     /// An atomic operation that reads nothing.
     AtomicWrite,
-    /// Of a copy that all work-items of a group ask for together.
+    /// Of a copy by all work-items of a group (`async_work_group_copy`).
     GroupRead,
     GroupWrite,
     Wait,
@@ -33,90 +33,90 @@ pub(super) enum Kind {
     Unknown,
 }
 
-impl Kind {
+impl SiteKind {
     pub(super) fn reads(self) -> bool {
-        matches!(self, Kind::Read | Kind::Copy | Kind::Atomic | Kind::GroupRead)
+        matches!(self, SiteKind::Read | SiteKind::Copy | SiteKind::Atomic | SiteKind::GroupRead)
     }
 
     pub(super) fn writes(self) -> bool {
-        matches!(self, Kind::Write | Kind::Atomic | Kind::AtomicWrite | Kind::GroupWrite)
+        matches!(self, SiteKind::Write | SiteKind::Atomic | SiteKind::AtomicWrite | SiteKind::GroupWrite)
     }
 
     pub(super) fn is_atomic(self) -> bool {
-        matches!(self, Kind::Atomic | Kind::AtomicWrite)
+        matches!(self, SiteKind::Atomic | SiteKind::AtomicWrite)
     }
 
     pub(super) fn is_of_group(self) -> bool {
-        matches!(self, Kind::GroupRead | Kind::GroupWrite)
+        matches!(self, SiteKind::GroupRead | SiteKind::GroupWrite)
     }
 
     /// Of arithmetic.
     pub(super) fn sign(self) -> char {
         match self {
-            Kind::Add => '+',
-            Kind::Sub => '-',
+            SiteKind::Add => '+',
+            SiteKind::Sub => '-',
             _ => '*',
         }
     }
 
     pub(super) fn verb(self) -> &'static str {
         match self {
-            Kind::Read | Kind::Copy | Kind::GroupRead => "reads",
+            SiteKind::Read | SiteKind::Copy | SiteKind::GroupRead => "reads",
             _ => "writes",
         }
     }
 }
 
-/// What a place says of itself.
+/// The operation of a site, and its detail.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Told {
-    pub(super) kind: Kind,
+pub(super) struct SiteInfo {
+    pub(super) kind: SiteKind,
     pub(super) detail: u32,
 }
 
 /// A line of a source.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct SourceLine {
     pub(super) file: String,
     pub(super) line: u32,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for SourceLine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}", self.file, self.line)
     }
 }
 
-pub(super) fn told(site: *const Site) -> Told {
+pub(super) fn read_info(site: *const Site) -> SiteInfo {
     // SAFETY: images pass constants of their own, which are there while their kernels run.
     let Site { kind, detail, .. } = unsafe { site.read_unaligned() };
     let kind = match kind {
-        0 => Kind::Read,
-        1 => Kind::Write,
-        2 => Kind::Atomic,
-        3 => Kind::GroupRead,
-        4 => Kind::GroupWrite,
-        5 => Kind::Wait,
-        6 => Kind::Add,
-        7 => Kind::Sub,
-        8 => Kind::Mul,
-        9 => Kind::Copy,
-        10 => Kind::AtomicWrite,
-        _ => Kind::Unknown,
+        0 => SiteKind::Read,
+        1 => SiteKind::Write,
+        2 => SiteKind::Atomic,
+        3 => SiteKind::GroupRead,
+        4 => SiteKind::GroupWrite,
+        5 => SiteKind::Wait,
+        6 => SiteKind::Add,
+        7 => SiteKind::Sub,
+        8 => SiteKind::Mul,
+        9 => SiteKind::Copy,
+        10 => SiteKind::AtomicWrite,
+        _ => SiteKind::Unknown,
     };
-    Told { kind, detail }
+    SiteInfo { kind, detail }
 }
 
-pub(super) fn place(site: *const Site) -> Place {
+pub(super) fn source_line(site: *const Site) -> SourceLine {
     if site.is_null() {
-        return Place::default();
+        return SourceLine::default();
     }
     // SAFETY: as above; the constant is packed, and the name follows it with its end.
     let (Site { line, .. }, file) = unsafe {
         let name = site.cast::<u8>().wrapping_add(size_of::<Site>());
         (site.read_unaligned(), text(name.cast()))
     };
-    Place { file: file.unwrap_or_default(), line }
+    SourceLine { file: file.unwrap_or_default(), line }
 }
 
 /// A text of an image; `None` if it has none.

@@ -10,13 +10,13 @@ use super::super::tests::{compiled, kernel};
 use crate::{Arg, ArgKind, Device, Error, ErrorKind, NdRange, Program, Registry};
 
 const LIBRARY: &str = "
-const uint32_t __offload_host_abi = 2;
+const uint32_t __offload_host_abi = 1;
 int __offload_export_more(int x) { return x + FACTOR; }
 ";
 
 /// Two kernels in images of their own would call it; this one is in both.
 const IMPORTER: &str = "
-const uint32_t __offload_host_abi = 2;
+const uint32_t __offload_host_abi = 1;
 const char *const __offload_imports[] = { \"more\", 0 };
 int (*__offload_import_more)(int);
 KERNEL(k) {
@@ -67,21 +67,22 @@ fn sixteen_threads_decode_a_library_once_and_programs_keep_it() {
     let entry = registry.entries().iter().find(|entry| entry.module() == "num").unwrap().clone();
     let start = Barrier::new(16);
     let programs: Vec<Program> = std::thread::scope(|scope| {
-        let open = |number: usize| {
-            let (registry, start) = (&registry, &start);
-            scope.spawn(move || {
+        let mut threads = Vec::new();
+        for number in 0..16 {
+            let registry = &registry;
+            let start = &start;
+            threads.push(scope.spawn(move || {
                 start.wait();
                 open(registry, ["a", "b"][number % 2]).unwrap()
-            })
-        };
-        let threads: Vec<_> = (0..16).map(open).collect();
+            }));
+        }
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     assert_eq!(entry.decodes(), 1);
     drop(registry);
     assert!(programs.iter().all(|program| launch(program) == 6));
     assert_eq!(entry.decodes(), 1);
-    // Nobody needs it any more.
+    // No program is left: the library is unloaded.
     drop(programs);
     let registry = Registry::from_packs([library("1.3.0", 5), importer("a")]);
     assert_eq!(launch(&open(&registry, "a").unwrap()), 6);
@@ -89,7 +90,9 @@ fn sixteen_threads_decode_a_library_once_and_programs_keep_it() {
 
 #[test]
 fn a_library_that_does_not_fit_is_an_error_that_names_both_crates() {
-    let error = |packs: Vec<Vec<u8>>| open(&Registry::from_packs(packs), "a").unwrap_err();
+    fn error(packs: Vec<Vec<u8>>) -> Error {
+        open(&Registry::from_packs(packs), "a").unwrap_err()
+    }
     let missing = error(vec![importer("a")]);
     assert_eq!(missing.kind(), ErrorKind::Library);
     let text = missing.to_string();

@@ -19,7 +19,7 @@ pub(in crate::opencl) struct Platform {
     raw: cl_platform_id,
 }
 
-/// A device of a platform, which nobody has to release.
+/// A device of a platform, which needs no release.
 #[derive(Clone, Copy)]
 pub(in crate::opencl) struct DeviceId {
     pub(super) functions: &'static Functions,
@@ -85,7 +85,7 @@ impl Platform {
 }
 
 impl DeviceId {
-    /// What the driver says of the device.
+    /// The driver's properties of the device.
     pub(in crate::opencl) fn info(self, parameter: cl_device_info) -> ClResult<Vec<u8>> {
         info::bytes(&|Answer { capacity, value, size }| {
             // SAFETY: the device is a platform's, and the answer has space for what it says.

@@ -1,4 +1,4 @@
-//! What OpenCL's functions fail with.
+//! The error codes of OpenCL's functions.
 
 use std::fmt;
 
@@ -121,11 +121,10 @@ mod tests {
 
     #[test]
     fn codes_have_their_names() {
-        let text = |code| ClError::Code(code).to_string();
-        assert_eq!(text(-11), "CL_BUILD_PROGRAM_FAILURE (-11)");
-        assert_eq!(text(-1001), "CL_PLATFORM_NOT_FOUND_KHR (-1001)");
+        assert_eq!(ClError::Code(-11).to_string(), "CL_BUILD_PROGRAM_FAILURE (-11)");
+        assert_eq!(ClError::Code(-1001).to_string(), "CL_PLATFORM_NOT_FOUND_KHR (-1001)");
         // NVIDIA's, which no header has.
-        assert_eq!(text(-9999), "UNKNOWN_ERROR (-9999)");
+        assert_eq!(ClError::Code(-9999).to_string(), "UNKNOWN_ERROR (-9999)");
         let lacks = ClError::Lacks("clLinkProgram").to_string();
         assert_eq!(lacks, "the OpenCL library lacks the function clLinkProgram");
     }

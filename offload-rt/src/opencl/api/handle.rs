@@ -83,7 +83,8 @@ impl CommandQueue {
 
     fn number<N: bytemuck::Pod>(&self, parameter: u32) -> ClResult<N> {
         let mut number = N::zeroed();
-        let (capacity, value) = (size_of::<N>(), (&raw mut number).cast());
+        let capacity = size_of::<N>();
+        let value = (&raw mut number).cast();
         // SAFETY: there is space for the number.
         check(unsafe {
             call!(
@@ -108,7 +109,8 @@ impl Buffer {
 
     fn number(&self, parameter: u32) -> ClResult<usize> {
         let mut number = 0usize;
-        let (capacity, value) = (size_of_val(&number), (&raw mut number).cast());
+        let capacity = size_of_val(&number);
+        let value = (&raw mut number).cast();
         // SAFETY: there is space for the number.
         check(unsafe {
             call!(self.functions, clGetMemObjectInfo(self.raw, parameter, capacity, value, ptr::null_mut()))?

@@ -14,7 +14,7 @@ pub(super) struct Answer {
     pub(super) size: *mut usize,
 }
 
-/// What `ask` is told: its size first, then the bytes.
+/// The answer to `ask`: its size is queried first, then the bytes.
 pub(super) fn bytes(ask: &dyn Fn(Answer) -> ClResult<cl_int>) -> ClResult<Vec<u8>> {
     let mut size = 0;
     check(ask(Answer { capacity: 0, value: ptr::null_mut(), size: &raw mut size })?)?;
@@ -27,8 +27,8 @@ pub(super) fn bytes(ask: &dyn Fn(Answer) -> ClResult<cl_int>) -> ClResult<Vec<u8
 
 /// Numbers as large as addresses.
 pub(in crate::opencl) fn sizes(bytes: &[u8]) -> Vec<usize> {
-    let size = |bytes: &[u8]| Some(usize::from_ne_bytes(bytes.try_into().ok()?));
-    bytes.chunks(size_of::<usize>()).filter_map(size).collect()
+    let (chunks, _) = bytes.as_chunks();
+    chunks.iter().map(|chunk| usize::from_ne_bytes(*chunk)).collect()
 }
 
 /// Compares what a function returned with success.

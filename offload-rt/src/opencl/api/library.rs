@@ -1,5 +1,7 @@
 //! OpenCL's library: opened when the first function is needed, and never closed.
 
+#![allow(clippy::disallowed_methods, reason = "reads the environment")]
+
 use std::ffi::c_void;
 use std::mem;
 use std::sync::OnceLock;
@@ -31,7 +33,7 @@ macro_rules! table {
         impl Functions {
             /// # Safety
             /// `library` implements OpenCL, and stays open as long as the functions are called.
-            unsafe fn of(library: &Library) -> Functions {
+            unsafe fn load(library: &Library) -> Functions {
                 // SAFETY: by the contract, a function of this name has the type of the specification. `None` of such a
                 // type is a null pointer.
                 unsafe {
@@ -125,7 +127,7 @@ fn open(named: &str) -> Option<Functions> {
         // SAFETY: a library of this name, or one that the user names, is OpenCL's; it is not closed.
         unsafe {
             let library = Library::new(name).ok()?;
-            let functions = Functions::of(&library);
+            let functions = Functions::load(&library);
             mem::forget(library);
             Some(functions)
         }

@@ -26,7 +26,7 @@ macro_rules! objects {
         impl Drop for $name {
             fn drop(&mut self) {
                 // SAFETY: the reference is this value's, which is gone afterwards.
-                // There is nobody to tell if the driver fails to release it.
+                // A failed release cannot be handled.
                 let _ = unsafe { call!(self.functions, $release(self.raw)) };
             }
         }
@@ -40,7 +40,7 @@ macro_rules! objects {
 }
 
 objects! {
-    /// What the objects of a device live in.
+    /// A context of a device.
     Context, clReleaseContext;
     /// Commands for a device, run in order.
     CommandQueue, clReleaseCommandQueue;
@@ -50,11 +50,11 @@ objects! {
     Program, clReleaseProgram;
     /// A kernel of a built program with its arguments. It is for one thread at a time.
     Kernel, clReleaseKernel;
-    /// What becomes of a command.
+    /// The status of a command.
     Event, clReleaseEvent;
 }
 
-/// The object that `create` returns; the driver stores an error code where it is told.
+/// The object that `create` returns; the driver stores an error code at the address that it gets.
 pub(super) fn created(create: impl FnOnce(*mut cl_int) -> ClResult<*mut c_void>) -> ClResult<*mut c_void> {
     let mut status = CL_SUCCESS;
     let raw = create(&raw mut status)?;

@@ -17,7 +17,7 @@ use super::library::call;
 use super::object::{Buffer, CommandQueue, Context, Kernel, Program, created};
 use crate::range::NdRange;
 
-/// What an argument of a kernel is set to.
+/// A value for an argument of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::opencl) enum KernelArg<'a> {
     /// The bytes of a value.
@@ -33,7 +33,9 @@ pub(in crate::opencl) enum KernelArg<'a> {
 impl Program {
     /// OpenCL C, to be built.
     pub(in crate::opencl) fn from_source(context: &Context, source: &str) -> ClResult<Program> {
-        let (functions, mut text, length) = (context.functions, source.as_ptr().cast(), source.len());
+        let functions = context.functions;
+        let mut text = source.as_ptr().cast();
+        let length = source.len();
         let raw = created(|status| {
             // SAFETY: there is one text of this length, which the driver reads during the call.
             unsafe {
@@ -48,7 +50,9 @@ impl Program {
 
     /// SPIR-V, to be built or compiled.
     pub(in crate::opencl) fn from_il(context: &Context, spirv: &[u8]) -> ClResult<Program> {
-        let (functions, code, length) = (context.functions, spirv.as_ptr().cast(), spirv.len());
+        let functions = context.functions;
+        let code = spirv.as_ptr().cast();
+        let length = spirv.len();
         let raw = created(|status| {
             // SAFETY: the code has this length; the driver reads it during the call.
             unsafe { call!(functions, clCreateProgramWithIL(context.raw, code, length, status)) }
@@ -68,7 +72,8 @@ impl Program {
     pub(in crate::opencl) fn specialize(&self, id: u32, value: SpecValue) -> ClResult<()> {
         let bytes = value.bits().to_le_bytes();
         let bytes = bytes.get(..value.size()).unwrap_or(&bytes);
-        let (size, value) = (bytes.len(), bytes.as_ptr().cast());
+        let size = bytes.len();
+        let value = bytes.as_ptr().cast();
         // SAFETY: the value has this size; the driver copies it during the call. Drivers of OpenCL are on machines that begin
         // with the low byte, as this one.
         check(unsafe {
@@ -82,10 +87,16 @@ impl Program {
         device: DeviceId,
         code: &[u8],
     ) -> ClResult<Program> {
-        let (functions, length, mut bytes, mut of_device) = (context.functions, code.len(), code.as_ptr(), 0);
-        let (length, bytes, of_device) = (&raw const length, &raw mut bytes, &raw mut of_device);
+        let functions = context.functions;
+        let length = code.len();
+        let mut bytes = code.as_ptr();
+        let mut of_device = 0;
+        let length = &raw const length;
+        let bytes = &raw mut bytes;
+        let of_device = &raw mut of_device;
         let raw = created(|status| {
-            let (context, devices) = (context.raw, &raw const device.raw);
+            let context = context.raw;
+            let devices = &raw const device.raw;
             // SAFETY: there is one code of this length for one device; the driver reads it during the call.
             unsafe {
                 call!(
@@ -97,7 +108,7 @@ impl Program {
         Ok(Program { functions, raw })
     }
 
-    /// What was compiled, as one program that kernels can be made of.
+    /// Links compiled programs into one with kernels.
     pub(in crate::opencl) fn linked(
         context: &Context,
         device: DeviceId,
@@ -105,9 +116,13 @@ impl Program {
     ) -> ClResult<Program> {
         let functions = context.functions;
         let inputs: Vec<_> = compiled.iter().map(|program| program.raw).collect();
-        let (devices, no_options, no_data) = (&raw const device.raw, c"".as_ptr(), ptr::null_mut());
+        let devices = &raw const device.raw;
+        let no_options = c"".as_ptr();
+        let no_data = ptr::null_mut();
         let raw = created(|status| {
-            let (context, count, inputs) = (context.raw, inputs.len() as cl_uint, inputs.as_ptr());
+            let context = context.raw;
+            let count = inputs.len() as cl_uint;
+            let inputs = inputs.as_ptr();
             // SAFETY: there are so many programs and one device; without a function to call, the call returns when the
             // program is linked.
             unsafe {
@@ -123,7 +138,8 @@ impl Program {
     /// Compiles and links it.
     pub(in crate::opencl) fn build(&self, device: DeviceId, options: &str) -> ClResult<()> {
         let options = CString::new(options).map_err(|_| ClError::Code(CL_INVALID_BUILD_OPTIONS))?;
-        let (devices, options) = (&raw const device.raw, options.as_ptr());
+        let devices = &raw const device.raw;
+        let options = options.as_ptr();
         // SAFETY: there is one device; without a function to call, the call returns when the program is built.
         check(unsafe {
             call!(self.functions, clBuildProgram(self.raw, 1, devices, options, None, ptr::null_mut()))?
@@ -132,8 +148,11 @@ impl Program {
 
     /// Compiles it, to be linked.
     pub(in crate::opencl) fn compile(&self, device: DeviceId) -> ClResult<()> {
-        let (devices, no_options) = (&raw const device.raw, c"".as_ptr());
-        let (no_headers, no_names, no_data) = (ptr::null(), ptr::null_mut(), ptr::null_mut());
+        let devices = &raw const device.raw;
+        let no_options = c"".as_ptr();
+        let no_headers = ptr::null();
+        let no_names = ptr::null_mut();
+        let no_data = ptr::null_mut();
         // SAFETY: there is one device and no header; without a function to call, the call returns when the program is
         // compiled.
         check(unsafe {
@@ -144,9 +163,11 @@ impl Program {
         })
     }
 
-    /// What the compiler or linker has written, empty if the driver does not tell.
+    /// The log of the compiler or linker, empty if the driver has none.
     pub(in crate::opencl) fn build_log(&self, device: DeviceId) -> String {
-        let (program, device, parameter) = (self.raw, device.raw, CL_PROGRAM_BUILD_LOG);
+        let program = self.raw;
+        let device = device.raw;
+        let parameter = CL_PROGRAM_BUILD_LOG;
         let log = info::bytes(&|Answer { capacity, value, size }| {
             // SAFETY: the answer has space for what the driver says.
             unsafe {
@@ -169,8 +190,9 @@ impl Program {
         let sizes = info::sizes(&self.info(CL_PROGRAM_BINARY_SIZES)?);
         let mut binaries: Vec<Vec<u8>> = sizes.into_iter().map(|size| vec![0; size]).collect();
         let mut places: Vec<*mut u8> = binaries.iter_mut().map(Vec::as_mut_ptr).collect();
-        let (capacity, value) = (size_of_val(places.as_slice()), places.as_mut_ptr().cast());
-        // SAFETY: each place has space for the code of one device, of the size that the driver has told.
+        let capacity = size_of_val(places.as_slice());
+        let value = places.as_mut_ptr().cast();
+        // SAFETY: each place has space for the code of one device, of the size that the driver has reported.
         check(unsafe {
             call!(
                 self.functions,
@@ -202,7 +224,8 @@ impl Kernel {
     /// The number of its arguments.
     pub(in crate::opencl) fn arg_count(&self) -> ClResult<usize> {
         let mut count: cl_uint = 0;
-        let (capacity, value) = (size_of_val(&count), (&raw mut count).cast());
+        let capacity = size_of_val(&count);
+        let value = (&raw mut count).cast();
         // SAFETY: there is space for the number.
         check(unsafe {
             call!(
@@ -213,13 +236,14 @@ impl Kernel {
         Ok(count as usize)
     }
 
-    /// What the driver says of the kernel on `device`.
+    /// A property of the kernel on `device`.
     pub(in crate::opencl) fn work_group_info(
         &self,
         device: DeviceId,
         parameter: cl_kernel_work_group_info,
     ) -> ClResult<Vec<u8>> {
-        let (kernel, device) = (self.raw, device.raw);
+        let kernel = self.raw;
+        let device = device.raw;
         info::bytes(&|Answer { capacity, value, size }| {
             // SAFETY: the answer has space for what the driver says.
             unsafe {
@@ -257,7 +281,10 @@ impl Kernel {
             (range.dimensions(), offset.as_ptr(), global.as_ptr(), local.as_ptr());
         // SAFETY: each array has at least as many sizes as there are dimensions; the caller answers for the rest.
         check(unsafe {
-            let (queue, kernel, none, no_event) = (queue.raw, self.raw, ptr::null(), ptr::null_mut());
+            let queue = queue.raw;
+            let kernel = self.raw;
+            let none = ptr::null();
+            let no_event = ptr::null_mut();
             call!(
                 self.functions,
                 clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, 0, none, no_event)

@@ -28,7 +28,8 @@ pub(in crate::opencl) struct Region<'a> {
 impl Context {
     /// A context of one device.
     pub(in crate::opencl) fn new(device: DeviceId) -> ClResult<Context> {
-        let (functions, devices) = (device.functions, &raw const device.raw);
+        let functions = device.functions;
+        let devices = &raw const device.raw;
         let raw = created(|status| {
             // SAFETY: there is one device, no property, and no function to call.
             unsafe {
@@ -71,10 +72,15 @@ impl CommandQueue {
 
     /// Waits for what is in the queue, and copies a region to `bytes`, of the same size.
     pub(in crate::opencl) fn read(&self, from: Region<'_>, bytes: &mut [u8]) -> ClResult<()> {
-        let (size, into, none) = (bytes.len(), bytes.as_mut_ptr().cast(), ptr::null());
+        let size = bytes.len();
+        let into = bytes.as_mut_ptr().cast();
+        let none = ptr::null();
         // SAFETY: the driver compares the region with the buffer, and the copy is finished on return.
         check(unsafe {
-            let (queue, buffer, offset, no_event) = (self.raw, from.buffer.raw, from.offset, ptr::null_mut());
+            let queue = self.raw;
+            let buffer = from.buffer.raw;
+            let offset = from.offset;
+            let no_event = ptr::null_mut();
             call!(
                 self.functions,
                 clEnqueueReadBuffer(queue, buffer, CL_TRUE, offset, size, into, 0, none, no_event)
@@ -84,10 +90,15 @@ impl CommandQueue {
 
     /// Copies `bytes` to a region of the same size, when what is in the queue has run, and waits for it.
     pub(in crate::opencl) fn write(&self, to: Region<'_>, bytes: &[u8]) -> ClResult<()> {
-        let (size, from, none) = (bytes.len(), bytes.as_ptr().cast(), ptr::null());
+        let size = bytes.len();
+        let from = bytes.as_ptr().cast();
+        let none = ptr::null();
         // SAFETY: as for `read`.
         check(unsafe {
-            let (queue, buffer, offset, no_event) = (self.raw, to.buffer.raw, to.offset, ptr::null_mut());
+            let queue = self.raw;
+            let buffer = to.buffer.raw;
+            let offset = to.offset;
+            let no_event = ptr::null_mut();
             call!(
                 self.functions,
                 clEnqueueWriteBuffer(queue, buffer, CL_TRUE, offset, size, from, 0, none, no_event)
@@ -98,12 +109,17 @@ impl CommandQueue {
     /// Puts a copy from a region to `bytes` into the queue, and hands it to the device. After an error none is under way.
     ///
     /// # Safety
-    /// There is room for as many bytes as the region has, which nobody uses before the copy is done.
+    /// There is room for as many bytes as the region has, which are not accessed before the copy is done.
     pub(in crate::opencl) unsafe fn read_later(&self, from: Region<'_>, bytes: *mut u8) -> ClResult<Event> {
-        let (into, none, mut raw) = (bytes.cast(), ptr::null(), ptr::null_mut());
+        let into = bytes.cast();
+        let none = ptr::null();
+        let mut raw = ptr::null_mut();
         // SAFETY: the driver compares the region with the buffer; the caller answers for the bytes.
         check(unsafe {
-            let (queue, buffer, offset, size) = (self.raw, from.buffer.raw, from.offset, from.size);
+            let queue = self.raw;
+            let buffer = from.buffer.raw;
+            let offset = from.offset;
+            let size = from.size;
             call!(
                 self.functions,
                 clEnqueueReadBuffer(queue, buffer, CL_FALSE, offset, size, into, 0, none, &raw mut raw)
@@ -115,12 +131,17 @@ impl CommandQueue {
     /// Puts a copy of `bytes` to a region into the queue, and hands it to the device. After an error none is under way.
     ///
     /// # Safety
-    /// There are as many bytes as the region has, which nobody writes or releases before the copy is done.
+    /// There are as many bytes as the region has, which are neither written nor released before the copy is done.
     pub(in crate::opencl) unsafe fn write_later(&self, to: Region<'_>, bytes: *const u8) -> ClResult<Event> {
-        let (from, none, mut raw) = (bytes.cast(), ptr::null(), ptr::null_mut());
+        let from = bytes.cast();
+        let none = ptr::null();
+        let mut raw = ptr::null_mut();
         // SAFETY: as for `read_later`.
         check(unsafe {
-            let (queue, buffer, offset, size) = (self.raw, to.buffer.raw, to.offset, to.size);
+            let queue = self.raw;
+            let buffer = to.buffer.raw;
+            let offset = to.offset;
+            let size = to.size;
             call!(
                 self.functions,
                 clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, size, from, 0, none, &raw mut raw)
@@ -129,7 +150,7 @@ impl CommandQueue {
         self.begun(Event { functions: self.functions, raw })
     }
 
-    /// Hands what is queued to the device, which nobody waits for yet.
+    /// Submits the queued commands to the device.
     fn begun(&self, event: Event) -> ClResult<Event> {
         // SAFETY: the queue lives.
         let flushed = check(unsafe { call!(self.functions, clFlush(self.raw))? });
@@ -142,8 +163,11 @@ impl CommandQueue {
     /// Makes the first `size` bytes of `buffer` memory of the program, to read and write; it waits.
     pub(in crate::opencl) fn map(&self, buffer: &Buffer, size: usize) -> ClResult<*mut c_void> {
         created(|status| {
-            let (queue, memory, flags) = (self.raw, buffer.raw, CL_MAP_READ | CL_MAP_WRITE);
-            let (none, no_event) = (ptr::null(), ptr::null_mut());
+            let queue = self.raw;
+            let memory = buffer.raw;
+            let flags = CL_MAP_READ | CL_MAP_WRITE;
+            let none = ptr::null();
+            let no_event = ptr::null_mut();
             // SAFETY: the driver compares the size with the buffer.
             unsafe {
                 call!(
@@ -154,21 +178,25 @@ impl CommandQueue {
         })
     }
 
-    /// Ends what [`CommandQueue::map`] has begun, whose address nobody uses any more.
+    /// Ends a mapping of [`CommandQueue::map`], whose address must not be used afterwards.
     pub(in crate::opencl) fn unmap(&self, buffer: &Buffer, address: *mut c_void) -> ClResult<()> {
         // SAFETY: there is no list of events; the driver looks whether the address is the buffer's.
         check(unsafe {
-            let (none, no_event) = (ptr::null(), ptr::null_mut());
+            let none = ptr::null();
+            let no_event = ptr::null_mut();
             call!(self.functions, clEnqueueUnmapMemObject(self.raw, buffer.raw, address, 0, none, no_event))?
         })
     }
 
     /// Puts a copy to a region of the same size into the queue.
     pub(in crate::opencl) fn copy(&self, from: Region<'_>, to: Region<'_>) -> ClResult<()> {
-        let (source, target, none) = (from.buffer.raw, to.buffer.raw, ptr::null());
+        let source = from.buffer.raw;
+        let target = to.buffer.raw;
+        let none = ptr::null();
         // SAFETY: the driver compares the regions with the buffers.
         check(unsafe {
-            let (queue, no_event) = (self.raw, ptr::null_mut());
+            let queue = self.raw;
+            let no_event = ptr::null_mut();
             call!(
                 self.functions,
                 clEnqueueCopyBuffer(
@@ -189,10 +217,14 @@ impl CommandQueue {
     /// Puts filling a region into the queue. `pattern` has 1, 2 or 4 bytes, of which the region's offset and size are
     /// multiples.
     pub(in crate::opencl) fn fill(&self, to: Region<'_>, pattern: &[u8]) -> ClResult<()> {
-        let (size, value, none) = (pattern.len(), pattern.as_ptr().cast(), ptr::null());
+        let size = pattern.len();
+        let value = pattern.as_ptr().cast();
+        let none = ptr::null();
         // SAFETY: the pattern has this size and is read during the call; the driver compares the region.
         check(unsafe {
-            let (queue, buffer, no_event) = (self.raw, to.buffer.raw, ptr::null_mut());
+            let queue = self.raw;
+            let buffer = to.buffer.raw;
+            let no_event = ptr::null_mut();
             call!(
                 self.functions,
                 clEnqueueFillBuffer(queue, buffer, value, size, to.offset, to.size, 0, none, no_event)
@@ -200,7 +232,7 @@ impl CommandQueue {
         })
     }
 
-    /// What tells when all that is in the queue has run.
+    /// An event for the end of all queued commands.
     pub(in crate::opencl) fn mark(&self) -> ClResult<Event> {
         let mut raw = ptr::null_mut();
         // SAFETY: there is no list of events, and space for one.
@@ -218,7 +250,8 @@ impl CommandQueue {
     pub(in crate::opencl) fn wait_for(&self, event: &Event) -> ClResult<()> {
         // SAFETY: there is one event.
         check(unsafe {
-            let (events, no_event) = (&raw const event.raw, ptr::null_mut());
+            let events = &raw const event.raw;
+            let no_event = ptr::null_mut();
             call!(self.functions, clEnqueueBarrierWithWaitList(self.raw, 1, events, no_event))?
         })
     }
@@ -256,7 +289,8 @@ impl Buffer {
         let functions = self.functions;
         let region = cl_buffer_region { origin: offset, size };
         let raw = created(|status| {
-            let (kind, region) = (CL_BUFFER_CREATE_TYPE_REGION, (&raw const region).cast());
+            let kind = CL_BUFFER_CREATE_TYPE_REGION;
+            let region = (&raw const region).cast();
             // SAFETY: the region is of the type that the kind says, and is read during the call.
             unsafe { call!(functions, clCreateSubBuffer(self.raw, 0, kind, region, status)) }
         })?;
@@ -274,10 +308,12 @@ impl Event {
     /// Whether the command has run.
     pub(in crate::opencl) fn is_done(&self) -> ClResult<bool> {
         let mut status: cl_int = 0;
-        let (capacity, value) = (size_of_val(&status), (&raw mut status).cast());
+        let capacity = size_of_val(&status);
+        let value = (&raw mut status).cast();
         // SAFETY: there is space for the number.
         check(unsafe {
-            let (parameter, no_size) = (CL_EVENT_COMMAND_EXECUTION_STATUS, ptr::null_mut());
+            let parameter = CL_EVENT_COMMAND_EXECUTION_STATUS;
+            let no_size = ptr::null_mut();
             call!(self.functions, clGetEventInfo(self.raw, parameter, capacity, value, no_size))?
         })?;
         // "A negative integer value" says that the command ended with this error.
@@ -292,10 +328,12 @@ impl Event {
     /// When the command ended, in nanoseconds of the device's clock.
     fn end(&self) -> ClResult<u64> {
         let mut time: cl_ulong = 0;
-        let (capacity, value) = (size_of_val(&time), (&raw mut time).cast());
+        let capacity = size_of_val(&time);
+        let value = (&raw mut time).cast();
         // SAFETY: there is space for the number.
         check(unsafe {
-            let (parameter, no_size) = (CL_PROFILING_COMMAND_END, ptr::null_mut());
+            let parameter = CL_PROFILING_COMMAND_END;
+            let no_size = ptr::null_mut();
             call!(self.functions, clGetEventProfilingInfo(self.raw, parameter, capacity, value, no_size))?
         })?;
         Ok(time)

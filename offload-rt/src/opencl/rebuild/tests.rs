@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use super::*;
 
-/// What a kernel uses: registers, spilled bytes, largest work-group.
+/// The usage of a kernel: registers, spilled bytes, largest work-group.
 type Usage = (u32, u64, u32);
 
 /// A kernel with its name and its usage with the default and the large register file.
@@ -22,9 +22,10 @@ impl Build for Fake {
 
     fn build(&self, options: &str) -> Result<String, Error> {
         self.built.borrow_mut().push(options.to_string());
-        match self.refused.contains(&options) {
-            true => Err(Error::device("fake", "unrecognized build options")),
-            false => Ok(options.to_string()),
+        if self.refused.contains(&options) {
+            Err(Error::device("fake", "unrecognized build options"))
+        } else {
+            Ok(options.to_string())
         }
     }
 
@@ -52,11 +53,10 @@ fn fake(code: &[Code], refused: &[&'static str]) -> Fake {
 
 /// The records that a pack has of `fake`'s kernels.
 fn records(fake: &Fake) -> Vec<KernelInfo> {
-    let record = |(name, ..): &Code| KernelInfo::new(name.to_string());
-    fake.code.iter().map(record).collect()
+    fake.code.iter().map(|(name, ..)| KernelInfo::new(name.to_string())).collect()
 }
 
-fn built(fake: &Fake) -> Built<String> {
+fn built(fake: &Fake) -> BuiltImage<String> {
     without_spills(fake, &records(fake)).unwrap()
 }
 
@@ -81,8 +81,8 @@ fn each_kernel_comes_from_its_better_build() {
     assert_eq!(*fake.built.borrow(), ["", LARGE[0]]);
     let from: Vec<&str> = ["good", "better", "equal"].map(|name| built.program_for(name, 64).as_str()).into();
     assert_eq!(from, ["", LARGE[0], ""]);
-    let told: Vec<_> = built.kernels().iter().map(|kernel| (kernel.registers, kernel.spilled)).collect();
-    assert_eq!(told, [(Some(128), Some(0)), (Some(256), Some(64)), (Some(128), Some(640))]);
+    let usages: Vec<_> = built.kernels().iter().map(|kernel| (kernel.registers, kernel.spilled)).collect();
+    assert_eq!(usages, [(Some(128), Some(0)), (Some(256), Some(64)), (Some(128), Some(640))]);
     let remarks: Vec<&str> = built.kernels().iter().map(|kernel| kernel.remark.as_str()).collect();
     assert_eq!(
         remarks,

@@ -1,6 +1,6 @@
 //! Digits of numbers as C writes them.
 
-/// What is between the percent sign and the letter.
+/// The flags, width and precision of a conversion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Style {
     pub(super) left: bool,
@@ -70,9 +70,10 @@ fn shortest(style: &Style, value: f64, precision: usize) -> String {
 }
 
 fn trimmed(style: &Style, digits: String) -> String {
-    match style.alternative || !digits.contains('.') {
-        true => with_point(style, digits),
-        false => digits.trim_end_matches('0').trim_end_matches('.').to_string(),
+    if style.alternative || !digits.contains('.') {
+        with_point(style, digits)
+    } else {
+        digits.trim_end_matches('0').trim_end_matches('.').to_string()
     }
 }
 
@@ -81,7 +82,8 @@ fn hexadecimal(style: &Style, value: f64) -> String {
     /// Bits behind the point.
     const FRACTION: u32 = 52;
     let bits = value.to_bits();
-    let (exponent, fraction) = ((bits >> FRACTION) as i64, bits & ((1 << FRACTION) - 1));
+    let exponent = (bits >> FRACTION) as i64;
+    let fraction = bits & ((1 << FRACTION) - 1);
     let (mut mantissa, exponent) = match (exponent, fraction) {
         (0, 0) => (0, 0),
         (0, _) => (fraction, -1022),
@@ -90,7 +92,8 @@ fn hexadecimal(style: &Style, value: f64) -> String {
     let places = style.precision.unwrap_or(13).min(13);
     let cut = (13 - places as u32) * 4;
     if cut > 0 {
-        let (half, rest) = (1u64 << (cut - 1), mantissa & ((1 << cut) - 1));
+        let half = 1u64 << (cut - 1);
+        let rest = mantissa & ((1 << cut) - 1);
         let is_odd = mantissa >> cut & 1 == 1;
         let up = rest > half || rest == half && is_odd;
         mantissa = (mantissa >> cut).saturating_add(u64::from(up)) << cut;

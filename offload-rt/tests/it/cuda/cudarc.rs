@@ -21,7 +21,8 @@ fn kernels_run_in_streams_of_cudarc_with_its_memory() {
     let x = cuda_stream.clone_htod(&(0..n).map(|i| i as f32).collect::<Vec<_>>()).unwrap();
     let mut y = cuda_stream.alloc_zeros::<f32>(n).unwrap();
     for _ in 0..2 {
-        let (x, mut y) = (borrow(&x, &cuda_stream), borrow_mut(&mut y, &cuda_stream));
+        let x = borrow(&x, &cuda_stream);
+        let mut y = borrow_mut(&mut y, &cuda_stream);
         let count = n as u32;
         let args = [
             KernelArg::value(&2.0f32),

@@ -45,15 +45,17 @@ const LIBRARY: &str = "\
 ";
 
 fn registry(library: &str) -> Registry {
-    let target = || "nvptx:sm_50".parse().unwrap();
-    let provider =
-        NewImage { exports: vec!["more".into()], aspects: Aspects::LINKER, ..NewImage::new("num", target()) };
-    let importer = |module: &str| NewImage {
-        imports: Import::list("num=num-device@1.0.0"),
-        aspects: Aspects::LINKER,
-        kernels: vec![KernelInfo::new("count")],
-        ..NewImage::new(module, target())
-    };
+    fn image(module: &str) -> NewImage {
+        NewImage { aspects: Aspects::LINKER, ..NewImage::new(module, "nvptx:sm_50".parse().unwrap()) }
+    }
+    fn importer(module: &str) -> NewImage {
+        NewImage {
+            imports: Import::list("num=num-device@1.0.0"),
+            kernels: vec![KernelInfo::new("count")],
+            ..image(module)
+        }
+    }
+    let provider = NewImage { exports: vec!["more".into()], ..image("num") };
     Registry::from_packs([
         TestPack::new("num-device").image(provider, library.as_bytes()).bytes(),
         TestPack::new("app")
@@ -78,7 +80,8 @@ fn launched(program: &Program) -> u32 {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn the_driver_links_what_an_image_imports() {
-    let (device, registry) = (gpu(), registry(LIBRARY));
+    let device = gpu();
+    let registry = registry(LIBRARY);
     let first = open(&registry, "a", &device).unwrap();
     assert_eq!(launched(&first), 42);
     let second = open(&registry, "b", &device).unwrap();
@@ -90,7 +93,8 @@ fn the_driver_links_what_an_image_imports() {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_library_without_the_function_is_told_with_the_linkers_message() {
-    let (device, registry) = (gpu(), registry(&LIBRARY.replace("more", "less")));
+    let device = gpu();
+    let registry = registry(&LIBRARY.replace("more", "less"));
     let error = open(&registry, "a", &device).unwrap_err().to_string();
     assert!(error.contains("cannot load a for nvptx:sm_50"), "{error}");
     assert!(error.contains("more"), "{error}");

@@ -1,4 +1,4 @@
-//! What kernels print, and their failed assertions. The kernels are those of the stand-in, which prints with the code that
+//! `printf` and `assert` of kernels. The kernels are those of the stand-in, which prints with the code that
 //! is in images: `cargo xtask gpu` has such on a GPU.
 
 use offload_rt::{ArgKind, Device, Error, KernelArg, KernelInfo, NdRange, Program, Stream};
@@ -7,8 +7,8 @@ use super::{KERNELS, gpu, kernel, open};
 
 /// A program that prints, if this is the stand-in.
 fn printing(device: &Device) -> Option<Program> {
-    let value = || [(ArgKind::Value, "int", Some(4))];
-    let kernels = vec![kernel("say", &value()), KernelInfo::new("shout"), kernel("doubt", &value())];
+    let value = [(ArgKind::Value, "int", Some(4))];
+    let kernels = vec![kernel("say", &value), KernelInfo::new("shout"), kernel("doubt", &value)];
     let text = format!("{KERNELS}\n// __offload_output\n");
     (device.name() == "stand-in").then(|| open(device, &text, kernels).unwrap())
 }
@@ -46,7 +46,7 @@ fn messages_come_in_order_and_lost_ones_are_counted() {
     launch(&stream, &program, "shout", 100_000, None).unwrap();
     stream.synchronize().unwrap();
     println!("end");
-    // Nobody waits for this one.
+    // No wait follows this launch.
     launch(&stream, &program, "say", 1, Some(9)).unwrap();
     drop((stream, program));
     println!("dropped");
@@ -73,6 +73,6 @@ fn a_failed_assertion_fails_the_launch_and_nothing_else() {
     launch(&stream, &program, "doubt", 9, Some(8)).unwrap();
     let error = stream.download(&stream.zeroed::<u32>(1).unwrap()).unwrap_err().to_string();
     assert!(error.contains("work-item (8, 0, 0)") && !error.contains("more"), "{error}");
-    // Nobody asks for this one.
+    // No wait reports this failure.
     launch(&stream, &program, "doubt", 1, Some(0)).unwrap();
 }

@@ -75,12 +75,14 @@ fn what_kernels_of_the_stand_in_print_is_printed() {
         return;
     }
     let text = with_stand_in("NEW", &["cuda::prints::", "--test-threads=1"]).text;
-    let said = "between\n0 say 0.0 -7\n1 say 0.5 -7\n2 say 1.0 -7\n0 say 0.0 8\nafter\n";
-    assert!(text.contains(said), "{text}");
+    let expected = "between\n0 say 0.0 -7\n1 say 0.5 -7\n2 say 1.0 -7\n0 say 0.0 8\nafter\n";
+    assert!(text.contains(expected), "{text}");
     let (_, after) = text.split_once("after\n").unwrap();
     let (all, after) = after.split_once("overflow\n").unwrap();
     let (some, after) = after.split_once("end\n").unwrap();
-    let heard = |text: &str| text.lines().filter(|line| line.ends_with("until nobody hears it")).count();
+    fn heard(text: &str) -> usize {
+        text.lines().filter(|line| line.ends_with("until nobody hears it")).count()
+    }
     assert_eq!((heard(all), all.contains("lost")), (50_000, false));
     let lost = some
         .lines()

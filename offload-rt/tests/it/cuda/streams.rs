@@ -48,12 +48,14 @@ fn data_stays_on_the_device_between_kernels() {
 fn a_launch_of_nothing_is_in_order_with_others() {
     let ready = ready();
     let stream = &ready.stream;
-    let (x, mut y) = (stream.upload(&[1.0f32; 256]).unwrap(), stream.zeroed::<f32>(256).unwrap());
+    let x = stream.upload(&[1.0f32; 256]).unwrap();
+    let mut y = stream.zeroed::<f32>(256).unwrap();
     let before = stream.record().unwrap();
     for global in [[0, 8, 8], [8, 0, 8], [8, 8, 0]] {
         let range = NdRange::new(&global, &[8, 1, 1]).unwrap();
         ready.add(stream, &x, &mut y);
-        let (a, n) = (1.0f32, 0u32);
+        let a = 1.0f32;
+        let n = 0u32;
         let args = [
             KernelArg::value(&a),
             KernelArg::buffer(x.slice(256..).unwrap()),
@@ -101,7 +103,8 @@ fn buffers_are_copied_filled_and_cut() {
 #[ignore = "needs an NVIDIA GPU"]
 fn events_order_streams_and_tell_times() {
     let ready = ready();
-    let (first, second) = (&ready.stream, &ready.device.stream().unwrap());
+    let first = &ready.stream;
+    let second = &ready.device.stream().unwrap();
     let x = first.upload(&vec![1.0f32; 1 << 22]).unwrap();
     let mut y = first.zeroed::<f32>(x.len()).unwrap();
     let start = first.record().unwrap();
@@ -159,9 +162,11 @@ fn threads_have_streams_of_their_own() {
 fn what_does_not_belong_together_is_refused() {
     let Ready { stream, saxpy, .. } = ready();
     let host = Device::host().stream().unwrap();
-    let (of_host, mut y) = (host.zeroed::<f32>(64).unwrap(), stream.zeroed::<f32>(64).unwrap());
+    let of_host = host.zeroed::<f32>(64).unwrap();
+    let mut y = stream.zeroed::<f32>(64).unwrap();
     assert!(stream.download(&of_host).is_err() && stream.wait_for(&host.record().unwrap()).is_err());
-    let (x, n) = (KernelArg::buffer(&of_host), KernelArg::value(&64u32));
+    let x = KernelArg::buffer(&of_host);
+    let n = KernelArg::value(&64u32);
     let args = [KernelArg::value(&1.0f32), x, KernelArg::buffer_mut(&mut y), n];
     // SAFETY: the launch is refused.
     let error = unsafe { saxpy.launch(&stream, &one_group(64), &args) }.unwrap_err().to_string();
@@ -214,7 +219,8 @@ fn copies_between_devices_are_in_the_order_of_both_streams() {
 #[ignore = "needs an NVIDIA GPU"]
 fn copies_of_pinned_memory_run_beside_the_program() {
     let ready = ready();
-    let (device, stream) = (&ready.device, &ready.stream);
+    let device = &ready.device;
+    let stream = &ready.stream;
     let mut values = device.pinned::<f32>(1 << 22).unwrap();
     values.fill(3.0);
     let mut x = stream.allocate::<f32>(values.len()).unwrap();

@@ -1,4 +1,4 @@
-//! What kernels print, and their failed assertions, with the stand-in: it prints with the code that is in images.
+//! `printf` and `assert` of kernels, with the stand-in: it prints with the code that is in images.
 
 use offload_rt::{ArgInfo, ArgKind, Error, KernelArg, KernelInfo, NdRange, Program, Stream};
 
@@ -11,13 +11,13 @@ fn launch(stream: &Stream, program: &Program, name: &str, items: u64, value: i32
 
 #[test]
 #[ignore = "needs the stand-in of HIP's runtime"]
-fn messages_come_when_somebody_waits_and_assertions_fail_the_launch() {
-    let device = gpu();
-    let kernel = |name: &str| {
+fn a_wait_prints_messages_and_assertions_fail_the_launch() {
+    fn kernel(name: &str) -> KernelInfo {
         let mut info = KernelInfo::new(name);
         info.args = Some(vec![ArgInfo::new(ArgKind::Value).named("x", "int".to_string()).with_size(Some(4))]);
         info
-    };
+    }
+    let device = gpu();
     let mut image = code_object(3, GFX1100);
     image[9] = b'P';
     let program = open(&device, "amdgcn:gfx1100", &image, vec![kernel("say"), kernel("doubt")]).unwrap();

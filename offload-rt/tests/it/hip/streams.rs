@@ -52,12 +52,14 @@ fn data_stays_on_the_device_between_kernels() {
 fn a_launch_of_nothing_is_in_order_with_others() {
     let ready = ready();
     let stream = &ready.stream;
-    let (x, mut y) = (stream.upload(&[1.0f32; 256]).unwrap(), stream.zeroed::<f32>(256).unwrap());
+    let x = stream.upload(&[1.0f32; 256]).unwrap();
+    let mut y = stream.zeroed::<f32>(256).unwrap();
     let before = stream.record().unwrap();
     for global in [[0, 8, 8], [8, 0, 8], [8, 8, 0]] {
         let range = NdRange::new(&global, &[8, 1, 1]).unwrap();
         ready.add(stream, &x, &mut y);
-        let (a, n) = (1.0f32, 0u32);
+        let a = 1.0f32;
+        let n = 0u32;
         let args = [
             KernelArg::value(&a),
             KernelArg::buffer(x.slice(256..).unwrap()),
@@ -111,7 +113,8 @@ fn local_arguments_share_the_dynamic_memory() {
     let device = gpu();
     let stream = device.stream().unwrap();
     let launched = |size: Option<u32>| {
-        let (local, out) = ((ArgKind::Local, "uint*", size), (ArgKind::Global, "uint*", None));
+        let local = (ArgKind::Local, "uint*", size);
+        let out = (ArgKind::Global, "uint*", None);
         let records = vec![kernel("offsets", &[local, out, local])];
         let program = open(&device, "amdgcn:gfx1100", &code_object(3, GFX1100), records).unwrap();
         let mut out = stream.zeroed::<u32>(3).unwrap();
@@ -129,7 +132,8 @@ fn local_arguments_share_the_dynamic_memory() {
 #[ignore = "needs the stand-in of HIP's runtime"]
 fn events_order_streams_and_tell_times() {
     let ready = ready();
-    let (first, second) = (&ready.stream, &ready.device.stream().unwrap());
+    let first = &ready.stream;
+    let second = &ready.device.stream().unwrap();
     let x = first.upload(&vec![1.0f32; 1 << 12]).unwrap();
     let mut y = first.zeroed::<f32>(x.len()).unwrap();
     let start = first.record().unwrap();
@@ -141,7 +145,7 @@ fn events_order_streams_and_tell_times() {
         turn = [next, now];
     }
     let end = first.record().unwrap();
-    // Work waits until somebody asks for it, and each question lets some time pass.
+    // The stand-in starts work at a query, and each query lets some time pass.
     let mut asked = 0;
     while !end.is_done().unwrap() {
         asked += 1;
@@ -156,7 +160,8 @@ fn events_order_streams_and_tell_times() {
 #[ignore = "needs the stand-in of HIP's runtime"]
 fn the_stand_in_has_no_order_between_streams() {
     let ready = ready();
-    let (first, second) = (&ready.stream, &ready.device.stream().unwrap());
+    let first = &ready.stream;
+    let second = &ready.device.stream().unwrap();
     let x = first.upload(&[1.0f32; 16]).unwrap();
     let mut y = first.zeroed::<f32>(16).unwrap();
     first.synchronize().unwrap();
@@ -182,7 +187,7 @@ fn buffers_kernels_and_streams_may_go_while_they_are_in_use() {
     add(&saxpy, &other, &x, &mut kept);
     drop((saxpy, device, x));
     let event = other.record().unwrap();
-    // What a stream was given runs, though nobody waits for it.
+    // Queued work runs, also without a wait.
     drop((other, stream));
     event.wait().unwrap();
     let stream = gpu().stream().unwrap();
@@ -226,10 +231,12 @@ fn what_does_not_belong_together_is_refused() {
     let Ready { stream, saxpy, .. } = ready();
     let other = found().unwrap()[1].stream().unwrap();
     for foreign in [Device::host().stream().unwrap(), other] {
-        let (of_other, mut y) = (foreign.zeroed::<f32>(64).unwrap(), stream.zeroed::<f32>(64).unwrap());
+        let of_other = foreign.zeroed::<f32>(64).unwrap();
+        let mut y = stream.zeroed::<f32>(64).unwrap();
         assert!(stream.download(&of_other).is_err());
         assert!(stream.wait_for(&foreign.record().unwrap()).is_err());
-        let (x, n) = (KernelArg::buffer(&of_other), KernelArg::value(&64u32));
+        let x = KernelArg::buffer(&of_other);
+        let n = KernelArg::value(&64u32);
         let args = [KernelArg::value(&1.0f32), x, KernelArg::buffer_mut(&mut y), n];
         // SAFETY: the launch is refused.
         let error = unsafe { saxpy.launch(&stream, &one_group(64), &args) }.unwrap_err().to_string();

@@ -41,8 +41,27 @@ impl Notes {
     }
 
     pub(super) fn list(&self) -> String {
-        self.0.iter().enumerate().map(|(at, text)| format!("{}. {text}\n", at + 1)).collect()
+        self.0.iter().enumerate().map(|(at, text)| list_item(at + 1, text)).collect()
     }
+}
+
+/// An item of a numbered list, broken at spaces to lines of at most 120 characters where that starts no nested list.
+fn list_item(number: usize, text: &str) -> String {
+    let mut item = String::new();
+    let mut line = format!("{number}.");
+    for word in text.split(' ') {
+        let starts_list = matches!(word, "-" | "+" | "*") || word.ends_with(['.', ')']);
+        if line.len() + 1 + word.len() > 120 && !starts_list {
+            item.push_str(&line);
+            item.push('\n');
+            line = "   ".to_string();
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    item.push_str(&line);
+    item.push('\n');
+    item
 }
 
 /// The rows of a section, in the order of the cases.

@@ -107,7 +107,8 @@ impl Forms {
         };
         let content = parent.map(|parent| codec::content_of(&parent.bytes, parent.filter).unwrap());
         let related = parent.zip(content.as_deref());
-        let related = related.map(|(parent, content)| Parent { hash: Hash128::of(&parent.bytes), content });
+        let related =
+            related.map(|(parent, content)| Parent { hash: Hash128::digest(&parent.bytes), content });
         let options = EncodeOptions { codec, filter, parent: related, level: LEVEL };
         let frame = codec::encode_with(&bytes, &options).unwrap();
         assert_eq!((frame.info().codec, frame.info().filter), (codec, filter));
@@ -136,7 +137,7 @@ impl Forms {
             samples::FILTERS.into_iter().map(|filter| (filter, self.next(filter))).collect();
         let contents = images.iter().map(|(filter, image)| codec::content_of(image, *filter).unwrap());
         let content = contents.collect::<Vec<_>>().concat();
-        let parent = parent.map(|content| Parent { hash: Hash128::of(content), content });
+        let parent = parent.map(|content| Parent { hash: Hash128::digest(content), content });
         let options = EncodeOptions { codec, filter: Filter::None, parent, level: LEVEL };
         let frame = codec::encode_with(&content, &options).unwrap();
         assert_eq!(frame.info().codec, codec);
@@ -144,7 +145,7 @@ impl Forms {
         for (filter, image) in images {
             let size = image.len() as u64;
             let place = InBlock { hash: frame.info().hash, offset };
-            let info = FrameInfo::new(Codec::Raw, size, size, Hash128::of(&image)).related(filter, None);
+            let info = FrameInfo::new(Codec::Raw, size, size, Hash128::digest(&image)).related(filter, None);
             let name = format!("member{}", self.infos.len());
             self.infos.push((name.clone(), info.in_block(place)));
             self.images.insert(name, image);

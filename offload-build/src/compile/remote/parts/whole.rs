@@ -70,7 +70,7 @@ impl Session<'_> {
     /// A file as it was read.
     fn sent(&self, ReadFile { path, hash }: &ReadFile, roots: &Roots) -> Option<Input> {
         let content = std::fs::read(self.root().join(path)).ok()?;
-        let is_as_read = Hash128::of(&content).to_string() == *hash;
+        let is_as_read = Hash128::digest(&content).to_string() == *hash;
         let has_time = String::from_utf8_lossy(&content).contains(TIME_OF_FILE);
         if !is_as_read || has_time {
             return None;

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use crate::ir;
+use crate::signature::builtin_type;
 
 /// Rounding: the nearest number, and the next one in the direction if that lies on the other side.
 const PROLOGUE: &str = "\
@@ -34,20 +35,7 @@ const GEOMETRY: &str = " distance dot length ";
 const RELATIONS: &str = " isequal isfinite isgreater isgreaterequal isinf isless islessequal islessgreater isnan \
     isnotequal isordered isunordered signbit ";
 
-/// Names of scalar types in the ABI of C++ (<https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangle.builtin-type>).
-const SCALARS: [(&str, &str); 11] = [
-    ("Dh", "half"),
-    ("f", "float"),
-    ("d", "double"),
-    ("c", "char"),
-    ("h", "uchar"),
-    ("s", "short"),
-    ("t", "ushort"),
-    ("i", "int"),
-    ("j", "uint"),
-    ("l", "long"),
-    ("m", "ulong"),
-];
+/// Address spaces as clang mangles them.
 const MEMORIES: [(&str, &str); 4] = [
     ("U8CLglobal", "__global "),
     ("U7CLlocal", "__local "),
@@ -211,7 +199,7 @@ fn first_type<'a>(text: &'a str, vectors: &mut Vec<Type>) -> Option<(Type, &'a s
     }
     if let Some(rest) = text.strip_prefix("Dv") {
         let (width, rest) = rest.split_once('_')?;
-        let (scalar, rest) = scalar(rest)?;
+        let (scalar, rest) = builtin_type(rest)?;
         let vector = Type { scalar, width: width.parse().ok()?, memory: None };
         vectors.push(vector.clone());
         return Some((vector, rest));
@@ -223,12 +211,8 @@ fn first_type<'a>(text: &'a str, vectors: &mut Vec<Type>) -> Option<(Type, &'a s
         let memory = Some(format!("{memory}{constant}"));
         return (rest == "Dh").then_some((Type { scalar: "half", width: 1, memory }, ""));
     }
-    let (scalar, rest) = scalar(text)?;
+    let (scalar, rest) = builtin_type(text)?;
     Some((Type { scalar, width: 1, memory: None }, rest))
-}
-
-fn scalar(text: &str) -> Option<(&'static str, &str)> {
-    SCALARS.iter().find_map(|(symbol, name)| Some((*name, text.strip_prefix(symbol)?)))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The runtime as a whole: starting it, and what errors tell people to do.
+//! The HIP runtime: its initialization, and the hints of its errors.
 
 use std::borrow::Cow;
 use std::ffi::c_int;
@@ -9,7 +9,7 @@ use super::api::{
 };
 use crate::error::{Error, Problem};
 
-/// What errors of the runtime as a whole start with.
+/// The device name in errors of the runtime.
 pub(super) const HIP: &str = "HIP";
 
 const LIBRARY_HINT: &str = "if this machine has an AMD GPU, install HIP's runtime of ROCm 6 or later (AMD's package hip-runtime-amd), and the kernel module amdgpu";
@@ -17,14 +17,14 @@ const DEVICE_HINT: &str = "`rocminfo` shows the devices; the user has to be in t
 
 /// The runtime, ready for calls.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Driver {
+pub(super) struct HipRuntime {
     functions: &'static Functions,
     version: Option<u32>,
 }
 
-impl Driver {
+impl HipRuntime {
     /// Opens the library and initialises the runtime.
-    pub(super) fn open() -> Result<Driver, Error> {
+    pub(super) fn open() -> Result<HipRuntime, Error> {
         let functions = functions().map_err(|problem| Error::device(HIP, problem).with_hint(LIBRARY_HINT))?;
         // SAFETY: the only flags that there are.
         match unsafe { call!(functions, hipInit(0)) } {
@@ -33,7 +33,7 @@ impl Driver {
                 Error::device(HIP, format!("the runtime cannot start: {error}")).with_hint(DEVICE_HINT)
             })?,
         }
-        Ok(Driver { functions, version: version(functions) })
+        Ok(HipRuntime { functions, version: version(functions) })
     }
 
     pub(super) fn functions(self) -> &'static Functions {
@@ -58,17 +58,17 @@ pub(super) fn no_device() -> Error {
     Error::device(HIP, "the runtime shows no device").with_hint(DEVICE_HINT)
 }
 
-/// What failed, with a hint where something is broken.
+/// The problem of a failed call, with a hint if the context is unusable.
 pub(super) fn problem(error: HipError) -> Problem {
     Problem { text: error.to_string(), hint: aftermath(error).map(Cow::Borrowed) }
 }
 
-/// What failed during `what`.
+/// Maps an error of a call to a problem with the context `what`.
 pub(super) fn failed(what: &'static str) -> impl Fn(HipError) -> Problem {
     move |error| problem(error).during(what)
 }
 
-/// What a launch that failed with `error` leaves behind, as a hint for people; nothing if nothing is broken.
+/// The hint for an error that leaves the context unusable.
 fn aftermath(error: HipError) -> Option<&'static str> {
     match error.code()? {
         hipErrorIllegalAddress | hipErrorLaunchTimeOut | hipErrorAssert | hipErrorLaunchFailure => Some(

@@ -1,8 +1,8 @@
-//! What a back end implements: the traits between the launch layer and its drivers.
+//! The traits between the launch layer and its backends: device, module, kernel, stream, event and memory.
 //!
-//! A [`Driver`] stands for one device. It loads images as modules, whose kernels are looked up once, and makes streams,
-//! which allocate, copy and order. The layer checks before it calls: ranges lie within their memory, and everything in
-//! one call is of one [`ContextId`], so that a driver may take a value of its own type for granted.
+//! A [`BackendDevice`] loads images as modules, whose kernels are looked up once, and creates streams, which allocate, copy
+//! and order. The launch layer checks before it calls: ranges lie within their memory, and all values of one call are of one
+//! [`ContextId`], so that a backend can downcast them to its own types.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -16,43 +16,43 @@ use crate::error::{Error, Problem};
 use crate::range::NdRange;
 use crate::text::escape;
 
-/// What keeps a handle of the caller's valid.
+/// The owner of a borrowed handle, which keeps it valid.
 #[cfg(any(feature = "cuda", feature = "hip"))]
 pub(crate) type Owner = Arc<dyn Any + Send + Sync>;
 
-/// One device of a back end.
-pub(crate) trait Driver: Any + Debug + Send + Sync {
-    /// Hands `image` to the driver, to be linked with the images `libraries`.
-    fn load(&self, image: &LoadedImage, libraries: &[Entry]) -> Result<Arc<dyn DriverModule>, Error>;
+/// One device of a backend.
+pub(crate) trait BackendDevice: Any + Debug + Send + Sync {
+    /// Loads `image`, linked with the images `libraries`.
+    fn load(&self, image: &LoadedImage, libraries: &[Entry]) -> Result<Arc<dyn BackendModule>, Error>;
 
     /// A new stream.
-    fn stream(&self) -> Result<Box<dyn DriverStream>, Problem>;
+    fn stream(&self) -> Result<Box<dyn BackendStream>, Problem>;
 
     /// Memory of the program of `size` bytes, at least 1, that copies go straight to and from; `None` if the driver has
     /// none.
-    fn lock_memory(&self, _size: usize) -> Result<Option<Box<dyn DriverHostMemory>>, Problem> {
+    fn lock_memory(&self, _size: usize) -> Result<Option<Box<dyn BackendHostMemory>>, Problem> {
         Ok(None)
     }
 }
 
-/// Memory of the program that is the driver's. Whoever has this may use it.
-pub(crate) trait DriverHostMemory: Debug + Send + Sync {
+/// Memory of the program that the driver has allocated.
+pub(crate) trait BackendHostMemory: Debug + Send + Sync {
     fn address(&self) -> *mut u8;
 }
 
-/// What memory, streams and kernels can be used together: those of one context.
+/// The context of memory, streams and kernels; values of different contexts cannot be used together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ContextId {
-    /// The back end, since handles of two may be equal.
-    pub(crate) back_end: BackEnd,
+    /// The backend, since handles of two backends may be equal.
+    pub(crate) backend: Backend,
     /// The driver's handle; 0 where there is one context for all.
     pub(crate) handle: usize,
 }
 
-/// A number, which a launch compares for each of its buffers.
+/// The kind of a backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(dead_code, reason = "without the feature of a back end nothing is of it")]
-pub(crate) enum BackEnd {
+#[allow(dead_code, reason = "a variant is unused without the feature of its backend")]
+pub(crate) enum Backend {
     Host,
     OpenCl,
     Cuda,
@@ -60,12 +60,12 @@ pub(crate) enum BackEnd {
 }
 
 /// An image that a driver has accepted.
-pub(crate) trait DriverModule: Debug + Send + Sync {
+pub(crate) trait BackendModule: Debug + Send + Sync {
     /// The kernels, as far as pack or driver know them.
     fn kernels(&self) -> &[KernelInfo];
 
     /// Looks up a kernel, which keeps the module.
-    fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn DriverKernel>, Error>;
+    fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn BackendKernel>, Error>;
 
     /// Writes a variable of the image.
     fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
@@ -76,15 +76,15 @@ pub(crate) trait DriverModule: Debug + Send + Sync {
 }
 
 /// A kernel of a loaded module.
-pub(crate) trait DriverKernel: Any + Debug + Send + Sync {
+pub(crate) trait BackendKernel: Any + Debug + Send + Sync {
     fn context(&self) -> ContextId;
 
-    /// What pack and driver know; the name alone if they know nothing.
+    /// The record of the kernel, from pack and driver; only the name if they have none.
     fn info(&self) -> &KernelInfo;
 
-    /// Where it prints, if the layer is to read that.
+    /// The output of the image, if the launch layer has to read it.
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
-    fn output(&self) -> Option<Arc<dyn DriverOutput>> {
+    fn output(&self) -> Option<Arc<dyn BackendOutput>> {
         None
     }
 
@@ -95,27 +95,31 @@ pub(crate) trait DriverKernel: Any + Debug + Send + Sync {
     #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
     unsafe fn launch(
         &self,
-        stream: &dyn DriverStream,
+        stream: &dyn BackendStream,
         range: &NdRange,
         args: &[KernelArg<'_>],
     ) -> Result<(), Problem>;
 }
 
-/// What the kernels of an image print with, where that is not the driver's business.
+/// The output of an image's kernels, if the driver does not print it.
 #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
-pub(crate) trait DriverOutput: Debug + Send + Sync {
-    /// What was told so far.
-    fn told(&self) -> Told;
+pub(crate) trait BackendOutput: Debug + Send + Sync {
+    /// The present end of the output.
+    fn mark(&self) -> OutputMark;
 
     /// Prints what kernels that were waited for have printed. Returns the first assertion that failed after `before` in
     /// one of the kernels.
-    fn print(&self, before: Told, is_one: &dyn Fn(&str) -> bool) -> Result<Option<Failure>, Problem>;
+    fn print(
+        &self,
+        before: OutputMark,
+        is_selected: &dyn Fn(&str) -> bool,
+    ) -> Result<Option<AssertionFailure>, Problem>;
 }
 
-/// How many assertions have failed, and how many messages of them there were.
+/// A position in the failures of an image: the counts of failed assertions and of their messages.
 #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Told {
+pub(crate) struct OutputMark {
     pub(crate) failed: u32,
     pub(crate) messages: usize,
 }
@@ -123,29 +127,30 @@ pub(crate) struct Told {
 /// A failed assertion.
 #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
 #[derive(Clone, Debug)]
-pub(crate) struct Failure {
+pub(crate) struct AssertionFailure {
     /// Empty if it is not known.
     pub(crate) kernel: String,
     pub(crate) text: String,
 }
 
-/// Memory of a device. Dropping it is right at any time: it is released when no work uses it any more.
-pub(crate) trait DriverMemory: Any + Debug + Send + Sync {
+/// Memory of a device. It can be dropped at any time: it is released after the work that uses it.
+pub(crate) trait BackendMemory: Any + Debug + Send + Sync {
     fn context(&self) -> ContextId;
 
-    /// Where a launch finds it, if the layer has compared the contexts.
+    /// The address for a launch of the same context.
     #[cfg(any(feature = "cuda", feature = "hip"))]
     fn device_address(&self) -> DeviceAddress {
         DeviceAddress::default()
     }
 
-    /// Where it is in the program's own memory, if it is there: written bytes, which work uses during a call alone.
+    /// The address in the program's own memory, if it has one. Its bytes are initialized, and work uses them only during a
+    /// call.
     fn in_program(&self) -> Option<*mut u8> {
         None
     }
 }
 
-/// Where memory of CUDA or HIP is.
+/// The address of memory of CUDA or HIP.
 #[cfg(any(feature = "cuda", feature = "hip"))]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DeviceAddress {
@@ -158,17 +163,18 @@ pub(crate) struct DeviceAddress {
 impl DeviceAddress {
     /// `offset` bytes behind the start, for work in `stream`.
     pub(crate) fn at(self, offset: usize, stream: *mut std::ffi::c_void) -> Result<u64, Problem> {
-        match self.only_in == 0 || self.only_in == stream.addr() {
-            true => Ok(self.start.wrapping_add(offset as u64)),
-            false => Err("the memory was borrowed for another stream".to_string().into()),
+        if self.only_in == 0 || self.only_in == stream.addr() {
+            Ok(self.start.wrapping_add(offset as u64))
+        } else {
+            Err("the memory was borrowed for another stream".to_string().into())
         }
     }
 }
 
-/// A part of some memory, in bytes.
+/// A range of memory, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MemoryRange<'a> {
-    pub(crate) memory: &'a dyn DriverMemory,
+    pub(crate) memory: &'a dyn BackendMemory,
     pub(crate) offset: usize,
     pub(crate) size: usize,
     /// Size of one of the values that the caller has in it.
@@ -182,7 +188,7 @@ impl<'a> MemoryRange<'a> {
     }
 }
 
-/// What memory is filled with.
+/// A fill value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FillPattern {
     Bytes1(u8),
@@ -191,17 +197,17 @@ pub(crate) enum FillPattern {
 }
 
 /// Work for a device, in order. Sizes are in bytes and at least 1; no range of a call overlaps another.
-pub(crate) trait DriverStream: Any + Debug + Send + Sync {
+pub(crate) trait BackendStream: Any + Debug + Send + Sync {
     fn context(&self) -> ContextId;
 
-    /// The driver's handle, which is what a launch needs of it; null where there is none.
+    /// The driver's handle, which a launch needs; null if there is none.
     #[cfg(any(feature = "cuda", feature = "hip"))]
     fn handle(&self) -> *mut std::ffi::c_void {
         std::ptr::null_mut()
     }
 
     /// Memory that any stream of the device may use at once. What it holds is unspecified.
-    fn allocate(&self, size: usize) -> Result<Box<dyn DriverMemory>, Problem>;
+    fn allocate(&self, size: usize) -> Result<Box<dyn BackendMemory>, Problem>;
 
     /// Copies `bytes`, which are the caller's again on return.
     fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem>;
@@ -209,7 +215,7 @@ pub(crate) trait DriverStream: Any + Debug + Send + Sync {
     /// Waits for all work before it, and copies to `bytes`.
     fn read(&self, from: MemoryRange<'_>, bytes: &mut [u8]) -> Result<(), Problem>;
 
-    /// Queues a copy from `bytes`, and returns what tells when it is done. After an error none is under way.
+    /// Queues a copy from `bytes`, and returns an event for its end. After an error no copy is in flight.
     ///
     /// # Safety
     /// There are as many bytes as the range has, and they are neither written nor released before the copy is done.
@@ -218,9 +224,9 @@ pub(crate) trait DriverStream: Any + Debug + Send + Sync {
         &self,
         to: MemoryRange<'_>,
         bytes: *const u8,
-    ) -> Result<Box<dyn DriverEvent>, Problem>;
+    ) -> Result<Box<dyn BackendEvent>, Problem>;
 
-    /// Queues a copy to `bytes`, and returns what tells when it is done. After an error none is under way.
+    /// Queues a copy to `bytes`, and returns an event for its end. After an error no copy is in flight.
     ///
     /// # Safety
     /// There is room for as many bytes as the range has, which are neither read, written nor released before the copy is
@@ -230,7 +236,7 @@ pub(crate) trait DriverStream: Any + Debug + Send + Sync {
         &self,
         from: MemoryRange<'_>,
         bytes: *mut u8,
-    ) -> Result<Box<dyn DriverEvent>, Problem>;
+    ) -> Result<Box<dyn BackendEvent>, Problem>;
 
     /// Queues a copy from a range to another of the same size.
     fn copy(&self, from: MemoryRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem>;
@@ -239,7 +245,7 @@ pub(crate) trait DriverStream: Any + Debug + Send + Sync {
     /// before their later work; `false` if the driver has no such copy.
     fn copy_from(
         &self,
-        _source: &dyn DriverStream,
+        _source: &dyn BackendStream,
         _from: MemoryRange<'_>,
         _to: MemoryRange<'_>,
     ) -> Result<bool, Problem> {
@@ -250,17 +256,17 @@ pub(crate) trait DriverStream: Any + Debug + Send + Sync {
     fn fill(&self, to: MemoryRange<'_>, pattern: FillPattern) -> Result<(), Problem>;
 
     /// Marks the present end.
-    fn record(&self) -> Result<Box<dyn DriverEvent>, Problem>;
+    fn record(&self) -> Result<Box<dyn BackendEvent>, Problem>;
 
     /// Makes later work of this stream wait for `event`, which is of the same context.
-    fn wait_for(&self, event: &dyn DriverEvent) -> Result<(), Problem>;
+    fn wait_for(&self, event: &dyn BackendEvent) -> Result<(), Problem>;
 
     /// Waits for all work.
     fn synchronize(&self) -> Result<(), Problem>;
 }
 
 /// A point in a stream.
-pub(crate) trait DriverEvent: Any + Debug + Send + Sync {
+pub(crate) trait BackendEvent: Any + Debug + Send + Sync {
     fn context(&self) -> ContextId;
 
     /// Waits until the work before it has run.
@@ -270,12 +276,12 @@ pub(crate) trait DriverEvent: Any + Debug + Send + Sync {
     fn is_done(&self) -> Result<bool, Problem>;
 
     /// The device's time from `earlier`, of the same context, to this; both are done.
-    fn since(&self, earlier: &dyn DriverEvent) -> Result<Duration, Problem>;
+    fn since(&self, earlier: &dyn BackendEvent) -> Result<Duration, Problem>;
 }
 
 #[cfg(any(all(feature = "host", unix), feature = "opencl", feature = "cuda", feature = "hip"))]
-/// A value as its back end made it. The layer has compared the contexts, so that `None` is a mistake of ours.
-pub(crate) fn own<T: Any>(value: &dyn Any) -> Result<&T, Problem> {
+/// Downcasts a value to the type of its backend. The launch layer has compared the contexts, so that an error is a bug.
+pub(crate) fn downcast<T: Any>(value: &dyn Any) -> Result<&T, Problem> {
     value.downcast_ref().ok_or_else(|| Problem::from("it is of another back end".to_string()))
 }
 
@@ -285,7 +291,8 @@ pub(crate) fn own<T: Any>(value: &dyn Any) -> Result<&T, Problem> {
 /// use offload_rt::KernelArg;
 ///
 /// let stream = offload_rt::Device::host().stream()?;
-/// let (x, mut y) = (stream.upload(&[1.0f32; 64])?, stream.zeroed::<f32>(64)?);
+/// let x = stream.upload(&[1.0f32; 64])?;
+/// let mut y = stream.zeroed::<f32>(64)?;
 /// // kernel void saxpy(float a, global const float *x, global float *y)
 /// let args = [KernelArg::value(&3.0f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
 /// # assert_eq!(args.len(), 3);
@@ -305,7 +312,7 @@ pub(crate) enum KernelArgKind<'a> {
 }
 
 /// The record of the kernel `name`.
-pub(crate) fn find<'k>(kernels: &'k [KernelInfo], name: &str) -> Result<&'k KernelInfo, Error> {
+pub(crate) fn find_kernel<'k>(kernels: &'k [KernelInfo], name: &str) -> Result<&'k KernelInfo, Error> {
     let found = kernels.iter().find(|kernel| kernel.name == name);
     found.ok_or_else(|| {
         let names: Vec<String> = kernels.iter().map(|kernel| escape(&kernel.name)).collect();
@@ -314,7 +321,7 @@ pub(crate) fn find<'k>(kernels: &'k [KernelInfo], name: &str) -> Result<&'k Kern
     })
 }
 
-/// Refuses what only CUDA and HIP have.
+/// Refuses dynamic shared memory, which only CUDA and HIP have.
 #[cfg(any(all(feature = "host", unix), feature = "opencl"))]
 pub(crate) fn refuse_shared_memory(range: &NdRange) -> Result<(), Problem> {
     match range.shared_memory() {
@@ -343,7 +350,7 @@ mod tests {
 
     #[test]
     fn an_unknown_kernel_names_the_known_ones() {
-        let error = find(&[KernelInfo::new("k")], "saxpi").unwrap_err().to_string();
+        let error = find_kernel(&[KernelInfo::new("k")], "saxpi").unwrap_err().to_string();
         assert!(error.contains("`saxpi`") && error.contains("hint: it has k"), "{error}");
     }
 }

@@ -1,23 +1,23 @@
-//! What a kernel takes, as numbers: most launches are compared with these alone.
+//! The signature of a kernel in compact form, for the fast check of a launch.
 
 use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
 
 use super::check::MOST_LOCAL;
-use crate::driver::{ContextId, DriverStream, KernelArg, KernelArgKind};
+use crate::backend::{BackendStream, ContextId, KernelArg, KernelArgKind};
 use crate::range::NdRange;
 
-/// What launches of a kernel have to be like.
+/// The context, work-group and arguments that a launch of a kernel must have.
 #[derive(Debug)]
-pub(super) struct Takes {
+pub(super) struct Signature {
     context: ContextId,
     /// The work-group that it requires.
     group: Option<[u64; 3]>,
     /// `None` if the pack does not know.
-    args: Option<Box<[TakesArg]>>,
+    args: Option<Box<[ExpectedArg]>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum TakesArg {
+enum ExpectedArg {
     /// A value of this size in bytes.
     Value(usize),
     Buffer,
@@ -26,15 +26,15 @@ enum TakesArg {
     Unclear,
 }
 
-impl Takes {
-    pub(super) fn of(kernel: &KernelInfo, context: ContextId) -> Takes {
-        let args = kernel.args.as_ref().map(|args| args.iter().map(TakesArg::of).collect());
-        Takes { context, group: kernel.required_work_group.map(|sizes| sizes.map(u64::from)), args }
+impl Signature {
+    pub(super) fn new(kernel: &KernelInfo, context: ContextId) -> Signature {
+        let args = kernel.args.as_ref().map(|args| args.iter().map(ExpectedArg::new).collect());
+        Signature { context, group: kernel.required_work_group.map(|sizes| sizes.map(u64::from)), args }
     }
 
     /// Whether the launch is right. If not, or if the pack does not know, the comparison with the records tells.
     #[inline]
-    pub(super) fn fit(&self, stream: &dyn DriverStream, range: &NdRange, args: &[KernelArg<'_>]) -> bool {
+    pub(super) fn fit(&self, stream: &dyn BackendStream, range: &NdRange, args: &[KernelArg<'_>]) -> bool {
         let Some(takes) = &self.args else { return false };
         takes.len() == args.len()
             && self.group.is_none_or(|group| group == range.local())
@@ -43,23 +43,23 @@ impl Takes {
     }
 
     #[inline]
-    fn fits(&self, takes: TakesArg, arg: &KernelArg<'_>) -> bool {
+    fn fits(&self, takes: ExpectedArg, arg: &KernelArg<'_>) -> bool {
         match (takes, arg.0) {
-            (TakesArg::Value(size), KernelArgKind::Value(bytes)) => bytes.len() == size,
-            (TakesArg::Buffer, KernelArgKind::Memory(range)) => range.memory.context() == self.context,
-            (TakesArg::Local, KernelArgKind::Local(size)) => size != 0 && size <= MOST_LOCAL,
+            (ExpectedArg::Value(size), KernelArgKind::Value(bytes)) => bytes.len() == size,
+            (ExpectedArg::Buffer, KernelArgKind::Memory(range)) => range.memory.context() == self.context,
+            (ExpectedArg::Local, KernelArgKind::Local(size)) => size != 0 && size <= MOST_LOCAL,
             _ => false,
         }
     }
 }
 
-impl TakesArg {
-    fn of(arg: &ArgInfo) -> TakesArg {
+impl ExpectedArg {
+    fn new(arg: &ArgInfo) -> ExpectedArg {
         match (arg.kind, arg.size) {
-            (ArgKind::Value, Some(size)) => TakesArg::Value(size as usize),
-            (ArgKind::Global | ArgKind::Constant, _) => TakesArg::Buffer,
-            (ArgKind::Local, _) => TakesArg::Local,
-            _ => TakesArg::Unclear,
+            (ArgKind::Value, Some(size)) => ExpectedArg::Value(size as usize),
+            (ArgKind::Global | ArgKind::Constant, _) => ExpectedArg::Buffer,
+            (ArgKind::Local, _) => ExpectedArg::Local,
+            _ => ExpectedArg::Unclear,
         }
     }
 }
@@ -68,7 +68,7 @@ impl TakesArg {
 mod tests {
     use super::*;
     use crate::Device;
-    use crate::driver::BackEnd;
+    use crate::backend::Backend;
 
     fn kernel(args: &[(ArgKind, Option<u32>)]) -> KernelInfo {
         let mut info = KernelInfo::new("k");
@@ -80,9 +80,11 @@ mod tests {
     fn what_fits_is_what_the_records_allow() {
         let stream = Device::host().stream().unwrap();
         let buffer = stream.upload(&[1.0f32; 4]).unwrap();
-        let (host, range) = (stream.driver().context(), NdRange::new(&[8], &[4]).unwrap());
+        let host = stream.backend().context();
+        let range = NdRange::new(&[8], &[4]).unwrap();
         let value = KernelArg::value(&1.0f32);
-        let (memory, local) = (KernelArg::buffer(&buffer), KernelArg::local::<f32>);
+        let memory = KernelArg::buffer(&buffer);
+        let local = KernelArg::local::<f32>;
         let four = (ArgKind::Value, Some(4));
         let cases: [(&[_], &[_], bool); 12] = [
             (&[], &[], true),
@@ -96,29 +98,35 @@ mod tests {
             (&[(ArgKind::Local, None)], &[local(0)], false),
             (&[(ArgKind::Local, None)], &[local(MOST_LOCAL)], false),
             (&[(ArgKind::Image, None)], &[memory], false),
-            // Of what size it is, nobody knows: the records allow any.
+            // The size is unknown: the records allow any.
             (&[(ArgKind::Value, None)], &[value], false),
         ];
         for (takes, args, fits) in cases {
-            assert_eq!(Takes::of(&kernel(takes), host).fit(stream.driver(), &range, args), fits, "{takes:?}");
+            assert_eq!(
+                Signature::new(&kernel(takes), host).fit(stream.backend(), &range, args),
+                fits,
+                "{takes:?}"
+            );
         }
-        let unknown = Takes::of(&KernelInfo::default(), host);
-        assert!(!unknown.fit(stream.driver(), &range, &[]));
+        let unknown = Signature::new(&KernelInfo::default(), host);
+        assert!(!unknown.fit(stream.backend(), &range, &[]));
     }
 
     #[test]
     fn work_groups_and_contexts_are_compared() {
         let stream = Device::host().stream().unwrap();
-        let (host, range) = (stream.driver().context(), NdRange::new(&[8], &[4]).unwrap());
+        let host = stream.backend().context();
+        let range = NdRange::new(&[8], &[4]).unwrap();
         for (group, fits) in [([4, 1, 1], true), ([8, 1, 1], false)] {
             let mut kernel = kernel(&[]);
             kernel.required_work_group = Some(group);
-            assert_eq!(Takes::of(&kernel, host).fit(stream.driver(), &range, &[]), fits);
+            assert_eq!(Signature::new(&kernel, host).fit(stream.backend(), &range, &[]), fits);
         }
-        let other = ContextId { back_end: BackEnd::OpenCl, ..host };
-        assert!(!Takes::of(&kernel(&[]), other).fit(stream.driver(), &range, &[]));
+        let other = ContextId { backend: Backend::OpenCl, ..host };
+        assert!(!Signature::new(&kernel(&[]), other).fit(stream.backend(), &range, &[]));
         let buffer = stream.upload(&[1.0f32; 4]).unwrap();
-        let takes = Takes { context: other, ..Takes::of(&kernel(&[(ArgKind::Global, None)]), host) };
-        assert!(!takes.fits(TakesArg::Buffer, &KernelArg::buffer(&buffer)));
+        let signature =
+            Signature { context: other, ..Signature::new(&kernel(&[(ArgKind::Global, None)]), host) };
+        assert!(!signature.fits(ExpectedArg::Buffer, &KernelArg::buffer(&buffer)));
     }
 }
