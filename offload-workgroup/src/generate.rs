@@ -1,166 +1,133 @@
-//! Kernels of the target `host`: from a function of one work-item to one that runs a work-group.
+//! Work-group generation: the function of one work-item becomes a function that runs a work-group.
 //!
 //! ```text
-//! with_entries     what calls a kernel of C, C++ or C++ for OpenCL with its arguments (`entry`)
-//! inline_waiting   everything that can wait is to be inlined into the work-item's function (clang does it)
-//! run_groups       the function becomes blocks (`function`); atomic operations on local memory need no lock
-//!                  (`exclusive`)
-//!                  the blocks are cut at each wait, and at each round of the loops that
-//!                  go on for several work-items at once (`loops`)
-//!                  stores that data decides need no branch (`stores`)
-//!                  what is equal for all work-items, or cheap to compute again (`facts`, `state`)
-//!                  what is used after a wait that was made before it (`liveness`, `memory`)
-//!                  pieces, and places in the frame for what outlives one (`plan`)
-//!                  for each piece a loop over the work-items (`group`, `piece`)
-//!                  and one for rows in which no work-item meets an edge (`edges`)
+//! ir::function        the work-item function as blocks, cut at each barrier
+//! local_atomics       atomic operations on local memory become plain ones
+//! loop_interchange    implicit barriers at the headers of loops that are interchanged with the work-item loop
+//! if_conversion       unpredictable stores under a condition become unconditional
+//! values              uniform values, and values that are rematerialised
+//! liveness,           values and private variables that are live across a barrier
+//! private_memory
+//! plan                parallel regions, and the layout of the context
+//! work_group, region  a work-item loop for each parallel region
+//! versioning          a version of the loop for rows in which comparisons are invariant
 //! ```
 //!
-//! A piece is what a work-item does from one wait, or the start, to the next. Every piece tells which one is next, and
-//! OpenCL demands that all work-items of a group agree; so no shape of control flow is special
+//! A parallel region is what a work-item executes from one barrier, or the start, to the next. Every region determines its
+//! successor at run time, and OpenCL requires that all work-items of a group agree; so no shape of control flow is special
 //! (Karrenberg and Hack, "Improving Performance of OpenCL on CPUs", CC 2012).
-
-mod conflicts;
-mod dominators;
-mod edges;
-mod entry;
-mod exclusive;
-mod facts;
-mod flow;
-mod function;
-mod group;
-mod inline;
-mod interleaved;
-mod liveness;
-mod loops;
-mod mathematics;
-mod memory;
-mod numbered;
-mod piece;
-mod plan;
-mod state;
-mod stores;
-mod text;
-mod validity;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-pub(crate) use self::entry::with_entries;
-pub(crate) use self::inline::inline_waiting;
-pub(crate) use self::validity::Validity;
-
-use self::exclusive::LocalMemory;
-use self::function::Function;
-use self::group::{Run, run_function};
-pub(crate) use self::interleaved::{Interleaved, with_others, without_others};
-use self::numbered::{Numbered, Numbers};
-use self::plan::Plan;
-use self::text::without_invariance;
-use super::rewrite::local_arrays;
-use super::{Kernel, global_name, reaching};
+use crate::codegen::plan::Plan;
+use crate::codegen::work_group::{WorkGroupContext, write_work_group_function};
 use crate::error::{Error, Result};
-use crate::ir::types::Types;
+use crate::ir::function::Function;
+use crate::ir::line::without_invariant_load;
+use crate::ir::numbering::{FreeNumbers, ModuleNumbers};
+use crate::ir::{Symbol, Types, defined_function, functions_reaching, global_symbol};
+use crate::kernel::Kernel;
+use crate::options::{Options, Validity};
+use crate::transforms::local_atomics::{self, LocalMemory};
+use crate::transforms::thread_local::{local_arrays, make_thread_local};
+use crate::transforms::{if_conversion, loop_interchange, vector_math};
+use crate::{BARRIER, WORK_ITEM_PREFIX};
 
-/// The function that one work-item of kernel `K` runs is called this and `K`; its argument is the argument array.
-pub(crate) const WORK_ITEM_PREFIX: &str = "__offload_work_item_";
-/// What a barrier calls.
-pub(crate) const WAIT: &str = "__offload_wait";
-
-/// A copy of `module` in which the functions of work-items are replaced by functions that run work-groups, for a CPU
-/// with vectors of `widest` bits. Transformations are applied as far as `validity` permits.
+/// A copy of `module` in which each work-item function is replaced by a work-group function, and `__local` arrays and the
+/// state of work-items are thread-local.
+///
+/// `kernels` describes those of the module's kernels that have local arguments or a required size of work-groups; others
+/// may be left out. Functions that can reach a barrier are removed: [`prepare_work_items`](crate::prepare_work_items) and
+/// LLVM's inliner must have run before.
 ///
 /// # Errors
-/// A kernel that waits in a function that calls itself or is called through a pointer, or that has an instruction
-/// that OpenCL C has no words for.
-pub(crate) fn run_groups(
-    module: &str,
-    kernels: &[&Kernel],
-    widest: u32,
-    validity: Validity,
-) -> Result<String> {
-    let types = Types::of(module);
-    let waiting = reaching(module, |name| name == WAIT);
-    let numbered = Numbered::of(module);
+/// A kernel has a barrier in a function that is recursive or called through a pointer, so that it was not inlined; or an
+/// instruction that OpenCL C has no source for, such as `invoke`.
+pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options) -> Result<String> {
+    let types = Types::new(module);
+    let with_barrier = functions_reaching(module, |name| name == BARRIER);
+    let numbered = ModuleNumbers::new(module);
     let local_arrays = local_arrays(module);
     let mut numbers = numbered.free;
-    let (mut out, mut metadata) = (String::with_capacity(module.len()), String::new());
+    let mut out = String::with_capacity(module.len());
+    let mut metadata = String::new();
     let mut rest = module.lines();
     while let Some(line) = rest.next() {
-        let name = if line.starts_with("define ") { global_name(line).map(|(name, _)| name) } else { None };
-        let kernel = name.and_then(|name| name.strip_prefix(WORK_ITEM_PREFIX));
-        let Some(kernel) = kernel else {
-            if name.is_some_and(|name| waiting.contains(name)) {
-                // Inlined wherever it was called.
+        let name = defined_function(line);
+        let Some(kernel) = name.and_then(|name| name.strip_prefix(WORK_ITEM_PREFIX)) else {
+            if name.is_some_and(|name| with_barrier.contains(name)) {
+                // Inlined into every caller.
                 rest.by_ref().take_while(|line| *line != "}").for_each(drop);
-            } else {
-                let line = without_invariance(line);
-                // Not every CPU's code generator knows the convention; nobody calls such a function.
-                let line = if name.is_some() { line.replacen(" spir_kernel ", " ", 1) } else { line };
-                let _ = writeln!(out, "{line}");
+                continue;
             }
+            let line = without_invariant_load(line);
+            // Not every CPU's code generator knows the convention, and such a function has no caller.
+            let line = if name.is_some() { line.replacen(" spir_kernel ", " ", 1) } else { line };
+            let _ = writeln!(out, "{line}");
             continue;
         };
-        let body: Vec<&str> =
-            std::iter::once(line).chain(rest.by_ref().take_while(|line| *line != "}")).collect();
-        refuse_calls(kernel, &body, &waiting)?;
-        let failed = |why: String| failure(kernel, &why);
-        let mut function = Function::parse(&body, &types).map_err(failed)?;
-        let known = kernels.iter().copied().find(|known| known.name == kernel);
-        if validity == Validity::Assumed {
-            exclusive::mark(&mut function, &LocalMemory { arrays: &local_arrays, kernel: known });
-            loops::cut(&mut function);
-            stores::always(&mut function, &types);
+        let mut body = vec![line];
+        body.extend(rest.by_ref().take_while(|line| *line != "}"));
+        refuse_barrier_calls(kernel, &body, &with_barrier)?;
+        let mut function = Function::parse(&body, &types).map_err(|why| refusal(kernel, &why))?;
+        let known = kernels.iter().find(|known| known.name == kernel);
+        if options.validity == Validity::Assumed {
+            local_atomics::mark(&mut function, &LocalMemory { arrays: &local_arrays, kernel: known });
+            loop_interchange::insert_barriers(&mut function);
+            if_conversion::convert_unpredictable_stores(&mut function, &types);
         }
-        let plan = Plan::new(&function, &types, &local_arrays, validity).map_err(failed)?;
-        let run = Run {
+        let plan = Plan::new(&function, &types, &local_arrays, options.validity)
+            .map_err(|why| refusal(kernel, &why))?;
+        let context = WorkGroupContext {
             kernel,
             required_work_group: known.and_then(|kernel| kernel.required_work_group),
             attributes: numbers.attributes,
             first_node: numbers.node,
             lines: &numbered.lines,
-            vector_bits: widest,
+            vector_bits: options.vector_bits,
         };
-        let text = run_function(&plan, &run);
+        let text = write_work_group_function(&plan, &context);
         out.push_str(&text.function);
         metadata.push_str(&text.metadata);
         let group = function.attributes.as_deref().map(|own| numbered.group(own)).unwrap_or_default();
-        let _ = writeln!(metadata, "{}", run_attributes(group, &plan, numbers.attributes));
-        numbers = Numbers { attributes: numbers.attributes.saturating_add(1), node: text.next_node };
+        let _ = writeln!(metadata, "{}", work_group_attributes(group, &plan, numbers.attributes));
+        numbers = FreeNumbers { attributes: numbers.attributes.saturating_add(1), node: text.next_node };
     }
     out.push_str(&metadata);
-    Ok(mathematics::with_vectors(&out, widest))
+    Ok(make_thread_local(&vector_math::declare_vector_variants(&out, options.vector_bits)))
 }
 
-fn failure(kernel: &str, why: &str) -> Error {
+fn refusal(kernel: &str, why: &str) -> Error {
     Error::new(format!("kernel `{kernel}` cannot be compiled for `host`: {why}"))
 }
 
-/// What can wait and is still called was not inlined.
-fn refuse_calls(kernel: &str, body: &[&str], waiting: &BTreeSet<String>) -> Result<()> {
+/// Refuses calls of functions that can reach a barrier: the inliner has left them.
+fn refuse_barrier_calls(kernel: &str, body: &[&str], with_barrier: &BTreeSet<String>) -> Result<()> {
     for line in body.iter().skip(1) {
-        let mut rest = *line;
-        while let Some((name, tail)) = global_name(rest) {
-            let direct = name == WAIT && line.contains("call ");
-            if waiting.contains(name) && !direct {
+        let mut text = *line;
+        while let Some(Symbol { name, rest }) = global_symbol(text) {
+            let is_barrier = name == BARRIER && line.contains("call ");
+            if with_barrier.contains(name) && !is_barrier {
                 let why = format!(
                     "its function `{name}` can come to a barrier and calls itself, or is called through a pointer"
                 );
                 let hint = "call functions with barriers by their name, and without recursion, which OpenCL C does not allow";
-                return Err(failure(kernel, &why).with_hint(hint));
+                return Err(refusal(kernel, &why).with_hint(hint));
             }
-            rest = tail;
+            text = rest;
         }
     }
     Ok(())
 }
 
-/// The group of attributes `number`: for which processor a function of `group` is compiled, and how.
+/// The attribute group `number`: the processor and the options of `group`.
 ///
-/// No others: what LLVM has found of one work-item need not hold for a group.
-fn run_attributes(group: &str, plan: &Plan<'_>, number: u64) -> String {
-    let words = group.find('"').and_then(|at| group.get(at..)).unwrap_or_default();
+/// Attributes that LLVM has inferred of one work-item need not hold for a group.
+fn work_group_attributes(group: &str, plan: &Plan<'_>, number: u64) -> String {
+    let strings = group.find('"').and_then(|at| group.get(at..)).unwrap_or_default();
     let interleaving = plan.interleaving.attribute();
-    format!("attributes #{number} = {{ nounwind{interleaving} {words} }}")
+    format!("attributes #{number} = {{ nounwind{interleaving} {strings} }}")
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What OpenCL C has and no compiler here makes code for: recursion, kernels that launch kernels, pipes.
 
+use offload_workgroup::ir::declared_functions;
+
 use super::action::written;
 use super::session::{Scan, Scanned, Session};
 use crate::error::{Error, ErrorKind, Result};
@@ -28,7 +30,7 @@ pub(super) fn refuse_recursion(session: &Session<'_>, file: &Scanned) -> Result<
 pub(super) fn refuse_lacking(scan: &Scan) -> Result<()> {
     for file in &scan.files {
         let text = file.ir.read_text()?;
-        let lacking = ir::declared(&text).into_iter().find_map(gap);
+        let lacking = declared_functions(&text).into_iter().find_map(gap);
         let Some(gap) = lacking else { continue };
         let path = file.file.path.display();
         return Err(

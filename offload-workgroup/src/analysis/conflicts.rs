@@ -1,4 +1,4 @@
-//! Accesses of one work-item to one location in one interval, of which one is a store.
+//! Conflicting accesses: two accesses of one work-item to one location in one interval, of which the first is a store.
 //!
 //! For a loop whose iterations are marked as independent (`llvm.loop.parallel_accesses`), LLVM's vectoriser computes no
 //! dependences, not even within an iteration. It then joins strided accesses of an iteration into interleave groups: loads
@@ -7,15 +7,15 @@
 
 use std::collections::BTreeSet;
 
-use super::facts::Facts;
-use super::flow::Flow;
-use super::function::{Function, Instruction, Kind, operands};
-use super::state;
-use crate::ir::types::{Types, first_type};
+use crate::analysis::control_flow::ControlFlowGraph;
+use crate::analysis::values::Values;
+use crate::analysis::work_item_state::state_load;
+use crate::ir::function::{Function, Instruction, Opcode, operands};
+use crate::ir::{Types, first_type, list};
 
-/// Kernels with more accesses are taken for ones with conflicts: they have too many pairs to look at.
+/// The limit on accesses whose pairs are analysed. Kernels with more are taken for ones with conflicts.
 const MAX_ACCESSES: usize = 200;
-/// Indices that differ by less than this are different in every type of integer.
+/// The limit on the difference of indices that stay different in every integer type.
 const MAX_DISTANCE: u64 = 128;
 
 /// A plain load or store.
@@ -24,72 +24,72 @@ struct Access {
     /// Its position in the block.
     position: usize,
     is_store: bool,
-    /// What it accesses; `None` if that is not known.
-    place: Option<Place>,
+    /// The accessed memory; `None` if it is unknown.
+    range: Option<MemoryRange>,
 }
 
 /// A range of memory. Pointers are written as `%x` or `@x`.
-struct Place {
+struct MemoryRange {
     /// The pointer that the address is computed from, through every `getelementptr`.
     root: String,
-    /// The last pointer on the way from there that is computed with an index that is no constant, or the root.
+    /// The last pointer on the way from the root that is computed with an index that is no constant, or the root.
     pointer: String,
-    /// From `pointer`, in bytes.
+    /// The offset from `pointer`, in bytes.
     offset: i64,
     size: i64,
 }
 
 /// A `getelementptr` with one index.
-struct Step {
+struct ElementAddress {
     ty: String,
     base: String,
     /// `i64 %x`, or `i64 4`.
     index: String,
 }
 
-/// An index: a value plus a number, extended by a cast.
+/// An index: a value plus a constant, extended by a cast.
 #[derive(PartialEq, Eq)]
-struct Index {
+struct IndexExpression {
     /// `zext i32  to i64`, or nothing.
     cast: String,
     value: String,
-    number: i64,
+    constant: i64,
 }
 
-/// What is known of the function of a work-item.
-pub(super) struct Conflicts<'a, 'f> {
-    pub(super) function: &'f Function,
-    pub(super) flow: &'a Flow,
-    pub(super) facts: &'a Facts<'f>,
-    pub(super) types: &'a Types<'a>,
+/// The analyses that conflicts depend on.
+pub(crate) struct Conflicts<'a, 'f> {
+    pub(crate) function: &'f Function,
+    pub(crate) cfg: &'a ControlFlowGraph,
+    pub(crate) values: &'a Values<'f>,
+    pub(crate) types: &'a Types<'a>,
     /// `local` arrays of the module, by name.
-    pub(super) local_arrays: &'a BTreeSet<&'a str>,
+    pub(crate) local_arrays: &'a BTreeSet<&'a str>,
 }
 
-/// What interleave groups would do to a function.
+/// The effect of interleave groups on a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Interleaving {
+pub(crate) enum Interleaving {
     /// Two accesses of one kind from one pointer may become a group, and nothing conflicts.
     Useful,
-    /// There is nothing to join.
+    /// No accesses can be joined.
     Useless,
-    /// It may reorder accesses that conflict.
+    /// Conflicting accesses may be reordered.
     Harmful,
 }
 
 impl Conflicts<'_, '_> {
-    pub(super) fn interleaving(&self) -> Interleaving {
+    pub(crate) fn interleaving(&self) -> Interleaving {
         let accesses = self.accesses();
-        if accesses.len() > MAX_ACCESSES || self.exist(&accesses) {
+        if accesses.len() > MAX_ACCESSES || self.has_conflict(&accesses) {
             return Interleaving::Harmful;
         }
         for (number, first) in accesses.iter().enumerate() {
             for second in accesses.iter().skip(number.saturating_add(1)) {
-                let have_one_root = match (&first.place, &second.place) {
+                let may_have_one_root = match (&first.range, &second.range) {
                     (Some(first), Some(second)) => first.root == second.root,
                     _ => true,
                 };
-                if first.is_store == second.is_store && have_one_root {
+                if first.is_store == second.is_store && may_have_one_root {
                     return Interleaving::Useful;
                 }
             }
@@ -98,9 +98,9 @@ impl Conflicts<'_, '_> {
     }
 
     /// Whether a work-item may store to a location and access it again before the next barrier.
-    fn exist(&self, accesses: &[Access]) -> bool {
+    fn has_conflict(&self, accesses: &[Access]) -> bool {
         for store in accesses.iter().filter(|access| access.is_store) {
-            let reached = self.flow.until_barrier_after(store.block);
+            let reached = self.cfg.blocks_until_group_barrier(store.block);
             for later in accesses {
                 let is_behind = store.block == later.block && store.position < later.position;
                 let follows = is_behind || reached.contains(&later.block);
@@ -113,44 +113,44 @@ impl Conflicts<'_, '_> {
     }
 
     fn accesses(&self) -> Vec<Access> {
-        let mut found = Vec::new();
+        let mut accesses = Vec::new();
         for (number, block) in self.function.blocks.iter().enumerate() {
             for (position, instruction) in block.instructions.iter().enumerate() {
-                let is_store = match instruction.kind {
-                    Kind::Store => true,
-                    Kind::Load => false,
+                let is_store = match instruction.opcode {
+                    Opcode::Store => true,
+                    Opcode::Load => false,
                     _ => continue,
                 };
                 let name = instruction.result.as_deref().unwrap_or_default();
-                // Nothing is stored where these are loaded from.
-                let is_constant = state::read(instruction).is_some() || self.facts.arguments.contains(name);
+                // Nothing is stored to the state and to the arguments.
+                let is_constant = state_load(instruction).is_some() || self.values.arguments.contains(name);
                 if !is_constant {
-                    let place = self.place(instruction);
-                    found.push(Access { block: number, position, is_store, place });
+                    let range = self.range(instruction);
+                    accesses.push(Access { block: number, position, is_store, range });
                 }
             }
         }
-        found
+        accesses
     }
 
     /// Whether the value `name`, as `%x` or `@x`, is the same for an access and for all that follow it in the interval, which
     /// are in the blocks `reached`: it is not computed again in between.
     fn is_fixed(&self, name: &str, reached: &BTreeSet<usize>) -> bool {
-        let definition = name.strip_prefix('%').and_then(|name| self.facts.definitions.get(name));
+        let definition = name.strip_prefix('%').and_then(|name| self.values.definitions.get(name));
         definition.is_none_or(|definition| !reached.contains(&definition.block))
     }
 
-    /// Whether two numbers differ by a constant that is not zero.
+    /// Whether two indices differ by a constant that is not zero.
     fn differ(&self, one: &str, other: &str, reached: &BTreeSet<usize>) -> bool {
         let (Some(one), Some(other)) = (self.index(one), self.index(other)) else { return false };
-        let distance = one.number.abs_diff(other.number);
+        let distance = one.constant.abs_diff(other.constant);
         let is_same_value = one.cast == other.cast && one.value == other.value;
         is_same_value && self.is_fixed(&one.value, reached) && distance > 0 && distance < MAX_DISTANCE
     }
 
     /// Whether `second`, in one of the blocks `reached` from `first` or behind it in its own, may access the same memory.
     fn may_overlap(&self, first: &Access, second: &Access, reached: &BTreeSet<usize>) -> bool {
-        let (Some(first), Some(second)) = (&first.place, &second.place) else { return true };
+        let (Some(first), Some(second)) = (&first.range, &second.range) else { return true };
         if first.root != second.root {
             return !self.are_different_objects(&first.root, &second.root);
         }
@@ -162,109 +162,124 @@ impl Conflicts<'_, '_> {
         !self.are_different_elements(first, second, reached)
     }
 
-    /// Whether two roots are two variables of the module, or a `local` one and an argument: what a program passes is no
-    /// pointer into the group's memory of another name.
+    /// Whether two roots are two variables of the module, or a `local` array and an argument: programs pass no pointer into
+    /// the group's memory of another name.
     fn are_different_objects(&self, first: &str, second: &str) -> bool {
-        let is_local =
-            |root: &str| root.strip_prefix('@').is_some_and(|name| self.local_arrays.contains(name));
-        let is_argument =
-            |root: &str| root.strip_prefix('%').is_some_and(|name| self.facts.arguments.contains(name));
         let are_variables = first.starts_with('@') && second.starts_with('@');
-        are_variables || is_local(first) && is_argument(second) || is_argument(first) && is_local(second)
+        are_variables
+            || self.is_local_array(first) && self.is_argument(second)
+            || self.is_argument(first) && self.is_local_array(second)
+    }
+
+    fn is_local_array(&self, root: &str) -> bool {
+        root.strip_prefix('@').is_some_and(|name| self.local_arrays.contains(name))
+    }
+
+    fn is_argument(&self, root: &str) -> bool {
+        root.strip_prefix('%').is_some_and(|name| self.values.arguments.contains(name))
     }
 
     /// Whether two accesses lie within elements of one array whose indices differ.
-    fn are_different_elements(&self, first: &Place, second: &Place, reached: &BTreeSet<usize>) -> bool {
-        let (Some(one), Some(other)) = (self.step(&first.pointer), self.step(&second.pointer)) else {
-            return false;
-        };
+    fn are_different_elements(
+        &self,
+        first: &MemoryRange,
+        second: &MemoryRange,
+        reached: &BTreeSet<usize>,
+    ) -> bool {
+        let one = self.element_address(&first.pointer);
+        let other = self.element_address(&second.pointer);
+        let (Some(one), Some(other)) = (one, other) else { return false };
         if one.ty != other.ty || one.base != other.base || !self.is_fixed(&one.base, reached) {
             return false;
         }
         let size = self.types.layout(&one.ty).and_then(|layout| i64::try_from(layout.size).ok());
-        let is_within = |place: &Place| {
-            let end = place.offset.saturating_add(place.size);
-            place.offset >= 0 && size.is_some_and(|size| end <= size)
-        };
-        if !is_within(first) || !is_within(second) {
-            return false;
-        }
-        self.differ(&one.index, &other.index, reached)
+        size.is_some_and(|size| first.is_within(size) && second.is_within(size))
+            && self.differ(&one.index, &other.index, reached)
     }
 
-    /// Where a load or store accesses memory.
-    fn place(&self, access: &Instruction) -> Option<Place> {
-        let text = access.line.plain();
+    /// The memory that a load or store accesses.
+    fn range(&self, access: &Instruction) -> Option<MemoryRange> {
+        let text = access.line.text();
         let parts = operands(&text);
         let first = parts.first()?;
-        let ty = match access.kind {
-            Kind::Load => first,
+        let ty = match access.opcode {
+            Opcode::Load => first,
             _ => first_type(first)?.ty,
         };
         let size = i64::try_from(self.types.layout(ty)?.size).ok()?;
         let pointer = plain_pointer(parts.get(1)?)?;
-        let mut place = Place { root: pointer.clone(), pointer, offset: 0, size };
+        let mut range = MemoryRange { root: pointer.clone(), pointer, offset: 0, size };
         let mut is_constant = true;
         // A pointer is computed from itself by a phi alone, where this ends.
-        while let Some(step) = self.step(&place.root) {
-            let bytes = step.constant(self.types).filter(|_| is_constant);
-            match bytes {
+        while let Some(element) = self.element_address(&range.root) {
+            match element.constant_offset(self.types).filter(|_| is_constant) {
                 Some(bytes) => {
-                    place.offset = place.offset.checked_add(bytes)?;
-                    place.pointer.clone_from(&step.base);
+                    range.offset = range.offset.checked_add(bytes)?;
+                    range.pointer.clone_from(&element.base);
                 }
                 None => is_constant = false,
             }
-            place.root = step.base;
+            range.root = element.base;
         }
-        Some(place)
+        Some(range)
     }
 
     /// The `getelementptr` that computes `pointer`.
-    fn step(&self, pointer: &str) -> Option<Step> {
-        let definition = self.facts.definitions.get(pointer.strip_prefix('%')?)?;
-        Step::parse(&definition.instruction.line.plain())
+    fn element_address(&self, pointer: &str) -> Option<ElementAddress> {
+        let definition = self.values.definitions.get(pointer.strip_prefix('%')?)?;
+        ElementAddress::parse(&definition.instruction.line.text())
     }
 
-    fn index(&self, text: &str) -> Option<Index> {
+    fn index(&self, text: &str) -> Option<IndexExpression> {
         let (_, value) = text.split_once(' ')?;
-        let mut index = Index { cast: String::new(), value: value.to_string(), number: 0 };
+        let mut index = IndexExpression { cast: String::new(), value: value.to_string(), constant: 0 };
         while let Some(definition) =
-            index.value.strip_prefix('%').and_then(|name| self.facts.definitions.get(name))
+            index.value.strip_prefix('%').and_then(|name| self.values.definitions.get(name))
         {
-            let text = definition.instruction.line.plain();
-            let Some((value, number)) = sum(&text) else {
-                let is_first = index.cast.is_empty() && index.number == 0;
+            let text = definition.instruction.line.text();
+            let Some((value, constant)) = sum_with_constant(&text) else {
+                let is_first = index.cast.is_empty() && index.constant == 0;
                 let Some((cast, value)) = extension(&text).filter(|_| is_first) else { break };
                 index.cast = cast;
                 index.value = value;
                 continue;
             };
-            index.number = index.number.checked_add(number)?;
+            index.constant = index.constant.checked_add(constant)?;
             index.value = value;
         }
         Some(index)
     }
 }
 
-impl Step {
+impl MemoryRange {
+    /// Whether the range lies in the first `size` bytes behind its pointer.
+    fn is_within(&self, size: i64) -> bool {
+        self.offset >= 0 && self.offset.saturating_add(self.size) <= size
+    }
+}
+
+impl ElementAddress {
     /// `getelementptr inbounds i32, ptr %x, i64 %i`.
-    fn parse(text: &str) -> Option<Step> {
-        let rest = text.strip_prefix("getelementptr ")?;
-        let rest = ["inbounds ", "nusw ", "nuw "]
-            .iter()
-            .fold(rest, |rest, word| rest.strip_prefix(word).unwrap_or(rest));
-        let parts = crate::ir::types::list(rest);
+    fn parse(text: &str) -> Option<ElementAddress> {
+        let mut rest = text.strip_prefix("getelementptr ")?;
+        for flag in ["inbounds ", "nusw ", "nuw "] {
+            rest = rest.strip_prefix(flag).unwrap_or(rest);
+        }
+        let parts = list(rest);
         let [ty, base, index, ..] = parts.as_slice() else { return None };
-        let is_only = parts.get(3).is_none_or(|part| part.starts_with('!'));
-        if !is_only {
+        let has_one_index = parts.get(3).is_none_or(|part| part.starts_with('!'));
+        if !has_one_index {
             return None;
         }
-        Some(Step { ty: (*ty).to_string(), base: plain_pointer(base)?, index: (*index).to_string() })
+        Some(ElementAddress {
+            ty: (*ty).to_string(),
+            base: plain_pointer(base)?,
+            index: (*index).to_string(),
+        })
     }
 
-    /// The distance in bytes, if the index is a number.
-    fn constant(&self, types: &Types<'_>) -> Option<i64> {
+    /// The distance in bytes, if the index is a constant.
+    fn constant_offset(&self, types: &Types<'_>) -> Option<i64> {
         let (_, number) = self.index.split_once(' ')?;
         let size = i64::try_from(types.layout(&self.ty)?.size).ok()?;
         number.parse::<i64>().ok()?.checked_mul(size)
@@ -278,8 +293,8 @@ fn plain_pointer(operand: &str) -> Option<String> {
     is_name.then(|| name.to_string())
 }
 
-/// The value and the number of `add nsw i32 %x, 3` and `or disjoint i32 %x, 3`.
-fn sum(text: &str) -> Option<(String, i64)> {
+/// The value and the constant of `add nsw i32 %x, 3` and `or disjoint i32 %x, 3`.
+fn sum_with_constant(text: &str) -> Option<(String, i64)> {
     if !text.starts_with("add ") && !text.starts_with("or disjoint ") {
         return None;
     }
@@ -288,7 +303,7 @@ fn sum(text: &str) -> Option<(String, i64)> {
     Some((value.to_string(), number.parse().ok()?))
 }
 
-/// The types and the value of `zext nneg i32 %x to i64`, or of a mask of low bits, `and i64 %x, 4294967295`.
+/// The cast and the value of `zext nneg i32 %x to i64`, or of a mask of low bits, `and i64 %x, 4294967295`.
 fn extension(text: &str) -> Option<(String, String)> {
     let (word, rest) = text.split_once(' ')?;
     if word == "and" {
@@ -309,8 +324,8 @@ fn extension(text: &str) -> Option<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::validity::Validity;
     use super::*;
+    use crate::options::Validity;
 
     /// Whether accesses conflict in the body of a kernel with pointers `%5` and `%6` to 32-bit numbers and an index `%7`.
     fn conflicts(body: &str) -> bool {
@@ -321,16 +336,16 @@ mod tests {
              %10 = getelementptr i32, ptr %5, i64 %8\n  %11 = getelementptr i32, ptr %5, i64 %9\n  \
              %12 = getelementptr i32, ptr %6, i64 %8\n{body}\n  ret void"
         );
-        let types = Types::of("");
+        let types = Types::new("");
         let lines: Vec<&str> = text.lines().collect();
         let function = Function::parse(&lines, &types).unwrap();
-        let flow = Flow::new(&function, Validity::Assumed);
-        let facts = Facts::of(&function, &flow);
+        let cfg = ControlFlowGraph::new(&function, Validity::Assumed);
+        let values = Values::new(&function, &cfg);
         let local_arrays = BTreeSet::from(["f.tile"]);
         let conflicts = Conflicts {
             function: &function,
-            flow: &flow,
-            facts: &facts,
+            cfg: &cfg,
+            values: &values,
             types: &types,
             local_arrays: &local_arrays,
         };

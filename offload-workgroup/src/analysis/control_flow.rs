@@ -1,27 +1,27 @@
-//! Which blocks of a function come after which.
+//! The control-flow graph of a work-item function: reachability, influence regions of branches, natural loops.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::dominators::{DominatorTree, reversed};
-use super::function::{End, Function, Wait};
-use super::validity::Validity;
+use crate::analysis::dominators::{DominatorTree, reversed};
+use crate::ir::function::{BarrierScope, Function, Terminator};
+use crate::options::Validity;
 
 /// The blocks of a function by number, with the edges between them.
 #[derive(Debug)]
-pub(super) struct Flow {
-    next: Vec<Vec<usize>>,
-    /// A block from which no end is reached has no post-dominator.
+pub(crate) struct ControlFlowGraph {
+    successors: Vec<Vec<usize>>,
+    /// A block from which no return is reachable has no post-dominator.
     post_dominators: DominatorTree,
-    /// The blocks that end with a wait.
-    waits: BTreeSet<usize>,
-    /// Those of them where all work-items of a group wait for each other.
+    /// The blocks that end with a barrier of any scope.
     barriers: BTreeSet<usize>,
+    /// Those of them with a barrier of the whole group.
+    group_barriers: BTreeSet<usize>,
     /// The blocks that end with a return.
     returns: BTreeSet<usize>,
     validity: Validity,
 }
 
-/// Where all work-items of a group are together.
+/// A point of execution that all work-items of a group reach together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Convergence {
     /// The barrier at the end of this block.
@@ -30,53 +30,52 @@ enum Convergence {
     Return,
 }
 
-impl Flow {
-    pub(super) fn new(function: &Function, validity: Validity) -> Flow {
+impl ControlFlowGraph {
+    pub(crate) fn new(function: &Function, validity: Validity) -> ControlFlowGraph {
         let count = function.blocks.len();
-        let next: Vec<Vec<usize>> = (0..count).map(|number| function.successors(number)).collect();
-        let mut waits = BTreeSet::new();
+        let successors: Vec<Vec<usize>> = (0..count).map(|number| function.successors(number)).collect();
         let mut barriers = BTreeSet::new();
+        let mut group_barriers = BTreeSet::new();
         let mut returns = BTreeSet::new();
         for (number, block) in function.blocks.iter().enumerate() {
-            match block.end {
-                End::Wait { wait: Wait::Group, .. } => {
-                    waits.insert(number);
+            match block.terminator {
+                Terminator::Barrier { scope, .. } => {
                     barriers.insert(number);
+                    if scope == BarrierScope::Group {
+                        group_barriers.insert(number);
+                    }
                 }
-                End::Wait { .. } => {
-                    waits.insert(number);
-                }
-                End::Return => {
+                Terminator::Return => {
                     returns.insert(number);
                 }
-                End::Jump(_) => {}
+                Terminator::Branch(_) => {}
             }
         }
-        let post_dominators = DominatorTree::new(&reversed(&next));
-        Flow { post_dominators, next, waits, barriers, returns, validity }
+        let post_dominators = DominatorTree::new(&reversed(&successors));
+        ControlFlowGraph { successors, post_dominators, barriers, group_barriers, returns, validity }
     }
 
-    pub(super) fn successors(&self, block: usize) -> &[usize] {
-        self.next.get(block).map_or(&[], Vec::as_slice)
+    pub(crate) fn successors(&self, block: usize) -> &[usize] {
+        self.successors.get(block).map_or(&[], Vec::as_slice)
     }
 
-    /// The blocks that a work-item executes behind `block` in the same interval: before the next barrier of the group.
-    pub(super) fn until_barrier_after(&self, block: usize) -> BTreeSet<usize> {
-        match self.barriers.contains(&block) {
-            true => BTreeSet::new(),
-            false => self.reached(self.successors(block), &self.barriers),
+    /// The blocks that a work-item may execute behind `block` before the next barrier of the group.
+    pub(crate) fn blocks_until_group_barrier(&self, block: usize) -> BTreeSet<usize> {
+        if self.group_barriers.contains(&block) {
+            return BTreeSet::new();
         }
+        self.reachable(self.successors(block), &self.group_barriers)
     }
 
-    /// The blocks that a work-item comes to from `start`, itself included, before it waits.
-    pub(super) fn until_wait(&self, start: usize) -> BTreeSet<usize> {
-        self.reached(&[start], &self.waits)
+    /// The blocks of the parallel region that begins with `start`.
+    pub(crate) fn region_blocks(&self, start: usize) -> BTreeSet<usize> {
+        self.reachable(&[start], &self.barriers)
     }
 
-    /// The blocks where work-items that go different ways at the end of `block` can meet, or be at different times.
-    pub(super) fn influenced(&self, block: usize) -> BTreeSet<usize> {
-        let meeting: BTreeSet<usize> = self.meeting(block).into_iter().collect();
-        self.reached(self.successors(block), &meeting)
+    /// The blocks between the branch at the end of `block` and its merge block, which is included.
+    pub(crate) fn influence_region(&self, block: usize) -> BTreeSet<usize> {
+        let merge: BTreeSet<usize> = self.merge_block(block).into_iter().collect();
+        self.reachable(self.successors(block), &merge)
     }
 
     /// Whether all work-items of a group that execute the branch at the end of `block` between two barriers take the same
@@ -85,9 +84,9 @@ impl Flow {
     /// Every work-item executes the same sequence of barriers (OpenCL C 3.0, section 6.15.8), so that after a common barrier
     /// all of them execute the same one next, or all return. If no barrier and no return is reachable first from two
     /// successors, then the work-items that take one and those that take the other break this rule. A branch that can be
-    /// executed again before the next barrier never qualifies: what its other successors reach is reached from the one
+    /// executed again before the next barrier never qualifies: what its other successors reach is reachable from the one
     /// that leads back, too.
-    pub(super) fn is_barrier_uniform(&self, block: usize) -> bool {
+    pub(crate) fn is_barrier_uniform(&self, block: usize) -> bool {
         if self.validity == Validity::Checked {
             return false;
         }
@@ -103,31 +102,35 @@ impl Flow {
         true
     }
 
-    /// Where a work-item that begins `start` can be together with the rest of its group next.
+    /// The points that a work-item beginning `start` may reach next together with the rest of its group.
     fn next_convergence(&self, start: usize) -> BTreeSet<Convergence> {
-        let mut found = BTreeSet::new();
-        for block in self.reached(&[start], &self.barriers) {
-            if self.barriers.contains(&block) {
-                found.insert(Convergence::Barrier(block));
+        let mut next = BTreeSet::new();
+        for block in self.reachable(&[start], &self.group_barriers) {
+            if self.group_barriers.contains(&block) {
+                next.insert(Convergence::Barrier(block));
             } else if self.returns.contains(&block) {
-                found.insert(Convergence::Return);
+                next.insert(Convergence::Return);
             }
         }
-        found
+        next
     }
 
-    /// The loops that are entered through one block, by that block.
-    pub(super) fn loops(&self) -> Vec<Loop> {
-        let before = reversed(&self.next);
-        let dominators = DominatorTree::new(&self.next);
+    /// The natural loops, by header.
+    pub(crate) fn loops(&self) -> Vec<Loop> {
+        let predecessors = reversed(&self.successors);
+        let dominators = DominatorTree::new(&self.successors);
         let mut loops: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-        for (block, next) in self.next.iter().enumerate() {
-            for header in next.iter().filter(|next| dominators.dominators(block).any(|one| one == **next)) {
+        for (block, successors) in self.successors.iter().enumerate() {
+            for header in successors {
+                let is_back_edge = dominators.dominators(block).any(|dominator| dominator == *header);
+                if !is_back_edge {
+                    continue;
+                }
                 let blocks = loops.entry(*header).or_insert_with(|| BTreeSet::from([*header]));
                 let mut open = vec![block];
                 while let Some(block) = open.pop() {
                     if blocks.insert(block) {
-                        open.extend(before.get(block).into_iter().flatten());
+                        open.extend(predecessors.get(block).into_iter().flatten());
                     }
                 }
             }
@@ -135,128 +138,145 @@ impl Flow {
         loops.into_iter().map(|(header, blocks)| Loop { header, blocks }).collect()
     }
 
-    /// The first block that every way from the end of `block` goes through.
-    pub(super) fn meeting(&self, block: usize) -> Option<usize> {
+    /// The merge block of the branch at the end of `block`: its immediate post-dominator.
+    pub(crate) fn merge_block(&self, block: usize) -> Option<usize> {
         self.post_dominators.parent(block)
     }
 
-    /// The first block that every way out of a loop goes through, and the blocks that ways go through before.
-    pub(super) fn out_of(&self, found: &Loop) -> Option<(usize, BTreeSet<usize>)> {
-        let mut after = self.post_dominators.dominators(found.header);
-        let join = after.find(|block| !found.blocks.contains(block))?;
-        let next = found.blocks.iter().flat_map(|block| self.successors(*block)).copied();
-        let outside: Vec<usize> = next.filter(|next| !found.blocks.contains(next)).collect();
-        let mut between = self.reached(&outside, &BTreeSet::from([join]));
-        between.remove(&join);
-        Some((join, between))
+    /// The merge block of a loop's exits; `None` if they have no common one.
+    pub(crate) fn exit(&self, of: &Loop) -> Option<LoopExit> {
+        let mut post_dominators = self.post_dominators.dominators(of.header);
+        let merge_block = post_dominators.find(|block| !of.blocks.contains(block))?;
+        let successors = of.blocks.iter().flat_map(|block| self.successors(*block)).copied();
+        let targets: Vec<usize> = successors.filter(|block| !of.blocks.contains(block)).collect();
+        let mut between = self.reachable(&targets, &BTreeSet::from([merge_block]));
+        between.remove(&merge_block);
+        Some(LoopExit { merge_block, between })
     }
 
-    /// How many blocks every way from `block` to the end goes through.
-    pub(super) fn behind(&self, block: usize) -> usize {
+    /// The number of post-dominators of `block`.
+    pub(crate) fn post_dominator_depth(&self, block: usize) -> usize {
         self.post_dominators.depth(block)
     }
 
-    /// What is reached from `starts`, them included; from the blocks in `last` no further.
-    fn reached(&self, starts: &[usize], last: &BTreeSet<usize>) -> BTreeSet<usize> {
-        let (mut open, mut found) = (starts.to_vec(), BTreeSet::new());
+    /// The blocks that are reachable from `starts`, which are included, without leaving a block of `last`.
+    fn reachable(&self, starts: &[usize], last: &BTreeSet<usize>) -> BTreeSet<usize> {
+        let mut open = starts.to_vec();
+        let mut reached = BTreeSet::new();
         while let Some(block) = open.pop() {
-            if found.insert(block) && !last.contains(&block) {
+            if reached.insert(block) && !last.contains(&block) {
                 open.extend(self.successors(block));
             }
         }
-        found
+        reached
     }
 }
 
-/// A loop with one entry.
+/// A natural loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Loop {
-    pub(super) header: usize,
-    pub(super) blocks: BTreeSet<usize>,
+pub(crate) struct Loop {
+    pub(crate) header: usize,
+    pub(crate) blocks: BTreeSet<usize>,
+}
+
+/// The blocks behind a loop up to the one that every path from it goes through.
+#[derive(Clone, Debug)]
+pub(crate) struct LoopExit {
+    pub(crate) merge_block: usize,
+    pub(crate) between: BTreeSet<usize>,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn flow(next: &[&[usize]], waits: &[usize]) -> Flow {
-        let next: Vec<Vec<usize>> = next.iter().map(|next| next.to_vec()).collect();
-        let waits: BTreeSet<usize> = waits.iter().copied().collect();
-        let returns = (0..next.len()).filter(|block| next[*block].is_empty()).collect();
-        let validity = Validity::Assumed;
-        let post_dominators = DominatorTree::new(&reversed(&next));
-        Flow { post_dominators, next, barriers: waits.clone(), waits, returns, validity }
+    /// The graph with these edges. The blocks `barriers` end with a barrier of the group, those without a successor with a
+    /// return.
+    fn graph(edges: &[&[usize]], barriers: &[usize]) -> ControlFlowGraph {
+        let successors: Vec<Vec<usize>> = edges.iter().map(|next| next.to_vec()).collect();
+        let barriers: BTreeSet<usize> = barriers.iter().copied().collect();
+        let returns = (0..successors.len()).filter(|block| successors[*block].is_empty()).collect();
+        let post_dominators = DominatorTree::new(&reversed(&successors));
+        ControlFlowGraph {
+            successors,
+            post_dominators,
+            group_barriers: barriers.clone(),
+            barriers,
+            returns,
+            validity: Validity::Assumed,
+        }
     }
 
     #[test]
-    fn ways_meet_after_a_branch() {
+    fn a_branch_influences_the_blocks_up_to_its_merge_block() {
         // 0 -> 1 or 2 -> 3
-        let flow = flow(&[&[1, 2], &[3], &[3], &[]], &[]);
-        assert_eq!(flow.influenced(0), [1, 2, 3].into());
-        assert!(!flow.is_barrier_uniform(0));
+        let graph = graph(&[&[1, 2], &[3], &[3], &[]], &[]);
+        assert_eq!(graph.influence_region(0), [1, 2, 3].into());
+        assert!(!graph.is_barrier_uniform(0));
     }
 
     #[test]
-    fn a_loop_with_a_wait_has_one_count_for_all() {
-        // 0 -> 1 (wait) -> 2 -> 0 or 3
-        let flow = flow(&[&[1, 3], &[2], &[0], &[]], &[1]);
-        assert!(flow.is_barrier_uniform(0));
-        assert_eq!(flow.until_wait(2), [0, 1, 2, 3].into());
-        assert_eq!(flow.influenced(0), [0, 1, 2, 3].into());
+    fn a_loop_with_a_barrier_has_a_uniform_trip_count() {
+        // 0 -> 1 (barrier) -> 2 -> 0 or 3
+        let graph = graph(&[&[1, 3], &[2], &[0], &[]], &[1]);
+        assert!(graph.is_barrier_uniform(0));
+        assert_eq!(graph.region_blocks(2), [0, 1, 2, 3].into());
+        assert_eq!(graph.influence_region(0), [0, 1, 2, 3].into());
     }
 
     #[test]
-    fn a_loop_that_can_return_says_nothing_of_its_count() {
+    fn a_loop_that_can_return_may_have_a_varying_trip_count() {
         // 0 -> 1 or 3; 1 -> 0 or 2 (barrier); 2 -> 3
-        let flow = flow(&[&[1, 3], &[0, 2], &[3], &[]], &[2]);
-        assert!(!flow.is_barrier_uniform(1));
-        assert!(!flow.is_barrier_uniform(0));
+        let graph = graph(&[&[1, 3], &[0, 2], &[3], &[]], &[2]);
+        assert!(!graph.is_barrier_uniform(1));
+        assert!(!graph.is_barrier_uniform(0));
     }
 
     #[test]
     fn a_return_beside_a_barrier_is_uniform_outside_of_loops() {
         // 0 -> 1 (barrier) or 2; 1 -> 2
-        let flow = flow(&[&[1, 2], &[2], &[]], &[1]);
-        assert!(flow.is_barrier_uniform(0));
-        let checked = Flow { validity: Validity::Checked, ..flow };
+        let graph = graph(&[&[1, 2], &[2], &[]], &[1]);
+        assert!(graph.is_barrier_uniform(0));
+        let checked = ControlFlowGraph { validity: Validity::Checked, ..graph };
         assert!(!checked.is_barrier_uniform(0));
     }
 
     #[test]
-    fn a_wait_after_a_loop_says_nothing_of_its_count() {
-        // 0 -> 1 or 2; 1 -> 0; 2 (wait) -> 3
-        let flow = flow(&[&[1, 2], &[0], &[3], &[]], &[2]);
-        assert!(!flow.is_barrier_uniform(0));
+    fn a_barrier_behind_a_loop_does_not_make_its_trip_count_uniform() {
+        // 0 -> 1 or 2; 1 -> 0; 2 (barrier) -> 3
+        let graph = graph(&[&[1, 2], &[0], &[3], &[]], &[2]);
+        assert!(!graph.is_barrier_uniform(0));
     }
 
     #[test]
-    fn a_wait_under_a_second_condition_says_nothing_of_the_first() {
-        // 0 -> 1 or 3; 1 -> 2 (wait) or 3; 2 -> 3
-        let flow = flow(&[&[1, 3], &[2, 3], &[3], &[]], &[2]);
-        assert!(!flow.is_barrier_uniform(0));
-        assert!(flow.is_barrier_uniform(1));
+    fn a_barrier_under_a_second_condition_does_not_make_the_first_uniform() {
+        // 0 -> 1 or 3; 1 -> 2 (barrier) or 3; 2 -> 3
+        let graph = graph(&[&[1, 3], &[2, 3], &[3], &[]], &[2]);
+        assert!(!graph.is_barrier_uniform(0));
+        assert!(graph.is_barrier_uniform(1));
     }
 
     #[test]
     fn an_endless_loop_has_no_merge_block() {
         // 0 -> 1 or 4; 1 -> 2 or 3; 2 -> 1; 3 -> 1
-        let flow = flow(&[&[1, 4], &[2, 3], &[1], &[1], &[]], &[]);
-        assert_eq!(flow.meeting(1), None);
-        assert_eq!(flow.influenced(1), [1, 2, 3].into());
-        assert_eq!(flow.influenced(0), [1, 2, 3, 4].into());
+        let graph = graph(&[&[1, 4], &[2, 3], &[1], &[1], &[]], &[]);
+        assert_eq!(graph.merge_block(1), None);
+        assert_eq!(graph.influence_region(1), [1, 2, 3].into());
+        assert_eq!(graph.influence_region(0), [1, 2, 3, 4].into());
     }
 
     #[test]
-    fn loops_are_found_with_their_blocks() {
+    fn natural_loops_have_a_header_and_blocks() {
         // 0 -> 1 -> 2 -> 3 -> 2 or 4; 4 -> 1 or 5; 5 -> 5 or 6
-        let flow = flow(&[&[1], &[2], &[3], &[2, 4], &[1, 5], &[5, 6], &[]], &[]);
-        let found = |header, blocks: &[usize]| Loop { header, blocks: blocks.iter().copied().collect() };
-        assert_eq!(flow.loops(), [found(1, &[1, 2, 3, 4]), found(2, &[2, 3]), found(5, &[5])]);
+        let graph = graph(&[&[1], &[2], &[3], &[2, 4], &[1, 5], &[5, 6], &[]], &[]);
+        let loops: Vec<(usize, Vec<usize>)> =
+            graph.loops().into_iter().map(|one| (one.header, one.blocks.into_iter().collect())).collect();
+        assert_eq!(loops, [(1, vec![1, 2, 3, 4]), (2, vec![2, 3]), (5, vec![5])]);
     }
 
     #[test]
-    fn what_has_two_entries_is_no_loop() {
+    fn an_irreducible_cycle_is_no_natural_loop() {
         // 0 -> 1 or 2; 1 -> 2; 2 -> 1 or 3
-        assert_eq!(flow(&[&[1, 2], &[2], &[1, 3], &[]], &[]).loops(), []);
+        assert_eq!(graph(&[&[1, 2], &[2], &[1, 3], &[]], &[]).loops(), []);
     }
 }

@@ -3,37 +3,37 @@
 /// The blocks by their immediate dominator: of the edges of a function the dominators, of the reversed edges the
 /// post-dominators.
 #[derive(Debug)]
-pub(super) struct DominatorTree {
+pub(crate) struct DominatorTree {
     /// `None` for blocks whose only dominator is themselves, and for those that no root reaches.
     parents: Vec<Option<usize>>,
 }
 
 impl DominatorTree {
     /// The tree of the graph with these edges. Its roots are the blocks without an incoming edge.
-    pub(super) fn new(next: &[Vec<usize>]) -> DominatorTree {
+    pub(crate) fn new(next: &[Vec<usize>]) -> DominatorTree {
         let before = reversed(next);
         let builder = Builder { before: &before, numbers: postorder_numbers(next, &before) };
         DominatorTree { parents: builder.parents() }
     }
 
     /// The immediate dominator of `block`.
-    pub(super) fn parent(&self, block: usize) -> Option<usize> {
+    pub(crate) fn parent(&self, block: usize) -> Option<usize> {
         self.parents.get(block).copied().flatten()
     }
 
     /// `block`, its immediate dominator, and so on.
-    pub(super) fn dominators(&self, block: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn dominators(&self, block: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(block), |block| self.parent(*block))
     }
 
     /// The number of dominators of `block`, itself included.
-    pub(super) fn depth(&self, block: usize) -> usize {
+    pub(crate) fn depth(&self, block: usize) -> usize {
         self.dominators(block).count()
     }
 }
 
 /// The blocks that come before each block.
-pub(super) fn reversed(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
+pub(crate) fn reversed(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut before = vec![Vec::new(); next.len()];
     for (block, successors) in next.iter().enumerate() {
         for successor in successors {
@@ -201,7 +201,7 @@ mod tests {
                 (0..count).map(|_| (0..random(4)).map(|_| 1 + random(count - 1)).collect()).collect();
             let tree = DominatorTree::new(&next);
             let before = reversed(&next);
-            let reached = |without: Option<usize>| {
+            let reachable = |without: Option<usize>| {
                 let mut found = vec![false; count];
                 let mut open: Vec<usize> = (0..count).filter(|block| before[*block].is_empty()).collect();
                 while let Some(block) = open.pop() {
@@ -212,9 +212,9 @@ mod tests {
                 }
                 found
             };
-            let all = reached(None);
+            let all = reachable(None);
             for block in (0..count).filter(|block| all[*block]) {
-                let wanted: Vec<usize> = (0..count).filter(|other| !reached(Some(*other))[block]).collect();
+                let wanted: Vec<usize> = (0..count).filter(|other| !reachable(Some(*other))[block]).collect();
                 let mut found: Vec<usize> = tree.dominators(block).collect();
                 found.sort_unstable();
                 assert_eq!(

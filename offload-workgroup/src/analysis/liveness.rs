@@ -1,28 +1,32 @@
-//! Which values are used after a wait that were made before it.
+//! Liveness: values that are used in a block or behind it, and defined before it.
+//!
+//! Values that are live at the start of a block behind a barrier are live across the barrier.
 
 use std::collections::BTreeSet;
 
-use super::flow::Flow;
-use super::function::{Block, End, Function};
+use crate::analysis::control_flow::ControlFlowGraph;
+use crate::ir::function::{Block, Function, Terminator};
 
-/// For each block, by number: the values that it, or what comes after it, uses and that are made before it.
-pub(super) fn live_in<'f>(function: &'f Function, flow: &Flow) -> Vec<BTreeSet<&'f str>> {
-    let own: Vec<Own<'f>> = function.blocks.iter().map(Own::of).collect();
-    let mut live: Vec<BTreeSet<&str>> = own.iter().map(|own| own.used.clone()).collect();
+/// The live-in values of each block, by its number: a backward data-flow analysis.
+///
+/// Operands of phis are used at the end of the predecessor.
+pub(crate) fn live_in<'f>(function: &'f Function, cfg: &ControlFlowGraph) -> Vec<BTreeSet<&'f str>> {
+    let uses: Vec<BlockUses<'f>> = function.blocks.iter().map(BlockUses::new).collect();
+    let mut live: Vec<BTreeSet<&str>> = uses.iter().map(|uses| uses.exposed.clone()).collect();
     let mut changed = true;
     while changed {
         changed = false;
-        for (number, own) in own.iter().enumerate().rev() {
-            let mut found = own.used.clone();
-            for next in flow.successors(number) {
-                let onward = live.get(*next).into_iter().flatten();
-                found.extend(onward.filter(|value| !own.made.contains(*value)));
-                found.extend(from(function, number, *next).filter(|value| !own.made.contains(value)));
+        for (number, uses) in uses.iter().enumerate().rev() {
+            let mut now = uses.exposed.clone();
+            for successor in cfg.successors(number) {
+                let live_out = live.get(*successor).into_iter().flatten().copied();
+                let live_out = live_out.chain(phi_operands(function, number, *successor));
+                now.extend(live_out.filter(|value| !uses.defined.contains(value)));
             }
             if let Some(live) = live.get_mut(number)
-                && live.len() != found.len()
+                && live.len() != now.len()
             {
-                *live = found;
+                *live = now;
                 changed = true;
             }
         }
@@ -30,31 +34,41 @@ pub(super) fn live_in<'f>(function: &'f Function, flow: &Flow) -> Vec<BTreeSet<&
     live
 }
 
-/// What a block makes, and what it uses before it makes it.
-struct Own<'f> {
-    made: BTreeSet<&'f str>,
-    used: BTreeSet<&'f str>,
+/// Definitions and uses of a block.
+struct BlockUses<'f> {
+    defined: BTreeSet<&'f str>,
+    /// Upward-exposed uses: those before a definition in the block.
+    exposed: BTreeSet<&'f str>,
 }
 
-impl<'f> Own<'f> {
-    fn of(block: &'f Block) -> Own<'f> {
-        let mut own = Own { made: BTreeSet::new(), used: BTreeSet::new() };
-        for instruction in block.instructions.iter().filter(|instruction| !instruction.is_note()) {
-            let operands = instruction.operands().filter(|operand| !own.made.contains(operand));
-            own.used.extend(operands.collect::<Vec<_>>());
-            own.made.extend(instruction.result.as_deref());
+impl<'f> BlockUses<'f> {
+    fn new(block: &'f Block) -> BlockUses<'f> {
+        let mut uses = BlockUses { defined: BTreeSet::new(), exposed: BTreeSet::new() };
+        for instruction in block.instructions.iter().filter(|instruction| !instruction.is_marker()) {
+            for operand in instruction.operands() {
+                uses.add_use(operand);
+            }
+            uses.defined.extend(instruction.result.as_deref());
         }
-        if let End::Jump(line) = &block.end {
-            own.used.extend(line.values().filter(|value| !own.made.contains(value)));
+        if let Terminator::Branch(line) = &block.terminator {
+            for value in line.values() {
+                uses.add_use(value);
+            }
         }
-        own
+        uses
+    }
+
+    fn add_use(&mut self, value: &'f str) {
+        if !self.defined.contains(value) {
+            self.exposed.insert(value);
+        }
     }
 }
 
-/// What the phis of block `next` take from block `number`.
-fn from(function: &Function, number: usize, next: usize) -> impl Iterator<Item = &str> {
+/// The values that the phis of block `successor` take from block `number`.
+fn phi_operands(function: &Function, number: usize, successor: usize) -> impl Iterator<Item = &str> {
     let name = function.blocks.get(number).map(|block| block.name.as_str()).unwrap_or_default();
-    let instructions = function.blocks.get(next).into_iter().flat_map(|block| &block.instructions);
+    let instructions = function.blocks.get(successor).into_iter().flat_map(|block| &block.instructions);
     let incoming = instructions.flat_map(|instruction| &instruction.incoming);
     incoming.filter(move |incoming| incoming.from == name).flat_map(|incoming| incoming.value.values())
 }

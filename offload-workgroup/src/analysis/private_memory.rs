@@ -1,80 +1,87 @@
-//! The private arrays and variables of a work-item: which keep their content over a wait, and what is reached through
-//! them.
+//! Private variables of a work-item: which are live across a barrier, and where their addresses go.
+//!
+//! A variable that is live across a barrier needs storage for each work-item. Every other one is an alloca that all
+//! work-items of a loop reuse in turn.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::flow::Flow;
-use super::function::{End, Function, Instruction, Kind, Lifetime, operands};
+use crate::analysis::control_flow::ControlFlowGraph;
+use crate::ir::function::{Function, Instruction, Lifetime, Opcode, Terminator, operands};
 
-/// What is known of a function's private memory.
+/// The allocas of a function, with a points-to analysis.
 #[derive(Debug)]
-pub(super) struct PrivateMemory<'f> {
+pub(crate) struct PrivateMemory<'f> {
     /// Every variable, by its name.
-    pub(super) variables: BTreeSet<&'f str>,
-    /// Those whose content is used after a wait that was written before it.
-    pub(super) kept: BTreeSet<&'f str>,
-    /// Those whose address goes where it is not followed.
+    pub(crate) variables: BTreeSet<&'f str>,
+    /// Variables that are live across a barrier.
+    pub(crate) live_across_barrier: BTreeSet<&'f str>,
+    /// Variables whose addresses escape the analysis.
     escaped: BTreeSet<&'f str>,
-    /// For each value that is an address: the variables into which it can point.
-    roots: BTreeMap<&'f str, BTreeSet<&'f str>>,
+    /// For each pointer the variables that it may point to.
+    points_to: BTreeMap<&'f str, BTreeSet<&'f str>>,
 }
 
 impl<'f> PrivateMemory<'f> {
-    pub(super) fn of(function: &'f Function, flow: &Flow) -> PrivateMemory<'f> {
-        let roots = roots(function);
-        let variables: BTreeSet<&str> = allocas(function).collect();
-        let mut memory = PrivateMemory { variables, kept: BTreeSet::new(), escaped: BTreeSet::new(), roots };
+    pub(crate) fn new(function: &'f Function, cfg: &ControlFlowGraph) -> PrivateMemory<'f> {
+        let mut memory = PrivateMemory {
+            variables: allocas(function).collect(),
+            live_across_barrier: BTreeSet::new(),
+            escaped: BTreeSet::new(),
+            points_to: points_to(function),
+        };
         for instruction in function.instructions() {
-            let gone = memory.escaping(instruction);
-            memory.escaped.extend(gone);
+            let escaping = memory.escaping_variables(instruction);
+            memory.escaped.extend(escaping);
         }
-        let (before, after) = (memory.touched_before(function, flow), memory.used_after(function, flow));
-        for (number, block) in function.blocks.iter().enumerate() {
-            if matches!(block.end, End::Wait { .. })
-                && let (Some(before), Some(after)) = (before.get(number), after.get(number))
-            {
-                let used =
-                    |variable: &&&str| after.contains(**variable) || memory.escaped.contains(**variable);
-                let kept: Vec<&str> = before.iter().filter(used).copied().collect();
-                memory.kept.extend(kept);
+        let before = memory.accessed_before(function, cfg);
+        let after = memory.accessed_after(function, cfg);
+        for ((block, before), after) in function.blocks.iter().zip(before).zip(after) {
+            if matches!(block.terminator, Terminator::Barrier { .. }) {
+                let live: Vec<&str> = before
+                    .into_iter()
+                    .filter(|variable| after.contains(variable) || memory.escaped.contains(variable))
+                    .collect();
+                memory.live_across_barrier.extend(live);
             }
         }
         memory
     }
 
-    /// Whether what is read or written through the operands of `instruction` can be memory that all work-items of a
-    /// loop use in turn.
-    pub(super) fn shares(&self, instruction: &Instruction) -> bool {
-        let once = |variable: &&'f str| !self.kept.contains(*variable);
-        // An address that was not followed can be anywhere.
-        self.escaped.iter().any(once) || self.of_operands(instruction).iter().any(once)
+    /// Whether `instruction` may access a variable that all work-items of a loop reuse.
+    pub(crate) fn may_access_reused(&self, instruction: &Instruction) -> bool {
+        let is_reused = |variable: &&'f str| !self.live_across_barrier.contains(*variable);
+        // An escaped address can be anywhere.
+        self.escaped.iter().any(is_reused) || self.pointees(instruction).iter().any(is_reused)
     }
 
-    fn of_operands(&self, instruction: &Instruction) -> BTreeSet<&'f str> {
-        let sets = instruction.operands().filter_map(|operand| self.roots.get(operand));
+    /// The variables that the operands of `instruction` may point to.
+    fn pointees(&self, instruction: &Instruction) -> BTreeSet<&'f str> {
+        let sets = instruction.operands().filter_map(|operand| self.points_to.get(operand));
         sets.flatten().copied().collect()
     }
 
-    /// The variables whose address `instruction` gives away.
-    fn escaping(&self, instruction: &Instruction) -> BTreeSet<&'f str> {
-        let all = self.of_operands(instruction);
-        let known = instruction.is_note() || passes_on(instruction) || instruction.kind == Kind::Load;
-        let compares = instruction.line.contains("icmp ");
-        let copies = ["@llvm.memcpy.", "@llvm.memmove.", "@llvm.memset."];
-        let copies = copies.iter().any(|name| instruction.line.contains(name));
-        if all.is_empty() || known || compares || copies {
+    /// The variables whose addresses escape by `instruction`.
+    fn escaping_variables(&self, instruction: &Instruction) -> BTreeSet<&'f str> {
+        const COPIES: [&str; 3] = ["@llvm.memcpy.", "@llvm.memmove.", "@llvm.memset."];
+        let pointees = self.pointees(instruction);
+        let keeps_address = instruction.is_marker()
+            || propagates_pointer(instruction)
+            || instruction.opcode == Opcode::Load
+            || instruction.line.contains("icmp ")
+            || COPIES.iter().any(|name| instruction.line.contains(name));
+        if pointees.is_empty() || keeps_address {
             return BTreeSet::new();
         }
-        if instruction.kind != Kind::Store {
-            return all;
+        if instruction.opcode != Opcode::Store {
+            return pointees;
         }
-        let text = instruction.line.plain();
+        let text = instruction.line.text();
         let stored = operands(&text).first().and_then(|value| value.rsplit_once('%')).map(|(_, name)| name);
-        stored.and_then(|name| self.roots.get(name)).cloned().unwrap_or_default()
+        stored.and_then(|name| self.points_to.get(name)).cloned().unwrap_or_default()
     }
 
-    /// At the end of each block: the variables that may hold something.
-    fn touched_before(&self, function: &'f Function, flow: &Flow) -> Vec<BTreeSet<&'f str>> {
+    /// At the end of each block: the variables that may have been accessed (forward data flow).
+    fn accessed_before(&self, function: &'f Function, cfg: &ControlFlowGraph) -> Vec<BTreeSet<&'f str>> {
         let mut known = vec![BTreeSet::new(); function.blocks.len()];
         let mut changed = true;
         while changed {
@@ -82,105 +89,105 @@ impl<'f> PrivateMemory<'f> {
             for (number, block) in function.blocks.iter().enumerate() {
                 let mut now: BTreeSet<&str> = BTreeSet::new();
                 for (other, set) in known.iter().enumerate() {
-                    if flow.successors(other).contains(&number) {
+                    if cfg.successors(other).contains(&number) {
                         now.extend(set);
                     }
                 }
                 for instruction in &block.instructions {
-                    match instruction.kind {
-                        Kind::Lifetime(_) => self.remove_unescaped(instruction, &mut now),
-                        _ => now.extend(self.of_operands(instruction)),
+                    match instruction.opcode {
+                        Opcode::Lifetime(_) => self.remove_unescaped(instruction, &mut now),
+                        _ => now.extend(self.pointees(instruction)),
                     }
                 }
-                replace(&mut known, number, now, &mut changed);
+                changed |= replace(&mut known, number, now);
             }
         }
         known
     }
 
-    /// At the end of each block: the variables that are used later.
-    fn used_after(&self, function: &'f Function, flow: &Flow) -> Vec<BTreeSet<&'f str>> {
-        let count = function.blocks.len();
-        let (mut starts, mut ends) = (vec![BTreeSet::new(); count], vec![BTreeSet::new(); count]);
+    /// At the end of each block: the variables that may be accessed later (backward data flow).
+    fn accessed_after(&self, function: &'f Function, cfg: &ControlFlowGraph) -> Vec<BTreeSet<&'f str>> {
+        let mut starts = vec![BTreeSet::new(); function.blocks.len()];
+        let mut ends = starts.clone();
         let mut changed = true;
         while changed {
             changed = false;
             for (number, block) in function.blocks.iter().enumerate().rev() {
                 let mut now: BTreeSet<&str> = BTreeSet::new();
-                for next in flow.successors(number) {
-                    now.extend(starts.get(*next).into_iter().flatten());
+                for successor in cfg.successors(number) {
+                    now.extend(starts.get(*successor).into_iter().flatten());
                 }
-                replace(&mut ends, number, now.clone(), &mut changed);
+                changed |= replace(&mut ends, number, now.clone());
                 for instruction in block.instructions.iter().rev() {
-                    match instruction.kind {
-                        Kind::Lifetime(Lifetime::Start) => self.remove(instruction, &mut now),
-                        Kind::Lifetime(Lifetime::End) | Kind::Debug => {}
-                        _ => now.extend(self.of_operands(instruction)),
+                    match instruction.opcode {
+                        Opcode::Lifetime(Lifetime::Start) => {
+                            for variable in self.pointees(instruction) {
+                                now.remove(variable);
+                            }
+                        }
+                        Opcode::Lifetime(Lifetime::End) | Opcode::DebugRecord => {}
+                        _ => now.extend(self.pointees(instruction)),
                     }
                 }
-                replace(&mut starts, number, now, &mut changed);
+                changed |= replace(&mut starts, number, now);
             }
         }
         ends
     }
 
-    /// As [`PrivateMemory::remove`], but for variables that are accessed through addresses that are not followed.
+    /// Removes the pointees of `instruction` from `set`. An escaped variable may be accessed through unknown pointers.
     fn remove_unescaped(&self, instruction: &Instruction, set: &mut BTreeSet<&'f str>) {
-        for variable in self.of_operands(instruction) {
+        for variable in self.pointees(instruction) {
             if !self.escaped.contains(variable) {
                 set.remove(variable);
             }
         }
     }
-
-    fn remove(&self, instruction: &Instruction, set: &mut BTreeSet<&'f str>) {
-        for variable in self.of_operands(instruction) {
-            set.remove(variable);
-        }
-    }
 }
 
-fn replace<'f>(known: &mut [BTreeSet<&'f str>], number: usize, now: BTreeSet<&'f str>, changed: &mut bool) {
-    if let Some(known) = known.get_mut(number)
-        && *known != now
-    {
-        *known = now;
-        *changed = true;
+/// Replaces one set of a data-flow analysis, and returns whether it has changed.
+fn replace<'f>(known: &mut [BTreeSet<&'f str>], number: usize, now: BTreeSet<&'f str>) -> bool {
+    match known.get_mut(number) {
+        Some(known) if *known != now => {
+            *known = now;
+            true
+        }
+        _ => false,
     }
 }
 
 fn allocas(function: &Function) -> impl Iterator<Item = &str> {
-    let allocas = function.instructions().filter(|instruction| instruction.kind == Kind::Alloca);
+    let allocas = function.instructions().filter(|instruction| instruction.opcode == Opcode::Alloca);
     allocas.filter_map(|instruction| instruction.result.as_deref())
 }
 
-/// Follows addresses until nothing changes.
-fn roots(function: &Function) -> BTreeMap<&str, BTreeSet<&str>> {
-    let mut roots: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    roots.extend(allocas(function).map(|name| (name, BTreeSet::from([name]))));
-    if roots.is_empty() {
-        return roots;
+/// The variables that each pointer may point to, by iteration to a fixed point.
+fn points_to(function: &Function) -> BTreeMap<&str, BTreeSet<&str>> {
+    let mut points_to: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    points_to.extend(allocas(function).map(|name| (name, BTreeSet::from([name]))));
+    if points_to.is_empty() {
+        return points_to;
     }
-    let mut grown = true;
-    while grown {
-        grown = false;
-        for instruction in function.instructions().filter(|instruction| passes_on(instruction)) {
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for instruction in function.instructions().filter(|instruction| propagates_pointer(instruction)) {
             let Some(result) = instruction.result.as_deref() else { continue };
             let incoming = instruction.incoming.iter().flat_map(|incoming| incoming.value.values());
-            let sets = instruction.operands().chain(incoming).filter_map(|operand| roots.get(operand));
+            let sets = instruction.operands().chain(incoming).filter_map(|operand| points_to.get(operand));
             let found: BTreeSet<&str> = sets.flatten().copied().collect();
-            let known = roots.get(result).map_or(0, BTreeSet::len);
+            let known = points_to.get(result).map_or(0, BTreeSet::len);
             if found.len() > known {
-                roots.insert(result, found);
-                grown = true;
+                points_to.insert(result, found);
+                changed = true;
             }
         }
     }
-    roots
+    points_to
 }
 
-/// Whether the result of `instruction` is an address that one of its operands was.
-fn passes_on(instruction: &Instruction) -> bool {
+/// Whether the result of `instruction` may be a pointer that is derived from one of its operands.
+fn propagates_pointer(instruction: &Instruction) -> bool {
     const WORDS: [&str; 7] = [
         "getelementptr ",
         "select ",
@@ -190,6 +197,6 @@ fn passes_on(instruction: &Instruction) -> bool {
         "extractelement ",
         "shufflevector ",
     ];
-    let text = instruction.line.plain();
-    instruction.kind == Kind::Phi || WORDS.iter().any(|word| text.starts_with(word))
+    let text = instruction.line.text();
+    instruction.opcode == Opcode::Phi || WORDS.iter().any(|word| text.starts_with(word))
 }

@@ -1,160 +1,165 @@
-//! How far apart in memory neighbours in the first dimension read and write.
+//! Strides of memory accesses: the distance between the elements that neighbours in the first dimension access.
 
 use std::collections::BTreeMap;
 
-use crate::ir::types::list;
-use crate::ir::work_items::facts::Facts;
-use crate::ir::work_items::function::{Block, Function, Instruction, Kind};
-use crate::ir::work_items::state::{self, State};
+use crate::analysis::values::Values;
+use crate::analysis::work_item_state::{StateLoad, state_load};
+use crate::ir::function::{Block, Function, Instruction, Opcode};
+use crate::ir::list;
 
-/// How a value changes from one work-item to the next.
+/// The difference of a value between one work-item and the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    /// Not at all.
+enum Stride {
     Zero,
-    /// By one element.
-    One,
-    /// By many, or by a number that is known at run time.
-    Far,
-    /// By a few, or irregularly.
-    Other,
+    /// One element.
+    Unit,
+    /// Many elements, or a number that is known at run time.
+    Large,
+    /// A few elements, or an irregular distance.
+    Unknown,
 }
 
-/// So many elements are in another line of memory, whatever their type.
-const FAR: u64 = 64;
+/// The distance in elements beyond which neighbours access different cache lines, whatever the type.
+const LARGE_STRIDE: u64 = 64;
 
-/// With more computations than this for each access, vectors gain more than caches.
-const COMPUTATIONS: usize = 4;
+/// The computations for each access beyond which vectors gain more than cache lines that are used as a whole.
+const COMPUTATIONS_PER_ACCESS: usize = 4;
 
-/// Whether `blocks` access memory that is far apart for neighbours, and none that is close together, and compute little.
-pub(super) fn are_far(blocks: &[&Block], function: &Function, facts: &Facts<'_>) -> bool {
-    let steps = steps(function, facts);
+/// Whether all varying accesses of `blocks` have large strides, with few computations for each.
+pub(crate) fn are_large(blocks: &[&Block], function: &Function, values: &Values<'_>) -> bool {
+    let mut strides = access_strides(blocks, function, values);
+    strides.retain(|stride| *stride != Stride::Zero);
     let instructions = blocks.iter().flat_map(|block| &block.instructions);
-    let computations = instructions.clone().filter(|one| computes(one)).count();
-    let accesses = instructions.filter(|one| matches!(one.kind, Kind::Load | Kind::Store));
-    let mut found: Vec<Step> = accesses.map(|access| address(access, &steps)).collect();
-    found.retain(|step| *step != Step::Zero);
-    let few = computations <= found.len().saturating_mul(COMPUTATIONS);
-    few && !found.is_empty() && found.iter().all(|step| *step == Step::Far)
+    let computations = instructions.filter(|instruction| is_computation(instruction)).count();
+    let is_bound_by_memory = computations <= strides.len().saturating_mul(COMPUTATIONS_PER_ACCESS);
+    is_bound_by_memory && !strides.is_empty() && strides.iter().all(|stride| *stride == Stride::Large)
 }
 
-/// Whether neighbours access elements of `blocks` that lie side by side, and none that are far apart.
-pub(super) fn are_near(blocks: &[&Block], function: &Function, facts: &Facts<'_>) -> bool {
-    let steps = steps(function, facts);
+/// Whether an access of `blocks` has the stride one, and none has a large stride.
+pub(crate) fn are_unit(blocks: &[&Block], function: &Function, values: &Values<'_>) -> bool {
+    let strides = access_strides(blocks, function, values);
+    strides.contains(&Stride::Unit) && !strides.contains(&Stride::Large)
+}
+
+fn access_strides(blocks: &[&Block], function: &Function, values: &Values<'_>) -> Vec<Stride> {
+    let strides = value_strides(function, values);
     let instructions = blocks.iter().flat_map(|block| &block.instructions);
-    let accesses = instructions.filter(|one| matches!(one.kind, Kind::Load | Kind::Store));
-    let found: Vec<Step> = accesses.map(|access| address(access, &steps)).collect();
-    found.contains(&Step::One) && !found.contains(&Step::Far)
+    let accesses = instructions.filter(|one| matches!(one.opcode, Opcode::Load | Opcode::Store));
+    accesses.map(|access| address_stride(access, &strides)).collect()
 }
 
-/// Whether an instruction does more than to count or to make an address.
-fn computes(instruction: &Instruction) -> bool {
-    const STEPS: [&str; 8] = ["getelementptr", "add", "sub", "zext", "sext", "trunc", "icmp", "freeze"];
-    let text = instruction.line.plain();
+/// Whether an instruction is more than address arithmetic or a loop counter.
+fn is_computation(instruction: &Instruction) -> bool {
+    const ADDRESS_ARITHMETIC: [&str; 8] =
+        ["getelementptr", "add", "sub", "zext", "sext", "trunc", "icmp", "freeze"];
+    let text = instruction.line.text();
     let word = text.split(' ').next().unwrap_or_default();
-    matches!(instruction.kind, Kind::Call | Kind::Other) && !STEPS.contains(&word)
+    matches!(instruction.opcode, Opcode::Call | Opcode::Other) && !ADDRESS_ARITHMETIC.contains(&word)
 }
 
-/// The step of what an access reads or writes at: its last operand.
-fn address(access: &Instruction, steps: &BTreeMap<&str, Step>) -> Step {
-    let text = access.line.plain();
+/// The stride of the address of an access.
+fn address_stride(access: &Instruction, strides: &BTreeMap<&str, Stride>) -> Stride {
+    let text = access.line.text();
     let parts = list(text.split_once(' ').map_or("", |(_, rest)| rest));
     let pointer = parts.iter().find_map(|part| part.strip_prefix("ptr "));
     match pointer.map(|pointer| pointer.strip_prefix('%')) {
-        Some(Some(name)) => steps.get(name).copied().unwrap_or(Step::Other),
-        Some(None) => Step::Zero,
-        None => Step::Other,
+        Some(Some(name)) => strides.get(name).copied().unwrap_or(Stride::Unknown),
+        Some(None) => Stride::Zero,
+        None => Stride::Unknown,
     }
 }
 
-/// The steps of all values whose operands have one.
-fn steps<'f>(function: &'f Function, facts: &Facts<'f>) -> BTreeMap<&'f str, Step> {
-    let mut steps = BTreeMap::from([(function.parameter.as_str(), Step::Zero)]);
+/// The strides of all values whose operands have one.
+fn value_strides<'f>(function: &'f Function, values: &Values<'f>) -> BTreeMap<&'f str, Stride> {
+    let mut strides = BTreeMap::from([(function.parameter.as_str(), Stride::Zero)]);
     let mut changed = true;
     while changed {
         changed = false;
         for instruction in function.instructions() {
             let Some(name) = instruction.result.as_deref() else { continue };
-            let step = match facts.uniform.contains(name) {
-                true => Some(Step::Zero),
-                false => step(instruction, &steps),
+            let stride = if values.uniform.contains(name) {
+                Some(Stride::Zero)
+            } else {
+                result_stride(instruction, &strides)
             };
-            if let Some(step) = step
-                && steps.get(name) != Some(&step)
+            if let Some(stride) = stride
+                && strides.get(name) != Some(&stride)
             {
-                // What has changed once has no step: the loop ends.
-                let step = if steps.contains_key(name) { Step::Other } else { step };
-                changed |= steps.insert(name, step) != Some(step);
+                // A second change makes the stride unknown, so that the iteration ends.
+                let stride = if strides.contains_key(name) { Stride::Unknown } else { stride };
+                changed |= strides.insert(name, stride) != Some(stride);
             }
         }
     }
-    steps
+    strides
 }
 
-/// `None` as long as nothing is known of the operands.
-fn step(instruction: &Instruction, steps: &BTreeMap<&str, Step>) -> Option<Step> {
-    match state::read(instruction) {
-        Some(State::LocalId { dimension: 0 }) => return Some(Step::One),
-        Some(_) => return Some(Step::Zero),
+/// `None` as long as the stride of an operand is undetermined.
+fn result_stride(instruction: &Instruction, strides: &BTreeMap<&str, Stride>) -> Option<Stride> {
+    match state_load(instruction) {
+        Some(StateLoad::LocalId { dimension: 0 }) => return Some(Stride::Unit),
+        Some(_) => return Some(Stride::Zero),
         None => {}
     }
-    if instruction.kind == Kind::Phi {
-        let incoming = instruction.incoming.iter();
-        // What comes without a name is a number.
-        let mut known = incoming.filter_map(|it| {
-            it.value.values().next().map_or(Some(Step::Zero), |name| steps.get(name).copied())
+    if instruction.opcode == Opcode::Phi {
+        let mut known = instruction.incoming.iter().filter_map(|incoming| {
+            match incoming.value.values().next() {
+                Some(name) => strides.get(name).copied(),
+                // A constant.
+                None => Some(Stride::Zero),
+            }
         });
         let first = known.next()?;
-        return Some(if known.all(|step| step == first) { first } else { Step::Other });
+        return Some(if known.all(|stride| stride == first) { first } else { Stride::Unknown });
     }
-    let known = instruction.operands().map(|operand| steps.get(operand).copied());
-    let known = known.collect::<Option<Vec<Step>>>()?;
-    if known.iter().all(|step| *step == Step::Zero) {
-        return Some(Step::Zero);
+    let known = instruction.operands().map(|operand| strides.get(operand).copied());
+    let known = known.collect::<Option<Vec<Stride>>>()?;
+    if known.iter().all(|stride| *stride == Stride::Zero) {
+        return Some(Stride::Zero);
     }
-    let text = instruction.line.plain();
+    let text = instruction.line.text();
     let word = text.split(' ').next().unwrap_or_default();
     Some(match word {
         "add" | "getelementptr" => sum(&known),
         "or" if text.contains(" disjoint ") => sum(&known),
-        "sub" if known.last() == Some(&Step::Zero) || known.len() == 1 => sum(&known),
+        "sub" if known.last() == Some(&Stride::Zero) || known.len() == 1 => sum(&known),
         "zext" | "sext" | "trunc" | "freeze" => sum(&known),
-        // The lower part of a number, also as a signed one.
+        // The lower half of a number, also sign-extended by `shl` and `ashr`.
         "and" if keeps_low_bits(&text) => sum(&known),
         "shl" if text.starts_with("shl i64 ") && text.ends_with(", 32") => sum(&known),
         "ashr" if text.contains(" exact ") => sum(&known),
         "mul" | "shl" => product(&text, &known),
-        _ => Step::Other,
+        _ => Stride::Unknown,
     })
 }
 
-/// Whether an `and` takes away high bits alone, and leaves those of a position in a group.
+/// Whether the mask of an `and` keeps all bits of a local id.
 fn keeps_low_bits(text: &str) -> bool {
     let mask = text.rsplit(' ').next().and_then(|word| word.parse::<u64>().ok());
     mask.and_then(|mask| mask.checked_add(1)).is_some_and(|over| over.is_power_of_two() && over > 1024)
 }
 
-/// Of values one of which changes at most.
-fn sum(known: &[Step]) -> Step {
-    let mut moving = known.iter().copied().filter(|step| *step != Step::Zero);
-    match (moving.next(), moving.next()) {
-        (Some(step), None) => step,
-        (None, _) => Step::Zero,
-        _ if known.contains(&Step::Other) => Step::Other,
-        _ => Step::Far,
+/// The stride of a sum.
+fn sum(known: &[Stride]) -> Stride {
+    let mut varying = known.iter().copied().filter(|stride| *stride != Stride::Zero);
+    match (varying.next(), varying.next()) {
+        (Some(stride), None) => stride,
+        (None, _) => Stride::Zero,
+        _ if known.contains(&Stride::Unknown) => Stride::Unknown,
+        _ => Stride::Large,
     }
 }
 
-/// Of a changing value and one that is equal for all, or a number.
-fn product(text: &str, known: &[Step]) -> Step {
-    let number = text.rsplit(' ').next().and_then(|word| word.parse::<u64>().ok());
-    let number = number.map(|number| match text.starts_with("shl ") {
-        true => 1u64.checked_shl(u32::try_from(number).unwrap_or(u32::MAX)).unwrap_or(u64::MAX),
-        false => number,
-    });
+/// The stride of a product of a varying value with a uniform one or a constant.
+fn product(text: &str, known: &[Stride]) -> Stride {
+    let mut factor = text.rsplit(' ').next().and_then(|word| word.parse::<u64>().ok());
+    if text.starts_with("shl ") {
+        factor =
+            factor.map(|bits| 1u64.checked_shl(u32::try_from(bits).unwrap_or(u32::MAX)).unwrap_or(u64::MAX));
+    }
     match sum(known) {
-        Step::One | Step::Far if number.is_none_or(|number| number >= FAR) => Step::Far,
-        Step::Far => Step::Far,
-        _ => Step::Other,
+        Stride::Unit | Stride::Large if factor.is_none_or(|factor| factor >= LARGE_STRIDE) => Stride::Large,
+        Stride::Large => Stride::Large,
+        _ => Stride::Unknown,
     }
 }

@@ -1,31 +1,31 @@
-//! What an instruction does with memory, from its text.
+//! The memory accesses of an instruction, from its text.
 
 use super::sites::AccessKind;
-use crate::ir::global_name;
+use crate::ir::{Symbol, global_symbol};
 
-/// An access, in IR's words.
+/// A memory access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Access<'a> {
-    /// The operand: a part of the line.
+    /// The operand, as a part of the line.
     pub(super) pointer: &'a str,
-    /// The access is behind the pointer.
+    /// The distance of the access from the pointer.
     pub(super) offset: Option<Offset<'a>>,
-    pub(super) size: Size,
+    pub(super) size: AccessSize,
     pub(super) kind: AccessKind,
-    /// What the address is a multiple of; 0 if that is not known.
+    /// The alignment of the address; 0 if it is unknown.
     pub(super) align: u64,
 }
 
-/// So many elements of a size in bytes.
+/// A number of elements of a size in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Offset<'a> {
     pub(super) index: &'a str,
     pub(super) element: u64,
 }
 
-/// How many bytes are accessed.
+/// The number of accessed bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Size {
+pub(super) enum AccessSize {
     OfType(String),
     /// An operand.
     Bytes(String),
@@ -33,16 +33,16 @@ pub(super) enum Size {
     Elements(String, u64),
 }
 
-/// What the instruction in `line` reads and writes.
+/// The accesses of the instruction in `line`.
 pub(super) fn accesses(line: &str) -> Vec<Access<'_>> {
     let text = line.trim_start();
     let text = match text.split_once(" = ") {
         Some((name, rest)) if name.starts_with('%') => rest,
         _ => text,
     };
-    let (text, _) = without_words(text);
+    let (text, _) = without_flags(text);
     let (opcode, rest) = text.split_once(' ').unwrap_or((text, ""));
-    let (rest, is_atomic) = without_words(rest);
+    let (rest, is_atomic) = without_flags(rest);
     let mut found: Vec<Access<'_>> = match opcode {
         "load" => load(rest).into_iter().collect(),
         "store" => store(rest).into_iter().collect(),
@@ -59,10 +59,11 @@ pub(super) fn accesses(line: &str) -> Vec<Access<'_>> {
     found
 }
 
-/// Whether the first of `lines` loads a vector of which the next ones replace elements, and store it where it was: so clang
-/// compiles `v.x = 1`, which reads nothing.
-pub(super) fn replaces_elements(lines: &[&str]) -> bool {
-    const MOST: usize = 4;
+/// Whether the first of `lines` loads a vector that the next ones store back with other elements: so clang compiles
+/// `v.x = 1`, which reads nothing.
+pub(super) fn starts_element_update(lines: &[&str]) -> bool {
+    /// Instructions that the update may take.
+    const MAX_INSTRUCTIONS: usize = 4;
     let Some((load, rest)) = lines.split_first() else { return false };
     let Some((result, instruction)) = load.trim_start().split_once(" = ") else { return false };
     let Some(read) = accesses(instruction).into_iter().next() else { return false };
@@ -71,7 +72,7 @@ pub(super) fn replaces_elements(lines: &[&str]) -> bool {
         return false;
     }
     let mut vector = result;
-    for line in rest.iter().take(MOST) {
+    for line in rest.iter().take(MAX_INSTRUCTIONS) {
         let text = line.trim_start();
         if let Some((result, replaced)) = text.split_once(" = ") {
             let is_replaced =
@@ -90,8 +91,8 @@ pub(super) fn replaces_elements(lines: &[&str]) -> bool {
     false
 }
 
-/// What the last of `lines` writes, if that is one element of a vector that was loaded, changed there, and is stored back.
-pub(super) fn replaced_element<'a>(lines: &[&'a str]) -> Option<Access<'a>> {
+/// The written element, if the last of `lines` stores back a vector of which one element was replaced.
+pub(super) fn ends_element_update<'a>(lines: &[&'a str]) -> Option<Access<'a>> {
     let [.., load, insertion, store] = lines else { return None };
     let whole = accesses(store).into_iter().next()?;
     let read = accesses(load).into_iter().next()?;
@@ -102,7 +103,7 @@ pub(super) fn replaced_element<'a>(lines: &[&'a str]) -> Option<Access<'a>> {
     let (result, operation) = insertion.trim_start().split_once(" = ")?;
     let operands = operation.strip_prefix("insertelement <")?;
     let (count, typed) = operands.split_once(" x ")?;
-    // Three elements are read as four, of which the last has no name.
+    // A vector of three elements is loaded as one of four, whose last has no name.
     if count == "3" {
         return None;
     }
@@ -116,7 +117,7 @@ pub(super) fn replaced_element<'a>(lines: &[&'a str]) -> Option<Access<'a>> {
     Some(Access { offset: Some(Offset { index, element }), size, align: element, ..whole })
 }
 
-/// Bytes of a scalar type.
+/// Size in bytes of a scalar type.
 fn element_size(ty: &str) -> Option<u64> {
     match ty {
         "i8" => Some(1),
@@ -136,9 +137,10 @@ fn mentions(text: &str, name: &str) -> bool {
     })
 }
 
-/// `text` without the words before what matters, and whether one of them was `atomic`.
-fn without_words(text: &str) -> (&str, bool) {
-    let (mut rest, mut is_atomic) = (text, false);
+/// `text` without leading flags, and whether one of them was `atomic`.
+fn without_flags(text: &str) -> (&str, bool) {
+    let mut rest = text;
+    let mut is_atomic = false;
     for word in ["tail ", "musttail ", "notail ", "atomic ", "weak ", "volatile "] {
         if let Some(behind) = rest.strip_prefix(word) {
             is_atomic |= word == "atomic ";
@@ -150,12 +152,18 @@ fn without_words(text: &str) -> (&str, bool) {
 
 fn load(rest: &str) -> Option<Access<'_>> {
     let (ty, rest) = rest.split_once(", ptr ")?;
-    let (size, align) = (of_type(ty), align(rest));
-    Some(Access { pointer: operand(rest)?, offset: None, size, kind: AccessKind::Read, align })
+    Some(Access {
+        pointer: operand(rest)?,
+        offset: None,
+        size: of_type(ty),
+        kind: AccessKind::Read,
+        align: align(rest),
+    })
 }
 
 fn store(rest: &str) -> Option<Access<'_>> {
-    let (ty, value) = (leading_type(rest), rest.get(leading_type(rest).len()..)?.trim_start());
+    let ty = leading_type(rest);
+    let value = rest.get(ty.len()..)?.trim_start();
     // The value may be an expression with commas.
     let pointer = value.get(value_end(value)..)?.strip_prefix(", ptr ")?;
     let size = of_type(ty);
@@ -179,66 +187,95 @@ fn exchange(rest: &str) -> Option<Access<'_>> {
 
 fn call(rest: &str) -> Vec<Access<'_>> {
     let result = rest.split('@').next().unwrap_or_default();
-    let Some((name, rest)) = global_name(rest) else { return Vec::new() };
-    let whole = arguments(rest);
-    let args: Vec<&str> = whole.iter().map(|arg| last_operand(arg)).collect();
-    let copies = ["llvm.memcpy.", "llvm.memmove."].iter().any(|prefix| name.starts_with(prefix));
-    let known = |at: usize, size: Size, kind| {
-        let pointer = args.get(at).copied().filter(|pointer| is_pointer(pointer))?;
-        let align = whole.get(at).and_then(|arg| arg.split_once("align ")).map(|(_, rest)| number(rest));
-        Some(Access { pointer, offset: None, size, kind, align: align.unwrap_or(0) })
-    };
-    let bytes = |at: usize| Size::Bytes(args.get(at).copied().unwrap_or("0").to_string());
-    let found = match args.as_slice() {
-        [_, _, _, ..] if copies => {
-            vec![known(1, bytes(2), AccessKind::Copy), known(0, bytes(2), AccessKind::Write)]
+    let Some(Symbol { name, rest }) = global_symbol(rest) else { return Vec::new() };
+    let call = Call { name, arguments: arguments(rest) };
+    let operands: Vec<&str> = call.arguments.iter().map(|argument| last_operand(argument)).collect();
+    let is_copy = name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.");
+    let accesses = match operands.as_slice() {
+        [_, _, size, ..] if is_copy => {
+            let size = AccessSize::Bytes((*size).to_string());
+            vec![call.access(1, size.clone(), AccessKind::Copy), call.access(0, size, AccessKind::Write)]
         }
-        [_, _, _, ..] if name.starts_with("llvm.memset.") => vec![known(0, bytes(2), AccessKind::Write)],
+        [_, _, size, ..] if name.starts_with("llvm.memset.") => {
+            vec![call.access(0, AccessSize::Bytes((*size).to_string()), AccessKind::Write)]
+        }
         [_, ..] if name.starts_with("_Z") && name.contains("atomic_") && !name.contains("fence") => {
-            let wide = ["Vl", "Vm", "Vd", "Atomicl", "Atomicm", "Atomicd"].iter().any(|ty| name.contains(ty));
-            let is_write = ["atomic_store", "atomic_init", "atomic_flag_clear"];
-            let is_write = is_write.iter().any(|function| name.contains(function));
-            let kind = if is_write { AccessKind::AtomicWrite } else { AccessKind::Atomic };
-            vec![known(0, of_type(if wide { "i64" } else { "i32" }), kind)]
+            vec![atomic_access(&call)]
         }
         [_, _, count, ..] if name.contains("async_work_group_") => {
-            let size = Size::Elements((*count).to_string(), element_behind(name).unwrap_or(0));
-            let both =
-                [known(1, size.clone(), AccessKind::GroupRead), known(0, size, AccessKind::GroupWrite)];
-            // Of a copy with strides, what is in local memory lies side by side.
-            let [from, to] = both;
-            match (name.contains("_strided_"), is_local_first(name)) {
-                (false, _) => vec![from, to],
-                (true, true) => vec![to],
-                (true, false) => vec![from],
+            let size = AccessSize::Elements((*count).to_string(), element_behind(name).unwrap_or(0));
+            let read = call.access(1, size.clone(), AccessKind::GroupRead);
+            let write = call.access(0, size, AccessKind::GroupWrite);
+            // Of a strided copy, only the local side is contiguous.
+            if !name.contains("_strided_") {
+                vec![read, write]
+            } else if is_local_first(name) {
+                vec![write]
+            } else {
+                vec![read]
             }
         }
-        [.., pointer] if is_output(name) => {
-            let ty = result.trim_end().rsplit_once(' ').map_or(result.trim_end(), |(_, last)| last);
-            // `<4 x float>` has spaces of its own.
-            let ty = result.find('<').and_then(|at| result.get(at..)).map_or(ty, str::trim_end);
-            let at = args.len().saturating_sub(1);
-            vec![known(at, of_type(ty), AccessKind::Write).filter(|_| is_pointer(pointer))]
+        [.., _] if has_output_parameter(name) => {
+            let last = operands.len().saturating_sub(1);
+            vec![call.access(last, of_type(result_type(result)), AccessKind::Write)]
         }
-        [.., index, pointer] if is_pointer(pointer) => vec![vector(name, index, pointer)],
+        [.., index, pointer] if is_pointer(pointer) => vec![vector_access(name, index, pointer)],
         _ => Vec::new(),
     };
-    found.into_iter().flatten().collect()
+    accesses.into_iter().flatten().collect()
 }
 
-/// Whether a copy goes to local memory, by the order of its parameters.
+/// A call of a function by its name.
+struct Call<'a> {
+    name: &'a str,
+    arguments: Vec<&'a str>,
+}
+
+impl<'a> Call<'a> {
+    /// An access through the argument `number`, if that is a pointer.
+    fn access(&self, number: usize, size: AccessSize, kind: AccessKind) -> Option<Access<'a>> {
+        let argument = *self.arguments.get(number)?;
+        let pointer = last_operand(argument);
+        if !is_pointer(pointer) {
+            return None;
+        }
+        let align = argument.split_once("align ").map_or(0, |(_, rest)| leading_number(rest));
+        Some(Access { pointer, offset: None, size, kind, align })
+    }
+}
+
+/// The access of an atomic function of OpenCL C.
+fn atomic_access<'a>(call: &Call<'a>) -> Option<Access<'a>> {
+    const LONG_TYPES: [&str; 6] = ["Vl", "Vm", "Vd", "Atomicl", "Atomicm", "Atomicd"];
+    const WRITES: [&str; 3] = ["atomic_store", "atomic_init", "atomic_flag_clear"];
+    let ty = if LONG_TYPES.iter().any(|ty| call.name.contains(ty)) { "i64" } else { "i32" };
+    let is_write = WRITES.iter().any(|function| call.name.contains(function));
+    let kind = if is_write { AccessKind::AtomicWrite } else { AccessKind::Atomic };
+    call.access(0, of_type(ty), kind)
+}
+
+/// The type at the end of the text before a function's name: `<4 x float>` has spaces of its own.
+fn result_type(text: &str) -> &str {
+    let text = text.trim_end();
+    match text.find('<') {
+        Some(at) => text.get(at..).unwrap_or(text),
+        None => text.rsplit_once(' ').map_or(text, |(_, last)| last),
+    }
+}
+
+/// Whether the destination of a copy is local memory, by the order of its parameters.
 fn is_local_first(name: &str) -> bool {
     name.find("CLlocal").is_some_and(|local| name.find("CLglobal").is_none_or(|global| local < global))
 }
 
-/// Whether a function of mathematics writes a second result of the same type through its last argument.
-fn is_output(name: &str) -> bool {
+/// Whether a mathematical function writes a second result of the same type through its last argument.
+fn has_output_parameter(name: &str) -> bool {
     let functions = ["sincos", "fract", "modf", "frexp", "remquo", "lgamma_r"];
     name.starts_with("_Z") && functions.iter().any(|function| name.contains(function))
 }
 
-/// `vload4`, `vstore4`, `vload_half`, `vstore_half2_rte`.
-fn vector<'a>(name: &str, index: &'a str, pointer: &'a str) -> Option<Access<'a>> {
+/// The access of `vload4`, `vstore4`, `vload_half`, `vstore_half2_rte`.
+fn vector_access<'a>(name: &str, index: &'a str, pointer: &'a str) -> Option<Access<'a>> {
     let (kind, rest) = match (name.split_once("vload"), name.split_once("vstore")) {
         (Some((_, rest)), _) => (AccessKind::Read, rest),
         (_, Some((_, rest))) => (AccessKind::Write, rest),
@@ -250,17 +287,17 @@ fn vector<'a>(name: &str, index: &'a str, pointer: &'a str) -> Option<Access<'a>
     let element = if half.is_some() { 2 } else { scalar(name.chars().next_back()?)? };
     let size = count.saturating_mul(element);
     let offset = Some(Offset { index, element: size });
-    Some(Access { pointer, offset, size: Size::Bytes(size.to_string()), kind, align: element })
+    Some(Access { pointer, offset, size: AccessSize::Bytes(size.to_string()), kind, align: element })
 }
 
-/// Bytes of what the first pointer among the parameters of a mangled name points to.
+/// Size in bytes of the pointee of the first pointer among the parameters of a mangled name.
 fn element_behind(name: &str) -> Option<u64> {
     let (_, rest) = name.split_once("CLlocal").or_else(|| name.split_once("CLglobal"))?;
     let rest = rest.strip_prefix('K').unwrap_or(rest);
     match rest.strip_prefix("Dv") {
         Some(vector) => {
             let (count, element) = vector.split_once('_')?;
-            // A vector of three takes the room of four.
+            // A vector of three elements has the size of one of four.
             let count = if count == "3" { 4 } else { count.parse().ok()? };
             scalar(element.chars().next()?)?.checked_mul(count)
         }
@@ -268,7 +305,7 @@ fn element_behind(name: &str) -> Option<u64> {
     }
 }
 
-/// Bytes of a scalar type by its letter in mangled names.
+/// Size in bytes of a scalar type by its letter in mangled names.
 fn scalar(letter: char) -> Option<u64> {
     match letter {
         'c' | 'h' => Some(1),
@@ -279,8 +316,8 @@ fn scalar(letter: char) -> Option<u64> {
     }
 }
 
-pub(super) fn of_type(ty: &str) -> Size {
-    Size::OfType(ty.to_string())
+pub(super) fn of_type(ty: &str) -> AccessSize {
+    AccessSize::OfType(ty.to_string())
 }
 
 fn is_pointer(operand: &str) -> bool {
@@ -291,18 +328,18 @@ fn is_expression(text: &str) -> bool {
     text.starts_with("getelementptr ") || text.starts_with("bitcast ")
 }
 
-/// The operand that `text` starts with: a name, or an expression with a constant.
+/// The operand that `text` starts with: a name, or a constant expression.
 pub(super) fn operand(text: &str) -> Option<&str> {
     text.get(..value_end(text)).filter(|operand| is_pointer(operand))
 }
 
-/// Where the value that `text` starts with ends: before a comma or a word behind it, and an expression with its parentheses.
+/// The length of the value that `text` starts with, up to a comma or a word; that of an expression with its parentheses.
 fn value_end(text: &str) -> usize {
     let is_expression = is_expression(text);
     let mut depth = 0i32;
     for (at, c) in text.char_indices() {
         let before = depth;
-        depth = changed(depth, c);
+        depth = nesting(depth, c);
         if is_expression && c == ')' && depth == 0 {
             return at.saturating_add(1);
         }
@@ -323,14 +360,15 @@ fn last_operand(arg: &str) -> &str {
 }
 
 fn align(rest: &str) -> u64 {
-    rest.split_once(", align ").map_or(0, |(_, rest)| number(rest))
+    rest.split_once(", align ").map_or(0, |(_, rest)| leading_number(rest))
 }
 
-fn number(text: &str) -> u64 {
+fn leading_number(text: &str) -> u64 {
     text.split(|c: char| !c.is_ascii_digit()).next().and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
-fn changed(depth: i32, c: char) -> i32 {
+/// The nesting of brackets behind `c`.
+fn nesting(depth: i32, c: char) -> i32 {
     match c {
         '<' | '{' | '[' | '(' => depth.saturating_add(1),
         '>' | '}' | ']' | ')' => depth.saturating_sub(1),
@@ -342,16 +380,18 @@ fn changed(depth: i32, c: char) -> i32 {
 pub(super) fn leading_type(text: &str) -> &str {
     let mut depth = 0i32;
     let end = text.find(|c| {
-        depth = changed(depth, c);
+        depth = nesting(depth, c);
         depth == 0 && (c == ' ' || c == ',')
     });
     text.get(..end.unwrap_or(text.len())).unwrap_or(text)
 }
 
-/// `(ptr align 4 %2, i64 16)` without its parentheses, cut at commas that are in none.
+/// The arguments in `(ptr align 4 %2, i64 16)`, split at commas outside of brackets.
 pub(super) fn arguments(text: &str) -> Vec<&str> {
     let Some(text) = text.strip_prefix('(') else { return Vec::new() };
-    let (mut depth, mut start, mut found) = (0i32, 0, Vec::new());
+    let mut depth = 0i32;
+    let mut start = 0;
+    let mut found = Vec::new();
     for (at, c) in text.char_indices() {
         if depth == 0 && (c == ',' || c == ')') {
             found.extend(text.get(start..at).map(str::trim).filter(|arg| !arg.is_empty()));
@@ -361,7 +401,7 @@ pub(super) fn arguments(text: &str) -> Vec<&str> {
             }
             continue;
         }
-        depth = changed(depth, c);
+        depth = nesting(depth, c);
     }
     found
 }

@@ -1,27 +1,27 @@
-//! Signed arithmetic whose result becomes an index: through variables, calls and results of functions.
+//! Signed arithmetic whose result is used as an index: a backward slice through variables, calls and results of functions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::access::{arguments, operand};
-use super::origins::names;
+use super::origins::local_names;
 use super::sites::Arithmetic;
-use crate::ir::global_name;
+use crate::ir::{Symbol, global_name, global_symbol};
 
-/// `mul nsw i32 %22, %23`.
+/// An operation that must not overflow: `mul nsw i32 %22, %23`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Operation<'a> {
-    pub(super) kind: Arithmetic,
+pub(super) struct SignedOperation<'a> {
+    pub(super) arithmetic: Arithmetic,
     /// 32 or 64.
     pub(super) bits: u64,
     pub(super) left: &'a str,
     pub(super) right: &'a str,
 }
 
-/// The operation in `line`, if it must not overflow.
-pub(super) fn operation(line: &str) -> Option<Operation<'_>> {
+/// The operation in `line`, if it is `nsw`.
+pub(super) fn signed_operation(line: &str) -> Option<SignedOperation<'_>> {
     let (_, text) = line.split_once(" = ")?;
     let (word, rest) = text.split_once(' ')?;
-    let kind = match word {
+    let arithmetic = match word {
         "add" => Arithmetic::Add,
         "sub" => Arithmetic::Sub,
         "mul" => Arithmetic::Mul,
@@ -35,130 +35,147 @@ pub(super) fn operation(line: &str) -> Option<Operation<'_>> {
         _ => return None,
     };
     let mut operands = rest.split(", ");
-    Some(Operation { kind, bits, left: operands.next()?, right: operands.next()? })
+    Some(SignedOperation { arithmetic, bits, left: operands.next()?, right: operands.next()? })
 }
 
-/// The lines of a module that compute indices.
-pub(super) struct Indices<'m>(BTreeMap<&'m str, BTreeSet<&'m str>>);
+/// The lines of a module that compute indices, by function.
+pub(super) struct IndexArithmetic<'m>(BTreeMap<&'m str, BTreeSet<&'m str>>);
 
-impl<'m> Indices<'m> {
-    pub(super) fn of(module: &'m str) -> Indices<'m> {
+impl<'m> IndexArithmetic<'m> {
+    pub(super) fn new(module: &'m str) -> IndexArithmetic<'m> {
         let functions = functions(module);
-        let mut wanted = Wanted::default();
+        let mut sinks = IndexSinks::default();
         loop {
-            let before = wanted.clone();
-            let indices = functions.iter().map(|function| (function.name, function.indices(&mut wanted)));
-            let indices: BTreeMap<_, _> = indices.collect();
-            if wanted == before {
-                return Indices(indices);
+            let before = sinks.clone();
+            let mut lines = BTreeMap::new();
+            for function in &functions {
+                lines.insert(function.name, function.index_lines(&mut sinks));
+            }
+            if sinks == before {
+                return IndexArithmetic(lines);
             }
         }
     }
 
-    /// Whether the result of `line`, of the function `name`, becomes an index.
-    pub(super) fn is_index(&self, name: &str, line: &str) -> bool {
+    /// Whether the result of `line`, of the function `name`, is used as an index.
+    pub(super) fn contains(&self, name: &str, line: &str) -> bool {
         self.0.get(name).is_some_and(|lines| lines.contains(line.trim_start()))
     }
 }
 
-/// What becomes an index in other functions than where it is computed.
+/// Values that other functions use as indices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Wanted<'m> {
-    /// Functions whose results do.
+struct IndexSinks<'m> {
+    /// The results of these functions.
     results: BTreeSet<&'m str>,
     /// Parameters, by function and number.
     parameters: BTreeSet<(&'m str, usize)>,
 }
 
-struct Function<'m> {
+struct FunctionBody<'m> {
     name: &'m str,
     parameters: Vec<&'m str>,
-    /// The line that computes a value.
+    /// The line that defines a value.
     definitions: BTreeMap<&'m str, &'m str>,
-    /// What is stored to each variable.
+    /// The values that are stored to each variable.
     stored: BTreeMap<&'m str, Vec<&'m str>>,
     lines: Vec<&'m str>,
 }
 
-fn functions(module: &str) -> Vec<Function<'_>> {
-    let mut found = Vec::new();
+fn functions(module: &str) -> Vec<FunctionBody<'_>> {
+    let mut functions = Vec::new();
     let mut lines = module.lines();
     while let Some(line) = lines.next() {
-        let Some((name, rest)) = line.starts_with("define ").then(|| global_name(line)).flatten() else {
+        if !line.starts_with("define ") {
             continue;
-        };
-        let parameters = arguments(rest).into_iter();
-        let parameters = parameters.map(|text| text.rsplit(' ').next().unwrap_or_default()).collect();
-        let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "}").map(str::trim_start).collect();
-        let mut function = Function {
+        }
+        let Some(Symbol { name, rest }) = global_symbol(line) else { continue };
+        let mut parameters = Vec::new();
+        for text in arguments(rest) {
+            parameters.push(text.rsplit(' ').next().unwrap_or_default());
+        }
+        let mut function = FunctionBody {
             name,
             parameters,
-            definitions: body.iter().filter_map(|line| Some((line.split_once(" = ")?.0, *line))).collect(),
+            definitions: BTreeMap::new(),
             stored: BTreeMap::new(),
-            lines: body,
+            lines: lines.by_ref().take_while(|line| *line != "}").map(str::trim_start).collect(),
         };
         for line in &function.lines {
+            if let Some((name, _)) = line.split_once(" = ") {
+                function.definitions.insert(name, line);
+            }
             // `store i32 %19, ptr %12, align 4`
             if let Some((value, to)) = line.strip_prefix("store ").and_then(|rest| rest.split_once(", ptr "))
             {
                 let to = to.split([',', ' ']).next().unwrap_or_default();
-                function.stored.entry(to).or_default().extend(names(value));
+                function.stored.entry(to).or_default().extend(local_names(value));
             }
         }
-        found.push(function);
+        functions.push(function);
     }
-    found
+    functions
 }
 
-impl<'m> Function<'m> {
+impl<'m> FunctionBody<'m> {
     /// The lines that compute indices.
-    fn indices(&self, wanted: &mut Wanted<'m>) -> BTreeSet<&'m str> {
-        let mut open: Vec<&str> = self.lines.iter().flat_map(|line| self.seeds(line, wanted)).collect();
-        let (mut seen, mut found) = (BTreeSet::new(), BTreeSet::new());
+    fn index_lines(&self, sinks: &mut IndexSinks<'m>) -> BTreeSet<&'m str> {
+        let mut open: Vec<&str> = Vec::new();
+        for line in &self.lines {
+            open.extend(self.index_uses(line, sinks));
+        }
+        let mut seen = BTreeSet::new();
+        let mut lines = BTreeSet::new();
         while let Some(name) = open.pop() {
             if !seen.insert(name) {
                 continue;
             }
             if let Some(number) = self.parameters.iter().position(|parameter| *parameter == name) {
-                wanted.parameters.insert((self.name, number));
+                sinks.parameters.insert((self.name, number));
             }
             let Some(line) = self.definitions.get(name) else { continue };
-            found.insert(*line);
+            lines.insert(*line);
             let Some((_, definition)) = line.split_once(" = ") else { continue };
             open.extend(self.operands(definition));
             if definition.contains("call ") {
-                wanted.results.extend(global_name(definition).map(|(name, _)| name));
+                sinks.results.extend(global_name(definition));
             }
         }
-        found
+        lines
     }
 
-    /// What a line uses as an index, or hands to where it becomes one.
-    fn seeds(&self, line: &'m str, wanted: &Wanted<'m>) -> Vec<&'m str> {
+    /// The values that a line uses as indices, or passes to where they become indices.
+    fn index_uses(&self, line: &'m str, sinks: &IndexSinks<'m>) -> Vec<&'m str> {
         if let Some((_, rest)) = line.split_once(" = getelementptr ") {
             let indices = rest.split_once(", ptr ").and_then(|(_, rest)| rest.get(operand(rest)?.len()..));
-            return indices.map(|indices| names(indices).collect()).unwrap_or_default();
+            return indices.map(|indices| local_names(indices).collect()).unwrap_or_default();
         }
         if let Some(value) = line.strip_prefix("ret ") {
-            return names(value).filter(|_| wanted.results.contains(self.name)).collect();
+            return local_names(value).filter(|_| sinks.results.contains(self.name)).collect();
         }
-        let called = line.contains("call ").then(|| global_name(line)).flatten();
-        let Some((name, rest)) = called else { return Vec::new() };
-        let numbered = arguments(rest).into_iter().enumerate();
-        let handed = numbered.filter(|(number, _)| wanted.parameters.contains(&(name, *number)));
-        handed.flat_map(|(_, argument)| names(argument)).collect()
+        if !line.contains("call ") {
+            return Vec::new();
+        }
+        let Some(Symbol { name, rest }) = global_symbol(line) else { return Vec::new() };
+        let mut uses = Vec::new();
+        for (number, argument) in arguments(rest).into_iter().enumerate() {
+            if sinks.parameters.contains(&(name, number)) {
+                uses.extend(local_names(argument));
+            }
+        }
+        uses
     }
 
-    /// What an integer is computed from: nothing that was compared, or read from anywhere but a variable.
+    /// The values from which an integer is computed. Comparisons, and loads of other memory than variables, end the slice.
     fn operands(&self, definition: &'m str) -> Vec<&'m str> {
+        const ENDS: [&str; 6] = ["icmp ", "fcmp ", "fpto", "alloca ", "getelementptr ", "ptrtoint "];
         if let Some(rest) = definition.strip_prefix("load ") {
             let from = rest.split_once(", ptr ").and_then(|(_, rest)| rest.split([',', ' ']).next());
             return from.and_then(|from| self.stored.get(from)).cloned().unwrap_or_default();
         }
-        let ends = ["icmp ", "fcmp ", "fpto", "alloca ", "getelementptr ", "ptrtoint "];
-        match ends.iter().any(|word| definition.starts_with(word)) {
-            true => Vec::new(),
-            false => names(definition).collect(),
+        if ENDS.iter().any(|word| definition.starts_with(word)) {
+            return Vec::new();
         }
+        local_names(definition).collect()
     }
 }

@@ -1,39 +1,40 @@
-//! From which pointer, of which variable, an address was computed.
+//! Provenance of addresses: the pointer, and the variable, that an address is computed from.
 //!
-//! Addresses are followed through `getelementptr` and through pointers of a function that nobody else sees, each of which
-//! gets a second variable with what its value was computed from. Any other pointer (a parameter, a value from memory) is
-//! taken for one into what is meant.
+//! Addresses are followed through `getelementptr`, and through pointer variables whose addresses do not escape, each of which
+//! gets a shadow variable with the provenance of its value. Any other pointer (a parameter, a value from memory) is taken
+//! for one into the intended object.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::access::{leading_type, operand};
-use crate::ir::global_name;
-use crate::ir::rewrite::local_arrays;
+use crate::ir::{Symbol, global_name, global_symbol, is_name_character};
+use crate::transforms::thread_local::local_arrays;
 
-/// Bytes before and behind a local array, which lies beside others. Larger than any alignment.
-const ZONE: u64 = 128;
+/// Bytes of a redzone before and behind a local array, which lies beside others.
+const REDZONE: u64 = 128;
 
-/// What an address was computed from.
+/// The provenance of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Origin {
-    /// An operand: a pointer into what is meant.
+    /// An operand: a pointer into the intended object.
     pub(super) base: String,
-    /// What `base` is the start of, if the module says it.
+    /// The object that begins at `base`, if the module defines it.
     pub(super) object: Option<Object>,
     /// An array in it that the address has to be in.
-    pub(super) row: Option<Row>,
+    pub(super) array: Option<EnclosingArray>,
 }
 
-/// A variable of a function or of a program, by its type.
+/// A variable of a function or of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Object {
     pub(super) ty: String,
     pub(super) name: String,
 }
 
+/// A row of an array of several dimensions, or an array in a structure.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct EnclosingArray {
     pub(super) start: String,
     pub(super) ty: String,
 }
@@ -44,60 +45,65 @@ fn alignment(line: &str) -> Option<u64> {
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// The variables of a module that functions do not have for themselves.
-pub(super) struct Variables<'m> {
+/// The variables at program scope of a module.
+pub(super) struct ModuleVariables<'m> {
     types: BTreeMap<&'m str, &'m str>,
-    local: BTreeSet<&'m str>,
-    /// Bytes of the zones around local arrays that are aligned to more than others.
-    zones: BTreeMap<&'m str, u64>,
+    local_arrays: BTreeSet<&'m str>,
+    /// Bytes of the redzones around local arrays with a larger alignment than [`REDZONE`].
+    redzones: BTreeMap<&'m str, u64>,
 }
 
-impl<'m> Variables<'m> {
-    pub(super) fn of(module: &'m str) -> Variables<'m> {
-        let local = local_arrays(module);
-        let (mut types, mut zones) = (BTreeMap::new(), BTreeMap::new());
+impl<'m> ModuleVariables<'m> {
+    pub(super) fn new(module: &'m str) -> ModuleVariables<'m> {
+        let local_arrays = local_arrays(module);
+        let mut types = BTreeMap::new();
+        let mut redzones = BTreeMap::new();
         for line in module.lines() {
             let Some((name, ty)) = definition(line) else { continue };
             types.insert(name, ty);
-            let alignment = alignment(line).filter(|alignment| *alignment > ZONE && local.contains(name));
-            zones.extend(alignment.map(|alignment| (name, alignment)));
+            if let Some(alignment) = alignment(line).filter(|alignment| *alignment > REDZONE)
+                && local_arrays.contains(name)
+            {
+                redzones.insert(name, alignment);
+            }
         }
-        Variables { types, local, zones }
+        ModuleVariables { types, local_arrays, redzones }
     }
 
-    fn zone(&self, name: &str) -> u64 {
-        self.zones.get(name).copied().unwrap_or(ZONE)
+    fn redzone(&self, name: &str) -> u64 {
+        self.redzones.get(name).copied().unwrap_or(REDZONE)
     }
 
-    /// The definition of a variable; a local array lies between zones, so that its end is not the next one's start.
-    pub(super) fn zoned(&self, line: &str) -> String {
-        let Some((name, ty)) = definition(line).filter(|(name, _)| self.local.contains(name)) else {
+    /// The definition of a variable; a local array lies between redzones, so that its end is not the start of the next one.
+    pub(super) fn with_redzones(&self, line: &str) -> String {
+        let Some((name, ty)) = definition(line).filter(|(name, _)| self.local_arrays.contains(name)) else {
             return line.to_string();
         };
-        let zone = self.zone(name);
-        let zoned =
-            line.replacen(&format!(" {ty} "), &format!(" <{{ [{zone} x i8], {ty}, [{zone} x i8] }}> "), 1);
-        match zoned.split_once(", align ") {
+        let size = self.redzone(name);
+        let padded = format!(" <{{ [{size} x i8], {ty}, [{size} x i8] }}> ");
+        let padded = line.replacen(&format!(" {ty} "), &padded, 1);
+        match padded.split_once(", align ") {
             Some((start, rest)) => {
                 let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-                format!("{start}, align {zone}{rest}")
+                format!("{start}, align {size}{rest}")
             }
-            None => format!("{zoned}, align {zone}"),
+            None => format!("{padded}, align {size}"),
         }
     }
 
-    /// `text` with the addresses that local arrays have between zones.
-    pub(super) fn moved(&self, text: &str) -> String {
+    /// `text` with the addresses that local arrays have behind their redzones.
+    pub(super) fn skip_redzones(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         while let Some((before, behind)) = rest.split_once('@') {
             out.push_str(before);
-            let end = behind.find(|c: char| !c.is_ascii_alphanumeric() && !"._$-".contains(c));
-            let (name, after) = behind.split_at(end.unwrap_or(behind.len()));
-            let _ = match self.local.contains(name) {
-                true => write!(out, "getelementptr (i8, ptr @{name}, i64 {})", self.zone(name)),
-                false => write!(out, "@{name}"),
-            };
+            let end = behind.find(|c: char| !is_name_character(c)).unwrap_or(behind.len());
+            let (name, after) = behind.split_at_checked(end).unwrap_or((behind, ""));
+            if self.local_arrays.contains(name) {
+                let _ = write!(out, "getelementptr (i8, ptr @{name}, i64 {})", self.redzone(name));
+            } else {
+                let _ = write!(out, "@{name}");
+            }
             rest = after;
         }
         out.push_str(rest);
@@ -105,28 +111,28 @@ impl<'m> Variables<'m> {
     }
 
     /// The local arrays that a function mentions, with their types.
-    pub(super) fn local_in(&self, body: &[&str]) -> BTreeMap<&'m str, &'m str> {
+    pub(super) fn local_arrays_in(&self, body: &[&str]) -> BTreeMap<&'m str, &'m str> {
         let mut found = BTreeMap::new();
         for line in body {
-            let mut rest = *line;
-            while let Some((name, tail)) = global_name(rest) {
-                found.extend(self.local.get(name).and_then(|name| self.types.get_key_value(name)));
-                rest = tail;
+            let mut text = *line;
+            while let Some(Symbol { name, rest }) = global_symbol(text) {
+                found.extend(self.local_arrays.get(name).and_then(|name| self.types.get_key_value(name)));
+                text = rest;
             }
         }
         found
     }
 
-    /// What the module says of `@name`; a local array is compared where it is known to be in use.
+    /// The provenance of `@name`. The size of a local array is known to the runtime, where it is registered.
     fn origin(&self, name: &str) -> Origin {
-        let ty = self.types.get(name).filter(|_| !self.local.contains(name));
-        let object = ty.map(|ty| Object { ty: (*ty).to_string(), name: own_name(name).to_string() });
-        Origin { base: format!("@{name}"), object, row: None }
+        let ty = self.types.get(name).filter(|_| !self.local_arrays.contains(name));
+        let object = ty.map(|ty| Object { ty: (*ty).to_string(), name: source_name(name).to_string() });
+        Origin { base: format!("@{name}"), object, array: None }
     }
 }
 
 /// `tile` of `kernel.tile` and `kernel.tile.3`.
-pub(super) fn own_name(name: &str) -> &str {
+pub(super) fn source_name(name: &str) -> &str {
     let mut parts = name.split('.').filter(|part| !part.is_empty());
     let first = parts.next().unwrap_or(name);
     parts.next().unwrap_or(first)
@@ -140,50 +146,50 @@ fn definition(line: &str) -> Option<(&str, &str)> {
     is_plain.then(|| (name, leading_type(value)))
 }
 
-/// What is known of a function's addresses, line by line.
-pub(super) struct Origins<'o, 'm> {
-    variables: &'o Variables<'m>,
-    /// What is allocated, with its type.
+/// The provenance of the addresses of a function, as far as its lines were followed.
+pub(super) struct PointerOrigins<'o, 'm> {
+    variables: &'o ModuleVariables<'m>,
+    /// The types of allocas.
     allocated: BTreeMap<&'m str, &'m str>,
-    /// Pointers that only this function loads and stores.
-    followed: BTreeSet<&'m str>,
+    /// Pointer variables whose addresses do not escape.
+    tracked: BTreeSet<&'m str>,
     known: BTreeMap<&'m str, Origin>,
 }
 
-impl<'o, 'm> Origins<'o, 'm> {
-    /// `named`: what debug information calls a variable.
-    pub(super) fn of(
+impl<'o, 'm> PointerOrigins<'o, 'm> {
+    /// `source_names` has the names of variables by debug information.
+    pub(super) fn new(
         body: &[&'m str],
-        variables: &'o Variables<'m>,
-        named: &BTreeMap<&str, &str>,
-    ) -> Origins<'o, 'm> {
-        let mut origins = Origins {
-            variables,
-            allocated: body.iter().filter_map(|line| allocation(line)).collect(),
-            followed: BTreeSet::new(),
-            known: BTreeMap::new(),
-        };
-        let pointers = origins.allocated.iter().filter(|(_, ty)| **ty == "ptr").map(|(name, _)| *name);
-        origins.followed = pointers.filter(|name| !name.contains('"')).collect();
-        for line in body.iter().filter(|line| !is_note(line)) {
-            for name in shared_by(line) {
-                origins.followed.remove(name);
+        variables: &'o ModuleVariables<'m>,
+        source_names: &BTreeMap<&str, &str>,
+    ) -> PointerOrigins<'o, 'm> {
+        let mut allocated = BTreeMap::new();
+        let mut tracked = BTreeSet::new();
+        for line in body {
+            let Some((name, ty)) = allocation(line) else { continue };
+            allocated.insert(name, ty);
+            if ty == "ptr" && !name.contains('"') {
+                tracked.insert(name);
             }
         }
-        let named = |name: &str| named.get(name).copied().unwrap_or_default().to_string();
-        let object = |name: &str, ty: &str| Object { ty: ty.to_string(), name: named(name) };
-        let known = origins.allocated.iter().map(|(name, ty)| {
-            let origin = Origin { base: (*name).to_string(), object: Some(object(name, ty)), row: None };
-            (*name, origin)
-        });
-        origins.known = known.collect();
-        origins
+        for line in body.iter().filter(|line| !is_marker(line)) {
+            for name in escaping_names(line) {
+                tracked.remove(name);
+            }
+        }
+        let mut known = BTreeMap::new();
+        for (name, ty) in &allocated {
+            let source_name = source_names.get(name).copied().unwrap_or_default();
+            let object = Object { ty: (*ty).to_string(), name: source_name.to_string() };
+            known.insert(*name, Origin { base: (*name).to_string(), object: Some(object), array: None });
+        }
+        PointerOrigins { variables, allocated, tracked, known }
     }
 
     /// Whether `pointer` is a variable itself, and no local array.
     pub(super) fn is_whole_variable(&self, pointer: &str) -> bool {
         match pointer.strip_prefix('@') {
-            Some(name) => !self.variables.local.contains(name),
+            Some(name) => !self.variables.local_arrays.contains(name),
             None => self.allocated.contains_key(pointer),
         }
     }
@@ -193,76 +199,80 @@ impl<'o, 'm> Origins<'o, 'm> {
             return known.clone();
         }
         match global_name(pointer) {
-            Some((name, _)) => self.variables.origin(name),
-            None => Origin { base: pointer.to_string(), object: None, row: None },
+            Some(name) => self.variables.origin(name),
+            None => Origin { base: pointer.to_string(), object: None, array: None },
         }
     }
 
-    /// Notes what `line` computes; returns the lines behind it that follow a pointer.
+    /// Records the provenance of the result of `line`. The returned lines, behind it, maintain a shadow variable.
     pub(super) fn follow(&mut self, line: &'m str) -> String {
         let text = line.trim_start();
         if let Some((name, rest)) = text.split_once(" = ").filter(|(name, _)| name.starts_with('%')) {
-            if let Some(origin) = self.computed(rest) {
+            if let Some(origin) = self.derived_origin(rest) {
                 self.known.insert(name, origin);
             }
-            if self.followed.contains(name) {
-                return format!("  {} = alloca ptr, align 8\n", second(name));
+            if self.tracked.contains(name) {
+                return format!("  {} = alloca ptr, align 8\n", shadow(name));
             }
-            let from = rest.strip_prefix("load ").and_then(|rest| loaded_pointer(rest));
-            if let Some(from) = from.filter(|from| self.followed.contains(from)) {
+            let from = rest.strip_prefix("load ").and_then(loaded_pointer);
+            if let Some(from) = from.filter(|from| self.tracked.contains(from)) {
                 let base = format!("%offload.base.{}", name.trim_start_matches('%'));
-                let text = format!("  {base} = load ptr, ptr {}, align 8\n", second(from));
-                self.known.insert(name, Origin { base, object: None, row: None });
+                let text = format!("  {base} = load ptr, ptr {}, align 8\n", shadow(from));
+                self.known.insert(name, Origin { base, object: None, array: None });
                 return text;
             }
         }
-        match stored_pointer(text).filter(|stored| self.followed.contains(stored.to)) {
+        match stored_pointer(text).filter(|stored| self.tracked.contains(stored.to)) {
             Some(stored) => {
                 let base = self.origin(stored.value).base;
-                format!("  store ptr {base}, ptr {}, align 8\n", second(stored.to))
+                format!("  store ptr {base}, ptr {}, align 8\n", shadow(stored.to))
             }
             None => String::new(),
         }
     }
 
-    /// What `getelementptr inbounds [17 x float], ptr %36, i64 0, i64 %39` comes from.
-    fn computed(&self, text: &str) -> Option<Origin> {
+    /// The provenance of `getelementptr inbounds [17 x float], ptr %36, i64 0, i64 %39`.
+    fn derived_origin(&self, text: &str) -> Option<Origin> {
         if let Some(rest) = text.strip_prefix("bitcast ptr ") {
             return Some(self.origin(operand(rest)?));
         }
-        let rest = text.strip_prefix("getelementptr ")?;
-        let rest = ["inbounds ", "nusw ", "nuw "]
-            .iter()
-            .fold(rest, |rest, word| rest.strip_prefix(word).unwrap_or(rest));
+        let mut rest = text.strip_prefix("getelementptr ")?;
+        for flag in ["inbounds ", "nusw ", "nuw "] {
+            rest = rest.strip_prefix(flag).unwrap_or(rest);
+        }
         let ty = leading_type(rest);
         let rest = rest.get(ty.len()..)?.strip_prefix(", ptr ")?;
         let from = operand(rest)?;
         let indices = rest.get(from.len()..)?.split(", !").next()?;
         let origin = self.origin(from);
         let indices: Vec<&str> = indices.split(", ").filter(|index| !index.is_empty()).collect();
-        let is_element = matches!(indices.as_slice(), ["i64 0" | "i32 0", _]) && elements(ty) > 1;
-        let is_all = origin.base == from && origin.object.as_ref().is_some_and(|object| object.ty == ty);
-        let row = (is_element && !is_all).then(|| Row { start: from.to_string(), ty: ty.to_string() });
-        Some(Origin { row, ..origin })
+        let is_element = matches!(indices.as_slice(), ["i64 0" | "i32 0", _]) && element_count(ty) > 1;
+        let is_whole_object =
+            origin.base == from && origin.object.as_ref().is_some_and(|object| object.ty == ty);
+        let array = (is_element && !is_whole_object)
+            .then(|| EnclosingArray { start: from.to_string(), ty: ty.to_string() });
+        Some(Origin { array, ..origin })
     }
 }
 
-/// The number in `[17 x float]`; 0 of what is no array.
-fn elements(ty: &str) -> u64 {
+/// The number in `[17 x float]`; 0 of another type.
+fn element_count(ty: &str) -> u64 {
     let count = ty.strip_prefix('[').and_then(|ty| ty.split_once(" x "));
     count.and_then(|(count, _)| count.parse().ok()).unwrap_or(0)
 }
 
-fn second(name: &str) -> String {
+/// The shadow variable of a pointer variable.
+fn shadow(name: &str) -> String {
     format!("%offload.second.{}", name.trim_start_matches('%'))
 }
 
+/// Name and type of an alloca.
 fn allocation(line: &str) -> Option<(&str, &str)> {
     let (name, rest) = line.trim_start().split_once(" = alloca ")?;
     Some((name, leading_type(rest)))
 }
 
-/// The address that `ptr, ptr %6, align 8` reads a pointer from.
+/// The address that `ptr, ptr %6, align 8` loads a pointer from.
 fn loaded_pointer(text: &str) -> Option<&str> {
     operand(text.strip_prefix("volatile ").unwrap_or(text).strip_prefix("ptr, ptr ")?)
 }
@@ -281,29 +291,28 @@ fn stored_pointer(text: &str) -> Option<StoredPointer<'_>> {
     Some(StoredPointer { value, to })
 }
 
-/// What only describes a variable.
-fn is_note(line: &str) -> bool {
+/// Whether a line is a debug record or a lifetime marker.
+fn is_marker(line: &str) -> bool {
     line.contains("@llvm.lifetime.") || line.trim_start().starts_with("#dbg_")
 }
 
-/// The names in a line by which more can happen to a variable than that a pointer in it is loaded or stored.
-fn shared_by(line: &str) -> Vec<&str> {
+/// The names in a line that are used otherwise than as the address of a load or store of a pointer.
+fn escaping_names(line: &str) -> Vec<&str> {
     let text = line.trim_start();
-    let own = match (stored_pointer(text), text.split_once(" = load ")) {
+    let accessed = match (stored_pointer(text), text.split_once(" = load ")) {
         (Some(stored), _) if stored.value != stored.to => Some(stored.to),
         (_, Some((_, rest))) => loaded_pointer(rest),
         _ => None,
     };
     let result = text.split_once(" = alloca ").map(|(name, _)| name);
-    names(text).filter(|name| Some(*name) != own && Some(*name) != result).collect()
+    local_names(text).filter(|name| Some(*name) != accessed && Some(*name) != result).collect()
 }
 
-/// The words of a line that begin with `%`.
-pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
+/// The local names of a line, with their `%`.
+pub(super) fn local_names(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices('%').filter_map(|(at, _)| {
         let rest = text.get(at.saturating_add(1)..)?;
-        let end =
-            rest.find(|c: char| !c.is_ascii_alphanumeric() && !"._$-".contains(c)).unwrap_or(rest.len());
+        let end = rest.find(|c: char| !is_name_character(c)).unwrap_or(rest.len());
         text.get(at..at.saturating_add(end).saturating_add(1))
     })
 }

@@ -1,32 +1,34 @@
-//! Places of the source, as constants of an image.
+//! Sites of checks: constants with the place in the source and the kind of a check.
 //!
 //! ```text
 //! @__offload_site_3 = private constant <{ i32, i32, i32, [16 x i8] }> <{ i32 4, i32 0, i32 4, [16 x i8] c"kernels/blas.cl\00" }>
 //! ```
 //!
-//! A site has a line, a number for what happens there, the alignment of an access or the bits of an operation, and a file.
+//! A site has a line, the number of a kind, the alignment of an access or the bits of an operation, and a file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// What a kernel does at a place.
+use crate::ir::metadata_field;
+
+/// The kind of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum SiteKind {
     Access(AccessKind),
-    Wait,
+    Barrier,
     Arithmetic(Arithmetic),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum AccessKind {
     Read,
-    /// Of a structure, or a part of memory.
+    /// A read by a copy of a structure, or of a range of memory.
     Copy,
     Write,
     Atomic,
-    /// An atomic operation that reads nothing.
+    /// An atomic operation that only writes.
     AtomicWrite,
-    /// A copy that all work-items of a group ask for together.
+    /// A read by a copy that all work-items of a group execute together.
     GroupRead,
     GroupWrite,
 }
@@ -38,26 +40,27 @@ pub(super) enum Arithmetic {
     Mul,
 }
 
-impl Kind {
-    /// As `offload-rt/src/host/checks/site.rs` reads it.
+impl SiteKind {
+    /// The number, as `offload-rt/src/host/checks/site.rs` reads it.
     fn number(self) -> u32 {
         match self {
-            Kind::Access(AccessKind::Read) => 0,
-            Kind::Access(AccessKind::Copy) => 9,
-            Kind::Access(AccessKind::Write) => 1,
-            Kind::Access(AccessKind::Atomic) => 2,
-            Kind::Access(AccessKind::AtomicWrite) => 10,
-            Kind::Access(AccessKind::GroupRead) => 3,
-            Kind::Access(AccessKind::GroupWrite) => 4,
-            Kind::Wait => 5,
-            Kind::Arithmetic(Arithmetic::Add) => 6,
-            Kind::Arithmetic(Arithmetic::Sub) => 7,
-            Kind::Arithmetic(Arithmetic::Mul) => 8,
+            SiteKind::Access(AccessKind::Read) => 0,
+            SiteKind::Access(AccessKind::Copy) => 9,
+            SiteKind::Access(AccessKind::Write) => 1,
+            SiteKind::Access(AccessKind::Atomic) => 2,
+            SiteKind::Access(AccessKind::AtomicWrite) => 10,
+            SiteKind::Access(AccessKind::GroupRead) => 3,
+            SiteKind::Access(AccessKind::GroupWrite) => 4,
+            SiteKind::Barrier => 5,
+            SiteKind::Arithmetic(Arithmetic::Add) => 6,
+            SiteKind::Arithmetic(Arithmetic::Sub) => 7,
+            SiteKind::Arithmetic(Arithmetic::Mul) => 8,
         }
     }
 }
 
 impl Arithmetic {
+    /// The last word of the function that checks it.
     pub(super) fn word(self) -> &'static str {
         match self {
             Arithmetic::Add => "add",
@@ -67,49 +70,46 @@ impl Arithmetic {
     }
 }
 
-/// Where something stands in the source.
+/// A line of the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct SourceLocation {
     line: u32,
     file: String,
 }
 
-/// A module's debug information, by number.
-pub(super) struct Nodes<'a>(BTreeMap<&'a str, &'a str>);
+/// The metadata nodes of a module, by number.
+pub(super) struct DebugNodes<'a>(BTreeMap<&'a str, &'a str>);
 
-impl<'a> Nodes<'a> {
-    pub(super) fn of(module: &'a str) -> Nodes<'a> {
-        let node = |line: &'a str| line.strip_prefix('!')?.split_once(" = ");
-        Nodes(module.lines().filter_map(node).fold(BTreeMap::new(), |mut nodes, (number, node)| {
-            nodes.insert(number, node.strip_prefix("distinct ").unwrap_or(node));
-            nodes
-        }))
+impl<'a> DebugNodes<'a> {
+    pub(super) fn new(module: &'a str) -> DebugNodes<'a> {
+        let mut nodes = BTreeMap::new();
+        for line in module.lines() {
+            if let Some((number, node)) = line.strip_prefix('!').and_then(|line| line.split_once(" = ")) {
+                nodes.insert(number, node.strip_prefix("distinct ").unwrap_or(node));
+            }
+        }
+        DebugNodes(nodes)
     }
 
-    /// The name that a node gives a variable.
-    pub(super) fn name(&self, number: &str) -> Option<&'a str> {
-        field(self.0.get(number)?, "name")
+    /// The name in the node of a variable.
+    pub(super) fn variable_name(&self, number: &str) -> Option<&'a str> {
+        metadata_field(self.0.get(number)?, "name")
     }
 
-    pub(super) fn place(&self, location: &str) -> Place {
+    /// The line of a `DILocation`.
+    pub(super) fn source_location(&self, location: &str) -> SourceLocation {
         let node = self.0.get(location).copied().unwrap_or_default();
-        let line = field(node, "line").and_then(|line| line.parse().ok()).unwrap_or(0);
-        let scope = field(node, "scope").and_then(|scope| self.0.get(scope.strip_prefix('!')?));
-        let file = scope.and_then(|scope| self.0.get(field(scope, "file")?.strip_prefix('!')?));
-        // A name with an escape has fewer bytes than its text: nobody calls a kernel so.
-        let name = file.and_then(|file| field(file, "filename")).filter(|name| !name.contains('\\'));
-        let name = name.map(|name| name.strip_prefix("./").unwrap_or(name)).unwrap_or_default();
-        Place { line, file: name.to_string() }
+        let line = metadata_field(node, "line").and_then(|line| line.parse().ok()).unwrap_or(0);
+        let file = self.file(node).unwrap_or_default().to_string();
+        SourceLocation { line, file }
     }
-}
 
-/// A field of a node: `12` of `line: 12`, `a.cl` of `filename: "a.cl"`.
-fn field<'n>(node: &'n str, key: &str) -> Option<&'n str> {
-    let (_, rest) =
-        node.split_once(&format!("({key}: ")).or_else(|| node.split_once(&format!(", {key}: ")))?;
-    match rest.strip_prefix('"') {
-        Some(text) => text.split('"').next(),
-        None => rest.split([',', ')']).next(),
+    fn file(&self, location: &str) -> Option<&'a str> {
+        let scope = self.0.get(metadata_field(location, "scope")?.strip_prefix('!')?)?;
+        let file = self.0.get(metadata_field(scope, "file")?.strip_prefix('!')?)?;
+        let name = metadata_field(file, "filename")?;
+        // A name with an escape has fewer bytes than its text. Names of kernels' files have none.
+        (!name.contains('\\')).then(|| name.strip_prefix("./").unwrap_or(name))
     }
 }
 
@@ -119,19 +119,19 @@ pub(super) fn debug_location(line: &str) -> Option<&str> {
     rest.split(|c: char| !c.is_ascii_digit()).next().filter(|number| !number.is_empty())
 }
 
-/// What stands before something that is told.
+/// The description of a check.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Site {
-    pub(super) place: Place,
-    pub(super) kind: Kind,
+    pub(super) location: SourceLocation,
+    pub(super) kind: SiteKind,
     pub(super) align: u64,
 }
 
-/// All of them, each once.
+/// The sites of a module, without duplicates.
 #[derive(Debug, Default)]
-pub(super) struct Sites(BTreeMap<Site, usize>);
+pub(super) struct SiteTable(BTreeMap<Site, usize>);
 
-impl Sites {
+impl SiteTable {
     pub(super) fn number(&mut self, site: Site) -> usize {
         let next = self.0.len();
         *self.0.entry(site).or_insert(next)
@@ -139,25 +139,26 @@ impl Sites {
 
     pub(super) fn text(&self) -> String {
         let mut out = String::new();
-        for (Site { place, kind, align }, number) in &self.0 {
-            let size = place.file.len().saturating_add(1);
+        for (Site { location, kind, align }, number) in &self.0 {
+            let SourceLocation { line, file } = location;
+            let size = file.len().saturating_add(1);
             let kind = kind.number();
-            // A string as IR writes it stands in IR already.
+            // The name comes from a string of the module, and needs no escapes.
             let _ = writeln!(
                 out,
-                "@__offload_site_{number} = private constant <{{ i32, i32, i32, [{size} x i8] }}> <{{ i32 {}, i32 {kind}, i32 {align}, [{size} x i8] c\"{}\\00\" }}>",
-                place.line, place.file
+                "@__offload_site_{number} = private constant <{{ i32, i32, i32, [{size} x i8] }}> <{{ i32 {line}, i32 {kind}, i32 {align}, [{size} x i8] c\"{file}\\00\" }}>"
             );
         }
         out
     }
 }
 
-/// Names of variables, as C strings, each once.
+/// Names of variables as C strings, without duplicates.
 #[derive(Debug, Default)]
-pub(super) struct Texts(BTreeMap<String, usize>);
+pub(super) struct NameTable(BTreeMap<String, usize>);
 
-impl Texts {
+impl NameTable {
+    /// The constant with `name`.
     pub(super) fn constant(&mut self, name: &str) -> String {
         let next = self.0.len();
         format!("@__offload_name_{}", self.0.entry(name.to_string()).or_insert(next))

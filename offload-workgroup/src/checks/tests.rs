@@ -1,21 +1,25 @@
-//! What the instrumented text of a module says.
+//! The instrumented text of small modules.
 
-use super::access::{Size, accesses};
+use super::access::{AccessSize, accesses};
 use super::sites::AccessKind;
 use super::*;
 
-/// Pointer, size and kind of what a line accesses.
+/// Pointer, size and kind of the accesses of a line.
 fn found(line: &str) -> Vec<(String, String, AccessKind)> {
-    let size = |size: &Size| match size {
-        Size::OfType(ty) => ty.clone(),
-        Size::Bytes(operand) => operand.clone(),
-        Size::Elements(count, element) => format!("{count} * {element}"),
-    };
-    accesses(line).iter().map(|it| (it.pointer.to_string(), size(&it.size), it.kind)).collect()
+    let mut found = Vec::new();
+    for access in accesses(line) {
+        let size = match &access.size {
+            AccessSize::OfType(ty) => ty.clone(),
+            AccessSize::Bytes(operand) => operand.clone(),
+            AccessSize::Elements(count, element) => format!("{count} * {element}"),
+        };
+        found.push((access.pointer.to_string(), size, access.kind));
+    }
+    found
 }
 
 #[test]
-fn instructions_are_known_by_what_they_access() {
+fn instructions_and_functions_have_accesses() {
     use AccessKind::{Atomic, AtomicWrite, Copy, GroupRead, GroupWrite, Read, Write};
     let part = "getelementptr inbounds (i8, ptr @k.tile, i64 20)";
     for (line, pointer, size, kind) in [
@@ -62,19 +66,21 @@ fn instructions_are_known_by_what_they_access() {
     ] {
         assert_eq!(found(line), [(pointer.to_string(), size.to_string(), kind)], "{line}");
     }
-    let two = |from: AccessKind, to: AccessKind, size: &str| {
-        [("%1".to_string(), size.to_string(), from), ("%2".to_string(), size.to_string(), to)]
-    };
     let copy =
         "  call void @llvm.memcpy.p0.p0.i64(ptr align 4 %2, ptr align 4 %1, i64 12, i1 false), !dbg !3";
-    assert_eq!(found(copy), two(Copy, Write, "12"));
+    assert_eq!(found(copy), read_and_write(Copy, Write, "12"));
     let copy = "  %3 = call ptr @_Z25_cl_async_work_group_copyPU7CLlocalDv3_fPU8CLglobalKS_m9ocl_event(ptr noundef %2, ptr noundef %1, i64 noundef %4, ptr null) #7";
-    assert_eq!(found(copy), two(GroupRead, GroupWrite, "%4 * 16"));
+    assert_eq!(found(copy), read_and_write(GroupRead, GroupWrite, "%4 * 16"));
     let strided = "  %3 = call ptr @_Z33_cl_async_work_group_strided_copyPU8CLglobaliPU7CLlocalKimm9ocl_event(ptr noundef %2, ptr noundef %1, i64 noundef 5, i64 noundef 2, ptr null) #7";
-    assert_eq!(found(strided), two(GroupRead, GroupWrite, "5 * 4")[..1]);
+    assert_eq!(found(strided), read_and_write(GroupRead, GroupWrite, "5 * 4")[..1]);
     for line in ["  %4 = add i32 %1, %2", "  call void @f(ptr %p)", "  br label %1", "  ret void"] {
         assert!(found(line).is_empty(), "{line}");
     }
+}
+
+/// A read through `%1` and a write through `%2`.
+fn read_and_write(read: AccessKind, write: AccessKind, size: &str) -> [(String, String, AccessKind); 2] {
+    [("%1".to_string(), size.to_string(), read), ("%2".to_string(), size.to_string(), write)]
 }
 
 /// A function of a module with debug information for line 8.
@@ -89,20 +95,21 @@ fn module(body: &str) -> String {
     )
 }
 
-/// The calls that `body` gets, each with its first operands.
-fn told(body: &str) -> Vec<String> {
-    let text = with_checks(&module(body));
-    let calls = text.lines().filter(|line| line.contains("call ") && line.contains("@__offload_"));
-    let short = |line: &str| {
+/// The checks of `body`, without debug locations.
+fn checks(body: &str) -> Vec<String> {
+    let text = add_checks(&module(body));
+    let mut checks = Vec::new();
+    for line in text.lines().filter(|line| line.contains("call ") && line.contains("@__offload_")) {
         let line = line.trim_start().split(", !dbg").next().unwrap_or_default();
-        line.replace("ptrtoint (ptr getelementptr ", "sizeof ").replace(", ptr null, i64 1) to i64)", ")")
-    };
-    calls.map(short).collect()
+        let line = line.replace("ptrtoint (ptr getelementptr ", "sizeof ");
+        checks.push(line.replace(", ptr null, i64 1) to i64)", ")"));
+    }
+    checks
 }
 
 #[test]
 fn accesses_take_the_address_that_is_returned() {
-    let text = with_checks(&module(
+    let text = add_checks(&module(
         "  %2 = alloca ptr, align 8\n  store ptr %0, ptr %2, align 8\n  %3 = load ptr, ptr %2, align 8, !dbg !5\n  %4 = load float, ptr %3, align 4, !dbg !5\n  store float %4, ptr %3, align 4\n",
     ));
     let size = "ptrtoint (ptr getelementptr (float, ptr null, i64 1) to i64)";
@@ -113,30 +120,30 @@ fn accesses_take_the_address_that_is_returned() {
     assert!(text.contains("  store ptr %0, ptr %offload.second.2, align 8\n"), "{text}");
     let site = "@__offload_site_0 = private constant <{ i32, i32, i32, [13 x i8] }> <{ i32 8, i32 0, i32 4, [13 x i8] c\"kernels/a.cl\\00\" }>\n";
     assert!(text.contains(site), "{text}");
-    // What has no place in the source is left as it is.
+    // Instructions without a debug location are not checked.
     assert!(text.contains("  store float %4, ptr %3, align 4\n"), "{text}");
 }
 
 #[test]
-fn work_items_of_the_shim_are_left_as_they_are() {
+fn functions_of_the_runtime_are_not_instrumented() {
     let line = "  %2 = load ptr, ptr %0, align 8, !dbg !5\n";
     let module = module(line).replace("@f(", "@__offload_work_item_f(");
-    assert!(!with_checks(&module).contains("call "));
+    assert!(!add_checks(&module).contains("call "));
 }
 
 #[test]
-fn pointers_are_followed_to_what_they_were_computed_from() {
+fn pointers_are_followed_to_their_origins() {
     assert_eq!(
-        told(
+        checks(
             "  %2 = getelementptr inbounds float, ptr %0, i64 7\n  %3 = getelementptr inbounds nuw i8, ptr %2, i64 4\n  %4 = load float, ptr %3, align 4, !dbg !5\n"
         ),
         [
             "%offload.told.0 = call ptr @__offload_access(ptr %3, ptr %0, i64 sizeof (float), ptr @__offload_site_0)"
         ]
     );
-    // Somebody else may change the pointer.
+    // The address of the pointer escapes.
     assert_eq!(
-        told(
+        checks(
             "  %2 = alloca ptr, align 8\n  call void @g(ptr %2)\n  %3 = load ptr, ptr %2, align 8\n  %4 = load float, ptr %3, align 4, !dbg !5\n"
         ),
         [
@@ -146,9 +153,9 @@ fn pointers_are_followed_to_what_they_were_computed_from() {
 }
 
 #[test]
-fn variables_of_a_function_are_compared_with_their_size() {
+fn accesses_of_variables_are_compared_with_their_sizes() {
     assert_eq!(
-        told(
+        checks(
             "  %2 = alloca [8 x float], align 16\n    #dbg_declare(ptr %2, !6, !DIExpression(), !5)\n  %3 = getelementptr inbounds [8 x float], ptr %2, i64 0, i64 9\n  store float 0.0, ptr %3, align 4, !dbg !5\n  store float 0.0, ptr %2, align 4, !dbg !5\n"
         ),
         [
@@ -158,20 +165,20 @@ fn variables_of_a_function_are_compared_with_their_size() {
 }
 
 #[test]
-fn local_arrays_lie_between_zones_and_have_rows() {
+fn local_arrays_lie_between_redzones_and_have_rows() {
     let body = "  %2 = getelementptr inbounds [4 x [8 x float]], ptr @k.tile, i64 0, i64 3\n  %3 = getelementptr inbounds [8 x float], ptr %2, i64 0, i64 8\n  %4 = load float, ptr %3, align 4, !dbg !5\n";
     let tile = "getelementptr (i8, ptr @k.tile, i64 128)";
     assert_eq!(
-        told(body),
+        checks(body),
         [
             format!("call void @__offload_array(ptr {tile}, i64 sizeof ([4 x [8 x float]]), ptr @__offload_name_0)"),
             format!("%offload.told.0 = call ptr @__offload_access(ptr %3, ptr {tile}, i64 sizeof (float), ptr @__offload_site_0)"),
             "%offload.row.0 = call ptr @__offload_in_row(ptr %offload.told.0, ptr %3, ptr %2, i64 sizeof ([8 x float]), i64 sizeof (float), ptr @__offload_site_0)".to_string(),
         ]
     );
-    let named = with_checks(&module(&format!("entry:\n{body}")));
+    let named = add_checks(&module(&format!("entry:\n{body}")));
     assert!(named.contains("{\nentry:\n  call void @__offload_array("), "{named}");
-    let text = with_checks(&module(body));
+    let text = add_checks(&module(body));
     assert!(
         text.contains(
             "@k.tile = internal global <{ [128 x i8], [4 x [8 x float]], [128 x i8] }> undef, align 128\n"
@@ -182,13 +189,13 @@ fn local_arrays_lie_between_zones_and_have_rows() {
 }
 
 #[test]
-fn arithmetic_is_told_where_it_becomes_an_index() {
+fn arithmetic_is_checked_where_it_becomes_an_index() {
     let body = "  %2 = alloca i32, align 4\n  %3 = mul nsw i32 %1, 3, !dbg !5\n  store i32 %3, ptr %2, align 4, !dbg !5\n  %4 = load i32, ptr %2, align 4, !dbg !5\n  %5 = sext i32 %4 to i64\n  %6 = getelementptr inbounds float, ptr %0, i64 %5\n  %7 = mul nsw i32 %1, 5, !dbg !5\n";
     assert_eq!(
-        told(body),
+        checks(body),
         ["call void @__offload_mul(i64 %offload.left.0, i64 %offload.right.0, i32 0, ptr @__offload_site_0)"]
     );
-    let text = with_checks(&module(body));
+    let text = add_checks(&module(body));
     assert!(text.contains("  %3 = mul i32 %1, 3") && text.contains("  %7 = mul nsw i32 %1, 5"), "{text}");
 }
 
@@ -197,15 +204,15 @@ fn indices_are_followed_through_calls() {
     let module = "define i32 @at(i32 %0) {\n  %2 = add nsw i32 %0, 1, !dbg !5\n  ret i32 %2\n}\n\
         define i32 @hash(i32 %0) {\n  %2 = add nsw i32 %0, 1, !dbg !5\n  ret i32 %2\n}\n\
         define void @f(ptr %0, i32 %1) {\n  %3 = mul nsw i32 %1, 7, !dbg !5\n  %4 = call i32 @at(i32 %3), !dbg !5\n  %5 = call i32 @hash(i32 %1), !dbg !5\n  %6 = getelementptr float, ptr %0, i32 %4\n  ret void\n}\n";
-    let text = with_checks(module);
+    let text = add_checks(module);
     assert_eq!(text.matches("call void @__offload_add(").count(), 1, "{text}");
     assert_eq!(text.matches("call void @__offload_mul(").count(), 1, "{text}");
 }
 
 #[test]
-fn barriers_say_for_which_memory_they_are() {
+fn barriers_have_the_flags_of_their_memory() {
     assert_eq!(
-        told(
+        checks(
             "  call void @_Z7barrierj(i32 noundef 1) #7, !dbg !5\n  call void @_Z21_cl_wait_group_eventsiPU9CLprivate9ocl_event(i32 noundef 1, ptr noundef %0) #7, !dbg !5\n"
         ),
         [
@@ -222,13 +229,13 @@ fn a_component_is_written_and_not_read() {
         "  %11 = insertelement <4 x float> %10, float %8, i64 1, !dbg !1",
         "  store <4 x float> %11, ptr %9, align 16, !dbg !1",
     ];
-    assert!(access::replaces_elements(&lines));
-    let write = access::replaced_element(&lines).unwrap();
+    assert!(access::starts_element_update(&lines));
+    let write = access::ends_element_update(&lines).unwrap();
     assert_eq!((write.pointer, write.kind), ("%9", AccessKind::Write));
     assert_eq!(write.offset, Some(access::Offset { index: "1", element: 4 }));
     // Stored elsewhere, or loaded for something else.
     let elsewhere = [lines[0], lines[1], "  store <4 x float> %11, ptr %7, align 16, !dbg !1"];
-    assert!(!access::replaces_elements(&elsewhere) && access::replaced_element(&elsewhere).is_none());
+    assert!(!access::starts_element_update(&elsewhere) && access::ends_element_update(&elsewhere).is_none());
     let read = [lines[0], "  %11 = extractelement <4 x float> %10, i64 1, !dbg !1", lines[2]];
-    assert!(!access::replaces_elements(&read) && access::replaced_element(&read).is_none());
+    assert!(!access::starts_element_update(&read) && access::ends_element_update(&read).is_none());
 }

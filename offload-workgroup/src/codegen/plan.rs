@@ -1,276 +1,299 @@
-//! How a work-item's function is cut: its pieces, and where what outlives a wait is kept.
+//! Division of a work-item function into parallel regions, and the layout of the context: the storage of values and
+//! private variables that are live across a barrier.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::conflicts::{Conflicts, Interleaving};
-use super::facts::Facts;
-use super::flow::Flow;
-use super::function::{End, Function, Kind, Rounds, Wait};
-use super::liveness;
-use super::memory::PrivateMemory;
-use super::validity::Validity;
-use crate::ir::types::{Layout, Types, after_word};
+use crate::analysis::conflicts::{Conflicts, Interleaving};
+use crate::analysis::control_flow::ControlFlowGraph;
+use crate::analysis::liveness;
+use crate::analysis::private_memory::PrivateMemory;
+use crate::analysis::values::Values;
+use crate::ir::function::{BarrierScope, Function, Iterations, Opcode, Terminator};
+use crate::ir::{Layout, Types, after_word};
+use crate::options::Validity;
 
-/// What programs align frames to, in bytes.
-const FRAME_ALIGNMENT: u64 = 128;
+/// The alignment of the context that callers provide, in bytes.
+const CONTEXT_ALIGNMENT: u64 = 128;
 
-/// A cut function.
+/// A work-item function that is divided into parallel regions.
 #[derive(Debug)]
-pub(super) struct Plan<'f> {
-    pub(super) function: &'f Function,
-    pub(super) facts: Facts<'f>,
-    pub(super) memory: PrivateMemory<'f>,
-    pub(super) pieces: Vec<Piece<'f>>,
-    /// Kept for each work-item, in the order of the frame.
-    pub(super) slots: Vec<Slot<'f>>,
-    /// Kept once for all work-items, with their types.
-    pub(super) once: BTreeMap<&'f str, String>,
-    /// Bytes of the frame for each work-item.
-    pub(super) frame: u64,
-    /// What the frame has to be aligned to, where that is more than programs align frames to.
-    pub(super) frame_alignment: Option<u64>,
-    pub(super) order: Order,
-    pub(super) interleaving: Interleaving,
-    pub(super) validity: Validity,
+pub(crate) struct Plan<'f> {
+    pub(crate) function: &'f Function,
+    pub(crate) values: Values<'f>,
+    pub(crate) memory: PrivateMemory<'f>,
+    pub(crate) regions: Vec<ParallelRegion<'f>>,
+    /// Slots of each work-item, in the order of the context.
+    pub(crate) slots: Vec<ContextSlot<'f>>,
+    /// Uniform values that are live across a barrier, with their types: one variable for the group.
+    pub(crate) group_values: BTreeMap<&'f str, String>,
+    /// Bytes of the context for each work-item.
+    pub(crate) context_size: u64,
+    /// The alignment of the context, where that is more than callers provide.
+    pub(crate) context_alignment: Option<u64>,
+    pub(crate) context_layout: ContextLayout,
+    pub(crate) interleaving: Interleaving,
+    pub(crate) validity: Validity,
 }
 
-/// What a work-item does from one wait to the next.
+/// The blocks that a work-item executes from one barrier to the next.
 #[derive(Debug)]
-pub(super) struct Piece<'f> {
-    pub(super) start: usize,
-    /// What it begins after; the first one begins with the group.
-    pub(super) wait: Wait,
-    pub(super) blocks: BTreeSet<usize>,
-    /// The pieces that can be next, by number; 0 stands for the end.
-    pub(super) next: BTreeSet<usize>,
-    /// Made before this piece and used in it or after it.
-    pub(super) live: BTreeSet<&'f str>,
-    /// Made in it.
-    pub(super) made: BTreeSet<&'f str>,
+pub(crate) struct ParallelRegion<'f> {
+    pub(crate) start: usize,
+    /// The scope of the barrier before it; the first region begins with the group.
+    pub(crate) scope: BarrierScope,
+    pub(crate) blocks: BTreeSet<usize>,
+    /// The regions that can be next, by number; 0 stands for the end.
+    pub(crate) successors: BTreeSet<usize>,
+    /// Values that are live at its start.
+    pub(crate) live_in: BTreeSet<&'f str>,
+    /// Values that it defines.
+    pub(crate) defined: BTreeSet<&'f str>,
 }
 
-/// A place for each work-item.
+/// The storage of a value or a variable for each work-item.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Slot<'f> {
-    pub(super) name: &'f str,
-    pub(super) holder: Holder,
-    /// Of a value; a variable is memory already.
-    pub(super) ty: Option<String>,
-    pub(super) layout: Layout,
-    /// In bytes, among the values of one work-item.
-    pub(super) offset: u64,
+pub(crate) struct ContextSlot<'f> {
+    pub(crate) name: &'f str,
+    pub(crate) storage: Storage,
+    /// The type of a value; `None` for a private variable.
+    pub(crate) ty: Option<String>,
+    pub(crate) layout: Layout,
+    /// The offset in bytes among the slots of one work-item.
+    pub(crate) offset: u64,
 }
 
-/// Where a place is.
+/// The place of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Holder {
-    /// In the frame, which has room for all work-items of a group.
-    Frame,
-    /// In a variable for a few neighbours, which the code generator has in registers.
-    Lanes,
+pub(crate) enum Storage {
+    /// The context, which has room for all work-items of a group.
+    Context,
+    /// A variable for the work-items of a chunk, which the code generator keeps in registers.
+    Chunk,
 }
 
-/// How the frame is divided.
+/// The order of the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
-    /// An array for each value, for loops that become vectors over work-items.
-    ByValue,
-    /// All values of a work-item together. A kernel with vectors of its own, and without loops that were cut, has loops
-    /// that do not become vectors over work-items, and then neighbours in one work-item can.
-    ByWorkItem,
+pub(crate) enum ContextLayout {
+    /// An array for each slot, for work-item loops that are vectorised.
+    StructOfArrays,
+    /// The slots of a work-item side by side. In a kernel with vectors of its own, and without interchanged loops, work-item
+    /// loops are not vectorised, and neighbouring slots of a work-item can become vectors.
+    ArrayOfStructs,
 }
 
 impl<'f> Plan<'f> {
-    /// The error names what cannot be kept.
-    pub(super) fn new(
+    /// Analyses `function`. The error names a value without a known size.
+    pub(crate) fn new(
         function: &'f Function,
         types: &Types<'_>,
         local_arrays: &BTreeSet<&str>,
         validity: Validity,
     ) -> Result<Plan<'f>, String> {
-        let flow = Flow::new(function, validity);
-        let facts = Facts::of(function, &flow);
-        let memory = PrivateMemory::of(function, &flow);
-        let pieces = pieces(function, &flow);
-        let conflicts = Conflicts { function, flow: &flow, facts: &facts, types, local_arrays };
+        let cfg = ControlFlowGraph::new(function, validity);
+        let values = Values::new(function, &cfg);
+        let memory = PrivateMemory::new(function, &cfg);
+        let regions = regions(function, &cfg);
+        let conflicts = Conflicts { function, cfg: &cfg, values: &values, types, local_arrays };
         let interleaving = conflicts.interleaving();
         let mut plan = Plan {
             function,
-            facts,
+            values,
             memory,
-            pieces,
+            regions,
             slots: Vec::new(),
-            once: BTreeMap::new(),
-            frame: 0,
-            frame_alignment: None,
-            order: Order::ByValue,
+            group_values: BTreeMap::new(),
+            context_size: 0,
+            context_alignment: None,
+            context_layout: ContextLayout::StructOfArrays,
             interleaving,
             validity,
         };
-        plan.find_kept(types)?;
-        plan.lay_out()?;
-        plan.order = plan.best_order();
+        plan.allocate_slots(types)?;
+        plan.assign_offsets()?;
+        plan.context_layout = plan.choose_layout();
         Ok(plan)
     }
 
-    fn find_kept(&mut self, types: &Types<'_>) -> Result<(), String> {
-        let live: BTreeSet<&str> = self.pieces.iter().flat_map(|piece| piece.live.iter().copied()).collect();
-        let unsized_value = |name: &str| format!("the value %{name} has no size that is known");
-        for name in live {
-            if self.facts.recomputed.contains_key(name) {
-                continue;
-            }
-            let definition = self.facts.definitions.get(name).ok_or_else(|| unsized_value(name))?;
-            let ty = types.result(&definition.instruction.line.plain()).ok_or_else(|| unsized_value(name))?;
-            if self.facts.uniform.contains(name) {
-                self.once.insert(name, ty);
-                continue;
-            }
-            let layout = types.layout(&ty).ok_or_else(|| unsized_value(name))?;
-            let holder = self.holder(name);
-            self.slots.push(Slot { name, holder, ty: Some(ty), layout, offset: 0 });
+    fn allocate_slots(&mut self, types: &Types<'_>) -> Result<(), String> {
+        let mut live: BTreeSet<&str> = BTreeSet::new();
+        for region in &self.regions {
+            live.extend(&region.live_in);
         }
-        for name in &self.memory.kept {
-            let definition = self.facts.definitions.get(name).ok_or_else(|| unsized_value(name))?;
-            let text = definition.instruction.line.plain();
+        for name in live {
+            if self.values.rematerialized.contains_key(name) {
+                continue;
+            }
+            let definition = self.values.definitions.get(name).ok_or_else(|| unknown_size(name))?;
+            let ty = types.result(&definition.instruction.line.text()).ok_or_else(|| unknown_size(name))?;
+            if self.values.uniform.contains(name) {
+                self.group_values.insert(name, ty);
+                continue;
+            }
+            let layout = types.layout(&ty).ok_or_else(|| unknown_size(name))?;
+            let storage = self.storage(name);
+            self.slots.push(ContextSlot { name, storage, ty: Some(ty), layout, offset: 0 });
+        }
+        for name in &self.memory.live_across_barrier {
+            let definition = self.values.definitions.get(name).ok_or_else(|| unknown_size(name))?;
+            let text = definition.instruction.line.text();
             let layout = after_word(&text).and_then(|alloca| types.alloca(alloca));
-            let layout = layout.ok_or_else(|| unsized_value(name))?;
-            self.slots.push(Slot { name, holder: Holder::Frame, ty: None, layout, offset: 0 });
+            let layout = layout.ok_or_else(|| unknown_size(name))?;
+            self.slots.push(ContextSlot { name, storage: Storage::Context, ty: None, layout, offset: 0 });
         }
         Ok(())
     }
 
-    /// What is used among neighbours alone is kept for them alone.
-    fn holder(&self, name: &str) -> Holder {
-        let mut of_group = self.pieces.iter().filter(|piece| piece.wait == Wait::Group);
-        if of_group.any(|piece| piece.live.contains(name)) { Holder::Frame } else { Holder::Lanes }
+    /// A value that is live only across barriers of a chunk is stored for that chunk.
+    fn storage(&self, name: &str) -> Storage {
+        let mut of_group = self.regions.iter().filter(|region| region.scope == BarrierScope::Group);
+        if of_group.any(|region| region.live_in.contains(name)) { Storage::Context } else { Storage::Chunk }
     }
 
-    /// The most aligned first: then every array starts aligned, whatever the number of work-items.
-    fn lay_out(&mut self) -> Result<(), String> {
-        let results = self.function.instructions().filter_map(|one| one.result.as_deref());
-        let made: BTreeMap<&str, usize> = results.zip(0..).collect();
-        self.slots.sort_by_key(|slot| (std::cmp::Reverse(slot.layout.align), made.get(slot.name).copied()));
+    /// Assigns offsets by descending alignment: then every array starts aligned, whatever the number of work-items.
+    fn assign_offsets(&mut self) -> Result<(), String> {
+        let results = self.function.instructions().filter_map(|instruction| instruction.result.as_deref());
+        let order: BTreeMap<&str, usize> = results.zip(0..).collect();
+        self.slots.sort_by_key(|slot| (std::cmp::Reverse(slot.layout.align), order.get(slot.name).copied()));
         let mut offset = 0u64;
-        for slot in self.slots.iter_mut().filter(|slot| slot.holder == Holder::Frame) {
+        let mut alignment = None;
+        for slot in self.slots.iter_mut().filter(|slot| slot.storage == Storage::Context) {
             slot.offset = offset;
             let size = slot.layout.size.checked_next_multiple_of(slot.layout.align);
             slot.layout.size = size.ok_or("a private array is too large")?;
             offset = offset.checked_add(slot.layout.size).ok_or("private arrays are too large")?;
+            alignment = alignment.or(Some(slot.layout.align));
         }
-        let first = self.slots.iter().find(|slot| slot.holder == Holder::Frame);
-        let align = first.map_or(1, |slot| slot.layout.align);
-        self.frame = offset.checked_next_multiple_of(align).ok_or("private arrays are too large")?;
-        if align > FRAME_ALIGNMENT {
-            self.frame_alignment = Some(align);
-            self.frame = self.frame.checked_add(align).ok_or("private arrays are too large")?;
+        let alignment = alignment.unwrap_or(1);
+        self.context_size =
+            offset.checked_next_multiple_of(alignment).ok_or("private arrays are too large")?;
+        if alignment > CONTEXT_ALIGNMENT {
+            self.context_alignment = Some(alignment);
+            self.context_size =
+                self.context_size.checked_add(alignment).ok_or("private arrays are too large")?;
         }
         Ok(())
     }
 
-    fn best_order(&self) -> Order {
-        /// Fewer values are no vector worth having.
-        const MANY: usize = 8;
-        let mut instructions = self.function.instructions().filter(|instruction| !instruction.is_note());
-        if self.function.has_cut_loops || self.slots.len() <= MANY {
-            return Order::ByValue;
+    fn choose_layout(&self) -> ContextLayout {
+        /// Slots up to which vectors of them do not pay off.
+        const FEW_SLOTS: usize = 8;
+        if self.function.has_interchanged_loops || self.slots.len() <= FEW_SLOTS {
+            return ContextLayout::StructOfArrays;
         }
-        match instructions.any(|instruction| instruction.line.contains("<")) {
-            true => Order::ByWorkItem,
-            false => Order::ByValue,
-        }
-    }
-
-    /// Bytes from the place of one work-item to that of the next.
-    pub(super) fn stride(&self, slot: &Slot<'_>) -> u64 {
-        match self.order {
-            Order::ByValue => slot.layout.size,
-            Order::ByWorkItem => self.frame,
+        let mut instructions = self.function.instructions().filter(|instruction| !instruction.is_marker());
+        if instructions.any(|instruction| instruction.line.contains("<")) {
+            ContextLayout::ArrayOfStructs
+        } else {
+            ContextLayout::StructOfArrays
         }
     }
 
-    /// The places of values, by name.
-    pub(super) fn slot(&self, name: &str) -> Option<&Slot<'f>> {
+    /// The distance in bytes between the slots of two neighbours.
+    pub(crate) fn stride(&self, slot: &ContextSlot<'_>) -> u64 {
+        match self.context_layout {
+            ContextLayout::StructOfArrays => slot.layout.size,
+            ContextLayout::ArrayOfStructs => self.context_size,
+        }
+    }
+
+    /// The slot of a value or a variable.
+    pub(crate) fn slot(&self, name: &str) -> Option<&ContextSlot<'f>> {
         self.slots.iter().find(|slot| slot.name == name)
     }
 
-    /// The type of a value that is kept.
-    pub(super) fn value_type(&self, name: &str) -> Option<String> {
-        self.once.get(name).cloned().or_else(|| self.slot(name)?.ty.clone())
+    /// The type of a value that is live across a barrier.
+    pub(crate) fn value_type(&self, name: &str) -> Option<String> {
+        self.group_values.get(name).cloned().or_else(|| self.slot(name)?.ty.clone())
     }
 
-    /// Whether a debugger is told that a variable of the source lies at `name`.
-    pub(super) fn is_declared(&self, name: &str) -> bool {
-        let mut notes = self.function.instructions().filter(|instruction| instruction.is_declaration());
-        notes.any(|note| note.operands().next() == Some(name))
+    /// Whether debug information declares a variable of the source at `name`.
+    pub(crate) fn is_declared(&self, name: &str) -> bool {
+        let mut records =
+            self.function.instructions().filter(|instruction| instruction.is_debug_declaration());
+        records.any(|record| record.operands().next() == Some(name))
     }
 
-    /// Whether `name`, which `piece` makes, is used after a wait that comes next.
-    pub(super) fn outlives(&self, piece: &Piece<'f>, name: &str) -> bool {
-        let next = piece.next.iter().filter(|next| **next != 0);
-        let mut next = next.filter_map(|next| self.pieces.get(*next));
-        next.any(|piece| piece.live.contains(name))
+    /// Whether `name`, which `region` defines, is live across a barrier at its end.
+    pub(crate) fn is_live_out(&self, region: &ParallelRegion<'f>, name: &str) -> bool {
+        let successors = region.successors.iter().filter(|successor| **successor != 0);
+        let mut successors = successors.filter_map(|successor| self.regions.get(*successor));
+        successors.any(|successor| successor.live_in.contains(name))
     }
 
-    /// The pieces that neighbours go through side by side after piece `number` has begun, until the group is together again.
-    pub(super) fn side_by_side(&self, number: usize) -> BTreeSet<usize> {
-        let (mut open, mut found) = (vec![number], BTreeSet::new());
-        while let Some(piece) = open.pop().and_then(|number| self.pieces.get(number)) {
-            let next = piece.next.iter().copied().filter(|next| *next != 0);
-            let lanes = next.filter(|next| self.is_of_lanes(*next));
-            open.extend(lanes.filter(|next| found.insert(*next)));
+    /// The regions that a chunk executes behind region `number` until the next barrier of the group.
+    pub(crate) fn chunk_regions(&self, number: usize) -> BTreeSet<usize> {
+        let mut open = vec![number];
+        let mut found = BTreeSet::new();
+        while let Some(region) = open.pop().and_then(|number| self.regions.get(number)) {
+            for successor in region.successors.iter().copied().filter(|successor| *successor != 0) {
+                if self.begins_in_chunk(successor) && found.insert(successor) {
+                    open.push(successor);
+                }
+            }
         }
         found
     }
 
-    /// Whether piece `number` begins where neighbours wait for each other.
-    pub(super) fn is_of_lanes(&self, number: usize) -> bool {
-        self.pieces.get(number).is_some_and(|piece| matches!(piece.wait, Wait::Lanes(_)))
+    /// Whether region `number` begins with a barrier of a chunk.
+    pub(crate) fn begins_in_chunk(&self, number: usize) -> bool {
+        self.regions.get(number).is_some_and(|region| matches!(region.scope, BarrierScope::Chunk(_)))
     }
 
-    /// How often neighbours go round the loop that piece `number` is a round of.
-    pub(super) fn rounds(&self, number: usize) -> Rounds {
-        match self.pieces.get(number).map(|piece| piece.wait) {
-            Some(Wait::Lanes(rounds)) => rounds,
-            _ => Rounds::Equal,
+    /// The iterations that a chunk executes of the loop whose body is region `number`.
+    pub(crate) fn iterations(&self, number: usize) -> Iterations {
+        match self.regions.get(number).map(|region| region.scope) {
+            Some(BarrierScope::Chunk(iterations)) => iterations,
+            _ => Iterations::Uniform,
         }
     }
 
-    /// The source location of the wait before piece `number`.
-    pub(super) fn location(&self, number: usize) -> Option<&'f str> {
-        let mut waits = self.function.blocks.iter().filter_map(|block| match &block.end {
-            End::Wait { location, .. } => Some(location.as_deref()),
+    /// The source location of the barrier before region `number`.
+    pub(crate) fn location(&self, number: usize) -> Option<&'f str> {
+        let mut barriers = self.function.blocks.iter().filter_map(|block| match &block.terminator {
+            Terminator::Barrier { location, .. } => Some(location.as_deref()),
             _ => None,
         });
-        waits.nth(number.checked_sub(1)?)?
+        barriers.nth(number.checked_sub(1)?)?
     }
 }
 
-/// The first piece starts at the entry, and one after each wait, in their order.
-fn pieces<'f>(function: &'f Function, flow: &Flow) -> Vec<Piece<'f>> {
-    let live = liveness::live_in(function, flow);
-    let wait = |number: usize| match function.blocks.get(number).map(|block| &block.end) {
-        Some(End::Wait { wait, .. }) => Some(*wait),
-        _ => None,
-    };
-    let waits: Vec<usize> = (0..function.blocks.len()).filter(|number| wait(*number).is_some()).collect();
-    let behind = waits.iter().filter_map(|number| Some((number.saturating_add(1), wait(*number)?)));
-    let mut pieces = Vec::new();
-    for (start, wait) in std::iter::once((0, Wait::Group)).chain(behind) {
-        let blocks = flow.until_wait(start);
-        let (mut next, mut made) = (BTreeSet::new(), BTreeSet::new());
-        for block in &blocks {
-            let Some(instructions) = function.blocks.get(*block) else { continue };
-            match instructions.end {
-                End::Wait { .. } => next.extend(waits.iter().position(|wait| wait == block).map(|at| at + 1)),
-                End::Return => next.extend([0]),
-                End::Jump(_) => {}
-            }
-            let results = instructions.instructions.iter().filter(|one| one.kind != Kind::Alloca);
-            made.extend(results.filter_map(|instruction| instruction.result.as_deref()));
+fn unknown_size(name: &str) -> String {
+    format!("the value %{name} has no size that is known")
+}
+
+/// The parallel regions: the first starts at the entry, and one behind each barrier, in their order.
+fn regions<'f>(function: &'f Function, cfg: &ControlFlowGraph) -> Vec<ParallelRegion<'f>> {
+    let live_in = liveness::live_in(function, cfg);
+    let mut barriers = Vec::new();
+    let mut starts = vec![(0, BarrierScope::Group)];
+    for (number, block) in function.blocks.iter().enumerate() {
+        if let Terminator::Barrier { scope, .. } = block.terminator {
+            barriers.push(number);
+            starts.push((number.saturating_add(1), scope));
         }
-        let live = live.get(start).cloned().unwrap_or_default();
-        pieces.push(Piece { start, wait, blocks, next, live, made });
     }
-    pieces
+    let mut regions = Vec::new();
+    for (start, scope) in starts {
+        let blocks = cfg.region_blocks(start);
+        let mut successors = BTreeSet::new();
+        let mut defined = BTreeSet::new();
+        for number in &blocks {
+            let Some(block) = function.blocks.get(*number) else { continue };
+            match block.terminator {
+                Terminator::Barrier { .. } => {
+                    let region = barriers.iter().position(|barrier| barrier == number);
+                    successors.extend(region.map(|before| before + 1));
+                }
+                Terminator::Return => {
+                    successors.insert(0);
+                }
+                Terminator::Branch(_) => {}
+            }
+            let instructions = block.instructions.iter().filter(|one| one.opcode != Opcode::Alloca);
+            defined.extend(instructions.filter_map(|instruction| instruction.result.as_deref()));
+        }
+        let live_in = live_in.get(start).cloned().unwrap_or_default();
+        regions.push(ParallelRegion { start, scope, blocks, successors, live_in, defined });
+    }
+    regions
 }

@@ -1,157 +1,163 @@
-//! One piece as text: what a single work-item does between two waits.
+//! The text of a parallel region: the blocks that one work-item executes between two barriers.
 
-mod kept;
-
-pub(super) use self::kept::stored;
+mod context;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::edges::Edges;
-use super::exclusive;
-use super::function::{Block, End, Instruction, Kind};
-use super::mathematics;
-use super::plan::{Holder, Piece, Plan};
-use super::state::{self, State};
-use super::text::{Line, Names, without_metadata};
+pub(crate) use self::context::memory_type;
 
-/// The text of a piece's blocks and what stands before them.
+use crate::analysis::work_item_state::{StateLoad, axis, state_load, uses_local_id_address};
+use crate::codegen::plan::{ParallelRegion, Plan, Storage};
+use crate::codegen::versioning::RowVersion;
+use crate::ir::function::{Block, Instruction, Opcode, Terminator};
+use crate::ir::line::{Line, NameMap, without_metadata};
+use crate::transforms::local_atomics;
+use crate::transforms::vector_math::MATH_PREFIX;
+
+/// The blocks of a region, and the text around them.
 #[derive(Debug, Default)]
-pub(super) struct PieceText {
-    /// Before the loops: what is equal for all work-items.
-    pub(super) head: String,
-    /// At the start of each work-item.
-    pub(super) start: String,
-    pub(super) body: String,
-    pub(super) exits: Vec<Exit>,
-    /// Where all ways out of it meet.
-    pub(super) end: String,
-    /// Whether the functions that tell a work-item its position can be called.
-    pub(super) asks_position: bool,
+pub(crate) struct RegionText {
+    /// Uniform values, before the work-item loops.
+    pub(crate) head: String,
+    /// Values of the work-item, before the first block.
+    pub(crate) start: String,
+    pub(crate) body: String,
+    pub(crate) exits: Vec<Exit>,
+    /// Stores behind the merge of all exits.
+    pub(crate) end: String,
+    /// Whether functions that read the local id from memory may be called.
+    pub(crate) needs_local_id: bool,
 }
 
-/// A way out of a piece.
+/// An exit of a region.
 #[derive(Debug)]
-pub(super) struct Exit {
-    /// The block, as the text has it.
-    pub(super) block: String,
-    /// The piece that is next; 0 for the end.
-    pub(super) next: usize,
+pub(crate) struct Exit {
+    /// The block, as the text names it.
+    pub(crate) block: String,
+    /// The region that is next; 0 for the end.
+    pub(crate) successor: usize,
 }
 
 /// Numbers of metadata nodes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Nodes {
+pub(crate) struct Nodes {
     /// `!{}`
-    pub(super) empty: u64,
-    /// The accesses of memory that work-items make independently.
-    pub(super) accesses: u64,
+    pub(crate) empty: u64,
+    /// The access group of accesses that are independent between work-items.
+    pub(crate) accesses: u64,
 }
 
-/// Where the text of a piece stands; that of pieces that neighbours go through side by side stands in several places.
+/// A copy of a region: one for the group, or one for each kind of chunk, or one for a version of its loop.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    pub(super) piece: usize,
-    /// What names end with, after `.p`.
-    pub(super) mark: usize,
-    /// What goes through the piece: neighbours, or the group.
-    pub(super) chunk: Option<Chunk>,
+pub(crate) struct RegionCopy {
+    pub(crate) region: usize,
+    /// The suffix of names, behind `.p`.
+    pub(crate) suffix: usize,
+    /// The chunk that executes it; `None` for the group.
+    pub(crate) chunk: Option<Chunk>,
 }
 
 /// Neighbours in the first dimension.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Chunk {
-    /// What names end with, after `.c`.
-    pub(super) mark: usize,
-    pub(super) lanes: u64,
+pub(crate) struct Chunk {
+    /// The suffix of names, behind `.c`.
+    pub(crate) suffix: usize,
+    pub(crate) lanes: u64,
 }
 
-/// Writes one piece.
-struct Writer<'p, 'f> {
+/// Writes one copy of a region.
+struct RegionWriter<'p, 'f> {
     plan: &'p Plan<'f>,
-    /// The mark of the place.
+    /// The suffix of the copy.
     number: usize,
     chunk: Option<Chunk>,
-    piece: &'p Piece<'f>,
+    region: &'p ParallelRegion<'f>,
     nodes: Nodes,
-    /// What the rows that it is for do not meet.
-    edges: Option<&'p Edges<'f>>,
-    /// All that the instructions of the piece mention.
+    /// The version of the loop that the copy is for, if it is one.
+    version: Option<&'p RowVersion<'f>>,
+    /// All values that instructions of the region use.
     used: BTreeSet<&'f str>,
-    /// Computed before the piece's own instructions.
-    first: BTreeSet<&'f str>,
-    /// Made before the piece and again in it: which one holds is known at run time.
-    remade: BTreeSet<&'f str>,
-    /// Made in the piece and kept for neighbours.
-    settled: BTreeSet<&'f str>,
-    /// Loads of remade values, for the instruction that is written.
+    /// Values that are rematerialised before the first block.
+    rematerialized: BTreeSet<&'f str>,
+    /// Values that are live-in and defined again: which definition reaches a use is known at run time.
+    redefined: BTreeSet<&'f str>,
+    /// Values that the region defines and stores for its chunk.
+    chunk_values: BTreeSet<&'f str>,
+    /// Loads of redefined values, for the instruction that is written.
     loaded: BTreeMap<String, String>,
     loads: usize,
-    text: PieceText,
+    text: RegionText,
 }
 
-/// The text of a piece of `plan`, which may be for rows that meet none of `edges`.
-pub(super) fn piece_text<'f>(
+/// The text of a copy of a region of `plan`, which may be for a version of its loop.
+pub(crate) fn write_region<'f>(
     plan: &Plan<'f>,
-    place: Place,
+    copy: RegionCopy,
     nodes: Nodes,
-    edges: Option<&Edges<'f>>,
-) -> PieceText {
-    let Some(piece) = plan.pieces.get(place.piece) else { return PieceText::default() };
-    let used = used(plan, piece);
-    let recomputed = |name: &&str| plan.facts.recomputed.contains_key(*name);
-    let wanted = piece.live.intersection(&used).copied();
-    let remade = wanted.clone().filter(|name| !recomputed(name) && piece.made.contains(name)).collect();
-    // Also those that the piece itself would load under a condition: nobody takes them out of the loops then.
-    let wanted = wanted.chain(plan.facts.arguments.intersection(&used).copied());
-    let settled = plan.slots.iter().filter(|slot| slot.holder == Holder::Lanes).map(|slot| slot.name);
-    let settled = settled.filter(|name| piece.made.contains(name) && plan.outlives(piece, name));
-    let mut writer = Writer {
+    version: Option<&RowVersion<'f>>,
+) -> RegionText {
+    let Some(region) = plan.regions.get(copy.region) else { return RegionText::default() };
+    let used = used_values(plan, region);
+    let mut rematerialized = BTreeSet::new();
+    let mut redefined = BTreeSet::new();
+    for name in region.live_in.intersection(&used) {
+        if plan.values.rematerialized.contains_key(name) {
+            rematerialized.insert(*name);
+        } else if region.defined.contains(name) {
+            redefined.insert(*name);
+        }
+    }
+    // Also those that the region would load under a condition, from where LLVM does not hoist them.
+    let arguments = plan.values.arguments.intersection(&used);
+    rematerialized.extend(arguments.filter(|name| plan.values.rematerialized.contains_key(*name)));
+    let mut chunk_values = BTreeSet::new();
+    for slot in plan.slots.iter().filter(|slot| slot.storage == Storage::Chunk) {
+        if region.defined.contains(slot.name) && plan.is_live_out(region, slot.name) {
+            chunk_values.insert(slot.name);
+        }
+    }
+    let mut writer = RegionWriter {
         plan,
-        number: place.mark,
-        chunk: place.chunk,
-        piece,
+        number: copy.suffix,
+        chunk: copy.chunk,
+        region,
         nodes,
-        edges,
-        first: wanted.filter(|name| recomputed(name)).collect(),
+        version,
         used,
-        remade,
-        settled: settled.collect(),
+        rematerialized,
+        redefined,
+        chunk_values,
         loaded: BTreeMap::new(),
         loads: 0,
-        // The address of a position can be computed in one piece, and loaded from in another.
-        text: PieceText {
-            asks_position: plan.function.instructions().any(state::mentions_local_id),
-            ..PieceText::default()
+        // The address of the local id can be computed in one region, and loaded from in another.
+        text: RegionText {
+            needs_local_id: plan.function.instructions().any(uses_local_id_address),
+            ..RegionText::default()
         },
     };
-    writer.head_and_start();
-    writer.body();
-    writer.settle();
+    writer.write_head_and_start();
+    writer.write_body();
+    writer.store_cells();
     writer.text
 }
 
-/// What is mentioned in the piece, but for debuggers.
-fn used<'f>(plan: &Plan<'f>, piece: &Piece<'f>) -> BTreeSet<&'f str> {
+/// The values that a region uses, except in debug records and lifetime markers.
+fn used_values<'f>(plan: &Plan<'f>, region: &ParallelRegion<'f>) -> BTreeSet<&'f str> {
     let mut used = BTreeSet::new();
-    for block in blocks(plan, piece) {
-        for instruction in block.instructions.iter().filter(|instruction| !instruction.is_note()) {
+    for block in region.blocks.iter().filter_map(|number| plan.function.blocks.get(*number)) {
+        for instruction in block.instructions.iter().filter(|instruction| !instruction.is_marker()) {
             used.extend(instruction.operands());
             used.extend(instruction.incoming.iter().flat_map(|incoming| incoming.value.values()));
         }
-        if let End::Jump(line) = &block.end {
+        if let Terminator::Branch(line) = &block.terminator {
             used.extend(line.values());
         }
     }
     used
 }
 
-fn blocks<'f>(plan: &Plan<'f>, piece: &Piece<'f>) -> impl Iterator<Item = &'f Block> {
-    let function = plan.function;
-    piece.blocks.iter().filter_map(move |number| function.blocks.get(*number))
-}
-
-impl Names for Writer<'_, '_> {
+impl NameMap for RegionWriter<'_, '_> {
     fn value(&self, name: &str) -> String {
         if name == self.plan.function.parameter {
             return "%offload.args".to_string();
@@ -160,9 +166,10 @@ impl Names for Writer<'_, '_> {
             return loaded.clone();
         }
         let memory = &self.plan.memory;
-        match memory.variables.contains(name) && !memory.kept.contains(name) {
-            true => format!("%{name}"),
-            false => format!("%{name}.p{}", self.number),
+        if memory.variables.contains(name) && !memory.live_across_barrier.contains(name) {
+            format!("%{name}")
+        } else {
+            format!("%{name}.p{}", self.number)
         }
     }
 
@@ -171,29 +178,32 @@ impl Names for Writer<'_, '_> {
     }
 }
 
-impl<'f> Writer<'_, 'f> {
-    /// What the piece needs of those before it.
-    fn head_and_start(&mut self) {
-        let (plan, piece) = (self.plan, self.piece);
-        let mut again = Vec::new();
-        for name in self.first.clone() {
-            self.needed(name, &mut again);
+impl<'f> RegionWriter<'_, 'f> {
+    /// Writes the definitions of live-in values.
+    fn write_head_and_start(&mut self) {
+        let plan = self.plan;
+        let region = self.region;
+        let mut order = Vec::new();
+        for name in self.rematerialized.clone() {
+            self.collect_operands(name, &mut order);
         }
-        self.first.extend(again.iter().copied());
-        for name in &plan.memory.kept {
-            self.address(name);
+        self.rematerialized.extend(order.iter().copied());
+        for name in &plan.memory.live_across_barrier {
+            self.write_variable_address(name);
         }
-        for name in again {
-            self.recompute(name);
+        for name in order {
+            self.rematerialize(name);
         }
-        let kept = piece.live.intersection(&self.used).copied();
-        for name in kept.filter(|name| !self.first.contains(name)).collect::<Vec<_>>() {
-            self.fetch(name);
+        let live_in: Vec<&str> = region.live_in.intersection(&self.used).copied().collect();
+        for name in live_in {
+            if !self.rematerialized.contains(name) {
+                self.load_live_in(name);
+            }
         }
-        self.unsettle();
+        self.load_cells();
         let number = self.number;
-        for name in &piece.made {
-            let Some(ty) = plan.once.get(name) else { continue };
+        for name in &region.defined {
+            let Some(ty) = plan.group_values.get(name) else { continue };
             let _ = writeln!(
                 self.text.head,
                 "  %{name}.p{number}.now = load {ty}, ptr %offload.once.{name}\n  store {ty} %{name}.p{number}.now, ptr %offload.next.{name}"
@@ -201,166 +211,167 @@ impl<'f> Writer<'_, 'f> {
         }
     }
 
-    /// Adds to `order` what `name` is computed from, and then itself.
-    fn needed(&self, name: &'f str, order: &mut Vec<&'f str>) {
+    /// Adds to `order` the operands of `name`, recursively, and then `name`.
+    fn collect_operands(&self, name: &'f str, order: &mut Vec<&'f str>) {
         if name == self.plan.function.parameter || order.contains(&name) {
             return;
         }
-        let Some(definition) = self.plan.facts.definitions.get(name) else { return };
+        let Some(definition) = self.plan.values.definitions.get(name) else { return };
         for operand in definition.instruction.operands() {
-            self.needed(operand, order);
+            self.collect_operands(operand, order);
         }
         order.push(name);
     }
 
-    /// Where a work-item's own variable lies in the frame.
-    fn address(&mut self, name: &str) {
-        let shown = self.plan.is_declared(name);
-        let needed = shown || self.used.contains(name) || self.first.contains(name);
-        let (Some(slot), true) = (self.plan.slot(name), needed) else { return };
-        let (start, size, n) = (&mut self.text.start, self.plan.stride(slot), self.number);
-        let _ = writeln!(
-            start,
-            "  %{name}.p{n} = getelementptr inbounds [{size} x i8], ptr %offload.slot.{name}, i64 %offload.i.p{n}"
-        );
-        if shown {
-            let _ = writeln!(start, "  store ptr %{name}.p{n}, ptr %offload.shown.{name}");
-        }
-    }
-
-    /// Writes the instruction that makes `name` again.
-    fn recompute(&mut self, name: &str) {
-        let Some(definition) = self.plan.facts.definitions.get(name).copied() else { return };
-        if definition.instruction.kind == Kind::Alloca {
+    /// Writes the address of a private variable in the context.
+    fn write_variable_address(&mut self, name: &str) {
+        let is_declared = self.plan.is_declared(name);
+        let is_used = self.used.contains(name) || self.rematerialized.contains(name);
+        if !is_declared && !is_used {
             return;
         }
-        let text = self.instruction(name, definition.instruction);
-        let uniform = self.plan.facts.uniform.contains(name);
-        let to = if uniform { &mut self.text.head } else { &mut self.text.start };
-        let _ = writeln!(to, "  {text}");
+        let Some(slot) = self.plan.slot(name) else { return };
+        let size = self.plan.stride(slot);
+        let number = self.number;
+        let _ = writeln!(
+            self.text.start,
+            "  %{name}.p{number} = getelementptr inbounds [{size} x i8], ptr %offload.slot.{name}, i64 %offload.i.p{number}"
+        );
+        if is_declared {
+            let _ = writeln!(self.text.start, "  store ptr %{name}.p{number}, ptr %offload.shown.{name}");
+        }
     }
 
-    fn body(&mut self) {
+    /// Writes the instruction that defines `name` again.
+    fn rematerialize(&mut self, name: &str) {
+        let Some(definition) = self.plan.values.definitions.get(name).copied() else { return };
+        if definition.instruction.opcode == Opcode::Alloca {
+            return;
+        }
+        let text = self.instruction_text(name, definition.instruction);
+        let is_uniform = self.plan.values.uniform.contains(name);
+        let out = if is_uniform { &mut self.text.head } else { &mut self.text.start };
+        let _ = writeln!(out, "  {text}");
+    }
+
+    fn write_body(&mut self) {
         let plan = self.plan;
-        for number in &self.piece.blocks {
+        for number in &self.region.blocks {
             let Some(block) = plan.function.blocks.get(*number) else { continue };
             let _ = writeln!(self.text.body, "{}:", self.label(&block.name));
-            let phis = block.instructions.iter().filter(|one| one.kind == Kind::Phi);
-            let made: Vec<&str> = phis.clone().filter_map(|phi| phi.result.as_deref()).collect();
-            for phi in phis {
-                self.phi(phi);
+            for phi in block.instructions.iter().filter(|one| one.opcode == Opcode::Phi) {
+                self.write_phi(phi);
             }
-            for name in made {
-                self.keep(name);
+            for phi in block.instructions.iter().filter(|one| one.opcode == Opcode::Phi) {
+                self.store_live_out(phi.result.as_deref().unwrap_or_default());
             }
-            for instruction in block.instructions.iter().filter(|one| one.kind != Kind::Phi) {
+            for instruction in block.instructions.iter().filter(|one| one.opcode != Opcode::Phi) {
                 self.write_instruction(instruction);
             }
-            self.end(*number, block);
+            self.write_terminator(*number, block);
         }
     }
 
     fn write_instruction(&mut self, instruction: &'f Instruction) {
         let name = instruction.result.as_deref().unwrap_or_default();
-        match instruction.kind {
-            Kind::Alloca | Kind::Lifetime(_) => return,
-            Kind::Debug => return self.note(instruction),
-            _ if self.first.contains(name) => return,
+        match instruction.opcode {
+            Opcode::Alloca | Opcode::Lifetime(_) => return,
+            Opcode::DebugRecord => return self.write_debug_record(instruction),
+            _ if self.rematerialized.contains(name) => return,
             _ => {}
         }
-        self.load_remade(instruction.operands());
-        let asks = |line: &Line| !line.contains(" @llvm.") && !line.contains(mathematics::PREFIX);
-        let calls = instruction.kind == Kind::Call && asks(&instruction.line);
-        self.text.asks_position |= calls || state::mentions_local_id(instruction);
-        let mut text = self.instruction(name, instruction);
+        self.load_redefined(instruction.operands());
+        let may_call_reader = instruction.opcode == Opcode::Call && may_read_local_id(&instruction.line);
+        self.text.needs_local_id |= may_call_reader || uses_local_id_address(instruction);
+        let mut text = self.instruction_text(name, instruction);
         self.loaded.clear();
         if self.is_independent(instruction) {
             let _ = write!(text, ", !llvm.access.group !{}", self.nodes.accesses);
         }
-        match instruction.kind {
-            Kind::Exclusive => self.lines(&exclusive::plain(&text)),
-            _ => self.lines(&[text]),
-        }
-        self.keep(name);
-    }
-
-    fn lines(&mut self, lines: &[String]) {
+        let lines = match instruction.opcode {
+            Opcode::LocalAtomic => local_atomics::expand(&text),
+            _ => vec![text],
+        };
         for line in lines {
             let _ = writeln!(self.text.body, "  {line}");
         }
+        self.store_live_out(name);
     }
 
-    /// Whether work-items can do `instruction` in any order, and it can be told so.
+    /// Whether `instruction` is an access that is independent between work-items, and can have an access group.
     fn is_independent(&self, instruction: &Instruction) -> bool {
-        let plain = |word: &str| !instruction.line.contains(&format!("{word} volatile"));
-        let access = match instruction.kind {
-            Kind::Load => plain("load") && !instruction.line.contains("load atomic"),
-            Kind::Store => plain("store") && !instruction.line.contains("store atomic"),
-            _ => false,
+        let word = match instruction.opcode {
+            Opcode::Load => "load",
+            Opcode::Store => "store",
+            _ => return false,
         };
-        access && !instruction.line.contains("!llvm.access.group") && !self.plan.memory.shares(instruction)
+        let line = &instruction.line;
+        !line.contains(&format!("{word} volatile"))
+            && !line.contains(&format!("{word} atomic"))
+            && !line.contains("!llvm.access.group")
+            && !self.plan.memory.may_access_reused(instruction)
     }
 
-    /// The text of an instruction that is no phi.
-    fn instruction(&self, name: &str, instruction: &Instruction) -> String {
-        if let Some(state) = state::read(instruction) {
-            let from = match state {
-                State::LocalId { dimension } => {
-                    format!("%offload.{}.p{}", state::axis(dimension), self.number)
-                }
-                State::Group { field, dimension } => format!("%offload.{}.{dimension}", field.name),
+    /// The text of an instruction other than a phi.
+    fn instruction_text(&self, name: &str, instruction: &Instruction) -> String {
+        if let Some(state) = state_load(instruction) {
+            let register = match state {
+                StateLoad::LocalId { dimension } => format!("%offload.{}.p{}", axis(dimension), self.number),
+                StateLoad::Group { field, dimension } => format!("%offload.{}.{dimension}", field.name),
             };
-            return format!("{} = add i64 {from}, 0", self.value(name));
+            return format!("{} = add i64 {register}, 0", self.value(name));
         }
-        if let Some(text) = self.edges.and_then(|edges| edges.replacement(name, self)) {
+        if let Some(text) = self.version.and_then(|version| version.replacement(name, self)) {
             return format!("%{name}.p{} = {text}", self.number);
         }
-        let mut text = instruction.line.with(self);
-        // What does not overlap in one call can overlap in another, and the calls of all work-items are in one
+        let mut text = instruction.line.render(self);
+        // Accesses that do not alias in one inlined call may alias in another, and the calls of all work-items are in one
         // function now.
         for metadata in ["alias.scope", "noalias", "invariant.load"] {
             text = without_metadata(&text, metadata);
         }
-        // Of all loads, those of arguments alone can be repeated: nothing writes there while a group runs.
-        if instruction.kind == Kind::Load && self.plan.facts.recomputed.contains_key(name) {
+        // Of all loads, only those of arguments are rematerialised: nothing writes there while a group runs.
+        if instruction.opcode == Opcode::Load && self.plan.values.rematerialized.contains_key(name) {
             let _ = write!(text, ", !invariant.load !{}", self.nodes.empty);
         }
-        match name {
-            "" => text,
-            _ => format!("%{name}.p{} = {text}", self.number),
+        if name.is_empty() { text } else { format!("%{name}.p{} = {text}", self.number) }
+    }
+
+    /// Writes a debug record whose operands are available. Variables in memory are declared once for all regions.
+    fn write_debug_record(&mut self, record: &Instruction) {
+        if !record.is_debug_declaration() && record.operands().all(|name| self.is_available(name)) {
+            let _ = writeln!(self.text.body, "    {}", record.line.render(self));
         }
     }
 
-    /// What a debugger is told, where it still holds. Variables in memory are declared once for all pieces.
-    fn note(&mut self, instruction: &Instruction) {
-        let known = |name: &str| {
-            let here =
-                self.piece.made.contains(name) || self.piece.live.contains(name) && self.used.contains(name);
-            here && !self.remade.contains(name)
-        };
-        if !instruction.is_declaration() && instruction.operands().all(known) {
-            let _ = writeln!(self.text.body, "    {}", instruction.line.with(self));
-        }
+    fn is_available(&self, name: &str) -> bool {
+        let is_loaded = self.region.live_in.contains(name) && self.used.contains(name);
+        (self.region.defined.contains(name) || is_loaded) && !self.redefined.contains(name)
     }
 
-    fn end(&mut self, number: usize, block: &'f Block) {
-        let own = self.label(&block.name);
-        let next = match &block.end {
-            End::Jump(line) => {
-                self.load_remade(line.values());
+    fn write_terminator(&mut self, number: usize, block: &'f Block) {
+        let label = self.label(&block.name);
+        let successor = match &block.terminator {
+            Terminator::Branch(line) => {
+                self.load_redefined(line.values());
                 self.load_for_phis(number, block);
-                let text = line.with(self);
+                let text = line.render(self);
                 self.loaded.clear();
                 let _ = writeln!(self.text.body, "  {text}");
                 return;
             }
-            End::Return => 0,
-            End::Wait { .. } => {
-                let after = number.saturating_add(1);
-                self.plan.pieces.iter().position(|piece| piece.start == after).unwrap_or_default()
+            Terminator::Return => 0,
+            Terminator::Barrier { .. } => {
+                let start = number.saturating_add(1);
+                self.plan.regions.iter().position(|region| region.start == start).unwrap_or_default()
             }
         };
         let _ = writeln!(self.text.body, "  br label %offload.end.p{}", self.number);
-        self.text.exits.push(Exit { block: own, next });
+        self.text.exits.push(Exit { block: label, successor });
     }
+}
+
+/// Whether a call may reach a function that reads the local id.
+fn may_read_local_id(line: &Line) -> bool {
+    !line.contains(" @llvm.") && !line.contains(MATH_PREFIX)
 }

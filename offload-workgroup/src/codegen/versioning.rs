@@ -1,69 +1,68 @@
-//! Comparisons of a work-item's position that come out the same along nearly every row of a group: with the edges of an
-//! image, or with the number of elements.
+//! Loop versioning: a copy of the loop over a row of work-items for rows in which comparisons with the position are
+//! invariant.
 //!
-//! Neighbours in the first dimension compute numbers that follow each other. Where such a number is compared with one that
-//! is equal for all, the two ends of a row tell the result for all between them, as long as the number does not wrap. Rows
-//! for which they do get a copy of the loop without these comparisons: `x == 0 ? 0 : x - 1` is then what lies beside `x`,
-//! which vectors read at once, and no lane has to be masked.
+//! Such comparisons are with the edges of an image, or with the number of elements. The position grows by one from
+//! neighbour to neighbour, so that both ends of a row determine the result for all between them, as long as the position
+//! does not wrap. In the copy `x == 0 ? 0 : x - 1` is the element beside `x`, which vectors load at once, and no lane has to
+//! be masked.
 
-mod edge;
+mod comparison;
 mod guard;
-mod shape;
+mod row_shape;
 
 use std::collections::BTreeMap;
 
-use self::edge::{Compare, Edge};
-use self::shape::{Shape, Shapes};
-use super::plan::Plan;
-use super::text::Names;
+use self::comparison::{ComparisonKind, RowComparison};
+use self::row_shape::{RowShape, RowShapes};
+use crate::codegen::plan::Plan;
+use crate::ir::line::NameMap;
 
-/// Longer kernels are not written twice.
-const LONG: usize = 200;
-/// To ask for more edges in each row would cost more than it gains.
-const MANY: usize = 12;
+/// The limit on the instructions of a kernel that is versioned.
+const MAX_INSTRUCTIONS: usize = 200;
+/// The limit on comparisons: more would cost more in the guard of each row than they gain.
+const MAX_COMPARISONS: usize = 12;
 
-/// The edges that a kernel compares with.
+/// The comparisons that are invariant in the copy.
 #[derive(Debug)]
-pub(super) struct Edges<'f> {
-    found: BTreeMap<&'f str, Edge>,
-    shapes: BTreeMap<&'f str, Shape>,
-    /// What the names of the guard end with.
-    mark: usize,
+pub(crate) struct RowVersion<'f> {
+    comparisons: BTreeMap<&'f str, RowComparison>,
+    shapes: BTreeMap<&'f str, RowShape>,
+    /// The suffix of names in the guard.
+    suffix: usize,
 }
 
-impl<'f> Edges<'f> {
-    /// The edges that a kernel without waits compares with, if it is worth to have a copy without them.
-    pub(super) fn of(plan: &Plan<'f>) -> Option<Edges<'f>> {
-        // What is kept from piece to piece, addresses too, is read from memory anyway.
-        let [piece] = plan.pieces.as_slice() else { return None };
-        let blocks = piece.blocks.iter().filter_map(|block| plan.function.blocks.get(*block));
-        let instructions = blocks.flat_map(|block| &block.instructions).filter(|one| !one.is_note());
-        let names: Vec<&'f str> = instructions.clone().filter_map(|one| one.result.as_deref()).collect();
-        if instructions.count() > LONG {
+impl<'f> RowVersion<'f> {
+    /// The version of a kernel without barriers, if it is profitable.
+    pub(crate) fn new(plan: &Plan<'f>) -> Option<RowVersion<'f>> {
+        // Values that are live across a barrier, addresses too, are loaded from memory anyway.
+        let [region] = plan.regions.as_slice() else { return None };
+        let blocks = region.blocks.iter().filter_map(|block| plan.function.blocks.get(*block));
+        let instructions = blocks.flat_map(|block| &block.instructions).filter(|one| !one.is_marker());
+        if instructions.clone().count() > MAX_INSTRUCTIONS {
             return None;
         }
-        let mut shapes = Shapes::of(plan);
-        for name in names {
-            shapes.edge(name);
+        let mut shapes = RowShapes::new(plan);
+        for name in instructions.filter_map(|instruction| instruction.result.as_deref()) {
+            shapes.add_comparison(name);
         }
-        let Shapes { edges: found, known: shapes, .. } = shapes;
-        let is_worth_it = !found.is_empty() && found.len() <= MANY;
-        is_worth_it.then_some(Edges { found, shapes, mark: 0 })
+        let RowShapes { comparisons, known: shapes, .. } = shapes;
+        let is_profitable = !comparisons.is_empty() && comparisons.len() <= MAX_COMPARISONS;
+        is_profitable.then_some(RowVersion { comparisons, shapes, suffix: 0 })
     }
 
-    /// What stands for the instruction that makes `name`, in rows that meet no edge.
-    pub(super) fn replacement(&self, name: &str, names: &dyn Names) -> Option<String> {
-        let edge = self.found.get(name)?;
-        let operand = |number: usize| {
-            let text = edge.operands.get(number).map(String::as_str).unwrap_or_default();
-            text.strip_prefix('%').map_or_else(|| text.to_string(), |name| names.value(name))
-        };
-        let ty = &edge.ty;
-        Some(match &edge.compare {
-            Compare::Equal { is_negated } => format!("add i1 {is_negated}, false"),
-            Compare::Order { .. } => format!("add i1 %offload.edge.{name}.p{}, false", self.mark),
-            Compare::Subtract => format!("sub {ty} {}, {}", operand(0), operand(1)),
-            Compare::Bound { .. } => format!("add {ty} {}, 0", operand(edge.moving)),
+    /// The text that replaces the instruction which defines `name`.
+    pub(crate) fn replacement(&self, name: &str, names: &dyn NameMap) -> Option<String> {
+        let comparison = self.comparisons.get(name)?;
+        let ty = &comparison.ty;
+        Some(match &comparison.kind {
+            ComparisonKind::Equality { is_negated } => format!("add i1 {is_negated}, false"),
+            ComparisonKind::Order { .. } => format!("add i1 %offload.edge.{name}.p{}, false", self.suffix),
+            ComparisonKind::SaturatingSubtraction => {
+                format!("sub {ty} {}, {}", comparison.operand(0, names), comparison.operand(1, names))
+            }
+            ComparisonKind::MinMax { .. } => {
+                format!("add {ty} {}, 0", comparison.operand(comparison.consecutive, names))
+            }
         })
     }
 }

@@ -1,110 +1,115 @@
-//! The function that runs a work-group: for each piece a loop over the work-items of the group.
+//! The work-group function: a work-item loop for each parallel region.
 
-mod chunks;
-mod copy;
-mod inside;
-mod onward;
-mod region;
-mod ways;
+mod chunk_copy;
+mod chunk_loop;
+mod chunk_region;
+mod dispatch;
+mod row_version;
+mod successors;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use offload_format::section::RUN_PREFIX;
+use self::chunk_region::ChunkRegion;
+use self::successors::{GROUP_SCOPE, Successors};
+use crate::WORK_GROUP_PREFIX;
+use crate::analysis::work_item_state::{GROUP_FIELDS, axis};
+use crate::codegen::plan::{ContextLayout, Plan, Storage};
+use crate::codegen::region::{Nodes, RegionCopy, RegionText, write_region};
+use crate::ir::function::Opcode;
+use crate::ir::line::{Line, NameMap};
+use crate::options::Validity;
 
-use self::region::Region;
-use self::ways::{GROUP, Ways};
-use super::function::Kind;
-use super::piece::{Nodes, PieceText, Place, piece_text};
-use super::plan::{Holder, Order, Plan};
-use super::state::{GROUP_FIELDS, axis};
-use super::text::{Line, Names};
-use super::validity::Validity;
+/// The offset of `frame`, the context, in `struct offload_group`.
+const CONTEXT_OFFSET: u64 = 144;
 
-/// Where `frame` lies in `struct offload_group`.
-const FRAME: u64 = 144;
-/// What is known of a kernel beside its code.
+/// A kernel, as far as its work-group function depends on it beside the code.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Run<'a> {
-    pub(super) kernel: &'a str,
-    pub(super) required_work_group: Option<[u32; 3]>,
-    /// Number of the attribute group of the function.
-    pub(super) attributes: u64,
-    /// The first number for a metadata node.
-    pub(super) first_node: u64,
+pub(crate) struct WorkGroupContext<'a> {
+    pub(crate) kernel: &'a str,
+    pub(crate) required_work_group: Option<[u32; 3]>,
+    /// The attribute group of the function.
+    pub(crate) attributes: u64,
+    /// The first free number of a metadata node.
+    pub(crate) first_node: u64,
     /// The lines of source locations, by node.
-    pub(super) lines: &'a BTreeMap<String, u32>,
-    /// The size of the CPU's vectors.
-    pub(super) vector_bits: u32,
+    pub(crate) lines: &'a BTreeMap<String, u32>,
+    /// Bits of the CPU's vectors.
+    pub(crate) vector_bits: u32,
 }
 
-/// A function and its metadata.
+/// A work-group function and its metadata.
 #[derive(Debug)]
-pub(super) struct RunText {
-    pub(super) function: String,
-    pub(super) metadata: String,
-    pub(super) next_node: u64,
+pub(crate) struct WorkGroupText {
+    pub(crate) function: String,
+    pub(crate) metadata: String,
+    pub(crate) next_node: u64,
 }
 
-/// The text of the function that runs `run.kernel`, which `plan` has cut.
-pub(super) fn run_function(plan: &Plan<'_>, run: &Run<'_>) -> RunText {
-    let mut writer = Writer { plan, run, body: String::new(), metadata: String::new(), node: run.first_node };
+/// The text of the work-group function of a kernel that `plan` divides into regions.
+pub(crate) fn write_work_group_function(plan: &Plan<'_>, context: &WorkGroupContext<'_>) -> WorkGroupText {
+    let mut writer = FunctionWriter {
+        plan,
+        context,
+        body: String::new(),
+        metadata: String::new(),
+        node: context.first_node,
+    };
     let empty = writer.new_node();
     let _ = writeln!(writer.metadata, "!{empty} = !{{}}");
-    writer.prologue(empty);
-    for number in (0..plan.pieces.len()).filter(|number| !plan.is_of_lanes(*number)) {
-        if let Some(region) = Region::of(plan, number) {
-            writer.chunks(&region, empty);
+    writer.write_prologue(empty);
+    for number in (0..plan.regions.len()).filter(|number| !plan.begins_in_chunk(*number)) {
+        if let Some(chunk_region) = ChunkRegion::starting_at(plan, number) {
+            writer.write_chunk_loops(&chunk_region, empty);
             continue;
         }
-        let accesses = writer.accesses();
-        let place = Place { piece: number, mark: number, chunk: None };
-        let text = piece_text(plan, place, Nodes { empty, accesses }, None);
-        writer.piece(place, &text, Nodes { empty, accesses });
+        let accesses = writer.new_access_group();
+        let copy = RegionCopy { region: number, suffix: number, chunk: None };
+        let text = write_region(plan, copy, Nodes { empty, accesses }, None);
+        writer.write_work_item_loops(copy, &text, Nodes { empty, accesses });
     }
     let debug = plan.function.debug.as_deref().map(|node| format!(" !dbg {node}")).unwrap_or_default();
     let function = format!(
-        "@__offload_frame_{kernel} = constant i64 {frame}, align 8\n\
-         define i32 @{RUN_PREFIX}{kernel}(ptr noundef %offload.group, ptr noundef %offload.args, \
+        "@__offload_frame_{kernel} = constant i64 {size}, align 8\n\
+         define i32 @{WORK_GROUP_PREFIX}{kernel}(ptr noundef %offload.group, ptr noundef %offload.args, \
          ptr noundef %offload.first, ptr noundef %offload.last) #{attributes}{debug} {{\n{body}\
          offload.leave:\n  call void @__offload_end()\n  %offload.result = load i32, ptr %offload.status\n  \
          ret i32 %offload.result\n}}\n",
-        kernel = run.kernel,
-        frame = plan.frame,
-        attributes = run.attributes,
+        kernel = context.kernel,
+        size = plan.context_size,
+        attributes = context.attributes,
         body = writer.body,
     );
-    RunText { function, metadata: writer.metadata, next_node: writer.node }
+    WorkGroupText { function, metadata: writer.metadata, next_node: writer.node }
 }
 
-struct Writer<'w, 'p> {
+struct FunctionWriter<'w, 'p> {
     plan: &'w Plan<'p>,
-    run: &'w Run<'w>,
+    context: &'w WorkGroupContext<'w>,
     body: String,
     metadata: String,
     node: u64,
 }
 
-impl Writer<'_, '_> {
+impl FunctionWriter<'_, '_> {
     fn new_node(&mut self) -> u64 {
         let node = self.node;
         self.node = node.saturating_add(1);
         node
     }
 
-    /// A new group of accesses of memory.
-    fn accesses(&mut self) -> u64 {
+    fn new_access_group(&mut self) -> u64 {
         let accesses = self.new_node();
         let _ = writeln!(self.metadata, "!{accesses} = distinct !{{}}");
         accesses
     }
 
-    fn prologue(&mut self, empty: u64) {
+    fn write_prologue(&mut self, empty: u64) {
         self.body.push_str("offload.entry:\n");
         for name in ["status", "least", "most", "lane.least", "lane.most"] {
             let _ = writeln!(self.body, "  %offload.{name} = alloca i32");
         }
-        self.variables();
+        self.write_allocas();
         self.body.push_str(
             "  store i32 0, ptr %offload.status\n  call void @__offload_begin(ptr %offload.group)\n",
         );
@@ -112,77 +117,80 @@ impl Writer<'_, '_> {
             for dimension in 0..field.dimensions {
                 let offset = field.offset.saturating_add(dimension.saturating_mul(8));
                 let name = format!("%offload.{}.{dimension}", field.name);
-                let known = self.required(dimension).filter(|_| field.name == "local_size");
-                self.number(&name, known, &format!("ptr %offload.group, i64 {offset}"), empty);
+                let constant = self.required_size(dimension).filter(|_| field.name == "local_size");
+                self.write_group_number(&name, constant, &format!("ptr %offload.group, i64 {offset}"), empty);
             }
         }
         for dimension in 0..3u64 {
-            let (required, offset) = (self.required(dimension), dimension.saturating_mul(8));
+            let size = self.required_size(dimension);
+            let offset = dimension.saturating_mul(8);
             let first = format!("%offload.first.{dimension}");
-            self.number(&first, required.map(|_| 0), &format!("ptr %offload.first, i64 {offset}"), empty);
+            let address = format!("ptr %offload.first, i64 {offset}");
+            self.write_group_number(&first, size.map(|_| 0), &address, empty);
             let last = format!("%offload.last.{dimension}");
-            self.number(&last, required, &format!("ptr %offload.last, i64 {offset}"), empty);
+            let address = format!("ptr %offload.last, i64 {offset}");
+            self.write_group_number(&last, size, &address, empty);
         }
-        self.frame();
+        self.write_context_arrays();
         self.body.push_str("  br label %offload.begin.p0\n");
     }
 
-    fn required(&self, dimension: u64) -> Option<u64> {
-        let required = self.run.required_work_group?;
+    /// The size that the kernel requires of its work-groups.
+    fn required_size(&self, dimension: u64) -> Option<u64> {
+        let required = self.context.required_work_group?;
         required.get(usize::try_from(dimension).ok()?).map(|size| u64::from(*size))
     }
 
-    /// Writes a number of the group that is known, or is read.
-    fn number(&mut self, name: &str, known: Option<u64>, place: &str, empty: u64) {
-        let _ = match known {
+    /// Writes a number of the group, as a constant or as a load.
+    fn write_group_number(&mut self, name: &str, constant: Option<u64>, address: &str, empty: u64) {
+        let _ = match constant {
             Some(value) => writeln!(self.body, "  {name} = add i64 {value}, 0"),
             None => writeln!(
                 self.body,
-                "  {name}.at = getelementptr inbounds i8, {place}\n  {name} = load i64, ptr {name}.at, align 8, !invariant.load !{empty}"
+                "  {name}.at = getelementptr inbounds i8, {address}\n  {name} = load i64, ptr {name}.at, align 8, !invariant.load !{empty}"
             ),
         };
     }
 
-    /// Private variables that no wait separates, places for what is kept once, and where debuggers find variables.
-    fn variables(&mut self) {
+    /// Writes the allocas of private variables that all work-items reuse, of uniform values, of cells and of chunks, and the
+    /// debug declarations of all variables.
+    fn write_allocas(&mut self) {
         let plan = self.plan;
-        for instruction in plan.function.instructions().filter(|one| one.kind == Kind::Alloca) {
+        for instruction in plan.function.instructions().filter(|one| one.opcode == Opcode::Alloca) {
             let Some(name) = instruction.result.as_deref() else { continue };
-            let _ = match plan.memory.kept.contains(name) {
-                true if plan.is_declared(name) => {
-                    writeln!(self.body, "  %offload.shown.{name} = alloca ptr")
-                }
-                true => Ok(()),
-                false => writeln!(self.body, "  %{name} = {}", instruction.line.plain()),
-            };
+            if !plan.memory.live_across_barrier.contains(name) {
+                let _ = writeln!(self.body, "  %{name} = {}", instruction.line.text());
+            } else if plan.is_declared(name) {
+                let _ = writeln!(self.body, "  %offload.shown.{name} = alloca ptr");
+            }
         }
-        for (name, ty) in &plan.once {
+        for (name, ty) in &plan.group_values {
             let _ = writeln!(
                 self.body,
                 "  %offload.once.{name} = alloca {ty}\n  %offload.next.{name} = alloca {ty}"
             );
         }
-        let values = plan.once.keys().copied().chain(plan.slots.iter().map(|slot| slot.name));
+        let values = plan.group_values.keys().copied().chain(plan.slots.iter().map(|slot| slot.name));
         for name in values {
             if let Some(ty) = plan.value_type(name) {
                 let _ = writeln!(self.body, "  %offload.cell.{name} = alloca {ty}");
             }
         }
-        self.lanes();
-        let notes = plan.function.instructions().filter(|instruction| instruction.is_declaration());
-        for note in notes {
-            if let Some(text) = declaration(plan, &note.line) {
+        self.write_chunk_allocas();
+        let records = plan.function.instructions().filter(|instruction| instruction.is_debug_declaration());
+        for record in records {
+            if let Some(text) = debug_declaration(plan, &record.line) {
                 let _ = writeln!(self.body, "    {text}");
             }
         }
     }
 
-    /// The arrays of the frame.
-    fn frame(&mut self) {
-        if self.plan.slots.iter().all(|slot| slot.holder != Holder::Frame) {
+    /// Writes the addresses of the arrays of the context.
+    fn write_context_arrays(&mut self) {
+        if self.plan.slots.iter().all(|slot| slot.storage != Storage::Context) {
             return;
         }
-        let frame = match self.plan.frame_alignment {
+        let context = match self.plan.context_alignment {
             None => "%offload.frame = load ptr, ptr %offload.frame.at, align 8".to_string(),
             Some(alignment) => format!(
                 "%offload.frame.start = load ptr, ptr %offload.frame.at, align 8\n  \
@@ -195,38 +203,39 @@ impl Writer<'_, '_> {
         };
         let _ = writeln!(
             self.body,
-            "  %offload.frame.at = getelementptr inbounds i8, ptr %offload.group, i64 {FRAME}\n  \
-             {frame}\n  \
+            "  %offload.frame.at = getelementptr inbounds i8, ptr %offload.group, i64 {CONTEXT_OFFSET}\n  \
+             {context}\n  \
              %offload.plane = mul nuw i64 %offload.local_size.0, %offload.local_size.1\n  \
              %offload.count = mul nuw i64 %offload.plane, %offload.local_size.2"
         );
-        for slot in self.plan.slots.iter().filter(|slot| slot.holder == Holder::Frame) {
-            let (name, offset) = (slot.name, slot.offset);
-            let times = match self.plan.order {
-                Order::ByValue => "%offload.count",
-                Order::ByWorkItem => "1",
+        for slot in self.plan.slots.iter().filter(|slot| slot.storage == Storage::Context) {
+            let name = slot.name;
+            let offset = slot.offset;
+            let factor = match self.plan.context_layout {
+                ContextLayout::StructOfArrays => "%offload.count",
+                ContextLayout::ArrayOfStructs => "1",
             };
             let _ = writeln!(
                 self.body,
-                "  %offload.offset.{name} = mul nuw i64 {offset}, {times}\n  \
+                "  %offload.offset.{name} = mul nuw i64 {offset}, {factor}\n  \
                  %offload.slot.{name} = getelementptr inbounds i8, ptr %offload.frame, i64 %offload.offset.{name}"
             );
         }
     }
 
-    /// The loops of piece `n`, and what comes after them.
-    fn piece(&mut self, place: Place, text: &PieceText, nodes: Nodes) {
-        let n = place.piece;
-        let inside = self.inside(n, nodes.empty);
+    /// Writes the work-item loops of a region, and the branch to its successor.
+    fn write_work_item_loops(&mut self, copy: RegionCopy, text: &RegionText, nodes: Nodes) {
+        let n = copy.region;
+        let version = self.row_version(n, nodes.empty);
         let _ = write!(self.body, "offload.begin.p{n}:\n{}", text.head);
-        if let Some(inside) = &inside {
-            self.body.push_str(&inside.text.head);
+        if let Some(version) = &version {
+            self.body.push_str(&version.text.head);
         }
-        let next = self.plan.pieces.get(n).map(|piece| piece.next.clone()).unwrap_or_default();
-        self.expect(&next, GROUP);
+        let successors = self.plan.regions.get(n).map(|region| region.successors.clone()).unwrap_or_default();
+        self.reset_successors(&successors, GROUP_SCOPE);
         self.open_rows(n);
-        match &inside {
-            Some(inside) => self.row_inside(n, inside),
+        match &version {
+            Some(version) => self.write_row_version(n, version),
             None => {
                 let _ = writeln!(self.body, "  br label %offload.loop.x.p{n}");
             }
@@ -234,18 +243,18 @@ impl Writer<'_, '_> {
         self.open_loop(n, 0, &format!("offload.loop.y.p{n}"));
         let _ =
             writeln!(self.body, "  %offload.i.p{n} = add nuw nsw i64 %offload.before.p{n}, %offload.x.p{n}");
-        self.work_item(place, text, "");
+        self.write_work_item(copy, text, "");
         let _ = writeln!(self.body, "offload.end.p{n}:");
-        self.item_end(n, &text.exits, GROUP);
-        let parallel = self.parallel(nodes.accesses);
+        self.record_successor(n, &text.exits, GROUP_SCOPE);
+        let parallel = self.parallel_accesses(nodes.accesses);
         for dimension in 0..3 {
             self.close_loop(n, dimension, &parallel);
         }
-        self.keep_once(n, n);
-        self.onward(n, &Ways::of_group(&next), GROUP);
+        self.publish_group_values(n, n);
+        self.branch_to_successor(n, &Successors::for_group(&successors), GROUP_SCOPE);
     }
 
-    /// The loops over the third and the second dimension.
+    /// Opens the loops over the third and the second dimension.
     fn open_rows(&mut self, n: usize) {
         let _ = writeln!(self.body, "  br label %offload.loop.z.p{n}");
         self.open_loop(n, 2, &format!("offload.begin.p{n}"));
@@ -259,8 +268,8 @@ impl Writer<'_, '_> {
         );
     }
 
-    /// The property of a loop over work-items whose accesses, which are in this group, are independent of each other's.
-    fn parallel(&mut self, accesses: u64) -> String {
+    /// The property of a work-item loop whose accesses, which are in this group, are independent between work-items.
+    fn parallel_accesses(&mut self, accesses: u64) -> String {
         if self.plan.validity == Validity::Checked {
             return String::new();
         }
@@ -270,23 +279,25 @@ impl Writer<'_, '_> {
     }
 
     /// A node for a loop with these properties.
-    fn loop_node(&mut self, properties: &str) -> u64 {
+    fn new_loop_node(&mut self, properties: &str) -> u64 {
         let node = self.new_node();
         let _ = writeln!(self.metadata, "!{node} = distinct !{{!{node}{properties}}}");
         node
     }
 
-    fn open_loop(&mut self, n: usize, dimension: u64, from: &str) {
-        let (axis, last) = (axis(dimension), last_block(n, dimension));
+    fn open_loop(&mut self, n: usize, dimension: u64, predecessor: &str) {
+        let axis = axis(dimension);
+        let latch = latch(n, dimension);
         let _ = writeln!(
             self.body,
-            "offload.loop.{axis}.p{n}:\n  %offload.{axis}.p{n} = phi i64 [ %offload.first.{dimension}, %{from} ], \
-             [ %offload.{axis}.next.p{n}, %{last} ]"
+            "offload.loop.{axis}.p{n}:\n  %offload.{axis}.p{n} = phi i64 [ %offload.first.{dimension}, %{predecessor} ], \
+             [ %offload.{axis}.next.p{n}, %{latch} ]"
         );
     }
 
     fn close_loop(&mut self, n: usize, dimension: u64, properties: &str) {
-        let (node, axis) = (self.loop_node(properties), axis(dimension));
+        let node = self.new_loop_node(properties);
+        let axis = axis(dimension);
         let _ = writeln!(
             self.body,
             "  %offload.{axis}.next.p{n} = add nuw nsw i64 %offload.{axis}.p{n}, 1\n  \
@@ -296,22 +307,24 @@ impl Writer<'_, '_> {
         );
     }
 
-    /// What a work-item does, if it has not waited elsewhere.
-    fn work_item(&mut self, Place { piece, mark: n, .. }: Place, text: &PieceText, due: &str) {
-        if text.asks_position {
+    /// Writes the body of a work-item loop; `mask` is the text that skips work-items which are not due.
+    fn write_work_item(&mut self, copy: RegionCopy, text: &RegionText, mask: &str) {
+        let n = copy.suffix;
+        if text.needs_local_id {
             let _ = writeln!(
                 self.body,
                 "  call void @__offload_item(i64 %offload.x.p{n}, i64 %offload.y.p{n}, i64 %offload.z.p{n})"
             );
         }
-        let start = self.plan.pieces.get(piece).and_then(|piece| self.plan.function.blocks.get(piece.start));
+        let region = self.plan.regions.get(copy.region);
+        let start = region.and_then(|region| self.plan.function.blocks.get(region.start));
         let start = start.map(|block| block.name.as_str()).unwrap_or_default();
-        let _ = write!(self.body, "{}{due}  br label %{start}.p{n}\n{}", text.start, text.body);
+        let _ = write!(self.body, "{}{mask}  br label %{start}.p{n}\n{}", text.start, text.body);
     }
 }
 
-/// The block in which a loop over a dimension ends.
-fn last_block(n: usize, dimension: u64) -> String {
+/// The block in which the loop over a dimension ends.
+fn latch(n: usize, dimension: u64) -> String {
     match dimension {
         0 => format!("offload.end.p{n}"),
         1 => format!("offload.done.x.p{n}"),
@@ -319,32 +332,33 @@ fn last_block(n: usize, dimension: u64) -> String {
     }
 }
 
-/// The line that tells a debugger where a variable of the source lies, for the whole function.
-fn declaration(plan: &Plan<'_>, line: &Line) -> Option<String> {
+/// The debug declaration of a variable of the source for the whole function.
+fn debug_declaration(plan: &Plan<'_>, line: &Line) -> Option<String> {
     let name = line.values().next()?;
     if !plan.memory.variables.contains(name) {
         return None;
     }
-    let text = line.with(&Shown { plan });
-    if !plan.memory.kept.contains(name) {
+    let text = line.render(&DebugNames { plan });
+    if !plan.memory.live_across_barrier.contains(name) {
         return Some(text);
     }
-    // The variable that is declared holds the address.
+    // The declared variable holds the address.
     let (before, expression) = text.split_once("!DIExpression(")?;
     let separator = if expression.starts_with(')') { "" } else { ", " };
     Some(format!("{before}!DIExpression(DW_OP_deref{separator}{expression}"))
 }
 
-/// Names of variables, or of those that hold their address.
-struct Shown<'s, 'p> {
+/// Names of variables, or of those that hold their addresses.
+struct DebugNames<'s, 'p> {
     plan: &'s Plan<'p>,
 }
 
-impl Names for Shown<'_, '_> {
+impl NameMap for DebugNames<'_, '_> {
     fn value(&self, name: &str) -> String {
-        match self.plan.memory.kept.contains(name) {
-            true => format!("%offload.shown.{name}"),
-            false => format!("%{name}"),
+        if self.plan.memory.live_across_barrier.contains(name) {
+            format!("%offload.shown.{name}")
+        } else {
+            format!("%{name}")
         }
     }
 

@@ -1,16 +1,12 @@
-//! Small functions of one work-item, cut.
+//! Work-group functions of small kernels.
 
 use super::*;
 
-fn kernel(name: &str) -> Kernel {
-    Kernel { name: name.into(), args: Vec::new(), required_work_group: None }
+fn generate(module: &str) -> String {
+    generate_work_groups(module, &[Kernel::new("k")], &Options::new(128)).unwrap()
 }
 
-fn cut(module: &str) -> String {
-    run_groups(module, &[&kernel("k")], 128, Validity::Assumed).unwrap()
-}
-
-/// Reverses a group: two pieces, and a position that is computed again.
+/// Reverses a group: two parallel regions, and a position that is rematerialised.
 const REVERSE: &str = "\
 @tile = hidden global [256 x i32] undef, align 4
 @__offload_state_local_id = hidden global { i64, i64, i64 } zeroinitializer
@@ -39,16 +35,16 @@ attributes #3 = { norecurse nounwind memory(argmem: read) \"target-cpu\"=\"x86-6
 ";
 
 #[test]
-fn a_wait_makes_two_loops() {
-    let text = cut(REVERSE);
+fn a_barrier_makes_two_work_item_loops() {
+    let text = generate(REVERSE);
     assert!(text.contains("@__offload_frame_k = constant i64 4, align 8"), "{text}");
     assert!(text.contains("define i32 @__offload_run_k(ptr noundef %offload.group"), "{text}");
     assert!(text.contains("attributes #4 = { nounwind \"target-cpu\"=\"x86-64\" }"), "{text}");
-    // What one work-item has read is kept; where it reads is computed again, and the argument is loaded once.
+    // The loaded value is stored in the context; its address is rematerialised, and the argument is loaded once.
     assert!(text.contains("store i32 %v6.p0, ptr %offload.to.v6.p0, align 4"), "{text}");
     assert!(text.contains("%v6.p1 = load i32, ptr %offload.at.v6.p1, align 4"), "{text}");
     assert!(text.contains("%v5.p1 = getelementptr inbounds i32, ptr %v3.p1, i64 %v4.p1"), "{text}");
-    // Also where it is loaded for each work-item: stores do not change it.
+    // The load of an argument is invariant: stores do not change it.
     assert!(text.contains("%v3.p0 = load ptr, ptr %v2.p0, align 8, !invariant.load !10"), "{text}");
     let (_, second) = text.split_once("offload.begin.p1:\n").unwrap();
     let (head, _) = second.split_once("offload.loop.z.p1:").unwrap();
@@ -61,7 +57,7 @@ fn a_wait_makes_two_loops() {
 }
 
 #[test]
-fn many_values_of_a_kernel_with_vectors_lie_together() {
+fn the_context_of_a_kernel_with_vectors_is_an_array_of_structs() {
     let values: String = (10..20).map(|n| format!("  %{n} = load float, ptr %5, align 4\n")).collect();
     let uses: String = (10..20).map(|n| format!("  store volatile float %{n}, ptr %5, align 4\n")).collect();
     let module = REVERSE.replace(
@@ -69,18 +65,18 @@ fn many_values_of_a_kernel_with_vectors_lie_together() {
         &format!("{values}  tail call void @__offload_wait()"),
     );
     let module = module.replace("  ret void\n}\ndeclare", &format!("{uses}  ret void\n}}\ndeclare"));
-    let apart = cut(&module);
+    let apart = generate(&module);
     assert!(apart.contains("getelementptr inbounds [4 x i8], ptr %offload.slot.v10"), "{apart}");
     assert!(apart.contains("%offload.offset.v11 = mul nuw i64 8, %offload.count"), "{apart}");
     let vectors = module.replace("  %8 = mul", "  %v = load <4 x float>, ptr %5, align 4\n  %8 = mul");
-    let together = cut(&vectors);
+    let together = generate(&vectors);
     assert!(together.contains("getelementptr inbounds [44 x i8], ptr %offload.slot.v10"), "{together}");
     assert!(together.contains("%offload.offset.v11 = mul nuw i64 8, 1"), "{together}");
 }
 
 #[test]
-fn a_switch_ends_where_its_bracket_does() {
-    let types = Types::of("");
+fn a_switch_ends_at_its_bracket() {
+    let types = Types::new("");
     let text = "define void @f(ptr %args) {\n  switch i32 0, label %one [\n    i32 0, label %two\n  ], !dbg !3\n\n\
                 one:\n  ret void\n\ntwo:\n  ret void";
     let function = Function::parse(&text.lines().collect::<Vec<_>>(), &types).unwrap();
@@ -122,43 +118,43 @@ end:
 ";
 
 #[test]
-fn a_count_is_kept_once_and_a_sum_for_each_work_item() {
-    let text = cut(LOOP);
+fn a_loop_counter_is_uniform_and_a_sum_has_a_context_slot() {
+    let text = generate(LOOP);
     assert!(text.contains("%offload.once.i = alloca i32"), "{text}");
     assert!(text.contains("%offload.slot.sum.next = "), "{text}");
     assert!(!text.contains("offload.once.sum"), "{text}");
-    // A piece that can wait again or end says which, and the line of the barrier if not all agree.
+    // A region with two successors records one, and the line of the barrier if work-items diverge.
     assert!(text.contains("%offload.to.p0 = phi i32 [ 1, %body.p0 ], [ 0, %end.p0 ]"), "{text}");
     assert!(text.contains(&format!("i32 {}, i32 {}", (1u32 << 31) + 12, 1u32 << 31)), "{text}");
-    // The phi of the second piece comes from the part of the block after the wait alone.
+    // The phi of the second region has the block behind the barrier as its only predecessor.
     assert!(text.contains("%sum.p1 = phi i32 [ %sum.next.from.body.w"), "{text}");
 }
 
 #[test]
-fn arguments_are_loaded_before_the_loops_also_if_only_some_work_items_use_them() {
-    let text = cut(LOOP);
+fn arguments_of_conditional_uses_are_loaded_before_the_loops() {
+    let text = generate(LOOP);
     let (head, _) = text.split_once("offload.loop.z.p0:").unwrap();
     assert!(head.contains("%out.p0 = load ptr, ptr %out.at.p0, align 8, !invariant.load"), "{head}");
     assert_eq!(text.matches("%out.p0 = load").count(), 1, "{text}");
 }
 
 #[test]
-fn values_lie_by_themselves_for_loops_that_were_cut() {
+fn the_context_of_interchanged_loops_is_a_struct_of_arrays() {
     let values: String = (0..10).map(|n| format!("  %x{n} = load float, ptr %own, align 4\n")).collect();
     let uses: String = (0..10).map(|n| format!("  store volatile float %x{n}, ptr %to, align 4\n")).collect();
     let own =
         "  %own = getelementptr float, ptr %n.at, i64 %id\n  %v = load <4 x float>, ptr %own, align 4\n";
     let waits = LOOP.replace("  br label %head\nhead", &format!("{own}{values}  br label %head\nhead"));
     let waits = waits.replace("  store i32 %sum", &format!("{uses}  store i32 %sum"));
-    assert!(cut(&waits).contains("mul nuw i64 8, 1"));
-    let cut_loop = cut(&waits.replace("  call void @__offload_wait(), !dbg !8\n", ""));
-    assert!(cut_loop.contains("mul nuw i64 8, %offload.count"), "{cut_loop}");
+    assert!(generate(&waits).contains("mul nuw i64 8, 1"));
+    let interchanged = generate(&waits.replace("  call void @__offload_wait(), !dbg !8\n", ""));
+    assert!(interchanged.contains("mul nuw i64 8, %offload.count"), "{interchanged}");
 }
 
 #[test]
-fn calls_that_wait_and_were_not_inlined_are_refused() {
+fn calls_with_barriers_that_were_not_inlined_are_refused() {
     let module = REVERSE.replace("  %8 = mul", "  call void @helper()\n  %8 = mul");
-    let error = run_groups(&module, &[&kernel("k")], 128, Validity::Assumed).unwrap_err().to_string();
+    let error = generate_work_groups(&module, &[], &Options::new(128)).unwrap_err().to_string();
     assert!(error.contains("kernel `k`") && error.contains("`helper`") && error.contains("hint:"), "{error}");
 }
 
@@ -187,27 +183,27 @@ end:
 ";
 
 #[test]
-fn neighbours_keep_what_a_loop_needs_in_variables_of_theirs() {
-    let text = cut(HALVES);
-    // Sixteen at once, and one by one those that are left.
+fn a_chunk_stores_values_of_an_interchanged_loop_in_variables_of_its_own() {
+    let text = generate(HALVES);
+    // Chunks of sixteen work-items, and of one for the remainder.
     assert!(text.contains("%offload.lanes.x.c2 = alloca [16 x i64]"), "{text}");
     assert!(text.contains("%offload.lanes.x.c3 = alloca [1 x i64]"), "{text}");
     assert!(text.contains("@__offload_frame_k = constant i64 0, align 8"), "{text}");
     assert!(text.contains("!\"llvm.loop.vectorize.width\", i32 4}"), "{text}");
-    // Whoever is done goes round until all are, and writes to memory behind the loop alone.
+    // Work-items repeat the last iteration until all have left, and store behind the loop.
     assert_eq!(text.matches("switch i32 %offload.next.p").count(), 2, "{text}");
     assert!(!text.contains("offload.due"), "{text}");
     assert_eq!(text.matches("ptr %to.p").count(), 2, "{text}");
 }
 
 #[test]
-fn neighbours_that_wait_in_different_places_remember_where() {
+fn work_items_that_bypass_a_loop_remember_their_due_region() {
     let guard = "  %some = icmp ugt i64 %id, 9\n  br i1 %some, label %head, label %end\nhead:";
     let guarded = HALVES.replace("  br label %head\nhead:", guard);
     let guarded = guarded.replace("end:\n", "end:\n  %last = phi i64 [ %id, %entry ], [ %x.next, %head ]\n");
-    let text = cut(&guarded.replace("store i64 %x.next", "store i64 %last"));
+    let text = generate(&guarded.replace("store i64 %x.next", "store i64 %last"));
     assert!(text.contains("%offload.due.c2 = alloca [16 x i32]"), "{text}");
-    // The piece of the loop has number 2, the one behind it 3; numbers of pieces of the group come behind those.
+    // The region of the loop has number 2, the one behind it 3; codes of regions of the group are higher.
     assert!(text.contains(" = icmp eq i32 %offload.due.p14, 2\n"), "{text}");
     assert!(
         text.contains("phi i32 [ 2, %head.p14 ], [ 3, %end.p14 ], [ %offload.due.p14, %offload.lanes.p14 ]"),

@@ -1,124 +1,124 @@
-//! A function of LLVM IR as blocks of instructions, cut at every wait.
+//! A work-item function as blocks of instructions, split at every barrier.
 
-use super::text::{Line, local_name};
-use crate::ir::types::{Types, list};
-use crate::ir::{global_name, params};
+use crate::ir::line::{Line, local_name};
+use crate::ir::{Parameters, Types, global_symbol, list, parameters};
 
-/// What a work-item calls to wait for the others of its group.
-pub(super) const WAIT: &str = "@__offload_wait(";
+/// The text of a call of the barrier.
+pub(crate) const BARRIER_CALL: &str = "@__offload_wait(";
 
 /// A function with one parameter.
 #[derive(Debug)]
-pub(super) struct Function {
-    pub(super) parameter: String,
-    pub(super) blocks: Vec<Block>,
-    /// Number of its attribute group.
-    pub(super) attributes: Option<String>,
+pub(crate) struct Function {
+    pub(crate) parameter: String,
+    pub(crate) blocks: Vec<Block>,
+    /// The number of its attribute group.
+    pub(crate) attributes: Option<String>,
     /// `!12`, of a function with debug information.
-    pub(super) debug: Option<String>,
-    /// Whether rounds of its loops are cut, so as to become vectors over work-items.
-    pub(super) has_cut_loops: bool,
+    pub(crate) debug: Option<String>,
+    /// Whether loops have implicit barriers, so as to be interchanged with the work-item loop.
+    pub(crate) has_interchanged_loops: bool,
 }
 
-/// Instructions with one entry and one end.
+/// A basic block.
 #[derive(Debug)]
-pub(super) struct Block {
-    pub(super) name: String,
-    pub(super) instructions: Vec<Instruction>,
-    pub(super) end: End,
+pub(crate) struct Block {
+    pub(crate) name: String,
+    pub(crate) instructions: Vec<Instruction>,
+    pub(crate) terminator: Terminator,
 }
 
-/// How a block ends.
+/// The end of a block.
 #[derive(Debug)]
-pub(super) enum End {
+pub(crate) enum Terminator {
     /// A branch, a switch, or `unreachable`.
-    Jump(Line),
+    Branch(Line),
     Return,
-    /// A call of [`WAIT`], or a cut; the work-item goes on in the next block of the list.
-    Wait {
-        wait: Wait,
-        /// The source line, if it is known as a node `!12`.
+    /// A barrier of the source, or an implicit one. The successor is the next block of the list.
+    Barrier {
+        scope: BarrierScope,
+        /// The source location, if it is known as a node `!12`.
         location: Option<String>,
     },
 }
 
-/// Who waits for each other.
+/// The work-items that wait for each other at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wait {
-    /// All work-items of a group, and all of them come.
+pub(crate) enum BarrierScope {
+    /// The work-group.
     Group,
-    /// A few neighbours, which go through a loop side by side.
-    Lanes(Rounds),
+    /// A chunk of neighbours in the first dimension, which execute a loop in lockstep.
+    Chunk(Iterations),
 }
 
-/// How often neighbours go round a loop.
+/// The iterations of a loop that a chunk executes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rounds {
-    /// All equally often. Also what comes behind a loop.
-    Equal,
-    /// Each until it is done.
-    Own,
-    /// The same, and some do not come to the loop.
-    Some,
+pub(crate) enum Iterations {
+    /// All work-items of the chunk have the same trip count. Also of the barrier behind a loop.
+    Uniform,
+    /// A work-item that has left repeats the last iteration until all have left.
+    Repeated,
+    /// A work-item that has left, or bypasses the loop, is masked until all have left.
+    Scheduled,
 }
 
-/// An instruction, or a record for debuggers.
+/// An instruction, or a debug record.
 #[derive(Debug)]
-pub(super) struct Instruction {
-    pub(super) result: Option<String>,
-    /// After the `=`.
-    pub(super) line: Line,
-    /// Of a phi: what comes from where.
-    pub(super) incoming: Vec<Incoming>,
-    pub(super) kind: Kind,
+pub(crate) struct Instruction {
+    pub(crate) result: Option<String>,
+    /// The text behind the `=`.
+    pub(crate) line: Line,
+    /// The operands of a phi.
+    pub(crate) incoming: Vec<Incoming>,
+    pub(crate) opcode: Opcode,
 }
 
-/// What matters of an instruction.
+/// The opcodes that passes distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Opcode {
     Phi,
     Alloca,
     Load,
     Store,
     Call,
-    /// An atomic operation on memory that no other thread has.
-    Exclusive,
-    /// The start or the end of a variable's lifetime.
+    /// An atomic operation on local memory, which no other thread accesses.
+    LocalAtomic,
+    /// A lifetime marker of a variable.
     Lifetime(Lifetime),
-    /// What only a debugger reads.
-    Debug,
+    /// A debug record or intrinsic.
+    DebugRecord,
     Other,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lifetime {
+pub(crate) enum Lifetime {
     Start,
     End,
 }
 
 /// An operand of a phi.
 #[derive(Debug)]
-pub(super) struct Incoming {
-    pub(super) value: Line,
-    pub(super) from: String,
+pub(crate) struct Incoming {
+    pub(crate) value: Line,
+    pub(crate) from: String,
 }
 
 impl Function {
-    /// From the lines of a definition, without the closing brace. The error says what is not understood.
-    pub(super) fn parse(lines: &[&str], types: &Types<'_>) -> Result<Function, String> {
+    /// Parses the lines of a definition without the closing brace. The error names the construct that is refused.
+    pub(crate) fn parse(lines: &[&str], types: &Types<'_>) -> Result<Function, String> {
         let Some((head, body)) = lines.split_first() else { return Err("it is empty".into()) };
-        let (_, rest) = global_name(head).ok_or("it has no name")?;
-        let (params, tail) = params(rest).ok_or("its parameters are not understood")?;
-        let [param] = params.as_slice() else { return Err("it has not one parameter".into()) };
+        let rest = global_symbol(head).ok_or("it has no name")?.rest;
+        let Parameters { list, rest: tail } = parameters(rest).ok_or("its parameters are not understood")?;
+        let [parameter] = list.as_slice() else { return Err("it has not one parameter".into()) };
         let mut function = Function {
-            parameter: local_name(param.name()),
+            parameter: local_name(parameter.name()),
             blocks: Vec::new(),
-            attributes: word_after(tail, " #"),
-            debug: word_after(tail, "!dbg !").map(|number| format!("!{number}")),
-            has_cut_loops: false,
+            attributes: number_after(tail, " #"),
+            debug: number_after(tail, "!dbg !").map(|number| format!("!{number}")),
+            has_interchanged_loops: false,
         };
-        let entry = if param.name().parse::<u32>().is_ok() { "1" } else { "0" };
-        let mut open = Open { name: local_name(entry), instructions: Vec::new(), goes_on: false };
+        let entry = if parameter.name().parse::<u32>().is_ok() { "1" } else { "0" };
+        let mut open =
+            OpenBlock { name: local_name(entry), instructions: Vec::new(), follows_barrier: false };
         let mut lines = body.iter();
         while let Some(line) = lines.next() {
             if let Some(name) = label(line) {
@@ -139,63 +139,65 @@ impl Function {
                     text.push_str(line.trim());
                 }
             }
-            function.take(&text, &mut open, types)?;
+            function.push_line(&text, &mut open, types)?;
         }
-        function.rename_waiting();
+        function.retarget_phis();
         Ok(function)
     }
 
-    /// Takes one line that is no label.
-    fn take(&mut self, text: &str, open: &mut Open, types: &Types<'_>) -> Result<(), String> {
-        let end = if is_wait(text) {
-            let location = word_after(text, "!dbg !").map(|number| format!("!{number}"));
-            End::Wait { wait: Wait::Group, location }
+    /// Adds one line that is no label.
+    fn push_line(&mut self, text: &str, open: &mut OpenBlock, types: &Types<'_>) -> Result<(), String> {
+        let terminator = if is_barrier_call(text) {
+            let location = number_after(text, "!dbg !").map(|number| format!("!{number}"));
+            Terminator::Barrier { scope: BarrierScope::Group, location }
         } else if text == "ret void" || text.starts_with("ret void,") {
-            End::Return
+            Terminator::Return
         } else if ["br ", "switch ", "unreachable"].iter().any(|word| text.starts_with(word)) {
-            End::Jump(Line::parse(text, types))
+            Terminator::Branch(Line::parse(text, types))
         } else if ["invoke ", "indirectbr ", "callbr ", "ret "].iter().any(|word| text.starts_with(word)) {
             return Err(format!("it has `{text}`"));
         } else {
             open.instructions.push(Instruction::parse(text, types)?);
             return Ok(());
         };
-        open.goes_on = matches!(end, End::Wait { .. });
+        open.follows_barrier = matches!(terminator, Terminator::Barrier { .. });
         let after = format!("{}.w{}", open.name, self.blocks.len());
         let name = std::mem::replace(&mut open.name, after);
-        self.blocks.push(Block { name, instructions: std::mem::take(&mut open.instructions), end });
+        self.blocks.push(Block { name, instructions: std::mem::take(&mut open.instructions), terminator });
         Ok(())
     }
 
-    /// Cuts block `number` after its phis with a wait that the source does not have.
-    pub(super) fn wait_after_phis(&mut self, number: usize, wait: Wait) {
+    /// Splits block `number` behind its phis with an implicit barrier.
+    pub(crate) fn insert_barrier_after_phis(&mut self, number: usize, scope: BarrierScope) {
         let name = format!("{}.r{number}", self.blocks.get(number).map_or("", |block| &block.name));
         let Some(block) = self.blocks.get_mut(number) else { return };
-        self.has_cut_loops = true;
-        let is_phi =
-            |instruction: &Instruction| instruction.kind == Kind::Phi || instruction.kind == Kind::Debug;
-        let phis = block.instructions.iter().take_while(|instruction| is_phi(instruction)).count();
+        self.has_interchanged_loops = true;
+        let is_of_head =
+            |instruction: &&Instruction| matches!(instruction.opcode, Opcode::Phi | Opcode::DebugRecord);
+        let phis = block.instructions.iter().take_while(is_of_head).count();
         let rest = Block {
             name: name.clone(),
             instructions: block.instructions.split_off(phis),
-            end: std::mem::replace(&mut block.end, End::Wait { wait, location: None }),
+            terminator: std::mem::replace(
+                &mut block.terminator,
+                Terminator::Barrier { scope, location: None },
+            ),
         };
-        let first = block.name.clone();
+        let head = block.name.clone();
         self.blocks.insert(number.saturating_add(1), rest);
-        let phis = self.blocks.iter_mut().flat_map(|block| &mut block.instructions);
-        for incoming in phis.flat_map(|instruction| &mut instruction.incoming) {
-            if incoming.from == first {
+        for incoming in self.incoming_mut() {
+            if incoming.from == head {
                 incoming.from.clone_from(&name);
             }
         }
     }
 
-    /// Phis name the block that was cut; what comes to them is its last part.
-    fn rename_waiting(&mut self) {
+    /// Replaces blocks in phis that were split at barriers: control comes from their last parts.
+    fn retarget_phis(&mut self) {
         let mut renamed: Vec<(String, String)> = Vec::new();
         for pair in self.blocks.windows(2) {
             if let [block, next] = pair
-                && matches!(block.end, End::Wait { .. })
+                && matches!(block.terminator, Terminator::Barrier { .. })
             {
                 match renamed.iter_mut().find(|(_, last)| *last == block.name) {
                     Some((_, last)) => last.clone_from(&next.name),
@@ -203,51 +205,54 @@ impl Function {
                 }
             }
         }
-        let phis = self.blocks.iter_mut().flat_map(|block| &mut block.instructions);
-        for incoming in phis.flat_map(|instruction| &mut instruction.incoming) {
+        for incoming in self.incoming_mut() {
             if let Some((_, last)) = renamed.iter().find(|(first, _)| *first == incoming.from) {
                 incoming.from.clone_from(last);
             }
         }
     }
 
-    /// All instructions.
-    pub(super) fn instructions(&self) -> impl Iterator<Item = &Instruction> {
+    fn incoming_mut(&mut self) -> impl Iterator<Item = &mut Incoming> {
+        let instructions = self.blocks.iter_mut().flat_map(|block| &mut block.instructions);
+        instructions.flat_map(|instruction| &mut instruction.incoming)
+    }
+
+    pub(crate) fn instructions(&self) -> impl Iterator<Item = &Instruction> {
         self.blocks.iter().flat_map(|block| &block.instructions)
     }
 
-    /// The blocks that `block`, the one with this number, goes on to, by number.
-    pub(super) fn successors(&self, number: usize) -> Vec<usize> {
-        match self.blocks.get(number).map(|block| &block.end) {
-            Some(End::Wait { .. }) => vec![number.saturating_add(1)],
-            Some(End::Jump(line)) => line.labels().filter_map(|label| self.number(label)).collect(),
+    /// The numbers of the blocks that block `number` may go on to.
+    pub(crate) fn successors(&self, number: usize) -> Vec<usize> {
+        match self.blocks.get(number).map(|block| &block.terminator) {
+            Some(Terminator::Barrier { .. }) => vec![number.saturating_add(1)],
+            Some(Terminator::Branch(line)) => line.labels().filter_map(|label| self.number(label)).collect(),
             _ => Vec::new(),
         }
     }
 
     /// The number of the block `name`.
-    pub(super) fn number(&self, name: &str) -> Option<usize> {
+    pub(crate) fn number(&self, name: &str) -> Option<usize> {
         self.blocks.iter().position(|block| block.name == name)
     }
 
     /// The block `name`.
-    pub(super) fn block(&self, name: &str) -> Option<&Block> {
+    pub(crate) fn block(&self, name: &str) -> Option<&Block> {
         self.blocks.iter().find(|block| block.name == name)
     }
 }
 
-/// A block that has no end yet.
-struct Open {
+/// A block without a terminator yet.
+struct OpenBlock {
     name: String,
     instructions: Vec<Instruction>,
-    /// Whether it is the rest of a block that was cut.
-    goes_on: bool,
+    /// Whether it is the rest of a block that was split at a barrier.
+    follows_barrier: bool,
 }
 
-impl Open {
-    /// A label is read.
+impl OpenBlock {
+    /// Begins the block of a label.
     fn start(&mut self, name: String) -> Result<(), String> {
-        if self.goes_on || !self.instructions.is_empty() {
+        if self.follows_barrier || !self.instructions.is_empty() {
             return Err(format!("its block `{}` has no end", self.name));
         }
         self.name = name;
@@ -263,58 +268,68 @@ impl Instruction {
             None => (None, text),
         };
         let text = text.strip_prefix("tail ").unwrap_or(text);
-        let kind = kind(text);
-        if kind != Kind::Phi {
+        let opcode = opcode(text);
+        if opcode != Opcode::Phi {
             let line = Line::parse(text, types);
-            return Ok(Instruction { result, line, incoming: Vec::new(), kind });
+            return Ok(Instruction { result, line, incoming: Vec::new(), opcode });
         }
-        let unknown = || format!("it has `{text}`");
-        let (head, operands) = text.split_once("[ ").ok_or_else(unknown)?;
-        let operands = operands.rsplit_once(" ]").ok_or_else(unknown)?.0;
-        let mut incoming = Vec::new();
-        for operand in operands.split(" ], [ ") {
-            let (value, from) = operand.rsplit_once(", %").ok_or_else(unknown)?;
-            let from = local_name(from.trim_matches('"'));
-            incoming.push(Incoming { value: Line::parse(value, types), from });
-        }
-        Ok(Instruction { result, line: Line::parse(head.trim_end(), types), incoming, kind })
+        let (head, incoming) = parse_phi(text, types).ok_or_else(|| format!("it has `{text}`"))?;
+        Ok(Instruction { result, line: Line::parse(head, types), incoming, opcode })
     }
 
-    /// The values that it computes with; those of a phi are used where they come from.
-    pub(super) fn operands(&self) -> impl Iterator<Item = &str> {
+    /// The operands, but for those of a phi, which are used at the ends of its predecessors.
+    pub(crate) fn operands(&self) -> impl Iterator<Item = &str> {
         self.line.values()
     }
 
-    /// Whether a debugger is told where a variable lies.
-    pub(super) fn is_declaration(&self) -> bool {
+    /// The operand of a phi for the predecessor `block`.
+    pub(crate) fn operand_from(&self, block: &str) -> Option<&Line> {
+        self.incoming.iter().find(|incoming| incoming.from == block).map(|incoming| &incoming.value)
+    }
+
+    /// Whether the instruction declares a variable of the source for debuggers.
+    pub(crate) fn is_debug_declaration(&self) -> bool {
         self.line.contains("#dbg_declare(") || self.line.contains("@llvm.dbg.declare(")
     }
 
-    /// What a debugger or the code generator is told, and nothing is computed with.
-    pub(super) fn is_note(&self) -> bool {
-        matches!(self.kind, Kind::Debug | Kind::Lifetime(_))
+    /// Whether the instruction is a debug record or a lifetime marker, whose operands are no uses.
+    pub(crate) fn is_marker(&self) -> bool {
+        matches!(self.opcode, Opcode::DebugRecord | Opcode::Lifetime(_))
     }
 }
 
-fn kind(text: &str) -> Kind {
+/// The text before the operands of a phi, and the operands.
+fn parse_phi<'t>(text: &'t str, types: &Types<'_>) -> Option<(&'t str, Vec<Incoming>)> {
+    let (head, operands) = text.split_once("[ ")?;
+    let operands = operands.rsplit_once(" ]")?.0;
+    let mut incoming = Vec::new();
+    for operand in operands.split(" ], [ ") {
+        let (value, from) = operand.rsplit_once(", %")?;
+        let from = local_name(from.trim_matches('"'));
+        incoming.push(Incoming { value: Line::parse(value, types), from });
+    }
+    Some((head.trim_end(), incoming))
+}
+
+fn opcode(text: &str) -> Opcode {
     if text.starts_with("#dbg_") || text.contains("@llvm.dbg.") {
-        return Kind::Debug;
+        return Opcode::DebugRecord;
     }
     let word = text.split(' ').next().unwrap_or_default();
     match word {
-        "phi" => Kind::Phi,
-        "alloca" => Kind::Alloca,
-        "load" => Kind::Load,
-        "store" => Kind::Store,
-        "call" if text.contains("@llvm.lifetime.start") => Kind::Lifetime(Lifetime::Start),
-        "call" if text.contains("@llvm.lifetime.end") => Kind::Lifetime(Lifetime::End),
-        "call" => Kind::Call,
-        _ => Kind::Other,
+        "phi" => Opcode::Phi,
+        "alloca" => Opcode::Alloca,
+        "load" => Opcode::Load,
+        "store" => Opcode::Store,
+        "call" if text.contains("@llvm.lifetime.start") => Opcode::Lifetime(Lifetime::Start),
+        "call" if text.contains("@llvm.lifetime.end") => Opcode::Lifetime(Lifetime::End),
+        "call" => Opcode::Call,
+        _ => Opcode::Other,
     }
 }
 
-fn is_wait(text: &str) -> bool {
-    text.contains(WAIT) && text.split(' ').any(|word| word == "call")
+fn is_barrier_call(text: &str) -> bool {
+    text.contains(BARRIER_CALL) && text.split(' ').any(|word| word == "call")
 }
 
 /// The name in a line `7:      ; preds = %2`.
@@ -322,20 +337,20 @@ fn label(line: &str) -> Option<String> {
     if line.starts_with([' ', '\t']) {
         return None;
     }
-    // Blocks that nobody goes to have another comment.
+    // Blocks without predecessors have another comment.
     let line = line.split_once(" ;").map_or(line, |(name, _)| name).trim_end();
     let name = line.strip_suffix(':')?;
     Some(local_name(name.trim_matches('"')))
 }
 
-/// The number after `mark`.
-fn word_after(text: &str, mark: &str) -> Option<String> {
+/// The number behind `mark`.
+fn number_after(text: &str, mark: &str) -> Option<String> {
     let rest = text.split_once(mark)?.1;
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     rest.get(..end).filter(|number| !number.is_empty()).map(str::to_string)
 }
 
-/// The operands of an instruction, without its word and flags: `i32 %x`, `ptr %p`.
-pub(super) fn operands(text: &str) -> Vec<&str> {
+/// The operands of an instruction, without its opcode and flags: `i32 %x`, `ptr %p`.
+pub(crate) fn operands(text: &str) -> Vec<&str> {
     list(text.split_once(' ').map_or("", |(_, rest)| rest))
 }

@@ -1,11 +1,10 @@
-//! A line of LLVM IR taken apart into local names and what is between them.
+//! A line of LLVM IR as tokens: local names, and the text between them.
 
-use crate::ir::name_at;
-use crate::ir::types::Types;
+use crate::ir::{Types, symbol_at};
 
-/// One part of a line.
+/// One token of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(crate) enum Token {
     Text(String),
     /// A value, as `x` for `%x`.
     Value(String),
@@ -13,14 +12,14 @@ pub(super) enum Part {
     Label(String),
 }
 
-/// A line without its end, or a part of one.
+/// A line, or a part of one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Line {
-    parts: Vec<Part>,
+pub(crate) struct Line {
+    tokens: Vec<Token>,
 }
 
-/// What the local names of a line are called where it is written.
-pub(super) trait Names {
+/// A renaming of the local names of a line.
+pub(crate) trait NameMap {
     /// A value, with its `%`.
     fn value(&self, name: &str) -> String;
     /// A block, without a `%`.
@@ -29,8 +28,10 @@ pub(super) trait Names {
 
 impl Line {
     /// Names of types are text, and so is whatever is between quotes.
-    pub(super) fn parse(text: &str, types: &Types<'_>) -> Line {
-        let (mut line, mut plain, mut rest) = (Line::default(), String::new(), text);
+    pub(crate) fn parse(text: &str, types: &Types<'_>) -> Line {
+        let mut line = Line::default();
+        let mut plain = String::new();
+        let mut rest = text;
         while let Some((before, from)) = rest.find(['%', '"']).and_then(|at| rest.split_at_checked(at)) {
             plain.push_str(before);
             if let Some(tail) = from.strip_prefix('"') {
@@ -40,69 +41,68 @@ impl Line {
                 rest = after;
                 continue;
             }
-            let named = from.strip_prefix('%').and_then(name_at).filter(|named| !named.name.is_empty());
-            let Some(named) = named else {
+            let symbol = from.strip_prefix('%').and_then(symbol_at).filter(|symbol| !symbol.name.is_empty());
+            let Some(symbol) = symbol else {
                 plain.push('%');
                 rest = from.strip_prefix('%').unwrap_or_default();
                 continue;
             };
-            if types.is_named(named.name) {
-                let length = from.len().saturating_sub(named.rest.len());
+            if types.is_named(symbol.name) {
+                let length = from.len().saturating_sub(symbol.rest.len());
                 plain.push_str(from.get(..length).unwrap_or_default());
             } else {
-                let name = local_name(named.name);
-                let part = if plain.ends_with("label ") { Part::Label(name) } else { Part::Value(name) };
-                line.parts.extend([Part::Text(std::mem::take(&mut plain)), part]);
+                let name = local_name(symbol.name);
+                let token = if plain.ends_with("label ") { Token::Label(name) } else { Token::Value(name) };
+                line.tokens.extend([Token::Text(std::mem::take(&mut plain)), token]);
             }
-            rest = named.rest;
+            rest = symbol.rest;
         }
         plain.push_str(rest);
-        line.parts.push(Part::Text(plain));
+        line.tokens.push(Token::Text(plain));
         line
     }
 
-    /// The line that has these parts.
-    pub(super) fn of(parts: Vec<Part>) -> Line {
-        Line { parts }
+    pub(crate) fn from_tokens(tokens: Vec<Token>) -> Line {
+        Line { tokens }
     }
 
-    /// Calls the last value that the line mentions `name`.
-    pub(super) fn rename_last(&mut self, name: String) {
-        let mut values = self.parts.iter_mut().rev().filter(|part| matches!(part, Part::Value(_)));
+    /// Renames the last value of the line.
+    pub(crate) fn rename_last(&mut self, name: String) {
+        let mut values = self.tokens.iter_mut().rev().filter(|token| matches!(token, Token::Value(_)));
         if let Some(last) = values.next() {
-            *last = Part::Value(name);
+            *last = Token::Value(name);
         }
     }
 
     /// The values that the line mentions.
-    pub(super) fn values(&self) -> impl Iterator<Item = &str> {
-        self.parts.iter().filter_map(|part| match part {
-            Part::Value(name) => Some(name.as_str()),
+    pub(crate) fn values(&self) -> impl Iterator<Item = &str> {
+        self.tokens.iter().filter_map(|token| match token {
+            Token::Value(name) => Some(name.as_str()),
             _ => None,
         })
     }
 
     /// The blocks that the line mentions.
-    pub(super) fn labels(&self) -> impl Iterator<Item = &str> {
-        self.parts.iter().filter_map(|part| match part {
-            Part::Label(name) => Some(name.as_str()),
+    pub(crate) fn labels(&self) -> impl Iterator<Item = &str> {
+        self.tokens.iter().filter_map(|token| match token {
+            Token::Label(name) => Some(name.as_str()),
             _ => None,
         })
     }
 
     /// Whether `text` stands between the names.
-    pub(super) fn contains(&self, text: &str) -> bool {
-        self.parts.iter().any(|part| matches!(part, Part::Text(plain) if plain.contains(text)))
+    pub(crate) fn contains(&self, text: &str) -> bool {
+        self.tokens.iter().any(|token| matches!(token, Token::Text(plain) if plain.contains(text)))
     }
 
-    /// The line with other names.
-    pub(super) fn with(&self, names: &dyn Names) -> String {
+    /// The text of the line with renamed local names.
+    pub(crate) fn render(&self, names: &dyn NameMap) -> String {
         let mut out = String::new();
-        for part in &self.parts {
-            match part {
-                Part::Text(text) => out.push_str(text),
-                Part::Value(name) => out.push_str(&names.value(name)),
-                Part::Label(name) => {
+        for token in &self.tokens {
+            match token {
+                Token::Text(text) => out.push_str(text),
+                Token::Value(name) => out.push_str(&names.value(name)),
+                Token::Label(name) => {
                     out.push('%');
                     out.push_str(&names.label(name));
                 }
@@ -111,16 +111,16 @@ impl Line {
         out
     }
 
-    /// The line with its own names.
-    pub(super) fn plain(&self) -> String {
-        self.with(&Own)
+    /// The text of the line with its own names.
+    pub(crate) fn text(&self) -> String {
+        self.render(&OwnNames)
     }
 }
 
-/// The names as they are.
-struct Own;
+/// The renaming that changes nothing.
+struct OwnNames;
 
-impl Names for Own {
+impl NameMap for OwnNames {
     fn value(&self, name: &str) -> String {
         format!("%{name}")
     }
@@ -130,14 +130,14 @@ impl Names for Own {
     }
 }
 
-/// A name that can be lengthened: numbers would have to stay in order, and quotes would have to be moved. Different names
-/// stay different.
-pub(super) fn local_name(name: &str) -> String {
-    let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
-    let (mut out, mut rest) = (String::new(), name);
-    if is_number(name) {
+/// A name that suffixes can be appended to: numbers would have to stay in order, and quotes would have to be moved. The
+/// mapping is injective.
+pub(crate) fn local_name(name: &str) -> String {
+    let mut out = String::new();
+    let mut rest = name;
+    if starts_with_digit(name) {
         out.push('v');
-    } else if let Some(number) = name.strip_prefix('v').filter(|rest| is_number(rest)) {
+    } else if let Some(number) = name.strip_prefix('v').filter(|rest| starts_with_digit(rest)) {
         out.push_str("$v$");
         rest = number;
     }
@@ -150,8 +150,12 @@ pub(super) fn local_name(name: &str) -> String {
     out
 }
 
-/// `line` without the mark of loads that see the same whenever they are done.
-pub(super) fn without_invariance(line: &str) -> String {
+fn starts_with_digit(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// `line` without `!invariant.load`, if it loads state.
+pub(crate) fn without_invariant_load(line: &str) -> String {
     if line.contains("@__offload_state_") {
         without_metadata(line, "invariant.load")
     } else {
@@ -160,7 +164,7 @@ pub(super) fn without_invariance(line: &str) -> String {
 }
 
 /// `text` without the metadata called `name`: `, !noalias !12`.
-pub(super) fn without_metadata(text: &str, name: &str) -> String {
+pub(crate) fn without_metadata(text: &str, name: &str) -> String {
     let start = format!(", !{name} !");
     let Some((before, rest)) = text.split_once(&start) else { return text.to_string() };
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
@@ -175,7 +179,7 @@ mod tests {
 
     struct Suffixed;
 
-    impl Names for Suffixed {
+    impl NameMap for Suffixed {
         fn value(&self, name: &str) -> String {
             format!("%{name}.p1")
         }
@@ -186,14 +190,14 @@ mod tests {
     }
 
     #[test]
-    fn names_are_told_from_types_labels_and_text() {
-        let types = Types::of("%struct.s = type { i32 }\n");
+    fn local_names_are_separated_from_types_labels_and_text() {
+        let types = Types::new("%struct.s = type { i32 }\n");
         let line = Line::parse("getelementptr %struct.s, ptr %12, i64 %\"a b\", !dbg !3", &types);
         assert_eq!(line.values().collect::<Vec<_>>(), ["v12", "a$20$b"]);
-        assert_eq!(line.with(&Suffixed), "getelementptr %struct.s, ptr %v12.p1, i64 %a$20$b.p1, !dbg !3");
+        assert_eq!(line.render(&Suffixed), "getelementptr %struct.s, ptr %v12.p1, i64 %a$20$b.p1, !dbg !3");
         let line = Line::parse("br i1 %c, label %7, label %end", &types);
         assert_eq!(line.labels().collect::<Vec<_>>(), ["v7", "end"]);
-        assert_eq!(line.with(&Suffixed), "br i1 %c.p1, label %v7.p1, label %end.p1");
+        assert_eq!(line.render(&Suffixed), "br i1 %c.p1, label %v7.p1, label %end.p1");
         let line = Line::parse("call void asm \"mov %rax, $0\", \"r\"(i64 %x)", &types);
         assert_eq!(line.values().collect::<Vec<_>>(), ["x"]);
     }

@@ -1,37 +1,37 @@
-//! What a module has numbers for: groups of attributes, and nodes of metadata. They stand at its end, and are read once.
+//! Numbers of a module: attribute groups and metadata nodes. They stand at its end, and are read once.
 
 use std::collections::BTreeMap;
 
 /// The numbered lines of a module.
 #[derive(Debug)]
-pub(super) struct Numbered<'a> {
-    /// What is in the braces of each group of attributes, by its number.
+pub(crate) struct ModuleNumbers<'a> {
+    /// The attributes of each group, by its number.
     groups: BTreeMap<&'a str, &'a str>,
     /// The lines of source locations, by their node.
-    pub(super) lines: BTreeMap<String, u32>,
-    /// Behind all that are in use.
-    pub(super) free: Numbers,
+    pub(crate) lines: BTreeMap<String, u32>,
+    /// The first unused numbers.
+    pub(crate) free: FreeNumbers,
 }
 
 /// Numbers that the module does not use.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Numbers {
-    pub(super) attributes: u64,
-    pub(super) node: u64,
+pub(crate) struct FreeNumbers {
+    pub(crate) attributes: u64,
+    pub(crate) node: u64,
 }
 
-impl<'a> Numbered<'a> {
-    pub(super) fn of(module: &'a str) -> Numbered<'a> {
-        let free = Numbers { attributes: 0, node: 0 };
-        let mut numbered = Numbered { groups: BTreeMap::new(), lines: BTreeMap::new(), free };
+impl<'a> ModuleNumbers<'a> {
+    pub(crate) fn new(module: &'a str) -> ModuleNumbers<'a> {
+        let free = FreeNumbers { attributes: 0, node: 0 };
+        let mut numbers = ModuleNumbers { groups: BTreeMap::new(), lines: BTreeMap::new(), free };
         for line in module.lines() {
             if let Some(group) = line.strip_prefix("attributes #") {
-                numbered.add_group(group);
+                numbers.add_group(group);
             } else if line.starts_with('!') {
-                numbered.add_node(line);
+                numbers.add_node(line);
             }
         }
-        numbered
+        numbers
     }
 
     fn add_group(&mut self, text: &'a str) {
@@ -53,8 +53,8 @@ impl<'a> Numbered<'a> {
         }
     }
 
-    /// What is in the braces of a group of attributes.
-    pub(super) fn group(&self, number: &str) -> &'a str {
+    /// The attributes of a group.
+    pub(crate) fn group(&self, number: &str) -> &'a str {
         self.groups.get(number).copied().unwrap_or_default()
     }
 }

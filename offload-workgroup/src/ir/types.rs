@@ -1,38 +1,39 @@
-//! The types of LLVM IR: how large they are, and which one an instruction gives
+//! Types of LLVM IR: sizes, alignments, and the result types of instructions
 //! (<https://llvm.org/docs/LangRef.html#type-system>).
 
 use std::collections::BTreeMap;
 
-use offload_format::pack::ArgKind;
-
-use crate::ir::{Param, name_at};
+use crate::ir::symbol_at;
 
 /// The named types of a module.
 #[derive(Debug, Default)]
-pub(in crate::ir) struct Types<'a> {
-    /// What is between the `%` and the ` = type`, and what follows.
+pub struct Types<'a> {
+    /// The definitions behind ` = type `, by name.
     named: BTreeMap<&'a str, &'a str>,
 }
 
-/// How a value lies in memory, in bytes, on a CPU of 64 bits.
+/// The layout of a type in memory, on a CPU with pointers of 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ir) struct Layout {
-    pub(in crate::ir) size: u64,
-    pub(in crate::ir) align: u64,
+pub struct Layout {
+    /// Size in bytes.
+    pub size: u64,
+    /// Alignment in bytes.
+    pub align: u64,
 }
 
-/// A type and the text after it.
+/// A type and the text behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ir) struct Typed<'a> {
-    pub(in crate::ir) ty: &'a str,
-    pub(in crate::ir) rest: &'a str,
+pub(crate) struct Typed<'a> {
+    pub(crate) ty: &'a str,
+    pub(crate) rest: &'a str,
 }
 
 impl<'a> Types<'a> {
-    pub(in crate::ir) fn of(module: &'a str) -> Types<'a> {
+    /// Reads the definitions of named types.
+    pub fn new(module: &'a str) -> Types<'a> {
         let mut named = BTreeMap::new();
         for line in module.lines().filter(|line| line.starts_with('%')) {
-            let name = line.strip_prefix('%').and_then(name_at);
+            let name = line.strip_prefix('%').and_then(symbol_at);
             if let Some(name) = name
                 && let Some(definition) = name.rest.strip_prefix(" = type ")
             {
@@ -42,14 +43,14 @@ impl<'a> Types<'a> {
         Types { named }
     }
 
-    pub(in crate::ir) fn is_named(&self, name: &str) -> bool {
+    pub(crate) fn is_named(&self, name: &str) -> bool {
         self.named.contains_key(name)
     }
 
-    /// `None` for types without a size, and for those that this release does not know.
-    pub(in crate::ir) fn layout(&self, ty: &str) -> Option<Layout> {
+    /// The layout of a type; `None` for types without a size, and for unknown ones.
+    pub fn layout(&self, ty: &str) -> Option<Layout> {
         let ty = ty.trim();
-        if let Some(name) = ty.strip_prefix('%').and_then(name_at) {
+        if let Some(name) = ty.strip_prefix('%').and_then(symbol_at) {
             return self.layout(self.named.get(name.name)?);
         }
         if let Some(inner) = ty.strip_prefix("<{").and_then(|ty| ty.strip_suffix("}>")) {
@@ -70,18 +71,8 @@ impl<'a> Types<'a> {
         scalar(ty)
     }
 
-    /// Size in bytes of `param`, if it is a value.
-    pub(in crate::ir) fn value_size(&self, param: &Param<'_>) -> Option<u32> {
-        let ty = match param.kind() {
-            ArgKind::Value if param.by_value() => by_value(param.text)?,
-            ArgKind::Value => param.type_text(),
-            _ => return None,
-        };
-        self.layout(ty)?.size.try_into().ok()
-    }
-
-    /// Of an alloca's operands: `[8 x float], align 4`, `i8, i64 128, align 16`.
-    pub(in crate::ir) fn alloca(&self, text: &str) -> Option<Layout> {
+    /// The layout of a variable by the operands of its alloca: `[8 x float], align 4`, `i8, i64 128, align 16`.
+    pub(crate) fn alloca(&self, text: &str) -> Option<Layout> {
         let mut layout = None;
         for operand in list(text) {
             if let Some(align) = operand.strip_prefix("align ") {
@@ -102,8 +93,8 @@ impl<'a> Types<'a> {
         list(members).into_iter().map(|member| self.layout(member)).collect()
     }
 
-    /// The type of what an instruction gives, from its text after the `=`.
-    pub(in crate::ir) fn result(&self, instruction: &str) -> Option<String> {
+    /// The result type of an instruction, from its text behind the `=`.
+    pub(crate) fn result(&self, instruction: &str) -> Option<String> {
         let (word, rest) = instruction.split_once(' ')?;
         Some(match word {
             "tail" | "musttail" | "notail" => return self.result(rest),
@@ -131,7 +122,7 @@ impl<'a> Types<'a> {
         let mut ty = whole.ty;
         let indices = whole.rest.split(", ").skip(1).map_while(|index| index.trim().parse::<usize>().ok());
         for index in indices {
-            let definition = ty.strip_prefix('%').and_then(name_at);
+            let definition = ty.strip_prefix('%').and_then(symbol_at);
             ty = definition.and_then(|name| self.named.get(name.name).copied()).unwrap_or(ty);
             ty = match ty.strip_prefix('[').and_then(|ty| ty.strip_suffix(']')) {
                 Some(array) => array.split_once(" x ")?.1,
@@ -183,21 +174,21 @@ fn shuffled(rest: &str) -> Option<String> {
 }
 
 fn scalar(ty: &str) -> Option<Layout> {
-    let of = |size| Some(Layout { size, align: size });
-    match ty {
-        "half" | "bfloat" => of(2),
-        "float" => of(4),
-        "double" => of(8),
-        "x86_fp80" | "fp128" => of(16),
-        _ if ty == "ptr" || ty.starts_with("ptr addrspace(") => of(8),
+    let size = match ty {
+        "half" | "bfloat" => 2,
+        "float" => 4,
+        "double" => 8,
+        "x86_fp80" | "fp128" => 16,
+        _ if ty == "ptr" || ty.starts_with("ptr addrspace(") => 8,
         _ => {
             let bits: u64 = ty.strip_prefix('i')?.parse().ok()?;
-            of(bits.div_ceil(8).checked_next_power_of_two()?)
+            bits.div_ceil(8).checked_next_power_of_two()?
         }
-    }
+    };
+    Some(Layout { size, align: size })
 }
 
-/// `4 x float`. Bits are packed; a vector of three takes the room of four.
+/// The layout of `4 x float`. Bits are packed; a vector of three elements has the size of one of four.
 fn vector(inner: &str) -> Option<Layout> {
     let (count, element) = inner.split_once(" x ")?;
     let count: u64 = count.trim().parse().ok()?;
@@ -219,16 +210,18 @@ fn structure(members: &[Layout]) -> Option<Layout> {
     Some(whole)
 }
 
-/// What follows the word and the flags of an instruction.
-pub(in crate::ir) fn after_word(text: &str) -> Option<&str> {
+/// The text behind the opcode and the flags of an instruction.
+pub(crate) fn after_word(text: &str) -> Option<&str> {
     let rest = text.split_once(' ')?.1;
     let typed = first_type(rest)?;
     rest.get(rest.len().checked_sub(typed.ty.len())?.checked_sub(typed.rest.len())?..)
 }
 
-/// The parts between commas that are in no bracket.
-pub(in crate::ir) fn list(text: &str) -> Vec<&str> {
-    let (mut depth, mut start, mut parts) = (0u32, 0, Vec::new());
+/// The parts between commas outside of brackets.
+pub(crate) fn list(text: &str) -> Vec<&str> {
+    let mut depth = 0u32;
+    let mut start = 0;
+    let mut parts = Vec::new();
     for (at, char) in text.char_indices() {
         match char {
             '(' | '<' | '{' | '[' => depth = depth.saturating_add(1),
@@ -244,8 +237,8 @@ pub(in crate::ir) fn list(text: &str) -> Vec<&str> {
     parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()).collect()
 }
 
-/// The first type in `text`; flags and attributes may stand before it.
-pub(in crate::ir) fn first_type(text: &str) -> Option<Typed<'_>> {
+/// The first type in `text`, behind flags and attributes.
+pub(crate) fn first_type(text: &str) -> Option<Typed<'_>> {
     let mut rest = text.trim_start();
     while !rest.is_empty() {
         if let Some(found) = leading_type(rest) {
@@ -256,7 +249,7 @@ pub(in crate::ir) fn first_type(text: &str) -> Option<Typed<'_>> {
     None
 }
 
-/// Where the word at the start ends, with all that is in its parentheses.
+/// The length of the word at the start, with its parentheses.
 fn word_end(text: &str) -> usize {
     let mut depth = 0u32;
     for (at, char) in text.char_indices() {
@@ -274,22 +267,15 @@ fn word_end(text: &str) -> usize {
 fn leading_type(text: &str) -> Option<Typed<'_>> {
     let length = match text.chars().next()? {
         '<' | '{' | '[' => closing(text)?,
-        '%' => text.len().checked_sub(text.strip_prefix('%').and_then(name_at)?.rest.len())?,
+        '%' => text.len().checked_sub(text.strip_prefix('%').and_then(symbol_at)?.rest.len())?,
         _ => simple(text)?,
     };
     let (ty, rest) = text.split_at_checked(length)?;
     Some(Typed { ty, rest })
 }
 
-/// The type between the parentheses of `ptr byval(%struct.s) align 8 %2`.
-fn by_value(parameter: &str) -> Option<&str> {
-    let (_, rest) = parameter.split_once(" byval").or_else(|| parameter.split_once(" byref"))?;
-    let parenthesised = rest.get(..closing(rest)?)?;
-    parenthesised.strip_prefix('(')?.strip_suffix(')')
-}
-
-/// Where the bracket that `text` starts with is closed.
-pub(in crate::ir) fn closing(text: &str) -> Option<usize> {
+/// The end of the bracketed text that `text` starts with.
+pub(crate) fn closing(text: &str) -> Option<usize> {
     let mut depth = 0u32;
     for (at, char) in text.char_indices() {
         match char {
@@ -326,19 +312,8 @@ mod tests {
     const MODULE: &str = "%struct.s = type { i8, double, [3 x i16] }\n%\"a b\" = type <{ i8, i32 }>\n";
 
     #[test]
-    fn values_are_as_large_as_their_types() {
-        let types = Types::of("%struct.s = type { <3 x float>, i8 }\n");
-        let size = |types: &Types<'_>, text| types.value_size(&Param { text });
-        assert_eq!(size(&types, "ptr addrspace(1) noundef align 4 %x"), None);
-        assert_eq!(size(&types, "<3 x float> noundef %v"), Some(16));
-        assert_eq!(size(&types, "ptr byval(%struct.s) align 8 %2"), Some(32));
-        // Nothing tells how large the structure is.
-        assert_eq!(size(&Types::of(""), "ptr byval(%struct.s) align 8 %2"), None);
-    }
-
-    #[test]
     fn sizes_are_those_of_memory() {
-        let types = Types::of(MODULE);
+        let types = Types::new(MODULE);
         for (ty, size, align) in [
             ("i1", 1, 1),
             ("i32", 4, 4),
@@ -357,7 +332,7 @@ mod tests {
 
     #[test]
     fn results_have_types() {
-        let types = Types::of(MODULE);
+        let types = Types::new(MODULE);
         for (instruction, ty) in [
             ("load <4 x float>, ptr %p, align 16", "<4 x float>"),
             ("add nuw nsw i64 %a, 1", "i64"),

@@ -1,216 +1,230 @@
-//! Stores under a condition that no CPU can guess are done always: where the condition does not hold, they go to memory of
-//! no use.
+//! If-conversion of unpredictable stores: where the condition does not hold, they go to a scratch slot.
 //!
-//! A search does so: of each neighbour of a node it looks up whether it was visited. A wrong guess takes some twenty
-//! cycles, in which a CPU does many such stores.
-//!
-//! LLVM keeps such branches, for it may not invent stores, and makes vectors of them for CPUs with AVX-512 at best.
+//! Graph searches have such stores: for each neighbour of a node they look up whether it was visited. A mispredicted branch
+//! costs some twenty cycles, in which a CPU executes many stores. LLVM keeps such branches, for it may not invent stores,
+//! and uses masked vectors for CPUs with AVX-512 at best.
 
 use std::collections::BTreeMap;
 
-use super::facts;
-use super::flow::{Flow, Loop};
-use super::function::{Block, End, Function, Instruction, Kind, operands};
-use super::text::{Line, Part};
-use super::validity::Validity;
-use crate::ir::types::{Types, first_type};
+use crate::analysis::control_flow::ControlFlowGraph;
+use crate::analysis::values::{has_opcode, has_variable_divisor};
+use crate::ir::function::{Block, Function, Instruction, Opcode, Terminator, operands};
+use crate::ir::line::{Line, Token};
+use crate::ir::{Types, first_type};
+use crate::options::Validity;
 
-/// The memory of no use.
-const SPARE: &str = "offload.spare";
-const SPARE_SIZE: u64 = 16;
-/// More stores, or computations for them, take longer than a wrong guess now and then.
-const MOST_STORES: usize = 4;
-const MOST_INSTRUCTIONS: usize = 12;
+/// The name of the scratch slot.
+const SCRATCH_SLOT: &str = "offload.spare";
+/// Its size and alignment in bytes.
+const SCRATCH_SIZE: u64 = 16;
+/// More stores, or computations for them, cost more than an occasional misprediction.
+const MAX_STORES: usize = 4;
+const MAX_INSTRUCTIONS: usize = 12;
 
-/// Takes the branches around such stores out of the innermost loops of `function`, if no work-item waits in it.
-pub(super) fn always(function: &mut Function, types: &Types<'_>) {
-    if function.blocks.iter().any(|block| matches!(block.end, End::Wait { .. })) {
+/// If-converts unpredictable stores in the innermost loops of `function`, unless it has a barrier.
+pub(crate) fn convert_unpredictable_stores(function: &mut Function, types: &Types<'_>) {
+    if function.blocks.iter().any(|block| matches!(block.terminator, Terminator::Barrier { .. })) {
         return;
     }
-    let found = passed_over(function, types);
-    if found.is_empty() {
+    let then_blocks = unpredictable_then_blocks(function, types);
+    if then_blocks.is_empty() {
         return;
     }
-    for one in found {
-        one.join(function);
+    for then_block in then_blocks {
+        then_block.convert(function);
     }
     let Some(entry) = function.blocks.first_mut() else { return };
-    let spare = [Part::Text("call void asm sideeffect \"\", \"r\"(ptr ".into()), Part::Value(SPARE.into())];
-    // LLVM makes a branch again of a store to a variable of which it knows all uses.
-    let used = spare.into_iter().chain([Part::Text(") nounwind memory(none)".into())]);
-    let alloca = format!("alloca [{SPARE_SIZE} x i8], align {SPARE_SIZE}");
-    let alloca = instruction(Some(SPARE), Line::of(vec![Part::Text(alloca)]), Kind::Alloca);
-    entry.instructions.splice(0..0, [alloca, instruction(None, Line::of(used.collect()), Kind::Call)]);
+    let alloca =
+        Line::from_tokens(vec![text(&format!("alloca [{SCRATCH_SIZE} x i8], align {SCRATCH_SIZE}"))]);
+    // The address escapes: LLVM turns a store to a variable whose uses it all knows into a branch again.
+    let escape = Line::from_tokens(vec![
+        text("call void asm sideeffect \"\", \"r\"(ptr "),
+        value(SCRATCH_SLOT),
+        text(") nounwind memory(none)"),
+    ]);
+    let slot =
+        [instruction(Some(SCRATCH_SLOT), alloca, Opcode::Alloca), instruction(None, escape, Opcode::Call)];
+    entry.instructions.splice(0..0, slot);
 }
 
-/// A block of stores that a branch may pass over.
+/// A block of stores that is executed under a condition.
 #[derive(Debug)]
-struct PassedOver {
+struct ThenBlock {
     /// The name of the block that ends with the branch. Numbers of blocks change with each one that is removed.
     branch: String,
-    /// The name of the block of stores.
+    /// The name of the block with the stores.
     stores: String,
-    /// Where both ways meet.
-    meeting: String,
+    /// The name of the merge block.
+    merge: String,
     condition: String,
-    /// What the condition is where the stores are done.
-    holds: bool,
+    /// The value of the condition for which the stores are executed.
+    polarity: bool,
 }
 
-fn passed_over(function: &Function, types: &Types<'_>) -> Vec<PassedOver> {
-    let flow = Flow::new(function, Validity::Assumed);
-    let loops = flow.loops();
-    let is_innermost =
-        |found: &&Loop| loops.iter().filter(|other| found.blocks.contains(&other.header)).count() == 1;
-    let mut passed = Vec::new();
-    for found in loops.iter().filter(is_innermost) {
-        let blocks = found.blocks.iter().filter_map(|number| function.blocks.get(*number));
-        let results = blocks.flat_map(|block| &block.instructions);
-        let made: BTreeMap<&str, &Instruction> =
-            results.filter_map(|one| Some((one.result.as_deref()?, one))).collect();
-        for branch in found.blocks.iter().copied() {
-            let one = PassedOver::of(function, &flow, branch);
-            passed.extend(one.filter(|one| {
-                is_a_guess(&one.condition, &made)
-                    && function.block(&one.stores).is_some_and(|block| only_stores(block, types))
-            }));
+fn unpredictable_then_blocks(function: &Function, types: &Types<'_>) -> Vec<ThenBlock> {
+    let cfg = ControlFlowGraph::new(function, Validity::Assumed);
+    let loops = cfg.loops();
+    let mut then_blocks = Vec::new();
+    for candidate in &loops {
+        let nested = loops.iter().filter(|other| candidate.blocks.contains(&other.header)).count();
+        if nested != 1 {
+            continue;
+        }
+        let blocks = candidate.blocks.iter().filter_map(|number| function.blocks.get(*number));
+        let mut definitions: BTreeMap<&str, &Instruction> = BTreeMap::new();
+        for instruction in blocks.flat_map(|block| &block.instructions) {
+            definitions.extend(instruction.result.as_deref().map(|name| (name, instruction)));
+        }
+        for branch in candidate.blocks.iter().copied() {
+            let Some(then_block) = ThenBlock::find(function, &cfg, branch) else { continue };
+            let stores = function.block(&then_block.stores);
+            if is_unpredictable(&then_block.condition, &definitions)
+                && stores.is_some_and(|stores| is_convertible(stores, types))
+            {
+                then_blocks.push(then_block);
+            }
         }
     }
-    passed
+    then_blocks
 }
 
-impl PassedOver {
-    /// What the branch at the end of block `branch` passes over.
-    fn of(function: &Function, flow: &Flow, branch: usize) -> Option<PassedOver> {
-        let End::Jump(line) = &function.blocks.get(branch)?.end else { return None };
+impl ThenBlock {
+    /// The then-block of the branch at the end of block `branch`.
+    fn find(function: &Function, cfg: &ControlFlowGraph, branch: usize) -> Option<ThenBlock> {
+        let branch_block = function.blocks.get(branch)?;
+        let Terminator::Branch(line) = &branch_block.terminator else { return None };
         let mut values = line.values();
-        let (condition, None) = (values.next()?.to_string(), values.next()) else { return None };
-        let [yes, no] = flow.successors(branch) else { return None };
-        let passes = |stores: usize, meeting: usize| {
-            let ways = (0..function.blocks.len()).flat_map(|block| flow.successors(block));
-            stores != meeting
-                && flow.successors(stores) == [meeting]
-                && ways.filter(|next| **next == stores).count() == 1
+        let condition = values.next()?.to_string();
+        if values.next().is_some() {
+            return None;
+        }
+        let [if_true, if_false] = cfg.successors(branch) else { return None };
+        let (stores, merge, polarity) = if is_then_block(function, cfg, *if_true, *if_false) {
+            (*if_true, *if_false, true)
+        } else if is_then_block(function, cfg, *if_false, *if_true) {
+            (*if_false, *if_true, false)
+        } else {
+            return None;
         };
-        let (stores, meeting, holds) = match (passes(*yes, *no), passes(*no, *yes)) {
-            (true, _) => (*yes, *no, true),
-            (false, true) => (*no, *yes, false),
-            (false, false) => return None,
-        };
-        let (of_stores, meeting) = (function.blocks.get(stores)?, function.blocks.get(meeting)?);
-        let before = &function.blocks.get(branch)?.name;
-        let is_equal = |phi: &Instruction| {
-            let from = |name: &str| phi.incoming.iter().find(|one| one.from == name).map(|one| &one.value);
-            from(&of_stores.name) == from(before)
-        };
-        let mut phis = meeting.instructions.iter().filter(|one| one.kind == Kind::Phi);
-        phis.all(is_equal).then(|| PassedOver {
-            branch: before.clone(),
-            stores: of_stores.name.clone(),
-            meeting: meeting.name.clone(),
+        let stores = function.blocks.get(stores)?;
+        let merge = function.blocks.get(merge)?;
+        let mut phis = merge.instructions.iter().filter(|one| one.opcode == Opcode::Phi);
+        let has_equal_operands =
+            phis.all(|phi| phi.operand_from(&stores.name) == phi.operand_from(&branch_block.name));
+        has_equal_operands.then(|| ThenBlock {
+            branch: branch_block.name.clone(),
+            stores: stores.name.clone(),
+            merge: merge.name.clone(),
             condition,
-            holds,
+            polarity,
         })
     }
 
-    /// Moves the stores before the branch, which goes.
-    fn join(self, function: &mut Function) {
+    /// Moves the stores before the branch, which becomes unconditional.
+    fn convert(self, function: &mut Function) {
         let Some(stores) = function.number(&self.stores) else { return };
         let Block { name, instructions, .. } = function.blocks.remove(stores);
-        for block in function.blocks.iter_mut().filter(|block| block.name == self.meeting) {
-            block.instructions.iter_mut().for_each(|phi| phi.incoming.retain(|one| one.from != name));
-        }
-        let branch = function.blocks.iter_mut().find(|block| block.name == self.branch);
-        let Some(block) = branch else { return };
-        let ends = vec![
-            Part::Text("br label ".into()),
-            Part::Label(self.meeting.clone()),
-            Part::Text(String::new()),
-        ];
-        block.end = End::Jump(Line::of(ends));
-        for (number, mut one) in instructions.into_iter().filter(|one| one.kind != Kind::Debug).enumerate() {
-            if one.kind == Kind::Store
-                && let Some(address) = one.line.values().last()
-            {
-                let place = format!("offload.place.{name}.{number}");
-                let select = self.select(address);
-                block.instructions.push(instruction(Some(&place), select, Kind::Other));
-                one.line.rename_last(place);
+        for block in function.blocks.iter_mut().filter(|block| block.name == self.merge) {
+            for phi in &mut block.instructions {
+                phi.incoming.retain(|incoming| incoming.from != name);
             }
-            block.instructions.push(one);
+        }
+        let Some(block) = function.blocks.iter_mut().find(|block| block.name == self.branch) else { return };
+        block.terminator = Terminator::Branch(Line::from_tokens(vec![
+            text("br label "),
+            Token::Label(self.merge.clone()),
+            text(""),
+        ]));
+        let instructions = instructions.into_iter().filter(|one| one.opcode != Opcode::DebugRecord);
+        for (number, mut converted) in instructions.enumerate() {
+            if converted.opcode == Opcode::Store
+                && let Some(address) = converted.line.values().last()
+            {
+                let selected = format!("offload.place.{name}.{number}");
+                let select = self.select(address);
+                block.instructions.push(instruction(Some(&selected), select, Opcode::Other));
+                converted.line.rename_last(selected);
+            }
+            block.instructions.push(converted);
         }
     }
 
-    /// `address` where the stores are done.
+    /// The selection between `address` and the scratch slot.
     fn select(&self, address: &str) -> Line {
-        let (yes, no) = if self.holds { (address, SPARE) } else { (SPARE, address) };
-        let text = |text: &str| Part::Text(text.to_string());
-        let value = |name: &str| Part::Value(name.to_string());
-        Line::of(vec![
+        let (if_true, if_false) =
+            if self.polarity { (address, SCRATCH_SLOT) } else { (SCRATCH_SLOT, address) };
+        Line::from_tokens(vec![
             text("select i1 "),
             value(&self.condition),
             text(", ptr "),
-            value(yes),
+            value(if_true),
             text(", ptr "),
-            value(no),
+            value(if_false),
             text(", !unpredictable !{}"),
         ])
     }
 }
 
-/// Whether `condition` compares what is read where something read in the same round of the loop says: neighbours of it are
-/// anywhere, and so no CPU learns what comes.
-fn is_a_guess(condition: &str, made: &BTreeMap<&str, &Instruction>) -> bool {
-    let Some(compare) = made.get(condition).filter(|one| is_word(one, &["icmp", "fcmp"])) else {
-        return false;
-    };
-    let mut loads = compare.operands().filter_map(|operand| made.get(operand));
-    loads.any(|load| load.kind == Kind::Load && leads_to_load(load, made))
+/// Whether block `stores` has one predecessor, and `merge` as its only successor.
+fn is_then_block(function: &Function, cfg: &ControlFlowGraph, stores: usize, merge: usize) -> bool {
+    let edges = (0..function.blocks.len()).flat_map(|block| cfg.successors(block));
+    stores != merge
+        && cfg.successors(stores) == [merge]
+        && edges.filter(|successor| **successor == stores).count() == 1
 }
 
-/// Whether the address that `load` reads is computed from what another one has read.
-fn leads_to_load<'f>(load: &'f Instruction, made: &BTreeMap<&'f str, &'f Instruction>) -> bool {
+/// Whether `condition` compares a value whose address depends on another load of the same iteration, so that branch
+/// predictors see no pattern.
+fn is_unpredictable(condition: &str, definitions: &BTreeMap<&str, &Instruction>) -> bool {
+    let compare = definitions.get(condition).filter(|one| has_opcode(one, &["icmp", "fcmp"]));
+    let Some(compare) = compare else { return false };
+    let mut operands = compare.operands().filter_map(|operand| definitions.get(operand));
+    operands.any(|operand| operand.opcode == Opcode::Load && depends_on_load(operand, definitions))
+}
+
+/// Whether the address of `load` is computed from the result of another one.
+fn depends_on_load<'f>(load: &'f Instruction, definitions: &BTreeMap<&'f str, &'f Instruction>) -> bool {
     let mut open: Vec<&str> = load.operands().collect();
-    // No instruction but a phi is computed from itself.
-    while let Some(one) = open.pop().and_then(|name| made.get(name)) {
-        match one.kind {
-            Kind::Load => return true,
-            Kind::Other => open.extend(one.operands()),
+    // Only a phi can be computed from itself.
+    while let Some(instruction) = open.pop().and_then(|name| definitions.get(name)) {
+        match instruction.opcode {
+            Opcode::Load => return true,
+            Opcode::Other => open.extend(instruction.operands()),
             _ => {}
         }
     }
     false
 }
 
-/// Whether the block stores little, and does nothing else that matters where the condition does not hold.
-fn only_stores(block: &Block, types: &Types<'_>) -> bool {
-    let instructions = block.instructions.iter().filter(|one| one.kind != Kind::Debug);
-    let stores = instructions.clone().filter(|one| one.kind == Kind::Store).count();
-    (1..=MOST_STORES).contains(&stores)
-        && instructions.clone().count() <= MOST_INSTRUCTIONS
-        && instructions.into_iter().all(|one| match one.kind {
-            Kind::Store => fits(one, types),
-            Kind::Other => is_cheap(one),
+/// Whether the block has a few stores, and otherwise only cheap instructions without side effects.
+fn is_convertible(block: &Block, types: &Types<'_>) -> bool {
+    let instructions = block.instructions.iter().filter(|one| one.opcode != Opcode::DebugRecord);
+    let stores = instructions.clone().filter(|one| one.opcode == Opcode::Store).count();
+    (1..=MAX_STORES).contains(&stores)
+        && instructions.clone().count() <= MAX_INSTRUCTIONS
+        && instructions.into_iter().all(|one| match one.opcode {
+            Opcode::Store => fits_scratch_slot(one, types),
+            Opcode::Other => is_cheap(one),
             _ => false,
         })
 }
 
-/// Whether a store may go to [`SPARE`].
-fn fits(store: &Instruction, types: &Types<'_>) -> bool {
-    let text = store.line.plain();
+/// Whether a store may go to the scratch slot.
+fn fits_scratch_slot(store: &Instruction, types: &Types<'_>) -> bool {
+    let text = store.line.text();
     let parts = operands(&text);
     let [value, address, ..] = &*parts else { return false };
     let layout = first_type(value).and_then(|typed| types.layout(typed.ty));
-    let is_plain = !is_word_in(&text, &["volatile", "atomic"]);
+    let is_plain = !text.split(' ').any(|word| word == "volatile" || word == "atomic");
     let is_named = store.line.values().last().is_some_and(|name| *address == format!("ptr %{name}"));
     is_plain
         && is_named
-        && layout.is_some_and(|layout| layout.size <= SPARE_SIZE && layout.align <= SPARE_SIZE)
+        && layout.is_some_and(|layout| layout.size <= SCRATCH_SIZE && layout.align <= SCRATCH_SIZE)
 }
 
-/// Whether an instruction only computes, and quickly.
+/// Whether an instruction is a cheap computation without side effects.
 fn is_cheap(instruction: &Instruction) -> bool {
-    const WORDS: [&str; 16] = [
+    const OPCODES: [&str; 16] = [
         "getelementptr",
         "zext",
         "sext",
@@ -228,20 +242,19 @@ fn is_cheap(instruction: &Instruction) -> bool {
         "select",
         "bitcast",
     ];
-    is_word(instruction, &WORDS) && !facts::divides(instruction) && !instruction.line.contains("<")
+    has_opcode(instruction, &OPCODES) && !has_variable_divisor(instruction) && !instruction.line.contains("<")
 }
 
-fn is_word(instruction: &Instruction, words: &[&str]) -> bool {
-    let text = instruction.line.plain();
-    text.split(' ').next().is_some_and(|word| words.contains(&word))
+fn text(text: &str) -> Token {
+    Token::Text(text.to_string())
 }
 
-fn is_word_in(text: &str, words: &[&str]) -> bool {
-    text.split(' ').any(|word| words.contains(&word))
+fn value(name: &str) -> Token {
+    Token::Value(name.to_string())
 }
 
-fn instruction(result: Option<&str>, line: Line, kind: Kind) -> Instruction {
-    Instruction { result: result.map(str::to_string), line, incoming: Vec::new(), kind }
+fn instruction(result: Option<&str>, line: Line, opcode: Opcode) -> Instruction {
+    Instruction { result: result.map(str::to_string), line, incoming: Vec::new(), opcode }
 }
 
 #[cfg(test)]
@@ -275,22 +288,22 @@ define void @f(ptr %args) {
 16:
   ret void";
 
-    fn done(text: &str) -> Function {
-        let (lines, types): (Vec<&str>, _) = (text.lines().collect(), Types::of(""));
+    fn converted(text: &str) -> Function {
+        let (lines, types): (Vec<&str>, _) = (text.lines().collect(), Types::new(""));
         let mut function = Function::parse(&lines, &types).unwrap();
-        always(&mut function, &types);
+        convert_unpredictable_stores(&mut function, &types);
         function
     }
 
     fn lines(block: &Block) -> Vec<String> {
         let result =
             |one: &Instruction| one.result.as_ref().map(|name| format!("%{name} = ")).unwrap_or_default();
-        block.instructions.iter().map(|one| format!("{}{}", result(one), one.line.plain())).collect()
+        block.instructions.iter().map(|one| format!("{}{}", result(one), one.line.text())).collect()
     }
 
     #[test]
-    fn stores_that_data_decides_are_always_done() {
-        let function = done(SEARCH);
+    fn unpredictable_stores_are_unconditional() {
+        let function = converted(SEARCH);
         let names: Vec<&str> = function.blocks.iter().map(|block| block.name.as_str()).collect();
         assert_eq!(names, ["v0", "v3", "v13", "v16"]);
         let entry = lines(&function.blocks[0]);
@@ -313,9 +326,9 @@ define void @f(ptr %args) {
     }
 
     #[test]
-    fn stores_of_the_other_way_go_to_the_spare_memory_where_the_condition_holds() {
+    fn stores_of_an_else_block_use_the_scratch_slot_where_the_condition_holds() {
         let other = SEARCH.replace("label %11, label %13\n11", "label %13, label %11\n11");
-        let text = lines(&done(&other).blocks[1]).join("\n");
+        let text = lines(&converted(&other).blocks[1]).join("\n");
         assert!(text.contains("select i1 %v10, ptr %offload.spare, ptr %v12, !unpredictable !{}"), "{text}");
     }
 
@@ -324,7 +337,7 @@ define void @f(ptr %args) {
         let stays = |from: &str, to: &str| {
             let text = SEARCH.replace(from, to);
             assert_ne!(text, SEARCH);
-            assert!(done(&text).blocks.iter().any(|block| block.name == "v11"), "{to}");
+            assert!(converted(&text).blocks.iter().any(|block| block.name == "v11"), "{to}");
         };
         // A condition that follows a pattern, or is known before the loop.
         stays("%8 = getelementptr i32, ptr %1, i64 %7", "%8 = getelementptr i32, ptr %1, i64 %4");
@@ -345,6 +358,6 @@ define void @f(ptr %args) {
     #[test]
     fn outside_of_loops_branches_stay() {
         let once = SEARCH.replace("label %16, label %3", "label %16, label %16");
-        assert_eq!(done(&once).blocks.len(), 5);
+        assert_eq!(converted(&once).blocks.len(), 5);
     }
 }

@@ -1,26 +1,31 @@
-//! Functions of a module in which LLVM's vectoriser may form interleave groups. Whether it does is an option of a whole run of
-//! clang: where some may and others must not, those that may are optimised alone before.
+//! Selection of the functions in which LLVM's loop vectoriser may form interleave groups.
+//!
+//! Interleave groups are enabled or disabled for a whole run of clang. In a module with functions of both kinds, those that
+//! may have them are optimised first, while the others are `optnone`.
 
-use super::conflicts::Interleaving;
+use crate::analysis::conflicts::Interleaving;
 
-/// An attribute of a function that runs work-groups in which interleave groups are useful.
+/// The attribute of a work-group function in which interleave groups are useful.
 const INTERLEAVED: &str = " \"offload-interleaved\"";
-/// An attribute of one in which they would reorder accesses of a work-item.
+/// The attribute of one in which they would reorder conflicting accesses of a work-item.
 const IN_ORDER: &str = " \"offload-in-order\"";
-/// No pass changes a function with these.
-const LEFT_ALONE: [&str; 2] = [" noinline", " optnone"];
+/// The attributes that exclude a function from optimisation.
+const OPTNONE: [&str; 2] = [" noinline", " optnone"];
 
-/// Which functions of a module LLVM's vectoriser may form interleave groups in.
+/// The work-group functions of a module that may have interleave groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Interleaved {
+pub enum InterleaveGroups {
+    /// Every function may have them.
     All,
+    /// No function gains by them, and some must not have them.
     None,
-    /// Some, which are optimised before the others.
+    /// Some gain by them, and others must not have them.
     Some,
 }
 
 impl Interleaving {
-    pub(super) fn attribute(self) -> &'static str {
+    /// The attribute that marks a function, with a space before it.
+    pub(crate) fn attribute(self) -> &'static str {
         match self {
             Interleaving::Useful => INTERLEAVED,
             Interleaving::Useless => "",
@@ -29,9 +34,9 @@ impl Interleaving {
     }
 }
 
-impl Interleaved {
-    /// Those of a module that [`super::run_groups`] has written.
-    pub(crate) fn of_module(module: &str) -> Interleaved {
+impl InterleaveGroups {
+    /// The functions of a module that [`generate_work_groups`](crate::generate_work_groups) has written.
+    pub fn for_module(module: &str) -> InterleaveGroups {
         let mut is_useful = false;
         let mut is_harmful = false;
         for line in module.lines().filter(|line| line.starts_with("attributes #")) {
@@ -39,30 +44,37 @@ impl Interleaved {
             is_harmful |= line.contains(IN_ORDER);
         }
         match (is_useful, is_harmful) {
-            (_, false) => Interleaved::All,
-            (false, true) => Interleaved::None,
-            (true, true) => Interleaved::Some,
+            (_, false) => InterleaveGroups::All,
+            (false, true) => InterleaveGroups::None,
+            (true, true) => InterleaveGroups::Some,
         }
     }
 }
 
-/// `module`, in which passes change only functions that may have interleave groups.
-pub(crate) fn without_others(module: &str) -> String {
-    with_attributes(module, |line| line.replacen(IN_ORDER, &format!("{}{IN_ORDER}", LEFT_ALONE.concat()), 1))
-}
-
-/// `module`, in which passes change all functions again.
-pub(crate) fn with_others(module: &str) -> String {
-    with_attributes(module, |line| match line.contains(IN_ORDER) {
-        true => LEFT_ALONE.iter().fold(line.to_string(), |line, word| line.replacen(word, "", 1)),
-        false => line.to_string(),
-    })
-}
-
-fn with_attributes(module: &str, change: impl Fn(&str) -> String) -> String {
+/// A copy of `module` whose functions that must not have interleave groups are `optnone`.
+pub fn disable_in_order_functions(module: &str) -> String {
     let mut out = String::with_capacity(module.len());
     for line in module.lines() {
-        let line = if line.starts_with("attributes #") { change(line) } else { line.to_string() };
+        if line.starts_with("attributes #") {
+            out.push_str(&line.replacen(IN_ORDER, &format!("{}{IN_ORDER}", OPTNONE.concat()), 1));
+        } else {
+            out.push_str(line);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// A copy of `module` without the effect of [`disable_in_order_functions`].
+pub fn enable_in_order_functions(module: &str) -> String {
+    let mut out = String::with_capacity(module.len());
+    for line in module.lines() {
+        let mut line = line.to_string();
+        if line.starts_with("attributes #") && line.contains(IN_ORDER) {
+            for word in OPTNONE {
+                line = line.replacen(word, "", 1);
+            }
+        }
         out.push_str(&line);
         out.push('\n');
     }
@@ -77,13 +89,13 @@ mod tests {
     fn functions_with_conflicts_are_left_alone_for_a_while() {
         let module = "define void @f() #0 {\n}\nattributes #0 = { nounwind \"offload-in-order\" \"target-cpu\"=\"a\" }\n\
                       attributes #1 = { nounwind \"offload-interleaved\" }\nattributes #2 = { noinline nounwind }\n";
-        assert_eq!(Interleaved::of_module(module), Interleaved::Some);
-        let left = without_others(module);
+        assert_eq!(InterleaveGroups::for_module(module), InterleaveGroups::Some);
+        let left = disable_in_order_functions(module);
         assert!(left.contains("{ nounwind noinline optnone \"offload-in-order\""), "{left}");
         // As LLVM writes it.
         let sorted = left.replace("nounwind noinline optnone", "noinline nounwind optnone");
-        assert_eq!(with_others(&sorted), module);
-        assert_eq!(Interleaved::of_module(&module.replace("in-order", "x")), Interleaved::All);
-        assert_eq!(Interleaved::of_module(&module.replace("interleaved", "x")), Interleaved::None);
+        assert_eq!(enable_in_order_functions(&sorted), module);
+        assert_eq!(InterleaveGroups::for_module(&module.replace("in-order", "x")), InterleaveGroups::All);
+        assert_eq!(InterleaveGroups::for_module(&module.replace("interleaved", "x")), InterleaveGroups::None);
     }
 }

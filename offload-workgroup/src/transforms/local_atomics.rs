@@ -1,79 +1,69 @@
-//! Atomic operations on local memory become plain ones: all work-items of a group run on one thread, one after the
-//! other, and no other group has the same local memory.
+//! Atomic operations on local memory, expanded to a load, a computation and a store.
 //!
-//! x86 locks the cache line for an atomic operation, which takes some twenty cycles even if nobody else wants it.
+//! One thread runs all work-items of a group, and has local memory of its own. x86 locks the cache line for an atomic
+//! operation, which costs some twenty cycles without contention, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use offload_format::pack::ArgKind;
+use crate::ir::function::{Function, Instruction, Opcode};
+use crate::ir::{first_type, global_name, list};
+use crate::kernel::{ArgumentKind, Kernel};
 
-use super::function::{Function, Instruction, Kind};
-use crate::ir::types::{first_type, list};
-use crate::ir::{Kernel, global_name};
-
-/// What is known of local memory.
+/// The local memory of a kernel.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LocalMemory<'a> {
+pub(crate) struct LocalMemory<'a> {
     /// `__local` arrays, by the names of their variables.
-    pub(super) arrays: &'a BTreeSet<&'a str>,
+    pub(crate) arrays: &'a BTreeSet<&'a str>,
     /// The kernel, if its arguments are known.
-    pub(super) kernel: Option<&'a Kernel>,
+    pub(crate) kernel: Option<&'a Kernel>,
 }
 
-/// How a value is reached from the array of arguments.
+/// The memory that a pointer is derived from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reach {
-    /// So many bytes into the array.
-    Array(usize),
-    /// Where the argument with this number lies.
-    Cell(usize),
-    /// Into local memory.
-    Local,
+enum Provenance {
+    /// The argument array, with an offset in bytes.
+    ArgumentArray(usize),
+    /// The cell of the argument with this number.
+    ArgumentCell(usize),
+    LocalMemory,
 }
 
-/// Marks the atomic operations of `function` that plain ones can replace.
-pub(super) fn mark(function: &mut Function, memory: &LocalMemory<'_>) {
-    let reached = reached(function, memory);
-    let found: Vec<bool> = function
-        .instructions()
-        .map(|instruction| {
-            let text = instruction.line.plain();
-            let Some(operation) = Operation::parse(&text) else { return false };
-            operation.is_known() && is_local(operation.address, &reached, memory)
-        })
-        .collect();
-    let instructions = function.blocks.iter_mut().flat_map(|block| &mut block.instructions);
-    for (instruction, exclusive) in instructions.zip(found) {
-        if exclusive {
-            instruction.kind = Kind::Exclusive;
+/// Marks the atomic operations of `function` that plain ones can replace as [`Opcode::LocalAtomic`].
+pub(crate) fn mark(function: &mut Function, memory: &LocalMemory<'_>) {
+    let provenance = provenance_of_values(function, memory);
+    for instruction in function.blocks.iter_mut().flat_map(|block| &mut block.instructions) {
+        let text = instruction.line.text();
+        let Some(operation) = AtomicOperation::parse(&text) else { continue };
+        if operation.has_expansion() && is_local(operation.address, &provenance, memory) {
+            instruction.opcode = Opcode::LocalAtomic;
         }
     }
 }
 
-/// What does the same as the marked instruction `text`, `%name = atomicrmw ...`, for a thread that is alone; `text`
-/// itself if it is no such instruction.
-pub(super) fn plain(text: &str) -> Vec<String> {
-    let parsed = text.split_once(" = ").and_then(|(name, text)| Some((name, Operation::parse(text)?)));
-    parsed.and_then(|(name, operation)| operation.plain(name)).unwrap_or_else(|| vec![text.to_string()])
+/// The expansion of the marked instruction `text`, `%name = atomicrmw ...`; `text` itself if it is another instruction.
+pub(crate) fn expand(text: &str) -> Vec<String> {
+    let parsed = text.split_once(" = ").and_then(|(name, text)| Some((name, AtomicOperation::parse(text)?)));
+    let expansion = parsed.and_then(|(name, operation)| operation.expand(name));
+    expansion.unwrap_or_else(|| vec![text.to_string()])
 }
 
-/// An atomic operation that reads and writes.
+/// An atomic read-modify-write operation.
 #[derive(Clone, Copy, Debug)]
-struct Operation<'t> {
+struct AtomicOperation<'t> {
     /// `add`, or `cmpxchg`.
     word: &'t str,
     /// `ptr %p`
     address: &'t str,
     ty: &'t str,
     value: &'t str,
-    /// What a `cmpxchg` writes.
+    /// The new value of a `cmpxchg`.
     new: Option<&'t str>,
     /// `align 4`, and metadata.
     rest: &'t str,
 }
 
-impl<'t> Operation<'t> {
-    fn parse(text: &'t str) -> Option<Operation<'t>> {
+impl<'t> AtomicOperation<'t> {
+    fn parse(text: &'t str) -> Option<AtomicOperation<'t>> {
         let (instruction, rest) = text.split_once(' ')?;
         let rest = rest.strip_prefix("weak ").unwrap_or(rest);
         let rest = rest.strip_prefix("volatile ").unwrap_or(rest);
@@ -83,157 +73,150 @@ impl<'t> Operation<'t> {
             _ => return None,
         };
         let parts = list(operands);
-        let (address, value) = (*parts.first()?, first_type(parts.get(1)?)?);
+        let address = *parts.first()?;
+        let value = first_type(parts.get(1)?)?;
         let new = match word {
-            "cmpxchg" => Some(name(first_type(parts.get(2)?)?.rest)?),
+            "cmpxchg" => Some(plain_operand(first_type(parts.get(2)?)?.rest)?),
             _ => None,
         };
         let rest = operands.find(", align ").and_then(|at| operands.get(at..)).unwrap_or_default();
-        Some(Operation { word, address, ty: value.ty, value: name(value.rest)?, new, rest })
+        Some(AtomicOperation { word, address, ty: value.ty, value: plain_operand(value.rest)?, new, rest })
     }
 
-    fn is_known(&self) -> bool {
-        self.word == "cmpxchg" || self.result("").is_some()
+    fn has_expansion(&self) -> bool {
+        self.word == "cmpxchg" || self.computation("").is_some()
     }
 
-    /// The instructions that make `NAME.new` of `NAME.old` and the value.
-    fn result(&self, name: &str) -> Option<Vec<String>> {
-        let Operation { ty, value, .. } = self;
-        let least_or_most = |compare: &str| {
-            vec![
-                format!("{name}.is = icmp {compare} {ty} {name}.old, {value}"),
-                format!("{name}.new = select i1 {name}.is, {ty} {name}.old, {ty} {value}"),
-            ]
-        };
-        Some(match self.word {
+    /// The instructions that compute `NAME.new` from `NAME.old` and the value.
+    fn computation(&self, name: &str) -> Option<Vec<String>> {
+        let AtomicOperation { word, ty, value, .. } = self;
+        let predicate = match *word {
             "add" | "sub" | "and" | "or" | "xor" | "fadd" | "fsub" => {
-                vec![format!("{name}.new = {} {ty} {name}.old, {value}", self.word)]
+                return Some(vec![format!("{name}.new = {word} {ty} {name}.old, {value}")]);
             }
-            "xchg" => Vec::new(),
-            "min" => least_or_most("slt"),
-            "max" => least_or_most("sgt"),
-            "umin" => least_or_most("ult"),
-            "umax" => least_or_most("ugt"),
+            "xchg" => return Some(Vec::new()),
+            "min" => "slt",
+            "max" => "sgt",
+            "umin" => "ult",
+            "umax" => "ugt",
             _ => return None,
-        })
+        };
+        Some(vec![
+            format!("{name}.is = icmp {predicate} {ty} {name}.old, {value}"),
+            format!("{name}.new = select i1 {name}.is, {ty} {name}.old, {ty} {value}"),
+        ])
     }
 
-    fn plain(&self, name: &str) -> Option<Vec<String>> {
-        let Operation { word, address, ty, value, new, rest } = self;
+    fn expand(&self, name: &str) -> Option<Vec<String>> {
+        let AtomicOperation { word, address, ty, value, new, rest } = self;
         let mut lines = vec![format!("{name}.old = load {ty}, {address}{rest}")];
-        let store = |value: &str| format!("store {ty} {value}, {address}{rest}");
         match (*word, new) {
             ("cmpxchg", Some(new)) => {
                 lines.push(format!("{name}.is = icmp eq {ty} {name}.old, {value}"));
                 lines.push(format!("{name}.new = select i1 {name}.is, {ty} {new}, {ty} {name}.old"));
-                lines.push(store(&format!("{name}.new")));
+                lines.push(format!("store {ty} {name}.new, {address}{rest}"));
                 lines.push(format!("{name}.pair = insertvalue {{ {ty}, i1 }} poison, {ty} {name}.old, 0"));
                 lines.push(format!("{name} = insertvalue {{ {ty}, i1 }} {name}.pair, i1 {name}.is, 1"));
                 return Some(lines);
             }
-            ("xchg", _) => lines.push(store(value)),
+            ("xchg", _) => lines.push(format!("store {ty} {value}, {address}{rest}")),
             _ => {
-                lines.extend(self.result(name)?);
-                lines.push(store(&format!("{name}.new")));
+                lines.extend(self.computation(name)?);
+                lines.push(format!("store {ty} {name}.new, {address}{rest}"));
             }
         }
-        // Another name of the same value.
+        // A copy of the value under the name of the instruction.
         lines.push(format!("{name} = freeze {ty} {name}.old"));
         Some(lines)
     }
 }
 
-/// A value that is a name or a number, at the start of `text`: no constant expression.
-fn name(text: &str) -> Option<&str> {
+/// A value that is a name or a number, at the start of `text`; `None` for a constant expression.
+fn plain_operand(text: &str) -> Option<&str> {
     let text = text.trim_start();
     let word = text.split(' ').next()?;
     let is_expression = text.strip_prefix(word).is_some_and(|rest| rest.starts_with(" ("));
     if is_expression {
         return None;
     }
-    let plain = |c: char| c.is_ascii_alphanumeric() || "%._-+$".contains(c);
-    (!word.is_empty() && word.chars().all(plain)).then_some(word)
+    let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "%._-+$".contains(c));
+    (!word.is_empty() && is_plain).then_some(word)
 }
 
-/// Follows the addresses of local memory, and what leads to them, until nothing changes.
-fn reached(function: &Function, memory: &LocalMemory<'_>) -> BTreeMap<String, Reach> {
-    let mut reached = BTreeMap::from([(function.parameter.clone(), Reach::Array(0))]);
-    loop {
-        let new: Vec<(String, Reach)> = function
-            .instructions()
-            .filter_map(|instruction| {
-                let name = instruction.result.as_ref().filter(|name| !reached.contains_key(*name))?;
-                Some((name.clone(), reach(instruction, &reached, memory)?))
-            })
-            .collect();
-        if new.is_empty() {
-            return reached;
+/// The provenance of pointers into the argument array and into local memory, by iteration to a fixed point.
+fn provenance_of_values(function: &Function, memory: &LocalMemory<'_>) -> BTreeMap<String, Provenance> {
+    let mut known = BTreeMap::from([(function.parameter.clone(), Provenance::ArgumentArray(0))]);
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for instruction in function.instructions() {
+            let Some(name) = instruction.result.as_ref().filter(|name| !known.contains_key(*name)) else {
+                continue;
+            };
+            if let Some(provenance) = provenance(instruction, &known, memory) {
+                known.insert(name.clone(), provenance);
+                changed = true;
+            }
         }
-        reached.extend(new);
     }
+    known
 }
 
-fn reach(
+fn provenance(
     instruction: &Instruction,
-    reached: &BTreeMap<String, Reach>,
+    known: &BTreeMap<String, Provenance>,
     memory: &LocalMemory<'_>,
-) -> Option<Reach> {
-    let text = instruction.line.plain();
+) -> Option<Provenance> {
+    let text = instruction.line.text();
     let (word, operands) = text.split_once(' ')?;
     let operands = list(operands);
     let address = *operands.get(1)?;
-    let from = address.strip_prefix("ptr %").and_then(|name| reached.get(name)).copied();
-    match (word, from) {
-        ("getelementptr", Some(Reach::Array(bytes))) => {
+    let base = address.strip_prefix("ptr %").and_then(|name| known.get(name)).copied();
+    match (word, base) {
+        ("getelementptr", Some(Provenance::ArgumentArray(bytes))) => {
             let element = if operands.first()?.ends_with("ptr") { size_of::<u64>() } else { 1 };
             let index: usize = operands.get(2)?.strip_prefix("i64 ")?.parse().ok()?;
-            Some(Reach::Array(index.checked_mul(element)?.checked_add(bytes)?))
+            Some(Provenance::ArgumentArray(index.checked_mul(element)?.checked_add(bytes)?))
         }
-        ("getelementptr", _) => is_local(address, reached, memory).then_some(Reach::Local),
-        ("load", Some(Reach::Array(bytes))) => Some(Reach::Cell(bytes / size_of::<u64>())),
-        ("load", Some(Reach::Cell(number))) => {
-            let kind = memory.kernel?.args.get(number)?.kind;
-            (kind == ArgKind::Local).then_some(Reach::Local)
+        ("getelementptr", _) => is_local(address, known, memory).then_some(Provenance::LocalMemory),
+        ("load", Some(Provenance::ArgumentArray(bytes))) => {
+            Some(Provenance::ArgumentCell(bytes / size_of::<u64>()))
+        }
+        ("load", Some(Provenance::ArgumentCell(number))) => {
+            let kind = memory.kernel?.arguments.get(number)?.kind;
+            (kind == ArgumentKind::Local).then_some(Provenance::LocalMemory)
         }
         _ => None,
     }
 }
 
 /// Whether `ptr %p`, or `ptr @array`, points into local memory.
-fn is_local(address: &str, reached: &BTreeMap<String, Reach>, memory: &LocalMemory<'_>) -> bool {
+fn is_local(address: &str, known: &BTreeMap<String, Provenance>, memory: &LocalMemory<'_>) -> bool {
     match address.strip_prefix("ptr %") {
-        Some(name) => reached.get(name) == Some(&Reach::Local),
-        None => global_name(address).is_some_and(|(name, _)| memory.arrays.contains(name)),
+        Some(name) => known.get(name) == Some(&Provenance::LocalMemory),
+        None => global_name(address).is_some_and(|name| memory.arrays.contains(name)),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::KernelArg;
-    use crate::ir::types::Types;
+    use crate::ir::Types;
+    use crate::kernel::Argument;
 
     fn marked(body: &str) -> Vec<bool> {
-        let arg = |kind| KernelArg {
-            name: "a".into(),
-            type_name: "uint*".into(),
-            base_type: "uint".into(),
-            kind,
-            size: None,
-            element_size: None,
-            is_const: false,
-        };
-        let args = vec![arg(ArgKind::Global), arg(ArgKind::Local)];
-        let kernel = Kernel { name: "k".into(), args, required_work_group: None };
+        let arguments =
+            [ArgumentKind::Global, ArgumentKind::Local].map(|kind| Argument::new("a", kind)).to_vec();
+        let kernel = Kernel::new("k").with_arguments(arguments);
         let text = format!("define void @f(ptr %0) {{\n{body}\n  ret void");
         let lines: Vec<&str> = text.lines().collect();
-        let mut function = Function::parse(&lines, &Types::of("")).unwrap();
+        let mut function = Function::parse(&lines, &Types::new("")).unwrap();
         let arrays = BTreeSet::from(["k.count"]);
         mark(&mut function, &LocalMemory { arrays: &arrays, kernel: Some(&kernel) });
         let atomic = |instruction: &&Instruction| {
             instruction.line.contains("atomicrmw ") || instruction.line.contains("cmpxchg ")
         };
-        function.instructions().filter(atomic).map(|one| one.kind == Kind::Exclusive).collect()
+        function.instructions().filter(atomic).map(|one| one.opcode == Opcode::LocalAtomic).collect()
     }
 
     #[test]
@@ -277,7 +260,7 @@ mod tests {
     #[test]
     fn an_operation_reads_computes_and_writes() {
         assert_eq!(
-            plain("%3.p1 = atomicrmw volatile add ptr %2.p1, i32 1 seq_cst, align 4, !dbg !5"),
+            expand("%3.p1 = atomicrmw volatile add ptr %2.p1, i32 1 seq_cst, align 4, !dbg !5"),
             [
                 "%3.p1.old = load i32, ptr %2.p1, align 4, !dbg !5",
                 "%3.p1.new = add i32 %3.p1.old, 1",
@@ -286,11 +269,11 @@ mod tests {
             ]
         );
         assert_eq!(
-            plain("%3 = atomicrmw umax ptr @a, i64 %x monotonic, align 8")[1..3],
+            expand("%3 = atomicrmw umax ptr @a, i64 %x monotonic, align 8")[1..3],
             ["%3.is = icmp ugt i64 %3.old, %x", "%3.new = select i1 %3.is, i64 %3.old, i64 %x"]
         );
         assert_eq!(
-            plain("%3 = cmpxchg weak ptr %p, i32 %c, i32 -1 acq_rel monotonic, align 4"),
+            expand("%3 = cmpxchg weak ptr %p, i32 %c, i32 -1 acq_rel monotonic, align 4"),
             [
                 "%3.old = load i32, ptr %p, align 4",
                 "%3.is = icmp eq i32 %3.old, %c",
@@ -300,6 +283,6 @@ mod tests {
                 "%3 = insertvalue { i32, i1 } %3.pair, i1 %3.is, 1",
             ]
         );
-        assert_eq!(plain("%3 = add i32 1, 2"), ["%3 = add i32 1, 2"]);
+        assert_eq!(expand("%3 = add i32 1, 2"), ["%3 = add i32 1, 2"]);
     }
 }

@@ -1,198 +1,219 @@
-//! Loops of the source that go on for several work-items at once: each round is cut like a wait, and becomes a loop over
-//! work-items, which clang can make vectors of.
+//! Interchange of innermost loops with the work-item loop, by implicit barriers at their headers.
 //!
-//! The loop in the source is inside the loop over the work-items otherwise, where no vector goes through it
-//! (Jääskeläinen et al., "pocl: A Performance-Portable OpenCL Implementation", 2015, section 4.3).
+//! Without it the loop of the kernel is inside the work-item loop, and vectors over work-items do not go through it
+//! (Jääskeläinen et al., "pocl: A Performance-Portable OpenCL Implementation", 2015, section 4.3: horizontal inner-loop
+//! parallelisation). Each iteration becomes a parallel region.
 //!
-//! - Loops that all work-items of a group go round equally often are cut for the whole group.
-//! - If each work-item reads memory of its own there, far from what its neighbours read, a few of them go on at once: a
-//!   group would read from more places than a cache keeps.
-//! - If work-items leave such a loop one by one, a few of them go on until all are done. Such a loop computes alone, or
-//!   goes over memory side by side.
-
-mod steps;
+//! - A loop with a uniform trip count gets a barrier of the whole group.
+//! - If its accesses have large strides, it gets a barrier of a chunk of neighbours: a group would access more cache lines
+//!   than a cache holds.
+//! - A loop with divergent exits gets a barrier of a chunk, whose work-items iterate until all have left. The loop is free
+//!   of side effects, or accesses memory with the stride one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::facts::{self, Facts};
-use super::flow::{Flow, Loop};
-use super::function::{Block, End, Function, Instruction, Kind, Rounds, Wait};
-use super::memory::PrivateMemory;
-use super::state::{self, State};
-use super::validity::Validity;
+use crate::analysis::control_flow::{ControlFlowGraph, Loop};
+use crate::analysis::private_memory::PrivateMemory;
+use crate::analysis::strides;
+use crate::analysis::values::{Values, has_variable_divisor, is_pure_call};
+use crate::analysis::work_item_state::{StateLoad, state_load, uses_local_id_address};
+use crate::ir::function::{BarrierScope, Block, Function, Instruction, Iterations, Opcode, Terminator};
+use crate::options::Validity;
 
-/// Cuts the innermost loops of `function` whose rounds are worth it.
-pub(super) fn cut(function: &mut Function) {
-    let mut cuts = Known::of(function).cuts();
-    // From the last, so that the numbers of those before stay.
-    while let Some((block, wait)) = cuts.pop_last() {
-        function.wait_after_phis(block, wait);
+/// Inserts barriers into the innermost loops of `function` that are worth an interchange.
+pub(crate) fn insert_barriers(function: &mut Function) {
+    let mut barriers = LoopAnalysis::new(function).barriers();
+    // From the last block, so that the numbers of those before stay valid.
+    while let Some((block, scope)) = barriers.pop_last() {
+        function.insert_barrier_after_phis(block, scope);
     }
 }
 
-/// How work-items leave a loop.
-struct Leaving {
-    rounds: Rounds,
-    /// Where they wait for each other.
-    joins: Vec<usize>,
+/// The divergent exits of a loop.
+struct DivergentExit {
+    iterations: Iterations,
+    /// The blocks in which work-items wait for the rest of their chunk.
+    merge_blocks: Vec<usize>,
 }
 
-/// What is known of a function before it is cut.
-struct Known<'f> {
+/// The analyses of a function before barriers are inserted.
+struct LoopAnalysis<'f> {
     function: &'f Function,
-    flow: Flow,
-    facts: Facts<'f>,
+    cfg: ControlFlowGraph,
+    values: Values<'f>,
     memory: PrivateMemory<'f>,
 }
 
-impl<'f> Known<'f> {
-    fn of(function: &'f Function) -> Known<'f> {
-        let flow = Flow::new(function, Validity::Assumed);
-        let (facts, memory) = (Facts::of(function, &flow), PrivateMemory::of(function, &flow));
-        Known { function, flow, facts, memory }
+impl<'f> LoopAnalysis<'f> {
+    fn new(function: &'f Function) -> LoopAnalysis<'f> {
+        let cfg = ControlFlowGraph::new(function, Validity::Assumed);
+        let values = Values::new(function, &cfg);
+        let memory = PrivateMemory::new(function, &cfg);
+        LoopAnalysis { function, cfg, values, memory }
     }
 
-    /// The blocks after whose phis work-items wait: the first ones of loops, and those behind loops that are left one by
-    /// one.
-    fn cuts(&self) -> BTreeMap<usize, Wait> {
-        let loops = self.flow.loops();
-        let starts: BTreeSet<usize> = loops.iter().map(|found| found.header).collect();
-        let is_innermost =
-            |found: &&Loop| found.blocks.iter().filter(|block| starts.contains(*block)).count() == 1;
-        let mut cuts = BTreeMap::new();
-        for found in loops.iter().filter(is_innermost) {
-            let blocks = self.blocks(found);
-            let mut waits = blocks.iter().filter(|block| matches!(block.end, End::Wait { .. }));
-            if waits.next().is_some() || !becomes_vectors(&blocks, &self.facts, &self.memory) {
+    /// The blocks that get a barrier behind their phis: headers of loops, and merge blocks of divergent exits.
+    fn barriers(&self) -> BTreeMap<usize, BarrierScope> {
+        let loops = self.cfg.loops();
+        let headers: BTreeSet<usize> = loops.iter().map(|one| one.header).collect();
+        let mut barriers = BTreeMap::new();
+        for candidate in &loops {
+            let is_innermost = candidate.blocks.intersection(&headers).count() == 1;
+            let blocks = self.blocks(candidate);
+            if !is_innermost
+                || candidate.has_barrier(self.function)
+                || !is_vectorizable(&blocks, &self.values, &self.memory)
+            {
                 continue;
             }
-            if !self.facts.parted.contains(&found.header) && self.leaves_together(found) {
-                let few = steps::are_far(&blocks, self.function, &self.facts);
-                cuts.insert(found.header, if few { Wait::Lanes(Rounds::Equal) } else { Wait::Group });
-            } else if loops.iter().all(|outer| !outer.holds(found) || outer.waits(self.function))
-                && let Some(Leaving { rounds, joins }) = self.leaving(found, &blocks)
+            let is_entered_together = !self.values.divergent_blocks.contains(&candidate.header);
+            if is_entered_together && self.has_uniform_exits(candidate) {
+                let has_large_strides = strides::are_large(&blocks, self.function, &self.values);
+                let scope = if has_large_strides {
+                    BarrierScope::Chunk(Iterations::Uniform)
+                } else {
+                    BarrierScope::Group
+                };
+                barriers.insert(candidate.header, scope);
+                continue;
+            }
+            // What a chunk stores across the iterations of an outer loop is in memory only if that has a barrier.
+            let is_nested_without_barrier =
+                loops.iter().any(|outer| outer.contains(candidate) && !outer.has_barrier(self.function));
+            if is_nested_without_barrier {
+                continue;
+            }
+            if let Some(DivergentExit { iterations, merge_blocks }) = self.divergent_exit(candidate, &blocks)
             {
-                cuts.insert(found.header, Wait::Lanes(rounds));
-                for join in joins {
-                    cuts.entry(join).or_insert(Wait::Lanes(Rounds::Equal));
+                barriers.insert(candidate.header, BarrierScope::Chunk(iterations));
+                for block in merge_blocks {
+                    barriers.entry(block).or_insert(BarrierScope::Chunk(Iterations::Uniform));
                 }
             }
         }
-        cuts
+        barriers
     }
 
-    fn blocks(&self, found: &Loop) -> Vec<&'f Block> {
-        found.blocks.iter().filter_map(|number| self.function.blocks.get(*number)).collect()
+    fn blocks(&self, of: &Loop) -> Vec<&'f Block> {
+        of.blocks.iter().filter_map(|number| self.function.blocks.get(*number)).collect()
     }
 
-    /// Whether all work-items leave the loop in the same round.
-    fn leaves_together(&self, found: &Loop) -> bool {
-        found.blocks.iter().all(|number| {
-            let leaves = self.flow.successors(*number).iter().any(|next| !found.blocks.contains(next));
-            let end = self.function.blocks.get(*number).map(|block| &block.end);
-            !leaves || end.is_some_and(|end| !self.facts.parts(end))
+    /// Whether all work-items leave the loop in the same iteration.
+    fn has_uniform_exits(&self, candidate: &Loop) -> bool {
+        candidate.blocks.iter().all(|number| {
+            let successors = self.cfg.successors(*number);
+            let is_exiting = successors.iter().any(|block| !candidate.blocks.contains(block));
+            let terminator = self.function.blocks.get(*number).map(|block| &block.terminator);
+            !is_exiting || terminator.is_some_and(|terminator| !self.values.is_divergent(terminator))
         })
     }
 
-    /// How work-items leave the loop one by one; `None` where that is not worth it.
+    /// The divergent exits of a loop; `None` where an interchange is not profitable.
     ///
-    /// Who is done can repeat the last round if that does nothing but compute. Otherwise it is passed over, which takes
-    /// longer: that is for loops that go over memory side by side, as `for (i = id; i < n; i += size)`.
-    fn leaving(&self, found: &Loop, blocks: &[&Block]) -> Option<Leaving> {
-        let (exit, between) = self.flow.out_of(found)?;
-        let alone = found.blocks.iter().all(|number| self.computes_alone(*number));
-        let is_worth_it = alone || steps::are_near(blocks, self.function, &self.facts);
-        if !is_worth_it || !between.iter().all(|number| self.computes_alone(*number)) {
+    /// A work-item that has left can repeat the last iteration if that is idempotent. Otherwise it is masked, which takes
+    /// longer: that is for loops over memory with the stride one, as `for (i = id; i < n; i += size)`.
+    fn divergent_exit(&self, candidate: &Loop, blocks: &[&Block]) -> Option<DivergentExit> {
+        let exit = self.cfg.exit(candidate)?;
+        let is_repeatable = candidate.blocks.iter().all(|number| self.is_idempotent(*number));
+        let is_profitable = is_repeatable || strides::are_unit(blocks, self.function, &self.values);
+        if !is_profitable || !exit.between.iter().all(|number| self.is_idempotent(*number)) {
             return None;
         }
-        let joins = self.joins(found, exit)?;
-        let rounds = if alone && joins.len() == 1 { Rounds::Own } else { Rounds::Some };
-        Some(Leaving { rounds, joins })
+        let merge_blocks = self.merge_blocks(candidate, exit.merge_block)?;
+        let is_reached_by_all = merge_blocks.len() == 1;
+        let iterations =
+            if is_repeatable && is_reached_by_all { Iterations::Repeated } else { Iterations::Scheduled };
+        Some(DivergentExit { iterations, merge_blocks })
     }
 
-    /// The blocks where work-items wait for those that are still in the loop: one behind it, and one for each branch at
-    /// which others have gone elsewhere before. `None` if they may be together in no such block.
+    /// The blocks where work-items wait for those that are still in the loop: its exit, and the merge block of each
+    /// divergent branch at which others have bypassed it. `None` if they may be together in no such block.
     ///
-    /// The numbers ascend: those who wait in a block with a lower one go on first.
-    fn joins(&self, found: &Loop, exit: usize) -> Option<Vec<usize>> {
-        let others = self.function.blocks.iter().enumerate();
-        let others = others.filter(|(number, _)| !found.blocks.contains(number));
-        let parting = others.filter(|(number, block)| {
-            self.facts.parts(&block.end)
-                && !self.flow.is_barrier_uniform(*number)
-                && self.flow.influenced(*number).contains(&found.header)
-        });
-        let mut joins =
-            parting.map(|(number, _)| self.flow.meeting(number)).collect::<Option<Vec<usize>>>()?;
-        joins.retain(|join| *join != found.header);
-        joins.push(exit);
-        // What more ways go through comes later.
-        joins.sort_by_key(|join| std::cmp::Reverse(self.flow.behind(*join)));
-        let all = std::iter::once(&found.header).chain(&joins);
-        let ascend = all.zip(&joins).all(|(first, second)| first <= second);
-        (ascend && found.header < exit && joins.first() == Some(&exit)).then_some(joins)
+    /// The numbers ascend: work-items that wait in a block with a lower one go on first.
+    fn merge_blocks(&self, candidate: &Loop, exit: usize) -> Option<Vec<usize>> {
+        let mut merge_blocks = Vec::new();
+        for (number, block) in self.function.blocks.iter().enumerate() {
+            let is_bypass = !candidate.blocks.contains(&number)
+                && self.values.is_divergent(&block.terminator)
+                && !self.cfg.is_barrier_uniform(number)
+                && self.cfg.influence_region(number).contains(&candidate.header);
+            if is_bypass {
+                merge_blocks.push(self.cfg.merge_block(number)?);
+            }
+        }
+        merge_blocks.retain(|block| *block != candidate.header);
+        merge_blocks.push(exit);
+        // Post-dominators of others come later.
+        merge_blocks.sort_by_key(|block| std::cmp::Reverse(self.cfg.post_dominator_depth(*block)));
+        let ascends = merge_blocks.is_sorted();
+        (ascends && candidate.header < exit && merge_blocks.first() == Some(&exit)).then_some(merge_blocks)
     }
 
-    /// Whether block `number` does nothing but compute: it writes no memory, and reads none that is not equal for all
-    /// work-items.
-    fn computes_alone(&self, number: usize) -> bool {
+    /// Whether a second execution of block `number` changes nothing: it writes no memory, and its loads are uniform.
+    fn is_idempotent(&self, number: usize) -> bool {
         let Some(block) = self.function.blocks.get(number) else { return false };
-        let alone = |instruction: &Instruction| match instruction.kind {
-            Kind::Store | Kind::Exclusive | Kind::Lifetime(_) => false,
-            Kind::Call => facts::calls_pure(instruction),
-            Kind::Load => {
-                let is_uniform = instruction.operands().all(|operand| self.facts.uniform.contains(operand));
-                state::read(instruction).is_some() || is_uniform && !is_ordered(instruction)
+        matches!(block.terminator, Terminator::Branch(_))
+            && block.instructions.iter().all(|instruction| self.is_repeatable(instruction))
+    }
+
+    fn is_repeatable(&self, instruction: &Instruction) -> bool {
+        match instruction.opcode {
+            Opcode::Store | Opcode::LocalAtomic | Opcode::Lifetime(_) => false,
+            Opcode::Call => is_pure_call(instruction),
+            Opcode::Load => {
+                let is_uniform = instruction.operands().all(|operand| self.values.uniform.contains(operand));
+                state_load(instruction).is_some() || is_uniform && !is_atomic_or_volatile(instruction)
             }
-            _ => !is_ordered(instruction) && !facts::divides(instruction),
-        };
-        matches!(block.end, End::Jump(_)) && block.instructions.iter().all(alone)
+            _ => !is_atomic_or_volatile(instruction) && !has_variable_divisor(instruction),
+        }
     }
 }
 
 impl Loop {
-    /// Whether `other` is inside.
-    fn holds(&self, other: &Loop) -> bool {
+    /// Whether `other` is nested in this loop.
+    fn contains(&self, other: &Loop) -> bool {
         self.header != other.header && self.blocks.contains(&other.header)
     }
 
-    /// Whether all work-items of a group wait in each round: what they keep is in memory anyway.
-    fn waits(&self, function: &Function) -> bool {
+    /// Whether the loop has a barrier, so that its live values are in memory in every iteration.
+    fn has_barrier(&self, function: &Function) -> bool {
         let mut blocks = self.blocks.iter().filter_map(|number| function.blocks.get(*number));
-        blocks.any(|block| matches!(block.end, End::Wait { .. }))
+        blocks.any(|block| matches!(block.terminator, Terminator::Barrier { .. }))
     }
 }
 
-/// Whether clang makes vectors over work-items of these instructions: of numbers, not of vectors, and without calls.
-/// A private array would have to be kept for each work-item, which one after the other uses now.
-fn becomes_vectors<'f>(blocks: &[&'f Block], facts: &Facts<'f>, memory: &PrivateMemory<'f>) -> bool {
-    let mut equal: BTreeSet<&str> = BTreeSet::new();
-    let own = |instruction: &&Instruction| !instruction.is_note();
-    let instructions = blocks.iter().flat_map(|block| &block.instructions).filter(own);
-    for instruction in instructions {
-        let mut operands = instruction.operands();
-        let is_equal = matches!(instruction.kind, Kind::Load | Kind::Other)
-            && !state::mentions_local_id(instruction)
-            && !matches!(state::read(instruction), Some(State::LocalId { .. }))
-            && operands.all(|operand| facts.uniform.contains(operand) || equal.contains(operand));
-        if let (true, Some(result)) = (is_equal, instruction.result.as_deref()) {
-            equal.insert(result);
+/// Whether LLVM can vectorise these blocks over work-items: they have scalar instructions, and no calls.
+///
+/// A private array that all work-items reuse would need storage for each of them.
+fn is_vectorizable<'f>(blocks: &[&'f Block], values: &Values<'f>, memory: &PrivateMemory<'f>) -> bool {
+    // Uniform by their operands, loads included: within an iteration nothing else is stored to what they read.
+    let mut invariant: BTreeSet<&str> = BTreeSet::new();
+    let instructions = blocks.iter().flat_map(|block| &block.instructions);
+    for instruction in instructions.filter(|instruction| !instruction.is_marker()) {
+        let is_invariant = matches!(instruction.opcode, Opcode::Load | Opcode::Other)
+            && !uses_local_id_address(instruction)
+            && !matches!(state_load(instruction), Some(StateLoad::LocalId { .. }))
+            && instruction
+                .operands()
+                .all(|operand| values.uniform.contains(operand) || invariant.contains(operand));
+        if is_invariant && let Some(result) = instruction.result.as_deref() {
+            invariant.insert(result);
         }
-        let known = match instruction.kind {
-            Kind::Alloca => false,
-            Kind::Call => facts::calls_pure(instruction),
-            Kind::Load | Kind::Store if memory.shares(instruction) => false,
-            _ => !is_ordered(instruction),
+        let has_vector_form = match instruction.opcode {
+            Opcode::Alloca => false,
+            Opcode::Call => is_pure_call(instruction),
+            Opcode::Load | Opcode::Store if memory.may_access_reused(instruction) => false,
+            _ => !is_atomic_or_volatile(instruction),
         };
-        if !known || !is_equal && instruction.line.contains("<") {
+        if !has_vector_form || !is_invariant && instruction.line.contains("<") {
             return false;
         }
     }
     true
 }
 
-/// Whether work-items may be seen to do `instruction` one after the other.
-fn is_ordered(instruction: &Instruction) -> bool {
+/// Whether the order in which work-items execute `instruction` is observable.
+fn is_atomic_or_volatile(instruction: &Instruction) -> bool {
     ["atomic", "cmpxchg", " volatile ", "fence "].iter().any(|word| instruction.line.contains(word))
 }
 

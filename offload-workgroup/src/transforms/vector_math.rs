@@ -1,31 +1,31 @@
-//! Mathematical functions of PoCL's library: calls that stay calls, of which clang makes calls for several work-items.
+//! Vector variants of the mathematical functions of PoCL's library.
 //!
-//! PoCL has each function for numbers and for vectors. A loop over work-items that calls one for numbers becomes one
-//! that calls it for vectors if the call says which function that is
+//! PoCL has each function for scalars and for vectors. Calls of the scalar ones stay calls, so that LLVM can vectorise a
+//! work-item loop around them by the variants that the call declares
 //! (<https://llvm.org/docs/LangRef.html#call-site-attributes>, `vector-function-abi-variant`).
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::numbered::Numbered;
-use crate::ir::types::closing;
+use crate::ir::closing;
+use crate::ir::numbering::ModuleNumbers;
 
-/// What the functions are called while work-items are compiled one by one: nobody knows a body to inline.
-pub(super) const PREFIX: &str = "@__offload_math.";
+/// The prefix of the functions until work-groups are generated: no such function has a body to inline.
+pub(crate) const MATH_PREFIX: &str = "@__offload_math.";
 
-/// Functions of one number. Those of angles are not among them: PoCL's for vectors are wrong for some.
+/// Functions of one operand. Those of angles are not among them: PoCL's vector variants are wrong for some.
 const UNARY: [&str; 19] = [
     "acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "cosh", "erf", "erfc", "exp", "exp10", "exp2",
     "expm1", "log", "log10", "log1p", "log2", "sinh",
 ];
-/// Functions of two numbers.
+/// Functions of two operands.
 const BINARY: [&str; 3] = ["atan2", "pow", "powr"];
 
-/// A function of the library for numbers.
+/// A scalar function of the library.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Function {
+struct MathFunction {
     symbol: String,
-    /// In the name, as C++ mangles it: `_Z7_cl_exp`.
+    /// The symbol without parameters: `_Z7_cl_exp`.
     stem: String,
     element: Element,
     parameters: usize,
@@ -60,62 +60,71 @@ impl Element {
     }
 }
 
-/// The functions that a module declares, and so calls.
-pub(super) struct Calls {
-    declared: Vec<Function>,
+/// The functions of the library that a module declares, and so calls.
+pub(crate) struct MathCalls {
+    declared: Vec<MathFunction>,
 }
 
-impl Calls {
-    pub(super) fn of(module: &str) -> Calls {
-        let declared = |function: &Function| {
+impl MathCalls {
+    pub(crate) fn new(module: &str) -> MathCalls {
+        let mut declared = functions();
+        declared.retain(|function| {
             let call = format!("@{}(", function.symbol);
             module.lines().any(|line| line.starts_with("declare ") && line.contains(&call))
-        };
-        Calls { declared: functions().filter(declared).collect() }
+        });
+        MathCalls { declared }
     }
 
     /// `line` with names that PoCL's library does not have, so that no body is inlined.
-    pub(super) fn renamed(&self, line: String) -> String {
-        self.declared.iter().fold(line, |line, function| {
-            let (before, after) = (format!("@{}(", function.symbol), format!("{PREFIX}{}(", function.symbol));
-            if line.contains(&before) { line.replace(&before, &after) } else { line }
-        })
+    pub(crate) fn rename(&self, line: String) -> String {
+        let mut line = line;
+        for function in &self.declared {
+            let call = format!("@{}(", function.symbol);
+            if line.contains(&call) {
+                line = line.replace(&call, &format!("{MATH_PREFIX}{}(", function.symbol));
+            }
+        }
+        line
     }
 }
 
-/// `module` with the library's names, and vectors of at most `widest` bits for its functions.
-pub(super) fn with_vectors(module: &str, widest: u32) -> String {
-    let used: Vec<Function> =
-        functions().filter(|function| module.contains(&format!("{PREFIX}{}(", function.symbol))).collect();
-    // The list of what must stay can stand once in a module.
-    let taken = module.lines().any(|line| line.starts_with("@llvm.compiler.used ="));
-    let widest = if taken { 0 } else { widest };
-    let mut number = Numbered::of(module).free.attributes;
-    let (mut text, mut tail, mut kept) = (module.to_string(), String::new(), BTreeSet::new());
+/// `module` with the library's names, and calls that declare vector variants of at most `vector_bits` bits.
+pub(crate) fn declare_vector_variants(module: &str, vector_bits: u32) -> String {
+    let mut used = functions();
+    used.retain(|function| module.contains(&format!("{MATH_PREFIX}{}(", function.symbol)));
+    // A module can have one list of globals that must be kept.
+    let has_list = module.lines().any(|line| line.starts_with("@llvm.compiler.used ="));
+    let vector_bits = if has_list { 0 } else { vector_bits };
+    let mut number = ModuleNumbers::new(module).free.attributes;
+    let mut text = module.to_string();
+    let mut tail = String::new();
+    let mut kept = BTreeSet::new();
     for function in &used {
         let own = format!("@{}(", function.symbol);
-        // What the library's functions call of it was linked, and may have another calling convention by now.
+        // Calls within the library were linked with it, and may have another calling convention by now.
         text = text.replace(&own, &format!("@{}.linked(", function.symbol));
-        let variants: Vec<u32> = [128, 256, 512]
-            .iter()
-            .filter(|bits| **bits <= widest)
-            .map(|bits| bits / function.element.bits())
-            .collect();
-        text = text.lines().map(|line| attributed(line, function, number) + "\n").collect();
-        let names: Vec<String> = variants.iter().map(|lanes| function.variant(*lanes)).collect();
+        text = text.lines().map(|line| annotate_call(line, function, number) + "\n").collect();
+        let mut lane_counts = Vec::new();
+        for bits in [128, 256, 512] {
+            if bits <= vector_bits {
+                lane_counts.push(bits / function.element.bits());
+            }
+        }
+        let variants: Vec<String> = lane_counts.iter().map(|lanes| function.abi_variant(*lanes)).collect();
+        let variants = if variants.is_empty() {
+            String::new()
+        } else {
+            format!("\"vector-function-abi-variant\"=\"{}\" ", variants.join(","))
+        };
         let _ = writeln!(
             tail,
-            "attributes #{number} = {{ noinline nounwind willreturn memory(none) {}}}",
-            if names.is_empty() {
-                String::new()
-            } else {
-                format!("\"vector-function-abi-variant\"=\"{}\" ", names.join(","))
-            }
+            "attributes #{number} = {{ noinline nounwind willreturn memory(none) {variants}}}"
         );
-        for lanes in variants {
-            let (name, ty) = (function.vector(lanes), format!("<{lanes} x {}>", function.element.name()));
-            let _ =
-                writeln!(tail, "declare {ty} @{name}({})", vec![ty.as_str(); function.parameters].join(", "));
+        for lanes in lane_counts {
+            let name = function.vector_symbol(lanes);
+            let ty = format!("<{lanes} x {}>", function.element.name());
+            let parameters = vec![ty.as_str(); function.parameters].join(", ");
+            let _ = writeln!(tail, "declare {ty} @{name}({parameters})");
             kept.insert(format!("ptr @{name}"));
         }
         number = number.saturating_add(1);
@@ -133,54 +142,71 @@ pub(super) fn with_vectors(module: &str, widest: u32) -> String {
 }
 
 /// `line` with the name that `function` has in the library; calls get attributes number `number`.
-fn attributed(line: &str, function: &Function, number: u64) -> String {
-    let called = format!("{PREFIX}{}(", function.symbol);
-    let parts = line.find(&called).and_then(|at| {
-        let (before, call) = line.split_at_checked(at)?;
-        let from = call.get(called.len().checked_sub(1)?..)?;
-        // Attributes of arguments have parentheses too: `nofpclass(nan inf)`.
-        let (arguments, after) = from.split_at_checked(closing(from)?)?;
-        Some((before, arguments, after))
-    });
-    let Some((before, arguments, after)) = parts else { return line.to_string() };
+fn annotate_call(line: &str, function: &MathFunction, number: u64) -> String {
+    let Some(call) = split_call(line, function) else { return line.to_string() };
     let own = &function.symbol;
     if line.starts_with("declare ") {
         let ty = function.element.name();
         return format!("declare {ty} @{own}({})", vec![ty; function.parameters].join(", "));
     }
-    let after = match after.strip_prefix(" #") {
+    let after = match call.after.strip_prefix(" #") {
         Some(group) => group.trim_start_matches(|c: char| c.is_ascii_digit()),
-        None => after,
+        None => call.after,
     };
-    format!("{before}@{own}{arguments} #{number}{after}")
+    format!("{}@{own}{} #{number}{after}", call.before, call.arguments)
 }
 
-impl Function {
-    fn new(name: &str, element: Element, parameters: usize) -> Function {
+/// The parts of a line with a call.
+struct CallText<'a> {
+    before: &'a str,
+    /// With their parentheses.
+    arguments: &'a str,
+    after: &'a str,
+}
+
+fn split_call<'a>(line: &'a str, function: &MathFunction) -> Option<CallText<'a>> {
+    let called = format!("{MATH_PREFIX}{}(", function.symbol);
+    let (before, call) = line.split_at_checked(line.find(&called)?)?;
+    let from = call.get(called.len().checked_sub(1)?..)?;
+    // Attributes of arguments have parentheses too: `nofpclass(nan inf)`.
+    let (arguments, after) = from.split_at_checked(closing(from)?)?;
+    Some(CallText { before, arguments, after })
+}
+
+impl MathFunction {
+    fn new(name: &str, element: Element, parameters: usize) -> MathFunction {
         let name = format!("_cl_{name}");
         let stem = format!("_Z{}{name}", name.len());
-        let symbol = (0..parameters).fold(stem.clone(), |symbol, _| format!("{symbol}{}", element.mangled()));
-        Function { symbol, stem, element, parameters }
+        let mut symbol = stem.clone();
+        for _ in 0..parameters {
+            symbol.push(element.mangled());
+        }
+        MathFunction { symbol, stem, element, parameters }
     }
 
-    /// The symbol of the function for vectors of `lanes` elements.
-    fn vector(&self, lanes: u32) -> String {
-        let again = "S_".repeat(self.parameters.saturating_sub(1));
-        format!("{}Dv{lanes}_{}{again}", self.stem, self.element.mangled())
+    /// The symbol of the variant for vectors of `lanes` elements.
+    fn vector_symbol(&self, lanes: u32) -> String {
+        let substitutions = "S_".repeat(self.parameters.saturating_sub(1));
+        format!("{}Dv{lanes}_{}{substitutions}", self.stem, self.element.mangled())
     }
 
-    /// What tells LLVM of it.
-    fn variant(&self, lanes: u32) -> String {
+    /// The variant as LLVM's vector function ABI names it.
+    fn abi_variant(&self, lanes: u32) -> String {
         let parameters = "v".repeat(self.parameters);
-        format!("_ZGV_LLVM_N{lanes}{parameters}_{}({})", self.symbol, self.vector(lanes))
+        format!("_ZGV_LLVM_N{lanes}{parameters}_{}({})", self.symbol, self.vector_symbol(lanes))
     }
 }
 
-fn functions() -> impl Iterator<Item = Function> {
-    let all = UNARY.iter().map(|name| (name, 1)).chain(BINARY.iter().map(|name| (name, 2)));
-    all.flat_map(|(name, parameters)| {
-        [Element::Float, Element::Double].map(|element| Function::new(name, element, parameters))
-    })
+fn functions() -> Vec<MathFunction> {
+    let mut functions = Vec::new();
+    for (names, parameters) in [(&UNARY[..], 1), (&BINARY[..], 2)] {
+        for name in names {
+            for element in [Element::Float, Element::Double] {
+                functions.push(MathFunction::new(name, element, parameters));
+            }
+        }
+    }
+    functions
 }
 
 #[cfg(test)]
@@ -199,14 +225,14 @@ declare float @_Z7_cl_sinf(float)
 attributes #3 = { nounwind }
 ";
 
-    fn renamed(module: &str) -> String {
-        let calls = Calls::of(module);
-        module.lines().map(|line| calls.renamed(line.to_string()) + "\n").collect()
+    fn rename(module: &str) -> String {
+        let calls = MathCalls::new(module);
+        module.lines().map(|line| calls.rename(line.to_string()) + "\n").collect()
     }
 
     #[test]
     fn calls_tell_their_vectors() {
-        let text = with_vectors(&renamed(MODULE), 256);
+        let text = declare_vector_variants(&rename(MODULE), 256);
         let call = "  %1 = tail call contract float @_Z7_cl_powff(float noundef %x, float noundef 2.0) #5, !dbg !4\n";
         assert!(text.contains(call), "{text}");
         assert!(text.contains("  %2 = call double @_Z7_cl_expd(double %y) #4\n"), "{text}");
@@ -236,7 +262,7 @@ attributes #3 = { nounwind }
         let finite = MODULE
             .replace("double %y", "double noundef nofpclass(nan inf) %y")
             .replace("expd(double)", "expd(double noundef nofpclass(nan inf))");
-        let text = with_vectors(&renamed(&finite), 128);
+        let text = declare_vector_variants(&rename(&finite), 128);
         assert!(text.contains("@_Z7_cl_expd(double noundef nofpclass(nan inf) %y) #4\n"), "{text}");
         assert!(text.contains("\ndeclare double @_Z7_cl_expd(double)\n"), "{text}");
     }
@@ -245,18 +271,20 @@ attributes #3 = { nounwind }
     fn what_the_module_has_itself_stays_apart() {
         let defined = MODULE
             .replace("declare double @_Z7_cl_expd(double)", "define double @_Z7_cl_expd(double %0) {\n}");
-        assert!(renamed(&defined).contains("call double @_Z7_cl_expd("));
+        assert!(rename(&defined).contains("call double @_Z7_cl_expd("));
         // Linked after it was renamed.
-        let linked = renamed(MODULE) + "define internal fastcc double @_Z7_cl_expd(double %0) {\n}\n";
-        let text = with_vectors(&linked, 128);
+        let linked = rename(MODULE) + "define internal fastcc double @_Z7_cl_expd(double %0) {\n}\n";
+        let text = declare_vector_variants(&linked, 128);
         assert!(text.contains("define internal fastcc double @_Z7_cl_expd.linked(double %0) {"), "{text}");
         assert!(text.contains("call double @_Z7_cl_expd(double %y) #"), "{text}");
     }
 
     #[test]
     fn a_list_of_the_modules_own_is_left() {
-        let text =
-            with_vectors(&(renamed(MODULE) + "@llvm.compiler.used = appending global [0 x ptr] []\n"), 256);
+        let text = declare_vector_variants(
+            &(rename(MODULE) + "@llvm.compiler.used = appending global [0 x ptr] []\n"),
+            256,
+        );
         assert!(!text.contains("Dv8_f") && text.contains("@_Z7_cl_powff(float noundef %x"), "{text}");
     }
 }

@@ -1,58 +1,59 @@
-//! What starts a work-item of a kernel whose language is not OpenCL C: a function that takes the array of arguments and
-//! calls the kernel, in IR's own words.
+//! Work-item functions of kernels whose language is not OpenCL C: each loads its arguments from the argument array and
+//! calls the kernel.
 //!
-//! Of the kernel nothing is known but its IR, where clang has divided structures by the rules of the CPU: one of up to
-//! 16 bytes is one value or two (`%s.coerce`, `%s.coerce0` and `%s.coerce1`), of 8 bytes each but the last; a larger
-//! one is in memory.
+//! Nothing is known of the kernel but its IR, where clang has applied the calling convention of the CPU: a structure of up
+//! to 16 bytes is coerced to one value or two (`%s.coerce`, `%s.coerce0` and `%s.coerce1`), of 8 bytes each but the last; a
+//! larger one is in memory.
 
 use std::fmt::Write;
 
-use offload_format::pack::ArgKind;
-
-use super::WORK_ITEM_PREFIX;
-use super::numbered::Numbered;
+use crate::WORK_ITEM_PREFIX;
 use crate::error::{Error, Result};
-use crate::ir::types::first_type;
-use crate::ir::{Kernel, KernelArg, Param, debug, global_name, params};
+use crate::ir::numbering::ModuleNumbers;
+use crate::ir::{
+    Parameter, Parameters, defined_function, first_type, global_symbol, metadata_field, parameters,
+};
+use crate::kernel::{Argument, ArgumentKind, Kernel};
 
-/// A copy of `module` with a function of one work-item for each of `kernels`, which it defines, and a table of the
-/// sizes of its arguments.
+/// A copy of `module` with a work-item function for each of `kernels`, which it defines, and a table of the sizes of its
+/// arguments.
+///
+/// A work-item function is called [`WORK_ITEM_PREFIX`] and the name of the kernel; the table is called `__offload_args_`
+/// and that name, and has the number of arguments first.
 ///
 /// # Errors
-/// The module lacks a kernel, or its parameters are not those that are known.
-pub(crate) fn with_entries(module: &str, kernels: &[Kernel]) -> Result<String> {
-    let mut node = Numbered::of(module).free.node;
+/// The module lacks a kernel, or the parameters of its definition do not match the arguments of the [`Kernel`].
+pub fn add_work_item_functions(module: &str, kernels: &[Kernel]) -> Result<String> {
+    let mut node = ModuleNumbers::new(module).free.node;
     let mut out = module.to_string();
     let mut metadata = String::new();
     for kernel in kernels {
-        let defined = module.lines().filter(|line| line.starts_with("define "));
-        let mut named = defined.filter(|line| global_name(line).is_some_and(|(name, _)| name == kernel.name));
-        let line =
-            named.next().ok_or_else(|| Error::new(format!("kernel `{}` is not in its IR", kernel.name)))?;
-        let entry = Entry::of(kernel, line)?;
-        let location = location(module, line, &entry, node);
+        let line = module.lines().find(|line| defined_function(line) == Some(kernel.name.as_str()));
+        let line = line.ok_or_else(|| Error::new(format!("kernel `{}` is not in its IR", kernel.name)))?;
+        let caller = KernelCaller::new(kernel, line)?;
+        let location = DebugLocation::new(module, line, kernel, node);
         if location.is_some() {
             node = node.saturating_add(2);
         }
         let location = location.unwrap_or_default();
-        let _ = writeln!(out, "\n{}\n{}", entry.table()?, entry.function(&location)?);
+        let _ = writeln!(out, "\n{}\n{}", caller.size_table()?, caller.function(&location)?);
         metadata.push_str(&location.nodes);
     }
     Ok(out + &metadata)
 }
 
-/// A kernel with its parameters in IR.
-struct Entry<'a> {
+/// A kernel with the parameters of its definition.
+struct KernelCaller<'a> {
     kernel: &'a Kernel,
-    /// As they are written, by argument.
-    parameters: Vec<Vec<Param<'a>>>,
+    /// The parameters of each argument: two where a structure is coerced to two values.
+    parameters: Vec<Vec<Parameter<'a>>>,
     /// ` #3`
     attributes: String,
 }
 
-/// What a debugger is told of an entry.
+/// Debug information of a work-item function.
 #[derive(Default)]
-struct Location {
+struct DebugLocation {
     /// `, !dbg !12` of the call.
     call: String,
     /// ` !dbg !11` of the function.
@@ -60,22 +61,22 @@ struct Location {
     nodes: String,
 }
 
-impl<'a> Entry<'a> {
-    fn of(kernel: &'a Kernel, line: &'a str) -> Result<Entry<'a>> {
-        let rest = global_name(line).map(|(_, rest)| rest).unwrap_or_default();
-        let (list, tail) = params(rest).unwrap_or_default();
-        let mut parameters: Vec<Vec<Param<'_>>> = Vec::new();
-        for param in list {
-            match parameters.last_mut().filter(|_| param.name().ends_with(".coerce1")) {
-                Some(pieces) => pieces.push(param),
-                None => parameters.push(vec![param]),
+impl<'a> KernelCaller<'a> {
+    fn new(kernel: &'a Kernel, line: &'a str) -> Result<KernelCaller<'a>> {
+        let rest = global_symbol(line).map(|symbol| symbol.rest).unwrap_or_default();
+        let Parameters { list, rest: tail } = parameters(rest).unwrap_or_default();
+        let mut parameters: Vec<Vec<Parameter<'_>>> = Vec::new();
+        for parameter in list {
+            match parameters.last_mut().filter(|_| parameter.name().ends_with(".coerce1")) {
+                Some(first) => first.push(parameter),
+                None => parameters.push(vec![parameter]),
             }
         }
-        if parameters.len() != kernel.args.len() {
+        if parameters.len() != kernel.arguments.len() {
             let error = format!(
                 "kernel `{}` takes {} arguments, and the CPU's calling convention has {} for them",
                 kernel.name,
-                kernel.args.len(),
+                kernel.arguments.len(),
                 parameters.len()
             );
             return Err(Error::new(error).with_hint("leave empty structures out of its arguments"));
@@ -83,20 +84,20 @@ impl<'a> Entry<'a> {
         let group = tail.split_once(" #").map(|(_, rest)| rest).unwrap_or_default();
         let number = group.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
         let attributes = if number.is_empty() { String::new() } else { format!(" #{number}") };
-        Ok(Entry { kernel, parameters, attributes })
+        Ok(KernelCaller { kernel, parameters, attributes })
     }
 
-    fn arguments(&self) -> impl Iterator<Item = (&KernelArg, &[Param<'a>])> {
-        self.kernel.args.iter().zip(self.parameters.iter().map(Vec::as_slice))
+    fn arguments(&self) -> impl Iterator<Item = (&Argument, &[Parameter<'a>])> {
+        self.kernel.arguments.iter().zip(self.parameters.iter().map(Vec::as_slice))
     }
 
-    /// As the wrapper of OpenCL C has it: how many arguments, and the size of each.
-    fn table(&self) -> Result<String> {
-        let sizes = self.arguments().map(|(arg, pieces)| self.size(arg, pieces));
-        let sizes = sizes.collect::<Result<Vec<_>>>()?;
-        let words: Vec<String> =
-            std::iter::once(sizes.len().to_string()).chain(sizes).map(|size| format!("i32 {size}")).collect();
+    /// The number of arguments, and the size of each.
+    fn size_table(&self) -> Result<String> {
         let name = &self.kernel.name;
+        let mut words = vec![format!("i32 {}", self.kernel.arguments.len())];
+        for (argument, parameters) in self.arguments() {
+            words.push(format!("i32 {}", self.size(argument, parameters)?));
+        }
         Ok(format!(
             "@__offload_args_{name} = constant [{} x i32] [{}], align 4",
             words.len(),
@@ -104,62 +105,61 @@ impl<'a> Entry<'a> {
         ))
     }
 
-    /// A number, or a constant that LLVM computes.
-    fn size(&self, arg: &KernelArg, pieces: &[Param<'_>]) -> Result<String> {
-        if arg.kind != ArgKind::Value {
+    /// A number, or a constant expression.
+    fn size(&self, argument: &Argument, parameters: &[Parameter<'_>]) -> Result<String> {
+        if argument.kind != ArgumentKind::Value {
             return Ok("8".to_string());
         }
-        let computed = |ty: &str| format!("ptrtoint (ptr getelementptr ({ty}, ptr null, i32 1) to i32)");
-        match (arg.size, pieces) {
-            (Some(size), _) => Ok(size.to_string()),
-            (None, [whole]) if !is_piece(whole) => match structure(whole) {
-                Some(ty) => Ok(computed(ty)),
-                None => Ok(computed(in_memory(self.type_of(whole)?))),
-            },
-            _ => {
-                let error = format!(
-                    "argument `{}` of kernel `{}` has a size that is not known",
-                    arg.name, self.kernel.name
-                );
-                Err(Error::new(error))
+        if let Some(size) = argument.size {
+            return Ok(size.to_string());
+        }
+        match parameters {
+            [whole] if !is_coerced(whole) => {
+                let ty = match byval_type(whole) {
+                    Some(ty) => ty,
+                    None => memory_type(self.type_of(whole)?),
+                };
+                Ok(format!("ptrtoint (ptr getelementptr ({ty}, ptr null, i32 1) to i32)"))
             }
+            _ => Err(Error::new(format!(
+                "argument `{}` of kernel `{}` has an unknown size",
+                argument.name, self.kernel.name
+            ))),
         }
     }
 
-    fn type_of<'p>(&self, param: &Param<'p>) -> Result<&'p str> {
-        let unknown = || {
-            let error = format!(
-                "kernel `{}` has a parameter of a type that is not known: {}",
-                self.kernel.name, param.text
-            );
-            Error::new(error)
-        };
-        first_type(param.text).map(|typed| typed.ty).ok_or_else(unknown)
+    fn type_of<'p>(&self, parameter: &Parameter<'p>) -> Result<&'p str> {
+        match first_type(parameter.text) {
+            Some(typed) => Ok(typed.ty),
+            None => Err(Error::new(format!(
+                "kernel `{}` has a parameter of an unknown type: {}",
+                self.kernel.name, parameter.text
+            ))),
+        }
     }
 
-    fn function(&self, location: &Location) -> Result<String> {
+    fn function(&self, location: &DebugLocation) -> Result<String> {
         let name = &self.kernel.name;
         let mut text = format!(
             "define void @{WORK_ITEM_PREFIX}{name}(ptr %args){}{} {{\n",
             self.attributes, location.function
         );
         let mut passed = Vec::new();
-        for (index, (arg, pieces)) in self.arguments().enumerate() {
+        for (index, (argument, parameters)) in self.arguments().enumerate() {
             let _ = writeln!(text, "  %a{index} = getelementptr inbounds ptr, ptr %args, i64 {index}");
             let _ = writeln!(text, "  %c{index} = load ptr, ptr %a{index}, align 8");
-            for (number, piece) in pieces.iter().enumerate() {
-                let value = format!("%v{index}.{number}");
-                let read = Read {
-                    arg,
+            for (number, parameter) in parameters.iter().enumerate() {
+                let source = ParameterSource {
+                    argument,
                     cell: format!("%c{index}"),
-                    place: format!("%p{index}"),
+                    copy: format!("%p{index}"),
                     number,
-                    value: &value,
+                    value: format!("%v{index}.{number}"),
                 };
-                let value = self.read(piece, &read, &mut text)?;
+                let value = self.load(parameter, &source, &mut text)?;
                 let declared =
-                    piece.text.rsplit_once('%').map_or(piece.text, |(declared, _)| declared).trim_end();
-                passed.push(format!("{declared} {value}"));
+                    parameter.text.rsplit_once('%').map_or(parameter.text, |(declared, _)| declared);
+                passed.push(format!("{} {value}", declared.trim_end()));
             }
         }
         let _ = writeln!(text, "  call void @{name}({}){}", passed.join(", "), location.call);
@@ -167,117 +167,124 @@ impl<'a> Entry<'a> {
         Ok(text)
     }
 
-    /// Appends what reads one parameter, and returns what is passed.
-    fn read(&self, param: &Param<'_>, read: &Read<'_>, text: &mut String) -> Result<String> {
-        let Read { arg, cell, place, number, value } = read;
-        if param.by_value() {
+    /// Appends the load of one parameter, and returns the value to pass.
+    fn load(
+        &self,
+        parameter: &Parameter<'_>,
+        source: &ParameterSource<'_>,
+        text: &mut String,
+    ) -> Result<String> {
+        let ParameterSource { argument, cell, copy, number, value } = source;
+        if parameter.is_by_value() {
             return Ok(cell.clone());
         }
-        let ty = self.type_of(param)?;
-        let by_reference = arg.kind == ArgKind::Value && ty == "ptr";
-        if !by_reference && !is_piece(param) {
-            let (stored, loaded) =
-                (in_memory(ty), if ty == "i1" { format!("{value}.m") } else { value.to_string() });
-            let _ = writeln!(text, "  {loaded} = load {stored}, ptr {cell}");
+        let ty = self.type_of(parameter)?;
+        let is_by_reference = argument.kind == ArgumentKind::Value && ty == "ptr";
+        if !is_by_reference && !is_coerced(parameter) {
             if ty == "i1" {
-                let _ = writeln!(text, "  {value} = icmp ne i8 {loaded}, 0");
+                let _ =
+                    writeln!(text, "  {value}.m = load i8, ptr {cell}\n  {value} = icmp ne i8 {value}.m, 0");
+            } else {
+                let _ = writeln!(text, "  {value} = load {ty}, ptr {cell}");
             }
-            return Ok(value.to_string());
+            return Ok(value.clone());
         }
-        // A copy: the pieces may be larger than the structure, and the kernel may write to what is not its own.
+        // A copy: the coerced values may be larger than the structure, and the kernel may write to its own copy.
         if *number == 0 {
-            let size = arg.size.unwrap_or_default();
-            let room = size.max(16).next_multiple_of(16);
-            let _ = writeln!(text, "  {place} = alloca [{room} x i8], align 16");
+            let size = argument.size.unwrap_or_default();
+            let allocated = size.max(16).next_multiple_of(16);
+            let _ = writeln!(text, "  {copy} = alloca [{allocated} x i8], align 16");
             let _ = writeln!(
                 text,
-                "  call void @llvm.memcpy.p0.p0.i64(ptr align 16 {place}, ptr align 1 {cell}, i64 {size}, i1 false)"
+                "  call void @llvm.memcpy.p0.p0.i64(ptr align 16 {copy}, ptr align 1 {cell}, i64 {size}, i1 false)"
             );
         }
-        if by_reference {
-            return Ok(place.clone());
+        if is_by_reference {
+            return Ok(copy.clone());
         }
+        let offset = number.saturating_mul(8);
         let _ = writeln!(
             text,
-            "  {value}.p = getelementptr inbounds i8, ptr {place}, i64 {}",
-            number.saturating_mul(8)
+            "  {value}.p = getelementptr inbounds i8, ptr {copy}, i64 {offset}\n  {value} = load {ty}, ptr {value}.p, align 8"
         );
-        let _ = writeln!(text, "  {value} = load {ty}, ptr {value}.p, align 8");
-        Ok(value.to_string())
+        Ok(value.clone())
     }
 }
 
-/// What one parameter is read from.
-struct Read<'a> {
-    arg: &'a KernelArg,
-    /// Where the argument lies.
+/// The memory and the names that one parameter is loaded with.
+struct ParameterSource<'a> {
+    argument: &'a Argument,
+    /// The pointer to the argument.
     cell: String,
-    /// Where its copy lies, if it has one.
-    place: String,
-    /// Which of the argument's pieces it is.
+    /// The pointer to a copy of it.
+    copy: String,
+    /// The number of the parameter among those of the argument.
     number: usize,
-    value: &'a str,
+    value: String,
 }
 
 /// Whether a parameter is a structure, or a part of one, as a value of another type.
-fn is_piece(param: &Param<'_>) -> bool {
-    [".coerce", ".coerce0", ".coerce1"].iter().any(|ending| param.name().ends_with(ending))
+fn is_coerced(parameter: &Parameter<'_>) -> bool {
+    [".coerce", ".coerce0", ".coerce1"].iter().any(|ending| parameter.name().ends_with(ending))
 }
 
 /// `%struct.s` of `ptr byval(%struct.s) align 4 %x`.
-fn structure<'p>(param: &Param<'p>) -> Option<&'p str> {
-    let (ty, _) = param.text.split_once(" byval(")?.1.split_once(')')?;
+fn byval_type<'p>(parameter: &Parameter<'p>) -> Option<&'p str> {
+    let (ty, _) = parameter.text.split_once(" byval(")?.1.split_once(')')?;
     Some(ty)
 }
 
 /// The type that a value has in memory.
-fn in_memory(ty: &str) -> &str {
+fn memory_type(ty: &str) -> &str {
     if ty == "i1" { "i8" } else { ty }
 }
 
-/// The nodes that describe an entry like its kernel, with the numbers `node` and the next: without them, a kernel that is
-/// inlined into it would lose its lines.
-fn location(module: &str, line: &str, entry: &Entry<'_>, node: u64) -> Option<Location> {
-    let number = line.split_once("!dbg !")?.1.split([' ', '{']).next()?;
-    let start = format!("!{number} = distinct !DISubprogram(");
-    let described = module.lines().find(|line| line.starts_with(&start))?;
-    let of = |key| debug::field(described, key);
-    let (file, unit, line) = (of("file")?, of("unit")?, of("line").unwrap_or("0"));
-    let (call, ty) = (node.checked_add(1)?, of("type")?);
-    let name = &entry.kernel.name;
-    Some(Location {
-        call: format!(", !dbg !{call}"),
-        function: format!(" !dbg !{node}"),
-        nodes: format!(
-            "!{node} = distinct !DISubprogram(name: \"{WORK_ITEM_PREFIX}{name}\", scope: {file}, file: {file}, line: {line}, type: {ty}, scopeLine: {line}, spFlags: DISPFlagDefinition, unit: {unit})\n\
-             !{call} = !DILocation(line: {line}, scope: !{node})\n"
-        ),
-    })
+impl DebugLocation {
+    /// The nodes that describe the work-item function like its kernel, with the numbers `node` and the next: without them,
+    /// a kernel that is inlined into it would lose its lines.
+    fn new(module: &str, line: &str, kernel: &Kernel, node: u64) -> Option<DebugLocation> {
+        let number = line.split_once("!dbg !")?.1.split([' ', '{']).next()?;
+        let start = format!("!{number} = distinct !DISubprogram(");
+        let subprogram = module.lines().find(|line| line.starts_with(&start))?;
+        let file = metadata_field(subprogram, "file")?;
+        let unit = metadata_field(subprogram, "unit")?;
+        let line = metadata_field(subprogram, "line").unwrap_or("0");
+        let ty = metadata_field(subprogram, "type")?;
+        let call = node.checked_add(1)?;
+        let name = &kernel.name;
+        Some(DebugLocation {
+            call: format!(", !dbg !{call}"),
+            function: format!(" !dbg !{node}"),
+            nodes: format!(
+                "!{node} = distinct !DISubprogram(name: \"{WORK_ITEM_PREFIX}{name}\", scope: {file}, file: {file}, line: {line}, type: {ty}, scopeLine: {line}, spFlags: DISPFlagDefinition, unit: {unit})\n\
+                 !{call} = !DILocation(line: {line}, scope: !{node})\n"
+            ),
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn arg(kind: ArgKind, size: Option<u32>) -> KernelArg {
-        let [name, type_name, base_type] = ["x", "t", "t"].map(str::to_string);
-        KernelArg { name, type_name, base_type, kind, size, element_size: None, is_const: false }
+    fn argument(kind: ArgumentKind, size: Option<u32>) -> Argument {
+        Argument::new("x", kind).with_size(size)
     }
 
-    fn kernel(args: Vec<KernelArg>) -> Kernel {
-        Kernel { name: "k".into(), args, required_work_group: None }
+    fn kernel(arguments: Vec<Argument>) -> Kernel {
+        Kernel::new("k").with_arguments(arguments)
     }
 
     #[test]
-    fn arguments_are_read_as_the_cpu_takes_them() {
+    fn arguments_follow_the_calling_convention() {
         let line = "define hidden void @k(ptr noundef %x, <2 x float> %t.coerce0, float %t.coerce1, ptr noundef byval(%struct.big) align 8 %b, i1 noundef zeroext %f) #3 {\n  ret void\n}\n";
         let args = vec![
-            arg(ArgKind::Global, None),
-            arg(ArgKind::Value, Some(12)),
-            arg(ArgKind::Value, None),
-            arg(ArgKind::Value, Some(1)),
+            argument(ArgumentKind::Global, None),
+            argument(ArgumentKind::Value, Some(12)),
+            argument(ArgumentKind::Value, None),
+            argument(ArgumentKind::Value, Some(1)),
         ];
-        let text = with_entries(line, &[kernel(args)]).unwrap();
+        let text = add_work_item_functions(line, &[kernel(args)]).unwrap();
         for part in [
             "@__offload_args_k = constant [5 x i32] [i32 4, i32 8, i32 12, i32 ptrtoint (ptr getelementptr (%struct.big, ptr null, i32 1) to i32), i32 1], align 4",
             "define void @__offload_work_item_k(ptr %args) #3 {",
@@ -295,27 +302,31 @@ mod tests {
     #[test]
     fn structures_behind_pointers_are_copied() {
         let line = "define void @k(ptr dead_on_return noundef %b) #3 {\n";
-        let text = with_entries(line, &[kernel(vec![arg(ArgKind::Value, Some(40))])]).unwrap();
+        let text =
+            add_work_item_functions(line, &[kernel(vec![argument(ArgumentKind::Value, Some(40))])]).unwrap();
         assert!(text.contains("  %p0 = alloca [48 x i8], align 16\n"), "{text}");
         assert!(text.contains("call void @k(ptr dead_on_return noundef %p0)\n"), "{text}");
     }
 
     #[test]
-    fn what_does_not_fit_is_an_error() {
+    fn arguments_that_do_not_match_are_refused() {
         let line = "define void @k(ptr noundef %x) {\n";
-        let error = with_entries(line, &[kernel(vec![])]).unwrap_err().to_string();
+        let error = add_work_item_functions(line, &[kernel(vec![])]).unwrap_err().to_string();
         assert!(error.contains("kernel `k` takes 0 arguments") && error.contains("hint:"), "{error}");
         assert!(
-            with_entries("", &[kernel(vec![])]).unwrap_err().to_string().contains("`k` is not in its IR")
+            add_work_item_functions("", &[kernel(vec![])])
+                .unwrap_err()
+                .to_string()
+                .contains("`k` is not in its IR")
         );
     }
 
     #[test]
-    fn debuggers_are_told_of_an_entry() {
+    fn work_item_functions_have_debug_locations() {
         let module = "define hidden void @k() #0 !dbg !7 {\n\
             !2 = distinct !DICompileUnit(language: DW_LANG_C)\n\
             !7 = distinct !DISubprogram(name: \"k\", scope: !8, file: !8, line: 3, type: !9, spFlags: DISPFlagDefinition, unit: !2)\n";
-        let text = with_entries(module, &[kernel(vec![])]).unwrap();
+        let text = add_work_item_functions(module, &[kernel(vec![])]).unwrap();
         assert!(text.contains("@__offload_work_item_k(ptr %args) #0 !dbg !8 {"), "{text}");
         assert!(text.contains("call void @k(), !dbg !9\n"), "{text}");
         assert!(text.contains("!8 = distinct !DISubprogram(name: \"__offload_work_item_k\", scope: !8, file: !8, line: 3, type: !9, scopeLine: 3, spFlags: DISPFlagDefinition, unit: !2)\n!9 = !DILocation(line: 3, scope: !8)\n"), "{text}");

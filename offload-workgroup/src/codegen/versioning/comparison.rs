@@ -1,91 +1,113 @@
-//! An instruction that compares a position with an edge.
+//! Comparisons of the position with a number that is fixed along a row.
 
-use crate::ir::types::{closing, list};
-use crate::ir::work_items::function::Instruction;
+use crate::ir::function::Instruction;
+use crate::ir::line::NameMap;
+use crate::ir::{closing, list};
 
-/// An instruction whose result the ends of a row tell.
+/// An instruction whose result is invariant in most rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Edge {
-    pub(super) compare: Compare,
+pub(super) struct RowComparison {
+    pub(super) kind: ComparisonKind,
     /// `i32` or `i64`.
     pub(super) ty: String,
-    /// Its operands, as they are written: names, or numbers.
+    /// The operands as written: names, or numbers.
     pub(super) operands: [String; 2],
-    /// Which of them follows the position.
-    pub(super) moving: usize,
+    /// The operand that grows with the position.
+    pub(super) consecutive: usize,
 }
 
-/// What an instruction compares for.
+/// The operation of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Compare {
+pub(super) enum ComparisonKind {
     /// `icmp eq` or `icmp ne`.
-    Equal { is_negated: bool },
-    /// `icmp` for an order.
+    Equality { is_negated: bool },
+    /// `icmp` with another predicate.
     Order { predicate: String },
-    /// `llvm.usub.sat` of the moving number, which stops at 0.
-    Subtract,
-    /// `llvm.umin` and its like, called so.
-    Bound { function: String },
+    /// `llvm.usub.sat` of the consecutive operand.
+    SaturatingSubtraction,
+    /// `llvm.umin`, `llvm.umax`, `llvm.smin` or `llvm.smax`.
+    MinMax { function: String },
 }
 
-impl Edge {
-    /// What `instruction` compares, before it is known which operand moves.
-    pub(super) fn parse(instruction: &Instruction) -> Option<Edge> {
-        let text = instruction.line.plain();
+impl RowComparison {
+    /// Parses an instruction. The consecutive operand is determined later.
+    pub(super) fn parse(instruction: &Instruction) -> Option<RowComparison> {
+        let text = instruction.line.text();
         let text = text.split(", !").next()?;
-        let (compare, ty, operands) = match text.strip_prefix("icmp ") {
+        let (kind, ty, operands) = match text.strip_prefix("icmp ") {
             Some(rest) => {
                 let rest = rest.strip_prefix("samesign ").unwrap_or(rest);
                 let (predicate, rest) = rest.split_once(' ')?;
                 let (ty, rest) = rest.split_once(' ')?;
-                (Compare::of_predicate(predicate), ty, list(rest))
+                (ComparisonKind::for_predicate(predicate), ty, list(rest))
             }
             None => {
                 let (_, call) = text.split_once("call ")?.1.split_once("@llvm.")?;
                 let (function, rest) = call.split_at_checked(call.find('(')?)?;
                 let arguments = rest.get(1..closing(rest)?.checked_sub(1)?)?;
                 let (function, ty) = function.rsplit_once('.')?;
-                (Compare::of_function(function)?, ty, list(arguments))
+                (ComparisonKind::for_function(function)?, ty, list(arguments))
             }
         };
         let [first, second] = operands.as_slice() else { return None };
-        // Attributes of arguments stand before them.
-        let last_word = |text: &str| text.rsplit(' ').next().unwrap_or_default().to_string();
         let operands = [last_word(first), last_word(second)];
-        matches!(ty, "i32" | "i64").then(|| Edge { compare, ty: ty.to_string(), operands, moving: 0 })
+        matches!(ty, "i32" | "i64").then(|| RowComparison {
+            kind,
+            ty: ty.to_string(),
+            operands,
+            consecutive: 0,
+        })
+    }
+
+    /// An operand with renamed values.
+    pub(super) fn operand(&self, number: usize, names: &dyn NameMap) -> String {
+        let text = self.operands.get(number).map(String::as_str).unwrap_or_default();
+        match text.strip_prefix('%') {
+            Some(name) => names.value(name),
+            None => text.to_string(),
+        }
     }
 }
 
-impl Compare {
-    fn of_predicate(predicate: &str) -> Compare {
+/// An operand without its type and attributes.
+fn last_word(text: &str) -> String {
+    text.rsplit(' ').next().unwrap_or_default().to_string()
+}
+
+impl ComparisonKind {
+    fn for_predicate(predicate: &str) -> ComparisonKind {
         match predicate {
-            "eq" => Compare::Equal { is_negated: false },
-            "ne" => Compare::Equal { is_negated: true },
-            order => Compare::Order { predicate: order.to_string() },
+            "eq" => ComparisonKind::Equality { is_negated: false },
+            "ne" => ComparisonKind::Equality { is_negated: true },
+            order => ComparisonKind::Order { predicate: order.to_string() },
         }
     }
 
-    fn of_function(function: &str) -> Option<Compare> {
+    fn for_function(function: &str) -> Option<ComparisonKind> {
         match function {
-            "usub.sat" => Some(Compare::Subtract),
-            "umin" | "umax" | "smin" | "smax" => Some(Compare::Bound { function: function.to_string() }),
+            "usub.sat" => Some(ComparisonKind::SaturatingSubtraction),
+            "umin" | "umax" | "smin" | "smax" => {
+                Some(ComparisonKind::MinMax { function: function.to_string() })
+            }
             _ => None,
         }
     }
 
-    /// Whether numbers are compared as signed ones.
+    /// Whether the order is that of signed numbers.
     pub(super) fn is_signed(&self) -> bool {
         match self {
-            Compare::Order { predicate: name } | Compare::Bound { function: name } => name.starts_with('s'),
+            ComparisonKind::Order { predicate: name } | ComparisonKind::MinMax { function: name } => {
+                name.starts_with('s')
+            }
             _ => false,
         }
     }
 
-    /// The name of a function whose result is a number.
-    pub(super) fn function(&self) -> Option<&str> {
+    /// The name of the intrinsic, where the result is a number.
+    pub(super) fn intrinsic(&self) -> Option<&str> {
         match self {
-            Compare::Subtract => Some("usub.sat"),
-            Compare::Bound { function } => Some(function),
+            ComparisonKind::SaturatingSubtraction => Some("usub.sat"),
+            ComparisonKind::MinMax { function } => Some(function),
             _ => None,
         }
     }

@@ -1,98 +1,97 @@
-//! What a row is asked for: whether it meets an edge.
+//! The guard of a version: the run-time check that comparisons are invariant in a row.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::Edges;
-use super::edge::{Compare, Edge};
-use crate::ir::work_items::plan::Plan;
-use crate::ir::work_items::state::{self, State};
-use crate::ir::work_items::text::Names;
+use super::RowVersion;
+use super::comparison::{ComparisonKind, RowComparison};
+use crate::analysis::work_item_state::{StateLoad, axis, state_load};
+use crate::codegen::plan::Plan;
+use crate::ir::line::NameMap;
 
-/// The number of the first, of the last, or of all work-items of a row.
+/// The work-items of a row that a value of the guard is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum At {
+enum RowEnd {
     First,
     Last,
-    All,
+    /// A value that is fixed along the row.
+    Fixed,
 }
 
-impl Edges<'_> {
-    /// The text that makes `%offload.inside.pN`, where the loop over a row begins.
-    pub(in crate::ir::work_items) fn guard(&self, plan: &Plan<'_>, empty: u64) -> String {
-        let mut guard = Guard { edges: self, plan, empty, written: BTreeSet::new(), text: String::new() };
-        let n = self.mark;
-        // Rows are shorter; longer ones could wrap and come to their beginning again.
+impl RowVersion<'_> {
+    /// The text that computes `%offload.inside.pN` before the loops over a row.
+    pub(crate) fn guard(&self, plan: &Plan<'_>, empty: u64) -> String {
+        let mut guard =
+            GuardWriter { version: self, plan, empty, written: BTreeSet::new(), text: String::new() };
+        let n = self.suffix;
+        // Longer rows could wrap and come to their beginning again.
         let _ = writeln!(
             guard.text,
             "  %offload.width.p{n} = sub i64 %offload.last.0, %offload.first.0\n  \
              %offload.inside.0.p{n} = icmp ult i64 %offload.width.p{n}, 2147483648"
         );
-        for (number, (name, edge)) in self.found.iter().enumerate() {
-            let terms = guard.terms(name, edge);
+        for (number, (name, comparison)) in self.comparisons.iter().enumerate() {
+            let check = guard.comparison_check(name, comparison);
             let next = number.saturating_add(1);
             let _ = writeln!(
                 guard.text,
-                "{terms}  %offload.inside.{next}.p{n} = and i1 %offload.inside.{number}.p{n}, %offload.beside.{name}.p{n}"
+                "{check}  %offload.inside.{next}.p{n} = and i1 %offload.inside.{number}.p{n}, %offload.beside.{name}.p{n}"
             );
         }
-        let last = self.found.len();
+        let last = self.comparisons.len();
         let _ = writeln!(guard.text, "  %offload.inside.p{n} = and i1 %offload.inside.{last}.p{n}, true");
         guard.text
     }
 }
 
 /// Writes a guard.
-struct Guard<'g, 'f> {
-    edges: &'g Edges<'f>,
+struct GuardWriter<'g, 'f> {
+    version: &'g RowVersion<'f>,
     plan: &'g Plan<'f>,
     empty: u64,
-    written: BTreeSet<(String, At)>,
+    written: BTreeSet<(String, RowEnd)>,
     text: String,
 }
 
-impl Guard<'_, '_> {
-    /// The text that makes `%offload.beside.NAME.pN`: the row does not wrap, and its ends are on the same side of the edge.
-    /// It is frozen: what no work-item computes may be poison, and says nothing of other edges.
-    fn terms(&mut self, name: &str, edge: &Edge) -> String {
-        let [moving, fixed] = [edge.moving, 1usize.saturating_sub(edge.moving)]
-            .map(|number| edge.operands.get(number).cloned().unwrap_or_default());
-        let first = self.operand(&moving, At::First);
-        let last = self.operand(&moving, At::Last);
-        let edge_at = self.operand(&fixed, At::All);
-        let (ty, own) = (&edge.ty, format!("{name}.p{}", self.edges.mark));
-        let ascends = if edge.compare.is_signed() { "sle" } else { "ule" };
+impl GuardWriter<'_, '_> {
+    /// The text that computes `%offload.beside.NAME.pN`: the position does not wrap, and the comparison has one result at
+    /// both ends. It is frozen: a value that no work-item computes may be poison, which must not spread to other checks.
+    fn comparison_check(&mut self, name: &str, comparison: &RowComparison) -> String {
+        let fixed = 1usize.saturating_sub(comparison.consecutive);
+        let first = self.operand(comparison, comparison.consecutive, RowEnd::First);
+        let last = self.operand(comparison, comparison.consecutive, RowEnd::Last);
+        let bound = self.operand(comparison, fixed, RowEnd::Fixed);
+        let ty = &comparison.ty;
+        let own = format!("{name}.p{}", self.version.suffix);
+        let ascends = if comparison.kind.is_signed() { "sle" } else { "ule" };
         let ascending = format!("  %offload.ascends.{own} = icmp {ascends} {ty} {first}, {last}\n");
-        let is = |predicate: &str, end: &str| format!("icmp {predicate} {ty} {end}, {edge_at}");
-        let passes = match &edge.compare {
-            Compare::Equal { .. } => format!(
-                "  %offload.after.{own} = {}\n  %offload.before.{own} = {}\n  \
-                 %offload.passes.{own} = or i1 %offload.after.{own}, %offload.before.{own}\n",
-                is("ugt", &first),
-                is("ult", &last)
+        let passes = match &comparison.kind {
+            ComparisonKind::Equality { .. } => format!(
+                "  %offload.after.{own} = icmp ugt {ty} {first}, {bound}\n  %offload.before.{own} = icmp ult {ty} {last}, {bound}\n  \
+                 %offload.passes.{own} = or i1 %offload.after.{own}, %offload.before.{own}\n"
             ),
-            Compare::Order { predicate } => {
-                let is = |end: &str| match edge.moving {
-                    0 => is(predicate, end),
-                    _ => format!("icmp {predicate} {ty} {edge_at}, {end}"),
-                };
+            ComparisonKind::Order { predicate } => {
+                let [at_first, at_last] = [&first, &last].map(|end| match comparison.consecutive {
+                    0 => format!("icmp {predicate} {ty} {end}, {bound}"),
+                    _ => format!("icmp {predicate} {ty} {bound}, {end}"),
+                });
                 format!(
-                    "  %offload.at.first.{own} = {}\n  %offload.at.last.{own} = {}\n  \
+                    "  %offload.at.first.{own} = {at_first}\n  %offload.at.last.{own} = {at_last}\n  \
                      %offload.edge.{own} = freeze i1 %offload.at.first.{own}\n  \
-                     %offload.passes.{own} = icmp eq i1 %offload.at.first.{own}, %offload.at.last.{own}\n",
-                    is(&first),
-                    is(&last)
+                     %offload.passes.{own} = icmp eq i1 %offload.at.first.{own}, %offload.at.last.{own}\n"
                 )
             }
-            Compare::Subtract => format!("  %offload.passes.{own} = {}\n", is("uge", &first)),
-            Compare::Bound { function } => {
+            ComparisonKind::SaturatingSubtraction => {
+                format!("  %offload.passes.{own} = icmp uge {ty} {first}, {bound}\n")
+            }
+            ComparisonKind::MinMax { function } => {
                 let (predicate, end) = match function.as_str() {
                     "umin" => ("ule", &last),
                     "smin" => ("sle", &last),
                     "umax" => ("uge", &first),
                     _ => ("sge", &first),
                 };
-                format!("  %offload.passes.{own} = {}\n", is(predicate, end))
+                format!("  %offload.passes.{own} = icmp {predicate} {ty} {end}, {bound}\n")
             }
         };
         format!(
@@ -101,84 +100,97 @@ impl Guard<'_, '_> {
         )
     }
 
-    /// An operand, once all that it is computed from is written.
-    fn operand(&mut self, text: &str, at: At) -> String {
-        let Some(name) = text.strip_prefix('%') else { return text.to_string() };
-        self.compute(name, at);
-        Ends { guard: self, at }.value(name)
+    /// An operand of a comparison, once all that it is computed from is written.
+    fn operand(&mut self, comparison: &RowComparison, number: usize, end: RowEnd) -> String {
+        let text = comparison.operands.get(number).map(String::as_str).unwrap_or_default();
+        if let Some(name) = text.strip_prefix('%') {
+            self.write_value(name, end);
+        }
+        comparison.operand(number, &RowEndNames { guard: self, end })
     }
 
-    fn moves(&self, name: &str) -> bool {
-        self.edges.shapes.get(name).is_some_and(|shape| shape.moves)
+    fn is_consecutive(&self, name: &str) -> bool {
+        self.version.shapes.get(name).is_some_and(|shape| shape.is_consecutive)
     }
 
-    fn compute(&mut self, name: &str, at: At) {
-        let at = if self.moves(name) { at } else { At::All };
-        let Some(definition) = self.plan.facts.definitions.get(name) else { return };
-        if !self.written.insert((name.to_string(), at)) {
+    /// Writes the instruction that defines `name` for one end of the row, after its operands.
+    fn write_value(&mut self, name: &str, end: RowEnd) {
+        let end = if self.is_consecutive(name) { end } else { RowEnd::Fixed };
+        let Some(definition) = self.plan.values.definitions.get(name) else { return };
+        if !self.written.insert((name.to_string(), end)) {
             return;
         }
         let instruction = definition.instruction;
         for operand in instruction.operands() {
-            self.compute(operand, at);
+            self.write_value(operand, end);
         }
-        let names = Ends { guard: self, at };
-        let (to, n) = (names.value(name), self.edges.mark);
-        let text = match (state::read(instruction), Edge::parse(instruction)) {
-            (Some(State::LocalId { dimension: 0 }), _) if at == At::Last => {
+        let names = RowEndNames { guard: self, end };
+        let to = names.value(name);
+        let text = match state_load(instruction) {
+            Some(StateLoad::LocalId { dimension: 0 }) if end == RowEnd::Last => {
                 "sub i64 %offload.last.0, 1".to_string()
             }
-            (Some(State::LocalId { dimension: 0 }), _) => "add i64 %offload.first.0, 0".to_string(),
-            (Some(State::LocalId { dimension }), _) => {
-                format!("add i64 %offload.{}.p{n}, 0", state::axis(dimension))
+            Some(StateLoad::LocalId { dimension: 0 }) => "add i64 %offload.first.0, 0".to_string(),
+            Some(StateLoad::LocalId { dimension }) => {
+                format!("add i64 %offload.{}.p{}, 0", axis(dimension), self.version.suffix)
             }
-            (Some(State::Group { field, dimension }), _) => {
+            Some(StateLoad::Group { field, dimension }) => {
                 format!("add i64 %offload.{}.{dimension}, 0", field.name)
             }
-            (None, Some(Edge { compare, ty, operands, .. })) if compare.function().is_some() => {
-                let [first, second] = operands.map(|operand| match operand.strip_prefix('%') {
-                    Some(name) => names.value(name),
-                    None => operand,
-                });
-                let function = compare.function().unwrap_or_default();
-                format!("call {ty} @llvm.{function}.{ty}({ty} {first}, {ty} {second})")
+            None => {
+                let comparison = RowComparison::parse(instruction);
+                let intrinsic = comparison.as_ref().and_then(|one| Some((one, one.kind.intrinsic()?)));
+                match intrinsic {
+                    Some((comparison, function)) => {
+                        let ty = &comparison.ty;
+                        let first = comparison.operand(0, &names);
+                        let second = comparison.operand(1, &names);
+                        format!("call {ty} @llvm.{function}.{ty}({ty} {first}, {ty} {second})")
+                    }
+                    None => self.without_flags(name, &instruction.line.render(&names)),
+                }
             }
-            (None, _) => self.plain(name, &instruction.line.with(&names)),
         };
         let _ = writeln!(self.text, "  {to} = {text}");
     }
 
-    /// The text without what is promised of it: a work-item at the end of a row may not compute it at all.
-    fn plain(&self, name: &str, text: &str) -> String {
-        const PROMISES: [&str; 6] = [" nuw", " nsw", " nneg", " exact", " disjoint", " samesign"];
+    /// The text of an instruction without flags that make its result poison: a work-item at the end of a row may not
+    /// execute it at all.
+    fn without_flags(&self, name: &str, text: &str) -> String {
+        const FLAGS: [&str; 6] = [" nuw", " nsw", " nneg", " exact", " disjoint", " samesign"];
         let text = text.split(", !").next().unwrap_or_default();
-        if !self.plan.facts.arguments.contains(name) {
-            return PROMISES.iter().fold(text.to_string(), |text, promise| text.replace(promise, ""));
+        if !self.plan.values.arguments.contains(name) {
+            let mut text = text.to_string();
+            for flag in FLAGS {
+                text = text.replace(flag, "");
+            }
+            return text;
         }
-        match text.starts_with("load ") {
-            true => format!("{text}, !invariant.load !{}", self.empty),
-            false => text.to_string(),
+        if text.starts_with("load ") {
+            format!("{text}, !invariant.load !{}", self.empty)
+        } else {
+            text.to_string()
         }
     }
 }
 
-/// Names of what is computed for a row.
-struct Ends<'e, 'g, 'f> {
-    guard: &'e Guard<'g, 'f>,
-    at: At,
+/// Names of values in the guard.
+struct RowEndNames<'e, 'g, 'f> {
+    guard: &'e GuardWriter<'g, 'f>,
+    end: RowEnd,
 }
 
-impl Names for Ends<'_, '_, '_> {
+impl NameMap for RowEndNames<'_, '_, '_> {
     fn value(&self, name: &str) -> String {
         if name == self.guard.plan.function.parameter {
             return "%offload.args".to_string();
         }
-        let end = match (self.guard.moves(name), self.at) {
-            (true, At::First) => "first",
-            (true, At::Last) => "last",
+        let end = match (self.guard.is_consecutive(name), self.end) {
+            (true, RowEnd::First) => "first",
+            (true, RowEnd::Last) => "last",
             _ => "row",
         };
-        format!("%{name}.{end}.p{}", self.guard.edges.mark)
+        format!("%{name}.{end}.p{}", self.guard.version.suffix)
     }
 
     fn label(&self, name: &str) -> String {

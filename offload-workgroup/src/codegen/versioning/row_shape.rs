@@ -1,128 +1,134 @@
-//! How numbers change along a row of work-items.
+//! The change of numbers along a row of work-items.
 
 use std::collections::BTreeMap;
 
-use super::edge::{Compare, Edge};
-use crate::ir::work_items::facts::Definition;
-use crate::ir::work_items::function::{Instruction, Kind};
-use crate::ir::work_items::plan::Plan;
-use crate::ir::work_items::state::{self, State};
+use super::comparison::{ComparisonKind, RowComparison};
+use crate::analysis::values::Definition;
+use crate::analysis::work_item_state::{StateLoad, state_load};
+use crate::codegen::plan::Plan;
+use crate::ir::function::{Instruction, Opcode};
 
-/// A number that can be computed from the arguments and the position alone.
+/// The shape of a number that can be computed from the arguments and the position alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
-    /// One more for each neighbour; otherwise equal for all of a row.
-    pub(super) moves: bool,
-    /// Whether it differs between groups. A number that does not meets its edge in every group.
-    pub(super) of_group: bool,
+pub(super) struct RowShape {
+    /// Whether it grows by one from neighbour to neighbour; otherwise it is fixed along a row.
+    pub(super) is_consecutive: bool,
+    /// Whether it differs between groups. Comparisons of one that does not are invariant in no group.
+    pub(super) varies_by_group: bool,
 }
 
-const FIXED: Shape = Shape { moves: false, of_group: false };
+/// The shape of an argument or a constant.
+const CONSTANT: RowShape = RowShape { is_consecutive: false, varies_by_group: false };
 
-/// The numbers of a function that have a shape, and the edges that were asked for.
-pub(super) struct Shapes<'p, 'f> {
+/// The numbers of a function that have a shape, and the comparisons among the requested values.
+pub(super) struct RowShapes<'p, 'f> {
     plan: &'p Plan<'f>,
-    pub(super) known: BTreeMap<&'f str, Shape>,
-    pub(super) edges: BTreeMap<&'f str, Edge>,
+    pub(super) known: BTreeMap<&'f str, RowShape>,
+    pub(super) comparisons: BTreeMap<&'f str, RowComparison>,
 }
 
-impl<'p, 'f> Shapes<'p, 'f> {
-    pub(super) fn of(plan: &'p Plan<'f>) -> Shapes<'p, 'f> {
-        Shapes { plan, known: BTreeMap::new(), edges: BTreeMap::new() }
+impl<'p, 'f> RowShapes<'p, 'f> {
+    pub(super) fn new(plan: &'p Plan<'f>) -> RowShapes<'p, 'f> {
+        RowShapes { plan, known: BTreeMap::new(), comparisons: BTreeMap::new() }
     }
 
-    /// Keeps what makes `name`, if it compares a moving number with one that is equal for all.
-    pub(super) fn edge(&mut self, name: &'f str) {
+    /// Adds the instruction that defines `name`, if it compares a consecutive number with a fixed one.
+    pub(super) fn add_comparison(&mut self, name: &'f str) {
         let Some(instruction) = self.definition(name).map(|definition| definition.instruction) else {
             return;
         };
-        let mut edge = match instruction.kind {
-            Kind::Other | Kind::Call => Edge::parse(instruction),
-            _ => None,
-        };
-        let Some(edge) = &mut edge else { return };
-        let operands = edge.operands.each_ref().map(|operand| self.operand(operand));
+        if !matches!(instruction.opcode, Opcode::Other | Opcode::Call) {
+            return;
+        }
+        let Some(mut comparison) = RowComparison::parse(instruction) else { return };
+        let operands = comparison.operands.each_ref().map(|operand| self.operand_shape(operand));
         let [Some(first), Some(second)] = operands else { return };
-        edge.moving = usize::from(second.moves);
-        let moving = if second.moves { second } else { first };
-        let stops_at_zero = edge.compare == Compare::Subtract;
-        if first.moves != second.moves && moving.of_group && !(second.moves && stops_at_zero) {
-            self.edges.insert(name, edge.clone());
+        comparison.consecutive = usize::from(second.is_consecutive);
+        let consecutive = if second.is_consecutive { second } else { first };
+        let is_subtrahend = second.is_consecutive && comparison.kind == ComparisonKind::SaturatingSubtraction;
+        let has_fixed_operand = first.is_consecutive != second.is_consecutive;
+        if has_fixed_operand && consecutive.varies_by_group && !is_subtrahend {
+            self.comparisons.insert(name, comparison);
         }
     }
 
     fn definition(&self, name: &str) -> Option<Definition<'f>> {
-        self.plan.facts.definitions.get(name).copied()
+        self.plan.values.definitions.get(name).copied()
     }
 
-    /// The shape of what is written as an operand.
-    fn operand(&mut self, text: &str) -> Option<Shape> {
+    /// The shape of an operand, as a name or a number.
+    fn operand_shape(&mut self, text: &str) -> Option<RowShape> {
         match text.strip_prefix('%') {
             Some(name) => self.shape(name),
-            None => text.parse::<i64>().ok().map(|_| FIXED),
+            None => text.parse::<i64>().ok().map(|_| CONSTANT),
         }
     }
 
-    fn shape(&mut self, name: &str) -> Option<Shape> {
+    fn shape(&mut self, name: &str) -> Option<RowShape> {
         if name == self.plan.function.parameter {
-            return Some(FIXED);
+            return Some(CONSTANT);
         }
         if let Some(shape) = self.known.get(name) {
             return Some(*shape);
         }
-        let (name, definition) = self.plan.facts.definitions.get_key_value(name)?;
+        let (name, definition) = self.plan.values.definitions.get_key_value(name)?;
         let instruction = definition.instruction;
-        let shape = match state::read(instruction) {
-            Some(State::LocalId { dimension }) => Shape { moves: dimension == 0, of_group: false },
-            Some(State::Group { field, .. }) => Shape { moves: false, of_group: field.name == "group_id" },
-            None if self.plan.facts.arguments.contains(name) => {
-                // They are loaded through each other.
+        let shape = match state_load(instruction) {
+            Some(StateLoad::LocalId { dimension }) => {
+                RowShape { is_consecutive: dimension == 0, varies_by_group: false }
+            }
+            Some(StateLoad::Group { field, .. }) => {
+                RowShape { is_consecutive: false, varies_by_group: field.name == "group_id" }
+            }
+            None if self.plan.values.arguments.contains(name) => {
+                // Loads of arguments are chains of values, which the guard computes too.
                 for operand in instruction.operands() {
                     self.shape(operand)?;
                 }
-                FIXED
+                CONSTANT
             }
-            None => self.computed(name, instruction)?,
+            None => self.result_shape(name, instruction)?,
         };
         self.known.insert(name, shape);
         Some(shape)
     }
 
-    fn computed(&mut self, name: &'f str, instruction: &'f Instruction) -> Option<Shape> {
-        const WORDS: [&str; 11] =
+    fn result_shape(&mut self, name: &'f str, instruction: &'f Instruction) -> Option<RowShape> {
+        const OPCODES: [&str; 11] =
             ["add", "sub", "trunc", "zext", "sext", "mul", "shl", "lshr", "ashr", "and", "xor"];
-        let text = instruction.line.plain();
+        let text = instruction.line.text();
         let word = text.split(' ').next().unwrap_or_default();
-        let function = Edge::parse(instruction).filter(|edge| edge.compare.function().is_some());
-        let is_known = match instruction.kind {
-            Kind::Other => WORDS.contains(&word) && !text.contains('<') && !text.contains('('),
-            Kind::Call => function.is_some(),
+        let is_known = match instruction.opcode {
+            Opcode::Other => OPCODES.contains(&word) && !text.contains('<') && !text.contains('('),
+            Opcode::Call => {
+                RowComparison::parse(instruction).is_some_and(|one| one.kind.intrinsic().is_some())
+            }
             _ => false,
         };
         if !is_known {
             return None;
         }
         let operands = instruction.operands().map(|operand| self.shape(operand));
-        let operands = operands.collect::<Option<Vec<Shape>>>()?;
-        let of_group = operands.iter().any(|shape| shape.of_group);
-        if operands.iter().all(|shape| !shape.moves) {
-            return Some(Shape { moves: false, of_group });
+        let operands = operands.collect::<Option<Vec<RowShape>>>()?;
+        let varies_by_group = operands.iter().any(|shape| shape.varies_by_group);
+        if operands.iter().all(|shape| !shape.is_consecutive) {
+            return Some(RowShape { is_consecutive: false, varies_by_group });
         }
-        let moves = match (word, operands.as_slice()) {
+        let is_consecutive = match (word, operands.as_slice()) {
             ("trunc", [_]) => true,
-            ("add", operands) => operands.iter().filter(|shape| shape.moves).count() == 1,
-            // Not what a moving number is taken from.
+            ("add", operands) => operands.iter().filter(|shape| shape.is_consecutive).count() == 1,
+            // The minuend is consecutive, and not the subtrahend.
             ("sub", [first, rest @ ..]) => {
-                let is_first = text.split(", ").next().is_some_and(|first| first.contains('%'));
-                first.moves && is_first && rest.iter().all(|shape| !shape.moves)
+                let is_minuend = text.split(", ").next().is_some_and(|first| first.contains('%'));
+                first.is_consecutive && is_minuend && rest.iter().all(|shape| !shape.is_consecutive)
             }
-            // What a bound does not hold up, which the row is asked for.
-            _ if instruction.kind == Kind::Call => {
-                self.edge(name);
-                self.edges.contains_key(name)
+            // Consecutive where the bound is not reached, which the guard checks.
+            _ if instruction.opcode == Opcode::Call => {
+                self.add_comparison(name);
+                self.comparisons.contains_key(name)
             }
             _ => false,
         };
-        moves.then_some(Shape { moves, of_group })
+        is_consecutive.then_some(RowShape { is_consecutive, varies_by_group })
     }
 }

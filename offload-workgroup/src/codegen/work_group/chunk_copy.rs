@@ -1,38 +1,42 @@
-//! A piece for a few neighbours: a loop over them, and where they go on.
+//! The copy of a region for a chunk: a loop over its lanes, and the branch to the next region.
 //!
-//! Where work-items leave a loop one by one, and all come to it, those that are done repeat their last round until all
-//! are: it changes nothing, because such loops write nothing. Where some do not come to it, each remembers where it waits.
+//! Where work-items leave a loop one by one, and all come to it, those that have left repeat the last iteration until all
+//! have left: it is idempotent. Where some bypass the loop, each work-item remembers the region in which it is due.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::Writer;
-use super::region::{Region, VECTOR_LANES, Waiting, place};
-use super::ways::{GROUP, LANES, Ways, switched};
-use crate::ir::work_items::function::Rounds;
-use crate::ir::work_items::piece::{Chunk, Exit, Nodes, Place, piece_text};
+use super::FunctionWriter;
+use super::chunk_region::{ChunkRegion, Scheduling, VECTOR_LANES, region_copy};
+use super::successors::{CHUNK_SCOPE, GROUP_SCOPE, Successors, switch_cases};
+use crate::codegen::region::{Chunk, Exit, Nodes, RegionCopy, write_region};
+use crate::ir::function::Iterations;
 
-/// One of the copies of a piece.
-struct Copy<'r> {
-    region: &'r Region,
-    piece: usize,
+/// The copy of a region for a chunk.
+struct ChunkCopy<'r> {
+    chunk_region: &'r ChunkRegion,
+    region: usize,
     chunk: Chunk,
-    /// The mark of its place.
-    m: usize,
-    /// The group of its accesses.
+    /// The suffix of the copy.
+    suffix: usize,
+    /// Its access group.
     accesses: u64,
 }
 
-impl Writer<'_, '_> {
-    pub(super) fn copy(&mut self, region: &Region, place: Place, empty: u64) {
-        let Some(chunk) = place.chunk else { return };
-        let (plan, n, m) = (self.plan, region.first, place.mark);
-        let (accesses, Chunk { mark: c, lanes }) = (self.accesses(), chunk);
-        let copy = Copy { region, piece: place.piece, chunk, m, accesses };
-        let text = piece_text(plan, place, Nodes { empty, accesses }, None);
+impl FunctionWriter<'_, '_> {
+    pub(super) fn write_chunk_copy(&mut self, chunk_region: &ChunkRegion, copy: RegionCopy, empty: u64) {
+        let Some(chunk) = copy.chunk else { return };
+        let plan = self.plan;
+        let n = chunk_region.first;
+        let m = copy.suffix;
+        let c = chunk.suffix;
+        let lanes = chunk.lanes;
+        let accesses = self.new_access_group();
+        let chunk_copy = ChunkCopy { chunk_region, region: copy.region, chunk, suffix: m, accesses };
+        let text = write_region(plan, copy, Nodes { empty, accesses }, None);
         let _ = write!(self.body, "offload.begin.p{m}:\n{}", text.head);
-        let told = self.told(&copy);
-        self.expect(&told, LANES);
+        let codes = self.successor_codes(&chunk_copy);
+        self.reset_successors(&codes, CHUNK_SCOPE);
         let _ = writeln!(
             self.body,
             "  br label %offload.lanes.p{m}\noffload.lanes.p{m}:\n  \
@@ -41,15 +45,15 @@ impl Writer<'_, '_> {
              %offload.y.p{m} = add i64 %offload.y.p{n}, 0\n  %offload.z.p{m} = add i64 %offload.z.p{n}, 0\n  \
              %offload.i.p{m} = add nuw nsw i64 %offload.before.p{n}, %offload.x.p{m}"
         );
-        let due = self.due(&copy);
-        self.work_item(place, &text, &due);
+        let mask = self.write_due_address(&chunk_copy);
+        self.write_work_item(copy, &text, &mask);
         let _ = writeln!(self.body, "offload.end.p{m}:");
-        match region.waiting {
-            Waiting::Together => self.item_end(m, &text.exits, LANES),
-            Waiting::Apart => self.remember(&copy, &text.exits),
+        match chunk_region.scheduling {
+            Scheduling::Lockstep => self.record_successor(m, &text.exits, CHUNK_SCOPE),
+            Scheduling::Scheduled => self.store_due_region(&chunk_copy, &text.exits),
         }
-        let properties = self.properties(&copy);
-        let node = self.loop_node(&properties);
+        let properties = self.loop_properties(&chunk_copy);
+        let node = self.new_loop_node(&properties);
         let _ = writeln!(
             self.body,
             "{}  %offload.lane.next.p{m} = add nuw nsw i64 %offload.lane.p{m}, 1\n  \
@@ -58,78 +62,87 @@ impl Writer<'_, '_> {
              offload.then.p{m}:",
             text.end
         );
-        self.keep_once(copy.piece, m);
-        match region.waiting {
-            Waiting::Together => self.go_on(&copy),
-            Waiting::Apart => self.choose(&copy),
+        self.publish_group_values(chunk_copy.region, m);
+        match chunk_region.scheduling {
+            Scheduling::Lockstep => self.branch_in_lockstep(&chunk_copy),
+            Scheduling::Scheduled => self.branch_to_due_region(&chunk_copy),
         }
     }
 
-    /// The numbers with which neighbours may tell what is next.
-    fn told(&self, copy: &Copy<'_>) -> BTreeSet<usize> {
-        let (plan, region) = (self.plan, copy.region);
-        match (region.waiting, plan.pieces.get(copy.piece)) {
-            (Waiting::Together, Some(piece)) => piece.next.clone(),
-            _ => region
-                .pieces()
-                .chain(region.next.iter().copied())
-                .map(|next| region.code(plan, next))
-                .collect(),
+    /// The codes that work-items may record.
+    fn successor_codes(&self, copy: &ChunkCopy<'_>) -> BTreeSet<usize> {
+        let plan = self.plan;
+        let chunk_region = copy.chunk_region;
+        match (chunk_region.scheduling, plan.regions.get(copy.region)) {
+            (Scheduling::Lockstep, Some(region)) => region.successors.clone(),
+            _ => {
+                let successors = chunk_region.regions().chain(chunk_region.successors.iter().copied());
+                successors.map(|region| chunk_region.successor_code(plan, region)).collect()
+            }
         }
     }
 
-    /// The text that passes over a neighbour who waits elsewhere.
-    fn due(&mut self, &Copy { region, piece, m, chunk, accesses }: &Copy<'_>) -> String {
-        if region.waiting == Waiting::Together {
+    /// Writes the address of the lane's due region. The returned text skips work-items that are due in another one.
+    fn write_due_address(&mut self, copy: &ChunkCopy<'_>) -> String {
+        if copy.chunk_region.scheduling == Scheduling::Lockstep {
             return String::new();
         }
+        let m = copy.suffix;
+        let region = copy.region;
         let _ = writeln!(
             self.body,
             "  %offload.due.at.p{m} = getelementptr inbounds i32, ptr %offload.due.c{}, i64 %offload.lane.p{m}",
-            chunk.mark
+            copy.chunk.suffix
         );
-        // With the first piece all begin.
-        if piece == region.first {
+        // All begin with the first region.
+        if region == copy.chunk_region.first {
             return String::new();
         }
         format!(
-            "  %offload.due.p{m} = load i32, ptr %offload.due.at.p{m}, !llvm.access.group !{accesses}\n  \
-             %offload.is.due.p{m} = icmp eq i32 %offload.due.p{m}, {piece}\n  \
-             br i1 %offload.is.due.p{m}, label %offload.go.p{m}, label %offload.end.p{m}\noffload.go.p{m}:\n"
+            "  %offload.due.p{m} = load i32, ptr %offload.due.at.p{m}, !llvm.access.group !{}\n  \
+             %offload.is.due.p{m} = icmp eq i32 %offload.due.p{m}, {region}\n  \
+             br i1 %offload.is.due.p{m}, label %offload.go.p{m}, label %offload.end.p{m}\noffload.go.p{m}:\n",
+            copy.accesses
         )
     }
 
-    /// A neighbour remembers where it waits.
-    fn remember(&mut self, &Copy { region, piece, m, accesses, .. }: &Copy<'_>, exits: &[Exit]) {
-        let code = |exit: &Exit| format!("[ {}, %{} ]", region.code(self.plan, exit.next), exit.block);
-        let mut ways: Vec<String> = exits.iter().map(code).collect();
-        if piece != region.first {
-            ways.push(format!("[ %offload.due.p{m}, %offload.lanes.p{m} ]"));
+    /// Stores the region in which the lane is due next.
+    fn store_due_region(&mut self, copy: &ChunkCopy<'_>, exits: &[Exit]) {
+        let m = copy.suffix;
+        let mut operands = Vec::new();
+        for exit in exits {
+            let code = copy.chunk_region.successor_code(self.plan, exit.successor);
+            operands.push(format!("[ {code}, %{} ]", exit.block));
         }
-        let to = match ways.is_empty() {
-            // It never ends.
-            true => "add i32 0, 0".to_string(),
-            false => format!("phi i32 {}", ways.join(", ")),
+        if copy.region != copy.chunk_region.first {
+            operands.push(format!("[ %offload.due.p{m}, %offload.lanes.p{m} ]"));
+        }
+        // A region without exits is an endless loop.
+        let successor = if operands.is_empty() {
+            "add i32 0, 0".to_string()
+        } else {
+            format!("phi i32 {}", operands.join(", "))
         };
         let _ = writeln!(
             self.body,
-            "  %offload.to.p{m} = {to}\n  store i32 %offload.to.p{m}, ptr %offload.due.at.p{m}, !llvm.access.group !{accesses}"
+            "  %offload.to.p{m} = {successor}\n  store i32 %offload.to.p{m}, ptr %offload.due.at.p{m}, !llvm.access.group !{}",
+            copy.accesses
         );
-        self.count_in(&format!("%offload.to.p{m}"), &format!("p{m}"), LANES);
+        self.merge_successor(&format!("%offload.to.p{m}"), &format!("p{m}"), CHUNK_SCOPE);
     }
 
-    /// How the loop over neighbours is compiled.
-    fn properties(&mut self, copy: &Copy<'_>) -> String {
-        let mut properties = self.parallel(copy.accesses);
-        let bits = u64::from(self.run.vector_bits.min(256));
+    /// The properties of the loop over lanes.
+    fn loop_properties(&mut self, copy: &ChunkCopy<'_>) -> String {
+        let mut properties = self.parallel_accesses(copy.accesses);
+        let bits = u64::from(self.context.vector_bits.min(256));
         let width = bits.checked_div(32).unwrap_or(1).max(1);
-        let together = VECTOR_LANES.checked_div(width).unwrap_or(1);
-        let wanted = match copy.chunk.lanes {
+        let interleave_count = VECTOR_LANES.checked_div(width).unwrap_or(1);
+        let hints = match copy.chunk.lanes {
             1 => vec![],
             VECTOR_LANES => vec![
                 format!("\"llvm.loop.vectorize.width\", i32 {width}"),
-                format!("\"llvm.loop.interleave.count\", i32 {together}"),
-                // Vectors are made later, and of loops.
+                format!("\"llvm.loop.interleave.count\", i32 {interleave_count}"),
+                // The vectoriser runs later, and needs a loop.
                 "\"llvm.loop.unroll.disable\"".to_string(),
             ],
             _ => vec![
@@ -137,71 +150,88 @@ impl Writer<'_, '_> {
                 "\"llvm.loop.unroll.full\"".to_string(),
             ],
         };
-        for text in wanted {
+        for hint in hints {
             let node = self.new_node();
-            let _ = writeln!(self.metadata, "!{node} = !{{!{text}}}");
+            let _ = writeln!(self.metadata, "!{node} = !{{!{hint}}}");
             let _ = write!(properties, ", !{node}");
         }
         properties
     }
 
-    /// Neighbours that are together go on to their next piece, or out of the chunk.
-    fn go_on(&mut self, copy: &Copy<'_>) {
-        let (plan, m) = (self.plan, copy.m);
-        let Some(piece) = plan.pieces.get(copy.piece) else { return };
-        let way = |next: usize| match plan.is_of_lanes(next) {
-            true => format!("offload.begin.p{}", place(plan, copy.chunk, next).mark),
-            false => copy.way_out(next),
-        };
-        let blocks: BTreeMap<usize, String> = piece.next.iter().map(|next| (*next, way(*next))).collect();
-        if plan.rounds(copy.piece) == Rounds::Own && blocks.len() > 1 {
-            // The loop has a lower number than what comes behind it.
+    /// Branches to the next region of the chunk, or out of it.
+    fn branch_in_lockstep(&mut self, copy: &ChunkCopy<'_>) {
+        let plan = self.plan;
+        let m = copy.suffix;
+        let Some(region) = plan.regions.get(copy.region) else { return };
+        let mut blocks = BTreeMap::new();
+        for successor in &region.successors {
+            let block = if plan.begins_in_chunk(*successor) {
+                format!("offload.begin.p{}", region_copy(plan, copy.chunk, *successor).suffix)
+            } else {
+                copy.exit_block(*successor)
+            };
+            blocks.insert(*successor, block);
+        }
+        if plan.iterations(copy.region) == Iterations::Repeated && blocks.len() > 1 {
+            // The loop has a lower code than the region behind it.
             let _ = writeln!(
                 self.body,
-                "  %offload.next.p{m} = load i32, ptr %offload.{LANES}least\n  \
+                "  %offload.next.p{m} = load i32, ptr %offload.{CHUNK_SCOPE}least\n  \
                  switch i32 %offload.next.p{m}, label %offload.leave [ {} ]",
-                switched(&blocks)
+                switch_cases(&blocks)
             );
         } else {
-            self.onward(m, &Ways { blocks, end: 0 }, LANES);
+            self.branch_to_successor(m, &Successors { blocks, end: 0 }, CHUNK_SCOPE);
         }
-        self.ways_out(copy, piece.next.iter().filter(|next| !plan.is_of_lanes(**next)));
+        let exits = region.successors.iter().copied().filter(|successor| !plan.begins_in_chunk(*successor));
+        self.write_exit_blocks(copy, exits);
     }
 
-    /// The neighbours that wait in the first place go on; if all wait for the group, they leave the chunk.
-    fn choose(&mut self, copy: &Copy<'_>) {
-        let (plan, region, m) = (self.plan, copy.region, copy.m);
-        let way = |piece: &usize| format!("offload.begin.p{}", place(plan, copy.chunk, *piece).mark);
-        let inner = region.inner.iter().map(|piece| (*piece, way(piece))).collect();
+    /// Branches to the due region with the lowest code; if all lanes are due in the group, they leave the chunk.
+    fn branch_to_due_region(&mut self, copy: &ChunkCopy<'_>) {
+        let plan = self.plan;
+        let chunk_region = copy.chunk_region;
+        let m = copy.suffix;
+        let mut inner = BTreeMap::new();
+        for region in &chunk_region.inner {
+            inner
+                .insert(*region, format!("offload.begin.p{}", region_copy(plan, copy.chunk, *region).suffix));
+        }
         let _ = writeln!(
             self.body,
-            "  %offload.first.p{m} = load i32, ptr %offload.{LANES}least\n  \
+            "  %offload.first.p{m} = load i32, ptr %offload.{CHUNK_SCOPE}least\n  \
              switch i32 %offload.first.p{m}, label %offload.all.p{m} [ {} ]\noffload.all.p{m}:",
-            switched(&inner)
+            switch_cases(&inner)
         );
-        let out = |next: &usize| (region.code(plan, *next), copy.way_out(*next));
-        let blocks = region.next.iter().map(out).collect();
-        self.onward(m, &Ways { blocks, end: plan.pieces.len() }, LANES);
-        self.ways_out(copy, region.next.iter());
+        let mut blocks = BTreeMap::new();
+        for successor in &chunk_region.successors {
+            blocks.insert(chunk_region.successor_code(plan, *successor), copy.exit_block(*successor));
+        }
+        self.branch_to_successor(m, &Successors { blocks, end: plan.regions.len() }, CHUNK_SCOPE);
+        self.write_exit_blocks(copy, chunk_region.successors.iter().copied());
     }
 
-    /// The blocks through which neighbours leave the chunk for pieces of the group, where there are several.
-    fn ways_out<'n>(&mut self, copy: &Copy<'_>, next: impl Iterator<Item = &'n usize>) {
-        let m = copy.m;
-        for next in next.filter(|_| copy.region.next.len() > 1) {
-            let _ = writeln!(self.body, "offload.out{next}.p{m}:");
-            self.count_in(&next.to_string(), &format!("out{next}.p{m}"), GROUP);
-            let _ = writeln!(self.body, "  br label %offload.next.c{}", copy.chunk.mark);
+    /// Writes the blocks that leave the chunk for regions of the group, where there are several.
+    fn write_exit_blocks(&mut self, copy: &ChunkCopy<'_>, successors: impl Iterator<Item = usize>) {
+        if copy.chunk_region.successors.len() < 2 {
+            return;
+        }
+        let m = copy.suffix;
+        for successor in successors {
+            let _ = writeln!(self.body, "offload.out{successor}.p{m}:");
+            self.merge_successor(&successor.to_string(), &format!("out{successor}.p{m}"), GROUP_SCOPE);
+            let _ = writeln!(self.body, "  br label %offload.next.c{}", copy.chunk.suffix);
         }
     }
 }
 
-impl Copy<'_> {
-    /// The block through which neighbours leave the chunk for piece `next`.
-    fn way_out(&self, next: usize) -> String {
-        match self.region.next.len() > 1 {
-            true => format!("offload.out{next}.p{}", self.m),
-            false => format!("offload.next.c{}", self.chunk.mark),
+impl ChunkCopy<'_> {
+    /// The block that leaves the chunk for region `successor`.
+    fn exit_block(&self, successor: usize) -> String {
+        if self.chunk_region.successors.len() > 1 {
+            format!("offload.out{successor}.p{}", self.suffix)
+        } else {
+            format!("offload.next.c{}", self.chunk.suffix)
         }
     }
 }

@@ -1,83 +1,86 @@
-//! The pieces that neighbours go through side by side, from one place where the group is together to the next.
+//! The regions that a chunk of neighbours executes from one barrier of the group to the next.
 
 use std::collections::BTreeSet;
 
-use crate::ir::work_items::function::Rounds;
-use crate::ir::work_items::piece::{Chunk, Place};
-use crate::ir::work_items::plan::Plan;
+use crate::codegen::plan::Plan;
+use crate::codegen::region::{Chunk, RegionCopy};
+use crate::ir::function::Iterations;
 
-/// Neighbours whose values become vectors: two of 256 bits, so that one computes while the other waits.
+/// Lanes of chunks whose values become vectors: two of 256 bits, so as to hide latencies.
 pub(super) const VECTOR_LANES: u64 = 16;
-/// Neighbours whose values stay numbers. Each reads lines of memory of its own, which often compete for the same few
-/// places in a cache.
-const NUMBER_LANES: u64 = 4;
+/// Lanes of chunks whose values stay scalar. Each lane reads cache lines of its own, which often compete for the same cache
+/// set.
+const SCALAR_LANES: u64 = 4;
 
-/// What is written for a piece of the group that neighbours go on from.
+/// A region of the group with the regions that a chunk executes behind it.
 #[derive(Debug)]
-pub(super) struct Region {
-    /// The piece of the group.
+pub(super) struct ChunkRegion {
+    /// The region of the group.
     pub(super) first: usize,
-    /// The pieces of neighbours.
+    /// The regions that begin with a barrier of the chunk.
     pub(super) inner: BTreeSet<usize>,
-    /// The pieces of the group that come next.
-    pub(super) next: BTreeSet<usize>,
-    pub(super) waiting: Waiting,
-    /// As many neighbours as go on at once.
+    /// The regions of the group that follow.
+    pub(super) successors: BTreeSet<usize>,
+    pub(super) scheduling: Scheduling,
+    /// A chunk of as many work-items as go on at once.
     pub(super) wide: Chunk,
-    /// One by one, those that are left.
+    /// A chunk of one work-item, for the remainder.
     pub(super) single: Chunk,
 }
 
-/// Where neighbours wait for each other.
+/// The order in which the work-items of a chunk execute its regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Waiting {
-    /// All in one place.
-    Together,
-    /// Each in a place of its own, which it remembers.
-    Apart,
+pub(super) enum Scheduling {
+    /// All execute the same region.
+    Lockstep,
+    /// Each remembers the region in which it is due.
+    Scheduled,
 }
 
-impl Region {
-    /// `None` if all of the group go on together.
-    pub(super) fn of(plan: &Plan<'_>, first: usize) -> Option<Region> {
-        let inner = plan.side_by_side(first);
+impl ChunkRegion {
+    /// `None` if region `first` ends with barriers of the group alone.
+    pub(super) fn starting_at(plan: &Plan<'_>, first: usize) -> Option<ChunkRegion> {
+        let inner = plan.chunk_regions(first);
         if inner.is_empty() {
             return None;
         }
-        let own = std::iter::once(first).chain(inner.iter().copied());
-        let pieces = own.filter_map(|number| plan.pieces.get(number));
-        let next = pieces.flat_map(|piece| piece.next.iter().copied());
-        let next = next.filter(|next| !plan.is_of_lanes(*next)).collect();
-        let has = |rounds| inner.iter().any(|piece| plan.rounds(*piece) == rounds);
-        let waiting = if has(Rounds::Some) { Waiting::Apart } else { Waiting::Together };
-        let one_by_one = has(Rounds::Own) || has(Rounds::Some);
-        let mark = first.saturating_mul(2);
-        let wide = Chunk { mark, lanes: if one_by_one { VECTOR_LANES } else { NUMBER_LANES } };
-        let single = Chunk { mark: mark.saturating_add(1), lanes: 1 };
-        Some(Region { first, inner, next, waiting, wide, single })
+        let mut successors = BTreeSet::new();
+        for region in std::iter::once(&first).chain(&inner).filter_map(|number| plan.regions.get(*number)) {
+            successors.extend(region.successors.iter().filter(|number| !plan.begins_in_chunk(**number)));
+        }
+        let is_scheduled = inner.iter().any(|region| plan.iterations(*region) == Iterations::Scheduled);
+        let is_repeated = inner.iter().any(|region| plan.iterations(*region) == Iterations::Repeated);
+        let scheduling = if is_scheduled { Scheduling::Scheduled } else { Scheduling::Lockstep };
+        let lanes = if is_repeated || is_scheduled { VECTOR_LANES } else { SCALAR_LANES };
+        let suffix = first.saturating_mul(2);
+        let wide = Chunk { suffix, lanes };
+        let single = Chunk { suffix: suffix.saturating_add(1), lanes: 1 };
+        Some(ChunkRegion { first, inner, successors, scheduling, wide, single })
     }
 
-    pub(super) fn pieces(&self) -> impl Iterator<Item = usize> {
+    pub(super) fn regions(&self) -> impl Iterator<Item = usize> {
         std::iter::once(self.first).chain(self.inner.iter().copied())
     }
 
-    /// The number that tells that `piece` is next: those of the group come behind those of neighbours, which go on first.
-    pub(super) fn code(&self, plan: &Plan<'_>, piece: usize) -> usize {
-        match (self.waiting, self.inner.contains(&piece)) {
-            (Waiting::Together, _) | (_, true) => piece,
-            (Waiting::Apart, false) => plan.pieces.len().saturating_add(piece),
+    /// The code of region `region` as a successor: those of the group have higher ones than those of the chunk, which go
+    /// first.
+    pub(super) fn successor_code(&self, plan: &Plan<'_>, region: usize) -> usize {
+        if self.scheduling == Scheduling::Lockstep || self.inner.contains(&region) {
+            region
+        } else {
+            plan.regions.len().saturating_add(region)
         }
     }
 
-    /// Whether a piece or what comes after it needs the value `name`.
-    pub(super) fn keeps(&self, plan: &Plan<'_>, name: &str) -> bool {
-        let mut inner = self.inner.iter().filter_map(|number| plan.pieces.get(*number));
-        inner.any(|piece| piece.live.contains(name))
+    /// Whether the value `name` is live at a barrier of the chunk.
+    pub(super) fn needs_slot(&self, plan: &Plan<'_>, name: &str) -> bool {
+        let mut inner = self.inner.iter().filter_map(|number| plan.regions.get(*number));
+        inner.any(|region| region.live_in.contains(name))
     }
 }
 
-/// Where the text of `piece` stands for `chunk`.
-pub(super) fn place(plan: &Plan<'_>, chunk: Chunk, piece: usize) -> Place {
-    let before = chunk.mark.saturating_add(1).saturating_mul(plan.pieces.len());
-    Place { piece, mark: before.saturating_add(piece), chunk: Some(chunk) }
+/// The copy of `region` for `chunk`.
+pub(super) fn region_copy(plan: &Plan<'_>, chunk: Chunk, region: usize) -> RegionCopy {
+    let used = chunk.suffix.saturating_add(1).saturating_mul(plan.regions.len());
+    RegionCopy { region, suffix: used.saturating_add(region), chunk: Some(chunk) }
 }

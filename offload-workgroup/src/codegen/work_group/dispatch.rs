@@ -1,55 +1,56 @@
-//! Which piece is next, and whether all work-items agree.
+//! Dispatch to the next parallel region, with the check that all work-items agree on it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::Writer;
-use super::ways::{Ways, begin, switched};
-use crate::ir::work_items::piece::Exit;
+use super::FunctionWriter;
+use super::successors::{Successors, first_block, switch_cases};
+use crate::codegen::region::Exit;
 
-/// Set in what the function returns for a group whose work-items parted; the rest is the line of the barrier.
-const PARTED: u32 = 1 << 31;
-impl Writer<'_, '_> {
-    /// Where a work-item's piece ends, with the number of its next one.
-    pub(super) fn item_end(&mut self, n: usize, exits: &[Exit], among: &str) {
-        let next: BTreeSet<usize> = exits.iter().map(|exit| exit.next).collect();
-        if next.len() < 2 {
+/// The flag in the result of a group whose work-items diverge at a barrier; the rest is the line of the barrier.
+const BARRIER_DIVERGENCE: u32 = 1 << 31;
+
+impl FunctionWriter<'_, '_> {
+    /// Writes the end of a work-item's region, which records the code of the successor.
+    pub(super) fn record_successor(&mut self, n: usize, exits: &[Exit], scope: &str) {
+        let successors: BTreeSet<usize> = exits.iter().map(|exit| exit.successor).collect();
+        if successors.len() < 2 {
             return;
         }
-        let exits: Vec<String> =
-            exits.iter().map(|exit| format!("[ {}, %{} ]", exit.next, exit.block)).collect();
-        let _ = writeln!(self.body, "  %offload.to.p{n} = phi i32 {}", exits.join(", "));
-        self.count_in(&format!("%offload.to.p{n}"), &format!("p{n}"), among);
+        let operands: Vec<String> =
+            exits.iter().map(|exit| format!("[ {}, %{} ]", exit.successor, exit.block)).collect();
+        let _ = writeln!(self.body, "  %offload.to.p{n} = phi i32 {}", operands.join(", "));
+        self.merge_successor(&format!("%offload.to.p{n}"), &format!("p{n}"), scope);
     }
 
-    /// Before anybody tells which of several pieces is its next.
-    pub(super) fn expect(&mut self, next: &BTreeSet<usize>, among: &str) {
-        if next.len() > 1 {
+    /// Resets the least and the greatest successor, if there are several.
+    pub(super) fn reset_successors(&mut self, successors: &BTreeSet<usize>, scope: &str) {
+        if successors.len() > 1 {
             let _ = writeln!(
                 self.body,
-                "  store i32 -1, ptr %offload.{among}least\n  store i32 0, ptr %offload.{among}most"
+                "  store i32 -1, ptr %offload.{scope}least\n  store i32 0, ptr %offload.{scope}most"
             );
         }
     }
 
-    /// Tells that piece `next` follows.
-    pub(super) fn count_in(&mut self, next: &str, mark: &str, among: &str) {
-        for (name, compare) in [("least", "ult"), ("most", "ugt")] {
+    /// Merges the code `successor` into the least and the greatest one.
+    pub(super) fn merge_successor(&mut self, successor: &str, suffix: &str, scope: &str) {
+        for (name, predicate) in [("least", "ult"), ("most", "ugt")] {
             let _ = writeln!(
                 self.body,
-                "  %offload.{name}.{mark} = load i32, ptr %offload.{among}{name}\n  \
-                 %offload.{name}.is.{mark} = icmp {compare} i32 {next}, %offload.{name}.{mark}\n  \
-                 %offload.{name}.now.{mark} = select i1 %offload.{name}.is.{mark}, i32 {next}, i32 %offload.{name}.{mark}\n  \
-                 store i32 %offload.{name}.now.{mark}, ptr %offload.{among}{name}"
+                "  %offload.{name}.{suffix} = load i32, ptr %offload.{scope}{name}\n  \
+                 %offload.{name}.is.{suffix} = icmp {predicate} i32 {successor}, %offload.{name}.{suffix}\n  \
+                 %offload.{name}.now.{suffix} = select i1 %offload.{name}.is.{suffix}, i32 {successor}, i32 %offload.{name}.{suffix}\n  \
+                 store i32 %offload.{name}.now.{suffix}, ptr %offload.{scope}{name}"
             );
         }
     }
 
-    /// What piece `number` has made for all work-items becomes valid.
-    pub(super) fn keep_once(&mut self, number: usize, n: usize) {
-        let Some(piece) = self.plan.pieces.get(number) else { return };
-        for name in piece.made.iter().filter(|name| self.plan.once.contains_key(*name)) {
-            let Some(ty) = self.plan.once.get(name) else { continue };
+    /// Makes the uniform values that region `number` defines the ones that later regions load.
+    pub(super) fn publish_group_values(&mut self, number: usize, n: usize) {
+        let Some(region) = self.plan.regions.get(number) else { return };
+        for name in &region.defined {
+            let Some(ty) = self.plan.group_values.get(name) else { continue };
             let _ = writeln!(
                 self.body,
                 "  %{name}.p{n}.then = load {ty}, ptr %offload.next.{name}\n  store {ty} %{name}.p{n}.then, ptr %offload.once.{name}"
@@ -57,39 +58,39 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Goes on to the next piece, by the block that each begins with, if all work-items go there.
-    pub(super) fn onward(&mut self, n: usize, ways: &Ways, among: &str) {
-        if ways.blocks.len() < 2 {
-            let leave = begin(0);
-            let only = ways.blocks.values().next().unwrap_or(&leave);
+    /// Branches to the successor on which all work-items agree.
+    pub(super) fn branch_to_successor(&mut self, n: usize, successors: &Successors, scope: &str) {
+        if successors.blocks.len() < 2 {
+            let leave = first_block(0);
+            let only = successors.blocks.values().next().unwrap_or(&leave);
             let _ = writeln!(self.body, "  br label %{only}");
             return;
         }
         let _ = writeln!(
             self.body,
-            "  %offload.from.p{n} = load i32, ptr %offload.{among}least\n  %offload.next.p{n} = load i32, ptr %offload.{among}most\n  \
+            "  %offload.from.p{n} = load i32, ptr %offload.{scope}least\n  %offload.next.p{n} = load i32, ptr %offload.{scope}most\n  \
              %offload.together.p{n} = icmp eq i32 %offload.from.p{n}, %offload.next.p{n}\n  \
              br i1 %offload.together.p{n}, label %offload.onward.p{n}, label %offload.parted.p{n}\n\
              offload.onward.p{n}:\n  switch i32 %offload.next.p{n}, label %offload.leave [ {} ]\n\
              offload.parted.p{n}:",
-            switched(&ways.blocks)
+            switch_cases(&successors.blocks)
         );
-        self.parted(n, ways);
+        self.report_divergence(n, successors);
     }
 
-    /// Some work-items have come to a barrier, and others to another one or to the end.
-    fn parted(&mut self, n: usize, ways: &Ways) {
-        let mut last = PARTED.to_string();
-        for next in ways.blocks.keys().filter(|next| **next != ways.end) {
-            let location = self.plan.location(next.saturating_sub(ways.end));
-            let line = location.and_then(|node| self.run.lines.get(node)).copied().unwrap_or(0);
-            let code = PARTED | line;
+    /// Returns the line of a barrier that some work-items have come to, and others not.
+    fn report_divergence(&mut self, n: usize, successors: &Successors) {
+        let mut last = BARRIER_DIVERGENCE.to_string();
+        for code in successors.blocks.keys().filter(|code| **code != successors.end) {
+            let location = self.plan.location(code.saturating_sub(successors.end));
+            let line = location.and_then(|node| self.context.lines.get(node)).copied().unwrap_or(0);
+            let result = BARRIER_DIVERGENCE | line;
             let _ = writeln!(
                 self.body,
-                "  %offload.is{next}.p{n} = icmp eq i32 %offload.next.p{n}, {next}\n  \
-                 %offload.line{next}.p{n} = select i1 %offload.is{next}.p{n}, i32 {code}, i32 {last}"
+                "  %offload.is{code}.p{n} = icmp eq i32 %offload.next.p{n}, {code}\n  \
+                 %offload.line{code}.p{n} = select i1 %offload.is{code}.p{n}, i32 {result}, i32 {last}"
             );
-            last = format!("%offload.line{next}.p{n}");
+            last = format!("%offload.line{code}.p{n}");
         }
         let _ = writeln!(self.body, "  store i32 {last}, ptr %offload.status\n  br label %offload.leave");
     }

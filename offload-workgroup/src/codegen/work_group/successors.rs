@@ -1,36 +1,40 @@
-//! The ways on from a piece.
+//! The successors of a parallel region.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the names of variables begin with that tell where all work-items of a group go on.
-pub(super) const GROUP: &str = "";
-/// The same for neighbours.
-pub(super) const LANES: &str = "lane.";
+/// The prefix of the variables that hold the least and the greatest successor of a group's work-items.
+pub(super) const GROUP_SCOPE: &str = "";
+/// The same for the work-items of a chunk.
+pub(super) const CHUNK_SCOPE: &str = "lane.";
 
-/// Where work-items can go on.
-pub(super) struct Ways {
-    /// The block that each next piece begins with, by the number that tells of it.
+/// The regions that may follow.
+pub(super) struct Successors {
+    /// The first block of each, by its code.
     pub(super) blocks: BTreeMap<usize, String>,
-    /// The number that tells of the end; those of pieces follow.
+    /// The code of the end; those of regions follow.
     pub(super) end: usize,
 }
 
-impl Ways {
-    pub(super) fn of_group(next: &BTreeSet<usize>) -> Ways {
-        Ways { blocks: next.iter().map(|next| (*next, begin(*next))).collect(), end: 0 }
+impl Successors {
+    pub(super) fn for_group(regions: &BTreeSet<usize>) -> Successors {
+        let mut blocks = BTreeMap::new();
+        for region in regions {
+            blocks.insert(*region, first_block(*region));
+        }
+        Successors { blocks, end: 0 }
     }
 }
 
-/// The cases of a switch.
-pub(super) fn switched(ways: &BTreeMap<usize, String>) -> String {
-    let ways = ways.iter().map(|(next, block)| format!("i32 {next}, label %{block}"));
-    ways.collect::<Vec<_>>().join(" ")
+/// The cases of a switch over codes.
+pub(super) fn switch_cases(blocks: &BTreeMap<usize, String>) -> String {
+    let cases = blocks.iter().map(|(code, block)| format!("i32 {code}, label %{block}"));
+    cases.collect::<Vec<_>>().join(" ")
 }
 
-/// The block that a piece of the group begins with.
-pub(super) fn begin(piece: usize) -> String {
-    match piece {
+/// The block with which a region of the group begins.
+pub(super) fn first_block(region: usize) -> String {
+    match region {
         0 => "offload.leave".to_string(),
-        piece => format!("offload.begin.p{piece}"),
+        region => format!("offload.begin.p{region}"),
     }
 }
