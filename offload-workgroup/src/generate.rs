@@ -99,7 +99,7 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
 }
 
 fn refusal(kernel: &str, why: &str) -> Error {
-    Error::new(format!("kernel `{kernel}` cannot be compiled for `host`: {why}"))
+    Error::new(format!("kernel `{kernel}` cannot be compiled for the CPU: {why}"))
 }
 
 /// Refuses calls of functions that can reach a barrier: the inliner has left them.
@@ -110,7 +110,7 @@ fn refuse_barrier_calls(kernel: &str, body: &[&str], with_barrier: &BTreeSet<Str
             let is_barrier = name == BARRIER && line.contains("call ");
             if with_barrier.contains(name) && !is_barrier {
                 let why = format!(
-                    "its function `{name}` can come to a barrier and calls itself, or is called through a pointer"
+                    "its function `{name}` can reach a barrier, and is recursive or called through a pointer"
                 );
                 let hint = "call functions with barriers by their name, and without recursion, which OpenCL C does not allow";
                 return Err(refusal(kernel, &why).with_hint(hint));
