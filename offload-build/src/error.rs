@@ -170,6 +170,16 @@ impl Error {
     }
 }
 
+impl From<offload_workgroup::Error> for Error {
+    fn from(error: offload_workgroup::Error) -> Error {
+        let converted = Error::new(error.message());
+        match error.hint() {
+            Some(hint) => converted.with_hint(hint),
+            None => converted,
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;

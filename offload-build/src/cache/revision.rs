@@ -18,7 +18,7 @@ mod tests {
     use super::REVISION;
 
     /// Files and folders of the workspace whose code computes cached results.
-    const SOURCES: [&str; 13] = [
+    const SOURCES: [&str; 14] = [
         "offload-build/src/compile/front_end",
         "offload-build/src/compile/linking",
         "offload-build/src/compile/steps/check.rs",
@@ -32,6 +32,7 @@ mod tests {
         "offload-images/src/machine",
         "offload-images/src/machine.rs",
         "offload-images/src/spirv",
+        "offload-workgroup/src",
     ];
 
     /// [`REVISION`], and the digest of [`SOURCES`] at that revision.

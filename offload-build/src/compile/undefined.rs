@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use offload_format::Target;
+use offload_workgroup::ir::functions_reaching;
 
 use crate::compile::Session;
 use crate::compile::advice::builtin_names;
@@ -11,7 +12,6 @@ use crate::compile::steps::action;
 use crate::compile::targets::llvm;
 use crate::error::{Error, Result};
 use crate::fs;
-use crate::ir;
 use crate::module::TargetImages;
 use crate::targets::{Presence, WantedTarget};
 
@@ -121,7 +121,7 @@ fn spellings(name: &str) -> Vec<&str> {
 fn caller(session: &Session<'_>, names: &[&str], first: &Target) -> Result<Option<String>> {
     for scanned in llvm::scan(session, first)?.files {
         let is_one = |other: &str| names.contains(&action::written(other).as_str());
-        let calling = ir::reaching(&scanned.ir.read_text()?, is_one);
+        let calling = functions_reaching(&scanned.ir.read_text()?, is_one);
         if let Some(kernel) = scanned.kernels.iter().find(|kernel| calling.contains(&kernel.name)) {
             return Ok(Some(kernel.name.clone()));
         }

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use offload_format::pack::ArgKind;
+use offload_workgroup::ir::{Parameter, metadata_field};
 
-use super::Param;
+use super::argument_kind;
 use super::kernel::KernelArg;
 
 /// The nodes of a module that describe its source: `12` to `!DIBasicType(name: "float", size: 32, ...)`.
@@ -43,9 +44,13 @@ impl<'a> DebugInfo<'a> {
                 continue;
             };
             let node = node.strip_prefix("distinct ").unwrap_or(node);
-            let named = (node.starts_with("!DILocalVariable("), field(node, "arg"), field(node, "scope"));
+            let named = (
+                node.starts_with("!DILocalVariable("),
+                metadata_field(node, "arg"),
+                metadata_field(node, "scope"),
+            );
             if let (true, Some(arg), Some(scope)) = named
-                && let (Ok(arg), Some(name)) = (arg.parse(), field(node, "name"))
+                && let (Ok(arg), Some(name)) = (arg.parse(), metadata_field(node, "name"))
             {
                 info.names.insert((scope, arg), name);
             }
@@ -56,10 +61,10 @@ impl<'a> DebugInfo<'a> {
 
     /// The arguments of the function whose `define` line ends with `rest`; `None` without a description of each of
     /// `params`.
-    pub(super) fn arguments(&self, rest: &str, params: &[Param<'_>]) -> Option<Vec<KernelArg>> {
+    pub(super) fn arguments(&self, rest: &str, params: &[Parameter<'_>]) -> Option<Vec<KernelArg>> {
         let function = rest.split_once("!dbg !")?.1.split([' ', '{']).next()?;
-        let types = self.node(field(self.nodes.get(function)?, "type")?)?;
-        let list = self.node(field(types, "types")?)?.strip_prefix("!{")?.strip_suffix('}')?;
+        let types = self.node(metadata_field(self.nodes.get(function)?, "type")?)?;
+        let list = self.node(metadata_field(types, "types")?)?.strip_prefix("!{")?.strip_suffix('}')?;
         // The first is what the function returns.
         let list: Vec<&str> = list.split(", ").skip(1).collect();
         if list.len() != params.len() {
@@ -87,41 +92,44 @@ impl<'a> DebugInfo<'a> {
                 found.base = "void".to_string();
                 return Some(found);
             };
-            match field(node, "tag") {
+            match metadata_field(node, "tag") {
                 Some("DW_TAG_pointer_type" | "DW_TAG_reference_type") => {
                     found.stars = found.stars.saturating_add(1);
                     found.size = Some(64);
                     called = "";
                 }
                 Some("DW_TAG_const_type") => found.is_const |= found.stars == 1,
-                Some("DW_TAG_typedef") => called = field(node, "name").unwrap_or(called),
+                Some("DW_TAG_typedef") => called = metadata_field(node, "name").unwrap_or(called),
                 Some("DW_TAG_array_type") => return self.vector(node, found),
                 Some("DW_TAG_structure_type" | "DW_TAG_class_type" | "DW_TAG_union_type") => {
                     return Some(
-                        found.with(structure(field(node, "name").unwrap_or(called), size(node)), node),
+                        found.with(
+                            structure(metadata_field(node, "name").unwrap_or(called), size(node)),
+                            node,
+                        ),
                     );
                 }
                 Some("DW_TAG_enumeration_type") => {
-                    let name = field(node, "name").unwrap_or(called);
+                    let name = metadata_field(node, "name").unwrap_or(called);
                     return Some(found.with(format!("enum {name}"), node));
                 }
                 None => {
-                    let base = scalar(field(node, "encoding")?, size(node)?)?;
+                    let base = scalar(metadata_field(node, "encoding")?, size(node)?)?;
                     return Some(found.with(base.to_string(), node));
                 }
                 // Qualifiers.
                 _ => {}
             }
-            reference = field(node, "baseType");
+            reference = metadata_field(node, "baseType");
         }
         None
     }
 
     /// clang's vectors are arrays with a flag.
     fn vector(&self, node: &str, found: Type) -> Option<Type> {
-        let element = self.type_of(field(node, "baseType")?)?;
-        let elements = self.node(field(node, "elements")?)?.strip_prefix("!{")?.strip_suffix('}')?;
-        let count = field(self.node(elements)?, "count")?;
+        let element = self.type_of(metadata_field(node, "baseType")?)?;
+        let elements = self.node(metadata_field(node, "elements")?)?.strip_prefix("!{")?.strip_suffix('}')?;
+        let count = metadata_field(self.node(elements)?, "count")?;
         Some(found.with(format!("{}{count}", element.base), node))
     }
 }
@@ -138,8 +146,8 @@ impl Type {
     }
 }
 
-fn argument(found: Type, param: &Param<'_>, name: &str) -> KernelArg {
-    let kind = match (found.stars, param.kind()) {
+fn argument(found: Type, param: &Parameter<'_>, name: &str) -> KernelArg {
+    let kind = match (found.stars, argument_kind(param)) {
         (0, _) => ArgKind::Value,
         (_, ArgKind::Value) => ArgKind::Global,
         (_, kind) => kind,
@@ -161,20 +169,7 @@ fn whole_bytes(bits: u32) -> Option<u32> {
 }
 
 fn size(node: &str) -> Option<u32> {
-    field(node, "size")?.parse().ok()
-}
-
-/// The value of `key` in `!DI...(key: value, ...)`; a text without its quotes.
-pub(super) fn field<'n>(node: &'n str, key: &str) -> Option<&'n str> {
-    let start = node.match_indices(key).find_map(|(at, _)| {
-        let before = node.get(..at)?;
-        let value = node.get(at.checked_add(key.len())?..)?.strip_prefix(": ")?;
-        (before.ends_with('(') || before.ends_with(", ")).then_some(value)
-    })?;
-    match start.strip_prefix('"') {
-        Some(text) => text.split('"').next(),
-        None => start.split([',', ')']).next(),
-    }
+    metadata_field(node, "size")?.parse().ok()
 }
 
 /// DWARF's encodings (<https://dwarfstd.org/doc/DWARF5.pdf>, 5.1.1).

@@ -3,15 +3,16 @@
 
 use offload_format::pack::ArgKind;
 
+use offload_workgroup::ir::{Parameter, Types, integers};
+
 use super::kernel::KernelArg;
-use super::types::Types;
-use super::{Param, integers};
+use super::kernels::value_size;
 
 /// The arguments that the metadata of a function describes; `attached` finds the operands of one kind. None for a
 /// function of another language.
 pub(super) fn arguments<'a>(
     attached: &impl Fn(&str) -> Option<&'a str>,
-    params: &[Param<'_>],
+    params: &[Parameter<'_>],
     structures: &Types<'_>,
 ) -> Vec<KernelArg> {
     let strings = |kind| attached(kind).map(strings).unwrap_or_default();
@@ -31,7 +32,7 @@ pub(super) fn arguments<'a>(
             size: params
                 .get(index)
                 .filter(|_| kind == ArgKind::Value)
-                .and_then(|param| structures.value_size(param)),
+                .and_then(|param| value_size(structures, param)),
             element_size: element_size(kind, &base_type, structures),
             is_const: text(&qualifiers).split(' ').any(|word| word == "const"),
         }

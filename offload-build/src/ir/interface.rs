@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use offload_workgroup::ir::{Parameters, Symbol, global_name, global_symbol, parameters, symbol_at};
+
+use super::is_kernel;
 use super::prepare::internal;
-use super::{global_name, is_kernel, name_at, params};
 
 /// The functions of a module by name, each with its type as `float (float, i32)`.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -59,7 +61,7 @@ pub(crate) fn symbols(module: &str) -> BTreeSet<&str> {
     let symbol = |line: &'_ str| line.starts_with("define ") || line.starts_with('@');
     let defined = module.lines().filter(|line| symbol(line) && !line.contains(" = external "));
     let mut symbols = BTreeSet::new();
-    symbols.extend(defined.filter_map(|line| Some(global_name(line)?.0)));
+    symbols.extend(defined.filter_map(global_name));
     symbols
 }
 
@@ -68,10 +70,10 @@ pub(crate) fn symbols(module: &str) -> BTreeSet<&str> {
 fn inline_name(line: &str) -> Option<&str> {
     let after = match line.strip_prefix("define ") {
         Some(rest) => rest,
-        None => name_at(line.strip_prefix('@')?)?.rest.strip_prefix(" = ")?,
+        None => symbol_at(line.strip_prefix('@')?)?.rest.strip_prefix(" = ")?,
     };
     let linkage = after.split(' ').next().unwrap_or_default();
-    INLINE.contains(&linkage).then(|| Some(global_name(line)?.0)).flatten()
+    INLINE.contains(&linkage).then(|| global_name(line)).flatten()
 }
 
 /// What C and C++ without a C library say of their functions, and HIP C++ here, which calls no `printf` of AMD's. LLVM
@@ -117,13 +119,13 @@ fn of_one_module(line: &str) -> String {
 }
 
 fn hidden_function(line: &str, seen: &BTreeSet<&str>) -> Option<String> {
-    let (name, _) = global_name(line)?;
+    let name = global_name(line)?;
     (!seen.contains(name) && !is_kernel(line)).then(|| internal(line).into_owned())
 }
 
 /// `@table = dso_local addrspace(2) constant ...` with the linkage of what only this module sees.
 fn hidden_variable(line: &str, seen: &BTreeSet<&str>) -> Option<String> {
-    let named = name_at(line.strip_prefix('@')?)?;
+    let named = symbol_at(line.strip_prefix('@')?)?;
     let head = line.get(..line.len().checked_sub(named.rest.len())?)?;
     let definition = named.rest.strip_prefix(" = ")?;
     if seen.contains(named.name) || named.name.starts_with("llvm.") || is_hidden(definition) {
@@ -145,9 +147,9 @@ fn is_hidden(definition: &str) -> bool {
 /// The name and the type of a function from the text after `define` or `declare`.
 fn function(text: &str) -> Option<(&str, String)> {
     let (before, _) = text.split_once('@')?;
-    let (name, rest) = global_name(text)?;
-    let (params, _) = params(rest)?;
-    let types: Vec<&str> = params.iter().map(|param| first_type(param.text)).collect();
+    let Symbol { name, rest } = global_symbol(text)?;
+    let Parameters { list, .. } = parameters(rest)?;
+    let types: Vec<&str> = list.iter().map(|param| first_type(param.text)).collect();
     Some((name, plain(&format!("{} ({})", last_type(before.trim_end()), types.join(", ")))))
 }
 

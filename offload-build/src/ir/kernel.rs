@@ -1,6 +1,7 @@
-//! A kernel, as LLVM IR tells of it.
+//! The signature of a kernel in LLVM IR.
 
 use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
+use offload_workgroup::ArgumentKind;
 
 /// A kernel found in a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +29,23 @@ pub(crate) struct KernelArg {
 }
 
 impl Kernel {
+    /// The kernel as work-group generation takes it.
+    pub(crate) fn for_work_groups(&self) -> offload_workgroup::Kernel {
+        let mut arguments = Vec::new();
+        for arg in &self.args {
+            let kind = match arg.kind {
+                ArgKind::Value => ArgumentKind::Value,
+                ArgKind::Local => ArgumentKind::Local,
+                ArgKind::Constant => ArgumentKind::Constant,
+                _ => ArgumentKind::Global,
+            };
+            arguments.push(offload_workgroup::Argument::new(arg.name.clone(), kind).with_size(arg.size));
+        }
+        offload_workgroup::Kernel::new(self.name.clone())
+            .with_arguments(arguments)
+            .with_required_work_group(self.required_work_group)
+    }
+
     /// The kernel's record; sizes and resources are filled in where an image tells them.
     pub(crate) fn record(&self) -> KernelInfo {
         let arg = |arg: &KernelArg| {

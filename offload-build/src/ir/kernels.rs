@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use offload_format::pack::ArgKind;
+use offload_workgroup::ir::{Parameter, Symbol, Types, global_symbol, integers, parameters};
+
 use super::debug::DebugInfo;
 use super::kernel::{Kernel, KernelArg};
-use super::types::Types;
-use super::{Param, described, global_name, integers, is_kernel, params};
+use super::{argument_kind, described, is_kernel};
 
 /// Attachments of a `define` line, then of the nodes: `!13` to its operands.
 type Nodes<'a> = BTreeMap<&'a str, &'a str>;
 
 /// The kernels that a module defines, in order.
 pub(crate) fn kernels(module: &str) -> Vec<Kernel> {
-    let types = Types::of(module);
+    let types = Types::new(module);
     let mut nodes = Nodes::new();
     for line in module.lines() {
         let node = line.strip_prefix('!').and_then(|rest| rest.split_once(" = "));
@@ -30,9 +32,9 @@ pub(crate) fn kernels(module: &str) -> Vec<Kernel> {
 pub(crate) fn take_types(kernels: &mut [Kernel], module: &str) {
     let debug = DebugInfo::of(module);
     for line in module.lines().filter(|line| line.starts_with("define ")) {
-        let Some((name, rest)) = global_name(line) else { continue };
+        let Some(Symbol { name, rest }) = global_symbol(line) else { continue };
         let Some(kernel) = kernels.iter_mut().find(|kernel| kernel.name == name) else { continue };
-        let args = params(rest).and_then(|(params, _)| debug.arguments(rest, &params));
+        let args = parameters(rest).and_then(|parameters| debug.arguments(rest, &parameters.list));
         if let Some(args) = args {
             kernel.args = args;
         }
@@ -40,12 +42,12 @@ pub(crate) fn take_types(kernels: &mut [Kernel], module: &str) {
 }
 
 fn kernel(line: &str, nodes: &Nodes<'_>, types: &Types<'_>) -> Option<Kernel> {
-    let (name, rest) = global_name(line)?;
+    let Symbol { name, rest } = global_symbol(line)?;
     let attached = |kind: &str| {
         let node = rest.split_once(&format!("!{kind} !"))?.1;
         nodes.get(node.split([' ', '{']).next()?).copied()
     };
-    let params = params(rest).map(|(list, _)| list).unwrap_or_default();
+    let params = parameters(rest).unwrap_or_default().list;
     let described = described::arguments(&attached, &params, types);
     // Only OpenCL C describes its arguments; of other languages there is the signature.
     let args = if described.is_empty() {
@@ -58,7 +60,16 @@ fn kernel(line: &str, nodes: &Nodes<'_>, types: &Types<'_>) -> Option<Kernel> {
     Some(Kernel { name: name.to_string(), args, required_work_group })
 }
 
-fn plain_arg(param: &Param<'_>, types: &Types<'_>) -> KernelArg {
+/// Size in bytes of an argument, if it is a value.
+pub(super) fn value_size(types: &Types<'_>, param: &Parameter<'_>) -> Option<u32> {
+    if argument_kind(param) != ArgKind::Value {
+        return None;
+    }
+    let ty = if param.is_by_value() { param.by_value_type()? } else { param.type_text() };
+    types.layout(ty)?.size.try_into().ok()
+}
+
+fn plain_arg(param: &Parameter<'_>, types: &Types<'_>) -> KernelArg {
     let type_name = param.type_text().to_string();
     let name = if param.name().starts_with(|c: char| c.is_ascii_digit()) { "" } else { param.name() };
     KernelArg {
@@ -66,8 +77,8 @@ fn plain_arg(param: &Param<'_>, types: &Types<'_>) -> KernelArg {
         // LLVM's types tell no sign, and of pointers nothing.
         base_type: String::new(),
         type_name,
-        kind: param.kind(),
-        size: types.value_size(param),
+        kind: argument_kind(param),
+        size: value_size(types, param),
         element_size: None,
         is_const: false,
     }
@@ -75,9 +86,20 @@ fn plain_arg(param: &Param<'_>, types: &Types<'_>) -> KernelArg {
 
 #[cfg(test)]
 mod tests {
-    use offload_format::pack::ArgKind;
-
     use super::*;
+
+    #[test]
+    fn values_have_the_sizes_of_their_types() {
+        let module = "%struct.s = type { <3 x float>, i8 }\n";
+        for (module, text, size) in [
+            (module, "ptr addrspace(1) noundef align 4 %x", None),
+            (module, "<3 x float> noundef %v", Some(16)),
+            (module, "ptr byval(%struct.s) align 8 %2", Some(32)),
+            ("", "ptr byval(%struct.s) align 8 %2", None),
+        ] {
+            assert_eq!(value_size(&Types::new(module), &Parameter { text }), size, "{text}");
+        }
+    }
 
     const MODULE: &str = r#"
 define spir_kernel void @saxpy(float noundef %a, ptr addrspace(1) %x) #0 !kernel_arg_addr_space !3 !kernel_arg_access_qual !4 !kernel_arg_type !5 !kernel_arg_base_type !6 !kernel_arg_type_qual !7 !kernel_arg_name !8 !reqd_work_group_size !9 {

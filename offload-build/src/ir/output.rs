@@ -6,8 +6,9 @@
 use std::fmt::Write;
 
 use offload_format::section::READS_FAILURES_PREFIX;
+use offload_workgroup::ir::{declared_functions, functions_reaching, global_name};
 
-use super::{calls, declared, global_name, is_kernel};
+use super::is_kernel;
 
 /// What front ends call of `device_output.c`.
 const FUNCTIONS: [&str; 5] = ["printf", "vprintf", "__assert_fail", "__assertfail", "__offload_assert_fail"];
@@ -33,7 +34,7 @@ pub(crate) fn has_kernel_names(module: &str) -> bool {
 pub(crate) fn with_assertions(module: &str) -> Option<String> {
     let declares = |line: &&str| line.starts_with("declare ") && line.contains("@__offload_assert_fail(");
     let declaration = module.lines().find(declares)?;
-    let reaching = calls::reaching(module, |name| name.contains("assert"));
+    let reaching = functions_reaching(module, |name| name.contains("assert"));
     let kernel = module.lines().filter_map(kernel_name).find(|name| reaching.contains(*name));
     let text =
         module.replace(declaration, "").replace("@__offload_assert_fail(", "@__offload_assert_fail_here(");
@@ -73,8 +74,7 @@ declare spir_func void @__offload_take_failures(ptr addrspace(1))
 
 /// The name of the kernel that `line` begins.
 fn kernel_name(line: &str) -> Option<&str> {
-    let name = (line.starts_with("define ") && is_kernel(line)).then(|| global_name(line)).flatten();
-    name.map(|(name, _)| name)
+    if line.starts_with("define ") && is_kernel(line) { global_name(line) } else { None }
 }
 
 /// What a module with output is linked with when it is loaded.
@@ -91,7 +91,8 @@ pub(crate) enum Output {
 /// `module` with the variables, and with the functions called by the memory that their texts are in; `None` if it
 /// neither prints nor asserts.
 pub(crate) fn with_output(module: &str, output: Output) -> Option<String> {
-    let used: Vec<&str> = declared(module).into_iter().filter(|name| FUNCTIONS.contains(name)).collect();
+    let used: Vec<&str> =
+        declared_functions(module).into_iter().filter(|name| FUNCTIONS.contains(name)).collect();
     if used.is_empty() {
         return None;
     }
@@ -111,7 +112,7 @@ pub(crate) fn with_output(module: &str, output: Output) -> Option<String> {
 /// The number of the memory that the first argument of the declared function `name` points to.
 fn memory(module: &str, name: &str) -> u32 {
     let declares =
-        |line: &&str| line.starts_with("declare ") && global_name(line).is_some_and(|it| it.0 == name);
+        |line: &&str| line.starts_with("declare ") && global_name(line).is_some_and(|found| found == name);
     let line = module.lines().find(declares).unwrap_or_default();
     let arguments = line.split_once(&format!("@{name}(")).map_or("", |(_, arguments)| arguments);
     let space = arguments.strip_prefix("ptr addrspace(").and_then(|rest| rest.split_once(')'));
@@ -131,7 +132,7 @@ const OPENCL: Names = Names { memory: 2, linkage: "internal " };
 
 /// `module` whose kernels say their names first, if they come to an assertion.
 fn with_names(module: &str, &Names { memory, linkage }: &Names) -> String {
-    let reaching = calls::reaching(module, |name| name.contains("assert"));
+    let reaching = functions_reaching(module, |name| name.contains("assert"));
     let (mut out, mut names) = (String::with_capacity(module.len()), String::new());
     let mut lines = module.lines().peekable();
     while let Some(line) = lines.next() {

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use offload_format::section::{EXPORT_PREFIX, IMPORT_PREFIX, IMPORTS};
-
-use super::{global_name, params};
+use offload_workgroup::ir::{Parameter, global_name, global_symbol, parameters};
 
 /// `module` in which each function of `names`, which it declares, is defined: it calls what its pointer leads to. A table
 /// has the names, for whoever sets the pointers.
@@ -15,7 +14,7 @@ pub(crate) fn through_pointers(module: &str, names: &BTreeSet<&str>) -> String {
     let mut out = String::with_capacity(module.len() + 4096);
     let mut bound = Vec::new();
     for line in module.lines() {
-        let name = line.strip_prefix("declare ").and_then(|_| Some(global_name(line)?.0));
+        let name = line.strip_prefix("declare ").and_then(global_name);
         let call =
             name.filter(|name| names.contains(name)).and_then(|name| Some((name, caller(line, name)?)));
         match call {
@@ -53,9 +52,9 @@ fn caller(line: &str, name: &str) -> Option<String> {
     // What says where the function is, and not of what type.
     let result = head.split(' ').filter(|word| !word.starts_with('!') && !PLACE.contains(word));
     let result = result.collect::<Vec<_>>().join(" ");
-    let (_, rest) = global_name(line)?;
-    let (taken, _) = params(rest)?;
-    let named = |(index, param): (usize, &super::Param<'_>)| format!("{} %a{index}", param.text);
+    let rest = global_symbol(line)?.rest;
+    let taken = parameters(rest)?.list;
+    let named = |(index, param): (usize, &Parameter<'_>)| format!("{} %a{index}", param.text);
     let taken: Vec<String> = taken.iter().enumerate().map(named).collect();
     let taken = taken.join(", ");
     let is_void = result.trim_end().ends_with("void");

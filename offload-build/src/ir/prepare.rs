@@ -5,8 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use offload_format::pack::ArgKind;
+use offload_workgroup::ir::{
+    Parameter, Parameters, Symbol, defined_function, global_name, global_symbol, parameters,
+};
 
-use super::{Param, global_name, is_kernel, params};
+use super::{argument_kind, is_kernel};
 
 /// What the module has to be for a code generator.
 #[derive(Debug, Default)]
@@ -47,7 +50,7 @@ pub(crate) fn prepare(module: &str, wanted: &Prepared<'_>) -> String {
     while let Some(line) = lines.next() {
         bodies.extend(body_attributes(line));
         let stub = line.starts_with("define ").then(|| local_stub(line, wanted)).flatten();
-        let stub = stub.filter(|_| global_name(line).is_some_and(|(name, _)| bodies_of.contains(name)));
+        let stub = stub.filter(|_| global_name(line).is_some_and(|name| bodies_of.contains(name)));
         if let Some(stub) = stub {
             out.push_str(&stub);
             lines.by_ref().take_while(|line| *line != "}").for_each(drop);
@@ -72,7 +75,7 @@ fn line_for<'a>(line: &'a str, wanted: &Prepared<'_>, bodies: &BTreeSet<&str>) -
     if !line.starts_with("define ") {
         return Cow::Borrowed(line);
     }
-    let Some((name, _)) = global_name(line) else { return Cow::Borrowed(line) };
+    let Some(name) = global_name(line) else { return Cow::Borrowed(line) };
     if wanted.kernels.contains(&name) && is_kernel(line) {
         return with_attributes(line, wanted.attributes.get(name));
     }
@@ -110,13 +113,13 @@ pub(super) fn internal(line: &str) -> Cow<'_, str> {
 
 /// The number of the attribute group of a kernel's body; text IR lists the groups after the functions.
 fn body_attributes(line: &str) -> Option<&str> {
-    let is_body = line.starts_with("define ") && global_name(line)?.0.starts_with(BODY_PREFIX);
+    let is_body = line.starts_with("define ") && global_name(line)?.starts_with(BODY_PREFIX);
     is_body.then(|| line.split(" #").last()?.split(' ').next()).flatten()
 }
 
 /// The kernel whose body `line` begins.
 fn body_of(line: &str) -> Option<&str> {
-    let name = line.starts_with("define ").then(|| global_name(line)).flatten()?.0;
+    let name = defined_function(line)?;
     name.strip_prefix(BODY_PREFIX)
 }
 
@@ -145,9 +148,9 @@ fn with_attributes<'a>(line: &'a str, attributes: Option<&String>) -> Cow<'a, st
 
 /// The kernel of `line` with offsets for its local arguments, if it has such and that is wanted.
 fn local_stub(line: &str, wanted: &Prepared<'_>) -> Option<String> {
-    let (name, rest) = global_name(line)?;
-    let (params, tail) = params(rest)?;
-    let local = |param: &Param<'_>| param.kind() == ArgKind::Local;
+    let Symbol { name, rest } = global_symbol(line)?;
+    let Parameters { list: params, rest: tail } = parameters(rest)?;
+    let local = |param: &Parameter<'_>| argument_kind(param) == ArgKind::Local;
     let concerned = wanted.local_arguments == LocalArguments::Offsets && wanted.kernels.contains(&name);
     if !concerned || !is_kernel(line) || !params.iter().any(local) {
         return None;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::global_name;
+use offload_workgroup::ir::{Symbol, global_name, global_symbol};
 
 /// Functions of `module` that call each other in turn, the first of them again after the last; those that one of `kernels`
 /// comes to.
@@ -21,11 +21,11 @@ fn calls(module: &str) -> BTreeMap<&str, Vec<&str>> {
     let mut current = "";
     for line in module.lines() {
         if line.starts_with("define ") {
-            current = global_name(line).map_or("", |(name, _)| name);
+            current = global_name(line).unwrap_or_default();
             calls.entry(current).or_default();
         } else if line.contains("call ")
             && line.starts_with(' ')
-            && let Some((called, rest)) = global_name(line)
+            && let Some(Symbol { name: called, rest }) = global_symbol(line)
             && rest.starts_with('(')
         {
             calls.entry(current).or_default().push(called);

@@ -2,10 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::global_name;
-
-/// What the names of the state of a work-item start with.
-const STATE: &str = "__offload_state_";
+use offload_workgroup::ir::{Symbol, defined_function, global_name, global_symbol};
 
 /// Functions that clang has not to emit (<https://llvm.org/docs/LangRef.html#linkage-types>).
 const INLINE: &str = "define available_externally ";
@@ -31,8 +28,7 @@ fn with_more_definitions(module: &str, older: &str) -> Option<String> {
     }
     let mut out = String::with_capacity(older.len());
     for line in older.lines() {
-        let name = line.starts_with("define ").then(|| global_name(line)).flatten();
-        match name.map(|(name, _)| emitted.contains(name)) {
+        match defined_function(line).map(|name| emitted.contains(name)) {
             Some(true) => out.push_str(&line.replacen(INLINE, "define ", 1)),
             Some(false) => out.push_str(&line.replacen("define ", "define linkonce_odr ", 1)),
             None => out.push_str(line),
@@ -61,7 +57,7 @@ fn definitions(module: &str, with_inline: bool) -> BTreeSet<&str> {
     let mut names = BTreeSet::new();
     for line in module.lines().filter(|line| line.starts_with("define ")) {
         if with_inline || !line.starts_with(INLINE) {
-            names.extend(global_name(line).map(|(name, _)| name));
+            names.extend(global_name(line));
         }
     }
     names
@@ -73,9 +69,8 @@ pub(crate) fn with_conventions(text: &str) -> String {
     kernels.extend(text.lines().filter_map(annotated));
     let mut out = String::with_capacity(text.len());
     for line in text.lines() {
-        let name = if line.starts_with("define ") { global_name(line) } else { None };
-        match name {
-            Some((name, _)) if kernels.contains(name) && !line.contains(" ptx_kernel ") => {
+        match defined_function(line) {
+            Some(name) if kernels.contains(name) && !line.contains(" ptx_kernel ") => {
                 out.push_str(&line.replacen(" void @", " ptx_kernel void @", 1));
             }
             _ => out.push_str(line),
@@ -87,7 +82,7 @@ pub(crate) fn with_conventions(text: &str) -> String {
 
 /// The kernel in a line `!3 = !{ptr @scale, !"kernel", i32 1}` (<https://docs.nvidia.com/cuda/nvvm-ir-spec/>).
 fn annotated(line: &str) -> Option<&str> {
-    let (name, rest) = global_name(line.strip_prefix('!')?)?;
+    let Symbol { name, rest } = global_symbol(line.strip_prefix('!')?)?;
     (rest == ", !\"kernel\", i32 1}").then_some(name)
 }
 
@@ -99,14 +94,14 @@ fn annotated(line: &str) -> Option<&str> {
 pub(crate) fn in_global_memory(module: &str) -> String {
     let is_declared = |line: &&str| line.starts_with("declare ");
     let mut declared = BTreeSet::new();
-    declared.extend(module.lines().filter(is_declared).filter_map(|line| Some(global_name(line)?.0)));
+    declared.extend(module.lines().filter(is_declared).filter_map(global_name));
     let mut kept = BTreeSet::new();
     let mut out = String::with_capacity(module.len());
     for line in module.lines() {
         let line = rewritten(line, &declared);
         let name = is_declared(&line.as_str()).then(|| global_name(&line)).flatten();
         // The function may have been declared for both kinds of memory.
-        if name.is_none_or(|(name, _)| kept.insert(name.to_string())) {
+        if name.is_none_or(|name| kept.insert(name.to_string())) {
             out.push_str(&line);
             out.push('\n');
         }
@@ -152,64 +147,6 @@ pub(crate) fn without_processor(module: &str) -> Option<String> {
         out.push('\n');
     }
     Some(out)
-}
-
-/// Rewrites a host module so that every thread has its own `__local` arrays and work-item state.
-///
-/// On a CPU clang makes a `__local` array an ordinary internal variable, shared by all work-groups; groups that run
-/// at once would overwrite each other's. OpenCL C 1.2 has no other writable variables at program scope; those of
-/// OpenCL C 2.0 have an initial value where `__local` arrays are `undef`, and stay shared.
-pub(crate) fn thread_local_state(module: &str) -> String {
-    let mut out = String::with_capacity(module.len() + 4096);
-    for line in module.lines() {
-        match thread_local_variable(line) {
-            Some(rewritten) => out.push_str(&rewritten),
-            None => out.push_str(line),
-        }
-        out.push('\n');
-    }
-    out
-}
-
-/// The names of a host module's `__local` arrays.
-pub(super) fn local_arrays(module: &str) -> BTreeSet<&str> {
-    let variables = module.lines().filter_map(own_variable);
-    variables.map(|variable| variable.name).filter(|name| !name.starts_with(STATE)).collect()
-}
-
-/// A variable of which each thread has its own.
-struct OwnVariable<'a> {
-    name: &'a str,
-    /// Type, initial value and alignment.
-    value: &'a str,
-}
-
-fn thread_local_variable(line: &str) -> Option<String> {
-    let OwnVariable { name, value } = own_variable(line)?;
-    // Local-dynamic: one lookup a function, and no limit on the size as for initial-exec in a loaded library.
-    // Internal: the optimiser knows then that no pointer of the kernel's reaches it.
-    Some(format!("@{name} = internal thread_local(localdynamic) global {value}"))
-}
-
-fn own_variable(line: &str) -> Option<OwnVariable<'_>> {
-    let (name, definition) = line.strip_prefix('@')?.split_once(" = ")?;
-    let (words, value) = definition.split_once("global ")?;
-    let known = |word| {
-        matches!(
-            word,
-            "internal" | "hidden" | "dso_local" | "local_unnamed_addr" | "unnamed_addr" | "thread_local"
-        )
-    };
-    let defined = words.split_whitespace().all(known);
-    let is_own = name.starts_with(STATE) || is_unset(value);
-    (defined && is_own).then_some(OwnVariable { name, value })
-}
-
-/// Whether a variable has no initial value, as those of `local` memory and of state: `[16 x i32] undef, align 4`, which
-/// stands behind `global `.
-pub(super) fn is_unset(definition: &str) -> bool {
-    let head = definition.split(", align ").next().unwrap_or_default();
-    head.ends_with(" undef") || head.ends_with(" poison")
 }
 
 #[cfg(test)]
@@ -288,27 +225,5 @@ mod tests {
     fn functions_for_different_processors_stay_as_they_are() {
         let other = ONE.replacen("+a,+b", "+a", 1);
         assert_eq!(without_processor(&other), None);
-    }
-
-    #[test]
-    fn only_group_state_changes() {
-        let module = "@mm.tile = internal global [16 x float] undef, align 16\n\
-                      @__offload_state_id = hidden global i64 0, align 8\n\
-                      @shared = dso_local global i32 0, align 4\n\
-                      @.str = private unnamed_addr constant [3 x i8] c\"hi \", align 1\n\
-                      @elsewhere = external global i32\n";
-        let expected = "@mm.tile = internal thread_local(localdynamic) global [16 x float] undef, align 16\n\
-                        @__offload_state_id = internal thread_local(localdynamic) global i64 0, align 8\n\
-                        @shared = dso_local global i32 0, align 4\n\
-                        @.str = private unnamed_addr constant [3 x i8] c\"hi \", align 1\n\
-                        @elsewhere = external global i32\n";
-        assert_eq!(thread_local_state(module), expected);
-    }
-
-    #[test]
-    fn a_text_with_the_word_is_a_value() {
-        assert!(is_unset("[16 x i32] undef, align 4") && is_unset("i32 poison"));
-        assert!(!is_unset("[20 x i8] c\"the undef queue\\00\\00\\00\\00\\00\", align 1"));
-        assert!(!is_unset("{ i32, i32 } { i32 undef, i32 1 }, align 4"));
     }
 }

@@ -21,7 +21,7 @@ use crate::written;
 /// Each fault is looked for for so long, unless said otherwise.
 pub const LIMIT: Duration = Duration::from_secs(20 * 60);
 /// Where the text of faults stands, in the checkout.
-const SOURCES: &str = "offload-build/src/ir";
+const SOURCES: &str = "offload-workgroup/src";
 
 /// A copy of the checkout, in which faults are planted.
 struct Copy<'w> {

@@ -1,5 +1,7 @@
 //! Features of OpenCL C without code generation: recursion, device-side enqueue and pipes.
 
+use offload_workgroup::ir::declared_functions;
+
 use crate::compile::session::{Scan, Scanned, Session};
 use crate::compile::steps::action::written;
 use crate::error::{Error, ErrorKind, Result};
@@ -28,7 +30,7 @@ pub(crate) fn refuse_recursion(session: &Session<'_>, file: &Scanned) -> Result<
 pub(crate) fn refuse_lacking(scan: &Scan) -> Result<()> {
     for file in &scan.files {
         let text = file.ir.read_text()?;
-        let lacking = ir::declared(&text).into_iter().find_map(gap);
+        let lacking = declared_functions(&text).into_iter().find_map(gap);
         let Some(gap) = lacking else { continue };
         let path = file.file.path.display();
         return Err(

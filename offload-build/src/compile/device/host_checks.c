@@ -1,5 +1,5 @@
 
-/* What tells the program of accesses of memory, barriers and arithmetic before they happen (ir/checks.rs), if it has set
+/* What tells the program of accesses of memory, barriers and arithmetic before they happen (offload-workgroup), if it has set
  * the variable. `offload-rt/src/host/checks.rs` has the types of its functions. Each takes the position of the work-item
  * in its group, and the place of the source; those that return an address say where the access is to go. */
 struct offload_by {

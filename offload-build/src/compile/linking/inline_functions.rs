@@ -6,6 +6,8 @@
 //! Clang emits no inline definition that is `noinline`. As GNU's C of 1989 has it, each is the definition: a second run of
 //! the front end gives those that the first lacks.
 
+use offload_workgroup::ir::declared_functions;
+
 use crate::cache::{Blob, KeyBuilder};
 use crate::compile::session::{FrontEndResult, Session};
 use crate::error::Result;
@@ -43,7 +45,7 @@ fn may_lack_definitions(session: &Session<'_>, language: Language, written: &Fro
     let undefined = session.cache().get_or(key, || {
         let text = written.output.read_text()?;
         // Names of functions of OpenCL C tell the types of their arguments.
-        let undefined = ir::declared(&text).into_iter().any(|name| !name.starts_with("_Z"));
+        let undefined = declared_functions(&text).into_iter().any(|name| !name.starts_with("_Z"));
         Ok(if undefined { b"some".to_vec() } else { Vec::new() })
     })?;
     if undefined.size == 0 {

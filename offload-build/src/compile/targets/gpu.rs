@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use offload_format::pack::ArgKind;
+use offload_workgroup::ir::declared_functions;
 
 use crate::cache::{Blob, KeyBuilder};
 use crate::compile::Session;
@@ -444,7 +445,7 @@ fn needed(
 ) -> Result<Blob> {
     let key = KeyBuilder::new("calls").part(&module.hash.0).finish();
     let calls =
-        session.cache().get_or(key, || Ok(calls(&ir::declared(&module.read_text()?)).into_bytes()))?;
+        session.cache().get_or(key, || Ok(calls(&declared_functions(&module.read_text()?)).into_bytes()))?;
     let tool = session.tools().llvm_link()?;
     let step = Step {
         name: "library",

@@ -15,6 +15,8 @@ mod wrapper;
 use std::collections::BTreeSet;
 
 use offload_format::{Aspects, HostLevel, SpirvVersion, Target};
+use offload_workgroup::ir::{declared_functions, functions_reaching};
+use offload_workgroup::{InterleaveGroups, Options, Validity};
 
 pub(crate) use self::cpu::{Cpu, cpu};
 
@@ -43,7 +45,7 @@ pub(crate) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) 
     let ToLink { module: linked, left } = link(session, unit, &cpu)?;
     let linked = with_checks(session, linked)?;
     let linked = with_waiting_library(session, linked, &cpu)?;
-    let waiting = ir::reaching(&linked.read_text()?, |name| name == ir::WAIT);
+    let waiting = functions_reaching(&linked.read_text()?, |name| name == offload_workgroup::BARRIER);
     let work_items = work_items(session, linked, &waiting, &cpu)?;
     let groups = groups(session, unit, &work_items, &cpu)?;
     let object = codegen(session, &groups, &cpu)?;
@@ -60,7 +62,8 @@ pub(crate) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) 
         let sizes = sizes.get(&kernel.name).cloned().unwrap_or_default();
         let mut record = kernel.record();
         // Asked of our own function: PoCL's headers rename a kernel that is called like a function of OpenCL C.
-        record.has_barrier = waiting.contains(&format!("{}{}", ir::WORK_ITEM_PREFIX, kernel.name));
+        record.has_barrier =
+            waiting.contains(&format!("{}{}", offload_workgroup::WORK_ITEM_PREFIX, kernel.name));
         for (arg, size) in record.args.iter_mut().flatten().zip(sizes) {
             arg.size = Some(size);
         }
@@ -156,12 +159,12 @@ fn with_checks(session: &Session<'_>, linked: Blob) -> Result<Blob> {
         return Ok(linked);
     }
     let key = KeyBuilder::new("host checks").part(&linked.hash.0).finish();
-    session.cache().get_or(key, || Ok(ir::with_checks(&linked.read_text()?).into_bytes()))
+    session.cache().get_or(key, || Ok(offload_workgroup::add_checks(&linked.read_text()?).into_bytes()))
 }
 
 /// `linked` with the functions of PoCL's library, where some of them wait: they are cut like the kernels.
 fn with_waiting_library(session: &Session<'_>, linked: Blob, cpu: &Cpu) -> Result<Blob> {
-    if !ir::declared(&linked.read_text()?).into_iter().any(waits_in_library) {
+    if !declared_functions(&linked.read_text()?).into_iter().any(waits_in_library) {
         return Ok(linked);
     }
     let args = cpu.ir_args(&["-O0", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm"]);
@@ -187,8 +190,8 @@ fn work_items(session: &Session<'_>, linked: Blob, waiting: &BTreeSet<String>, c
         ]
     };
     let key = KeyBuilder::new("waiting functions inlined").part(&linked.hash.0).finish();
-    let marked =
-        session.cache().get_or(key, || Ok(ir::inline_waiting(&linked.read_text()?, waiting).into_bytes()))?;
+    let prepared = || Ok(offload_workgroup::prepare_work_items(&linked.read_text()?).into_bytes());
+    let marked = session.cache().get_or(key, prepared)?;
     let args = cpu.ir_args(&[level, &["-S", "-emit-llvm"]].concat());
     cpu.step(session, "host work-items", args, &marked)
 }
@@ -196,7 +199,7 @@ fn work_items(session: &Session<'_>, linked: Blob, waiting: &BTreeSet<String>, c
 /// The functions that run a work-group, with memory of each thread's own.
 fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob, cpu: &Cpu) -> Result<Blob> {
     // A build that checks kernels relies on none of the rules that it checks.
-    let validity = if session.env().is_sanitized() { ir::Validity::Checked } else { ir::Validity::Assumed };
+    let validity = if session.env().is_sanitized() { Validity::Checked } else { Validity::Assumed };
     let mut key = KeyBuilder::new("host work-groups").part(&work_items.hash.0);
     key = key.part(format!("{validity:?}").as_bytes());
     key = key.part(&cpu.vector_bits.to_le_bytes());
@@ -204,8 +207,10 @@ fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob, cpu: &Cpu) 
         key = key.part(format!("{} {:?}", kernel.name, kernel.required_work_group).as_bytes());
     }
     session.cache().get_or(key.finish(), || {
-        let groups = ir::run_groups(&work_items.read_text()?, &unit.kernels, cpu.vector_bits, validity)?;
-        Ok(ir::thread_local_state(&groups).into_bytes())
+        let kernels: Vec<_> = unit.kernels.iter().map(|kernel| kernel.for_work_groups()).collect();
+        let options = Options::new(cpu.vector_bits).with_validity(validity);
+        let groups = offload_workgroup::generate_work_groups(&work_items.read_text()?, &kernels, &options)?;
+        Ok(groups.into_bytes())
     })
 }
 
@@ -219,10 +224,10 @@ pub(crate) fn codegen(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result
     if inspectable(session) {
         return object(session, module, cpu, &["-O0"]);
     }
-    match ir::Interleaved::of_module(&module.read_text()?) {
-        ir::Interleaved::All => object(session, module, cpu, &OPTIMISED),
-        ir::Interleaved::None => object(session, module, cpu, &[&OPTIMISED[..], &IN_ORDER].concat()),
-        ir::Interleaved::Some => {
+    match InterleaveGroups::for_module(&module.read_text()?) {
+        InterleaveGroups::All => object(session, module, cpu, &OPTIMISED),
+        InterleaveGroups::None => object(session, module, cpu, &[&OPTIMISED[..], &IN_ORDER].concat()),
+        InterleaveGroups::Some => {
             let interleaved = interleaved(session, module, cpu)?;
             object(session, &interleaved, cpu, &[&OPTIMISED[..], &IN_ORDER].concat())
         }
@@ -233,11 +238,11 @@ pub(crate) fn codegen(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result
 fn interleaved(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> {
     let key = |name: &str, of: &Blob| KeyBuilder::new(name).part(&of.hash.0).finish();
     let cache = session.cache();
-    let without = || Ok(ir::without_others(&module.read_text()?).into_bytes());
+    let without = || Ok(offload_workgroup::disable_in_order_functions(&module.read_text()?).into_bytes());
     let marked = cache.get_or(key("host functions without others", module), without)?;
     let args = cpu.ir_args(&[&OPTIMISED[..], &["-S", "-emit-llvm"]].concat());
     let optimised = cpu.step(session, "host interleaved", args, &marked)?;
-    let with = || Ok(ir::with_others(&optimised.read_text()?).into_bytes());
+    let with = || Ok(offload_workgroup::enable_in_order_functions(&optimised.read_text()?).into_bytes());
     cache.get_or(key("host functions with others", &optimised), with)
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use offload_format::pack::NewImage;
 use offload_format::{Aspects, HostLevel, Target};
+use offload_workgroup::ir::declared_functions;
 
 use crate::cache::KeyBuilder;
 use crate::compile::Session;
@@ -41,7 +42,7 @@ fn with_exports(text: &str, functions: &BTreeSet<&str>) -> String {
 
 /// What a work-item is knows the image of its kernel alone.
 fn refuse_work_items(library: &Library, text: &str) -> Result<()> {
-    let declared = ir::declared(text);
+    let declared = declared_functions(text);
     let Some(name) = declared.iter().find(|name| is_of_work_items(name)) else { return Ok(()) };
     let error = format!(
         "the device library `{}` calls `{}`: for `host`, a library that is linked at load knows nothing of work-items, and does not print",

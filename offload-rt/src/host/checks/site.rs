@@ -1,4 +1,4 @@
-//! Source locations in instrumented images (`offload-build/src/ir/checks/sites.rs`).
+//! Source locations in instrumented images (`offload-workgroup/src/checks/sites.rs`).
 
 use std::ffi::{CStr, c_char};
 

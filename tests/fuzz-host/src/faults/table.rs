@@ -7,7 +7,7 @@ pub(super) struct Fault {
     pub(super) name: &'static str,
     /// What the compiler wrongly takes for true.
     pub(super) belief: &'static str,
-    /// What stands once in the sources of `ir`.
+    /// What stands once in the sources of offload-workgroup.
     pub(super) find: &'static str,
     /// What takes its place.
     pub(super) replace: &'static str,
@@ -23,79 +23,79 @@ pub(super) const FAULTS: [Fault; 30] = [
         "barrier-behind-loop",
         "a loop that a barrier follows is left together, even if it can return",
         "let next = self.next_convergence(successor);",
-        "if self.post_dominators.dominators(block).any(|one| self.barriers.contains(&one)) { return false; }\n\
-         let last: BTreeSet<usize> = self.barriers.iter().copied().chain([block]).collect();\n\
+        "if self.post_dominators.dominators(block).any(|one| self.group_barriers.contains(&one)) { return false; }\n\
+         let last: BTreeSet<usize> = self.group_barriers.iter().copied().chain([block]).collect();\n\
          let mut next: BTreeSet<Convergence> = BTreeSet::new();\n\
-         for reached in self.reached(&[successor], &last) {\n\
-         if self.barriers.contains(&reached) { next.insert(Convergence::Barrier(reached)); } }",
+         for reached in self.reachable(&[successor], &last) {\n\
+         if self.group_barriers.contains(&reached) { next.insert(Convergence::Barrier(reached)); } }",
     ),
     fault(
         "return-is-no-event",
         "a return is no place where work-items have to be together",
-        "found.insert(Convergence::Return);",
+        "next.insert(Convergence::Return);",
         "",
     ),
     fault(
         "merge-block-uniform",
         "phis of the merge block are uniform",
-        "self.reached(self.successors(block), &meeting)\n    }",
-        "let mut found = self.reached(self.successors(block), &meeting);\n\
-         found.retain(|block| !meeting.contains(block));\nfound\n    }",
+        "self.reachable(self.successors(block), &merge)\n    }",
+        "let mut found = self.reachable(self.successors(block), &merge);\n\
+         found.retain(|block| !merge.contains(block));\nfound\n    }",
     ),
     fault(
         "no-temporal-divergence",
         "phis of the header of a loop that is left one by one are uniform",
-        "self.reached(self.successors(block), &meeting)\n    }",
-        "let mut found = self.reached(self.successors(block), &meeting);\n\
+        "self.reachable(self.successors(block), &merge)\n    }",
+        "let mut found = self.reachable(self.successors(block), &merge);\n\
          for one in self.loops() { if one.blocks.contains(&block) { found.remove(&one.header); } }\nfound\n    }",
     ),
     fault(
         "phi-of-equal-operands",
         "a phi with uniform operands is uniform",
-        "Kind::Phi => equal && !self.parted.contains(&definition.block),",
-        "Kind::Phi => equal,",
+        "Opcode::Phi => has_uniform_operands && !self.divergent_blocks.contains(&definition.block),",
+        "Opcode::Phi => has_uniform_operands,",
     ),
     fault(
         "switch-is-uniform",
         "a switch is uniform",
-        "End::Jump(line) => line.values().any(|value| !self.uniform.contains(value)),",
-        "End::Jump(line) => !line.contains(\"switch \") && line.values().any(|value| !self.uniform.contains(value)),",
+        "Terminator::Branch(line) => line.values().any(|value| !self.uniform.contains(value)),",
+        "Terminator::Branch(line) => !line.contains(\"switch \") && line.values().any(|value| !self.uniform.contains(value)),",
     ),
     fault(
         "state-is-uniform",
         "all loads of state are uniform, local ids too",
-        "Kind::Load => matches!(state::read(instruction), Some(State::Group { .. })),",
-        "Kind::Load => state::read(instruction).is_some(),",
+        "Opcode::Load => matches!(state_load(instruction), Some(StateLoad::Group { .. })),",
+        "Opcode::Load => state_load(instruction).is_some(),",
     ),
     fault(
         "loads-recomputed",
         "what was loaded before a barrier can be loaded again behind it",
-        "Kind::Call => is_uniform && calls_pure(instruction),\n            _ => false,\n        };\n        if !again || (!is_uniform && !is_integer_step(instruction))",
-        "Kind::Call => is_uniform && calls_pure(instruction),\n            Kind::Load => true,\n            _ => false,\n        };\n        if !again || (!is_uniform && instruction.kind != Kind::Load && !is_integer_step(instruction))",
+        "Opcode::Call => is_uniform && is_pure_call(instruction),\n            _ => false,\n        };\n        if !is_repeatable || (!is_uniform && !is_cheap_integer(instruction))",
+        "Opcode::Call => is_uniform && is_pure_call(instruction),\n            Opcode::Load => true,\n            _ => false,\n        };\n        if !is_repeatable || (!is_uniform && instruction.opcode != Opcode::Load && !is_cheap_integer(instruction))",
     ),
     fault(
         "nothing-kept",
         "private variables do not live across barriers",
-        "memory.kept.extend(kept);",
-        "drop(kept);",
+        "memory.live_across_barrier.extend(live);",
+        "drop(live);",
     ),
     fault(
         "escape-forgotten",
         "a private variable whose address has escaped does not live across barriers",
-        "|variable: &&&str| after.contains(**variable) || memory.escaped.contains(**variable);",
-        "|variable: &&&str| after.contains(**variable);",
+        ".filter(|variable| after.contains(variable) || memory.escaped.contains(variable))",
+        ".filter(|variable| after.contains(variable))",
     ),
     fault(
         "private-in-parallel",
         "a private variable that all work-items use in turn is independent between them",
-        "self.escaped.iter().any(once) || self.of_operands(instruction).iter().any(once)",
-        "{ let _ = (once, instruction); false }",
+        "self.escaped.iter().any(is_reused) || self.pointees(instruction).iter().any(is_reused)",
+        "{ let _ = (is_reused, instruction); false }",
     ),
     fault(
         "order-within-iteration",
         "the vectoriser keeps the order of accesses of one work-item",
-        "|| self.exist(&accesses) {",
-        "|| { let _ = self.exist(&accesses); false } {",
+        "|| self.has_conflict(&accesses) {",
+        "|| { let _ = self.has_conflict(&accesses); false } {",
     ),
     fault(
         "arguments-are-restrict",
@@ -118,44 +118,44 @@ pub(super) const FAULTS: [Fault; 30] = [
     fault(
         "rounds-are-equal",
         "all work-items come to a loop, and leave it in the same round",
-        "if !self.facts.parted.contains(&found.header) && self.leaves_together(found) {",
-        "if self.leaves_together(found) || true {",
+        "if is_entered_together && self.has_uniform_exits(candidate) {",
+        "if self.has_uniform_exits(candidate) || is_entered_together || true {",
     ),
     fault(
         "repeated-by-some",
         "all work-items come to a loop whose rounds are repeated",
-        "let rounds = if alone && joins.len() == 1 { Rounds::Own } else { Rounds::Some };",
-        "let rounds = if alone { Rounds::Own } else { Rounds::Some };",
+        "if is_repeatable && is_reached_by_all {",
+        "if is_repeatable && (is_reached_by_all || true) {",
     ),
     fault(
         "behind-loop-repeated",
         "what lies between a loop and its merge block can be repeated",
-        "if !is_worth_it || !between.iter().all(|number| self.computes_alone(*number)) {",
-        "if !is_worth_it {\nlet _ = between;",
+        "if !is_profitable || !exit.between.iter().all(|number| self.is_idempotent(*number)) {",
+        "if !is_profitable {\nlet _ = &exit.between;",
     ),
     fault(
         "joins-in-any-order",
         "work-items that wait go on in any order",
-        "(ascend && found.header < exit && joins.first() == Some(&exit)).then_some(joins)",
-        "{ let _ = (ascend, exit); joins.first().is_some().then_some(joins) }",
+        "(ascends && candidate.header < exit && merge_blocks.first() == Some(&exit)).then_some(merge_blocks)",
+        "{ let _ = (ascends, exit); merge_blocks.first().is_some().then_some(merge_blocks) }",
     ),
     fault(
         "lanes-outlive-nothing",
         "no value of a chunk is used by the group",
-        "if of_group.any(|piece| piece.live.contains(name)) { Holder::Frame } else { Holder::Lanes }",
-        "if of_group.any(|piece| piece.live.contains(name) && piece.start == 0) { Holder::Frame } else { Holder::Lanes }",
+        "if of_group.any(|region| region.live_in.contains(name)) { Storage::Context } else { Storage::Chunk }",
+        "if of_group.any(|region| region.live_in.contains(name) && region.start == 0) { Storage::Context } else { Storage::Chunk }",
     ),
     fault(
         "chunk-begins-late",
         "a chunk begins with what the chunk before it has made",
-        "if live.is_some_and(|live| live.contains(name)) {",
-        "if live.is_some_and(|live| live.contains(name) && name.is_empty()) {",
+        "if live_in.is_some_and(|live_in| live_in.contains(name)) {",
+        "if live_in.is_some_and(|live_in| live_in.contains(name) && name.is_empty()) {",
     ),
     fault(
         "done-goes-on",
         "work-items that wait elsewhere execute a region, too",
-        "%offload.is.due.p{m} = icmp eq i32 %offload.due.p{m}, {piece}\\n",
-        "%offload.is.due.p{m} = icmp ne i32 %offload.due.p{m}, -{piece}\\n",
+        "%offload.is.due.p{m} = icmp eq i32 %offload.due.p{m}, {region}\\n",
+        "%offload.is.due.p{m} = icmp ne i32 %offload.due.p{m}, -{region}\\n",
     ),
     fault(
         "rows-never-wrap",
@@ -166,8 +166,8 @@ pub(super) const FAULTS: [Fault; 30] = [
     fault(
         "edge-at-first",
         "the first of a row does not equal an edge",
-        "is(\"ugt\", &first),",
-        "is(\"uge\", &first),",
+        "icmp ugt {ty} {first}, {bound}",
+        "icmp uge {ty} {first}, {bound}",
     ),
     fault(
         "edge-at-last",
@@ -184,25 +184,25 @@ pub(super) const FAULTS: [Fault; 30] = [
     fault(
         "descends-as-ascends",
         "a number less a position grows with the position",
-        "first.moves && is_first && rest.iter().all(|shape| !shape.moves)",
-        "(first.moves || rest.iter().any(|shape| shape.moves)) && (is_first || !is_first)",
+        "first.is_consecutive && is_minuend && rest.iter().all(|shape| !shape.is_consecutive)",
+        "(first.is_consecutive || rest.iter().any(|shape| shape.is_consecutive)) && (is_minuend || !is_minuend)",
     ),
     fault(
         "phis-of-both-ways",
         "values do not differ where a store is passed over",
-        "phis.all(is_equal).then(|| PassedOver {",
-        "(phis.all(is_equal) || true).then(|| PassedOver {",
+        "has_equal_operands.then(|| ThenBlock {",
+        "(has_equal_operands || true).then(|| ThenBlock {",
     ),
     fault(
         "global-as-local",
         "no other thread accesses memory behind a pointer",
-        "(kind == ArgKind::Local).then_some(Reach::Local)",
-        "(kind == ArgKind::Local || kind == ArgKind::Global).then_some(Reach::Local)",
+        "(kind == ArgumentKind::Local).then_some(Provenance::LocalMemory)",
+        "(kind == ArgumentKind::Local || kind == ArgumentKind::Global).then_some(Provenance::LocalMemory)",
     ),
     fault(
         "position-not-told",
         "functions that are called do not read positions",
-        "self.text.asks_position |= calls || state::mentions_local_id(instruction);",
-        "self.text.asks_position |= (calls && false) || state::mentions_local_id(instruction);",
+        "self.text.needs_local_id |= may_call_reader || uses_local_id_address(instruction);",
+        "self.text.needs_local_id |= (may_call_reader && false) || uses_local_id_address(instruction);",
     ),
 ];

@@ -84,7 +84,8 @@ fn pages(directory: &str) -> Vec<PathBuf> {
 #[test]
 fn every_link_leads_somewhere() {
     let crates = ["cargo-offload", "offload-build", "offload-format", "offload-images", "offload-rt"];
-    let directories = ["", "docs", "offload-containers", "offload-sycl"].into_iter().chain(crates);
+    let directories =
+        ["", "docs", "offload-containers", "offload-sycl", "offload-workgroup"].into_iter().chain(crates);
     let pages: Vec<PathBuf> = directories.flat_map(pages).collect();
     assert!(pages.len() > 25, "{pages:?}");
     let problems: Vec<String> = pages.iter().flat_map(|page| broken(page)).collect();

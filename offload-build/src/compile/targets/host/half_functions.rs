@@ -7,7 +7,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use crate::ir;
+use offload_workgroup::ir::declared_functions;
+
 use crate::signature::builtin_type;
 
 /// Rounding: the nearest number, and the next one in the direction if that lies on the other side.
@@ -46,7 +47,7 @@ const MEMORIES: [(&str, &str); 4] = [
 /// OpenCL C of the functions that `modules` call, if they call some.
 pub(super) fn source(modules: &[String]) -> Option<String> {
     let mut names = BTreeSet::new();
-    names.extend(modules.iter().flat_map(|module| ir::declared(module)));
+    names.extend(modules.iter().flat_map(|module| declared_functions(module)));
     let definitions: String = names.into_iter().filter_map(definition).collect();
     (!definitions.is_empty()).then(|| format!("{PROLOGUE}{definitions}"))
 }

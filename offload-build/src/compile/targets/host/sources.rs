@@ -15,7 +15,7 @@ use crate::compile::remote::roots::{RELATIVE_PATHS, Roots};
 use crate::compile::session::Scanned;
 use crate::compile::steps::action::{Arg, texts};
 use crate::error::Result;
-use crate::ir;
+use crate::ir::Kernel;
 use crate::module::Language;
 use crate::options::SpecForm;
 
@@ -47,8 +47,9 @@ pub(super) fn file_ir(session: &Session<'_>, file: &Scanned, cpu: &Cpu) -> Resul
     let key =
         KeyBuilder::new("host entries").part(&made.hash.0).part(format!("{:?}", file.kernels).as_bytes());
     session.cache().get_or(key.finish(), || {
-        let text = ir::in_one_memory(&made.read_text()?)?;
-        Ok(ir::with_entries(&text, &file.kernels)?.into_bytes())
+        let text = offload_workgroup::merge_address_spaces(&made.read_text()?)?;
+        let kernels: Vec<_> = file.kernels.iter().map(Kernel::for_work_groups).collect();
+        Ok(offload_workgroup::add_work_item_functions(&text, &kernels)?.into_bytes())
     })
 }
 

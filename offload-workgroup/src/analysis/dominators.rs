@@ -1,0 +1,228 @@
+//! Dominator trees (Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm", 2001).
+
+/// The blocks by their immediate dominator: of the edges of a function the dominators, of the reversed edges the
+/// post-dominators.
+#[derive(Debug)]
+pub(crate) struct DominatorTree {
+    /// `None` for blocks whose only dominator is themselves, and for those that no root reaches.
+    parents: Vec<Option<usize>>,
+}
+
+impl DominatorTree {
+    /// The tree of the graph with these edges. Its roots are the blocks without an incoming edge.
+    pub(crate) fn new(next: &[Vec<usize>]) -> DominatorTree {
+        let before = reversed(next);
+        let builder = Builder { before: &before, numbers: postorder_numbers(next, &before) };
+        DominatorTree { parents: builder.parents() }
+    }
+
+    /// The immediate dominator of `block`.
+    pub(crate) fn parent(&self, block: usize) -> Option<usize> {
+        self.parents.get(block).copied().flatten()
+    }
+
+    /// `block`, its immediate dominator, and so on.
+    pub(crate) fn dominators(&self, block: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(Some(block), |block| self.parent(*block))
+    }
+
+    /// The number of dominators of `block`, itself included.
+    pub(crate) fn depth(&self, block: usize) -> usize {
+        self.dominators(block).count()
+    }
+}
+
+/// The blocks that come before each block.
+pub(crate) fn reversed(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut before = vec![Vec::new(); next.len()];
+    for (block, successors) in next.iter().enumerate() {
+        for successor in successors {
+            if let Some(before) = before.get_mut(*successor) {
+                before.push(block);
+            }
+        }
+    }
+    before
+}
+
+/// For each block its place in a depth-first postorder from the roots; `None` if no root reaches it.
+fn postorder_numbers(next: &[Vec<usize>], before: &[Vec<usize>]) -> Vec<Option<usize>> {
+    let mut numbers = vec![None; next.len()];
+    let mut seen = vec![false; next.len()];
+    let mut count = 0;
+    for (root, _) in before.iter().enumerate().filter(|(_, before)| before.is_empty()) {
+        // A block, and how many of its successors have been visited.
+        let mut open = vec![(root, 0)];
+        mark(&mut seen, root);
+        while let Some((block, visited)) = open.pop() {
+            let Some(successor) = next.get(block).and_then(|next| next.get(visited)).copied() else {
+                if let Some(number) = numbers.get_mut(block) {
+                    *number = Some(count);
+                }
+                count += 1;
+                continue;
+            };
+            open.push((block, visited + 1));
+            if mark(&mut seen, successor) {
+                open.push((successor, 0));
+            }
+        }
+    }
+    numbers
+}
+
+/// Marks `block`; whether it was not marked before.
+fn mark(seen: &mut [bool], block: usize) -> bool {
+    match seen.get_mut(block) {
+        Some(seen) => !std::mem::replace(seen, true),
+        None => false,
+    }
+}
+
+/// What the tree is built from.
+struct Builder<'b> {
+    before: &'b [Vec<usize>],
+    numbers: Vec<Option<usize>>,
+}
+
+/// What is known of a block's immediate dominator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Immediate {
+    Unknown,
+    /// The root that stands before all roots.
+    Root,
+    Block(usize),
+}
+
+impl Builder<'_> {
+    fn parents(&self) -> Vec<Option<usize>> {
+        let mut order: Vec<usize> =
+            (0..self.before.len()).filter(|block| self.number(*block).is_some()).collect();
+        order.sort_by_key(|block| std::cmp::Reverse(self.number(*block)));
+        let mut known = vec![Immediate::Unknown; self.before.len()];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in &order {
+                let immediate = self.immediate(*block, &known);
+                if let Some(known) = known.get_mut(*block)
+                    && *known != immediate
+                {
+                    *known = immediate;
+                    changed = true;
+                }
+            }
+        }
+        known
+            .into_iter()
+            .map(|known| if let Immediate::Block(block) = known { Some(block) } else { None })
+            .collect()
+    }
+
+    fn number(&self, block: usize) -> Option<usize> {
+        self.numbers.get(block).copied().flatten()
+    }
+
+    /// The common dominator of the predecessors that are known.
+    fn immediate(&self, block: usize, known: &[Immediate]) -> Immediate {
+        let before = self.before.get(block).map_or(&[] as &[usize], Vec::as_slice);
+        if before.is_empty() {
+            return Immediate::Root;
+        }
+        let mut common = Immediate::Unknown;
+        for predecessor in before {
+            if known.get(*predecessor).copied() != Some(Immediate::Unknown) {
+                common = self.common(common, Immediate::Block(*predecessor), known);
+            }
+        }
+        common
+    }
+
+    fn common(&self, first: Immediate, second: Immediate, known: &[Immediate]) -> Immediate {
+        let (mut first, mut second) = (first, second);
+        while first != second {
+            match (first, second) {
+                (Immediate::Unknown, other) | (other, Immediate::Unknown) => return other,
+                (Immediate::Root, _) | (_, Immediate::Root) => return Immediate::Root,
+                (Immediate::Block(one), Immediate::Block(other)) if self.number(one) < self.number(other) => {
+                    first = known.get(one).copied().unwrap_or(Immediate::Root);
+                }
+                (_, Immediate::Block(other)) => {
+                    second = known.get(other).copied().unwrap_or(Immediate::Root);
+                }
+            }
+        }
+        first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(next: &[&[usize]]) -> DominatorTree {
+        let next: Vec<Vec<usize>> = next.iter().map(|next| next.to_vec()).collect();
+        DominatorTree::new(&next)
+    }
+
+    #[test]
+    fn a_merge_block_is_dominated_by_the_branch() {
+        let tree = tree(&[&[1, 2], &[3], &[3], &[]]);
+        assert_eq!([0, 1, 2, 3].map(|block| tree.parent(block)), [None, Some(0), Some(0), Some(0)]);
+        assert_eq!(tree.dominators(3).collect::<Vec<_>>(), [3, 0]);
+        assert_eq!(tree.depth(3), 2);
+    }
+
+    #[test]
+    fn irreducible_graphs_and_several_roots_have_trees() {
+        // 0 -> 1 or 2; 1 -> 2; 2 -> 1 or 3; 4 -> 3
+        let tree = tree(&[&[1, 2], &[2], &[1, 3], &[], &[3]]);
+        assert_eq!([1, 2, 3, 4].map(|block| tree.parent(block)), [Some(0), Some(0), None, None]);
+    }
+
+    #[test]
+    fn what_no_root_reaches_has_no_dominator() {
+        // 0 -> 1; 2 -> 3; 3 -> 2 or 1
+        let tree = tree(&[&[1], &[], &[3], &[2, 1]]);
+        assert_eq!([1, 2, 3].map(|block| tree.parent(block)), [Some(0), None, None]);
+    }
+
+    /// By the definition: a block dominates another if no way from a root avoids it.
+    #[test]
+    fn trees_of_random_graphs_are_right() {
+        let mut state = 7u64;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        for _ in 0..300 {
+            let count = 2 + random(9);
+            let next: Vec<Vec<usize>> =
+                (0..count).map(|_| (0..random(4)).map(|_| 1 + random(count - 1)).collect()).collect();
+            let tree = DominatorTree::new(&next);
+            let before = reversed(&next);
+            let reachable = |without: Option<usize>| {
+                let mut found = vec![false; count];
+                let mut open: Vec<usize> = (0..count).filter(|block| before[*block].is_empty()).collect();
+                while let Some(block) = open.pop() {
+                    if Some(block) != without && !found[block] {
+                        found[block] = true;
+                        open.extend(&next[block]);
+                    }
+                }
+                found
+            };
+            let all = reachable(None);
+            for block in (0..count).filter(|block| all[*block]) {
+                let wanted: Vec<usize> = (0..count).filter(|other| !reachable(Some(*other))[block]).collect();
+                let mut found: Vec<usize> = tree.dominators(block).collect();
+                found.sort_unstable();
+                assert_eq!(
+                    found,
+                    wanted.into_iter().filter(|other| all[*other]).collect::<Vec<_>>(),
+                    "{next:?} {block}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Division of a work-item function into parallel regions, and the layout of the context: the storage of values and
+//! private variables that are live across a barrier.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::analysis::conflicts::{Conflicts, Interleaving};
+use crate::analysis::control_flow::ControlFlowGraph;
+use crate::analysis::liveness;
+use crate::analysis::private_memory::PrivateMemory;
+use crate::analysis::values::Values;
+use crate::ir::function::{BarrierScope, Function, Iterations, Opcode, Terminator};
+use crate::ir::{Layout, Types, after_word};
+use crate::options::Validity;
+
+/// The alignment of the context that callers provide, in bytes.
+const CONTEXT_ALIGNMENT: u64 = 128;
+
+/// A work-item function that is divided into parallel regions.
+#[derive(Debug)]
+pub(crate) struct Plan<'f> {
+    pub(crate) function: &'f Function,
+    pub(crate) values: Values<'f>,
+    pub(crate) memory: PrivateMemory<'f>,
+    pub(crate) regions: Vec<ParallelRegion<'f>>,
+    /// Slots of each work-item, in the order of the context.
+    pub(crate) slots: Vec<ContextSlot<'f>>,
+    /// Uniform values that are live across a barrier, with their types: one variable for the group.
+    pub(crate) group_values: BTreeMap<&'f str, String>,
+    /// Bytes of the context for each work-item.
+    pub(crate) context_size: u64,
+    /// The alignment of the context, where that is more than callers provide.
+    pub(crate) context_alignment: Option<u64>,
+    pub(crate) context_layout: ContextLayout,
+    pub(crate) interleaving: Interleaving,
+    pub(crate) validity: Validity,
+}
+
+/// The blocks that a work-item executes from one barrier to the next.
+#[derive(Debug)]
+pub(crate) struct ParallelRegion<'f> {
+    pub(crate) start: usize,
+    /// The scope of the barrier before it; the first region begins with the group.
+    pub(crate) scope: BarrierScope,
+    pub(crate) blocks: BTreeSet<usize>,
+    /// The regions that can be next, by number; 0 stands for the end.
+    pub(crate) successors: BTreeSet<usize>,
+    /// Values that are live at its start.
+    pub(crate) live_in: BTreeSet<&'f str>,
+    /// Values that it defines.
+    pub(crate) defined: BTreeSet<&'f str>,
+}
+
+/// The storage of a value or a variable for each work-item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ContextSlot<'f> {
+    pub(crate) name: &'f str,
+    pub(crate) storage: Storage,
+    /// The type of a value; `None` for a private variable.
+    pub(crate) ty: Option<String>,
+    pub(crate) layout: Layout,
+    /// The offset in bytes among the slots of one work-item.
+    pub(crate) offset: u64,
+}
+
+/// The place of a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Storage {
+    /// The context, which has room for all work-items of a group.
+    Context,
+    /// A variable for the work-items of a chunk, which the code generator keeps in registers.
+    Chunk,
+}
+
+/// The order of the context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ContextLayout {
+    /// An array for each slot, for work-item loops that are vectorised.
+    StructOfArrays,
+    /// The slots of a work-item side by side. In a kernel with vectors of its own, and without interchanged loops, work-item
+    /// loops are not vectorised, and neighbouring slots of a work-item can become vectors.
+    ArrayOfStructs,
+}
+
+impl<'f> Plan<'f> {
+    /// Analyses `function`. The error names a value without a known size.
+    pub(crate) fn new(
+        function: &'f Function,
+        types: &Types<'_>,
+        local_arrays: &BTreeSet<&str>,
+        validity: Validity,
+    ) -> Result<Plan<'f>, String> {
+        let cfg = ControlFlowGraph::new(function, validity);
+        let values = Values::new(function, &cfg);
+        let memory = PrivateMemory::new(function, &cfg);
+        let regions = regions(function, &cfg);
+        let conflicts = Conflicts { function, cfg: &cfg, values: &values, types, local_arrays };
+        let interleaving = conflicts.interleaving();
+        let mut plan = Plan {
+            function,
+            values,
+            memory,
+            regions,
+            slots: Vec::new(),
+            group_values: BTreeMap::new(),
+            context_size: 0,
+            context_alignment: None,
+            context_layout: ContextLayout::StructOfArrays,
+            interleaving,
+            validity,
+        };
+        plan.allocate_slots(types)?;
+        plan.assign_offsets()?;
+        plan.context_layout = plan.choose_layout();
+        Ok(plan)
+    }
+
+    fn allocate_slots(&mut self, types: &Types<'_>) -> Result<(), String> {
+        let mut live: BTreeSet<&str> = BTreeSet::new();
+        for region in &self.regions {
+            live.extend(&region.live_in);
+        }
+        for name in live {
+            if self.values.rematerialized.contains_key(name) {
+                continue;
+            }
+            let definition = self.values.definitions.get(name).ok_or_else(|| unknown_size(name))?;
+            let ty = types.result(&definition.instruction.line.text()).ok_or_else(|| unknown_size(name))?;
+            if self.values.uniform.contains(name) {
+                self.group_values.insert(name, ty);
+                continue;
+            }
+            let layout = types.layout(&ty).ok_or_else(|| unknown_size(name))?;
+            let storage = self.storage(name);
+            self.slots.push(ContextSlot { name, storage, ty: Some(ty), layout, offset: 0 });
+        }
+        for name in &self.memory.live_across_barrier {
+            let definition = self.values.definitions.get(name).ok_or_else(|| unknown_size(name))?;
+            let text = definition.instruction.line.text();
+            let layout = after_word(&text).and_then(|alloca| types.alloca(alloca));
+            let layout = layout.ok_or_else(|| unknown_size(name))?;
+            self.slots.push(ContextSlot { name, storage: Storage::Context, ty: None, layout, offset: 0 });
+        }
+        Ok(())
+    }
+
+    /// A value that is live only across barriers of a chunk is stored for that chunk.
+    fn storage(&self, name: &str) -> Storage {
+        let mut of_group = self.regions.iter().filter(|region| region.scope == BarrierScope::Group);
+        if of_group.any(|region| region.live_in.contains(name)) { Storage::Context } else { Storage::Chunk }
+    }
+
+    /// Assigns offsets by descending alignment: then every array starts aligned, whatever the number of work-items.
+    fn assign_offsets(&mut self) -> Result<(), String> {
+        let results = self.function.instructions().filter_map(|instruction| instruction.result.as_deref());
+        let order: BTreeMap<&str, usize> = results.zip(0..).collect();
+        self.slots.sort_by_key(|slot| (std::cmp::Reverse(slot.layout.align), order.get(slot.name).copied()));
+        let mut offset = 0u64;
+        let mut alignment = None;
+        for slot in self.slots.iter_mut().filter(|slot| slot.storage == Storage::Context) {
+            slot.offset = offset;
+            let size = slot.layout.size.checked_next_multiple_of(slot.layout.align);
+            slot.layout.size = size.ok_or("a private array is too large")?;
+            offset = offset.checked_add(slot.layout.size).ok_or("private arrays are too large")?;
+            alignment = alignment.or(Some(slot.layout.align));
+        }
+        let alignment = alignment.unwrap_or(1);
+        self.context_size =
+            offset.checked_next_multiple_of(alignment).ok_or("private arrays are too large")?;
+        if alignment > CONTEXT_ALIGNMENT {
+            self.context_alignment = Some(alignment);
+            self.context_size =
+                self.context_size.checked_add(alignment).ok_or("private arrays are too large")?;
+        }
+        Ok(())
+    }
+
+    fn choose_layout(&self) -> ContextLayout {
+        /// Slots up to which vectors of them do not pay off.
+        const FEW_SLOTS: usize = 8;
+        if self.function.has_interchanged_loops || self.slots.len() <= FEW_SLOTS {
+            return ContextLayout::StructOfArrays;
+        }
+        let mut instructions = self.function.instructions().filter(|instruction| !instruction.is_marker());
+        if instructions.any(|instruction| instruction.line.contains("<")) {
+            ContextLayout::ArrayOfStructs
+        } else {
+            ContextLayout::StructOfArrays
+        }
+    }
+
+    /// The distance in bytes between the slots of two neighbours.
+    pub(crate) fn stride(&self, slot: &ContextSlot<'_>) -> u64 {
+        match self.context_layout {
+            ContextLayout::StructOfArrays => slot.layout.size,
+            ContextLayout::ArrayOfStructs => self.context_size,
+        }
+    }
+
+    /// The slot of a value or a variable.
+    pub(crate) fn slot(&self, name: &str) -> Option<&ContextSlot<'f>> {
+        self.slots.iter().find(|slot| slot.name == name)
+    }
+
+    /// The type of a value that is live across a barrier.
+    pub(crate) fn value_type(&self, name: &str) -> Option<String> {
+        self.group_values.get(name).cloned().or_else(|| self.slot(name)?.ty.clone())
+    }
+
+    /// Whether debug information declares a variable of the source at `name`.
+    pub(crate) fn is_declared(&self, name: &str) -> bool {
+        let mut records =
+            self.function.instructions().filter(|instruction| instruction.is_debug_declaration());
+        records.any(|record| record.operands().next() == Some(name))
+    }
+
+    /// Whether `name`, which `region` defines, is live across a barrier at its end.
+    pub(crate) fn is_live_out(&self, region: &ParallelRegion<'f>, name: &str) -> bool {
+        let successors = region.successors.iter().filter(|successor| **successor != 0);
+        let mut successors = successors.filter_map(|successor| self.regions.get(*successor));
+        successors.any(|successor| successor.live_in.contains(name))
+    }
+
+    /// The regions that a chunk executes behind region `number` until the next barrier of the group.
+    pub(crate) fn chunk_regions(&self, number: usize) -> BTreeSet<usize> {
+        let mut open = vec![number];
+        let mut found = BTreeSet::new();
+        while let Some(region) = open.pop().and_then(|number| self.regions.get(number)) {
+            for successor in region.successors.iter().copied().filter(|successor| *successor != 0) {
+                if self.begins_in_chunk(successor) && found.insert(successor) {
+                    open.push(successor);
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether region `number` begins with a barrier of a chunk.
+    pub(crate) fn begins_in_chunk(&self, number: usize) -> bool {
+        self.regions.get(number).is_some_and(|region| matches!(region.scope, BarrierScope::Chunk(_)))
+    }
+
+    /// The iterations that a chunk executes of the loop whose body is region `number`.
+    pub(crate) fn iterations(&self, number: usize) -> Iterations {
+        match self.regions.get(number).map(|region| region.scope) {
+            Some(BarrierScope::Chunk(iterations)) => iterations,
+            _ => Iterations::Uniform,
+        }
+    }
+
+    /// The source location of the barrier before region `number`.
+    pub(crate) fn location(&self, number: usize) -> Option<&'f str> {
+        let mut barriers = self.function.blocks.iter().filter_map(|block| match &block.terminator {
+            Terminator::Barrier { location, .. } => Some(location.as_deref()),
+            _ => None,
+        });
+        barriers.nth(number.checked_sub(1)?)?
+    }
+}
+
+fn unknown_size(name: &str) -> String {
+    format!("the value %{name} has no size that is known")
+}
+
+/// The parallel regions: the first starts at the entry, and one behind each barrier, in their order.
+fn regions<'f>(function: &'f Function, cfg: &ControlFlowGraph) -> Vec<ParallelRegion<'f>> {
+    let live_in = liveness::live_in(function, cfg);
+    let mut barriers = Vec::new();
+    let mut starts = vec![(0, BarrierScope::Group)];
+    for (number, block) in function.blocks.iter().enumerate() {
+        if let Terminator::Barrier { scope, .. } = block.terminator {
+            barriers.push(number);
+            starts.push((number.saturating_add(1), scope));
+        }
+    }
+    let mut regions = Vec::new();
+    for (start, scope) in starts {
+        let blocks = cfg.region_blocks(start);
+        let mut successors = BTreeSet::new();
+        let mut defined = BTreeSet::new();
+        for number in &blocks {
+            let Some(block) = function.blocks.get(*number) else { continue };
+            match block.terminator {
+                Terminator::Barrier { .. } => {
+                    let region = barriers.iter().position(|barrier| barrier == number);
+                    successors.extend(region.map(|before| before + 1));
+                }
+                Terminator::Return => {
+                    successors.insert(0);
+                }
+                Terminator::Branch(_) => {}
+            }
+            let instructions = block.instructions.iter().filter(|one| one.opcode != Opcode::Alloca);
+            defined.extend(instructions.filter_map(|instruction| instruction.result.as_deref()));
+        }
+        let live_in = live_in.get(start).cloned().unwrap_or_default();
+        regions.push(ParallelRegion { start, scope, blocks, successors, live_in, defined });
+    }
+    regions
+}

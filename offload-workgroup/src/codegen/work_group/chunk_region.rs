@@ -1,0 +1,86 @@
+//! The regions that a chunk of neighbours executes from one barrier of the group to the next.
+
+use std::collections::BTreeSet;
+
+use crate::codegen::plan::Plan;
+use crate::codegen::region::{Chunk, RegionCopy};
+use crate::ir::function::Iterations;
+
+/// Lanes of chunks whose values become vectors: two of 256 bits, so as to hide latencies.
+pub(super) const VECTOR_LANES: u64 = 16;
+/// Lanes of chunks whose values stay scalar. Each lane reads cache lines of its own, which often compete for the same cache
+/// set.
+const SCALAR_LANES: u64 = 4;
+
+/// A region of the group with the regions that a chunk executes behind it.
+#[derive(Debug)]
+pub(super) struct ChunkRegion {
+    /// The region of the group.
+    pub(super) first: usize,
+    /// The regions that begin with a barrier of the chunk.
+    pub(super) inner: BTreeSet<usize>,
+    /// The regions of the group that follow.
+    pub(super) successors: BTreeSet<usize>,
+    pub(super) scheduling: Scheduling,
+    /// A chunk of as many work-items as go on at once.
+    pub(super) wide: Chunk,
+    /// A chunk of one work-item, for the remainder.
+    pub(super) single: Chunk,
+}
+
+/// The order in which the work-items of a chunk execute its regions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scheduling {
+    /// All execute the same region.
+    Lockstep,
+    /// Each remembers the region in which it is due.
+    Scheduled,
+}
+
+impl ChunkRegion {
+    /// `None` if region `first` ends with barriers of the group alone.
+    pub(super) fn starting_at(plan: &Plan<'_>, first: usize) -> Option<ChunkRegion> {
+        let inner = plan.chunk_regions(first);
+        if inner.is_empty() {
+            return None;
+        }
+        let mut successors = BTreeSet::new();
+        for region in std::iter::once(&first).chain(&inner).filter_map(|number| plan.regions.get(*number)) {
+            successors.extend(region.successors.iter().filter(|number| !plan.begins_in_chunk(**number)));
+        }
+        let is_scheduled = inner.iter().any(|region| plan.iterations(*region) == Iterations::Scheduled);
+        let is_repeated = inner.iter().any(|region| plan.iterations(*region) == Iterations::Repeated);
+        let scheduling = if is_scheduled { Scheduling::Scheduled } else { Scheduling::Lockstep };
+        let lanes = if is_repeated || is_scheduled { VECTOR_LANES } else { SCALAR_LANES };
+        let suffix = first.saturating_mul(2);
+        let wide = Chunk { suffix, lanes };
+        let single = Chunk { suffix: suffix.saturating_add(1), lanes: 1 };
+        Some(ChunkRegion { first, inner, successors, scheduling, wide, single })
+    }
+
+    pub(super) fn regions(&self) -> impl Iterator<Item = usize> {
+        std::iter::once(self.first).chain(self.inner.iter().copied())
+    }
+
+    /// The code of region `region` as a successor: those of the group have higher ones than those of the chunk, which go
+    /// first.
+    pub(super) fn successor_code(&self, plan: &Plan<'_>, region: usize) -> usize {
+        if self.scheduling == Scheduling::Lockstep || self.inner.contains(&region) {
+            region
+        } else {
+            plan.regions.len().saturating_add(region)
+        }
+    }
+
+    /// Whether the value `name` is live at a barrier of the chunk.
+    pub(super) fn needs_slot(&self, plan: &Plan<'_>, name: &str) -> bool {
+        let mut inner = self.inner.iter().filter_map(|number| plan.regions.get(*number));
+        inner.any(|region| region.live_in.contains(name))
+    }
+}
+
+/// The copy of `region` for `chunk`.
+pub(super) fn region_copy(plan: &Plan<'_>, chunk: Chunk, region: usize) -> RegionCopy {
+    let used = chunk.suffix.saturating_add(1).saturating_mul(plan.regions.len());
+    RegionCopy { region, suffix: used.saturating_add(region), chunk: Some(chunk) }
+}

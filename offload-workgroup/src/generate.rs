@@ -1,0 +1,134 @@
+//! Work-group generation: the function of one work-item becomes a function that runs a work-group.
+//!
+//! ```text
+//! ir::function        the work-item function as blocks, cut at each barrier
+//! local_atomics       atomic operations on local memory become plain ones
+//! loop_interchange    implicit barriers at the headers of loops that are interchanged with the work-item loop
+//! if_conversion       unpredictable stores under a condition become unconditional
+//! values              uniform values, and values that are rematerialised
+//! liveness,           values and private variables that are live across a barrier
+//! private_memory
+//! plan                parallel regions, and the layout of the context
+//! work_group, region  a work-item loop for each parallel region
+//! versioning          a version of the loop for rows in which comparisons are invariant
+//! ```
+//!
+//! A parallel region is what a work-item executes from one barrier, or the start, to the next. Every region determines its
+//! successor at run time, and OpenCL requires that all work-items of a group agree; so no shape of control flow is special
+//! (Karrenberg and Hack, "Improving Performance of OpenCL on CPUs", CC 2012).
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use crate::codegen::plan::Plan;
+use crate::codegen::work_group::{WorkGroupContext, write_work_group_function};
+use crate::error::{Error, Result};
+use crate::ir::function::Function;
+use crate::ir::line::without_invariant_load;
+use crate::ir::numbering::{FreeNumbers, ModuleNumbers};
+use crate::ir::{Symbol, Types, defined_function, functions_reaching, global_symbol};
+use crate::kernel::Kernel;
+use crate::options::{Options, Validity};
+use crate::transforms::local_atomics::{self, LocalMemory};
+use crate::transforms::thread_local::{local_arrays, make_thread_local};
+use crate::transforms::{if_conversion, loop_interchange, vector_math};
+use crate::{BARRIER, WORK_ITEM_PREFIX};
+
+/// A copy of `module` in which each work-item function is replaced by a work-group function, and `__local` arrays and the
+/// state of work-items are thread-local.
+///
+/// `kernels` describes those of the module's kernels that have local arguments or a required size of work-groups; others
+/// may be left out. Functions that can reach a barrier are removed: [`prepare_work_items`](crate::prepare_work_items) and
+/// LLVM's inliner must have run before.
+///
+/// # Errors
+/// A kernel has a barrier in a function that is recursive or called through a pointer, so that it was not inlined; or an
+/// instruction that OpenCL C has no source for, such as `invoke`.
+pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options) -> Result<String> {
+    let types = Types::new(module);
+    let with_barrier = functions_reaching(module, |name| name == BARRIER);
+    let numbered = ModuleNumbers::new(module);
+    let local_arrays = local_arrays(module);
+    let mut numbers = numbered.free;
+    let mut out = String::with_capacity(module.len());
+    let mut metadata = String::new();
+    let mut rest = module.lines();
+    while let Some(line) = rest.next() {
+        let name = defined_function(line);
+        let Some(kernel) = name.and_then(|name| name.strip_prefix(WORK_ITEM_PREFIX)) else {
+            if name.is_some_and(|name| with_barrier.contains(name)) {
+                // Inlined into every caller.
+                rest.by_ref().take_while(|line| *line != "}").for_each(drop);
+                continue;
+            }
+            let line = without_invariant_load(line);
+            // Not every CPU's code generator knows the convention, and such a function has no caller.
+            let line = if name.is_some() { line.replacen(" spir_kernel ", " ", 1) } else { line };
+            let _ = writeln!(out, "{line}");
+            continue;
+        };
+        let mut body = vec![line];
+        body.extend(rest.by_ref().take_while(|line| *line != "}"));
+        refuse_barrier_calls(kernel, &body, &with_barrier)?;
+        let mut function = Function::parse(&body, &types).map_err(|why| refusal(kernel, &why))?;
+        let known = kernels.iter().find(|known| known.name == kernel);
+        if options.validity == Validity::Assumed {
+            local_atomics::mark(&mut function, &LocalMemory { arrays: &local_arrays, kernel: known });
+            loop_interchange::insert_barriers(&mut function);
+            if_conversion::convert_unpredictable_stores(&mut function, &types);
+        }
+        let plan = Plan::new(&function, &types, &local_arrays, options.validity)
+            .map_err(|why| refusal(kernel, &why))?;
+        let context = WorkGroupContext {
+            kernel,
+            required_work_group: known.and_then(|kernel| kernel.required_work_group),
+            attributes: numbers.attributes,
+            first_node: numbers.node,
+            lines: &numbered.lines,
+            vector_bits: options.vector_bits,
+        };
+        let text = write_work_group_function(&plan, &context);
+        out.push_str(&text.function);
+        metadata.push_str(&text.metadata);
+        let group = function.attributes.as_deref().map(|own| numbered.group(own)).unwrap_or_default();
+        let _ = writeln!(metadata, "{}", work_group_attributes(group, &plan, numbers.attributes));
+        numbers = FreeNumbers { attributes: numbers.attributes.saturating_add(1), node: text.next_node };
+    }
+    out.push_str(&metadata);
+    Ok(make_thread_local(&vector_math::declare_vector_variants(&out, options.vector_bits)))
+}
+
+fn refusal(kernel: &str, why: &str) -> Error {
+    Error::new(format!("kernel `{kernel}` cannot be compiled for the CPU: {why}"))
+}
+
+/// Refuses calls of functions that can reach a barrier: the inliner has left them.
+fn refuse_barrier_calls(kernel: &str, body: &[&str], with_barrier: &BTreeSet<String>) -> Result<()> {
+    for line in body.iter().skip(1) {
+        let mut text = *line;
+        while let Some(Symbol { name, rest }) = global_symbol(text) {
+            let is_barrier = name == BARRIER && line.contains("call ");
+            if with_barrier.contains(name) && !is_barrier {
+                let why = format!(
+                    "its function `{name}` can reach a barrier, and is recursive or called through a pointer"
+                );
+                let hint = "call functions with barriers by their name, and without recursion, which OpenCL C does not allow";
+                return Err(refusal(kernel, &why).with_hint(hint));
+            }
+            text = rest;
+        }
+    }
+    Ok(())
+}
+
+/// The attribute group `number`: the processor and the options of `group`.
+///
+/// Attributes that LLVM has inferred of one work-item need not hold for a group.
+fn work_group_attributes(group: &str, plan: &Plan<'_>, number: u64) -> String {
+    let strings = group.find('"').and_then(|at| group.get(at..)).unwrap_or_default();
+    let interleaving = plan.interleaving.attribute();
+    format!("attributes #{number} = {{ nounwind{interleaving} {strings} }}")
+}
+
+#[cfg(test)]
+mod tests;

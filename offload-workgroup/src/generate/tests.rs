@@ -1,0 +1,213 @@
+//! Work-group functions of small kernels.
+
+use super::*;
+
+fn generate(module: &str) -> String {
+    generate_work_groups(module, &[Kernel::new("k")], &Options::new(128)).unwrap()
+}
+
+/// Reverses a group: two parallel regions, and a position that is rematerialised.
+const REVERSE: &str = "\
+@tile = hidden global [256 x i32] undef, align 4
+@__offload_state_local_id = hidden global { i64, i64, i64 } zeroinitializer
+define hidden void @__offload_work_item_k(ptr noundef %0) #3 {
+  %2 = load ptr, ptr %0, align 8
+  %3 = load ptr, ptr %2, align 8
+  %4 = load i64, ptr @__offload_state_local_id, align 8, !invariant.load !9
+  %5 = getelementptr inbounds i32, ptr %3, i64 %4
+  %6 = load i32, ptr %5, align 4
+  %7 = getelementptr inbounds i32, ptr @tile, i64 %4
+  store i32 %6, ptr %7, align 4
+  tail call void @__offload_wait() #4, !dbg !8
+  %8 = mul i32 %6, 3
+  store i32 %8, ptr %5, align 4
+  ret void
+}
+declare void @__offload_wait()
+define internal void @helper() #3 {
+  call void @__offload_wait()
+  ret void
+}
+attributes #3 = { norecurse nounwind memory(argmem: read) \"target-cpu\"=\"x86-64\" }
+!7 = !{}
+!8 = !DILocation(line: 12, column: 3, scope: !7)
+!9 = !{}
+";
+
+#[test]
+fn a_barrier_makes_two_work_item_loops() {
+    let text = generate(REVERSE);
+    assert!(text.contains("@__offload_frame_k = constant i64 4, align 8"), "{text}");
+    assert!(text.contains("define i32 @__offload_run_k(ptr noundef %offload.group"), "{text}");
+    assert!(text.contains("attributes #4 = { nounwind \"target-cpu\"=\"x86-64\" }"), "{text}");
+    // The loaded value is stored in the context; its address is rematerialised, and the argument is loaded once.
+    assert!(text.contains("store i32 %v6.p0, ptr %offload.to.v6.p0, align 4"), "{text}");
+    assert!(text.contains("%v6.p1 = load i32, ptr %offload.at.v6.p1, align 4"), "{text}");
+    assert!(text.contains("%v5.p1 = getelementptr inbounds i32, ptr %v3.p1, i64 %v4.p1"), "{text}");
+    // The load of an argument is invariant: stores do not change it.
+    assert!(text.contains("%v3.p0 = load ptr, ptr %v2.p0, align 8, !invariant.load !10"), "{text}");
+    let (_, second) = text.split_once("offload.begin.p1:\n").unwrap();
+    let (head, _) = second.split_once("offload.loop.z.p1:").unwrap();
+    assert!(head.contains("%v3.p1 = load ptr, ptr %v2.p1, align 8, !invariant.load !10"), "{head}");
+    assert!(!text.contains("call void @__offload_wait") && !text.contains("@helper"), "{text}");
+    assert!(
+        text.contains("!llvm.loop.parallel_accesses") || text.contains("llvm.loop.parallel_accesses"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_context_of_a_kernel_with_vectors_is_an_array_of_structs() {
+    let values: String = (10..20).map(|n| format!("  %{n} = load float, ptr %5, align 4\n")).collect();
+    let uses: String = (10..20).map(|n| format!("  store volatile float %{n}, ptr %5, align 4\n")).collect();
+    let module = REVERSE.replace(
+        "  tail call void @__offload_wait()",
+        &format!("{values}  tail call void @__offload_wait()"),
+    );
+    let module = module.replace("  ret void\n}\ndeclare", &format!("{uses}  ret void\n}}\ndeclare"));
+    let apart = generate(&module);
+    assert!(apart.contains("getelementptr inbounds [4 x i8], ptr %offload.slot.v10"), "{apart}");
+    assert!(apart.contains("%offload.offset.v11 = mul nuw i64 8, %offload.count"), "{apart}");
+    let vectors = module.replace("  %8 = mul", "  %v = load <4 x float>, ptr %5, align 4\n  %8 = mul");
+    let together = generate(&vectors);
+    assert!(together.contains("getelementptr inbounds [44 x i8], ptr %offload.slot.v10"), "{together}");
+    assert!(together.contains("%offload.offset.v11 = mul nuw i64 8, 1"), "{together}");
+}
+
+#[test]
+fn a_switch_ends_at_its_bracket() {
+    let types = Types::new("");
+    let text = "define void @f(ptr %args) {\n  switch i32 0, label %one [\n    i32 0, label %two\n  ], !dbg !3\n\n\
+                one:\n  ret void\n\ntwo:\n  ret void";
+    let function = Function::parse(&text.lines().collect::<Vec<_>>(), &types).unwrap();
+    assert_eq!(function.blocks.len(), 3);
+    assert_eq!(function.successors(0), [1, 2]);
+}
+
+/// `for (i = 0; i < n; i++) { sum += i; barrier(); }`, then `sum` is written.
+const LOOP: &str = "\
+@__offload_state_local_id = hidden global { i64, i64, i64 } zeroinitializer
+define hidden void @__offload_work_item_k(ptr %args) {
+entry:
+  %n.at = load ptr, ptr %args, align 8
+  %n = load i32, ptr %n.at, align 4
+  %id = load i64, ptr @__offload_state_local_id, align 8
+  %id32 = trunc i64 %id to i32
+  br label %head
+head:                                             ; preds = %entry, %body
+  %i = phi i32 [ 0, %entry ], [ %i.next, %body ]
+  %sum = phi i32 [ %id32, %entry ], [ %sum.next, %body ]
+  %more = icmp ult i32 %i, %n
+  br i1 %more, label %body, label %end
+
+body:                                             ; No predecessors!
+  %sum.next = add i32 %sum, %i
+  call void @__offload_wait(), !dbg !8
+  %i.next = add i32 %i, 1
+  br label %head
+
+end:
+  %out.cell = getelementptr i8, ptr %args, i64 8
+  %out.at = load ptr, ptr %out.cell, align 8
+  %out = load ptr, ptr %out.at, align 8
+  %to = getelementptr i32, ptr %out, i64 %id
+  store i32 %sum, ptr %to, align 4
+  ret void
+}
+!8 = !DILocation(line: 12, column: 3, scope: !7)
+";
+
+#[test]
+fn a_loop_counter_is_uniform_and_a_sum_has_a_context_slot() {
+    let text = generate(LOOP);
+    assert!(text.contains("%offload.once.i = alloca i32"), "{text}");
+    assert!(text.contains("%offload.slot.sum.next = "), "{text}");
+    assert!(!text.contains("offload.once.sum"), "{text}");
+    // A region with two successors records one, and the line of the barrier if work-items diverge.
+    assert!(text.contains("%offload.to.p0 = phi i32 [ 1, %body.p0 ], [ 0, %end.p0 ]"), "{text}");
+    assert!(text.contains(&format!("i32 {}, i32 {}", (1u32 << 31) + 12, 1u32 << 31)), "{text}");
+    // The phi of the second region has the block behind the barrier as its only predecessor.
+    assert!(text.contains("%sum.p1 = phi i32 [ %sum.next.from.body.w"), "{text}");
+}
+
+#[test]
+fn arguments_of_conditional_uses_are_loaded_before_the_loops() {
+    let text = generate(LOOP);
+    let (head, _) = text.split_once("offload.loop.z.p0:").unwrap();
+    assert!(head.contains("%out.p0 = load ptr, ptr %out.at.p0, align 8, !invariant.load"), "{head}");
+    assert_eq!(text.matches("%out.p0 = load").count(), 1, "{text}");
+}
+
+#[test]
+fn the_context_of_interchanged_loops_is_a_struct_of_arrays() {
+    let values: String = (0..10).map(|n| format!("  %x{n} = load float, ptr %own, align 4\n")).collect();
+    let uses: String = (0..10).map(|n| format!("  store volatile float %x{n}, ptr %to, align 4\n")).collect();
+    let own =
+        "  %own = getelementptr float, ptr %n.at, i64 %id\n  %v = load <4 x float>, ptr %own, align 4\n";
+    let waits = LOOP.replace("  br label %head\nhead", &format!("{own}{values}  br label %head\nhead"));
+    let waits = waits.replace("  store i32 %sum", &format!("{uses}  store i32 %sum"));
+    assert!(generate(&waits).contains("mul nuw i64 8, 1"));
+    let interchanged = generate(&waits.replace("  call void @__offload_wait(), !dbg !8\n", ""));
+    assert!(interchanged.contains("mul nuw i64 8, %offload.count"), "{interchanged}");
+}
+
+#[test]
+fn calls_with_barriers_that_were_not_inlined_are_refused() {
+    let module = REVERSE.replace("  %8 = mul", "  call void @helper()\n  %8 = mul");
+    let error = generate_work_groups(&module, &[], &Options::new(128)).unwrap_err().to_string();
+    assert!(error.contains("kernel `k`") && error.contains("`helper`") && error.contains("hint:"), "{error}");
+}
+
+/// Halves each work-item's position until it is small, behind a barrier.
+const HALVES: &str = "\
+@__offload_state_local_id = hidden global { i64, i64, i64 } zeroinitializer
+define hidden void @__offload_work_item_k(ptr %args) {
+entry:
+  %out.at = load ptr, ptr %args, align 8
+  %out = load ptr, ptr %out.at, align 8
+  %id = load i64, ptr @__offload_state_local_id, align 8
+  call void @__offload_wait(), !dbg !8
+  br label %head
+head:
+  %x = phi i64 [ %id, %entry ], [ %x.next, %head ]
+  %odd = trunc i64 %x to i1
+  %x.next = lshr i64 %x, 1
+  %more = icmp ugt i64 %x.next, 3
+  br i1 %more, label %head, label %end
+end:
+  %to = getelementptr i64, ptr %out, i64 %id
+  store i64 %x.next, ptr %to, align 8
+  ret void
+}
+!8 = !DILocation(line: 12, column: 3, scope: !7)
+";
+
+#[test]
+fn a_chunk_stores_values_of_an_interchanged_loop_in_variables_of_its_own() {
+    let text = generate(HALVES);
+    // Chunks of sixteen work-items, and of one for the remainder.
+    assert!(text.contains("%offload.lanes.x.c2 = alloca [16 x i64]"), "{text}");
+    assert!(text.contains("%offload.lanes.x.c3 = alloca [1 x i64]"), "{text}");
+    assert!(text.contains("@__offload_frame_k = constant i64 0, align 8"), "{text}");
+    assert!(text.contains("!\"llvm.loop.vectorize.width\", i32 4}"), "{text}");
+    // Work-items repeat the last iteration until all have left, and store behind the loop.
+    assert_eq!(text.matches("switch i32 %offload.next.p").count(), 2, "{text}");
+    assert!(!text.contains("offload.due"), "{text}");
+    assert_eq!(text.matches("ptr %to.p").count(), 2, "{text}");
+}
+
+#[test]
+fn work_items_that_bypass_a_loop_remember_their_due_region() {
+    let guard = "  %some = icmp ugt i64 %id, 9\n  br i1 %some, label %head, label %end\nhead:";
+    let guarded = HALVES.replace("  br label %head\nhead:", guard);
+    let guarded = guarded.replace("end:\n", "end:\n  %last = phi i64 [ %id, %entry ], [ %x.next, %head ]\n");
+    let text = generate(&guarded.replace("store i64 %x.next", "store i64 %last"));
+    assert!(text.contains("%offload.due.c2 = alloca [16 x i32]"), "{text}");
+    // The region of the loop has number 2, the one behind it 3; codes of regions of the group are higher.
+    assert!(text.contains(" = icmp eq i32 %offload.due.p14, 2\n"), "{text}");
+    assert!(
+        text.contains("phi i32 [ 2, %head.p14 ], [ 3, %end.p14 ], [ %offload.due.p14, %offload.lanes.p14 ]"),
+        "{text}"
+    );
+    assert_eq!(text.matches("phi i32 [ 4, %end").count(), 2, "{text}");
+}

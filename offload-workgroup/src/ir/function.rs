@@ -1,0 +1,356 @@
+//! A work-item function as blocks of instructions, split at every barrier.
+
+use crate::ir::line::{Line, local_name};
+use crate::ir::{Parameters, Types, global_symbol, list, parameters};
+
+/// The text of a call of the barrier.
+pub(crate) const BARRIER_CALL: &str = "@__offload_wait(";
+
+/// A function with one parameter.
+#[derive(Debug)]
+pub(crate) struct Function {
+    pub(crate) parameter: String,
+    pub(crate) blocks: Vec<Block>,
+    /// The number of its attribute group.
+    pub(crate) attributes: Option<String>,
+    /// `!12`, of a function with debug information.
+    pub(crate) debug: Option<String>,
+    /// Whether loops have implicit barriers, so as to be interchanged with the work-item loop.
+    pub(crate) has_interchanged_loops: bool,
+}
+
+/// A basic block.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub(crate) name: String,
+    pub(crate) instructions: Vec<Instruction>,
+    pub(crate) terminator: Terminator,
+}
+
+/// The end of a block.
+#[derive(Debug)]
+pub(crate) enum Terminator {
+    /// A branch, a switch, or `unreachable`.
+    Branch(Line),
+    Return,
+    /// A barrier of the source, or an implicit one. The successor is the next block of the list.
+    Barrier {
+        scope: BarrierScope,
+        /// The source location, if it is known as a node `!12`.
+        location: Option<String>,
+    },
+}
+
+/// The work-items that wait for each other at a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BarrierScope {
+    /// The work-group.
+    Group,
+    /// A chunk of neighbours in the first dimension, which execute a loop in lockstep.
+    Chunk(Iterations),
+}
+
+/// The iterations of a loop that a chunk executes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Iterations {
+    /// All work-items of the chunk have the same trip count. Also of the barrier behind a loop.
+    Uniform,
+    /// A work-item that has left repeats the last iteration until all have left.
+    Repeated,
+    /// A work-item that has left, or bypasses the loop, is masked until all have left.
+    Scheduled,
+}
+
+/// An instruction, or a debug record.
+#[derive(Debug)]
+pub(crate) struct Instruction {
+    pub(crate) result: Option<String>,
+    /// The text behind the `=`.
+    pub(crate) line: Line,
+    /// The operands of a phi.
+    pub(crate) incoming: Vec<Incoming>,
+    pub(crate) opcode: Opcode,
+}
+
+/// The opcodes that passes distinguish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Opcode {
+    Phi,
+    Alloca,
+    Load,
+    Store,
+    Call,
+    /// An atomic operation on local memory, which no other thread accesses.
+    LocalAtomic,
+    /// A lifetime marker of a variable.
+    Lifetime(Lifetime),
+    /// A debug record or intrinsic.
+    DebugRecord,
+    Other,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lifetime {
+    Start,
+    End,
+}
+
+/// An operand of a phi.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    pub(crate) value: Line,
+    pub(crate) from: String,
+}
+
+impl Function {
+    /// Parses the lines of a definition without the closing brace. The error names the construct that is refused.
+    pub(crate) fn parse(lines: &[&str], types: &Types<'_>) -> Result<Function, String> {
+        let Some((head, body)) = lines.split_first() else { return Err("it is empty".into()) };
+        let rest = global_symbol(head).ok_or("it has no name")?.rest;
+        let Parameters { list, rest: tail } = parameters(rest).ok_or("its parameters are not understood")?;
+        let [parameter] = list.as_slice() else { return Err("it has not one parameter".into()) };
+        let mut function = Function {
+            parameter: local_name(parameter.name()),
+            blocks: Vec::new(),
+            attributes: number_after(tail, " #"),
+            debug: number_after(tail, "!dbg !").map(|number| format!("!{number}")),
+            has_interchanged_loops: false,
+        };
+        let entry = if parameter.name().parse::<u32>().is_ok() { "1" } else { "0" };
+        let mut open =
+            OpenBlock { name: local_name(entry), instructions: Vec::new(), follows_barrier: false };
+        let mut lines = body.iter();
+        while let Some(line) = lines.next() {
+            if let Some(name) = label(line) {
+                open.start(name)?;
+                continue;
+            }
+            let mut text = line.trim().to_string();
+            if text.is_empty() || text.starts_with(';') {
+                continue;
+            }
+            if text.starts_with("switch ") && text.ends_with('[') {
+                // The closing line may have metadata.
+                while !text.contains(" ]") {
+                    let Some(line) = lines.next() else {
+                        return Err("it has a switch without an end".into());
+                    };
+                    text.push(' ');
+                    text.push_str(line.trim());
+                }
+            }
+            function.push_line(&text, &mut open, types)?;
+        }
+        function.retarget_phis();
+        Ok(function)
+    }
+
+    /// Adds one line that is no label.
+    fn push_line(&mut self, text: &str, open: &mut OpenBlock, types: &Types<'_>) -> Result<(), String> {
+        let terminator = if is_barrier_call(text) {
+            let location = number_after(text, "!dbg !").map(|number| format!("!{number}"));
+            Terminator::Barrier { scope: BarrierScope::Group, location }
+        } else if text == "ret void" || text.starts_with("ret void,") {
+            Terminator::Return
+        } else if ["br ", "switch ", "unreachable"].iter().any(|word| text.starts_with(word)) {
+            Terminator::Branch(Line::parse(text, types))
+        } else if ["invoke ", "indirectbr ", "callbr ", "ret "].iter().any(|word| text.starts_with(word)) {
+            return Err(format!("it has `{text}`"));
+        } else {
+            open.instructions.push(Instruction::parse(text, types)?);
+            return Ok(());
+        };
+        open.follows_barrier = matches!(terminator, Terminator::Barrier { .. });
+        let after = format!("{}.w{}", open.name, self.blocks.len());
+        let name = std::mem::replace(&mut open.name, after);
+        self.blocks.push(Block { name, instructions: std::mem::take(&mut open.instructions), terminator });
+        Ok(())
+    }
+
+    /// Splits block `number` behind its phis with an implicit barrier.
+    pub(crate) fn insert_barrier_after_phis(&mut self, number: usize, scope: BarrierScope) {
+        let name = format!("{}.r{number}", self.blocks.get(number).map_or("", |block| &block.name));
+        let Some(block) = self.blocks.get_mut(number) else { return };
+        self.has_interchanged_loops = true;
+        let is_of_head =
+            |instruction: &&Instruction| matches!(instruction.opcode, Opcode::Phi | Opcode::DebugRecord);
+        let phis = block.instructions.iter().take_while(is_of_head).count();
+        let rest = Block {
+            name: name.clone(),
+            instructions: block.instructions.split_off(phis),
+            terminator: std::mem::replace(
+                &mut block.terminator,
+                Terminator::Barrier { scope, location: None },
+            ),
+        };
+        let head = block.name.clone();
+        self.blocks.insert(number.saturating_add(1), rest);
+        for incoming in self.incoming_mut() {
+            if incoming.from == head {
+                incoming.from.clone_from(&name);
+            }
+        }
+    }
+
+    /// Replaces blocks in phis that were split at barriers: control comes from their last parts.
+    fn retarget_phis(&mut self) {
+        let mut renamed: Vec<(String, String)> = Vec::new();
+        for pair in self.blocks.windows(2) {
+            if let [block, next] = pair
+                && matches!(block.terminator, Terminator::Barrier { .. })
+            {
+                match renamed.iter_mut().find(|(_, last)| *last == block.name) {
+                    Some((_, last)) => last.clone_from(&next.name),
+                    None => renamed.push((block.name.clone(), next.name.clone())),
+                }
+            }
+        }
+        for incoming in self.incoming_mut() {
+            if let Some((_, last)) = renamed.iter().find(|(first, _)| *first == incoming.from) {
+                incoming.from.clone_from(last);
+            }
+        }
+    }
+
+    fn incoming_mut(&mut self) -> impl Iterator<Item = &mut Incoming> {
+        let instructions = self.blocks.iter_mut().flat_map(|block| &mut block.instructions);
+        instructions.flat_map(|instruction| &mut instruction.incoming)
+    }
+
+    pub(crate) fn instructions(&self) -> impl Iterator<Item = &Instruction> {
+        self.blocks.iter().flat_map(|block| &block.instructions)
+    }
+
+    /// The numbers of the blocks that block `number` may go on to.
+    pub(crate) fn successors(&self, number: usize) -> Vec<usize> {
+        match self.blocks.get(number).map(|block| &block.terminator) {
+            Some(Terminator::Barrier { .. }) => vec![number.saturating_add(1)],
+            Some(Terminator::Branch(line)) => line.labels().filter_map(|label| self.number(label)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The number of the block `name`.
+    pub(crate) fn number(&self, name: &str) -> Option<usize> {
+        self.blocks.iter().position(|block| block.name == name)
+    }
+
+    /// The block `name`.
+    pub(crate) fn block(&self, name: &str) -> Option<&Block> {
+        self.blocks.iter().find(|block| block.name == name)
+    }
+}
+
+/// A block without a terminator yet.
+struct OpenBlock {
+    name: String,
+    instructions: Vec<Instruction>,
+    /// Whether it is the rest of a block that was split at a barrier.
+    follows_barrier: bool,
+}
+
+impl OpenBlock {
+    /// Begins the block of a label.
+    fn start(&mut self, name: String) -> Result<(), String> {
+        if self.follows_barrier || !self.instructions.is_empty() {
+            return Err(format!("its block `{}` has no end", self.name));
+        }
+        self.name = name;
+        Ok(())
+    }
+}
+
+impl Instruction {
+    fn parse(text: &str, types: &Types<'_>) -> Result<Instruction, String> {
+        let named = text.strip_prefix('%').and_then(|rest| rest.split_once(" = "));
+        let (result, text) = match named {
+            Some((name, rest)) => (Some(local_name(name.trim_matches('"'))), rest),
+            None => (None, text),
+        };
+        let text = text.strip_prefix("tail ").unwrap_or(text);
+        let opcode = opcode(text);
+        if opcode != Opcode::Phi {
+            let line = Line::parse(text, types);
+            return Ok(Instruction { result, line, incoming: Vec::new(), opcode });
+        }
+        let (head, incoming) = parse_phi(text, types).ok_or_else(|| format!("it has `{text}`"))?;
+        Ok(Instruction { result, line: Line::parse(head, types), incoming, opcode })
+    }
+
+    /// The operands, but for those of a phi, which are used at the ends of its predecessors.
+    pub(crate) fn operands(&self) -> impl Iterator<Item = &str> {
+        self.line.values()
+    }
+
+    /// The operand of a phi for the predecessor `block`.
+    pub(crate) fn operand_from(&self, block: &str) -> Option<&Line> {
+        self.incoming.iter().find(|incoming| incoming.from == block).map(|incoming| &incoming.value)
+    }
+
+    /// Whether the instruction declares a variable of the source for debuggers.
+    pub(crate) fn is_debug_declaration(&self) -> bool {
+        self.line.contains("#dbg_declare(") || self.line.contains("@llvm.dbg.declare(")
+    }
+
+    /// Whether the instruction is a debug record or a lifetime marker, whose operands are no uses.
+    pub(crate) fn is_marker(&self) -> bool {
+        matches!(self.opcode, Opcode::DebugRecord | Opcode::Lifetime(_))
+    }
+}
+
+/// The text before the operands of a phi, and the operands.
+fn parse_phi<'t>(text: &'t str, types: &Types<'_>) -> Option<(&'t str, Vec<Incoming>)> {
+    let (head, operands) = text.split_once("[ ")?;
+    let operands = operands.rsplit_once(" ]")?.0;
+    let mut incoming = Vec::new();
+    for operand in operands.split(" ], [ ") {
+        let (value, from) = operand.rsplit_once(", %")?;
+        let from = local_name(from.trim_matches('"'));
+        incoming.push(Incoming { value: Line::parse(value, types), from });
+    }
+    Some((head.trim_end(), incoming))
+}
+
+fn opcode(text: &str) -> Opcode {
+    if text.starts_with("#dbg_") || text.contains("@llvm.dbg.") {
+        return Opcode::DebugRecord;
+    }
+    let word = text.split(' ').next().unwrap_or_default();
+    match word {
+        "phi" => Opcode::Phi,
+        "alloca" => Opcode::Alloca,
+        "load" => Opcode::Load,
+        "store" => Opcode::Store,
+        "call" if text.contains("@llvm.lifetime.start") => Opcode::Lifetime(Lifetime::Start),
+        "call" if text.contains("@llvm.lifetime.end") => Opcode::Lifetime(Lifetime::End),
+        "call" => Opcode::Call,
+        _ => Opcode::Other,
+    }
+}
+
+fn is_barrier_call(text: &str) -> bool {
+    text.contains(BARRIER_CALL) && text.split(' ').any(|word| word == "call")
+}
+
+/// The name in a line `7:      ; preds = %2`.
+fn label(line: &str) -> Option<String> {
+    if line.starts_with([' ', '\t']) {
+        return None;
+    }
+    // Blocks without predecessors have another comment.
+    let line = line.split_once(" ;").map_or(line, |(name, _)| name).trim_end();
+    let name = line.strip_suffix(':')?;
+    Some(local_name(name.trim_matches('"')))
+}
+
+/// The number behind `mark`.
+fn number_after(text: &str, mark: &str) -> Option<String> {
+    let rest = text.split_once(mark)?.1;
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    rest.get(..end).filter(|number| !number.is_empty()).map(str::to_string)
+}
+
+/// The operands of an instruction, without its opcode and flags: `i32 %x`, `ptr %p`.
+pub(crate) fn operands(text: &str) -> Vec<&str> {
+    list(text.split_once(' ').map_or("", |(_, rest)| rest))
+}
