@@ -27,7 +27,7 @@ pub(crate) use self::life::{
     ToolchainAction, Vcs,
 };
 pub(crate) use self::matrix::{Axis, Tool};
-pub(crate) use self::remote::{PackFrame, RemoteServer};
+pub(crate) use self::remote::RemoteServer;
 pub(crate) use self::show::{Asm, Devices, Extract, Inspect, Report, ReportFormat, Select, Size};
 pub(crate) use self::test::{Bench, Test, TestProgram};
 #[cfg(feature = "devices")]
@@ -134,9 +134,6 @@ pub(crate) enum Command {
     /// Reach other machines for build scripts.
     #[command(hide = true)]
     RemoteServer(RemoteServer),
-    /// Compress images for a build script of another machine.
-    #[command(hide = true)]
-    PackFrame(PackFrame),
     /// Run the benchmarks on each device of this machine, and show how long kernels take where.
     #[command(after_help = examples::BENCH)]
     Bench(Bench),

@@ -10,7 +10,6 @@ mod known;
 mod server;
 mod settings;
 
-use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -106,17 +105,6 @@ impl Remote {
         bundle.end(bundle::split(executed, count))
     }
 
-    /// The program that reaches other machines, which also compresses there.
-    #[cfg(unix)]
-    pub(crate) fn own_program(&self, context: &Context) -> Option<PathBuf> {
-        server::program(context).ok()
-    }
-
-    #[cfg(not(unix))]
-    pub(crate) fn own_program(&self, _: &Context) -> Option<PathBuf> {
-        None
-    }
-
     /// Waits until other machines have what was stored for them, for a while.
     pub(crate) fn finish(&self, context: &Context) {
         const SECONDS: u64 = 20;
@@ -161,7 +149,7 @@ impl Remote {
     }
 
     /// Tells the first reason. One that is empty was told by another build script.
-    pub(crate) fn tell(&self, context: &Context, reason: &str) {
+    fn tell(&self, context: &Context, reason: &str) {
         if !reason.is_empty() && !self.has_told.swap(true, Ordering::Relaxed) {
             context.env.warn(reason);
         }

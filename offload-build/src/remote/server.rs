@@ -207,7 +207,7 @@ impl Socket {
 }
 
 /// `cargo-offload`.
-pub(super) fn program(context: &Context) -> Result<PathBuf> {
+fn program(context: &Context) -> Result<PathBuf> {
     let env = &context.env;
     let named = env.setting(variable::CARGO_OFFLOAD).map(|path| env.manifest_dir.join(path));
     let installed = || {

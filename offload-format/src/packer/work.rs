@@ -55,12 +55,6 @@ impl FrameWork {
         Some(FrameWork { codec: found.codec, level: plan.level(), content: members(found), parent })
     }
 
-    /// All images that it takes, in the order of content and parent.
-    pub fn images(&self) -> impl Iterator<Item = Hash128> {
-        let parent = self.parent.iter().flat_map(|parent| &parent.images);
-        self.content.images.iter().chain(parent).copied()
-    }
-
     /// The frame of the content, with the bytes that [`encode_image`](super::encode_image) and
     /// [`encode_block`](super::encode_block) make.
     ///
