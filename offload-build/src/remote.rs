@@ -3,9 +3,9 @@
 //!
 //! Nothing here fails a build. What other machines do not have, or do not do, is made here; the first reason is told.
 
-pub(crate) mod bundle;
 mod identity;
 mod known;
+pub(crate) mod script;
 #[cfg(unix)]
 mod server;
 mod settings;
@@ -21,7 +21,7 @@ use self::known::Known;
 pub(crate) use self::settings::{RemoteSettings, ToolsFrom};
 use crate::cache::Key;
 use crate::error::{Error, Result};
-use crate::jobs::{Bundle, Offered, Token};
+use crate::jobs::{Grant, Token};
 use crate::tool::Context;
 
 /// Other machines, as one build script sees them.
@@ -75,34 +75,29 @@ impl Remote {
         }
     }
 
-    /// What a command printed and wrote on another machine; nothing if it has to run here.
+    /// Runs an action on a worker, where one is free before a local processor. The error is the token to run it locally.
+    ///
+    /// `None` if the worker gave no result: the action has to run locally.
+    pub(crate) fn execute_or_token<'c>(
+        &self,
+        context: &'c Context,
+        action: Action,
+    ) -> std::result::Result<Option<Executed>, Token<'c>> {
+        match context.jobs.local_or_remote() {
+            Grant::Local(token) => Err(token),
+            Grant::Remote(slot) => {
+                let executed = self.execute(context, action);
+                drop(slot);
+                Ok(executed)
+            }
+        }
+    }
+
     fn execute(&self, context: &Context, action: Action) -> Option<Executed> {
         match self.ask(context, &Request::Execute(action)) {
             Some(Reply::Executed { executed, .. }) => Some(executed),
             _ => None,
         }
-    }
-
-    /// What another machine makes of `action`, which may go there with others; nothing if it has to be done here. The error
-    /// is the right to do it here, where that comes sooner.
-    pub(crate) fn run_or_token<'c>(
-        &self,
-        context: &'c Context,
-        action: Action,
-    ) -> std::result::Result<Option<Executed>, Token<'c>> {
-        match context.jobs.offer(action) {
-            Offered::Here(token) => Err(token),
-            Offered::Elsewhere(bundle) => Ok(self.run(context, bundle)),
-            Offered::Ended(executed) => Ok(executed),
-        }
-    }
-
-    /// What another machine makes of the first action of `bundle`.
-    fn run(&self, context: &Context, bundle: Bundle<'_>) -> Option<Executed> {
-        let actions = bundle.actions();
-        let (count, action) = (actions.len(), bundle::merged(&actions)?);
-        let executed = self.execute(context, action)?;
-        bundle.end(bundle::split(executed, count))
     }
 
     /// Waits until other machines have what was stored for them, for a while.
@@ -135,7 +130,7 @@ impl Remote {
             }
             Ok(reply) => {
                 if let Reply::Missing { room } | Reply::Executed { room, .. } = &reply {
-                    context.jobs.has_room_elsewhere(*room);
+                    context.jobs.set_remote_room(*room);
                 }
                 Some(reply)
             }

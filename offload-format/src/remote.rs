@@ -160,7 +160,7 @@ pub struct Executed {
 pub struct Room {
     /// So many at once seem to be of use.
     pub commands: u64,
-    /// Whether commands had to wait for workers: then several together are better than one by one.
+    /// Whether commands had to wait for workers: then local processors take the last ones.
     pub was_full: bool,
 }
 
