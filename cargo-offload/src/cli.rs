@@ -131,7 +131,7 @@ pub(crate) enum Command {
     /// End what a command has started, once the command itself has ended.
     #[command(hide = true)]
     WatchRun(WatchRun),
-    /// Reach other machines for build scripts.
+    /// Serve build scripts as the client of a remote cache.
     #[command(hide = true)]
     RemoteServer(RemoteServer),
     /// Run the benchmarks on each device of this machine, and show how long kernels take where.

@@ -1,4 +1,4 @@
-//! Tables that are right, and mistakes.
+//! Valid and invalid tables.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn a_table_with_everything_is_read() {
         "#,
     )
     .unwrap();
-    assert_eq!(settings.place(), &Place::Grpc("https://build.example.com:8980".parse().unwrap()));
+    assert_eq!(settings.location(), &Location::Grpc("https://build.example.com:8980".parse().unwrap()));
     assert_eq!((settings.instance(), settings.executes(), settings.uploads()), ("main", true, false));
     assert_eq!(settings.headers()["authorization"], Secret::Environment("TOKEN".into()));
     assert_eq!(settings.headers()["x-key"], Secret::File("/run/key".into()));
@@ -37,15 +37,15 @@ fn a_table_with_everything_is_read() {
 #[test]
 fn a_url_is_enough() {
     for (url, place) in [
-        ("/srv/cache", Place::Folder("/srv/cache".into())),
-        ("file:///srv/cache", Place::Folder("/srv/cache".into())),
-        ("http://host:8080/a/b/", Place::Http("http://host:8080/a/b".parse().unwrap())),
-        ("grpc://host", Place::Grpc("http://host".parse().unwrap())),
-        ("s3://kernels", Place::S3(Bucket { name: "kernels".into(), prefix: String::new() })),
-        ("s3://a.b-c/x//y_1/", Place::S3(Bucket { name: "a.b-c".into(), prefix: "/x/y_1".into() })),
+        ("/srv/cache", Location::Folder("/srv/cache".into())),
+        ("file:///srv/cache", Location::Folder("/srv/cache".into())),
+        ("http://host:8080/a/b/", Location::Http("http://host:8080/a/b".parse().unwrap())),
+        ("grpc://host", Location::Grpc("http://host".parse().unwrap())),
+        ("s3://kernels", Location::S3(Bucket { name: "kernels".into(), prefix: String::new() })),
+        ("s3://a.b-c/x//y_1/", Location::S3(Bucket { name: "a.b-c".into(), prefix: "/x/y_1".into() })),
     ] {
         let settings = Settings::parse(&format!("url = \"{url}\"")).unwrap();
-        assert_eq!(settings.place(), &place);
+        assert_eq!(settings.location(), &place);
         assert_eq!((settings.jobs(), settings.timeout()), (128, Duration::from_secs(30)));
         assert!(settings.uploads() && !settings.executes());
     }
@@ -53,7 +53,7 @@ fn a_url_is_enough() {
 
 #[test]
 fn mistakes_are_named() {
-    for (text, said) in [
+    for (text, expected) in [
         ("", "missing field `url`"),
         ("url = \"/x\"\nuplaod = true", "uplaod"),
         ("url = \"host:80\"", "no scheme"),
@@ -76,7 +76,7 @@ fn mistakes_are_named() {
         ("url = \"https://x\"\nheaders = { \"a b\" = { env = \"A\" } }", "no header may have"),
     ] {
         let message = refused(text);
-        assert!(message.contains(said), "{text}: {message}");
+        assert!(message.contains(expected), "{text}: {message}");
     }
 }
 
