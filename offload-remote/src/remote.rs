@@ -136,7 +136,7 @@ impl Remote {
     /// Reports a corrupt result, which is a miss.
     fn damaged(&self) -> Option<Bytes> {
         self.notes.keep(Topic::Damage, || {
-            format!("`{}` has results that are damaged; they were not used", self.settings.url())
+            format!("`{}` has corrupt results; they were ignored", self.settings.url())
         });
         None
     }

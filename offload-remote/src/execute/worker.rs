@@ -222,7 +222,7 @@ mod tests {
             difference(&files(), sha256sum_output(&files()[1..]).as_bytes(), b"no such file").unwrap();
         assert_eq!(found, "the worker has no `/usr/bin/clang-22`");
         let found = difference(&files(), b"", b"sha256sum: not found\nx").unwrap();
-        assert_eq!(found, "no worker tells the SHA-256 of `/usr/bin/clang-22` (sha256sum: not found)");
+        assert_eq!(found, "no worker reports the SHA-256 of `/usr/bin/clang-22` (sha256sum: not found)");
     }
 
     #[test]

@@ -61,7 +61,7 @@ async fn a_blob_that_is_another_one_or_cut_or_gone_is_missing() {
         remote.put(KEY, stored.clone()).await;
         fake.state().blobs.insert(Digest::from_bytes(&stored).hex(), content);
         assert_eq!(remote.get(KEY).await, None);
-        assert!(remote.notes.take().contains("damaged"));
+        assert!(remote.notes.take().contains("corrupt"));
         fake.state().blobs.remove(&Digest::from_bytes(&stored).hex());
         assert_eq!(remote.get(KEY).await, None);
         assert_eq!(remote.notes.take(), "");

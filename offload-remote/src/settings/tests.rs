@@ -58,7 +58,7 @@ fn mistakes_are_named() {
         ("url = \"/x\"\nuplaod = true", "uplaod"),
         ("url = \"host:80\"", "no scheme"),
         ("url = \"ftp://host\"", "unknown scheme"),
-        ("url = \"grpc://\"", "is no URL"),
+        ("url = \"grpc://\"", "is not a URL"),
         ("url = \"grpc://host/instance\"", "hint: name the instance by `instance`"),
         ("url = \"http://me:secret@host\"", "hint: give credentials by `headers`"),
         ("url = \"s3://key:secret@bucket\"", "hint: give AWS's credentials by its variables"),
@@ -71,9 +71,9 @@ fn mistakes_are_named() {
         ("url = \"/x\"\njobs = 0", "nonzero"),
         ("url = \"/x\"\ntools = \"here\"", "here"),
         ("url = \"https://x\"\ncertificate = \"/c\"", "`certificate` without `key`"),
-        ("url = \"https://x\"\nca = \"c\"", "`c` is no absolute path"),
-        ("url = \"https://x\"\nheaders = { a = { env = \"A\", file = \"/b\" } }", "no place of its value"),
-        ("url = \"https://x\"\nheaders = { \"a b\" = { env = \"A\" } }", "no header may have"),
+        ("url = \"https://x\"\nca = \"c\"", "`c` is not an absolute path"),
+        ("url = \"https://x\"\nheaders = { a = { env = \"A\", file = \"/b\" } }", "no source of its value"),
+        ("url = \"https://x\"\nheaders = { \"a b\" = { env = \"A\" } }", "an invalid name"),
     ] {
         let message = refused(text);
         assert!(message.contains(expected), "{text}: {message}");
@@ -115,7 +115,7 @@ fn credentials_come_from_files_without_the_end_of_the_line() {
     std::fs::write(&path, "Bearer 1\n").unwrap();
     assert_eq!(Secret::File(path.clone()).read("authorization").unwrap(), "Bearer 1");
     std::fs::write(&path, "a\nb").unwrap();
-    assert!(Secret::File(path).read("x").unwrap_err().to_string().contains("one line"));
+    assert!(Secret::File(path).read("x").unwrap_err().to_string().contains("single line"));
     let missing = Secret::Environment("OFFLOAD_REMOTE_TEST_UNSET".into()).read("x").unwrap_err();
     assert!(missing.to_string().contains("hint: the header `x`"));
 }

@@ -59,7 +59,7 @@ impl Address {
         };
         let text = format!("{base}{prefix}");
         let url: Uri =
-            text.parse().map_err(|error| invalid_address(&text, &format!("is no URL ({error})")))?;
+            text.parse().map_err(|error| invalid_address(&text, &format!("is not a URL ({error})")))?;
         match url.scheme_str() {
             Some("http" | "https") => Ok(Address { url, region }),
             _ => Err(invalid_address(&text, "has not `http://` or `https://`")),

@@ -117,7 +117,7 @@ async fn a_file_that_is_another_one_or_cut_is_missing() {
         let path = format!("/cache/cas/{}", Digest::from_bytes(b"result").hex());
         server.0.lock().unwrap().files.insert(path, content.to_vec());
         assert_eq!(remote.get(KEY).await, None);
-        assert!(remote.notes.take().contains("damaged"));
+        assert!(remote.notes.take().contains("corrupt"));
     }
 }
 
