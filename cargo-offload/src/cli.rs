@@ -27,7 +27,7 @@ pub(crate) use self::life::{
     ToolchainAction, Vcs,
 };
 pub(crate) use self::matrix::{Axis, Tool};
-pub(crate) use self::remote::{PackFrame, RemoteServer};
+pub(crate) use self::remote::RemoteServer;
 pub(crate) use self::show::{Asm, Devices, Extract, Inspect, Report, ReportFormat, Select, Size};
 pub(crate) use self::test::{Bench, Test, TestProgram};
 #[cfg(feature = "devices")]
@@ -131,12 +131,9 @@ pub(crate) enum Command {
     /// End what a command has started, once the command itself has ended.
     #[command(hide = true)]
     WatchRun(WatchRun),
-    /// Reach other machines for build scripts.
+    /// Serve build scripts as the client of a remote cache.
     #[command(hide = true)]
     RemoteServer(RemoteServer),
-    /// Compress images for a build script of another machine.
-    #[command(hide = true)]
-    PackFrame(PackFrame),
     /// Run the benchmarks on each device of this machine, and show how long kernels take where.
     #[command(after_help = examples::BENCH)]
     Bench(Bench),

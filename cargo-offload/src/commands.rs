@@ -17,7 +17,6 @@ mod init;
 mod inspect;
 mod man;
 mod new;
-mod pack_frame;
 mod prune;
 #[cfg(all(feature = "remote", unix))]
 mod remote_server;
@@ -62,7 +61,6 @@ pub(crate) fn run(output: &Output, command: &Command) -> Result<ExitStatus> {
         Command::RemoteServer(args) => remote_server::run(args),
         #[cfg(not(all(feature = "remote", unix)))]
         Command::RemoteServer(_) => Err(crate::error::Error::without_remote()),
-        Command::PackFrame(args) => pack_frame::run(args),
         Command::Doctor(args) => doctor::run(output, args),
         Command::Toolchain(args) => toolchain::run(output, args),
         Command::Cache(args) => cache::run(output, args),

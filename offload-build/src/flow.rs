@@ -76,7 +76,7 @@ pub(crate) fn export(module: KernelModule<'_>, include: &Path) -> Result<()> {
 fn remote(context: &Context, config: &Config) -> Option<Remote> {
     let settings = config.remote.as_ref()?;
     if settings.execute {
-        context.jobs.run_elsewhere(settings.jobs);
+        context.jobs.set_remote_limit(settings.jobs);
     }
     Some(Remote::new(settings.clone()))
 }

@@ -1,7 +1,7 @@
 //! How many compilers run at once: as many as cargo's jobserver grants.
 #![expect(unsafe_code, reason = "the jobserver is inherited as a file descriptor")]
 
-mod offers;
+mod slots;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use jobserver::{Acquired, Client, HelperThread};
 use offload_format::packer::Workers;
-use offload_format::remote::{Action, Executed, Room};
+use offload_format::remote::Room;
 
-use self::offers::{Offer, Offers};
+use self::slots::RemoteSlots;
 
 /// Tokens of cargo's jobserver. A build script holds one from the start.
 ///
@@ -27,27 +27,21 @@ pub(crate) struct Jobs {
     spare: AtomicUsize,
 }
 
-/// What becomes of an action that may run here or on another machine.
+/// The right to run one action, locally or on a remote worker.
 #[derive(Debug)]
-pub(crate) enum Offered<'a> {
-    /// It runs here.
-    Here(Token<'a>),
-    /// Whoever offered it has another machine run it, with those that others have offered.
-    Elsewhere(Bundle<'a>),
-    /// Somebody else had another machine run it; nothing if it has to run here.
-    Ended(Option<Executed>),
+pub(crate) enum Grant<'a> {
+    Local(Token<'a>),
+    Remote(RemoteSlot<'a>),
 }
 
-/// The right to have another machine run actions at once, and the actions; given back when dropped.
+/// The right to run one action on a remote worker; returned when dropped.
 #[derive(Debug)]
-pub(crate) struct Bundle<'a> {
+pub(crate) struct RemoteSlot<'a> {
     pool: &'a Pool,
-    /// The first is that of whoever has the bundle.
-    offers: Vec<Arc<Offer>>,
 }
 
-/// So long a process waits for a processor of this machine before it goes to another: the jobserver takes a moment to
-/// answer where processors are free.
+/// The time that an action waits for a local processor before it goes to a worker: the jobserver takes a moment to answer
+/// where processors are free.
 const PATIENCE: Duration = Duration::from_millis(2);
 
 /// Most threads wait for a process, so there are more than processors. There are not as many as kernel modules: a
@@ -71,8 +65,7 @@ struct Pool {
 struct State {
     free: Vec<Right>,
     waiting: usize,
-    /// For other machines.
-    offers: Offers,
+    slots: RemoteSlots,
 }
 
 #[derive(Debug)]
@@ -96,7 +89,7 @@ impl Jobs {
     }
 
     fn new(client: Option<Client>) -> Jobs {
-        let state = Mutex::new(State { free: vec![Right::Own], waiting: 0, offers: Offers::new(0) });
+        let state = Mutex::new(State { free: vec![Right::Own], waiting: 0, slots: RemoteSlots::new(0) });
         let pool = Arc::new(Pool { state, changed: Condvar::new() });
         let granted = pool.clone();
         let helper = client.and_then(|client| {
@@ -114,15 +107,15 @@ impl Jobs {
         Token { pool: &self.pool, right: Some(right) }
     }
 
-    /// Lets other machines run up to `count` processes at once. Each has a thread here that waits for it.
-    pub(crate) fn run_elsewhere(&self, count: usize) {
-        self.pool.state().offers = Offers::new(count);
+    /// Lets remote workers run up to `count` actions at once. Each has a local thread that waits for it.
+    pub(crate) fn set_remote_limit(&self, count: usize) {
+        self.pool.state().slots = RemoteSlots::new(count);
         self.spare.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Other machines have room for so many commands.
-    pub(crate) fn has_room_elsewhere(&self, room: Room) {
-        self.pool.state().offers.has_room(room);
+    /// Sets how many actions remote workers have room for.
+    pub(crate) fn set_remote_room(&self, room: Room) {
+        self.pool.state().slots.set_room(room);
         self.pool.changed.notify_all();
     }
 
@@ -132,16 +125,15 @@ impl Jobs {
         Some(Token { pool: &self.pool, right: Some(right) })
     }
 
-    /// Waits until `action` may run, here or elsewhere, whichever is sooner, or until somebody else had it run.
-    pub(crate) fn offer(&self, action: Action) -> Offered<'_> {
-        let offer = Offer::new(action);
-        match &self.helper {
-            Some(helper) => self.pool.offer(helper, &offer),
-            None => match self.pool.state().offers.take(&offer) {
-                Some(offers) => Offered::Elsewhere(Bundle { pool: &self.pool, offers }),
-                None => Offered::Here(self.token()),
-            },
+    /// Waits until an action may run, locally or on a remote worker, whichever is sooner.
+    pub(crate) fn local_or_remote(&self) -> Grant<'_> {
+        if let Some(helper) = &self.helper {
+            return self.pool.local_or_remote(helper);
         }
+        if self.pool.state().slots.try_acquire() {
+            return Grant::Remote(RemoteSlot { pool: &self.pool });
+        }
+        Grant::Local(self.token())
     }
 
     /// Calls `work` for every item, in parallel; results are in the order of the items. `work` may call it again.
@@ -249,51 +241,36 @@ impl Pool {
         }
     }
 
-    /// Waits with an action that other machines may run.
-    fn offer<'a>(&'a self, helper: &HelperThread, offer: &Arc<Offer>) -> Offered<'a> {
+    /// Waits for a local right or a remote slot.
+    fn local_or_remote(&self, helper: &HelperThread) -> Grant<'_> {
         let mut state = self.state();
         if let Some(right) = state.free.pop() {
-            return self.here(right);
+            return self.local(right);
         }
         state.waiting = state.waiting.saturating_add(1);
-        state.offers.add(offer);
+        state.slots.add_waiting();
         helper.request_token();
         let patient_until = Instant::now() + PATIENCE;
         loop {
-            if !state.offers.has(offer) {
-                // What nobody waits for goes back to the jobserver.
-                if state.waiting == 0 {
-                    state.free.retain(|right| matches!(right, Right::Own));
-                }
-                drop(state);
-                // Whoever gave a right back may have woken this thread for it.
-                self.changed.notify_one();
-                return Offered::Ended(offer.outcome());
-            }
             if let Some(right) = state.free.pop() {
-                state.waiting = state.waiting.saturating_sub(1);
-                state.offers.withdraw(offer);
-                return self.here(right);
+                state.stop_waiting();
+                return self.local(right);
             }
             let patience = patient_until.saturating_duration_since(Instant::now());
-            if patience.is_zero()
-                && let Some(offers) = state.offers.take(offer)
-            {
-                state.waiting = state.waiting.saturating_sub(offers.len());
-                drop(state);
-                self.changed.notify_all();
-                return Offered::Elsewhere(Bundle { pool: self, offers });
+            if !patience.is_zero() {
+                state = self.changed.wait_timeout(state, patience).unwrap_or_else(PoisonError::into_inner).0;
+                continue;
             }
-            state = if patience.is_zero() {
-                self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
-            } else {
-                self.changed.wait_timeout(state, patience).unwrap_or_else(PoisonError::into_inner).0
-            };
+            if state.slots.try_acquire() {
+                state.stop_waiting();
+                return Grant::Remote(RemoteSlot { pool: self });
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    fn here(&self, right: Right) -> Offered<'_> {
-        Offered::Here(Token { pool: self, right: Some(right) })
+    fn local(&self, right: Right) -> Grant<'_> {
+        Grant::Local(Token { pool: self, right: Some(right) })
     }
 
     fn put(&self, right: Right) {
@@ -310,29 +287,17 @@ impl Pool {
     }
 }
 
-impl Bundle<'_> {
-    /// All actions; the first is that of whoever has the bundle.
-    pub(crate) fn actions(&self) -> Vec<&Action> {
-        self.offers.iter().map(|offer| offer.action()).collect()
-    }
-
-    /// Hands out what the actions came to, in their order, and returns the first.
-    pub(crate) fn end(mut self, executed: Vec<Option<Executed>>) -> Option<Executed> {
-        let offers = std::mem::take(&mut self.offers);
-        let mut executed = executed.into_iter();
-        for offer in &offers {
-            offer.end(executed.next().flatten());
-        }
-        offers.first()?.outcome()
+impl State {
+    /// Ends the wait of an action.
+    fn stop_waiting(&mut self) {
+        self.waiting = self.waiting.saturating_sub(1);
+        self.slots.remove_waiting();
     }
 }
 
-impl Drop for Bundle<'_> {
+impl Drop for RemoteSlot<'_> {
     fn drop(&mut self) {
-        for offer in &self.offers {
-            offer.end(None);
-        }
-        self.pool.state().offers.leave();
+        self.pool.state().slots.release();
         self.pool.changed.notify_all();
     }
 }

@@ -3,8 +3,8 @@
 //! What was decided and what was compressed is kept, so that an unchanged build does neither. Images are read when they
 //! are needed, a few at a time.
 
-mod elsewhere;
 mod machine;
+mod shared_frames;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ use offload_format::packer::{
 };
 use offload_format::{Error as FormatError, Hash128, bytes};
 
-use self::elsewhere::{Sizes, Wanted, content_note};
+use self::shared_frames::{FrameSizes, PlannedFrame, content_note};
 use crate::cache::{Blob, Cache, Key, KeyBuilder};
 use crate::error::{Error, Result};
 use crate::module::DeviceImage;
@@ -62,7 +62,7 @@ impl Packer<'_> {
         let maker = Maker { cache: &context.cache, plan: &plan, images: &stored };
         // Something of other machines was damaged, if entries of the cache are distrusted.
         if let Some(remote) = self.remote.filter(|_| !context.cache.is_distrusted()) {
-            elsewhere::fetch(context, remote, &stored, &maker.wanted()?)?;
+            shared_frames::fetch(context, remote, &stored, &maker.frames_to_share()?)?;
         }
         let frames = maker.frames(context)?;
         for block in frames.blocks() {
@@ -211,28 +211,28 @@ impl Maker<'_> {
         Ok(Frames(packer::make_frames(self.plan, &hashes, self, &context.jobs)?))
     }
 
-    /// The frames that are not in the cache, and worth a way to another machine.
-    fn wanted(&self) -> Result<Vec<Wanted>> {
+    /// The frames that are not in the local cache, and worth a lookup in the remote one.
+    fn frames_to_share(&self) -> Result<Vec<PlannedFrame>> {
         let mut all = Vec::new();
         for image in self.images.by_hash.keys() {
             let Some(work) = FrameWork::for_image(self.plan, *image) else { continue };
             let frame = self.key(*image, self.relation(*image)?);
-            all.push(Wanted { sizes: self.sizes(&work), work, frame, content: None });
+            all.push(PlannedFrame { sizes: self.sizes(&work), work, frame, content: None });
         }
         for (number, block) in self.plan.blocks().iter().enumerate() {
             let Some(work) = FrameWork::for_block(self.plan, number) else { continue };
             let BlockKeys { frame, content } = self.block_keys(block)?;
-            all.push(Wanted { sizes: self.sizes(&work), work, frame, content: Some(content) });
+            all.push(PlannedFrame { sizes: self.sizes(&work), work, frame, content: Some(content) });
         }
-        all.retain(|wanted| wanted.is_worth_it() && self.cache.get(wanted.frame).is_none());
+        all.retain(|planned| planned.is_worth_sharing() && self.cache.get(planned.frame).is_none());
         Ok(all)
     }
 
-    fn sizes(&self, work: &FrameWork) -> Sizes {
+    fn sizes(&self, work: &FrameWork) -> FrameSizes {
         let all = |content: &Content| {
             content.images.iter().map(|image| self.size(*image)).fold(0, u64::saturating_add)
         };
-        Sizes { content: all(&work.content), parent: work.parent.as_ref().map_or(0, all) }
+        FrameSizes { content: all(&work.content), parent: work.parent.as_ref().map_or(0, all) }
     }
 
     fn relation(&self, image: Hash128) -> Result<Relation> {

@@ -1,16 +1,15 @@
-//! Results of other machines, and compilers that run there. The process that reaches them is `cargo-offload`, which build
-//! scripts start as they start clang: they link no client of their own.
+//! Remote cache and remote execution, as seen by a build script. The client is a daemon, `cargo-offload`, which build scripts
+//! start like clang: they link no gRPC or TLS.
 //!
-//! Nothing here fails a build. What other machines do not have, or do not do, is made here; the first reason is told.
+//! Nothing here fails a build. A miss or a fault means that the work is done locally; the first reason is a warning.
 
-pub(crate) mod bundle;
 mod identity;
-mod known;
+pub(crate) mod script;
 #[cfg(unix)]
 mod server;
 mod settings;
+mod tools;
 
-use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -18,24 +17,25 @@ use std::time::Duration;
 use offload_format::remote::{Action, Executed, Reply, Request, Stored};
 
 pub(crate) use self::identity::{file_hash, program};
-use self::known::Known;
 pub(crate) use self::settings::{RemoteSettings, ToolsFrom};
+use self::tools::ToolCache;
 use crate::cache::Key;
 use crate::error::{Error, Result};
-use crate::jobs::{Bundle, Offered, Token};
+use crate::jobs::{Grant, Token};
 use crate::tool::Context;
 
-/// Other machines, as one build script sees them.
+/// The connection of a build script to the client daemon.
 #[derive(Debug)]
 pub(crate) struct Remote {
     pub(crate) settings: RemoteSettings,
-    /// Started when it is needed first: an unchanged build needs none.
+    /// Started on first use: an unchanged build needs none.
     #[cfg(unix)]
     server: OnceLock<Option<server::Server>>,
-    tools: Known,
-    given_up: AtomicBool,
-    /// Whether a reason to work here was told: one fault has many consequences.
-    has_told: AtomicBool,
+    tools: ToolCache,
+    /// Set once the daemon has failed.
+    is_disabled: AtomicBool,
+    /// Whether a reason was reported: one fault has many consequences.
+    has_warned: AtomicBool,
 }
 
 impl Remote {
@@ -44,22 +44,22 @@ impl Remote {
             settings,
             #[cfg(unix)]
             server: OnceLock::new(),
-            tools: Known::default(),
-            given_up: AtomicBool::new(false),
-            has_told: AtomicBool::new(false),
+            tools: ToolCache::default(),
+            is_disabled: AtomicBool::new(false),
+            has_warned: AtomicBool::new(false),
         }
     }
 
-    /// The result that another machine has stored under `key`. One of another key, or a damaged one, is none.
+    /// Looks up `key`. A result of another key, or a corrupt one, is a miss.
     pub(crate) fn get(&self, context: &Context, key: Key) -> Option<Stored> {
         let Some(Reply::Found(bytes)) = self.ask(context, &Request::Get { key: key.hash() }) else {
             return None;
         };
         let Ok(stored) = Stored::from_bytes(&bytes, key.hash()) else {
             let url = &self.settings.url;
-            self.tell(
+            self.warn_once(
                 context,
-                &format!("`{url}` has results of other actions, or damaged ones; they were not used"),
+                &format!("`{url}` has results of other actions, or corrupt ones; they were ignored"),
             );
             return None;
         };
@@ -67,7 +67,7 @@ impl Remote {
         Some(stored)
     }
 
-    /// Stores a result for other machines, while the build goes on.
+    /// Uploads a result in the background.
     pub(crate) fn put(&self, context: &Context, key: Key, stored: &Stored) {
         if self.settings.upload {
             let stored = stored.to_bytes(key.hash());
@@ -76,7 +76,24 @@ impl Remote {
         }
     }
 
-    /// What a command printed and wrote on another machine; nothing if it has to run here.
+    /// Runs an action on a worker, where one is free before a local processor. The error is the token to run it locally.
+    ///
+    /// `None` if the worker gave no result: the action has to run locally.
+    pub(crate) fn execute_or_token<'c>(
+        &self,
+        context: &'c Context,
+        action: Action,
+    ) -> std::result::Result<Option<Executed>, Token<'c>> {
+        match context.jobs.local_or_remote() {
+            Grant::Local(token) => Err(token),
+            Grant::Remote(slot) => {
+                let executed = self.execute(context, action);
+                drop(slot);
+                Ok(executed)
+            }
+        }
+    }
+
     fn execute(&self, context: &Context, action: Action) -> Option<Executed> {
         match self.ask(context, &Request::Execute(action)) {
             Some(Reply::Executed { executed, .. }) => Some(executed),
@@ -84,44 +101,11 @@ impl Remote {
         }
     }
 
-    /// What another machine makes of `action`, which may go there with others; nothing if it has to be done here. The error
-    /// is the right to do it here, where that comes sooner.
-    pub(crate) fn run_or_token<'c>(
-        &self,
-        context: &'c Context,
-        action: Action,
-    ) -> std::result::Result<Option<Executed>, Token<'c>> {
-        match context.jobs.offer(action) {
-            Offered::Here(token) => Err(token),
-            Offered::Elsewhere(bundle) => Ok(self.run(context, bundle)),
-            Offered::Ended(executed) => Ok(executed),
-        }
-    }
-
-    /// What another machine makes of the first action of `bundle`.
-    fn run(&self, context: &Context, bundle: Bundle<'_>) -> Option<Executed> {
-        let actions = bundle.actions();
-        let (count, action) = (actions.len(), bundle::merged(&actions)?);
-        let executed = self.execute(context, action)?;
-        bundle.end(bundle::split(executed, count))
-    }
-
-    /// The program that reaches other machines, which also compresses there.
-    #[cfg(unix)]
-    pub(crate) fn own_program(&self, context: &Context) -> Option<PathBuf> {
-        server::program(context).ok()
-    }
-
-    #[cfg(not(unix))]
-    pub(crate) fn own_program(&self, _: &Context) -> Option<PathBuf> {
-        None
-    }
-
-    /// Waits until other machines have what was stored for them, for a while.
+    /// Waits for uploads, for a limited time.
     pub(crate) fn finish(&self, context: &Context) {
-        const SECONDS: u64 = 20;
+        const TIMEOUT_SECONDS: u64 = 20;
         if self.is_started() {
-            self.ask(context, &Request::Flush { seconds: SECONDS });
+            self.ask(context, &Request::Flush { seconds: TIMEOUT_SECONDS });
         }
     }
 
@@ -135,34 +119,34 @@ impl Remote {
         false
     }
 
-    /// The reply to `request`; nothing where there is none to be had.
+    /// Sends `request`, and reports a refusal or a fault.
     fn ask(&self, context: &Context, request: &Request) -> Option<Reply> {
-        if self.given_up.load(Ordering::Relaxed) {
+        if self.is_disabled.load(Ordering::Relaxed) {
             return None;
         }
         match self.reply(context, request) {
             Ok(Reply::Declined { reason }) => {
-                self.tell(context, &reason);
+                self.warn_once(context, &reason);
                 None
             }
             Ok(reply) => {
                 if let Reply::Missing { room } | Reply::Executed { room, .. } = &reply {
-                    context.jobs.has_room_elsewhere(*room);
+                    context.jobs.set_remote_room(*room);
                 }
                 Some(reply)
             }
             Err(error) => {
-                if !self.given_up.swap(true, Ordering::Relaxed) {
-                    self.tell(context, &format!("no results come from other machines: {error}"));
+                if !self.is_disabled.swap(true, Ordering::Relaxed) {
+                    self.warn_once(context, &format!("no results come from other machines: {error}"));
                 }
                 None
             }
         }
     }
 
-    /// Tells the first reason. One that is empty was told by another build script.
-    pub(crate) fn tell(&self, context: &Context, reason: &str) {
-        if !reason.is_empty() && !self.has_told.swap(true, Ordering::Relaxed) {
+    /// Reports the first reason. An empty one was reported by another build script.
+    fn warn_once(&self, context: &Context, reason: &str) {
+        if !reason.is_empty() && !self.has_warned.swap(true, Ordering::Relaxed) {
             context.env.warn(reason);
         }
     }
@@ -180,8 +164,7 @@ impl Remote {
             Request::Execute(action) => Some(Duration::from_secs(action.seconds.max(1))),
             _ => None,
         };
-        let asked = server.ask(request, longest);
-        asked.map_err(|error| match error.kind() {
+        server.ask(request, longest).map_err(|error| match error.kind() {
             std::io::ErrorKind::TimedOut => {
                 Error::new(error.to_string()).with_hint("end that process: the next build starts another")
             }

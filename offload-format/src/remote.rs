@@ -160,7 +160,7 @@ pub struct Executed {
 pub struct Room {
     /// The number of actions in flight that seems useful.
     pub commands: u64,
-    /// Whether actions were queued: batches are better than single actions then.
+    /// Whether actions were queued: then local processors take the last ones.
     pub was_full: bool,
 }
 

@@ -97,7 +97,7 @@ variables! {
     TOOL_TIMEOUT = "OFFLOAD_TOOL_TIMEOUT", Build, [BuildScript],
         "after how many seconds a compiler is stopped; 3600 unless set, `0`: never";
     REMOTE = "OFFLOAD_REMOTE", Build, [BuildScript, Subcommand],
-        "the address of other machines that keep results and run compilers, in place of `url` in the table `remote` of the file; `0`: none";
+        "the URL of the remote cache, in place of `url` in the table `remote` of the file; `0`: none";
     OBJECT = "OFFLOAD_OBJECT", Build, [BuildScript], "`cc`: assemble the object with the C compiler instead of writing it";
 
     CLANG = "OFFLOAD_CLANG", Tool, [BuildScript, Subcommand], "clang of LLVM 22 or later";

@@ -1,4 +1,4 @@
-//! The API's messages under short names.
+//! Messages of the Remote Execution API, re-exported under short paths.
 
 pub(crate) use bazel_remote_apis::build::bazel::remote::execution::v2::*;
 pub(crate) use bazel_remote_apis::google::bytestream;

@@ -1,4 +1,4 @@
-//! Content by its SHA-256 and size, as the API names it.
+//! Digests: SHA-256 and size of a blob, its name in content-addressed storage.
 
 use std::fmt::{self, Write};
 
@@ -6,23 +6,22 @@ use sha2::{Digest as _, Sha256};
 
 use crate::api;
 
-/// The name of a blob.
+/// The digest of a blob.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Digest {
-    /// Of all bytes.
     pub(crate) sha256: [u8; 32],
     /// In bytes.
     pub(crate) size: u64,
 }
 
 impl Digest {
-    pub(crate) fn of(bytes: &[u8]) -> Digest {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Digest {
         Digest { sha256: Sha256::digest(bytes).into(), size: bytes.len() as u64 }
     }
 
-    /// Whether `bytes` are the blob.
-    pub(crate) fn is_of(&self, bytes: &[u8]) -> bool {
-        bytes.len() as u64 == self.size && Digest::of(bytes) == *self
+    /// Whether `bytes` have this digest.
+    pub(crate) fn matches(&self, bytes: &[u8]) -> bool {
+        bytes.len() as u64 == self.size && Digest::from_bytes(bytes) == *self
     }
 
     /// The SHA-256 in 64 digits.
@@ -34,7 +33,7 @@ impl Digest {
         api::Digest { hash: self.hex(), size_bytes: i64::try_from(self.size).unwrap_or(i64::MAX) }
     }
 
-    /// What a message names; `None` if it names nothing.
+    /// Parses a message; `None` if it is absent or malformed.
     pub(crate) fn from_message(message: Option<&api::Digest>) -> Option<Digest> {
         let message = message?;
         Some(Digest { sha256: unhex(&message.hash)?, size: u64::try_from(message.size_bytes).ok()? })
@@ -47,10 +46,10 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// Two digits for each byte.
+/// Hexadecimal text, two digits for each byte.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a text cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(text, "{byte:02x}");
         text
     })
@@ -75,10 +74,10 @@ mod tests {
 
     #[test]
     fn nothing_has_the_digest_that_everybody_knows() {
-        let empty = Digest::of(b"");
+        let empty = Digest::from_bytes(b"");
         assert_eq!(empty.hex(), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
         assert_eq!(Digest::from_message(Some(&empty.message())), Some(empty));
-        assert!(empty.is_of(b"") && !empty.is_of(b"a"));
+        assert!(empty.matches(b"") && !empty.matches(b"a"));
     }
 
     #[test]

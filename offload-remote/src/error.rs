@@ -1,8 +1,8 @@
-//! Errors for people: what is wrong, and on a line `hint:` what to do.
+//! Errors of settings and of start-up, with an optional `hint:`.
 
 use std::fmt;
 
-/// What is wrong with settings, or keeps a server from starting.
+/// An error in the settings, or at the start of the daemon.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     message: String,
@@ -18,12 +18,12 @@ impl Error {
         Error { hint: Some(hint.into()), ..self }
     }
 
-    /// What is wrong, without the hint.
+    /// The message without the hint.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// What to do, if anything.
+    /// The hint, if there is one.
     pub fn hint_text(&self) -> Option<&str> {
         self.hint.as_deref()
     }

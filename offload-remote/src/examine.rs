@@ -1,4 +1,4 @@
-//! What a server allows this machine: for people who wonder why a build does not use it.
+//! Diagnosis of a server for `cargo offload doctor`: connection, API version, and the rights of this machine.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,39 +11,39 @@ use crate::entry::Entry;
 use crate::execute::{Executor, Refusal};
 use crate::fault::Fault;
 use crate::remote::Remote;
-use crate::retry::retried;
+use crate::retry::with_retries;
 use crate::{Error, Settings};
 
 /// The outcome of [`examine`].
 #[derive(Clone, Debug)]
 pub struct Examination {
-    /// How long the first answer took, or why there was none.
+    /// The latency of the first response, or why there was none.
     pub connection: Result<Duration, Error>,
-    /// The latest version of the API that the server knows; none of a folder or an HTTP cache.
+    /// The latest API version of the server; `None` for a folder or an HTTP cache.
     pub version: Option<String>,
-    /// Looking for results.
+    /// Cache lookups.
     pub reads: Access,
-    /// Storing results.
+    /// Cache writes.
     pub writes: Access,
-    /// Running commands.
+    /// Remote execution.
     pub executes: Access,
 }
 
-/// Whether this machine may do something.
+/// A right of this machine.
 #[derive(Clone, Debug)]
 pub enum Access {
-    /// It was tried.
+    /// An attempt succeeded.
     Granted,
-    /// The settings do not want it, or there is no connection.
+    /// Disabled by the settings, or not connected.
     NotTried,
-    /// It was tried, and failed.
+    /// An attempt failed.
     Refused(Error),
 }
 
-/// Asks the server once for everything that builds ask it for. What it stores is a few bytes, always the same.
+/// Sends one request of each kind that builds send. The result that it stores is a few bytes, always the same.
 ///
 /// # Errors
-/// The system gives no threads. A server that cannot be reached is an examination.
+/// If the runtime cannot start. An unreachable server is no error here.
 pub fn examine(settings: &Settings) -> Result<Examination, Error> {
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Error::new(format!("cannot start: {error}")))?;
@@ -52,22 +52,27 @@ pub fn examine(settings: &Settings) -> Result<Examination, Error> {
     Ok(examination)
 }
 
+impl Examination {
+    fn unreachable(error: Error) -> Examination {
+        Examination {
+            connection: Err(error),
+            version: None,
+            reads: Access::NotTried,
+            writes: Access::NotTried,
+            executes: Access::NotTried,
+        }
+    }
+}
+
 async fn run(settings: &Settings) -> Examination {
-    let unreached = |error| Examination {
-        connection: Err(error),
-        version: None,
-        reads: Access::NotTried,
-        writes: Access::NotTried,
-        executes: Access::NotTried,
-    };
     let remote = match Remote::new(settings.clone()) {
         Ok(remote) => Arc::new(remote),
-        Err(error) => return unreached(error),
+        Err(error) => return Examination::unreachable(error),
     };
     let start = Instant::now();
     let version = match connect(&remote).await {
         Ok(version) => version,
-        Err(fault) => return unreached(error_of(fault)),
+        Err(fault) => return Examination::unreachable(error_of(fault)),
     };
     let connection = Ok(start.elapsed());
     let reads = access(read(&remote).await);
@@ -76,12 +81,12 @@ async fn run(settings: &Settings) -> Examination {
     Examination { connection, version, reads, writes, executes }
 }
 
-/// The version of the API, if the server has one.
+/// The API version, if the server has one.
 async fn connect(remote: &Remote) -> Result<Option<String>, Fault> {
     match &remote.stores.server {
         Some(server) => {
             let limit = remote.settings.timeout();
-            Ok(Some(retried(limit, || server.capabilities()).await?.version.clone()))
+            Ok(Some(with_retries(limit, || server.capabilities()).await?.version.clone()))
         }
         None => read(remote).await.map(|()| None),
     }
@@ -92,22 +97,22 @@ fn key() -> Hash128 {
 }
 
 async fn read(remote: &Remote) -> Result<(), Fault> {
-    remote.stores.store.result(&Entry::of(key()).action, &[]).await.map(|_| ())
+    remote.stores.store.result(&Entry::for_key(key()).action, &[]).await.map(|_| ())
 }
 
 async fn write(remote: &Remote) -> Result<(), Fault> {
     let content = Bytes::from_static(b"stored by `cargo offload doctor`");
     remote.store(key(), content.clone()).await?;
-    match remote.look_up(&Entry::of(key()).action).await? {
+    match remote.look_up(&Entry::for_key(key()).action).await? {
         Some(found) if found == content => Ok(()),
-        _ => Err(Fault::lasting("what was stored does not come back")
+        _ => Err(Fault::lasting("a stored result cannot be read back")
             .hint("does the server keep what it takes? Its log may say more")),
     }
 }
 
 async fn execute(remote: &Arc<Remote>) -> Access {
     let executor = Executor::new(Arc::clone(remote), Arc::default());
-    match executor.try_out().await {
+    match executor.probe().await {
         Ok(()) => Access::Granted,
         Err(Refusal::Fault(fault)) => Access::Refused(error_of(fault)),
         Err(Refusal::Standing(_, text)) => Access::Refused(match text.split_once("\nhint: ") {

@@ -1,8 +1,8 @@
-//! Commands on other machines: inputs go there, outputs come back, and every byte is compared with its digest.
+//! Remote execution of actions. Every output is compared with its digest.
 
 mod outputs;
-mod prepared;
 mod refusal;
+mod remote_action;
 mod runner;
 mod times;
 mod window;
@@ -15,26 +15,26 @@ use offload_format::remote::{Action, Executed, Reply, Room};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use self::prepared::Prepared;
 pub(crate) use self::refusal::Refusal;
+use self::remote_action::RemoteAction;
 use self::runner::Runner;
-use self::times::Calls;
+use self::times::CallOverhead;
 use self::window::Window;
 use self::worker::Workers;
-use crate::fault::{Fault, Kind, NO_WORKER};
+use crate::fault::{Fault, FaultKind, NO_WORKER};
 use crate::files::Files;
 use crate::health::Purpose;
 use crate::notes::Topic;
 use crate::remote::Remote;
 use crate::store::Lookup;
 
-/// Runs commands on the workers of one server.
+/// Executes actions on the workers of one server.
 #[derive(Debug)]
 pub(crate) struct Executor {
     runner: Runner,
     workers: Workers,
     jobs: Semaphore,
-    /// Once the server has refused a command, it gets no more.
+    /// Set once the server has denied an execution.
     is_refused: AtomicBool,
 }
 
@@ -43,33 +43,33 @@ impl Executor {
         let most = remote.settings.jobs();
         let jobs = Semaphore::new(most.min(Semaphore::MAX_PERMITS));
         Executor {
-            runner: Runner { remote, files, calls: Calls::default(), window: Window::new(most) },
+            runner: Runner { remote, files, calls: CallOverhead::default(), window: Window::new(most) },
             workers: Workers::default(),
             jobs,
             is_refused: AtomicBool::new(false),
         }
     }
 
-    /// The outcome of `action`, or why there is none.
+    /// Executes `action`, or declines with a reason.
     pub(crate) async fn execute(&self, action: Action) -> Reply {
         let notes = &self.runner.remote.notes;
         match self.run(action).await {
             Ok(executed) => Reply::Executed { executed, room: self.room() },
             Err(Refusal::Standing(topic, text)) => Reply::Declined { reason: notes.once(topic, || text) },
-            Err(Refusal::Fault(fault)) => Reply::Declined { reason: self.failed(&fault) },
+            Err(Refusal::Fault(fault)) => Reply::Declined { reason: self.decline_reason(&fault) },
         }
     }
 
-    /// What the workers have room for.
+    /// The number of actions that the workers have room for.
     pub(crate) fn room(&self) -> Room {
         self.runner.window.room()
     }
 
-    /// Runs a command that does nothing, also if it ran before.
+    /// Executes `/bin/true` without a cache lookup.
     ///
     /// # Errors
-    /// The server or its workers run no commands.
-    pub(crate) async fn try_out(&self) -> Result<(), Refusal> {
+    /// If the server or its workers execute nothing.
+    pub(crate) async fn probe(&self) -> Result<(), Refusal> {
         let server = self.runner.server()?;
         self.runner.check_server(server).await?;
         let action = Action {
@@ -81,26 +81,26 @@ impl Executor {
             programs: Vec::new(),
             seconds: 60,
         };
-        let terms = self.runner.terms(Vec::new(), Lookup::Never);
-        let prepared = Prepared::of(action, terms, &self.runner.files).await?;
-        // Who asks sits before it.
+        let options = self.runner.options(Vec::new(), Lookup::Never);
+        let prepared = RemoteAction::build(action, options, &self.runner.files).await?;
+        // A user waits for it in a terminal.
         let limit = self.runner.remote.settings.timeout().saturating_mul(2);
         let outcome = tokio::time::timeout(limit, self.runner.outcome(server, &prepared)).await;
         let executed = outcome.unwrap_or_else(|_| Err(Fault::late(limit).hint(NO_WORKER)))?;
         if executed.exit_code == 0 {
             return Ok(());
         }
-        let said = String::from_utf8_lossy(&executed.stderr);
-        let said = said.lines().next().unwrap_or("it said nothing");
-        Err(Fault::lasting(format!("`/bin/true` ends with {} ({said})", executed.exit_code)).into())
+        let stderr = String::from_utf8_lossy(&executed.stderr);
+        let line = stderr.lines().next().unwrap_or("no output");
+        Err(Fault::lasting(format!("`/bin/true` exited with {} ({line})", executed.exit_code)).into())
     }
 
-    fn failed(&self, fault: &Fault) -> String {
+    fn decline_reason(&self, fault: &Fault) -> String {
         let url = self.runner.remote.settings.url();
         let topic = match fault.kind {
-            Kind::Local => Topic::Local(fault.message.clone()),
-            // Results are looked up there all the same.
-            Kind::Denied => {
+            FaultKind::Local => Topic::Local(fault.message.clone()),
+            // Cache lookups go on.
+            FaultKind::Denied => {
                 self.is_refused.store(true, Ordering::Relaxed);
                 Topic::Running
             }
@@ -123,12 +123,12 @@ impl Executor {
                 format!("`{}` fails", self.runner.remote.settings.url()),
             ));
         }
-        // Nobody closes it.
+        // It is never closed.
         let _job = self.jobs.acquire().await.map_err(|_| Fault::lasting("the server ends"))?;
         self.runner.check_server(server).await?;
         let salt = self.workers.salt(&self.runner, &action.programs).await?;
         let prepared =
-            Prepared::of(action, self.runner.terms(salt, Lookup::Cache), &self.runner.files).await?;
+            RemoteAction::build(action, self.runner.options(salt, Lookup::Cache), &self.runner.files).await?;
         let executed = self.runner.outcome(server, &prepared).await?;
         self.runner.remote.health.succeeded(Purpose::Running);
         Ok(executed)

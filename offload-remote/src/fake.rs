@@ -1,4 +1,4 @@
-//! A server of the Remote Execution API for tests: in this process, in memory, and as wrong as a test wants it.
+//! An in-memory server of the Remote Execution API for tests, with fault injection.
 
 mod cas;
 mod execution;
@@ -51,7 +51,7 @@ pub(crate) struct State {
     pub(crate) delay: Duration,
     /// Commands wait until so many are there.
     pub(crate) gather: Option<Arc<Barrier>>,
-    /// So many streams of operations end without the result.
+    /// The number of operation streams that end without a result.
     pub(crate) breaks: usize,
     /// Files of this machine that the worker has in another version.
     pub(crate) others: BTreeSet<String>,
@@ -87,20 +87,19 @@ impl Fake {
         self.state.lock().unwrap()
     }
 
-    /// How often `call` was made.
+    /// The number of calls of `call`.
     pub(crate) fn count(&self, call: &str) -> usize {
         self.state().calls.iter().filter(|made| **made == call).count()
     }
 
-    /// What each call begins with.
+    /// Begins a call.
     async fn enter<T>(&self, call: &'static str, request: &Request<T>) -> Result<(), Status> {
         let (delay, fault, hangs) = {
             let mut state = self.state();
             state.calls.push(call);
-            let is_known = |(name, value): (&str, &str)| {
-                request.metadata().get(name).is_some_and(|given| given.as_bytes() == value.as_bytes())
-            };
-            if !state.secret.is_none_or(is_known) {
+            if let Some((name, value)) = state.secret
+                && request.metadata().get(name).is_none_or(|given| given.as_bytes() != value.as_bytes())
+            {
                 return Err(Status::unauthenticated("no credential"));
             }
             let place = state.faults.iter().position(|(name, _)| *name == call);
@@ -191,12 +190,12 @@ impl ActionCache for Fake {
     ) -> Result<Response<ActionResult>, Status> {
         self.enter("put result", &request).await?;
         let request = request.into_inner();
-        let (hash, result) = (request.action_digest.unwrap().hash, request.action_result.unwrap());
+        let hash = request.action_digest.unwrap().hash;
+        let result = request.action_result.unwrap();
         let mut state = self.state();
-        let has = |hash: &String| state.blobs.contains_key(hash);
         let files = result.output_files.iter().map(|file| &file.digest.as_ref().unwrap().hash);
         // Some servers look whether everything is there.
-        if !files.chain([&hash]).all(has) {
+        if !files.chain([&hash]).all(|hash| state.blobs.contains_key(hash)) {
             return Err(Status::failed_precondition("something is missing"));
         }
         state.results.insert(hash, result.clone());

@@ -1,4 +1,4 @@
-//! What goes wrong at a server, and whether to try it again.
+//! Faults of calls, with the kind that decides about a retry.
 
 mod explain;
 mod kind;
@@ -9,66 +9,64 @@ use std::time::Duration;
 use tonic::{Code, Status};
 
 use self::explain::{Explained, explain};
-pub(crate) use self::kind::Kind;
+pub(crate) use self::kind::FaultKind;
 use crate::api::rpc;
 
-/// Why a call failed.
+/// A failed call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    pub(crate) kind: Kind,
-    /// For people.
+    pub(crate) kind: FaultKind,
     pub(crate) message: String,
-    /// What to do, if anything.
     pub(crate) hint: Option<String>,
 }
 
-/// The hint where a command waits in vain.
+/// The hint where no worker takes an action.
 pub(crate) const NO_WORKER: &str = "does `platform` in the table `remote` say what a worker offers?";
 
 impl Fault {
-    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Fault {
+    pub(crate) fn new(kind: FaultKind, message: impl Into<String>) -> Fault {
         Fault { kind, message: message.into(), hint: None }
     }
 
     pub(crate) fn lasting(message: impl Into<String>) -> Fault {
-        Fault::new(Kind::Lasting, message)
+        Fault::new(FaultKind::Lasting, message)
     }
 
     pub(crate) fn hint(self, hint: impl Into<String>) -> Fault {
         Fault { hint: Some(hint.into()), ..self }
     }
 
-    /// No answer came in time.
+    /// A timeout.
     pub(crate) fn late(limit: Duration) -> Fault {
-        Fault::new(Kind::Transient, format!("no answer within {} s", limit.as_secs()))
+        Fault::new(FaultKind::Transient, format!("no answer within {} s", limit.as_secs()))
             .hint("`timeout` in the table `remote` of offload.toml changes the limit")
     }
 
-    /// A file of this machine cannot be read or written.
+    /// An I/O error of a local file.
     pub(crate) fn file(action: &str, path: &std::path::Path, error: &std::io::Error) -> Fault {
-        Fault::new(Kind::Local, format!("cannot {action} `{}`: {error}", path.display()))
+        Fault::new(FaultKind::Local, format!("cannot {action} `{}`: {error}", path.display()))
     }
 
-    /// What the program that speaks HTTP says of a connection.
+    /// An error of an HTTP connection.
     pub(crate) fn connection(error: &(dyn std::error::Error + 'static)) -> Fault {
-        Fault::explained(explain(error), Kind::Transient, || last_of(error))
+        Fault::explained(explain(error), FaultKind::Transient, || last_of(error))
     }
 
-    fn explained(explained: Option<Explained>, kind: Kind, message: impl FnOnce() -> String) -> Fault {
+    fn explained(explained: Option<Explained>, kind: FaultKind, message: impl FnOnce() -> String) -> Fault {
         match explained {
             Some(Explained { kind, message, hint }) => Fault { kind, message, hint: Some(hint.into()) },
             None => Fault::new(kind, message()),
         }
     }
 
-    /// The message and the hint, as an error of `what` has them.
+    /// The message and the hint, after `what`.
     pub(crate) fn text(&self, what: &str) -> String {
         let hint = self.hint.as_ref().map(|hint| format!("\nhint: {hint}"));
         format!("{what}: {}{}", self.message, hint.unwrap_or_default())
     }
 }
 
-/// The innermost cause says most.
+/// The innermost cause, which is the most specific.
 fn last_of(error: &(dyn std::error::Error + 'static)) -> String {
     let mut last = error;
     while let Some(source) = last.source() {
@@ -79,7 +77,7 @@ fn last_of(error: &(dyn std::error::Error + 'static)) -> String {
 
 impl From<Status> for Fault {
     fn from(status: Status) -> Fault {
-        // Without a source it is the server's answer; with one, the connection's end.
+        // The server's own status has no source; one of the connection does.
         match status.source() {
             Some(source) => Fault::explained(explain(source), kind_of(status.code()), || last_of(source)),
             None => answered(status.code(), status.message()),
@@ -93,7 +91,7 @@ impl From<&rpc::Status> for Fault {
     }
 }
 
-fn kind_of(code: Code) -> Kind {
+fn kind_of(code: Code) -> FaultKind {
     match code {
         Code::Unavailable
         | Code::DeadlineExceeded
@@ -101,15 +99,15 @@ fn kind_of(code: Code) -> Kind {
         | Code::Aborted
         | Code::Internal
         | Code::Cancelled
-        | Code::Unknown => Kind::Transient,
-        Code::PermissionDenied | Code::Unauthenticated => Kind::Denied,
-        _ => Kind::Lasting,
+        | Code::Unknown => FaultKind::Transient,
+        Code::PermissionDenied | Code::Unauthenticated => FaultKind::Denied,
+        _ => FaultKind::Lasting,
     }
 }
 
 fn answered(code: Code, message: &str) -> Fault {
-    let said = if message.is_empty() { code.description() } else { message };
-    let fault = Fault::new(kind_of(code), said);
+    let message = if message.is_empty() { code.description() } else { message };
+    let fault = Fault::new(kind_of(code), message);
     match code {
         Code::Unauthenticated => fault.hint("give a credential by `headers` in the table `remote`"),
         Code::PermissionDenied => {
@@ -128,12 +126,12 @@ mod tests {
     #[test]
     fn what_may_pass_is_told_from_what_lasts() {
         for (code, kind) in [
-            (Code::Unavailable, Kind::Transient),
-            (Code::ResourceExhausted, Kind::Transient),
-            (Code::Unauthenticated, Kind::Denied),
-            (Code::PermissionDenied, Kind::Denied),
-            (Code::InvalidArgument, Kind::Lasting),
-            (Code::FailedPrecondition, Kind::Lasting),
+            (Code::Unavailable, FaultKind::Transient),
+            (Code::ResourceExhausted, FaultKind::Transient),
+            (Code::Unauthenticated, FaultKind::Denied),
+            (Code::PermissionDenied, FaultKind::Denied),
+            (Code::InvalidArgument, FaultKind::Lasting),
+            (Code::FailedPrecondition, FaultKind::Lasting),
         ] {
             assert_eq!(Fault::from(Status::new(code, "x")).kind, kind, "{code:?}");
         }

@@ -1,4 +1,4 @@
-//! Files of this machine: each is read once for its digest, as long as it stays what it is.
+//! Digests of local files, cached while the file is unchanged.
 
 use std::collections::HashMap;
 use std::fs::{File, Metadata};
@@ -14,11 +14,11 @@ use crate::digest::Digest;
 use crate::fault::Fault;
 use crate::sync::locked;
 
-/// Digests of files.
+/// A cache of file digests.
 #[derive(Debug, Default)]
 pub(crate) struct Files(Mutex<HashMap<PathBuf, (Stamp, Digest)>>);
 
-/// What changes when a file does.
+/// The metadata that changes with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     device: u64,
@@ -28,50 +28,50 @@ struct Stamp {
     nanoseconds: i64,
 }
 
-/// A file that others get.
+/// The digest and mode of an input file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Hashed {
+pub(crate) struct FileDigest {
     pub(crate) digest: Digest,
     pub(crate) is_executable: bool,
 }
 
-/// A file system may count time in steps as long as this: a younger file may change without a new time.
-const STEP: Duration = Duration::from_secs(2);
+/// The coarsest timestamps of file systems: a younger file may change without a new timestamp.
+const TIMESTAMP_GRANULARITY: Duration = Duration::from_secs(2);
 
 impl Files {
-    /// The digest of the file at `path`, which may be a link. It blocks.
+    /// Hashes the file at `path`, which may be a link. It blocks.
     ///
     /// # Errors
-    /// There is no such file, or it cannot be read.
-    pub(crate) fn hashed(&self, path: &Path) -> Result<Hashed, Fault> {
+    /// If there is no such file, or it cannot be read.
+    pub(crate) fn digest(&self, path: &Path) -> Result<FileDigest, Fault> {
         self.hash(path).map_err(|error| Fault::file("read", path, &error))
     }
 
-    fn hash(&self, path: &Path) -> io::Result<Hashed> {
+    fn hash(&self, path: &Path) -> io::Result<FileDigest> {
         let mut file = File::open(path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
-            return Err(io::Error::other("it is no file"));
+            return Err(io::Error::other("not a regular file"));
         }
         let is_executable = metadata.permissions().mode() & 0o111 != 0;
-        let stamp = Stamp::of(&metadata);
+        let stamp = Stamp::from_metadata(&metadata);
         let known = locked(&self.0).get(path).filter(|(known, _)| *known == stamp).map(|(_, digest)| *digest);
         let digest = match known {
             Some(digest) => digest,
             None => {
                 let digest = read(&mut file)?;
-                if is_settled(&metadata) && Stamp::of(&file.metadata()?) == stamp {
+                if is_settled(&metadata) && Stamp::from_metadata(&file.metadata()?) == stamp {
                     locked(&self.0).insert(path.to_path_buf(), (stamp, digest));
                 }
                 digest
             }
         };
-        Ok(Hashed { digest, is_executable })
+        Ok(FileDigest { digest, is_executable })
     }
 }
 
 impl Stamp {
-    fn of(metadata: &Metadata) -> Stamp {
+    fn from_metadata(metadata: &Metadata) -> Stamp {
         Stamp {
             device: metadata.dev(),
             inode: metadata.ino(),
@@ -84,11 +84,13 @@ impl Stamp {
 
 fn is_settled(metadata: &Metadata) -> bool {
     let age = metadata.modified().map(|time| SystemTime::now().duration_since(time));
-    age.is_ok_and(|age| age.is_ok_and(|age| age > STEP))
+    age.is_ok_and(|age| age.is_ok_and(|age| age > TIMESTAMP_GRANULARITY))
 }
 
 fn read(file: &mut File) -> io::Result<Digest> {
-    let (mut hash, mut size, mut buffer) = (Sha256::new(), 0_u64, vec![0; 1 << 18]);
+    let mut hash = Sha256::new();
+    let mut size = 0_u64;
+    let mut buffer = vec![0; 1 << 18];
     loop {
         let count = match file.read(&mut buffer) {
             Ok(0) => break,
@@ -113,11 +115,11 @@ mod tests {
         let files = Files::default();
         for content in ["one", "two"] {
             std::fs::write(&path, content).unwrap();
-            assert_eq!(files.hashed(&path).unwrap().digest, Digest::of(content.as_bytes()));
+            assert_eq!(files.digest(&path).unwrap().digest, Digest::from_bytes(content.as_bytes()));
         }
-        assert!(!files.hashed(&path).unwrap().is_executable);
+        assert!(!files.digest(&path).unwrap().is_executable);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-        assert!(files.hashed(&path).unwrap().is_executable);
+        assert!(files.digest(&path).unwrap().is_executable);
     }
 
     #[test]
@@ -131,18 +133,18 @@ mod tests {
         };
         let files = Files::default();
         write("one");
-        let first = files.hashed(&path).unwrap();
+        let first = files.digest(&path).unwrap();
         write("two");
-        assert_eq!(files.hashed(&path).unwrap(), first, "the digest was not kept");
+        assert_eq!(files.digest(&path).unwrap(), first, "the digest was not kept");
         write("three");
-        assert_ne!(files.hashed(&path).unwrap(), first);
+        assert_ne!(files.digest(&path).unwrap(), first);
     }
 
     #[test]
     fn what_is_no_file_is_named() {
         let dir = tempfile::tempdir().unwrap();
         for path in [dir.path().to_path_buf(), dir.path().join("none")] {
-            let fault = Files::default().hashed(&path).unwrap_err();
+            let fault = Files::default().digest(&path).unwrap_err();
             assert!(fault.message.contains(&format!("cannot read `{}`", path.display())), "{fault:?}");
         }
     }

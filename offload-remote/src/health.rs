@@ -1,4 +1,4 @@
-//! Whether a server is worth asking.
+//! Circuit breaker: a server that fails gets no requests for a while.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -7,63 +7,64 @@ use tokio::time::Instant;
 
 use crate::sync::locked;
 
-/// So many requests of a kind in a row that failed, each after all its attempts, and the server gets none for a while.
-const FAILURES: u32 = 3;
-/// Then one request tries it again.
-const REST: Duration = Duration::from_secs(60);
-/// So many limits of time that builds have waited in vain, and the server is left alone for good.
-const LIMITS: u32 = 2;
+/// The consecutive failures of a purpose, each after all retries, that open the circuit.
+const MAX_FAILURES: u32 = 3;
+/// The time until one request tries again.
+const RETRY_INTERVAL: Duration = Duration::from_secs(60);
+/// The budget of lost time, in timeouts; beyond it the server gets no requests at all.
+const BUDGET_TIMEOUTS: u32 = 2;
 
-/// What a request wants. A server may answer one kind and not another, so that each has failures of its own.
+/// The purpose of a request. Failures are counted by purpose: a server may serve one and not another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// A result, for which a build waits.
+    /// A lookup, for which a build waits.
     Reading,
-    /// Storing one, beside a build.
+    /// An upload in the background.
     Storing,
-    /// Running a command, which may take any time.
+    /// An execution, which may take any time.
     Running,
 }
 
-/// How the last requests went.
+/// The state of the circuit.
 #[derive(Debug)]
 pub(crate) struct Health {
-    /// How long builds may wait in vain, all together.
+    /// The longest time that all builds together may lose.
     budget: Duration,
-    state: Mutex<State>,
+    state: Mutex<HealthState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    reading: Count,
-    storing: Count,
-    running: Count,
-    /// How long builds have waited in vain. Requests that wait at the same time count once.
+struct HealthState {
+    reading: PurposeHealth,
+    storing: PurposeHealth,
+    running: PurposeHealth,
+    /// The time lost so far. Concurrent requests count once.
     lost: Duration,
     lost_until: Option<Instant>,
 }
 
-/// Requests of a kind.
+/// The requests of one purpose.
 #[derive(Debug, Default)]
-struct Count {
+struct PurposeHealth {
     failures: u32,
     asked: Option<Instant>,
 }
 
 impl Health {
-    /// For a server whose calls may take `timeout`.
+    /// For a server whose calls have this timeout.
     pub(crate) fn new(timeout: Duration) -> Health {
-        Health { budget: timeout.saturating_mul(LIMITS), state: Mutex::default() }
+        Health { budget: timeout.saturating_mul(BUDGET_TIMEOUTS), state: Mutex::default() }
     }
 
-    /// Whether the next request asks the server. Of those that come while it rests, the first of each minute does.
+    /// Whether the next request is sent. While the circuit is open, one request a minute is.
     pub(crate) fn allows(&self, purpose: Purpose) -> bool {
         let mut state = locked(&self.state);
         if state.lost >= self.budget {
             return false;
         }
         let count = state.count(purpose);
-        let rests = count.failures >= FAILURES && count.asked.is_some_and(|asked| asked.elapsed() < REST);
+        let rests = count.failures >= MAX_FAILURES
+            && count.asked.is_some_and(|asked| asked.elapsed() < RETRY_INTERVAL);
         if !rests {
             count.asked = Some(Instant::now());
         }
@@ -74,7 +75,7 @@ impl Health {
         locked(&self.state).count(purpose).failures = 0;
     }
 
-    /// A request has failed that began at `begun`.
+    /// Records a failed request that began at `begun`.
     pub(crate) fn failed(&self, purpose: Purpose, begun: Instant) {
         let mut state = locked(&self.state);
         let now = Instant::now();
@@ -89,8 +90,8 @@ impl Health {
     }
 }
 
-impl State {
-    fn count(&mut self, purpose: Purpose) -> &mut Count {
+impl HealthState {
+    fn count(&mut self, purpose: Purpose) -> &mut PurposeHealth {
         match purpose {
             Purpose::Reading => &mut self.reading,
             Purpose::Storing => &mut self.storing,

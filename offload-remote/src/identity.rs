@@ -1,6 +1,6 @@
-//! What a program is made of: its file, the libraries that it loads, and what it opens while it runs.
+//! Identity of a program: its executable, shared libraries, and files opened at run time, by content.
 //!
-//! Two machines with the same files get the same results from it, whatever the files' times and owners are.
+//! Machines with the same files share results, whatever the timestamps and owners are.
 
 mod elf;
 mod search;
@@ -10,36 +10,36 @@ use std::path::{Path, PathBuf};
 
 use offload_format::remote::{FileIdentity, Program};
 
-use self::elf::{Kind, Needs};
-use self::search::Directories;
+use self::elf::{Needs, ObjectClass};
+use self::search::SearchPath;
 use crate::fault::{self, Fault};
 use crate::files::Files;
 
-/// Every file of `program`, each once, by path. It blocks.
+/// Hashes every file of `program`, each once, sorted by path. It blocks.
 ///
 /// # Errors
-/// A file that is named is not there, or cannot be read. A library that is not found is passed over: the program may do
-/// without it.
+/// If a named file cannot be read. A library that is not found is skipped: it may be optional.
 pub(crate) fn identify(program: &Program, files: &Files) -> Result<Vec<FileIdentity>, Fault> {
-    let mut collection = Collection { directories: Directories::of(program), files: BTreeSet::new() };
+    let mut collection = Collection { directories: SearchPath::for_program(program), files: BTreeSet::new() };
     collection.add_program(Path::new(&program.path), &program.opened)?;
     for path in &program.others {
         collection.add_program(Path::new(path), &[])?;
     }
-    let identify = |path: &PathBuf| {
-        let text = path.to_str().ok_or_else(|| local(path, "is no text"))?.to_string();
-        Ok(FileIdentity { path: text, sha256: files.hashed(path)?.digest.sha256 })
-    };
-    collection.files.iter().map(identify).collect()
+    let mut identities = Vec::new();
+    for path in &collection.files {
+        let text = path.to_str().ok_or_else(|| local(path, "is not UTF-8"))?.to_string();
+        identities.push(FileIdentity { path: text, sha256: files.digest(path)?.digest.sha256 });
+    }
+    Ok(identities)
 }
 
-/// The files found so far, by path without links.
+/// The files found so far, by canonical path.
 struct Collection {
-    directories: Directories,
+    directories: SearchPath,
     files: BTreeSet<PathBuf>,
 }
 
-/// A file whose libraries are to be found, and where those that loaded it look for theirs (RPATH).
+/// A file whose libraries are unresolved, with the RPATH of the objects that load it.
 struct Pending {
     path: PathBuf,
     inherited: Vec<PathBuf>,
@@ -48,7 +48,7 @@ struct Pending {
 impl Collection {
     fn add_program(&mut self, path: &Path, opened: &[String]) -> Result<(), Fault> {
         if !path.is_absolute() {
-            return Err(local(path, "is no absolute path"));
+            return Err(local(path, "is not an absolute path"));
         }
         let path = path.canonicalize().map_err(|error| Fault::file("read", path, &error))?;
         let needs = elf::needs(&path).map_err(|error| Fault::file("read", &path, &error))?;
@@ -63,7 +63,7 @@ impl Collection {
         Ok(())
     }
 
-    /// Adds a file, and what it needs to `pending`.
+    /// Adds a file, and its dependencies to `pending`.
     fn add_object(&mut self, object: Pending, pending: &mut Vec<Pending>) -> Result<(), Fault> {
         let Pending { path, inherited } = object;
         if !self.files.insert(path.clone()) {
@@ -72,7 +72,7 @@ impl Collection {
         let needs = elf::needs(&path).map_err(|error| Fault::file("read", &path, &error))?;
         let Some(kind) = needs.kind else { return Ok(()) };
         let searched = self.directories.of_object(&path, &needs, &inherited);
-        let inherited = handed_on(&path, &needs, inherited);
+        let inherited = inherit_rpath(&path, &needs, inherited);
         let libraries = needs.libraries.iter().flat_map(|name| {
             self.library(name, &searched, kind).into_iter().chain(search::for_processors(name, &searched))
         });
@@ -82,19 +82,24 @@ impl Collection {
         Ok(())
     }
 
-    /// The file that the loader takes for a name: the first for the same kind of machine.
-    fn library(&self, name: &str, searched: &[PathBuf], kind: Kind) -> Option<PathBuf> {
+    /// Resolves a library as the loader does: the first file of the same class and machine.
+    fn library(&self, name: &str, searched: &[PathBuf], kind: ObjectClass) -> Option<PathBuf> {
         if name.contains('/') {
             return Path::new(name).canonicalize().ok();
         }
-        let candidates = searched.iter().map(|directory| directory.join(name));
-        let fits = |path: &PathBuf| elf::needs(path).is_ok_and(|needs| needs.kind == Some(kind));
-        candidates.filter(|path| path.is_file()).find(fits)?.canonicalize().ok()
+        for directory in searched {
+            let path = directory.join(name);
+            let has_kind = path.is_file() && elf::needs(&path).is_ok_and(|needs| needs.kind == Some(kind));
+            if has_kind {
+                return path.canonicalize().ok();
+            }
+        }
+        None
     }
 }
 
-/// An RPATH holds for what the object loads too, a RUNPATH does not.
-fn handed_on(path: &Path, needs: &Needs, mut inherited: Vec<PathBuf>) -> Vec<PathBuf> {
+/// The RPATH for the dependencies of an object: RPATH is inherited, RUNPATH is not.
+fn inherit_rpath(path: &Path, needs: &Needs, mut inherited: Vec<PathBuf>) -> Vec<PathBuf> {
     if needs.run_path.is_empty() {
         inherited.splice(0..0, search::expanded(&needs.old_run_path, path));
     }
@@ -102,7 +107,7 @@ fn handed_on(path: &Path, needs: &Needs, mut inherited: Vec<PathBuf>) -> Vec<Pat
 }
 
 fn local(path: &Path, what: &str) -> Fault {
-    Fault::new(fault::Kind::Local, format!("`{}` {what}", path.display()))
+    Fault::new(fault::FaultKind::Local, format!("`{}` {what}", path.display()))
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
-//! Reaches other machines for build scripts: it shares results with them, and runs compilers there.
+//! Client of remote caches and of Remote Execution for build scripts.
 //!
-//! [`serve`] is a process beside a build. Build scripts ask it through a Unix socket, in the messages of
-//! [`offload_format::remote`]. [`Settings`] say which server it asks in turn: one of the Remote Execution API (Buildbarn,
-//! BuildBuddy, NativeLink, buildbox), an HTTP cache as Bazel has it (bazel-remote, nginx with WebDAV), a bucket of S3, or a
-//! shared folder.
+//! [`serve`] is a daemon beside a build. Build scripts send it the messages of [`offload_format::remote`] through a Unix
+//! socket. [`Settings`] name the server: the Remote Execution API (Buildbarn, BuildBuddy, NativeLink, buildbox), an HTTP
+//! cache with Bazel's protocol (bazel-remote, nginx with WebDAV), a bucket of S3, or a shared folder.
 //!
-//! A server is trusted with nothing: what comes back is compared with its SHA-256, and build scripts check it again. No
-//! fault of a server fails a build; the build script then does the work.
+//! Servers are not trusted: each download is compared with its SHA-256, and build scripts validate it again. No fault of a
+//! server fails a build; the build script then does the work locally.
 //!
 //! ```
 //! use offload_remote::Settings;
@@ -32,6 +31,7 @@ mod fault;
 mod files;
 mod health;
 mod identity;
+mod input_root;
 mod notes;
 mod queue;
 mod remote;
@@ -41,10 +41,9 @@ mod settings;
 mod store;
 mod sync;
 mod tls;
-mod tree;
 mod uploads;
 
 pub use crate::error::Error;
 pub use crate::examine::{Access, Examination, examine};
-pub use crate::server::{Options, serve};
+pub use crate::server::{ServeOptions, serve};
 pub use crate::settings::{Settings, Tools};

@@ -1,56 +1,56 @@
-//! What the user is told, once for each topic.
+//! Warnings for the user, once for each topic.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use crate::sync::locked;
 
-/// What a note is about.
+/// The topic of a note.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Topic {
-    /// The server, whatever was asked.
+    /// Any request to the server.
     Server,
-    /// Storing results.
+    /// Uploads.
     Storing,
-    /// Storing takes long.
+    /// Slow uploads.
     Late,
-    /// Results that were not what they should be.
+    /// Corrupt results.
     Damage,
-    /// Running commands.
+    /// Remote execution.
     Running,
-    /// A program of workers.
+    /// A program on workers.
     Worker(String),
-    /// A program or file of this machine.
+    /// A local program or file.
     Local(String),
 }
 
-/// What was said, and what nobody could be told yet: replies to most requests have no room for it.
+/// Reported topics, and pending notes: most replies cannot carry one.
 #[derive(Debug, Default)]
-pub(crate) struct Notes(Mutex<State>);
+pub(crate) struct Notes(Mutex<NoteState>);
 
 #[derive(Debug, Default)]
-struct State {
-    said: BTreeSet<Topic>,
+struct NoteState {
+    reported: BTreeSet<Topic>,
     waiting: Vec<String>,
 }
 
 impl Notes {
-    /// `text` if it is the first of the topic; nothing otherwise.
+    /// `text` if it is the first of its topic, else an empty string.
     pub(crate) fn once(&self, topic: Topic, text: impl FnOnce() -> String) -> String {
-        if locked(&self.0).said.insert(topic) { text() } else { String::new() }
+        if locked(&self.0).reported.insert(topic) { text() } else { String::new() }
     }
 
-    /// Keeps `text` for the next who can be told, if it is the first of the topic.
+    /// Keeps `text` for the next reply that can carry it, if it is the first of its topic.
     pub(crate) fn keep(&self, topic: Topic, text: impl FnOnce() -> String) {
         let mut state = locked(&self.0);
-        // A server that does not answer stores nothing either.
-        let is_plain = topic == Topic::Storing && state.said.contains(&Topic::Server);
-        if !is_plain && state.said.insert(topic) {
+        // An unreachable server implies failed uploads.
+        let is_implied = topic == Topic::Storing && state.reported.contains(&Topic::Server);
+        if !is_implied && state.reported.insert(topic) {
             state.waiting.push(text());
         }
     }
 
-    /// What was kept.
+    /// Takes the pending notes.
     pub(crate) fn take(&self) -> String {
         std::mem::take(&mut locked(&self.0).waiting).join("\n")
     }

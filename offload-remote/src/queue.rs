@@ -1,4 +1,4 @@
-//! Results that wait to be stored: builds never wait for them, and they take a limited share of memory.
+//! Upload queue: builds do not wait for uploads, and queued results have a memory limit.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -13,28 +13,28 @@ use crate::notes::Topic;
 use crate::remote::Remote;
 use crate::sync::locked;
 
-/// What waits or is on its way, in bytes; the oldest that waits goes when more comes.
-const LARGEST: u64 = 512 << 20;
-/// So many are on their way at once.
-const AT_ONCE: usize = 8;
+/// The limit of queued and in-flight bytes; beyond it the oldest queued result is dropped.
+const MAX_QUEUED_BYTES: u64 = 512 << 20;
+/// The uploads in flight.
+const MAX_IN_FLIGHT: usize = 8;
 
-/// Results on their way.
+/// Queued and in-flight results.
 #[derive(Debug)]
 pub(crate) struct Queue {
     remote: Arc<Remote>,
-    largest: u64,
-    state: Mutex<State>,
-    /// Somebody waits until what he has put is stored.
+    limit: u64,
+    state: Mutex<QueueState>,
+    /// Notifies flushes that an upload has ended.
     ended: Notify,
     places: Arc<Semaphore>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct QueueState {
     waiting: VecDeque<Item>,
     bytes: u64,
     next: u64,
-    /// Numbers of what waits or is on its way.
+    /// Sequence numbers of queued and in-flight results.
     unfinished: BTreeSet<u64>,
     keys: BTreeSet<[u8; 16]>,
 }
@@ -48,20 +48,20 @@ struct Item {
 
 impl Queue {
     pub(crate) fn new(remote: Arc<Remote>) -> Arc<Queue> {
-        Queue::with_limit(remote, LARGEST)
+        Queue::with_limit(remote, MAX_QUEUED_BYTES)
     }
 
-    fn with_limit(remote: Arc<Remote>, largest: u64) -> Arc<Queue> {
+    fn with_limit(remote: Arc<Remote>, limit: u64) -> Arc<Queue> {
         Arc::new(Queue {
             remote,
-            largest,
+            limit,
             state: Mutex::default(),
             ended: Notify::new(),
-            places: Arc::new(Semaphore::new(AT_ONCE)),
+            places: Arc::new(Semaphore::new(MAX_IN_FLIGHT)),
         })
     }
 
-    /// Takes a result, unless this process has put one under the key before.
+    /// Queues a result, unless this process has queued one under the key before.
     pub(crate) fn put(self: &Arc<Self>, key: Hash128, stored: Vec<u8>) {
         if !self.remote.stores_results() {
             return;
@@ -75,7 +75,7 @@ impl Queue {
         state.bytes = state.bytes.saturating_add(stored.len() as u64);
         state.unfinished.insert(number);
         state.waiting.push_back(Item { number, key, stored: stored.into() });
-        let has_dropped = state.shrink(self.largest);
+        let has_dropped = state.shrink(self.limit);
         drop(state);
         if has_dropped {
             let url = self.remote.settings.url();
@@ -89,29 +89,30 @@ impl Queue {
         tokio::spawn(async move { queue.send_one().await });
     }
 
-    /// Whether everything is stored, or given up.
+    /// Whether no upload is left.
     pub(crate) fn is_empty(&self) -> bool {
         locked(&self.state).unfinished.is_empty()
     }
 
-    /// Waits until what was put before is stored, at most `limit`.
-    pub(crate) async fn flush(&self, limit: Duration) -> Flushed {
-        let (end, deadline) = (locked(&self.state).next, Instant::now() + limit);
+    /// Waits at most `limit` until all results queued so far are stored.
+    pub(crate) async fn flush(&self, limit: Duration) -> FlushOutcome {
+        let end = locked(&self.state).next;
+        let deadline = Instant::now() + limit;
         loop {
             let ended = self.ended.notified();
             tokio::pin!(ended);
-            // Registered before the question, so that no end is missed.
+            // Registered before the check, so that no notification is missed.
             ended.as_mut().enable();
             if locked(&self.state).unfinished.first().is_none_or(|first| *first >= end) {
-                return Flushed::All;
+                return FlushOutcome::Complete;
             }
             if timeout_at(deadline, ended).await.is_err() {
-                return Flushed::Late;
+                return FlushOutcome::TimedOut;
             }
         }
     }
 
-    /// Sends what waits longest. Each result that is put starts one of these.
+    /// Uploads the oldest queued result. Each `put` spawns one of these.
     async fn send_one(&self) {
         let Ok(_place) = self.places.acquire().await else { return };
         let Some(item) = locked(&self.state).waiting.pop_front() else { return };
@@ -122,23 +123,23 @@ impl Queue {
     }
 }
 
-/// How far [`Queue::flush`] came.
+/// The outcome of [`Queue::flush`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flushed {
-    All,
-    Late,
+pub(crate) enum FlushOutcome {
+    Complete,
+    TimedOut,
 }
 
-impl State {
+impl QueueState {
     fn end(&mut self, number: u64, size: u64) {
         self.unfinished.remove(&number);
         self.bytes = self.bytes.saturating_sub(size);
     }
 
-    /// Drops the oldest results above `largest` bytes, but for the last one. Whether there was one.
-    fn shrink(&mut self, largest: u64) -> bool {
+    /// Drops the oldest queued results above `limit` bytes, except the last one. Returns whether it dropped any.
+    fn shrink(&mut self, limit: u64) -> bool {
         let mut has_dropped = false;
-        while self.bytes > largest && self.waiting.len() > 1 {
+        while self.bytes > limit && self.waiting.len() > 1 {
             if let Some(item) = self.waiting.pop_front() {
                 self.end(item.number, item.stored.len() as u64);
                 self.keys.remove(&item.key.0);

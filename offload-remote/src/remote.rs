@@ -1,4 +1,4 @@
-//! A server as requests see it: results under keys, and no fault that a request has to deal with.
+//! Remote cache: lookups and uploads by key. Faults are reported as notes, and a failed lookup is a miss.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,14 +10,14 @@ use tokio::time::Instant;
 use crate::Error;
 use crate::digest::Digest;
 use crate::entry::{self, Entry};
-use crate::fault::{Fault, Kind};
+use crate::fault::{Fault, FaultKind};
 use crate::health::{Health, Purpose};
 use crate::notes::{Notes, Topic};
 use crate::settings::Settings;
 use crate::store::{Blob, Stores};
 use crate::uploads::Uploads;
 
-/// The server of one set of settings.
+/// The server of one table `remote`.
 #[derive(Debug)]
 pub(crate) struct Remote {
     pub(crate) settings: Settings,
@@ -25,18 +25,18 @@ pub(crate) struct Remote {
     pub(crate) uploads: Uploads,
     pub(crate) health: Health,
     pub(crate) notes: Arc<Notes>,
-    /// Not if the settings say so, or the server has refused it.
+    /// Cleared by the settings, or once the server has denied an upload.
     stores_results: AtomicBool,
 }
 
-/// Nothing of ours is larger.
-pub(crate) const LARGEST: u64 = offload_format::remote::MAX_MESSAGE - (1 << 20);
+/// The largest result: it fits in a message to a build script.
+pub(crate) const MAX_RESULT_SIZE: u64 = offload_format::remote::MAX_MESSAGE - (1 << 20);
 
 impl Remote {
-    /// Connects when it is asked something. It needs a runtime of tokio's.
+    /// Connects lazily, in a tokio runtime.
     ///
     /// # Errors
-    /// A credential or a certificate cannot be read.
+    /// If a credential or a certificate cannot be read.
     pub(crate) fn new(settings: Settings) -> Result<Remote, Error> {
         let stores = Stores::open(&settings)?;
         Ok(Remote {
@@ -49,26 +49,26 @@ impl Remote {
         })
     }
 
-    /// The result under `key`, if there is one that is sound as far as its digest tells.
+    /// Looks up `key`. A result that does not match its digest is a miss.
     pub(crate) async fn get(&self, key: Hash128) -> Option<Bytes> {
         if !self.health.allows(Purpose::Reading) {
             return None;
         }
         let begun = Instant::now();
-        match self.look_up(&Entry::of(key).action).await {
+        match self.look_up(&Entry::for_key(key).action).await {
             Ok(found) => {
                 self.health.succeeded(Purpose::Reading);
                 found
             }
             Err(fault) => {
                 self.health.failed(Purpose::Reading, begun);
-                self.tell(&fault);
+                self.report(&fault);
                 None
             }
         }
     }
 
-    /// Stores a result.
+    /// Uploads a result.
     pub(crate) async fn put(&self, key: Hash128, stored: Bytes) {
         if !self.stores_results() || !self.health.allows(Purpose::Storing) {
             return;
@@ -76,18 +76,18 @@ impl Remote {
         let begun = Instant::now();
         match self.store(key, stored).await {
             Ok(()) => self.health.succeeded(Purpose::Storing),
-            Err(fault) if fault.kind == Kind::Denied => {
+            Err(fault) if fault.kind == FaultKind::Denied => {
                 self.stores_results.store(false, Ordering::Relaxed);
                 self.notes.keep(Topic::Storing, || self.not_stored(&fault));
             }
             Err(fault) => {
                 let topic = match fault.kind {
-                    // One reason is enough, also if a request of another kind meets it first.
-                    Kind::Transient => {
+                    // Shares a topic with lookups: the cause is reported once.
+                    FaultKind::Transient => {
                         self.health.failed(Purpose::Storing, begun);
                         Topic::Server
                     }
-                    // What a server does not take, one file say, is no reason not to ask it for others.
+                    // A server may reject a single file; others can still be uploaded.
                     _ => Topic::Storing,
                 };
                 self.notes.keep(topic, || self.not_stored(&fault));
@@ -95,13 +95,13 @@ impl Remote {
         }
     }
 
-    /// Whether it is of use to put anything.
+    /// Whether results are uploaded.
     pub(crate) fn stores_results(&self) -> bool {
         self.stores_results.load(Ordering::Relaxed)
     }
 
-    /// A request has failed for good; the user hears of the first.
-    fn tell(&self, fault: &Fault) {
+    /// Reports a failed lookup.
+    fn report(&self, fault: &Fault) {
         self.notes
             .keep(Topic::Server, || fault.text(&format!("no results come from `{}`", self.settings.url())));
     }
@@ -110,44 +110,45 @@ impl Remote {
         fault.text(&format!("results of this machine are not stored in `{}`", self.settings.url()))
     }
 
-    /// The result of an action of ours.
+    /// Fetches the output file of an [`Entry`].
     ///
     /// # Errors
-    /// The server fails.
+    /// If the server fails.
     pub(crate) async fn look_up(&self, action: &Digest) -> Result<Option<Bytes>, Fault> {
         let store = &self.stores.store;
         let Some(result) = store.result(action, &[entry::FILE.to_string()]).await? else { return Ok(None) };
         let Some(file) = entry::file(result) else { return Ok(None) };
-        let Some(digest) = Digest::from_message(file.digest.as_ref()).filter(|it| it.size <= LARGEST) else {
+        let Some(digest) = Digest::from_message(file.digest.as_ref()).filter(|it| it.size <= MAX_RESULT_SIZE)
+        else {
             return Ok(self.damaged());
         };
         let inline = Bytes::from(file.contents);
-        if digest.is_of(&inline) {
+        if digest.matches(&inline) {
             return Ok(Some(inline));
         }
         match store.blobs(&[digest]).await?.pop().flatten() {
-            Some(bytes) if digest.is_of(&bytes) => Ok(Some(bytes)),
+            Some(bytes) if digest.matches(&bytes) => Ok(Some(bytes)),
             Some(_) => Ok(self.damaged()),
             None => Ok(None),
         }
     }
 
-    /// Nothing, and the user hears that somebody should look after the server.
+    /// Reports a corrupt result, which is a miss.
     fn damaged(&self) -> Option<Bytes> {
         self.notes.keep(Topic::Damage, || {
-            format!("`{}` has results that are damaged; they were not used", self.settings.url())
+            format!("`{}` has corrupt results; they were ignored", self.settings.url())
         });
         None
     }
 
-    /// Stores a result, whatever the settings say.
+    /// Uploads a result, whatever the settings are.
     ///
     /// # Errors
-    /// The server fails.
+    /// If the server fails.
     pub(crate) async fn store(&self, key: Hash128, stored: Bytes) -> Result<(), Fault> {
         self.stores.store.check_writable().await?;
-        let entry = Entry::of(key);
-        let blob = Blob::of(stored);
+        let entry = Entry::for_key(key);
+        let blob = Blob::from_bytes(stored);
         let digest = blob.digest;
         let mut blobs = vec![blob];
         if self.stores.store.keeps_actions() {

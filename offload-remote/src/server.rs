@@ -1,4 +1,4 @@
-//! The process beside a build: a Unix socket, and whoever asks through it.
+//! The daemon beside a build, which serves build scripts through a Unix socket.
 
 mod connection;
 mod service;
@@ -16,26 +16,26 @@ use self::service::Service;
 use self::socket::Socket;
 use crate::{Error, Settings};
 
-/// What a server is started with.
+/// Options of [`serve`].
 #[derive(Clone, Debug)]
-pub struct Options {
-    /// Where it listens. The directory belongs to the user, and nobody else may write to it.
+pub struct ServeOptions {
+    /// The path of the socket. Its directory must be writable by the user alone.
     pub socket: PathBuf,
-    /// Which server it asks.
+    /// The settings of the remote server.
     pub settings: Settings,
-    /// It ends after this time without a connection.
+    /// The daemon exits after this time without a connection.
     pub idle: Duration,
 }
 
-/// Threads that wait for the network; files are read by others.
+/// Threads for the network; files are read on blocking threads.
 const THREADS: usize = 2;
 
-/// Answers build scripts until none has been there for a while, and everything is stored. If another process listens on
-/// the socket already, it ends at once.
+/// Serves build scripts until the daemon is idle and all uploads are done. Returns at once if another process listens on the
+/// socket.
 ///
 /// # Errors
-/// The socket cannot be made, its directory is open to others, or a credential or certificate cannot be read.
-pub fn serve(options: &Options) -> Result<(), Error> {
+/// If the socket cannot be created, its directory is writable by others, or a credential or certificate cannot be read.
+pub fn serve(options: &ServeOptions) -> Result<(), Error> {
     let Some(socket) = Socket::take(&options.socket)? else { return Ok(()) };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(THREADS)
@@ -43,12 +43,12 @@ pub fn serve(options: &Options) -> Result<(), Error> {
         .build()
         .map_err(|error| Error::new(format!("cannot start: {error}")))?;
     let served = runtime.block_on(run(socket, options));
-    // Nobody waits for what still runs, such as a file that is read.
+    // Blocking tasks, such as reads of files, are abandoned.
     runtime.shutdown_background();
     served
 }
 
-async fn run(socket: Socket, options: &Options) -> Result<(), Error> {
+async fn run(socket: Socket, options: &ServeOptions) -> Result<(), Error> {
     let service = Arc::new(Service::new(options.settings.clone())?);
     let listener = socket.listen()?;
     let (open, connections) = watch::channel(());
@@ -56,13 +56,13 @@ async fn run(socket: Socket, options: &Options) -> Result<(), Error> {
         tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok(stream) => start(stream, &service, &connections),
-                // Too many open files, say: those that are open go on.
+                // Too many open files, for example: open connections go on.
                 Err(_) => sleep(Duration::from_millis(50)).await,
             },
             () = idle(&open, &service, options.idle) => break,
         }
     }
-    // Whoever comes from now on starts another server; who came in the meantime is served.
+    // New clients start another daemon; clients that have already connected are served.
     socket.remove();
     while let Some(stream) = listener.waiting() {
         start(stream, &service, &connections);
@@ -74,7 +74,8 @@ async fn run(socket: Socket, options: &Options) -> Result<(), Error> {
 }
 
 fn start(stream: UnixStream, service: &Arc<Service>, connections: &watch::Receiver<()>) {
-    let (service, is_open) = (Arc::clone(service), connections.clone());
+    let service = Arc::clone(service);
+    let is_open = connections.clone();
     tokio::spawn(async move {
         connection::serve(stream, &service).await;
         drop(is_open);

@@ -1,6 +1,6 @@
-//! What the table `remote` of `offload.toml` says.
+//! The table `remote` of `offload.toml`.
 
-mod place;
+mod location;
 mod secret;
 
 use std::collections::BTreeMap;
@@ -10,39 +10,39 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-pub(crate) use self::place::{Bucket, Place};
+pub(crate) use self::location::{Bucket, Location};
 pub(crate) use self::secret::Secret;
 use crate::Error;
 
-/// How other machines are reached.
+/// Settings of the remote server.
 #[derive(Clone, Debug)]
 pub struct Settings {
     url: String,
-    place: Place,
+    location: Location,
     headers: BTreeMap<String, Secret>,
     client: Option<Client>,
     table: Table,
 }
 
-/// The files with which this machine shows who it is.
+/// The client certificate.
 #[derive(Clone, Debug)]
 pub(crate) struct Client {
     pub(crate) certificate: PathBuf,
     pub(crate) key: PathBuf,
 }
 
-/// Where compilers of actions are.
+/// The source of compilers for actions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tools {
-    /// On the workers, at the same paths as here.
+    /// Installed on the workers, at the same paths as locally.
     #[default]
     Worker,
-    /// Among the inputs of each action.
+    /// In the input root of each action.
     Upload,
 }
 
-/// The table as written.
+/// The deserialized table.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
@@ -83,20 +83,20 @@ fn timeout() -> u64 {
 }
 
 impl Settings {
-    /// The settings in the text of the table. Its paths are absolute.
+    /// Parses the text of the table, whose paths are absolute.
     ///
     /// # Errors
-    /// A key is unknown, a value is of no use, or a credential stands in the text.
+    /// If a key is unknown, a value is invalid, or a credential is in the text.
     pub fn parse(text: &str) -> Result<Settings, Error> {
         let table: Table =
             toml::from_str(text).map_err(|error| Error::new(format!("`remote`: {}", error.message())))?;
         let headers = table.headers.iter().map(|(name, value)| {
             let name = name.to_ascii_lowercase();
-            Ok((name.clone(), Secret::of(&name, value)?))
+            Ok((name.clone(), Secret::parse(&name, value)?))
         });
         let settings = Settings {
             url: table.url.clone(),
-            place: Place::parse(&table.url)?,
+            location: Location::parse(&table.url)?,
             headers: headers.collect::<Result<_, Error>>()?,
             client: client(&table)?,
             table,
@@ -104,41 +104,41 @@ impl Settings {
         settings.check()
     }
 
-    /// The server's address, or the folder.
+    /// The URL of the server, or the path of the folder.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// The instance of the server.
+    /// The instance name.
     pub fn instance(&self) -> &str {
         &self.table.instance
     }
 
-    /// Whether commands run on other machines.
+    /// Whether actions are executed remotely.
     pub fn executes(&self) -> bool {
         self.table.execute
     }
 
-    /// Whether results of this machine are stored for others.
+    /// Whether results are uploaded.
     pub fn uploads(&self) -> bool {
         self.table.upload
     }
 
-    /// Where compilers are. Build scripts act on it; this crate does not.
+    /// The source of compilers. Build scripts act on it; this crate does not.
     pub fn tools(&self) -> Tools {
         self.table.tools
     }
 
-    pub(crate) fn place(&self) -> &Place {
-        &self.place
+    pub(crate) fn location(&self) -> &Location {
+        &self.location
     }
 
-    /// Where a bucket is, if the table says so.
+    /// The region of a bucket, if it is set.
     pub(crate) fn region(&self) -> Option<&str> {
         self.table.region.as_deref()
     }
 
-    /// The URL of the server that has a bucket, if the table names it.
+    /// The S3 endpoint, if it is set.
     pub(crate) fn endpoint(&self) -> Option<&str> {
         self.table.endpoint.as_deref()
     }
@@ -163,7 +163,7 @@ impl Settings {
         self.table.jobs.get()
     }
 
-    /// For a call that runs nothing, with what is tried again.
+    /// The timeout of a call other than an execution, retries included.
     pub(crate) fn timeout(&self) -> Duration {
         Duration::from_secs(self.table.timeout)
     }
@@ -172,13 +172,13 @@ impl Settings {
         if self.table.timeout == 0 {
             return Err(Error::new("`timeout = 0` leaves a server no time").hint("the unit is seconds"));
         }
-        if self.executes() && !matches!(self.place, Place::Grpc(_)) {
+        if self.executes() && !matches!(self.location, Location::Grpc(_)) {
             return Err(Error::new(format!("`{}` runs no commands, as `execute = true` wants", self.url))
                 .hint("only a server with `grpc://` or `grpcs://` does"));
         }
         let files = [self.table.ca.as_ref(), self.table.certificate.as_ref(), self.table.key.as_ref()];
         if let Some(path) = files.into_iter().flatten().find(|path| !path.is_absolute()) {
-            return Err(Error::new(format!("`{}` is no absolute path", path.display())));
+            return Err(Error::new(format!("`{}` is not an absolute path", path.display())));
         }
         Ok(self)
     }
@@ -191,8 +191,8 @@ fn client(table: &Table) -> Result<Option<Client>, Error> {
         }
         (None, None) => Ok(None),
         (certificate, _) => {
-            let (has, lacks) =
-                if certificate.is_some() { ("certificate", "key") } else { ("key", "certificate") };
+            let has = if certificate.is_some() { "certificate" } else { "key" };
+            let lacks = if certificate.is_some() { "key" } else { "certificate" };
             Err(Error::new(format!("`remote` has `{has}` without `{lacks}`"))
                 .hint(format!("name the PEM file with the client's {lacks}")))
         }

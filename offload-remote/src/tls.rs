@@ -1,4 +1,4 @@
-//! Connections: TCP, and TLS by rustls for servers that have it.
+//! TCP and TLS connectors.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,21 +15,21 @@ use rustls::{ClientConfig, RootCertStore};
 use crate::settings::{Client, Settings};
 use crate::{Error, settings};
 
-/// The most that a connection takes; a host that does not answer would hold every request up otherwise.
-const CONNECT: Duration = Duration::from_secs(10);
+/// The timeout of a connection attempt: an unresponsive host must not delay every request.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What is spoken on a connection.
+/// The HTTP version of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Protocol {
     Http1,
-    /// As gRPC wants it.
+    /// For gRPC.
     Http2,
 }
 
-/// Makes connections to `url` as the settings say.
+/// The connector for `url`.
 ///
 /// # Errors
-/// A file with certificates or keys cannot be read, or this machine knows no authority.
+/// If a certificate or key cannot be read, or this machine has no root certificates.
 pub(crate) fn connector(
     settings: &Settings,
     url: &Uri,
@@ -38,7 +38,7 @@ pub(crate) fn connector(
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
-    tcp.set_connect_timeout(Some(CONNECT.min(settings.timeout())));
+    tcp.set_connect_timeout(Some(CONNECT_TIMEOUT.min(settings.timeout())));
     let builder = HttpsConnectorBuilder::new().with_tls_config(config(settings, url)?).https_or_http();
     Ok(match protocol {
         Protocol::Http1 => builder.enable_http1().wrap_connector(tcp),
@@ -55,22 +55,23 @@ fn config(settings: &Settings, url: &Uri) -> Result<ClientConfig, Error> {
         .with_root_certificates(roots);
     let Some(client) = settings.client() else { return Ok(builder.with_no_client_auth()) };
     let settings::Client { certificate, key } = client;
-    let (chain, secret) = (certificates(certificate)?, private_key(client)?);
+    let chain = certificates(certificate)?;
+    let secret = private_key(client)?;
     builder.with_client_auth_cert(chain, secret).map_err(|error| {
         Error::new(format!("`{}` with the key `{}`: {error}", certificate.display(), key.display()))
             .hint("`certificate` and `key` in the table `remote` must belong together")
     })
 }
 
-/// Those of the system, and the one that the settings name.
+/// The root certificates of the system, and those of `ca`.
 fn roots(settings: &Settings) -> Result<RootCertStore, Error> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if let Some(path) = settings.authority() {
         for certificate in certificates(path)? {
-            roots
-                .add(certificate)
-                .map_err(|error| Error::new(format!("`{}` is no authority: {error}", path.display())))?;
+            roots.add(certificate).map_err(|error| {
+                Error::new(format!("`{}` is not a valid CA certificate: {error}", path.display()))
+            })?;
         }
     }
     if roots.is_empty() {
@@ -81,13 +82,12 @@ fn roots(settings: &Settings) -> Result<RootCertStore, Error> {
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
-    let unreadable = |error| pem_error(path, &error);
-    let found: Vec<_> = CertificateDer::pem_file_iter(path)
-        .map_err(unreadable)?
-        .collect::<Result<_, _>>()
-        .map_err(unreadable)?;
+    let found: Result<Vec<_>, _> =
+        CertificateDer::pem_file_iter(path).and_then(|certificates| certificates.collect());
+    let found = found.map_err(|error| pem_error(path, &error))?;
     if found.is_empty() {
-        return Err(Error::new(format!("`{}` has no certificate", path.display())).hint("the form is PEM"));
+        return Err(Error::new(format!("`{}` has no certificate", path.display()))
+            .hint("the file must be in PEM format"));
     }
     Ok(found)
 }
@@ -97,7 +97,7 @@ fn private_key(client: &Client) -> Result<PrivateKeyDer<'static>, Error> {
 }
 
 fn pem_error(path: &Path, error: &rustls::pki_types::pem::Error) -> Error {
-    Error::new(format!("cannot read `{}`: {error}", path.display())).hint("the form is PEM")
+    Error::new(format!("cannot read `{}`: {error}", path.display())).hint("the file must be in PEM format")
 }
 
 #[cfg(test)]

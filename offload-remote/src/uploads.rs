@@ -1,4 +1,4 @@
-//! Blobs go to the server once, however many requests want them there at the same time.
+//! Deduplicated uploads: each blob is sent once, whatever the number of concurrent requests.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -10,21 +10,21 @@ use crate::fault::Fault;
 use crate::store::{Blob, Store};
 use crate::sync::locked;
 
-/// The blobs that the server has, as far as this process knows.
+/// The blobs that the server is known to have, and uploads in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct Uploads {
     store: Arc<dyn Store>,
-    known: Arc<Mutex<HashMap<Digest, State>>>,
+    known: Arc<Mutex<HashMap<Digest, UploadState>>>,
 }
 
 #[derive(Clone, Debug)]
-enum State {
+enum UploadState {
     Stored,
-    /// Another request sends it.
+    /// In flight, by another request.
     Sending(Outcome),
 }
 
-/// `None` until the blobs are stored, or are not.
+/// `None` while the upload is in flight.
 type Outcome = watch::Receiver<Option<Result<(), Fault>>>;
 
 impl Uploads {
@@ -32,10 +32,10 @@ impl Uploads {
         Uploads { store, known: Arc::default() }
     }
 
-    /// Sees to it that the server has `blobs`.
+    /// Uploads the `blobs` that the server does not have.
     ///
     /// # Errors
-    /// One of them could not be sent, by this request or by the one that sent it.
+    /// If an upload failed, of this request or of a concurrent one.
     pub(crate) async fn ensure(&self, blobs: Vec<Blob>) -> Result<(), Fault> {
         for mut outcome in self.claim(blobs) {
             let ended = outcome.wait_for(Option::is_some).await;
@@ -44,31 +44,32 @@ impl Uploads {
         Ok(())
     }
 
-    /// Asks the server anew about these: it has lost some.
+    /// Forgets blobs that the server may have evicted.
     pub(crate) fn forget(&self, digests: impl IntoIterator<Item = Digest>) {
         let mut known = locked(&self.known);
         for digest in digests {
-            if matches!(known.get(&digest), Some(State::Stored)) {
+            if matches!(known.get(&digest), Some(UploadState::Stored)) {
                 known.remove(&digest);
             }
         }
     }
 
-    /// Starts to send what nobody sends yet. It goes on without the request: others may wait for it.
+    /// Starts uploads of blobs that are not in flight. They outlive the request: others may wait for them.
     fn claim(&self, blobs: Vec<Blob>) -> Vec<Outcome> {
         let (sender, receiver) = watch::channel(None);
-        let (mut outcomes, mut mine) = (Vec::new(), Vec::new());
+        let mut outcomes = Vec::new();
+        let mut mine = Vec::new();
         let mut known = locked(&self.known);
         for blob in blobs {
             match known.get(&blob.digest) {
-                Some(State::Stored) => {}
-                Some(State::Sending(outcome)) if !outcome.same_channel(&receiver) => {
+                Some(UploadState::Stored) => {}
+                Some(UploadState::Sending(outcome)) if !outcome.same_channel(&receiver) => {
                     outcomes.push(outcome.clone());
                 }
                 // The same blob twice in this request.
-                Some(State::Sending(_)) => {}
+                Some(UploadState::Sending(_)) => {}
                 None => {
-                    known.insert(blob.digest, State::Sending(receiver.clone()));
+                    known.insert(blob.digest, UploadState::Sending(receiver.clone()));
                     mine.push(blob);
                 }
             }
@@ -88,7 +89,7 @@ impl Uploads {
         let mut known = locked(&self.known);
         for digest in digests {
             match outcome {
-                Ok(()) => known.insert(digest, State::Stored),
+                Ok(()) => known.insert(digest, UploadState::Stored),
                 Err(_) => known.remove(&digest),
             };
         }
@@ -104,7 +105,7 @@ impl Uploads {
     }
 }
 
-/// Whoever sent it has panicked.
+/// The task of the upload has panicked.
 fn lost() -> Fault {
     Fault::lasting("an upload ended without an outcome")
 }

@@ -91,7 +91,7 @@ impl Session<'_> {
             return Ok(found);
         }
         let begun = Instant::now();
-        let found = match self.in_parts(action) {
+        let found = match self.execute_front_end(action) {
             Some(found) => found,
             None => {
                 let Run { content, dependencies, printed } = self.run_settled(action)?;

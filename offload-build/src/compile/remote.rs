@@ -18,7 +18,7 @@ use crate::cache::{Key, KeyBuilder};
 use crate::compile::Session;
 use crate::compile::steps::action::{Arg, Made, OUTPUT_NAMES, Step, Work, args_key};
 use crate::compile::steps::chain::{Chain, Then};
-use crate::remote::{Remote, ToolsFrom, bundle, file_hash, program};
+use crate::remote::{Remote, ToolsFrom, file_hash, program, script};
 use crate::tool::Tool;
 
 impl<'a> Session<'a> {
@@ -88,7 +88,7 @@ impl<'a> Session<'a> {
         let commands = [chain.first.remote_args(BETWEEN)?, chain.then.remote_args(BETWEEN)?];
         let commands = tools.iter().zip(commands);
         let commands = commands.map(|(tool, args)| std::iter::once(tool.path.clone()).chain(args).collect());
-        let arguments = bundle::in_turn(&commands.collect::<Vec<_>>());
+        let arguments = script::in_turn(&commands.collect::<Vec<_>>());
         self.action(arguments, tools, chain.first.remote_inputs()?)
     }
 

@@ -1,8 +1,6 @@
-//! Tokens, threads, and actions that go to other machines.
+//! Tokens, threads and remote slots.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-use offload_format::remote::{Origin, Program};
 
 use super::*;
 
@@ -47,102 +45,57 @@ fn granted_tokens_are_used_and_given_back() {
     assert_eq!(client.available().unwrap(), 2);
 }
 
-fn action(name: &str) -> Action {
-    let arguments = vec![name.to_string()];
-    let program =
-        Program { path: "tool".into(), library_directories: vec![], opened: vec![], others: vec![] };
-    let (variables, inputs, outputs) = (vec![], vec![], vec![]);
-    let (directory, programs) = (String::new(), vec![program]);
-    Action { arguments, variables, directory, inputs, outputs, programs, seconds: 0 }
-}
-
-fn executed(name: &str) -> Executed {
-    let (stderr, outputs, origin) = (vec![], vec![], Origin::Run);
-    Executed { exit_code: 0, stdout: name.into(), stderr, outputs, origin }
-}
-
 #[test]
-fn actions_go_elsewhere_where_there_is_room_and_come_back() {
+fn actions_take_remote_slots_and_return_them() {
     let jobs = Jobs::new(Some(Client::new(0).unwrap()));
-    jobs.run_elsewhere(2);
-    jobs.has_room_elsewhere(Room { commands: 2, was_full: false });
-    let places = ["a", "b", "c"].map(|name| jobs.offer(action(name)));
-    let here = places.iter().filter(|place| matches!(place, Offered::Here(_))).count();
-    assert_eq!(here, 1);
+    jobs.set_remote_limit(2);
+    jobs.set_remote_room(Room { commands: 2, was_full: false });
+    let grants = [(); 3].map(|()| jobs.local_or_remote());
+    let local = grants.iter().filter(|grant| matches!(grant, Grant::Local(_))).count();
+    assert_eq!(local, 1);
     thread::scope(|scope| {
-        // There is no room until one ends, wherever that is.
-        let waiting = scope.spawn(|| jobs.offer(action("d")));
+        // There is no room until a grant is returned, of either kind.
+        let waiting = scope.spawn(|| jobs.local_or_remote());
         thread::sleep(PATIENCE * 3);
         assert!(!waiting.is_finished());
-        drop(places);
+        drop(grants);
         waiting.join().unwrap();
     });
-    assert_eq!(jobs.pool.state().offers.open(), 0);
+    assert_eq!(jobs.pool.state().slots.in_use(), 0);
     drop(jobs.token());
 }
 
-/// What became of an action that was offered.
-#[derive(Debug, PartialEq, Eq)]
-enum End {
-    Here,
-    /// The text that another machine has printed, or nothing if it failed there.
-    Elsewhere(Option<Vec<u8>>),
-}
-
-/// Offers an action. Of several that go together the last one fails.
-fn offered(jobs: &Jobs, name: &str) -> End {
-    let outcome = match jobs.offer(action(name)) {
-        Offered::Here(_) => return End::Here,
-        Offered::Ended(outcome) => outcome,
-        Offered::Elsewhere(bundle) => {
-            let actions = bundle.actions();
-            let good = actions.len().saturating_sub(1).max(1);
-            let outcome = |action: &&Action| Some(executed(&action.arguments[0]));
-            let outcomes = actions.iter().take(good).map(outcome).collect();
-            bundle.end(outcomes)
-        }
-    };
-    End::Elsewhere(outcome.map(|executed| executed.stdout))
-}
-
 #[test]
-fn whoever_is_taken_along_gets_its_own_outcome() {
+fn busy_workers_leave_the_last_actions_to_this_machine() {
     let jobs = Jobs::new(Some(Client::new(0).unwrap()));
-    jobs.run_elsewhere(1);
+    jobs.set_remote_limit(1);
     let token = jobs.token();
-    let Offered::Elsewhere(first) = jobs.offer(action("first")) else { panic!() };
-    let here = thread::available_parallelism().unwrap().get();
-    let names: Vec<String> = (0..here + 16).map(|number| number.to_string()).collect();
+    let Grant::Remote(first) = jobs.local_or_remote() else { panic!() };
+    let processors = thread::available_parallelism().unwrap().get();
+    let count = processors + 16;
     thread::scope(|scope| {
-        let jobs = &jobs;
-        let threads: Vec<_> = names.iter().map(|name| scope.spawn(move || offered(jobs, name))).collect();
-        while jobs.pool.state().waiting < names.len() {
+        let run = || matches!(jobs.local_or_remote(), Grant::Remote(_));
+        let threads: Vec<_> = (0..count).map(|_| scope.spawn(run)).collect();
+        while jobs.pool.state().slots.waiting() < count {
             thread::sleep(PATIENCE);
         }
-        // Workers are busy: from now on several go together.
-        jobs.has_room_elsewhere(Room { commands: 1, was_full: true });
-        first.end(vec![Some(executed("first"))]);
-        while jobs.pool.state().waiting > here {
+        jobs.set_remote_room(Room { commands: 1, was_full: true });
+        drop(first);
+        while jobs.pool.state().slots.waiting() > processors {
             thread::sleep(PATIENCE);
         }
         // The last ones wait for this machine.
         drop(token);
-        let mut counts = [0; 3];
-        for (name, thread) in names.iter().zip(threads) {
-            match thread.join().unwrap() {
-                End::Here => counts[0] += 1,
-                End::Elsewhere(None) => counts[1] += 1,
-                End::Elsewhere(Some(text)) => {
-                    assert_eq!(text, name.as_bytes());
-                    counts[2] += 1;
-                }
-            }
+        let mut remote = 0;
+        for thread in threads {
+            remote += usize::from(thread.join().unwrap());
         }
-        let [ran_here, failed, good] = counts;
-        assert!(ran_here >= 1 && failed >= 1 && good >= 8, "{counts:?}");
+        assert_eq!(remote, 16);
     });
-    assert_eq!(jobs.pool.state().waiting, 0);
-    assert!(matches!(jobs.offer(action("later")), Offered::Here(_)));
+    let state = jobs.pool.state();
+    assert_eq!((state.waiting, state.slots.waiting(), state.slots.in_use()), (0, 0, 0));
+    drop(state);
+    assert!(matches!(jobs.local_or_remote(), Grant::Local(_)));
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! Compilers by their content: two machines with the same packages share results, whatever paths and times their files
-//! have.
+//! Identity of compilers by content: machines with the same packages share results, whatever the paths and timestamps are.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,16 +7,17 @@ use offload_format::Hash128;
 use offload_format::remote::{FileIdentity, Program, Reply, Request};
 
 use super::Remote;
-use super::known::Identified;
+use super::tools::ToolIdentity;
 use crate::cache::KeyBuilder;
 use crate::error::Result;
 use crate::fs;
 use crate::tool::{Context, Tool, file_stamp};
 
-/// What ocloc opens while it runs.
-const OF_OCLOC: [&str; 5] = ["libocloc.so", "libigc.so", "libigdfcl.so", "libiga64.so", "libopencl-clang"];
-/// What nvcc starts and reads, from where it lies.
-const OF_NVCC: [&str; 6] = [
+/// The libraries that ocloc opens at run time.
+const OCLOC_LIBRARIES: [&str; 5] =
+    ["libocloc.so", "libigc.so", "libigdfcl.so", "libiga64.so", "libopencl-clang"];
+/// The programs and files of nvcc, relative to its directory.
+const NVCC_FILES: [&str; 6] = [
     "ptxas",
     "cudafe++",
     "fatbinary",
@@ -27,29 +27,29 @@ const OF_NVCC: [&str; 6] = [
 ];
 
 impl Remote {
-    /// The content of `tool` with its libraries; `None` if it is not known, or if the tool is a script that starts others.
+    /// The digest of `tool` with its libraries; `None` if it is unknown, or if the tool is a driver that starts others.
     pub(crate) fn tool_hash(&self, context: &Context, tool: &Tool) -> Option<Hash128> {
         Some(self.identified(context, tool)?.hash)
     }
 
-    /// The files of `tool` and of its libraries, without links.
+    /// The files of `tool` and of its libraries, by canonical path.
     pub(crate) fn tool_files(&self, context: &Context, tool: &Tool) -> Option<Vec<PathBuf>> {
         Some(self.identified(context, tool)?.files.clone())
     }
 
-    fn identified(&self, context: &Context, tool: &Tool) -> Option<Arc<Identified>> {
+    fn identified(&self, context: &Context, tool: &Tool) -> Option<Arc<ToolIdentity>> {
         if let Some(known) = self.tools.get(&tool.path) {
             return Some(known);
         }
         Some(self.tools.put(&tool.path, self.identify(context, tool)?))
     }
 
-    fn identify(&self, context: &Context, tool: &Tool) -> Option<Identified> {
+    fn identify(&self, context: &Context, tool: &Tool) -> Option<ToolIdentity> {
         let program = program(context, tool)?;
         let key = KeyBuilder::new("tool by content").part(tool.identity().ok()?.as_bytes());
         let key = key.part(format!("{program:?}").as_bytes()).finish();
         let _lock = context.cache.lock(key);
-        let known = context.cache.get_text(key).and_then(|text| recorded(&text));
+        let known = context.cache.get_text(key).and_then(|text| parse_record(&text));
         if known.is_some() {
             return known;
         }
@@ -58,39 +58,46 @@ impl Remote {
         };
         let hash = hash(&files, &tool.version);
         let _ = context.cache.put(key, record(&files, hash).ok()?.as_bytes());
-        Some(Identified { hash, files: files.into_iter().map(|file| file.path.into()).collect() })
+        Some(ToolIdentity { hash, files: files.into_iter().map(|file| file.path.into()).collect() })
     }
 }
 
-/// `tool` and what belongs to it.
+/// `tool` with its libraries and other files.
 pub(crate) fn program(context: &Context, tool: &Tool) -> Option<Program> {
     let path = tool.path.canonicalize().ok()?;
     let name = tool.path.file_name()?.to_str()?;
     if ["hipcc", "icpx", "amdclang++"].contains(&name) {
         return None;
     }
-    let opened: &[&str] = if name.starts_with("ocloc") { &OF_OCLOC } else { &[] };
-    let started: &[&str] = if name == "nvcc" { &OF_NVCC } else { &[] };
-    let beside = |name: &&str| path.parent().map(|dir| dir.join(name)).filter(|path| path.is_file());
-    let others: Vec<PathBuf> = started.iter().filter_map(beside).collect();
+    let opened: &[&str] = if name.starts_with("ocloc") { &OCLOC_LIBRARIES } else { &[] };
+    let started: &[&str] = if name == "nvcc" { &NVCC_FILES } else { &[] };
+    let directory = path.parent()?;
+    let mut others = Vec::new();
+    for name in started {
+        let file = directory.join(name);
+        if file.is_file()
+            && let Some(text) = file.to_str()
+        {
+            others.push(text.to_string());
+        }
+    }
     let directories =
         context.env.toolchain_libraries(&tool.path).into_iter().chain(context.libraries.clone());
-    let text = |path: &Path| path.to_str().map(str::to_string);
     Some(Program {
-        path: text(&tool.path)?,
-        library_directories: directories.filter_map(|dir| text(&dir)).collect(),
+        path: tool.path.to_str()?.to_string(),
+        library_directories: directories.filter_map(|dir| dir.to_str().map(str::to_string)).collect(),
         opened: opened.iter().map(|name| name.to_string()).collect(),
-        others: others.iter().filter_map(|path| text(path)).collect(),
+        others,
     })
 }
 
-/// Files count by name and content, not by place.
+/// The digest of files by name and content; directories do not matter.
 fn hash(files: &[FileIdentity], version: &str) -> Hash128 {
-    let name = |file: &FileIdentity| {
+    let mut named = Vec::new();
+    for file in files {
         let name = Path::new(&file.path).file_name().unwrap_or_default();
-        (name.as_encoded_bytes().to_vec(), file.sha256)
-    };
-    let mut named: Vec<_> = files.iter().map(name).collect();
+        named.push((name.as_encoded_bytes(), file.sha256));
+    }
     named.sort();
     let mut key = KeyBuilder::new("files of a tool").part(version.as_bytes());
     for (name, content) in &named {
@@ -99,7 +106,7 @@ fn hash(files: &[FileIdentity], version: &str) -> Hash128 {
     key.finish().hash()
 }
 
-/// The hash, and the state of each file that it is of.
+/// A record of the digest, with the stamp of each file.
 fn record(files: &[FileIdentity], hash: Hash128) -> Result<String> {
     let mut lines = vec![hash.to_string()];
     for file in files {
@@ -109,8 +116,8 @@ fn record(files: &[FileIdentity], hash: Hash128) -> Result<String> {
     Ok(lines.join("\n"))
 }
 
-/// What a record says, if its files have not changed.
-fn recorded(text: &str) -> Option<Identified> {
+/// Parses a record; `None` if a file has changed.
+fn parse_record(text: &str) -> Option<ToolIdentity> {
     let mut lines = text.lines();
     let hash = lines.next()?.parse().ok()?;
     let mut files = Vec::new();
@@ -120,10 +127,10 @@ fn recorded(text: &str) -> Option<Identified> {
         }
         files.push(path.into());
     }
-    Some(Identified { hash, files })
+    Some(ToolIdentity { hash, files })
 }
 
-/// The content of a file that a command reads, hashed once for each state of it.
+/// The digest of an input file, cached by its stamp.
 pub(crate) fn file_hash(context: &Context, path: &Path) -> Result<Hash128> {
     let key = KeyBuilder::new("content of a file").part(file_stamp(path)?.as_bytes()).finish();
     let known = context.cache.get_text(key).and_then(|text| text.parse().ok());
@@ -159,11 +166,11 @@ mod tests {
         let path = dir.path().join("tool");
         std::fs::write(&path, "a").unwrap();
         let text = record(&[file(path.to_str().unwrap(), 1)], Hash128([5; 16])).unwrap();
-        let identified = Identified { hash: Hash128([5; 16]), files: vec![path.clone()] };
-        assert_eq!(recorded(&text), Some(identified));
+        let identified = ToolIdentity { hash: Hash128([5; 16]), files: vec![path.clone()] };
+        assert_eq!(parse_record(&text), Some(identified));
         std::fs::write(&path, "ab").unwrap();
-        assert_eq!(recorded(&text), None);
+        assert_eq!(parse_record(&text), None);
         std::fs::remove_file(&path).unwrap();
-        assert_eq!(recorded(&text), None);
+        assert_eq!(parse_record(&text), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The process that reaches other machines: starting it as compilers are started, and asking it.
+//! Client daemon: start, connection, requests.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -17,29 +17,29 @@ use super::settings::RemoteSettings;
 use crate::error::{Error, Result};
 use crate::tool::{Context, Server as Program};
 
-/// A process that listens on a socket in the compile cache. All build scripts with the same settings share it.
+/// A daemon that listens on a socket in the compile cache. All build scripts with the same settings share it.
 #[derive(Debug)]
 pub(super) struct Server {
     socket: Socket,
-    /// Connections that wait for a request.
+    /// Idle connections.
     idle: Mutex<Vec<UnixStream>>,
 }
 
-/// Longer than any reply but that of a command takes: the process has limits of its own, which come first.
-const LONGEST_REPLY: Duration = Duration::from_secs(180);
-/// After so long without a byte the process is asked whether it runs at all, and has as long to say so.
-const SILENCE: Duration = Duration::from_secs(5);
-/// A process that was just started listens after so long at most.
-const LONGEST_START: Duration = Duration::from_secs(10);
+/// The timeout of requests other than executions; those of the daemon are shorter.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(180);
+/// The time without a byte until a liveness check, and the timeout of the check.
+const LIVENESS_TIMEOUT: Duration = Duration::from_secs(5);
+/// The longest time from start to listening.
+const START_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Server {
-    /// The process that listens already, or a new one.
+    /// Connects to a running daemon, or starts one.
     ///
     /// # Errors
-    /// If there is no `cargo-offload`, or it ends at once; the message has what it printed.
+    /// If there is no `cargo-offload`, or it exits at once; the message has its output.
     pub(super) fn start(context: &Context, settings: &RemoteSettings) -> Result<Server> {
         let program = program(context)?;
-        let socket = Socket::of(context.cache.dir(), &program, settings)?;
+        let socket = Socket::new(context.cache.dir(), &program, settings)?;
         if let Ok(stream) = socket.connect() {
             return Ok(Server { socket, idle: Mutex::new(vec![stream]) });
         }
@@ -54,21 +54,21 @@ impl Server {
                 return Ok(Server { socket, idle: Mutex::new(vec![stream]) });
             }
             let ended = process.try_wait().ok().flatten();
-            // Another build script's process may have been first: then this one ended well.
-            if ended.is_some_and(|status| !status.success()) || begun.elapsed() > LONGEST_START {
-                let said = std::fs::read_to_string(&log).unwrap_or_default();
-                let said = said.trim().trim_start_matches("error: ");
-                let said = if said.is_empty() { "it does not listen" } else { said };
-                return Err(Error::new(format!("`{}` does not start: {said}", program.display())));
+            // It exits successfully if another build script's daemon was first.
+            if ended.is_some_and(|status| !status.success()) || begun.elapsed() > START_TIMEOUT {
+                let log = std::fs::read_to_string(&log).unwrap_or_default();
+                let log = log.trim().trim_start_matches("error: ");
+                let reason = if log.is_empty() { "it does not listen" } else { log };
+                return Err(Error::new(format!("`{}` does not start: {reason}", program.display())));
             }
             thread::sleep(Duration::from_millis(5));
         }
     }
 
-    /// The reply to `request`; a command of it may run for `longest`.
+    /// Sends `request`, and waits for the reply; an execution may take `longest`.
     ///
     /// # Errors
-    /// If the process is gone or does not answer.
+    /// If the daemon has exited or does not reply.
     pub(super) fn ask(&self, request: &Request, longest: Option<Duration>) -> io::Result<Reply> {
         let mut stream = match self.idle().pop() {
             Some(stream) => stream,
@@ -76,10 +76,10 @@ impl Server {
         };
         let deadline = longest
             .unwrap_or_default()
-            .checked_add(LONGEST_REPLY)
+            .checked_add(REPLY_TIMEOUT)
             .and_then(|limit| Instant::now().checked_add(limit));
-        stream.set_read_timeout(Some(SILENCE))?;
-        stream.set_write_timeout(Some(SILENCE))?;
+        stream.set_read_timeout(Some(LIVENESS_TIMEOUT))?;
+        stream.set_write_timeout(Some(LIVENESS_TIMEOUT))?;
         let reply = exchange(&mut Patient { stream: &mut stream, socket: &self.socket, deadline }, request)?;
         self.idle().push(stream);
         Ok(reply)
@@ -90,7 +90,7 @@ impl Server {
     }
 }
 
-/// Sends `request`, and takes the reply.
+/// Sends `request`, and reads the reply.
 fn exchange(stream: &mut (impl Read + Write), request: &Request) -> io::Result<Reply> {
     let message = request.to_bytes();
     stream.write_all(&(message.len() as u64).to_le_bytes())?;
@@ -106,7 +106,7 @@ fn exchange(stream: &mut (impl Read + Write), request: &Request) -> io::Result<R
     Reply::from_bytes(&reply).map_err(io::Error::other)
 }
 
-/// A connection on which a reply may take long, as long as the process runs at all.
+/// A connection that waits for a reply while the daemon is alive.
 struct Patient<'a> {
     stream: &'a mut UnixStream,
     socket: &'a Socket,
@@ -114,37 +114,40 @@ struct Patient<'a> {
 }
 
 impl Patient<'_> {
-    /// Repeats `step` while nothing comes and the process runs.
-    fn patiently<T>(&mut self, mut step: impl FnMut(&mut UnixStream) -> io::Result<T>) -> io::Result<T> {
+    /// Repeats `step` while it times out and the daemon is alive.
+    fn retry_while_alive<T>(
+        &mut self,
+        mut step: impl FnMut(&mut UnixStream) -> io::Result<T>,
+    ) -> io::Result<T> {
         loop {
             match step(self.stream) {
-                Err(error) if is_silence(&error) => self.check()?,
+                Err(error) if is_timeout(&error) => self.check()?,
                 done => return done,
             }
         }
     }
 
     fn check(&self) -> io::Result<()> {
-        let late = |text: String| Err(io::Error::new(io::ErrorKind::TimedOut, text));
+        let daemon = self.socket.describe_daemon();
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return late(format!("{} gives no reply", self.socket.shown()));
+            return Err(io::Error::new(io::ErrorKind::TimedOut, format!("{daemon} gives no reply")));
         }
-        match self.socket.is_alive() {
-            true => Ok(()),
-            false => late(format!("{} was stopped, or hangs", self.socket.shown())),
+        if !self.socket.is_alive() {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, format!("{daemon} was stopped, or hangs")));
         }
+        Ok(())
     }
 }
 
 impl Read for Patient<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.patiently(|stream| stream.read(buffer))
+        self.retry_while_alive(|stream| stream.read(buffer))
     }
 }
 
 impl Write for Patient<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.patiently(|stream| stream.write(bytes))
+        self.retry_while_alive(|stream| stream.write(bytes))
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -152,51 +155,52 @@ impl Write for Patient<'_> {
     }
 }
 
-/// What a socket says whose limit of time is over.
-fn is_silence(error: &io::Error) -> bool {
+/// Whether the error is the timeout of a socket.
+fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
-/// Where a process listens.
+/// The socket of a daemon.
 #[derive(Debug)]
 struct Socket {
     directory: PathBuf,
-    /// Keeps the directory open, so that it has a short name.
+    /// The open directory, which gives the socket a short path.
     open: File,
     name: String,
 }
 
 impl Socket {
-    fn of(directory: &Path, program: &Path, settings: &RemoteSettings) -> Result<Socket> {
+    fn new(directory: &Path, program: &Path, settings: &RemoteSettings) -> Result<Socket> {
         let open = File::open(directory).map_err(|error| Error::io("open", directory, error))?;
-        let who = format!("{}\0{}", program.display(), settings.to_toml());
-        let name = format!("remote-{}.sock", Hash128::digest(who.as_bytes()));
+        let identity = format!("{}\0{}", program.display(), settings.to_toml());
+        let name = format!("remote-{}.sock", Hash128::digest(identity.as_bytes()));
         Ok(Socket { directory: directory.to_path_buf(), open, name })
     }
 
-    /// The path of a socket has 107 bytes at most; those of caches may be longer
+    /// Connects by a path of at most 107 bytes, the limit of sockets
     /// (<https://man7.org/linux/man-pages/man7/unix.7.html>).
     fn connect(&self) -> io::Result<UnixStream> {
         let full = self.directory.join(&self.name);
-        match full.as_os_str().len() < 100 {
-            true => UnixStream::connect(full),
-            false => UnixStream::connect(format!("/proc/self/fd/{}/{}", self.open.as_raw_fd(), self.name)),
+        if full.as_os_str().len() < 100 {
+            return UnixStream::connect(full);
         }
+        UnixStream::connect(format!("/proc/self/fd/{}/{}", self.open.as_raw_fd(), self.name))
     }
 
-    /// Whether the process answers a question that takes it no time. One that is gone ends the connection, which tells more.
+    /// Whether the daemon replies in time. An exited one counts as alive here: its closed connection is a better error.
     fn is_alive(&self) -> bool {
-        let ask = || {
-            let mut stream = self.connect()?;
-            stream.set_read_timeout(Some(SILENCE))?;
-            stream.set_write_timeout(Some(SILENCE))?;
-            exchange(&mut stream, &Request::Alive)
-        };
-        !ask().is_err_and(|error: io::Error| is_silence(&error))
+        !self.ping().is_err_and(|error| is_timeout(&error))
     }
 
-    /// The process, by the number that it has left in its lock.
-    fn shown(&self) -> String {
+    fn ping(&self) -> io::Result<Reply> {
+        let mut stream = self.connect()?;
+        stream.set_read_timeout(Some(LIVENESS_TIMEOUT))?;
+        stream.set_write_timeout(Some(LIVENESS_TIMEOUT))?;
+        exchange(&mut stream, &Request::Alive)
+    }
+
+    /// The daemon with the process id in its lock.
+    fn describe_daemon(&self) -> String {
         let lock = self.directory.join(format!("{}.lock", self.name));
         let number = std::fs::read_to_string(lock).ok().and_then(|text| text.trim().parse::<u32>().ok());
         match number {
@@ -206,18 +210,20 @@ impl Socket {
     }
 }
 
-/// `cargo-offload`.
-pub(super) fn program(context: &Context) -> Result<PathBuf> {
+/// The path of `cargo-offload`.
+fn program(context: &Context) -> Result<PathBuf> {
     let env = &context.env;
-    let named = env.setting(variable::CARGO_OFFLOAD).map(|path| env.manifest_dir.join(path));
-    let installed = || {
-        let mut found = env.search_path().into_iter().map(|dir| dir.join("cargo-offload"));
-        found.find(|path| path.is_file())
-    };
-    named.or_else(installed).ok_or_else(|| {
-        Error::new("`cargo-offload` is not in PATH")
-            .with_hint("cargo install cargo-offload --features remote")
-    })
+    if let Some(path) = env.setting(variable::CARGO_OFFLOAD) {
+        return Ok(env.manifest_dir.join(path));
+    }
+    for directory in env.search_path() {
+        let path = directory.join("cargo-offload");
+        if path.is_file() {
+            return Ok(path);
+        }
+    }
+    Err(Error::new("`cargo-offload` is not in PATH")
+        .with_hint("cargo install cargo-offload --features remote"))
 }
 
 #[cfg(test)]
@@ -261,7 +267,7 @@ mod tests {
             assert_eq!(error.kind(), io::ErrorKind::TimedOut);
             assert!(error.to_string().contains("process 4711"), "{error}");
         }
-        assert!(start.elapsed() < 6 * SILENCE, "{:?}", start.elapsed());
+        assert!(start.elapsed() < 6 * LIVENESS_TIMEOUT, "{:?}", start.elapsed());
     }
 
     #[test]

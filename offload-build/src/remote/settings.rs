@@ -9,28 +9,28 @@ use offload_format::variable;
 use crate::error::{Error, Result};
 use crate::settings::{Value, quoted};
 
-/// Which other machines keep results and run compilers.
+/// Settings of the remote cache and of remote execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RemoteSettings {
     pub(crate) url: String,
-    /// Whether compilers run there.
+    /// Whether compilers are executed remotely.
     pub(crate) execute: bool,
-    /// Whether results of this machine go there.
+    /// Whether results are uploaded.
     pub(crate) upload: bool,
-    /// How many commands run there at once.
+    /// The limit of concurrent actions.
     pub(crate) jobs: usize,
     pub(crate) tools: ToolsFrom,
     /// All other keys, as lines of TOML.
     rest: String,
 }
 
-/// Where other machines have compilers from.
+/// The source of compilers on workers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ToolsFrom {
-    /// They are installed there, at the same paths.
+    /// Installed on the workers, at the same paths.
     #[default]
     Worker,
-    /// The folder of `cargo offload toolchain install` travels with the files that a compiler reads.
+    /// Uploaded from the folder of `cargo offload toolchain install`, in the input root.
     Upload,
 }
 
@@ -51,11 +51,11 @@ const KEYS: [&str; 14] = [
     "tools",
 ];
 
-/// As many as most clusters give one user.
-const USUAL_JOBS: usize = 128;
+/// The default of `jobs`: as many as most clusters give one user.
+const DEFAULT_JOBS: usize = 128;
 
 impl RemoteSettings {
-    /// The table `remote` of a file in `directory`, which relative paths are relative to.
+    /// Reads the table `remote` of a file in `directory`, the base of relative paths.
     pub(crate) fn read(value: Value<'_>, directory: &Path) -> Result<RemoteSettings> {
         let table = value.table()?;
         table.only(&KEYS)?;
@@ -77,7 +77,7 @@ impl RemoteSettings {
             url: if url.contains("://") { url.to_string() } else { absolute(url, directory) },
             execute: table.optional("execute", Value::bool)?.unwrap_or(false),
             upload: table.optional("upload", Value::bool)?.unwrap_or(true),
-            jobs: table.optional("jobs", Value::number::<u16>)?.map_or(USUAL_JOBS, usize::from),
+            jobs: table.optional("jobs", Value::number::<u16>)?.map_or(DEFAULT_JOBS, usize::from),
             tools: table
                 .optional("tools", |value| {
                     value.choice(&[("worker", ToolsFrom::Worker), ("upload", ToolsFrom::Upload)])
@@ -87,7 +87,7 @@ impl RemoteSettings {
         })
     }
 
-    /// What the file says, overridden by the variable: `0` is none, everything else a URL.
+    /// The settings of the file, overridden by the variable: `0` disables them, any other value is a URL.
     pub(crate) fn overridden(
         file: Option<RemoteSettings>,
         value: Option<OsString>,
@@ -104,7 +104,7 @@ impl RemoteSettings {
             url: String::new(),
             execute: false,
             upload: true,
-            jobs: USUAL_JOBS,
+            jobs: DEFAULT_JOBS,
             tools: ToolsFrom::default(),
             rest: String::new(),
         };
@@ -118,10 +118,10 @@ impl RemoteSettings {
     }
 }
 
-/// A URL is shown to users, and stands among the arguments of a process, which all users of a machine see.
+/// Checks that a URL has no secrets: it appears in messages, and in the arguments of a process, visible to all users.
 ///
 /// # Errors
-/// It has a part that may be a secret: a user with a password, or a query. The message does not show it.
+/// If it has user information or a query. The message does not show them.
 fn check_public(url: &str) -> Result<()> {
     let Some((scheme, rest)) = url.split_once("://").filter(|(scheme, _)| *scheme != "file") else {
         return Ok(());
@@ -154,10 +154,12 @@ fn inline(value: Value<'_>, write: impl Fn(Value<'_>) -> Result<String>) -> Resu
     Ok(format!("{{ {} }}", parts.join(", ")))
 }
 
-/// Where the value of a header is: never in the file itself, which is in a repository that others read.
+/// The source of a header value. The value itself must not be in the file, which is in a repository.
 fn header(value: Value<'_>, directory: &Path) -> Result<String> {
-    let place = |key: &str| value.as_table()?.get(key)?.as_str();
-    match (place("env"), place("file")) {
+    let table = value.as_table();
+    let env = table.and_then(|table| table.get("env")?.as_str());
+    let file = table.and_then(|table| table.get("file")?.as_str());
+    match (env, file) {
         (Some(name), None) => Ok(format!("{{ env = {} }}", quoted(name))),
         (None, Some(file)) => Ok(format!("{{ file = {} }}", quoted(&absolute(file, directory)))),
         _ => Err(value.refuse(

@@ -58,12 +58,6 @@ impl FrameWork {
         })
     }
 
-    /// All input images, those of the content before those of the parent.
-    pub fn images(&self) -> impl Iterator<Item = Hash128> {
-        let parent = self.parent.iter().flat_map(|parent| &parent.images);
-        self.content.images.iter().chain(parent).copied()
-    }
-
     /// Encodes the frame, with the same bytes as [`encode_image`](super::encode_image) and
     /// [`encode_block`](super::encode_block).
     ///

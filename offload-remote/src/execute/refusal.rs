@@ -1,14 +1,14 @@
-//! Why a command does not run on another machine.
+//! Reasons for declining an execution.
 
 use crate::fault::Fault;
 use crate::notes::Topic;
 
-/// Why a command does not run there.
+/// The reason for declining an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// The settings, or the server, or its workers: it stays so.
+    /// Permanent, by the settings, the server or its workers.
     Standing(Topic, String),
-    /// Something went wrong.
+    /// A fault of this call.
     Fault(Fault),
 }
 

@@ -1,4 +1,4 @@
-//! Running what is prepared: from the cache of the server, or on a worker.
+//! Execution of an action with its cache lookup, uploads and downloads.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -6,53 +6,53 @@ use std::time::{Duration, Instant};
 use offload_format::remote::{Executed, Origin};
 
 use super::outputs;
-use super::prepared::{Prepared, Terms};
 use super::refusal::Refusal;
-use super::times::{Calls, Times};
+use super::remote_action::{ActionOptions, RemoteAction};
+use super::times::{ActionTimes, CallOverhead};
 use super::window::Window;
 use crate::api::{ActionResult, ExecuteResponse};
-use crate::fault::{Fault, Kind};
+use crate::fault::{Fault, FaultKind};
 use crate::files::Files;
 use crate::notes::Topic;
 use crate::remote::Remote;
 use crate::store::{Execution, Grpc, Lookup};
 
-/// One server, and the files of this machine.
+/// A server, and the digests of local files.
 #[derive(Debug)]
 pub(super) struct Runner {
     pub(super) remote: Arc<Remote>,
     pub(super) files: Arc<Files>,
-    pub(super) calls: Calls,
+    pub(super) calls: CallOverhead,
     pub(super) window: Window,
 }
 
-/// What a server has answered, and after how long.
-struct Response {
+/// A response and the duration of its call.
+struct TimedResponse {
     response: ExecuteResponse,
     call: Duration,
 }
 
-impl Response {
-    async fn of(server: &Grpc, execution: &Execution) -> Result<Response, Fault> {
+impl TimedResponse {
+    async fn execute(server: &Grpc, execution: &Execution) -> Result<TimedResponse, Fault> {
         let begun = Instant::now();
         let response = server.execute(execution).await?;
-        Ok(Response { response, call: begun.elapsed() })
+        Ok(TimedResponse { response, call: begun.elapsed() })
     }
 }
 
-/// A worker has so many times the time of a call to take a command.
-const QUEUE: u32 = 10;
+/// The longest time in the queue of the server, in timeouts.
+const QUEUE_TIMEOUTS: u32 = 10;
 
 impl Runner {
-    /// Terms with the platform of the settings.
-    pub(super) fn terms(&self, salt: Vec<u8>, lookup: Lookup) -> Terms {
-        Terms { salt, platform: self.remote.settings.platform().clone(), lookup }
+    /// Options with the platform of the settings.
+    pub(super) fn options(&self, salt: Vec<u8>, lookup: Lookup) -> ActionOptions {
+        ActionOptions { salt, platform: self.remote.settings.platform().clone(), lookup }
     }
 
-    /// The server, if commands may run there.
+    /// The server, if it may execute actions.
     ///
     /// # Errors
-    /// The settings do not want it.
+    /// If `execute` is not set.
     pub(super) fn server(&self) -> Result<&Arc<Grpc>, Refusal> {
         let settings = &self.remote.settings;
         match &self.remote.stores.server {
@@ -64,13 +64,13 @@ impl Runner {
         }
     }
 
-    /// Whether the server runs commands.
+    /// Checks the execution capability of the server.
     ///
     /// # Errors
-    /// It does not, or cannot be asked.
+    /// If it has none, or the call fails.
     pub(super) async fn check_server(&self, server: &Grpc) -> Result<(), Refusal> {
         let timeout = self.remote.settings.timeout();
-        let capabilities = crate::retry::retried(timeout, || server.capabilities()).await?;
+        let capabilities = crate::retry::with_retries(timeout, || server.capabilities()).await?;
         if capabilities.executes {
             return Ok(());
         }
@@ -81,11 +81,11 @@ impl Runner {
         Err(Refusal::Standing(Topic::Running, text))
     }
 
-    /// The result that is there already, or that of a run.
+    /// The cached result, or that of an execution.
     ///
     /// # Errors
-    /// The server fails.
-    pub(super) async fn outcome(&self, server: &Grpc, prepared: &Prepared) -> Result<Executed, Fault> {
+    /// If the server fails.
+    pub(super) async fn outcome(&self, server: &Grpc, prepared: &RemoteAction) -> Result<Executed, Fault> {
         let store = &self.remote.stores.store;
         let mut execution = self.execution(prepared);
         if execution.lookup == Lookup::Cache {
@@ -93,50 +93,50 @@ impl Runner {
             if let Some(result) = known.filter(|result| result.exit_code == 0) {
                 match self.complete(result, prepared, Origin::Cache).await? {
                     Some(executed) => {
-                        self.window.learn(Times::default());
+                        self.window.record(ActionTimes::default());
                         return Ok(executed);
                     }
-                    // The server would take the same result again.
+                    // The server would return the same incomplete result.
                     None => execution.lookup = Lookup::Never,
                 }
             }
         }
-        let Response { response, call } = self.respond(server, prepared, &execution).await?;
+        let TimedResponse { response, call } = self.respond(server, prepared, &execution).await?;
         let result = response.result.ok_or_else(|| Fault::lasting("the server sent no result"))?;
         let is_known = response.cached_result;
         let metadata = result.execution_metadata.as_ref().filter(|_| !is_known);
-        self.window.learn(self.calls.times(metadata, call));
+        self.window.record(self.calls.times(metadata, call));
         let origin = if is_known { Origin::Cache } else { Origin::Run };
         let executed = self.complete(result, prepared, origin).await?;
         executed.ok_or_else(|| Fault::lasting("the server lost what a command has written"))
     }
 
-    /// Sends what is missing, and has the server run the action.
+    /// Uploads missing blobs, and executes the action.
     async fn respond(
         &self,
         server: &Grpc,
-        prepared: &Prepared,
+        prepared: &RemoteAction,
         execution: &Execution,
-    ) -> Result<Response, Fault> {
+    ) -> Result<TimedResponse, Fault> {
         self.remote.uploads.ensure(prepared.blobs.clone()).await?;
-        match Response::of(server, execution).await {
-            // What it had a while ago it may have removed since.
-            Err(fault) if fault.kind == Kind::Evicted => {
+        match TimedResponse::execute(server, execution).await {
+            // Blobs may have been evicted since they were checked.
+            Err(fault) if fault.kind == FaultKind::Evicted => {
                 self.remote.uploads.forget(prepared.blobs.iter().map(|blob| blob.digest));
                 self.remote.uploads.ensure(prepared.blobs.clone()).await?;
-                Response::of(server, execution).await
+                TimedResponse::execute(server, execution).await
             }
             outcome => outcome,
         }
     }
 
-    fn execution(&self, prepared: &Prepared) -> Execution {
+    fn execution(&self, prepared: &RemoteAction) -> Execution {
         let timeout = self.remote.settings.timeout();
         Execution {
             action: prepared.action,
             inline: prepared.outputs.clone(),
             lookup: prepared.lookup,
-            queued: timeout.saturating_mul(QUEUE),
+            queued: timeout.saturating_mul(QUEUE_TIMEOUTS),
             running: match prepared.seconds {
                 0 => None,
                 seconds => Some(timeout.saturating_add(Duration::from_secs(seconds))),
@@ -144,11 +144,11 @@ impl Runner {
         }
     }
 
-    /// The result with its outputs; `None` where one of them is lost or damaged.
+    /// The result with its outputs; `None` if one is missing or corrupt.
     async fn complete(
         &self,
         result: ActionResult,
-        prepared: &Prepared,
+        prepared: &RemoteAction,
         origin: Origin,
     ) -> Result<Option<Executed>, Fault> {
         let executed = outputs::fetch(&*self.remote.stores.store, result, &prepared.outputs).await?;

@@ -1,4 +1,4 @@
-//! Commands on the server for tests.
+//! Executions on the fake server.
 
 use offload_format::remote::{Input, Origin, Program, Source};
 use tonic::Code;
@@ -116,7 +116,7 @@ async fn a_result_that_is_damaged_is_made_again() {
     let fake = Fake::start().await;
     let executor = executor(&fake, "");
     let first = executed(&executor, action("a")).await;
-    let hash = crate::digest::Digest::of(&first.outputs[0].content).hex();
+    let hash = crate::digest::Digest::from_bytes(&first.outputs[0].content).hex();
     for content in [&b"/bin/tool b"[..], b"/bin/tool", b""] {
         fake.state().blobs.insert(hash.clone(), content.to_vec());
         assert_eq!(executed(&executor, action("a")).await, first);
@@ -124,7 +124,7 @@ async fn a_result_that_is_damaged_is_made_again() {
     assert_eq!(fake.count("run"), 4);
 }
 
-/// Of a server that was broken into, say.
+/// As a compromised server might send it.
 #[tokio::test]
 async fn nothing_that_was_not_asked_for_is_taken_from_a_server() {
     let fake = Fake::start().await;
@@ -202,7 +202,8 @@ async fn who_goes_does_not_end_what_others_wait_for() {
     let fake = Fake::start().await;
     fake.state().delay = std::time::Duration::from_millis(100);
     let executor = executor(&fake, "");
-    let (first, second) = (Arc::clone(&executor), Arc::clone(&executor));
+    let first = Arc::clone(&executor);
+    let second = Arc::clone(&executor);
     let first = tokio::spawn(async move { executed(&first, action("a")).await });
     tokio::time::sleep(std::time::Duration::from_millis(250)).await;
     let second = tokio::spawn(async move { executed(&second, action("a")).await });

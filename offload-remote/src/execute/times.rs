@@ -1,5 +1,5 @@
-//! How long commands waited for a worker. Some servers write it down; with others it is what a call took longer than the
-//! work, and longer than the quickest call did: the way there and back is no waiting.
+//! Queueing times of actions. Some servers record them; for others they are the duration of the call, less the time on the
+//! worker and the smallest overhead of a call.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -7,35 +7,35 @@ use std::time::Duration;
 use crate::api::ExecutedActionMetadata;
 use crate::api::protobuf::Timestamp;
 
-/// How long a command took, in milliseconds; 0 where its server does not tell.
+/// The times of an action, in milliseconds; 0 where the server records none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Times {
-    /// Until a worker took it.
+pub(super) struct ActionTimes {
+    /// In the queue.
     pub(super) waited: u64,
-    /// From then on.
+    /// On the worker.
     pub(super) worked: u64,
 }
 
-/// What the quickest call took beside the work, in milliseconds.
+/// The smallest overhead of a call so far, in milliseconds.
 #[derive(Debug)]
-pub(super) struct Calls {
+pub(super) struct CallOverhead {
     quickest: AtomicU64,
 }
 
-impl Default for Calls {
-    fn default() -> Calls {
-        Calls { quickest: AtomicU64::new(u64::MAX) }
+impl Default for CallOverhead {
+    fn default() -> CallOverhead {
+        CallOverhead { quickest: AtomicU64::new(u64::MAX) }
     }
 }
 
-impl Calls {
-    /// The times of a command whose call took `call`.
-    pub(super) fn times(&self, metadata: Option<&ExecutedActionMetadata>, call: Duration) -> Times {
-        let Some(metadata) = metadata else { return Times::default() };
+impl CallOverhead {
+    /// The times of an action whose call took `call`.
+    pub(super) fn times(&self, metadata: Option<&ExecutedActionMetadata>, call: Duration) -> ActionTimes {
+        let Some(metadata) = metadata else { return ActionTimes::default() };
         let begun = metadata.worker_start_timestamp.as_ref();
         let worked = milliseconds(begun, metadata.worker_completed_timestamp.as_ref()).unwrap_or_default();
         let waited = milliseconds(metadata.queued_timestamp.as_ref(), begun);
-        Times { waited: waited.unwrap_or_else(|| self.waited(call, worked)), worked }
+        ActionTimes { waited: waited.unwrap_or_else(|| self.waited(call, worked)), worked }
     }
 
     fn waited(&self, call: Duration, worked: u64) -> u64 {
@@ -46,10 +46,13 @@ impl Calls {
     }
 }
 
-/// From one time to another, if both are known and in this order.
+/// The time between two timestamps, if both are known and in this order.
 fn milliseconds(from: Option<&Timestamp>, to: Option<&Timestamp>) -> Option<u64> {
-    let since_1970 = |time: &Timestamp| i128::from(time.seconds) * 1_000 + i128::from(time.nanos) / 1_000_000;
-    u64::try_from(since_1970(to?) - since_1970(from?)).ok()
+    u64::try_from(unix_milliseconds(to?) - unix_milliseconds(from?)).ok()
+}
+
+fn unix_milliseconds(time: &Timestamp) -> i128 {
+    i128::from(time.seconds) * 1_000 + i128::from(time.nanos) / 1_000_000
 }
 
 #[cfg(test)]
@@ -72,18 +75,18 @@ mod tests {
 
     #[test]
     fn a_server_that_tells_is_believed() {
-        let calls = Calls::default();
-        let told = metadata(Some(5_900), 6_100, 7_050);
-        let times = calls.times(Some(&told), Duration::from_secs(60));
-        assert_eq!(times, Times { waited: 200, worked: 950 });
-        assert_eq!(calls.times(None, Duration::from_secs(60)), Times::default());
+        let calls = CallOverhead::default();
+        let recorded = metadata(Some(5_900), 6_100, 7_050);
+        let times = calls.times(Some(&recorded), Duration::from_secs(60));
+        assert_eq!(times, ActionTimes { waited: 200, worked: 950 });
+        assert_eq!(calls.times(None, Duration::from_secs(60)), ActionTimes::default());
         let backwards = metadata(Some(9_000), 6_100, 5_000);
-        assert_eq!(calls.times(Some(&backwards), Duration::ZERO), Times::default());
+        assert_eq!(calls.times(Some(&backwards), Duration::ZERO), ActionTimes::default());
     }
 
     #[test]
     fn the_way_there_and_back_is_no_waiting() {
-        let calls = Calls::default();
+        let calls = CallOverhead::default();
         let silent = metadata(None, 1_000, 1_100);
         let waited = [600, 620, 1_600].map(|call| {
             let times = calls.times(Some(&silent), Duration::from_millis(call));

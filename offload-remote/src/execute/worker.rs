@@ -1,7 +1,7 @@
-//! Whether workers have the programs of this machine: at the same paths, with the same content.
+//! Verification that workers have the same programs as this machine.
 //!
-//! A result of another compiler must never be taken for one of this machine's. So a worker says once what its files are,
-//! and the identity of this machine's goes into each action, by which servers find results.
+//! A result of a different compiler must never be taken for a local one. So a worker hashes its files once, and the identity
+//! of the local files is the salt of each action, part of its cache key.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -10,8 +10,8 @@ use offload_format::remote::{Action, FileIdentity, Program, Variable};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::OnceCell;
 
-use super::prepared::Prepared;
 use super::refusal::Refusal;
+use super::remote_action::RemoteAction;
 use super::runner::Runner;
 use crate::digest::unhex;
 use crate::fault::Fault;
@@ -20,35 +20,34 @@ use crate::notes::Topic;
 use crate::store::Lookup;
 use crate::sync::locked;
 
-/// What is known of programs of workers.
+/// Verified programs of workers.
 #[derive(Debug, Default)]
 pub(super) struct Workers {
     verdicts: Mutex<BTreeMap<Program, Arc<OnceCell<Verdict>>>>,
-    /// Files that workers have. Programs share large libraries, so one program at a time is asked for.
+    /// Verified files. Programs share large libraries, so one program is verified at a time.
     files: tokio::sync::Mutex<BTreeSet<(String, [u8; 32])>>,
     failures: Mutex<Failures>,
 }
 
-/// Questions that got no answer.
+/// Failed verifications.
 #[derive(Debug, Default)]
 struct Failures {
     count: u64,
     last: Option<Fault>,
 }
 
-/// The part of the salt that is the program's, or why it is of no use.
+/// The salt of a program, or the reason not to use it.
 type Verdict = Result<Vec<u8>, Refusal>;
 
 const SHA256SUM: &str = "/usr/bin/sha256sum";
-/// For reading every file of a compiler.
-const SECONDS: u64 = 120;
+/// The timeout for hashing every file of a compiler.
+const HASH_TIMEOUT: u64 = 120;
 
 impl Workers {
-    /// The salt of actions that use `programs`; empty for those that use none. A worker is asked once for each program,
-    /// unless the asking fails.
+    /// The salt of actions that use `programs`; empty without programs. Each program is verified once, unless the call fails.
     ///
     /// # Errors
-    /// The worker has other files, or none, or cannot be asked.
+    /// If the worker has different files, or none, or the call fails.
     pub(super) async fn salt(&self, runner: &Runner, programs: &[Program]) -> Result<Vec<u8>, Refusal> {
         let mut salt = Vec::new();
         for program in programs {
@@ -66,7 +65,7 @@ impl Workers {
             .map_err(Refusal::from)?
     }
 
-    /// `failures` is what there were when the caller came.
+    /// Verifies a program. `failures` is the count when the caller started to wait.
     async fn verdict(&self, runner: &Runner, program: &Program, failures: u64) -> Result<Verdict, Fault> {
         let here = identified(runner, program.clone()).await?;
         Ok(match self.difference(runner, &here, failures).await? {
@@ -81,7 +80,7 @@ impl Workers {
         })
     }
 
-    /// Asks for those of `here` that no worker is known to have.
+    /// Verifies the files of `here` that are not verified yet.
     async fn difference(
         &self,
         runner: &Runner,
@@ -93,7 +92,7 @@ impl Workers {
         if unknown.is_empty() {
             return Ok(None);
         }
-        // Who waited for a question without an answer does not wait as long for another one.
+        // Callers that waited for a failed verification do not wait for another one.
         if let Some(fault) = locked(&self.failures).since(failures) {
             return Err(fault);
         }
@@ -121,20 +120,20 @@ fn key(file: &FileIdentity) -> (String, [u8; 32]) {
     (file.path.clone(), file.sha256)
 }
 
-/// The files of a program on this machine.
+/// The local files of a program.
 async fn identified(runner: &Runner, program: Program) -> Result<Vec<FileIdentity>, Fault> {
     let files = Arc::clone(&runner.files);
     let here = tokio::task::spawn_blocking(move || {
         let mut here = identify(&program, &files)?;
-        // As it is called; on the worker this may be a link to another file than here.
-        let sha256 = files.hashed(program.path.as_ref())?.digest.sha256;
+        // By its uncanonicalized path, which may be a link to another file on the worker.
+        let sha256 = files.digest(program.path.as_ref())?.digest.sha256;
         here.push(FileIdentity { path: program.path, sha256 });
         Ok(here)
     });
     here.await.unwrap_or_else(|error| Err(Fault::lasting(error.to_string())))
 }
 
-/// What differs on a worker.
+/// Hashes files on a worker, and returns the first difference.
 async fn ask(runner: &Runner, here: &[FileIdentity]) -> Result<Option<String>, Fault> {
     let paths = here.iter().map(|file| file.path.clone());
     let action = Action {
@@ -144,11 +143,11 @@ async fn ask(runner: &Runner, here: &[FileIdentity]) -> Result<Option<String>, F
         inputs: Vec::new(),
         outputs: Vec::new(),
         programs: Vec::new(),
-        seconds: SECONDS,
+        seconds: HASH_TIMEOUT,
     };
     // An earlier answer may be that of a worker as it was.
-    let terms = runner.terms(Vec::new(), Lookup::Never);
-    let prepared = Prepared::of(action, terms, &runner.files).await?;
+    let options = runner.options(Vec::new(), Lookup::Never);
+    let prepared = RemoteAction::build(action, options, &runner.files).await?;
     let server = runner.remote.stores.server.as_ref().ok_or_else(|| Fault::lasting("no server"))?;
     let answer = runner.outcome(server, &prepared).await?;
     Ok(difference(here, &answer.stdout, &answer.stderr))
@@ -158,9 +157,9 @@ fn difference(here: &[FileIdentity], stdout: &[u8], stderr: &[u8]) -> Option<Str
     let stdout = String::from_utf8_lossy(stdout);
     let there: BTreeMap<&str, [u8; 32]> = stdout.lines().filter_map(line).collect();
     if there.is_empty() {
-        let said = String::from_utf8_lossy(stderr);
-        let said = said.lines().next().unwrap_or("it printed nothing");
-        return Some(format!("no worker tells the SHA-256 of `{}` ({said})", here.first()?.path));
+        let stderr = String::from_utf8_lossy(stderr);
+        let line = stderr.lines().next().unwrap_or("no output");
+        return Some(format!("no worker reports the SHA-256 of `{}` ({line})", here.first()?.path));
     }
     here.iter().find_map(|file| match there.get(file.path.as_str()) {
         Some(sha256) if *sha256 == file.sha256 => None,
@@ -169,19 +168,18 @@ fn difference(here: &[FileIdentity], stdout: &[u8], stderr: &[u8]) -> Option<Str
     })
 }
 
-/// A digest, two characters, and the path.
+/// Parses a line of sha256sum: a digest, two characters, and the path.
 fn line(line: &str) -> Option<(&str, [u8; 32])> {
     let (digits, rest) = line.split_at_checked(64)?;
     Some((rest.get(2..)?, unhex(digits)?))
 }
 
-/// Where a file lies does not matter to what it does.
+/// The salt of files, by name and content; directories do not matter.
 fn salt(here: &[FileIdentity]) -> Vec<u8> {
-    let name = |file: &FileIdentity| {
-        let name = file.path.rsplit('/').next().unwrap_or_default().to_string();
-        (name, file.sha256)
-    };
-    let mut files: Vec<_> = here.iter().map(name).collect();
+    let mut files = Vec::new();
+    for file in here {
+        files.push((file.path.rsplit('/').next().unwrap_or_default(), file.sha256));
+    }
     files.sort_unstable();
     let mut hash = Sha256::new();
     for (name, sha256) in files {
@@ -200,30 +198,31 @@ mod tests {
         ["/usr/bin/clang-22", "/usr/lib/libLLVM.so"]
             .map(|path| FileIdentity {
                 path: path.into(),
-                sha256: crate::digest::Digest::of(path.as_bytes()).sha256,
+                sha256: crate::digest::Digest::from_bytes(path.as_bytes()).sha256,
             })
             .into()
     }
 
-    fn said(files: &[FileIdentity]) -> String {
+    fn sha256sum_output(files: &[FileIdentity]) -> String {
         files.iter().map(|file| format!("{}  {}\n", crate::digest::hex(&file.sha256), file.path)).collect()
     }
 
     #[test]
     fn a_worker_with_the_same_files_has_no_difference() {
-        assert_eq!(difference(&files(), said(&files()).as_bytes(), b""), None);
+        assert_eq!(difference(&files(), sha256sum_output(&files()).as_bytes(), b""), None);
     }
 
     #[test]
     fn the_first_other_file_is_named() {
         let mut other = files();
         other[1].sha256[0] ^= 1;
-        let found = difference(&files(), said(&other).as_bytes(), b"").unwrap();
+        let found = difference(&files(), sha256sum_output(&other).as_bytes(), b"").unwrap();
         assert_eq!(found, "the worker's `/usr/lib/libLLVM.so` is another one");
-        let found = difference(&files(), said(&files()[1..]).as_bytes(), b"no such file").unwrap();
+        let found =
+            difference(&files(), sha256sum_output(&files()[1..]).as_bytes(), b"no such file").unwrap();
         assert_eq!(found, "the worker has no `/usr/bin/clang-22`");
         let found = difference(&files(), b"", b"sha256sum: not found\nx").unwrap();
-        assert_eq!(found, "no worker tells the SHA-256 of `/usr/bin/clang-22` (sha256sum: not found)");
+        assert_eq!(found, "no worker reports the SHA-256 of `/usr/bin/clang-22` (sha256sum: not found)");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Blobs of the server for tests.
+//! Content-addressed storage of the fake server.
 
 use tokio_stream::Stream;
 use tonic::{Code, Request, Response, Status, Streaming, async_trait};
@@ -23,7 +23,7 @@ pub(super) type Boxed<T> = std::pin::Pin<Box<dyn Stream<Item = Result<T, Status>
 impl Fake {
     /// Takes a blob, if it is what its digest says.
     fn take(&self, hash: &str, data: Vec<u8>) -> Result<(), Status> {
-        if Digest::of(&data).hex() != hash {
+        if Digest::from_bytes(&data).hex() != hash {
             return Err(Status::invalid_argument("another digest"));
         }
         self.state().blobs.insert(hash.to_string(), data);
@@ -129,7 +129,9 @@ impl ByteStream for Fake {
         request: Request<Streaming<WriteRequest>>,
     ) -> Result<Response<WriteResponse>, Status> {
         self.enter("stream write", &request).await?;
-        let (mut stream, mut name, mut data) = (request.into_inner(), String::new(), Vec::new());
+        let mut stream = request.into_inner();
+        let mut name = String::new();
+        let mut data = Vec::new();
         let mut is_finished = false;
         while let Some(piece) = stream.message().await? {
             if name.is_empty() {

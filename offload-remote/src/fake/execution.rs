@@ -1,4 +1,4 @@
-//! Commands of the server for tests: `sha256sum` tells the truth, every other one writes what it was started with.
+//! Executions of the fake server: `sha256sum` hashes files, every other command writes its arguments.
 
 use prost::Message;
 use tonic::{Request, Response, Status, async_trait};
@@ -56,18 +56,19 @@ impl Fake {
         if program == "/usr/bin/sha256sum" {
             self.state().hashed.extend_from_slice(arguments);
             let others = self.state().others.clone();
-            let line = |path: &String| {
+            let mut stdout = String::new();
+            for path in arguments {
                 let mut content = std::fs::read(path).unwrap();
                 if others.contains(path) {
                     content.push(0);
                 }
-                format!("{}  {path}\n", Digest::of(&content).hex())
-            };
-            let stdout_raw = arguments.iter().map(line).collect::<String>().into_bytes();
+                stdout.push_str(&format!("{}  {path}\n", Digest::from_bytes(&content).hex()));
+            }
+            let stdout_raw = stdout.into_bytes();
             return ActionResult { stdout_raw, ..Default::default() };
         }
         let content = command.arguments.join(" ").into_bytes();
-        let digest = Digest::of(&content);
+        let digest = Digest::from_bytes(&content);
         self.state().blobs.insert(digest.hex(), content);
         let output_files = command.output_paths.iter().filter(|path| *path != "missing").map(|path| {
             OutputFile { path: path.clone(), digest: Some(digest.message()), ..Default::default() }

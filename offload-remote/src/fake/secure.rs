@@ -1,4 +1,4 @@
-//! TLS before the server for tests, with the certificates beside this file.
+//! TLS proxy of the fake server, with the certificates beside this file.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use tokio_rustls::TlsAcceptor;
 
 use super::Fake;
 
-/// Whether who connects has to have a certificate.
+/// The client certificates that are required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clients {
-    Anybody,
+    Any,
     Known,
 }
 
@@ -35,7 +35,7 @@ pub(crate) async fn secure(fake: &Fake, name: &str, clients: Clients) -> u16 {
         .with_safe_default_protocol_versions()
         .unwrap();
     let builder = match clients {
-        Clients::Anybody => builder.with_no_client_auth(),
+        Clients::Any => builder.with_no_client_auth(),
         Clients::Known => {
             let mut roots = RootCertStore::empty();
             roots.add(certificate("authority.pem")).unwrap();
@@ -46,12 +46,14 @@ pub(crate) async fn secure(fake: &Fake, name: &str, clients: Clients) -> u16 {
     let key = PrivateKeyDer::from_pem_file(file(&format!("{name}.key"))).unwrap();
     let mut config = builder.with_single_cert(vec![certificate(&format!("{name}.pem"))], key).unwrap();
     config.alpn_protocols = vec![b"h2".to_vec()];
-    let (acceptor, address) = (TlsAcceptor::from(Arc::new(config)), fake.url.replace("grpc://", ""));
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let address = fake.url.replace("grpc://", "");
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            let (acceptor, address) = (acceptor.clone(), address.clone());
+            let acceptor = acceptor.clone();
+            let address = address.clone();
             tokio::spawn(async move {
                 let mut stream = acceptor.accept(stream).await?;
                 tokio::io::copy_bidirectional(&mut stream, &mut TcpStream::connect(address).await?).await

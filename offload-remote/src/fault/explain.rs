@@ -1,21 +1,21 @@
-//! Faults of connections, in words: what rustls and the system say means little to most.
+//! Messages and hints for errors of TCP and TLS, whose own texts name no setting.
 
 use std::error::Error;
 use std::io;
 
 use rustls::{AlertDescription, CertificateError, Error as Tls};
 
-use super::kind::Kind;
+use super::kind::FaultKind;
 
-/// A fault with a known cause.
+/// A fault with a hint.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Explained {
-    pub(super) kind: Kind,
+    pub(super) kind: FaultKind,
     pub(super) message: String,
     pub(super) hint: &'static str,
 }
 
-/// The first error of the chain that has an explanation.
+/// The explanation of the first known error in the source chain.
 pub(super) fn explain(error: &(dyn Error + 'static)) -> Option<Explained> {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -33,7 +33,7 @@ pub(super) fn explain(error: &(dyn Error + 'static)) -> Option<Explained> {
     None
 }
 
-/// Alerts that say something about certificates.
+/// TLS alerts about certificates.
 const ALERTS: [AlertDescription; 7] = [
     AlertDescription::CertificateRequired,
     AlertDescription::BadCertificate,
@@ -45,7 +45,7 @@ const ALERTS: [AlertDescription; 7] = [
 ];
 
 fn io_error(error: &io::Error) -> Option<Explained> {
-    // Of an alert that comes later than the handshake, HTTP/2 keeps the text alone.
+    // HTTP/2 keeps only the text of an alert after the handshake.
     let text = error.to_string();
     let alert = ALERTS.into_iter().map(Tls::AlertReceived).find(|alert| text == alert.to_string());
     if let Some(alert) = alert {
@@ -62,7 +62,7 @@ fn io_error(error: &io::Error) -> Option<Explained> {
         _ if error.to_string().contains("lookup address") => "the name of the host in `url` is unknown",
         _ => return None,
     };
-    Some(Explained { kind: Kind::Transient, message: error.to_string(), hint })
+    Some(Explained { kind: FaultKind::Transient, message: error.to_string(), hint })
 }
 
 fn tls_error(error: &Tls) -> Option<Explained> {
@@ -74,7 +74,7 @@ fn tls_error(error: &Tls) -> Option<Explained> {
         }
         _ => return None,
     };
-    Some(Explained { kind: Kind::Lasting, message: message.into(), hint })
+    Some(Explained { kind: FaultKind::Lasting, message: message.into(), hint })
 }
 
 fn certificate_error(error: &CertificateError) -> Option<(&'static str, &'static str)> {
@@ -123,14 +123,14 @@ mod tests {
 
     #[test]
     fn certificates_are_explained_however_deep_the_cause_is() {
-        for (error, said) in [
+        for (error, expected) in [
             (CertificateError::Expired, "expired"),
             (CertificateError::UnknownIssuer, "authority"),
             (CertificateError::NotValidForName, "another host"),
         ] {
             let explained = explain(&wrapped(Tls::InvalidCertificate(error))).unwrap();
-            assert!(explained.message.contains(said), "{explained:?}");
-            assert_eq!(explained.kind, Kind::Lasting);
+            assert!(explained.message.contains(expected), "{explained:?}");
+            assert_eq!(explained.kind, FaultKind::Lasting);
         }
         let refused = explain(&wrapped(Tls::AlertReceived(AlertDescription::CertificateRequired))).unwrap();
         assert!(refused.hint.contains("`certificate` and `key`"));
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn a_refused_connection_may_pass() {
         let explained = explain(&io::Error::from(io::ErrorKind::ConnectionRefused)).unwrap();
-        assert_eq!(explained.kind, Kind::Transient);
+        assert_eq!(explained.kind, FaultKind::Transient);
         assert_eq!(explain(&io::Error::other("strange")), None);
     }
 }

@@ -1,16 +1,16 @@
 //! Kinds of faults.
 
-/// What the caller does about a fault.
+/// The reaction that a fault calls for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// It may pass: the server is busy, starts anew, or the network failed.
+pub(crate) enum FaultKind {
+    /// Retried: the server is busy or restarts, or the network failed.
     Transient,
-    /// The server does not let this machine do it.
+    /// Permission denied.
     Denied,
-    /// Blobs that an action needs are gone.
+    /// Blobs that an action needs were evicted: upload them again.
     Evicted,
-    /// A file of this machine: it says nothing about the server.
+    /// An error of a local file, not of the server.
     Local,
-    /// Nothing that another attempt changes.
+    /// Permanent: a retry is useless.
     Lasting,
 }

@@ -1,4 +1,4 @@
-//! What an ELF file says about the libraries that it needs. Of a large file a few pages are read.
+//! The dynamic section of ELF files: DT_NEEDED, RPATH and RUNPATH. A few pages of a large file are read.
 //!
 //! <https://www.sco.com/developers/gabi/latest/ch5.dynamic.html>
 
@@ -12,32 +12,32 @@ use object::elf::{
 use object::read::elf::{Dyn, FileHeader, ProgramHeader};
 use object::{Endianness, FileKind, ReadCache, ReadRef};
 
-/// What an object file needs to be loaded.
+/// The dependencies of an ELF file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Needs {
-    /// `None` if it is no ELF file.
-    pub(super) kind: Option<Kind>,
-    /// Names, or paths.
+    /// `None` for other files.
+    pub(super) kind: Option<ObjectClass>,
+    /// Names or paths (DT_NEEDED).
     pub(super) libraries: Vec<String>,
     /// RUNPATH, with its variables.
     pub(super) run_path: Vec<String>,
-    /// RPATH, which counts where there is no RUNPATH.
+    /// RPATH, ignored where there is a RUNPATH.
     pub(super) old_run_path: Vec<String>,
-    /// The loader.
+    /// The dynamic loader (PT_INTERP).
     pub(super) interpreter: Option<PathBuf>,
 }
 
-/// Objects of one kind can be loaded together.
+/// Objects of one class and machine can be linked together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Kind {
+pub(super) struct ObjectClass {
     machine: u16,
     is_64: bool,
 }
 
-/// What the file at `path` needs; nothing if it is no ELF file.
+/// Reads the dependencies of the file at `path`; empty if it is not ELF.
 ///
 /// # Errors
-/// It cannot be read, or is damaged.
+/// If it cannot be read, or is malformed.
 pub(super) fn needs(path: &Path) -> io::Result<Needs> {
     let data = ReadCache::new(File::open(path)?);
     let read = match FileKind::parse(&data) {
@@ -51,7 +51,7 @@ pub(super) fn needs(path: &Path) -> io::Result<Needs> {
 fn read<E: FileHeader<Endian = Endianness>>(data: &ReadCache<File>) -> object::Result<Needs> {
     let header = E::parse(data)?;
     let endian = header.endian()?;
-    let kind = Some(Kind { machine: header.e_machine(endian).0, is_64: header.is_class_64() });
+    let kind = Some(ObjectClass { machine: header.e_machine(endian).0, is_64: header.is_class_64() });
     let segments = header.program_headers(endian, data)?;
     let mut needs = Needs { kind, ..Needs::default() };
     let mut dynamics: &[E::Dyn] = &[];
@@ -63,11 +63,17 @@ fn read<E: FileHeader<Endian = Endianness>>(data: &ReadCache<File>) -> object::R
             dynamics = found;
         }
     }
-    let value = |tag: elf::DynamicTag| -> Option<u64> {
-        dynamics.iter().find(|entry| entry.d_tag(endian) == tag).map(|entry| entry.d_val(endian).into())
-    };
-    let Some((address, size)) = value(DT_STRTAB).zip(value(DT_STRSZ)) else { return Ok(needs) };
-    // `data_range` of a segment reads all that lies before it, which is most of a large library.
+    let mut table_address: Option<u64> = None;
+    let mut table_size: Option<u64> = None;
+    for entry in dynamics {
+        match entry.d_tag(endian) {
+            DT_STRTAB => table_address.get_or_insert(entry.d_val(endian).into()),
+            DT_STRSZ => table_size.get_or_insert(entry.d_val(endian).into()),
+            _ => continue,
+        };
+    }
+    let Some((address, size)) = table_address.zip(table_size) else { return Ok(needs) };
+    // `data_range` of a segment also reads everything before it, most of a large library.
     let offset = segments.iter().filter(|segment| segment.p_type(endian) == PT_LOAD).find_map(|segment| {
         let inside = address.checked_sub(segment.p_vaddr(endian).into())?;
         let offset: u64 = segment.p_offset(endian).into();
@@ -76,12 +82,12 @@ fn read<E: FileHeader<Endian = Endianness>>(data: &ReadCache<File>) -> object::R
     let strings = offset.and_then(|offset| data.read_bytes_at(offset, size).ok());
     let Some(strings) = strings else { return Ok(needs) };
     for entry in dynamics {
-        let text = || text_at(strings, entry.d_val(endian).into());
+        let text = text_at(strings, entry.d_val(endian).into());
         match entry.d_tag(endian) {
             elf::DT_NULL => break,
-            DT_NEEDED => needs.libraries.extend(text()),
-            DT_RUNPATH => needs.run_path.extend(text().iter().flat_map(|text| parts(text))),
-            DT_RPATH => needs.old_run_path.extend(text().iter().flat_map(|text| parts(text))),
+            DT_NEEDED => needs.libraries.extend(text),
+            DT_RUNPATH => needs.run_path.extend(text.iter().flat_map(|text| parts(text))),
+            DT_RPATH => needs.old_run_path.extend(text.iter().flat_map(|text| parts(text))),
             _ => {}
         }
     }

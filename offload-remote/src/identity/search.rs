@@ -1,4 +1,4 @@
-//! Where the loader of Linux looks for libraries.
+//! Library search path of the Linux dynamic loader.
 //!
 //! <https://man7.org/linux/man-pages/man8/ld.so.8.html>
 
@@ -10,27 +10,27 @@ use offload_format::remote::Program;
 
 use super::elf::Needs;
 
-/// The directories that hold for every object of a program.
+/// The directories for every object of a program.
 #[derive(Debug)]
-pub(super) struct Directories {
-    /// Looked at first.
+pub(super) struct SearchPath {
+    /// Searched first (LD_LIBRARY_PATH).
     named: Vec<PathBuf>,
-    /// Looked at last.
+    /// Searched last.
     system: Vec<PathBuf>,
 }
 
 const CONFIGURATION: &str = "/etc/ld.so.conf";
-/// Files that include one another go no deeper.
-const DEPTH: usize = 8;
+/// The deepest nesting of `include`.
+const MAX_INCLUDE_DEPTH: usize = 8;
 
-impl Directories {
-    pub(super) fn of(program: &Program) -> Directories {
-        let mut system = configured(Path::new(CONFIGURATION), DEPTH);
+impl SearchPath {
+    pub(super) fn for_program(program: &Program) -> SearchPath {
+        let mut system = configured(Path::new(CONFIGURATION), MAX_INCLUDE_DEPTH);
         system.extend(built_in());
-        Directories { named: program.library_directories.iter().map(PathBuf::from).collect(), system }
+        SearchPath { named: program.library_directories.iter().map(PathBuf::from).collect(), system }
     }
 
-    /// Where the libraries are looked for that the object at `path` needs.
+    /// The directories to search for the dependencies of the object at `path`.
     pub(super) fn of_object(&self, path: &Path, needs: &Needs, inherited: &[PathBuf]) -> Vec<PathBuf> {
         let mut directories = Vec::new();
         if needs.run_path.is_empty() {
@@ -43,7 +43,7 @@ impl Directories {
         directories
     }
 
-    /// The files in `searched` whose names begin with `start`, without links.
+    /// The files in `searched` whose names start with `start`, by canonical path.
     pub(super) fn beginning(&self, start: &str, searched: &[PathBuf]) -> BTreeSet<PathBuf> {
         let entries =
             searched.iter().filter_map(|directory| fs::read_dir(directory).ok()).flatten().flatten();
@@ -53,24 +53,25 @@ impl Directories {
     }
 }
 
-/// Versions of a library that the loader takes on newer processors, instead of the usual one.
+/// The variants of a library in `glibc-hwcaps`, which the loader prefers on newer processors.
 pub(super) fn for_processors(name: &str, searched: &[PathBuf]) -> Vec<PathBuf> {
     let levels = searched.iter().filter_map(|directory| fs::read_dir(directory.join("glibc-hwcaps")).ok());
     let versions = levels.flatten().flatten().map(|level| level.path().join(name));
     versions.filter_map(|path| path.canonicalize().ok()).collect()
 }
 
-/// Directories with `$ORIGIN` as that of the object at `path`.
+/// Expands `$ORIGIN` and `$LIB` for the object at `path`.
 pub(super) fn expanded(directories: &[String], path: &Path) -> Vec<PathBuf> {
     let origin = path.parent().unwrap_or(Path::new("/")).display().to_string();
-    let expand = |text: &String| {
+    let mut expanded = Vec::new();
+    for text in directories {
         let text = text.replace("${ORIGIN}", &origin).replace("$ORIGIN", &origin);
-        PathBuf::from(text.replace("${LIB}", "lib64").replace("$LIB", "lib64"))
-    };
-    directories.iter().map(expand).collect()
+        expanded.push(text.replace("${LIB}", "lib64").replace("$LIB", "lib64").into());
+    }
+    expanded
 }
 
-/// What a file as `/etc/ld.so.conf` lists, with the files that it includes.
+/// The directories in a file like `/etc/ld.so.conf`, and in the files that it includes.
 fn configured(path: &Path, depth: usize) -> Vec<PathBuf> {
     let text = fs::read_to_string(path).unwrap_or_default();
     let mut directories = Vec::new();
@@ -82,7 +83,7 @@ fn configured(path: &Path, depth: usize) -> Vec<PathBuf> {
                 directories.extend(files.flat_map(|file| configured(&file, depth - 1)));
             }
             Some(_) => {}
-            // Once there were types of libraries behind `=`.
+            // Old files have a library type after `=`.
             None => {
                 directories.extend(line.split('=').next().filter(|it| it.starts_with('/')).map(PathBuf::from))
             }
@@ -91,22 +92,23 @@ fn configured(path: &Path, depth: usize) -> Vec<PathBuf> {
     directories
 }
 
-/// The files that a pattern names. The only one in use has its star in the file's name.
+/// The files that match a pattern, whose star is in the file name.
 fn matching(from: &Path, pattern: &str) -> BTreeSet<PathBuf> {
     let pattern = from.parent().unwrap_or(Path::new("/")).join(pattern);
     let name = pattern.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let Some((start, end)) = name.split_once('*') else { return BTreeSet::from([pattern]) };
     let entries = pattern.parent().and_then(|directory| fs::read_dir(directory).ok());
-    let fits = |path: &PathBuf| {
-        path.file_name()
-            .and_then(|name| name.to_str())
-            .is_some_and(|name| name.starts_with(start) && name.ends_with(end))
-    };
-    entries.into_iter().flatten().flatten().map(|entry| entry.path()).filter(fits).collect()
+    let mut paths = BTreeSet::new();
+    for entry in entries.into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(|name| name.starts_with(start) && name.ends_with(end)) {
+            paths.insert(entry.path());
+        }
+    }
+    paths
 }
 
-/// Those that need no configuration, also where Debian has them. A library of another machine is passed over, so that all
-/// of them may be looked at.
+/// The default directories of the loader, with Debian's. Libraries of other machines are skipped later, so that all can be
+/// listed.
 fn built_in() -> Vec<PathBuf> {
     ["/lib64", "/usr/lib64", "/lib/*-linux-gnu", "/usr/lib/*-linux-gnu", "/lib", "/usr/lib"]
         .iter()
@@ -154,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_run_path_takes_the_place_of_older_ones() {
-        let directories = Directories { named: vec!["/named".into()], system: vec!["/system".into()] };
+        let directories = SearchPath { named: vec!["/named".into()], system: vec!["/system".into()] };
         let old = Needs { old_run_path: vec!["/old".into()], ..Needs::default() };
         let searched = directories.of_object(Path::new("/a"), &old, &["/inherited".into()]);
         assert_eq!(searched, ["/named", "/old", "/inherited", "/system"].map(PathBuf::from));

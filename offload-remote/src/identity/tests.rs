@@ -1,4 +1,4 @@
-//! Programs of this machine, and made-up ones.
+//! Installed and synthetic programs.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn a_real_program_has_the_libraries_that_it_loads() {
     );
     let ls =
         std::fs::read(found.iter().find(|file| file.path.ends_with("/ls")).unwrap().path.as_str()).unwrap();
-    let digest = crate::digest::Digest::of(&ls).sha256;
+    let digest = crate::digest::Digest::from_bytes(&ls).sha256;
     assert!(found.iter().any(|file| file.sha256 == digest));
 }
 

@@ -1,4 +1,4 @@
-//! Results that wait for a folder.
+//! The upload queue of a folder.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ async fn what_was_put_is_stored_when_a_flush_ends() {
     for number in 0..40 {
         queue.put(key(number), vec![number; 1000]);
     }
-    assert_eq!(queue.flush(Duration::from_secs(30)).await, Flushed::All);
+    assert_eq!(queue.flush(Duration::from_secs(30)).await, FlushOutcome::Complete);
     assert!(queue.is_empty());
     for number in 0..40 {
         assert_eq!(remote.get(key(number)).await.unwrap(), vec![number; 1000]);
@@ -36,7 +36,7 @@ async fn the_oldest_results_go_where_memory_is_short() {
     for number in 0..4_u8 {
         queue.put(Hash128::digest(&[number]), vec![number; 1000]);
     }
-    assert_eq!(queue.flush(Duration::from_secs(30)).await, Flushed::All);
+    assert_eq!(queue.flush(Duration::from_secs(30)).await, FlushOutcome::Complete);
     let mut found = Vec::new();
     for number in 0..4_u8 {
         found.push(remote.get(Hash128::digest(&[number])).await.is_some());

@@ -1,4 +1,4 @@
-//! Results that go to a server and come back, or do not.
+//! Lookups and uploads, with and without faults.
 
 use std::time::Duration;
 
@@ -59,10 +59,10 @@ async fn a_blob_that_is_another_one_or_cut_or_gone_is_missing() {
         let remote = remote(&fake, "");
         let stored = Bytes::from_static(b"result");
         remote.put(KEY, stored.clone()).await;
-        fake.state().blobs.insert(Digest::of(&stored).hex(), content);
+        fake.state().blobs.insert(Digest::from_bytes(&stored).hex(), content);
         assert_eq!(remote.get(KEY).await, None);
-        assert!(remote.notes.take().contains("damaged"));
-        fake.state().blobs.remove(&Digest::of(&stored).hex());
+        assert!(remote.notes.take().contains("corrupt"));
+        fake.state().blobs.remove(&Digest::from_bytes(&stored).hex());
         assert_eq!(remote.get(KEY).await, None);
         assert_eq!(remote.notes.take(), "");
     }
@@ -72,8 +72,8 @@ async fn a_blob_that_is_another_one_or_cut_or_gone_is_missing() {
 async fn a_result_that_claims_too_much_is_missing() {
     let fake = Fake::start().await;
     let remote = remote(&fake, "");
-    let digest = Digest { size: u64::MAX >> 1, ..Digest::of(b"") };
-    let action = Entry::of(KEY).action.hex();
+    let digest = Digest { size: u64::MAX >> 1, ..Digest::from_bytes(b"") };
+    let action = Entry::for_key(KEY).action.hex();
     fake.state().results.insert(action.clone(), entry::result(&digest));
     assert_eq!(remote.get(KEY).await, None);
     fake.state().results.insert(action, ActionResult::default());
@@ -102,8 +102,8 @@ async fn a_server_that_fails_three_requests_is_left_alone() {
         assert_eq!(remote.get(KEY).await, None);
     }
     assert_eq!(fake.count("result"), 12);
-    let said = remote.notes.take();
-    assert!(said.starts_with(&format!("no results come from `{}`: result fails", fake.url)), "{said}");
+    let note = remote.notes.take();
+    assert!(note.starts_with(&format!("no results come from `{}`: result fails", fake.url)), "{note}");
 }
 
 #[tokio::test]
@@ -114,8 +114,8 @@ async fn a_server_that_does_not_answer_costs_one_limit() {
     let start = std::time::Instant::now();
     assert_eq!(remote.get(KEY).await, None);
     assert!(start.elapsed() < Duration::from_secs(3));
-    let said = remote.notes.take();
-    assert!(said.contains("no answer within 1 s\nhint: `timeout`"), "{said}");
+    let note = remote.notes.take();
+    assert!(note.contains("no answer within 1 s\nhint: `timeout`"), "{note}");
 }
 
 #[tokio::test]
@@ -159,8 +159,8 @@ async fn an_unknown_instance_is_named() {
     fake.state().instance = "main".into();
     let wrong = remote(&fake, "instance = \"mian\"");
     assert_eq!(wrong.get(KEY).await, None);
-    let said = wrong.notes.take();
-    assert!(said.contains("the instance `mian`: unknown instance\nhint: `instance`"), "{said}");
+    let note = wrong.notes.take();
+    assert!(note.contains("the instance `mian`: unknown instance\nhint: `instance`"), "{note}");
     let right = remote(&fake, "instance = \"main\"");
     right.put(KEY, large()).await;
     assert_eq!(right.get(KEY).await.unwrap(), large());
@@ -188,8 +188,8 @@ async fn a_server_that_is_not_there_is_missing_with_a_hint() {
     drop(listener);
     let remote = Remote::new(Settings::parse(&url).unwrap()).unwrap();
     assert_eq!(remote.get(KEY).await, None);
-    let said = remote.notes.take();
-    assert!(said.contains("refused") && said.contains("hint: nothing listens there"), "{said}");
+    let note = remote.notes.take();
+    assert!(note.contains("refused") && note.contains("hint: nothing listens there"), "{note}");
 }
 
 #[tokio::test]
@@ -200,6 +200,6 @@ async fn a_server_that_is_not_there_is_told_once_whatever_meets_it_first() {
     let remote = Remote::new(Settings::parse(&url).unwrap()).unwrap();
     remote.put(KEY, Bytes::from_static(b"result")).await;
     assert_eq!(remote.get(KEY).await, None);
-    let said = remote.notes.take();
-    assert!(said.contains("not stored") && !said.contains("no results come"), "{said}");
+    let note = remote.notes.take();
+    assert!(note.contains("not stored") && !note.contains("no results come"), "{note}");
 }

@@ -1,4 +1,4 @@
-//! A connection: messages in, messages out, until the other side goes.
+//! Connection of a build script: length-prefixed requests and replies until it closes.
 
 use std::io;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use tokio::time::sleep;
 
 use super::service::Service;
 
-/// How soon it is noticed that nobody waits for a reply any more.
-const LOOK: Duration = Duration::from_millis(250);
+/// The interval of checks for a closed connection.
+const CLOSE_POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Answers one request after another. A message that is none ends the connection, and nothing else.
+/// Serves requests in order. A malformed message closes the connection.
 pub(super) async fn serve(mut stream: UnixStream, service: &Service) {
     let is_ours =
         stream.peer_cred().is_ok_and(|credentials| credentials.uid() == rustix::process::geteuid().as_raw());
@@ -25,7 +25,7 @@ pub(super) async fn serve(mut stream: UnixStream, service: &Service) {
         drop(message);
         let reply = tokio::select! {
             reply = service.reply(request) => reply,
-            () = gone(&stream) => return,
+            () = closed(&stream) => return,
         };
         if write(&mut stream, &reply).await.is_err() {
             return;
@@ -38,7 +38,7 @@ async fn read(stream: &mut UnixStream) -> io::Result<Vec<u8>> {
     if size > MAX_MESSAGE {
         return Err(io::ErrorKind::InvalidData.into());
     }
-    // Memory grows with what comes, whatever size is claimed.
+    // Grows with the bytes received: the size is untrusted.
     let mut message = Vec::new();
     let read = stream.take(size).read_to_end(&mut message).await?;
     if read as u64 == size { Ok(message) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
@@ -50,10 +50,10 @@ async fn write(stream: &mut UnixStream, reply: &Reply) -> io::Result<()> {
     stream.write_all(&message).await
 }
 
-/// Ends when the other side has closed the connection. Who only writes nothing more is still there.
-async fn gone(stream: &UnixStream) {
+/// Waits until the peer has closed the connection. A peer that has shut down its writing half still waits for a reply.
+async fn closed(stream: &UnixStream) {
     loop {
-        sleep(LOOK).await;
+        sleep(CLOSE_POLL_INTERVAL).await;
         let ready = stream.ready(Interest::READABLE | Interest::WRITABLE).await;
         if ready.map_or(true, |ready| ready.is_write_closed()) {
             return;

@@ -1,4 +1,4 @@
-//! What each request gets.
+//! Dispatch of requests to cache, upload queue and executor.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,11 +10,11 @@ use crate::fault::Fault;
 use crate::files::Files;
 use crate::identity::identify;
 use crate::notes::Topic;
-use crate::queue::{Flushed, Queue};
+use crate::queue::{FlushOutcome, Queue};
 use crate::remote::Remote;
 use crate::{Error, Settings};
 
-/// Answers requests.
+/// Serves requests.
 #[derive(Debug)]
 pub(super) struct Service {
     remote: Arc<Remote>,
@@ -23,7 +23,7 @@ pub(super) struct Service {
     files: Arc<Files>,
 }
 
-/// After the last connection, the longest that uploads keep the process.
+/// The longest time for uploads after the last connection.
 const FINISH: Duration = Duration::from_secs(600);
 
 impl Service {
@@ -35,7 +35,7 @@ impl Service {
         Ok(Service { remote, queue, executor, files })
     }
 
-    /// The reply to `request`; the work that only it wants ends where it is dropped.
+    /// Serves `request`. Dropping the future cancels work that no other request shares.
     pub(super) async fn reply(&self, request: Request) -> Reply {
         match request {
             Request::Get { key } => match self.remote.get(key).await {
@@ -53,12 +53,12 @@ impl Service {
         }
     }
 
-    /// Whether nothing is left to store.
+    /// Whether no upload is left.
     pub(super) fn is_idle(&self) -> bool {
         self.queue.is_empty()
     }
 
-    /// Waits for what is left to store.
+    /// Waits for the remaining uploads.
     pub(super) async fn finish(&self) {
         self.queue.flush(FINISH).await;
     }
@@ -75,11 +75,11 @@ impl Service {
         }
     }
 
-    /// What the user has to hear comes with it: most replies have no room for that.
+    /// Flushes the uploads. The reply carries the pending notes, which most replies cannot.
     async fn flush(&self, limit: Duration) -> Reply {
         let flushed = self.queue.flush(limit).await;
         let mut reason = self.remote.notes.take();
-        if flushed == Flushed::Late && reason.is_empty() {
+        if flushed == FlushOutcome::TimedOut && reason.is_empty() {
             reason = self.remote.notes.once(Topic::Late, || {
                 format!("results are still being stored after {} s; that goes on", limit.as_secs())
             });

@@ -1,4 +1,4 @@
-//! The socket: one server listens on it, and only its user may connect.
+//! Unix socket of the daemon, with a lock so that one daemon listens, and permissions for one user.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
@@ -15,36 +15,36 @@ use tokio::net::{UnixListener, UnixStream};
 
 use crate::Error;
 
-/// The right to listen on a path, kept by a lock until the process ends.
+/// The exclusive right to listen on a path, held by a lock until the process ends.
 #[derive(Debug)]
 pub(super) struct Socket {
-    place: Place,
+    path: SocketPath,
     _lock: File,
 }
 
-/// A socket that is open.
+/// An open socket.
 #[derive(Debug)]
 pub(super) struct Listener(UnixListener);
 
-/// A path, and the open directory that it is in.
+/// The path of a socket, and its open directory.
 #[derive(Debug)]
-struct Place {
+struct SocketPath {
     path: PathBuf,
     directory: File,
 }
 
-/// The longest that a server takes from its lock to its socket, or from the end of its socket to its own.
-const CHANGE: Duration = Duration::from_secs(10);
+/// The longest time of a daemon between taking the lock and listening, or between closing the socket and exit.
+const HANDOVER_TIMEOUT: Duration = Duration::from_secs(10);
 /// A socket's path has 107 bytes at most (<https://man7.org/linux/man-pages/man7/unix.7.html>).
-const LONGEST: usize = 100;
+const MAX_PATH_LENGTH: usize = 100;
 
 impl Socket {
-    /// Takes the right to listen on `path`; `None` if another server does.
+    /// Takes the lock of `path`; `None` if another daemon listens.
     ///
     /// # Errors
-    /// The directory is not the user's alone, or a server neither listens nor ends.
+    /// If the directory is writable by others, or another daemon holds the lock and does not listen.
     pub(super) fn take(path: &Path) -> Result<Option<Socket>, Error> {
-        let place = Place::open(path)?;
+        let place = SocketPath::open(path)?;
         let lock_path = place.with(".lock");
         let start = Instant::now();
         loop {
@@ -53,7 +53,7 @@ impl Socket {
             match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {
                     note_owner(&lock).map_err(|error| cannot("write", &lock_path, &error))?;
-                    return Ok(Some(Socket { place, _lock: lock }));
+                    return Ok(Some(Socket { path: place, _lock: lock }));
                 }
                 Err(Errno::WOULDBLOCK) => {}
                 Err(error) => return Err(cannot("lock", &lock_path, &error.into())),
@@ -61,7 +61,7 @@ impl Socket {
             if Blocking::connect(place.short(path)).is_ok() {
                 return Ok(None);
             }
-            if start.elapsed() > CHANGE {
+            if start.elapsed() > HANDOVER_TIMEOUT {
                 let message = format!("another process holds `{}` and does not listen", lock_path.display());
                 return Err(Error::new(message).hint("end that process"));
             }
@@ -69,29 +69,30 @@ impl Socket {
         }
     }
 
-    /// Opens the socket. Under its name it is never open to others.
+    /// Opens the socket. It gets its name after its permissions.
     ///
     /// # Errors
-    /// The system makes none.
+    /// If the system call fails.
     pub(super) fn listen(&self) -> Result<Listener, Error> {
-        let new = self.place.with(".new");
-        let open = || {
-            match fs::remove_file(&new) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-            let listener = UnixListener::bind(self.place.short(&new))?;
-            fs::set_permissions(&new, Permissions::from_mode(0o600))?;
-            fs::rename(&new, &self.place.path)?;
-            Ok(Listener(listener))
-        };
-        open().map_err(|error| cannot("listen on", &self.place.path, &error))
+        self.bind().map_err(|error| cannot("listen on", &self.path.path, &error))
     }
 
-    /// Nobody finds the socket any more.
+    fn bind(&self) -> io::Result<Listener> {
+        let new = self.path.with(".new");
+        match fs::remove_file(&new) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let listener = UnixListener::bind(self.path.short(&new))?;
+        fs::set_permissions(&new, Permissions::from_mode(0o600))?;
+        fs::rename(&new, &self.path.path)?;
+        Ok(Listener(listener))
+    }
+
+    /// Removes the name of the socket.
     pub(super) fn remove(&self) {
-        // The next server replaces what could not be removed.
-        let _ = fs::remove_file(&self.place.path);
+        // The next daemon replaces a leftover.
+        let _ = fs::remove_file(&self.path.path);
     }
 }
 
@@ -100,7 +101,7 @@ impl Listener {
         self.0.accept().await.map(|(stream, _)| stream)
     }
 
-    /// Somebody who has connected and was not accepted yet.
+    /// A pending connection, if there is one.
     pub(super) fn waiting(&self) -> Option<UnixStream> {
         match self.0.poll_accept(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Ok((stream, _))) => Some(stream),
@@ -109,13 +110,13 @@ impl Listener {
     }
 }
 
-impl Place {
-    fn open(path: &Path) -> Result<Place, Error> {
+impl SocketPath {
+    fn open(path: &Path) -> Result<SocketPath, Error> {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let directory = File::open(parent).map_err(|error| cannot("open", parent, &error))?;
         let metadata = directory.metadata().map_err(|error| cannot("open", parent, &error))?;
         if is_private(&metadata) {
-            return Ok(Place { path: path.to_path_buf(), directory });
+            return Ok(SocketPath { path: path.to_path_buf(), directory });
         }
         let message = format!("others may write to `{}`, where the socket would be", parent.display());
         Err(Error::new(message).hint(format!("`chmod go-w {}`, or another directory", parent.display())))
@@ -127,10 +128,10 @@ impl Place {
         path.into()
     }
 
-    /// A path of the directory, through the open directory if it is too long for a socket.
+    /// A path through the open directory, if the full one is too long for a socket.
     fn short(&self, path: &Path) -> PathBuf {
         match path.file_name() {
-            Some(name) if path.as_os_str().len() > LONGEST => {
+            Some(name) if path.as_os_str().len() > MAX_PATH_LENGTH => {
                 Path::new("/proc/self/fd").join(self.directory.as_raw_fd().to_string()).join(name)
             }
             _ => path.to_path_buf(),
@@ -138,13 +139,13 @@ impl Place {
     }
 }
 
-/// Who finds that this process does not answer can tell which one it is.
+/// Writes the process id to the lock: clients name it if the daemon hangs.
 fn note_owner(mut lock: &File) -> io::Result<()> {
     lock.set_len(0)?;
     lock.write_all(std::process::id().to_string().as_bytes())
 }
 
-/// Many systems make a group for each user, which may write to whatever the user makes.
+/// Whether the user alone may write. Many systems have a private group for each user, with write access.
 fn is_private(directory: &fs::Metadata) -> bool {
     let is_ours = directory.uid() == rustix::process::geteuid().as_raw();
     let is_our_group = directory.gid() == rustix::process::getegid().as_raw();

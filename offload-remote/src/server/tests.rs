@@ -1,4 +1,4 @@
-//! Servers with a folder behind them, and clients that ask, cut messages off, or go.
+//! Daemons with a shared folder, and clients that send requests, truncate messages, or disconnect.
 
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -16,9 +16,9 @@ struct Running {
     server: std::thread::JoinHandle<Result<(), Error>>,
 }
 
-fn options(dir: &Path) -> Options {
+fn options(dir: &Path) -> ServeOptions {
     let settings = Settings::parse(&format!("url = \"{}/cache\"", dir.display())).unwrap();
-    Options { socket: dir.join("socket"), settings, idle: Duration::from_millis(300) }
+    ServeOptions { socket: dir.join("socket"), settings, idle: Duration::from_millis(300) }
 }
 
 impl Running {
@@ -58,7 +58,8 @@ fn ask(client: &mut Client, request: &Request) -> Reply {
 #[test]
 fn results_of_one_build_script_are_found_by_another() {
     let running = Running::new();
-    let (mut one, mut other) = (running.connect(), running.connect());
+    let mut one = running.connect();
+    let mut other = running.connect();
     let key = Hash128::digest(b"key");
     assert!(matches!(ask(&mut other, &Request::Get { key }), Reply::Missing { .. }));
     assert_eq!(ask(&mut one, &Request::Put { key, stored: b"result".to_vec() }), Reply::Accepted);

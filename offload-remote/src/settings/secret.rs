@@ -1,4 +1,4 @@
-//! Credentials: where they are, never what they are.
+//! Sources of header values. Credentials are read only when a connection is made.
 
 #![allow(clippy::disallowed_methods, reason = "reads the environment")]
 
@@ -8,35 +8,32 @@ use http::{HeaderName, HeaderValue};
 
 use crate::Error;
 
-/// Where the value of a header is.
+/// The source of a header value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Secret {
-    /// In an environment variable.
+    /// An environment variable.
     Environment(String),
-    /// In a file, whose last line end does not count.
+    /// A file; trailing whitespace is trimmed.
     File(PathBuf),
 }
 
 impl Secret {
-    /// What `value` says of the header `name`.
-    pub(crate) fn of(name: &str, value: &toml::Value) -> Result<Secret, Error> {
-        let refused = |what: &str| {
-            Error::new(format!("the header `{name}` {what}"))
-                .hint(format!("write `{name} = {{ env = \"VARIABLE\" }}` or `{{ file = \"PATH\" }}`"))
-        };
+    /// Parses the source of the header `name`.
+    pub(crate) fn parse(name: &str, value: &toml::Value) -> Result<Secret, Error> {
         if name.ends_with("-bin") || HeaderName::from_bytes(name.as_bytes()).is_err() {
-            return Err(refused("has a name that no header may have"));
+            return Err(invalid(name, "has an invalid name"));
         }
-        let table = value.as_table().ok_or_else(|| refused("has its value in the settings"))?;
-        let text = |key| table.get(key).and_then(toml::Value::as_str);
-        match (table.len(), text("env"), text("file")) {
+        let table = value.as_table().ok_or_else(|| invalid(name, "has its value in the settings"))?;
+        let env = table.get("env").and_then(toml::Value::as_str);
+        let file = table.get("file").and_then(toml::Value::as_str);
+        match (table.len(), env, file) {
             (1, Some(variable), None) => Ok(Secret::Environment(variable.into())),
             (1, None, Some(path)) => Ok(Secret::File(path.into())),
-            _ => Err(refused("has no place of its value")),
+            _ => Err(invalid(name, "has no source of its value")),
         }
     }
 
-    /// The value, which no error shows.
+    /// Reads the value, which no error shows.
     pub(crate) fn read(&self, name: &str) -> Result<HeaderValue, Error> {
         let text = match self {
             Secret::Environment(variable) => std::env::var(variable).map_err(|_| {
@@ -48,9 +45,15 @@ impl Secret {
                     .hint(format!("the header `{name}` of the remote server takes its value from it"))
             })?,
         };
-        let mut value = HeaderValue::from_str(text.trim_end())
-            .map_err(|_| Error::new(format!("the value of the header `{name}` is no text of one line")))?;
+        let mut value = HeaderValue::from_str(text.trim_end()).map_err(|_| {
+            Error::new(format!("the value of the header `{name}` is not a single line of text"))
+        })?;
         value.set_sensitive(true);
         Ok(value)
     }
+}
+
+fn invalid(name: &str, what: &str) -> Error {
+    Error::new(format!("the header `{name}` {what}"))
+        .hint(format!("write `{name} = {{ env = \"VARIABLE\" }}` or `{{ file = \"PATH\" }}`"))
 }

@@ -1,4 +1,4 @@
-//! Tables that are right, and mistakes.
+//! Valid and invalid tables.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn a_table_with_everything_is_read() {
         "#,
     )
     .unwrap();
-    assert_eq!(settings.place(), &Place::Grpc("https://build.example.com:8980".parse().unwrap()));
+    assert_eq!(settings.location(), &Location::Grpc("https://build.example.com:8980".parse().unwrap()));
     assert_eq!((settings.instance(), settings.executes(), settings.uploads()), ("main", true, false));
     assert_eq!(settings.headers()["authorization"], Secret::Environment("TOKEN".into()));
     assert_eq!(settings.headers()["x-key"], Secret::File("/run/key".into()));
@@ -37,15 +37,15 @@ fn a_table_with_everything_is_read() {
 #[test]
 fn a_url_is_enough() {
     for (url, place) in [
-        ("/srv/cache", Place::Folder("/srv/cache".into())),
-        ("file:///srv/cache", Place::Folder("/srv/cache".into())),
-        ("http://host:8080/a/b/", Place::Http("http://host:8080/a/b".parse().unwrap())),
-        ("grpc://host", Place::Grpc("http://host".parse().unwrap())),
-        ("s3://kernels", Place::S3(Bucket { name: "kernels".into(), prefix: String::new() })),
-        ("s3://a.b-c/x//y_1/", Place::S3(Bucket { name: "a.b-c".into(), prefix: "/x/y_1".into() })),
+        ("/srv/cache", Location::Folder("/srv/cache".into())),
+        ("file:///srv/cache", Location::Folder("/srv/cache".into())),
+        ("http://host:8080/a/b/", Location::Http("http://host:8080/a/b".parse().unwrap())),
+        ("grpc://host", Location::Grpc("http://host".parse().unwrap())),
+        ("s3://kernels", Location::S3(Bucket { name: "kernels".into(), prefix: String::new() })),
+        ("s3://a.b-c/x//y_1/", Location::S3(Bucket { name: "a.b-c".into(), prefix: "/x/y_1".into() })),
     ] {
         let settings = Settings::parse(&format!("url = \"{url}\"")).unwrap();
-        assert_eq!(settings.place(), &place);
+        assert_eq!(settings.location(), &place);
         assert_eq!((settings.jobs(), settings.timeout()), (128, Duration::from_secs(30)));
         assert!(settings.uploads() && !settings.executes());
     }
@@ -53,12 +53,12 @@ fn a_url_is_enough() {
 
 #[test]
 fn mistakes_are_named() {
-    for (text, said) in [
+    for (text, expected) in [
         ("", "missing field `url`"),
         ("url = \"/x\"\nuplaod = true", "uplaod"),
         ("url = \"host:80\"", "no scheme"),
         ("url = \"ftp://host\"", "unknown scheme"),
-        ("url = \"grpc://\"", "is no URL"),
+        ("url = \"grpc://\"", "is not a URL"),
         ("url = \"grpc://host/instance\"", "hint: name the instance by `instance`"),
         ("url = \"http://me:secret@host\"", "hint: give credentials by `headers`"),
         ("url = \"s3://key:secret@bucket\"", "hint: give AWS's credentials by its variables"),
@@ -71,12 +71,12 @@ fn mistakes_are_named() {
         ("url = \"/x\"\njobs = 0", "nonzero"),
         ("url = \"/x\"\ntools = \"here\"", "here"),
         ("url = \"https://x\"\ncertificate = \"/c\"", "`certificate` without `key`"),
-        ("url = \"https://x\"\nca = \"c\"", "`c` is no absolute path"),
-        ("url = \"https://x\"\nheaders = { a = { env = \"A\", file = \"/b\" } }", "no place of its value"),
-        ("url = \"https://x\"\nheaders = { \"a b\" = { env = \"A\" } }", "no header may have"),
+        ("url = \"https://x\"\nca = \"c\"", "`c` is not an absolute path"),
+        ("url = \"https://x\"\nheaders = { a = { env = \"A\", file = \"/b\" } }", "no source of its value"),
+        ("url = \"https://x\"\nheaders = { \"a b\" = { env = \"A\" } }", "an invalid name"),
     ] {
         let message = refused(text);
-        assert!(message.contains(said), "{text}: {message}");
+        assert!(message.contains(expected), "{text}: {message}");
     }
 }
 
@@ -115,7 +115,7 @@ fn credentials_come_from_files_without_the_end_of_the_line() {
     std::fs::write(&path, "Bearer 1\n").unwrap();
     assert_eq!(Secret::File(path.clone()).read("authorization").unwrap(), "Bearer 1");
     std::fs::write(&path, "a\nb").unwrap();
-    assert!(Secret::File(path).read("x").unwrap_err().to_string().contains("one line"));
+    assert!(Secret::File(path).read("x").unwrap_err().to_string().contains("single line"));
     let missing = Secret::Environment("OFFLOAD_REMOTE_TEST_UNSET".into()).read("x").unwrap_err();
     assert!(missing.to_string().contains("hint: the header `x`"));
 }

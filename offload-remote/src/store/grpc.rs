@@ -24,37 +24,37 @@ use crate::api::{
     ServerCapabilities, UpdateActionResultRequest, digest_function,
 };
 use crate::digest::Digest;
-use crate::fault::{Fault, Kind};
+use crate::fault::{Fault, FaultKind};
 use crate::settings::Settings;
 
-/// Connections, which are made when something is asked.
+/// A client with lazy connections.
 pub(crate) struct Grpc {
     instance: String,
     connection: Connection,
-    /// Of their own, so that no question waits until a command has ended.
+    /// Separate connections, so that no other call waits behind executions.
     executions: Connections,
     capabilities: OnceCell<Capabilities>,
 }
 
-/// What a server can do.
+/// The capabilities of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Capabilities {
-    /// The latest version of the API that it knows.
+    /// The latest API version.
     pub(crate) version: String,
-    /// The most bytes of blobs in one message.
+    /// The largest total size of blobs in one message.
     pub(crate) batch: u64,
-    /// Whether it takes results.
+    /// Whether it accepts action results.
     pub(crate) updates: bool,
-    /// Whether it runs commands.
+    /// Whether it executes actions.
     pub(crate) executes: bool,
 }
 
-/// Servers refuse larger messages unless they are told otherwise.
-const MESSAGE: u64 = 4 << 20;
-/// What is in a message beside the blobs.
-const OVERHEAD: u64 = 64 << 10;
-/// The most digests in one question.
-const QUESTIONS: usize = 10_000;
+/// The default message limit of gRPC servers.
+const MAX_MESSAGE_SIZE: u64 = 4 << 20;
+/// The size of a message without its blobs.
+const MESSAGE_OVERHEAD: u64 = 64 << 10;
+/// The most digests in one request.
+const MAX_DIGESTS: usize = 10_000;
 
 impl Grpc {
     pub(super) fn new(settings: &Settings, url: &Uri) -> Result<Grpc, Error> {
@@ -66,16 +66,18 @@ impl Grpc {
         })
     }
 
-    /// What the server can do. It is asked once.
+    /// The capabilities of the server, fetched once.
     ///
     /// # Errors
-    /// It cannot be asked, or knows other digests only.
+    /// If the call fails, or the server does not support SHA-256.
     pub(crate) async fn capabilities(&self) -> Result<&Capabilities, Fault> {
         self.capabilities
             .get_or_try_init(async || {
                 let request = GetCapabilitiesRequest { instance_name: self.instance.clone() };
                 let answer = CapabilitiesClient::new(self.connection.clone()).get_capabilities(request).await;
-                Capabilities::of(&answer.map_err(|status| self.instance_fault(status))?.into_inner())
+                Capabilities::from_message(
+                    &answer.map_err(|status| self.instance_fault(status))?.into_inner(),
+                )
             })
             .await
     }
@@ -93,7 +95,7 @@ impl Grpc {
     }
 
     fn cas(&self) -> CasClient<Connection> {
-        // A server may send more than it accepts.
+        // Responses may be larger than requests.
         CasClient::new(self.connection.clone()).max_decoding_message_size(64 << 20)
     }
 
@@ -103,20 +105,20 @@ impl Grpc {
 }
 
 impl Capabilities {
-    fn of(answer: &ServerCapabilities) -> Result<Capabilities, Fault> {
+    fn from_message(answer: &ServerCapabilities) -> Result<Capabilities, Fault> {
         let cache = answer.cache_capabilities.clone().unwrap_or_default();
         let sha256 = i32::from(digest_function::Value::Sha256);
         if !cache.digest_functions.is_empty() && !cache.digest_functions.contains(&sha256) {
-            return Err(Fault::lasting("the server does not name blobs by SHA-256")
+            return Err(Fault::lasting("the server does not support SHA-256 digests")
                 .hint("who runs the server chooses the digest function"));
         }
         let execution = answer.execution_capabilities.clone().unwrap_or_default();
         let version = answer.high_api_version.clone().unwrap_or_default();
         let batch = u64::try_from(cache.max_batch_total_size_bytes).unwrap_or(0);
-        let batch = if batch == 0 { MESSAGE } else { batch.min(MESSAGE) };
+        let batch = if batch == 0 { MAX_MESSAGE_SIZE } else { batch.min(MAX_MESSAGE_SIZE) };
         Ok(Capabilities {
             version: format!("{}.{}", version.major, version.minor),
-            batch: batch.saturating_sub(OVERHEAD),
+            batch: batch.saturating_sub(MESSAGE_OVERHEAD),
             updates: cache.action_cache_update_capabilities.unwrap_or_default().update_enabled,
             executes: execution.exec_enabled,
         })
@@ -146,7 +148,7 @@ impl Store for Grpc {
         if self.capabilities().await?.updates {
             return Ok(());
         }
-        Err(Fault::new(Kind::Denied, "the server takes no results from this machine")
+        Err(Fault::new(FaultKind::Denied, "the server takes no results from this machine")
             .hint("give a credential with the right to write by `headers`, or set `upload = false`"))
     }
 
@@ -164,7 +166,7 @@ impl Store for Grpc {
     async fn missing(&self, digests: &[Digest]) -> Result<Vec<Digest>, Fault> {
         self.capabilities().await?;
         let mut missing = Vec::new();
-        for digests in digests.chunks(QUESTIONS) {
+        for digests in digests.chunks(MAX_DIGESTS) {
             let request = FindMissingBlobsRequest {
                 instance_name: self.instance.clone(),
                 blob_digests: digests.iter().map(Digest::message).collect(),

@@ -1,4 +1,4 @@
-//! An HTTP cache as Bazel has it: `ac/<SHA-256>` and `cas/<SHA-256>` below a URL, read with GET and written with PUT.
+//! HTTP cache with Bazel's protocol: `ac/<SHA-256>` and `cas/<SHA-256>` below a URL, read with GET and written with PUT.
 //!
 //! bazel-remote serves it, nginx or Apache with WebDAV, and S3, where requests are signed. The client is hyper's, which gRPC
 //! needs anyway. <https://bazel.build/remote/caching#http-caching>
@@ -31,35 +31,40 @@ pub(super) struct Http {
     service: Service,
 }
 
-/// Who answers.
+/// The kind of server.
 enum Service {
     /// A cache for Bazel.
     Cache,
     S3(s3::Signer),
 }
 
-/// So many questions at once.
-const AT_ONCE: usize = 16;
-/// What a server says of a refusal.
-const LARGEST_REFUSAL: u64 = 4 << 10;
+/// The requests in flight.
+const MAX_IN_FLIGHT: usize = 16;
+/// The largest body of an error response.
+const MAX_ERROR_SIZE: u64 = 4 << 10;
 
 const AGENT: &str = concat!("cargo-offload/", env!("CARGO_PKG_VERSION"));
 
 impl Http {
     /// The cache below `url`.
     pub(super) fn new(settings: &Settings, url: &Uri) -> Result<Http, Error> {
-        Http::of(settings, url, client(settings, url)?, Service::Cache)
+        Http::with_service(settings, url, client(settings, url)?, Service::Cache)
     }
 
-    /// A bucket of S3, or of a server that understands the same.
+    /// A bucket of S3, or of a compatible server.
     pub(super) fn s3(settings: &Settings, bucket: &Bucket) -> Result<Http, Error> {
-        let address = s3::Address::of(settings, bucket)?;
+        let address = s3::Address::from_settings(settings, bucket)?;
         let client = client(settings, &address.url)?;
         let signer = s3::Signer::new(&address.region, s3::context(&client));
-        Http::of(settings, &address.url, client, Service::S3(signer))
+        Http::with_service(settings, &address.url, client, Service::S3(signer))
     }
 
-    fn of(settings: &Settings, url: &Uri, client: HttpsClient, service: Service) -> Result<Http, Error> {
+    fn with_service(
+        settings: &Settings,
+        url: &Uri,
+        client: HttpsClient,
+        service: Service,
+    ) -> Result<Http, Error> {
         let mut headers = HeaderMap::new();
         for (name, secret) in settings.headers() {
             let value = secret.read(name)?;
@@ -86,14 +91,14 @@ impl Http {
     }
 
     async fn has(&self, digest: &Digest) -> Result<bool, Fault> {
-        // Everybody has it, and nginx takes no file without bytes.
+        // The empty blob always exists, and nginx rejects empty files.
         if digest.size == 0 {
             return Ok(true);
         }
         let answer = self.ask(Method::HEAD, &self.url("cas", digest), Limited::empty(0)).await?;
         match answer.status {
             status if status.is_success() => Ok(true),
-            // A server without HEAD gets every blob.
+            // Servers without HEAD get every blob.
             StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::METHOD_NOT_ALLOWED => Ok(false),
             _ => Err(self.service.refusal(&Method::HEAD, &answer)),
         }
@@ -109,11 +114,11 @@ impl Http {
         *request.uri_mut() = url.parse().map_err(|error| Fault::lasting(format!("`{url}`: {error}")))?;
         *request.headers_mut() = self.headers.clone();
         let mut request = self.service.signed(request).await?;
-        // Later than the signature: a proxy may change it.
+        // Not signed: a proxy may change it.
         request.headers_mut().entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
         let answer = self.client.request(request.map(Full::new)).await;
         let (parts, incoming) = answer.map_err(|error| Fault::connection(&error))?.into_parts();
-        let limit = if parts.status.is_success() { sent.answer } else { LARGEST_REFUSAL };
+        let limit = if parts.status.is_success() { sent.answer } else { MAX_ERROR_SIZE };
         let body = read(incoming, limit).await.map_err(|error| Fault::connection(&error))?;
         Ok(Answer { status: parts.status, headers: parts.headers, body })
     }
@@ -127,7 +132,7 @@ impl Service {
         }
     }
 
-    /// Whether not a file is missing, but the place for all of them.
+    /// Whether the bucket is missing, not just the object.
     fn lacks_bucket(&self, answer: &Answer) -> bool {
         match self {
             Service::Cache => false,
@@ -143,7 +148,7 @@ impl Service {
     }
 }
 
-/// A body, and how many bytes of the answer are of use.
+/// A request body, and the largest response body.
 struct Limited {
     body: Bytes,
     answer: u64,
@@ -187,7 +192,7 @@ impl Store for Http {
 
     async fn missing(&self, digests: &[Digest]) -> Result<Vec<Digest>, Fault> {
         let mut missing = Vec::new();
-        for digests in digests.chunks(AT_ONCE) {
+        for digests in digests.chunks(MAX_IN_FLIGHT) {
             let answers = join_all(digests.iter().map(|digest| self.has(digest))).await;
             for (digest, answer) in digests.iter().zip(answers) {
                 if !answer? {

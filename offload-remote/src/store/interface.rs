@@ -1,4 +1,4 @@
-//! What every kind of server is asked.
+//! The trait of an action cache with its content-addressed storage.
 
 use std::fmt::Debug;
 use std::path::PathBuf;
@@ -11,51 +11,51 @@ use crate::api::ActionResult;
 use crate::digest::Digest;
 use crate::fault::Fault;
 
-/// An action cache, and a store of blobs by their digests.
+/// An action cache, and content-addressed storage.
 #[async_trait]
 pub(crate) trait Store: Debug + Send + Sync {
-    /// The result of an action, if there is one. The server may send the outputs in `inline` with it.
+    /// Looks up an action. The server may inline the outputs in `inline`.
     async fn result(&self, action: &Digest, inline: &[String]) -> Result<Option<ActionResult>, Fault>;
-    /// Whether results may be stored, as far as the server says so before.
+    /// Checks the server's declared permission to upload results.
     ///
     /// # Errors
-    /// They may not, or the server cannot be asked.
+    /// If uploads are not permitted, or the server fails.
     async fn check_writable(&self) -> Result<(), Fault> {
         Ok(())
     }
-    /// Stores the result of an action. What it names is stored already.
+    /// Uploads an action result, whose outputs are stored already.
     async fn put_result(&self, action: &Digest, result: &ActionResult) -> Result<(), Fault>;
-    /// Those of `digests` that are not stored.
+    /// The `digests` that are not stored.
     async fn missing(&self, digests: &[Digest]) -> Result<Vec<Digest>, Fault>;
-    /// The blob of each digest, if it is stored. Nothing compares them with the digests yet.
+    /// Downloads the blob of each digest, if it is stored. The content is not verified yet.
     async fn blobs(&self, digests: &[Digest]) -> Result<Vec<Option<Bytes>>, Fault>;
-    /// Stores blobs.
+    /// Uploads blobs.
     async fn put(&self, blobs: &[Blob]) -> Result<(), Fault>;
-    /// Whether a result is of use only with its action in the store.
+    /// Whether an action result needs its action in the storage.
     fn keeps_actions(&self) -> bool {
         false
     }
 }
 
-/// A blob to store.
+/// A blob to upload.
 #[derive(Clone, Debug)]
 pub(crate) struct Blob {
     pub(crate) digest: Digest,
     pub(crate) content: Content,
 }
 
-/// Where the bytes of a blob are.
+/// The source of a blob.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     Bytes(Bytes),
-    /// A file of this machine, which is read when it is sent.
+    /// A local file, read when it is sent.
     File(PathBuf),
 }
 
 impl Blob {
-    pub(crate) fn of(bytes: impl Into<Bytes>) -> Blob {
+    pub(crate) fn from_bytes(bytes: impl Into<Bytes>) -> Blob {
         let bytes = bytes.into();
-        Blob { digest: Digest::of(&bytes), content: Content::Bytes(bytes) }
+        Blob { digest: Digest::from_bytes(&bytes), content: Content::Bytes(bytes) }
     }
 
     pub(crate) async fn read(&self) -> Result<Bytes, Fault> {

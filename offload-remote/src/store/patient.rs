@@ -1,4 +1,4 @@
-//! A store whose calls have a limit of time and are tried again.
+//! Timeouts and retries around a store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,17 +10,17 @@ use super::interface::{Blob, Store};
 use crate::api::ActionResult;
 use crate::digest::Digest;
 use crate::fault::Fault;
-use crate::retry::retried;
+use crate::retry::with_retries;
 
-/// Slower than this a build is better off without the server.
+/// The minimum throughput: below it a build is faster without the server.
 const BYTES_A_SECOND: u64 = 256 << 10;
 
-/// `store`, with `timeout` for each call and more for bytes.
+/// `store` with a timeout for each call, extended by the size of its blobs.
 pub(super) fn patient(store: impl Store + 'static, timeout: Duration) -> Arc<dyn Store> {
     Arc::new(Patient { store, timeout })
 }
 
-/// How long a call with so many bytes may take.
+/// The timeout of a call that transfers `bytes`.
 fn limit(timeout: Duration, bytes: u64) -> Duration {
     timeout.saturating_add(Duration::from_secs(bytes / BYTES_A_SECOND))
 }
@@ -40,29 +40,29 @@ impl<S> Patient<S> {
 #[async_trait]
 impl<S: Store> Store for Patient<S> {
     async fn result(&self, action: &Digest, inline: &[String]) -> Result<Option<ActionResult>, Fault> {
-        retried(self.timeout, || self.store.result(action, inline)).await
+        with_retries(self.timeout, || self.store.result(action, inline)).await
     }
 
     async fn check_writable(&self) -> Result<(), Fault> {
-        retried(self.timeout, || self.store.check_writable()).await
+        with_retries(self.timeout, || self.store.check_writable()).await
     }
 
     async fn put_result(&self, action: &Digest, result: &ActionResult) -> Result<(), Fault> {
-        retried(self.timeout, || self.store.put_result(action, result)).await
+        with_retries(self.timeout, || self.store.put_result(action, result)).await
     }
 
     async fn missing(&self, digests: &[Digest]) -> Result<Vec<Digest>, Fault> {
-        retried(self.timeout, || self.store.missing(digests)).await
+        with_retries(self.timeout, || self.store.missing(digests)).await
     }
 
     async fn blobs(&self, digests: &[Digest]) -> Result<Vec<Option<Bytes>>, Fault> {
         let limit = self.limit(digests.iter().map(|digest| digest.size));
-        retried(limit, || self.store.blobs(digests)).await
+        with_retries(limit, || self.store.blobs(digests)).await
     }
 
     async fn put(&self, blobs: &[Blob]) -> Result<(), Fault> {
         let limit = self.limit(blobs.iter().map(|blob| blob.digest.size));
-        retried(limit, || self.store.put(blobs)).await
+        with_retries(limit, || self.store.put(blobs)).await
     }
 
     fn keeps_actions(&self) -> bool {

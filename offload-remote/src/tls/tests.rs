@@ -1,4 +1,4 @@
-//! Certificates that are right, and what is said of those that are not.
+//! Valid certificates, and messages for invalid ones.
 
 use bytes::Bytes;
 use offload_format::Hash128;
@@ -18,17 +18,17 @@ fn remote(url: &str, rest: &str) -> Remote {
     Remote::new(Settings::parse(&format!("url = \"{url}\"\n{rest}")).unwrap()).unwrap()
 }
 
-/// What a user hears of a server with the certificate `name`.
-async fn said(name: &str, clients: Clients, rest: &str) -> String {
+/// The warning about a server with the certificate `name`.
+async fn note(name: &str, clients: Clients, rest: &str) -> String {
     let fake = Fake::start().await;
     let port = secure(&fake, name, clients).await;
     let remote = remote(&format!("grpcs://localhost:{port}"), rest);
     let key = Hash128([1; 16]);
     remote.put(key, Bytes::from_static(b"result")).await;
     let found = remote.get(key).await;
-    let said = remote.notes.take();
-    assert_eq!(found.is_some(), said.is_empty(), "{said}");
-    said
+    let note = remote.notes.take();
+    assert_eq!(found.is_some(), note.is_empty(), "{note}");
+    note
 }
 
 fn authority() -> String {
@@ -36,7 +36,8 @@ fn authority() -> String {
 }
 
 fn client(name: &str) -> String {
-    let (certificate, key) = (file(&format!("{name}.pem")), file(&format!("{name}.key")));
+    let certificate = file(&format!("{name}.pem"));
+    let key = file(&format!("{name}.key"));
     format!("{}\ncertificate = \"{}\"\nkey = \"{}\"", authority(), certificate.display(), key.display())
 }
 
@@ -47,30 +48,30 @@ fn files_that_are_missing_or_no_pem_are_named() {
     let text = format!("url = \"grpcs://host\"\nca = \"{}\"", path.display());
     assert!(error_of(&text).contains("ca.pem"));
     std::fs::write(&path, "no certificate").unwrap();
-    assert!(error_of(&text).contains("has no certificate\nhint: the form is PEM"));
+    assert!(error_of(&text).contains("has no certificate\nhint: the file must be in PEM format"));
     let other = format!(
         "certificate = \"{}\"\nkey = \"{}\"",
         file("client.pem").display(),
         file("server.key").display()
     );
-    let said = error_of(&format!("url = \"grpcs://host\"\n{}\n{other}", authority()));
+    let note = error_of(&format!("url = \"grpcs://host\"\n{}\n{other}", authority()));
     assert!(
-        said.contains("hint: `certificate` and `key` in the table `remote` must belong together"),
-        "{said}"
+        note.contains("hint: `certificate` and `key` in the table `remote` must belong together"),
+        "{note}"
     );
 }
 
 #[tokio::test]
 async fn a_server_whose_authority_is_named_is_trusted() {
-    assert_eq!(said("server", Clients::Anybody, &authority()).await, "");
-    assert_eq!(said("server", Clients::Known, &client("client")).await, "");
+    assert_eq!(note("server", Clients::Any, &authority()).await, "");
+    assert_eq!(note("server", Clients::Known, &client("client")).await, "");
 }
 
 #[tokio::test]
 async fn each_mistake_has_its_hint() {
     for (name, clients, rest, hint) in [
-        ("expired", Clients::Anybody, authority(), "certificate has expired\nhint: have it renewed"),
-        ("server", Clients::Anybody, String::new(), "does not know\nhint: name the authority's certificate"),
+        ("expired", Clients::Any, authority(), "certificate has expired\nhint: have it renewed"),
+        ("server", Clients::Any, String::new(), "does not know\nhint: name the authority's certificate"),
         ("server", Clients::Known, authority(), "hint: name its files by `certificate` and `key`"),
         (
             "server",
@@ -79,8 +80,8 @@ async fn each_mistake_has_its_hint() {
             "hint: `certificate` and `key` in the table `remote` name it",
         ),
     ] {
-        let said = said(name, clients, &rest).await;
-        assert!(said.contains(hint), "{said}");
+        let note = note(name, clients, &rest).await;
+        assert!(note.contains(hint), "{note}");
     }
 }
 
@@ -89,11 +90,11 @@ async fn a_server_with_and_one_without_tls_are_told_apart() {
     let fake = Fake::start().await;
     let plain = remote(&fake.url.replace("grpc://", "grpcs://"), &authority());
     assert_eq!(plain.get(Hash128([1; 16])).await, None);
-    let said = plain.notes.take();
-    assert!(said.contains("does not speak TLS\nhint: a server without it has `grpc://`"), "{said}");
-    let port = secure(&fake, "server", Clients::Anybody).await;
+    let note = plain.notes.take();
+    assert!(note.contains("does not speak TLS\nhint: a server without it has `grpc://`"), "{note}");
+    let port = secure(&fake, "server", Clients::Any).await;
     let secret = remote(&format!("grpc://localhost:{port}"), "timeout = 5");
     assert_eq!(secret.get(Hash128([1; 16])).await, None);
-    let said = secret.notes.take();
-    assert!(said.contains("a server with TLS wants `grpcs://`"), "{said}");
+    let note = secret.notes.take();
+    assert!(note.contains("a server with TLS wants `grpcs://`"), "{note}");
 }

@@ -1,5 +1,4 @@
-//! A small client that asks any server of the Remote Execution API: whether what is set up works at all, before the
-//! client under test is tried with it.
+//! A small client of the Remote Execution API, which checks a server before the client under test uses it.
 
 use bazel_remote_apis::google::longrunning::operation;
 use prost::Message;
@@ -31,7 +30,7 @@ impl Client {
     /// Connects to `http://HOST:PORT`.
     ///
     /// # Errors
-    /// If nobody listens there.
+    /// If the connection is refused.
     pub async fn connect(url: String, instance: &str) -> Result<Client, tonic::transport::Error> {
         let channel = Endpoint::from_shared(url)?.connect().await?;
         Ok(Client { channel, instance: instance.to_string() })
@@ -43,10 +42,10 @@ impl Client {
         Client { channel: self.channel.clone(), instance: instance.to_string() }
     }
 
-    /// What the server says that it can do.
+    /// The capabilities of the server.
     ///
     /// # Errors
-    /// What the server answers, or that it does not.
+    /// The status of a failed call.
     pub async fn capabilities(&self) -> Result<ServerCapabilities, Status> {
         let request = GetCapabilitiesRequest { instance_name: self.instance.clone() };
         let response = CapabilitiesClient::new(self.channel.clone()).get_capabilities(request).await?;
@@ -56,7 +55,7 @@ impl Client {
     /// Uploads blobs in one batch.
     ///
     /// # Errors
-    /// What the server answers, for one of them or all.
+    /// The status of a failed call or blob.
     pub async fn upload(&self, all: Vec<(Digest, Vec<u8>)>) -> Result<(), Status> {
         let requests = all.into_iter().map(|(digest, data)| batch_update_blobs_request::Request {
             digest: Some(digest),
@@ -76,7 +75,7 @@ impl Client {
     /// Those of `digests` that the server does not have.
     ///
     /// # Errors
-    /// What the server answers.
+    /// The status of a failed call.
     pub async fn missing(&self, digests: Vec<Digest>) -> Result<Vec<Digest>, Status> {
         let request = FindMissingBlobsRequest {
             instance_name: self.instance.clone(),
@@ -86,10 +85,10 @@ impl Client {
         Ok(self.cas().find_missing_blobs(request).await?.into_inner().missing_blob_digests)
     }
 
-    /// The bytes of a blob, as they came: nobody has compared them with the digest.
+    /// Downloads a blob without verifying its digest.
     ///
     /// # Errors
-    /// What the server answers.
+    /// The status of a failed call.
     pub async fn read(&self, digest: &Digest) -> Result<Vec<u8>, Status> {
         let request = BatchReadBlobsRequest {
             instance_name: self.instance.clone(),
@@ -108,7 +107,7 @@ impl Client {
     /// The stored result of an action, if there is one.
     ///
     /// # Errors
-    /// What the server answers otherwise.
+    /// The status of a failed call, except `NotFound`.
     pub async fn result(&self, action: &Digest) -> Result<Option<ActionResult>, Status> {
         let request = GetActionResultRequest {
             instance_name: self.instance.clone(),
@@ -125,7 +124,7 @@ impl Client {
     /// Stores the result of an action.
     ///
     /// # Errors
-    /// What the server answers.
+    /// The status of a failed call.
     pub async fn set_result(&self, action: &Digest, result: ActionResult) -> Result<(), Status> {
         let request = UpdateActionResultRequest {
             instance_name: self.instance.clone(),
@@ -140,7 +139,7 @@ impl Client {
     /// Runs a command with input files in one directory, and waits for its end.
     ///
     /// # Errors
-    /// What the server answers.
+    /// The status of a failed call.
     pub async fn execute(&self, command: &Command, files: &[File<'_>]) -> Result<ExecuteResponse, Status> {
         let (action, all) = action(command, files);
         self.upload(all).await?;
@@ -150,7 +149,7 @@ impl Client {
     /// Runs an action whose blobs are there, and waits for its end.
     ///
     /// # Errors
-    /// What the server answers.
+    /// The status of a failed call.
     pub async fn execute_action(&self, action: &Digest) -> Result<ExecuteResponse, Status> {
         let request = ExecuteRequest {
             instance_name: self.instance.clone(),

@@ -1,5 +1,5 @@
-//! What builds with other machines are tested against: a server of the Remote Execution API with faults at will, and a
-//! small client that asks any server.
+//! Test servers for remote builds: a server of the Remote Execution API with fault injection, and a small client for any
+//! server.
 //!
 //! The protocol: <https://github.com/bazelbuild/remote-apis>.
 

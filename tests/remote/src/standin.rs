@@ -33,7 +33,7 @@ use crate::blobs;
 /// The most bytes of a message that is taken: the protocol's batches have 4 MiB, and names beside them.
 const MAX_MESSAGE: usize = 64 << 20;
 
-/// What a worker does with an action.
+/// The work of a worker for an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// Runs its command in a directory of its own.
@@ -42,14 +42,14 @@ pub enum Work {
     Sleep(Duration),
 }
 
-/// How a server is set up.
+/// Options of a server.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The only name that it answers to.
     pub instance: String,
-    /// How many actions run at a time.
+    /// The number of concurrent actions.
     pub slots: usize,
-    /// What they do.
+    /// The work of the workers.
     pub work: Work,
 }
 
@@ -66,7 +66,7 @@ struct Inner {
     counts: Mutex<Counts>,
 }
 
-/// What it keeps.
+/// The action cache and the content-addressed storage.
 #[derive(Debug, Default)]
 struct Store {
     blobs: HashMap<String, Arc<Vec<u8>>>,
@@ -106,7 +106,7 @@ impl Standin {
         *lock(&self.0.faults) = faults;
     }
 
-    /// What it was asked so far.
+    /// The counters so far.
     pub fn counts(&self) -> Counts {
         lock(&self.0.counts).clone()
     }
@@ -116,16 +116,16 @@ impl Standin {
         *lock(&self.0.counts) = Counts::default();
     }
 
-    /// Each call begins here: it is counted, and the faults that befall every call happen.
+    /// Begins a call: counts it, and injects faults.
     async fn enter(&self, call: Call, instance: &str) -> Result<(), Status> {
         let number = lock(&self.0.counts).add(call);
         for fault in self.faults() {
-            fault.befall(number).await;
+            fault.inject(number).await;
         }
-        match instance == self.0.options.instance {
-            true => Ok(()),
-            false => Err(Status::not_found(format!("there is no instance `{instance}`"))),
+        if instance != self.0.options.instance {
+            return Err(Status::not_found(format!("there is no instance `{instance}`")));
         }
+        Ok(())
     }
 
     fn faults(&self) -> Vec<Fault> {

@@ -11,8 +11,6 @@ use crate::tool::Tool;
 
 /// The name of actions that run nvcc.
 pub(crate) const NVCC: &str = "nvcc";
-/// The name of actions that run the preprocessor that nvcc has chosen.
-pub(crate) const NVCC_PREPROCESSOR: &str = "nvcc preprocessor";
 /// The name of actions whose debug information tells the types of arguments; no image is made of them.
 pub(crate) const TYPES: &str = "types";
 
@@ -55,7 +53,6 @@ impl FrontEnd<'_> {
         match self.name {
             // nvcc divides the operand at commas.
             NVCC => &["-Xcompiler=-Wp\\,-v"],
-            NVCC_PREPROCESSOR => &["-Wp,-v"],
             _ => &["-Xclang", "-v"],
         }
     }

@@ -1,8 +1,7 @@
-//! Front ends in builds with other machines: what costs goes there, and the preprocessor stays, which alone tells what is
-//! read.
+//! Remote execution of clang's front end. The preprocessor runs locally, as its dependency file alone names the input root;
+//! parsing, most of the time for C++, runs on a worker.
 
 mod clang;
-mod nvcc;
 mod whole;
 
 use self::clang::Split;
@@ -10,18 +9,14 @@ use crate::compile::Session;
 use crate::compile::front_end::reading::{FrontEnd, MadeFrontEnd, NVCC};
 
 impl Session<'_> {
-    /// What a front end makes, of which another machine may do the most; `None` where all of it is done here, also to tell
-    /// what is wrong.
-    pub(crate) fn in_parts(&self, action: &FrontEnd<'_>) -> Option<MadeFrontEnd> {
-        if !self.remote()?.settings.execute {
+    /// Runs a front end on a worker; `None` where it has to run locally, also to report its errors. nvcc always does.
+    pub(crate) fn execute_front_end(&self, action: &FrontEnd<'_>) -> Option<MadeFrontEnd> {
+        if action.name == NVCC || !self.remote()?.settings.execute {
             return None;
         }
-        match action.name {
-            NVCC => self.nvcc_in_parts(action),
-            _ => match Split::new(action) {
-                Some(split) => self.clang_in_parts(action, split),
-                None => self.clang_elsewhere(action),
-            },
+        match Split::new(action) {
+            Some(split) => self.clang_in_parts(action, split),
+            None => self.clang_elsewhere(action),
         }
     }
 }

@@ -146,7 +146,7 @@ impl Session<'_> {
         let Some((remote, action)) = self.remote().zip(self.remote_action(work)) else {
             return Err(jobs.token());
         };
-        let executed = remote.run_or_token(self.context(), action)?;
+        let executed = remote.execute_or_token(self.context(), action)?;
         let made = executed.and_then(made_elsewhere).filter(|made| check(&made.content).is_ok());
         // What was refused is made here, which also tells what is wrong.
         let made = made.ok_or_else(|| jobs.token())?;

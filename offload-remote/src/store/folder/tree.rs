@@ -1,6 +1,6 @@
-//! A folder that others write into too: below it, no symbolic link is followed.
+//! Access below a shared folder without following symbolic links.
 //!
-//! Each directory is opened by its name in the one above, so that a link that appears meanwhile leads nowhere either.
+//! Each directory is opened relative to its parent, so that a link that appears meanwhile is not followed either.
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -11,60 +11,60 @@ use std::path::PathBuf;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, renameat, unlinkat};
 use rustix::io::Errno;
 
-/// A folder, which may itself be named by a link.
+/// A shared folder. Its own path may contain links.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
     pub(super) root: PathBuf,
 }
 
-/// A file by the directories that it is in, from the root down, and its name.
+/// A file by its directories, from the root down, and its name.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct RelativeFile<'a> {
     pub(super) directories: [&'a str; 2],
     pub(super) name: &'a str,
 }
 
-/// Whether directories that are not there are made.
+/// The treatment of missing directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Missing {
-    Made,
-    Refused,
+    Create,
+    Refuse,
 }
 
-/// Files that are not whole yet.
+/// The directory of incomplete files.
 const TEMPORARY: &str = "tmp";
-/// Two files of one name mean that the generator of names repeats itself.
+/// The attempts to create a file with a random name.
 const ATTEMPTS: usize = 16;
 
 impl Tree {
     /// Opens a file.
     ///
     /// # Errors
-    /// There is none, or something on the way is a link or no file.
-    pub(super) fn open(&self, place: Place<'_>) -> io::Result<File> {
-        let directory = self.directory(&place.directories, Missing::Refused)?;
-        // To open a pipe would wait for who writes into it.
+    /// If there is none, or a component is a link or not a regular file.
+    pub(super) fn open(&self, place: RelativeFile<'_>) -> io::Result<File> {
+        let directory = self.directory(&place.directories, Missing::Refuse)?;
+        // Without NONBLOCK, opening a pipe waits for a writer.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = File::from(openat(&directory, place.name, flags, Mode::empty())?);
         if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
-    /// Writes a file with `write`. It appears whole, in place of what had its name.
+    /// Writes a file with `write`, and publishes it by rename.
     ///
     /// # Errors
-    /// It cannot be written, or something on the way is a link.
+    /// If it cannot be written, or a component is a link.
     pub(super) fn publish(
         &self,
-        place: Place<'_>,
+        place: RelativeFile<'_>,
         write: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> io::Result<()> {
-        let temporary = self.directory(&[TEMPORARY], Missing::Made)?;
-        let directory = self.directory(&place.directories, Missing::Made)?;
-        let (name, mut file) = unnamed(&temporary)?;
+        let temporary = self.directory(&[TEMPORARY], Missing::Create)?;
+        let directory = self.directory(&place.directories, Missing::Create)?;
+        let (name, mut file) = create_temporary(&temporary)?;
         let written =
             write(&mut file).and_then(|()| Ok(renameat(&temporary, &name, &directory, place.name)?));
         if written.is_err() {
-            // What is left is waste, which who removes old files finds.
+            // A leftover is found by eviction.
             let _ = unlinkat(&temporary, &name, AtFlags::empty());
         }
         written
@@ -72,14 +72,14 @@ impl Tree {
 
     /// The directory with these names below the root.
     fn directory(&self, names: &[&str], missing: Missing) -> io::Result<OwnedFd> {
-        if missing == Missing::Made {
+        if missing == Missing::Create {
             std::fs::create_dir_all(&self.root)?;
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let mut directory = openat(CWD, &self.root, flags, Mode::empty())?;
         for name in names {
-            if missing == Missing::Made {
-                // As any program makes a directory: the user's mask says what others may.
+            if missing == Missing::Create {
+                // The umask applies.
                 match mkdirat(&directory, *name, Mode::from_raw_mode(0o777)) {
                     Ok(()) | Err(Errno::EXIST) => {}
                     Err(error) => return Err(error.into()),
@@ -92,10 +92,10 @@ impl Tree {
 }
 
 /// A new file in `directory`, and its name.
-fn unnamed(directory: &OwnedFd) -> io::Result<(String, File)> {
+fn create_temporary(directory: &OwnedFd) -> io::Result<(String, File)> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     for attempt in 0..ATTEMPTS {
-        // Each of these has its own keys from the system.
+        // Each `RandomState` has its own random keys.
         let name = format!("{}-{:016x}", std::process::id(), RandomState::new().hash_one(attempt));
         match openat(directory, &name, flags, Mode::from_raw_mode(0o666)) {
             Ok(file) => return Ok((name, file.into())),
@@ -106,7 +106,7 @@ fn unnamed(directory: &OwnedFd) -> io::Result<(String, File)> {
     Err(Errno::EXIST.into())
 }
 
-/// Whether the error says that something is a link, or stands where a directory is expected.
+/// Whether the error is about a symbolic link.
 pub(super) fn is_link(error: &io::Error) -> bool {
     [Errno::LOOP, Errno::MLINK].iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
@@ -119,7 +119,7 @@ mod tests {
 
     use super::*;
 
-    const PLACE: Place<'static> = Place { directories: ["cas", "ab"], name: "abc" };
+    const PLACE: RelativeFile<'static> = RelativeFile { directories: ["cas", "ab"], name: "abc" };
 
     fn write(tree: &Tree, text: &str) -> io::Result<()> {
         tree.publish(PLACE, |file| io::Write::write_all(file, text.as_bytes()))

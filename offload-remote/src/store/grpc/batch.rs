@@ -1,4 +1,4 @@
-//! Blobs in as few messages as they fit; those that fit in none are streamed.
+//! Batched transfers of small blobs; larger ones are streamed.
 
 use std::collections::HashMap;
 
@@ -13,18 +13,18 @@ use crate::digest::Digest;
 use crate::fault::Fault;
 use crate::store::interface::Blob;
 
-/// What a blob takes beside its bytes: a digest, tags and lengths.
-const EACH: u64 = 128;
-/// So many messages are on their way at once: a folder of tools has hundreds.
-const AT_ONCE: usize = 4;
+/// The encoded size of a blob without its content: a digest, tags and lengths.
+const BLOB_OVERHEAD: u64 = 128;
+/// The messages in flight: a folder of tools needs hundreds.
+const MAX_IN_FLIGHT: usize = 4;
 
 impl Grpc {
     pub(super) async fn write_all(&self, blobs: &[Blob]) -> Result<(), Fault> {
         let batches = batches(blobs, self.capabilities().await?.batch, |blob| blob.digest.size);
-        for batches in batches.small.chunks(AT_ONCE) {
+        for batches in batches.small.chunks(MAX_IN_FLIGHT) {
             try_join_all(batches.iter().map(|batch| self.write_batch(batch))).await?;
         }
-        for blobs in batches.large.chunks(AT_ONCE) {
+        for blobs in batches.large.chunks(MAX_IN_FLIGHT) {
             try_join_all(blobs.iter().map(|blob| self.write_stream(blob))).await?;
         }
         Ok(())
@@ -46,7 +46,7 @@ impl Grpc {
         }
     }
 
-    /// The blobs in the order of `digests`.
+    /// Downloads blobs, in the order of `digests`.
     pub(super) async fn read_all(&self, digests: &[Digest]) -> Result<Vec<Option<Bytes>>, Fault> {
         let batches = batches(digests, self.capabilities().await?.batch, |digest| digest.size);
         let mut found = HashMap::new();
@@ -82,7 +82,7 @@ impl Grpc {
     }
 }
 
-/// How blobs travel.
+/// Blobs by the way of their transfer.
 struct Batches<'a, T> {
     small: Vec<Vec<&'a T>>,
     large: Vec<&'a T>,
@@ -90,9 +90,10 @@ struct Batches<'a, T> {
 
 fn batches<T>(items: &[T], limit: u64, size: impl Fn(&T) -> u64) -> Batches<'_, T> {
     let mut batches = Batches { small: Vec::new(), large: Vec::new() };
-    let (mut batch, mut filled) = (Vec::new(), 0_u64);
+    let mut batch = Vec::new();
+    let mut filled = 0_u64;
     for item in items {
-        let size = size(item).saturating_add(EACH);
+        let size = size(item).saturating_add(BLOB_OVERHEAD);
         if size > limit {
             batches.large.push(item);
             continue;

@@ -1,4 +1,4 @@
-//! The connection to a server, with what each request says of who asks.
+//! Connections to a server, with credentials and request metadata.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -16,65 +16,64 @@ use crate::api::{RequestMetadata, ToolDetails};
 use crate::settings::Settings;
 use crate::tls::{Protocol, connector};
 
-/// What clients of all services share.
+/// The connection that the clients of all services share.
 pub(super) type Connection = InterceptedService<Channel, Headers>;
 
-/// Adds credentials, and which program asks.
+/// Adds credentials and request metadata.
 #[derive(Clone)]
 pub(super) struct Headers(MetadataMap);
 
 /// <https://github.com/bazelbuild/remote-apis/blob/main/build/bazel/remote/execution/v2/remote_execution.proto>, `RequestMetadata`
 const METADATA: &str = "build.bazel.remote.execution.v2.requestmetadata-bin";
 
-/// A peer that is gone without a word is noticed within twice this time, also while a command runs.
-const ALIVE: Duration = Duration::from_secs(10);
+/// The keep-alive interval: a lost peer is detected within twice this time, also during an execution.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// Connections for calls that last as long as a command runs. Servers let one connection have a hundred of them at once;
-/// others wait until one ends.
+/// Connections for executions, whose calls last as long as the command. Servers limit the concurrent calls of a connection.
 pub(super) struct Connections {
     all: Vec<Connection>,
     calls: AtomicUsize,
 }
 
-/// So many calls at once have every server's leave.
-const CALLS: usize = 100;
+/// The concurrent calls that every server allows on one connection.
+const MAX_CALLS: usize = 100;
 
 impl Connections {
-    /// For as many commands as the settings allow. Each connection is made when it is used.
+    /// Lazy connections for `jobs` executions.
     ///
     /// # Errors
-    /// A credential or a certificate cannot be read.
+    /// If a credential or a certificate cannot be read.
     pub(super) fn new(settings: &Settings, url: &Uri) -> Result<Connections, Error> {
-        let count = settings.jobs().div_ceil(CALLS);
+        let count = settings.jobs().div_ceil(MAX_CALLS);
         let all = (0..count).map(|_| connect(settings, url)).collect::<Result<_, Error>>()?;
         Ok(Connections { all, calls: AtomicUsize::new(0) })
     }
 
-    /// One after the other.
+    /// The next connection, round-robin.
     pub(super) fn next(&self) -> Option<&Connection> {
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         self.all.get(call.checked_rem(self.all.len())?)
     }
 }
 
-/// The connection to `url`, which is made when something is asked.
+/// A lazy connection to `url`.
 ///
 /// # Errors
-/// A credential or a certificate cannot be read.
+/// If a credential or a certificate cannot be read.
 pub(super) fn connect(settings: &Settings, url: &Uri) -> Result<Connection, Error> {
     let endpoint = Endpoint::from(url.clone())
         .user_agent(concat!("cargo-offload/", env!("CARGO_PKG_VERSION")))
         .map_err(|error| Error::new(format!("`{url}`: {error}")))?
-        .http2_keep_alive_interval(ALIVE)
-        .keep_alive_timeout(ALIVE)
+        .http2_keep_alive_interval(KEEP_ALIVE)
+        .keep_alive_timeout(KEEP_ALIVE)
         .initial_stream_window_size(2 << 20)
         .initial_connection_window_size(16 << 20);
     let channel = endpoint.connect_with_connector_lazy(connector(settings, url, Protocol::Http2)?);
-    Ok(InterceptedService::new(channel, Headers::of(settings)?))
+    Ok(InterceptedService::new(channel, Headers::from_settings(settings)?))
 }
 
 impl Headers {
-    fn of(settings: &Settings) -> Result<Headers, Error> {
+    fn from_settings(settings: &Settings) -> Result<Headers, Error> {
         let mut headers = HeaderMap::new();
         for (name, secret) in settings.headers() {
             let value = secret.read(name)?;

@@ -1,4 +1,4 @@
-//! Running an action: a stream of messages about one operation, which is followed again when it breaks.
+//! Execution of an action: the stream of its long-running operation, resumed with WaitExecution when it breaks.
 
 use std::time::Duration;
 
@@ -13,34 +13,34 @@ use crate::api::execution_stage::Value as Stage;
 use crate::api::longrunning::{Operation, operation};
 use crate::api::{ExecuteOperationMetadata, ExecuteRequest, ExecuteResponse, WaitExecutionRequest};
 use crate::digest::Digest;
-use crate::fault::{Fault, Kind, NO_WORKER};
+use crate::fault::{Fault, FaultKind, NO_WORKER};
 use crate::retry::pause;
 
-/// What to run, and how long to wait.
+/// An execution and its timeouts.
 #[derive(Clone, Debug)]
 pub(crate) struct Execution {
     pub(crate) action: Digest,
-    /// Outputs that the server may send with the result.
+    /// Outputs that the server may inline.
     pub(crate) inline: Vec<String>,
-    /// Whether an earlier result will do.
+    /// The cache lookup of the server.
     pub(crate) lookup: Lookup,
-    /// The longest that it may wait for a worker.
+    /// The longest time in the queue.
     pub(crate) queued: Duration,
-    /// The longest that it may run; `None` is for ever.
+    /// The longest time on a worker; `None` is unlimited.
     pub(crate) running: Option<Duration>,
 }
 
-/// Whether an earlier result will do.
+/// Whether a cached result is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lookup {
     Cache,
     Never,
 }
 
-/// So often in a row without a message.
-const BREAKS: u32 = 3;
+/// The consecutive broken streams without a message.
+const MAX_BREAKS: u32 = 3;
 
-/// How far an operation is.
+/// The progress of an operation.
 struct Progress<'a> {
     execution: &'a Execution,
     /// By which the server knows the operation.
@@ -54,7 +54,7 @@ impl Grpc {
     /// Runs an action whose parts are stored.
     ///
     /// # Errors
-    /// It does not end in time, or the server fails. An action that fails is a response.
+    /// On a timeout, or if the server fails. A failed action is a response.
     pub(crate) async fn execute(&self, execution: &Execution) -> Result<ExecuteResponse, Fault> {
         let mut progress = Progress::new(execution);
         loop {
@@ -69,7 +69,7 @@ impl Grpc {
                 },
                 Err(fault) => fault,
             };
-            if fault.kind != Kind::Transient || progress.breaks >= BREAKS || progress.is_late() {
+            if fault.kind != FaultKind::Transient || progress.breaks >= MAX_BREAKS || progress.is_late() {
                 return Err(fault);
             }
             sleep(pause(progress.breaks)).await;
@@ -81,7 +81,7 @@ impl Grpc {
     async fn follow(&self, progress: &mut Progress<'_>) -> Result<ExecuteResponse, Fault> {
         let mut stream = progress.in_time(self.stream(progress)).await?.map_err(|status| {
             if progress.name.take().is_some() && status.code() == Code::NotFound {
-                return Fault::new(Kind::Transient, "the server has forgotten the command");
+                return Fault::new(FaultKind::Transient, "the server has forgotten the command");
             }
             execute_fault(status)
         })?;
@@ -92,7 +92,7 @@ impl Grpc {
                         return Ok(response);
                     }
                 }
-                None => return Err(Fault::new(Kind::Transient, "the server sent no result")),
+                None => return Err(Fault::new(FaultKind::Transient, "the server sent no result")),
             }
         }
     }
@@ -173,7 +173,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// The time to wait starts when the command is queued, and the time to run when it runs.
+    /// Enters a stage, which starts its timeout.
     fn enter(&mut self, stage: Stage) {
         if stage == self.stage {
             return;
@@ -196,10 +196,9 @@ fn execute_fault(status: Status) -> Fault {
 
 fn response_fault(fault: Fault, code: Code) -> Fault {
     match code {
-        Code::FailedPrecondition => Fault { kind: Kind::Evicted, ..fault },
-        Code::DeadlineExceeded => {
-            Fault { kind: Kind::Lasting, ..fault }.hint("the worker stopped the command, which took too long")
-        }
+        Code::FailedPrecondition => Fault { kind: FaultKind::Evicted, ..fault },
+        Code::DeadlineExceeded => Fault { kind: FaultKind::Lasting, ..fault }
+            .hint("the worker stopped the command, which took too long"),
         Code::PermissionDenied => {
             fault.hint("ask who runs the server for the right to run commands, or set `execute = false`")
         }

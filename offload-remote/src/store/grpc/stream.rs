@@ -1,4 +1,4 @@
-//! Large blobs, piece by piece: the service ByteStream.
+//! Transfers of large blobs by the ByteStream service.
 //!
 //! <https://github.com/googleapis/googleapis/blob/master/google/bytestream/bytestream.proto>
 
@@ -16,11 +16,11 @@ use super::channel::Connection;
 use crate::api::bytestream::byte_stream_client::ByteStreamClient;
 use crate::api::bytestream::{ReadRequest, WriteRequest};
 use crate::digest::Digest;
-use crate::fault::{Fault, Kind};
+use crate::fault::{Fault, FaultKind};
 use crate::store::interface::{Blob, Content};
 
-/// The bytes in one message.
-const PIECE: usize = 1 << 20;
+/// The chunk size.
+const CHUNK_SIZE: usize = 1 << 20;
 
 impl Grpc {
     pub(super) async fn write_stream(&self, blob: &Blob) -> Result<(), Fault> {
@@ -34,9 +34,12 @@ impl Grpc {
             Ok(answer) if answer.get_ref().committed_size == digest.message().size_bytes => Ok(()),
             Ok(answer) => {
                 let size = answer.get_ref().committed_size;
-                Err(Fault::new(Kind::Transient, format!("the server took {size} of {} bytes", digest.size)))
+                Err(Fault::new(
+                    FaultKind::Transient,
+                    format!("the server took {size} of {} bytes", digest.size),
+                ))
             }
-            // A file that cannot be read says more than the server, which misses its end.
+            // The read error of a file is the cause of the server's.
             Err(status) => match sender.await {
                 Ok(Err(fault)) => Err(fault),
                 _ => Err(status.into()),
@@ -44,7 +47,7 @@ impl Grpc {
         }
     }
 
-    /// The blob, if it is stored; of one that is longer than its digest says, a byte more than that.
+    /// Downloads the blob, if it is stored. Stops once the content is longer than the digest declares.
     pub(super) async fn read_stream(&self, digest: &Digest) -> Result<Option<Bytes>, Fault> {
         let resource_name = format!("{}blobs/{}/{}", self.prefix(), digest.hex(), digest.size);
         let request = ReadRequest { resource_name, ..Default::default() };
@@ -58,7 +61,7 @@ impl Grpc {
             match stream.message().await {
                 Ok(Some(piece)) => bytes.extend_from_slice(&piece.data),
                 Ok(None) => return Ok(Some(bytes.into())),
-                // Some servers look for the blob only when its first piece is asked for.
+                // Some servers report a missing blob with the first chunk only.
                 Err(status) if status.code() == Code::NotFound => return Ok(None),
                 Err(status) => return Err(status.into()),
             }
@@ -77,7 +80,7 @@ impl Grpc {
     }
 }
 
-/// Sends pieces until the last one, or until the server has enough.
+/// Sends chunks until the end, or until the server closes the stream.
 async fn send(name: String, content: Content, pieces: mpsc::Sender<WriteRequest>) -> Result<(), Fault> {
     let mut reader: Box<dyn AsyncRead + Send + Unpin> = match content {
         Content::Bytes(bytes) => Box::new(Cursor::new(bytes)),
@@ -85,27 +88,28 @@ async fn send(name: String, content: Content, pieces: mpsc::Sender<WriteRequest>
             Box::new(tokio::fs::File::open(&path).await.map_err(|error| Fault::file("read", &path, &error))?)
         }
     };
-    let (mut offset, mut resource_name) = (0_i64, name);
+    let mut offset = 0_i64;
+    let mut resource_name = name;
     loop {
-        let mut data = Vec::with_capacity(PIECE);
-        let read = (&mut reader).take(PIECE as u64).read_to_end(&mut data).await;
+        let mut data = Vec::with_capacity(CHUNK_SIZE);
+        let read = (&mut reader).take(CHUNK_SIZE as u64).read_to_end(&mut data).await;
         let size = read.map_err(|error| Fault::lasting(format!("cannot read an input: {error}")))?;
-        let finish_write = size < PIECE;
+        let finish_write = size < CHUNK_SIZE;
         let piece = WriteRequest { resource_name, write_offset: offset, finish_write, data };
         if pieces.send(piece).await.is_err() || finish_write {
             return Ok(());
         }
         offset = offset.saturating_add(i64::try_from(size).unwrap_or(i64::MAX));
-        // The first message alone has to have it.
+        // Required in the first message only.
         resource_name = String::new();
     }
 }
 
-/// In the form of a random UUID, as the API wants it for each upload.
+/// A random UUID, which the API requires for each upload.
 fn unique() -> String {
-    // Each of these has its own keys from the system.
-    let random = || RandomState::new().hash_one(0);
-    let (high, low) = (random(), random());
+    // Each `RandomState` has its own random keys.
+    let high = RandomState::new().hash_one(0);
+    let low = RandomState::new().hash_one(0);
     format!(
         "{:08x}-{:04x}-4{:03x}-a{:03x}-{:012x}",
         high >> 32,
@@ -130,7 +134,7 @@ mod tests {
 
     #[tokio::test]
     async fn pieces_cover_the_content_and_the_last_says_so() {
-        for size in [0, 1, PIECE, PIECE + 1, 3 * PIECE] {
+        for size in [0, 1, CHUNK_SIZE, CHUNK_SIZE + 1, 3 * CHUNK_SIZE] {
             let content = Content::Bytes(vec![7; size].into());
             let (sender, mut pieces) = mpsc::channel(8);
             send("name".into(), content, sender).await.unwrap();

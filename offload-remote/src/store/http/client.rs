@@ -9,13 +9,13 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 
 use crate::Error;
-use crate::fault::Kind;
+use crate::fault::FaultKind;
 use crate::settings::Settings;
 use crate::tls::{Protocol, connector};
 
 pub(super) type HttpsClient = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
 
-/// Results of actions are small: a larger one is none.
+/// The largest action result; larger ones are not results.
 pub(super) const LARGEST_RESULT: u64 = 16 << 20;
 
 /// The part of an answer that matters here.
@@ -45,15 +45,15 @@ pub(super) async fn read<B: BodyExt<Data = Bytes> + Unpin>(
     Ok(body.into())
 }
 
-/// Whether to try it again.
-pub(super) fn kind_of(status: StatusCode) -> Kind {
+/// The kind of fault for a status.
+pub(super) fn kind_of(status: StatusCode) -> FaultKind {
     match status {
         StatusCode::UNAUTHORIZED
         | StatusCode::FORBIDDEN
         | StatusCode::METHOD_NOT_ALLOWED
-        | StatusCode::PROXY_AUTHENTICATION_REQUIRED => Kind::Denied,
-        StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => Kind::Transient,
-        status if status.is_server_error() => Kind::Transient,
-        _ => Kind::Lasting,
+        | StatusCode::PROXY_AUTHENTICATION_REQUIRED => FaultKind::Denied,
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => FaultKind::Transient,
+        status if status.is_server_error() => FaultKind::Transient,
+        _ => FaultKind::Lasting,
     }
 }

@@ -1,7 +1,7 @@
-//! S3: where a bucket is, who asks, and what refusals mean.
+//! S3: addresses of buckets, request signatures, and hints for error codes.
 //!
-//! Other servers understand the same (MinIO, Ceph, R2); `endpoint` names them. The signature and where credentials come
-//! from are those of `reqsign`, which OpenDAL has too. <https://docs.aws.amazon.com/AmazonS3/latest/API/Welcome.html>
+//! `endpoint` names compatible servers (MinIO, Ceph, R2). Signatures and the credential chain are those of `reqsign`, which
+//! OpenDAL uses too. <https://docs.aws.amazon.com/AmazonS3/latest/API/Welcome.html>
 
 #![allow(clippy::disallowed_methods, reason = "reads the environment")]
 
@@ -20,27 +20,27 @@ use tokio::time::timeout;
 use super::client::{Answer, HttpsClient, LARGEST_RESULT, kind_of, read};
 use crate::Error;
 use crate::digest::Digest;
-use crate::fault::{Fault, Kind};
+use crate::fault::{Fault, FaultKind};
 use crate::settings::{Bucket, Settings};
 
-/// Where a bucket is.
+/// The address of a bucket.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Address {
-    /// What `ac/` and `cas/` are below.
+    /// The parent of `ac/` and `cas/`.
     pub(super) url: Uri,
-    /// It is part of the signature.
+    /// The region in signatures.
     pub(super) region: String,
 }
 
-/// Where AWS's own programs make buckets if nobody says anything.
-const REGION: &str = "us-east-1";
+/// The default region of the AWS tools.
+const DEFAULT_REGION: &str = "us-east-1";
 
 impl Address {
-    /// What the settings say; else what the variables of AWS's own programs say; else AWS.
+    /// Region and endpoint from the settings, else from the variables of the AWS tools, else the defaults of AWS.
     ///
     /// # Errors
-    /// The endpoint is no URL.
-    pub(super) fn of(settings: &Settings, bucket: &Bucket) -> Result<Address, Error> {
+    /// If the endpoint is not a URL.
+    pub(super) fn from_settings(settings: &Settings, bucket: &Bucket) -> Result<Address, Error> {
         Address::with(settings, bucket, |name| std::env::var(name).ok())
     }
 
@@ -49,43 +49,55 @@ impl Address {
         bucket: &Bucket,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Address, Error> {
-        let of = |said: Option<&str>, names: [&str; 2]| {
-            let variables = || names.into_iter().find_map(|name| variable(name).filter(|it| !it.is_empty()));
-            said.map(str::to_string).or_else(variables)
-        };
-        let region = of(settings.region(), [variable::AWS_REGION, variable::AWS_DEFAULT_REGION]);
-        let region = region.unwrap_or_else(|| REGION.to_string());
-        let endpoint = of(settings.endpoint(), [variable::AWS_ENDPOINT_URL_S3, variable::AWS_ENDPOINT_URL]);
+        let regions = [variable::AWS_REGION, variable::AWS_DEFAULT_REGION];
+        let region = setting_or_variable(settings.region(), regions, &variable);
+        let region = region.unwrap_or_else(|| DEFAULT_REGION.to_string());
+        let endpoints = [variable::AWS_ENDPOINT_URL_S3, variable::AWS_ENDPOINT_URL];
+        let endpoint = setting_or_variable(settings.endpoint(), endpoints, &variable);
         let Bucket { name, prefix } = bucket;
         let base = match &endpoint {
             Some(endpoint) => format!("{}/{name}", endpoint.trim_end_matches('/')),
-            None => of_aws(name, &region),
+            None => aws_url(name, &region),
         };
         let text = format!("{base}{prefix}");
-        let refused = |why: String| {
-            Error::new(format!("the bucket cannot be at `{text}`: that {why}")).hint(
-                "write `endpoint = \"https://HOST:PORT\"` and `region = \"NAME\"` in the table `remote`",
-            )
-        };
-        let url: Uri = text.parse().map_err(|error| refused(format!("is no URL ({error})")))?;
+        let url: Uri =
+            text.parse().map_err(|error| invalid_address(&text, &format!("is not a URL ({error})")))?;
         match url.scheme_str() {
             Some("http" | "https") => Ok(Address { url, region }),
-            _ => Err(refused("has not `http://` or `https://`".into())),
+            _ => Err(invalid_address(&text, "has not `http://` or `https://`")),
         }
     }
 }
 
-/// A host for each bucket is what AWS recommends; its certificates hold for names without dots.
+/// The setting, or the first variable that is set.
+fn setting_or_variable(
+    setting: Option<&str>,
+    names: [&str; 2],
+    variable: impl Fn(&str) -> Option<String>,
+) -> Option<String> {
+    if let Some(setting) = setting {
+        return Some(setting.to_string());
+    }
+    names.into_iter().find_map(|name| variable(name).filter(|value| !value.is_empty()))
+}
+
+fn invalid_address(text: &str, reason: &str) -> Error {
+    Error::new(format!("the bucket cannot be at `{text}`: that {reason}"))
+        .hint("write `endpoint = \"https://HOST:PORT\"` and `region = \"NAME\"` in the table `remote`")
+}
+
+/// The URL of a bucket of AWS: virtual-hosted style, unless its name does not match the wildcard certificate.
 /// <https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html>
-fn of_aws(bucket: &str, region: &str) -> String {
+fn aws_url(bucket: &str, region: &str) -> String {
     let domain = if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" };
-    match bucket.contains(['.', '_']) {
-        true => format!("https://s3.{region}.{domain}/{bucket}"),
-        false => format!("https://{bucket}.s3.{region}.{domain}"),
+    if bucket.contains(['.', '_']) {
+        format!("https://s3.{region}.{domain}/{bucket}")
+    } else {
+        format!("https://{bucket}.s3.{region}.{domain}")
     }
 }
 
-/// Signs requests with the credentials that AWS's own programs would find.
+/// Signs requests with the default credential chain of AWS.
 pub(super) struct Signer(reqsign_core::Signer<Credential>);
 
 const CREDENTIALS: &str =
@@ -97,35 +109,35 @@ impl Signer {
         Signer(reqsign_core::Signer::new(context, DefaultCredentialProvider::new(), signer))
     }
 
-    /// The request with its signature, which covers the body: S3 refuses one that has changed on the way.
+    /// Signs the request and its body.
     pub(super) async fn signed(&self, request: Request<Bytes>) -> Result<Request<Bytes>, Fault> {
         let (mut parts, body): (Parts, Bytes) = request.into_parts();
-        let hash = HeaderValue::try_from(Digest::of(&body).hex());
+        let hash = HeaderValue::try_from(Digest::from_bytes(&body).hex());
         parts
             .headers
             .insert("x-amz-content-sha256", hash.map_err(|error| Fault::lasting(error.to_string()))?);
         match self.0.sign(&mut parts, None).await {
             Ok(()) => Ok(Request::from_parts(parts, body)),
             Err(error) if error.kind() == ErrorKind::CredentialInvalid => {
-                Err(Fault::new(Kind::Denied, "this machine has no credentials for S3").hint(CREDENTIALS))
+                Err(Fault::new(FaultKind::Denied, "this machine has no credentials for S3").hint(CREDENTIALS))
             }
             Err(error) => Err(Fault::lasting(format!("the request cannot be signed: {error}"))),
         }
     }
 }
 
-/// Where credentials come from: this process, its files, and what `client` reaches.
+/// The context of the credential chain: environment, files, and HTTP requests by `client`.
 pub(super) fn context(client: &HttpsClient) -> Context {
     let context = Context::new().with_file_read(TokioFileRead).with_env(OsEnv);
     context.with_http_send(Sender(client.clone()))
 }
 
-/// Asks services of AWS for credentials: of the machine, of a role, of who has signed in.
+/// Sends requests to credential services: instance metadata, STS, SSO.
 #[derive(Debug)]
 struct Sender(HttpsClient);
 
-/// How long that may take. On a machine that is not AWS's, nobody answers under the addresses of this link.
-fn patience(url: &Uri) -> Duration {
+/// The timeout of a credential request. The link-local metadata addresses are unreachable outside of AWS.
+fn credential_timeout(url: &Uri) -> Duration {
     let of_link =
         url.host().is_some_and(|host| host.starts_with("169.254.") || host.starts_with("[fd00:ec2:"));
     Duration::from_secs(if of_link { 1 } else { 10 })
@@ -133,26 +145,33 @@ fn patience(url: &Uri) -> Duration {
 
 impl HttpSend for Sender {
     async fn http_send(&self, request: Request<Bytes>) -> reqsign_core::Result<Response<Bytes>> {
-        let unexpected = |text: String| reqsign_core::Error::unexpected(text);
-        let limit = patience(request.uri());
+        let limit = credential_timeout(request.uri());
         let answered = async {
             let answer = self.0.request(request.map(Full::new)).await;
-            let (parts, incoming) = answer.map_err(|error| unexpected(error.to_string()))?.into_parts();
-            let body = read(incoming, LARGEST_RESULT).await.map_err(|error| unexpected(error.to_string()))?;
+            let (parts, incoming) =
+                answer.map_err(|error| reqsign_core::Error::unexpected(error.to_string()))?.into_parts();
+            let body = read(incoming, LARGEST_RESULT)
+                .await
+                .map_err(|error| reqsign_core::Error::unexpected(error.to_string()))?;
             Ok(Response::from_parts(parts, body))
         };
-        let late = |_| unexpected(format!("no answer within {} s", limit.as_secs()));
-        timeout(limit, answered).await.map_err(late)?
+        match timeout(limit, answered).await {
+            Ok(response) => response,
+            Err(_) => {
+                let message = format!("no answer within {} s", limit.as_secs());
+                Err(reqsign_core::Error::unexpected(message))
+            }
+        }
     }
 }
 
 pub(super) fn lacks_bucket(answer: &Answer) -> bool {
-    Said::of(answer).code == "NoSuchBucket"
+    ErrorDocument::parse(answer).code == "NoSuchBucket"
 }
 
 /// <https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html>
 pub(super) fn refusal(method: &Method, answer: &Answer) -> Fault {
-    let Said { code, message } = Said::of(answer);
+    let ErrorDocument { code, message } = ErrorDocument::parse(answer);
     let mut text = format!("S3 answers {method} with {}", answer.status);
     for part in [&code, &message].into_iter().filter(|part| !part.is_empty()) {
         text = format!("{text}: {part}");
@@ -182,25 +201,29 @@ pub(super) fn refusal(method: &Method, answer: &Answer) -> Fault {
     }
 }
 
-/// What the document in a refusal says.
-struct Said {
+/// The XML document of an error response.
+struct ErrorDocument {
     code: String,
     message: String,
 }
 
-impl Said {
-    /// Two elements without others in them, as S3 writes them: that is no work for a reader of XML.
-    fn of(answer: &Answer) -> Said {
+impl ErrorDocument {
+    /// Extracts two flat elements, which needs no XML parser.
+    fn parse(answer: &Answer) -> ErrorDocument {
         let text = String::from_utf8_lossy(&answer.body);
-        let element = |name: &str| {
-            let (_, rest) = text.split_once(&format!("<{name}>"))?;
-            Some(plain(rest.split_once('<')?.0))
-        };
-        Said { code: element("Code").unwrap_or_default(), message: element("Message").unwrap_or_default() }
+        ErrorDocument {
+            code: element(&text, "Code").unwrap_or_default(),
+            message: element(&text, "Message").unwrap_or_default(),
+        }
     }
 }
 
-/// For a terminal: a line of a few words.
+fn element(text: &str, name: &str) -> Option<String> {
+    let (_, rest) = text.split_once(&format!("<{name}>"))?;
+    Some(plain(rest.split_once('<')?.0))
+}
+
+/// Text for a terminal, without control characters and of limited length.
 fn plain(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control()).take(200).collect()
 }

@@ -1,4 +1,4 @@
-//! A server of a few lines, which keeps what it is given, and what the client makes of its answers.
+//! A minimal HTTP cache, and the client's reaction to its responses.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -26,7 +26,7 @@ pub(super) struct State {
 }
 
 impl Server {
-    /// What each request began with, its line and headers.
+    /// The request line and headers of each request.
     pub(super) fn heads(&self) -> Vec<String> {
         self.0.lock().unwrap().heads.clone()
     }
@@ -59,7 +59,8 @@ impl Server {
             stream.read_exact(&mut body).await.ok()?;
             self.0.lock().unwrap().heads.push(head.replace("\r\n", "\n"));
             let mut words = head.split(' ');
-            let (method, path) = (words.next()?, words.next()?);
+            let method = words.next()?;
+            let path = words.next()?;
             let (status, content) = self.answer(method, path, (header("authorization"), body));
             let mut answer =
                 format!("HTTP/1.1 {status} x\r\ncontent-length: {}\r\n\r\n", content.len()).into_bytes();
@@ -100,7 +101,7 @@ async fn a_result_comes_back_from_where_bazel_puts_its_own() {
         remote.put(KEY, stored.clone()).await;
         assert_eq!(remote.get(KEY).await.unwrap(), stored);
         let paths: Vec<String> = server.0.lock().unwrap().files.keys().cloned().collect();
-        let blob = format!("/cache/cas/{}", Digest::of(&stored).hex());
+        let blob = format!("/cache/cas/{}", Digest::from_bytes(&stored).hex());
         assert_eq!(paths.contains(&blob), !stored.is_empty());
         assert!(paths.iter().any(|path| path.starts_with("/cache/ac/")), "{paths:?}");
         assert_eq!(remote.notes.take(), "");
@@ -113,10 +114,10 @@ async fn a_file_that_is_another_one_or_cut_is_missing() {
         let server = Server::default();
         let remote = remote(&server.start().await, "");
         remote.put(KEY, Bytes::from_static(b"result")).await;
-        let path = format!("/cache/cas/{}", Digest::of(b"result").hex());
+        let path = format!("/cache/cas/{}", Digest::from_bytes(b"result").hex());
         server.0.lock().unwrap().files.insert(path, content.to_vec());
         assert_eq!(remote.get(KEY).await, None);
-        assert!(remote.notes.take().contains("damaged"));
+        assert!(remote.notes.take().contains("corrupt"));
     }
 }
 
@@ -133,7 +134,7 @@ async fn faults_that_pass_are_not_noticed() {
 
 #[tokio::test]
 async fn what_a_server_refuses_is_told_with_a_hint() {
-    for (status, said) in [
+    for (status, expected) in [
         (403, "set `upload = false`"),
         (405, "set `upload = false`"),
         (409, "create_full_put_path"),
@@ -146,7 +147,10 @@ async fn what_a_server_refuses_is_told_with_a_hint() {
         let remote = remote(&server.start().await, "");
         remote.put(KEY, Bytes::from_static(b"result")).await;
         let note = remote.notes.take();
-        assert!(note.starts_with("results of this machine are not stored") && note.contains(said), "{note}");
+        assert!(
+            note.starts_with("results of this machine are not stored") && note.contains(expected),
+            "{note}"
+        );
         assert_eq!(remote.stores_results(), !matches!(status, 403 | 405));
         assert_eq!(remote.get(KEY).await, None);
     }
@@ -175,6 +179,6 @@ async fn a_server_that_ends_connections_is_missing() {
     tokio::spawn(async move { while listener.accept().await.is_ok() {} });
     let remote = remote(&url, "timeout = 5");
     assert_eq!(remote.get(KEY).await, None);
-    let said = remote.notes.take();
-    assert!(said.starts_with(&format!("no results come from `{url}`: ")), "{said}");
+    let note = remote.notes.take();
+    assert!(note.starts_with(&format!("no results come from `{url}`: ")), "{note}");
 }

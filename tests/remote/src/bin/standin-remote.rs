@@ -11,31 +11,32 @@ use offload_remote_tests::standin::{Fault, Options, Standin, Work};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::TcpListener;
 
-/// As many as nobody asks for at a time.
+/// The default: more than any client uses.
 const SLOTS: usize = 1 << 20;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let asked = parse(std::env::args().skip(1))?;
-    let server = Standin::new(asked.options);
-    server.set_faults(asked.faults);
-    let listener = TcpListener::bind((asked.address.as_str(), 0)).await?;
+    let arguments = parse(std::env::args().skip(1))?;
+    let server = Standin::new(arguments.options);
+    server.set_faults(arguments.faults);
+    let listener = TcpListener::bind((arguments.address.as_str(), 0)).await?;
     println!("{}", listener.local_addr()?);
     tokio::select! {
         ended = server.serve(listener) => Ok(ended?),
-        () = obey(&server) => Ok(()),
+        () = run_commands(&server) => Ok(()),
     }
 }
 
-struct Asked {
+struct Arguments {
     options: Options,
     faults: Vec<Fault>,
     address: String,
 }
 
-fn parse(mut words: impl Iterator<Item = String>) -> Result<Asked, Box<dyn Error>> {
+fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, Box<dyn Error>> {
     let mut options = Options { instance: String::new(), slots: SLOTS, work: Work::Run };
-    let (mut faults, mut address) = (Vec::new(), "127.0.0.1".to_string());
+    let mut faults = Vec::new();
+    let mut address = "127.0.0.1".to_string();
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("`{word}` needs a value"));
         match word.as_str() {
@@ -46,18 +47,18 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Asked, Box<dyn Error
             _ => faults.push(word.parse()?),
         }
     }
-    Ok(Asked { options, faults, address })
+    Ok(Arguments { options, faults, address })
 }
 
-/// The end of the input is the end of whoever started this program.
-async fn obey(server: &Standin) {
+/// Executes commands from standard input until it ends, with the parent process.
+async fn run_commands(server: &Standin) {
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     while let Ok(Some(line)) = lines.next_line().await {
-        println!("{}", answer(server, &line));
+        println!("{}", execute_command(server, &line));
     }
 }
 
-fn answer(server: &Standin, line: &str) -> String {
+fn execute_command(server: &Standin, line: &str) -> String {
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     match word {
         "counts" => return server.counts().to_string(),

@@ -11,10 +11,10 @@ impl Standin {
     pub(super) fn result(&self, hash: &str) -> Option<ActionResult> {
         let store = lock(&self.0.store);
         let result = store.results.get(hash)?.clone();
-        match self.has(Fault::Exchanged) {
-            true => Some(exchanged(&store, (hash, result))),
-            false => Some(result),
+        if self.has(Fault::Exchanged) {
+            return Some(exchanged(&store, (hash, result)));
         }
+        Some(result)
     }
 }
 
@@ -22,12 +22,13 @@ impl Standin {
 fn exchanged(store: &Store, (hash, mut result): (&str, ActionResult)) -> ActionResult {
     let files = result.output_files.len();
     let later = store.results.range(hash.to_string()..).skip(1).chain(&store.results);
-    let mut others = later.filter(|(other, it)| *other != hash && it.output_files.len() == files);
-    let differs = |it: &ActionResult| {
+    let mut others = later.filter(|(other, it)| {
         let mut pairs = it.output_files.iter().zip(&result.output_files);
-        pairs.any(|(theirs, ours)| theirs.digest != ours.digest)
-    };
-    if let Some((_, other)) = others.find(|(_, other)| differs(other)) {
+        *other != hash
+            && it.output_files.len() == files
+            && pairs.any(|(theirs, ours)| theirs.digest != ours.digest)
+    });
+    if let Some((_, other)) = others.next() {
         for (ours, theirs) in result.output_files.iter_mut().zip(&other.output_files) {
             ours.digest.clone_from(&theirs.digest);
             ours.contents.clone_from(&theirs.contents);

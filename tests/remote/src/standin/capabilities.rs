@@ -1,4 +1,4 @@
-//! What the server says that it can do.
+//! The capabilities service.
 
 use bazel_remote_apis::build::bazel::semver::SemVer;
 use tonic::{Request, Response, Status};
@@ -10,7 +10,7 @@ use crate::api::{
     ServerCapabilities, digest_function,
 };
 
-/// As of other servers: what gRPC takes in a message where nobody says otherwise.
+/// The default message limit of gRPC, as on other servers.
 const MAX_BATCH: i64 = 4 << 20;
 
 #[tonic::async_trait]
@@ -21,7 +21,6 @@ impl Capabilities for Standin {
     ) -> Result<Response<ServerCapabilities>, Status> {
         self.enter(Call::Capabilities, &request.get_ref().instance_name).await?;
         let sha256 = digest_function::Value::Sha256 as i32;
-        let version = |major, minor| Some(SemVer { major, minor, ..SemVer::default() });
         Ok(Response::new(ServerCapabilities {
             cache_capabilities: Some(CacheCapabilities {
                 digest_functions: vec![sha256],
@@ -37,8 +36,8 @@ impl Capabilities for Standin {
                 digest_functions: vec![sha256],
                 ..ExecutionCapabilities::default()
             }),
-            low_api_version: version(2, 0),
-            high_api_version: version(2, 3),
+            low_api_version: Some(SemVer { major: 2, minor: 0, ..SemVer::default() }),
+            high_api_version: Some(SemVer { major: 2, minor: 3, ..SemVer::default() }),
             ..ServerCapabilities::default()
         }))
     }

@@ -114,7 +114,7 @@ impl ContentAddressableStorage for Standin {
     }
 }
 
-/// How one blob of a batch fared.
+/// The status of one blob of a batch.
 fn status(error: Option<Status>) -> RpcStatus {
     let error = error.unwrap_or_else(|| Status::new(Code::Ok, ""));
     RpcStatus { code: error.code() as i32, message: error.message().to_string(), details: Vec::new() }

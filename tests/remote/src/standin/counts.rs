@@ -1,4 +1,4 @@
-//! What a server was asked.
+//! Counters of calls and bytes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -28,7 +28,7 @@ pub enum Call {
     Execute,
 }
 
-/// How often it was asked, and how much went back and forth. As text: `NAME=NUMBER`, separated by spaces.
+/// Counters of calls and bytes. As text: `NAME=NUMBER`, separated by spaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// All calls.

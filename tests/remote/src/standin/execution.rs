@@ -18,7 +18,7 @@ use crate::api::{
 
 const TYPES: &str = "type.googleapis.com/build.bazel.remote.execution.v2.";
 
-/// What an action names.
+/// A decoded action.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) action: Action,
@@ -58,7 +58,7 @@ impl Standin {
     async fn answer(&self, request: ExecuteRequest, sender: Sender<Result<Operation, Status>>) {
         let digest = request.action_digest.clone().unwrap_or_default();
         let queued = operation(&digest, execution_stage::Value::Queued);
-        // Nobody listens any more: the work goes on, as on other servers.
+        // The client is gone: the work goes on, as on other servers.
         let _ = sender.send(Ok(queued)).await;
         let cached = if request.skip_cache_lookup { None } else { self.result(&digest.hash) };
         let is_cached = cached.is_some();
@@ -96,8 +96,7 @@ impl Standin {
     }
 
     fn message<T: Message + Default>(&self, digest: &Digest) -> Result<T, Status> {
-        let missing = || Status::failed_precondition(format!("missing: {}", digest.hash));
-        let bytes = self.input(digest).ok_or_else(missing)?;
+        let bytes = self.input(digest).ok_or_else(|| run::missing(digest))?;
         T::decode(bytes.as_slice()).map_err(|error| Status::invalid_argument(error.to_string()))
     }
 }

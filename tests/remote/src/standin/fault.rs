@@ -1,4 +1,4 @@
-//! What a server does that it should not.
+//! Fault injection.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -6,14 +6,14 @@ use std::time::Duration;
 /// The exit code of a server that a fault ended.
 const DIED: i32 = 9;
 
-/// One thing that it does.
+/// An injected fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Every call takes so much longer: `delay=MILLISECONDS`.
     Delay(Duration),
     /// Nothing more fits on its disk: `full`.
     Full,
-    /// The files of a result are those of another action's: `exchanged`.
+    /// A result has the output files of another action: `exchanged`.
     Exchanged,
     /// Half of each blob is sent: `truncated`.
     Truncated,
@@ -26,8 +26,8 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Does to the call with this number what befalls every call.
-    pub(super) async fn befall(self, number: u64) {
+    /// Injects the fault into the call with this number.
+    pub(super) async fn inject(self, number: u64) {
         match self {
             Fault::Delay(time) => tokio::time::sleep(time).await,
             Fault::Dies(at) if number >= at => std::process::exit(DIED),
@@ -42,16 +42,19 @@ impl FromStr for Fault {
 
     fn from_str(text: &str) -> Result<Fault, String> {
         let (name, value) = text.split_once('=').unwrap_or((text, ""));
-        let number = || value.parse::<u64>().map_err(|error| format!("`{text}`: {error}"));
         match name {
-            "delay" => Ok(Fault::Delay(Duration::from_millis(number()?))),
-            "dies" => Ok(Fault::Dies(number()?)),
-            "hangs" => Ok(Fault::Hangs(number()?)),
-            "full" => Ok(Fault::Full),
-            "exchanged" => Ok(Fault::Exchanged),
-            "truncated" => Ok(Fault::Truncated),
-            "unavailable" => Ok(Fault::Unavailable),
-            _ => Err(format!("there is no fault `{text}`")),
+            "full" => return Ok(Fault::Full),
+            "exchanged" => return Ok(Fault::Exchanged),
+            "truncated" => return Ok(Fault::Truncated),
+            "unavailable" => return Ok(Fault::Unavailable),
+            "delay" | "dies" | "hangs" => {}
+            _ => return Err(format!("there is no fault `{text}`")),
+        }
+        let number = value.parse::<u64>().map_err(|error| format!("`{text}`: {error}"))?;
+        match name {
+            "delay" => Ok(Fault::Delay(Duration::from_millis(number))),
+            "dies" => Ok(Fault::Dies(number)),
+            _ => Ok(Fault::Hangs(number)),
         }
     }
 }

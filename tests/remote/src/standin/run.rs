@@ -46,9 +46,13 @@ pub(super) fn pretend(server: &Standin, (digest, job): (&Digest, &Job)) -> Actio
     ActionResult { output_files: outputs.collect(), ..ActionResult::default() }
 }
 
+/// The status for a blob that is not stored.
+pub(super) fn missing(digest: &Digest) -> Status {
+    Status::failed_precondition(format!("missing: {}", digest.hash))
+}
+
 /// Writes the directory with this digest to `to`.
 fn stage(server: &Standin, digest: &Digest, to: &Path) -> Result<(), Status> {
-    let missing = |digest: &Digest| Status::failed_precondition(format!("missing: {}", digest.hash));
     let bytes = server.input(digest).ok_or_else(|| missing(digest))?;
     let directory = Directory::decode(bytes.as_slice());
     let directory = directory.map_err(|error| Status::invalid_argument(error.to_string()))?;
@@ -87,10 +91,10 @@ async fn start(job: &Job, directory: &Path) -> Result<Output, Status> {
 
 /// A path with a `/` is relative to the working directory; another one is a name in `PATH`.
 fn place(program: &str, directory: &Path) -> PathBuf {
-    match program.contains('/') {
-        true => directory.join(program),
-        false => PathBuf::from(program),
+    if program.contains('/') {
+        return directory.join(program);
     }
+    PathBuf::from(program)
 }
 
 fn collect(server: &Standin, command: &Command, directory: &Path) -> Result<Vec<OutputFile>, Status> {

@@ -35,7 +35,8 @@ impl ByteStream for Standin {
         request: Request<Streaming<WriteRequest>>,
     ) -> Result<Response<WriteResponse>, Status> {
         let mut stream = request.into_inner();
-        let (mut name, mut bytes) = (String::new(), Vec::new());
+        let mut name = String::new();
+        let mut bytes = Vec::new();
         while let Some(piece) = stream.message().await? {
             if name.is_empty() {
                 name = piece.resource_name;

@@ -1,4 +1,4 @@
-//! What the stand-in says and does, also where it is told to do wrong.
+//! Calls of the stand-in, with and without injected faults.
 
 use super::*;
 use crate::api::{ActionResult, Command, OutputFile};
@@ -36,14 +36,14 @@ fn file(path: &str, content: &[u8]) -> OutputFile {
 #[tokio::test]
 async fn commands_run_once() {
     let (server, client) = pair(Work::Run).await;
-    let command = shell("cat in > out/a; echo said; echo complained >&2; exit 3");
+    let command = shell("cat in > out/a; echo printed; echo complained >&2; exit 3");
     let response = client.execute(&command, &[("in", b"content")]).await.unwrap();
     let result = response.result.unwrap();
     assert_eq!(result.exit_code, 3);
     assert_eq!(result.output_files.len(), 1, "an output that was not written is left out");
     let read = async |digest: &Option<Digest>| client.read(digest.as_ref().unwrap()).await.unwrap();
     assert_eq!(read(&result.output_files[0].digest).await, b"content");
-    assert_eq!(read(&result.stdout_digest).await, b"said\n");
+    assert_eq!(read(&result.stdout_digest).await, b"printed\n");
     assert_eq!(read(&result.stderr_digest).await, b"complained\n");
     // A failure is not kept.
     let again = client.execute(&command, &[("in", b"content")]).await.unwrap();

@@ -1,4 +1,4 @@
-//! A server without the client under test: whether it runs clang at all, and how soon it knows the result.
+//! A server without the client under test: execution of clang, and latency of a cache hit.
 
 use std::time::{Duration, Instant};
 
@@ -28,10 +28,13 @@ pub(super) fn compile(server: &Server<'_>, rows: &mut Rows) -> Result<()> {
     Ok(())
 }
 
+fn server_error(error: impl std::fmt::Display) -> Error {
+    Error::new(format!("the server alone: {error}"))
+}
+
 async fn twice(server: &Server<'_>) -> Result<(Duration, Duration)> {
-    let fails = |error: &dyn std::fmt::Display| Error::new(format!("the server alone: {error}"));
     let url = server.url.replace("grpc://", "http://");
-    let client = Client::connect(url, server.instance).await.map_err(|error| fails(&error))?;
+    let client = Client::connect(url, server.instance).await.map_err(server_error)?;
     let arguments = ARGUMENTS.split_whitespace().map(str::to_string).collect();
     let output_paths = vec!["out.o".to_string()];
     let command = Command { arguments, output_paths, ..Command::default() };
@@ -40,11 +43,11 @@ async fn twice(server: &Server<'_>) -> Result<(Duration, Duration)> {
         let begun = Instant::now();
         let response = client.execute(&command, &[("in.cl", KERNEL.as_bytes())]).await;
         times.push(begun.elapsed());
-        let response = response.map_err(|error| fails(&error))?;
+        let response = response.map_err(server_error)?;
         if response.cached_result != is_cached {
-            return Err(fails(&"its cache does not know what it should"));
+            return Err(server_error("a result is cached that should not be, or the reverse"));
         }
-        check(&client, response).await.map_err(|error| fails(&error))?;
+        check(&client, response).await.map_err(server_error)?;
     }
     Ok((times.first().copied().unwrap_or_default(), times.last().copied().unwrap_or_default()))
 }
@@ -53,9 +56,9 @@ async fn twice(server: &Server<'_>) -> Result<(Duration, Duration)> {
 async fn check(client: &Client, response: ExecuteResponse) -> std::result::Result<(), String> {
     let result = response.result.ok_or("no result")?;
     let Some(digest) = result.output_files.first().and_then(|file| file.digest.as_ref()) else {
-        let said = result.stderr_digest.unwrap_or_default();
-        let said = client.read(&said).await.unwrap_or(result.stderr_raw);
-        return Err(format!("exit {}: {}", result.exit_code, String::from_utf8_lossy(&said)));
+        let digest = result.stderr_digest.unwrap_or_default();
+        let stderr = client.read(&digest).await.unwrap_or(result.stderr_raw);
+        return Err(format!("exit {}: {}", result.exit_code, String::from_utf8_lossy(&stderr)));
     };
     let bytes = client.read(digest).await.map_err(|status| status.to_string())?;
     if bytes.starts_with(b"\x7fELF") { Ok(()) } else { Err("no object file".to_string()) }

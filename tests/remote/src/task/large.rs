@@ -1,4 +1,4 @@
-//! A large package: what a warm server saves, and what execution costs where nothing can be gained.
+//! A large package: build times with a warm server, and with workers on the same processors.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use offload_tests::error::Result;
 const WARM: Duration = Duration::from_secs(5);
 /// With workers on the same processors as the build: of the time without them.
 const EXECUTED: f64 = 1.25;
-/// The fastest of so many: what a busy machine adds is nobody's.
-const TURNS: usize = 3;
+/// The rounds, of which the fastest counts: a busy machine adds noise.
+const ROUNDS: usize = 3;
 
 pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
     let large = Compared::prepare(machine, Package::LARGE, rows)?;
@@ -27,8 +27,9 @@ pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
 fn executed(machine: &Machine<'_>, large: &Compared, rows: &mut Rows) -> Result<()> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let checks = [Check::Same(&large.local), Check::Silent];
-    let (mut here, mut there) = (Duration::MAX, Duration::MAX);
-    for _ in 0..TURNS {
+    let mut here = Duration::MAX;
+    let mut there = Duration::MAX;
+    for _ in 0..ROUNDS {
         let built = large.time("")?;
         rows.build(("here", "none"), &built, &checks);
         here = here.min(built.time);

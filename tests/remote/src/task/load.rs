@@ -1,4 +1,4 @@
-//! Many actions at once through one client: what it costs, and how near to the ideal many workers come.
+//! Load of many concurrent actions through one client: its cost, and the speed-up of many workers.
 
 mod client;
 
@@ -9,14 +9,14 @@ use super::machine::Machine;
 use super::rows::Rows;
 use offload_tests::error::Result;
 
-/// How long an action takes: about as long as the back end of clang takes for a kernel file and a target.
+/// The duration of an action, about that of code generation for a kernel file and a target.
 const ACTION: Duration = Duration::from_millis(100);
-/// Of the ideal speed-up, at the workers that have a limit.
+/// The required share of the ideal speed-up.
 const SHARE: f64 = 0.8;
 
 /// Workers, and actions for them: with few workers fewer, so that each takes seconds.
 const LOADS: [(usize, usize); 4] = [(1, 50), (10, 500), (100, 10_000), (1000, 10_000)];
-/// Where the share counts.
+/// The number of workers for which the share is required.
 const LIMITED: usize = 100;
 
 pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
@@ -38,8 +38,10 @@ pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
         let what = format!("{actions} actions, {workers} workers");
         let row = rows.measured((&what, "stand-in"), load.time, found);
         let is_all = load.executed == actions && worked == actions as u64;
-        let some = || format!("{} were executed, {worked} by workers: {}", load.executed, load.declined);
-        row.refuse((!is_all).then(some));
+        row.refuse(
+            (!is_all)
+                .then(|| format!("{} were executed, {worked} by workers: {}", load.executed, load.declined)),
+        );
         let is_low = workers == LIMITED && share < SHARE;
         row.refuse(is_low.then(|| format!("{share:.2} of the ideal, not {SHARE}")));
     }

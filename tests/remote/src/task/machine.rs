@@ -1,4 +1,4 @@
-//! What this machine needs, and the programs of this checkout that the task runs.
+//! Preparation of this machine: packages, and the programs of this checkout that the task runs.
 
 use std::path::{Path, PathBuf};
 
@@ -28,33 +28,32 @@ impl<'a> Machine<'a> {
     /// Installs what is missing, and builds the programs.
     pub(super) fn prepare(workspace: &'a Workspace, plan: &Plan) -> Result<Machine<'a>> {
         setup::ensure(workspace, &[setup::BUILD, setup::GPUS, setup::REMOTE])?;
-        let buildbox = match plan.needs_servers() {
-            true => Some(setup::ensure_wheel(workspace, Wheel::Buildbox)?),
-            false => None,
-        };
+        let mut buildbox = None;
+        if plan.needs_servers() {
+            buildbox = Some(setup::ensure_wheel(workspace, Wheel::Buildbox)?);
+        }
         // Both at once: what they share is compiled once.
         let cargo = workspace.cargo().args(["build", "--quiet", "--bin", "standin-remote"]);
         let cargo = cargo.args(["--bin", "cargo-offload"]);
-        let (cargo, directory) = match plan.measures() {
-            true => {
-                let cargo = cargo.args(["--release", "--package", "offload-remote-tests"]);
-                let cargo = cargo.args(["--package", "cargo-offload", "--features", "cargo-offload/remote"]);
-                (cargo, "release")
-            }
+        let directory = if plan.measures() { "release" } else { "debug" };
+        if plan.measures() {
+            let cargo = cargo.args(["--release", "--package", "offload-remote-tests"]);
+            cargo.args(["--package", "cargo-offload", "--features", "cargo-offload/remote"]).run()?;
+        } else {
             // A test among them has cargo choose features as `cargo test` does, which has compiled the rest then.
-            false => (cargo.args(["--workspace", "--all-features", "--test", "packer_memory"]), "debug"),
-        };
-        cargo.run()?;
+            cargo.args(["--workspace", "--all-features", "--test", "packer_memory"]).run()?;
+        }
         let dir = workspace.shell.create_dir(workspace.target_dir.join("remote"))?;
         let built = workspace.target_dir.join(directory);
-        // Copies, as cargo puts other builds of the programs under the first names.
-        let copied = |name: &str| -> Result<PathBuf> {
+        let mut copies = Vec::new();
+        // Copies, as later builds by cargo replace the originals.
+        for name in ["cargo-offload", "standin-remote"] {
             let copy = dir.join(name);
             workspace.shell.remove_path(&copy)?;
             workspace.shell.copy_file(built.join(name), &copy)?;
-            Ok(copy)
-        };
-        let (tool, standin) = (copied("cargo-offload")?, copied("standin-remote")?);
+            copies.push(copy);
+        }
+        let [tool, standin] = copies.try_into().map_err(|_| Error::new("a program was not copied"))?;
         Ok(Machine { workspace, dir, tool, standin, buildbox })
     }
 
@@ -119,11 +118,9 @@ impl<'a> Machine<'a> {
 /// Says that a row cannot be had here; an error where that must not be.
 pub(super) fn skip(what: &str) -> Result<()> {
     let is_ci = std::env::var("CI").is_ok_and(|ci| !ci.is_empty() && ci != "false");
-    match is_ci {
-        true => Err(Error::new(format!("{what}, and nothing is skipped in CI"))),
-        false => {
-            println!("skipped: {what}");
-            Ok(())
-        }
+    if is_ci {
+        return Err(Error::new(format!("{what}, and nothing is skipped in CI")));
     }
+    println!("skipped: {what}");
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! What is asked for.
+//! Arguments of the task.
 
 use offload_tests::error::{Error, Result};
 
@@ -29,7 +29,7 @@ const PARTS: [(&str, Part); 8] = [
     ("load", Part::Load),
 ];
 
-/// It needs a program that is in no package.
+/// Needs a program that no package has.
 const NATIVELINK: (&str, Part) = ("nativelink", Part::Nativelink);
 
 /// The parts, in the order in which they run.
@@ -45,23 +45,24 @@ impl Plan {
             [quick] if quick == "--quick" => return Ok(Plan { parts: vec![Part::Quick] }),
             _ => {}
         }
-        let known = |arg: &String| {
-            PARTS.iter().chain([&NATIVELINK]).find(|(name, _)| name == arg).map(|(_, part)| *part)
-        };
-        let parts: Option<Vec<Part>> = args.iter().map(known).collect();
-        let parts = parts.ok_or_else(|| {
-            let names = PARTS.map(|(name, _)| name).join("`, `");
-            Error::new(format!("`remote` takes `--quick`, or some of `{names}`"))
-        })?;
+        let mut parts = Vec::new();
+        for arg in args {
+            let known = PARTS.iter().chain([&NATIVELINK]).find(|(name, _)| name == arg);
+            let Some((_, part)) = known else {
+                let names = PARTS.map(|(name, _)| name).join("`, `");
+                return Err(Error::new(format!("`remote` takes `--quick`, or some of `{names}`")));
+            };
+            parts.push(*part);
+        }
         Ok(Plan { parts })
     }
 
-    /// Whether the client is measured: then it is optimised. Otherwise it is the one that tests have compiled already.
+    /// Whether the client is measured, and needs a release build. Otherwise that of the tests is used.
     pub(super) fn measures(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, Part::Large | Part::Load))
     }
 
-    /// Whether others' servers are needed, not the stand-in alone.
+    /// Whether servers other than the stand-in are needed.
     pub(super) fn needs_servers(&self) -> bool {
         self.parts.iter().any(|part| !matches!(part, Part::Quick | Part::Packs | Part::Load))
     }

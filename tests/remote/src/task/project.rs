@@ -38,18 +38,17 @@ pub(super) struct Project {
 #[derive(Debug)]
 pub(super) struct Cache(tempfile::TempDir);
 
-/// What a build came to.
+/// The outcome of a build.
 #[derive(Debug, PartialEq)]
 pub(super) struct Built {
     pub(super) time: Duration,
-    /// The compilers that ran here, without those that only told something of themselves. Nobody has counted them where
-    /// only the time counts.
+    /// The compilers that ran locally, without queries such as `--version`; `None` in a timed build.
     pub(super) compilers: Option<Vec<String>>,
     /// The program, if there is one.
     pub(super) program: Vec<u8>,
     /// Why other machines did not do the work, as the user sees it.
     pub(super) why: Vec<String>,
-    /// What cargo said, where it failed.
+    /// The output of cargo, if it failed.
     pub(super) failure: Option<String>,
 }
 
@@ -107,10 +106,10 @@ impl Project {
         project.set_remote("")?;
         let cache = Cache::new()?;
         let output = project.command("build", &cache).output()?;
-        match output.status.success() {
-            true => Ok(project),
-            false => Err(Error::new(String::from_utf8_lossy(&output.stderr).trim().to_string())),
+        if !output.status.success() {
+            return Err(Error::new(String::from_utf8_lossy(&output.stderr).trim().to_string()));
         }
+        Ok(project)
     }
 
     /// Builds the package from its sources, with these settings for other machines: a table of TOML, or nothing.
@@ -129,10 +128,10 @@ impl Project {
     fn clean(&self, remote: &str, cache: &Cache) -> Result<()> {
         self.set_remote(remote)?;
         let cleaned = self.command("clean", cache).output()?;
-        match cleaned.status.success() {
-            true => Ok(()),
-            false => Err(Error::new(String::from_utf8_lossy(&cleaned.stderr).trim().to_string())),
+        if !cleaned.status.success() {
+            return Err(Error::new(String::from_utf8_lossy(&cleaned.stderr).trim().to_string()));
         }
+        Ok(())
     }
 
     fn built(&self, ended: Ended) -> Result<Built> {
@@ -141,8 +140,8 @@ impl Project {
             time: ended.time,
             compilers: ended.compilers,
             program: if is_good { fs::read(self.program())? } else { Vec::new() },
-            why: warnings(&ended.said),
-            failure: (!is_good).then_some(ended.said),
+            why: warnings(&ended.output),
+            failure: (!is_good).then_some(ended.output),
         })
     }
 
@@ -161,14 +160,14 @@ impl Project {
         self.credentials = file;
     }
 
-    /// Whether the program that was built last has as many images as it should.
+    /// Checks the number of images in the program.
     pub(super) fn check_images(&self) -> Result<()> {
         let output = Command::new(self.program()).output()?;
-        let said = String::from_utf8_lossy(&output.stdout).trim().to_string();
-        match said == self.images.to_string() {
-            true => Ok(()),
-            false => Err(Error::new(format!("the program has `{said}` images, not {}", self.images))),
+        let count = String::from_utf8_lossy(&output.stdout).trim().to_string();
+        if count != self.images.to_string() {
+            return Err(Error::new(format!("the program has `{count}` images, not {}", self.images)));
         }
+        Ok(())
     }
 
     fn program(&self) -> PathBuf {
@@ -208,7 +207,7 @@ impl Project {
                 command.env(format!("OFFLOAD_{variable}"), folder.join("usr/bin").join(program));
             }
         }
-        // Nobody's else: neither of the user's files nor of the machine.
+        // Isolated from files of the user and of the machine.
         let credentials = self.credentials.as_deref().unwrap_or(Path::new("/dev/null"));
         command.env("AWS_SHARED_CREDENTIALS_FILE", credentials).env("AWS_CONFIG_FILE", "/dev/null");
         command.env("AWS_EC2_METADATA_DISABLED", "true");
@@ -234,10 +233,10 @@ impl Project {
     }
 }
 
-/// The warnings of the package in what cargo said. Each of its lines is one to cargo, also a hint.
-fn warnings(said: &str) -> Vec<String> {
+/// The warnings of the package in the output of cargo, which prints each line as one, also a hint.
+fn warnings(output: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    let lines = said.lines().filter_map(|line| line.strip_prefix("warning: app@0.1.0: "));
+    let lines = output.lines().filter_map(|line| line.strip_prefix("warning: app@0.1.0: "));
     for line in lines {
         match found.last_mut() {
             Some(last) if line.starts_with("hint: ") => {
@@ -273,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_hint_belongs_to_its_warning() {
-        let said = "   Compiling app v0.1.0\nwarning: app@0.1.0: a\nwarning: app@0.1.0: hint: b\nwarning: app@0.1.0: c\n";
-        assert_eq!(warnings(said), ["a hint: b", "c"]);
+        let output = "   Compiling app v0.1.0\nwarning: app@0.1.0: a\nwarning: app@0.1.0: hint: b\nwarning: app@0.1.0: c\n";
+        assert_eq!(warnings(output), ["a hint: b", "c"]);
     }
 }

@@ -1,4 +1,4 @@
-//! What takes less than a minute: a package on the stand-in, and four faults.
+//! Quick run of less than a minute: a package on the stand-in, and four faults.
 
 use super::alone::{self, Server};
 use super::faults;

@@ -1,4 +1,4 @@
-//! The table: a row for each build, and what is wrong with it.
+//! The table of results: a row for each build, with its failures.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub(super) struct Row {
     wrong: Vec<String>,
 }
 
-/// What is expected of a build.
+/// An expectation of a build.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Check<'a> {
     /// The program is this one, byte by byte.
@@ -34,11 +34,11 @@ pub(super) enum Check<'a> {
     NoCompiler,
     /// Fewer run here than in this one: some ran elsewhere.
     Fewer(&'a Built),
-    /// The user is told once why other machines were of no use.
-    Told,
+    /// One warning says why the server was not used.
+    Warned,
     /// There is nothing to tell.
     Silent,
-    /// It takes no longer.
+    /// The time limit.
     Within(Duration),
 }
 
@@ -61,7 +61,7 @@ impl Rows {
         self.add(Row::new((what, server), built.time, (compilers, found, wrong)))
     }
 
-    /// Adds what is no build.
+    /// Adds a measurement.
     pub(super) fn measured(
         &mut self,
         (what, server): (&str, &str),
@@ -103,10 +103,7 @@ impl Rows {
         }
         println!("{FIGURE}{} builds and measurements; {} wrong", self.rows.len(), wrong.len());
         // A task that tried nothing has shown nothing.
-        match wrong.is_empty() && !self.rows.is_empty() {
-            true => ExitCode::SUCCESS,
-            false => ExitCode::FAILURE,
-        }
+        if wrong.is_empty() && !self.rows.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 }
 
@@ -147,20 +144,20 @@ impl Check<'_> {
             Check::NoCompiler => match built.compilers.as_deref() {
                 Some([]) => None,
                 Some([first, ..]) => Some(format!("compilers ran here: {first}")),
-                None => Some("nobody has counted compilers".to_string()),
+                None => Some("the compilers are not counted".to_string()),
             },
             Check::Fewer(local) => {
-                let count = |built: &Built| built.compilers.as_ref().map(Vec::len);
-                let (here, all) = (count(built), count(local));
+                let here = built.compilers.as_ref().map(Vec::len);
+                let all = local.compilers.as_ref().map(Vec::len);
                 (here.is_none() || here >= all)
                     .then(|| format!("{here:?} compilers ran here, and {all:?} without a server"))
             }
-            Check::Told if built.why.is_empty() => Some("nobody is told why".to_string()),
-            Check::Told => (built.why.len() > 1).then(|| format!("told more than once: {:?}", built.why)),
-            Check::Silent => (!built.why.is_empty()).then(|| format!("told: {:?}", built.why)),
+            Check::Warned if built.why.is_empty() => Some("there is no warning".to_string()),
+            Check::Warned => (built.why.len() > 1).then(|| format!("several warnings: {:?}", built.why)),
+            Check::Silent => (!built.why.is_empty()).then(|| format!("a warning: {:?}", built.why)),
             Check::Within(limit) => {
-                let (time, limit) = (seconds(built.time), (built.time > limit, seconds(limit)));
-                limit.0.then(|| format!("it took {time}, not {}", limit.1))
+                let is_late = built.time > limit;
+                is_late.then(|| format!("it took {}, not {}", seconds(built.time), seconds(limit)))
             }
         }
     }
@@ -182,25 +179,27 @@ mod tests {
 
     #[test]
     fn each_check_can_fail() {
-        let (silent, told, twice) = (built(&[]), built(&["a"]), built(&["a", "b"]));
+        let silent = built(&[]);
+        let warned = built(&["a"]);
+        let twice = built(&["a", "b"]);
         let other = Built { program: vec![2], ..built(&[]) };
         let more = Built { compilers: Some(vec![String::new(); 3]), ..built(&[]) };
         let none = Built { compilers: Some(Vec::new()), ..built(&[]) };
         let unwatched = Built { compilers: None, ..built(&[]) };
         for (check, built, good) in [
-            (Check::Same(&silent), &told, true),
-            (Check::Same(&other), &told, false),
+            (Check::Same(&silent), &warned, true),
+            (Check::Same(&other), &warned, false),
             (Check::NoCompiler, &silent, false),
             (Check::NoCompiler, &none, true),
             (Check::NoCompiler, &unwatched, false),
             (Check::Fewer(&more), &silent, true),
-            (Check::Fewer(&told), &silent, false),
+            (Check::Fewer(&warned), &silent, false),
             (Check::Fewer(&more), &unwatched, false),
-            (Check::Told, &silent, false),
-            (Check::Told, &told, true),
-            (Check::Told, &twice, false),
+            (Check::Warned, &silent, false),
+            (Check::Warned, &warned, true),
+            (Check::Warned, &twice, false),
             (Check::Silent, &silent, true),
-            (Check::Silent, &told, false),
+            (Check::Silent, &warned, false),
             (Check::Within(Duration::from_secs(3)), &silent, true),
             (Check::Within(Duration::from_secs(1)), &silent, false),
         ] {

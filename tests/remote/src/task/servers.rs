@@ -32,7 +32,7 @@ const START: Duration = Duration::from_secs(20);
 /// The name of the part of a server that serves, where servers have several.
 pub(super) const INSTANCE: &str = "main";
 
-/// An address on which nobody listens.
+/// A free address.
 fn free_address() -> Result<SocketAddr> {
     // The port stays free for a while: the system hands out others first.
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?)

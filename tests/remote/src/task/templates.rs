@@ -23,22 +23,24 @@ pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
     Ok(())
 }
 
-/// What is wrong if every front end that made IR for an image ran here.
+/// The failure if every front end that made IR for an image ran locally.
 fn all_here(built: &Built, local: &Built) -> Option<String> {
-    let (here, all) = (front_ends(built), front_ends(local));
+    let here = front_ends(built);
+    let all = front_ends(local);
     (here >= all).then(|| format!("{here} of {all} front ends were here"))
 }
 
 fn front_ends(built: &Built) -> usize {
-    let is_one = |call: &&String| {
-        let of_source = FLAGS.iter().any(|flags| call.contains(flags));
-        of_source && call.contains("\"-S\"") && call.contains("\"-emit-llvm\"")
-    };
-    built.compilers.iter().flatten().filter(is_one).count()
+    built.compilers.iter().flatten().filter(|call| is_front_end(call)).count()
 }
 
-/// How the language of a source is said.
-const FLAGS: [&str; 3] = ["\"-x\", \"c++\"", "\"-x\", \"cuda\"", "\"-x\", \"hip\""];
+fn is_front_end(call: &str) -> bool {
+    let has_language = LANGUAGE_FLAGS.iter().any(|flags| call.contains(flags));
+    has_language && call.contains("\"-S\"") && call.contains("\"-emit-llvm\"")
+}
+
+/// The flags that select the language of a source.
+const LANGUAGE_FLAGS: [&str; 3] = ["\"-x\", \"c++\"", "\"-x\", \"cuda\"", "\"-x\", \"hip\""];
 
 #[cfg(test)]
 mod tests {

@@ -14,7 +14,7 @@ use crate::compile::front_end::reading::{FrontEnd, MadeFrontEnd, ReadFile};
 use crate::compile::remote::roots::{CLANG, Roots};
 use crate::compile::steps::action::{Arg, Made, made_elsewhere};
 use crate::compile::steps::check;
-use crate::remote::bundle;
+use crate::remote::script;
 use crate::tally::Origin;
 
 /// Languages of `-x`. For C and OpenCL C a front end takes about as long as its preprocessor.
@@ -37,7 +37,7 @@ impl Session<'_> {
         }
         let dependencies = self.run_settled(&listing(front_end)).ok()?.dependencies;
         let action = self.front_end_action(front_end, &dependencies.files, &roots)?;
-        let executed = self.remote()?.run_or_token(self.context(), action).ok()?;
+        let executed = self.remote()?.execute_or_token(self.context(), action).ok()?;
         let Made { content, printed } = executed.and_then(made_elsewhere)?;
         check::ir_text(&content).ok()?;
         self.count(Origin::Executed);
@@ -61,7 +61,7 @@ impl Session<'_> {
             Some(text) => {
                 let source = Source::Bytes(text.clone().into_bytes());
                 inputs.push(Input { path: INPUT.to_string(), source });
-                bundle::reading(&words, INPUT)
+                script::reading(&words, INPUT)
             }
         };
         self.action(words, vec![tool], inputs)

@@ -1,4 +1,4 @@
-//! Where buckets are, what a request carries, and what is said of refusals.
+//! Addresses of buckets, signed requests, and messages for refusals.
 
 use http::HeaderMap;
 use reqsign_core::StaticEnv;
@@ -7,7 +7,7 @@ use super::super::client::client;
 use super::super::tests::Server;
 use super::super::{Http, Service};
 use super::*;
-use crate::settings::Place;
+use crate::settings::Location;
 use crate::store::{Blob, Store};
 
 const DOCUMENT: &str = "<?xml version=\"1.0\"?>\n<Error><Code>{}</Code><Message>In \u{1b}words.</Message><RequestId>1</RequestId></Error>";
@@ -18,7 +18,7 @@ fn settings(text: &str) -> Settings {
 
 fn address(text: &str, variables: &[(&str, &str)]) -> Result<String, Error> {
     let settings = settings(text);
-    let Place::S3(bucket) = settings.place() else { panic!("{text}") };
+    let Location::S3(bucket) = settings.location() else { panic!("{text}") };
     let value = |name: &str| variables.iter().find(|it| it.0 == name).map(|it| it.1.to_string());
     Address::with(&settings, bucket, value).map(|it| format!("{} {}", it.region, it.url))
 }
@@ -60,15 +60,15 @@ async fn each_request_has_the_hash_of_its_body_and_a_signature() {
     let settings = settings(&format!("url = \"{url}\"\nheaders = {{ x-amz-acl = {{ env = \"PATH\" }} }}"));
     let url = url.parse().unwrap();
     let client = client(&settings, &url).unwrap();
-    let http = Http::of(&settings, &url, client, Service::S3(signer(&KEYS))).unwrap();
-    let blob = Blob::of(&b"content"[..]);
+    let http = Http::with_service(&settings, &url, client, Service::S3(signer(&KEYS))).unwrap();
+    let blob = Blob::from_bytes(&b"content"[..]);
     Store::put(&http, std::slice::from_ref(&blob)).await.unwrap();
     assert_eq!(http.blobs(&[blob.digest]).await.unwrap(), [Some(Bytes::from_static(b"content"))]);
     let heads = server.heads();
     assert_eq!(heads.len(), 2);
     for (head, body) in heads.iter().zip([&b"content"[..], b""]) {
         let header = |name: &str| head.lines().find_map(|line| line.strip_prefix(&format!("{name}: ")));
-        assert_eq!(header("x-amz-content-sha256").unwrap(), Digest::of(body).hex());
+        assert_eq!(header("x-amz-content-sha256").unwrap(), Digest::from_bytes(body).hex());
         let signature = header("authorization").unwrap();
         assert!(signature.starts_with("AWS4-HMAC-SHA256 Credential=AKEXAMPLE/"), "{signature}");
         let scope =
@@ -83,7 +83,7 @@ async fn who_has_no_credentials_is_told_where_they_belong() {
     let off = [("AWS_EC2_METADATA_DISABLED", "true")];
     let fault =
         signer(&off).signed(Request::get("http://host/x").body(Bytes::new()).unwrap()).await.unwrap_err();
-    assert_eq!((fault.kind, fault.hint.as_deref()), (Kind::Denied, Some(CREDENTIALS)));
+    assert_eq!((fault.kind, fault.hint.as_deref()), (FaultKind::Denied, Some(CREDENTIALS)));
 }
 
 fn answer(status: StatusCode, code: &str, region: Option<&'static str>) -> Answer {
@@ -95,12 +95,18 @@ fn answer(status: StatusCode, code: &str, region: Option<&'static str>) -> Answe
 #[test]
 fn each_refusal_has_its_hint() {
     for (status, code, region, kind, hint) in [
-        (403, "AccessDenied", None, Kind::Denied, "`s3:PutObject`"),
-        (403, "SignatureDoesNotMatch", None, Kind::Denied, "AWS_SECRET_ACCESS_KEY"),
-        (403, "RequestTimeTooSkewed", None, Kind::Denied, "clock"),
-        (404, "NoSuchBucket", None, Kind::Lasting, "make the bucket"),
-        (301, "PermanentRedirect", Some("eu-west-3"), Kind::Lasting, "write `region = \"eu-west-3\"`"),
-        (400, "AuthorizationHeaderMalformed", Some("eu-west-3"), Kind::Lasting, "`region = \"eu-west-3\"`"),
+        (403, "AccessDenied", None, FaultKind::Denied, "`s3:PutObject`"),
+        (403, "SignatureDoesNotMatch", None, FaultKind::Denied, "AWS_SECRET_ACCESS_KEY"),
+        (403, "RequestTimeTooSkewed", None, FaultKind::Denied, "clock"),
+        (404, "NoSuchBucket", None, FaultKind::Lasting, "make the bucket"),
+        (301, "PermanentRedirect", Some("eu-west-3"), FaultKind::Lasting, "write `region = \"eu-west-3\"`"),
+        (
+            400,
+            "AuthorizationHeaderMalformed",
+            Some("eu-west-3"),
+            FaultKind::Lasting,
+            "`region = \"eu-west-3\"`",
+        ),
     ] {
         let status = StatusCode::from_u16(status).unwrap();
         let fault = refusal(&Method::PUT, &answer(status, code, region));
@@ -113,14 +119,14 @@ fn each_refusal_has_its_hint() {
     let busy =
         Answer { status: StatusCode::SERVICE_UNAVAILABLE, headers: HeaderMap::new(), body: Bytes::new() };
     let fault = refusal(&Method::HEAD, &busy);
-    assert_eq!((fault.kind, fault.hint), (Kind::Transient, None));
+    assert_eq!((fault.kind, fault.hint), (FaultKind::Transient, None));
     assert_eq!(fault.message, "S3 answers HEAD with 503 Service Unavailable");
 }
 
 #[tokio::test]
 async fn a_bucket_that_is_not_there_is_no_missing_object() {
-    for (code, said) in [("NoSuchKey", None), ("NoSuchBucket", Some("make the bucket"))] {
-        assert_eq!(lacks_bucket(&answer(StatusCode::NOT_FOUND, code, None)), said.is_some());
+    for (code, hint) in [("NoSuchKey", None), ("NoSuchBucket", Some("make the bucket"))] {
+        assert_eq!(lacks_bucket(&answer(StatusCode::NOT_FOUND, code, None)), hint.is_some());
     }
 }
 
@@ -131,6 +137,6 @@ fn addresses_of_this_link_get_a_second() {
         ("http://[fd00:ec2::254]/latest", 1),
         ("https://sts.eu-west-1.amazonaws.com", 10),
     ] {
-        assert_eq!(patience(&url.parse().unwrap()).as_secs(), seconds, "{url}");
+        assert_eq!(credential_timeout(&url.parse().unwrap()).as_secs(), seconds, "{url}");
     }
 }

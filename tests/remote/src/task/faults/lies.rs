@@ -1,4 +1,4 @@
-//! Servers whose answers are not what they stored.
+//! Servers with corrupt responses.
 
 use super::super::machine::Machine;
 use super::super::rows::{Check, Rows};
@@ -7,7 +7,7 @@ use super::super::tiers::Compared;
 use super::{executes, stores};
 use offload_tests::error::Result;
 
-/// What they do, and how it reads.
+/// Faults with their descriptions.
 const LIES: [(&str, &str); 2] =
     [("exchanged", "the result of another action or architecture"), ("truncated", "half of each blob")];
 
@@ -36,9 +36,9 @@ pub(in super::super) fn changed(
         standin.forget()?;
         let built = small.build(remote)?;
         let counts = standin.counts()?;
-        let row = rows.build((what, how), &built, &[Check::Same(&small.local), Check::Told]);
+        let row = rows.build((what, how), &built, &[Check::Same(&small.local), Check::Warned]);
         row.found(&super::figures(&counts));
-        // A lie that nobody was told shows nothing.
+        // A fault that no download met shows nothing.
         row.refuse((counts.hits == 0).then(|| "nothing was taken".to_string()));
         standin.set_faults("")?;
         let built = small.build(remote)?;

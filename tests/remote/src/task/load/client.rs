@@ -1,10 +1,10 @@
-//! The process that reaches other machines, asked as build scripts ask it.
+//! The client daemon, loaded with the requests of build scripts.
 
 use std::fs;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -15,7 +15,7 @@ use super::super::servers::{Process, Standin, bound};
 use offload_format::remote::{Action, Input, Reply, Request, Source};
 use offload_tests::error::{Error, Result};
 
-/// A client that listens.
+/// A running client daemon.
 #[derive(Debug)]
 pub(super) struct Client {
     process: Process,
@@ -23,7 +23,7 @@ pub(super) struct Client {
     _dir: tempfile::TempDir,
 }
 
-/// What a load took.
+/// The cost of a load.
 #[derive(Debug)]
 pub(super) struct Load {
     pub(super) time: Duration,
@@ -36,7 +36,7 @@ pub(super) struct Load {
     pub(super) memory: u64,
 }
 
-/// It listens after so long at most.
+/// The timeout of the start.
 const START: Duration = Duration::from_secs(10);
 
 impl Client {
@@ -61,29 +61,12 @@ impl Client {
 
     /// Has `actions` executed, as many at a time as there are workers.
     pub(super) fn run(&self, workers: usize, actions: usize) -> Result<Load> {
-        let (next, executed) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let ask = || -> Result<String> {
-            let mut stream = UnixStream::connect(&self.socket)?;
-            let mut declined = String::new();
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                if number >= actions {
-                    return Ok(declined);
-                }
-                match reply(&mut stream, &Request::Execute(action(number)))? {
-                    Reply::Executed { executed: done, .. }
-                        if done.exit_code == 0 && done.outputs.len() == 1 =>
-                    {
-                        executed.fetch_add(1, Ordering::Relaxed);
-                    }
-                    Reply::Declined { reason } if !reason.is_empty() => declined = reason,
-                    _ => {}
-                }
-            }
-        };
-        let (before, begun) = (self.processors()?, Instant::now());
+        let queue = ActionQueue { next: AtomicUsize::new(0), count: actions, executed: AtomicUsize::new(0) };
+        let before = self.processors()?;
+        let begun = Instant::now();
         let ended: Vec<Result<String>> = thread::scope(|scope| {
-            let threads: Vec<_> = (0..workers).map(|_| scope.spawn(ask)).collect();
+            let threads: Vec<_> =
+                (0..workers).map(|_| scope.spawn(|| queue.execute_all(&self.socket))).collect();
             let ended = threads.into_iter().map(|thread| thread.join());
             ended.map(|ended| ended.unwrap_or_else(|_| Err(Error::new("a thread panicked")))).collect()
         });
@@ -91,7 +74,7 @@ impl Client {
         let declined: Vec<String> = ended.into_iter().collect::<Result<_>>()?;
         Ok(Load {
             time,
-            executed: executed.into_inner(),
+            executed: queue.executed.into_inner(),
             declined: declined.into_iter().find(|reason| !reason.is_empty()).unwrap_or_default(),
             processors: self.processors()? - before,
             memory: self.memory()?,
@@ -116,7 +99,37 @@ impl Client {
     }
 }
 
-/// One that no other is like.
+/// The actions of a load, which threads take one after another.
+struct ActionQueue {
+    next: AtomicUsize,
+    count: usize,
+    executed: AtomicUsize,
+}
+
+impl ActionQueue {
+    /// Executes actions until none is left; returns the last reason for a declined one.
+    fn execute_all(&self, socket: &Path) -> Result<String> {
+        let mut stream = UnixStream::connect(socket)?;
+        let mut declined = String::new();
+        loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            if number >= self.count {
+                return Ok(declined);
+            }
+            match reply(&mut stream, &Request::Execute(action(number)))? {
+                Reply::Executed { executed, .. }
+                    if executed.exit_code == 0 && executed.outputs.len() == 1 =>
+                {
+                    self.executed.fetch_add(1, Ordering::Relaxed);
+                }
+                Reply::Declined { reason } if !reason.is_empty() => declined = reason,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// A unique action.
 fn action(number: usize) -> Action {
     let text = format!("input {number}\n");
     Action {

@@ -1,4 +1,4 @@
-//! What is built: the files of a package, and how many images it makes.
+//! Packages to build: their files, and the number of their images.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ pub(in super::super) enum Package {
     Tables,
 }
 
-/// What clang compiles in one run.
+/// The language of a package for clang.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Dialect {
     Cpp,
@@ -49,17 +49,17 @@ impl Package {
         }
     }
 
-    /// How its images are compressed, if not as usual in development builds: not at all.
+    /// The compression of its images, if not the default of development builds.
     pub(super) fn compression(self) -> Option<&'static str> {
         (self == Package::Tables).then_some("max")
     }
 
-    /// Whether CUDA's toolkit is read.
+    /// Whether CUDA's toolkit is needed.
     pub(super) fn needs_toolkit(self) -> bool {
         matches!(self, Package::Cuda | Package::Templates(Dialect::Toolkit))
     }
 
-    /// How many images the program has.
+    /// The number of images in the program.
     pub(super) fn images(self) -> usize {
         self.modules().len() * self.targets().len()
     }
@@ -141,10 +141,12 @@ impl Package {
             Package::Tables => {
                 // One pack, so that its frames wait for processors at the same time.
                 let modules = self.modules().into_iter();
-                let module = |name: String| {
-                    format!("(\"{name}\", offload_build::Build::new().file(\"kernels/{name}.cl\"))")
-                };
-                vec![format!("compile_all([{}])", modules.map(module).collect::<Vec<_>>().join(", "))]
+                let modules: Vec<String> = modules
+                    .map(|name| {
+                        format!("(\"{name}\", offload_build::Build::new().file(\"kernels/{name}.cl\"))")
+                    })
+                    .collect();
+                vec![format!("compile_all([{}])", modules.join(", "))]
             }
             Package::Templates(dialect) => {
                 let files = FILES.map(|name| dialect.file(name));
@@ -253,8 +255,11 @@ template <int... I> DEVICE float all(float x, List<I...>) { return (sum<I + 1>(x
 
 /// A kernel that reads a table of numbers of its own.
 fn table(seed: u32) -> String {
-    let number = |at: u32| at.wrapping_mul(seed).wrapping_add(at >> 3).wrapping_mul(2_654_435_761) >> 12;
-    let numbers = (0..NUMBERS).map(|at| format!("{:#x},\n", number(at))).collect::<String>();
+    let mut numbers = String::new();
+    for at in 0..NUMBERS {
+        let number = at.wrapping_mul(seed).wrapping_add(at >> 3).wrapping_mul(2_654_435_761) >> 12;
+        numbers.push_str(&format!("{number:#x},\n"));
+    }
     format!(
         "constant uint numbers[] = {{\n{numbers}}};\n\n\
          kernel void read(global uint *out) {{ out[get_global_id(0)] = numbers[get_global_id(0)]; }}\n"

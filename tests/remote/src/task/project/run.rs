@@ -1,4 +1,4 @@
-//! Running a build that nobody watches, for its time.
+//! Timed builds, without a trace.
 
 use std::fs::File;
 use std::process::{Command, Stdio};
@@ -11,19 +11,19 @@ use offload_tests::error::Result;
 pub(super) struct Ended {
     pub(super) code: i32,
     pub(super) time: Duration,
-    /// The calls of compilers, if somebody watched them.
+    /// The calls of compilers, if they were traced.
     pub(super) compilers: Option<Vec<String>>,
-    /// What cargo said.
-    pub(super) said: String,
+    /// The output of cargo.
+    pub(super) output: String,
 }
 
 pub(super) fn run(mut build: Command) -> Result<Ended> {
-    // A file: the process that reaches other machines goes on after the build, and would keep a pipe open.
-    let said = tempfile::NamedTempFile::new()?;
-    build.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(said.path())?);
+    // A file: the process that is the client goes on after the build, and would keep a pipe open.
+    let output = tempfile::NamedTempFile::new()?;
+    build.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(output.path())?);
     let begun = Instant::now();
     let status = build.status()?;
     let time = begun.elapsed();
-    let said = String::from_utf8_lossy(&std::fs::read(said.path())?).into_owned();
-    Ok(Ended { code: status.code().unwrap_or(-1), time, compilers: None, said })
+    let output = String::from_utf8_lossy(&std::fs::read(output.path())?).into_owned();
+    Ok(Ended { code: status.code().unwrap_or(-1), time, compilers: None, output })
 }

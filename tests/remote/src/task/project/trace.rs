@@ -1,5 +1,5 @@
-//! Running a build under strace. The process that reaches other machines goes on after the build, and strace would wait
-//! for it: what counts is when cargo itself has ended, which the log tells.
+//! Builds under strace. strace waits for the client daemon, which outlives the build, so that the end of cargo is read from
+//! the log.
 
 use std::fs::File;
 use std::io::Read;
@@ -13,16 +13,17 @@ use super::run::Ended;
 use offload_tests::error::{Error, Result};
 use offload_tests::processes;
 
-/// How often the log is read.
-const LOOK: Duration = Duration::from_millis(10);
-/// Longer than any build here takes.
-const LONGEST: Duration = Duration::from_secs(1200);
+/// The interval of reads of the log.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
+/// The timeout of a build.
+const BUILD_TIMEOUT: Duration = Duration::from_secs(1200);
 
 pub(super) fn run(build: &Command) -> Result<Ended> {
     let dir = tempfile::tempdir()?;
-    let (log, said) = (dir.path().join("log"), dir.path().join("said"));
+    let log = dir.path().join("log");
+    let output = dir.path().join("output");
     let mut command = processes::traced(build, &log);
-    let file = File::create(&said)?;
+    let file = File::create(&output)?;
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
     let begun = Instant::now();
     let mut process = Process::start(command)?;
@@ -30,15 +31,16 @@ pub(super) fn run(build: &Command) -> Result<Ended> {
     let time = begun.elapsed();
     // It leaves the other processes as they are.
     drop(process);
-    let said = String::from_utf8_lossy(&std::fs::read(&said)?).into_owned();
+    let output = String::from_utf8_lossy(&std::fs::read(&output)?).into_owned();
     let log = std::fs::read_to_string(&log)?;
     let compilers = Some(processes::compilers(&log).into_iter().map(str::to_string).collect());
-    Ok(Ended { code, time, compilers, said })
+    Ok(Ended { code, time, compilers, output })
 }
 
 /// The exit code of the first process in the log. One that a signal ended has none: -1.
 fn wait(log: &Path, begun: Instant, process: &mut Process) -> Result<i32> {
-    let (mut text, mut file) = (Vec::new(), None);
+    let mut text = Vec::new();
+    let mut file = None;
     loop {
         // Before the log is read: what ends afterwards is in the next reading.
         let ended = process.ended()?;
@@ -52,11 +54,11 @@ fn wait(log: &Path, begun: Instant, process: &mut Process) -> Result<i32> {
         if let Some(status) = ended {
             return Err(Error::new(format!("strace has ended before what it traces: {status}")));
         }
-        if begun.elapsed() > LONGEST {
-            return Err(Error::new(format!("a build takes more than {} s", LONGEST.as_secs())));
+        if begun.elapsed() > BUILD_TIMEOUT {
+            return Err(Error::new(format!("a build takes more than {} s", BUILD_TIMEOUT.as_secs())));
         }
         keep_what_counts(&mut text);
-        thread::sleep(LOOK);
+        thread::sleep(POLL_INTERVAL);
     }
 }
 
@@ -103,10 +105,10 @@ mod tests {
     #[test]
     fn a_build_that_leaves_a_process_has_ended_all_the_same() {
         let mut command = Command::new("sh");
-        command.args(["-c", "sleep 60 >/dev/null 2>&1 & echo said >&2; exit 3"]);
+        command.args(["-c", "sleep 60 >/dev/null 2>&1 & echo output >&2; exit 3"]);
         let begun = Instant::now();
         let traced = run(&command).unwrap();
-        assert_eq!((traced.code, traced.said.as_str()), (3, "said\n"));
+        assert_eq!((traced.code, traced.output.as_str()), (3, "output\n"));
         assert!(begun.elapsed() < Duration::from_secs(50));
     }
 }

@@ -1,4 +1,4 @@
-//! An authority of certificates of our own, and what it vouches for.
+//! A certificate authority with its certificates.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ impl Authority {
         Ok(authority)
     }
 
-    /// What clients trust.
+    /// The CA certificate.
     pub(in super::super) fn certificate(&self) -> &Path {
         &self.own.certificate
     }

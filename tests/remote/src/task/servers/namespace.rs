@@ -1,4 +1,4 @@
-//! A network of its own for a server, with a cable that can be pulled.
+//! A network namespace for a server, with a link that can be cut.
 
 use std::path::Path;
 use std::process::Command;
@@ -25,7 +25,8 @@ impl Namespace {
     pub(in super::super) fn new() -> Result<Namespace> {
         let [here, there] = ["here", "there"].map(|end| format!("offload-{end}-{}", std::process::id()));
         let namespace = Namespace { here, there };
-        let (here, there) = (&namespace.here, &namespace.there);
+        let here = &namespace.here;
+        let there = &namespace.there;
         ip(&["netns", "add", here])?;
         ip(&["netns", "add", there])?;
         ip(&["-n", here, "link", "add", CARD, "type", "veth", "peer", "name", CARD, "netns", there])?;
@@ -50,7 +51,7 @@ impl Namespace {
         Standin::started(command)
     }
 
-    /// From now on nothing arrives, and nobody is told.
+    /// Drops all packets from now on, without an error at either end.
     pub(in super::super) fn cut(&self) -> Result<()> {
         // A card that is down here would be an error at once: the packets have to vanish on the way.
         ip(&["-n", &self.there, "link", "set", "dev", CARD, "down"])

@@ -22,7 +22,8 @@ impl Nativelink {
     /// Starts `program` with nothing but `dir`, and `jobs` processors for workers.
     pub(in super::super) fn start(program: &Path, dir: &Path, jobs: usize) -> Result<Nativelink> {
         fs::create_dir_all(dir)?;
-        let (address, workers) = (free_address()?, free_address()?);
+        let address = free_address()?;
+        let workers = free_address()?;
         let file = dir.join("nativelink.json5");
         fs::write(&file, configuration(dir, &Addresses { address, workers }, jobs).to_string())?;
         let mut command = bound(program);
@@ -38,7 +39,7 @@ impl Nativelink {
     }
 }
 
-/// Where it listens.
+/// The addresses of its services.
 struct Addresses {
     address: SocketAddr,
     /// For its own workers.

@@ -1,4 +1,4 @@
-//! nginx: keeps what is put below a URL, or stands with TLS before a server of gRPC.
+//! nginx: an HTTP cache (WebDAV), or a TLS proxy of a gRPC server.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ pub(in super::super) struct Nginx {
     address: SocketAddr,
 }
 
-/// What it serves.
+/// The role of a server.
 #[derive(Debug)]
 pub(in super::super) enum Serves<'a> {
     /// A folder, with WebDAV.
@@ -55,7 +55,8 @@ fn configuration(dir: &Path, address: SocketAddr, serves: &Serves<'_>) -> String
             "listen {address};\nlocation / {{ root {dir}/store; dav_methods PUT DELETE; create_full_put_path on; }}"
         ),
         Serves::Grpc(backend, pair, clients) => {
-            let (certificate, key) = (pair.certificate.display(), pair.key.display());
+            let certificate = pair.certificate.display();
+            let key = pair.key.display();
             let clients = clients.map(|authority| {
                 let file = authority.certificate().display();
                 format!("ssl_client_certificate {file};\nssl_verify_client on;\n")

@@ -14,7 +14,7 @@ pub(in super::super) struct Process {
     name: String,
 }
 
-/// How long it may take to end.
+/// The timeout of its end.
 const END: Duration = Duration::from_secs(5);
 
 /// A command for [`Process::start`]: the system ends it with the thread that starts it, which has to be the first one.

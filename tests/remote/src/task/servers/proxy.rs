@@ -1,4 +1,4 @@
-//! What lies between a client and a server, and may be cut.
+//! Proxy between client and server that can be cut.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -10,12 +10,12 @@ use std::time::Duration;
 use super::free_address;
 use offload_tests::error::Result;
 
-/// How it is cut, after so many bytes in both directions together.
+/// The kind of cut, after a number of bytes in both directions together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Cut {
     /// Connections end, and new ones end at once.
     Closed(u64),
-    /// Nothing more goes through, and nobody is told.
+    /// Connections stay open, and nothing goes through.
     Silent(u64),
 }
 
@@ -23,27 +23,28 @@ pub(in super::super) enum Cut {
 #[derive(Debug)]
 pub(in super::super) struct Proxy {
     address: SocketAddr,
-    state: Arc<State>,
+    state: Arc<ProxyState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct ProxyState {
     cut: Cut,
     server: SocketAddr,
     passed: AtomicU64,
     ended: AtomicBool,
 }
 
-/// How often a connection that is silent looks whether the proxy has ended.
-const LOOK: Duration = Duration::from_millis(50);
+/// The interval at which a silent connection checks for the end of the proxy.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 impl Proxy {
     /// Starts before `server`.
     pub(in super::super) fn start(server: SocketAddr, cut: Cut) -> Result<Proxy> {
         let listener = TcpListener::bind(free_address()?)?;
         let address = listener.local_addr()?;
-        let (passed, ended) = (AtomicU64::new(0), AtomicBool::new(false));
-        let state = Arc::new(State { cut, server, passed, ended });
+        let passed = AtomicU64::new(0);
+        let ended = AtomicBool::new(false);
+        let state = Arc::new(ProxyState { cut, server, passed, ended });
         let of_thread = Arc::clone(&state);
         thread::spawn(move || accept(&listener, &of_thread));
         Ok(Proxy { address, state })
@@ -53,12 +54,12 @@ impl Proxy {
         format!("grpc://{}", self.address)
     }
 
-    /// Whether the cut has come.
+    /// Whether it is cut.
     pub(in super::super) fn is_cut(&self) -> bool {
         self.state.is_closed() || self.state.is_silent()
     }
 
-    /// How many bytes went through.
+    /// The bytes that went through.
     pub(in super::super) fn passed(&self) -> u64 {
         self.state.passed.load(Ordering::Relaxed)
     }
@@ -72,7 +73,7 @@ impl Drop for Proxy {
     }
 }
 
-fn accept(listener: &TcpListener, state: &Arc<State>) {
+fn accept(listener: &TcpListener, state: &Arc<ProxyState>) {
     for client in listener.incoming().flatten() {
         if state.ended.load(Ordering::Relaxed) {
             return;
@@ -82,7 +83,7 @@ fn accept(listener: &TcpListener, state: &Arc<State>) {
     }
 }
 
-fn connect(client: &TcpStream, state: &Arc<State>) {
+fn connect(client: &TcpStream, state: &Arc<ProxyState>) {
     if state.is_closed() {
         let _ = client.shutdown(Shutdown::Both);
         return;
@@ -97,7 +98,7 @@ fn connect(client: &TcpStream, state: &Arc<State>) {
 }
 
 /// Hands on what comes, until an end or the cut.
-fn pass(mut from: &TcpStream, mut to: &TcpStream, state: &State) {
+fn pass(mut from: &TcpStream, mut to: &TcpStream, state: &ProxyState) {
     let mut buffer = vec![0; 1 << 14];
     while let Ok(size @ 1..) = from.read(&mut buffer) {
         state.passed.fetch_add(size as u64, Ordering::Relaxed);
@@ -108,7 +109,7 @@ fn pass(mut from: &TcpStream, mut to: &TcpStream, state: &State) {
             if state.ended.load(Ordering::Relaxed) {
                 return;
             }
-            thread::sleep(LOOK);
+            thread::sleep(POLL_INTERVAL);
         }
         if to.write_all(buffer.get(..size).unwrap_or_default()).is_err() {
             break;
@@ -118,7 +119,7 @@ fn pass(mut from: &TcpStream, mut to: &TcpStream, state: &State) {
     let _ = to.shutdown(Shutdown::Both);
 }
 
-impl State {
+impl ProxyState {
     fn is_closed(&self) -> bool {
         matches!(self.cut, Cut::Closed(after) if self.passed.load(Ordering::Relaxed) > after)
     }

@@ -1,4 +1,4 @@
-//! The stand-in as a process of its own, told what to do through its input.
+//! The stand-in as a separate process, controlled through its standard input.
 
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Write};
@@ -51,7 +51,7 @@ impl Standin {
         self.tell(format!("faults {faults}").trim()).and_then(expect_ok)
     }
 
-    /// What it was asked since it started, or since the last [`Standin::forget`].
+    /// The counters since the start, or since the last [`Standin::forget`].
     pub(in super::super) fn counts(&self) -> Result<Counts> {
         self.tell("counts")?.parse().map_err(Error::new)
     }
@@ -60,7 +60,7 @@ impl Standin {
         self.tell("forget").and_then(expect_ok)
     }
 
-    /// Whether it is there still.
+    /// Whether it is still running.
     pub(in super::super) fn lives(&mut self) -> Result<bool> {
         Ok(self.process.ended()?.is_none())
     }

@@ -1,4 +1,4 @@
-//! Trees beside messages that are written by hand.
+//! Input roots, compared with messages that are encoded by hand.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -20,8 +20,8 @@ fn bytes(path: &str, content: &[u8]) -> Input {
     Input { path: path.into(), source: Source::Bytes(content.to_vec()) }
 }
 
-fn of(directory: &str, inputs: Vec<Input>) -> Result<Tree, Fault> {
-    Tree::of(&action(directory, inputs), &Files::default())
+fn input_root(directory: &str, inputs: Vec<Input>) -> Result<InputRoot, Fault> {
+    InputRoot::build(&action(directory, inputs), &Files::default())
 }
 
 /// A field of bytes, as the encoding has it.
@@ -29,31 +29,35 @@ fn field(number: u8, content: &[u8]) -> Vec<u8> {
     [&[number << 3 | 2, content.len() as u8][..], content].concat()
 }
 
+fn node(name: &[u8], content: &[u8]) -> Vec<u8> {
+    [field(1, name), field(2, &digest_message(content))].concat()
+}
+
 fn digest_message(content: &[u8]) -> Vec<u8> {
-    let digest = Digest::of(content);
+    let digest = Digest::from_bytes(content);
     let size = if content.is_empty() { vec![] } else { vec![2 << 3, digest.size as u8] };
     [field(1, digest.hex().as_bytes()), size].concat()
 }
 
 #[test]
 fn nothing_has_the_digest_that_everybody_knows() {
-    let tree = of("", Vec::new()).unwrap();
+    let tree = input_root("", Vec::new()).unwrap();
     assert_eq!(tree.root.hex(), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     assert_eq!(tree.blobs.len(), 1);
 }
 
 #[test]
 fn a_tree_is_what_the_api_makes_of_it() {
-    let tree = of("work", vec![bytes("b", b"two"), bytes("work/c", b""), bytes("a", b"one")]).unwrap();
+    let tree =
+        input_root("work", vec![bytes("b", b"two"), bytes("work/c", b""), bytes("a", b"one")]).unwrap();
     // By hand: field 1 files, 2 folders; of each 1 the name and 2 the digest.
-    let node = |name: &[u8], content: &[u8]| [field(1, name), field(2, &digest_message(content))].concat();
     let work = field(1, &node(b"c", b""));
     let root =
         [field(1, &node(b"a", b"one")), field(1, &node(b"b", b"two")), field(2, &node(b"work", &work))]
             .concat();
-    assert_eq!(tree.root, Digest::of(&root));
+    assert_eq!(tree.root, Digest::from_bytes(&root));
     assert_eq!(tree.blobs.len(), 5);
-    assert!(tree.blobs.iter().any(|blob| blob.digest == Digest::of(&work)));
+    assert!(tree.blobs.iter().any(|blob| blob.digest == Digest::from_bytes(&work)));
 }
 
 #[test]
@@ -63,10 +67,10 @@ fn a_file_keeps_who_may_run_it() {
     std::fs::write(&tool, "x").unwrap();
     std::fs::set_permissions(&tool, std::fs::Permissions::from_mode(0o755)).unwrap();
     let source = Source::File(tool.to_str().unwrap().into());
-    let tree = of("", vec![Input { path: "tools/tool".into(), source }]).unwrap();
+    let tree = input_root("", vec![Input { path: "tools/tool".into(), source }]).unwrap();
     let executable = [field(1, b"tool"), field(2, &digest_message(b"x")), vec![4 << 3, 1]].concat();
     let tools = field(1, &executable);
-    assert!(tree.blobs.iter().any(|blob| blob.digest == Digest::of(&tools)), "{tree:?}");
+    assert!(tree.blobs.iter().any(|blob| blob.digest == Digest::from_bytes(&tools)), "{tree:?}");
 }
 
 #[test]
@@ -80,6 +84,6 @@ fn inputs_without_a_place_of_their_own_are_refused() {
         vec![bytes("a//b", b"1")],
         vec![Input { path: "a".into(), source: Source::File("/no such file".into()) }],
     ] {
-        assert_eq!(of("", inputs).unwrap_err().kind, Kind::Local);
+        assert_eq!(input_root("", inputs).unwrap_err().kind, FaultKind::Local);
     }
 }

@@ -1,4 +1,4 @@
-//! An action as messages of the API.
+//! Encoding of actions as messages of the API.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,62 +10,67 @@ use crate::api::{self, Command, Platform, command, platform, protobuf};
 use crate::digest::Digest;
 use crate::fault::Fault;
 use crate::files::Files;
+use crate::input_root::InputRoot;
 use crate::store::{Blob, Lookup};
-use crate::tree::Tree;
 
-/// An action that can be run.
+/// An action with its blobs, ready for execution.
 #[derive(Debug)]
-pub(super) struct Prepared {
+pub(super) struct RemoteAction {
     pub(super) action: Digest,
-    /// The action and everything that it refers to.
+    /// The action, its command and its input root.
     pub(super) blobs: Vec<Blob>,
     pub(super) outputs: Vec<String>,
     pub(super) seconds: u64,
-    /// Whether an earlier result will do.
+    /// Whether a cached result is accepted.
     pub(super) lookup: Lookup,
 }
 
-/// What belongs to an action beside what the build script says.
+/// Properties of an action that the build script does not set.
 #[derive(Debug)]
-pub(super) struct Terms {
-    /// Makes results of workers with other tools others.
+pub(super) struct ActionOptions {
+    /// Separates cached results of workers with different tools.
     pub(super) salt: Vec<u8>,
     pub(super) platform: BTreeMap<String, String>,
     pub(super) lookup: Lookup,
 }
 
-/// In seconds. NativeLink refuses what may run longer than twenty minutes, unless it is told otherwise; others an hour.
-const LONGEST: i64 = 20 * 60;
+/// The longest timeout that servers accept, in seconds: NativeLink rejects more than twenty minutes by default, others more
+/// than an hour.
+const MAX_TIMEOUT: i64 = 20 * 60;
 
-impl Prepared {
-    /// Reads the inputs of `action`.
+impl RemoteAction {
+    /// Reads the inputs of `action`, and encodes it.
     ///
     /// # Errors
-    /// A file of this machine cannot be read.
-    pub(super) async fn of(action: Action, terms: Terms, files: &Arc<Files>) -> Result<Prepared, Fault> {
+    /// If a local file cannot be read.
+    pub(super) async fn build(
+        action: Action,
+        options: ActionOptions,
+        files: &Arc<Files>,
+    ) -> Result<RemoteAction, Fault> {
         let files = Arc::clone(files);
         let prepared = tokio::task::spawn_blocking(move || {
-            let tree = Tree::of(&action, &files)?;
-            Ok(seal(action, terms, tree))
+            let input_root = InputRoot::build(&action, &files)?;
+            Ok(seal(action, options, input_root))
         });
         prepared.await.unwrap_or_else(|error| Err(Fault::lasting(error.to_string())))
     }
 }
 
-/// Properties in the order that the API wants; nothing if there are none.
+/// Platform properties, sorted as the API requires; `None` if there are none.
 fn platform(properties: BTreeMap<String, String>) -> Option<Platform> {
     let properties: Vec<_> =
         properties.into_iter().map(|(name, value)| platform::Property { name, value }).collect();
     (!properties.is_empty()).then_some(Platform { properties })
 }
 
-fn seal(action: Action, terms: Terms, tree: Tree) -> Prepared {
+fn seal(action: Action, options: ActionOptions, input_root: InputRoot) -> RemoteAction {
     let mut variables: Vec<_> = action.variables.into_iter().map(|it| (it.name, it.value)).collect();
     variables.sort_unstable();
     let mut outputs = action.outputs.clone();
     outputs.sort_unstable();
     outputs.dedup();
-    let platform = platform(terms.platform);
+    let platform = platform(options.platform);
     #[expect(deprecated, reason = "servers below 2.2 look for the platform in the command")]
     let command = Command {
         arguments: action.arguments,
@@ -78,26 +83,32 @@ fn seal(action: Action, terms: Terms, tree: Tree) -> Prepared {
         platform: platform.clone(),
         ..Default::default()
     };
-    let command = Blob::of(command.encode_to_vec());
+    let command = Blob::from_bytes(command.encode_to_vec());
     let message = api::Action {
         command_digest: Some(command.digest.message()),
-        input_root_digest: Some(tree.root.message()),
+        input_root_digest: Some(input_root.root.message()),
         timeout: limit(action.seconds),
-        do_not_cache: terms.lookup == Lookup::Never,
-        salt: terms.salt,
+        do_not_cache: options.lookup == Lookup::Never,
+        salt: options.salt,
         platform,
     };
-    let message = Blob::of(message.encode_to_vec());
-    let mut blobs = tree.blobs;
+    let message = Blob::from_bytes(message.encode_to_vec());
+    let mut blobs = input_root.blobs;
     let digest = message.digest;
     blobs.extend([command, message]);
-    Prepared { action: digest, blobs, outputs: action.outputs, seconds: action.seconds, lookup: terms.lookup }
+    RemoteAction {
+        action: digest,
+        blobs,
+        outputs: action.outputs,
+        seconds: action.seconds,
+        lookup: options.lookup,
+    }
 }
 
-/// The limit that a server is told: none if it is for ever, or longer than servers allow, which then have their own. How
-/// long this machine waits is another matter ([`Prepared::seconds`]).
+/// The timeout for the server; none if it is unlimited or longer than servers accept, which then apply their default. The
+/// client waits for [`RemoteAction::seconds`] in any case.
 fn limit(seconds: u64) -> Option<protobuf::Duration> {
-    let seconds = i64::try_from(seconds).ok().filter(|seconds| (1..=LONGEST).contains(seconds))?;
+    let seconds = i64::try_from(seconds).ok().filter(|seconds| (1..=MAX_TIMEOUT).contains(seconds))?;
     Some(protobuf::Duration { seconds, nanos: 0 })
 }
 
@@ -107,8 +118,10 @@ mod tests {
 
     #[test]
     fn servers_hear_of_limits_that_they_allow() {
-        for (seconds, told) in [(0, None), (1, Some(1)), (1200, Some(1200)), (3600, None), (u64::MAX, None)] {
-            assert_eq!(limit(seconds).map(|limit| limit.seconds), told);
+        for (seconds, expected) in
+            [(0, None), (1, Some(1)), (1200, Some(1200)), (3600, None), (u64::MAX, None)]
+        {
+            assert_eq!(limit(seconds).map(|limit| limit.seconds), expected);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What `url` names: a server, or a folder.
+//! Location of a remote cache: the parsed `url`.
 
 use std::path::{Path, PathBuf};
 
@@ -6,44 +6,43 @@ use http::Uri;
 
 use crate::Error;
 
-/// What is behind a URL.
+/// The location of a remote cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// A server of the Remote Execution API, as a URL with `http` or `https`.
+pub(crate) enum Location {
+    /// A server of the Remote Execution API, with the scheme replaced by `http` or `https`.
     Grpc(Uri),
     /// An HTTP cache; `ac/` and `cas/` are below it.
     Http(Uri),
     /// A bucket of S3.
     S3(Bucket),
-    /// A folder of this machine, or of the network.
+    /// A local or network folder.
     Folder(PathBuf),
 }
 
-/// A bucket, and the part of it that is ours.
+/// A bucket with a key prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bucket {
     pub(crate) name: String,
-    /// What keys begin with: empty, or with a `/` before each part.
+    /// The key prefix: empty, or with a `/` before each component.
     pub(crate) prefix: String,
 }
 
 const HINT: &str = "write `grpc://HOST:PORT`, `grpcs://`, `http://`, `https://`, `s3://BUCKET`, or the absolute path of a folder";
 
-impl Place {
-    pub(crate) fn parse(url: &str) -> Result<Place, Error> {
-        let refused = |why: &str| Error::new(format!("`url = \"{}\"` {why}", shown(url))).hint(HINT);
+impl Location {
+    pub(crate) fn parse(url: &str) -> Result<Location, Error> {
         let path = url.strip_prefix("file://").unwrap_or(url);
         if Path::new(path).is_absolute() {
-            return Ok(Place::Folder(path.into()));
+            return Ok(Location::Folder(path.into()));
         }
-        let (scheme, rest) = url.split_once("://").ok_or_else(|| refused("has no scheme"))?;
+        let (scheme, rest) = url.split_once("://").ok_or_else(|| invalid(url, "has no scheme"))?;
         if rest.split('/').next().is_some_and(|authority| authority.contains('@')) {
             return Err(Error::new("`url` has a user name or password in it").hint(match scheme {
                 "s3" => "give AWS's credentials by its variables or in `~/.aws/credentials`",
                 _ => "give credentials by `headers`, from the environment or a file",
             }));
         }
-        // A query holds a token where it holds anything, and a URL is shown to users and stands among arguments.
+        // A query may hold a token, and URLs appear in messages and process arguments.
         if let Some((before, _)) = rest.split_once(['?', '#']) {
             return Err(Error::new(format!(
                 "`url = \"{scheme}://{before}\"` goes on with a query, which `remote` does not take"
@@ -51,8 +50,8 @@ impl Place {
             .hint("give a token by `headers`, from the environment or a file"));
         }
         if scheme == "s3" {
-            return Bucket::parse(rest).map(Place::S3).ok_or_else(|| {
-                refused("names no bucket").hint(
+            return Bucket::parse(rest).map(Location::S3).ok_or_else(|| {
+                invalid(url, "names no bucket").hint(
                     "write `s3://BUCKET` or `s3://BUCKET/PREFIX`, with letters, digits, `-`, `.` and `_`",
                 )
             });
@@ -61,30 +60,33 @@ impl Place {
         let scheme = match scheme {
             "grpc" | "http" => "http",
             "grpcs" | "https" => "https",
-            _ => return Err(refused("has an unknown scheme")),
+            _ => return Err(invalid(url, "has an unknown scheme")),
         };
         let uri: Uri = format!("{scheme}://{}", rest.trim_end_matches('/'))
             .parse()
-            .map_err(|error| refused(&format!("is no URL ({error})")))?;
-        uri.authority().ok_or_else(|| refused("names no host"))?;
+            .map_err(|error| invalid(url, &format!("is not a URL ({error})")))?;
+        uri.authority().ok_or_else(|| invalid(url, "names no host"))?;
         if is_grpc && uri.path() != "/" {
-            return Err(
-                refused("has a path, which such a server has not").hint("name the instance by `instance`")
-            );
+            return Err(invalid(url, "has a path, which a gRPC server does not have")
+                .hint("name the instance by `instance`"));
         }
-        Ok(if is_grpc { Place::Grpc(uri) } else { Place::Http(uri) })
+        Ok(if is_grpc { Location::Grpc(uri) } else { Location::Http(uri) })
     }
 }
 
-/// A URL without what may be a secret: a password before the host, and what begins with a query.
-fn shown(url: &str) -> &str {
+fn invalid(url: &str, reason: &str) -> Error {
+    Error::new(format!("`url = \"{}\"` {reason}", without_secrets(url))).hint(HINT)
+}
+
+/// A URL without its user information, query and fragment.
+fn without_secrets(url: &str) -> &str {
     let before = url.split(['?', '#']).next().unwrap_or_default();
     before.rsplit('@').next().unwrap_or_default()
 }
 
 impl Bucket {
-    /// Names as <https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html> has them; older buckets
-    /// have capital letters and `_` too. A prefix has characters alone that no URL changes.
+    /// Parses `NAME/PREFIX`, with names as in <https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html> has them; older
+    /// buckets have capital letters and `_` too. A prefix has only characters that need no escape in a URL.
     fn parse(text: &str) -> Option<Bucket> {
         let (name, prefix) = text.split_once('/').unwrap_or((text, ""));
         let plain =
@@ -95,7 +97,7 @@ impl Bucket {
         }
         let mut parts = String::new();
         for part in prefix.split('/').filter(|part| !part.is_empty()) {
-            // Programs that speak HTTP take these two away.
+            // HTTP clients normalize these two.
             if !plain(part) || matches!(part, "." | "..") {
                 return None;
             }

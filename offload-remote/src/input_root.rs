@@ -1,4 +1,4 @@
-//! The inputs of an action as the API wants them: a message for each folder, named by its digest.
+//! Input root of an action: a Merkle tree of directory messages.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,20 +8,20 @@ use prost::Message;
 
 use crate::api::{Directory, DirectoryNode, FileNode};
 use crate::digest::Digest;
-use crate::fault::{Fault, Kind};
-use crate::files::{Files, Hashed};
+use crate::fault::{Fault, FaultKind};
+use crate::files::{FileDigest, Files};
 use crate::store::{Blob, Content};
 
-/// All inputs of an action.
+/// The input root of an action.
 #[derive(Debug)]
-pub(crate) struct Tree {
-    /// The digest of the folder that has all others.
+pub(crate) struct InputRoot {
+    /// The digest of the root directory.
     pub(crate) root: Digest,
-    /// Every folder and file.
+    /// All directories and files.
     pub(crate) blobs: Vec<Blob>,
 }
 
-/// What is in a folder, by name: the API wants it sorted.
+/// A directory, sorted by name as the API requires.
 #[derive(Debug, Default)]
 struct Folder(BTreeMap<String, Node>);
 
@@ -37,20 +37,20 @@ struct File {
     is_executable: bool,
 }
 
-impl Tree {
+impl InputRoot {
     /// Reads the inputs of `action`. It blocks.
     ///
     /// # Errors
-    /// A file cannot be read, or two inputs have one place.
-    pub(crate) fn of(action: &Action, files: &Files) -> Result<Tree, Fault> {
+    /// If a file cannot be read, or two inputs have the same path.
+    pub(crate) fn build(action: &Action, files: &Files) -> Result<InputRoot, Fault> {
         let mut root = Folder::default();
         for input in &action.inputs {
             root.add(input, files)?;
         }
-        // A worker starts in no folder that is not there.
+        // The working directory has to exist.
         root.folder(&parts(&action.directory)?)?;
         let mut blobs = Vec::new();
-        Ok(Tree { root: root.seal(&mut blobs), blobs })
+        Ok(InputRoot { root: root.seal(&mut blobs), blobs })
     }
 }
 
@@ -63,14 +63,14 @@ impl Folder {
                 self.folder(folders)?.put(name, Node::File(file))
             }
             (Source::Bytes(bytes), Some((name, folders))) => {
-                let file = File { blob: Blob::of(bytes.clone()), is_executable: false };
+                let file = File { blob: Blob::from_bytes(bytes.clone()), is_executable: false };
                 self.folder(folders)?.put(name, Node::File(file))
             }
             (_, None) => Err(invalid("the path of an input is empty")),
         }
     }
 
-    /// The folder below this one; what is missing of it is made.
+    /// The directory at `parts`, created if missing.
     fn folder(&mut self, parts: &[&str]) -> Result<&mut Folder, Fault> {
         parts.iter().try_fold(self, |folder, part| {
             let node = folder.0.entry((*part).to_string()).or_insert_with(|| Node::Folder(Folder::default()));
@@ -88,7 +88,7 @@ impl Folder {
         }
     }
 
-    /// Writes the message of this folder, after those of the folders in it.
+    /// Encodes this directory, after its subdirectories.
     fn seal(self, blobs: &mut Vec<Blob>) -> Digest {
         let mut message = Directory::default();
         for (name, node) in self.0 {
@@ -104,7 +104,7 @@ impl Folder {
                 }
             }
         }
-        let blob = Blob::of(message.encode_to_vec());
+        let blob = Blob::from_bytes(message.encode_to_vec());
         let digest = blob.digest;
         blobs.push(blob);
         digest
@@ -113,26 +113,26 @@ impl Folder {
 
 impl File {
     fn read(path: &Path, files: &Files) -> Result<File, Fault> {
-        let Hashed { digest, is_executable } = files.hashed(path)?;
+        let FileDigest { digest, is_executable } = files.digest(path)?;
         let blob = Blob { digest, content: Content::File(path.to_path_buf()) };
         Ok(File { blob, is_executable })
     }
 }
 
-/// The names in a path below the root; none for the root itself.
+/// The components of a path; empty for the root itself.
 fn parts(path: &str) -> Result<Vec<&str>, Fault> {
     if path.is_empty() {
         return Ok(Vec::new());
     }
     let parts: Vec<&str> = path.split('/').collect();
     if parts.iter().any(|part| matches!(*part, "" | "." | "..")) {
-        return Err(invalid(format!("`{path}` is no path below the inputs")));
+        return Err(invalid(format!("`{path}` is not a path below the input root")));
     }
     Ok(parts)
 }
 
 fn invalid(message: impl Into<String>) -> Fault {
-    Fault::new(Kind::Local, message)
+    Fault::new(FaultKind::Local, message)
 }
 
 #[cfg(test)]
