@@ -27,7 +27,7 @@ fn main() -> ExitCode {
         );
         return ExitCode::from(2);
     }
-    // Every device is tried, also after one has failed.
+    // A failure on one device does not stop the others.
     let all_right = devices.iter().filter(|device| !run_on(device, kernels)).count() == 0;
     println!(
         "\n{}",
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     if all_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The CPU, which needs no driver, and whatever OpenCL offers.
+/// The CPU, which needs no driver, and all OpenCL devices.
 fn devices() -> (Vec<Device>, Option<Error>) {
     let mut devices = vec![Device::host()];
     match offload_rt::opencl::devices() {
@@ -48,7 +48,7 @@ fn devices() -> (Vec<Device>, Option<Error>) {
     }
 }
 
-/// Picks, loads and runs; whether every result is right.
+/// Selects and loads an image and runs its kernels; returns whether every result is right.
 fn run_on(device: &Device, kernels: &Module) -> bool {
     println!("\n{device}");
     let outcome = kernels.select(device).and_then(|selection| {

@@ -1,10 +1,10 @@
-//! What the program prints.
+//! Tables of images, devices and results on the standard output.
 
 use offload_rt::{Device, Entry, Error, Selection};
 
 use crate::workload::KernelResult;
 
-/// Every image that the program carries.
+/// Prints all images of the program.
 pub fn images<'a>(entries: impl Iterator<Item = &'a Entry>) {
     println!("images          stored      raw  codec  hash");
     for entry in entries {
@@ -20,7 +20,7 @@ pub fn images<'a>(entries: impl Iterator<Item = &'a Entry>) {
     }
 }
 
-/// The devices found, and why there is no OpenCL if there is none.
+/// Prints the devices, and the error of OpenCL if it is unavailable.
 pub fn devices(devices: &[Device], missing: Option<&Error>) {
     println!("\ndevices");
     for device in devices {
@@ -31,14 +31,14 @@ pub fn devices(devices: &[Device], missing: Option<&Error>) {
     }
 }
 
-/// Which image was picked, and why the others were not.
+/// The selected image, and the reason for each refusal.
 pub fn selection(selection: &Selection) {
     for verdict in selection.verdicts() {
         println!("  {:<14} {}", place(verdict.entry()), verdict.outcome());
     }
 }
 
-/// The target, and which part of the module it is if there are several.
+/// The target, and the part of the module if it has several.
 fn place(entry: &Entry) -> String {
     match entry.part() {
         "" => entry.target_text().to_string(),
@@ -46,7 +46,7 @@ fn place(entry: &Entry) -> String {
     }
 }
 
-/// Each kernel's result; whether all are right.
+/// Prints each kernel's result; returns whether all are right.
 pub fn results(results: &[KernelResult]) -> bool {
     for result in results {
         let verdict = if result.right { "right" } else { "WRONG" };

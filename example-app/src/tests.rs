@@ -17,8 +17,10 @@ fn input() -> Vec<f32> {
 fn saxpy_is_right() {
     let expected: Vec<f32> = input().iter().map(|x| 2.5 * x + 1.0).collect();
     for_each_device(|device| {
-        let (demo, stream) = (demo::load(device)?, device.stream()?);
-        let (x, mut y) = (stream.upload(&input())?, stream.upload(&vec![1.0f32; N as usize])?);
+        let demo = demo::load(device)?;
+        let stream = device.stream()?;
+        let x = stream.upload(&input())?;
+        let mut y = stream.upload(&vec![1.0f32; N as usize])?;
         // SAFETY: the kernel compares with `N`, and both buffers have as many elements.
         unsafe { demo.saxpy(&stream, NdRange::linear(N.into(), GROUP), 2.5, &x, &mut y, N)? };
         // A device may round once, where others round the product and the sum.
@@ -29,9 +31,11 @@ fn saxpy_is_right() {
 #[test]
 fn sums_are_the_same_everywhere() {
     devices_agree(Ulps(16), |device| {
-        let (demo, stream) = (demo::load(device)?, device.stream()?);
+        let demo = demo::load(device)?;
+        let stream = device.stream()?;
         let groups = u64::from(N).div_ceil(GROUP) as usize;
-        let (x, mut sums) = (stream.upload(&input())?, stream.zeroed::<f32>(groups)?);
+        let x = stream.upload(&input())?;
+        let mut sums = stream.zeroed::<f32>(groups)?;
         // SAFETY: the kernel compares with `N`, and writes one sum for each group.
         unsafe { demo.reduce(&stream, NdRange::linear(N.into(), GROUP), &x, &mut sums, N)? };
         Ok(stream.download(&sums)?)

@@ -1,4 +1,4 @@
-//! The four kernels with their inputs, and the same in plain Rust. Data stays on the device between kernels.
+//! Launches of the four kernels, with reference implementations in plain Rust. Data stays on the device between kernels.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ const TILE: u64 = 16;
 const GROUP: u64 = 256;
 const BINS: usize = 64;
 
-/// How one kernel ended.
+/// Outcome of one kernel.
 pub struct KernelResult {
     pub kernel: &'static str,
     pub right: bool,
@@ -26,7 +26,7 @@ pub fn run_all(kernels: &Kernels) -> Result<Vec<KernelResult>, Error> {
     Ok(vec![work.saxpy(&x, &mut y)?, work.reduce(&x, &y)?, work.matmul()?, work.histogram()?])
 }
 
-/// The kernels with the stream that they are put into. Launches are timed with the device's own clock.
+/// The kernels with the stream that they are launched in. Launches are timed with the device's own clock.
 ///
 /// Each buffer has an element for each work-item that the kernel lets use it: `kernels/*.cl` compare with `n`, or the
 /// range is of the buffer's size. Work-items write elements of their own or use atomics.
@@ -37,7 +37,9 @@ struct Work<'a> {
 
 impl Work<'_> {
     fn saxpy(&self, x: &[f32], y: &mut Buffer<f32>) -> Result<KernelResult, Error> {
-        let (stream, on_device, n) = (&self.stream, self.stream.upload(x)?, x.len() as u32);
+        let stream = &self.stream;
+        let on_device = self.stream.upload(x)?;
+        let n = x.len() as u32;
         let start = stream.record()?;
         // SAFETY: see `Work`.
         unsafe { self.kernels.saxpy(stream, NdRange::linear(n.into(), GROUP), 2.5, &on_device, &mut *y, n)? };
@@ -46,11 +48,12 @@ impl Work<'_> {
         Ok(KernelResult { kernel: "saxpy", right, time })
     }
 
-    /// Sums what saxpy has left on the device.
+    /// Sums the result of `saxpy`, which is still on the device.
     fn reduce(&self, x: &[f32], y: &Buffer<f32>) -> Result<KernelResult, Error> {
         // Not a multiple of the group, so that the last group has work-items without an element.
         let n = x.len() - 100;
-        let (stream, mut sums) = (&self.stream, self.stream.zeroed::<f32>(n.div_ceil(GROUP as usize))?);
+        let stream = &self.stream;
+        let mut sums = self.stream.zeroed::<f32>(n.div_ceil(GROUP as usize))?;
         let start = stream.record()?;
         // SAFETY: see `Work`.
         unsafe { self.kernels.reduce(stream, NdRange::linear(n as u64, GROUP), y, &mut sums, n as u32)? };
@@ -61,24 +64,30 @@ impl Work<'_> {
     }
 
     fn matmul(&self) -> Result<KernelResult, Error> {
-        let (stream, n) = (&self.stream, 256u32);
-        let (a, b) = (pattern(n * n), pattern(n * n));
-        let (a_on, b_on, mut c) = (stream.upload(&a)?, stream.upload(&b)?, stream.zeroed::<f32>(a.len())?);
+        let stream = &self.stream;
+        let n = 256u32;
+        let a = pattern(n * n);
+        let b = pattern(n * n);
+        let a_on = stream.upload(&a)?;
+        let b_on = stream.upload(&b)?;
+        let mut c = stream.zeroed::<f32>(a.len())?;
         let range = NdRange::new(&[n.into(), n.into()], &[TILE, TILE]);
         let start = stream.record()?;
         // SAFETY: see `Work`.
         unsafe { self.kernels.matmul(stream, range, &a_on, &b_on, &mut c, n)? };
         let time = stream.record()?.since(&start)?;
-        let (n, c) = (n as usize, stream.download(&c)?);
-        let expected = |i: usize, j: usize| (0..n).map(|k| a[i * n + k] * b[k * n + j]).sum::<f32>();
-        let right = (0..n).all(|i| (0..n).all(|j| close(c[i * n + j], expected(i, j))));
+        let n = n as usize;
+        let c = stream.download(&c)?;
+        let right = (0..n).all(|i| (0..n).all(|j| close(c[i * n + j], dot(&a, &b, n, i, j))));
         Ok(KernelResult { kernel: "matmul", right, time })
     }
 
     fn histogram(&self) -> Result<KernelResult, Error> {
-        let (stream, n) = (&self.stream, 1u32 << 20);
+        let stream = &self.stream;
+        let n = 1u32 << 20;
         let data: Vec<u32> = (0..n).map(|i| i.wrapping_mul(2_654_435_761) >> 7).collect();
-        let (on_device, mut bins) = (stream.upload(&data)?, stream.zeroed::<u32>(BINS)?);
+        let on_device = stream.upload(&data)?;
+        let mut bins = stream.zeroed::<u32>(BINS)?;
         let start = stream.record()?;
         // SAFETY: see `Work`.
         unsafe {
@@ -94,6 +103,11 @@ impl Work<'_> {
 /// Small whole numbers: their sums are exact in any order.
 fn pattern(n: u32) -> Vec<f32> {
     (0..n).map(|i| (i % 13) as f32 - 6.0).collect()
+}
+
+/// Row `i` of `a` times column `j` of `b`.
+fn dot(a: &[f32], b: &[f32], n: usize, i: usize, j: usize) -> f32 {
+    (0..n).map(|k| a[i * n + k] * b[k * n + j]).sum()
 }
 
 fn close(value: f32, expected: f32) -> bool {

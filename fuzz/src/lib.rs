@@ -1,4 +1,4 @@
-//! What the fuzz targets run: the readers of the damage tests, and what is written again of what they accept.
+//! Bodies of the fuzz targets: the readers under test, and round trips through the writers.
 
 #[path = "../../offload-containers/tests/damage/decode.rs"]
 pub mod decode;

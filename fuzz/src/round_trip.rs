@@ -1,4 +1,6 @@
-//! What a reader accepts is written by this project's writer, if that can hold it, and read again: it says the same.
+//! Round trips: parsed input is written by this project's writer and parsed again, and both results must be equal.
+//!
+//! Input that the writer cannot represent is not a failure.
 
 use std::collections::BTreeMap;
 
@@ -19,14 +21,14 @@ fn limits() -> Limits {
     Limits::default().with_raw_bytes(RAW_BYTES)
 }
 
-/// Entries of every binary, in both versions; a writer refuses names that are not UTF-8, and zeros in version 1.
+/// Entries of all binaries, in both versions. The writer rejects names that are not UTF-8, and NUL bytes in version 1.
 pub fn offload_binary(file: &[u8]) {
     let Ok(binaries) = offload_binary::parse(file, &limits()) else { return };
     let read: Vec<OffloadEntry<'_>> = binaries.iter().flat_map(offload_binary::Binary::entries).collect();
     let Some(entries) = read.iter().map(new_entry).collect::<Option<Vec<_>>>() else { return };
     for version in [Version::V1, Version::V2] {
         let Ok(written) = offload_binary::write(&entries, version) else { continue };
-        let again = offload_binary::parse(&written, &Limits::default()).expect("what was written is read");
+        let again = offload_binary::parse(&written, &Limits::default()).expect("the written file parses");
         let again: Vec<OffloadEntry<'_>> = again.iter().flat_map(offload_binary::Binary::entries).collect();
         assert_eq!(again.len(), read.len());
         for (one, other) in read.iter().zip(&again) {
@@ -37,9 +39,8 @@ pub fn offload_binary(file: &[u8]) {
 }
 
 fn new_entry<'a>(entry: &OffloadEntry<'a>) -> Option<NewEntry<'a>> {
-    let string = |(key, value): (&'a [u8], &'a [u8])| {
-        Some(NewString { key: std::str::from_utf8(key).ok()?, value })
-    };
+    let string =
+        |(key, value): (&'a [u8], &'a [u8])| Some(NewString { key: std::str::from_utf8(key).ok()?, value });
     let mut new = NewEntry::new(ImageKind::None, offload_format::OffloadKind::OpenMp, entry.image);
     (new.image_kind, new.offload_kind) = (entry.image_kind, entry.offload_kind.0);
     new.strings = entry.strings().map(string).collect::<Option<_>>()?;
@@ -50,7 +51,7 @@ fn images<'a>(entries: &[BundleEntry<'a>]) -> Vec<BundleImage<'a>> {
     entries.iter().map(|entry| BundleImage { id: entry.id, bytes: entry.image }).collect()
 }
 
-/// A bundle, plain and in every version of its compressed form.
+/// A bundle, uncompressed and in each version of the compressed form.
 pub fn bundle(file: &[u8]) {
     let Ok(read) = bundle::parse(file, &limits()) else { return };
     let images = images(&read.entries);
@@ -60,27 +61,27 @@ pub fn bundle(file: &[u8]) {
         let Ok(compressed) = ccob::write(&written, version, 1) else { continue };
         let limits = Limits::default();
         let inflated = ccob::parse(&compressed, &limits).and_then(|ccob| ccob.inflate(&limits));
-        assert!(inflated.expect("what was compressed is inflated") == written, "{version:?}");
+        assert!(inflated.expect("the compressed file inflates") == written, "{version:?}");
     }
 }
 
 fn assert_bundle(written: &[u8], expected: &[BundleImage<'_>]) {
-    let again = bundle::parse(written, &Limits::default()).expect("what was written is read");
+    let again = bundle::parse(written, &Limits::default()).expect("the written file parses");
     assert!(images(&again.entries) == expected);
 }
 
-/// Between two markers a line break is the format's own.
+/// A text bundle. The line break between two markers belongs to the format, not to an image.
 pub fn bundle_text(file: &[u8]) {
     let Ok(read) = bundle::parse_text(file, &limits()) else { return };
     let expected = images(&read.entries);
     let Ok(written) = bundle::write_text(&expected, read.comment) else { return };
     let again = bundle::parse_text(&written, &Limits::default());
-    // Nothing but white space is no bundle.
+    // A file of white space alone is not a bundle.
     let Ok(again) = again else { return assert!(expected.is_empty()) };
     assert!(images(&again.entries) == expected);
 }
 
-/// The images of a fatbin, as they are and compressed.
+/// The images of a fatbin, stored and compressed.
 pub fn fatbin(file: &[u8]) {
     let limits = limits();
     let Ok(read) = fatbin::parse(file, &limits) else { return };
@@ -96,10 +97,10 @@ pub fn fatbin(file: &[u8]) {
     let new: Vec<FatbinImage<'_>> = found.iter().map(|(target, bytes)| image((target, bytes))).collect();
     for packing in [Packing::Stored, Packing::Zstd { level: 1 }] {
         let Ok(written) = fatbin::write(&new, packing) else { continue };
-        let again = fatbin::parse(&written, &Limits::default()).expect("what was written is read");
-        let images = again.entries.iter().flat_map(|entry| entry.images(&Limits::default()).expect("decoded"));
-        let again: Vec<_> =
-            images.map(|image| (image.record.target(), image.bytes.into_owned())).collect();
+        let again = fatbin::parse(&written, &Limits::default()).expect("the written file parses");
+        let images =
+            again.entries.iter().flat_map(|entry| entry.images(&Limits::default()).expect("decoded"));
+        let again: Vec<_> = images.map(|image| (image.record.target(), image.bytes.into_owned())).collect();
         assert_eq!(again.len(), found.len());
         for ((target, bytes), (other, read)) in found.iter().zip(&again) {
             assert_eq!(Some(target), other.as_ref());
@@ -108,7 +109,7 @@ pub fn fatbin(file: &[u8]) {
     }
 }
 
-/// A stored cubin that ends behind its tables keeps the zeros up to a multiple of 8.
+/// Whether `read` is `image`, up to zero padding: a stored cubin that ends after its tables is padded to a multiple of 8.
 fn same_but_for_padding(image: &[u8], read: &[u8]) -> bool {
     let padding = read.strip_prefix(image);
     padding.is_some_and(|padding| {
@@ -117,7 +118,7 @@ fn same_but_for_padding(image: &[u8], read: &[u8]) -> bool {
     })
 }
 
-/// Images for devices, and the SPIR-V.
+/// Device images, and the SPIR-V module.
 pub fn ocloc(file: &[u8]) {
     let Ok(read) = ocloc::parse(file, &limits()) else { return };
     let Ok(spirv) = read.spirv() else { return };
@@ -162,24 +163,25 @@ pub fn property_sets(file: &[u8]) {
     assert_eq!(properties(&again), properties(&read));
 }
 
-/// Modules with their forms; what the file says of itself but its state is not kept.
+/// Modules with their images. Of the file's own properties only the state is kept.
 pub fn syclbin(file: &[u8]) {
     let Ok(read) = syclbin::parse(file, &limits()) else { return };
     let Ok(state) = read.state() else { return };
     let modules: Vec<NewModule<'_>> = read.modules.iter().map(NewModule::from).collect();
     let Ok(written) = syclbin::write(state, &modules, syclbin::ImageKindNumber::default()) else { return };
-    let again = syclbin::parse(&written, &Limits::default()).expect("what was written is read");
+    let again = syclbin::parse(&written, &Limits::default()).expect("the written file parses");
     assert_eq!(again.state().expect("a state"), state);
     let again: Vec<NewModule<'_>> = again.modules.iter().map(NewModule::from).collect();
     assert!(again == modules);
 }
 
-/// Every image with its records, in a new pack.
+/// All images with their records, written to a new pack.
 pub fn pack(file: &[u8]) {
     let pages = Pages::default();
     let Ok(read) = Pack::parse(file, &pages) else { return };
     let mut builder = PackBuilder::new("p", "1.0.0");
-    let (mut frames, mut expected) = (Vec::new(), Vec::new());
+    let mut frames = Vec::new();
+    let mut expected = Vec::new();
     for image in read.images().take(64) {
         let Ok(image) = image else { return };
         let block = image.block.map_or(0, |block| read.block(block).map_or(u64::MAX, |block| block.raw_size));
@@ -196,7 +198,7 @@ pub fn pack(file: &[u8]) {
     let Ok(layout) = builder.finish() else { return };
     let written = layout.with_frames(&frames).expect("all frames");
     let pages = Pages::default();
-    let again = Pack::parse(&written, &pages).expect("what was written is read");
+    let again = Pack::parse(&written, &pages).expect("the written file parses");
     again.verify_index().expect("its own hash");
     let mut found: Vec<(String, Vec<u8>)> = (again.images())
         .map(|image| {
@@ -210,7 +212,7 @@ pub fn pack(file: &[u8]) {
     assert!(found == expected, "{found:?}\n{expected:?}");
 }
 
-/// Images in memory.
+/// An in-memory image source.
 struct Images(BTreeMap<Hash128, Vec<u8>>);
 
 impl ImageSource for Images {
@@ -221,8 +223,8 @@ impl ImageSource for Images {
     }
 }
 
-/// The first byte chooses the mode; what follows are images, each behind its size in two bytes. A size with the highest
-/// bit set repeats the image before, with its first byte changed, as near-duplicates are.
+/// The first byte selects the mode. The rest is a sequence of images, each preceded by its size in two bytes. A size with
+/// the highest bit set repeats the previous image with one byte changed: a near-duplicate.
 pub fn packer(input: &[u8]) {
     let Some((mode, mut rest)) = input.split_first() else { return };
     let mode = [Mode::None, Mode::Fast, Mode::Balanced, Mode::Max, Mode::Archive][usize::from(*mode) % 5];
@@ -245,7 +247,7 @@ pub fn packer(input: &[u8]) {
     let plan = packer::plan(&order, &source, settings, &Sequential).expect("a plan");
     let written = packed(&plan, &source, &order);
     let pages = Pages::default();
-    let pack = Pack::parse(&written, &pages).expect("what was written is read");
+    let pack = Pack::parse(&written, &pages).expect("the written file parses");
     assert_eq!(pack.image_count(), images.len() as u64);
     for (image, bytes) in pack.images().zip(&images) {
         let image = image.expect("an image");
@@ -261,12 +263,14 @@ fn raw(image: &[u8]) -> RawImage {
 fn packed(plan: &packer::Plan, source: &Images, order: &[RawImage]) -> Vec<u8> {
     let size = |hash| source.0.get(&hash).map_or(0, |image| image.len() as u64);
     let mut builder = PackBuilder::new("p", "1.0.0");
-    let (mut frames, mut infos) = (Vec::new(), BTreeMap::new());
+    let mut frames = Vec::new();
+    let mut infos = BTreeMap::new();
     for block in 0..plan.blocks().len() {
         let frame = packer::encode_block(plan, source, block).expect("a block");
         let info = frame.info();
         builder.block(info.into());
-        infos.extend(packer::in_block(plan, block, info.hash, size).into_iter().map(|info| (info.hash, info)));
+        infos
+            .extend(packer::in_block(plan, block, info.hash, size).into_iter().map(|info| (info.hash, info)));
         frames.push(frame);
     }
     for hash in source.0.keys().filter(|hash| matches!(plan.step(**hash), Some(Step::Frame { .. }))) {

@@ -1,4 +1,4 @@
-//! What a linked file makes the loader do, as GNU readelf tells it.
+//! Work of the dynamic loader for a linked file: relocations and constructors, counted by GNU readelf.
 
 use std::path::Path;
 

@@ -1,8 +1,8 @@
-//! What the end-to-end tests share: where things are, and how a test says that it cannot run here.
-//! What the tasks share: the checkout, what has to be installed, copies of fixtures.
+//! Support library of the end-to-end tests and of `cargo xtask`: paths, test skips, the checkout, required tools and copies
+//! of fixtures.
 //!
-//! `cargo xtask test` sets the variables that these functions read. Under `CI` a test that cannot run fails:
-//! a green run must not be one that skipped.
+//! `cargo xtask test` sets the environment variables that these functions read. Under `CI` a test that would be skipped fails:
+//! a green run must have run every test.
 
 pub mod binary;
 pub mod error;

@@ -9,7 +9,7 @@ use std::process::Command;
 pub struct Processes {
     /// Programs that make images, and those on the way to them.
     pub compilers: usize,
-    /// Those of the compilers that only told their version or where their files are.
+    /// Compiler processes that only print a version or search directories.
     pub asked: usize,
     /// Linkers of images that no compiler starts.
     pub linkers: usize,
@@ -50,7 +50,8 @@ pub fn compilers(log: &str) -> Vec<&str> {
 /// The calls `FILE", ["ARG", ...` in the lines `PID execve("FILE", ["ARG", ...], ...) = 0`. strace splits a line in two if
 /// another process interrupts it: `PID execve(... <unfinished ...>`, `PID <... execve resumed>) = 0`.
 fn calls(log: &str) -> Vec<&str> {
-    let (mut found, mut begun) = (Vec::new(), BTreeMap::new());
+    let mut found = Vec::new();
+    let mut begun = BTreeMap::new();
     for line in log.lines() {
         let (pid, rest) = line.trim_start().split_once(' ').unwrap_or_default();
         if let Some(call) = rest.trim_start().strip_prefix("execve(\"") {

@@ -21,10 +21,10 @@ use crate::error::{Error, Result};
 use crate::workspace::Workspace;
 
 /// The help of the task.
-pub const HELP: &str = "setup [WHAT]    install what `demo` (the default), `test` or `all` tasks need
+pub const HELP: &str = "setup [WHAT]    install the tools of `demo` (the default), `test` or `all` tasks
 
-What is missing is found by looking for the tools themselves. On Debian, as root, the packages are installed;
-elsewhere the command that installs them is printed and the task fails.";
+Missing tools are found by probing for the tools themselves. On Debian, as root, the packages are installed; elsewhere
+the task prints the command that installs them, and fails.";
 
 /// The task.
 ///

@@ -1,7 +1,7 @@
 //! Calculates in bfloat16 on every device of this machine, with the device library of the crate `bf16`, and compares each
 //! result bit by bit: the conversion of all 65,536 numbers, every case of rounding, and sums, differences and products.
 //!
-//! With `--times` it tells how long the kernels took to load.
+//! `--times` prints the load time of the kernels.
 //!
 //! `OFFLOAD_TARGETS=cubin:sm_90 cargo run -p bf16-vectors --features cuda` uses the instructions of an NVIDIA GPU.
 
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     if right == devices.len() && right > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Whether all results of a device are those of the reference.
+/// Whether all results of a device equal the reference.
 fn is_right(device: &Device) -> bool {
     match wrong(device) {
         Ok(Wrong { compared, wrong, loaded }) => {
@@ -50,12 +50,12 @@ fn is_right(device: &Device) -> bool {
     }
 }
 
-/// How many results were compared, and how many differ.
+/// Counts of compared and of differing results.
 #[derive(Default)]
 struct Wrong {
     compared: usize,
     wrong: usize,
-    /// How long loading took, in words.
+    /// Load time as text.
     loaded: String,
 }
 
@@ -71,10 +71,12 @@ fn wrong(device: &Device) -> Result<Wrong, Error> {
     let start = Instant::now();
     let kernels = vectors::load(device)?;
     let loaded = format!(", loaded in {} us", start.elapsed().as_micros());
-    let (mut wrong, stream) = (Wrong { loaded, ..Wrong::default() }, device.stream()?);
+    let mut wrong = Wrong { loaded, ..Wrong::default() };
+    let stream = device.stream()?;
     let all: Vec<u16> = (0..=u16::MAX).collect();
 
-    let (x, mut y) = (stream.upload(&all)?, stream.zeroed::<u32>(all.len())?);
+    let x = stream.upload(&all)?;
+    let mut y = stream.zeroed::<u32>(all.len())?;
     // SAFETY: the kernel uses as many elements of each as there are work-items.
     unsafe { kernels.widen(&stream, range(&all), &x, &mut y)? };
     let right: Vec<u32> = all.iter().map(|bits| widened(*bits).to_bits()).collect();
@@ -82,7 +84,8 @@ fn wrong(device: &Device) -> Result<Wrong, Error> {
 
     let floats: Vec<u32> =
         all.iter().flat_map(|bits| LOWER.map(|lower| u32::from(*bits) << 16 | lower)).collect();
-    let (x, mut y) = (stream.upload(&floats)?, stream.zeroed::<u16>(floats.len())?);
+    let x = stream.upload(&floats)?;
+    let mut y = stream.zeroed::<u16>(floats.len())?;
     // SAFETY: as above.
     unsafe { kernels.narrow(&stream, range(&floats), &x, &mut y)? };
     let right: Vec<u16> = floats.iter().map(|bits| nearest(f64::from(f32::from_bits(*bits)))).collect();
@@ -103,7 +106,9 @@ fn arithmetic(kernels: &vectors::Kernels, stream: &Stream, wrong: &mut Wrong) ->
     let pairs: Vec<(u16, u16)> =
         OTHERS.iter().flat_map(|other| (0..=u16::MAX).map(|bits| (bits, *other))).collect();
     let (a, b): (Vec<u16>, Vec<u16>) = pairs.iter().copied().unzip();
-    let (a, b, mut y) = (stream.upload(&a)?, stream.upload(&b)?, stream.zeroed::<u16>(pairs.len())?);
+    let a = stream.upload(&a)?;
+    let b = stream.upload(&b)?;
+    let mut y = stream.zeroed::<u16>(pairs.len())?;
     let right = |operation: fn(f64, f64) -> f64| -> Vec<u16> {
         let value = |bits| f64::from(widened(bits));
         pairs.iter().map(|(a, b)| nearest(operation(value(*a), value(*b)))).collect()

@@ -1,34 +1,36 @@
-//! The right results, found in another way than the device library does: by searching all numbers.
+//! Reference conversions by binary search over all bfloat16 values, independent of the device library's algorithm.
 
-/// What every NaN becomes.
+/// The canonical NaN.
 const NAN: u16 = 0x7fff;
 /// Infinity, which stands for the next power of two where a result is rounded.
 const INFINITY: u16 = 0x7f80;
 
-/// The number in bfloat16 next to `x`; of two, the even one.
+/// `x` rounded to bfloat16, to nearest, ties to even.
 pub(crate) fn nearest(x: f64) -> u16 {
     if x.is_nan() {
         return NAN;
     }
     let magnitude = x.abs();
-    // The last one that is not above, of all from zero to infinity.
-    let (mut below, mut above) = (0, INFINITY);
+    // Binary search for the largest value that is not above `magnitude`.
+    let mut below = 0;
+    let mut above = INFINITY;
     while above - below > 1 {
         let middle = below + (above - below) / 2;
         if value(middle) <= magnitude { below = middle } else { above = middle }
     }
-    let (down, up) = (magnitude - value(below), value(above) - magnitude);
+    let down = magnitude - value(below);
+    let up = value(above) - magnitude;
     let rounds_down = down < up || (down == up && below % 2 == 0);
     let sign = if x.is_sign_negative() { 0x8000 } else { 0 };
     sign | if rounds_down { below } else { above }
 }
 
-/// The same of numbers.
+/// The value of a magnitude in bfloat16, with infinity as the next power of two.
 pub(crate) fn value(bits: u16) -> f64 {
     if bits == INFINITY { 2f64.powi(128) } else { f64::from(widened(bits)) }
 }
 
-/// As a `float`.
+/// Converts bfloat16 to `float`, exactly.
 pub(crate) fn widened(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }

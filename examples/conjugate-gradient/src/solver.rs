@@ -1,4 +1,4 @@
-//! The method of conjugate gradients: vectors and scalars on the device, and the steps that are put into a stream.
+//! Conjugate gradient solver with all vectors and scalars on the device; its steps are enqueued in one stream.
 
 use offload_rt::{Buffer, Error, NdRange, Stream};
 
@@ -7,18 +7,18 @@ use crate::solve::Kernels;
 /// As in `kernels/solve.cl`.
 const GROUP: u64 = 256;
 const PRODUCT: u32 = 2;
-/// So many steps are put into the stream before the program looks at the residual.
+/// Steps enqueued between two downloads of the residual.
 const STEPS: usize = 32;
-/// The residual that is small enough, as a part of that at the start.
+/// Convergence threshold, relative to the initial residual.
 const TOLERANCE: f32 = 1e-6;
 
-/// What came out.
+/// The solution with the number of steps.
 pub struct Solution {
     pub x: Vec<f32>,
     pub steps: usize,
 }
 
-/// The state of a solution.
+/// Device state of one solve.
 ///
 /// Every buffer has `side * side` values but `sums`, which has one for each work-group, and `scalars`. The kernels compare
 /// their numbers with the length, and each work-item writes values of its own.
@@ -38,7 +38,8 @@ pub struct Solver<'k> {
 impl<'k> Solver<'k> {
     /// Starts at zero, where the residual and the first direction are the right side.
     pub fn new(kernels: &'k Kernels, side: usize, right_side: &[f32]) -> Result<Solver<'k>, Error> {
-        let (stream, len) = (kernels.device().stream()?, right_side.len());
+        let stream = kernels.device().stream()?;
+        let len = right_side.len();
         let groups = len.div_ceil(GROUP as usize);
         Ok(Solver {
             x: stream.zeroed(len)?,
@@ -54,7 +55,7 @@ impl<'k> Solver<'k> {
         })
     }
 
-    /// Makes steps until the residual is small, but at most `most`.
+    /// Iterates until convergence, at most about `most` steps.
     pub fn run(mut self, most: usize) -> Result<Solution, Error> {
         self.square_of_residual(0)?;
         let at_start = self.stream.download(self.scalars.slice(..1)?)?.into_iter().sum::<f32>();
@@ -72,9 +73,10 @@ impl<'k> Solver<'k> {
         Ok(Solution { x: self.stream.download(&self.x)?, steps })
     }
 
-    /// Puts one step into the stream. The squares of even and odd steps take turns.
+    /// Enqueues one step. The squared residuals of even and odd steps alternate between two scalars.
     fn step(&mut self, step: u32) -> Result<(), Error> {
-        let (old, new) = (step % 2, (step + 1) % 2);
+        let old = step % 2;
+        let new = (step + 1) % 2;
         let side = u64::from(self.side).next_multiple_of(16);
         // SAFETY: see `Solver`.
         unsafe {
@@ -82,15 +84,21 @@ impl<'k> Solver<'k> {
             self.kernels.apply(&self.stream, range, &self.direction, &mut self.image, self.side)?;
         }
         self.product(PRODUCT)?;
-        let (stream, range) = (&self.stream, NdRange::linear(self.len.into(), GROUP)?);
-        let (scalars, direction, image) = (&self.scalars, &self.direction, &self.image);
-        let (x, residual) = (&mut self.x, &mut self.residual);
+        let stream = &self.stream;
+        let range = NdRange::linear(self.len.into(), GROUP)?;
+        let scalars = &self.scalars;
+        let direction = &self.direction;
+        let image = &self.image;
+        let x = &mut self.x;
+        let residual = &mut self.residual;
         // SAFETY: as above.
         unsafe {
             self.kernels.step_along(stream, range, scalars, old, direction, image, x, residual, self.len)?;
         }
         self.square_of_residual(new)?;
-        let (scalars, residual, direction) = (&self.scalars, &self.residual, &mut self.direction);
+        let scalars = &self.scalars;
+        let residual = &self.residual;
+        let direction = &mut self.direction;
         // SAFETY: as above.
         unsafe { self.kernels.turn(&self.stream, range, scalars, new, old, residual, direction, self.len) }
     }
@@ -130,7 +138,8 @@ impl<'k> Solver<'k> {
     }
 
     fn sum(&mut self, place: u32) -> Result<(), Error> {
-        let (count, range) = (self.sums.len() as u32, NdRange::linear(GROUP, GROUP));
+        let count = self.sums.len() as u32;
+        let range = NdRange::linear(GROUP, GROUP);
         // SAFETY: one work-group writes one of the three scalars.
         unsafe { self.kernels.add_groups(&self.stream, range, &self.sums, &mut self.scalars, count, place) }
     }

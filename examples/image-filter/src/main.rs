@@ -24,7 +24,6 @@ fn main() -> ExitCode {
     // Neither side is a multiple of a tile.
     let image = Image::rings(1001, 700);
     let expected = image.blurred().edges();
-    // Those that there is an image for.
     let devices: Vec<Device> =
         Device::all().into_iter().filter(|device| filter::module().select(device).is_ok()).collect();
     let mut results = Vec::new();
@@ -48,16 +47,19 @@ fn main() -> ExitCode {
     if right == devices.len() && right > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The edges of the blurred image, and how long both filters ran.
+/// The edges of the blurred image, and the run time of both filters.
 fn filter(device: &Device, image: &Image) -> Result<(Image, Duration), Error> {
-    let (kernels, stream) = (filter::load(device)?, device.stream()?);
-    let (width, height) = (image.width as i32, image.height as i32);
+    let kernels = filter::load(device)?;
+    let stream = device.stream()?;
+    let width = image.width as i32;
+    let height = image.height as i32;
     let original = stream.upload(&image.pixels)?;
     let mut blurred = stream.allocate::<f32>(original.len())?;
     let mut edges = stream.allocate::<f32>(original.len())?;
     let sizes = [image.width, image.height].map(|size| (size as u64).next_multiple_of(TILE));
     let range = NdRange::new(&sizes, &[TILE, TILE])?;
-    let (tile, rows) = (Local::new(SIDE * SIDE), Local::new(SIDE * TILE as usize));
+    let tile = Local::new(SIDE * SIDE);
+    let rows = Local::new(SIDE * TILE as usize);
 
     let start = stream.record()?;
     // SAFETY: the buffers have a value for each pixel, and the kernels compare with width and height; the local memory

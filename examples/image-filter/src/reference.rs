@@ -1,4 +1,4 @@
-//! Images, and the filters in plain Rust.
+//! Reference implementation of the filters in plain Rust.
 
 /// Brightness of each pixel from 0 to 1, row by row.
 #[derive(Clone)]
@@ -13,11 +13,14 @@ const WEIGHTS: [f32; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
 impl Image {
     /// Bright and dark rings.
     pub fn rings(width: usize, height: usize) -> Image {
-        let pixel = |i: usize| {
-            let (x, y) = ((i % width) as f32 - width as f32 / 2.0, (i / width) as f32 - height as f32 / 2.0);
-            if ((x.hypot(y) / 40.0) as u32).is_multiple_of(2) { 1.0 } else { 0.0 }
-        };
-        Image { width, height, pixels: (0..width * height).map(pixel).collect() }
+        let mut pixels = Vec::with_capacity(width * height);
+        for i in 0..width * height {
+            let x = (i % width) as f32 - width as f32 / 2.0;
+            let y = (i / width) as f32 - height as f32 / 2.0;
+            let is_bright = ((x.hypot(y) / 40.0) as u32).is_multiple_of(2);
+            pixels.push(if is_bright { 1.0 } else { 0.0 });
+        }
+        Image { width, height, pixels }
     }
 
     pub fn blurred(&self) -> Image {
@@ -27,7 +30,8 @@ impl Image {
 
     pub fn edges(&self) -> Image {
         self.map(|x, y| {
-            let (mut across, mut down) = (0.0, 0.0);
+            let mut across = 0.0;
+            let mut down = 0.0;
             for (i, weight) in [(-1, 1.0), (0, 2.0), (1, 1.0)] {
                 across += weight * (self.at(x + 1, y + i) - self.at(x - 1, y + i));
                 down += weight * (self.at(x + i, y + 1) - self.at(x + i, y - 1));
@@ -53,9 +57,10 @@ impl Image {
         Image { width: self.width, height: self.height, pixels: pixels.map(|(x, y)| pixel(x, y)).collect() }
     }
 
-    /// Pixels outside of the image are those of its border.
+    /// The pixel at a position, clamped to the edge.
     fn at(&self, x: i64, y: i64) -> f32 {
-        let clamp = |place: i64, size: usize| place.clamp(0, size as i64 - 1) as usize;
-        self.pixels[clamp(y, self.height) * self.width + clamp(x, self.width)]
+        let x = x.clamp(0, self.width as i64 - 1) as usize;
+        let y = y.clamp(0, self.height as i64 - 1) as usize;
+        self.pixels[y * self.width + x]
     }
 }

@@ -21,9 +21,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The best image for the device, loaded into this context.
     let device = Device::try_from(&context)?;
     let saxpy = blas::module().open(&device)?.kernel("saxpy")?;
-    let (stream, n) = (Stream::try_from(&cuda_stream)?, LEN as u32);
+    let stream = Stream::try_from(&cuda_stream)?;
+    let n = LEN as u32;
     {
-        let (x, mut y) = (borrow(&x, &cuda_stream), borrow_mut(&mut y, &cuda_stream));
+        let x = borrow(&x, &cuda_stream);
+        let mut y = borrow_mut(&mut y, &cuda_stream);
         let args = [
             KernelArg::value(&3.0f32),
             KernelArg::buffer(&x),

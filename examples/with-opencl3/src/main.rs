@@ -29,8 +29,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The best image for the device, loaded into this context.
     let saxpy = blas::module().open(&Device::try_from(&context)?)?.kernel("saxpy")?;
-    let (stream, shared_x, mut shared_y) =
-        (Stream::try_from(&queue)?, Buffer::try_from(&x)?, Buffer::try_from(&y)?);
+    let stream = Stream::try_from(&queue)?;
+    let shared_x = Buffer::try_from(&x)?;
+    let mut shared_y = Buffer::try_from(&y)?;
     let n = LEN as u32;
     let args = [
         KernelArg::value(&3.0f32),

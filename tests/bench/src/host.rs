@@ -60,12 +60,12 @@ pub(super) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
             side.measure(workspace, &program, &Measurement { launches, samples })?;
         }
         found = rows(&sides)?;
-        if round.saturating_add(1) >= ROUNDS && Summary::of(&found).missed().is_empty() {
+        if round.saturating_add(1) >= ROUNDS && Summary::from_rows(&found).missed().is_empty() {
             break;
         }
     }
     table::print(&found);
-    Summary::of(&found).conclude()
+    Summary::from_rows(&found).conclude()
 }
 
 /// One run of the program.
@@ -138,7 +138,8 @@ fn launches(args: &[String]) -> Result<u32> {
 /// Builds the program of `cargo xtask gpu`, where that builds it, so that there is one of both.
 fn build(workspace: &Workspace) -> Result<PathBuf> {
     let cuda = setup::ensure_cuda(workspace, Toolkit::Nvcc)?;
-    let (dir, target) = (workspace.target_dir.join("gpu/gpu"), workspace.target_dir.join("gpu/target"));
+    let dir = workspace.target_dir.join("gpu/gpu");
+    let target = workspace.target_dir.join("gpu/target");
     workspace.shell.create_dir(&dir)?;
     fixture::copy(workspace, "gpu", &dir)?;
     let _in = workspace.shell.push_dir(&dir);

@@ -31,7 +31,7 @@ struct Task {
     name: &'static str,
     ours: Vec<String>,
     theirs: Vec<String>,
-    /// Parts of the task that nobody does without, as programs that do nothing else.
+    /// Unavoidable parts of the task, as programs that do nothing else: a lower bound.
     least: Vec<Least>,
 }
 
@@ -68,7 +68,8 @@ pub(super) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         let theirs = best(&dir, std::slice::from_ref(&task.theirs))?;
         let least = |least: &Least| Ok((least.name, best(&dir, &least.commands)?));
         let least = task.least.iter().map(least).collect::<Result<Vec<_>>>()?;
-        let (faster, memory) = (theirs.seconds / ours.seconds, ours.peak as f64 / theirs.peak as f64);
+        let faster = theirs.seconds / ours.seconds;
+        let memory = ours.peak as f64 / theirs.peak as f64;
         let met = faster >= FASTER && memory <= MEMORY;
         if !met {
             all = ExitCode::FAILURE;
@@ -122,9 +123,9 @@ fn prepare(workspace: &Workspace, dir: &Path) -> Result<Vec<Task>> {
     let tool = text(&workspace.target_dir.join("release/cargo-offload"))?.to_string();
     let example = workspace.target_dir.join("release/examples/containers");
     let library = setup::ensure_wheel(workspace, Wheel::Bitsandbytes)?.join("libbitsandbytes_rocm714.so");
-    let told = workspace.shell.cmd(example).arg("prepare").arg(library).arg(dir).quiet().read()?;
-    let said = |word: &str| -> Result<String> {
-        let line = told.lines().find_map(|line| line.strip_prefix(word)?.strip_prefix(' '));
+    let printed = workspace.shell.cmd(example).arg("prepare").arg(library).arg(dir).quiet().read()?;
+    let field = |word: &str| -> Result<String> {
+        let line = printed.lines().find_map(|line| line.strip_prefix(word)?.strip_prefix(' '));
         Ok(line.ok_or_else(|| Error::new(format!("the example says no {word}")))?.to_string())
     };
     let llvm = |name: &str| -> Result<String> {
@@ -137,7 +138,7 @@ fn prepare(workspace: &Workspace, dir: &Path) -> Result<Vec<Task>> {
     for (name, half) in HALVES.into_iter().zip([halves.0, halves.1]) {
         workspace.shell.write_file(dir.join(name), half)?;
     }
-    tasks(&tool, (&said("ids")?, &said("arches")?), llvm)
+    tasks(&tool, (&field("ids")?, &field("arches")?), llvm)
 }
 
 /// A HIP program's object with the bundle in its section.
@@ -156,7 +157,8 @@ fn tasks(
     (ids, arches): (&str, &str),
     llvm: impl Fn(&str) -> Result<String>,
 ) -> Result<Vec<Task>> {
-    let (objdump, bundler) = (llvm("llvm-objdump")?, llvm("clang-offload-bundler")?);
+    let objdump = llvm("llvm-objdump")?;
+    let bundler = llvm("clang-offload-bundler")?;
     let packager = llvm("llvm-offload-binary")?;
     let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<String>>();
     let ours = |args: &[&str]| words(&[&[tool, "offload"][..], args].concat());
@@ -245,8 +247,9 @@ fn once(dir: &Path, commands: &[Vec<String>]) -> Result<Took> {
             let text = String::from_utf8_lossy(&output.stderr);
             return Err(failed(command, format!("{}\n{}", output.status, text.trim_end())));
         }
-        let told = std::fs::read_to_string(dir.join(format!("peak.{number}")))?;
-        let kib = told.trim().parse::<u64>().map_err(|_| failed(command, format!("`time` says {told:?}")))?;
+        let printed = std::fs::read_to_string(dir.join(format!("peak.{number}")))?;
+        let kib =
+            printed.trim().parse::<u64>().map_err(|_| failed(command, format!("`time` says {printed:?}")))?;
         peak = peak.saturating_add(kib.saturating_mul(1024));
     }
     Ok(Took { seconds, peak })

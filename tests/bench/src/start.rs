@@ -68,12 +68,14 @@ impl Plan {
 
 /// What images cost before one is used.
 fn costs(workspace: &Workspace, programs: &Programs<'_>, plan: Plan) -> Result<Vec<Row>> {
-    let (bare, many) = (programs.path("bare"), programs.path("many"));
-    let (mut with, mut without) = (Vec::new(), Vec::new());
+    let bare = programs.path("bare");
+    let many = programs.path("many");
+    let mut with = Vec::new();
+    let mut without = Vec::new();
     // In turn, so that a busy moment of the machine hits both.
     for _ in 0..plan.runs {
-        without.push(Start::of(&bare)?);
-        with.push(Start::of(&many)?);
+        without.push(Start::measure(&bare)?);
+        with.push(Start::measure(&many)?);
     }
     let strange = with.iter().find(|start| start.images != plan.images);
     if let Some(start) = strange {
@@ -86,12 +88,12 @@ fn costs(workspace: &Workspace, programs: &Programs<'_>, plan: Plan) -> Result<V
         with.iter().map(|start| field(start) - without).collect::<Vec<f64>>()
     };
     Ok(vec![
-        Row::new("relocations more than without images", "", vec![relocations], Want::of(0.0, 0.0)),
+        Row::new("relocations more than without images", "", vec![relocations], Want::new(0.0, 0.0)),
         Row::new(
             "registry ready",
             "µs",
             with.iter().map(|start| start.ready).collect(),
-            Want::of(100.0, 40.0),
+            Want::new(100.0, 40.0),
         ),
         Row::new(
             "the same without images",
@@ -103,13 +105,13 @@ fn costs(workspace: &Workspace, programs: &Programs<'_>, plan: Plan) -> Result<V
             "first question: the images of one module",
             "µs",
             with.iter().map(|start| start.first).collect(),
-            Want::of(600.0, 300.0),
+            Want::new(600.0, 300.0),
         ),
         Row::new(
             "memory written to, more than without images",
             "kB",
             over(|start| start.written),
-            Want::of(20.0, 20.0),
+            Want::new(20.0, 20.0),
         ),
     ])
 }
@@ -117,22 +119,26 @@ fn costs(workspace: &Workspace, programs: &Programs<'_>, plan: Plan) -> Result<V
 /// Choosing one of 50 images with 8 kernels each.
 fn choices(programs: &Programs<'_>, plan: Plan) -> Result<Vec<Row>> {
     let program = programs.path("choose");
-    let choices = (0..plan.runs).map(|_| Choice::of(&program)).collect::<Result<Vec<_>>>()?;
+    let choices = (0..plan.runs).map(|_| Choice::measure(&program)).collect::<Result<Vec<_>>>()?;
     let row = |what, field: fn(&Choice) -> f64, want| {
         Row::new(what, "µs", choices.iter().map(field).collect(), want)
     };
     let index = choices.iter().map(|choice| choice.index).collect();
     Ok(vec![
-        row("the first choice: 1 of 50 images with 8 kernels", |choice| choice.first, Want::of(100.0, 50.0)),
-        row("a later choice", |choice| choice.again, Want::of(5.0, 5.0)),
+        row("the first choice: 1 of 50 images with 8 kernels", |choice| choice.first, Want::new(100.0, 50.0)),
+        row("a later choice", |choice| choice.again, Want::new(5.0, 5.0)),
         Row::new("the index with their records", "kB", index, Want::Nothing),
     ])
 }
 
 /// From the start of a process to the first right result.
 fn first_results(programs: &Programs<'_>, plan: Plan) -> Result<Vec<Row>> {
-    let (first, ccob) = (programs.path("first"), programs.path("ccob"));
-    let (mut native, mut whole, mut cold, mut warm) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let first = programs.path("first");
+    let ccob = programs.path("ccob");
+    let mut native = Vec::new();
+    let mut whole = Vec::new();
+    let mut cold = Vec::new();
+    let mut warm = Vec::new();
     let kept = Cache::new()?;
     sample::first_result(&first, "opencl", &kept)?;
     for _ in 0..plan.runs.div_ceil(5) {
@@ -148,7 +154,7 @@ fn first_results(programs: &Programs<'_>, plan: Plan) -> Result<Vec<Row>> {
         Row::new("the same after a bundle of 22 images is decoded", "ms", whole, Want::Nothing),
         Row::new("first result: source, PoCL with an empty cache", "ms", cold, Want::Nothing),
         Row::new("first result: source, PoCL with its cache", "ms", warm, Want::Nothing),
-        Row::new("native image, share of PoCL with an empty cache", "%", share, Want::of(5.0, 2.5)),
+        Row::new("native image, share of PoCL with an empty cache", "%", share, Want::new(5.0, 2.5)),
     ])
 }
 

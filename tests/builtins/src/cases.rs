@@ -18,7 +18,7 @@ pub(super) enum Widths {
 }
 
 impl Widths {
-    fn of(self, widths: &'static [usize]) -> Vec<usize> {
+    fn select(self, widths: &'static [usize]) -> Vec<usize> {
         let keep = |width: &usize| self == Widths::All || matches!(width, 1 | 4);
         widths.iter().copied().filter(keep).collect()
     }
@@ -126,7 +126,7 @@ fn element_wise(
     (section, widths): (&'static str, Widths),
     built_in: &BuiltIn,
 ) -> Result<()> {
-    let widths = widths.of(built_in.widths);
+    let widths = widths.select(built_in.widths);
     for element in elements(built_in.elements) {
         let signature = Signature::parse(built_in.signature, *element)?;
         let spaces: &[&str] =
@@ -273,7 +273,8 @@ fn copies(cases: &mut Cases) {
 /// 6.12.12.
 fn shuffles(cases: &mut Cases) {
     for element in Element::ALL {
-        let (mask, value) = (element.unsigned(), *element);
+        let mask = element.unsigned();
+        let value = *element;
         let label =
             |built_in, signature| Label { section: "misc", built_in, signature, element: value.name() };
         let signature = "gentypen shuffle(gentypem, ugentypen)";

@@ -88,7 +88,8 @@ impl Arguments<'_> {
 fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let arguments = Arguments::parse(args);
     setup::ensure(workspace, &[setup::BUILD, setup::DRIVERS])?;
-    let (cases, fewer) = (arguments.cases(Widths::All)?, arguments.cases(Widths::Few)?);
+    let cases = arguments.cases(Widths::All)?;
+    let fewer = arguments.cases(Widths::Few)?;
     if cases.is_empty() {
         return Err(Error::new("no built-in has this name"));
     }
@@ -106,10 +107,7 @@ fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     }
     let failures = report::failures(&cases, &columns);
     print!("{}", report::summary(&cases, &columns));
-    match failures.is_empty() {
-        true => Ok(ExitCode::SUCCESS),
-        false => Err(Error::new(failures.join("\n"))),
-    }
+    if failures.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Error::new(failures.join("\n"))) }
 }
 
 fn column(fixture: &Fixture<'_>, cases: &[Case], (target, source): (&str, ResultSource)) -> Result<Column> {

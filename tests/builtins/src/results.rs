@@ -1,4 +1,4 @@
-//! What the program says of the devices here, and what files say of devices elsewhere.
+//! Results of local devices from a run of the program, and of remote devices from recorded files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -50,12 +50,13 @@ pub(super) fn measure(
     source: ResultSource,
 ) -> Result<Vec<Results>> {
     let stem = fixture.output()?.join(target.replace(':', "-"));
-    let (file, said) = (stem.with_extension("json"), stem.with_extension("out"));
-    if source == ResultSource::Devices || !file.exists() || !said.exists() {
+    let file = stem.with_extension("json");
+    let log = stem.with_extension("out");
+    if source == ResultSource::Devices || !file.exists() || !log.exists() {
         let Some(output) = run(fixture, (program, target), &file)? else { return Ok(Vec::new()) };
-        fixture.workspace.shell.write_file(&said, output)?;
+        fixture.workspace.shell.write_file(&log, output)?;
     }
-    let output = fixture.workspace.shell.read_file(&said)?;
+    let output = fixture.workspace.shell.read_file(&log)?;
     let mut results = read(&file)?;
     for result in &mut results {
         let verdicts = result.verdicts.values_mut().filter(|verdict| verdict.is_print());

@@ -166,9 +166,10 @@ impl Executor {
             patience: COMPILE_LIMIT,
         };
         let ending = process::run(command.current_dir(folder), watch)?;
-        match ending.is_success() {
-            true => Ok(Ok(())),
-            false => Ok(Err(String::from_utf8_lossy(&fs::read(&errors)?).into_owned())),
+        if ending.is_success() {
+            Ok(Ok(()))
+        } else {
+            Ok(Err(String::from_utf8_lossy(&fs::read(&errors)?).into_owned()))
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::harness::Harness;
 use crate::hunt::{Bound, Hunt, HuntOutcome};
 use crate::written;
 
-/// Each fault is looked for for so long, unless said otherwise.
+/// Default time limit of the search for one fault.
 pub const LIMIT: Duration = Duration::from_secs(20 * 60);
 /// Where the text of faults stands, in the checkout.
 const SOURCES: &str = "offload-workgroup/src";

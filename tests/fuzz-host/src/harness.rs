@@ -1,4 +1,4 @@
-//! What a run of the fuzzer has: tools, the executor, and a place for files.
+//! Environment of a fuzzing run: tools, executor and batch directories.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -120,9 +120,10 @@ impl Harness {
     /// A new folder for the files of a batch.
     pub(crate) fn batch_folder(&self) -> Result<BatchFolder> {
         let folder = Builder::new().prefix("batch-").tempdir_in(&self.folder)?;
-        Ok(match self.keeps_files {
-            true => BatchFolder { path: folder.keep(), _guard: None },
-            false => BatchFolder { path: folder.path().into(), _guard: Some(folder) },
+        Ok(if self.keeps_files {
+            BatchFolder { path: folder.keep(), _guard: None }
+        } else {
+            BatchFolder { path: folder.path().into(), _guard: Some(folder) }
         })
     }
 }

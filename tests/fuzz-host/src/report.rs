@@ -1,4 +1,4 @@
-//! What was found out about a batch, or about several.
+//! Outcome of one batch of cases, and the sum over several.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -118,7 +118,7 @@ extern \"C\" __gpu_kernel void of_cpp(__gpu_global unsigned *out, unsigned n) {
     case
 }
 
-/// The return is there, and nobody takes it.
+/// An early return that no work-item takes.
 fn untaken_return() -> Case {
     let source = "kernel void untaken(global uint *out, uint n) {
     uint lid = (uint)get_local_id(0);

@@ -21,7 +21,8 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let exe = PathBuf::from(env::args_os().next().unwrap());
-    let (dir, name) = (exe.parent().unwrap(), exe.file_name().unwrap().to_str().unwrap().to_string());
+    let dir = exe.parent().unwrap();
+    let name = exe.file_name().unwrap().to_str().unwrap().to_string();
     let args: Vec<String> = env::args().skip(1).collect();
     record(dir, &name, &args);
     let fault = fs::read_to_string(dir.join(format!("{name}.fault"))).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the tasks need that a machine with Rust, gcc and Python does not have.
+//! Tools that the tasks require beyond Rust, gcc and Python.
 
 use super::probe::Probe;
 

@@ -29,7 +29,7 @@ pub(super) fn install(workspace: &Workspace, missing: &[&Need]) -> Result<()> {
 
 fn apt(workspace: &Workspace, packages: &BTreeSet<&str>) -> Result<()> {
     println!("installing with apt-get: {}", joined(packages));
-    // A package with a question to ask would wait for ever where nobody answers.
+    // An interactive package configuration would block a non-interactive run.
     let apt_get = || workspace.shell.cmd("apt-get").env("DEBIAN_FRONTEND", "noninteractive").stdin("");
     let quiet = ["--quiet", "--option=Dpkg::Use-Pty=0", "--option=Acquire::Retries=3"];
     apt_get().arg("update").args(quiet).run()?;

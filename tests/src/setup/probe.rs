@@ -1,4 +1,6 @@
-//! How a tool is found: by looking for it, not by asking a package database.
+//! Probes for installed tools.
+//!
+//! A probe looks for the tool itself, not in a package database: tools may have been installed by other means.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@ use std::process::{Command, ExitCode};
 use offload_tests::error::Result;
 use offload_tests::workspace::{self, Workspace};
 
-pub(crate) const HELP: &str = "bombs [--quick] give every command files of kilobytes that decode or list gigabytes, and measure time and memory
+pub(crate) const HELP: &str = "bombs [--quick] measure time and memory of each command on decompression bombs
 
 Packs of this project and containers of others: one frame for thousands of images, pages, blocks or patches, names of
 megabytes that many records share, bundles within bundles; and sound files that decode to as much as they may. Each command

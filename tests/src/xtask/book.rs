@@ -7,9 +7,9 @@ use offload_tests::error::{Error, Result};
 use offload_tests::workspace::Workspace;
 
 pub(crate) const HELP: &str =
-    "book            make the pages of the book with mdBook; a warning or a page that is missing fails
+    "book            build the book with mdBook; fails on a warning or a missing page
 
-mdBook is compiled once, below the target directory.";
+mdBook is compiled once, under the target directory.";
 
 const VERSION: &str = "0.5.4";
 
@@ -19,9 +19,9 @@ pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
     workspace.shell.remove_path(&pages)?;
     let built = workspace.shell.cmd(mdbook).args(["build", "docs", "--dest-dir"]).arg(&pages);
     let output = built.ignore_status().output()?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    if !output.status.success() || said.contains("WARN") || said.contains("ERROR") {
-        return Err(Error::new(format!("mdBook complains:\n{}", said.trim_end())));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() || stderr.contains("WARN") || stderr.contains("ERROR") {
+        return Err(Error::new(format!("mdBook failed:\n{}", stderr.trim_end())));
     }
     let expected = pages_of(&workspace.shell.read_file(workspace.root.join("docs/SUMMARY.md"))?);
     let missing: Vec<&String> = expected.iter().filter(|page| !is_page(&pages.join(page))).collect();

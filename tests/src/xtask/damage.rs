@@ -7,7 +7,7 @@ use offload_tests::FIGURE;
 use offload_tests::error::Result;
 use offload_tests::workspace::{self, Workspace};
 
-pub(crate) const HELP: &str = "damage [EDITS]  give every reader a million files with random edits, and count panics, slow cases and memory
+pub(crate) const HELP: &str = "damage [EDITS]  mutate a million files for the readers, and count panics, slow cases and memory
 
 Also every truncation, every flipped bit of a header and boundary values in every field; what a reader accepts is
 decoded. The table says how many damaged files hit each field.";

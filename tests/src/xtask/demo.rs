@@ -6,7 +6,7 @@ use offload_tests::error::Result;
 use offload_tests::setup;
 use offload_tests::workspace::{self, Workspace};
 
-pub(crate) const HELP: &str = "demo            install what is missing, build and run example-app
+pub(crate) const HELP: &str = "demo            install missing tools, then build and run example-app
 
 Arguments after `--` go to example-app. The exit code is that of example-app.";
 

@@ -7,11 +7,10 @@ use offload_tests::FIGURE;
 use offload_tests::error::Result;
 use offload_tests::workspace::{self, Workspace};
 
-pub(crate) const HELP: &str =
-    "dependencies    compare all dependencies with the policy in deny.toml, by cargo-deny
+pub(crate) const HELP: &str = "dependencies    check all dependencies against deny.toml with cargo-deny
 
-cargo-deny is installed under the target directory. Known faults (advisories) come from a network; where there is none,
-those that were fetched last are taken, if that was less than 90 days ago.";
+cargo-deny is installed under the target directory. Advisories come from the network; offline, the
+last fetched database is used if it is at most 90 days old.";
 
 /// The version of cargo-deny.
 const CARGO_DENY: &str = "0.18.9";

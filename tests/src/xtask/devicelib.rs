@@ -10,7 +10,7 @@ use offload_tests::workspace::Workspace;
 use serde_json::Value;
 
 pub(crate) const HELP: &str =
-    "devicelib       link the library of bf16-vectors at build and at load, and compare
+    "devicelib       compare linking the library of bf16-vectors at build and at load time
 
 For each way and each back end of this machine: how many results are right, how long it takes to load the kernels, and
 the bytes of images, for one module and for ten that are alike. Fails if a result is wrong, or a driver or an image is
@@ -57,12 +57,13 @@ pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
         "link", "target", "kernels", "library", "one module", "ten modules"
     );
     for (way, target, sizes) in &bytes {
-        let (Sizes { kernels, library }, [one, ten]) = (sizes, [1, MODULES].map(|modules| sizes.of(modules)));
+        let (Sizes { kernels, library }, [one, ten]) =
+            (sizes, [1, MODULES].map(|modules| sizes.for_modules(modules)));
         println!("{way:<6} {target:<10} {kernels:>8} {library:>8} {one:>12} {ten:>14}");
         // OpenCL C has what it calls from the build in both ways.
         let is_linked = *way == "load" && *target != "opencl-c";
         if *kernels == 0 || (*library > 0) != is_linked {
-            println!("{target}: an image is missing, or one is there that nobody asked for");
+            println!("{target}: an image is missing, or there is one for a target that was not requested");
             all_right = false;
         }
     }
@@ -111,16 +112,16 @@ fn rows(program: &Path, environment: &[(&str, PathBuf)]) -> Result<Vec<Row>> {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let rows: Vec<Row> = text.lines().filter_map(row).collect();
     if rows.is_empty() || !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(Error::new(format!("`{}` failed: {text}{said}", program.display())));
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(Error::new(format!("`{}` failed: {text}{stderr}", program.display())));
     }
     Ok(rows)
 }
 
 /// `DEVICE: 10 results, 0 wrong, loaded in 5 us`.
 fn row(line: &str) -> Option<Row> {
-    let (device, said) = line.rsplit_once(": ")?;
-    let (results, rest) = said.split_once(" results, ")?;
+    let (device, summary) = line.rsplit_once(": ")?;
+    let (results, rest) = summary.split_once(" results, ")?;
     let (wrong, rest) = rest.split_once(" wrong, loaded in ")?;
     let loaded = rest.strip_suffix(" us")?.parse().ok()?;
     Some(Row {
@@ -139,7 +140,7 @@ struct Sizes {
 
 impl Sizes {
     /// Of so many modules with the kernels.
-    fn of(&self, modules: u64) -> u64 {
+    fn for_modules(&self, modules: u64) -> u64 {
         self.kernels.saturating_mul(modules).saturating_add(self.library)
     }
 }

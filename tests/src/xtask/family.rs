@@ -54,7 +54,8 @@ mod system {
     }
 
     fn aside(args: &[String]) -> io::Result<ExitCode> {
-        let (own, value) = (std::env::current_exe()?, Mark::own_value());
+        let own = std::env::current_exe()?;
+        let value = Mark::own_value();
         let mut watch = Command::new(&own);
         watch.args([WATCH, &std::process::id().to_string(), &value]).env(VARIABLE, "").process_group(0);
         watch.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -8,9 +8,9 @@ use offload_tests::workspace::{Workspace, seconds};
 use serde_json::Value;
 
 pub(crate) const HELP: &str =
-    "features [CRATE]  check each published crate with no feature, every single one, the default and all
+    "features [CRATE]  check each published crate with no, each single, the default and all features
 
-A crate is checked alone, so that no other one turns on what it needs. A warning fails.";
+Each crate is checked alone, so that feature unification with another crate hides no error. Fails on a warning.";
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let metadata = metadata(workspace)?;
@@ -29,10 +29,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         }
         println!("{name}: {} sets of features in {}", sets.len(), seconds(start.elapsed()));
     }
-    match failures.is_empty() {
-        true => Ok(ExitCode::SUCCESS),
-        false => Err(Error::new(failures.join("\n"))),
-    }
+    if failures.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Error::new(failures.join("\n"))) }
 }
 
 /// What cargo says of this workspace.
@@ -70,21 +67,21 @@ fn sets(features: &[String]) -> Vec<Vec<String>> {
     sets
 }
 
-/// What is wrong with one set, if something is; all that is said about it is shown.
+/// The failure of one feature set, if any. Prints the compiler output.
 fn check(workspace: &Workspace, name: &str, set: &[String]) -> Result<Option<String>> {
     let cargo = workspace.cargo().args(["check", "--package", name]).args(set);
     let output = Command::from(cargo).env("CARGO_TERM_COLOR", "never").output()?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    if output.status.success() && !warns(&said) {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() && !warns(&stderr) {
         return Ok(None);
     }
-    eprint!("{said}");
+    eprint!("{stderr}");
     Ok(Some(format!("{name} {}: see above", set.join(" "))))
 }
 
 /// Whether a line starts as those of warnings do; cargo repeats them where nothing is compiled again.
-fn warns(said: &str) -> bool {
-    said.lines().any(|line| line.starts_with("warning: ") || line.starts_with("warning["))
+fn warns(stderr: &str) -> bool {
+    stderr.lines().any(|line| line.starts_with("warning: ") || line.starts_with("warning["))
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use offload_tests::error::{Error, Result};
 use offload_tests::setup;
 use offload_tests::workspace::{Workspace, seconds};
 
-pub(crate) const HELP: &str = "fresh           `demo` and `test` in a new Debian 12 (debootstrap); needs root
+pub(crate) const HELP: &str = "fresh           run `demo` and `test` in a fresh Debian 12 (debootstrap); needs root
 
 The committed state is cloned into it. What is installed there besides gcc, libc6-dev, python3, git and Rust is
 what the tasks themselves install.

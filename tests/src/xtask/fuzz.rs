@@ -8,12 +8,11 @@ use offload_tests::FIGURE;
 use offload_tests::error::{Error, Result};
 use offload_tests::workspace::Workspace;
 
-pub(crate) const HELP: &str = "fuzz [--minutes N] [READER..]  look for inputs that make a reader fail, for 10 minutes each
+pub(crate) const HELP: &str = "fuzz [--minutes N] [READER..]  fuzz the readers with cargo-fuzz, for 10 minutes each
 
 Needs a nightly toolchain; cargo-fuzz is installed under the target directory. The files in `tests/data` are
-where it starts from, what it learns is kept under fuzz/ in the target directory for the next time. A slow input, an
-overflow, a panic and a read outside of the input fail; so does a file that is read, written and then read otherwise.
-As many run at a time as there are processors.";
+the seed corpus; the corpus is kept under fuzz/ in the target directory. A timeout, an overflow, a panic and an
+out-of-bounds read fail; so does a round trip that changes a file. One target runs on each processor.";
 
 /// The version of cargo-fuzz.
 const CARGO_FUZZ: &str = "0.13.1";
@@ -40,7 +39,8 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
             failed += usize::from(!is_well);
         }
     }
-    let (some, all) = (readers.len(), all.len());
+    let some = readers.len();
+    let all = all.len();
     println!("{FIGURE}{some} of {all} readers, {minutes} minutes each; {failed} failed");
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -110,15 +110,13 @@ impl Fuzzer<'_> {
     /// All of them, so that none waits for another's compiler.
     fn build(&self) -> Result<()> {
         let status = self.cargo_fuzz("build").status()?;
-        match status.success() {
-            true => Ok(()),
-            false => Err(Error::new("the fuzz targets do not build")),
-        }
+        if status.success() { Ok(()) } else { Err(Error::new("the fuzz targets do not build")) }
     }
 
     fn start(&self, reader: &str) -> Result<Child> {
         let place = self.place();
-        let (corpus, finds) = (place.join("corpus").join(reader), place.join("finds"));
+        let corpus = place.join("corpus").join(reader);
+        let finds = place.join("finds");
         for dir in [&corpus, &finds] {
             self.workspace.shell.create_dir(dir)?;
         }

@@ -15,12 +15,12 @@ use offload_tests::error::{Error, Result};
 use offload_tests::setup::{self, Wheel};
 use offload_tests::workspace::Workspace;
 
-pub(crate) const HELP: &str = "gate [--quick]  judge public wheels with `verify --require`, and compare with cuobjdump and llvm-objdump
+pub(crate) const HELP: &str = "gate [--quick]  check public wheels with `verify --require`, compared with cuobjdump and llvm-objdump
 
 Every target that one of the tools finds in a library is required, and some that are not there: a library meets what the tool
-lists, and nothing else. A wheel of up to 100 MB is judged in a second, or the task fails; a larger one may take as much longer.
-Wheels are downloaded under the target directory. --quick judges three small ones with a build for tests, whose time has no
-limit.";
+lists, and nothing else. A wheel of up to 100 MB is checked in a second, or the task fails; a larger one may take as much longer.
+Wheels are downloaded under the target directory. --quick checks three small ones with a development build and no
+time limit.";
 
 /// What is judged, and by which build.
 struct Form {
@@ -204,8 +204,9 @@ fn judged(ours: &Path, wheel: &Path, demands: &BTreeSet<String>) -> Result<Count
             _ => {}
         }
     }
-    match is_whole {
-        true => Ok(counts),
-        false => Err(Error::new(format!("{}: {}", wheel.display(), String::from_utf8_lossy(&output.stderr)))),
+    if is_whole {
+        Ok(counts)
+    } else {
+        Err(Error::new(format!("{}: {}", wheel.display(), String::from_utf8_lossy(&output.stderr))))
     }
 }

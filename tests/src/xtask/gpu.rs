@@ -11,7 +11,7 @@ use offload_tests::workspace::{self, Workspace};
 
 use self::programs::Programs;
 
-pub(crate) const HELP: &str = "gpu [--run-here] [ARGS]  build a folder with everything that needs an NVIDIA GPU, for a machine that has one
+pub(crate) const HELP: &str = "gpu [--run-here] [ARGS]  build a self-contained folder of the tests that need an NVIDIA GPU
 
 The folder stands alone: a machine needs NVIDIA's driver and no toolchain. Its run.sh runs the tests of the CUDA back
 end, the examples, twelve kernels by clang and nvcc and twenty of public suites with their results compared, typed kernels of CUDA C++, kernels that print and assert, and launches

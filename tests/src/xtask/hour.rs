@@ -19,7 +19,7 @@ use offload_tests::setup;
 use offload_tests::workspace::Workspace;
 
 pub(crate) const HELP: &str =
-    "hour [--network] do in a terminal what a new user does, and keep the screens; fails if one is not as it should be
+    "hour [--network] run the first session of a new user in a terminal, and check and keep the screens
 
 A package is made, built, run, looked at, broken in several ways and mended again, on terminals of 80 and of 120
 columns. The screens are target/hour/WIDTH/NAME.txt, and target/hour/index.html shows all of them with their colours.
@@ -40,11 +40,13 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     workspace.cargo().args(["build", "--quiet", "--package", "cargo-offload"]).run()?;
     let directory = workspace.target_dir.join("hour");
     workspace.shell.remove_path(&directory)?;
-    let (mut screens, mut problems) = (Vec::new(), Vec::new());
+    let mut screens = Vec::new();
+    let mut problems = Vec::new();
     // A package below the checkout would be a member of its workspace.
     let homes = tempfile::Builder::new().prefix("hour-").tempdir()?;
     for width in WIDTHS {
-        let (home, screens_of) = (homes.path().join(width.to_string()), directory.join(width.to_string()));
+        let home = homes.path().join(width.to_string());
+        let screens_of = directory.join(width.to_string());
         let hour = Hour { workspace, home, directory: screens_of, width, network };
         let taken = hour.spend()?;
         problems.extend(taken.iter().flat_map(Screen::problems));
@@ -122,7 +124,8 @@ impl Hour<'_> {
 
     /// Runs what a hint says, in a copy of the user's files.
     fn hint(&self, terminal: &Terminal, step: &Step, hint: &hints::Hint<'_>) -> Result<Screen> {
-        let (copy, package) = (self.home.join("copy"), self.home.join(step.directory));
+        let copy = self.home.join("copy");
+        let package = self.home.join(step.directory);
         self.workspace.shell.remove_path(&copy)?;
         fs::create_dir_all(copy.join(step.directory))?;
         if !step.directory.is_empty() {

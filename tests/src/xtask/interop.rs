@@ -12,7 +12,7 @@ use offload_tests::error::Result;
 use offload_tests::setup;
 use offload_tests::workspace::{self, Workspace};
 
-pub(crate) const HELP: &str = "interop [SETS]  generate 300 sets of device images and compare what other tools and this project read
+pub(crate) const HELP: &str = "interop [SETS]  compare this project's readers and writers with other tools on 300 sets of images
 
 Each set has 0 to 20 images of up to 1 MiB. What is written here is listed and extracted by LLVM and clang's bundler, of
 releases 22 and 19, and NVIDIA's cuobjdump, and the other way round; every byte must be equal. Then every image of a

@@ -16,7 +16,7 @@ use offload_tests::error::{Error, Result};
 use offload_tests::setup;
 use offload_tests::workspace::{Workspace, seconds};
 
-pub(crate) const HELP: &str = "linkers [--quick|--small|--large]  link a program with images with each linker in each profile
+pub(crate) const HELP: &str = "linkers [--quick|--small|--large]  link a program with images by each linker in each profile
 
 One line a cell: the linker that really ran, the images found of those of a mentioned crate and a transitive one,
 those of a plugin, what a control finds that links the same archives plainly (it must be 0), relocations and

@@ -1,4 +1,4 @@
-//! `cargo xtask`: what is done to this workspace as a whole.
+//! `cargo xtask`: tasks of the workspace.
 
 mod amd;
 mod bombs;

@@ -9,7 +9,7 @@ use offload_tests::workspace::{self, Workspace};
 use crate::features;
 
 pub(crate) const HELP: &str =
-    "minimal-versions  check the published crates with the oldest dependencies that manifests allow
+    "minimal-versions  check the published crates with minimal dependency versions
 
 What git has of the workspace is copied, as versions are chosen in its Cargo.lock. Needs a nightly cargo, which chooses
 them; the compiler is that of the workspace.";

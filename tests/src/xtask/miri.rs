@@ -9,10 +9,10 @@ use offload_tests::workspace::Workspace;
 
 use crate::test::Counts;
 
-pub(crate) const HELP: &str = "miri            run tests of readers and of the registry in Miri
+pub(crate) const HELP: &str = "miri            run the tests of the readers and of the registry under Miri
 
-Needs the toolchain `nightly` of rustup with its component `miri`. Miri runs no C, so what calls zstd, a driver or a
-linker stays out; so does what takes it minutes.";
+Needs the toolchain `nightly` of rustup with its component `miri`. Miri runs no C: tests that call
+zstd, a driver or a linker are excluded, as are tests that take minutes.";
 
 /// The tests of one program of a package.
 struct Tests {

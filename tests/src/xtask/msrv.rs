@@ -8,9 +8,9 @@ use offload_tests::workspace::{self, Workspace};
 use crate::features;
 
 pub(crate) const HELP: &str =
-    "msrv            check the published crates with the Rust of `rust-version`, by rustup
+    "msrv            check the published crates with the toolchain of `rust-version`
 
-All of their features are on. The toolchain is installed where it is missing.";
+All features are enabled. rustup installs the toolchain if it is missing.";
 
 pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
     let metadata = features::metadata(workspace)?;
@@ -32,7 +32,7 @@ pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
     for name in ["CARGO", "RUSTC", "RUSTDOC", "RUSTUP_TOOLCHAIN"] {
         cargo.env_remove(name);
     }
-    // Of its own, so that nobody waits for its lock.
+    // A separate target directory, so that no other build waits for its lock.
     cargo.arg("--target-dir").arg(workspace.target_dir.join("msrv"));
     for name in features::published(&metadata)?.keys() {
         cargo.args(["--package", name]);

@@ -5,10 +5,9 @@ use std::process::{Command, ExitCode};
 use offload_tests::error::{Error, Result};
 use offload_tests::workspace::{self, Workspace};
 
-pub(crate) const HELP: &str =
-    "platforms       check a program with kernels, and the build.rs helper, for Windows and macOS
+pub(crate) const HELP: &str = "platforms       check example-app and offload-build for Windows and macOS
 
-Nothing is linked, so that Rust's standard libraries are enough; rustup installs them.";
+`cargo check` links nothing, so Rust's standard libraries are enough; rustup installs them.";
 
 const TARGETS: [&str; 2] = ["x86_64-pc-windows-gnu", "aarch64-apple-darwin"];
 

@@ -81,17 +81,17 @@ struct Sum {
 impl Sum {
     /// Counts a verdict, and says it in a word.
     fn add(&mut self, file: &str, target: &str, verdict: Verdict) -> String {
-        let Err(said) = verdict else {
+        let Err(message) = verdict else {
             self.built += 1;
             return "ok".to_string();
         };
-        if is_about_images(&said) {
+        if is_about_images(&message) {
             self.images += 1;
             return "images".to_string();
         }
         let number = self.notes.len() + 1;
         let known = KNOWN.iter().find(|known| known.file == file && target.starts_with(known.target));
-        let reason = known.map_or(said.as_str(), |known| known.reason);
+        let reason = known.map_or(message.as_str(), |known| known.reason);
         let note = format!("[{number}] {file} for {target}: {reason}");
         println!("{note}");
         self.notes.push(note);
@@ -104,9 +104,9 @@ impl Sum {
 }
 
 /// Images are on devices alone that drivers compile for.
-fn is_about_images(said: &str) -> bool {
+fn is_about_images(message: &str) -> bool {
     let functions = ["read_image", "write_image", "get_image_", "__translate_sampler_initializer"];
-    said.contains("is of kind image") || functions.iter().any(|name| said.contains(&format!("`{name}")))
+    message.contains("is of kind image") || functions.iter().any(|name| message.contains(&format!("`{name}")))
 }
 
 /// A source as the package is given it.
@@ -213,13 +213,14 @@ impl<'a> Survey<'a> {
         clang.args(["--target=spirv64", "-x", "cl", "-cl-std=CL1.2", "-w", "-fsyntax-only"]);
         clang.args(Self::flags(source)).arg(&source.path).current_dir(self.directory.join("package"));
         let output = clang.output()?;
-        match output.status.success() {
-            true => Ok(()),
-            false => Err(Error::new(format!(
+        if output.status.success() {
+            Ok(())
+        } else {
+            Err(Error::new(format!(
                 "clang does not take {}:\n{}",
                 source.path.display(),
                 String::from_utf8_lossy(&output.stderr)
-            ))),
+            )))
         }
     }
 
@@ -239,9 +240,9 @@ impl<'a> Survey<'a> {
         if output.status.success() {
             return Ok(Ok(()));
         }
-        let said = String::from_utf8_lossy(&output.stderr);
-        let start = said.find("error: cannot compile").unwrap_or_default();
-        let lines = said.get(start..).unwrap_or_default().lines().skip(1).take(4);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let start = stderr.find("error: cannot compile").unwrap_or_default();
+        let lines = stderr.get(start..).unwrap_or_default().lines().skip(1).take(4);
         Ok(Err(lines.map(str::trim).collect::<Vec<_>>().join(" / ").chars().take(600).collect()))
     }
 }

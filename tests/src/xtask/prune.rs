@@ -13,7 +13,7 @@ use crate::linkers::linkers;
 use offload_tests::error::{Error, Result};
 use offload_tests::workspace::{Workspace, seconds};
 
-pub(crate) const HELP: &str = "prune [--quick]    remove and move the images of linked programs, with each linker
+pub(crate) const HELP: &str = "prune [--quick]    prune and move the images of linked programs, by each linker
 
 One line a cell: a program and a plugin of one linker in one profile, and what was done to both, in order. Both have
 to compute the right results with every image that is left, GNU readelf must have no complaint, and pruning must
@@ -35,10 +35,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let cells = linkers.len() * PROFILES.len() * TREATMENTS.len();
     let right = cells - failures.len();
     println!("prune: {right} of {cells} cells right in {}", seconds(start.elapsed()));
-    match failures.is_empty() {
-        true => Ok(ExitCode::SUCCESS),
-        false => Err(Error::new(failures.join("\n"))),
-    }
+    if failures.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Error::new(failures.join("\n"))) }
 }
 
 /// Every treatment of what one linker has made in one profile; returns what went wrong.
@@ -48,7 +45,7 @@ fn cells(programs: &Programs<'_>, linker: &Linker, profile: &str) -> Result<Vec<
     for treatment in &TREATMENTS {
         let cell = format!("{} {profile} {}", linker.name, treatment.name());
         match treatment.apply(programs, &built) {
-            Ok(said) => println!("{cell}: ok{said}"),
+            Ok(notes) => println!("{cell}: ok{notes}"),
             Err(error) => {
                 println!("{cell}: FAILED");
                 failures.push(format!("{cell}: {error}"));

@@ -11,7 +11,7 @@ use offload_tests::error::Result;
 use offload_tests::table::Table;
 use offload_tests::workspace::Workspace;
 
-pub(crate) const HELP: &str = "reliability     list what is promised, R1 to R22: the task that shows it, and what other tools reach
+pub(crate) const HELP: &str = "reliability     list the guarantees R1 to R22, with the task that verifies each and the figure of other tools
 
 Each is a task of its own (`cargo xtask kill`), which prints what it tried, what it found, and the figure of others beside
 them. `cargo xtask nightly` runs all of them.";

@@ -10,7 +10,7 @@ use offload_tests::setup;
 use offload_tests::workspace::Workspace;
 
 pub(crate) const HELP: &str =
-    "sandboxes [--install]  build the demo in a sandbox without a home and a network, and with kache
+    "sandboxes [--install]  build the demo in a sandbox without home and network, and with kache
 
 In the sandbox (bubblewrap) the target directory alone can be written to, as in Nix; two builds have to make the same bytes.
 kache keeps what build scripts have made: the program has to find its images after the target directory and the compile cache
@@ -62,9 +62,10 @@ fn without_home(workspace: &Workspace, folder: &Path) -> Result<usize> {
         programs.push(fs::read(program(&target))?);
     }
     succeed(Command::new(program(&target)).env_clear().env("PATH", "/usr/bin:/bin"))?;
-    match programs.windows(2).all(|two| two.first() == two.last()) {
-        true => Ok(programs.len()),
-        false => Err(Error::new("two builds in sandboxes made different programs")),
+    if programs.windows(2).all(|two| two.first() == two.last()) {
+        Ok(programs.len())
+    } else {
+        Err(Error::new("two builds in sandboxes made different programs"))
     }
 }
 
@@ -86,8 +87,8 @@ fn succeed(command: &mut Command) -> Result<()> {
     if output.status.success() {
         return Ok(());
     }
-    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    Err(Error::new(format!("{command:?}: {}\n{}", output.status, said.concat().trim_end())))
+    let streams = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    Err(Error::new(format!("{command:?}: {}\n{}", output.status, streams.concat().trim_end())))
 }
 
 /// A kache that is there.
@@ -125,9 +126,10 @@ impl Restored<'_> {
         built
     }
 
-    /// Anew, from kache, and from kache when the compile cache has lost the pack that the program names.
+    /// A clean build, one from kache, and one from kache after the program's pack is gone from the compile cache.
     fn builds(&self) -> Result<usize> {
-        let (target, kernels) = (self.folder.join("target"), self.folder.join("kernels"));
+        let target = self.folder.join("target");
+        let kernels = self.folder.join("kernels");
         self.build()?;
         fs::remove_dir_all(&target)?;
         self.build()?;

@@ -16,7 +16,7 @@ use offload_tests::setup;
 use offload_tests::table::Table;
 use offload_tests::workspace::{Workspace, seconds};
 
-pub(crate) const HELP: &str = "seeded [--quick]  find 40 bugs in kernels with `test --sanitize`, and nothing in mended ones
+pub(crate) const HELP: &str = "seeded [--quick]  count detected bugs and false alarms of `test --sanitize` on 40 seeded bugs
 
 For each kind of bug: how many were found, with the line and what is wrong there, and how many mended twins were called
 wrong, and, where Oclgrind is installed, how many of the same bugs it finds, which decides nothing. Then twelve kernels that are measured elsewhere, all with the results of plain Rust, the examples, and how much
@@ -50,7 +50,7 @@ const KINDS: [Kind; 14] = [
         "races on buffers",
         &["no barrier separates them", "groups do not wait for each other"],
     ),
-    kind("unwritten", "local memory that nobody wrote", &["which no work-item of the group has written"]),
+    kind("unwritten", "uninitialized local memory", &["which no work-item of the group has written"]),
     kind("divergent", "barriers that some do not reach", &["waits at a barrier that"]),
     kind("misaligned", "misaligned accesses", &["that is no multiple of"]),
     kind("freed", "buffers that were freed", &["that was freed"]),
@@ -74,7 +74,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let project = Project::prepare(workspace)?;
     let tests = project.run(Checks::On, Profile::Dev)?;
     let oclgrind = Oclgrind::run(workspace, &project)?;
-    let mut tally = Tally::of(&tests, &oclgrind)?;
+    let mut tally = Tally::from_tests(&tests, &oclgrind)?;
     tally.print();
     if !is_quick {
         tally.examples(&examples::run(workspace, &project)?);
@@ -95,15 +95,16 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
 struct Tally {
     rows: Vec<[String; 5]>,
     found: usize,
-    /// Bugs that were not found, with what was said instead.
+    /// Undetected bugs, with the output of the run.
     missed: Vec<String>,
     alarms: Vec<String>,
 }
 
 impl Tally {
-    fn of(tests: &[Test], oclgrind: &Oclgrind) -> Result<Tally> {
+    fn from_tests(tests: &[Test], oclgrind: &Oclgrind) -> Result<Tally> {
         let mut tally = Tally::default();
-        let (mut bugs, mut twins) = (BTreeSet::new(), BTreeSet::new());
+        let mut bugs = BTreeSet::new();
+        let mut twins = BTreeSet::new();
         for kind in &KINDS {
             let of_kind: Vec<&Test> = tests.iter().filter(|test| test.kind == kind.name).collect();
             let (seeded, others): (Vec<&Test>, Vec<&Test>) = of_kind.iter().partition(|test| test.is_seeded);
@@ -193,7 +194,8 @@ fn slowdown(project: &Project<'_>) -> Result<()> {
         }
     }
     let mut table = Table::new(["kernel", "without", "with checks", "times"]);
-    let (mut product, mut count) = (0.0, 0.0);
+    let mut product = 0.0;
+    let mut count = 0.0;
     for (kernel, [without, with]) in &times {
         let ratio = with / without.max(1e-6);
         (product, count) = (product + ratio.ln(), count + 1.0);

@@ -8,9 +8,9 @@ use offload_tests::workspace::{self, Workspace};
 use crate::features;
 
 pub(crate) const HELP: &str =
-    "semver [REV]    compare the public interface of the libraries with that of REV, or of the last tag
+    "semver [REV]    check the public API of the libraries against REV, or the last tag
 
-It needs `cargo install cargo-semver-checks --locked`. Before the first release there is nothing to compare with.";
+Requires `cargo install cargo-semver-checks --locked`. Before the first release there is no baseline.";
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     if workspace.program("cargo-semver-checks").is_none() {

@@ -13,7 +13,7 @@ use offload_tests::setup::{self, Runtime, Toolkit};
 use offload_tests::workspace::Workspace;
 
 pub(crate) const HELP: &str =
-    "sycl [--record]  load and run SYCLBIN files with Intel's SYCL runtimes and with offload-rt, and compare
+    "sycl [--record]  compare Intel's SYCL runtimes and offload-rt on SYCLBIN files
 
 The example's kernels in every state, also with native images of three vendors and written again by the runtime;
 a kernel and the device library that it calls, exported from a program and linked by the runtime; modules that are linked; some 330 files that a runtime loads, passes over or refuses (--record writes down what it does
@@ -141,8 +141,8 @@ impl<'w> Bench<'w> {
             self.export_to(&format!("links-{name}-{state}.syclbin"), &program, state, &args)
         };
         for state in ["object", "input"] {
-            let (importer, exporter) =
-                (file("importer", state, &["calls"])?, file("exporter", state, &["plus"])?);
+            let importer = file("importer", state, &["calls"])?;
+            let exporter = file("exporter", state, &["plus"])?;
             let both = file("both", state, &["calls", "plus"])?;
             self.agree((state, "calls"), &[&both], "right")?;
             self.verify(&both)?;
@@ -240,7 +240,8 @@ impl<'w> Bench<'w> {
 
     /// Intel's runtime writes the file again, and so do we: both hold the same, and run in both.
     fn saved_again(&self, file: &Path, state: &str) -> Result<()> {
-        let (theirs, ours) = (file.with_extension("theirs.syclbin"), file.with_extension("ours.syclbin"));
+        let theirs = file.with_extension("theirs.syclbin");
+        let ours = file.with_extension("ours.syclbin");
         self.host()
             .arg("--resave")
             .arg(&theirs)

@@ -13,7 +13,7 @@ use offload_tests::error::{Error, Result};
 use offload_tests::setup::{self, Toolkit};
 use offload_tests::workspace::{Workspace, seconds};
 
-pub(crate) const HELP: &str = "targets         build example-app for every target there is and read each image with another tool
+pub(crate) const HELP: &str = "targets         build example-app for every target and read each image with an independent tool
 
 The kernels are compiled from an empty cache; its time is printed. Every reader must also refuse a damaged image of
 its kind: one that accepts everything proves nothing.";
@@ -119,7 +119,8 @@ fn print(families: &BTreeMap<&str, Family>) -> ExitCode {
         println!("{name:<10} {:>7} {:>7}  {}", family.images, family.right, family.readers.join(", "));
     }
     let sum = |count: fn(&Family) -> usize| families.values().map(count).sum::<usize>();
-    let (images, right) = (sum(|family| family.images), sum(|family| family.right));
+    let images = sum(|family| family.images);
+    let right = sum(|family| family.right);
     println!("{:<10} {images:>7} {right:>7}", "all");
     for failure in families.values().flat_map(|family| &family.failures) {
         println!("WRONG {failure}");

@@ -10,10 +10,10 @@ use offload_tests::setup::{self, Runtime, Toolkit, Wheel};
 use offload_tests::workspace::{self, Workspace, seconds};
 use offload_tests::{FULL_VAR, LEFT_TO_NIGHTLY};
 
-pub(crate) const HELP: &str = "test [--full] [ARGS]  install what is missing and run the tests of the whole workspace
+pub(crate) const HELP: &str = "test [--full] [ARGS]  install missing tools and run the tests of the workspace
 
---full runs what takes long, too, and tries everything where a test takes a sample. ARGS go to `cargo test`. Without
-ARGS the number of tests is checked against a floor. With the variable CI set, a test that is skipped fails.";
+--full also runs the slow tests, and covers all cases where a test takes a sample. ARGS go to `cargo test`. Without
+ARGS the number of tests is checked against a floor. With the variable CI set, a skipped test fails.";
 
 /// Fewer tests than this mean that some were not run; raise it when tests are added.
 const FEWEST_TESTS: u64 = 1_600;

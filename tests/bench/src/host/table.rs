@@ -33,7 +33,8 @@ pub(super) fn print(rows: &[Row]) {
         "kernel", "host, ms", "PoCL, ms", "Intel, ms", "speed of PoCL", "speed of Intel"
     );
     for row in rows {
-        let (of_pocl, of_intel) = (row.pocl / row.host, row.intel / row.host);
+        let of_pocl = row.pocl / row.host;
+        let of_intel = row.intel / row.host;
         println!(
             "{:<14} {:>10.3} {:>10.3} {:>10.3} {of_pocl:>14.2} {of_intel:>15.2}",
             row.kernel, row.host, row.pocl, row.intel
@@ -42,7 +43,7 @@ pub(super) fn print(rows: &[Row]) {
 }
 
 impl Summary {
-    pub(super) fn of(rows: &[Row]) -> Summary {
+    pub(super) fn from_rows(rows: &[Row]) -> Summary {
         let slow = rows.iter().filter(|row| row.pocl / row.host < EACH_OF_POCL);
         Summary {
             mean_of_pocl: geometric_mean(rows.iter().map(|row| row.pocl / row.host)),
@@ -53,7 +54,8 @@ impl Summary {
 
     /// Prints the limits, and fails if one is missed.
     pub(super) fn conclude(&self) -> Result<ExitCode> {
-        let (pocl, intel) = (self.mean_of_pocl, self.mean_of_intel);
+        let pocl = self.mean_of_pocl;
+        let intel = self.mean_of_intel;
         println!(
             "geometric mean: {pocl:.2} of PoCL's speed (at least {MEAN_OF_POCL:.2}), {intel:.2} of Intel's (at least {MEAN_OF_INTEL:.2})"
         );
@@ -65,7 +67,8 @@ impl Summary {
 
     /// What is too slow.
     pub(super) fn missed(&self) -> Vec<String> {
-        let (pocl, intel) = (self.mean_of_pocl, self.mean_of_intel);
+        let pocl = self.mean_of_pocl;
+        let intel = self.mean_of_intel;
         let mut missed = Vec::new();
         // A mean that is no number misses its limit too.
         if !matches!(pocl.partial_cmp(&MEAN_OF_POCL), Some(order) if order.is_ge()) {
@@ -96,8 +99,8 @@ mod tests {
 
     #[test]
     fn every_limit_can_be_missed() {
-        let error = |rows: &[Row]| Summary::of(rows).conclude().unwrap_err().to_string();
-        assert!(Summary::of(&[row(1.2, 0.9), row(0.9, 0.7)]).conclude().is_ok());
+        let error = |rows: &[Row]| Summary::from_rows(rows).conclude().unwrap_err().to_string();
+        assert!(Summary::from_rows(&[row(1.2, 0.9), row(0.9, 0.7)]).conclude().is_ok());
         assert!(error(&[row(0.9, 0.9)]).contains("the mean beside PoCL"));
         assert!(error(&[row(1.2, 0.7)]).contains("the mean beside Intel's runtime"));
         assert!(error(&[row(4.0, 1.0), row(0.7, 1.0)]).contains("scan (under 0.80 of PoCL's speed)"));

@@ -31,7 +31,7 @@ impl Cost {
     /// Adds a process and the size of what it wrote.
     pub(super) fn add(&mut self, ran: &Ran, bytes: u64) {
         self.bytes += bytes;
-        self.index += ran.said("index").unwrap_or(0.0) as u64;
+        self.index += ran.value("index").unwrap_or(0.0) as u64;
         self.seconds += ran.seconds;
         self.peak = self.peak.max(ran.peak);
     }

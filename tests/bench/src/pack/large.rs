@@ -63,7 +63,7 @@ fn one(
 /// How often what takes seconds is measured.
 const RUNS: usize = 3;
 
-/// The least time of a few runs, because what a busy machine adds is nobody's, and the most memory.
+/// The least time of a few runs, because noise of a busy machine only adds time, and the most memory.
 fn fastest(run: impl Fn() -> Result<Cost>) -> Result<Cost> {
     let mut best = run()?;
     for _ in 1..RUNS {

@@ -1,4 +1,4 @@
-//! What the measurements have to show, and what is aimed at.
+//! Limits that the measurements must meet, and goals.
 
 use serde_json::{Value, json};
 

@@ -15,7 +15,7 @@ pub(super) const OURS_WHOLE: &str = "offload, balanced, with the process";
 pub(super) const CCOB: &str = "CCOB, default level, in process";
 pub(super) const BUNDLER: &str = "clang-offload-bundler -unbundle";
 
-/// How often each image is read; the fastest counts, because what a busy machine adds is nobody's.
+/// How often each image is read; the fastest counts, because noise of a busy machine only adds time.
 const RUNS: usize = 5;
 
 /// Every image of the set's only module is read; the table has the median of all.
@@ -32,7 +32,7 @@ pub(super) fn measure(
         let ran = read(tool, (pack, module), &file_name(image)?)?;
         let whole = inflate(tool, &ccob, image)?;
         let unbundled = unbundle((tool, peers), &ccob, (image, dir))?;
-        let inside = |ran: &Ran| ran.said("microseconds").unwrap_or(f64::NAN) / 1e6;
+        let inside = |ran: &Ran| ran.value("microseconds").unwrap_or(f64::NAN) / 1e6;
         let bytes = tool::size(image)?;
         let times = [
             (inside(&ran), ran.peak),
@@ -52,7 +52,8 @@ fn cost(who: &str, samples: Vec<(f64, u64, u64)>, raw: u64) -> Cost {
     let peak = median(samples.iter().map(|(_, peak, _)| *peak as f64).collect());
     let bytes = median(samples.iter().map(|(_, _, bytes)| *bytes as f64).collect());
     let seconds = median(samples.into_iter().map(|(seconds, _, _)| seconds).collect());
-    let (bytes, peak) = (bytes as u64, peak as u64);
+    let bytes = bytes as u64;
+    let peak = peak as u64;
     Cost { set: SET.into(), who: who.into(), raw, bytes, index: 0, seconds, peak }
 }
 
@@ -77,7 +78,7 @@ fn unbundle((tool, peers): (&Tool, &Peers<'_>), ccob: &Path, (image, dir): (&Pat
 }
 
 fn fastest(run: impl Fn() -> Result<Ran>) -> Result<Ran> {
-    let time = |ran: &Ran| ran.said("microseconds").unwrap_or(ran.seconds * 1e6);
+    let time = |ran: &Ran| ran.value("microseconds").unwrap_or(ran.seconds * 1e6);
     let mut best = run()?;
     for _ in 1..RUNS {
         let ran = run()?;

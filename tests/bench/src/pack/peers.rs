@@ -1,4 +1,4 @@
-//! What others do with the same files: clang's bundler and packager, and images compressed one by one.
+//! The same files in other formats: clang's bundler and packager, and images compressed one by one.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,7 +17,7 @@ pub(super) const PACKAGER: &str = "clang-offload-packager";
 pub(super) const KPACK: &str = "zstd 3 an image (kpack)";
 pub(super) const ICPX: &str = "zstd 10 an image (icpx)";
 pub(super) const NVCC: &str = "zstd 19 an image (nvcc, size mode)";
-/// Nobody's format: nearly the least that zstd makes of the images, at the price of decoding all to have one.
+/// All images in one zstd stream, nearly the least size that zstd reaches. Not a format in use: one image costs decoding all.
 const SOLID: &str = "zstd 19, one frame of all";
 
 /// The peers' programs.
@@ -157,7 +157,7 @@ impl<'a> Peers<'a> {
         command.arg(&set.dir).arg(level.to_string());
         let ran = self.tool.measure(&command)?;
         let mut cost = Cost::new(set, who)?;
-        cost.add(&ran, ran.said("size").unwrap_or(f64::NAN) as u64);
+        cost.add(&ran, ran.value("size").unwrap_or(f64::NAN) as u64);
         Ok(cost)
     }
 }

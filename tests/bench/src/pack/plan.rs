@@ -1,4 +1,4 @@
-//! What is measured.
+//! Command line and measurement plan of `bench pack`.
 
 use std::path::PathBuf;
 

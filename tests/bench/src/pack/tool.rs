@@ -11,7 +11,7 @@ use offload_tests::workspace::Workspace;
 #[derive(Debug)]
 pub(super) struct Tool(PathBuf);
 
-/// What a process took, and said.
+/// Time, memory and printed values of a process.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ran {
     pub(super) seconds: f64,
@@ -50,12 +50,12 @@ impl Ran {
             Some((name.to_string(), value.parse().ok()?))
         };
         let mut ran = Ran { seconds: 0.0, peak: 0, lines: text.lines().filter_map(pair).collect() };
-        (ran.seconds, ran.peak) = (ran.said("seconds")?, (ran.said("kibibytes")? * 1024.0) as u64);
+        (ran.seconds, ran.peak) = (ran.value("seconds")?, (ran.value("kibibytes")? * 1024.0) as u64);
         Some(ran)
     }
 
     /// The number behind a word that the process printed.
-    pub(super) fn said(&self, name: &str) -> Option<f64> {
+    pub(super) fn value(&self, name: &str) -> Option<f64> {
         self.lines.iter().find(|(line, _)| line == name).map(|(_, value)| *value)
     }
 }
@@ -74,7 +74,7 @@ mod tests {
     fn what_a_process_says_is_read() {
         let ran = Ran::parse("size 12\nseconds 0.25\nkibibytes 3\n").unwrap();
         assert_eq!(
-            (ran.seconds, ran.peak, ran.said("size"), ran.said("sizes")),
+            (ran.seconds, ran.peak, ran.value("size"), ran.value("sizes")),
             (0.25, 3072, Some(12.0), None)
         );
         assert_eq!(Ran::parse("size 12\nseconds 0.25\n"), None);

@@ -71,22 +71,22 @@ impl Samples {
         self.0.entry((scenario, side.name())).or_default().push(sample);
     }
 
-    pub(super) fn of(&self, scenario: Scenario, side: &str) -> &[Sample] {
+    pub(super) fn get(&self, scenario: Scenario, side: &str) -> &[Sample] {
         let found = self.0.iter().find(|((other, name), _)| *other == scenario && *name == side);
         found.map(|(_, samples)| samples.as_slice()).unwrap_or_default()
     }
 
     /// The fastest build: what a busy machine adds is not the side's.
     pub(super) fn fastest(&self, scenario: Scenario, side: &str) -> f64 {
-        self.of(scenario, side).iter().map(|sample| sample.wall).fold(f64::INFINITY, f64::min)
+        self.get(scenario, side).iter().map(|sample| sample.wall).fold(f64::INFINITY, f64::min)
     }
 
     pub(super) fn median(&self, scenario: Scenario, side: &str) -> f64 {
-        median(self.of(scenario, side).iter().map(|sample| sample.wall).collect())
+        median(self.get(scenario, side).iter().map(|sample| sample.wall).collect())
     }
 
     pub(super) fn median_cpu(&self, scenario: Scenario, side: &str) -> Option<f64> {
-        let cpu: Option<Vec<f64>> = self.of(scenario, side).iter().map(|sample| sample.cpu).collect();
+        let cpu: Option<Vec<f64>> = self.get(scenario, side).iter().map(|sample| sample.cpu).collect();
         cpu.map(median)
     }
 }
@@ -98,7 +98,8 @@ pub(super) fn sample(side: &dyn Side, scenario: Scenario) -> Result<Sample> {
 
 /// Runs a command.
 pub(crate) fn timed(command: &mut Command) -> Result<Sample> {
-    let (before, start) = (children_cpu(), Instant::now());
+    let before = children_cpu();
+    let start = Instant::now();
     run(command)?;
     let wall = start.elapsed().as_secs_f64();
     let cpu = children_cpu().zip(before).map(|(after, before)| after - before);

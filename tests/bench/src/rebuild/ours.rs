@@ -83,10 +83,12 @@ impl Side for Ours {
 
     fn forget_second_profile(&self) -> Result<()> {
         // The first run of the second profile left its own results in the cache.
-        let (cache, kept) = (&self.package.cache, self.package.cache.with_extension("kept"));
-        match self.kept.replace(true) {
-            true => copy(&kept, cache)?,
-            false => copy(cache, &kept)?,
+        let cache = &self.package.cache;
+        let kept = self.package.cache.with_extension("kept");
+        if self.kept.replace(true) {
+            copy(&kept, cache)?
+        } else {
+            copy(cache, &kept)?
         }
         self.package.clean(Profile::Second)
     }
@@ -151,7 +153,8 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 
 fn write_crates(workspace: &Workspace, root: &Path, plan: &Plan) -> Result<()> {
     let modules: Vec<String> = plan.modules().collect();
-    let (app, plain) = (root.join("app"), root.join("plain"));
+    let app = root.join("app");
+    let plain = root.join("plain");
     let tuned = match plan.build_scripts {
         BuildScripts::Default => "",
         BuildScripts::Tuned => {

@@ -1,4 +1,4 @@
-//! How much is measured.
+//! Command line of `bench rebuild`: project size and number of runs.
 
 use super::measure::Scenario;
 use offload_tests::error::{Error, Result};
@@ -27,7 +27,7 @@ pub(crate) enum Language {
 /// How cargo compiles build scripts and what they use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BuildScripts {
-    /// As cargo does unless told: not at all optimised.
+    /// The default of cargo: not optimised.
     Default,
     /// With `opt-level = 3` for them, as in new projects.
     Tuned,
@@ -41,7 +41,8 @@ enum Extent {
 
 impl Plan {
     pub(crate) fn parse(args: &[String]) -> Result<Plan> {
-        let (mut extent, mut build_scripts) = (Extent::Whole, BuildScripts::Default);
+        let mut extent = Extent::Whole;
+        let mut build_scripts = BuildScripts::Default;
         for arg in args {
             match arg.as_str() {
                 "--quick" => extent = Extent::Quick,

@@ -40,8 +40,8 @@ pub(super) fn write(
 }
 
 fn row(scenario: Scenario, side: &str, (samples, counts): (&Samples, &Counts)) -> Value {
-    let samples = samples.of(scenario, side);
-    let counted = counts.of(scenario, side);
+    let samples = samples.get(scenario, side);
+    let counted = counts.get(scenario, side);
     json!({
         "scenario": scenario.to_string(),
         "side": side,
@@ -70,7 +70,7 @@ pub(super) fn print(plan: &Plan, samples: &Samples, counts: &Counts) -> ExitCode
         }
     }
     wanted(plan, samples);
-    let none = |scenario| counts.of(scenario, "ours").is_some_and(|found| found.compilers == 0);
+    let none = |scenario| counts.get(scenario, "ours").is_some_and(|found| found.compilers == 0);
     let exact = none(Scenario::Unchanged) && none(Scenario::NewProfile);
     println!(
         "no compiler runs for an unchanged build and for a new profile: {}",
@@ -83,7 +83,7 @@ fn line(scenario: Scenario, side: &str, (samples, counts): (&Samples, &Counts)) 
     let fastest = samples.fastest(scenario, side);
     let cpu = samples.median_cpu(scenario, side).map_or("-".to_string(), |cpu| format!("{cpu:.2}"));
     let processes =
-        counts.of(scenario, side).map_or(String::new(), |Processes { compilers, linkers, .. }| {
+        counts.get(scenario, side).map_or(String::new(), |Processes { compilers, linkers, .. }| {
             format!("  {compilers} compilers, {linkers} linkers")
         });
     format!(
@@ -104,7 +104,8 @@ fn wanted(plan: &Plan, samples: &Samples) {
     if let Some((ours, ninja)) = cpu("ours").zip(cpu("ninja")) {
         println!("the same by the time of all processors: {:.2}", ninja / ours);
     }
-    let (changed, limit) = (ours(Scenario::OneChanged), full / plan.files as f64 + 0.3);
+    let changed = ours(Scenario::OneChanged);
+    let limit = full / plan.files as f64 + 0.3;
     println!("one of {} changed in {limit:.2} s: {changed:.2} s, {}", plan.files, verdict(changed <= limit));
     let over = ours(Scenario::Unchanged) - samples.fastest(Scenario::Unchanged, "no kernels");
     println!("unchanged at most 0.1 s over no kernels: {over:+.3} s, {}", verdict(over <= 0.1));

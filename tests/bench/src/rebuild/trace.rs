@@ -15,7 +15,7 @@ impl Counts {
         self.0.insert((scenario, side.name()), processes);
     }
 
-    pub(super) fn of(&self, scenario: Scenario, side: &str) -> Option<Processes> {
+    pub(super) fn get(&self, scenario: Scenario, side: &str) -> Option<Processes> {
         self.0
             .iter()
             .find(|((other, name), _)| *other == scenario && *name == side)

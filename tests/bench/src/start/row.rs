@@ -25,7 +25,7 @@ pub(super) struct Row {
 }
 
 impl Want {
-    pub(super) fn of(limit: f64, aim: f64) -> Want {
+    pub(super) fn new(limit: f64, aim: f64) -> Want {
         Want::AtMost { limit, aim }
     }
 
@@ -100,7 +100,7 @@ mod tests {
             (vec![60.0, 50.0, 900.0], true, "not the aim"),
             (vec![101.0, 102.0, 1.0], false, "NO"),
         ] {
-            let row = Row::new("x", "µs", samples, Want::of(100.0, 40.0));
+            let row = Row::new("x", "µs", samples, Want::new(100.0, 40.0));
             assert_eq!((row.is_met(), row.cells().last().unwrap().as_str()), (met, says));
         }
         assert!(Row::new("x", "kB", vec![30.0], Want::Nothing).is_met());

@@ -21,12 +21,12 @@ pub(super) struct Start {
 
 impl Start {
     /// Runs `program`.
-    pub(super) fn of(program: &Path) -> Result<Start> {
+    pub(super) fn measure(program: &Path) -> Result<Start> {
         let output = Command::new(program).output()?;
         let text = String::from_utf8_lossy(&output.stdout);
         Start::parse(&text).ok_or_else(|| {
-            let said = String::from_utf8_lossy(&output.stderr);
-            Error::new(format!("`{}` says nothing of its start: {text}{said}", program.display()))
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            Error::new(format!("`{}` says nothing of its start: {text}{stderr}", program.display()))
         })
     }
 
@@ -54,7 +54,7 @@ pub(super) struct Choice {
 
 impl Choice {
     /// Runs `program`.
-    pub(super) fn of(program: &Path) -> Result<Choice> {
+    pub(super) fn measure(program: &Path) -> Result<Choice> {
         let output = Command::new(program).output()?;
         let text = String::from_utf8_lossy(&output.stdout);
         let thousands = |name| field(&text, name).map(|number| number as f64 / 1000.0);
@@ -87,15 +87,16 @@ pub(super) fn first_result(program: &Path, device: &str, cache: &Cache) -> Resul
     command.arg(device).env("POCL_CACHE_DIR", cache.0.path()).stdout(Stdio::piped());
     let start = Instant::now();
     let mut child = command.spawn()?;
-    let mut said = String::new();
+    let mut line = String::new();
     if let Some(output) = child.stdout.take() {
-        BufReader::new(output).read_line(&mut said)?;
+        BufReader::new(output).read_line(&mut line)?;
     }
     let time = start.elapsed();
     let status = child.wait()?;
-    match said.trim() == "right" && status.success() {
-        true => Ok(time.as_secs_f64() * 1000.0),
-        false => Err(Error::new(format!("`{} {device}` gives no right result", program.display()))),
+    if line.trim() == "right" && status.success() {
+        Ok(time.as_secs_f64() * 1000.0)
+    } else {
+        Err(Error::new(format!("`{} {device}` gives no right result", program.display())))
     }
 }
 

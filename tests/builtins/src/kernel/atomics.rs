@@ -23,7 +23,9 @@ enum Place {
 const PLACES: [Place; 3] = [Place::Own, Place::Shared, Place::Unused];
 
 pub(in super::super) fn atomic(kernel: &str, atomic: &Atomic) -> String {
-    let (number, cell, is_local) = (atomic.element.name(), &atomic.cell, atomic.space == "__local");
+    let number = atomic.element.name();
+    let cell = &atomic.cell;
+    let is_local = atomic.space == "__local";
     let passed = if is_local { number } else { cell };
     let mut text = extensions(atomic.element);
     let _ = write!(
@@ -79,16 +81,18 @@ fn call(atomic: &Atomic, form: Form, place: Place) -> String {
         (_, Place::Shared) => format!("&cells[n{group}]"),
         (_, Place::Unused) => format!("&cells[n + groups{group}]"),
     };
-    let (call, number) = (atomic.call(form, &pointer), atomic.element.name());
+    let call = atomic.call(form, &pointer);
+    let number = atomic.element.name();
     let at = if place == Place::Own { "i" } else { "n + i" };
     let is_used = place != Place::Unused;
     match atomic.outcome {
         Outcome::Old if is_used => format!("  r0[{at}] = {call};\n"),
         Outcome::Nothing | Outcome::Old => format!("  {call};\n"),
         Outcome::Success => {
-            let call = match atomic.is_weak() {
-                true => format!("{number} e; bool ok; do {{ e = a; ok = {call}; }} while (!ok && e == a);"),
-                false => format!("{number} e = a; bool ok = {call};"),
+            let call = if atomic.is_weak() {
+                format!("{number} e; bool ok; do {{ e = a; ok = {call}; }} while (!ok && e == a);")
+            } else {
+                format!("{number} e = a; bool ok = {call};")
             };
             let results = if is_used { format!(" r0[{at}] = e; done[{at}] = ok;") } else { String::new() };
             format!("  {{ {call}{results} }}\n")

@@ -55,7 +55,9 @@ pub(in super::super) fn vload(kernel: &str, name: &str, [from, to]: [Element; 2]
     };
     let mut text = head;
     for width in widths(name) {
-        let (call, to, from) = (named(name, *width), to.vector(*width), from.name());
+        let call = named(name, *width);
+        let to = to.vector(*width);
+        let from = from.name();
         let pitch = pitch(name, *width);
         text.push_str(&open_loop(pitch));
         if matches!(space, "__private" | "__local") {
@@ -80,7 +82,8 @@ pub(in super::super) fn vstore(kernel: &str, name: &str, [from, to]: [Element; 2
     let head = head(kernel, &[(vector(from), "a0".into())], &[vector(raw)]);
     let mut text = room(&head, (raw, name), space);
     for width in widths(name) {
-        let (call, to) = (named(name, *width), to.name());
+        let call = named(name, *width);
+        let to = to.name();
         let pitch = pitch(name, *width);
         let value = load(from, "a0", *width);
         text.push_str(&open_loop(pitch));
@@ -144,7 +147,8 @@ fn coordinates(element: Element, count: usize) -> String {
 
 /// A read with a sampler and coordinates of both types, and one without, as far as the image has them.
 pub(in super::super) fn read_image(kernel: &str, name: &str, (image, count): (&str, usize)) -> String {
-    let (int, float) = (coordinates(Element::Int, count), coordinates(Element::Float, count));
+    let int = coordinates(Element::Int, count);
+    let float = coordinates(Element::Float, count);
     let result = pixel(name);
     let mut text = format!(
         "__kernel void {kernel}(__read_only {image} image, __global {result} *r, {int} at, {float} where)\n{{\n"

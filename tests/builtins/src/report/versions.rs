@@ -1,4 +1,4 @@
-//! Which tools and libraries made the images.
+//! Versions of the tools and libraries that produced the images.
 
 use super::super::Column;
 use offload_tests::error::Result;

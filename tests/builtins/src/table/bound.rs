@@ -1,4 +1,4 @@
-//! How far a result may be from the infinitely precise one.
+//! Error bounds of results relative to the infinitely precise value.
 
 use std::fmt;
 

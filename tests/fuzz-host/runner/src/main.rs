@@ -1,8 +1,8 @@
 //! Launches the kernels of a batch: `offload-fuzz-runner PACK TARGET CASES RESULTS FIRST`.
 //!
-//! PACK is a pack, TARGET that of the image which runs, CASES a file of cases, of which the first FIRST are passed over.
-//! Each line of RESULTS is an [`Event`], written at once, so that whoever waits knows which case took this program down.
-//! What kernels print goes to the standard output, behind a line that names the case.
+//! PACK is a pack, TARGET that of the image which runs, CASES a file of cases, of which the first FIRST are skipped.
+//! Each line of RESULTS is an [`Event`], flushed at once, so that the parent process can attribute a crash to a case. Output
+//! of kernels goes to the standard output, after a line that names the case.
 
 use std::env;
 use std::error::Error;
@@ -83,7 +83,7 @@ fn launch(program: &Program, case: &Case) -> Result<Vec<Vec<u32>>> {
         args.push(kernel_arg(arg, &buffers)?);
     }
     // SAFETY: the executor has run the kernel on buffers of these sizes, between pages without access, and in three orders.
-    // The program has nothing else to lose: whoever started it expects it to die.
+    // The parent process recovers if a kernel crashes this one.
     unsafe { kernel.launch(&stream, &range(case)?, &args)? };
     stream.synchronize()?;
     let mut words = Vec::new();

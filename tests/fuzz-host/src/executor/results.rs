@@ -1,5 +1,5 @@
-//! What the runtime writes: for each case a line `case`, for each of its runs a line `run` with lines `buffer` and `line`,
-//! and how it ended.
+//! Parser for the results of the runtime: a line `case` for each case, a line `run` for each of its runs with lines `buffer`
+//! and `line`, and the exit status.
 
 use super::Verdict;
 use crate::compare::{Run, differs};

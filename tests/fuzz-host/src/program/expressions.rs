@@ -154,9 +154,10 @@ impl Generator {
             0 => format!("({} & {}u)", self.random.pick(&scope.variables), self.slots.saturating_sub(1)),
             _ => format!("{number}u"),
         };
-        match self.is_interleaved {
-            true => format!("{pointer}[t * {}u + {slot}]", self.slots),
-            false => format!("{pointer}[{slot} * total + t]"),
+        if self.is_interleaved {
+            format!("{pointer}[t * {}u + {slot}]", self.slots)
+        } else {
+            format!("{pointer}[{slot} * total + t]")
         }
     }
 

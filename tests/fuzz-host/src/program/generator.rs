@@ -221,9 +221,10 @@ impl Generator {
         }
         if self.random.percent(25) {
             // A guard that every work-item passes, and one that a whole group may fail.
-            let guard = match self.has_barriers {
-                true => self.random.pick(&["t >= m", "g == 3u", "t + n > m + n"]),
-                false => self.random.pick(&["t >= m", "g == 3u", "t + n > m", "POSITION(0) == n"]),
+            let guard = if self.has_barriers {
+                self.random.pick(&["t >= m", "g == 3u", "t + n > m + n"])
+            } else {
+                self.random.pick(&["t >= m", "g == 3u", "t + n > m", "POSITION(0) == n"])
             };
             body.push(Statement::nested(format!("if ({guard})"), vec![Statement::simple("return;")]));
         }
@@ -458,9 +459,10 @@ impl Generator {
 
     /// Leaves a loop or the kernel, in fact or only as far as the compiler knows.
     pub(super) fn leave(&mut self, scope: &mut Scope, context: Context) -> Vec<Statement> {
-        let condition = match context.may_return || (context.in_loop && self.random.percent(60)) {
-            true => self.condition(scope, 1),
-            false => self.never(scope),
+        let condition = if context.may_return || (context.in_loop && self.random.percent(60)) {
+            self.condition(scope, 1)
+        } else {
+            self.never(scope)
         };
         let way = match (context.in_loop, self.random.below(4)) {
             (true, 0) => "continue;",

@@ -29,16 +29,13 @@ impl Generator {
         self.helpers.push(Statement::nested(format!("static {inline}uint {name}({parameters})"), body));
         let variable = self.random.pick(&scope.variables);
         let value = self.varying(scope, 1);
-        match scope.arrays.is_empty() {
-            true => {
-                let call = format!("{variable} += {name}(in, private_array, {value}, lid, t, n);");
-                let declaration = format!("uint private_array[{PRIVATE_ELEMENTS}] = {{0u, lid, 2u, 3u}};");
-                Statement::nested("", vec![Statement::simple(declaration), Statement::simple(call)])
-            }
-            false => {
-                let array = self.random.pick(&scope.arrays);
-                Statement::simple(format!("{variable} ^= {name}(in, {array}, {value}, lid, t, n);"))
-            }
+        if scope.arrays.is_empty() {
+            let call = format!("{variable} += {name}(in, private_array, {value}, lid, t, n);");
+            let declaration = format!("uint private_array[{PRIVATE_ELEMENTS}] = {{0u, lid, 2u, 3u}};");
+            Statement::nested("", vec![Statement::simple(declaration), Statement::simple(call)])
+        } else {
+            let array = self.random.pick(&scope.arrays);
+            Statement::simple(format!("{variable} ^= {name}(in, {array}, {value}, lid, t, n);"))
         }
     }
 

@@ -36,9 +36,10 @@ impl Generator {
         let step = self.random.pick(&["++", " += 2u", " += 3u"]);
         let head = format!("for (uint {counter} = 0u; {counter} < {count}; {counter}{step})");
         let mut inner_scope = scope.clone();
-        match is_varying {
-            true => inner_scope.varying_values.push(counter),
-            false => inner_scope.uniform_values.push(counter),
+        if is_varying {
+            inner_scope.varying_values.push(counter)
+        } else {
+            inner_scope.uniform_values.push(counter)
         }
         // The count may be assigned in the loop: it is computed again in each round, and stays below its bound.
         let inner = Context { in_loop: true, ..context.divergent() };
@@ -146,9 +147,10 @@ impl Generator {
             body.extend(self.loop_body(&mut inner_scope, inner));
         }
         if self.random.percent(70) {
-            let way = match context.in_kernel {
-                true => self.random.pick(&["return;", "return;", "break;"]),
-                false => "break;",
+            let way = if context.in_kernel {
+                self.random.pick(&["return;", "return;", "break;"])
+            } else {
+                "break;"
             };
             let exit = self.never_leave(&inner_scope, way);
             body.push(exit);
@@ -265,9 +267,10 @@ impl Generator {
     }
 
     fn barrier_loop_exit(&mut self, context: Context) -> String {
-        match context.in_kernel {
-            true => self.random.pick(&["return;", "break;"]).to_string(),
-            false => "break;".to_string(),
+        if context.in_kernel {
+            self.random.pick(&["return;", "break;"]).to_string()
+        } else {
+            "break;".to_string()
         }
     }
 

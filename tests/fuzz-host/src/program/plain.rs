@@ -52,9 +52,10 @@ impl Generator {
 
     /// The output element in the slot `slot` of the work-item, by a number of 64 bits.
     fn wide_element(&self, pointer: &str, slot: u64) -> String {
-        match self.is_interleaved {
-            true => format!("{pointer}[wide * {}u + {slot}u]", self.slots),
-            false => format!("{pointer}[{slot}u * total + wide]"),
+        if self.is_interleaved {
+            format!("{pointer}[wide * {}u + {slot}u]", self.slots)
+        } else {
+            format!("{pointer}[{slot}u * total + wide]")
         }
     }
 
@@ -182,13 +183,15 @@ impl Generator {
         let variable = self.random.pick(&scope.variables);
         let relation = self.random.pick(&["<", "<=", ">", ">=", "==", "!="]);
         let signed = self.random.percent(30);
-        let (one, other) = match signed {
-            true => (format!("(int)({position})"), format!("(int)({edge})")),
-            false => (format!("({position})"), format!("({edge})")),
+        let (one, other) = if signed {
+            (format!("(int)({position})"), format!("(int)({edge})"))
+        } else {
+            (format!("({position})"), format!("({edge})"))
         };
-        let condition = match self.random.percent(50) {
-            true => format!("{one} {relation} {other}"),
-            false => format!("{other} {relation} {one}"),
+        let condition = if self.random.percent(50) {
+            format!("{one} {relation} {other}")
+        } else {
+            format!("{other} {relation} {one}")
         };
         let load = match self.random.below(4) {
             0 => format!("in[MIN({position}, {edge}) & {mask}u]"),

@@ -1,4 +1,4 @@
-//! What a statement can name, and where it stands.
+//! Lexical scope and control-flow position of a generated statement.
 
 use super::shared::Shared;
 

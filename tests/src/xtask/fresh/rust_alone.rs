@@ -9,16 +9,16 @@ use offload_tests::workspace::Workspace;
 
 /// Rust itself links no program without a C compiler, and says so.
 const NO_LINKER: &str = r#"cd hello
-if cargo build >said 2>&1; then exit 1; fi
-tail -n 12 said
-grep -q 'linker `cc` not found' said"#;
+if cargo build >log 2>&1; then exit 1; fi
+tail -n 12 log
+grep -q 'linker `cc` not found' log"#;
 
 /// It names what is missing, and what installs it.
 const DOCTOR: &str = r#"cd hello
-if cargo offload doctor >said 2>&1; then exit 1; fi
-cat said
+if cargo offload doctor >log 2>&1; then exit 1; fi
+cat log
 for part in 'no: lacks clang' 'hint: ' 'apt install clang-22' 'cargo offload toolchain install'; do
-    grep -q "$part" said
+    grep -q "$part" log
 done"#;
 
 /// Images are shown and checked without any other program.

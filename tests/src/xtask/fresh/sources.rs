@@ -1,4 +1,4 @@
-//! Where the new machine gets its packages: the same servers as this one, if it is the same Debian.
+//! Package sources of the new system: those of the host if it runs the same Debian release, else the public mirror.
 
 use offload_tests::workspace::Workspace;
 

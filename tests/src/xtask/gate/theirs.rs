@@ -1,4 +1,4 @@
-//! What other tools list of the libraries of a wheel.
+//! Targets in the libraries of a wheel as cuobjdump and llvm-objdump list them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ pub(super) struct Judges {
     pub(super) objdump: PathBuf,
 }
 
-/// What the tools have said.
+/// Output of the tools.
 #[derive(Debug, Default)]
 pub(super) struct Listed {
     pub(super) counts: Counts,
@@ -77,7 +77,8 @@ fn libraries(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
-        let (path, kind) = (entry.path(), entry.file_type()?);
+        let path = entry.path();
+        let kind = entry.file_type()?;
         if kind.is_dir() {
             found.extend(libraries(&path)?);
         } else if path.to_string_lossy().contains(".so") {

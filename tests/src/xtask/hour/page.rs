@@ -10,7 +10,8 @@ body{background:#222;color:#ddd;font-family:sans-serif}pre{background:#000;paddi
 pub(super) fn page(screens: &[Screen]) -> String {
     let mut page = HEAD.to_string();
     for screen in screens {
-        let (title, text) = (escaped(&screen.title()), html(screen.coloured()));
+        let title = escaped(&screen.title());
+        let text = html(screen.coloured());
         page.push_str(&format!("<h2>$ {title}</h2>\n<pre>{text}</pre>\n"));
     }
     page

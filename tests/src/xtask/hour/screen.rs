@@ -46,7 +46,8 @@ impl Screen {
     /// What is not as it should be, with the place of the screen.
     pub(super) fn problems(&self) -> Vec<String> {
         let place = |problem: String| format!("{}/{}.txt: {problem}", self.width, self.step.name);
-        let (end, text) = (self.wrong_end(), &self.shown.text);
+        let end = self.wrong_end();
+        let text = &self.shown.text;
         let missing = self.step.says.iter().filter(|part| !text.contains(**part));
         let missing = missing.map(|part| format!("the screen does not say `{part}`"));
         let problems = end.into_iter().chain(missing).chain(self.wide_line());

@@ -1,11 +1,11 @@
-//! What a new user types, in this order.
+//! The command sequence of a new user, with the expected outcome of each command.
 
 use std::fs;
 use std::path::Path;
 
 use offload_tests::error::Result;
 
-/// A command, and what should come of it.
+/// A command with its expected outcome.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     /// The name of its screen.

@@ -1,4 +1,4 @@
-//! A terminal that nobody sits at: tmux runs one command on it, and tells what is on the screen.
+//! Headless terminal: tmux runs one command in it and captures the screen.
 
 use std::ffi::OsString;
 use std::fs;
@@ -68,7 +68,7 @@ impl Terminal {
         }
         start.env("HOUR", scratch.path());
         start.envs(self.variables.iter().map(|(name, value)| (name, value)));
-        let shown = told(&mut start).and_then(|_| tmux.shown(&file("code")));
+        let shown = run_tmux(&mut start).and_then(|_| tmux.shown(&file("code")));
         // Without a session the server ends by itself.
         let _ = tmux.command().arg("kill-server").output();
         shown
@@ -90,10 +90,11 @@ impl Tmux {
 
     /// Waits for the end of the command.
     fn shown(&self, code: &Path) -> Result<Shown> {
-        told(self.command().args(["wait-for", "ended"]))?;
+        run_tmux(self.command().args(["wait-for", "ended"]))?;
         let code = fs::read_to_string(code)?;
         let exit_code = code.trim().parse().map_err(|_| Error::new(format!("no exit code: `{code}`")))?;
-        let captured = |how: &[&str]| told(self.command().args(["capture-pane", "-p", "-S", "-"]).args(how));
+        let captured =
+            |how: &[&str]| run_tmux(self.command().args(["capture-pane", "-p", "-S", "-"]).args(how));
         Ok(Shown { exit_code, text: captured(&["-J"])?, coloured: captured(&["-e"])? })
     }
 }
@@ -104,12 +105,12 @@ fn is_ours(name: &str) -> bool {
     of_cargo || name.starts_with("OFFLOAD_") || ["CI", "NO_COLOR", "TMUX"].contains(&name)
 }
 
-/// What a command prints.
-fn told(command: &mut Command) -> Result<String> {
+/// Runs tmux and returns its standard output.
+fn run_tmux(command: &mut Command) -> Result<String> {
     let output = command.output().map_err(|error| Error::new(format!("cannot run tmux: {error}")))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).trim().to_string();
-        return Err(Error::new(format!("tmux failed: {said}")));
+        let stderr = String::from_utf8_lossy(&output.stderr).trim().to_string();
+        return Err(Error::new(format!("tmux failed: {stderr}")));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

@@ -42,7 +42,7 @@ fn libraries(workspace: &Workspace, folder: &Path) -> Result<Vec<PathBuf>> {
 /// Every command on one library; each has to find the same images. Returns how many.
 fn one((workspace, program): (&Workspace, &Path), library: &Path, scratch: &Path) -> Result<u64> {
     let name = library.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let said = |command: &str, options: &[&Path]| -> Result<Vec<Value>> {
+    let run_json = |command: &str, options: &[&Path]| -> Result<Vec<Value>> {
         let cmd = workspace.shell.cmd(program).args(["offload", "--json", command]).arg(library);
         let printed = cmd.args(options).quiet().read()?;
         let objects = printed.lines().map(|line| {
@@ -50,12 +50,14 @@ fn one((workspace, program): (&Workspace, &Path), library: &Path, scratch: &Path
         });
         objects.collect()
     };
-    let inspected = count(&said("inspect", &[])?, "image");
-    let (page, directory) = (scratch.join("page.html"), scratch.join(&name));
-    let kernels = count(&said("report", &["--html".as_ref(), &page])?, "kernel");
-    let extracted = said("extract", &["--output".as_ref(), &directory])?;
-    let verified = said("verify", &[])?;
-    let (verified_images, containers) = (count(&verified, "verified"), count(&verified, "container"));
+    let inspected = count(&run_json("inspect", &[])?, "image");
+    let page = scratch.join("page.html");
+    let directory = scratch.join(&name);
+    let kernels = count(&run_json("report", &["--html".as_ref(), &page])?, "kernel");
+    let extracted = run_json("extract", &["--output".as_ref(), &directory])?;
+    let verified = run_json("verify", &[])?;
+    let verified_images = count(&verified, "verified");
+    let containers = count(&verified, "container");
     let files = workspace.shell.read_dir(&directory)?.len() as u64;
     println!(
         "{name}: {inspected} images in {containers} containers, {kernels} kernels, page of {} bytes, {files} files",
@@ -64,12 +66,13 @@ fn one((workspace, program): (&Workspace, &Path), library: &Path, scratch: &Path
     workspace.shell.remove_path(&directory)?;
     let same =
         [count(&extracted, "extracted"), verified_images, files].iter().all(|other| *other == inspected);
-    match same && kernels > 0 && containers > 0 {
-        true => Ok(inspected),
-        false => Err(Error::new(format!(
+    if same && kernels > 0 && containers > 0 {
+        Ok(inspected)
+    } else {
+        Err(Error::new(format!(
             "{name}: {inspected} images are listed, {} extracted, {verified_images} verified",
             count(&extracted, "extracted")
-        ))),
+        )))
     }
 }
 

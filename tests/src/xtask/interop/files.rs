@@ -14,7 +14,8 @@ const EXAMPLE: [&str; 7] =
 
 pub(super) fn fatbins(workspace: &Workspace, sets: &str) -> Result<ExitCode> {
     let tools = setup::ensure_wheel(workspace, Wheel::Fatbins)?;
-    let (fatbinary, cuobjdump) = (tools.join("fatbinary"), tools.join("cuobjdump"));
+    let fatbinary = tools.join("fatbinary");
+    let cuobjdump = tools.join("cuobjdump");
     example(workspace, sets, &["fatbins", text(&fatbinary)?, text(&cuobjdump)?])
 }
 

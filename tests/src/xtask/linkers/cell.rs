@@ -42,7 +42,8 @@ pub(super) fn run(fixture: &Fixture<'_>, linker: &Linker, profile: &str) -> Resu
     let bare = fixture.build("bare", linker, profile, "")?;
     let logs = [&plug, &app, &control, &bare].map(|built| built.linkers.join(", "));
     let measured = |file: &Path| binary::measure(fixture.workspace, file);
-    let (with, without) = (measured(&app.file)?, measured(&bare.file)?);
+    let with = measured(&app.file)?;
+    let without = measured(&bare.file)?;
     Ok(Outcome {
         seen: distinct(&logs),
         app: report(fixture, &app.file, Some(&plug.file))?,
@@ -76,7 +77,7 @@ fn short(version: &str) -> &str {
     end.and_then(|end| version.get(..end)).unwrap_or(version)
 }
 
-/// A build that linked nothing is told, not left out.
+/// A build that linked nothing is reported, not omitted.
 fn distinct(logs: &[String]) -> String {
     let mut names: Vec<&str> =
         logs.iter().map(|log| if log.is_empty() { "none" } else { short(log) }).collect();

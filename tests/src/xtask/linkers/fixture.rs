@@ -16,7 +16,7 @@ pub(super) struct Fixture<'a> {
     dir: PathBuf,
 }
 
-/// What cargo said about a build.
+/// Outcome of a build, from cargo's messages.
 #[derive(Debug)]
 pub(super) struct Built {
     /// The program or shared library.

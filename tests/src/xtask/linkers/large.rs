@@ -21,12 +21,13 @@ pub(super) fn run(workspace: &Workspace, linkers: &[Linker]) -> Result<Vec<Strin
     let mut failures = Vec::new();
     for linker in linkers {
         let start = Instant::now();
-        let said = link_and_run(workspace, &dir, linker);
+        let printed = link_and_run(workspace, &dir, linker);
         let time = seconds(start.elapsed());
-        let problem = said.as_ref().map_or_else(|error| Some(error.to_string()), |said| problem(said));
-        let shown = said.as_deref().unwrap_or("-").trim();
+        let problem =
+            printed.as_ref().map_or_else(|error| Some(error.to_string()), |printed| problem(printed));
+        let shown = printed.as_deref().unwrap_or("-").trim();
         println!("{} 3 GiB: {} in {time} ({shown})", linker.name, verdict(problem.as_deref()));
-        let peaks = said.as_deref().map_or_else(|_| "-".to_string(), peaks);
+        let peaks = printed.as_deref().map_or_else(|_| "-".to_string(), peaks);
         println!("{FIGURE}{} in {time}; {}, {peaks}", linker.name, verdict(problem.as_deref()));
         failures.extend(problem.map(|problem| format!("{} 3 GiB: {problem}", linker.name)));
     }
@@ -50,43 +51,43 @@ fn link_and_run(workspace: &Workspace, dir: &Path, linker: &Linker) -> Result<St
         .env_remove("OFFLOAD_COMPRESSION");
     cargo.quiet().run()?;
     let program = dir.join("target/release/fixture");
-    let said = workspace.shell.cmd(&program).quiet().read();
+    let printed = workspace.shell.cmd(&program).quiet().read();
     // Cargo has the file under another name too, and the next linker needs the room.
     std::fs::File::create(&program)?;
-    Ok(said?)
+    Ok(printed?)
 }
 
 fn verdict(problem: Option<&str>) -> &'static str {
     if problem.is_none() { "ok" } else { "FAILED" }
 }
 
-/// What stands behind `name=` in what the program said.
-fn word<'a>(said: &'a str, name: &str) -> Option<&'a str> {
-    said.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
+/// The value of `name=` in the output of the program.
+fn word<'a>(printed: &'a str, name: &str) -> Option<&'a str> {
+    printed.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
 }
 
-fn number(said: &str, name: &str) -> Option<u64> {
-    word(said, name)?.parse().ok()
+fn number(printed: &str, name: &str) -> Option<u64> {
+    word(printed, name)?.parse().ok()
 }
 
 /// What was found, and the memory that it took.
-fn peaks(said: &str) -> String {
+fn peaks(printed: &str) -> String {
     let mebibytes =
-        |name| number(said, name).map_or("-".to_string(), |kilobytes| (kilobytes >> 10).to_string());
-    let [images, size] = ["images", "bytes"].map(|name| number(said, name).unwrap_or(0));
+        |name| number(printed, name).map_or("-".to_string(), |kilobytes| (kilobytes >> 10).to_string());
+    let [images, size] = ["images", "bytes"].map(|name| number(printed, name).unwrap_or(0));
     let [run, build] = ["peak_kb", "build_peak_kb"].map(mebibytes);
     format!("{images} images of {} MiB: {run} MiB to run, {build} MiB to embed", size >> 20)
 }
 
 /// Reads `images=384 bytes=3221225472 loaded=true peak_kb=40000 build_peak_kb=50000`.
-fn problem(said: &str) -> Option<String> {
-    let bytes = number(said, "bytes").unwrap_or(0);
-    let loaded = word(said, "loaded");
+fn problem(printed: &str) -> Option<String> {
+    let bytes = number(printed, "bytes").unwrap_or(0);
+    let loaded = word(printed, "loaded");
     if !SIZE.contains(&bytes) || loaded != Some("true") {
         return Some(format!("{bytes} bytes of images were found, loaded: {loaded:?}"));
     }
     let too_much = |name| {
-        let peak = number(said, name).map(|kilobytes| kilobytes.saturating_mul(1024));
+        let peak = number(printed, name).map(|kilobytes| kilobytes.saturating_mul(1024));
         let over = peak.is_none_or(|peak| peak > MOST_MEMORY);
         over.then(|| format!("{name}: {peak:?} bytes, more than {MOST_MEMORY}"))
     };
@@ -99,15 +100,15 @@ mod tests {
 
     #[test]
     fn size_and_memory_are_judged() {
-        let said = "images=384 bytes=3221225472 loaded=true peak_kb=40000 build_peak_kb=50000";
-        assert_eq!(problem(said), None);
-        assert_eq!(peaks(said), "384 images of 3072 MiB: 39 MiB to run, 48 MiB to embed");
+        let printed = "images=384 bytes=3221225472 loaded=true peak_kb=40000 build_peak_kb=50000";
+        assert_eq!(problem(printed), None);
+        assert_eq!(peaks(printed), "384 images of 3072 MiB: 39 MiB to run, 48 MiB to embed");
         for wrong in [
-            said.replace("3221225472", "3"),
-            said.replace("3221225472", "6442450944"),
-            said.replace("true", "false"),
-            said.replace("40000", "70000"),
-            said.replace("50000", "70000"),
+            printed.replace("3221225472", "3"),
+            printed.replace("3221225472", "6442450944"),
+            printed.replace("true", "false"),
+            printed.replace("40000", "70000"),
+            printed.replace("50000", "70000"),
             String::new(),
         ] {
             assert!(problem(&wrong).is_some(), "{wrong}");

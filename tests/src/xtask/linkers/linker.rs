@@ -1,4 +1,4 @@
-//! The linkers, how rustc is told to take each of them, and what each calls itself.
+//! The linkers under test, with the rustc flags that select each and the name in its version output.
 
 use std::path::{Path, PathBuf};
 

@@ -42,7 +42,8 @@ impl<'a> Programs<'a> {
     pub(super) fn build(&self, linker: &Linker, profile: &str) -> Result<Built> {
         let dir = self.workspace.target_dir.join("prune/linked").join(linker.name).join(profile);
         let dir = self.workspace.shell.create_dir(dir)?;
-        let (program, plugin) = (dir.join("app"), dir.join("plug.so"));
+        let program = dir.join("app");
+        let plugin = dir.join("plug.so");
         for (kind, to) in [("--bins", &program), ("--lib", &plugin)] {
             let report = self.source.join("src/report.rs");
             // The arguments of the linker are no reason for cargo to link again.

@@ -1,4 +1,4 @@
-//! What is done to a program and its plugin, and what must be true of them afterwards.
+//! Transformations of a program and its plugin (prune, move, strip), and the invariants checked after each sequence.
 
 use std::path::Path;
 
@@ -82,19 +82,22 @@ impl Treatment {
         let shell = &programs.workspace.shell;
         shell.remove_path(&programs.work)?;
         shell.create_dir(&programs.work)?;
-        let (program, plugin) = (programs.work.join("app"), programs.work.join("plug.so"));
-        let mut said = String::new();
+        let program = programs.work.join("app");
+        let plugin = programs.work.join("plug.so");
+        let mut notes = String::new();
         for (from, to) in [(&built.program, &program), (&built.plugin, &plugin)] {
             std::fs::copy(from, to)?;
             for step in self.steps {
-                said.push_str(&step.apply(programs, to)?);
+                notes.push_str(&step.apply(programs, to)?);
             }
             check_elf(programs, to)?;
         }
-        let (is, want) = (run(programs.workspace, &program, &plugin)?, [4, self.spirv]);
-        match is == want {
-            true => Ok(said),
-            false => Err(Error::new(format!("modules on the CPU and with SPIR-V: {is:?}, not {want:?}"))),
+        let is = run(programs.workspace, &program, &plugin)?;
+        let want = [4, self.spirv];
+        if is == want {
+            Ok(notes)
+        } else {
+            Err(Error::new(format!("modules on the CPU and with SPIR-V: {is:?}, not {want:?}")))
         }
     }
 }
@@ -154,8 +157,8 @@ fn check_elf(programs: &Programs<'_>, file: &Path) -> Result<()> {
     // Without `-n`: mold 1.10 puts notes of different alignment into one segment, which readelf cannot walk.
     let cmd = programs.workspace.shell.cmd("readelf").args(["-lSWdr"]).arg(file).env("LC_ALL", "C");
     let output = cmd.quiet().output()?;
-    let said =
+    let stderr =
         [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
-    let complaint = said.lines().find(|line| line.contains("arning:") || line.contains("rror:"));
+    let complaint = stderr.lines().find(|line| line.contains("arning:") || line.contains("rror:"));
     complaint.map_or(Ok(()), |line| Err(Error::new(format!("readelf: {line}"))))
 }

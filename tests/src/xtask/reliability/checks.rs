@@ -1,4 +1,4 @@
-//! What is promised, row by row, with the task that shows it and what others reach.
+//! Table of guarantees, each with the task that verifies it and the figure of other tools.
 //!
 //! The figures of others were measured with LLVM 19.1.7 on small files, or are what their authors say.
 
@@ -44,7 +44,7 @@ pub(crate) const CHECKS: &[Check] = &[
         row: "R4",
         group: "malformed",
         promise: "LLVM's tools and this project read the same of 300 sets of images",
-        anchor: "nobody publishes this",
+        anchor: "no published figure",
         shown: Shown::Task { full: &["interop"], quick: None },
     },
     Check {
@@ -120,7 +120,7 @@ pub(crate) const CHECKS: &[Check] = &[
     Check {
         row: "R10",
         group: "cache-stress",
-        promise: "damaged, cut and exchanged entries of the compile cache are made anew",
+        promise: "damaged, cut and exchanged entries of the compile cache are rebuilt",
         anchor: "ccache: a miss, by a checksum over each entry",
         shown: Shown::Tests {
             programs: LIB,

@@ -1,4 +1,4 @@
-//! The tasks that show promises: each runs its checks and prints a table.
+//! Tasks that verify guarantees: each runs its checks and prints a table.
 
 use std::process::ExitCode;
 
@@ -8,25 +8,23 @@ use offload_tests::error::{Error, Result};
 use offload_tests::workspace::Workspace;
 
 pub(crate) const MALFORMED: &str =
-    "malformed [--quick]  damaged files for every reader, and beside LLVM's tools: R1, R3, R4";
-pub(crate) const MEMORY: &str = "memory [--quick]     large files in little memory: R6";
-pub(crate) const KILL: &str = "kill [--quick]       commands and builds ended before a system call: R7";
-pub(crate) const SYSCALLS: &str = "syscalls [--quick]   system calls that fail, and a full disk: R8";
+    "malformed [--quick]  read damaged files with each reader and with LLVM's tools: R1, R3, R4";
+pub(crate) const MEMORY: &str = "memory [--quick]     process large files in little memory: R6";
+pub(crate) const KILL: &str = "kill [--quick]       kill commands and builds before each system call: R7";
+pub(crate) const SYSCALLS: &str = "syscalls [--quick]   inject failing system calls and a full disk: R8";
 pub(crate) const CACHE_STRESS: &str =
-    "cache-stress [--quick]  builds that share a compile cache, which is damaged meanwhile: R9, R10";
-pub(crate) const THREADS: &str = "threads [--quick]    first use of images from many threads: R11";
-pub(crate) const UNLOAD: &str = "unload [--quick]     libraries with images that come and go: R12";
-pub(crate) const ABI: &str = "abi [--quick]        files of earlier releases, and of later ones: R13";
+    "cache-stress [--quick]  run builds on a shared compile cache while it is damaged: R9, R10";
+pub(crate) const THREADS: &str = "threads [--quick]    load images from many threads at once: R11";
+pub(crate) const UNLOAD: &str = "unload [--quick]     load and unload libraries with images: R12";
+pub(crate) const ABI: &str = "abi [--quick]        read files of earlier and of later releases: R13";
 pub(crate) const REPRODUCIBLE: &str =
-    "reproducible [--quick]  builds that differ in place, user, time and order: R15";
+    "reproducible [--quick]  compare builds that differ in directory, user, time and order: R15";
 pub(crate) const NAMES: &str =
-    "names [--quick]      names that would leave a directory or steer a terminal: R16";
-pub(crate) const SURROUNDINGS: &str =
-    "surroundings [--quick]  missing, lying and hanging tools, poor file systems: R17, R18";
-pub(crate) const STALE: &str = "stale [--quick]      edits of the configuration, one after another: R19";
-pub(crate) const DENY: &str = "deny [--quick]       unsafe code, dependencies and their licences: R20, R21";
-pub(crate) const INTEGRITY: &str =
-    "integrity [--quick]  damage to what is written here, byte by byte: R2, R22";
+    "names [--quick]      inject names with path traversal and terminal escapes: R16";
+pub(crate) const SURROUNDINGS: &str = "surroundings [--quick]  run with missing, faulty and hanging tools and on limited file systems: R17, R18";
+pub(crate) const STALE: &str = "stale [--quick]      rebuild after each edit of the configuration: R19";
+pub(crate) const DENY: &str = "deny [--quick]       check unsafe code, dependencies and licences: R20, R21";
+pub(crate) const INTEGRITY: &str = "integrity [--quick]  damage each byte of written files: R2, R22";
 
 /// Runs the checks of the task `group`. `--quick` takes samples that take seconds.
 pub(crate) fn run(workspace: &Workspace, group: &str, args: &[String]) -> Result<ExitCode> {

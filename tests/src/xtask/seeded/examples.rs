@@ -10,7 +10,7 @@ use super::tests::Project;
 /// How an example went.
 pub(super) struct Example {
     pub(super) name: String,
-    /// What was said, if it was wrong.
+    /// The output of a failed run.
     pub(super) problem: Option<String>,
     pub(super) time: Duration,
 }
@@ -43,10 +43,11 @@ fn example(name: &str, command: xshell::Cmd<'_>, project: &Project<'_>) -> Resul
     // No other device has an image.
     let command = command.env("OFFLOAD_TARGETS", "host").env("CARGO_TARGET_DIR", &project.target);
     let output = command.ignore_status().quiet().output()?;
-    let said = || {
-        let (out, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let failure = || {
+        let out = String::from_utf8_lossy(&output.stdout);
+        let error = String::from_utf8_lossy(&output.stderr);
         format!("{}{}", out.trim_end(), error.trim_end())
     };
-    let problem = (!output.status.success()).then(said);
+    let problem = (!output.status.success()).then(failure);
     Ok(Example { name: name.to_string(), problem, time: start.elapsed() })
 }

@@ -50,6 +50,6 @@ impl Oclgrind {
 /// Whether its report names the kernel, a line of it, and what is wrong there.
 fn is_found(kind: &Kind, test: &Test) -> bool {
     let start = format!("kernel `{}`: kernels/", test.kernel);
-    let is_said = kind.words.iter().any(|words| test.problem.contains(words));
-    test.outcome == "failed" && test.problem.starts_with(&start) && is_said
+    let has_words = kind.words.iter().any(|words| test.problem.contains(words));
+    test.outcome == "failed" && test.problem.starts_with(&start) && has_words
 }

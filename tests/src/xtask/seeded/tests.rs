@@ -74,13 +74,14 @@ impl<'w> Project<'w> {
         let output = command.ignore_status().quiet().output()?;
         let text = String::from_utf8_lossy(&output.stdout);
         let tests: Vec<Test> = text.lines().filter_map(test).collect();
-        match tests.is_empty() {
-            true => Err(Error::new(format!(
+        if tests.is_empty() {
+            Err(Error::new(format!(
                 "`cargo offload test` in {} ran no test: {}",
                 self.dir.display(),
                 String::from_utf8_lossy(&output.stderr)
-            ))),
-            false => Ok(tests),
+            )))
+        } else {
+            Ok(tests)
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which targets there are: the named sets, and what they leave out.
+//! All targets: the named sets, and the targets that no set contains.
 
 use offload_tests::error::Result;
 use offload_tests::workspace::Workspace;

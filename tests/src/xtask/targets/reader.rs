@@ -78,8 +78,8 @@ impl Readers {
     fn ptx(&self, target: &str, file: &Path) -> Result<&'static str> {
         let sm = target.split_once(':').map(|(_, sm)| sm).unwrap_or_default();
         let output = file.with_extension("checked");
-        let said = run(Command::new(&self.ptxas).args(["-v", "-arch", sm, "-o"]).arg(&output).arg(file))?;
-        names(&said, |kernel| format!("'{kernel}' for '{sm}'"))?;
+        let listing = run(Command::new(&self.ptxas).args(["-v", "-arch", sm, "-o"]).arg(&output).arg(file))?;
+        names(&listing, |kernel| format!("'{kernel}' for '{sm}'"))?;
         expect(!std::fs::read_to_string(file)?.contains(".extern .func"), "a function is left undefined")?;
         Ok("ptxas")
     }
@@ -103,13 +103,13 @@ impl Readers {
     }
 
     fn amd(&self, target: &str, file: &Path) -> Result<&'static str> {
-        let said = run(Command::new(&self.readelf).args(["--notes", "--dyn-syms", "-W"]).arg(file))?;
-        names(&said, |kernel| format!("{kernel}.kd"))?;
+        let listing = run(Command::new(&self.readelf).args(["--notes", "--dyn-syms", "-W"]).arg(file))?;
+        names(&listing, |kernel| format!("{kernel}.kd"))?;
         let processor = target.strip_prefix("amdgcn:").unwrap_or_default();
         // YAML puts names with a colon between quotes.
         let named = ["\n", "'"].map(|end| format!("amdgcn-amd-amdhsa--{processor}{end}"));
-        expect(named.iter().any(|name| said.contains(name)), "the note names another processor")?;
-        expect(!said.contains(" UND _"), "a symbol is left undefined")?;
+        expect(named.iter().any(|name| listing.contains(name)), "the note names another processor")?;
+        expect(!listing.contains(" UND _"), "a symbol is left undefined")?;
         Ok("llvm-readelf")
     }
 
@@ -119,14 +119,14 @@ impl Readers {
         args: [&str; N],
         name: impl Fn(&str) -> String,
     ) -> Result<&'static str> {
-        let said = run(Command::new(&self.readelf).args(args).arg(file))?;
-        names(&said, name)?;
+        let listing = run(Command::new(&self.readelf).args(args).arg(file))?;
+        names(&listing, name)?;
         Ok("llvm-readelf")
     }
 }
 
-fn names(said: &str, name: impl Fn(&str) -> String) -> Result<()> {
-    KERNELS.iter().try_for_each(|kernel| expect(said.contains(&name(kernel)), kernel))
+fn names(listing: &str, name: impl Fn(&str) -> String) -> Result<()> {
+    KERNELS.iter().try_for_each(|kernel| expect(listing.contains(&name(kernel)), kernel))
 }
 
 fn expect(holds: bool, what: &str) -> Result<()> {
@@ -136,8 +136,8 @@ fn expect(holds: bool, what: &str) -> Result<()> {
 /// What the tool printed; a warning counts as a failure, since readers of ELF warn of broken files and exit with 0.
 fn run(command: &mut Command) -> Result<String> {
     let output = command.output()?;
-    let said =
+    let listing =
         [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
-    let clean = output.status.success() && !said.contains("warning: ");
-    if clean { Ok(said) } else { Err(Error::new(format!("{command:?}: {}", said.trim()))) }
+    let clean = output.status.success() && !listing.contains("warning: ");
+    if clean { Ok(listing) } else { Err(Error::new(format!("{command:?}: {}", listing.trim()))) }
 }
