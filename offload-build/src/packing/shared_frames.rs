@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use offload_format::Hash128;
 use offload_format::codec::{Codec, FrameInfo};
-use offload_format::packer::{self, Content, FrameWork, ImageSource, MAX_WHOLE, Need, Pool};
+use offload_format::packer::{self, Content, FrameWork, ImageSource, MAX_WHOLE, MemoryNeed, Pool};
 use offload_format::remote::Stored;
 
 use crate::cache::{Key, KeyBuilder};
@@ -99,7 +99,7 @@ impl<S: ImageSource<Error = Error>> SharedFrames<'_, S> {
         let start = Instant::now();
         let content = self.encode(frame)?;
         let milliseconds = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.remote.put(self.context, key, &Stored { milliseconds, said: String::new(), content });
+        self.remote.put(self.context, key, &Stored { milliseconds, diagnostics: String::new(), content });
         Ok(())
     }
 
@@ -108,8 +108,8 @@ impl<S: ImageSource<Error = Error>> SharedFrames<'_, S> {
         let token = self.context.jobs.token();
         let frame = {
             // The token comes before the memory: a thread that holds memory always runs, and returns it.
-            let need = Need::encoding(planned.work.codec, planned.work.level, content, parent);
-            let _memory = self.pool.share(need);
+            let need = MemoryNeed::for_encoding(planned.work.codec, planned.work.level, content, parent);
+            let _memory = self.pool.reserve(need);
             planned.work.encode(self.images)?
         };
         drop(token);
@@ -122,7 +122,8 @@ impl<S: ImageSource<Error = Error>> SharedFrames<'_, S> {
         let FrameSizes { content, parent } = planned.sizes;
         let info = {
             // Two copies of the content: that of the images, and that of the frame.
-            let _memory = self.pool.share(Need::encoding(Codec::Raw, 0, content.saturating_mul(2), parent));
+            let _memory =
+                self.pool.reserve(MemoryNeed::for_encoding(Codec::Raw, 0, content.saturating_mul(2), parent));
             planned.work.info(self.images, frame)?
         };
         let Some(info) = info else { return Ok(false) };
