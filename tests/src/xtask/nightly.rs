@@ -20,6 +20,7 @@ The tasks run one after another, each with the output it has alone, and a table 
 /// command, one promise at a time, for their figures.
 const COMMANDS: &[&[&str]] = &[
     &["test", "--full"],
+    &["features"],
     &["msrv"],
     &["package"],
     &["remote", "--quick"],
