@@ -1,4 +1,4 @@
-//! How many compilers run at once: as many as cargo's jobserver grants.
+//! Concurrency of compilers, limited by cargo's jobserver.
 #![expect(unsafe_code, reason = "the jobserver is inherited as a file descriptor")]
 
 mod slots;

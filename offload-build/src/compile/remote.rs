@@ -1,4 +1,4 @@
-//! Actions as other machines know them: keys without paths and times of this machine, commands with relative names.
+//! Remote actions: keys without paths and times of this machine, commands with relative names.
 
 mod front_end;
 pub(super) mod parts;

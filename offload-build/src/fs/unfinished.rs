@@ -1,4 +1,4 @@
-//! Files that are not finished.
+//! Files without a name until they are complete.
 
 use std::fs::File;
 use std::io;

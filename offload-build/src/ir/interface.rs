@@ -1,4 +1,4 @@
-//! What a module offers others and asks of them: the functions that it defines and declares, with their types.
+//! The interface of a module: the functions that it exports and imports, with their types.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What a module for a GPU that prints or asserts needs beside the functions of `device_output.c`: the variable that
+//! Instrumentation of GPU modules that print or assert, beside the functions of `device_output.c`: the variable that
 //! offload-rt writes, and in each kernel that may fail an assertion its own name.
 //!
 //! SPIR-V that asserts has a kernel that offload-rt launches to read failed assertions (`spirv_assert.cl`).

@@ -1,4 +1,4 @@
-//! Results of front ends that other machines have stored: first which files were read, then what came of them.
+//! Front ends in the remote cache: an entry with the files that were read, then one with the output.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Directories that other machines have at other places, and names for them that are the same everywhere.
+//! Directories that differ between machines, and the names that stand for them in actions.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Compilers of the folder of `toolchain install`, which travel with what they compile.
+//! Compilers in the input root, for workers that have none: those of `toolchain install`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,7 +1,7 @@
-//! clang's front end for CUDA C++ with the toolkit's headers: here their lines take the places of the includes, and whoever is
-//! free reads the rest, which takes clang most of the time.
+//! Remote parsing of CUDA C++ with the toolkit's headers: the preprocessor inlines all includes locally, and a worker
+//! parses the result, which takes clang most of the time.
 //!
-//! icecream does so too (`-frewrite-includes`,
+//! icecream does the same (`-frewrite-includes`,
 //! <https://clang.llvm.org/docs/ClangCommandLineReference.html#preprocessor-options>). Macros stay as they are, and so do
 //! lines and columns in warnings.
 

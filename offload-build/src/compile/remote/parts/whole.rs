@@ -1,7 +1,7 @@
-//! clang's front end for C++, CUDA and HIP as an action for another machine. Here clang tells which files it reads, in a small
-//! part of the time that templates take, and a worker gets exactly these.
+//! Remote front ends for C++, CUDA and HIP. A local run of the preprocessor lists the files that clang reads, in a small
+//! part of the time that templates take; they are the input root of the action.
 //!
-//! They have the same names there, as debug information has the name and a hash of each file.
+//! Files keep their names there, as debug information has the name and a digest of each.
 
 use std::path::{Component, Path};
 
