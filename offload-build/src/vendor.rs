@@ -27,7 +27,7 @@ use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::library;
-use crate::module::{DeviceImage, Library, Sources, TargetImages};
+use crate::module::{DeviceImage, Library, SourceFile, Sources, TargetImages};
 use crate::targets::WantedTarget;
 use crate::tool::Context;
 
@@ -188,6 +188,10 @@ impl VendoredModule {
         env.depends_on(&pack);
         let named = |error: Error| error.context(format!("`{}`", record.display()));
         let provenance = parse(&fs::read_text(&record)?).map_err(named)?;
+        if provenance.module != module {
+            let error = Error::new(format!("this is the record of the module `{}`", provenance.module));
+            return Err(named(error.with_hint("`cargo offload vendor` writes it again")));
+        }
         if let Some(difference) = outdated(env, &provenance)? {
             return Ok(VendoredModule::Outdated(difference));
         }
@@ -278,9 +282,22 @@ fn parse(text: &str) -> Result<Provenance> {
     Ok(provenance)
 }
 
-/// How the sources differ from those that were recorded, if they do.
+/// The difference between the sources and the recorded ones, if there is one.
+///
+/// # Errors
+/// If the record names a file outside of the package, or a file cannot be read.
 fn outdated(env: &CargoEnv, provenance: &Provenance) -> Result<Option<String>> {
     for source in &provenance.sources {
+        // Such a name is never written, and a device or a pipe would be read for ever.
+        if materials::within(Path::new(&source.name)).as_deref() != Some(source.name.as_str()) {
+            let record = &paths(env, &provenance.module)[0];
+            return Err(Error::new(format!(
+                "`{}` names a source outside of the package: `{}`",
+                record.display(),
+                source.name
+            ))
+            .with_hint("`cargo offload vendor` writes the record again"));
+        }
         let path = env.manifest_dir.join(&source.name);
         env.depends_on(&path);
         if !path.exists() {
@@ -294,6 +311,14 @@ fn outdated(env: &CargoEnv, provenance: &Provenance) -> Result<Option<String>> {
 }
 
 fn request(provenance: &Provenance, sources: &Sources) -> Request {
+    // The content of a file that the record lacks was never compared.
+    let is_recorded = |file: &SourceFile| {
+        let name = materials::within(&file.path);
+        name.is_some_and(|name| provenance.sources.iter().any(|source| source.name == name))
+    };
+    if !sources.files.iter().all(is_recorded) {
+        return Request::Other;
+    }
     let variant = sources.variant.to_string();
     let options = options::hash(sources);
     let other = |made: &VendoredImage| made.variant == variant && made.options != options;

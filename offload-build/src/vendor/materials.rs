@@ -76,7 +76,7 @@ pub(super) fn machine(env: &CargoEnv) -> String {
 }
 
 /// `relative` without `..`, with `/`; nothing if it leads out.
-fn within(relative: &Path) -> Option<String> {
+pub(super) fn within(relative: &Path) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     for component in relative.components() {
         match component {

@@ -126,6 +126,46 @@ fn a_damaged_pack_is_refused() {
 }
 
 #[test]
+fn a_record_that_cannot_be_trusted_is_refused_or_not_used() {
+    let (mut project, _) = vendored();
+    without_tools(&mut project);
+    let path = "offload-vendor/two.toml";
+    let record = fs::read_to_string(project.path(path)).unwrap();
+    let first_source = record.find("[[source]]").unwrap();
+    let first_image = record.find("[[image]]").unwrap();
+
+    // Names that lead out of the package, of files that never end or do not matter to it.
+    for outside in ["/dev/zero", "../two/kernels/common.h", "kernels/../../outside.h"] {
+        let hostile = record.replacen("name = \"kernels/common.h\"", &format!("name = \"{outside}\""), 1);
+        assert_ne!(hostile, record);
+        project.write(path, &hostile);
+        let text = project.fail();
+        assert!(text.contains("outside of the package") && text.contains(outside), "{text}");
+    }
+
+    // Without the list of sources nothing shows that the images are theirs.
+    project.write(path, &format!("{}{}", &record[..first_source], &record[first_image..]));
+    let text = project.fail();
+    assert!(text.contains("cannot use the vendored images of `two`"), "{text}");
+
+    // Images of another module of the same package.
+    project.write(path, &record.replacen("module = \"two\"", "module = \"one\"", 1));
+    let text = project.fail();
+    assert!(text.contains("two.toml") && text.contains("module `one`"), "{text}");
+
+    // A pack that is cut anywhere.
+    project.write(path, &record);
+    let pack = fs::read(project.path("offload-vendor/two.pack")).unwrap();
+    for length in [0, 1, 40, pack.len() / 2, pack.len() - 1] {
+        fs::write(project.path("offload-vendor/two.pack"), &pack[..length]).unwrap();
+        let text = project.fail();
+        assert!(text.contains("two.pack"), "{length}: {text}");
+    }
+    fs::write(project.path("offload-vendor/two.pack"), &pack).unwrap();
+    assert!(project.cargo(&["build", "--offline"]).success);
+}
+
+#[test]
 fn verifying_compiles_again_and_compares() {
     let (project, _) = vendored();
     let outcome = project.offload(&["vendor", "--verify"]);
