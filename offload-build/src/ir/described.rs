@@ -5,8 +5,7 @@ use offload_format::pack::ArgKind;
 
 use offload_workgroup::ir::{Parameter, Types, integers};
 
-use super::kernel::KernelArg;
-use super::kernels::value_size;
+use super::kernel::{KernelArg, value_size};
 
 /// The arguments that the metadata of a function describes; `attached` finds the operands of one kind. None for a
 /// function of another language.

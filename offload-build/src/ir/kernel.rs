@@ -2,6 +2,9 @@
 
 use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
 use offload_workgroup::ArgumentKind;
+use offload_workgroup::ir::{Parameter, Types};
+
+use super::argument_kind;
 
 /// A kernel found in a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,11 +59,36 @@ impl Kernel {
                 .with_base_type(arg.base_type.clone());
             if arg.is_const { info.constant() } else { info }
         };
-        {
-            let mut info = KernelInfo::new(self.name.clone());
-            info.args = Some(self.args.iter().map(arg).collect());
-            info.required_work_group = self.required_work_group;
-            info
+        let mut info = KernelInfo::new(self.name.clone());
+        info.args = Some(self.args.iter().map(arg).collect());
+        info.required_work_group = self.required_work_group;
+        info
+    }
+}
+
+/// Size in bytes of an argument, if it is a value.
+pub(super) fn value_size(types: &Types<'_>, param: &Parameter<'_>) -> Option<u32> {
+    if argument_kind(param) != ArgKind::Value {
+        return None;
+    }
+    let ty = if param.is_by_value() { param.by_value_type()? } else { param.type_text() };
+    types.layout(ty)?.size.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_the_sizes_of_their_types() {
+        let module = "%struct.s = type { <3 x float>, i8 }\n";
+        for (module, text, size) in [
+            (module, "ptr addrspace(1) noundef align 4 %x", None),
+            (module, "<3 x float> noundef %v", Some(16)),
+            (module, "ptr byval(%struct.s) align 8 %2", Some(32)),
+            ("", "ptr byval(%struct.s) align 8 %2", None),
+        ] {
+            assert_eq!(value_size(&Types::new(module), &Parameter { text }), size, "{text}");
         }
     }
 }

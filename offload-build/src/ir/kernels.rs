@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use offload_format::pack::ArgKind;
 use offload_workgroup::ir::{Parameter, Symbol, Types, global_symbol, integers, parameters};
 
 use super::debug::DebugInfo;
-use super::kernel::{Kernel, KernelArg};
+use super::kernel::{Kernel, KernelArg, value_size};
 use super::{argument_kind, described, is_kernel};
 
 /// Attachments of a `define` line, then of the nodes: `!13` to its operands.
@@ -60,15 +59,6 @@ fn kernel(line: &str, nodes: &Nodes<'_>, types: &Types<'_>) -> Option<Kernel> {
     Some(Kernel { name: name.to_string(), args, required_work_group })
 }
 
-/// Size in bytes of an argument, if it is a value.
-pub(super) fn value_size(types: &Types<'_>, param: &Parameter<'_>) -> Option<u32> {
-    if argument_kind(param) != ArgKind::Value {
-        return None;
-    }
-    let ty = if param.is_by_value() { param.by_value_type()? } else { param.type_text() };
-    types.layout(ty)?.size.try_into().ok()
-}
-
 fn plain_arg(param: &Parameter<'_>, types: &Types<'_>) -> KernelArg {
     let type_name = param.type_text().to_string();
     let name = if param.name().starts_with(|c: char| c.is_ascii_digit()) { "" } else { param.name() };
@@ -86,20 +76,9 @@ fn plain_arg(param: &Parameter<'_>, types: &Types<'_>) -> KernelArg {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use offload_format::pack::ArgKind;
 
-    #[test]
-    fn values_have_the_sizes_of_their_types() {
-        let module = "%struct.s = type { <3 x float>, i8 }\n";
-        for (module, text, size) in [
-            (module, "ptr addrspace(1) noundef align 4 %x", None),
-            (module, "<3 x float> noundef %v", Some(16)),
-            (module, "ptr byval(%struct.s) align 8 %2", Some(32)),
-            ("", "ptr byval(%struct.s) align 8 %2", None),
-        ] {
-            assert_eq!(value_size(&Types::new(module), &Parameter { text }), size, "{text}");
-        }
-    }
+    use super::*;
 
     const MODULE: &str = r#"
 define spir_kernel void @saxpy(float noundef %a, ptr addrspace(1) %x) #0 !kernel_arg_addr_space !3 !kernel_arg_access_qual !4 !kernel_arg_type !5 !kernel_arg_base_type !6 !kernel_arg_type_qual !7 !kernel_arg_name !8 !reqd_work_group_size !9 {
