@@ -21,18 +21,11 @@ mod context;
 pub mod cudarc_0_19;
 mod device;
 mod driver;
-mod event;
-mod function;
 mod jit;
-mod kernel;
 mod limits;
-mod memory;
 mod module;
 mod params;
-mod pinned;
-mod program;
 pub mod raw;
-mod stream;
 
 use crate::device::Device;
 use crate::error::Error;

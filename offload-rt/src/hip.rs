@@ -19,20 +19,12 @@
 //! [`KernelArg::local`]: crate::KernelArg::local
 
 mod api;
-mod context;
 mod device;
-mod event;
-mod function;
-mod kernel;
 mod limits;
-mod memory;
 mod module;
 mod params;
-mod pinned;
-mod program;
 pub mod raw;
 mod runtime;
-mod stream;
 
 use crate::device::Device;
 use crate::error::Error;

@@ -5,13 +5,16 @@
 //! beside it. The modules above make objects of the handles, and release them.
 
 mod device;
-mod error;
 mod library;
+mod operations;
 #[cfg(test)]
 mod tests;
 mod types;
 
 pub(super) use self::device::DeviceId;
-pub(super) use self::error::{CuError, CuResult, call};
-pub(super) use self::library::{Functions, LIBRARY, functions};
+pub(super) use self::library::{CudaApi, LIBRARY, functions};
 pub(super) use self::types::*;
+use crate::gpu::{ApiError, ApiResult};
+
+pub(super) type CuError = ApiError<CudaApi>;
+pub(super) type CuResult<T> = ApiResult<T, CudaApi>;

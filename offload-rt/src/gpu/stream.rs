@@ -1,76 +1,71 @@
-//! Streams of CUDA's driver.
+//! Streams: work for a device, in order.
 
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
 
-use super::api::{
-    CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_STREAM_NON_BLOCKING, CUDA_ERROR_INVALID_VALUE, CUdeviceptr,
-    CUstream, CuResult, call,
-};
+use super::api::{DriverApi, PeerCopy, RawStream, STREAM_NON_BLOCKING};
 use super::context::{Context, Entered};
-use super::driver::{failed, problem};
-use super::event::CudaEvent;
-use super::memory::{CudaMemory, start};
+use super::error::{ApiResult, failed};
+use super::event::GpuEvent;
+use super::memory::{GpuMemory, start};
 use crate::backend::{
     BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, MemoryRange, Owner, downcast,
 };
 use crate::error::Problem;
 
-/// Work for the device, in order.
+/// A stream, its own or the caller's.
 #[derive(Debug)]
-pub(super) struct CudaStream {
-    pub(super) raw: CUstream,
-    context: Arc<Context>,
+pub(crate) struct GpuStream<A: DriverApi> {
+    pub(crate) raw: RawStream,
+    context: Arc<Context<A>>,
     /// Of a stream that is the caller's.
     owner: Option<Owner>,
 }
 
-// SAFETY: the driver's functions may be called from any thread.
-unsafe impl Send for CudaStream {}
+// SAFETY: the library's functions may be called from any thread.
+unsafe impl<A: DriverApi> Send for GpuStream<A> {}
 // SAFETY: as above.
-unsafe impl Sync for CudaStream {}
+unsafe impl<A: DriverApi> Sync for GpuStream<A> {}
 
-impl CudaStream {
-    pub(super) fn new(context: Arc<Context>) -> CuResult<CudaStream> {
+impl<A: DriverApi> GpuStream<A> {
+    pub(crate) fn new(context: Arc<Context<A>>) -> ApiResult<GpuStream<A>, A> {
         let mut raw = ptr::null_mut();
         let entered = context.enter()?;
         // Non-blocking: not ordered with the default stream that other code of the process may use.
-        // SAFETY: a context is current; the function writes one handle.
-        unsafe { call!(entered.functions(), cuStreamCreate(&raw mut raw, CU_STREAM_NON_BLOCKING)) }?;
+        // SAFETY: the context is current; the function writes one handle.
+        unsafe { entered.api().create_stream(&raw mut raw, STREAM_NON_BLOCKING) }?;
         drop(entered);
-        Ok(CudaStream { raw, context, owner: None })
+        Ok(GpuStream { raw, context, owner: None })
     }
 
-    /// The caller's stream `raw`; `None` if it is of another context.
+    /// The caller's stream `raw`; `None` if it is of another context, as far as the library tells.
     ///
     /// # Safety
-    /// `raw` is a stream of this driver, and `owner` keeps it.
-    pub(super) unsafe fn adopt(
-        context: Arc<Context>,
-        raw: CUstream,
+    /// `raw` is a stream of this library, of `context` where the library does not tell, and `owner` keeps it.
+    pub(crate) unsafe fn adopt(
+        context: Arc<Context<A>>,
+        raw: RawStream,
         owner: Owner,
-    ) -> CuResult<Option<CudaStream>> {
-        let mut own = ptr::null_mut();
+    ) -> ApiResult<Option<GpuStream<A>>, A> {
         let entered = context.enter()?;
-        // SAFETY: by the contract; the function writes one handle.
-        unsafe { call!(entered.functions(), cuStreamGetCtx(raw, &raw mut own)) }?;
+        // SAFETY: by the contract; the context is current.
+        let is_own = unsafe { entered.api().is_stream_of(raw, context.handle()) }?;
         drop(entered);
-        Ok((own == context.raw()).then_some(CudaStream { raw, context, owner: Some(owner) }))
+        Ok(is_own.then_some(GpuStream { raw, context, owner: Some(owner) }))
     }
 
     /// Copies `bytes`, which are the caller's again on return, to `to`, which has room for them.
-    pub(super) fn copy_in(&self, to: CUdeviceptr, bytes: &[u8]) -> CuResult<()> {
+    pub(super) fn copy_in(&self, to: u64, bytes: &[u8]) -> ApiResult<(), A> {
         let entered = self.context.enter()?;
-        let from = bytes.as_ptr().cast();
-        let size = bytes.len();
-        // SAFETY: the memory has room for `bytes`, which lives until the driver has read it: see below.
-        unsafe { call!(entered.functions(), cuMemcpyHtoDAsync_v2(to, from, size, self.raw)) }?;
-        if is_read_later(&entered, bytes) { self.wait(&entered) } else { Ok(()) }
+        let api = entered.api();
+        // SAFETY: the memory has room for `bytes`, which lives until the library has read it: see below.
+        unsafe { api.copy_to_device(to, bytes.as_ptr().cast(), bytes.len(), self.raw) }?;
+        if api.reads_later(self.context.handle(), bytes) { self.wait(&entered) } else { Ok(()) }
     }
 
     /// Records `event` at the present end; after an error no queued work is in flight.
-    fn end(&self, event: CudaEvent, entered: &Entered<'_>) -> Result<Box<dyn BackendEvent>, Problem> {
+    fn end(&self, event: GpuEvent<A>, entered: &Entered<'_, A>) -> Result<Box<dyn BackendEvent>, Problem> {
         match event.record(self.raw, entered) {
             Ok(()) => Ok(Box::new(event)),
             Err(problem) => {
@@ -80,32 +75,13 @@ impl CudaStream {
         }
     }
 
-    pub(super) fn wait(&self, entered: &Entered<'_>) -> CuResult<()> {
+    pub(super) fn wait(&self, entered: &Entered<'_, A>) -> ApiResult<(), A> {
         // SAFETY: the stream lives.
-        unsafe { call!(entered.functions(), cuStreamSynchronize(self.raw)) }
+        unsafe { entered.api().synchronize_stream(self.raw) }
     }
 }
 
-/// Whether the driver may read `bytes` after a call to copy them. It stages ordinary memory during the call, but not
-/// memory that it has locked, nor any where the device reads ordinary memory by itself
-/// (<https://docs.nvidia.com/cuda/cuda-driver-api/api-sync-behavior.html>).
-fn is_read_later(entered: &Entered<'_>, bytes: &[u8]) -> bool {
-    if entered.limits().reads_pageable_memory {
-        return true;
-    }
-    let mut kind = 0u32;
-    let address = bytes.as_ptr().addr() as CUdeviceptr;
-    let place = (&raw mut kind).cast();
-    let attribute = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
-    // SAFETY: the attribute's value is one number of this size; the driver looks whether it knows the address.
-    match unsafe { call!(entered.functions(), cuPointerGetAttribute(place, attribute, address)) } {
-        Ok(()) => true,
-        // "CUDA_ERROR_INVALID_VALUE if the pointer was not allocated with, mapped by, or registered with CUDA".
-        Err(error) => error.code() != Some(CUDA_ERROR_INVALID_VALUE),
-    }
-}
-
-impl BackendStream for CudaStream {
+impl<A: DriverApi> BackendStream for GpuStream<A> {
     fn context(&self) -> ContextId {
         self.context.id()
     }
@@ -115,7 +91,7 @@ impl BackendStream for CudaStream {
     }
 
     fn allocate(&self, size: usize) -> Result<Box<dyn BackendMemory>, Problem> {
-        Ok(Box::new(CudaMemory::allocate(&self.context, size).map_err(problem)?))
+        Ok(Box::new(GpuMemory::allocate(&self.context, size)?))
     }
 
     fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
@@ -127,10 +103,8 @@ impl BackendStream for CudaStream {
         let entered = self.context.enter().map_err(&failed)?;
         let from = start(from, self.raw)?;
         let into = bytes.as_mut_ptr().cast();
-        let size = bytes.len();
         // SAFETY: the range has this size, and `bytes` lives until the stream has been waited for.
-        unsafe { call!(entered.functions(), cuMemcpyDtoHAsync_v2(into, from, size, self.raw)) }
-            .map_err(&failed)?;
+        unsafe { entered.api().copy_from_device(into, from, bytes.len(), self.raw) }.map_err(&failed)?;
         self.wait(&entered).map_err(failed)
     }
 
@@ -143,10 +117,9 @@ impl BackendStream for CudaStream {
         let entered = self.context.enter().map_err(&failed)?;
         let size = to.size;
         let to = start(to, self.raw)?;
-        let event = CudaEvent::new(&self.context, &entered)?;
+        let event = GpuEvent::new(&self.context, &entered)?;
         // SAFETY: the range has this size; by the contract the bytes stay until the event.
-        unsafe { call!(entered.functions(), cuMemcpyHtoDAsync_v2(to, bytes.cast(), size, self.raw)) }
-            .map_err(failed)?;
+        unsafe { entered.api().copy_to_device(to, bytes.cast(), size, self.raw) }.map_err(failed)?;
         self.end(event, &entered)
     }
 
@@ -159,10 +132,9 @@ impl BackendStream for CudaStream {
         let entered = self.context.enter().map_err(&failed)?;
         let size = from.size;
         let from = start(from, self.raw)?;
-        let event = CudaEvent::new(&self.context, &entered)?;
+        let event = GpuEvent::new(&self.context, &entered)?;
         // SAFETY: as above.
-        unsafe { call!(entered.functions(), cuMemcpyDtoHAsync_v2(bytes.cast(), from, size, self.raw)) }
-            .map_err(failed)?;
+        unsafe { entered.api().copy_from_device(bytes.cast(), from, size, self.raw) }.map_err(failed)?;
         self.end(event, &entered)
     }
 
@@ -172,21 +144,22 @@ impl BackendStream for CudaStream {
         from: MemoryRange<'_>,
         to: MemoryRange<'_>,
     ) -> Result<bool, Problem> {
-        let Ok(source) = downcast::<CudaStream>(source) else { return Ok(false) };
+        let Ok(source) = downcast::<GpuStream<A>>(source) else { return Ok(false) };
         let failed = failed("cannot copy between devices");
-        let size = to.size;
-        let from = start(from, source.raw)?;
-        let to = start(to, self.raw)?;
+        if !self.context.api().has_peer_copy() {
+            return Ok(false);
+        }
+        let copy = PeerCopy {
+            to: start(to, self.raw)?,
+            to_context: self.context.handle(),
+            from: start(from, source.raw)?,
+            from_context: source.context.handle(),
+            size: to.size,
+        };
         self.wait_for(&*source.record()?)?;
         let entered = self.context.enter().map_err(&failed)?;
-        let to_context = self.context.raw();
-        let from_context = source.context.raw();
         // SAFETY: both ranges have this size, and are of these contexts.
-        unsafe {
-            let functions = entered.functions();
-            call!(functions, cuMemcpyPeerAsync(to, to_context, from, from_context, size, self.raw))
-        }
-        .map_err(failed)?;
+        unsafe { entered.api().copy_peer(&copy, self.raw) }.map_err(failed)?;
         drop(entered);
         // Releasing the memory waits for work of its own context alone.
         source.wait_for(&*self.record()?)?;
@@ -200,22 +173,21 @@ impl BackendStream for CudaStream {
         let from = start(from, self.raw)?;
         let to = start(to, self.raw)?;
         // SAFETY: both ranges have this size, and do not overlap.
-        unsafe { call!(entered.functions(), cuMemcpyDtoDAsync_v2(to, from, size, self.raw)) }.map_err(failed)
+        unsafe { entered.api().copy_on_device(to, from, size, self.raw) }.map_err(failed)
     }
 
     fn fill(&self, to: MemoryRange<'_>, pattern: FillPattern) -> Result<(), Problem> {
         let failed = failed("cannot fill a buffer");
         let entered = self.context.enter().map_err(&failed)?;
+        let api = entered.api();
         let size = to.size;
-        let functions = entered.functions();
         let to = start(to, self.raw)?;
-        let stream = self.raw;
         // SAFETY: the range has this size, a multiple of the pattern's, and starts at one.
         let filled = unsafe {
             match pattern {
-                FillPattern::Bytes1(value) => call!(functions, cuMemsetD8Async(to, value, size, stream)),
-                FillPattern::Bytes2(value) => call!(functions, cuMemsetD16Async(to, value, size / 2, stream)),
-                FillPattern::Bytes4(value) => call!(functions, cuMemsetD32Async(to, value, size / 4, stream)),
+                FillPattern::Bytes1(value) => api.fill_u8(to, value, size, self.raw),
+                FillPattern::Bytes2(value) => api.fill_u16(to, value, size / 2, self.raw),
+                FillPattern::Bytes4(value) => api.fill_u32(to, value, size / 4, self.raw),
             }
         };
         filled.map_err(failed)
@@ -223,15 +195,15 @@ impl BackendStream for CudaStream {
 
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {
         let entered = self.context.enter().map_err(failed("cannot make an event"))?;
-        self.end(CudaEvent::new(&self.context, &entered)?, &entered)
+        self.end(GpuEvent::new(&self.context, &entered)?, &entered)
     }
 
     fn wait_for(&self, event: &dyn BackendEvent) -> Result<(), Problem> {
         let failed = failed("cannot wait for an event");
         let entered = self.context.enter().map_err(&failed)?;
-        let event = downcast::<CudaEvent>(event)?;
+        let event = downcast::<GpuEvent<A>>(event)?;
         // SAFETY: the stream is of the current context, and the event may be of another; 0 is the only flag of old drivers.
-        unsafe { call!(entered.functions(), cuStreamWaitEvent(self.raw, event.raw, 0)) }.map_err(failed)
+        unsafe { entered.api().wait_event(self.raw, event.raw, 0) }.map_err(failed)
     }
 
     fn synchronize(&self) -> Result<(), Problem> {
@@ -241,14 +213,14 @@ impl BackendStream for CudaStream {
     }
 }
 
-impl Drop for CudaStream {
+impl<A: DriverApi> Drop for GpuStream<A> {
     fn drop(&mut self) {
         if self.owner.is_some() {
             return;
         }
         if let Ok(entered) = self.context.enter() {
-            // SAFETY: it was created once; the driver keeps it until its work is done.
-            let _ = unsafe { call!(entered.functions(), cuStreamDestroy_v2(self.raw)) };
+            // SAFETY: it was created once; its work is done all the same.
+            let _ = unsafe { entered.api().destroy_stream(self.raw) };
         }
     }
 }

@@ -1,0 +1,38 @@
+//! The back end that CUDA and HIP share, generic over the table of a library's functions.
+//!
+//! HIP's runtime has the objects, the order and most numbers of CUDA's driver under other names. So contexts, streams,
+//! events, memory, modules and launches are written once, over [`DriverApi`]; `cuda` and `hip` implement it, and have what
+//! is particular to a library: where it is, its devices and their limits, how it loads images, and its errors.
+
+mod api;
+mod context;
+mod device;
+mod driver_module;
+mod error;
+mod event;
+mod function;
+mod handles;
+mod kernel;
+mod kernels;
+mod library;
+mod limits;
+mod memory;
+mod module;
+mod parameters;
+mod pinned;
+mod stream;
+
+pub(crate) use self::api::{
+    ArgumentCheck, DriverApi, INVALID_VALUE, PeerCopy, RawEvent, RawFunction, RawModule, RawStream,
+    ResultCode, operations,
+};
+#[cfg(test)]
+pub(crate) use self::api::{NOT_FOUND, SUCCESS};
+pub(crate) use self::context::{Context, Entered};
+pub(crate) use self::device::GpuDevice;
+pub(crate) use self::error::{ApiError, ApiResult, call, driver_text};
+pub(crate) use self::handles::{adopt_memory, adopt_stream, own_kernel, own_memory, own_stream};
+pub(crate) use self::library::{FunctionTable, function_address, function_table, function_type, open_first};
+pub(crate) use self::limits::{Limits, Shape};
+#[cfg(feature = "cudarc-0_19")]
+pub(crate) use self::memory::GpuMemory;
