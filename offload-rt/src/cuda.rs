@@ -24,6 +24,7 @@ mod driver;
 mod jit;
 mod limits;
 mod module;
+mod operations;
 mod params;
 pub mod raw;
 

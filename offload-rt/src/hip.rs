@@ -19,9 +19,11 @@
 //! [`KernelArg::local`]: crate::KernelArg::local
 
 mod api;
+mod context;
 mod device;
 mod limits;
 mod module;
+mod operations;
 mod params;
 pub mod raw;
 mod runtime;

@@ -5,8 +5,8 @@
 //! beside it. The modules above make objects of the handles, and release them.
 
 mod device;
+mod error;
 mod library;
-mod operations;
 #[cfg(test)]
 mod tests;
 mod types;

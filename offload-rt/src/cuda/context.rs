@@ -5,7 +5,7 @@ use std::ptr;
 use super::api::{CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, CUcontext, CuResult, CudaApi, DeviceId};
 use super::limits::limits;
 use crate::backend::{Backend, ContextId, Owner};
-use crate::gpu::{Context, call};
+use crate::gpu::{Context, ContextApi, call};
 
 /// A context that stays valid as long as this lives.
 #[derive(Debug)]
@@ -97,5 +97,35 @@ impl Drop for CudaContext {
             },
             Held::Owned { .. } => {}
         }
+    }
+}
+
+impl ContextApi for CudaApi {
+    type ContextHandle = CudaContext;
+    /// The thread's stack of contexts keeps the one before.
+    type Previous = ();
+
+    fn context_id(context: &CudaContext) -> ContextId {
+        id_of(context.raw())
+    }
+
+    #[inline]
+    fn enter(&'static self, context: &CudaContext) -> CuResult<Option<()>> {
+        let mut current = ptr::null_mut();
+        // SAFETY: the function writes one handle.
+        unsafe { call!(self, cuCtxGetCurrent(&raw mut current)) }?;
+        if current == context.raw() {
+            return Ok(None);
+        }
+        // SAFETY: the context is kept.
+        unsafe { call!(self, cuCtxPushCurrent_v2(context.raw())) }?;
+        Ok(Some(()))
+    }
+
+    #[inline]
+    fn leave(&'static self, (): ()) {
+        let mut popped = ptr::null_mut();
+        // SAFETY: this thread pushed the context, and calls between push and pop leave the stack as they found it.
+        let _ = unsafe { call!(self, cuCtxPopCurrent_v2(&raw mut popped)) };
     }
 }

@@ -5,16 +5,12 @@ use std::fmt::Debug;
 
 use offload_format::pack::KernelInfo;
 
-use super::context::{Context, Entered};
+use super::context::{Context, ContextApi, Entered};
 use super::error::ApiResult;
 use super::limits::Shape;
-use crate::backend::{ContextId, KernelArg};
+use crate::backend::KernelArg;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Problem;
-
-/// The result of every function. It is a C `enum`; here it is a number, because a newer library may return a code that this
-/// release does not know.
-pub(crate) type ResultCode = c_uint;
 
 macro_rules! handles {
     ($($handle:ident: $target:ident,)*) => {$(
@@ -32,19 +28,6 @@ handles! {
     RawStream: StreamTarget,
 }
 
-// HIP has the numbers of CUDA here: `CUDA_ERROR_NOT_FOUND` is `hipErrorNotFound`.
-pub(crate) const SUCCESS: ResultCode = 0;
-pub(crate) const INVALID_VALUE: ResultCode = 1;
-pub(crate) const NOT_FOUND: ResultCode = 500;
-pub(crate) const NOT_READY: ResultCode = 600;
-
-/// `CU_EVENT_DEFAULT`, `hipEventDefault`.
-pub(crate) const EVENT_DEFAULT: c_uint = 0;
-/// `CU_STREAM_NON_BLOCKING`, `hipStreamNonBlocking`.
-pub(crate) const STREAM_NON_BLOCKING: c_uint = 1;
-/// `CU_MEMHOSTALLOC_PORTABLE`, `hipHostMallocPortable`.
-pub(crate) const HOST_ALLOC_PORTABLE: c_uint = 1;
-
 // `CU_FUNC_ATTRIBUTE_*`, `HIP_FUNC_ATTRIBUTE_*`.
 pub(crate) const FUNCTION_MAX_THREADS: c_uint = 0;
 pub(crate) const FUNCTION_SHARED_SIZE: c_uint = 1;
@@ -57,45 +40,19 @@ pub(crate) const FUNCTION_REGISTERS: c_uint = 4;
 /// Unsafe methods call the library's function of the same meaning. Handles are of this library and live, a pointer has room
 /// for what the function reads or writes there, and the context that the handles are of is the thread's current one.
 /// Addresses of device memory are numbers.
-pub(crate) trait DriverApi: Debug + Send + Sync + Sized + 'static {
-    /// `CUDA` or `HIP`.
-    const INTERFACE: &'static str;
+pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
     /// The function that lists devices, for hints.
     const DEVICES: &'static str;
 
     /// A device, as it is listed.
     type Device: Debug + Send + Sync;
-    /// A device's context, and what keeps it valid.
-    type ContextHandle: Debug + Send + Sync;
-    /// What a thread had as its current context.
-    type Previous;
     type ArgumentCheck: ArgumentCheck;
-
-    /// The name of the library.
-    fn library(&self) -> &str;
-
-    /// The library's name of a code.
-    fn error_name(&'static self, code: ResultCode) -> Option<String>;
-
-    /// The library's text for a code.
-    fn error_text(&'static self, code: ResultCode) -> Option<String>;
-
-    /// The hint for an error that leaves the context unusable.
-    fn sticky_error_hint(code: ResultCode) -> Option<&'static str>;
 
     /// The primary context of `device`, which the library makes if it has none.
     fn primary_context(device: &Self::Device) -> ApiResult<Context<Self>, Self>;
 
-    fn context_id(context: &Self::ContextHandle) -> ContextId;
-
-    /// Makes `context` the thread's; returns what [`leave`](DriverApi::leave) restores, if it was another.
-    fn enter(&'static self, context: &Self::ContextHandle) -> ApiResult<Option<Self::Previous>, Self>;
-
-    /// Restores what the thread had. A failure leaves nothing to be done.
-    fn leave(&'static self, previous: Self::Previous);
-
     // Events.
-    unsafe fn create_event(&'static self, event: *mut RawEvent, flags: c_uint) -> ApiResult<(), Self>;
+    unsafe fn create_event(&'static self, event: *mut RawEvent) -> ApiResult<(), Self>;
     unsafe fn record_event(&'static self, event: RawEvent, stream: RawStream) -> ApiResult<(), Self>;
     unsafe fn query_event(&'static self, event: RawEvent) -> ApiResult<(), Self>;
     unsafe fn synchronize_event(&'static self, event: RawEvent) -> ApiResult<(), Self>;
@@ -109,13 +66,8 @@ pub(crate) trait DriverApi: Debug + Send + Sync + Sized + 'static {
     /// The library keeps what work in a stream needs of the event.
     unsafe fn destroy_event(&'static self, event: RawEvent) -> ApiResult<(), Self>;
 
-    // Memory of the program that the library has locked.
-    unsafe fn allocate_host(
-        &'static self,
-        memory: *mut *mut c_void,
-        size: usize,
-        flags: c_uint,
-    ) -> ApiResult<(), Self>;
+    // Memory of the program that the library has locked, for all devices.
+    unsafe fn allocate_host(&'static self, memory: *mut *mut c_void, size: usize) -> ApiResult<(), Self>;
     unsafe fn free_host(&'static self, memory: *mut c_void) -> ApiResult<(), Self>;
 
     // Memory of the device.
@@ -172,7 +124,8 @@ pub(crate) trait DriverApi: Debug + Send + Sync + Sized + 'static {
     fn reads_later(&'static self, context: &Self::ContextHandle, bytes: &[u8]) -> bool;
 
     // Streams.
-    unsafe fn create_stream(&'static self, stream: *mut RawStream, flags: c_uint) -> ApiResult<(), Self>;
+    /// The stream is not ordered with the default stream that other code of the process may use.
+    unsafe fn create_stream(&'static self, stream: *mut RawStream) -> ApiResult<(), Self>;
     /// Whether the stream is of `context`, which is current, as far as the library tells.
     unsafe fn is_stream_of(
         &'static self,
@@ -181,12 +134,7 @@ pub(crate) trait DriverApi: Debug + Send + Sync + Sized + 'static {
     ) -> ApiResult<bool, Self>;
     unsafe fn synchronize_stream(&'static self, stream: RawStream) -> ApiResult<(), Self>;
     /// The event may be of another context.
-    unsafe fn wait_event(
-        &'static self,
-        stream: RawStream,
-        event: RawEvent,
-        flags: c_uint,
-    ) -> ApiResult<(), Self>;
+    unsafe fn wait_event(&'static self, stream: RawStream, event: RawEvent) -> ApiResult<(), Self>;
     /// The work of the stream is done all the same.
     unsafe fn destroy_stream(&'static self, stream: RawStream) -> ApiResult<(), Self>;
 

@@ -4,9 +4,9 @@ use std::ffi::CString;
 use std::ptr;
 use std::sync::Arc;
 
-use super::api::{DriverApi, NOT_FOUND, RawFunction, RawModule};
+use super::api::{DriverApi, RawFunction, RawModule};
 use super::context::{Context, Entered};
-use super::error::{ApiError, ApiResult};
+use super::error::{ApiError, ApiResult, NOT_FOUND};
 use super::stream::GpuStream;
 use crate::backend::BackendStream;
 use crate::entry::LoadedImage;

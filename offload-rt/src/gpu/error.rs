@@ -1,13 +1,40 @@
 //! Calls of a library's functions, and their errors.
 
 use std::borrow::Cow;
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_uint};
 use std::fmt;
 
-use super::api::{DriverApi, ResultCode, SUCCESS};
 use super::library::missing_function;
 use crate::error::Problem;
 use crate::text::escape;
+
+/// The result of every function. It is a C `enum`; here it is a number, because a newer library may return a code that this
+/// release does not know.
+pub(crate) type ResultCode = c_uint;
+
+// HIP has the numbers of CUDA here: `CUDA_ERROR_NOT_FOUND` is `hipErrorNotFound`.
+pub(crate) const SUCCESS: ResultCode = 0;
+pub(crate) const INVALID_VALUE: ResultCode = 1;
+pub(crate) const NOT_FOUND: ResultCode = 500;
+pub(crate) const NOT_READY: ResultCode = 600;
+
+/// A library's texts for its result codes.
+pub(crate) trait ResultTexts: Sized + 'static {
+    /// `CUDA` or `HIP`.
+    const INTERFACE: &'static str;
+
+    /// The name of the library.
+    fn library(&self) -> &str;
+
+    /// The library's name of a code.
+    fn name(&'static self, code: ResultCode) -> Option<String>;
+
+    /// The library's text for a code.
+    fn text(&'static self, code: ResultCode) -> Option<String>;
+
+    /// The hint for an error that leaves the context unusable.
+    fn sticky_error_hint(code: ResultCode) -> Option<&'static str>;
+}
 
 /// Why a call failed.
 pub(crate) enum ApiError<A: 'static> {
@@ -32,7 +59,7 @@ macro_rules! call {
 
 pub(crate) use call;
 
-impl<A: DriverApi> ApiError<A> {
+impl<A: ResultTexts> ApiError<A> {
     /// Compares the result of a function with success.
     pub(crate) fn check(api: &'static A, code: ResultCode) -> ApiResult<(), A> {
         if code == SUCCESS { Ok(()) } else { Err(ApiError::Code(code, api)) }
@@ -53,11 +80,11 @@ impl<A: DriverApi> ApiError<A> {
 }
 
 /// Maps an error of a call to a problem with the context `what`.
-pub(super) fn failed<A: DriverApi>(what: &'static str) -> impl Fn(ApiError<A>) -> Problem {
+pub(super) fn failed<A: ResultTexts>(what: &'static str) -> impl Fn(ApiError<A>) -> Problem {
     move |error| error.during(what)
 }
 
-impl<A: DriverApi> From<ApiError<A>> for Problem {
+impl<A: ResultTexts> From<ApiError<A>> for Problem {
     /// Has a hint if the context is unusable after the error.
     fn from(error: ApiError<A>) -> Problem {
         let hint = error.code().and_then(A::sticky_error_hint);
@@ -73,12 +100,12 @@ impl<A> Clone for ApiError<A> {
 
 impl<A> Copy for ApiError<A> {}
 
-impl<A: DriverApi> fmt::Display for ApiError<A> {
+impl<A: ResultTexts> fmt::Display for ApiError<A> {
     /// The name of a code, its number and the library's text, as in
     /// `CUDA_ERROR_NOT_FOUND (500): named symbol not found`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            ApiError::Code(code, api) => match (api.error_name(code), api.error_text(code)) {
+            ApiError::Code(code, api) => match (api.name(code), api.text(code)) {
                 (Some(name), Some(text)) => write!(f, "{name} ({code}): {text}"),
                 // The library does not know the code.
                 _ => write!(f, "{} error {code}", A::INTERFACE),
@@ -88,7 +115,7 @@ impl<A: DriverApi> fmt::Display for ApiError<A> {
     }
 }
 
-impl<A: DriverApi> fmt::Debug for ApiError<A> {
+impl<A: ResultTexts> fmt::Debug for ApiError<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ApiError({self})")
     }
@@ -98,7 +125,7 @@ impl<A: DriverApi> fmt::Debug for ApiError<A> {
 ///
 /// # Safety
 /// `text` is null, or a C string of the library's, which are constant.
-pub(crate) unsafe fn driver_text(text: *const c_char) -> Option<String> {
+pub(crate) unsafe fn library_text(text: *const c_char) -> Option<String> {
     if text.is_null() {
         return None;
     }

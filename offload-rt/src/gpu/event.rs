@@ -4,9 +4,9 @@ use std::ptr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::api::{DriverApi, EVENT_DEFAULT, NOT_READY, RawEvent, RawStream};
+use super::api::{DriverApi, RawEvent, RawStream};
 use super::context::{Context, Entered};
-use super::error::failed;
+use super::error::{NOT_READY, failed};
 use crate::backend::{BackendEvent, ContextId, downcast};
 use crate::error::Problem;
 
@@ -27,8 +27,7 @@ impl<A: DriverApi> GpuEvent<A> {
     pub(crate) fn new(context: &Arc<Context<A>>, entered: &Entered<'_, A>) -> Result<GpuEvent<A>, Problem> {
         let mut raw = ptr::null_mut();
         // SAFETY: the context is current; the function writes one handle.
-        unsafe { entered.api().create_event(&raw mut raw, EVENT_DEFAULT) }
-            .map_err(failed("cannot make an event"))?;
+        unsafe { entered.api().create_event(&raw mut raw) }.map_err(failed("cannot make an event"))?;
         Ok(GpuEvent { raw, context: context.clone() })
     }
 

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
 
-use super::api::{DriverApi, HOST_ALLOC_PORTABLE};
+use super::api::DriverApi;
 use super::context::Context;
 use super::error::ApiResult;
 use crate::backend::BackendHostMemory;
@@ -26,7 +26,7 @@ impl<A: DriverApi> GpuHostMemory<A> {
         let entered = context.enter()?;
         let mut address = ptr::null_mut();
         // SAFETY: the context is current; the function writes one address.
-        unsafe { entered.api().allocate_host(&raw mut address, size, HOST_ALLOC_PORTABLE) }?;
+        unsafe { entered.api().allocate_host(&raw mut address, size) }?;
         drop(entered);
         Ok(GpuHostMemory { address, context })
     }

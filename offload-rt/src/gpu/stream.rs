@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
 
-use super::api::{DriverApi, PeerCopy, RawStream, STREAM_NON_BLOCKING};
+use super::api::{DriverApi, PeerCopy, RawStream};
 use super::context::{Context, Entered};
 use super::error::{ApiResult, failed};
 use super::event::GpuEvent;
@@ -32,9 +32,8 @@ impl<A: DriverApi> GpuStream<A> {
     pub(crate) fn new(context: Arc<Context<A>>) -> ApiResult<GpuStream<A>, A> {
         let mut raw = ptr::null_mut();
         let entered = context.enter()?;
-        // Non-blocking: not ordered with the default stream that other code of the process may use.
         // SAFETY: the context is current; the function writes one handle.
-        unsafe { entered.api().create_stream(&raw mut raw, STREAM_NON_BLOCKING) }?;
+        unsafe { entered.api().create_stream(&raw mut raw) }?;
         drop(entered);
         Ok(GpuStream { raw, context, owner: None })
     }
@@ -202,8 +201,8 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
         let failed = failed("cannot wait for an event");
         let entered = self.context.enter().map_err(&failed)?;
         let event = downcast::<GpuEvent<A>>(event)?;
-        // SAFETY: the stream is of the current context, and the event may be of another; 0 is the only flag of old drivers.
-        unsafe { entered.api().wait_event(self.raw, event.raw, 0) }.map_err(failed)
+        // SAFETY: the stream is of the current context, and the event may be of another.
+        unsafe { entered.api().wait_event(self.raw, event.raw) }.map_err(failed)
     }
 
     fn synchronize(&self) -> Result<(), Problem> {

@@ -5,8 +5,8 @@
 //! handles, and release them.
 
 mod device;
+mod error;
 mod library;
-mod operations;
 mod properties;
 #[cfg(test)]
 mod tests;
@@ -14,7 +14,6 @@ mod types;
 
 pub(super) use self::device::DeviceId;
 pub(super) use self::library::{HipApi, functions};
-pub(super) use self::operations::pointer;
 pub(super) use self::properties::Properties;
 pub(super) use self::types::*;
 use crate::gpu::{ApiError, ApiResult};

@@ -31,7 +31,8 @@ use std::any::Any;
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-use super::api::{HipApi, pointer};
+use super::api::HipApi;
+use super::operations::pointer;
 use crate::device::Device;
 use crate::error::Error;
 use crate::gpu::{GpuDevice, adopt_memory, adopt_stream, own_kernel, own_memory, own_stream};

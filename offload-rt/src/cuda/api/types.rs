@@ -83,8 +83,11 @@ numbers! { CUjit_option:
     CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
 }
 
-// `CUstream_flags`, which functions take as `unsigned int`.
+// `CUevent_flags` and `CUstream_flags`, which functions take as `unsigned int`.
 numbers! { c_uint:
+    CU_EVENT_DEFAULT = 0,
+    CU_MEMHOSTALLOC_PORTABLE = 1,
+    CU_STREAM_NON_BLOCKING = 1,
 }
 
 numbers! { CUpointer_attribute:

@@ -46,5 +46,8 @@ numbers! { hipError_t:
 
 // Flags, which the functions take as `unsigned int`, and a `hipMemoryType`.
 numbers! { c_uint:
+    hipEventDefault = 0,
+    hipHostMallocPortable = 1,
+    hipStreamNonBlocking = 1,
     hipMemoryTypeUnregistered = 0,
 }

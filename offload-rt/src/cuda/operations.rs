@@ -3,109 +3,39 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr;
 
-use super::CuResult;
-use super::device::DeviceId;
-use super::library::CudaApi;
-use super::types::{
-    CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CUDA_ERROR_ASSERT,
-    CUDA_ERROR_HARDWARE_STACK_ERROR, CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-    CUDA_ERROR_INVALID_ADDRESS_SPACE, CUDA_ERROR_INVALID_PC, CUDA_ERROR_LAUNCH_FAILED,
-    CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_MISALIGNED_ADDRESS, CUevent, CUfunction, CUmodule, CUresult,
-    CUstream,
+use super::api::{
+    CU_EVENT_DEFAULT, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_MEMHOSTALLOC_PORTABLE,
+    CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_STREAM_NON_BLOCKING, CUevent, CUfunction, CUmodule, CUstream,
+    CuResult, CudaApi, DeviceId,
 };
-use crate::backend::ContextId;
-use crate::cuda::context::{CudaContext, id_of};
-use crate::cuda::module;
-use crate::cuda::params::ParameterSizes;
+use super::context::CudaContext;
+use super::module;
+use super::params::ParameterSizes;
 use crate::entry::LoadedImage;
 use crate::error::Problem;
-use crate::gpu::{
-    Context, DriverApi, Entered, INVALID_VALUE, PeerCopy, Shape, call, driver_text, operations,
-};
+use crate::gpu::{Context, DriverApi, Entered, INVALID_VALUE, PeerCopy, Shape, call, operations};
 
 /// "The number of bytes of kernel parameters is limited to 32764", and each has at least one:
 /// <https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#function-parameters>.
 const MAX_PARAMETERS: usize = 32764;
 
+/// The only flags of `cuStreamWaitEvent` that old drivers have.
+const NO_FLAGS: c_uint = 0;
+
 impl DriverApi for CudaApi {
-    const INTERFACE: &'static str = "CUDA";
     const DEVICES: &'static str = "offload_rt::cuda::devices()";
 
     type Device = DeviceId;
-    type ContextHandle = CudaContext;
-    /// The thread's stack of contexts keeps the one before.
-    type Previous = ();
     type ArgumentCheck = ParameterSizes;
-
-    fn library(&self) -> &str {
-        &self.library
-    }
-
-    fn error_name(&'static self, code: CUresult) -> Option<String> {
-        let mut name = ptr::null();
-        // SAFETY: the function writes one pointer to a constant; it needs no context, not even `cuInit`.
-        unsafe {
-            call!(self, cuGetErrorName(code, &raw mut name)).ok()?;
-            driver_text(name)
-        }
-    }
-
-    fn error_text(&'static self, code: CUresult) -> Option<String> {
-        let mut text = ptr::null();
-        // SAFETY: as for the name.
-        unsafe {
-            call!(self, cuGetErrorString(code, &raw mut text)).ok()?;
-            driver_text(text)
-        }
-    }
-
-    fn sticky_error_hint(code: CUresult) -> Option<&'static str> {
-        match code {
-            CUDA_ERROR_ILLEGAL_ADDRESS
-            | CUDA_ERROR_LAUNCH_TIMEOUT
-            | CUDA_ERROR_ASSERT
-            | CUDA_ERROR_HARDWARE_STACK_ERROR
-            | CUDA_ERROR_ILLEGAL_INSTRUCTION
-            | CUDA_ERROR_MISALIGNED_ADDRESS
-            | CUDA_ERROR_INVALID_ADDRESS_SPACE
-            | CUDA_ERROR_INVALID_PC
-            | CUDA_ERROR_LAUNCH_FAILED => Some(
-                "`compute-sanitizer` names the access; CUDA refuses this process's further calls on the device",
-            ),
-            _ => None,
-        }
-    }
 
     fn primary_context(device: &DeviceId) -> CuResult<Context<CudaApi>> {
         CudaContext::retain(*device)
     }
 
-    fn context_id(context: &CudaContext) -> ContextId {
-        id_of(context.raw())
-    }
-
-    fn enter(&'static self, context: &CudaContext) -> CuResult<Option<()>> {
-        let mut current = ptr::null_mut();
-        // SAFETY: the function writes one handle.
-        unsafe { call!(self, cuCtxGetCurrent(&raw mut current)) }?;
-        if current == context.raw() {
-            return Ok(None);
-        }
-        // SAFETY: the context is kept.
-        unsafe { call!(self, cuCtxPushCurrent_v2(context.raw())) }?;
-        Ok(Some(()))
-    }
-
-    fn leave(&'static self, (): ()) {
-        let mut popped = ptr::null_mut();
-        // SAFETY: this thread pushed the context, and calls between push and pop leave the stack as they found it.
-        let _ = unsafe { call!(self, cuCtxPopCurrent_v2(&raw mut popped)) };
-    }
-
     // A stream that is destroyed lives until its work is done, and a release waits for kernels that use memory of
     // `cuMemAlloc`.
     operations! {
-        create_event(event: *mut CUevent, flags: c_uint) => cuEventCreate(event, flags);
+        create_event(event: *mut CUevent) => cuEventCreate(event, CU_EVENT_DEFAULT);
         record_event(event: CUevent, stream: CUstream) => cuEventRecord(event, stream);
         query_event(event: CUevent) => cuEventQuery(event);
         synchronize_event(event: CUevent) => cuEventSynchronize(event);
@@ -113,8 +43,8 @@ impl DriverApi for CudaApi {
             cuEventElapsedTime(milliseconds, start, end);
         destroy_event(event: CUevent) => cuEventDestroy_v2(event);
 
-        allocate_host(memory: *mut *mut c_void, size: usize, flags: c_uint) =>
-            cuMemHostAlloc(memory, size, flags);
+        allocate_host(memory: *mut *mut c_void, size: usize) =>
+            cuMemHostAlloc(memory, size, CU_MEMHOSTALLOC_PORTABLE);
         free_host(memory: *mut c_void) => cuMemFreeHost(memory);
 
         allocate(address: *mut u64, size: usize) => cuMemAlloc_v2(address, size);
@@ -131,9 +61,9 @@ impl DriverApi for CudaApi {
         fill_u16(to: u64, value: u16, count: usize, stream: CUstream) => cuMemsetD16Async(to, value, count, stream);
         fill_u32(to: u64, value: u32, count: usize, stream: CUstream) => cuMemsetD32Async(to, value, count, stream);
 
-        create_stream(stream: *mut CUstream, flags: c_uint) => cuStreamCreate(stream, flags);
+        create_stream(stream: *mut CUstream) => cuStreamCreate(stream, CU_STREAM_NON_BLOCKING);
         synchronize_stream(stream: CUstream) => cuStreamSynchronize(stream);
-        wait_event(stream: CUstream, event: CUevent, flags: c_uint) => cuStreamWaitEvent(stream, event, flags);
+        wait_event(stream: CUstream, event: CUevent) => cuStreamWaitEvent(stream, event, NO_FLAGS);
         destroy_stream(stream: CUstream) => cuStreamDestroy_v2(stream);
 
         get_function(function: *mut CUfunction, module: CUmodule, name: *const c_char) =>

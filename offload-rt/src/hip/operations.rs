@@ -3,84 +3,33 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr;
 
-use super::HipResult;
-use super::library::HipApi;
-use super::types::{
-    hipDeviceptr_t, hipError_t, hipErrorAssert, hipErrorIllegalAddress, hipErrorLaunchFailure,
-    hipErrorLaunchTimeOut, hipEvent_t, hipFunction_t, hipMemoryTypeUnregistered, hipModule_t,
-    hipPointerAttribute_t, hipStream_t,
+use super::api::{
+    HipApi, HipResult, hipDeviceptr_t, hipEvent_t, hipEventDefault, hipFunction_t, hipHostMallocPortable,
+    hipMemoryTypeUnregistered, hipModule_t, hipPointerAttribute_t, hipStream_t, hipStreamNonBlocking,
 };
-use crate::backend::{Backend, ContextId};
+use super::device::HipDevice;
+use super::module;
+use super::params::LocalParameters;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Problem;
-use crate::gpu::{
-    Context, DriverApi, Entered, INVALID_VALUE, PeerCopy, Shape, call, driver_text, operations,
-};
-use crate::hip::device::HipDevice;
-use crate::hip::module;
-use crate::hip::params::LocalParameters;
+use crate::gpu::{Context, DriverApi, Entered, INVALID_VALUE, PeerCopy, Shape, call, operations};
+
+/// The only flags of `hipStreamWaitEvent`.
+const NO_FLAGS: c_uint = 0;
 
 impl DriverApi for HipApi {
-    const INTERFACE: &'static str = "HIP";
     const DEVICES: &'static str = "offload_rt::hip::devices()";
 
     type Device = HipDevice;
-    /// A device's ordinal: the runtime makes its primary context when it is first needed, and keeps it.
-    type ContextHandle = c_int;
-    type Previous = c_int;
     type ArgumentCheck = LocalParameters;
-
-    fn library(&self) -> &str {
-        &self.library
-    }
-
-    fn error_name(&'static self, code: hipError_t) -> Option<String> {
-        // SAFETY: the function takes any number, and needs no device; its texts are constant.
-        unsafe { driver_text(self.hipGetErrorName?(code)) }
-    }
-
-    fn error_text(&'static self, code: hipError_t) -> Option<String> {
-        // SAFETY: as for the name.
-        unsafe { driver_text(self.hipGetErrorString?(code)) }
-    }
-
-    fn sticky_error_hint(code: hipError_t) -> Option<&'static str> {
-        match code {
-            hipErrorIllegalAddress | hipErrorLaunchTimeOut | hipErrorAssert | hipErrorLaunchFailure => Some(
-                "`rocgdb` stops where the kernel failed; HIP refuses this process's further work on the device",
-            ),
-            _ => None,
-        }
-    }
 
     fn primary_context(device: &HipDevice) -> HipResult<Context<HipApi>> {
         Ok(device.context())
     }
 
-    fn context_id(device: &c_int) -> ContextId {
-        ContextId { backend: Backend::Hip, handle: usize::try_from(*device).unwrap_or(usize::MAX) }
-    }
-
-    fn enter(&'static self, device: &c_int) -> HipResult<Option<c_int>> {
-        let mut current = 0;
-        // SAFETY: the function writes one number.
-        unsafe { call!(self, hipGetDevice(&raw mut current)) }?;
-        if current == *device {
-            return Ok(None);
-        }
-        // SAFETY: the runtime has listed this device.
-        unsafe { call!(self, hipSetDevice(*device)) }?;
-        Ok(Some(current))
-    }
-
-    fn leave(&'static self, previous: c_int) {
-        // SAFETY: it was the thread's device.
-        let _ = unsafe { call!(self, hipSetDevice(previous)) };
-    }
-
     // "This API performs an implicit hipDeviceSynchronize() call": the documentation of `hipFree`.
     operations! {
-        create_event(event: *mut hipEvent_t, flags: c_uint) => hipEventCreateWithFlags(event, flags);
+        create_event(event: *mut hipEvent_t) => hipEventCreateWithFlags(event, hipEventDefault);
         record_event(event: hipEvent_t, stream: hipStream_t) => hipEventRecord(event, stream);
         query_event(event: hipEvent_t) => hipEventQuery(event);
         synchronize_event(event: hipEvent_t) => hipEventSynchronize(event);
@@ -88,8 +37,8 @@ impl DriverApi for HipApi {
             hipEventElapsedTime(milliseconds, start, end);
         destroy_event(event: hipEvent_t) => hipEventDestroy(event);
 
-        allocate_host(memory: *mut *mut c_void, size: usize, flags: c_uint) =>
-            hipHostMalloc(memory, size, flags);
+        allocate_host(memory: *mut *mut c_void, size: usize) =>
+            hipHostMalloc(memory, size, hipHostMallocPortable);
         free_host(memory: *mut c_void) => hipHostFree(memory);
 
         allocate(address: *mut u64, size: usize) => hipMalloc(address.cast(), size);
@@ -111,10 +60,10 @@ impl DriverApi for HipApi {
         fill_u32(to: u64, value: u32, count: usize, stream: hipStream_t) =>
             hipMemsetD32Async(pointer(to), value.cast_signed(), count, stream);
 
-        create_stream(stream: *mut hipStream_t, flags: c_uint) => hipStreamCreateWithFlags(stream, flags);
+        create_stream(stream: *mut hipStream_t) =>
+            hipStreamCreateWithFlags(stream, hipStreamNonBlocking);
         synchronize_stream(stream: hipStream_t) => hipStreamSynchronize(stream);
-        wait_event(stream: hipStream_t, event: hipEvent_t, flags: c_uint) =>
-            hipStreamWaitEvent(stream, event, flags);
+        wait_event(stream: hipStream_t, event: hipEvent_t) => hipStreamWaitEvent(stream, event, NO_FLAGS);
 
         get_function(function: *mut hipFunction_t, module: hipModule_t, name: *const c_char) =>
             hipModuleGetFunction(function, module, name);
@@ -189,6 +138,6 @@ impl DriverApi for HipApi {
 
 /// An address as HIP takes it.
 #[inline]
-pub(in crate::hip) fn pointer(address: u64) -> hipDeviceptr_t {
+pub(super) fn pointer(address: u64) -> hipDeviceptr_t {
     ptr::with_exposed_provenance_mut(address as usize)
 }

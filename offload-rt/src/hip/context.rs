@@ -1,0 +1,36 @@
+//! The device that is current in a thread.
+
+use std::ffi::c_int;
+
+use super::api::{HipApi, HipResult};
+use crate::backend::{Backend, ContextId};
+use crate::gpu::{ContextApi, call};
+
+impl ContextApi for HipApi {
+    /// A device's ordinal: the runtime makes its primary context when it is first needed, and keeps it.
+    type ContextHandle = c_int;
+    type Previous = c_int;
+
+    fn context_id(device: &c_int) -> ContextId {
+        ContextId { backend: Backend::Hip, handle: usize::try_from(*device).unwrap_or(usize::MAX) }
+    }
+
+    #[inline]
+    fn enter(&'static self, device: &c_int) -> HipResult<Option<c_int>> {
+        let mut current = 0;
+        // SAFETY: the function writes one number.
+        unsafe { call!(self, hipGetDevice(&raw mut current)) }?;
+        if current == *device {
+            return Ok(None);
+        }
+        // SAFETY: the runtime has listed this device.
+        unsafe { call!(self, hipSetDevice(*device)) }?;
+        Ok(Some(current))
+    }
+
+    #[inline]
+    fn leave(&'static self, previous: c_int) {
+        // SAFETY: it was the thread's device.
+        let _ = unsafe { call!(self, hipSetDevice(previous)) };
+    }
+}
