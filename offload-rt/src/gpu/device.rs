@@ -27,6 +27,7 @@ impl<A: DriverApi> GpuDevice<A> {
         GpuDevice { name, device, context: Mutex::new(context.map(Arc::new)) }
     }
 
+    #[cfg(feature = "hip")]
     pub(crate) fn device(&self) -> &A::Device {
         &self.device
     }
