@@ -21,18 +21,12 @@
 mod api;
 mod context;
 mod device;
-mod event;
-mod function;
-mod kernel;
 mod limits;
-mod memory;
 mod module;
+mod operations;
 mod params;
-mod pinned;
-mod program;
 pub mod raw;
 mod runtime;
-mod stream;
 
 use crate::device::Device;
 use crate::error::Error;

@@ -84,6 +84,9 @@ mod entry;
 mod error;
 #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
 mod failures;
+#[cfg(any(feature = "cuda", feature = "hip"))]
+#[allow(unsafe_code, reason = "calls CUDA's driver and HIP's runtime")]
+mod gpu;
 mod index;
 mod launch;
 mod libraries;
@@ -105,8 +108,6 @@ mod structure;
 #[cfg(feature = "test")]
 pub mod test;
 mod text;
-#[cfg(any(feature = "cuda", feature = "hip"))]
-mod thread_blocks;
 
 pub use offload_format::codec::Codec;
 pub use offload_format::pack::{ArgInfo, ArgKind, KernelInfo, MissingKind};

@@ -12,6 +12,9 @@ mod tests;
 mod types;
 
 pub(super) use self::device::DeviceId;
-pub(super) use self::error::{CuError, CuResult, call};
-pub(super) use self::library::{Functions, LIBRARY, functions};
+pub(super) use self::library::{CudaApi, LIBRARY, functions};
 pub(super) use self::types::*;
+use crate::gpu::{ApiError, ApiResult};
+
+pub(super) type CuError = ApiError<CudaApi>;
+pub(super) type CuResult<T> = ApiResult<T, CudaApi>;

@@ -1,18 +1,18 @@
-//! A context of a device, its primary one or the caller's, and making it the calling thread's.
+//! A context of a device: its primary one, or the caller's.
 
-use std::marker::PhantomData;
 use std::ptr;
 
-use super::api::{CUcontext, CuResult, DeviceId, Functions, call};
-use super::limits::Limits;
+use super::api::{CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, CUcontext, CuResult, CudaApi, DeviceId};
+use super::limits::limits;
 use crate::backend::{Backend, ContextId, Owner};
+use crate::gpu::{Context, ContextApi, call};
 
 /// A context that stays valid as long as this lives.
 #[derive(Debug)]
-pub(super) struct Context {
+pub(super) struct CudaContext {
     raw: CUcontext,
     device: DeviceId,
-    limits: Limits,
+    reads_pageable_memory: bool,
     held: Held,
 }
 
@@ -25,27 +25,18 @@ enum Held {
 }
 
 // SAFETY: the driver's functions may be called from any thread, and a context may be current in several.
-unsafe impl Send for Context {}
+unsafe impl Send for CudaContext {}
 // SAFETY: as above.
-unsafe impl Sync for Context {}
+unsafe impl Sync for CudaContext {}
 
-/// While it lives, its context is the current one of the thread.
-pub(super) struct Entered<'c> {
-    context: &'c Context,
-    /// The thread had another context, or none.
-    is_pushed: bool,
-    /// A context is current in one thread: this must not go to another.
-    _thread: PhantomData<*mut ()>,
-}
-
-impl Context {
-    /// Takes a reference to the context of `device`; the driver makes it if this is the first.
-    pub(super) fn retain(device: DeviceId) -> CuResult<Context> {
-        let limits = Limits::new(device)?;
+impl CudaContext {
+    /// Takes a reference to the primary context of `device`; the driver makes it if this is the first.
+    pub(super) fn retain(device: DeviceId) -> CuResult<Context<CudaApi>> {
+        let limits = limits(device)?;
         let mut raw = ptr::null_mut();
         // SAFETY: the device was found by the driver; the function writes one handle.
-        unsafe { call!(device.functions, cuDevicePrimaryCtxRetain(&raw mut raw, device.raw)) }?;
-        Ok(Context { raw, device, limits, held: Held::Primary })
+        unsafe { call!(device.api, cuDevicePrimaryCtxRetain(&raw mut raw, device.raw)) }?;
+        Ok(Context::new(device.api, CudaContext::new(raw, device, Held::Primary), limits))
     }
 
     /// The caller's context `raw`.
@@ -53,21 +44,29 @@ impl Context {
     /// # Safety
     /// `raw` is a context of this driver, and `owner` keeps it.
     pub(super) unsafe fn adopt(
-        functions: &'static Functions,
+        api: &'static CudaApi,
         raw: CUcontext,
         owner: Owner,
-    ) -> CuResult<Context> {
+    ) -> CuResult<Context<CudaApi>> {
         let mut device = 0;
         let mut popped = ptr::null_mut();
         // SAFETY: by the contract; each function writes one value, and the stack is left as it was.
         unsafe {
-            call!(functions, cuCtxPushCurrent_v2(raw))?;
-            let queried = call!(functions, cuCtxGetDevice(&raw mut device));
-            call!(functions, cuCtxPopCurrent_v2(&raw mut popped))?;
+            call!(api, cuCtxPushCurrent_v2(raw))?;
+            let queried = call!(api, cuCtxGetDevice(&raw mut device));
+            call!(api, cuCtxPopCurrent_v2(&raw mut popped))?;
             queried?;
         }
-        let device = DeviceId { functions, raw: device };
-        Ok(Context { raw, device, limits: Limits::new(device)?, held: Held::Owned { _owner: owner } })
+        let device = DeviceId { api, raw: device };
+        let handle = CudaContext::new(raw, device, Held::Owned { _owner: owner });
+        Ok(Context::new(api, handle, limits(device)?))
+    }
+
+    fn new(raw: CUcontext, device: DeviceId, held: Held) -> CudaContext {
+        // A driver that does not know the question is asked to wait: that is right on every device.
+        let reads_pageable_memory =
+            device.attribute(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS).unwrap_or(1) != 0;
+        CudaContext { raw, device, reads_pageable_memory, held }
     }
 
     pub(super) fn raw(&self) -> CUcontext {
@@ -78,22 +77,9 @@ impl Context {
         self.device
     }
 
-    /// Makes the context the thread's until the result is dropped.
-    pub(super) fn enter(&self) -> CuResult<Entered<'_>> {
-        let functions = self.device.functions;
-        let mut current = ptr::null_mut();
-        // SAFETY: the function writes one handle.
-        unsafe { call!(functions, cuCtxGetCurrent(&raw mut current)) }?;
-        let is_pushed = current != self.raw;
-        if is_pushed {
-            // SAFETY: the context is retained.
-            unsafe { call!(functions, cuCtxPushCurrent_v2(self.raw)) }?;
-        }
-        Ok(Entered { context: self, is_pushed, _thread: PhantomData })
-    }
-
-    pub(super) fn id(&self) -> ContextId {
-        id_of(self.raw)
+    /// The device reads the program's ordinary memory by itself.
+    pub(super) fn reads_pageable_memory(&self) -> bool {
+        self.reads_pageable_memory
     }
 }
 
@@ -102,35 +88,44 @@ pub(super) fn id_of(context: CUcontext) -> ContextId {
     ContextId { backend: Backend::Cuda, handle: context.addr() }
 }
 
-impl Drop for Context {
+impl Drop for CudaContext {
     fn drop(&mut self) {
         match self.held {
             // SAFETY: it was retained once. A failure leaves nothing to be done.
             Held::Primary => unsafe {
-                let _ = call!(self.device.functions, cuDevicePrimaryCtxRelease_v2(self.device.raw));
+                let _ = call!(self.device.api, cuDevicePrimaryCtxRelease_v2(self.device.raw));
             },
             Held::Owned { .. } => {}
         }
     }
 }
 
-impl Entered<'_> {
-    pub(super) fn functions(&self) -> &'static Functions {
-        self.context.device.functions
+impl ContextApi for CudaApi {
+    type ContextHandle = CudaContext;
+    /// The thread's stack of contexts keeps the one before.
+    type Previous = ();
+
+    fn context_id(context: &CudaContext) -> ContextId {
+        id_of(context.raw())
     }
 
-    pub(super) fn limits(&self) -> &Limits {
-        &self.context.limits
-    }
-}
-
-impl Drop for Entered<'_> {
-    fn drop(&mut self) {
-        if !self.is_pushed {
-            return;
+    #[inline]
+    fn enter(&'static self, context: &CudaContext) -> CuResult<Option<()>> {
+        let mut current = ptr::null_mut();
+        // SAFETY: the function writes one handle.
+        unsafe { call!(self, cuCtxGetCurrent(&raw mut current)) }?;
+        if current == context.raw() {
+            return Ok(None);
         }
+        // SAFETY: the context is kept.
+        unsafe { call!(self, cuCtxPushCurrent_v2(context.raw())) }?;
+        Ok(Some(()))
+    }
+
+    #[inline]
+    fn leave(&'static self, (): ()) {
         let mut popped = ptr::null_mut();
         // SAFETY: this thread pushed the context, and calls between push and pop leave the stack as they found it.
-        let _ = unsafe { call!(self.functions(), cuCtxPopCurrent_v2(&raw mut popped)) };
+        let _ = unsafe { call!(self, cuCtxPopCurrent_v2(&raw mut popped)) };
     }
 }

@@ -47,12 +47,13 @@ use std::sync::Arc;
 
 use cudarc_0_19::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, SyncOnDrop};
 
+use super::api::CudaApi;
 use super::context::id_of;
-use super::memory::CudaMemory;
 use super::raw;
 use crate::backend::ContextId;
 use crate::device::Device;
 use crate::error::Error;
+use crate::gpu::GpuMemory;
 use crate::launch::{Plain, Slice, SliceMut, Stream};
 
 impl TryFrom<&Arc<CudaContext>> for Device {
@@ -90,7 +91,7 @@ pub struct BorrowedMut<'a, T> {
 }
 
 struct Memory<'a> {
-    memory: CudaMemory,
+    memory: GpuMemory<CudaApi>,
     len: usize,
     /// Tells `cudarc` when it is dropped that the memory was used.
     _used: SyncOnDrop<'a>,
@@ -102,7 +103,7 @@ pub fn borrow<'a, T: Plain>(values: &'a impl DevicePtr<T>, stream: &'a CudaStrea
     let context = context(values.stream());
     let len = values.len();
     let (address, used) = values.device_ptr(stream);
-    let memory = CudaMemory::borrowed(address, context, stream.cu_stream().cast());
+    let memory = GpuMemory::borrowed(address, context, stream.cu_stream().cast());
     Borrowed { memory: Memory { memory, len, _used: used }, values: PhantomData }
 }
 
@@ -114,7 +115,7 @@ pub fn borrow_mut<'a, T: Plain>(
     let context = context(values.stream());
     let len = values.len();
     let (address, used) = values.device_ptr_mut(stream);
-    let memory = CudaMemory::borrowed(address, context, stream.cu_stream().cast());
+    let memory = GpuMemory::borrowed(address, context, stream.cu_stream().cast());
     BorrowedMut { memory: Memory { memory, len, _used: used }, values: PhantomData }
 }
 

@@ -1,53 +1,14 @@
-//! CUDA devices and their descriptions.
-
-use std::sync::{Arc, Mutex, PoisonError};
+//! The devices of CUDA's driver, and their descriptions.
 
 use super::api::{
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, CuResult,
-    DeviceId,
+    CudaApi, DeviceId,
 };
-use super::context::Context;
 use super::driver::{CUDA, CudaDriver, no_device};
 use crate::description::CudaDescription;
 use crate::device::Device;
 use crate::error::Error;
-use crate::text::escape;
-
-/// A device that the driver has found.
-#[derive(Debug)]
-pub(crate) struct CudaDevice {
-    name: String,
-    device: DeviceId,
-    context: Mutex<Option<Arc<Context>>>,
-}
-
-impl CudaDevice {
-    /// # Errors
-    /// `device` is not of CUDA.
-    pub(super) fn from_device(device: &Device) -> Result<&CudaDevice, Error> {
-        device.backend_as().ok_or_else(|| {
-            Error::device(&device.to_string(), "it is not a CUDA device")
-                .with_hint("take devices from offload_rt::cuda::devices()")
-        })
-    }
-
-    /// The device's name, safe to show.
-    pub(super) fn name(&self) -> String {
-        escape(&self.name)
-    }
-
-    /// The device's primary context: taken at the first call, since it costs some hundred megabytes of its memory,
-    /// and kept as long as the device or a program lives.
-    pub(super) fn context(&self) -> CuResult<Arc<Context>> {
-        let mut kept = self.context.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(context) = kept.as_ref() {
-            return Ok(context.clone());
-        }
-        let context = Arc::new(Context::retain(self.device)?);
-        *kept = Some(context.clone());
-        Ok(context)
-    }
-}
+use crate::gpu::{Context, GpuDevice};
 
 /// The devices of `driver`.
 pub(super) fn all(driver: CudaDriver) -> Result<Vec<Device>, Error> {
@@ -59,23 +20,23 @@ pub(super) fn all(driver: CudaDriver) -> Result<Vec<Device>, Error> {
 fn list(driver: CudaDriver) -> CuResult<Vec<Device>> {
     let mut devices = Vec::new();
     for device in DeviceId::all(driver.functions())? {
-        devices.push(describe(driver, device, Mutex::default())?);
+        devices.push(describe(driver, device, None)?);
     }
     Ok(devices)
 }
 
 /// The device of the caller's `context`, which everything that is made of it uses.
-pub(super) fn from_context(driver: CudaDriver, context: Context) -> CuResult<Device> {
-    let id = context.device();
-    describe(driver, id, Mutex::new(Some(Arc::new(context))))
+pub(super) fn from_context(driver: CudaDriver, context: Context<CudaApi>) -> CuResult<Device> {
+    let device = context.handle().device();
+    describe(driver, device, Some(context))
 }
 
-fn describe(driver: CudaDriver, device: DeviceId, context: Mutex<Option<Arc<Context>>>) -> CuResult<Device> {
+fn describe(driver: CudaDriver, device: DeviceId, context: Option<Context<CudaApi>>) -> CuResult<Device> {
     let capability = [
         device.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
         device.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
     ];
     let name = device.name()?;
     let description = CudaDescription::new(&name, capability).driver_version(driver.version());
-    Ok(Device::from_backend(description, CudaDevice { name, device, context }))
+    Ok(Device::from_backend(description, GpuDevice::new(name, device, context)))
 }

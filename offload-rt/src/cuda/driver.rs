@@ -1,15 +1,10 @@
-//! The CUDA driver: its initialization, and the hints of its errors.
+//! The CUDA driver: its initialization and version.
 
-use std::borrow::Cow;
 use std::ffi::c_int;
 
-use super::api::{
-    CUDA_ERROR_ASSERT, CUDA_ERROR_HARDWARE_STACK_ERROR, CUDA_ERROR_ILLEGAL_ADDRESS,
-    CUDA_ERROR_ILLEGAL_INSTRUCTION, CUDA_ERROR_INVALID_ADDRESS_SPACE, CUDA_ERROR_INVALID_PC,
-    CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_MISALIGNED_ADDRESS, CuError, CuResult,
-    Functions, LIBRARY, call, functions,
-};
-use crate::error::{Error, Problem};
+use super::api::{CuResult, CudaApi, LIBRARY, functions};
+use crate::error::Error;
+use crate::gpu::call;
 
 /// The device name in errors of the driver.
 pub(super) const CUDA: &str = "CUDA";
@@ -20,7 +15,7 @@ const DEVICE_HINT: &str = "`nvidia-smi` shows the devices; CUDA_VISIBLE_DEVICES 
 /// The driver, ready for calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CudaDriver {
-    functions: &'static Functions,
+    functions: &'static CudaApi,
     version: u32,
 }
 
@@ -37,7 +32,7 @@ impl CudaDriver {
         Ok(CudaDriver { functions, version })
     }
 
-    pub(super) fn functions(self) -> &'static Functions {
+    pub(super) fn functions(self) -> &'static CudaApi {
         self.functions
     }
 
@@ -47,7 +42,7 @@ impl CudaDriver {
     }
 }
 
-fn version(functions: &'static Functions) -> CuResult<u32> {
+fn version(functions: &'static CudaApi) -> CuResult<u32> {
     let mut version: c_int = 0;
     // SAFETY: the function writes one number.
     unsafe { call!(functions, cuDriverGetVersion(&raw mut version)) }?;
@@ -57,32 +52,4 @@ fn version(functions: &'static Functions) -> CuResult<u32> {
 /// The driver has no device to show.
 pub(super) fn no_device() -> Error {
     Error::device(CUDA, format!("{LIBRARY} shows no device")).with_hint(DEVICE_HINT)
-}
-
-/// The problem of a failed call, with a hint if the context is unusable.
-pub(super) fn problem(error: CuError) -> Problem {
-    Problem { text: error.to_string(), hint: aftermath(error).map(Cow::Borrowed) }
-}
-
-/// Maps an error of a call to a problem with the context `what`.
-pub(super) fn failed(what: &'static str) -> impl Fn(CuError) -> Problem {
-    move |error| problem(error).during(what)
-}
-
-/// The hint for an error that leaves the context unusable.
-fn aftermath(error: CuError) -> Option<&'static str> {
-    match error.code()? {
-        CUDA_ERROR_ILLEGAL_ADDRESS
-        | CUDA_ERROR_LAUNCH_TIMEOUT
-        | CUDA_ERROR_ASSERT
-        | CUDA_ERROR_HARDWARE_STACK_ERROR
-        | CUDA_ERROR_ILLEGAL_INSTRUCTION
-        | CUDA_ERROR_MISALIGNED_ADDRESS
-        | CUDA_ERROR_INVALID_ADDRESS_SPACE
-        | CUDA_ERROR_INVALID_PC
-        | CUDA_ERROR_LAUNCH_FAILED => Some(
-            "`compute-sanitizer` names the access; CUDA refuses this process's further calls on the device",
-        ),
-        _ => None,
-    }
 }

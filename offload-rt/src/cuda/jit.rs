@@ -7,12 +7,11 @@ use std::ptr;
 
 use super::api::{
     CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_INPUT_PTX,
-    CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUjit_option, CUlinkState, CUmodule, CuError, CuResult, Functions,
-    call,
+    CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUjit_option, CUlinkState, CUmodule, CuError, CuResult, CudaApi,
 };
-use super::context::Entered;
 use crate::entry::LoadedImage;
 use crate::error::Problem;
+use crate::gpu::{Entered, call};
 use crate::text::escape_lines;
 
 /// Bytes for the messages of one call, or of one link.
@@ -34,13 +33,13 @@ impl Ptx {
 }
 
 /// Has the driver load native code.
-pub(super) fn load_cubin(entered: &Entered<'_>, cubin: &[u8]) -> Result<CUmodule, Problem> {
+pub(super) fn load_cubin(entered: &Entered<'_, CudaApi>, cubin: &[u8]) -> Result<CUmodule, Problem> {
     // SAFETY: the image is whole: its hash and its structure were checked.
     unsafe { load_at(entered, cubin.as_ptr().cast()) }
 }
 
 /// Has the driver compile `image` and load the result.
-pub(super) fn load(entered: &Entered<'_>, image: &Ptx) -> Result<CUmodule, Problem> {
+pub(super) fn load(entered: &Entered<'_, CudaApi>, image: &Ptx) -> Result<CUmodule, Problem> {
     // SAFETY: the text ends in a NUL.
     unsafe { load_at(entered, image.text.as_ptr().cast()) }
 }
@@ -48,8 +47,8 @@ pub(super) fn load(entered: &Entered<'_>, image: &Ptx) -> Result<CUmodule, Probl
 /// Has the driver compile `images`, link them, and load the result.
 ///
 /// The driver gives out no compiled part that could be kept: it compiles a library again in each link.
-pub(super) fn load_linked(entered: &Entered<'_>, images: &[Ptx]) -> Result<CUmodule, Problem> {
-    let link = Link::new(entered.functions()).map_err(|error| Problem::from(error.to_string()))?;
+pub(super) fn load_linked(entered: &Entered<'_, CudaApi>, images: &[Ptx]) -> Result<CUmodule, Problem> {
+    let link = Link::new(entered.api()).map_err(|error| Problem::from(error.to_string()))?;
     for image in images {
         link.add(image).map_err(|error| link.log.refused(error))?;
     }
@@ -60,34 +59,34 @@ pub(super) fn load_linked(entered: &Entered<'_>, images: &[Ptx]) -> Result<CUmod
 
 /// # Safety
 /// An image starts at `image`; PTX ends in a NUL.
-unsafe fn load_at(entered: &Entered<'_>, image: *const c_void) -> Result<CUmodule, Problem> {
+unsafe fn load_at(entered: &Entered<'_, CudaApi>, image: *const c_void) -> Result<CUmodule, Problem> {
     let mut log = Log::new();
     let mut module = ptr::null_mut();
     let options = log.options.as_mut_ptr();
     let values = log.values.as_mut_ptr();
     // SAFETY: by the contract; there are two options with two values, and the log has the given size.
     let loaded =
-        unsafe { call!(entered.functions(), cuModuleLoadDataEx(&raw mut module, image, 2, options, values)) };
+        unsafe { call!(entered.api(), cuModuleLoadDataEx(&raw mut module, image, 2, options, values)) };
     loaded.map(|()| module).map_err(|error| log.refused(error))
 }
 
 /// A link that is under way, in the context that is current.
 struct Link {
     raw: CUlinkState,
-    functions: &'static Functions,
+    api: &'static CudaApi,
     /// The driver writes to it until the link is destroyed.
     log: Log,
 }
 
 impl Link {
-    fn new(functions: &'static Functions) -> CuResult<Link> {
+    fn new(api: &'static CudaApi) -> CuResult<Link> {
         let mut log = Log::new();
         let mut raw = ptr::null_mut();
         let options = log.options.as_mut_ptr();
         let values = log.values.as_mut_ptr();
         // SAFETY: there are two options with two values, which live as long as the link, as does the log of this size.
-        unsafe { call!(functions, cuLinkCreate_v2(2, options, values, &raw mut raw)) }?;
-        Ok(Link { raw, functions, log })
+        unsafe { call!(api, cuLinkCreate_v2(2, options, values, &raw mut raw)) }?;
+        Ok(Link { raw, api, log })
     }
 
     fn add(&self, Ptx { name, text }: &Ptx) -> CuResult<()> {
@@ -99,7 +98,7 @@ impl Link {
         // SAFETY: the text has this size; the driver keeps no reference to it.
         unsafe {
             call!(
-                self.functions,
+                self.api,
                 cuLinkAddData_v2(self.raw, CU_JIT_INPUT_PTX, text, size, name, 0, no_options, no_values)
             )
         }
@@ -110,7 +109,7 @@ impl Link {
         let mut code = ptr::null_mut();
         let mut size = 0;
         // SAFETY: the function writes a pointer and a size.
-        unsafe { call!(self.functions, cuLinkComplete(self.raw, &raw mut code, &raw mut size)) }?;
+        unsafe { call!(self.api, cuLinkComplete(self.raw, &raw mut code, &raw mut size)) }?;
         Ok(code)
     }
 }
@@ -118,7 +117,7 @@ impl Link {
 impl Drop for Link {
     fn drop(&mut self) {
         // SAFETY: it was made once.
-        let _ = unsafe { call!(self.functions, cuLinkDestroy(self.raw)) };
+        let _ = unsafe { call!(self.api, cuLinkDestroy(self.raw)) };
     }
 }
 

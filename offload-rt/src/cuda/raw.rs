@@ -31,14 +31,13 @@ use std::any::Any;
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use super::context::Context;
-use super::device::{CudaDevice, from_context};
-use super::driver::{CUDA, CudaDriver, problem};
-use super::kernel::CudaKernel;
-use super::memory::CudaMemory;
-use super::stream::CudaStream;
+use super::api::CudaApi;
+use super::context::CudaContext;
+use super::device::from_context;
+use super::driver::{CUDA, CudaDriver};
 use crate::device::Device;
 use crate::error::Error;
+use crate::gpu::{GpuDevice, adopt_memory, adopt_stream, own_kernel, own_memory, own_stream};
 use crate::launch::{Buffer, Kernel, Plain, Stream};
 
 /// The device of the context `context`, a `CUcontext`. Its streams, buffers and programs are of this context.
@@ -53,9 +52,9 @@ use crate::launch::{Buffer, Kernel, Plain, Stream};
 pub unsafe fn from_raw_context(context: *mut c_void, owner: impl Any + Send + Sync) -> Result<Device, Error> {
     let driver = CudaDriver::open()?;
     // SAFETY: the contract is the same.
-    let context = unsafe { Context::adopt(driver.functions(), context.cast(), Arc::new(owner)) };
+    let context = unsafe { CudaContext::adopt(driver.functions(), context.cast(), Arc::new(owner)) };
     let device = context.and_then(|context| from_context(driver, context));
-    device.map_err(|error| Error::from_device(CUDA, problem(error).during("cannot use the context")))
+    device.map_err(|error| Error::from_device(CUDA, error.during("cannot use the context")))
 }
 
 /// The stream `stream`, a `CUstream` of the context of `device`; null is CUDA's default stream.
@@ -70,16 +69,8 @@ pub unsafe fn from_raw_stream(
     stream: *mut c_void,
     owner: impl Any + Send + Sync,
 ) -> Result<Stream, Error> {
-    let name = device.to_string();
-    let context = CudaDevice::from_device(device)?.shared_context();
-    let context = context.map_err(|problem| Error::from_device(&name, problem))?;
     // SAFETY: the contract is the same.
-    let adopted = unsafe { CudaStream::adopt(context, stream.cast(), Arc::new(owner)) };
-    match adopted {
-        Ok(Some(stream)) => Ok(Stream::new(device, Box::new(stream))),
-        Ok(None) => Err(Error::device(&name, "the stream is of another context")),
-        Err(error) => Err(Error::from_device(&name, problem(error).during("cannot use the stream"))),
-    }
+    unsafe { adopt_stream::<CudaApi>(device, stream.cast(), Arc::new(owner)) }
 }
 
 /// `len` values in the memory at `address`, a `CUdeviceptr` that the context of `device` can use.
@@ -96,9 +87,7 @@ pub unsafe fn from_raw_address<T: Plain>(
     len: usize,
     owner: impl Any + Send + Sync,
 ) -> Result<Buffer<T>, Error> {
-    let context = CudaDevice::from_device(device)?.shared_context();
-    let context = context.map_err(|problem| Error::from_device(&device.to_string(), problem))?.id();
-    Ok(Buffer::new(Box::new(CudaMemory::owned(address, context, Arc::new(owner))), len))
+    adopt_memory::<CudaApi, T>(device, address, len, Arc::new(owner))
 }
 
 /// The `CUcontext` that all streams, buffers and programs of `device` share.
@@ -106,8 +95,9 @@ pub unsafe fn from_raw_address<T: Plain>(
 /// # Errors
 /// `device` is not of CUDA, or the driver cannot make its primary context.
 pub fn as_raw_context(device: &Device) -> Result<*mut c_void, Error> {
-    let context = CudaDevice::from_device(device)?.shared_context();
-    Ok(context.map_err(|problem| Error::from_device(&device.to_string(), problem))?.raw().cast())
+    let context = GpuDevice::<CudaApi>::from_device(device)?.context();
+    let context = context.map_err(|problem| Error::from_device(&device.to_string(), problem))?;
+    Ok(context.handle().raw().cast())
 }
 
 /// The `CUstream` of `stream`.
@@ -115,8 +105,7 @@ pub fn as_raw_context(device: &Device) -> Result<*mut c_void, Error> {
 /// # Errors
 /// `stream` is not of CUDA.
 pub fn as_raw_stream(stream: &Stream) -> Result<*mut c_void, Error> {
-    let own: Option<&CudaStream> = (stream.backend() as &dyn Any).downcast_ref();
-    Ok(own.ok_or_else(|| other("stream"))?.raw.cast())
+    Ok(own_stream::<CudaApi>(stream)?.raw.cast())
 }
 
 /// Where the values of `buffer` start, a `CUdeviceptr`.
@@ -124,8 +113,7 @@ pub fn as_raw_stream(stream: &Stream) -> Result<*mut c_void, Error> {
 /// # Errors
 /// `buffer` is not of CUDA.
 pub fn as_raw_address<T>(buffer: &Buffer<T>) -> Result<u64, Error> {
-    let own: Option<&CudaMemory> = (buffer.memory() as &dyn Any).downcast_ref();
-    Ok(own.ok_or_else(|| other("buffer"))?.address())
+    Ok(own_memory::<CudaApi, T>(buffer)?.address())
 }
 
 /// The `CUfunction` of `kernel`.
@@ -133,7 +121,7 @@ pub fn as_raw_address<T>(buffer: &Buffer<T>) -> Result<u64, Error> {
 /// # Errors
 /// `kernel` is not of CUDA.
 pub fn as_raw_function(kernel: &Kernel) -> Result<*mut c_void, Error> {
-    Ok(own(kernel)?.raw().cast())
+    Ok(own_kernel::<CudaApi>(kernel)?.raw().cast())
 }
 
 /// The `CUmodule` that has `kernel`.
@@ -141,16 +129,7 @@ pub fn as_raw_function(kernel: &Kernel) -> Result<*mut c_void, Error> {
 /// # Errors
 /// `kernel` is not of CUDA.
 pub fn as_raw_module(kernel: &Kernel) -> Result<*mut c_void, Error> {
-    Ok(own(kernel)?.module().raw().cast())
-}
-
-fn own(kernel: &Kernel) -> Result<&CudaKernel, Error> {
-    (kernel.backend() as &dyn Any).downcast_ref().ok_or_else(|| other("kernel"))
-}
-
-fn other(what: &str) -> Error {
-    let problem = format!("the {what} is of another kind of device");
-    Error::device(CUDA, problem).with_hint("take devices from offload_rt::cuda::devices()")
+    Ok(own_kernel::<CudaApi>(kernel)?.module().raw().cast())
 }
 
 #[cfg(test)]

@@ -13,7 +13,10 @@ mod tests;
 mod types;
 
 pub(super) use self::device::DeviceId;
-pub(super) use self::error::{HipError, HipResult, call};
-pub(super) use self::library::{Functions, functions};
+pub(super) use self::library::{HipApi, functions};
 pub(super) use self::properties::Properties;
 pub(super) use self::types::*;
+use crate::gpu::{ApiError, ApiResult};
+
+pub(super) type HipError = ApiError<HipApi>;
+pub(super) type HipResult<T> = ApiResult<T, HipApi>;

@@ -1,36 +1,29 @@
-//! HIP devices and their descriptions.
+//! The devices of HIP's runtime, and their descriptions.
 
-use std::sync::Arc;
+use std::ffi::c_int;
 
-use super::api::{DeviceId, HipResult};
-use super::context::Context;
-use super::limits::Limits;
+use super::api::{DeviceId, HipApi, HipResult};
+use super::limits::limits;
 use super::runtime::{HIP, HipRuntime, no_device};
 use crate::description::HipDescription;
 use crate::device::Device;
 use crate::error::Error;
-use crate::text::escape;
+use crate::gpu::{Context, GpuDevice, Limits};
 
-/// A device that the runtime has found.
-#[derive(Debug)]
-pub(crate) struct HipDevice {
-    name: String,
-    pub(super) context: Arc<Context>,
+/// A device that the runtime has listed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HipDevice {
+    id: DeviceId,
+    limits: Limits,
 }
 
 impl HipDevice {
-    /// # Errors
-    /// `device` is not of HIP.
-    pub(super) fn from_device(device: &Device) -> Result<&HipDevice, Error> {
-        device.backend_as().ok_or_else(|| {
-            Error::device(&device.to_string(), "it is not a HIP device")
-                .with_hint("take devices from offload_rt::hip::devices()")
-        })
+    pub(super) fn ordinal(self) -> c_int {
+        self.id.ordinal
     }
 
-    /// The device's name, safe to show.
-    pub(super) fn name(&self) -> String {
-        escape(&self.name)
+    pub(super) fn context(self) -> Context<HipApi> {
+        Context::new(self.id.api, self.id.ordinal, self.limits)
     }
 }
 
@@ -43,20 +36,20 @@ pub(super) fn all(runtime: HipRuntime) -> Result<Vec<Device>, Error> {
 
 fn list(runtime: HipRuntime) -> HipResult<Vec<Device>> {
     let mut devices = Vec::new();
-    for device in DeviceId::all(runtime.functions())? {
-        devices.push(describe(runtime, device)?);
+    for id in DeviceId::all(runtime.functions())? {
+        devices.push(describe(runtime, id)?);
     }
     Ok(devices)
 }
 
-fn describe(runtime: HipRuntime, device: DeviceId) -> HipResult<Device> {
-    let properties = device.properties()?;
+fn describe(runtime: HipRuntime, id: DeviceId) -> HipResult<Device> {
+    let properties = id.properties()?;
     let name = properties.name();
     let description = HipDescription::new(&name, &properties.target_id());
     let description = match runtime.version() {
         Some(version) => description.runtime_version(version),
         None => description,
     };
-    let context = Arc::new(Context::new(device, Limits::new(&properties)));
-    Ok(Device::from_backend(description, HipDevice { name, context }))
+    let device = HipDevice { id, limits: limits(&properties) };
+    Ok(Device::from_backend(description, GpuDevice::<HipApi>::new(name, device, None)))
 }

@@ -1,12 +1,10 @@
-//! The arguments of a launch as HIP takes them.
-
-use std::ptr;
+//! The parameters for local memory of a kernel as HIP takes them.
 
 use offload_format::pack::{ArgKind, KernelInfo};
 
 use crate::backend::{KernelArg, KernelArgKind};
 use crate::error::Problem;
-use crate::thread_blocks::{Filled, LocalMemory, Parameters};
+use crate::gpu::ArgumentCheck;
 
 /// The form of a kernel's parameters for local memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,9 +17,9 @@ pub(super) enum LocalParameters {
     Addresses,
 }
 
-impl LocalParameters {
+impl ArgumentCheck for LocalParameters {
     /// Those of the kernel that the pack describes: only of an offset it tells the size.
-    pub(super) fn for_kernel(kernel: &KernelInfo) -> LocalParameters {
+    fn new(kernel: &KernelInfo, _: Option<Vec<usize>>) -> LocalParameters {
         let args = kernel.args.iter().flatten();
         let mut sizes = args.filter(|arg| arg.kind == ArgKind::Local).map(|arg| arg.size);
         if sizes.all(|size| size == Some(size_of::<u64>() as u32)) && kernel.args.is_some() {
@@ -30,32 +28,15 @@ impl LocalParameters {
             LocalParameters::Addresses
         }
     }
-}
 
-/// Sets `parameters`, which has room for them, to `args`: addresses of device memory, offsets into the dynamic shared
-/// memory, and pointers to values. Both have to stay where they are until the launch.
-pub(super) fn fill(
-    parameters: &mut Parameters<u64>,
-    args: &[KernelArg<'_>],
-    locals: LocalParameters,
-) -> Result<Filled, Problem> {
-    if locals == LocalParameters::Addresses {
-        check_count(args)?;
-    }
-    let (slots, pointers) = parameters.slots();
-    let mut local = LocalMemory::default();
-    for (slot, arg) in slots.zip(args) {
-        match arg.0 {
-            KernelArgKind::Value(bytes) => slot.set_value(bytes),
-            KernelArgKind::Memory(range) => {
-                // The caller's streams and memory are not bound to each other.
-                slot.set_word(range.memory.device_address().at(range.offset, ptr::null_mut())?);
-            }
-            // The runtime looks at no address: it makes its own.
-            KernelArgKind::Local(size) => slot.set_word(local.add(size)?),
+    /// Offsets are passed for both: the runtime looks at no address, and makes its own.
+    #[inline]
+    fn check(&self, args: &[KernelArg<'_>]) -> Result<(), Problem> {
+        match self {
+            LocalParameters::Offsets => Ok(()),
+            LocalParameters::Addresses => check_count(args),
         }
     }
-    Ok(Filled { pointers, local: local.size })
 }
 
 fn check_count(args: &[KernelArg<'_>]) -> Result<(), Problem> {
@@ -76,32 +57,18 @@ mod tests {
     use offload_format::pack::ArgInfo;
 
     use super::*;
-    use crate::thread_blocks::ON_STACK;
-
-    fn local(args: &[KernelArg<'_>], locals: LocalParameters) -> Result<u64, Problem> {
-        fill(&mut Parameters::new(args.len()), args, locals).map(|filled| filled.local)
-    }
 
     #[test]
     fn an_image_with_addresses_has_one_argument_in_local_memory() {
         let byte = KernelArg::value(&1u8);
-        let some = KernelArg::local::<u32>(33);
-        fn with_addresses(args: &[KernelArg<'_>]) -> Result<u64, Problem> {
-            local(args, LocalParameters::Addresses)
+        let local = KernelArg::local::<u32>(33);
+        for args in [&[][..], &[byte, local, byte]] {
+            assert_eq!(LocalParameters::Addresses.check(args), Ok(()));
         }
-        assert_eq!((with_addresses(&[]), with_addresses(&[byte, some, byte])), (Ok(0), Ok(144)));
-        let error = with_addresses(&[some, byte, some]).unwrap_err();
+        let several = [local, byte, local];
+        assert_eq!(LocalParameters::Offsets.check(&several), Ok(()));
+        let error = LocalParameters::Addresses.check(&several).unwrap_err();
         assert!(error.text.contains("2 arguments in local memory") && error.hint.is_some(), "{error:?}");
-    }
-
-    #[test]
-    fn offsets_are_laid_out_one_after_the_other() {
-        let args = [KernelArg::local::<u32>(33), KernelArg::value(&1u64), KernelArg::local::<u8>(1)];
-        let mut parameters = Parameters::new(args.len());
-        let filled = fill(&mut parameters, &args, LocalParameters::Offsets).unwrap();
-        // SAFETY: there is a pointer for each argument, to eight bytes.
-        let words = [0, 1, 2].map(|index| unsafe { filled.pointers.add(index).read().cast::<u64>().read() });
-        assert_eq!((words, filled.local), ([0, 1, 144], 160));
     }
 
     #[test]
@@ -111,25 +78,11 @@ mod tests {
             info.args = sizes.map(|sizes| {
                 sizes.iter().map(|size| ArgInfo::new(ArgKind::Local).with_size(*size)).collect()
             });
-            LocalParameters::for_kernel(&info)
+            LocalParameters::new(&info, None)
         }
         assert_eq!(kernel(Some(&[Some(8), Some(8)])), LocalParameters::Offsets);
         for other in [None, Some(&[None][..]), Some(&[Some(8), None]), Some(&[Some(4)])] {
             assert_eq!(kernel(other), LocalParameters::Addresses, "{other:?}");
-        }
-    }
-
-    #[test]
-    fn each_parameter_has_a_pointer_to_its_value() {
-        for count in [2, ON_STACK, ON_STACK + 1, 100] {
-            let values: Vec<u32> = (0..count as u32).collect();
-            let args: Vec<KernelArg<'_>> = values.iter().map(KernelArg::value).collect();
-            let mut parameters = Parameters::new(count);
-            let Filled { pointers, .. } = fill(&mut parameters, &args, LocalParameters::Offsets).unwrap();
-            for (index, value) in values.iter().enumerate() {
-                // SAFETY: there are so many pointers, and they lead to `values`.
-                unsafe { assert_eq!(pointers.add(index).read().cast::<u32>().read(), *value) };
-            }
         }
     }
 }

@@ -31,13 +31,11 @@ use std::any::Any;
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-use super::device::HipDevice;
-use super::kernel::HipKernel;
-use super::memory::HipMemory;
-use super::runtime::{HIP, problem};
-use super::stream::HipStream;
+use super::api::HipApi;
+use super::operations::pointer;
 use crate::device::Device;
 use crate::error::Error;
+use crate::gpu::{GpuDevice, adopt_memory, adopt_stream, own_kernel, own_memory, own_stream};
 use crate::launch::{Buffer, Kernel, Plain, Stream};
 
 /// The stream `stream`, a `hipStream_t` of `device`; null is HIP's default stream.
@@ -52,15 +50,8 @@ pub unsafe fn from_raw_stream(
     stream: *mut c_void,
     owner: impl Any + Send + Sync,
 ) -> Result<Stream, Error> {
-    let name = device.to_string();
-    let context = HipDevice::from_device(device)?.context.clone();
     // SAFETY: the contract is the same.
-    let adopted = unsafe { HipStream::adopt(context, stream.cast(), Arc::new(owner)) };
-    match adopted {
-        Ok(Some(stream)) => Ok(Stream::new(device, Box::new(stream))),
-        Ok(None) => Err(Error::device(&name, "the stream is of another device")),
-        Err(error) => Err(Error::from_device(&name, problem(error).during("cannot use the stream"))),
-    }
+    unsafe { adopt_stream::<HipApi>(device, stream.cast(), Arc::new(owner)) }
 }
 
 /// `len` values in the memory at `address`, a `hipDeviceptr_t` that `device` can use.
@@ -77,8 +68,8 @@ pub unsafe fn from_raw_address<T: Plain>(
     len: usize,
     owner: impl Any + Send + Sync,
 ) -> Result<Buffer<T>, Error> {
-    let context = HipDevice::from_device(device)?.context.clone();
-    Ok(Buffer::new(Box::new(HipMemory::owned(address, context, Arc::new(owner))), len))
+    let address = address.expose_provenance() as u64;
+    adopt_memory::<HipApi, T>(device, address, len, Arc::new(owner))
 }
 
 /// The number of `device`, a `hipDevice_t`.
@@ -86,7 +77,7 @@ pub unsafe fn from_raw_address<T: Plain>(
 /// # Errors
 /// `device` is not of HIP.
 pub fn as_raw_device(device: &Device) -> Result<c_int, Error> {
-    Ok(HipDevice::from_device(device)?.context.ordinal())
+    Ok(GpuDevice::<HipApi>::from_device(device)?.device().ordinal())
 }
 
 /// The `hipStream_t` of `stream`.
@@ -94,8 +85,7 @@ pub fn as_raw_device(device: &Device) -> Result<c_int, Error> {
 /// # Errors
 /// `stream` is not of HIP.
 pub fn as_raw_stream(stream: &Stream) -> Result<*mut c_void, Error> {
-    let own: Option<&HipStream> = (stream.backend() as &dyn Any).downcast_ref();
-    Ok(own.ok_or_else(|| other("stream"))?.raw.cast())
+    Ok(own_stream::<HipApi>(stream)?.raw.cast())
 }
 
 /// Where the values of `buffer` start, a `hipDeviceptr_t`.
@@ -103,8 +93,7 @@ pub fn as_raw_stream(stream: &Stream) -> Result<*mut c_void, Error> {
 /// # Errors
 /// `buffer` is not of HIP.
 pub fn as_raw_address<T>(buffer: &Buffer<T>) -> Result<*mut c_void, Error> {
-    let own: Option<&HipMemory> = (buffer.memory() as &dyn Any).downcast_ref();
-    Ok(own.ok_or_else(|| other("buffer"))?.address)
+    Ok(pointer(own_memory::<HipApi, T>(buffer)?.address()))
 }
 
 /// The `hipFunction_t` of `kernel`.
@@ -112,7 +101,7 @@ pub fn as_raw_address<T>(buffer: &Buffer<T>) -> Result<*mut c_void, Error> {
 /// # Errors
 /// `kernel` is not of HIP.
 pub fn as_raw_function(kernel: &Kernel) -> Result<*mut c_void, Error> {
-    Ok(own(kernel)?.raw().cast())
+    Ok(own_kernel::<HipApi>(kernel)?.raw().cast())
 }
 
 /// The `hipModule_t` that has `kernel`.
@@ -120,16 +109,7 @@ pub fn as_raw_function(kernel: &Kernel) -> Result<*mut c_void, Error> {
 /// # Errors
 /// `kernel` is not of HIP.
 pub fn as_raw_module(kernel: &Kernel) -> Result<*mut c_void, Error> {
-    Ok(own(kernel)?.module().raw().cast())
-}
-
-fn own(kernel: &Kernel) -> Result<&HipKernel, Error> {
-    (kernel.backend() as &dyn Any).downcast_ref().ok_or_else(|| other("kernel"))
-}
-
-fn other(what: &str) -> Error {
-    let problem = format!("the {what} is of another kind of device");
-    Error::device(HIP, problem).with_hint("take devices from offload_rt::hip::devices()")
+    Ok(own_kernel::<HipApi>(kernel)?.module().raw().cast())
 }
 
 #[cfg(test)]

@@ -1,13 +1,10 @@
-//! The HIP runtime: its initialization, and the hints of its errors.
+//! The HIP runtime: its initialization and version.
 
-use std::borrow::Cow;
 use std::ffi::c_int;
 
-use super::api::{
-    Functions, HipError, call, functions, hipErrorAssert, hipErrorIllegalAddress, hipErrorLaunchFailure,
-    hipErrorLaunchTimeOut, hipErrorNoDevice,
-};
-use crate::error::{Error, Problem};
+use super::api::{HipApi, HipError, functions, hipErrorNoDevice};
+use crate::error::Error;
+use crate::gpu::call;
 
 /// The device name in errors of the runtime.
 pub(super) const HIP: &str = "HIP";
@@ -18,7 +15,7 @@ const DEVICE_HINT: &str = "`rocminfo` shows the devices; the user has to be in t
 /// The runtime, ready for calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HipRuntime {
-    functions: &'static Functions,
+    functions: &'static HipApi,
     version: Option<u32>,
 }
 
@@ -36,7 +33,7 @@ impl HipRuntime {
         Ok(HipRuntime { functions, version: version(functions) })
     }
 
-    pub(super) fn functions(self) -> &'static Functions {
+    pub(super) fn functions(self) -> &'static HipApi {
         self.functions
     }
 
@@ -46,7 +43,7 @@ impl HipRuntime {
     }
 }
 
-fn version(functions: &'static Functions) -> Option<u32> {
+fn version(functions: &'static HipApi) -> Option<u32> {
     let mut version: c_int = 0;
     // SAFETY: the function writes one number.
     unsafe { call!(functions, hipRuntimeGetVersion(&raw mut version)) }.ok()?;
@@ -56,24 +53,4 @@ fn version(functions: &'static Functions) -> Option<u32> {
 /// The runtime has no device to show.
 pub(super) fn no_device() -> Error {
     Error::device(HIP, "the runtime shows no device").with_hint(DEVICE_HINT)
-}
-
-/// The problem of a failed call, with a hint if the context is unusable.
-pub(super) fn problem(error: HipError) -> Problem {
-    Problem { text: error.to_string(), hint: aftermath(error).map(Cow::Borrowed) }
-}
-
-/// Maps an error of a call to a problem with the context `what`.
-pub(super) fn failed(what: &'static str) -> impl Fn(HipError) -> Problem {
-    move |error| problem(error).during(what)
-}
-
-/// The hint for an error that leaves the context unusable.
-fn aftermath(error: HipError) -> Option<&'static str> {
-    match error.code()? {
-        hipErrorIllegalAddress | hipErrorLaunchTimeOut | hipErrorAssert | hipErrorLaunchFailure => Some(
-            "`rocgdb` stops where the kernel failed; HIP refuses this process's further work on the device",
-        ),
-        _ => None,
-    }
 }

@@ -2,9 +2,10 @@
 
 use std::ffi::CStr;
 
-use super::error::{CuResult, call};
-use super::library::Functions;
+use super::CuResult;
+use super::library::CudaApi;
 use super::types::{CUdevice, CUdevice_attribute};
+use crate::gpu::call;
 
 /// Bytes for a name with its NUL. CUDA sets no limit; its runtime has this much.
 const NAME_SIZE: usize = 256;
@@ -12,22 +13,22 @@ const NAME_SIZE: usize = 256;
 /// A device, which needs no release.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cuda) struct DeviceId {
-    pub(in crate::cuda) functions: &'static Functions,
+    pub(in crate::cuda) api: &'static CudaApi,
     pub(in crate::cuda) raw: CUdevice,
 }
 
 impl DeviceId {
     /// All devices, in the driver's order. The driver has been started.
-    pub(in crate::cuda) fn all(functions: &'static Functions) -> CuResult<Vec<DeviceId>> {
+    pub(in crate::cuda) fn all(api: &'static CudaApi) -> CuResult<Vec<DeviceId>> {
         let mut count = 0;
         // SAFETY: the function writes one number.
-        unsafe { call!(functions, cuDeviceGetCount(&raw mut count)) }?;
+        unsafe { call!(api, cuDeviceGetCount(&raw mut count)) }?;
         let mut devices = Vec::new();
         for ordinal in 0..count {
             let mut raw = 0;
             // SAFETY: the function writes one number.
-            unsafe { call!(functions, cuDeviceGet(&raw mut raw, ordinal)) }?;
-            devices.push(DeviceId { functions, raw });
+            unsafe { call!(api, cuDeviceGet(&raw mut raw, ordinal)) }?;
+            devices.push(DeviceId { api, raw });
         }
         Ok(devices)
     }
@@ -38,7 +39,7 @@ impl DeviceId {
         let place = name.as_mut_ptr().cast();
         let capacity = NAME_SIZE as _;
         // SAFETY: the place has this capacity.
-        unsafe { call!(self.functions, cuDeviceGetName(place, capacity, self.raw)) }?;
+        unsafe { call!(self.api, cuDeviceGetName(place, capacity, self.raw)) }?;
         let name = CStr::from_bytes_until_nul(&name).map_or(&name[..], CStr::to_bytes);
         Ok(String::from_utf8_lossy(name).into_owned())
     }
@@ -47,7 +48,7 @@ impl DeviceId {
     pub(in crate::cuda) fn attribute(self, attribute: CUdevice_attribute) -> CuResult<u32> {
         let mut value = 0;
         // SAFETY: the function writes one number.
-        unsafe { call!(self.functions, cuDeviceGetAttribute(&raw mut value, attribute, self.raw)) }?;
+        unsafe { call!(self.api, cuDeviceGetAttribute(&raw mut value, attribute, self.raw)) }?;
         Ok(u32::try_from(value).unwrap_or(0))
     }
 }

@@ -1,73 +1,23 @@
-//! The driver's library: opened when the first function is needed, and never closed.
+//! The driver's library, opened when the first function is needed.
 
-use std::error::Error as _;
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
-use std::fmt;
-use std::mem;
 use std::path::Path;
 use std::sync::OnceLock;
-
-use libloading::Library;
 
 use super::types::{
     CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUfunction_attribute,
     CUjit_option, CUjitInputType, CUlinkState, CUmodule, CUpointer_attribute, CUresult, CUstream,
 };
-use crate::text::escape;
+use crate::gpu::{function_table, open_first};
 
 /// The name by which the system finds it.
 pub(in crate::cuda) const LIBRARY: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
 
-/// The type of a function. `CUDAAPI` is `__stdcall` on Windows and nothing elsewhere, as "system" is.
-macro_rules! function {
-    ($($argument:ty),*) => { Option<unsafe extern "system" fn($($argument),*) -> CUresult> };
-}
-
-macro_rules! table {
-    (required { $($required:ident($($input:ty),*),)* } optional { $($optional:ident($($argument:ty),*),)* }) => {
-        /// The driver's functions; those that the library lacks are `None`.
-        #[derive(Default)]
-        #[allow(non_snake_case, reason = "CUDA's own names")]
-        pub(in crate::cuda) struct Functions {
-            $(pub(in crate::cuda) $required: function!($($input),*),)*
-            $(pub(in crate::cuda) $optional: function!($($argument),*),)*
-        }
-
-        impl Functions {
-            /// # Safety
-            /// `library` implements CUDA's driver interface, and stays open as long as the functions are called.
-            unsafe fn load(library: &Library) -> Functions {
-                // SAFETY: by the contract, a function of this name has the type of the documentation. `None` of such a
-                // type is a null pointer.
-                unsafe {
-                    Functions {
-                        $($required: mem::transmute::<*const c_void, function!($($input),*)>(address(library, stringify!($required))),)*
-                        $($optional: mem::transmute::<*const c_void, function!($($argument),*)>(address(library, stringify!($optional))),)*
-                    }
-                }
-            }
-
-            /// A function that is missing and that no launch can do without.
-            pub(super) fn missing(&self) -> Option<&'static str> {
-                $(if self.$required.is_none() {
-                    return Some(stringify!($required));
-                })*
-                None
-            }
-
-            /// All functions that are missing.
-            fn all_missing(&self) -> Vec<&'static str> {
-                let optional = [$((self.$optional.is_some(), stringify!($optional)),)*];
-                let functions = [$((self.$required.is_some(), stringify!($required)),)*].into_iter().chain(optional);
-                functions.filter(|(present, _)| !present).map(|(_, name)| name).collect()
-            }
-        }
-    };
-}
-
 // A suffix as `_v2` is part of the library's name for a function; `cuda.h` hides it behind a macro. The newest form is not
 // always the one to take: drivers before 12.8 lack `cuEventElapsedTime_v2`.
-table! {
+function_table! {
+    /// The driver's functions.
+    pub(in crate::cuda) struct CudaApi -> CUresult;
     required {
         cuCtxGetCurrent(*mut CUcontext),
         cuCtxPopCurrent_v2(*mut CUcontext),
@@ -140,8 +90,8 @@ table! {
 }
 
 /// The functions of this machine's driver, or why there are none. A failure is not kept: the next call looks again.
-pub(in crate::cuda) fn functions() -> Result<&'static Functions, String> {
-    static OPENED: OnceLock<Functions> = OnceLock::new();
+pub(in crate::cuda) fn functions() -> Result<&'static CudaApi, String> {
+    static OPENED: OnceLock<CudaApi> = OnceLock::new();
     match OPENED.get() {
         Some(functions) => Ok(functions),
         None => open_any(LIBRARY, &ELSEWHERE).map(|functions| OPENED.get_or_init(|| functions)),
@@ -157,7 +107,7 @@ const ELSEWHERE: [&str; 2] = if cfg!(target_os = "linux") {
 };
 
 /// The library `name`, or the first of `files` that exists; the reason is that of `name`, or of the file that is there.
-fn open_any(name: &str, files: &[&str]) -> Result<Functions, String> {
+fn open_any(name: &str, files: &[&str]) -> Result<CudaApi, String> {
     let problem = match open(name) {
         Ok(functions) => return Ok(functions),
         Err(problem) => problem,
@@ -168,55 +118,14 @@ fn open_any(name: &str, files: &[&str]) -> Result<Functions, String> {
     }
 }
 
-fn open(name: &str) -> Result<Functions, String> {
-    // SAFETY: this runs the initialisers of the vendor's library, as linking it would.
-    let library = unsafe { Library::new(name) }.map_err(|error| {
-        // What the system says is in the source alone.
-        let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
-        let reason = reason.strip_prefix(name).unwrap_or(&reason).trim_start_matches([':', ' ']);
-        format!("cannot open the driver's library {name}: {}", escape(reason))
-    })?;
-    // SAFETY: a library of this name is CUDA's; if it has all functions, it is not closed.
-    let functions = unsafe { Functions::load(&library) };
-    match functions.missing() {
-        Some(function) => Err(lacks(name, function)),
-        None => {
-            mem::forget(library);
-            Ok(functions)
-        }
-    }
-}
-
-/// The message for a function that `library` lacks.
-pub(super) fn lacks(library: &str, function: &str) -> String {
-    format!("the library {library} lacks the function {function}")
-}
-
-/// Where the function is; null if the library lacks it.
-fn address(library: &Library, name: &str) -> *const c_void {
-    // SAFETY: nothing is read there.
-    let found = unsafe { library.get::<*const c_void>(name) };
-    found.map_or(std::ptr::null(), |symbol| *symbol)
-}
-
-impl fmt::Debug for Functions {
-    /// Lists only the functions that the library lacks.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Functions").field("lacks", &self.all_missing()).finish()
-    }
+fn open(name: &str) -> Result<CudaApi, String> {
+    // SAFETY: a library of this name is CUDA's.
+    unsafe { open_first("driver", &[name]) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_library_that_is_not_there_is_named_with_the_reason() {
-        let error = open("no-such-library.so").unwrap_err();
-        let (problem, reason) = error.split_once(": ").expect(&error);
-        assert_eq!(problem, "cannot open the driver's library no-such-library.so");
-        assert!(!reason.is_empty() && !reason.contains("no-such-library.so: "), "{error}");
-    }
 
     #[test]
     #[cfg(target_os = "linux")]
@@ -230,7 +139,7 @@ mod tests {
         std::fs::remove_dir_all(&directory).unwrap();
         assert!(error.contains(path), "{error}");
         let error = open_any("no-such-library.so", &["/nonexistent/libcuda.so.1"]).unwrap_err();
-        assert!(error.contains("no-such-library.so"), "{error}");
+        assert!(error.starts_with("cannot open the driver's library no-such-library.so: "), "{error}");
     }
 
     #[test]

@@ -5,72 +5,74 @@ use std::ptr;
 use std::slice;
 
 use super::device::DeviceId;
-use super::error::{CuError, CuResult, call};
-use super::library::Functions;
-use super::types::{CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_FOUND, CUDA_SUCCESS, CUdevice, CUresult};
+use super::library::{CudaApi, LIBRARY};
+use super::types::{CUdevice, CUresult};
+use super::{CuError, CuResult};
+use crate::gpu::{FunctionTable, INVALID_VALUE, NOT_FOUND, SUCCESS, call};
 
 /// A code of a driver newer than this release.
 const NEW: CUresult = 9999;
 
 extern "system" fn error_name(code: CUresult, name: *mut *const c_char) -> CUresult {
-    if code != CUDA_ERROR_NOT_FOUND {
-        return CUDA_ERROR_INVALID_VALUE;
+    if code != NOT_FOUND {
+        return INVALID_VALUE;
     }
     // SAFETY: the caller gives a place for the pointer.
     unsafe { *name = c"CUDA_ERROR_NOT_FOUND".as_ptr() };
-    CUDA_SUCCESS
+    SUCCESS
 }
 
 extern "system" fn error_text(_: CUresult, text: *mut *const c_char) -> CUresult {
     // SAFETY: the caller gives a place for the pointer.
     unsafe { *text = c"not\x1bfound".as_ptr() };
-    CUDA_SUCCESS
+    SUCCESS
 }
 
 extern "system" fn no_text(_: CUresult, text: *mut *const c_char) -> CUresult {
     // SAFETY: the caller gives a place for the pointer.
     unsafe { *text = ptr::null() };
-    CUDA_SUCCESS
+    SUCCESS
 }
 
 extern "system" fn count(count: *mut c_int) -> CUresult {
     // SAFETY: the caller gives a place for the number.
     unsafe { *count = 2 };
-    CUDA_SUCCESS
+    SUCCESS
 }
 
 extern "system" fn get(device: *mut CUdevice, ordinal: c_int) -> CUresult {
     // SAFETY: the caller gives a place for the number.
     unsafe { *device = 10 + ordinal };
-    CUDA_SUCCESS
+    SUCCESS
 }
 
 extern "system" fn endless_name(name: *mut c_char, capacity: c_int, _: CUdevice) -> CUresult {
     let capacity = usize::try_from(capacity).unwrap();
     // SAFETY: the caller gives a place of this size.
     unsafe { slice::from_raw_parts_mut(name.cast::<u8>(), capacity) }.fill(b'x');
-    CUDA_SUCCESS
+    SUCCESS
 }
 
 extern "system" fn attribute(value: *mut c_int, attribute: u32, device: CUdevice) -> CUresult {
     // SAFETY: the caller gives a place for the number.
     unsafe { *value = if attribute == 1 { device } else { -1 } };
-    if attribute == 3 { NEW } else { CUDA_SUCCESS }
+    if attribute == 3 { NEW } else { SUCCESS }
 }
 
-fn library() -> Functions {
-    Functions {
+fn library() -> CudaApi {
+    CudaApi {
+        library: LIBRARY.to_string(),
         cuDeviceGet: Some(get),
         cuDeviceGetAttribute: Some(attribute),
         cuDeviceGetCount: Some(count),
         cuDeviceGetName: Some(endless_name),
         cuGetErrorName: Some(error_name),
         cuGetErrorString: Some(error_text),
-        ..Functions::default()
+        ..CudaApi::default()
     }
 }
 
-fn kept(functions: Functions) -> &'static Functions {
+fn kept(functions: CudaApi) -> &'static CudaApi {
     Box::leak(Box::new(functions))
 }
 
@@ -82,7 +84,7 @@ fn a_function_that_the_library_lacks_is_named() {
         unsafe { call!(functions, cuStreamWaitEvent(ptr::null_mut(), ptr::null_mut(), 0)) };
     let error = wait.unwrap_err();
     assert_eq!(error.code(), None);
-    let name = super::LIBRARY;
+    let name = LIBRARY;
     assert_eq!(error.to_string(), format!("the library {name} lacks the function cuStreamWaitEvent"));
     assert_eq!(functions.missing(), Some("cuCtxGetCurrent"));
     let shown = format!("{functions:?}");
@@ -91,15 +93,15 @@ fn a_function_that_the_library_lacks_is_named() {
 
 #[test]
 fn codes_have_the_driver_s_names_and_texts() {
-    fn text(code: CUresult, functions: Functions) -> String {
+    fn text(code: CUresult, functions: CudaApi) -> String {
         CuError::check(kept(functions), code).unwrap_err().to_string()
     }
-    assert!(CuError::check(kept(library()), CUDA_SUCCESS).is_ok());
-    assert_eq!(text(CUDA_ERROR_NOT_FOUND, library()), "CUDA_ERROR_NOT_FOUND (500): not\\u{1b}found");
+    assert!(CuError::check(kept(library()), SUCCESS).is_ok());
+    assert_eq!(text(NOT_FOUND, library()), "CUDA_ERROR_NOT_FOUND (500): not\\u{1b}found");
     // What no release knows, and a driver that does not tell.
     assert_eq!(text(NEW, library()), "CUDA error 9999");
-    assert_eq!(text(500, Functions { cuGetErrorString: Some(no_text), ..library() }), "CUDA error 500");
-    assert_eq!(text(500, Functions::default()), "CUDA error 500");
+    assert_eq!(text(500, CudaApi { cuGetErrorString: Some(no_text), ..library() }), "CUDA error 500");
+    assert_eq!(text(500, CudaApi::default()), "CUDA error 500");
 }
 
 #[test]

@@ -5,9 +5,13 @@
 
 use std::ffi::{c_int, c_uint};
 
-/// The result of every function. It is a C `enum`; here it is a number, because a newer driver may return a code that this
-/// release does not know.
-pub(in crate::cuda) type CUresult = c_uint;
+use crate::gpu::ResultCode;
+pub(in crate::cuda) use crate::gpu::{
+    RawEvent as CUevent, RawFunction as CUfunction, RawModule as CUmodule, RawStream as CUstream,
+};
+
+pub(in crate::cuda) type CUresult = ResultCode;
+
 /// A device's ordinal, in effect.
 pub(in crate::cuda) type CUdevice = c_int;
 /// An address of device memory: `unsigned long long` where pointers have 64 bits.
@@ -29,11 +33,7 @@ macro_rules! handles {
 
 handles! {
     CUcontext: CUctx_st,
-    CUevent: CUevent_st,
-    CUfunction: CUfunc_st,
     CUlinkState: CUlinkState_st,
-    CUmodule: CUmod_st,
-    CUstream: CUstream_st,
 }
 
 macro_rules! numbers {
@@ -43,11 +43,7 @@ macro_rules! numbers {
 }
 
 numbers! { CUresult:
-    CUDA_SUCCESS = 0,
-    CUDA_ERROR_INVALID_VALUE = 1,
     CUDA_ERROR_UNSUPPORTED_PTX_VERSION = 222,
-    CUDA_ERROR_NOT_FOUND = 500,
-    CUDA_ERROR_NOT_READY = 600,
     CUDA_ERROR_ILLEGAL_ADDRESS = 700,
     CUDA_ERROR_LAUNCH_TIMEOUT = 702,
     CUDA_ERROR_ASSERT = 710,
@@ -75,10 +71,6 @@ numbers! { CUdevice_attribute:
 }
 
 numbers! { CUfunction_attribute:
-    CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,
-    CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
-    CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
-    CU_FUNC_ATTRIBUTE_NUM_REGS = 4,
     CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
 }
 
@@ -91,11 +83,11 @@ numbers! { CUjit_option:
     CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
 }
 
-// `CUevent_flags` and `CUstream_flags`, which the functions take as `unsigned int`.
+// `CUevent_flags` and `CUstream_flags`, which functions take as `unsigned int`.
 numbers! { c_uint:
     CU_EVENT_DEFAULT = 0,
-    CU_STREAM_NON_BLOCKING = 1,
     CU_MEMHOSTALLOC_PORTABLE = 1,
+    CU_STREAM_NON_BLOCKING = 1,
 }
 
 numbers! { CUpointer_attribute:

@@ -5,27 +5,16 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-/// The result of every function. It is a C `enum`; here it is a number, because a newer runtime may return a code that this
-/// release does not know.
-pub(in crate::hip) type hipError_t = c_uint;
+use crate::gpu::ResultCode;
+pub(in crate::hip) use crate::gpu::{
+    RawEvent as hipEvent_t, RawFunction as hipFunction_t, RawModule as hipModule_t, RawStream as hipStream_t,
+};
+
+pub(in crate::hip) type hipError_t = ResultCode;
+
 /// An address of device memory.
 pub(in crate::hip) type hipDeviceptr_t = *mut c_void;
 pub(in crate::hip) type hipFunction_attribute = c_uint;
-
-macro_rules! handles {
-    ($($handle:ident: $target:ident,)*) => {$(
-        /// The opaque target of a handle.
-        pub(in crate::hip) enum $target {}
-        pub(in crate::hip) type $handle = *mut $target;
-    )*};
-}
-
-handles! {
-    hipEvent_t: ihipEvent_t,
-    hipFunction_t: ihipModuleSymbol_t,
-    hipModule_t: ihipModule_t,
-    hipStream_t: ihipStream_t,
-}
 
 /// The attributes of an address.
 #[repr(C)]
@@ -46,30 +35,19 @@ macro_rules! numbers {
 }
 
 numbers! { hipError_t:
-    hipSuccess = 0,
-    hipErrorInvalidValue = 1,
     hipErrorNoDevice = 100,
     hipErrorInvalidImage = 200,
     hipErrorNoBinaryForGpu = 209,
-    hipErrorNotFound = 500,
-    hipErrorNotReady = 600,
     hipErrorIllegalAddress = 700,
     hipErrorLaunchTimeOut = 702,
     hipErrorAssert = 710,
     hipErrorLaunchFailure = 719,
 }
 
-numbers! { hipFunction_attribute:
-    HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,
-    HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
-    HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
-    HIP_FUNC_ATTRIBUTE_NUM_REGS = 4,
-}
-
 // Flags, which the functions take as `unsigned int`, and a `hipMemoryType`.
 numbers! { c_uint:
     hipEventDefault = 0,
-    hipStreamNonBlocking = 1,
     hipHostMallocPortable = 1,
+    hipStreamNonBlocking = 1,
     hipMemoryTypeUnregistered = 0,
 }

@@ -1,33 +1,33 @@
-//! The kernels of an image that a driver has loaded: their records, completed by what the driver tells, and its handles.
+//! The kernels of a loaded image: their records, completed by the library's attributes, and its handles.
 
 use offload_format::pack::KernelInfo;
 
-use super::grid::Needs;
+use super::limits::Needs;
 use crate::backend::find_kernel;
 use crate::error::Error;
 
-/// The resources of a kernel, as the driver reports them.
+/// The resources of a kernel, as the library reports them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Resources {
-    pub(crate) needs: Needs,
+pub(super) struct Resources {
+    pub(super) needs: Needs,
     /// Registers of a thread.
-    pub(crate) registers: u32,
+    pub(super) registers: u32,
     /// Bytes of private memory of a thread.
-    pub(crate) private_memory: u32,
+    pub(super) private_memory: u32,
     /// Threads that run in step: a warp or a wavefront.
-    pub(crate) sub_group: u32,
+    pub(super) sub_group: u32,
 }
 
-/// A kernel's record, and what the driver has for it.
+/// A kernel's record, and the library's function for it.
 #[derive(Clone, Debug)]
-pub(crate) struct Resolved<F> {
-    pub(crate) info: KernelInfo,
-    pub(crate) function: F,
+pub(super) struct Resolved<F> {
+    pub(super) info: KernelInfo,
+    pub(super) function: F,
 }
 
 /// The kernels of a loaded image.
 #[derive(Debug)]
-pub(crate) struct ResolvedKernels<F> {
+pub(super) struct ResolvedKernels<F> {
     infos: Vec<KernelInfo>,
     /// Of each kernel, in the same order.
     functions: Vec<F>,
@@ -35,7 +35,7 @@ pub(crate) struct ResolvedKernels<F> {
 
 impl Resources {
     /// Fills in what `info`, the pack's record, does not have.
-    pub(crate) fn complete(&self, info: &mut KernelInfo) {
+    pub(super) fn complete(&self, info: &mut KernelInfo) {
         info.registers.get_or_insert(self.registers);
         info.private_memory.get_or_insert(self.private_memory.into());
         info.sub_group_size.get_or_insert(self.sub_group);
@@ -46,7 +46,7 @@ impl Resources {
 
 impl<F: Clone> ResolvedKernels<F> {
     /// The records.
-    pub(crate) fn infos(&self) -> &[KernelInfo] {
+    pub(super) fn infos(&self) -> &[KernelInfo] {
         &self.infos
     }
 
@@ -54,7 +54,7 @@ impl<F: Clone> ResolvedKernels<F> {
     ///
     /// # Errors
     /// The image has others.
-    pub(crate) fn get(&self, name: &str) -> Result<Option<Resolved<F>>, Error> {
+    pub(super) fn get(&self, name: &str) -> Result<Option<Resolved<F>>, Error> {
         if self.infos.is_empty() {
             return Ok(None);
         }

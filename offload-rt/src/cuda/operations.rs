@@ -1,0 +1,164 @@
+//! The operations of the shared back end by CUDA's functions.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ptr;
+
+use super::api::{
+    CU_EVENT_DEFAULT, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_MEMHOSTALLOC_PORTABLE,
+    CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_STREAM_NON_BLOCKING, CUevent, CUfunction, CUmodule, CUstream,
+    CuResult, CudaApi, DeviceId,
+};
+use super::context::CudaContext;
+use super::module;
+use super::params::ParameterSizes;
+use crate::entry::LoadedImage;
+use crate::error::Problem;
+use crate::gpu::{Context, DriverApi, Entered, INVALID_VALUE, PeerCopy, Shape, call, operations};
+
+/// "The number of bytes of kernel parameters is limited to 32764", and each has at least one:
+/// <https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#function-parameters>.
+const MAX_PARAMETERS: usize = 32764;
+
+/// The only flags of `cuStreamWaitEvent` that old drivers have.
+const NO_FLAGS: c_uint = 0;
+
+impl DriverApi for CudaApi {
+    const DEVICES: &'static str = "offload_rt::cuda::devices()";
+
+    type Device = DeviceId;
+    type ArgumentCheck = ParameterSizes;
+
+    fn primary_context(device: &DeviceId) -> CuResult<Context<CudaApi>> {
+        CudaContext::retain(*device)
+    }
+
+    // A stream that is destroyed lives until its work is done, and a release waits for kernels that use memory of
+    // `cuMemAlloc`.
+    operations! {
+        create_event(event: *mut CUevent) => cuEventCreate(event, CU_EVENT_DEFAULT);
+        record_event(event: CUevent, stream: CUstream) => cuEventRecord(event, stream);
+        query_event(event: CUevent) => cuEventQuery(event);
+        synchronize_event(event: CUevent) => cuEventSynchronize(event);
+        elapsed_time(milliseconds: *mut f32, start: CUevent, end: CUevent) =>
+            cuEventElapsedTime(milliseconds, start, end);
+        destroy_event(event: CUevent) => cuEventDestroy_v2(event);
+
+        allocate_host(memory: *mut *mut c_void, size: usize) =>
+            cuMemHostAlloc(memory, size, CU_MEMHOSTALLOC_PORTABLE);
+        free_host(memory: *mut c_void) => cuMemFreeHost(memory);
+
+        allocate(address: *mut u64, size: usize) => cuMemAlloc_v2(address, size);
+        free(address: u64) => cuMemFree_v2(address);
+        copy_to_device(to: u64, from: *const c_void, size: usize, stream: CUstream) =>
+            cuMemcpyHtoDAsync_v2(to, from, size, stream);
+        copy_from_device(to: *mut c_void, from: u64, size: usize, stream: CUstream) =>
+            cuMemcpyDtoHAsync_v2(to, from, size, stream);
+        copy_on_device(to: u64, from: u64, size: usize, stream: CUstream) =>
+            cuMemcpyDtoDAsync_v2(to, from, size, stream);
+        copy_peer(copy: &PeerCopy<'_, CudaApi>, stream: CUstream) =>
+            cuMemcpyPeerAsync(copy.to, copy.to_context.raw(), copy.from, copy.from_context.raw(), copy.size, stream);
+        fill_u8(to: u64, value: u8, count: usize, stream: CUstream) => cuMemsetD8Async(to, value, count, stream);
+        fill_u16(to: u64, value: u16, count: usize, stream: CUstream) => cuMemsetD16Async(to, value, count, stream);
+        fill_u32(to: u64, value: u32, count: usize, stream: CUstream) => cuMemsetD32Async(to, value, count, stream);
+
+        create_stream(stream: *mut CUstream) => cuStreamCreate(stream, CU_STREAM_NON_BLOCKING);
+        synchronize_stream(stream: CUstream) => cuStreamSynchronize(stream);
+        wait_event(stream: CUstream, event: CUevent) => cuStreamWaitEvent(stream, event, NO_FLAGS);
+        destroy_stream(stream: CUstream) => cuStreamDestroy_v2(stream);
+
+        get_function(function: *mut CUfunction, module: CUmodule, name: *const c_char) =>
+            cuModuleGetFunction(function, module, name);
+        get_global(address: *mut u64, size: *mut usize, module: CUmodule, name: *const c_char) =>
+            cuModuleGetGlobal_v2(address, size, module, name);
+        synchronize() => cuCtxSynchronize();
+        unload_module(module: CUmodule) => cuModuleUnload(module);
+        function_attribute(value: *mut c_int, attribute: c_uint, function: CUfunction) =>
+            cuFuncGetAttribute(value, attribute, function);
+        launch(function: CUfunction, shape: &Shape, stream: CUstream, parameters: *mut *mut c_void) =>
+            cuLaunchKernel(
+                function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
+                shape.shared, stream, parameters, ptr::null_mut()
+            );
+    }
+
+    fn has_peer_copy(&self) -> bool {
+        true
+    }
+
+    /// The driver stages ordinary memory during the call, but not memory that it has locked, nor any where the device reads
+    /// ordinary memory by itself (<https://docs.nvidia.com/cuda/cuda-driver-api/api-sync-behavior.html>).
+    fn reads_later(&'static self, context: &CudaContext, bytes: &[u8]) -> bool {
+        if context.reads_pageable_memory() {
+            return true;
+        }
+        let mut kind = 0u32;
+        let address = bytes.as_ptr().addr() as u64;
+        let place = (&raw mut kind).cast();
+        let attribute = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+        // SAFETY: the attribute's value is one number of this size; the driver looks whether it knows the address.
+        match unsafe { call!(self, cuPointerGetAttribute(place, attribute, address)) } {
+            Ok(()) => true,
+            // "CUDA_ERROR_INVALID_VALUE if the pointer was not allocated with, mapped by, or registered with CUDA".
+            Err(error) => error.code() != Some(INVALID_VALUE),
+        }
+    }
+
+    unsafe fn is_stream_of(&'static self, stream: CUstream, context: &CudaContext) -> CuResult<bool> {
+        let mut own = ptr::null_mut();
+        // SAFETY: by the contract; the function writes one handle.
+        unsafe { call!(self, cuStreamGetCtx(stream, &raw mut own)) }?;
+        Ok(own == context.raw())
+    }
+
+    fn load_module(
+        entered: &Entered<'_, CudaApi>,
+        image: &LoadedImage,
+        libraries: &[LoadedImage],
+    ) -> Result<CUmodule, Problem> {
+        module::load(entered, image, libraries)
+    }
+
+    unsafe fn kernel_names(&'static self, module: CUmodule) -> Option<Vec<String>> {
+        // SAFETY: the contract is the same.
+        unsafe { module::kernel_names(self, module) }
+    }
+
+    /// `None` before CUDA 12.4.
+    unsafe fn parameter_sizes(&'static self, function: CUfunction) -> Option<Vec<usize>> {
+        let mut sizes = Vec::new();
+        while sizes.len() < MAX_PARAMETERS {
+            let index = sizes.len();
+            let mut offset = 0;
+            let mut size = 0;
+            // SAFETY: the function writes two sizes; the caller answers for the kernel.
+            let queried =
+                unsafe { call!(self, cuFuncGetParamInfo(function, index, &raw mut offset, &raw mut size)) };
+            match queried {
+                Ok(()) => sizes.push(size),
+                // "CUDA_ERROR_INVALID_VALUE if paramIndex is out of range": there are no more.
+                Err(error) if error.code() == Some(INVALID_VALUE) => return Some(sizes),
+                Err(_) => return None,
+            }
+        }
+        None
+    }
+
+    #[inline]
+    unsafe fn opt_in_shared_memory(&'static self, function: CUfunction, shape: &Shape) -> CuResult<()> {
+        let Some(most) = shape.opt_in else { return Ok(()) };
+        // SAFETY: by the contract. Always the most: a lower value of another thread would take it from this launch.
+        unsafe {
+            set_dynamic_shared(self, function, most)
+                .or_else(|_| set_dynamic_shared(self, function, shape.shared))
+        }
+    }
+}
+
+/// # Safety
+/// `function` is of a loaded module of the current context.
+unsafe fn set_dynamic_shared(api: &'static CudaApi, function: CUfunction, bytes: u32) -> CuResult<()> {
+    let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
+    let attribute = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    // SAFETY: by the contract.
+    unsafe { call!(api, cuFuncSetAttribute(function, attribute, bytes)) }
+}

@@ -1,0 +1,40 @@
+//! The back end that CUDA and HIP share, generic over the table of a library's functions.
+//!
+//! HIP's runtime mirrors CUDA's driver: its objects, its ordering rules and most of its numbers, under other names. So
+//! contexts, streams, events, memory, modules and launches are written once, over [`DriverApi`]. `cuda` and `hip`
+//! implement it, and keep what is particular to a library: the search for it, devices and their limits, the loading of
+//! images, checks of arguments, and hints for errors.
+
+mod api;
+mod context;
+mod device;
+mod driver_module;
+mod error;
+mod event;
+mod function;
+mod handles;
+mod kernel;
+mod kernels;
+mod library;
+mod limits;
+mod memory;
+mod module;
+mod parameters;
+mod pinned;
+mod stream;
+
+pub(crate) use self::api::{
+    ArgumentCheck, DriverApi, PeerCopy, RawEvent, RawFunction, RawModule, RawStream, operations,
+};
+pub(crate) use self::context::{Context, ContextApi, Entered};
+pub(crate) use self::device::GpuDevice;
+pub(crate) use self::error::{
+    ApiError, ApiResult, INVALID_VALUE, ResultCode, ResultTexts, call, library_text,
+};
+#[cfg(test)]
+pub(crate) use self::error::{NOT_FOUND, SUCCESS};
+pub(crate) use self::handles::{adopt_memory, adopt_stream, own_kernel, own_memory, own_stream};
+pub(crate) use self::library::{FunctionTable, function_address, function_table, function_type, open_first};
+pub(crate) use self::limits::{Limits, Shape};
+#[cfg(feature = "cudarc-0_19")]
+pub(crate) use self::memory::GpuMemory;

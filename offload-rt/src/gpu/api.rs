@@ -1,0 +1,231 @@
+//! The operations that CUDA's driver and HIP's runtime both have.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::fmt::Debug;
+
+use offload_format::pack::KernelInfo;
+
+use super::context::{Context, ContextApi, Entered};
+use super::error::ApiResult;
+use super::limits::Shape;
+use crate::backend::KernelArg;
+use crate::entry::{Entry, LoadedImage};
+use crate::error::Problem;
+
+macro_rules! handles {
+    ($($handle:ident: $target:ident,)*) => {$(
+        /// The opaque target of a handle.
+        pub(crate) enum $target {}
+        pub(crate) type $handle = *mut $target;
+    )*};
+}
+
+// `CUevent` and `hipEvent_t`, and so on.
+handles! {
+    RawEvent: EventTarget,
+    RawFunction: FunctionTarget,
+    RawModule: ModuleTarget,
+    RawStream: StreamTarget,
+}
+
+// `CU_FUNC_ATTRIBUTE_*`, `HIP_FUNC_ATTRIBUTE_*`.
+pub(crate) const FUNCTION_MAX_THREADS: c_uint = 0;
+pub(crate) const FUNCTION_SHARED_SIZE: c_uint = 1;
+pub(crate) const FUNCTION_LOCAL_SIZE: c_uint = 3;
+pub(crate) const FUNCTION_REGISTERS: c_uint = 4;
+
+/// A library's table of functions, and what its implementation does in its own way.
+///
+/// # Safety of the operations
+/// Unsafe methods call the library's function of the same meaning. Handles are of this library and live, a pointer has room
+/// for what the function reads or writes there, and the context that the handles are of is the thread's current one.
+/// Addresses of device memory are numbers.
+pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
+    /// The function that lists devices, for hints.
+    const DEVICES: &'static str;
+
+    /// A device, as it is listed.
+    type Device: Debug + Send + Sync;
+    type ArgumentCheck: ArgumentCheck;
+
+    /// The primary context of `device`, which the library makes if it has none.
+    fn primary_context(device: &Self::Device) -> ApiResult<Context<Self>, Self>;
+
+    // Events.
+    unsafe fn create_event(&'static self, event: *mut RawEvent) -> ApiResult<(), Self>;
+    unsafe fn record_event(&'static self, event: RawEvent, stream: RawStream) -> ApiResult<(), Self>;
+    unsafe fn query_event(&'static self, event: RawEvent) -> ApiResult<(), Self>;
+    unsafe fn synchronize_event(&'static self, event: RawEvent) -> ApiResult<(), Self>;
+    /// Writes milliseconds.
+    unsafe fn elapsed_time(
+        &'static self,
+        milliseconds: *mut f32,
+        start: RawEvent,
+        end: RawEvent,
+    ) -> ApiResult<(), Self>;
+    /// The library keeps what work in a stream needs of the event.
+    unsafe fn destroy_event(&'static self, event: RawEvent) -> ApiResult<(), Self>;
+
+    // Memory of the program that the library has locked, for all devices.
+    unsafe fn allocate_host(&'static self, memory: *mut *mut c_void, size: usize) -> ApiResult<(), Self>;
+    unsafe fn free_host(&'static self, memory: *mut c_void) -> ApiResult<(), Self>;
+
+    // Memory of the device.
+    unsafe fn allocate(&'static self, address: *mut u64, size: usize) -> ApiResult<(), Self>;
+    /// Waits for work that uses the memory.
+    unsafe fn free(&'static self, address: u64) -> ApiResult<(), Self>;
+    unsafe fn copy_to_device(
+        &'static self,
+        to: u64,
+        from: *const c_void,
+        size: usize,
+        stream: RawStream,
+    ) -> ApiResult<(), Self>;
+    unsafe fn copy_from_device(
+        &'static self,
+        to: *mut c_void,
+        from: u64,
+        size: usize,
+        stream: RawStream,
+    ) -> ApiResult<(), Self>;
+    unsafe fn copy_on_device(
+        &'static self,
+        to: u64,
+        from: u64,
+        size: usize,
+        stream: RawStream,
+    ) -> ApiResult<(), Self>;
+    /// Whether the library copies between devices.
+    fn has_peer_copy(&self) -> bool;
+    /// The stream is of the current context.
+    unsafe fn copy_peer(&'static self, copy: &PeerCopy<'_, Self>, stream: RawStream) -> ApiResult<(), Self>;
+    unsafe fn fill_u8(
+        &'static self,
+        to: u64,
+        value: u8,
+        count: usize,
+        stream: RawStream,
+    ) -> ApiResult<(), Self>;
+    unsafe fn fill_u16(
+        &'static self,
+        to: u64,
+        value: u16,
+        count: usize,
+        stream: RawStream,
+    ) -> ApiResult<(), Self>;
+    unsafe fn fill_u32(
+        &'static self,
+        to: u64,
+        value: u32,
+        count: usize,
+        stream: RawStream,
+    ) -> ApiResult<(), Self>;
+    /// Whether the library may read `bytes`, memory of the program, after a call to copy them. `context` is current.
+    fn reads_later(&'static self, context: &Self::ContextHandle, bytes: &[u8]) -> bool;
+
+    // Streams.
+    /// The stream is not ordered with the default stream that other code of the process may use.
+    unsafe fn create_stream(&'static self, stream: *mut RawStream) -> ApiResult<(), Self>;
+    /// Whether the stream is of `context`, which is current, as far as the library tells.
+    unsafe fn is_stream_of(
+        &'static self,
+        stream: RawStream,
+        context: &Self::ContextHandle,
+    ) -> ApiResult<bool, Self>;
+    unsafe fn synchronize_stream(&'static self, stream: RawStream) -> ApiResult<(), Self>;
+    /// The event may be of another context.
+    unsafe fn wait_event(&'static self, stream: RawStream, event: RawEvent) -> ApiResult<(), Self>;
+    /// The work of the stream is done all the same.
+    unsafe fn destroy_stream(&'static self, stream: RawStream) -> ApiResult<(), Self>;
+
+    // Modules.
+    /// Refuses `libraries`, which `image` imports, if the library cannot link them.
+    fn check_libraries(_image: &LoadedImage, _libraries: &[Entry]) -> Result<(), Problem> {
+        Ok(())
+    }
+    /// Loads `image`, linked with `libraries`, into the current context. The error holds the messages of the library's
+    /// compiler, and a hint where there is one.
+    fn load_module(
+        entered: &Entered<'_, Self>,
+        image: &LoadedImage,
+        libraries: &[LoadedImage],
+    ) -> Result<RawModule, Problem>;
+    /// The names of a module's kernels, if the library tells them.
+    unsafe fn kernel_names(&'static self, _module: RawModule) -> Option<Vec<String>> {
+        None
+    }
+    unsafe fn get_function(
+        &'static self,
+        function: *mut RawFunction,
+        module: RawModule,
+        name: *const c_char,
+    ) -> ApiResult<(), Self>;
+    unsafe fn get_global(
+        &'static self,
+        address: *mut u64,
+        size: *mut usize,
+        module: RawModule,
+        name: *const c_char,
+    ) -> ApiResult<(), Self>;
+    /// Waits for all work of the current context.
+    unsafe fn synchronize(&'static self) -> ApiResult<(), Self>;
+    unsafe fn unload_module(&'static self, module: RawModule) -> ApiResult<(), Self>;
+
+    // Kernels.
+    unsafe fn function_attribute(
+        &'static self,
+        value: *mut c_int,
+        attribute: c_uint,
+        function: RawFunction,
+    ) -> ApiResult<(), Self>;
+    /// The sizes of a kernel's parameters, if the library tells them.
+    unsafe fn parameter_sizes(&'static self, _function: RawFunction) -> Option<Vec<usize>> {
+        None
+    }
+    /// Lets the kernel have as much dynamic shared memory as `shape` has, where that takes an opt-in.
+    unsafe fn opt_in_shared_memory(
+        &'static self,
+        _function: RawFunction,
+        _shape: &Shape,
+    ) -> ApiResult<(), Self> {
+        Ok(())
+    }
+    /// `parameters` leads to a pointer to each parameter, which are read during the call.
+    unsafe fn launch(
+        &'static self,
+        function: RawFunction,
+        shape: &Shape,
+        stream: RawStream,
+        parameters: *mut *mut c_void,
+    ) -> ApiResult<(), Self>;
+}
+
+/// The check of a launch's arguments that is particular to a library, beside that against the kernel's record.
+pub(crate) trait ArgumentCheck: Debug + Send + Sync {
+    /// For the kernel of `info`, whose parameters have `sizes`, if the library tells them.
+    fn new(info: &KernelInfo, sizes: Option<Vec<usize>>) -> Self;
+
+    fn check(&self, args: &[KernelArg<'_>]) -> Result<(), Problem>;
+}
+
+/// A copy between the memory of two contexts.
+pub(crate) struct PeerCopy<'c, A: DriverApi> {
+    pub(crate) to: u64,
+    pub(crate) to_context: &'c A::ContextHandle,
+    pub(crate) from: u64,
+    pub(crate) from_context: &'c A::ContextHandle,
+    pub(crate) size: usize,
+}
+
+/// Implements operations of [`DriverApi`] by calls of the library's functions.
+macro_rules! operations {
+    ($($operation:ident($($argument:ident: $type:ty),*) => $function:ident($($passed:expr),*);)*) => {$(
+        #[inline]
+        unsafe fn $operation(&'static self, $($argument: $type),*) -> $crate::gpu::ApiResult<(), Self> {
+            // SAFETY: the contract of the operation is that of the function.
+            unsafe { $crate::gpu::call!(self, $function($($passed),*)) }
+        }
+    )*};
+}
+
+pub(crate) use operations;

@@ -1,0 +1,79 @@
+//! Devices, and their contexts when they are first used.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::api::DriverApi;
+use super::context::Context;
+use super::module::GpuModule;
+use super::pinned::GpuHostMemory;
+use super::stream::GpuStream;
+use crate::backend::{BackendDevice, BackendHostMemory, BackendModule, BackendStream};
+use crate::device::Device;
+use crate::entry::{Entry, LoadedImage};
+use crate::error::{Error, Problem};
+use crate::text::escape;
+
+/// A device that the library has found.
+#[derive(Debug)]
+pub(crate) struct GpuDevice<A: DriverApi> {
+    name: String,
+    device: A::Device,
+    context: Mutex<Option<Arc<Context<A>>>>,
+}
+
+impl<A: DriverApi> GpuDevice<A> {
+    /// A device with the caller's `context`; without it, its primary context is taken when it is first used.
+    pub(crate) fn new(name: String, device: A::Device, context: Option<Context<A>>) -> GpuDevice<A> {
+        GpuDevice { name, device, context: Mutex::new(context.map(Arc::new)) }
+    }
+
+    #[cfg(feature = "hip")]
+    pub(crate) fn device(&self) -> &A::Device {
+        &self.device
+    }
+
+    /// # Errors
+    /// `device` is of another back end.
+    pub(crate) fn from_device(device: &Device) -> Result<&GpuDevice<A>, Error> {
+        device.backend_as().ok_or_else(|| {
+            let problem = format!("it is not a {} device", A::INTERFACE);
+            Error::device(&device.to_string(), problem).with_hint(format!("take devices from {}", A::DEVICES))
+        })
+    }
+
+    /// The device's name, safe to show.
+    fn name(&self) -> String {
+        escape(&self.name)
+    }
+
+    /// The context of the device: taken at the first call, since it may cost some hundred megabytes of its memory, and
+    /// kept as long as the device or a program lives.
+    pub(crate) fn context(&self) -> Result<Arc<Context<A>>, Problem> {
+        let mut kept = self.context.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(context) = kept.as_ref() {
+            return Ok(context.clone());
+        }
+        let context = A::primary_context(&self.device);
+        let context = Arc::new(context.map_err(|error| error.during("cannot use the device's context"))?);
+        *kept = Some(context.clone());
+        Ok(context)
+    }
+}
+
+impl<A: DriverApi> BackendDevice for GpuDevice<A> {
+    fn load(&self, image: &LoadedImage, libraries: &[Entry]) -> Result<Arc<dyn BackendModule>, Error> {
+        A::check_libraries(image, libraries).map_err(|problem| Error::from_device(&self.name(), problem))?;
+        let libraries = libraries.iter().map(Entry::load).collect::<Result<Vec<_>, _>>()?;
+        let loaded = self.context().and_then(|context| GpuModule::load(&context, image, libraries));
+        Ok(Arc::new(loaded.map_err(|problem| Error::from_device(&self.name(), problem))?))
+    }
+
+    fn stream(&self) -> Result<Box<dyn BackendStream>, Problem> {
+        let stream = GpuStream::new(self.context()?);
+        Ok(Box::new(stream.map_err(|error| error.during("cannot make a stream"))?))
+    }
+
+    fn lock_memory(&self, size: usize) -> Result<Option<Box<dyn BackendHostMemory>>, Problem> {
+        Ok(Some(Box::new(GpuHostMemory::new(self.context()?, size)?)))
+    }
+}

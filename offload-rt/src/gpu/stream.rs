@@ -1,0 +1,225 @@
+//! Streams: work for a device, in order.
+
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::Arc;
+
+use super::api::{DriverApi, PeerCopy, RawStream};
+use super::context::{Context, Entered};
+use super::error::{ApiResult, failed};
+use super::event::GpuEvent;
+use super::memory::{GpuMemory, start};
+use crate::backend::{
+    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, MemoryRange, Owner, downcast,
+};
+use crate::error::Problem;
+
+/// A stream, its own or the caller's.
+#[derive(Debug)]
+pub(crate) struct GpuStream<A: DriverApi> {
+    pub(crate) raw: RawStream,
+    context: Arc<Context<A>>,
+    /// Of a stream that is the caller's.
+    owner: Option<Owner>,
+}
+
+// SAFETY: the library's functions may be called from any thread.
+unsafe impl<A: DriverApi> Send for GpuStream<A> {}
+// SAFETY: as above.
+unsafe impl<A: DriverApi> Sync for GpuStream<A> {}
+
+impl<A: DriverApi> GpuStream<A> {
+    pub(crate) fn new(context: Arc<Context<A>>) -> ApiResult<GpuStream<A>, A> {
+        let mut raw = ptr::null_mut();
+        let entered = context.enter()?;
+        // SAFETY: the context is current; the function writes one handle.
+        unsafe { entered.api().create_stream(&raw mut raw) }?;
+        drop(entered);
+        Ok(GpuStream { raw, context, owner: None })
+    }
+
+    /// The caller's stream `raw`; `None` if it is of another context, as far as the library tells.
+    ///
+    /// # Safety
+    /// `raw` is a stream of this library, of `context` where the library does not tell, and `owner` keeps it.
+    pub(crate) unsafe fn adopt(
+        context: Arc<Context<A>>,
+        raw: RawStream,
+        owner: Owner,
+    ) -> ApiResult<Option<GpuStream<A>>, A> {
+        let entered = context.enter()?;
+        // SAFETY: by the contract; the context is current.
+        let is_own = unsafe { entered.api().is_stream_of(raw, context.handle()) }?;
+        drop(entered);
+        Ok(is_own.then_some(GpuStream { raw, context, owner: Some(owner) }))
+    }
+
+    /// Copies `bytes`, which are the caller's again on return, to `to`, which has room for them.
+    pub(super) fn copy_in(&self, to: u64, bytes: &[u8]) -> ApiResult<(), A> {
+        let entered = self.context.enter()?;
+        let api = entered.api();
+        // SAFETY: the memory has room for `bytes`, which lives until the library has read it: see below.
+        unsafe { api.copy_to_device(to, bytes.as_ptr().cast(), bytes.len(), self.raw) }?;
+        if api.reads_later(self.context.handle(), bytes) { self.wait(&entered) } else { Ok(()) }
+    }
+
+    /// Records `event` at the present end; after an error no queued work is in flight.
+    fn end(&self, event: GpuEvent<A>, entered: &Entered<'_, A>) -> Result<Box<dyn BackendEvent>, Problem> {
+        match event.record(self.raw, entered) {
+            Ok(()) => Ok(Box::new(event)),
+            Err(problem) => {
+                let _ = self.wait(entered);
+                Err(problem)
+            }
+        }
+    }
+
+    pub(super) fn wait(&self, entered: &Entered<'_, A>) -> ApiResult<(), A> {
+        // SAFETY: the stream lives.
+        unsafe { entered.api().synchronize_stream(self.raw) }
+    }
+}
+
+impl<A: DriverApi> BackendStream for GpuStream<A> {
+    fn context(&self) -> ContextId {
+        self.context.id()
+    }
+
+    fn handle(&self) -> *mut c_void {
+        self.raw.cast()
+    }
+
+    fn allocate(&self, size: usize) -> Result<Box<dyn BackendMemory>, Problem> {
+        Ok(Box::new(GpuMemory::allocate(&self.context, size)?))
+    }
+
+    fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
+        self.copy_in(start(to, self.raw)?, bytes).map_err(failed("cannot copy to a buffer"))
+    }
+
+    fn read(&self, from: MemoryRange<'_>, bytes: &mut [u8]) -> Result<(), Problem> {
+        let failed = failed("cannot copy from a buffer");
+        let entered = self.context.enter().map_err(&failed)?;
+        let from = start(from, self.raw)?;
+        let into = bytes.as_mut_ptr().cast();
+        // SAFETY: the range has this size, and `bytes` lives until the stream has been waited for.
+        unsafe { entered.api().copy_from_device(into, from, bytes.len(), self.raw) }.map_err(&failed)?;
+        self.wait(&entered).map_err(failed)
+    }
+
+    unsafe fn write_later(
+        &self,
+        to: MemoryRange<'_>,
+        bytes: *const u8,
+    ) -> Result<Box<dyn BackendEvent>, Problem> {
+        let failed = failed("cannot copy to a buffer");
+        let entered = self.context.enter().map_err(&failed)?;
+        let size = to.size;
+        let to = start(to, self.raw)?;
+        let event = GpuEvent::new(&self.context, &entered)?;
+        // SAFETY: the range has this size; by the contract the bytes stay until the event.
+        unsafe { entered.api().copy_to_device(to, bytes.cast(), size, self.raw) }.map_err(failed)?;
+        self.end(event, &entered)
+    }
+
+    unsafe fn read_later(
+        &self,
+        from: MemoryRange<'_>,
+        bytes: *mut u8,
+    ) -> Result<Box<dyn BackendEvent>, Problem> {
+        let failed = failed("cannot copy from a buffer");
+        let entered = self.context.enter().map_err(&failed)?;
+        let size = from.size;
+        let from = start(from, self.raw)?;
+        let event = GpuEvent::new(&self.context, &entered)?;
+        // SAFETY: as above.
+        unsafe { entered.api().copy_from_device(bytes.cast(), from, size, self.raw) }.map_err(failed)?;
+        self.end(event, &entered)
+    }
+
+    fn copy_from(
+        &self,
+        source: &dyn BackendStream,
+        from: MemoryRange<'_>,
+        to: MemoryRange<'_>,
+    ) -> Result<bool, Problem> {
+        let Ok(source) = downcast::<GpuStream<A>>(source) else { return Ok(false) };
+        let failed = failed("cannot copy between devices");
+        if !self.context.api().has_peer_copy() {
+            return Ok(false);
+        }
+        let copy = PeerCopy {
+            to: start(to, self.raw)?,
+            to_context: self.context.handle(),
+            from: start(from, source.raw)?,
+            from_context: source.context.handle(),
+            size: to.size,
+        };
+        self.wait_for(&*source.record()?)?;
+        let entered = self.context.enter().map_err(&failed)?;
+        // SAFETY: both ranges have this size, and are of these contexts.
+        unsafe { entered.api().copy_peer(&copy, self.raw) }.map_err(failed)?;
+        drop(entered);
+        // Releasing the memory waits for work of its own context alone.
+        source.wait_for(&*self.record()?)?;
+        Ok(true)
+    }
+
+    fn copy(&self, from: MemoryRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
+        let failed = failed("cannot copy between buffers");
+        let entered = self.context.enter().map_err(&failed)?;
+        let size = to.size;
+        let from = start(from, self.raw)?;
+        let to = start(to, self.raw)?;
+        // SAFETY: both ranges have this size, and do not overlap.
+        unsafe { entered.api().copy_on_device(to, from, size, self.raw) }.map_err(failed)
+    }
+
+    fn fill(&self, to: MemoryRange<'_>, pattern: FillPattern) -> Result<(), Problem> {
+        let failed = failed("cannot fill a buffer");
+        let entered = self.context.enter().map_err(&failed)?;
+        let api = entered.api();
+        let size = to.size;
+        let to = start(to, self.raw)?;
+        // SAFETY: the range has this size, a multiple of the pattern's, and starts at one.
+        let filled = unsafe {
+            match pattern {
+                FillPattern::Bytes1(value) => api.fill_u8(to, value, size, self.raw),
+                FillPattern::Bytes2(value) => api.fill_u16(to, value, size / 2, self.raw),
+                FillPattern::Bytes4(value) => api.fill_u32(to, value, size / 4, self.raw),
+            }
+        };
+        filled.map_err(failed)
+    }
+
+    fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {
+        let entered = self.context.enter().map_err(failed("cannot make an event"))?;
+        self.end(GpuEvent::new(&self.context, &entered)?, &entered)
+    }
+
+    fn wait_for(&self, event: &dyn BackendEvent) -> Result<(), Problem> {
+        let failed = failed("cannot wait for an event");
+        let entered = self.context.enter().map_err(&failed)?;
+        let event = downcast::<GpuEvent<A>>(event)?;
+        // SAFETY: the stream is of the current context, and the event may be of another.
+        unsafe { entered.api().wait_event(self.raw, event.raw) }.map_err(failed)
+    }
+
+    fn synchronize(&self) -> Result<(), Problem> {
+        let failed = failed("the work of the stream failed");
+        let entered = self.context.enter().map_err(&failed)?;
+        self.wait(&entered).map_err(failed)
+    }
+}
+
+impl<A: DriverApi> Drop for GpuStream<A> {
+    fn drop(&mut self) {
+        if self.owner.is_some() {
+            return;
+        }
+        if let Ok(entered) = self.context.enter() {
+            // SAFETY: it was created once; its work is done all the same.
+            let _ = unsafe { entered.api().destroy_stream(self.raw) };
+        }
+    }
+}

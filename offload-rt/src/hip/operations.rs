@@ -1,0 +1,143 @@
+//! The operations of the shared back end by HIP's functions.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ptr;
+
+use super::api::{
+    HipApi, HipResult, hipDeviceptr_t, hipEvent_t, hipEventDefault, hipFunction_t, hipHostMallocPortable,
+    hipMemoryTypeUnregistered, hipModule_t, hipPointerAttribute_t, hipStream_t, hipStreamNonBlocking,
+};
+use super::device::HipDevice;
+use super::module;
+use super::params::LocalParameters;
+use crate::entry::{Entry, LoadedImage};
+use crate::error::Problem;
+use crate::gpu::{Context, DriverApi, Entered, INVALID_VALUE, PeerCopy, Shape, call, operations};
+
+/// The only flags of `hipStreamWaitEvent`.
+const NO_FLAGS: c_uint = 0;
+
+impl DriverApi for HipApi {
+    const DEVICES: &'static str = "offload_rt::hip::devices()";
+
+    type Device = HipDevice;
+    type ArgumentCheck = LocalParameters;
+
+    fn primary_context(device: &HipDevice) -> HipResult<Context<HipApi>> {
+        Ok(device.context())
+    }
+
+    // "This API performs an implicit hipDeviceSynchronize() call": the documentation of `hipFree`.
+    operations! {
+        create_event(event: *mut hipEvent_t) => hipEventCreateWithFlags(event, hipEventDefault);
+        record_event(event: hipEvent_t, stream: hipStream_t) => hipEventRecord(event, stream);
+        query_event(event: hipEvent_t) => hipEventQuery(event);
+        synchronize_event(event: hipEvent_t) => hipEventSynchronize(event);
+        elapsed_time(milliseconds: *mut f32, start: hipEvent_t, end: hipEvent_t) =>
+            hipEventElapsedTime(milliseconds, start, end);
+        destroy_event(event: hipEvent_t) => hipEventDestroy(event);
+
+        allocate_host(memory: *mut *mut c_void, size: usize) =>
+            hipHostMalloc(memory, size, hipHostMallocPortable);
+        free_host(memory: *mut c_void) => hipHostFree(memory);
+
+        allocate(address: *mut u64, size: usize) => hipMalloc(address.cast(), size);
+        free(address: u64) => hipFree(pointer(address));
+        copy_to_device(to: u64, from: *const c_void, size: usize, stream: hipStream_t) =>
+            hipMemcpyHtoDAsync(pointer(to), from.cast_mut(), size, stream);
+        copy_from_device(to: *mut c_void, from: u64, size: usize, stream: hipStream_t) =>
+            hipMemcpyDtoHAsync(to, pointer(from), size, stream);
+        copy_on_device(to: u64, from: u64, size: usize, stream: hipStream_t) =>
+            hipMemcpyDtoDAsync(pointer(to), pointer(from), size, stream);
+        copy_peer(copy: &PeerCopy<'_, HipApi>, stream: hipStream_t) =>
+            hipMemcpyPeerAsync(
+                pointer(copy.to), *copy.to_context, pointer(copy.from), *copy.from_context, copy.size, stream
+            );
+        fill_u8(to: u64, value: u8, count: usize, stream: hipStream_t) =>
+            hipMemsetD8Async(pointer(to), value, count, stream);
+        fill_u16(to: u64, value: u16, count: usize, stream: hipStream_t) =>
+            hipMemsetD16Async(pointer(to), value, count, stream);
+        fill_u32(to: u64, value: u32, count: usize, stream: hipStream_t) =>
+            hipMemsetD32Async(pointer(to), value.cast_signed(), count, stream);
+
+        create_stream(stream: *mut hipStream_t) =>
+            hipStreamCreateWithFlags(stream, hipStreamNonBlocking);
+        synchronize_stream(stream: hipStream_t) => hipStreamSynchronize(stream);
+        wait_event(stream: hipStream_t, event: hipEvent_t) => hipStreamWaitEvent(stream, event, NO_FLAGS);
+
+        get_function(function: *mut hipFunction_t, module: hipModule_t, name: *const c_char) =>
+            hipModuleGetFunction(function, module, name);
+        get_global(address: *mut u64, size: *mut usize, module: hipModule_t, name: *const c_char) =>
+            hipModuleGetGlobal(address.cast(), size, module, name);
+        synchronize() => hipDeviceSynchronize();
+        unload_module(module: hipModule_t) => hipModuleUnload(module);
+        function_attribute(value: *mut c_int, attribute: c_uint, function: hipFunction_t) =>
+            hipFuncGetAttribute(value, attribute, function);
+        launch(function: hipFunction_t, shape: &Shape, stream: hipStream_t, parameters: *mut *mut c_void) =>
+            hipModuleLaunchKernel(
+                function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
+                shape.shared, stream, parameters, ptr::null_mut()
+            );
+    }
+
+    fn has_peer_copy(&self) -> bool {
+        self.hipMemcpyPeerAsync.is_some()
+    }
+
+    /// "If host or dest are not pinned, the memory copy will be performed synchronously" (the documentation of
+    /// `hipMemcpyAsync`). What the runtime does not know is not pinned.
+    fn reads_later(&'static self, _: &c_int, bytes: &[u8]) -> bool {
+        let mut attributes = hipPointerAttribute_t {
+            kind: hipMemoryTypeUnregistered,
+            device: 0,
+            device_pointer: ptr::null_mut(),
+            host_pointer: ptr::null_mut(),
+            is_managed: 0,
+            allocation_flags: 0,
+        };
+        let address = bytes.as_ptr().cast();
+        // SAFETY: the function fills the structure, and looks whether it knows the address.
+        match unsafe { call!(self, hipPointerGetAttributes(&raw mut attributes, address)) } {
+            Ok(()) => attributes.kind != hipMemoryTypeUnregistered,
+            Err(error) => error.code() != Some(INVALID_VALUE),
+        }
+    }
+
+    unsafe fn is_stream_of(&'static self, stream: hipStream_t, context: &c_int) -> HipResult<bool> {
+        if self.hipStreamGetDevice.is_none() {
+            return Ok(true);
+        }
+        let mut device = 0;
+        // SAFETY: by the contract; the function writes one number.
+        unsafe { call!(self, hipStreamGetDevice(stream, &raw mut device)) }?;
+        Ok(device == *context)
+    }
+
+    /// "If commands are still executing on the specified stream, some may complete execution before the queue is deleted":
+    /// the others would be lost.
+    unsafe fn destroy_stream(&'static self, stream: hipStream_t) -> HipResult<()> {
+        // SAFETY: by the contract.
+        unsafe {
+            let _ = call!(self, hipStreamSynchronize(stream));
+            call!(self, hipStreamDestroy(stream))
+        }
+    }
+
+    fn check_libraries(image: &LoadedImage, libraries: &[Entry]) -> Result<(), Problem> {
+        module::refuse_libraries(image, libraries)
+    }
+
+    fn load_module(
+        entered: &Entered<'_, HipApi>,
+        image: &LoadedImage,
+        _: &[LoadedImage],
+    ) -> Result<hipModule_t, Problem> {
+        module::load(entered, image)
+    }
+}
+
+/// An address as HIP takes it.
+#[inline]
+pub(super) fn pointer(address: u64) -> hipDeviceptr_t {
+    ptr::with_exposed_provenance_mut(address as usize)
+}
