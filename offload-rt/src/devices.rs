@@ -58,7 +58,7 @@ impl Module {
     /// ```no_run
     /// # fn blas() -> &'static offload_rt::Module { unimplemented!() }
     /// let device = blas().best_device()?;
-    /// let program = blas().open(&device)?;
+    /// let program = blas().load(&device)?;
     /// # Ok::<(), offload_rt::Error>(())
     /// ```
     ///
@@ -79,11 +79,11 @@ impl Module {
     fn check_image_for(&self, device: &Device) -> Result<(), Error> {
         let variants = self.variants();
         if variants.is_empty() {
-            return self.select(device).map(drop);
+            return self.request().select(device).map(drop);
         }
         let mut outcome = Ok(());
         for variant in &variants {
-            outcome = self.select_variant(&variant.iter().collect::<Vec<_>>(), device).map(drop);
+            outcome = self.request().variants(variant.iter()).select(device).map(drop);
             if outcome.is_ok() {
                 break;
             }

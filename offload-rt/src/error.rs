@@ -16,7 +16,7 @@ use crate::text::escape;
 /// ```
 /// use offload_rt::{Device, ErrorKind, Registry};
 ///
-/// let error = Registry::default().select("blas", &Device::host()).unwrap_err();
+/// let error = Registry::default().request("blas").select(&Device::host()).unwrap_err();
 /// assert_eq!(error.kind(), ErrorKind::UnknownModule);
 /// assert!(error.hint().is_some_and(|hint| hint.contains("use my_kernels as _;")));
 /// ```
@@ -207,8 +207,8 @@ impl Error {
                 Remedy::Values => "list the value in build.rs, as with `.variants(\"TILE\", [16, 32])`; OpenCL devices take any value of images for `spirv64` or `opencl-c`".to_string(),
                 Remedy::None => "this device takes no target that there is: the target `host` runs on every CPU".to_string(),
             },
-            Case::Variant { present, .. } if present.is_empty() => "call `select`, which asks for no variant".to_string(),
-            Case::Variant { present, .. } => list_names("give values to `select_variant`; there are", present),
+            Case::Variant { present, .. } if present.is_empty() => "ask for the module without `.variant(...)`".to_string(),
+            Case::Variant { present, .. } => list_names("choose one by `.variant(NAME, VALUE)` of the request; there are", present),
             Case::UnknownKernel { present, .. } => list_names("it has", present),
             Case::NoFitForKernel { present, .. } => {
                 list_names("add a target that fits, or use the other kernels:", present)

@@ -134,9 +134,8 @@ fn print_device(output: &Output, found: &Found, args: &cli::Devices) -> Result<(
 /// What was decided about each image of each module, the picked ones first.
 fn print_verdicts(output: &Output, found: &Found, registry: &Registry) -> Result<()> {
     for (module, variant) in registry::modules(registry) {
-        let values: Vec<(&str, &str)> =
-            variant.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let verdicts = match registry.select_variant(&module, &values, &found.device) {
+        let values = variant.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let verdicts = match registry.request(&module).variants(values).select(&found.device) {
             Ok(selection) => selection.verdicts().to_vec(),
             Err(error) => {
                 let problem = error.problem();

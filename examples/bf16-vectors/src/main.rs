@@ -28,8 +28,10 @@ const OTHERS: [u16; 12] =
 const GROUP: u64 = 64;
 
 fn main() -> ExitCode {
-    let devices: Vec<Device> =
-        Device::all().into_iter().filter(|device| vectors::module().select(device).is_ok()).collect();
+    let devices: Vec<Device> = Device::all()
+        .into_iter()
+        .filter(|device| vectors::module().request().select(device).is_ok())
+        .collect();
     let right = devices.iter().filter(|device| is_right(device)).count();
     println!("{right} of {} devices are right", devices.len());
     if right == devices.len() && right > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }

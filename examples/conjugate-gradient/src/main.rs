@@ -23,7 +23,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let devices: Vec<Device> =
-        Device::all().into_iter().filter(|device| solve::module().select(device).is_ok()).collect();
+        Device::all().into_iter().filter(|device| solve::module().request().select(device).is_ok()).collect();
     let mut right = 0;
     for device in &devices {
         match solve_on(device, side) {

@@ -24,8 +24,10 @@ fn main() -> ExitCode {
     // Neither side is a multiple of a tile.
     let image = Image::rings(1001, 700);
     let expected = image.blurred().edges();
-    let devices: Vec<Device> =
-        Device::all().into_iter().filter(|device| filter::module().select(device).is_ok()).collect();
+    let devices: Vec<Device> = Device::all()
+        .into_iter()
+        .filter(|device| filter::module().request().select(device).is_ok())
+        .collect();
     let mut results = Vec::new();
     for device in &devices {
         match filter(device, &image) {

@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The best image for the device, loaded into this context.
     let device = Device::try_from(&context)?;
-    let saxpy = blas::module().open(&device)?.kernel("saxpy")?;
+    let saxpy = blas::module().load(&device)?.kernel("saxpy")?;
     let stream = Stream::try_from(&cuda_stream)?;
     let n = LEN as u32;
     {
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 
     // The same image as a module of `cudarc`. The driver reads PTX as a C string, which ends in a NUL.
-    let image = blas::module().load(&device)?;
+    let image = blas::module().request().select(&device)?.entry().load()?;
     let module = context.load_module(Ptx::from_binary([image.bytes(), b"\0"].concat()))?;
     let kernel = module.load_function("saxpy")?;
     let mut launch = cuda_stream.launch_builder(&kernel);

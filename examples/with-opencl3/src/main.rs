@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
 
     // The best image for the device, loaded into this context.
-    let saxpy = blas::module().open(&Device::try_from(&context)?)?.kernel("saxpy")?;
+    let saxpy = blas::module().load(&Device::try_from(&context)?)?.kernel("saxpy")?;
     let stream = Stream::try_from(&queue)?;
     let shared_x = Buffer::try_from(&x)?;
     let mut shared_y = Buffer::try_from(&y)?;

@@ -15,7 +15,7 @@
 //! let x = cuda_stream.clone_htod(&vec![1.0f32; 1 << 20])?;
 //! let mut y = cuda_stream.alloc_zeros::<f32>(1 << 20)?;
 //!
-//! let saxpy = blas().open(&Device::try_from(&context)?)?.kernel("saxpy")?;
+//! let saxpy = blas().load(&Device::try_from(&context)?)?.kernel("saxpy")?;
 //! let stream = Stream::try_from(&cuda_stream)?;
 //! {
 //!     let x = borrow(&x, &cuda_stream);
@@ -36,7 +36,7 @@
 //! # let context = cudarc::driver::CudaContext::new(0)?;
 //! use cudarc::nvrtc::Ptx;
 //!
-//! let image = blas().select(&offload_rt::Device::try_from(&context)?)?.entry().load()?;
+//! let image = blas().request().select(&offload_rt::Device::try_from(&context)?)?.entry().load()?;
 //! let module = context.load_module(Ptx::from_binary(image.bytes().to_vec()))?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -99,7 +99,7 @@ fn load(source: &str, kernels: Vec<KernelInfo>) -> Result<Program, Error> {
     builder.image(NewImage { kernels, ..NewImage::new("k", "host".parse().unwrap()) }, frame.info()).unwrap();
     let pack = builder.finish().unwrap().with_frames([&frame]).unwrap();
     let device = Device::host();
-    let selection = Registry::from_pack(pack).select("k", &device).unwrap();
+    let selection = Registry::from_pack(pack).request("k").select(&device).unwrap();
     device.open(&selection.entry().load()?)
 }
 

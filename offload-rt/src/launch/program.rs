@@ -21,15 +21,15 @@ use crate::range::NdRange;
 use crate::select::Selection;
 use crate::specialization::Specialization;
 
-/// Images that a device's driver has accepted, with their kernels; made by [`Module::open`](crate::Module::open),
-/// [`Device::open_selection`] or [`Device::open`].
+/// Images that a device's driver has accepted, with their kernels; made by
+/// [`ImageRequest::load`](crate::ImageRequest::load), [`Device::open_selection`] or [`Device::open`].
 ///
 /// ```no_run
 /// use offload_rt::{KernelArg, NdRange};
 /// # fn blas() -> &'static offload_rt::Module { unimplemented!() }
 /// let device = offload_rt::Device::host();
 /// let stream = device.stream()?;
-/// let saxpy = blas().open(&device)?.kernel("saxpy")?;
+/// let saxpy = blas().load(&device)?.kernel("saxpy")?;
 ///
 /// let x = stream.upload(&vec![1.0f32; 1 << 20])?;
 /// let mut y = stream.zeroed::<f32>(x.len())?;
@@ -431,7 +431,7 @@ mod tests {
         builder.image(NewImage::new("m", "opencl-c".parse().unwrap()), frame.info()).unwrap();
         let registry = Registry::from_pack(builder.finish().unwrap().with_frames([&frame]).unwrap());
         let device = Device::from_backend(OpenClDescription::new("d", "v").opencl_c(), Copying);
-        let selection = registry.select("m", &device).unwrap();
+        let selection = registry.request("m").select(&device).unwrap();
         let program = device.open_selection(&selection).unwrap();
         let error = program.kernel("k").unwrap_err().to_string();
         assert!(error.contains("an image of 1048576 bytes is loaded"), "{error}");

@@ -11,7 +11,7 @@
 //! #     x: opencl3::memory::Buffer<f32>, y: opencl3::memory::Buffer<f32>,
 //! # ) -> Result<(), Box<dyn std::error::Error>> {
 //! // `context`, `queue`, `x` and `y` are the program's.
-//! let saxpy = blas().open(&Device::try_from(&context)?)?.kernel("saxpy")?;
+//! let saxpy = blas().load(&Device::try_from(&context)?)?.kernel("saxpy")?;
 //! let stream = Stream::try_from(&queue)?;
 //! let x = Buffer::try_from(&x)?;
 //! let mut y = Buffer::try_from(&y)?;

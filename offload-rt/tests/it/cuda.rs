@@ -54,7 +54,7 @@ fn open(device: &Device, ptx: &str, kernels: Vec<KernelInfo>) -> Result<Program,
     let image = NewImage { kernels, ..NewImage::new("m", "nvptx:sm_50".parse().unwrap()) };
     let pack = TestPack::new("p").image(image, ptx.as_bytes()).bytes();
     let registry = Registry::from_pack(pack);
-    device.open(&registry.select("m", device)?.entry().load()?)
+    device.open(&registry.request("m").select(device)?.entry().load()?)
 }
 
 fn kernel(name: &str, args: &[(ArgKind, &str, Option<u32>)]) -> KernelInfo {
@@ -357,7 +357,7 @@ fn bad_ptx_is_an_error_with_the_compiler_s_messages() {
     let image =
         NewImage { format_version: Some(99 << 16), ..NewImage::new("m", "nvptx:sm_50".parse().unwrap()) };
     let registry = Registry::from_pack(TestPack::new("p").image(image, b"x").bytes());
-    let error = registry.select("m", &device).unwrap_err().to_string();
+    let error = registry.request("m").select(&device).unwrap_err().to_string();
     assert!(
         error.contains("it is PTX 99.0, the driver (CUDA ") && error.contains(") takes up to "),
         "{error}"

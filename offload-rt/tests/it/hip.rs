@@ -58,7 +58,7 @@ fn code_object(abi: u8, flags: u32) -> Vec<u8> {
 fn open(device: &Device, target: &str, bytes: &[u8], kernels: Vec<KernelInfo>) -> Result<Program, Error> {
     let image = NewImage { kernels, ..NewImage::new("m", target.parse().unwrap()) };
     let registry = Registry::from_pack(TestPack::new("p").image(image, bytes).bytes());
-    device.open(&registry.select("m", device)?.entry().load()?)
+    device.open(&registry.request("m").select(device)?.entry().load()?)
 }
 
 fn kernel(name: &str, args: &[(ArgKind, &str, Option<u32>)]) -> KernelInfo {

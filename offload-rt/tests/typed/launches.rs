@@ -72,6 +72,6 @@ fn constants_have_their_defaults_and_images_without_them_are_refused() {
     assert_eq!(spec, typed::Spec { FAR: -5, TILE: 16, scale: 1e-7, r#type: false });
     let chosen = offload_rt::Specialization::from(&typed::Spec { TILE: 32, ..spec });
     assert_eq!((chosen.get("TILE"), chosen.get("type")), (Some(32.into()), Some(false.into())));
-    let error = typed::load_with(&Device::host(), &spec).unwrap_err().to_string();
+    let error = typed::request().spec(spec).load(&Device::host()).unwrap_err().to_string();
     assert!(error.contains("it has no specialisation constant `FAR`"), "{error}");
 }

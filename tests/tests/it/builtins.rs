@@ -28,7 +28,7 @@ fn main() {
     let mut devices = vec![Device::host()];
     devices.extend(offload_rt::opencl::devices().unwrap_or_default());
     for device in devices {
-        let Ok(selection) = square::module().select(&device) else { continue };
+        let Ok(selection) = square::module().request().select(&device) else { continue };
         let program = device.open(&selection.entry().load().unwrap()).unwrap();
         let mut r = [0i32; 16];
         let range = NdRange::new(&[64], &[64]).unwrap();
@@ -98,7 +98,7 @@ fn main() {
     let mut devices = vec![Device::host()];
     devices.extend(offload_rt::opencl::devices().unwrap_or_default());
     for device in devices {
-        let Ok(selection) = square::module().select(&device) else { continue };
+        let Ok(selection) = square::module().request().select(&device) else { continue };
         let program = device.open(&selection.entry().load().unwrap()).unwrap();
         let mut r: Vec<i32> = (0..64).collect();
         let mut f = [0f32; 3];

@@ -81,7 +81,7 @@ offload_rt::include_kernels!("square");
 
 fn main() {
     let device = Device::host();
-    let program = device.open(&square::module().load(&device).unwrap()).unwrap();
+    let program = square::module().load(&device).unwrap();
     let range = NdRange::new(&[8], &[8]).unwrap();
     for start in [1, 7] {
         let mut x: Vec<i32> = (start..start + 8).collect();

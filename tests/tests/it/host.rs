@@ -24,7 +24,7 @@ offload_rt::include_kernels!("square");
 
 fn main() {
     let device = Device::host();
-    let program = device.open(&square::module().load(&device).unwrap()).unwrap();
+    let program = square::module().load(&device).unwrap();
     let from: Vec<[i32; 4]> = (0..8).map(|i| [4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3]).collect();
     let mut to = vec![[0i32; 4]; 8];
     let range = NdRange::new(&[8], &[8]).unwrap();
@@ -85,7 +85,7 @@ offload_rt::include_kernels!("square");
 
 fn main() {
     let device = Device::host();
-    let program = device.open(&square::module().load(&device).unwrap()).unwrap();
+    let program = square::module().load(&device).unwrap();
     let x: Vec<f32> = (1..=64).map(|i| i as f32 / 8.0).collect();
     let mut y = vec![0f32; 64];
     let range = NdRange::new(&[64], &[64]).unwrap();
@@ -142,7 +142,7 @@ offload_rt::include_kernels!("square");
 
 fn main() {
     let device = Device::host();
-    let program = device.open(&square::module().load(&device).unwrap()).unwrap();
+    let program = square::module().load(&device).unwrap();
     for n in [9usize, 32, 33, 96, 250, 256] {
         let (from, count): (Vec<i32>, u32) = ((0..256).map(|i| i * i).collect(), n as u32);
         let mut to = vec![-1i32; 256];

@@ -65,7 +65,8 @@ fn for_each_device(registry: &Registry) -> Vec<(Device, LoadedImage)> {
         Err(error) => return offload_tests::skip(&error.to_string()).unwrap_or_default(),
     };
     assert!(!devices.is_empty(), "drivers without devices are an error");
-    let image = |device: &Device| registry.select("k", device).and_then(|selected| selected.entry().load());
+    let image =
+        |device: &Device| registry.request("k").select(device).and_then(|selected| selected.entry().load());
     let with_image = |device: Device| {
         let image = image(&device).unwrap_or_else(|error| panic!("{device}: {error}"));
         (device, image)

@@ -13,7 +13,7 @@ fn main() {
     let mut devices = vec![Device::host()];
     devices.extend(offload_rt::opencl::devices().unwrap_or_default());
     for device in devices {
-        let Ok(selection) = square::module().select(&device) else { continue };
+        let Ok(selection) = square::module().request().select(&device) else { continue };
         let program = device.open(&selection.entry().load().unwrap()).unwrap();
         let mut r = [0u64; 8];
         let range = NdRange::new(&[64], &[64]).unwrap();

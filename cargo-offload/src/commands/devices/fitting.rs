@@ -10,7 +10,8 @@ use crate::settings::known_targets;
 
 /// The targets whose images `device` takes, the one that it would take first of all first.
 pub(super) fn targets(device: &DeviceDescription) -> Result<Vec<String>> {
-    let Ok(selection) = registry(known_targets::targets().map(image).collect())?.select(MODULE, device)
+    let Ok(selection) =
+        registry(known_targets::targets().map(image).collect())?.request(MODULE).select(device)
     else {
         return Ok(Vec::new());
     };

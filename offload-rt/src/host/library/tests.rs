@@ -50,7 +50,7 @@ fn importer(module: &str) -> Vec<u8> {
 
 fn open(registry: &Registry, module: &str) -> Result<Program, Error> {
     let device = Device::host();
-    device.open_selection(&registry.select(module, &device)?)
+    device.open_selection(&registry.request(module).select(&device)?)
 }
 
 fn launch(program: &Program) -> i32 {

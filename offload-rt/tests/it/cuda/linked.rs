@@ -66,7 +66,7 @@ fn registry(library: &str) -> Registry {
 }
 
 fn open(registry: &Registry, module: &str, device: &Device) -> Result<Program, Error> {
-    device.open_selection(&registry.select(module, device)?)
+    device.open_selection(&registry.request(module).select(device)?)
 }
 
 fn launched(program: &Program) -> u32 {
