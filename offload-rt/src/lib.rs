@@ -122,11 +122,10 @@ pub use crate::entry::{Entry, LoadedImage};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::index::{Missing, Unreadable};
 pub use crate::launch::{
-    Arg, Buffer, Event, Half, IntoNdRange, Kernel, Local, Pinned, Plain, Program, Slice, SliceMut, Stream,
-    Transfer,
+    Arg, Buffer, Event, Half, Kernel, Local, Pinned, Plain, Program, Slice, SliceMut, Stream, Transfer,
 };
 pub use crate::module::Module;
-pub use crate::range::NdRange;
+pub use crate::range::{Dimensions, NdRange};
 pub use crate::registry::Registry;
 pub use crate::request::ImageRequest;
 pub use crate::select::{Outcome, Selection, Verdict};

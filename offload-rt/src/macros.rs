@@ -251,12 +251,11 @@ macro_rules! typed_kernels {
                 pub unsafe fn $method<$lifetime $(, $generic: $bound)*>(
                     &self,
                     stream: &$crate::Stream,
-                    range: impl $crate::IntoNdRange,
+                    range: $crate::NdRange,
                     $($arg: $type),*
                 ) -> ::std::result::Result<(), $crate::Error> {
-                    let range = $crate::IntoNdRange::into_nd_range(range)?;
                     // SAFETY: the contract is the same, and the caller's to keep.
-                    unsafe { self.loaded.launch($index, stream, &range, &[$($given),*]) }
+                    unsafe { self.loaded.launch($index, stream, range, &[$($given),*]) }
                 }
             )*
             $(

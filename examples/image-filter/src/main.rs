@@ -17,7 +17,7 @@ use crate::reference::Image;
 offload_rt::include_kernels!("filter");
 
 /// As in `kernels/filter.cl`.
-const TILE: u64 = 16;
+const TILE: usize = 16;
 const SIDE: usize = 20;
 
 fn main() -> ExitCode {
@@ -58,10 +58,10 @@ fn filter(device: &Device, image: &Image) -> Result<(Image, Duration), Error> {
     let original = stream.upload(&image.pixels)?;
     let mut blurred = stream.allocate::<f32>(original.len())?;
     let mut edges = stream.allocate::<f32>(original.len())?;
-    let sizes = [image.width, image.height].map(|size| (size as u64).next_multiple_of(TILE));
-    let range = NdRange::new(&sizes, &[TILE, TILE])?;
+    let sizes = [image.width, image.height].map(|size| size.next_multiple_of(TILE));
+    let range = NdRange::new(sizes, [TILE, TILE]);
     let tile = Local::new(SIDE * SIDE);
-    let rows = Local::new(SIDE * TILE as usize);
+    let rows = Local::new(SIDE * TILE);
 
     let start = stream.record()?;
     // SAFETY: the buffers have a value for each pixel, and the kernels compare with width and height; the local memory

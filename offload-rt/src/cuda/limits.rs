@@ -94,35 +94,38 @@ mod tests {
     };
     const NEEDS: Needs = Needs { max_threads: 512, static_shared: 1024 };
 
-    fn shape(global: &[u64], local: &[u64], shared: u64) -> Result<Shape, Problem> {
-        H200.shape(NEEDS, &NdRange::new(global, local).unwrap(), shared)
+    fn shape(range: NdRange, shared: u64) -> Result<Shape, Problem> {
+        H200.shape(NEEDS, &range, shared)
     }
 
     #[test]
     fn blocks_and_grids_are_counted() {
-        let shape = shape(&[1024, 6, 4], &[256, 2, 1], 64).unwrap();
+        let shape = shape(NdRange::new([1024, 6, 4], [256, 2, 1]), 64).unwrap();
         assert_eq!(shape, Shape { grid: [4, 3, 4], block: [256, 2, 1], shared: 64, opt_in: None });
     }
 
     #[test]
     fn what_the_device_cannot_launch_is_refused_with_the_limit() {
-        for (global, local, shared, reason) in [
+        for (range, shared, reason) in [
             (
-                &[2048][..],
-                &[2048][..],
+                NdRange::new([2048], [2048]),
                 0,
                 "local size [2048, 1, 1] is more than the device's [1024, 1024, 64]",
             ),
-            (&[1024], &[1024], 0, "1024 work-items is more than the 512 that this kernel allows"),
-            (&[1 << 31], &[1], 0, "work-groups are more than the device's [2147483647, 65535, 65535]"),
-            (&[1, 65536], &[1, 1], 0, "[1, 65536, 1] work-groups"),
-            (&[1], &[1], 227 << 10, "can have 231424 on this device: 232448 less 1024 of"),
-            (&[1], &[1], u64::MAX, "can have 231424"),
+            (NdRange::new([1024], [1024]), 0, "1024 work-items is more than the 512 that this kernel allows"),
+            (
+                NdRange::new([1 << 31], [1]),
+                0,
+                "work-groups are more than the device's [2147483647, 65535, 65535]",
+            ),
+            (NdRange::new([1, 65536], [1, 1]), 0, "[1, 65536, 1] work-groups"),
+            (NdRange::new([1], [1]), 227 << 10, "can have 231424 on this device: 232448 less 1024 of"),
+            (NdRange::new([1], [1]), u64::MAX, "can have 231424"),
         ] {
-            let error = shape(global, local, shared).unwrap_err().text;
+            let error = shape(range, shared).unwrap_err().text;
             assert!(error.contains(reason), "{error}");
         }
-        let offset = NdRange::new(&[4], &[4]).unwrap().with_offset(&[1]).unwrap();
+        let offset = NdRange::new([4], [4]).with_offset([1]);
         let error = H200.shape(NEEDS, &offset, 0).unwrap_err();
         assert!(error.text.contains("no global offset, [1, 0, 0]") && error.hint.is_some(), "{error:?}");
     }
@@ -130,11 +133,11 @@ mod tests {
     #[test]
     fn more_shared_memory_than_usual_is_asked_for() {
         fn opt_in(shared: u64) -> Option<u32> {
-            shape(&[1], &[1], shared).unwrap().opt_in
+            shape(NdRange::new([1], [1]), shared).unwrap().opt_in
         }
         assert_eq!(opt_in(47 << 10), None);
         assert_eq!(opt_in((47 << 10) + 1), Some(226 << 10));
-        let range = NdRange::new(&[1], &[1]).unwrap().with_shared_memory(100);
+        let range = NdRange::new([1], [1]).with_shared_memory(100);
         assert_eq!(H200.shape(NEEDS, &range, 16).unwrap().shared, 116);
     }
 }

@@ -44,7 +44,7 @@ impl Limits {
         let Grid { grid, block } = self.grid.grid(range, needs.max_threads)?;
         // The runtime multiplies them to numbers of 32 bits, and looks at the first alone:
         // https://github.com/ROCm/clr/blob/rocm-6.2.x/hipamd/src/hip_module.cpp, hipModuleLaunchKernel.
-        if range.global().iter().any(|size| *size > u64::from(u32::MAX)) {
+        if range.global().iter().any(|size| *size > u32::MAX as usize) {
             let problem = format!("global size {:?} is more than HIP's 2^32 - 1", range.global());
             return Err(problem.into());
         }
@@ -65,33 +65,41 @@ mod tests {
     };
     const NEEDS: Needs = Needs { max_threads: 512, static_shared: 1024 };
 
-    fn shape(global: &[u64], local: &[u64], shared: u64) -> Result<Shape, Problem> {
-        MI300.shape(NEEDS, &NdRange::new(global, local).unwrap(), shared)
+    fn shape(range: NdRange, shared: u64) -> Result<Shape, Problem> {
+        MI300.shape(NEEDS, &range, shared)
     }
 
     #[test]
     fn blocks_and_grids_are_counted() {
-        let shape = shape(&[1024, 6, 4], &[256, 2, 1], 64).unwrap();
+        let shape = shape(NdRange::new([1024, 6, 4], [256, 2, 1]), 64).unwrap();
         assert_eq!(shape, Shape { grid: [4, 3, 4], block: [256, 2, 1], shared: 64 });
-        let range = NdRange::new(&[1], &[1]).unwrap().with_shared_memory(100);
+        let range = NdRange::new([1], [1]).with_shared_memory(100);
         assert_eq!(MI300.shape(NEEDS, &range, 16).unwrap().shared, 116);
     }
 
     #[test]
     fn what_the_device_cannot_launch_is_refused_with_the_limit() {
-        for (global, local, shared, reason) in [
-            (&[2048][..], &[2048][..], 0, "local size [2048, 1, 1] is more than the device's [1024, 1024"),
-            (&[1024], &[1024], 0, "1024 work-items is more than the 512 that this kernel allows"),
-            (&[1 << 31], &[1], 0, "work-groups are more than the device's [2147483647, 65535, 65535]"),
-            (&[1, 65536], &[1, 1], 0, "[1, 65536, 1] work-groups"),
-            (&[1 << 32], &[256], 0, "global size [4294967296, 1, 1] is more than HIP's 2^32 - 1"),
-            (&[1], &[1], 64 << 10, "can have 64512 on this device: 65536 less 1024 of"),
-            (&[1], &[1], u64::MAX, "can have 64512"),
+        for (range, shared, reason) in [
+            (
+                NdRange::new([2048], [2048]),
+                0,
+                "local size [2048, 1, 1] is more than the device's [1024, 1024",
+            ),
+            (NdRange::new([1024], [1024]), 0, "1024 work-items is more than the 512 that this kernel allows"),
+            (
+                NdRange::new([1 << 31], [1]),
+                0,
+                "work-groups are more than the device's [2147483647, 65535, 65535]",
+            ),
+            (NdRange::new([1, 65536], [1, 1]), 0, "[1, 65536, 1] work-groups"),
+            (NdRange::new([1 << 32], [256]), 0, "global size [4294967296, 1, 1] is more than HIP's 2^32 - 1"),
+            (NdRange::new([1], [1]), 64 << 10, "can have 64512 on this device: 65536 less 1024 of"),
+            (NdRange::new([1], [1]), u64::MAX, "can have 64512"),
         ] {
-            let error = shape(global, local, shared).unwrap_err().text;
+            let error = shape(range, shared).unwrap_err().text;
             assert!(error.contains(reason), "{error}");
         }
-        let offset = NdRange::new(&[4], &[4]).unwrap().with_offset(&[1]).unwrap();
+        let offset = NdRange::new([4], [4]).with_offset([1]);
         let error = MI300.shape(NEEDS, &offset, 0).unwrap_err();
         assert!(error.text.contains("no global offset, [1, 0, 0]") && error.hint.is_some(), "{error:?}");
     }

@@ -36,7 +36,7 @@ use crate::specialization::Specialization;
 /// let n = x.len() as u32;
 /// let args = [KernelArg::value(&2.5f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y), KernelArg::value(&n)];
 /// // SAFETY: each work-item reads and writes one element, and compares its number with `n`.
-/// unsafe { saxpy.launch(&stream, &NdRange::linear(n.into(), 256)?, &args)? };
+/// unsafe { saxpy.launch(&stream, NdRange::linear(n as usize, 256), &args)? };
 /// assert_eq!(stream.download(&y)?[0], 2.5);
 /// # Ok::<(), offload_rt::Error>(())
 /// ```
@@ -316,7 +316,7 @@ impl Kernel {
     pub unsafe fn launch(
         &self,
         stream: &Stream,
-        range: &NdRange,
+        range: NdRange,
         args: &[KernelArg<'_>],
     ) -> Result<(), Error> {
         #[cfg(debug_assertions)]
@@ -324,8 +324,8 @@ impl Kernel {
             // SAFETY: the contract is the same, and the caller's to keep.
             return unsafe { newest.launch(stream, range, args) };
         }
-        if !self.signature.fit(stream.backend(), range, args) {
-            self.check(stream, range, args)?;
+        if !self.signature.fit(stream.backend(), &range, args) {
+            self.check(stream, &range, args)?;
         }
         // CUDA and HIP refuse a grid without blocks, and OpenCL does before 2.1; what it would order is in order without it.
         if range.is_empty() {
@@ -334,7 +334,7 @@ impl Kernel {
         #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
         stream.queued().prints(&*self.backend);
         // SAFETY: the contract is the same, and the caller's to keep.
-        let launched = unsafe { self.backend.launch(stream.backend(), range, args) };
+        let launched = unsafe { self.backend.launch(stream.backend(), &range, args) };
         launched.map_err(|problem| Error::from_launch(&self.name, problem))?;
         stream.queued().add(&self.name);
         Ok(())

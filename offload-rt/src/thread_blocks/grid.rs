@@ -35,7 +35,7 @@ impl GridLimits {
     pub(crate) fn grid(&self, range: &NdRange, max_threads: u32) -> Result<Grid, Problem> {
         let block = within(range.local(), self.block);
         let grid = within(range.groups(), self.grid);
-        let fits = range.offset() == [0; 3] && range.group_size() <= u64::from(max_threads);
+        let fits = range.offset() == [0; 3] && range.group_size() <= max_threads as usize;
         match (block, grid) {
             (Some(block), Some(grid)) if fits => Ok(Grid { grid, block }),
             _ => Err(self.refusal(range, max_threads)),
@@ -53,7 +53,7 @@ impl GridLimits {
             return format!("local size {:?} is more than the device's {:?}", range.local(), self.block)
                 .into();
         }
-        if range.group_size() > u64::from(max_threads) {
+        if range.group_size() > max_threads as usize {
             let size = range.group_size();
             let problem = format!(
                 "a work-group of {size} work-items is more than the {max_threads} that this kernel allows"
@@ -65,14 +65,14 @@ impl GridLimits {
 }
 
 #[inline]
-fn within(sizes: [u64; 3], limits: [u32; 3]) -> Option<[u32; 3]> {
+fn within(sizes: [usize; 3], limits: [u32; 3]) -> Option<[u32; 3]> {
     let [x, y, z] = sizes;
     let [mx, my, mz] = limits;
     Some([limited(x, mx)?, limited(y, my)?, limited(z, mz)?])
 }
 
 #[inline]
-fn limited(size: u64, most: u32) -> Option<u32> {
+fn limited(size: usize, most: u32) -> Option<u32> {
     u32::try_from(size).ok().filter(|size| *size <= most)
 }
 

@@ -67,9 +67,9 @@ fn registry(directory: &Path) -> Registry {
 
 fn launch(program: &Program, kernel: &str) -> Result<u32, Error> {
     let mut x = [10u32; 4];
-    let range = NdRange::new(&[4], &[4])?;
+    let range = NdRange::new([4], [4]);
     // SAFETY: the buffer has an element for each work-item.
-    unsafe { program.launch(kernel, &range, &mut [Arg::in_out(&mut x)]) }?;
+    unsafe { program.launch(kernel, range, &mut [Arg::in_out(&mut x)]) }?;
     assert!(x.iter().all(|value| *value == x[0]));
     Ok(x[0])
 }

@@ -16,9 +16,9 @@ fn main() {
         let Ok(selection) = square::module().request().select(&device) else { continue };
         let program = device.open(&selection.entry().load().unwrap()).unwrap();
         let mut r = [0u64; 8];
-        let range = NdRange::new(&[64], &[64]).unwrap();
+        let range = NdRange::new([64], [64]);
         // SAFETY: the kernel uses the eight numbers.
-        unsafe { program.launch("run", &range, &mut [Arg::in_out(&mut r)]) }.unwrap();
+        unsafe { program.launch("run", range, &mut [Arg::in_out(&mut r)]) }.unwrap();
         println!("{} {r:?}", selection.entry().target_text());
     }
 }
