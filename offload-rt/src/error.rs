@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use offload_format::Import;
 
+use crate::refusal::RefusedImage;
 use crate::text::escape;
 
 /// Why an image could not be found, selected, loaded or launched.
@@ -58,7 +59,7 @@ pub(crate) enum Case {
     /// Several packages have a module of that name.
     Ambiguous { module: String, packages: Vec<String> },
     /// The module's images all fail to fit the device.
-    NoFit { module: String, device: String, refused: Vec<String>, missing: Vec<String>, remedy: Remedy },
+    NoFit { module: String, device: String, refused: Vec<RefusedImage>, missing: Vec<String>, remedy: Remedy },
     /// The module has no such variant, or has variants and none was asked for.
     Variant { module: String, problem: String, present: Vec<String> },
     /// None of the module's images has the kernel.
@@ -68,7 +69,7 @@ pub(crate) enum Case {
         kernel: String,
         module: String,
         device: String,
-        refused: Vec<String>,
+        refused: Vec<RefusedImage>,
         missing: Vec<String>,
         present: Vec<String>,
     },
@@ -159,6 +160,14 @@ impl Error {
             Case::Library { .. } => ErrorKind::Library,
             Case::Launch { .. } => ErrorKind::Launch,
             Case::Device { .. } => ErrorKind::Device,
+        }
+    }
+
+    /// The candidates of a failed selection with their refusals; none for other errors.
+    pub fn refused_images(&self) -> &[RefusedImage] {
+        match &*self.case {
+            Case::NoFit { refused, .. } | Case::NoFitForKernel { refused, .. } => refused,
+            _ => &[],
         }
     }
 
@@ -320,7 +329,7 @@ impl fmt::Display for Case {
     }
 }
 
-fn list(f: &mut fmt::Formatter<'_>, title: &str, lines: &[String]) -> fmt::Result {
+fn list(f: &mut fmt::Formatter<'_>, title: &str, lines: &[impl fmt::Display]) -> fmt::Result {
     if lines.is_empty() {
         return Ok(());
     }

@@ -5,7 +5,7 @@
 //! - [`Registry`] lists every image: of this program, of all loaded libraries, or of a pack beside the program;
 //! - [`ImageRequest`] asks for the images of a module, by variant and specialisation constants:
 //!   [`select`](ImageRequest::select) picks the best image of each kernel for a [`Device`], or for the description of one,
-//!   and says why the others were not; [`load`](ImageRequest::load) makes a [`Program`] of them, which has kernels;
+//!   and lists the [`Candidate`]s with the [`Refusal`] of each other image; [`load`](ImageRequest::load) makes a [`Program`] of them, which has kernels;
 //! - [`Device::stream`] makes a [`Stream`]: it keeps data on the device in [`Buffer`]s, and [`Kernel::launch`] puts work
 //!   into it; [`Event`]s order streams and tell times;
 //! - [`Entry::load`] decompresses one image, once, and checks it against its hash; [`Device::open`] hands it to a
@@ -94,6 +94,7 @@ mod module_images;
 mod output;
 mod pack_info;
 mod range;
+mod refusal;
 mod registry;
 mod request;
 #[allow(unsafe_code, reason = "reads memory that the linker and the loader describe")]
@@ -126,9 +127,10 @@ pub use crate::launch::{
 };
 pub use crate::module::Module;
 pub use crate::range::{Dimensions, NdRange};
+pub use crate::refusal::{Refusal, RefusedImage};
 pub use crate::registry::Registry;
 pub use crate::request::ImageRequest;
-pub use crate::select::{Outcome, Selection, Verdict};
+pub use crate::select::{Candidate, Outcome, Selection};
 pub use crate::specialization::Specialization;
 
 /// Items for the expansion of this crate's macros; not for direct use.

@@ -112,11 +112,11 @@ fn what_a_device_cannot_take_is_refused_with_the_reason() {
 }
 
 #[test]
-fn every_image_gets_a_verdict() {
+fn every_image_is_a_candidate() {
     let registry = registry(&["host", "opencl-c", "spirv64", "spirv64:v1.0"]);
     let device = DeviceDescription::from(gpu().opencl_c().spirv(&spirv(&[0, 2])));
     let selection = registry.request("m").select(&device).unwrap();
-    let shown: Vec<String> = selection.verdicts().iter().map(ToString::to_string).collect();
+    let shown: Vec<String> = selection.candidates().iter().map(ToString::to_string).collect();
     assert_eq!(
         shown,
         [
@@ -126,8 +126,8 @@ fn every_image_gets_a_verdict() {
             "opencl-c: less preferred: source comes after intermediate code",
         ]
     );
-    assert!(matches!(selection.verdicts()[2].outcome(), Outcome::Picked(_)));
-    assert_eq!(selection.verdicts()[2].entry().hash(), selection.entry().hash());
+    assert!(matches!(selection.candidates()[2].outcome(), Outcome::Picked(_)));
+    assert_eq!(selection.candidates()[2].entry().hash(), selection.entry().hash());
 }
 
 #[test]

@@ -43,8 +43,8 @@ fn chosen(selection: &Selection) -> (Vec<String>, usize) {
     (shown.collect(), selection.entries().len())
 }
 
-fn verdicts(selection: &Selection) -> Vec<String> {
-    selection.verdicts().iter().map(ToString::to_string).collect()
+fn candidates(selection: &Selection) -> Vec<String> {
+    selection.candidates().iter().map(ToString::to_string).collect()
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn images_without_records_count_as_having_all_kernels() {
 }
 
 #[test]
-fn every_part_gets_a_verdict() {
+fn every_part_is_a_candidate() {
     let registry = parts(&[
         ("intel:acm-g10", "", &["a", "b", "c"]),
         ("intel:pvc", "large-grf", &["a"]),
@@ -117,7 +117,7 @@ fn every_part_gets_a_verdict() {
         .select(&DeviceDescription::from(device.opencl_c().intel_ip([12, 60, 7])))
         .unwrap();
     assert_eq!(
-        verdicts(&selection),
+        candidates(&selection),
         [
             "spirv64: less preferred: intermediate code comes after native code for exactly this architecture",
             "spirv64:v1.4: picked: intermediate code",
@@ -127,13 +127,13 @@ fn every_part_gets_a_verdict() {
         ]
     );
     let equal = parts(&[("intel:12.60.7", "", &["a"]), ("intel:pvc", "", &["a", "b"])]);
-    let equal = verdicts(&equal.request("m").select(&DeviceDescription::from(gpu())).unwrap());
+    let equal = candidates(&equal.request("m").select(&DeviceDescription::from(gpu())).unwrap());
     assert!(
         equal[0].ends_with("less preferred: it fits equally well, and its target has fewer kernels"),
         "{equal:?}"
     );
     let equal = parts(&[("intel:12.60.7", "", &["a"]), ("intel:pvc", "", &["a"])]);
-    let equal = verdicts(&equal.request("m").select(&DeviceDescription::from(gpu())).unwrap());
+    let equal = candidates(&equal.request("m").select(&DeviceDescription::from(gpu())).unwrap());
     assert!(equal[1].ends_with("less preferred: it fits equally well and comes later"), "{equal:?}");
 }
 
@@ -234,7 +234,7 @@ fn a_variant_is_chosen_by_its_values() {
         .select(&DeviceDescription::from(gpu()))
         .unwrap();
     assert_eq!(selection.entry().to_string(), "m/HEAD_DIM=128,T=float for opencl-c");
-    assert_eq!(selection.verdicts().len(), 2, "images of the other variants are not candidates");
+    assert_eq!(selection.candidates().len(), 2, "images of the other variants are not candidates");
     let all: Vec<String> = registry.variants("m").iter().map(Variant::to_string).collect();
     assert_eq!(
         all,

@@ -46,9 +46,9 @@ fn native_code_serves_its_own_value_and_the_driver_compiles_others() {
     assert_eq!(images.request("m").select(&gpu()).unwrap().entry().target_text(), "intel:pvc");
     let spec = Specialization::new().with("TILE", 32);
     let selection = images.request("m").spec(spec).select(&gpu()).unwrap();
-    let verdicts: Vec<String> = selection.verdicts().iter().map(ToString::to_string).collect();
+    let candidates: Vec<String> = selection.candidates().iter().map(ToString::to_string).collect();
     let refused = "intel:pvc: refused: it was compiled with TILE = 16, and 32 is asked for".to_string();
-    assert!(verdicts.contains(&refused), "{verdicts:?}");
+    assert!(candidates.contains(&refused), "{candidates:?}");
 }
 
 #[test]

@@ -16,8 +16,8 @@ pub(super) fn targets(device: &DeviceDescription) -> Result<Vec<String>> {
         return Ok(Vec::new());
     };
     let of = |wanted: fn(&Outcome) -> bool| {
-        let verdicts = selection.verdicts().iter().filter(move |verdict| wanted(verdict.outcome()));
-        verdicts.map(|verdict| verdict.entry().target_text().to_string())
+        let candidates = selection.candidates().iter().filter(move |candidate| wanted(candidate.outcome()));
+        candidates.map(|candidate| candidate.entry().target_text().to_string())
     };
     let picked = of(|outcome| matches!(outcome, Outcome::Picked(_)));
     Ok(picked.chain(of(|outcome| matches!(outcome, Outcome::LessPreferred(_)))).collect())
