@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use offload_format::Import;
 
+#[cfg(any(feature = "cuda", feature = "hip"))]
+use crate::driver_library::is_not_found;
 use crate::refusal::RefusedImage;
 use crate::text::escape;
 
@@ -46,6 +48,8 @@ pub enum ErrorKind {
     Library,
     /// The kernel does not allow the launch, or the launch failed.
     Launch,
+    /// No driver for the kind of device is installed, or it has no device.
+    NoDevice,
     /// A device, its driver or the system refused.
     Device,
 }
@@ -77,6 +81,8 @@ pub(crate) enum Case {
     Library { image: String, package: String, import: Import, refused: Vec<String> },
     /// A launch was asked for that the kernel does not allow.
     Launch { kernel: String, problem: Problem },
+    /// A kind of device has no driver here, or its driver has no device.
+    NoDevice { device: String, problem: Problem },
     /// A device, its driver or the system refused.
     Device { device: String, problem: Problem },
 }
@@ -125,6 +131,21 @@ impl Error {
         Error::from_device(device, problem.into().into())
     }
 
+    /// There is no device of the kind `device`, because of `problem`.
+    pub(crate) fn no_device(device: &str, problem: impl Into<String>) -> Error {
+        Case::NoDevice { device: device.to_string(), problem: problem.into().into() }.into()
+    }
+
+    /// The library of a driver cannot be opened: it is not installed, or broken.
+    #[cfg(any(feature = "cuda", feature = "hip"))]
+    pub(crate) fn driver_library(device: &str, problem: String) -> Error {
+        if is_not_found(&problem) {
+            Error::no_device(device, problem)
+        } else {
+            Error::device(device, problem)
+        }
+    }
+
     /// The same error of a launch or a device with what its reader can do about it.
     #[must_use]
     pub fn with_hint(self, hint: impl Into<Cow<'static, str>>) -> Error {
@@ -135,6 +156,9 @@ impl Error {
             }
             Case::Device { device, problem } => {
                 Error::from_device(device, Problem { hint, ..problem.clone() })
+            }
+            Case::NoDevice { device, problem } => {
+                Case::NoDevice { device: device.clone(), problem: Problem { hint, ..problem.clone() } }.into()
             }
             _ => self,
         }
@@ -159,6 +183,7 @@ impl Error {
             Case::UnknownKernel { .. } => ErrorKind::UnknownKernel,
             Case::Library { .. } => ErrorKind::Library,
             Case::Launch { .. } => ErrorKind::Launch,
+            Case::NoDevice { .. } => ErrorKind::NoDevice,
             Case::Device { .. } => ErrorKind::Device,
         }
     }
@@ -183,7 +208,7 @@ impl Error {
                 offload_format::ErrorKind::Damaged { .. } => DAMAGED.to_string(),
                 _ => return None,
             },
-            Case::Launch { problem, .. } | Case::Device { problem, .. } => {
+            Case::Launch { problem, .. } | Case::NoDevice { problem, .. } | Case::Device { problem, .. } => {
                 return problem.hint.clone().map(Cow::into_owned);
             }
             Case::Library { import, refused, .. } if refused.is_empty() => format!(
@@ -324,7 +349,9 @@ impl fmt::Display for Case {
                 list(f, "refused", refused)
             }
             Case::Launch { kernel, problem } => write!(f, "kernel `{}`: {}", escape(kernel), problem.text),
-            Case::Device { device, problem } => write!(f, "{device}: {}", problem.text),
+            Case::NoDevice { device, problem } | Case::Device { device, problem } => {
+                write!(f, "{device}: {}", problem.text)
+            }
         }
     }
 }

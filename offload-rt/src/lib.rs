@@ -79,6 +79,8 @@ mod backend;
 mod description;
 mod device;
 mod devices;
+#[cfg(any(feature = "cuda", feature = "hip"))]
+mod driver_library;
 mod entry;
 mod error;
 #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
@@ -119,6 +121,7 @@ pub use offload_format::{
 pub use crate::backend::KernelArg;
 pub use crate::description::{CudaDescription, DeviceDescription, HipDescription, OpenClDescription};
 pub use crate::device::Device;
+pub use crate::devices::{DeviceRequest, Devices};
 pub use crate::entry::{Entry, LoadedImage};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::index::{Missing, Unreadable};

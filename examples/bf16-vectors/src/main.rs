@@ -29,6 +29,7 @@ const GROUP: usize = 64;
 
 fn main() -> ExitCode {
     let devices: Vec<Device> = Device::all()
+        .devices
         .into_iter()
         .filter(|device| vectors::module().request().select(device).is_ok())
         .collect();

@@ -25,6 +25,7 @@ fn main() -> ExitCode {
     let image = Image::rings(1001, 700);
     let expected = image.blurred().edges();
     let devices: Vec<Device> = Device::all()
+        .devices
         .into_iter()
         .filter(|device| filter::module().request().select(device).is_ok())
         .collect();

@@ -6,8 +6,8 @@ use std::ffi::c_int;
 use super::api::{
     CUDA_ERROR_ASSERT, CUDA_ERROR_HARDWARE_STACK_ERROR, CUDA_ERROR_ILLEGAL_ADDRESS,
     CUDA_ERROR_ILLEGAL_INSTRUCTION, CUDA_ERROR_INVALID_ADDRESS_SPACE, CUDA_ERROR_INVALID_PC,
-    CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_MISALIGNED_ADDRESS, CuError, CuResult,
-    Functions, LIBRARY, call, functions,
+    CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_MISALIGNED_ADDRESS, CUDA_ERROR_NO_DEVICE,
+    CuError, CuResult, Functions, LIBRARY, call, functions,
 };
 use crate::error::{Error, Problem};
 
@@ -28,10 +28,15 @@ impl CudaDriver {
     /// Opens the library and initialises the driver.
     pub(super) fn open() -> Result<CudaDriver, Error> {
         let functions =
-            functions().map_err(|problem| Error::device(CUDA, problem).with_hint(LIBRARY_HINT))?;
+            functions().map_err(|problem| Error::driver_library(CUDA, problem).with_hint(LIBRARY_HINT))?;
         // SAFETY: the only flags that there are.
         unsafe { call!(functions, cuInit(0)) }.map_err(|error| {
-            Error::device(CUDA, format!("{LIBRARY} cannot start: {error}")).with_hint(DEVICE_HINT)
+            let problem = format!("{LIBRARY} cannot start: {error}");
+            let error = match error.code() {
+                Some(CUDA_ERROR_NO_DEVICE) => Error::no_device(CUDA, problem),
+                _ => Error::device(CUDA, problem),
+            };
+            error.with_hint(DEVICE_HINT)
         })?;
         let version = version(functions).map_err(|error| Error::device(CUDA, error.to_string()))?;
         Ok(CudaDriver { functions, version })
@@ -56,7 +61,7 @@ fn version(functions: &'static Functions) -> CuResult<u32> {
 
 /// The driver has no device to show.
 pub(super) fn no_device() -> Error {
-    Error::device(CUDA, format!("{LIBRARY} shows no device")).with_hint(DEVICE_HINT)
+    Error::no_device(CUDA, format!("{LIBRARY} shows no device")).with_hint(DEVICE_HINT)
 }
 
 /// The problem of a failed call, with a hint if the context is unusable.
