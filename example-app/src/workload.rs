@@ -20,7 +20,7 @@ pub struct KernelResult {
 
 /// Runs every kernel once.
 pub fn run_all(kernels: &Kernels) -> Result<Vec<KernelResult>, Error> {
-    let work = Work { kernels, stream: kernels.device().stream()? };
+    let work = Work { kernels, stream: kernels.program().device().stream()? };
     let x = pattern(1 << 20);
     let mut y = work.stream.upload(&vec![1.0f32; x.len()])?;
     Ok(vec![work.saxpy(&x, &mut y)?, work.reduce(&x, &y)?, work.matmul()?, work.histogram()?])

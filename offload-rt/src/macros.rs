@@ -41,8 +41,8 @@
 /// | a type that depends on the variant | any [`Plain`](crate::Plain) type |
 ///
 /// A kernel with an image or a sampler, or of which only the sizes of its arguments are known, has a method that returns
-/// the [`Kernel`](crate::Kernel); its documentation says why. `Kernels` derefs to the [`Program`](crate::Program), whose
-/// `kernel` looks up any kernel by its name.
+/// the [`Kernel`](crate::Kernel); its documentation says why. `program()` of `Kernels` is the
+/// [`Program`](crate::Program), whose `kernel` looks up any kernel by its name.
 #[macro_export]
 macro_rules! include_kernels {
     ($name:literal) => {
@@ -191,8 +191,6 @@ macro_rules! typed_kernels {
         }
     ) => {
         /// The kernels, loaded for a device, with a method for each; made by [`load`].
-        ///
-        /// It derefs to the program that they are of.
         #[derive(Debug)]
         pub struct Kernels {
             loaded: $crate::__private::LoadedKernels,
@@ -222,14 +220,6 @@ macro_rules! typed_kernels {
             }
         }
 
-        impl ::std::ops::Deref for Kernels {
-            type Target = $crate::Program;
-
-            fn deref(&self) -> &$crate::Program {
-                self.loaded.program()
-            }
-        }
-
         #[allow(
             non_snake_case,
             clippy::too_many_arguments,
@@ -237,6 +227,11 @@ macro_rules! typed_kernels {
             reason = "names and arguments are the kernels'"
         )]
         impl Kernels {
+            /// The program of the kernels: their device, their records, and any kernel by its name.
+            pub fn program(&self) -> &$crate::Program {
+                self.loaded.program()
+            }
+
             $(
                 $(#[$about])*
                 ///

@@ -38,7 +38,7 @@ pub struct Solver<'k> {
 impl<'k> Solver<'k> {
     /// Starts at zero, where the residual and the first direction are the right side.
     pub fn new(kernels: &'k Kernels, side: usize, right_side: &[f32]) -> Result<Solver<'k>, Error> {
-        let stream = kernels.device().stream()?;
+        let stream = kernels.program().device().stream()?;
         let len = right_side.len();
         let groups = len.div_ceil(GROUP);
         Ok(Solver {

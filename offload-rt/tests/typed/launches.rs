@@ -58,8 +58,8 @@ fn every_kind_of_argument_reaches_its_kernel() -> Result<(), Error> {
 
     // What the image lacks fails when it is asked for, and the untyped form is there.
     assert!(kernels.blur().unwrap_err().to_string().contains("`blur`"));
-    assert_eq!(kernels.kernel("saxpy")?.info().name, "saxpy");
-    assert_eq!(kernels.device().to_string(), device.to_string());
+    assert_eq!(kernels.program().kernel("saxpy")?.info().name, "saxpy");
+    assert_eq!(kernels.program().device().to_string(), device.to_string());
     // SAFETY: nothing runs.
     let refused = unsafe { kernels.saxpy(&stream, NdRange::linear(0, 0), 2.0, &x, &mut y, 100) };
     assert!(refused.unwrap_err().to_string().contains("0 work-items"));
