@@ -332,7 +332,7 @@ impl fmt::Display for Case {
                 list(f, "not in this program", missing)
             }
             Case::Library { image, package, import, refused } => {
-                let Import { library, package: other, version } = import;
+                let Import { library, package: other, version, .. } = import;
                 write!(
                     f,
                     "cannot load {image}: crate `{}` imports the device library `{}` of crate `{}` {}, ",
