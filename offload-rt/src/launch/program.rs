@@ -36,7 +36,7 @@ use crate::specialization::Specialization;
 /// let n = x.len() as u32;
 /// let args = [KernelArg::value(&2.5f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y), KernelArg::value(&n)];
 /// // SAFETY: each work-item reads and writes one element, and compares its number with `n`.
-/// unsafe { saxpy.launch(&stream, NdRange::linear(n as usize, 256), &args)? };
+/// unsafe { saxpy.launch(&stream, NdRange::linear(x.len(), 256), &args)? };
 /// assert_eq!(stream.download(&y)?[0], 2.5);
 /// # Ok::<(), offload_rt::Error>(())
 /// ```

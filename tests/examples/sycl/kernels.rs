@@ -37,7 +37,7 @@ fn matmul(program: &BundleProgram) -> Result<bool, Error> {
     let [a, b]: [Vec<f32>; 2] = [5, 3].map(|modulus| (0..n * n).map(|i| (i % modulus) as f32).collect());
     let mut c = vec![-1.0f32; size * size];
     let mut args = [Arg::input(&a), Arg::input(&b), Arg::in_out(&mut c), Arg::value(&n)];
-    let range = NdRange::new([n as usize, n as usize], [16, 16]);
+    let range = NdRange::new([size, size], [16, 16]);
     // SAFETY: the matrices have `n` rows of `n` elements.
     unsafe { program.launch("matmul", range, &mut args)? };
     let expected =
