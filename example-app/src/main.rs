@@ -51,7 +51,7 @@ fn devices() -> (Vec<Device>, Option<Error>) {
 /// Selects and loads an image and runs its kernels; returns whether every result is right.
 fn run_on(device: &Device, kernels: &Module) -> bool {
     println!("\n{device}");
-    let outcome = kernels.select(device).and_then(|selection| {
+    let outcome = kernels.request().select(device).and_then(|selection| {
         report::selection(&selection);
         workload::run_all(&demo::load(device)?)
     });

@@ -33,8 +33,8 @@ pub fn devices(devices: &[Device], missing: Option<&Error>) {
 
 /// The selected image, and the reason for each refusal.
 pub fn selection(selection: &Selection) {
-    for verdict in selection.verdicts() {
-        println!("  {:<14} {}", place(verdict.entry()), verdict.outcome());
+    for candidate in selection.candidates() {
+        println!("  {:<14} {}", place(candidate.entry()), candidate.outcome());
     }
 }
 

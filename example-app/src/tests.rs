@@ -7,7 +7,7 @@ use crate::demo;
 
 /// Not a multiple of the group, so that the last one has work-items without an element.
 const N: u32 = 1000;
-const GROUP: u64 = 256;
+const GROUP: usize = 256;
 
 fn input() -> Vec<f32> {
     (0..N).map(|i| i as f32 / 7.0).collect()
@@ -22,7 +22,7 @@ fn saxpy_is_right() {
         let x = stream.upload(&input())?;
         let mut y = stream.upload(&vec![1.0f32; N as usize])?;
         // SAFETY: the kernel compares with `N`, and both buffers have as many elements.
-        unsafe { demo.saxpy(&stream, NdRange::linear(N.into(), GROUP), 2.5, &x, &mut y, N)? };
+        unsafe { demo.saxpy(&stream, NdRange::linear(N as usize, GROUP), 2.5, &x, &mut y, N)? };
         // A device may round once, where others round the product and the sum.
         Ok(expect_close(&stream.download(&y)?, &expected, Ulps(1))?)
     });
@@ -33,11 +33,11 @@ fn sums_are_the_same_everywhere() {
     devices_agree(Ulps(16), |device| {
         let demo = demo::load(device)?;
         let stream = device.stream()?;
-        let groups = u64::from(N).div_ceil(GROUP) as usize;
+        let groups = (N as usize).div_ceil(GROUP);
         let x = stream.upload(&input())?;
         let mut sums = stream.zeroed::<f32>(groups)?;
         // SAFETY: the kernel compares with `N`, and writes one sum for each group.
-        unsafe { demo.reduce(&stream, NdRange::linear(N.into(), GROUP), &x, &mut sums, N)? };
+        unsafe { demo.reduce(&stream, NdRange::linear(N as usize, GROUP), &x, &mut sums, N)? };
         Ok(stream.download(&sums)?)
     });
 }

@@ -7,8 +7,8 @@ use offload_rt::{Buffer, Error, NdRange, Stream};
 use crate::demo::Kernels;
 
 /// As in `kernels/common.h`.
-const TILE: u64 = 16;
-const GROUP: u64 = 256;
+const TILE: usize = 16;
+const GROUP: usize = 256;
 const BINS: usize = 64;
 
 /// Outcome of one kernel.
@@ -20,7 +20,7 @@ pub struct KernelResult {
 
 /// Runs every kernel once.
 pub fn run_all(kernels: &Kernels) -> Result<Vec<KernelResult>, Error> {
-    let work = Work { kernels, stream: kernels.device().stream()? };
+    let work = Work { kernels, stream: kernels.program().device().stream()? };
     let x = pattern(1 << 20);
     let mut y = work.stream.upload(&vec![1.0f32; x.len()])?;
     Ok(vec![work.saxpy(&x, &mut y)?, work.reduce(&x, &y)?, work.matmul()?, work.histogram()?])
@@ -42,7 +42,9 @@ impl Work<'_> {
         let n = x.len() as u32;
         let start = stream.record()?;
         // SAFETY: see `Work`.
-        unsafe { self.kernels.saxpy(stream, NdRange::linear(n.into(), GROUP), 2.5, &on_device, &mut *y, n)? };
+        unsafe {
+            self.kernels.saxpy(stream, NdRange::linear(n as usize, GROUP), 2.5, &on_device, &mut *y, n)?
+        };
         let time = stream.record()?.since(&start)?;
         let right = x.iter().zip(&stream.download(&*y)?).all(|(x, y)| close(*y, 2.5 * x + 1.0));
         Ok(KernelResult { kernel: "saxpy", right, time })
@@ -53,12 +55,12 @@ impl Work<'_> {
         // Not a multiple of the group, so that the last group has work-items without an element.
         let n = x.len() - 100;
         let stream = &self.stream;
-        let mut sums = self.stream.zeroed::<f32>(n.div_ceil(GROUP as usize))?;
+        let mut sums = self.stream.zeroed::<f32>(n.div_ceil(GROUP))?;
         let start = stream.record()?;
         // SAFETY: see `Work`.
-        unsafe { self.kernels.reduce(stream, NdRange::linear(n as u64, GROUP), y, &mut sums, n as u32)? };
+        unsafe { self.kernels.reduce(stream, NdRange::linear(n, GROUP), y, &mut sums, n as u32)? };
         let time = stream.record()?.since(&start)?;
-        let expected = x[..n].chunks(GROUP as usize).map(|part| part.iter().map(|x| 2.5 * x + 1.0).sum());
+        let expected = x[..n].chunks(GROUP).map(|part| part.iter().map(|x| 2.5 * x + 1.0).sum());
         let right = stream.download(&sums)?.into_iter().zip(expected).all(|(sum, all)| close(sum, all));
         Ok(KernelResult { kernel: "reduce", right, time })
     }
@@ -71,7 +73,7 @@ impl Work<'_> {
         let a_on = stream.upload(&a)?;
         let b_on = stream.upload(&b)?;
         let mut c = stream.zeroed::<f32>(a.len())?;
-        let range = NdRange::new(&[n.into(), n.into()], &[TILE, TILE]);
+        let range = NdRange::new([n as usize, n as usize], [TILE, TILE]);
         let start = stream.record()?;
         // SAFETY: see `Work`.
         unsafe { self.kernels.matmul(stream, range, &a_on, &b_on, &mut c, n)? };
@@ -91,7 +93,7 @@ impl Work<'_> {
         let start = stream.record()?;
         // SAFETY: see `Work`.
         unsafe {
-            self.kernels.histogram(stream, NdRange::linear(n.into(), GROUP), &on_device, &mut bins, n)?
+            self.kernels.histogram(stream, NdRange::linear(n as usize, GROUP), &on_device, &mut bins, n)?
         };
         let time = stream.record()?.since(&start)?;
         let mut expected = [0u32; BINS];

@@ -140,7 +140,7 @@ impl Build {
     }
 
     /// Makes the macro `name` a specialisation constant: a value that the program chooses when it loads the module, with
-    /// `load_with` of the generated Rust, and `default` if it chooses none. The type is that of `default`: `bool`, `i32`,
+    /// `request().spec(...)` of the generated Rust, and `default` if it chooses none. The type is that of `default`: `bool`, `i32`,
     /// `u32`, `i64`, `u64`, `f32` or `f64`.
     ///
     /// ```no_run

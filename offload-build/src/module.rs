@@ -100,9 +100,7 @@ impl Library {
 
     /// What an image says that needs it when it is loaded.
     pub(crate) fn import(&self) -> Import {
-        let library = self.name().to_string();
-        let package = self.package.clone();
-        Import { library, package, version: self.version.clone() }
+        Import::new(self.name(), &self.package, &self.version)
     }
 
     /// The package as messages have it: "crate `bf16` 0.1.0".

@@ -115,7 +115,7 @@ fn code(code: usize) -> Error {
 
 /// The error with the library's own words.
 fn failed(message: &str) -> Error {
-    ErrorKind::Zstd { message: message.into() }.into()
+    ErrorKind::Compression { format: "zstd", message: message.into() }.into()
 }
 
 #[cfg(test)]

@@ -25,8 +25,8 @@
 //!
 //! All readers tell what is cut ([`ErrorKind::Truncated`]), of another format ([`ErrorKind::Magic`]), of a later version
 //! ([`ErrorKind::Version`]), not known ([`ErrorKind::Unsupported`]), impossible ([`ErrorKind::Invalid`]), no text
-//! ([`ErrorKind::Text`]), or damaged in its compressed bytes ([`ErrorKind::Zstd`], [`ErrorKind::Zlib`],
-//! [`ErrorKind::Lz4`], [`ErrorKind::Damaged`]); each names the structure, and the offset or the value.
+//! ([`ErrorKind::Text`]), or damaged in its compressed bytes ([`ErrorKind::Compression`],
+//! [`ErrorKind::Damaged`]); each names the structure, and the offset or the value.
 //!
 //! Every device image of any file:
 //!

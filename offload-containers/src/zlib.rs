@@ -35,7 +35,7 @@ pub(crate) fn start(input: &[u8], size: u64) -> Result<Vec<u8>, Error> {
 
 fn failed(error: io::Error) -> Error {
     let state = if error.kind() == io::ErrorKind::UnexpectedEof { "cut" } else { "damaged" };
-    ErrorKind::Zlib { message: format!("the stream is {state}") }.into()
+    ErrorKind::Compression { format: "zlib", message: format!("the stream is {state}") }.into()
 }
 
 #[cfg(test)]

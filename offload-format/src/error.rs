@@ -57,24 +57,11 @@ pub enum ErrorKind {
         /// What was hashed.
         what: &'static str,
     },
-    /// zstd refused a frame or the data to compress.
-    Zstd {
-        /// The library's own message.
-        message: String,
-    },
-    /// A zlib stream is malformed.
-    Zlib {
-        /// The library's own message.
-        message: String,
-    },
-    /// An LZ4 block is malformed.
-    Lz4 {
-        /// The library's own message.
-        message: String,
-    },
-    /// The LZMA coder refused a frame or the data to compress.
-    Lzma {
-        /// The library's own message.
+    /// Compressed data is malformed, or data cannot be compressed.
+    Compression {
+        /// The compression: `zstd`, `zlib`, `LZ4` or `LZMA`.
+        format: &'static str,
+        /// The decoder's or encoder's own message.
         message: String,
     },
     /// Data that needs a disabled cargo feature.
@@ -155,10 +142,7 @@ impl fmt::Display for Error {
             ErrorKind::Missing { what } => write!(f, "{what} is missing"),
             ErrorKind::Text { what, offset } => write!(f, "{what} at offset {offset:#x} is malformed"),
             ErrorKind::Damaged { what } => write!(f, "{what} is damaged: its hash is not the recorded one"),
-            ErrorKind::Zstd { message } => write!(f, "zstd failed: {message}"),
-            ErrorKind::Zlib { message } => write!(f, "zlib failed: {message}"),
-            ErrorKind::Lz4 { message } => write!(f, "LZ4 failed: {message}"),
-            ErrorKind::Lzma { message } => write!(f, "LZMA failed: {message}"),
+            ErrorKind::Compression { format, message } => write!(f, "{format} failed: {message}"),
             ErrorKind::Feature { what, feature } => write!(
                 f,
                 "{what} needs the feature `{feature}` of the crate `offload-rt`: this program was built without it"

@@ -15,6 +15,7 @@ use std::fmt;
 /// assert!(all[1].accepts("0.3.1") && !all[1].accepts("0.4.0"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub struct Import {
     /// The name under which it is exported.
     pub library: String,
@@ -25,6 +26,11 @@ pub struct Import {
 }
 
 impl Import {
+    /// The device library `library` that `package` exports in `version`.
+    pub fn new(library: impl Into<String>, package: impl Into<String>, version: impl Into<String>) -> Import {
+        Import { library: library.into(), package: package.into(), version: version.into() }
+    }
+
     /// Parses the imports in `text`, separated by `,`. A malformed one has no package and no version.
     pub fn list(text: &str) -> Vec<Import> {
         // The fast path: most images import nothing.
@@ -37,8 +43,7 @@ impl Import {
     fn parse(text: &str) -> Import {
         let (library, rest) = text.split_once('=').unwrap_or((text, ""));
         let (package, version) = rest.split_once('@').unwrap_or((rest, ""));
-        let [library, package, version] = [library, package, version].map(str::to_string);
-        Import { library, package, version }
+        Import::new(library, package, version)
     }
 
     /// Whether `version` of the package is compatible with the one at build time, by Cargo's rules

@@ -57,6 +57,7 @@ pub enum SpecUse {
 /// assert_eq!(all[0].to_string(), "SCALE@0:float=1.5");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SpecConstant {
     /// Its name in the kernels' source.
     pub name: String,
@@ -178,6 +179,11 @@ impl fmt::Display for SpecValue {
 }
 
 impl SpecConstant {
+    /// The constant `name` with its default, in an image that takes its value as `usage` says.
+    pub fn new(name: impl Into<String>, usage: SpecUse, default: SpecValue) -> SpecConstant {
+        SpecConstant { name: name.into(), usage, default }
+    }
+
     /// Parses the constants in `text`, separated by `,`. A constant in an unknown form is skipped: later releases may add
     /// types.
     pub fn list(text: &str) -> Vec<SpecConstant> {
@@ -202,7 +208,7 @@ impl SpecConstant {
             Some((name, id)) => (name, SpecUse::Id(id.parse().ok()?)),
         };
         let default = SpecValue::parse(type_name, value)?;
-        (!name.is_empty()).then(|| SpecConstant { name: name.to_string(), usage, default })
+        (!name.is_empty()).then(|| SpecConstant::new(name, usage, default))
     }
 }
 

@@ -342,7 +342,7 @@ mod tests {
     #[test]
     #[cfg(any(all(feature = "host", unix), feature = "opencl"))]
     fn shared_memory_beside_the_arguments_is_refused() {
-        let range = NdRange::new(&[4], &[2]).unwrap();
+        let range = NdRange::new([4], [2]);
         assert!(refuse_shared_memory(&range).is_ok());
         let error = refuse_shared_memory(&range.with_shared_memory(64)).unwrap_err();
         assert!(error.text.contains("asks for 64 bytes") && error.hint.is_some(), "{error:?}");

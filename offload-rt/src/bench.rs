@@ -8,7 +8,7 @@
 //! ```no_run
 //! # mod blas { pub fn load(_: &offload_rt::Device) -> Result<Blas, offload_rt::Error> { unimplemented!() }
 //! # pub struct Blas; impl Blas { pub unsafe fn saxpy(&self, _: &offload_rt::Stream,
-//! # _: Result<offload_rt::NdRange, offload_rt::Error>, _: f32, _: &offload_rt::Buffer<f32>,
+//! # _: offload_rt::NdRange, _: f32, _: &offload_rt::Buffer<f32>,
 //! # _: &mut offload_rt::Buffer<f32>) -> Result<(), offload_rt::Error> { Ok(()) } } }
 //! use std::process::ExitCode;
 //!

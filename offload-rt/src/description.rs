@@ -142,6 +142,11 @@ impl DeviceDescription {
         }
     }
 
+    /// Whether it is of the host CPU.
+    pub(crate) fn is_host(&self) -> bool {
+        matches!(self.kind(), DeviceKind::Host(_))
+    }
+
     pub(crate) fn kind(&self) -> &DeviceKind {
         &self.kind
     }

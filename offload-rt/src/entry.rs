@@ -14,6 +14,7 @@ use self::decoded::Decoded;
 pub(crate) use self::reader::{EntryReader, NewEntry};
 use crate::error::{Case, Error};
 use crate::pack_info::PackInfo;
+use crate::refusal::{Refusal, RefusedImage};
 #[cfg(feature = "opencl")]
 use crate::specialization::Setting;
 use crate::specialization::Specialization;
@@ -234,6 +235,11 @@ impl Entry {
     pub(crate) fn place(&self) -> String {
         let target = escape(self.target_text());
         if self.part().is_empty() { target } else { format!("{target} [{}]", escape(self.part())) }
+    }
+
+    /// The image as a candidate of a failed selection.
+    pub(crate) fn refused(&self, refusal: Refusal) -> RefusedImage {
+        RefusedImage::new(self.target_text(), self.part(), refusal)
     }
 
     /// Why this program cannot decompress the image, if it cannot.

@@ -6,6 +6,9 @@ use std::sync::Arc;
 
 use offload_format::Import;
 
+#[cfg(any(feature = "cuda", feature = "hip"))]
+use crate::driver_library::is_not_found;
+use crate::refusal::RefusedImage;
 use crate::text::escape;
 
 /// Why an image could not be found, selected, loaded or launched.
@@ -16,7 +19,7 @@ use crate::text::escape;
 /// ```
 /// use offload_rt::{Device, ErrorKind, Registry};
 ///
-/// let error = Registry::default().select("blas", &Device::host()).unwrap_err();
+/// let error = Registry::default().request("blas").select(&Device::host()).unwrap_err();
 /// assert_eq!(error.kind(), ErrorKind::UnknownModule);
 /// assert!(error.hint().is_some_and(|hint| hint.contains("use my_kernels as _;")));
 /// ```
@@ -45,6 +48,8 @@ pub enum ErrorKind {
     Library,
     /// The kernel does not allow the launch, or the launch failed.
     Launch,
+    /// No driver for the kind of device is installed, or it has no device.
+    NoDevice,
     /// A device, its driver or the system refused.
     Device,
 }
@@ -58,7 +63,7 @@ pub(crate) enum Case {
     /// Several packages have a module of that name.
     Ambiguous { module: String, packages: Vec<String> },
     /// The module's images all fail to fit the device.
-    NoFit { module: String, device: String, refused: Vec<String>, missing: Vec<String>, remedy: Remedy },
+    NoFit { module: String, device: String, refused: Vec<RefusedImage>, missing: Vec<String>, remedy: Remedy },
     /// The module has no such variant, or has variants and none was asked for.
     Variant { module: String, problem: String, present: Vec<String> },
     /// None of the module's images has the kernel.
@@ -68,7 +73,7 @@ pub(crate) enum Case {
         kernel: String,
         module: String,
         device: String,
-        refused: Vec<String>,
+        refused: Vec<RefusedImage>,
         missing: Vec<String>,
         present: Vec<String>,
     },
@@ -76,6 +81,8 @@ pub(crate) enum Case {
     Library { image: String, package: String, import: Import, refused: Vec<String> },
     /// A launch was asked for that the kernel does not allow.
     Launch { kernel: String, problem: Problem },
+    /// A kind of device has no driver here, or its driver has no device.
+    NoDevice { device: String, problem: Problem },
     /// A device, its driver or the system refused.
     Device { device: String, problem: Problem },
 }
@@ -124,6 +131,21 @@ impl Error {
         Error::from_device(device, problem.into().into())
     }
 
+    /// There is no device of the kind `device`, because of `problem`.
+    pub(crate) fn no_device(device: &str, problem: impl Into<String>) -> Error {
+        Case::NoDevice { device: device.to_string(), problem: problem.into().into() }.into()
+    }
+
+    /// The library of a driver cannot be opened: it is not installed, or broken.
+    #[cfg(any(feature = "cuda", feature = "hip"))]
+    pub(crate) fn driver_library(device: &str, problem: String) -> Error {
+        if is_not_found(&problem) {
+            Error::no_device(device, problem)
+        } else {
+            Error::device(device, problem)
+        }
+    }
+
     /// The same error of a launch or a device with what its reader can do about it.
     #[must_use]
     pub fn with_hint(self, hint: impl Into<Cow<'static, str>>) -> Error {
@@ -134,6 +156,9 @@ impl Error {
             }
             Case::Device { device, problem } => {
                 Error::from_device(device, Problem { hint, ..problem.clone() })
+            }
+            Case::NoDevice { device, problem } => {
+                Case::NoDevice { device: device.clone(), problem: Problem { hint, ..problem.clone() } }.into()
             }
             _ => self,
         }
@@ -158,7 +183,16 @@ impl Error {
             Case::UnknownKernel { .. } => ErrorKind::UnknownKernel,
             Case::Library { .. } => ErrorKind::Library,
             Case::Launch { .. } => ErrorKind::Launch,
+            Case::NoDevice { .. } => ErrorKind::NoDevice,
             Case::Device { .. } => ErrorKind::Device,
+        }
+    }
+
+    /// The candidates of a failed selection with their refusals; none for other errors.
+    pub fn refused_images(&self) -> &[RefusedImage] {
+        match &*self.case {
+            Case::NoFit { refused, .. } | Case::NoFitForKernel { refused, .. } => refused,
+            _ => &[],
         }
     }
 
@@ -174,7 +208,7 @@ impl Error {
                 offload_format::ErrorKind::Damaged { .. } => DAMAGED.to_string(),
                 _ => return None,
             },
-            Case::Launch { problem, .. } | Case::Device { problem, .. } => {
+            Case::Launch { problem, .. } | Case::NoDevice { problem, .. } | Case::Device { problem, .. } => {
                 return problem.hint.clone().map(Cow::into_owned);
             }
             Case::Library { import, refused, .. } if refused.is_empty() => format!(
@@ -207,8 +241,8 @@ impl Error {
                 Remedy::Values => "list the value in build.rs, as with `.variants(\"TILE\", [16, 32])`; OpenCL devices take any value of images for `spirv64` or `opencl-c`".to_string(),
                 Remedy::None => "this device takes no target that there is: the target `host` runs on every CPU".to_string(),
             },
-            Case::Variant { present, .. } if present.is_empty() => "call `select`, which asks for no variant".to_string(),
-            Case::Variant { present, .. } => list_names("give values to `select_variant`; there are", present),
+            Case::Variant { present, .. } if present.is_empty() => "ask for the module without `.variant(...)`".to_string(),
+            Case::Variant { present, .. } => list_names("choose one by `.variant(NAME, VALUE)` of the request; there are", present),
             Case::UnknownKernel { present, .. } => list_names("it has", present),
             Case::NoFitForKernel { present, .. } => {
                 list_names("add a target that fits, or use the other kernels:", present)
@@ -298,7 +332,7 @@ impl fmt::Display for Case {
                 list(f, "not in this program", missing)
             }
             Case::Library { image, package, import, refused } => {
-                let Import { library, package: other, version } = import;
+                let Import { library, package: other, version, .. } = import;
                 write!(
                     f,
                     "cannot load {image}: crate `{}` imports the device library `{}` of crate `{}` {}, ",
@@ -315,12 +349,14 @@ impl fmt::Display for Case {
                 list(f, "refused", refused)
             }
             Case::Launch { kernel, problem } => write!(f, "kernel `{}`: {}", escape(kernel), problem.text),
-            Case::Device { device, problem } => write!(f, "{device}: {}", problem.text),
+            Case::NoDevice { device, problem } | Case::Device { device, problem } => {
+                write!(f, "{device}: {}", problem.text)
+            }
         }
     }
 }
 
-fn list(f: &mut fmt::Formatter<'_>, title: &str, lines: &[String]) -> fmt::Result {
+fn list(f: &mut fmt::Formatter<'_>, title: &str, lines: &[impl fmt::Display]) -> fmt::Result {
     if lines.is_empty() {
         return Ok(());
     }

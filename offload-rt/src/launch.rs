@@ -28,4 +28,4 @@ pub use self::pinned::Pinned;
 pub use self::program::{Kernel, Program};
 pub use self::stream::Stream;
 pub use self::transfer::Transfer;
-pub use self::typed::{Half, IntoNdRange, LoadedKernels, Local};
+pub use self::typed::{Half, LoadedKernels, Local};

@@ -3,10 +3,9 @@
 //! - [`include_kernels!`] brings in a crate's own kernels: a [`Module`] of images, and a struct with a typed method for
 //!   each kernel;
 //! - [`Registry`] lists every image: of this program, of all loaded libraries, or of a pack beside the program;
-//! - [`Registry::select`] picks the best image of each kernel for a [`Device`], or for the description of one, and says
-//!   why the others were not;
-//!   [`Registry::select_variant`] does so for one variant of a module;
-//! - [`Device::open_selection`] makes a [`Program`] of them, which has kernels; [`Module::open`] is both steps;
+//! - [`ImageRequest`] asks for the images of a module, by variant and specialisation constants:
+//!   [`select`](ImageRequest::select) picks the best image of each kernel for a [`Device`], or for the description of one,
+//!   and lists the [`Candidate`]s with the [`Refusal`] of each other image; [`load`](ImageRequest::load) makes a [`Program`] of them, which has kernels;
 //! - [`Device::stream`] makes a [`Stream`]: it keeps data on the device in [`Buffer`]s, and [`Kernel::launch`] puts work
 //!   into it; [`Event`]s order streams and tell times;
 //! - [`Entry::load`] decompresses one image, once, and checks it against its hash; [`Device::open`] hands it to a
@@ -40,11 +39,11 @@
 //!
 //! let registry = Registry::from_pack(pack);
 //! let device = DeviceDescription::from(OpenClDescription::new("some GPU", "someone").opencl_c());
-//! let selection = registry.select("blas", &device)?;
+//! let selection = registry.request("blas").select(&device)?;
 //! assert_eq!(selection.entry().target_text(), "opencl-c");
 //! assert!(selection.entry().load()?.bytes().starts_with(b"kernel void"));
 //!
-//! let error = registry.select("blas", &Device::host()).unwrap_err();
+//! let error = registry.request("blas").select(&Device::host()).unwrap_err();
 //! assert!(error.to_string().contains("opencl-c: it is for an OpenCL device, not for the host CPU"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -80,6 +79,8 @@ mod backend;
 mod description;
 mod device;
 mod devices;
+#[cfg(any(feature = "cuda", feature = "hip"))]
+mod driver_library;
 mod entry;
 mod error;
 #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
@@ -98,7 +99,9 @@ mod module_images;
 mod output;
 mod pack_info;
 mod range;
+mod refusal;
 mod registry;
+mod request;
 #[allow(unsafe_code, reason = "reads memory that the linker and the loader describe")]
 mod sections;
 mod select;
@@ -119,17 +122,19 @@ pub use offload_format::{
 pub use crate::backend::KernelArg;
 pub use crate::description::{CudaDescription, DeviceDescription, HipDescription, OpenClDescription};
 pub use crate::device::Device;
+pub use crate::devices::{DeviceRequest, Devices};
 pub use crate::entry::{Entry, LoadedImage};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::index::{Missing, Unreadable};
 pub use crate::launch::{
-    Arg, Buffer, Event, Half, IntoNdRange, Kernel, Local, Pinned, Plain, Program, Slice, SliceMut, Stream,
-    Transfer,
+    Arg, Buffer, Event, Half, Kernel, Local, Pinned, Plain, Program, Slice, SliceMut, Stream, Transfer,
 };
 pub use crate::module::Module;
-pub use crate::range::NdRange;
+pub use crate::range::{Dimensions, NdRange};
+pub use crate::refusal::{Refusal, RefusedImage};
 pub use crate::registry::Registry;
-pub use crate::select::{Outcome, Selection, Verdict};
+pub use crate::request::ImageRequest;
+pub use crate::select::{Candidate, Outcome, Selection};
 pub use crate::specialization::Specialization;
 
 /// Items for the expansion of this crate's macros; not for direct use.

@@ -83,7 +83,7 @@ impl Importer<'_> {
         match select::best(&fitting, self.device) {
             Ok(best) => Some(best.clone()),
             Err(reasons) => {
-                refused.extend(reasons);
+                refused.extend(reasons.iter().map(ToString::to_string));
                 None
             }
         }

@@ -4,10 +4,13 @@
 ///
 /// The module holds
 ///
-/// - `load(&device)`, which opens the best image, and returns `Kernels`: a struct with an unsafe method for each kernel,
+/// - `load(&device)`, which loads the best image, and returns `Kernels`: a struct with an unsafe method for each kernel,
 ///   which takes a [`Stream`](crate::Stream), an [`NdRange`](crate::NdRange) and the kernel's arguments, and returns when
-///   the kernel is queued. Of a module with variants, `load_variant(&device, &[("N", "4")])`;
-/// - where the module has specialisation constants, `Spec`, a struct with a field for each, and `load_with(&device, &spec)`;
+///   the kernel is queued;
+/// - `request()`, an [`ImageRequest`](crate::ImageRequest) for a variant, as `request().variant("N", 4).load(&device)`, or
+///   with values for specialisation constants;
+/// - where the module has specialisation constants, `Spec`, a struct with a field for each, as
+///   `request().spec(blas::Spec { TILE: 32, ..Default::default() }).load(&device)`;
 /// - `module()`, the [`Module`](crate::Module) of this crate's own kernels, and `NAME`.
 ///
 /// It is public and has the name of the kernel module, unless the macro says otherwise:
@@ -38,8 +41,8 @@
 /// | a type that depends on the variant | any [`Plain`](crate::Plain) type |
 ///
 /// A kernel with an image or a sampler, or of which only the sizes of its arguments are known, has a method that returns
-/// the [`Kernel`](crate::Kernel); its documentation says why. `Kernels` derefs to the [`Program`](crate::Program), whose
-/// `kernel` looks up any kernel by its name.
+/// the [`Kernel`](crate::Kernel); its documentation says why. `program()` of `Kernels` is the
+/// [`Program`](crate::Program), whose `kernel` looks up any kernel by its name.
 #[macro_export]
 macro_rules! include_kernels {
     ($name:literal) => {
@@ -141,7 +144,7 @@ macro_rules! included_kernel_module {
     };
 }
 
-/// The typed kernels of a generated module: `Kernels` and `load`, beside the function `module`.
+/// The typed kernels of a generated module: `Kernels`, `request` and `load`, beside the function `module`.
 ///
 /// ```no_run
 /// #![forbid(unsafe_code)]
@@ -188,45 +191,32 @@ macro_rules! typed_kernels {
         }
     ) => {
         /// The kernels, loaded for a device, with a method for each; made by [`load`].
-        ///
-        /// It derefs to the program that they are of.
         #[derive(Debug)]
         pub struct Kernels {
             loaded: $crate::__private::LoadedKernels,
         }
 
-        /// Loads the best image for `device` and looks up its kernels; call it once for each device.
+        /// A request for the kernels of a variant, or with values for specialisation constants; its `load` returns
+        /// [`Kernels`].
+        pub fn request() -> $crate::ImageRequest<'static, Kernels> {
+            module().request().typed()
+        }
+
+        /// Loads the best image for `device` and looks up its kernels; call it once for each device. It is
+        /// [`request`] without options.
         ///
         /// Parts of a split module are loaded when one of their kernels is first used.
         ///
         /// # Errors
-        /// No image fits the device, it is damaged, or the driver refuses it. A kernel that the device's image lacks
-        /// fails when it is launched.
+        /// The module has variants, no image fits the device, it is damaged, or the driver refuses it. A kernel that
+        /// the device's image lacks fails when it is launched.
         pub fn load(device: &$crate::Device) -> ::std::result::Result<Kernels, $crate::Error> {
-            load_variant(device, &[])
+            request().load(device)
         }
 
-        /// As [`load`], of the variant with these values, as `&[("N", "4"), ("T", "float")]`.
-        ///
-        /// # Errors
-        /// As [`load`]; or there is no such variant.
-        pub fn load_variant(
-            device: &$crate::Device,
-            values: &[(&str, &str)],
-        ) -> ::std::result::Result<Kernels, $crate::Error> {
-            let selection = module().select_variant(values, device)?;
-            ::std::result::Result::Ok(kernels_of(device.open_selection(&selection)?))
-        }
-
-        fn kernels_of(program: $crate::Program) -> Kernels {
-            Kernels { loaded: $crate::__private::LoadedKernels::new(program, &[$($entry),*]) }
-        }
-
-        impl ::std::ops::Deref for Kernels {
-            type Target = $crate::Program;
-
-            fn deref(&self) -> &$crate::Program {
-                self.loaded.program()
+        impl ::std::convert::From<$crate::Program> for Kernels {
+            fn from(program: $crate::Program) -> Kernels {
+                Kernels { loaded: $crate::__private::LoadedKernels::new(program, &[$($entry),*]) }
             }
         }
 
@@ -237,6 +227,11 @@ macro_rules! typed_kernels {
             reason = "names and arguments are the kernels'"
         )]
         impl Kernels {
+            /// The program of the kernels: their device, their records, and any kernel by its name.
+            pub fn program(&self) -> &$crate::Program {
+                self.loaded.program()
+            }
+
             $(
                 $(#[$about])*
                 ///
@@ -251,12 +246,11 @@ macro_rules! typed_kernels {
                 pub unsafe fn $method<$lifetime $(, $generic: $bound)*>(
                     &self,
                     stream: &$crate::Stream,
-                    range: impl $crate::IntoNdRange,
+                    range: $crate::NdRange,
                     $($arg: $type),*
                 ) -> ::std::result::Result<(), $crate::Error> {
-                    let range = $crate::IntoNdRange::into_nd_range(range)?;
                     // SAFETY: the contract is the same, and the caller's to keep.
-                    unsafe { self.loaded.launch($index, stream, &range, &[$($given),*]) }
+                    unsafe { self.loaded.launch($index, stream, range, &[$($given),*]) }
                 }
             )*
             $(
@@ -272,7 +266,7 @@ macro_rules! typed_kernels {
     };
 }
 
-/// The specialisation constants of a generated module: `Spec` and `load_with`, beside what `typed_kernels!` makes.
+/// The specialisation constants of a generated module: `Spec`, beside what `typed_kernels!` makes.
 ///
 /// ```no_run
 /// #![forbid(unsafe_code)]
@@ -290,14 +284,14 @@ macro_rules! typed_kernels {
 /// }
 /// # fn main() {
 /// # let spec = blas::Spec { TILE: 32, ..Default::default() };
-/// # assert!(blas::load_with(&offload_rt::Device::host(), &spec).is_err());
+/// # assert!(blas::request().spec(spec).load(&offload_rt::Device::host()).is_err());
 /// # }
 /// ```
 #[doc(hidden)]
 #[macro_export]
 macro_rules! spec_constants {
     ($($(#[$about:meta])* $field:ident[$name:literal]: $type:ty = $default:expr;)*) => {
-        /// Values for the specialisation constants of the kernels, which [`load_with`] gives them.
+        /// Values for the specialisation constants of the kernels, for `request().spec(...)`.
         #[allow(non_snake_case, reason = "names are the constants'")]
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub struct Spec {
@@ -316,26 +310,10 @@ macro_rules! spec_constants {
             }
         }
 
-        /// As [`load`], of images that have the values `spec` or take them. Where there are variants by the name of a
-        /// constant, they are those for its value.
-        ///
-        /// # Errors
-        /// As [`load`]; or no image for the device has the values.
-        pub fn load_with(device: &$crate::Device, spec: &Spec) -> ::std::result::Result<Kernels, $crate::Error> {
-            load_variant_with(device, &[], spec)
-        }
-
-        /// As [`load_with`], of the variant with these values, as `&[("N", "4"), ("T", "float")]`.
-        ///
-        /// # Errors
-        /// As [`load_with`]; or there is no such variant.
-        pub fn load_variant_with(
-            device: &$crate::Device,
-            values: &[(&str, &str)],
-            spec: &Spec,
-        ) -> ::std::result::Result<Kernels, $crate::Error> {
-            let selection = module().select_specialized(values, &spec.into(), device)?;
-            ::std::result::Result::Ok(kernels_of(device.open_selection(&selection)?))
+        impl ::std::convert::From<Spec> for $crate::Specialization {
+            fn from(spec: Spec) -> $crate::Specialization {
+                $crate::Specialization::from(&spec)
+            }
         }
     };
 }

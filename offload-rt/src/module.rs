@@ -4,15 +4,13 @@ use std::sync::{Arc, OnceLock};
 
 use offload_format::Variant;
 
-use crate::description::DeviceDescription;
 use crate::device::Device;
-use crate::entry::{Entry, LoadedImage};
+use crate::entry::Entry;
 use crate::error::Error;
 use crate::launch::Program;
 use crate::registry::Registry;
+use crate::request::ImageRequest;
 use crate::sections::{self, PackBytes, PackSource, PackSources};
-use crate::select::{self, Selection, VariantQuery};
-use crate::specialization::Specialization;
 
 /// The images of a kernel module; the function `module()` that [`include_kernels!`](crate::include_kernels) generates
 /// returns it.
@@ -57,60 +55,24 @@ impl Module {
         self.entries.get_or_init(|| self.registry.index().module(self.name).entries.clone()).iter()
     }
 
-    /// The best image for each kernel on `device`; see [`Registry::select`].
-    ///
-    /// # Errors
-    /// The module has variants, or no image fits; the message says for each why.
-    pub fn select(&self, device: &impl AsRef<DeviceDescription>) -> Result<Selection, Error> {
-        self.select_variant(&[], device)
-    }
-
     /// The variants of the module, sorted; none if it has no variants.
     pub fn variants(&self) -> Vec<Variant> {
         self.registry.variants(self.name)
     }
 
-    /// The best image of one variant; see [`Registry::select_variant`].
-    ///
-    /// # Errors
-    /// There is no such variant, or none of its images fits.
-    pub fn select_variant(
-        &self,
-        values: &[(&str, &str)],
-        device: &impl AsRef<DeviceDescription>,
-    ) -> Result<Selection, Error> {
-        let query = VariantQuery { module: self.name, values, spec: None };
-        select::select(self.registry.index(), query, device.as_ref())
+    /// A request for its images, by variant and specialisation constants, which makes a [`Selection`](crate::Selection)
+    /// or a [`Program`].
+    pub fn request(&self) -> ImageRequest<'_> {
+        self.registry.request(self.name)
     }
 
-    /// The best images that have the values `spec` or take them; see [`Registry::select_specialized`].
+    /// Selects the best images for `device` and loads them: [`Module::request`] without options, then
+    /// [`ImageRequest::load`].
     ///
     /// # Errors
-    /// As [`Module::select_variant`]; or no image has the values, or has constants of these names and types.
-    pub fn select_specialized(
-        &self,
-        values: &[(&str, &str)],
-        spec: &Specialization,
-        device: &impl AsRef<DeviceDescription>,
-    ) -> Result<Selection, Error> {
-        let query = VariantQuery { module: self.name, values, spec: Some(spec) };
-        select::select(self.registry.index(), query, device.as_ref())
-    }
-
-    /// The best images for `device`, ready to launch kernels: [`Module::select`], then [`Device::open_selection`].
-    ///
-    /// # Errors
-    /// No image fits, it is damaged, or the driver refuses it.
-    pub fn open(&self, device: &Device) -> Result<Program, Error> {
-        device.open_selection(&self.select(device)?)
-    }
-
-    /// The best image for `device`, decompressed and verified; of a split module the first of several.
-    ///
-    /// # Errors
-    /// No image fits, or the best one is damaged.
-    pub fn load(&self, device: &impl AsRef<DeviceDescription>) -> Result<LoadedImage, Error> {
-        self.select(device)?.entry().load()
+    /// As [`ImageRequest::load`].
+    pub fn load(&self, device: &Device) -> Result<Program, Error> {
+        self.request().load(device)
     }
 
     /// Everything in the pack, with what the build left out.

@@ -39,7 +39,7 @@ mod stream;
 
 use opencl_sys::CL_PLATFORM_NOT_FOUND_KHR;
 
-use self::api::{ClError, platforms};
+use self::api::{ClError, Platform, platforms};
 pub use self::compiler::{Compiler, Executable, Object};
 use self::device::{ClDevice, LOADER};
 pub use self::properties::{DeviceType, Properties};
@@ -61,22 +61,47 @@ const DRIVER_HINT: &str =
 /// for.
 pub fn devices() -> Result<Vec<Device>, Error> {
     let platforms = platforms().map_err(no_platform)?;
+    let (devices, failures) = list(&platforms);
+    if devices.is_empty() {
+        let error = match failures.as_slice() {
+            [] => Error::no_device(LOADER, format!("none of {} platforms has a device", platforms.len())),
+            failures => Error::device(LOADER, format!("no device: {}", failures.join(", "))),
+        };
+        return Err(error.with_hint(DRIVER_HINT));
+    }
+    Ok(devices)
+}
+
+/// The devices of all platforms, and the platforms that failed.
+#[derive(Debug, Default)]
+pub(crate) struct PlatformDevices {
+    pub(crate) devices: Vec<Device>,
+    pub(crate) failures: Vec<Error>,
+}
+
+/// As [`devices`], with the failures beside the devices.
+pub(crate) fn all() -> PlatformDevices {
+    match platforms() {
+        Ok(platforms) => {
+            let (devices, failures) = list(&platforms);
+            let failures = failures.into_iter().map(|failure| Error::device(LOADER, failure));
+            PlatformDevices { devices, failures: failures.collect() }
+        }
+        Err(error) => PlatformDevices { devices: Vec::new(), failures: vec![no_platform(error)] },
+    }
+}
+
+/// The devices of `platforms`, and the messages of those that failed.
+fn list(platforms: &[Platform]) -> (Vec<Device>, Vec<String>) {
     let mut devices = Vec::new();
     let mut failures = Vec::new();
-    for platform in &platforms {
+    for platform in platforms {
         match platform.devices() {
             Ok(found) => devices.extend(found.into_iter().map(device::from_id)),
             Err(error) => failures.push(error.to_string()),
         }
     }
-    if devices.is_empty() {
-        let problem = match failures.as_slice() {
-            [] => format!("none of {} platforms has a device", platforms.len()),
-            failures => format!("no device: {}", failures.join(", ")),
-        };
-        return Err(Error::device(LOADER, problem).with_hint(DRIVER_HINT));
-    }
-    Ok(devices)
+    (devices, failures)
 }
 
 /// Whether an OpenCL device is a CPU.
@@ -88,13 +113,13 @@ fn no_platform(error: ClError) -> Error {
     match error {
         ClError::NoLibrary => {
             let looked_for = "cannot open the library libOpenCL.so.1 (or those of OPENCL_DYLIB_PATH)";
-            Error::device(LOADER, looked_for).with_hint(LIBRARY_HINT)
+            Error::no_device(LOADER, looked_for).with_hint(LIBRARY_HINT)
         }
         ClError::Code(CL_PLATFORM_NOT_FOUND_KHR) => {
             let looked_for = "the loader knows no driver: it looks for files NAME.icd in /etc/OpenCL/vendors, or in OCL_ICD_VENDORS";
             let gone = icd::without_library(&icd::vendors());
             match gone.as_slice() {
-                [] => Error::device(LOADER, looked_for).with_hint(DRIVER_HINT),
+                [] => Error::no_device(LOADER, looked_for).with_hint(DRIVER_HINT),
                 gone => Error::device(LOADER, format!("the loader knows no driver: {}", gone.join("; ")))
                     .with_hint("install the driver's library again, or remove the file .icd that names it"),
             }

@@ -1,105 +1,148 @@
 //! The NDRange of a launch: its work-items and work-groups.
 
-use crate::error::Error;
-
 /// The most work-items of a range: more than any device runs in a lifetime, and their count fits a signed number.
-const MOST_ITEMS: u64 = i64::MAX as u64;
+const MAX_ITEMS: usize = isize::MAX as usize;
 
 /// The work-items and work-groups of a launch: an NDRange
 /// (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_API.html#_execution_model>).
 ///
+/// The global size is in work-items, for every device and language. CUDA's and HIP's grid is
+/// [`groups`](NdRange::groups), the global size divided by the local size.
+///
+/// Making a range does not fail. A launch over a range whose local size has a zero or does not divide the global size
+/// fails.
+///
 /// ```
 /// use offload_rt::NdRange;
 ///
-/// let range = NdRange::new(&[1024, 64], &[16, 16])?;
+/// let range = NdRange::new([1024, 64], [16, 16]);
 /// assert_eq!((range.groups(), range.group_count()), ([64, 4, 1], 256));
-/// assert!(NdRange::new(&[1000], &[16]).is_err());
 /// // A launch over it succeeds, and runs nothing.
-/// assert!(NdRange::linear(0, 256)?.is_empty());
-/// # Ok::<(), offload_rt::Error>(())
+/// assert!(NdRange::linear(0, 256).is_empty());
+/// ```
+///
+/// ```compile_fail
+/// // A range has one to three dimensions, the same in both sizes.
+/// let range = offload_rt::NdRange::new([1024, 64], [16]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NdRange {
     dimensions: u32,
-    global: [u64; 3],
-    local: [u64; 3],
+    global: [usize; 3],
+    local: [usize; 3],
     /// Kept, because a launch that divides again costs three divisions.
-    groups: [u64; 3],
-    offset: [u64; 3],
+    groups: [usize; 3],
+    offset: [usize; 3],
     shared_memory: u32,
+    refusal: Option<RangeRefusal>,
 }
+
+/// The reason why no device launches a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RangeRefusal {
+    /// The local size has a zero, or does not divide the global size.
+    Indivisible,
+    /// More work-items than [`MAX_ITEMS`].
+    TooLarge,
+    /// [`NdRange::linear`] cannot round the work-items up to whole groups.
+    Linear,
+    /// The offset has this number of dimensions, and another one than the range, or an id would overflow.
+    Offset { dimensions: u32 },
+}
+
+/// The sizes of one to three dimensions; implemented for arrays of `usize`.
+#[diagnostic::on_unimplemented(message = "a range has one to three dimensions")]
+pub trait Dimensions: sealed::Sealed {}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+impl sealed::Sealed for [usize; 1] {}
+impl sealed::Sealed for [usize; 2] {}
+impl sealed::Sealed for [usize; 3] {}
+impl Dimensions for [usize; 1] {}
+impl Dimensions for [usize; 2] {}
+impl Dimensions for [usize; 3] {}
 
 impl NdRange {
     /// `global` work-items in groups of `local`, in one to three dimensions. A size of `global` may be zero: a launch over
     /// such a range succeeds, and runs nothing.
     ///
-    /// # Errors
-    /// The dimensions differ or are none or more than three, a size of `local` is zero, `local` does not divide `global`,
-    /// or there are more than 2⁶³ work-items.
-    pub fn new(global: &[u64], local: &[u64]) -> Result<NdRange, Error> {
-        let dimensions = u32::try_from(global.len()).unwrap_or(u32::MAX);
-        if !(1..=3).contains(&dimensions) || global.len() != local.len() {
-            return Err(refused(format!(
-                "global size {global:?} and local size {local:?} are not of the same one to three dimensions"
-            )));
-        }
+    /// A launch fails if a size of `local` is zero, if `local` does not divide `global`, or over more than 2⁶³
+    /// work-items.
+    #[must_use]
+    pub fn new<const D: usize>(global: [usize; D], local: [usize; D]) -> NdRange
+    where
+        [usize; D]: Dimensions,
+    {
         let mut groups = [1; 3];
-        for (groups, (global, local)) in groups.iter_mut().zip(global.iter().zip(local)) {
-            *groups = whole_groups(*global, *local).ok_or_else(|| {
-                refused(format!("local size {local:?} does not divide global size {global:?}"))
-            })?;
+        let mut is_divisible = true;
+        for (groups, (global, local)) in groups.iter_mut().zip(global.iter().zip(&local)) {
+            let remainder = global.checked_rem(*local);
+            is_divisible &= remainder == Some(0);
+            *groups = if remainder.is_some() { global.div_ceil(*local) } else { 0 };
         }
-        let items = global.iter().try_fold(1u64, |product, size| product.checked_mul(*size));
+        let items = global.iter().try_fold(1usize, |product, size| product.checked_mul(*size));
         let items = if global.contains(&0) { Some(0) } else { items };
-        if items.is_none_or(|items| items > MOST_ITEMS) {
-            return Err(refused(format!("global size {global:?} is more than 2^63 work-items")));
+        let refusal = if !is_divisible {
+            Some(RangeRefusal::Indivisible)
+        } else if items.is_none_or(|items| items > MAX_ITEMS) {
+            Some(RangeRefusal::TooLarge)
+        } else {
+            None
+        };
+        NdRange {
+            dimensions: D as u32,
+            global: padded(&global, 1),
+            local: padded(&local, 1),
+            groups,
+            offset: [0; 3],
+            shared_memory: 0,
+            refusal,
         }
-        let global = padded(global, 1);
-        let local = padded(local, 1);
-        Ok(NdRange { dimensions, global, local, groups, offset: [0; 3], shared_memory: 0 })
     }
 
     /// At least `items` work-items in one dimension, in groups of `group`: the number is rounded up to whole groups, and
     /// the kernel compares its id with the number that it needs.
     ///
     /// ```
-    /// let range = offload_rt::NdRange::linear(1000, 256)?;
+    /// let range = offload_rt::NdRange::linear(1000, 256);
     /// assert_eq!((range.global()[0], range.group_count()), (1024, 4));
-    /// # Ok::<(), offload_rt::Error>(())
     /// ```
     ///
-    /// # Errors
-    /// `group` is zero, or there are more than 2⁶³ work-items.
+    /// A launch fails if `group` is zero, or over more than 2⁶³ work-items.
     #[inline]
-    pub fn linear(items: u64, group: u64) -> Result<NdRange, Error> {
-        if group == 0 {
-            return Err(no_groups(items, group));
-        }
-        let groups = items.div_ceil(group);
-        match groups.checked_mul(group) {
-            Some(global @ 0..=MOST_ITEMS) => Ok(NdRange {
-                dimensions: 1,
-                global: [global, 1, 1],
-                local: [group, 1, 1],
-                groups: [groups, 1, 1],
-                offset: [0; 3],
-                shared_memory: 0,
-            }),
-            _ => Err(no_groups(items, group)),
+    #[must_use]
+    pub fn linear(items: usize, group: usize) -> NdRange {
+        let groups = if group == 0 { 0 } else { items.div_ceil(group) };
+        let global = groups.checked_mul(group).filter(|global| *global <= MAX_ITEMS && group != 0);
+        NdRange {
+            dimensions: 1,
+            global: [global.unwrap_or(items), 1, 1],
+            local: [group, 1, 1],
+            groups: [groups, 1, 1],
+            offset: [0; 3],
+            shared_memory: 0,
+            refusal: if global.is_none() { Some(RangeRefusal::Linear) } else { None },
         }
     }
 
-    /// The same range with ids that start at `offset`.
-    ///
-    /// # Errors
-    /// `offset` has other dimensions than the range, or an id would pass 2⁶⁴ − 1.
-    pub fn with_offset(mut self, offset: &[u64]) -> Result<NdRange, Error> {
-        let ends = self.global.iter().zip(offset).all(|(size, offset)| offset.checked_add(*size).is_some());
-        if offset.len() as u64 != u64::from(self.dimensions) || !ends {
-            return Err(refused(format!("offset {offset:?} does not fit the global size")));
+    /// The same range with ids that start at `offset`, which has the dimensions of the range: otherwise, and if an id
+    /// overflows, a launch fails.
+    #[must_use]
+    pub fn with_offset<const D: usize>(mut self, offset: [usize; D]) -> NdRange
+    where
+        [usize; D]: Dimensions,
+    {
+        let dimensions = D as u32;
+        let ends = self.global.iter().zip(&offset).all(|(size, offset)| offset.checked_add(*size).is_some());
+        self.offset = padded(&offset, 0);
+        if matches!(self.refusal, None | Some(RangeRefusal::Offset { .. })) {
+            let fits = dimensions == self.dimensions && ends;
+            self.refusal = if fits { None } else { Some(RangeRefusal::Offset { dimensions }) };
         }
-        self.offset = padded(offset, 0);
-        Ok(self)
+        self
     }
 
     /// The same range with `bytes` of shared memory for the `extern __shared__` array of a CUDA C++ or HIP C++ kernel, for each
@@ -107,7 +150,7 @@ impl NdRange {
     ///
     /// This is the third parameter of CUDA's and HIP's launches
     /// (<https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#execution-configuration>); other devices
-    /// refuse it. [`Arg::local`](crate::Arg::local) is for kernels with a local pointer argument.
+    /// refuse it. [`KernelArg::local`](crate::KernelArg::local) is for kernels with a local pointer argument.
     #[must_use]
     pub fn with_shared_memory(mut self, bytes: u32) -> NdRange {
         self.shared_memory = bytes;
@@ -122,19 +165,19 @@ impl NdRange {
 
     /// Work-items in each dimension.
     #[inline]
-    pub fn global(&self) -> [u64; 3] {
+    pub fn global(&self) -> [usize; 3] {
         self.global
     }
 
     /// Work-items of a work-group in each dimension.
     #[inline]
-    pub fn local(&self) -> [u64; 3] {
+    pub fn local(&self) -> [usize; 3] {
         self.local
     }
 
     /// The first global id in each dimension.
     #[inline]
-    pub fn offset(&self) -> [u64; 3] {
+    pub fn offset(&self) -> [usize; 3] {
         self.offset
     }
 
@@ -144,52 +187,79 @@ impl NdRange {
         self.shared_memory
     }
 
-    /// The number of work-groups in each dimension.
+    /// The number of work-groups in each dimension; 0 for a local size of 0.
     #[inline]
-    pub fn groups(&self) -> [u64; 3] {
+    pub fn groups(&self) -> [usize; 3] {
         self.groups
     }
 
     /// All work-groups.
     #[inline]
-    pub fn group_count(&self) -> u64 {
-        if self.is_empty() { 0 } else { self.groups.iter().product() }
+    pub fn group_count(&self) -> usize {
+        if self.is_empty() { 0 } else { product(self.groups) }
     }
 
     /// Whether it has no work-items.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.groups.contains(&0)
+        self.global.contains(&0)
     }
 
     /// The work-items of one work-group.
     #[inline]
-    pub fn group_size(&self) -> u64 {
-        self.local.iter().product()
+    pub fn group_size(&self) -> usize {
+        product(self.local)
+    }
+
+    /// Whether a device may launch it.
+    #[inline]
+    pub(crate) fn is_valid(&self) -> bool {
+        self.refusal.is_none()
+    }
+
+    /// Why no device launches it.
+    #[cold]
+    pub(crate) fn refusal(&self) -> Option<String> {
+        let global = in_dimensions(&self.global, self.dimensions);
+        let local = in_dimensions(&self.local, self.dimensions);
+        Some(match self.refusal? {
+            RangeRefusal::Indivisible => {
+                format!("local size {local:?} does not divide global size {global:?}")
+            }
+            RangeRefusal::TooLarge => format!("global size {global:?} is more than 2^63 work-items"),
+            RangeRefusal::Linear => {
+                let [items, ..] = self.global;
+                let [group, ..] = self.local;
+                format!("{items} work-items cannot run in groups of {group}")
+            }
+            RangeRefusal::Offset { dimensions } => {
+                let offset = in_dimensions(&self.offset, dimensions);
+                format!("offset {offset:?} does not fit the global size {global:?}")
+            }
+        })
     }
 }
 
-/// The number of groups of `local` in `global`, if it is a multiple.
-fn whole_groups(global: u64, local: u64) -> Option<u64> {
-    let groups = global.checked_div(local)?;
-    (groups.checked_mul(local) == Some(global)).then_some(groups)
+fn product([x, y, z]: [usize; 3]) -> usize {
+    x.saturating_mul(y).saturating_mul(z)
 }
 
-fn padded(sizes: &[u64], with: u64) -> [u64; 3] {
+/// The sizes as kernels of the target `host` and limits of drivers have them.
+#[cfg(any(all(feature = "host", unix), feature = "opencl"))]
+pub(crate) fn widened(sizes: [usize; 3]) -> [u64; 3] {
+    sizes.map(|size| size as u64)
+}
+
+fn in_dimensions(sizes: &[usize; 3], dimensions: u32) -> &[usize] {
+    sizes.get(..dimensions as usize).unwrap_or(sizes)
+}
+
+fn padded(sizes: &[usize], with: usize) -> [usize; 3] {
     let mut padded = [with; 3];
     for (padded, size) in padded.iter_mut().zip(sizes) {
         *padded = *size;
     }
     padded
-}
-
-#[cold]
-fn no_groups(items: u64, group: u64) -> Error {
-    refused(format!("{items} work-items cannot run in groups of {group}"))
-}
-
-fn refused(problem: String) -> Error {
-    Error::device("range of a launch", problem)
 }
 
 #[cfg(test)]
@@ -198,60 +268,60 @@ mod tests {
 
     #[test]
     fn sizes_are_checked() {
-        let max = u64::MAX;
-        let refused: [(&[u64], &[u64]); 9] = [
-            (&[], &[]),
-            (&[1, 1, 1, 1], &[1, 1, 1, 1]),
-            (&[4, 4], &[4]),
-            (&[0], &[0]),
-            (&[4], &[0]),
-            (&[6], &[4]),
-            (&[max], &[1]),
-            (&[1 << 32, 1 << 32], &[1, 1]),
-            (&[1 << 31, 1 << 31, 4], &[1, 1, 1]),
+        let max = usize::MAX;
+        let refused = [
+            NdRange::new([0], [0]),
+            NdRange::new([4], [0]),
+            NdRange::new([6], [4]),
+            NdRange::new([4, 6], [4, 4]),
+            NdRange::new([max], [1]),
+            NdRange::new([1 << 32, 1 << 32], [1, 1]),
+            NdRange::new([1 << 31, 1 << 31, 4], [1, 1, 1]),
         ];
-        for (global, local) in refused {
-            assert!(NdRange::new(global, local).is_err(), "{global:?} {local:?}");
+        for range in refused {
+            assert!(!range.is_valid() && range.refusal().is_some(), "{range:?}");
         }
+        let refusal = NdRange::new([6], [4]).refusal().unwrap();
+        assert_eq!(refusal, "local size [4] does not divide global size [6]");
     }
 
     #[test]
     fn groups_are_counted_and_rounded_up() {
-        fn groups(global: &[u64], local: &[u64]) -> [u64; 3] {
-            NdRange::new(global, local).unwrap().groups()
+        assert_eq!(NdRange::new([12], [4]).groups(), [3, 1, 1]);
+        assert_eq!(NdRange::new([12, 6, 5], [4, 6, 1]).groups(), [3, 1, 5]);
+        for (items, group, global) in [(1, 1, 1), (7, 4, 8), (8, 4, 8), (9, 4, 12)] {
+            assert_eq!(NdRange::linear(items, group), NdRange::new([global], [group]));
         }
-        assert_eq!(groups(&[12], &[4]), [3, 1, 1]);
-        assert_eq!(groups(&[12, 6, 5], &[4, 6, 1]), [3, 1, 5]);
-        for (items, group, range) in [(1, 1, Some(1)), (7, 4, Some(8)), (8, 4, Some(8)), (9, 4, Some(12))] {
-            let linear = NdRange::linear(items, group).ok();
-            assert_eq!(linear, range.map(|global| NdRange::new(&[global], &[group]).unwrap()));
-        }
-        for (items, group) in [(4, 0), (0, 0), (u64::MAX, 2), (1 << 63, 1), (1, u64::MAX)] {
-            assert!(NdRange::linear(items, group).is_err(), "{items} {group}");
+        for (items, group) in [(4, 0), (0, 0), (usize::MAX, 2), (1 << 63, 1), (1, usize::MAX)] {
+            let range = NdRange::linear(items, group);
+            let refusal = format!("{items} work-items cannot run in groups of {group}");
+            assert_eq!((range.is_valid(), range.refusal()), (false, Some(refusal)));
         }
     }
 
     #[test]
     fn a_range_may_be_empty() {
-        let max = u64::MAX;
-        for (global, local) in [
-            (&[0][..], &[64][..]),
-            (&[0, 8], &[4, 4]),
-            (&[8, 0, 8], &[1, 2, 4]),
-            (&[max, max, 0], &[1, 1, 1]),
+        let max = usize::MAX;
+        for range in [
+            NdRange::new([0], [64]),
+            NdRange::new([0, 8], [4, 4]),
+            NdRange::new([8, 0, 8], [1, 2, 4]),
+            NdRange::new([max, max, 0], [1, 1, 1]),
         ] {
-            let range = NdRange::new(global, local).unwrap();
-            assert!(range.is_empty() && range.group_count() == 0, "{global:?} {local:?}");
+            assert!(range.is_valid() && range.is_empty() && range.group_count() == 0, "{range:?}");
         }
-        assert_eq!(NdRange::linear(0, 64).unwrap(), NdRange::new(&[0], &[64]).unwrap());
-        assert!(!NdRange::linear(1, 64).unwrap().is_empty());
+        assert_eq!(NdRange::linear(0, 64), NdRange::new([0], [64]));
+        assert!(!NdRange::linear(1, 64).is_empty());
     }
 
     #[test]
     fn offsets_are_checked() {
-        let range = NdRange::new(&[8, 8], &[4, 2]).unwrap();
-        assert_eq!(range.with_offset(&[1, 2]).unwrap().offset(), [1, 2, 0]);
-        assert!(range.with_offset(&[1]).is_err());
-        assert!(range.with_offset(&[0, u64::MAX - 7]).is_err());
+        let range = NdRange::new([8, 8], [4, 2]);
+        let moved = range.with_offset([1, 2]);
+        assert_eq!((moved.offset(), moved.is_valid()), ([1, 2, 0], true));
+        let refusal = range.with_offset([1]).refusal().unwrap();
+        assert_eq!(refusal, "offset [1] does not fit the global size [8, 8]");
+        let overflow = range.with_offset([0, usize::MAX - 7]);
+        assert!(!overflow.is_valid() && overflow.with_offset([1, 2]).is_valid());
     }
 }

@@ -1,11 +1,11 @@
 //! Selection of the best image for each kernel of a module: a pure function of records and a device description.
 
 mod amd;
+mod candidate;
 mod reason;
 mod rules;
 mod selection;
 mod variant;
-mod verdict;
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,18 +13,19 @@ use std::sync::Arc;
 
 use offload_format::Variant;
 
+use self::candidate::Picks;
+pub use self::candidate::{Candidate, Outcome};
 use self::reason::Discarded;
 use self::rules::{Fit, Requirements};
 pub use self::selection::Selection;
 use self::selection::SelectionQuery;
 use self::variant::{problem, refused};
-use self::verdict::Picks;
-pub use self::verdict::{Outcome, Verdict};
 use crate::description::DeviceDescription;
 use crate::entry::Entry;
 use crate::error::{Case, Error, Remedy};
 use crate::index::Index;
 use crate::module_images::{Group, Holder, ModuleImages, NamedKernel};
+use crate::refusal::{Refusal, RefusedImage};
 use crate::specialization::Specialization;
 use crate::text::escape;
 
@@ -38,7 +39,7 @@ pub(crate) struct VariantQuery<'w> {
     pub(crate) spec: Option<&'w Specialization>,
 }
 
-/// Selects the best image for each kernel of a module. The verdicts are formatted on demand.
+/// Selects the best image for each kernel of a module. The candidates are listed on demand.
 pub(crate) fn select(
     index: &Arc<Index>,
     query: VariantQuery<'_>,
@@ -67,12 +68,12 @@ impl DeviceDescription {
     /// Whether the device takes `image`, whatever else there is for it.
     ///
     /// # Errors
-    /// Why not, in words.
+    /// Why not.
     ///
     /// ```
     /// use offload_format::codec::{self, Codec};
     /// use offload_format::pack::{NewImage, PackBuilder};
-    /// use offload_rt::{CudaDescription, DeviceDescription, Registry};
+    /// use offload_rt::{CudaDescription, DeviceDescription, Refusal, Registry};
     ///
     /// let frame = codec::encode(b"", Codec::Raw, 0)?;
     /// let mut builder = PackBuilder::new("my-crate", "0.1.0");
@@ -82,11 +83,12 @@ impl DeviceDescription {
     /// let [image] = registry.entries() else { panic!() };
     /// assert_eq!(DeviceDescription::from(CudaDescription::new("H200", [9, 0])).takes(image), Ok(()));
     /// let refusal = DeviceDescription::from(CudaDescription::new("A100", [8, 0])).takes(image).unwrap_err();
-    /// assert!(refusal.contains("of another major version"), "{refusal}");
+    /// assert!(matches!(refusal, Refusal::Architecture(_)));
+    /// assert!(refusal.to_string().contains("of another major version"), "{refusal}");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn takes(&self, image: &Entry) -> Result<(), String> {
-        rules::evaluate::<String>(image, Requirements { device: self, spec: None }).map(drop)
+    pub fn takes(&self, image: &Entry) -> Result<(), Refusal> {
+        rules::evaluate::<Refusal>(image, Requirements { device: self, spec: None }).map(drop)
     }
 }
 
@@ -97,14 +99,14 @@ impl DeviceDescription {
 pub(crate) fn best<'e>(
     candidates: &[&'e Entry],
     device: &DeviceDescription,
-) -> Result<&'e Entry, Vec<String>> {
+) -> Result<&'e Entry, Vec<RefusedImage>> {
     let mut best = None;
     let mut refused = Vec::new();
     for entry in candidates {
-        match rules::evaluate::<String>(entry, Requirements { device, spec: None }) {
+        match rules::evaluate::<Refusal>(entry, Requirements { device, spec: None }) {
             Ok(fit) if best.is_none_or(|(known, _)| fit > known) => best = Some((fit, *entry)),
             Ok(_) => {}
-            Err(reason) => refused.push(format!("{}: {reason}", entry.place())),
+            Err(refusal) => refused.push(entry.refused(refusal)),
         }
     }
     best.map(|(_, entry)| entry).ok_or(refused)
@@ -266,8 +268,8 @@ impl<'g> Fits<'g> {
 fn no_fit(query: &SelectionQuery) -> Error {
     let mut refused = Vec::new();
     for entry in &query.group.entries {
-        if let Err(reason) = rules::evaluate::<String>(entry, query.requirements()) {
-            refused.push(format!("{}: {reason}", entry.place()));
+        if let Err(refusal) = rules::evaluate::<Refusal>(entry, query.requirements()) {
+            refused.push(entry.refused(refusal));
         }
     }
     let missing = query.missing();

@@ -2,7 +2,7 @@
 
 use offload_format::{SpecConstant, SpecUse, SpecValue, Variant};
 
-use crate::text::escape;
+use crate::refusal::Refusal;
 
 /// Values for specialisation constants of a module, by name. What it has no value for keeps its default.
 ///
@@ -55,7 +55,7 @@ impl Specialization {
     }
 
     /// Why an image with these `constants` cannot have the values, if it cannot.
-    pub(crate) fn refusal(&self, constants: &[SpecConstant]) -> Option<String> {
+    pub(crate) fn refusal(&self, constants: &[SpecConstant]) -> Option<Refusal> {
         self.values.iter().find_map(|value| value.refusal(constants))
     }
 
@@ -97,23 +97,19 @@ impl Specialization {
 
 impl NamedValue {
     /// Why an image with these `constants` cannot have the value.
-    fn refusal(&self, constants: &[SpecConstant]) -> Option<String> {
-        let name = escape(&self.name);
+    fn refusal(&self, constants: &[SpecConstant]) -> Option<Refusal> {
+        let name = self.name.clone();
+        let requested = self.value;
         let Some(constant) = constants.iter().find(|constant| constant.name == self.name) else {
-            return Some(format!("it has no specialisation constant `{name}`"));
+            return Some(Refusal::MissingConstant(name));
         };
-        let asked = self.value.type_name();
-        let own = constant.default.type_name();
-        if asked != own {
-            return Some(format!(
-                "its specialisation constant `{name}` is of the type `{own}`, not `{asked}`"
-            ));
+        let default = constant.default;
+        if requested.type_name() != default.type_name() {
+            return Some(Refusal::ConstantType { name, default, requested });
         }
         match constant.usage {
-            SpecUse::Fixed if self.value != constant.default => {
-                let own = constant.default;
-                let asked = self.value;
-                Some(format!("it was compiled with {name} = {own}, and {asked} is asked for"))
+            SpecUse::Fixed if requested != default => {
+                Some(Refusal::ConstantValue { name, compiled: default, requested })
             }
             _ => None,
         }
@@ -125,7 +121,7 @@ mod tests {
     use super::*;
 
     fn refusal(spec: &Specialization, constants: &str) -> Option<String> {
-        spec.refusal(&SpecConstant::list(constants))
+        spec.refusal(&SpecConstant::list(constants)).map(|refusal| refusal.to_string())
     }
 
     #[test]

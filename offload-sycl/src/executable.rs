@@ -85,12 +85,7 @@ impl BundleProgram {
     /// # Safety
     /// As that of [`offload_rt::Program::launch`].
     #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
-    pub unsafe fn launch(
-        &self,
-        name: &str,
-        range: &NdRange,
-        args: &mut [Arg<'_>],
-    ) -> Result<Duration, Error> {
+    pub unsafe fn launch(&self, name: &str, range: NdRange, args: &mut [Arg<'_>]) -> Result<Duration, Error> {
         // SAFETY: the contract is the same, and the caller's to keep.
         unsafe { self.kernel(name)?.launch_with_copies(range, args) }
     }

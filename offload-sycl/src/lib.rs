@@ -21,7 +21,7 @@
 //! let mut y = [2.0f32; 256];
 //! let mut args = [Arg::value(&3.0f32), Arg::input(&x), Arg::in_out(&mut y)];
 //! // SAFETY: the kernel stays within 256 elements.
-//! unsafe { bundle.program(&devices[0])?.launch("saxpy", &NdRange::new(&[256], &[64])?, &mut args)? };
+//! unsafe { bundle.program(&devices[0])?.launch("saxpy", NdRange::new([256], [64]), &mut args)? };
 //! // The next run need not compile.
 //! let cached = bundle.content()?;
 //! let again: Bundle<Executable> = context.open(cached)?;

@@ -43,7 +43,7 @@ struct NoFitMessage<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct VerdictMessage<'a> {
+struct CandidateMessage<'a> {
     reason: &'static str,
     device: usize,
     module: &'a str,
@@ -82,7 +82,7 @@ fn judge(output: &Output, devices: &[Found], contents: &Contents<'_>) -> Result<
         output.space()?;
         output.remark(&format!("{}: {}", found.number, found.device.description()))?;
         for registry in &registries {
-            print_verdicts(output, found, registry)?;
+            print_candidates(output, found, registry)?;
         }
     }
     missing::tell(output, contents)?;
@@ -132,12 +132,11 @@ fn print_device(output: &Output, found: &Found, args: &cli::Devices) -> Result<(
 }
 
 /// What was decided about each image of each module, the picked ones first.
-fn print_verdicts(output: &Output, found: &Found, registry: &Registry) -> Result<()> {
+fn print_candidates(output: &Output, found: &Found, registry: &Registry) -> Result<()> {
     for (module, variant) in registry::modules(registry) {
-        let values: Vec<(&str, &str)> =
-            variant.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let verdicts = match registry.select_variant(&module, &values, &found.device) {
-            Ok(selection) => selection.verdicts().to_vec(),
+        let values = variant.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let candidates = match registry.request(&module).variants(values).select(&found.device) {
+            Ok(selection) => selection.candidates().to_vec(),
             Err(error) => {
                 let problem = error.problem();
                 let message = NoFitMessage {
@@ -150,17 +149,17 @@ fn print_verdicts(output: &Output, found: &Found, registry: &Registry) -> Result
                 continue;
             }
         };
-        for verdict in &verdicts {
-            let (outcome, why) = match verdict.outcome() {
-                Outcome::Picked(why) => ("picked", why),
-                Outcome::LessPreferred(why) => ("less-preferred", why),
-                Outcome::Refused(why) => ("refused", why),
+        for candidate in &candidates {
+            let (outcome, why) = match candidate.outcome() {
+                Outcome::Picked(why) => ("picked", why.clone()),
+                Outcome::LessPreferred(why) => ("less-preferred", why.clone()),
+                Outcome::Refused(refusal) => ("refused", refusal.to_string()),
                 _ => continue,
             };
-            let entry = verdict.entry();
+            let entry = candidate.entry();
             let (module, variant) = (entry.module(), entry.variant());
             let (target, part) = (entry.target_text(), entry.part());
-            let message = VerdictMessage {
+            let message = CandidateMessage {
                 reason: "verdict",
                 device: found.number,
                 module,
@@ -168,9 +167,9 @@ fn print_verdicts(output: &Output, found: &Found, registry: &Registry) -> Result
                 target,
                 part,
                 outcome,
-                why,
+                why: &why,
             };
-            output.message(&message, &format!("  {}", escaped(&format!("{module} {verdict}"))))?;
+            output.message(&message, &format!("  {}", escaped(&format!("{module} {candidate}"))))?;
         }
     }
     Ok(())

@@ -25,11 +25,14 @@ const LOWER: [u32; 6] = [0, 1, 0x7fff, 0x8000, 0x8001, 0xffff];
 const OTHERS: [u16; 12] =
     [0, 0x8000, 0x3f80, 0xbf80, 1, 0x807f, 0x0080, 0x7f7f, 0xff80, 0x7fc1, 0x3eab, 0xc2f7];
 /// Elements of a work-group; all counts are multiples.
-const GROUP: u64 = 64;
+const GROUP: usize = 64;
 
 fn main() -> ExitCode {
-    let devices: Vec<Device> =
-        Device::all().into_iter().filter(|device| vectors::module().select(device).is_ok()).collect();
+    let devices: Vec<Device> = Device::all()
+        .devices
+        .into_iter()
+        .filter(|device| vectors::module().request().select(device).is_ok())
+        .collect();
     let right = devices.iter().filter(|device| is_right(device)).count();
     println!("{right} of {} devices are right", devices.len());
     if right == devices.len() && right > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -96,8 +99,8 @@ fn wrong(device: &Device) -> Result<Wrong, Error> {
 }
 
 /// A work-item for each element.
-fn range<T>(elements: &[T]) -> Result<NdRange, Error> {
-    NdRange::linear(elements.len() as u64, GROUP)
+fn range<T>(elements: &[T]) -> NdRange {
+    NdRange::linear(elements.len(), GROUP)
 }
 
 /// Every number with each of [`OTHERS`]. A sum or a product in `f64` has more than twice the digits of the result, so that

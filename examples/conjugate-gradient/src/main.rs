@@ -22,8 +22,11 @@ fn main() -> ExitCode {
         eprintln!("usage: conjugate-gradient [SIDE]");
         return ExitCode::from(2);
     };
-    let devices: Vec<Device> =
-        Device::all().into_iter().filter(|device| solve::module().select(device).is_ok()).collect();
+    let devices: Vec<Device> = Device::all()
+        .devices
+        .into_iter()
+        .filter(|device| solve::module().request().select(device).is_ok())
+        .collect();
     let mut right = 0;
     for device in &devices {
         match solve_on(device, side) {

@@ -5,7 +5,7 @@ use offload_rt::{Buffer, Error, NdRange, Stream};
 use crate::solve::Kernels;
 
 /// As in `kernels/solve.cl`.
-const GROUP: u64 = 256;
+const GROUP: usize = 256;
 const PRODUCT: u32 = 2;
 /// Steps enqueued between two downloads of the residual.
 const STEPS: usize = 32;
@@ -38,9 +38,9 @@ pub struct Solver<'k> {
 impl<'k> Solver<'k> {
     /// Starts at zero, where the residual and the first direction are the right side.
     pub fn new(kernels: &'k Kernels, side: usize, right_side: &[f32]) -> Result<Solver<'k>, Error> {
-        let stream = kernels.device().stream()?;
+        let stream = kernels.program().device().stream()?;
         let len = right_side.len();
-        let groups = len.div_ceil(GROUP as usize);
+        let groups = len.div_ceil(GROUP);
         Ok(Solver {
             x: stream.zeroed(len)?,
             residual: stream.upload(right_side)?,
@@ -77,15 +77,15 @@ impl<'k> Solver<'k> {
     fn step(&mut self, step: u32) -> Result<(), Error> {
         let old = step % 2;
         let new = (step + 1) % 2;
-        let side = u64::from(self.side).next_multiple_of(16);
+        let side = (self.side as usize).next_multiple_of(16);
         // SAFETY: see `Solver`.
         unsafe {
-            let range = NdRange::new(&[side, side], &[16, 16]);
+            let range = NdRange::new([side, side], [16, 16]);
             self.kernels.apply(&self.stream, range, &self.direction, &mut self.image, self.side)?;
         }
         self.product(PRODUCT)?;
         let stream = &self.stream;
-        let range = NdRange::linear(self.len.into(), GROUP)?;
+        let range = NdRange::linear(self.len as usize, GROUP);
         let scalars = &self.scalars;
         let direction = &self.direction;
         let image = &self.image;
@@ -105,7 +105,7 @@ impl<'k> Solver<'k> {
 
     /// `direction . image`
     fn product(&mut self, place: u32) -> Result<(), Error> {
-        let range = NdRange::linear(self.len.into(), GROUP);
+        let range = NdRange::linear(self.len as usize, GROUP);
         // SAFETY: see `Solver`; there is a sum for each work-group.
         unsafe {
             self.kernels.dot_groups(
@@ -122,7 +122,7 @@ impl<'k> Solver<'k> {
 
     /// `residual . residual`
     fn square_of_residual(&mut self, place: u32) -> Result<(), Error> {
-        let range = NdRange::linear(self.len.into(), GROUP);
+        let range = NdRange::linear(self.len as usize, GROUP);
         // SAFETY: as above.
         unsafe {
             self.kernels.dot_groups(

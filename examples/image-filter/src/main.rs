@@ -17,15 +17,18 @@ use crate::reference::Image;
 offload_rt::include_kernels!("filter");
 
 /// As in `kernels/filter.cl`.
-const TILE: u64 = 16;
+const TILE: usize = 16;
 const SIDE: usize = 20;
 
 fn main() -> ExitCode {
     // Neither side is a multiple of a tile.
     let image = Image::rings(1001, 700);
     let expected = image.blurred().edges();
-    let devices: Vec<Device> =
-        Device::all().into_iter().filter(|device| filter::module().select(device).is_ok()).collect();
+    let devices: Vec<Device> = Device::all()
+        .devices
+        .into_iter()
+        .filter(|device| filter::module().request().select(device).is_ok())
+        .collect();
     let mut results = Vec::new();
     for device in &devices {
         match filter(device, &image) {
@@ -56,10 +59,10 @@ fn filter(device: &Device, image: &Image) -> Result<(Image, Duration), Error> {
     let original = stream.upload(&image.pixels)?;
     let mut blurred = stream.allocate::<f32>(original.len())?;
     let mut edges = stream.allocate::<f32>(original.len())?;
-    let sizes = [image.width, image.height].map(|size| (size as u64).next_multiple_of(TILE));
-    let range = NdRange::new(&sizes, &[TILE, TILE])?;
+    let sizes = [image.width, image.height].map(|size| size.next_multiple_of(TILE));
+    let range = NdRange::new(sizes, [TILE, TILE]);
     let tile = Local::new(SIDE * SIDE);
-    let rows = Local::new(SIDE * TILE as usize);
+    let rows = Local::new(SIDE * TILE);
 
     let start = stream.record()?;
     // SAFETY: the buffers have a value for each pixel, and the kernels compare with width and height; the local memory

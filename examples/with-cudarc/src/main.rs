@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The best image for the device, loaded into this context.
     let device = Device::try_from(&context)?;
-    let saxpy = blas::module().open(&device)?.kernel("saxpy")?;
+    let saxpy = blas::module().load(&device)?.kernel("saxpy")?;
     let stream = Stream::try_from(&cuda_stream)?;
     let n = LEN as u32;
     {
@@ -33,11 +33,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             KernelArg::value(&n),
         ];
         // SAFETY: each work-item reads and writes one element, and compares its number with `n`.
-        unsafe { saxpy.launch(&stream, &NdRange::linear(n.into(), 256)?, &args)? };
+        unsafe { saxpy.launch(&stream, NdRange::linear(LEN, 256), &args)? };
     }
 
     // The same image as a module of `cudarc`. The driver reads PTX as a C string, which ends in a NUL.
-    let image = blas::module().load(&device)?;
+    let image = blas::module().request().select(&device)?.entry().load()?;
     let module = context.load_module(Ptx::from_binary([image.bytes(), b"\0"].concat()))?;
     let kernel = module.load_function("saxpy")?;
     let mut launch = cuda_stream.launch_builder(&kernel);

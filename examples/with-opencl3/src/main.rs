@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
 
     // The best image for the device, loaded into this context.
-    let saxpy = blas::module().open(&Device::try_from(&context)?)?.kernel("saxpy")?;
+    let saxpy = blas::module().load(&Device::try_from(&context)?)?.kernel("saxpy")?;
     let stream = Stream::try_from(&queue)?;
     let shared_x = Buffer::try_from(&x)?;
     let mut shared_y = Buffer::try_from(&y)?;
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         KernelArg::value(&n),
     ];
     // SAFETY: each work-item reads and writes one element, and compares its number with `n`.
-    unsafe { saxpy.launch(&stream, &NdRange::linear(n.into(), 64)?, &args)? };
+    unsafe { saxpy.launch(&stream, NdRange::linear(LEN, 64), &args)? };
 
     // The same kernel as one of `opencl3`.
     let kernel = Kernel::try_from(&saxpy)?;

@@ -52,7 +52,7 @@ pub(crate) fn of_variant(
                 Error::new(error).with_hint(format!("`{name}` is a specialisation constant of that type"))
             })?,
         };
-        Ok(SpecConstant { name: name.clone(), usage: SpecUse::Fixed, default })
+        Ok(SpecConstant::new(name, SpecUse::Fixed, default))
     };
     declared.iter().map(constant).collect()
 }

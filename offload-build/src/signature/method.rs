@@ -35,10 +35,13 @@ pub(crate) struct NamedParameter {
     pub(crate) parameter: Parameter,
 }
 
+/// The methods that the generated struct has whatever its kernels are.
+const RESERVED: [&str; 1] = ["program"];
+
 /// The methods for the kernels of `variants`, one list for each variant, in the order of the source.
 pub(crate) fn methods(variants: &[Vec<KernelInfo>]) -> Vec<Method> {
     let mut entries = BTreeSet::new();
-    let mut names = BTreeSet::new();
+    let mut names = BTreeSet::from(RESERVED.map(str::to_string));
     let mut methods = Vec::new();
     for kernel in variants.iter().flatten() {
         if !entries.insert(kernel.name.as_str()) {
@@ -146,12 +149,12 @@ mod tests {
     }
 
     #[test]
-    fn overloads_get_numbers() {
-        let names = ["_Z5scalePf", "_Z5scalePd", "scale"];
+    fn overloads_and_reserved_names_get_numbers() {
+        let names = ["_Z5scalePf", "_Z5scalePd", "scale", "program"];
         let kernels = names.map(|name| kernel(name, &[])).to_vec();
         let methods = methods(&[kernels]);
         let names: Vec<&str> = methods.iter().map(|method| method.name.as_str()).collect();
-        assert_eq!(names, ["scale", "scale_2", "scale_3"]);
+        assert_eq!(names, ["scale", "scale_2", "scale_3", "program_2"]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ impl Ccob<'_> {
     ///
     /// # Errors
     /// [`ErrorKind::TooLarge`] for a recorded size over [`Limits::raw_bytes`] or over [`Limits::ratio`], before
-    /// anything is inflated; [`ErrorKind::Zstd`] or [`ErrorKind::Zlib`] for damaged bytes; [`ErrorKind::Invalid`] for
+    /// anything is inflated; [`ErrorKind::Compression`] for damaged bytes; [`ErrorKind::Invalid`] for
     /// another size; [`ErrorKind::Damaged`] for another MD5.
     pub fn inflate(&self, limits: &Limits) -> Result<Vec<u8>, Error> {
         let declared = limits.inflated(BUNDLE, self.raw_size, self.payload.len() as u64)?;
@@ -29,7 +29,7 @@ impl Ccob<'_> {
     /// Neither size nor MD5 are compared.
     ///
     /// # Errors
-    /// [`ErrorKind::Zstd`] or [`ErrorKind::Zlib`] for damaged bytes.
+    /// [`ErrorKind::Compression`] for damaged bytes.
     pub fn start(&self, size: u64) -> Result<Vec<u8>, Error> {
         match self.method {
             Method::Zstd => frame::start(self.payload, size),

@@ -66,7 +66,7 @@ impl Steps<'_> {
     /// later refers to what came before. Returns how many bytes are there from the start; `None` at the end.
     ///
     /// # Errors
-    /// [`ErrorKind::Zstd`] for damaged bytes; [`ErrorKind::Invalid`] for memory of another size.
+    /// [`ErrorKind::Compression`] for damaged bytes; [`ErrorKind::Invalid`] for memory of another size.
     pub fn step(&mut self, memory: &mut [u8]) -> Result<Option<usize>, Error> {
         self.frame.step(memory)
     }
@@ -74,7 +74,7 @@ impl Steps<'_> {
     /// Ends it: what is left is to compare the MD5.
     ///
     /// # Errors
-    /// [`ErrorKind::Zstd`] if the end is not reached.
+    /// [`ErrorKind::Compression`] if the end is not reached.
     pub fn finish(self) -> Result<Unverified, Error> {
         self.frame.finish()?;
         Ok(Unverified { hash: self.hash })

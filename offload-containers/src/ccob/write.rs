@@ -11,7 +11,7 @@ use offload_format::{Error, ErrorKind};
 /// file for a bundle of up to 128 MiB is found by [`Ccob::inflate`](super::Ccob::inflate).
 ///
 /// # Errors
-/// [`ErrorKind::Magic`] if `bundle` is none; [`ErrorKind::Unsupported`] for version 1; [`ErrorKind::Zstd`].
+/// [`ErrorKind::Magic`] if `bundle` is none; [`ErrorKind::Unsupported`] for version 1; [`ErrorKind::Compression`].
 pub fn write(bundle: &[u8], version: Version, level: i32) -> Result<Vec<u8>, Error> {
     if !bundle.starts_with(&bundle::MAGIC) {
         return Err(ErrorKind::Magic { what: "an offload bundle" }.into());

@@ -27,7 +27,7 @@ impl<'a> FatbinEntry<'a> {
     ///
     /// # Errors
     /// [`ErrorKind::TooLarge`] for a recorded size over [`Limits::raw_bytes`] or over [`Limits::ratio`];
-    /// [`ErrorKind::Lz4`] or [`ErrorKind::Zstd`] for damaged bytes; [`ErrorKind::Invalid`] for another size;
+    /// [`ErrorKind::Compression`] for damaged bytes; [`ErrorKind::Invalid`] for another size;
     /// [`ErrorKind::Unsupported`] for another compression.
     pub fn image(&self, limits: &Limits) -> Result<Cow<'a, [u8]>, Error> {
         Ok(match self.inflate(limits)? {
@@ -102,7 +102,10 @@ fn lz4(block: &[u8], declared: u64) -> Result<Vec<u8>, Error> {
     let possible = (block.len() as u64).saturating_mul(LZ4_RATIO);
     let mismatch = || Error::invalid("the uncompressed size of the fatbin's entry", declared);
     let size = usize::try_from(declared).ok().filter(|_| declared <= possible).ok_or_else(mismatch)?;
-    let failed = |error: lz4_flex::block::DecompressError| ErrorKind::Lz4 { message: error.to_string() };
+    let failed = |error: lz4_flex::block::DecompressError| ErrorKind::Compression {
+        format: "LZ4",
+        message: error.to_string(),
+    };
     let mut out = vec![0; size];
     let made = lz4_flex::block::decompress_into(block, &mut out).map_err(failed)?;
     if made == size { Ok(out) } else { Err(mismatch()) }

@@ -49,7 +49,7 @@ pub enum Packing {
 /// # Errors
 /// [`ErrorKind::Unsupported`] for an image of another target; [`ErrorKind::Text`] for PTX without a version, and for
 /// names and options with a zero; [`ErrorKind::Magic`] and [`ErrorKind::Truncated`] for a cubin that is none;
-/// [`ErrorKind::TooLarge`] over 4 GiB; [`ErrorKind::Zstd`].
+/// [`ErrorKind::TooLarge`] over 4 GiB; [`ErrorKind::Compression`].
 pub fn write(images: &[FatbinImage<'_>], packing: Packing) -> Result<Vec<u8>, Error> {
     let mut body = Vec::new();
     for image in images {

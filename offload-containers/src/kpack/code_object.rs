@@ -43,7 +43,7 @@ impl<'a> CodeObject<'a> {
     /// The code object.
     ///
     /// # Errors
-    /// [`Zstd`](offload_format::ErrorKind::Zstd) for a malformed frame, [`Invalid`](offload_format::ErrorKind::Invalid) for one of another size than the recorded one,
+    /// [`Compression`](offload_format::ErrorKind::Compression) for a malformed frame, [`Invalid`](offload_format::ErrorKind::Invalid) for one of another size than the recorded one,
     /// [`TooLarge`](offload_format::ErrorKind::TooLarge) over the limits.
     pub fn image(&self, limits: &Limits) -> Result<Cow<'a, [u8]>, Error> {
         match self.compression {

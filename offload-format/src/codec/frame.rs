@@ -108,7 +108,7 @@ impl Frame {
 /// The same input gives the same bytes: libzstd is built from the sources that the crate `zstd-sys` pins.
 ///
 /// # Errors
-/// [`ErrorKind::Zstd`]; [`ErrorKind::Invalid`] for a codec that needs a parent; [`ErrorKind::Unsupported`] and
+/// [`ErrorKind::Compression`]; [`ErrorKind::Invalid`] for a codec that needs a parent; [`ErrorKind::Unsupported`] and
 /// [`ErrorKind::Feature`] for one that this build does not write.
 pub fn encode(image: &[u8], codec: Codec, level: i32) -> Result<Frame, Error> {
     encode_with(image, &EncodeOptions { codec, filter: Filter::None, parent: None, level })

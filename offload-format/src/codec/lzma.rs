@@ -123,7 +123,7 @@ pub(super) fn decompress(frame: &[u8], prefix: Option<&[u8]>, output: Output<'_>
 }
 
 fn failed(error: impl std::fmt::Display) -> Error {
-    ErrorKind::Lzma { message: error.to_string() }.into()
+    ErrorKind::Compression { format: "LZMA", message: error.to_string() }.into()
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ pub(crate) fn tables(level: i32, image: u64, parent: u64) -> u64 {
 /// matches are found.
 ///
 /// # Errors
-/// [`ErrorKind::Zstd`].
+/// [`ErrorKind::Compression`].
 #[cfg(feature = "packer")]
 pub fn compressed_size(image: &[u8], level: i32, tables: u64) -> Result<u64, Error> {
     let mut context = compressor(level)?;
@@ -212,7 +212,7 @@ impl ZstdStream {
     /// A stream for exactly `size` bytes.
     ///
     /// # Errors
-    /// [`ErrorKind::Zstd`].
+    /// [`ErrorKind::Compression`].
     pub fn new(level: i32, size: u64) -> Result<ZstdStream, Error> {
         let mut context = compressor(level)?;
         set(&mut context, CParameter::EnableLongDistanceMatching(gains_from_long_distance(level)))?;
@@ -229,7 +229,7 @@ impl ZstdStream {
     /// Compresses the next bytes of the image; the output goes to `sink`.
     ///
     /// # Errors
-    /// [`ErrorKind::Zstd`], and those of `sink`.
+    /// [`ErrorKind::Compression`], and those of `sink`.
     pub fn feed<E: From<Error>>(
         &mut self,
         bytes: &[u8],
@@ -241,7 +241,7 @@ impl ZstdStream {
     /// Ends the frame; the rest of the output goes to `sink`.
     ///
     /// # Errors
-    /// [`ErrorKind::Zstd`], also if the image was shorter or longer than announced, and those of `sink`.
+    /// [`ErrorKind::Compression`], also if the image was shorter or longer than announced, and those of `sink`.
     pub fn finish<E: From<Error>>(mut self, sink: &mut dyn FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         self.run(&[], ZSTD_EndDirective::ZSTD_e_end, sink)
     }
@@ -277,5 +277,5 @@ pub(crate) fn zstd_code(code: usize) -> Error {
 }
 
 pub(crate) fn zstd_error(message: &str) -> Error {
-    ErrorKind::Zstd { message: message.to_string() }.into()
+    ErrorKind::Compression { format: "zstd", message: message.to_string() }.into()
 }

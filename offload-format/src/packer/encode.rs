@@ -147,7 +147,7 @@ pub fn in_block(
 /// The compressor of an image above [`MAX_WHOLE`](super::MAX_WHOLE), of `size` bytes.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Zstd`].
+/// [`crate::ErrorKind::Compression`].
 pub fn stream(plan: &Plan, size: u64) -> Result<ZstdStream, Error> {
     ZstdStream::new(plan.level(), size)
 }

@@ -15,14 +15,14 @@
 //! let x = cuda_stream.clone_htod(&vec![1.0f32; 1 << 20])?;
 //! let mut y = cuda_stream.alloc_zeros::<f32>(1 << 20)?;
 //!
-//! let saxpy = blas().open(&Device::try_from(&context)?)?.kernel("saxpy")?;
+//! let saxpy = blas().load(&Device::try_from(&context)?)?.kernel("saxpy")?;
 //! let stream = Stream::try_from(&cuda_stream)?;
 //! {
 //!     let x = borrow(&x, &cuda_stream);
 //!     let mut y = borrow_mut(&mut y, &cuda_stream);
 //!     let args = [KernelArg::value(&2.5f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
 //!     // SAFETY: each work-item reads and writes one element.
-//!     unsafe { saxpy.launch(&stream, &NdRange::linear(1 << 20, 256)?, &args)? };
+//!     unsafe { saxpy.launch(&stream, NdRange::linear(1 << 20, 256), &args)? };
 //! }
 //! assert_eq!(cuda_stream.clone_dtoh(&y)?[0], 2.5);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -36,7 +36,7 @@
 //! # let context = cudarc::driver::CudaContext::new(0)?;
 //! use cudarc::nvrtc::Ptx;
 //!
-//! let image = blas().select(&offload_rt::Device::try_from(&context)?)?.entry().load()?;
+//! let image = blas().request().select(&offload_rt::Device::try_from(&context)?)?.entry().load()?;
 //! let module = context.load_module(Ptx::from_binary(image.bytes().to_vec()))?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

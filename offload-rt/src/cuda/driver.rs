@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use super::api::{CuResult, CudaApi, LIBRARY, functions};
+use super::api::{CUDA_ERROR_NO_DEVICE, CuResult, CudaApi, LIBRARY, functions};
 use crate::error::Error;
 use crate::gpu::call;
 
@@ -23,10 +23,15 @@ impl CudaDriver {
     /// Opens the library and initialises the driver.
     pub(super) fn open() -> Result<CudaDriver, Error> {
         let functions =
-            functions().map_err(|problem| Error::device(CUDA, problem).with_hint(LIBRARY_HINT))?;
+            functions().map_err(|problem| Error::driver_library(CUDA, problem).with_hint(LIBRARY_HINT))?;
         // SAFETY: the only flags that there are.
         unsafe { call!(functions, cuInit(0)) }.map_err(|error| {
-            Error::device(CUDA, format!("{LIBRARY} cannot start: {error}")).with_hint(DEVICE_HINT)
+            let problem = format!("{LIBRARY} cannot start: {error}");
+            let error = match error.code() {
+                Some(CUDA_ERROR_NO_DEVICE) => Error::no_device(CUDA, problem),
+                _ => Error::device(CUDA, problem),
+            };
+            error.with_hint(DEVICE_HINT)
         })?;
         let version = version(functions).map_err(|error| Error::device(CUDA, error.to_string()))?;
         Ok(CudaDriver { functions, version })
@@ -51,5 +56,5 @@ fn version(functions: &'static CudaApi) -> CuResult<u32> {
 
 /// The driver has no device to show.
 pub(super) fn no_device() -> Error {
-    Error::device(CUDA, format!("{LIBRARY} shows no device")).with_hint(DEVICE_HINT)
+    Error::no_device(CUDA, format!("{LIBRARY} shows no device")).with_hint(DEVICE_HINT)
 }

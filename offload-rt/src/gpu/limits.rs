@@ -49,7 +49,7 @@ impl Limits {
         let block = within(range.local(), self.block);
         let grid = within(range.groups(), self.grid);
         let fits = range.offset() == [0; 3]
-            && range.group_size() <= u64::from(needs.max_threads)
+            && range.group_size() <= needs.max_threads as usize
             && self.has_threads(range);
         let (Some(block), Some(grid), true) = (block, grid, fits) else {
             return Err(self.refusal(range, needs.max_threads));
@@ -64,7 +64,7 @@ impl Limits {
     /// Whether a grid can have the threads of `range`.
     #[inline]
     fn has_threads(&self, range: &NdRange) -> bool {
-        self.global.is_none_or(|most| range.global().iter().all(|size| *size <= u64::from(most)))
+        self.global.is_none_or(|most| range.global().iter().all(|size| *size <= most as usize))
     }
 
     /// Why there is no grid of `range`.
@@ -78,7 +78,7 @@ impl Limits {
             return format!("local size {:?} is more than the device's {:?}", range.local(), self.block)
                 .into();
         }
-        if range.group_size() > u64::from(max_threads) {
+        if range.group_size() > max_threads as usize {
             let size = range.group_size();
             let problem = format!(
                 "a work-group of {size} work-items is more than the {max_threads} that this kernel allows"
@@ -103,14 +103,14 @@ impl Limits {
 }
 
 #[inline]
-fn within(sizes: [u64; 3], limits: [u32; 3]) -> Option<[u32; 3]> {
+fn within(sizes: [usize; 3], limits: [u32; 3]) -> Option<[u32; 3]> {
     let [x, y, z] = sizes;
     let [mx, my, mz] = limits;
     Some([limited(x, mx)?, limited(y, my)?, limited(z, mz)?])
 }
 
 #[inline]
-fn limited(size: u64, most: u32) -> Option<u32> {
+fn limited(size: usize, most: u32) -> Option<u32> {
     u32::try_from(size).ok().filter(|size| *size <= most)
 }
 
@@ -148,46 +148,45 @@ mod tests {
     };
     const NEEDS: Needs = Needs { max_threads: 512, static_shared: 1024 };
 
-    fn shape(device: Limits, global: &[u64], local: &[u64], shared: u64) -> Result<Shape, Problem> {
-        device.shape(NEEDS, &NdRange::new(global, local).unwrap(), shared)
+    fn shape(device: Limits, range: NdRange, shared: u64) -> Result<Shape, Problem> {
+        device.shape(NEEDS, &range, shared)
     }
 
     #[test]
     fn blocks_and_grids_are_counted() {
         for device in [H200, MI300] {
-            let shape = shape(device, &[1024, 6, 4], &[256, 2, 1], 64).unwrap();
+            let shape = shape(device, NdRange::new([1024, 6, 4], [256, 2, 1]), 64).unwrap();
             assert_eq!(shape, Shape { grid: [4, 3, 4], block: [256, 2, 1], shared: 64, opt_in: None });
-            let range = NdRange::new(&[1], &[1]).unwrap().with_shared_memory(100);
+            let range = NdRange::new([1], [1]).with_shared_memory(100);
             assert_eq!(device.shape(NEEDS, &range, 16).unwrap().shared, 116);
         }
     }
 
     #[test]
     fn what_the_device_cannot_launch_is_refused_with_the_limit() {
-        for (device, global, local, shared, reason) in [
+        for (device, range, shared, reason) in [
             (
                 H200,
-                &[2048][..],
-                &[2048][..],
+                NdRange::new([2048], [2048]),
                 0,
                 "local size [2048, 1, 1] is more than the device's [1024, 1024, 64]",
             ),
-            (MI300, &[2048], &[2048], 0, "local size [2048, 1, 1] is more than the device's [1024, 1024"),
-            (H200, &[1024], &[1024], 0, "1024 work-items is more than the 512 that this kernel allows"),
-            (H200, &[1 << 31], &[1], 0, "work-groups are more than the device's [2147483647, 65535, 65535]"),
-            (MI300, &[1 << 31], &[1], 0, "work-groups are more than the device's [2147483647, 65535, 65535]"),
-            (H200, &[1, 65536], &[1, 1], 0, "[1, 65536, 1] work-groups"),
-            (MI300, &[1 << 32], &[256], 0, "global size [4294967296, 1, 1] is more than HIP's 2^32 - 1"),
-            (H200, &[1], &[1], 227 << 10, "can have 231424 on this device: 232448 less 1024 of"),
-            (H200, &[1], &[1], u64::MAX, "can have 231424"),
-            (MI300, &[1], &[1], 64 << 10, "can have 64512 on this device: 65536 less 1024 of"),
-            (MI300, &[1], &[1], u64::MAX, "can have 64512"),
+            (MI300, NdRange::new([2048], [2048]), 0, "local size [2048, 1, 1] is more than the device's [1024, 1024"),
+            (H200, NdRange::new([1024], [1024]), 0, "1024 work-items is more than the 512 that this kernel allows"),
+            (H200, NdRange::new([1 << 31], [1]), 0, "work-groups are more than the device's [2147483647, 65535, 65535]"),
+            (MI300, NdRange::new([1 << 31], [1]), 0, "work-groups are more than the device's [2147483647, 65535, 65535]"),
+            (H200, NdRange::new([1, 65536], [1, 1]), 0, "[1, 65536, 1] work-groups"),
+            (MI300, NdRange::new([1 << 32], [256]), 0, "global size [4294967296, 1, 1] is more than HIP's 2^32 - 1"),
+            (H200, NdRange::new([1], [1]), 227 << 10, "can have 231424 on this device: 232448 less 1024 of"),
+            (H200, NdRange::new([1], [1]), u64::MAX, "can have 231424"),
+            (MI300, NdRange::new([1], [1]), 64 << 10, "can have 64512 on this device: 65536 less 1024 of"),
+            (MI300, NdRange::new([1], [1]), u64::MAX, "can have 64512"),
         ] {
-            let error = shape(device, global, local, shared).unwrap_err().text;
+            let error = shape(device, range, shared).unwrap_err().text;
             assert!(error.contains(reason), "{error}");
         }
-        assert!(shape(H200, &[1 << 32], &[256], 0).is_ok());
-        let offset = NdRange::new(&[4], &[4]).unwrap().with_offset(&[1]).unwrap();
+        assert!(shape(H200, NdRange::new([1 << 32], [256]), 0).is_ok());
+        let offset = NdRange::new([4], [4]).with_offset([1]);
         for device in [H200, MI300] {
             let error = device.shape(NEEDS, &offset, 0).unwrap_err();
             assert!(error.text.contains("no global offset, [1, 0, 0]") && error.hint.is_some(), "{error:?}");
@@ -197,7 +196,7 @@ mod tests {
     #[test]
     fn more_shared_memory_than_usual_needs_an_opt_in() {
         fn opt_in(device: Limits, shared: u64) -> Option<u32> {
-            shape(device, &[1], &[1], shared).unwrap().opt_in
+            shape(device, NdRange::new([1], [1]), shared).unwrap().opt_in
         }
         assert_eq!(opt_in(H200, 47 << 10), None);
         assert_eq!(opt_in(H200, (47 << 10) + 1), Some(226 << 10));

@@ -22,7 +22,8 @@ pub(super) struct HipRuntime {
 impl HipRuntime {
     /// Opens the library and initialises the runtime.
     pub(super) fn open() -> Result<HipRuntime, Error> {
-        let functions = functions().map_err(|problem| Error::device(HIP, problem).with_hint(LIBRARY_HINT))?;
+        let functions =
+            functions().map_err(|problem| Error::driver_library(HIP, problem).with_hint(LIBRARY_HINT))?;
         // SAFETY: the only flags that there are.
         match unsafe { call!(functions, hipInit(0)) } {
             Err(HipError::Code(hipErrorNoDevice, _)) => return Err(no_device()),
@@ -52,5 +53,5 @@ fn version(functions: &'static HipApi) -> Option<u32> {
 
 /// The runtime has no device to show.
 pub(super) fn no_device() -> Error {
-    Error::device(HIP, "the runtime shows no device").with_hint(DEVICE_HINT)
+    Error::no_device(HIP, "the runtime shows no device").with_hint(DEVICE_HINT)
 }

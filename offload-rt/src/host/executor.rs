@@ -11,7 +11,7 @@ use super::image::{self, ASSERTION_FAILED, DIVERGED, Group, HostCode, Printer, R
 use super::memory::{HostMemory, out_of_memory};
 use super::threads;
 use crate::error::Problem;
-use crate::range::NdRange;
+use crate::range::{NdRange, widened};
 use crate::text::escape;
 
 /// The least number of work-items for which threads are woken at once.
@@ -39,8 +39,8 @@ pub(super) struct Launch<'a> {
 /// # Safety
 /// `args` holds the arguments of the kernel whose code it is, and the kernel may run on them over `range`.
 pub(super) unsafe fn run(launch: &Launch<'_>) -> Result<(), Problem> {
-    let mut groups = 0..launch.range.group_count();
-    if groups.end.saturating_mul(launch.range.group_size()) < MIN_PARALLEL_ITEMS {
+    let mut groups = 0..launch.range.group_count() as u64;
+    if groups.end.saturating_mul(launch.range.group_size() as u64) < MIN_PARALLEL_ITEMS {
         let queue = Queue::new(&groups, 1);
         work(launch, &queue, &WorkerSlot { part: 0, groups: 1, until: Some(Instant::now() + SERIAL_TIME) });
         groups.start = queue.conclude()?;
@@ -151,7 +151,7 @@ fn run_groups(launch: &Launch<'_>, queue: &Queue, slot: &WorkerSlot) -> Result<(
     let mut group = group(launch, &frame);
     while let Some(groups) = queue.take(slot) {
         for index in groups {
-            group.group_id = position(index, launch.range.groups());
+            group.group_id = position(index, widened(launch.range.groups()));
             if let Some(sanitizer) = launch.sanitizer {
                 sanitizer.begin(index);
             }
@@ -170,7 +170,7 @@ fn run_groups(launch: &Launch<'_>, queue: &Queue, slot: &WorkerSlot) -> Result<(
 
 fn run_group(launch: &Launch<'_>, group: &Group, args: &ThreadArgs) -> Result<(), Problem> {
     let first = [0; 3];
-    let last = launch.range.local();
+    let last = widened(launch.range.local());
     let args = args.pointers();
     let first = first.as_ptr();
     let last = last.as_ptr();
@@ -208,7 +208,7 @@ fn failed(message: &[u8]) -> Problem {
 fn frame(launch: &Launch<'_>) -> Result<HostMemory, Problem> {
     let items = launch.range.group_size();
     let each = launch.code.frame;
-    let size = items.checked_mul(each).and_then(|size| usize::try_from(size).ok());
+    let size = usize::try_from(each).ok().and_then(|each| items.checked_mul(each));
     size.ok_or_else(out_of_memory).and_then(HostMemory::zeroed).map_err(|problem| {
         problem.during(&format!("{each} bytes for each of {items} work-items that wait for each other"))
     })
@@ -216,10 +216,10 @@ fn frame(launch: &Launch<'_>) -> Result<HostMemory, Problem> {
 
 fn group(launch: &Launch<'_>, frame: &HostMemory) -> Group {
     Group {
-        global_offset: launch.range.offset(),
-        global_size: launch.range.global(),
-        local_size: launch.range.local(),
-        num_groups: launch.range.groups(),
+        global_offset: widened(launch.range.offset()),
+        global_size: widened(launch.range.global()),
+        local_size: widened(launch.range.local()),
+        num_groups: widened(launch.range.groups()),
         group_id: [0; 3],
         work_dim: launch.range.dimensions().into(),
         print: image::print,

@@ -99,7 +99,7 @@ fn load(source: &str, kernels: Vec<KernelInfo>) -> Result<Program, Error> {
     builder.image(NewImage { kernels, ..NewImage::new("k", "host".parse().unwrap()) }, frame.info()).unwrap();
     let pack = builder.finish().unwrap().with_frames([&frame]).unwrap();
     let device = Device::host();
-    let selection = Registry::from_pack(pack).select("k", &device).unwrap();
+    let selection = Registry::from_pack(pack).request("k").select(&device).unwrap();
     device.open(&selection.entry().load()?)
 }
 
@@ -123,21 +123,21 @@ fn groups_run_over_threads() {
     let program = program();
     let x: Vec<f32> = (0..1 << 16).map(|i| i as f32).collect();
     let mut y = vec![1.0f32; x.len()];
-    let range = NdRange::new(&[1 << 16], &[64]).unwrap();
+    let range = NdRange::new([1 << 16], [64]);
     let mut args = [Arg::value(&2.0f32), Arg::input(&x), Arg::in_out(&mut y)];
     // SAFETY: the buffers have an element for each work-item.
-    unsafe { program.launch("saxpy", &range, &mut args) }.unwrap();
+    unsafe { program.launch("saxpy", range, &mut args) }.unwrap();
     assert!(y.iter().enumerate().all(|(i, y)| *y == 2.0 * i as f32 + 1.0));
 }
 
 #[test]
 fn barriers_wait_for_the_whole_group() {
     let program = program();
-    for (global, local) in [(8u64, 8u64), (1 << 15, 256), (4096, 1), (3000, 1000)] {
+    for (global, local) in [(8, 8), (1 << 15, 256), (4096, 1), (3000, 1000)] {
         let mut x: Vec<i32> = (0..global as i32).collect();
-        let range = NdRange::new(&[global], &[local]).unwrap();
+        let range = NdRange::new([global], [local]);
         // SAFETY: the buffer has an element for each work-item.
-        unsafe { program.launch("reverse", &range, &mut [Arg::in_out(&mut x)]) }.unwrap();
+        unsafe { program.launch("reverse", range, &mut [Arg::in_out(&mut x)]) }.unwrap();
         let n = local as i32;
         let expected: Vec<i32> = (0..global as i32).map(|i| i / n * n + n - 1 - i % n).collect();
         assert_eq!(x, expected, "{global} in groups of {local}");
@@ -147,12 +147,12 @@ fn barriers_wait_for_the_whole_group() {
 #[test]
 fn a_barrier_that_some_miss_is_an_error() {
     let program = program();
-    let range = NdRange::new(&[16], &[16]).unwrap();
+    let range = NdRange::new([16], [16]);
     // SAFETY: the kernel touches no memory.
-    let error = unsafe { program.launch("divergent", &range, &mut []) }.unwrap_err().to_string();
+    let error = unsafe { program.launch("divergent", range, &mut []) }.unwrap_err().to_string();
     assert!(error.contains("`divergent`") && error.contains("the barrier in line 12 was not reached by all"));
     // SAFETY: as above.
-    let error = unsafe { program.launch("large", &range, &mut []) }.unwrap_err().to_string();
+    let error = unsafe { program.launch("large", range, &mut []) }.unwrap_err().to_string();
     assert!(error.contains("bytes for each of 16 work-items") && error.contains("memory"), "{error}");
 }
 
@@ -162,17 +162,16 @@ fn work_items_know_where_they_are() {
     let nx = 32;
     let ny = 16;
     let nz = 8;
-    let mut out = vec![0u64; (nx * ny * nz) as usize];
-    let range = NdRange::new(&[nx, ny, nz], &[4, 2, 8]).unwrap().with_offset(&[5, 7, 0]).unwrap();
+    let mut out = vec![0u64; nx * ny * nz];
+    let range = NdRange::new([nx, ny, nz], [4, 2, 8]).with_offset([5, 7, 0]);
     let mut args = [Arg::in_out(&mut out), Arg::local::<u32>(1)];
     // SAFETY: the buffer has an element for each work-item, and each group its local memory.
-    unsafe { program.launch("where", &range, &mut args) }.unwrap();
+    unsafe { program.launch("where", range, &mut args) }.unwrap();
     for (index, found) in out.iter().enumerate() {
-        let index = index as u64;
         let x = index % nx;
         let y = index / nx % ny;
         let z = index / nx / ny;
-        assert_eq!(*found, 3_000_000 + (x + 5) * 10000 + (y + 7) * 100 + z);
+        assert_eq!(*found, 3_000_000 + ((x + 5) * 10000 + (y + 7) * 100 + z) as u64);
     }
 }
 
@@ -181,7 +180,7 @@ fn printed_text_arrives() {
     let info = kernel("hello", &[]);
     let image = HostImage::load(&compiled(KERNELS), std::slice::from_ref(&info), Vec::new()).unwrap();
     let text = Mutex::new(Vec::new());
-    let range = NdRange::new(&[2], &[1]).unwrap();
+    let range = NdRange::new([2], [1]);
     let print = |bytes: &[u8]| text.lock().unwrap().extend_from_slice(bytes);
     let code = image.code("hello").unwrap();
     let bound = BoundArgs::new(&info, &[]).unwrap();
@@ -227,12 +226,12 @@ fn data_stays_on_the_device() {
     drop(program);
     let x = stream.upload(&[1.0f32; 256]).unwrap();
     let mut y = stream.zeroed::<f32>(512).unwrap();
-    let range = NdRange::linear(256, 64).unwrap();
+    let range = NdRange::linear(256, 64);
     for _ in 0..3 {
         let second = y.slice_mut(256..).unwrap();
         let args = [KernelArg::value(&2.0f32), KernelArg::buffer(&x), KernelArg::buffer_mut(second)];
         // SAFETY: each buffer has an element for each work-item.
-        unsafe { saxpy.launch(&stream, &range, &args) }.unwrap();
+        unsafe { saxpy.launch(&stream, range, &args) }.unwrap();
     }
     let y = stream.download(&y).unwrap();
     assert_eq!((y[255], y[256], y[511]), (0.0, 6.0, 6.0));
@@ -246,9 +245,9 @@ fn a_part_that_is_not_aligned_for_the_kernel_is_refused() {
     let mut y = stream.zeroed::<f32>(4).unwrap();
     let x = KernelArg::buffer(bytes.slice(2..18).unwrap());
     let args = [KernelArg::value(&2.0f32), x, KernelArg::buffer_mut(&mut y)];
-    let range = NdRange::linear(4, 4).unwrap();
+    let range = NdRange::linear(4, 4);
     // SAFETY: the launch is refused.
-    let error = unsafe { program.kernel("saxpy").unwrap().launch(&stream, &range, &args) };
+    let error = unsafe { program.kernel("saxpy").unwrap().launch(&stream, range, &args) };
     let error = error.unwrap_err().to_string();
     assert!(error.contains("kernel `saxpy`: argument 1: the part starts at byte 2"), "{error}");
     assert!(error.contains("needs a multiple of 4") && error.contains("hint: "), "{error}");

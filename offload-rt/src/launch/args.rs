@@ -1,7 +1,5 @@
 //! The arguments of a launch in the program's own memory, and what values may be.
 
-use std::fmt::Debug;
-
 use bytemuck::Pod;
 
 use super::check::ArgShape;
@@ -73,6 +71,6 @@ impl<'a> Arg<'a> {
 ///
 /// Numbers are, and arrays of them, as OpenCL C's vectors are, and every type that derives
 /// [`bytemuck::Pod`](https://docs.rs/bytemuck/1/bytemuck/trait.Pod.html): the trait is implemented for those alone.
-pub trait Plain: Pod + Debug {}
+pub trait Plain: Pod {}
 
-impl<T: Pod + Debug> Plain for T {}
+impl<T: Pod> Plain for T {}

@@ -26,7 +26,7 @@ impl Program {
     pub unsafe fn launch(
         &self,
         kernel: &str,
-        range: &NdRange,
+        range: NdRange,
         args: &mut [Arg<'_>],
     ) -> Result<Duration, Error> {
         // SAFETY: the contract is the same, and the caller's to keep.
@@ -43,12 +43,8 @@ impl Kernel {
     /// # Safety
     /// As that of [`Program::launch`].
     #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
-    pub unsafe fn launch_with_copies(
-        &self,
-        range: &NdRange,
-        args: &mut [Arg<'_>],
-    ) -> Result<Duration, Error> {
-        self.check_given(range, args.iter().map(Arg::given))?;
+    pub unsafe fn launch_with_copies(&self, range: NdRange, args: &mut [Arg<'_>]) -> Result<Duration, Error> {
+        self.check_given(&range, args.iter().map(Arg::given))?;
         let stream = self.device().stream()?;
         let mut copies = Vec::with_capacity(args.len());
         for arg in args.iter() {

@@ -291,7 +291,7 @@ mod tests {
 
         let folder = tempfile::tempdir().unwrap();
         let registry = Registry::from_pack(pack("host", &[""], &kernel(&[]), "old"));
-        let selection = registry.select("m", &Device::host()).unwrap();
+        let selection = registry.request("m").select(&Device::host()).unwrap();
         set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
         assert!(Newer::<String>::in_folder(folder.path().to_path_buf(), &selection).is_err());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -309,7 +309,7 @@ mod tests {
         let variants = ["N=1", "N=2"];
         let kernels = kernel(&[value("uint", "n", 4)]);
         let registry = Registry::from_pack(pack("host", &variants, &kernels, "old"));
-        let selection = registry.select_variant("m", &[("N", "2")], &Device::host()).unwrap();
+        let selection = registry.request("m").variant("N", 2).select(&Device::host()).unwrap();
         let newer = Newer::in_folder(folder.path().to_path_buf(), &selection).unwrap().unwrap();
         let reports = || reports(folder.path());
         // The number of reloads, and the content of the program.

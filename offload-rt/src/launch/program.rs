@@ -21,22 +21,22 @@ use crate::range::NdRange;
 use crate::select::Selection;
 use crate::specialization::Specialization;
 
-/// Images that a device's driver has accepted, with their kernels; made by [`Module::open`](crate::Module::open),
-/// [`Device::open_selection`] or [`Device::open`].
+/// Images that a device's driver has accepted, with their kernels; made by
+/// [`ImageRequest::load`](crate::ImageRequest::load), [`Device::open_selection`] or [`Device::open`].
 ///
 /// ```no_run
 /// use offload_rt::{KernelArg, NdRange};
 /// # fn blas() -> &'static offload_rt::Module { unimplemented!() }
 /// let device = offload_rt::Device::host();
 /// let stream = device.stream()?;
-/// let saxpy = blas().open(&device)?.kernel("saxpy")?;
+/// let saxpy = blas().load(&device)?.kernel("saxpy")?;
 ///
 /// let x = stream.upload(&vec![1.0f32; 1 << 20])?;
 /// let mut y = stream.zeroed::<f32>(x.len())?;
 /// let n = x.len() as u32;
 /// let args = [KernelArg::value(&2.5f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y), KernelArg::value(&n)];
 /// // SAFETY: each work-item reads and writes one element, and compares its number with `n`.
-/// unsafe { saxpy.launch(&stream, &NdRange::linear(n.into(), 256)?, &args)? };
+/// unsafe { saxpy.launch(&stream, NdRange::linear(x.len(), 256), &args)? };
 /// assert_eq!(stream.download(&y)?[0], 2.5);
 /// # Ok::<(), offload_rt::Error>(())
 /// ```
@@ -316,7 +316,7 @@ impl Kernel {
     pub unsafe fn launch(
         &self,
         stream: &Stream,
-        range: &NdRange,
+        range: NdRange,
         args: &[KernelArg<'_>],
     ) -> Result<(), Error> {
         #[cfg(debug_assertions)]
@@ -324,8 +324,8 @@ impl Kernel {
             // SAFETY: the contract is the same, and the caller's to keep.
             return unsafe { newest.launch(stream, range, args) };
         }
-        if !self.signature.fit(stream.backend(), range, args) {
-            self.check(stream, range, args)?;
+        if !self.signature.fit(stream.backend(), &range, args) {
+            self.check(stream, &range, args)?;
         }
         // CUDA and HIP refuse a grid without blocks, and OpenCL does before 2.1; what it would order is in order without it.
         if range.is_empty() {
@@ -334,7 +334,7 @@ impl Kernel {
         #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
         stream.queued().prints(&*self.backend);
         // SAFETY: the contract is the same, and the caller's to keep.
-        let launched = unsafe { self.backend.launch(stream.backend(), range, args) };
+        let launched = unsafe { self.backend.launch(stream.backend(), &range, args) };
         launched.map_err(|problem| Error::from_launch(&self.name, problem))?;
         stream.queued().add(&self.name);
         Ok(())
@@ -431,7 +431,7 @@ mod tests {
         builder.image(NewImage::new("m", "opencl-c".parse().unwrap()), frame.info()).unwrap();
         let registry = Registry::from_pack(builder.finish().unwrap().with_frames([&frame]).unwrap());
         let device = Device::from_backend(OpenClDescription::new("d", "v").opencl_c(), Copying);
-        let selection = registry.select("m", &device).unwrap();
+        let selection = registry.request("m").select(&device).unwrap();
         let program = device.open_selection(&selection).unwrap();
         let error = program.kernel("k").unwrap_err().to_string();
         assert!(error.contains("an image of 1048576 bytes is loaded"), "{error}");

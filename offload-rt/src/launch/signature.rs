@@ -11,7 +11,7 @@ use crate::range::NdRange;
 pub(super) struct Signature {
     context: ContextId,
     /// The work-group that it requires.
-    group: Option<[u64; 3]>,
+    group: Option<[usize; 3]>,
     /// `None` if the pack does not know.
     args: Option<Box<[ExpectedArg]>>,
 }
@@ -29,14 +29,19 @@ enum ExpectedArg {
 impl Signature {
     pub(super) fn new(kernel: &KernelInfo, context: ContextId) -> Signature {
         let args = kernel.args.as_ref().map(|args| args.iter().map(ExpectedArg::new).collect());
-        Signature { context, group: kernel.required_work_group.map(|sizes| sizes.map(u64::from)), args }
+        Signature {
+            context,
+            group: kernel.required_work_group.map(|sizes| sizes.map(|size| size as usize)),
+            args,
+        }
     }
 
     /// Whether the launch is right. If not, or if the pack does not know, the comparison with the records tells.
     #[inline]
     pub(super) fn fit(&self, stream: &dyn BackendStream, range: &NdRange, args: &[KernelArg<'_>]) -> bool {
         let Some(takes) = &self.args else { return false };
-        takes.len() == args.len()
+        range.is_valid()
+            && takes.len() == args.len()
             && self.group.is_none_or(|group| group == range.local())
             && stream.context() == self.context
             && takes.iter().zip(args).all(|(takes, arg)| self.fits(*takes, arg))
@@ -81,7 +86,7 @@ mod tests {
         let stream = Device::host().stream().unwrap();
         let buffer = stream.upload(&[1.0f32; 4]).unwrap();
         let host = stream.backend().context();
-        let range = NdRange::new(&[8], &[4]).unwrap();
+        let range = NdRange::new([8], [4]);
         let value = KernelArg::value(&1.0f32);
         let memory = KernelArg::buffer(&buffer);
         let local = KernelArg::local::<f32>;
@@ -116,7 +121,7 @@ mod tests {
     fn work_groups_and_contexts_are_compared() {
         let stream = Device::host().stream().unwrap();
         let host = stream.backend().context();
-        let range = NdRange::new(&[8], &[4]).unwrap();
+        let range = NdRange::new([8], [4]);
         for (group, fits) in [([4, 1, 1], true), ([8, 1, 1], false)] {
             let mut kernel = kernel(&[]);
             kernel.required_work_group = Some(group);

@@ -50,44 +50,6 @@ impl Half for u16 {}
 #[cfg(feature = "half")]
 impl Half for half::f16 {}
 
-/// The range argument of a typed method: an [`NdRange`], or the result of constructing one.
-///
-/// ```
-/// use offload_rt::{Error, IntoNdRange, NdRange};
-///
-/// fn items(range: impl IntoNdRange) -> Result<u64, Error> {
-///     Ok(range.into_nd_range()?.global()[0])
-/// }
-/// assert_eq!(items(NdRange::linear(1000, 256))?, 1024);
-/// assert_eq!(items(&NdRange::new(&[64], &[8])?)?, 64);
-/// # Ok::<(), Error>(())
-/// ```
-pub trait IntoNdRange {
-    /// The range.
-    ///
-    /// # Errors
-    /// That of making it.
-    fn into_nd_range(self) -> Result<NdRange, Error>;
-}
-
-impl IntoNdRange for NdRange {
-    fn into_nd_range(self) -> Result<NdRange, Error> {
-        Ok(self)
-    }
-}
-
-impl IntoNdRange for &NdRange {
-    fn into_nd_range(self) -> Result<NdRange, Error> {
-        Ok(*self)
-    }
-}
-
-impl IntoNdRange for Result<NdRange, Error> {
-    fn into_nd_range(self) -> Result<NdRange, Error> {
-        self
-    }
-}
-
 /// A program with its kernels by number; what the structs of generated modules hold.
 #[derive(Debug)]
 pub struct LoadedKernels {
@@ -141,7 +103,7 @@ impl LoadedKernels {
         &self,
         index: usize,
         stream: &Stream,
-        range: &NdRange,
+        range: NdRange,
         args: &[KernelArg<'_>],
     ) -> Result<(), Error> {
         // SAFETY: the contract is the same, and the caller's to keep.

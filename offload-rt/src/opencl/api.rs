@@ -14,7 +14,7 @@ mod queue;
 #[cfg(test)]
 mod tests;
 
-pub(super) use self::device::{DeviceId, platforms};
+pub(super) use self::device::{DeviceId, Platform, platforms};
 pub(super) use self::error::{ClError, ClResult};
 pub(super) use self::object::{Buffer, CommandQueue, Context, Event, Kernel, Program};
 pub(super) use self::program::KernelArg;

@@ -31,7 +31,7 @@ use crate::text::{escape, escape_lines};
 /// let program = compiler.link("the program", &[&object])?;
 /// let mut out = [0u32; 256];
 /// // SAFETY: the kernel writes one number for each work-item.
-/// unsafe { program.launch("fill", &NdRange::new(&[256], &[64])?, &mut [Arg::in_out(&mut out)])? };
+/// unsafe { program.launch("fill", NdRange::new([256], [64]), &mut [Arg::in_out(&mut out)])? };
 /// # Ok::<(), offload_rt::Error>(())
 /// ```
 #[derive(Debug)]
@@ -189,7 +189,7 @@ impl Executable {
     pub unsafe fn launch(
         &self,
         kernel: &str,
-        range: &NdRange,
+        range: NdRange,
         args: &mut [Arg<'_>],
     ) -> Result<Duration, Error> {
         // SAFETY: the contract is the same, and the caller's to keep.

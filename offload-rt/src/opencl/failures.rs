@@ -148,7 +148,7 @@ impl FailureSource {
 
 impl Reader {
     fn read(&self) -> Result<Vec<u32>, Problem> {
-        let range = NdRange::new(&[1], &[1]).map_err(|error| Problem::from(error.to_string()))?;
+        let range = NdRange::new([1], [1]);
         let all = MemoryRange { memory: &*self.memory, offset: 0, size: WORDS * 4, element: 4 };
         // SAFETY: the kernel takes a buffer of this size, and is this thread's.
         unsafe { enqueue(&self.kernel, &self.stream, &range, &[KernelArg(KernelArgKind::Memory(all))])? };

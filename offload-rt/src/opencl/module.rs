@@ -15,7 +15,7 @@ use crate::backend::{
 };
 use crate::backend::{KernelArg, KernelArgKind, refuse_shared_memory};
 use crate::error::{Error, Problem};
-use crate::range::NdRange;
+use crate::range::{NdRange, widened};
 
 /// An image that an OpenCL driver has built.
 ///
@@ -127,7 +127,7 @@ impl BackendKernel for ClKernel {
         // object of its own.
         let own;
         let locked;
-        let kernel: &Kernel = match self.object(range.group_size()).try_lock() {
+        let kernel: &Kernel = match self.object(range.group_size() as u64).try_lock() {
             Ok(kernel) => {
                 locked = kernel;
                 &locked
@@ -137,7 +137,7 @@ impl BackendKernel for ClKernel {
                 &locked
             }
             Err(TryLockError::WouldBlock) => {
-                let program = self.module.built.program_for(&self.info.name, range.group_size());
+                let program = self.module.built.program_for(&self.info.name, range.group_size() as u64);
                 let kernel = program.kernel(&self.info.name);
                 own = kernel.map_err(|error| format!("cannot be created: {error}"))?;
                 &own
@@ -200,8 +200,8 @@ impl GroupLimits {
 
     /// The limit that a work-group of `range` exceeds.
     fn exceeded_by(&self, range: &NdRange) -> Option<String> {
-        let local = range.local();
-        let size = range.group_size();
+        let local = widened(range.local());
+        let size = range.group_size() as u64;
         if let Some(most) = self.extents
             && local.iter().zip(&most).any(|(size, most)| size > most)
         {
@@ -248,19 +248,19 @@ unsafe fn set(kernel: &Kernel, index: u32, arg: KernelArg<'_>) -> Result<Option<
 mod tests {
     use super::*;
 
-    fn exceeded(local: &[u64], limits: &GroupLimits) -> Option<String> {
-        limits.exceeded_by(&NdRange::new(local, local).unwrap())
+    fn exceeded(local: [usize; 3], limits: &GroupLimits) -> Option<String> {
+        limits.exceeded_by(&NdRange::new(local, local))
     }
 
     #[test]
     fn the_limit_that_a_group_is_above_is_named() {
         let limits = GroupLimits { items: Some(256), extents: Some([512, 512, 64]) };
-        let extent = exceeded(&[1, 1, 65], &limits).unwrap();
+        let extent = exceeded([1, 1, 65], &limits).unwrap();
         assert!(extent.contains("[1, 1, 65]") && extent.contains("[512, 512, 64]"), "{extent}");
-        let items = exceeded(&[32, 16], &limits).unwrap();
+        let items = exceeded([32, 16, 1], &limits).unwrap();
         assert!(items.contains("512") && items.contains("256"), "{items}");
-        assert_eq!(exceeded(&[256], &limits), None);
+        assert_eq!(exceeded([256, 1, 1], &limits), None);
         let unknown = GroupLimits { items: None, extents: None };
-        assert_eq!(exceeded(&[4096], &unknown), None);
+        assert_eq!(exceeded([4096, 1, 1], &unknown), None);
     }
 }

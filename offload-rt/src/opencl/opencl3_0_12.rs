@@ -11,13 +11,13 @@
 //! #     x: opencl3::memory::Buffer<f32>, y: opencl3::memory::Buffer<f32>,
 //! # ) -> Result<(), Box<dyn std::error::Error>> {
 //! // `context`, `queue`, `x` and `y` are the program's.
-//! let saxpy = blas().open(&Device::try_from(&context)?)?.kernel("saxpy")?;
+//! let saxpy = blas().load(&Device::try_from(&context)?)?.kernel("saxpy")?;
 //! let stream = Stream::try_from(&queue)?;
 //! let x = Buffer::try_from(&x)?;
 //! let mut y = Buffer::try_from(&y)?;
 //! let args = [KernelArg::value(&2.5f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
 //! // SAFETY: each work-item reads and writes one element.
-//! unsafe { saxpy.launch(&stream, &NdRange::linear(1 << 20, 64)?, &args)? };
+//! unsafe { saxpy.launch(&stream, NdRange::linear(1 << 20, 64), &args)? };
 //!
 //! // Or launch it as the program's other kernels.
 //! let saxpy = opencl3::kernel::Kernel::try_from(&saxpy)?;

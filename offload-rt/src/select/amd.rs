@@ -6,8 +6,8 @@
 use offload_format::AmdArch;
 
 use super::reason::Reason;
-
 use crate::description::{HipDescription, HipVersion};
+use crate::refusal::Refusal;
 
 /// The lowest version of each generic processor that the processors of today run; all are of version 1
 /// (<https://llvm.org/docs/AMDGPUUsage.html#amdgpu-generic-processor-versioning>).
@@ -36,7 +36,8 @@ pub(super) struct Fit {
 pub(super) fn fit<R: Reason>(arch: &AmdArch, word: Option<u32>, device: &HipDescription) -> Result<Fit, R> {
     let Some(has) = &device.arch else {
         return Err(R::new(|| {
-            format!("the device is {}, of which this release knows nothing", device.shown_target_id())
+            let device = device.shown_target_id();
+            Refusal::Device(format!("the device is {device}, of which this release knows nothing"))
         }));
     };
     let is_exact = check_processor(arch, has)?;
@@ -51,7 +52,9 @@ pub(super) fn fit<R: Reason>(arch: &AmdArch, word: Option<u32>, device: &HipDesc
 pub(super) fn check_spirv<R: Reason>(device: &HipDescription) -> Result<(), R> {
     match device.runtime {
         Some(runtime) if runtime < RUNTIME_OF_SPIRV => Err(R::new(|| {
-            format!("it is AMD's SPIR-V, which needs HIP {RUNTIME_OF_SPIRV}, the runtime is HIP {runtime}")
+            Refusal::Driver(format!(
+                "it is AMD's SPIR-V, which needs HIP {RUNTIME_OF_SPIRV}, the runtime is HIP {runtime}"
+            ))
         })),
         _ => Ok(()),
     }
@@ -64,53 +67,47 @@ fn check_processor<R: Reason>(arch: &AmdArch, has: &AmdArch) -> Result<bool, R> 
     if wanted == processor || has.generic() == Some(wanted) {
         return Ok(wanted == processor);
     }
-    Err(R::new(|| match has.generic() {
-        Some(generic) if arch.is_generic() => {
-            format!("it is for {wanted}, the device is {processor}, which is of {generic}")
-        }
-        _ => format!("it is for {wanted}, the device is {processor}"),
+    Err(R::new(|| {
+        Refusal::Architecture(match has.generic() {
+            Some(generic) if arch.is_generic() => {
+                format!("it is for {wanted}, the device is {processor}, which is of {generic}")
+            }
+            _ => format!("it is for {wanted}, the device is {processor}"),
+        })
     }))
 }
 
 /// Code that names no mode runs in either one. That of the device is fixed while a process runs.
-fn check_mode<R: Reason>(mode: &str, wanted: Option<bool>, has: Option<bool>) -> Result<(), R> {
-    match (wanted, has) {
-        (None, _) => Ok(()),
-        (Some(wanted), Some(has)) if wanted == has => Ok(()),
-        (Some(wanted), Some(has)) => Err(R::new(|| {
-            format!("it needs {mode} {}, the device has it {}", on_or_off(wanted), on_or_off(has))
-        })),
-        (Some(wanted), None) => {
-            Err(R::new(|| format!("it needs {mode} {}, which the device does not have", on_or_off(wanted))))
-        }
+fn check_mode<R: Reason>(mode: &'static str, wanted: Option<bool>, device: Option<bool>) -> Result<(), R> {
+    match wanted {
+        Some(is_on) if device != wanted => Err(R::new(|| Refusal::Mode { mode, is_on, device })),
+        _ => Ok(()),
     }
-}
-
-fn on_or_off(mode: bool) -> &'static str {
-    if mode { "on" } else { "off" }
 }
 
 fn check_version<R: Reason>(arch: &AmdArch, word: u32, device: &HipDescription) -> Result<(), R> {
     let version = word & 0xff;
     let generic = word >> 8 & 0xff;
     if !VERSIONS.contains(&version) {
-        return Err(R::new(|| format!("it is a code object of version {version}, 4 to 6 are taken")));
+        return Err(R::new(|| {
+            Refusal::Form(format!("it is a code object of version {version}, 4 to 6 are taken"))
+        }));
     }
     if let (6, Some(runtime)) = (version, device.runtime)
         && runtime < RUNTIME_OF_6
     {
         return Err(R::new(|| {
-            format!(
+            Refusal::Driver(format!(
                 "it is a code object of version 6, which needs HIP {RUNTIME_OF_6}, the runtime is HIP {runtime}"
-            )
+            ))
         }));
     }
     if arch.is_generic() && generic < LOWEST_GENERIC {
         let processor = arch.processor();
         return Err(R::new(|| {
-            format!(
+            Refusal::Architecture(format!(
                 "it is for version {generic} of {processor}, the device runs version {LOWEST_GENERIC} and later"
-            )
+            ))
         }));
     }
     Ok(())

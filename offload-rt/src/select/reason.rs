@@ -1,22 +1,24 @@
-//! Lazy reasons of refusals: text for verdicts, nothing for a selection.
+//! Lazy refusals: made for candidates and errors, discarded by a selection.
 
-/// The reason of a refusal.
+use crate::refusal::Refusal;
+
+/// A refusal, or its absence.
 pub(super) trait Reason: Sized {
-    /// Calls `words` only if the text is needed.
-    fn new(words: impl FnOnce() -> String) -> Self;
+    /// Calls `refusal` only if it is needed.
+    fn new(refusal: impl FnOnce() -> Refusal) -> Self;
 }
 
-/// A discarded reason.
+/// A discarded refusal.
 pub(super) struct Discarded;
 
 impl Reason for Discarded {
-    fn new(_words: impl FnOnce() -> String) -> Discarded {
+    fn new(_refusal: impl FnOnce() -> Refusal) -> Discarded {
         Discarded
     }
 }
 
-impl Reason for String {
-    fn new(words: impl FnOnce() -> String) -> String {
-        words()
+impl Reason for Refusal {
+    fn new(refusal: impl FnOnce() -> Refusal) -> Refusal {
+        refusal()
     }
 }

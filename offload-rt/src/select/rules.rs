@@ -14,8 +14,8 @@ use crate::description::{
     PtxVersion,
 };
 use crate::entry::Entry;
+use crate::refusal::Refusal;
 use crate::specialization::Specialization;
-use crate::text::escape;
 
 /// GPUs of Jetson, Drive and Thor. "The binary compatibility between desktop and Tegra is not supported":
 /// <https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#binary-compatibility>. CUDA 13 brought 88, and calls
@@ -57,18 +57,16 @@ pub(super) fn evaluate<R: Reason>(
     Requirements { device, spec }: Requirements<'_>,
 ) -> Result<Fit, R> {
     let Some(target) = entry.parsed_target() else {
-        return Err(R::new(|| "its target is newer than this release of offload-rt".to_string()));
+        return Err(R::new(|| Refusal::UnknownTarget));
     };
     if let Some(refusal) = entry.refusal() {
-        return Err(R::new(|| format!("it cannot be read: {refusal}")));
+        return Err(R::new(|| Refusal::Unreadable(refusal.to_string())));
     }
     if entry.image_kind() != target.image_kind() {
-        return Err(R::new(|| {
-            format!("it is of kind {}, which is newer than this release of offload-rt", entry.image_kind())
-        }));
+        return Err(R::new(|| Refusal::UnknownKind(entry.image_kind())));
     }
     if entry.parsed_variant().is_none() {
-        return Err(R::new(|| "its variant is newer than this release of offload-rt".to_string()));
+        return Err(R::new(|| Refusal::UnknownVariant));
     }
     let fit = match device.kind() {
         DeviceKind::Host(level) => on_host(target, *level),
@@ -95,24 +93,21 @@ pub(super) fn is_for_driver(entry: &Entry, feature: &str) -> bool {
 }
 
 /// Why `device` cannot launch `kernel`, whose image it takes.
-pub(super) fn refuse_kernel(kernel: &KernelInfo, device: &DeviceDescription) -> Option<String> {
-    let required = kernel.required_work_group?;
-    let most = device.max_work_group()?;
-    let items: u64 = required.iter().map(|size| u64::from(*size)).product();
-    (items > most).then(|| too_large(items, most))
-}
-
-fn too_large(items: u64, most: u64) -> String {
-    format!("it requires work-groups of {items} work-items, the device's largest has {most}")
+pub(super) fn refuse_kernel(kernel: &KernelInfo, device: &DeviceDescription) -> Option<Refusal> {
+    let sizes = kernel.required_work_group?;
+    let largest = device.max_work_group()?;
+    let required: u64 = sizes.iter().map(|size| u64::from(*size)).product();
+    (required > largest).then_some(Refusal::WorkGroup { required, largest })
 }
 
 /// An image of which no kernel can be launched is of no use; one kernel that cannot does not take the others along.
 fn check_work_groups<R: Reason>(entry: &Entry, device: &DeviceDescription) -> Result<(), R> {
     let least = entry.limits().least_work_items;
     match device.max_work_group() {
-        Some(most) if least > most => Err(R::new(|| {
+        Some(largest) if least > largest => Err(R::new(|| {
             let first = entry.kernels().first();
-            first.and_then(|kernel| refuse_kernel(kernel, device)).unwrap_or_else(|| too_large(least, most))
+            let refusal = first.and_then(|kernel| refuse_kernel(kernel, device));
+            refusal.unwrap_or(Refusal::WorkGroup { required: least, largest })
         })),
         _ => Ok(()),
     }
@@ -130,10 +125,9 @@ fn check_sub_groups<R: Reason>(entry: &Entry, device: &DeviceDescription) -> Res
     }
     let Some(odd) = entry.limits().sub_groups.iter().find(|size| !has.contains(size)) else { return Ok(()) };
     Err(R::new(|| {
-        let sizes: Vec<String> = has.iter().map(ToString::to_string).collect();
         let kernel = entry.kernels().iter().find(|kernel| kernel.sub_group_size == Some(*odd));
-        let name = escape(kernel.map_or("", |kernel| &kernel.name));
-        format!("its kernel `{name}` requires sub-groups of {odd}, the device has {}", sizes.join(", "))
+        let kernel = kernel.map_or_else(String::new, |kernel| kernel.name.clone());
+        Refusal::SubGroup { kernel, required: *odd, supported: has.clone() }
     }))
 }
 
@@ -141,22 +135,24 @@ fn check_aspects<R: Reason>(needed: Aspects, has: Aspects) -> Result<(), R> {
     let unknown = needed.missing_from(Aspects::ALL);
     let lacking = needed.missing_from(has);
     if !unknown.is_empty() {
-        return Err(R::new(|| format!("it needs {unknown}, which is newer than this release of offload-rt")));
+        return Err(R::new(|| Refusal::UnknownAspects(unknown)));
     }
     if !lacking.is_empty() {
-        return Err(R::new(|| format!("it needs {lacking}, which the device lacks")));
+        return Err(R::new(|| Refusal::LackingAspects(lacking)));
     }
     Ok(())
 }
 
 fn on_host<R: Reason>(target: &Target, cpu: HostLevel) -> Result<Fit, R> {
     match target {
-        Target::Host(level) if *level > cpu => Err(R::new(|| format!("it needs {level}, the CPU has {cpu}"))),
+        Target::Host(level) if *level > cpu => {
+            Err(R::new(|| Refusal::Architecture(format!("it needs {level}, the CPU has {cpu}"))))
+        }
         Target::Host(level) => {
             let class = if *level == cpu { Class::ExactNative } else { Class::CompatibleNative };
             Ok(Fit { class, rank: level_rank(*level) })
         }
-        other => Err(R::new(|| format!("it is for {}, not for the host CPU", machines(other)))),
+        other => Err(for_other(other, "the host CPU")),
     }
 }
 
@@ -165,8 +161,10 @@ fn on_opencl<R: Reason>(target: &Target, device: &OpenClDescription) -> Result<F
         Target::Intel(arch) => on_intel(arch, device.intel_ip),
         Target::Spirv64(version) => on_spirv(*version, &device.spirv),
         Target::OpenClC if device.opencl_c => Ok(Fit { class: Class::Source, rank: 0 }),
-        Target::OpenClC => Err(R::new(|| "the device has no compiler for OpenCL C".to_string())),
-        other => Err(R::new(|| format!("it is for {}, not for this OpenCL device", machines(other)))),
+        Target::OpenClC => {
+            Err(R::new(|| Refusal::Form("the device has no compiler for OpenCL C".to_string())))
+        }
+        other => Err(for_other(other, "this OpenCL device")),
     }
 }
 
@@ -177,17 +175,17 @@ fn on_spirv<R: Reason>(version: SpirvVersion, taken: &[SpirvVersion]) -> Result<
         return Ok(Fit { class: Class::Intermediate, rank: version.minor().into() });
     }
     if taken.is_empty() {
-        return Err(R::new(|| "the device takes no SPIR-V".to_string()));
+        return Err(R::new(|| Refusal::Form("the device takes no SPIR-V".to_string())));
     }
     Err(R::new(|| {
         let taken: Vec<String> = taken.iter().map(ToString::to_string).collect();
-        format!("it is SPIR-V {version}, the device takes {}", taken.join(", "))
+        Refusal::Form(format!("it is SPIR-V {version}, the device takes {}", taken.join(", ")))
     }))
 }
 
 fn on_intel<R: Reason>(arch: &IntelArch, device: Option<[u32; 3]>) -> Result<Fit, R> {
     let Some(ip @ [architecture, release, revision]) = device else {
-        return Err(R::new(|| "the device is not known as an Intel GPU".to_string()));
+        return Err(R::new(|| Refusal::Architecture("the device is not known as an Intel GPU".to_string())));
     };
     match arch.ip_version() {
         Some(exact) if exact == ip => Ok(Fit { class: Class::ExactNative, rank: 0 }),
@@ -197,11 +195,13 @@ fn on_intel<R: Reason>(arch: &IntelArch, device: Option<[u32; 3]>) -> Result<Fit
         }
         Some(_) if arch.is_taken_by(ip) => Ok(Fit { class: Class::CompatibleNative, rank: 1 }),
         Some([a, r, v]) => Err(R::new(|| {
-            format!("it is for Intel {a}.{r}.{v}, the device is {architecture}.{release}.{revision}")
+            let device = format!("{architecture}.{release}.{revision}");
+            Refusal::Architecture(format!("it is for Intel {a}.{r}.{v}, the device is {device}"))
         })),
         None if arch.covers(ip) => Ok(Fit { class: Class::CompatibleNative, rank: 0 }),
         None => Err(R::new(|| {
-            format!("it is for the Intel family {arch}, the device is {architecture}.{release}.{revision}")
+            let device = format!("{architecture}.{release}.{revision}");
+            Refusal::Architecture(format!("it is for the Intel family {arch}, the device is {device}"))
         })),
     }
 }
@@ -213,6 +213,11 @@ fn level_rank(level: HostLevel) -> u32 {
         HostLevel::X86V4 => 4,
         _ => 1,
     }
+}
+
+/// The refusal of an image for another kind of device than `device`.
+fn for_other<R: Reason>(target: &Target, device: &'static str) -> R {
+    R::new(|| Refusal::OtherDevice { target: machines(target), device })
 }
 
 fn machines(target: &Target) -> &'static str {
@@ -228,14 +233,14 @@ fn machines(target: &Target) -> &'static str {
 
 fn on_hip<R: Reason>(target: &Target, entry: &Entry, device: &HipDescription) -> Result<Fit, R> {
     if let Some(refusal) = device.unsupported() {
-        return Err(R::new(|| refusal));
+        return Err(R::new(|| Refusal::Device(refusal)));
     }
     if *target == Target::AmdgcnSpirv {
         amd::check_spirv(device)?;
         return Ok(Fit { class: Class::Intermediate, rank: 0 });
     }
     let Target::Amdgcn(arch) = target else {
-        return Err(R::new(|| format!("it is for {}, not for this HIP device", machines(target))));
+        return Err(for_other(target, "this HIP device"));
     };
     let amd::Fit { is_exact, rank } = amd::fit(arch, entry.format_version(), device)?;
     let class = if is_exact { Class::ExactNative } else { Class::CompatibleNative };
@@ -244,12 +249,12 @@ fn on_hip<R: Reason>(target: &Target, entry: &Entry, device: &HipDescription) ->
 
 fn on_cuda<R: Reason>(target: &Target, entry: &Entry, device: &CudaDescription) -> Result<Fit, R> {
     if let Some(refusal) = device.unsupported() {
-        return Err(R::new(|| refusal));
+        return Err(R::new(|| Refusal::Device(refusal)));
     }
     match target {
         Target::Cubin(sm) => on_cubin(sm, entry.format_version(), device),
         Target::Nvptx(sm) => on_ptx(sm, entry.format_version(), device),
-        other => Err(R::new(|| format!("it is for {}, not for this CUDA device", machines(other)))),
+        other => Err(for_other(other, "this CUDA device")),
     }
 }
 
@@ -262,22 +267,28 @@ fn on_cubin<R: Reason>(sm: &SmArch, abi: Option<u32>, device: &CudaDescription) 
     }
     if sm.suffix() == Some('a') {
         return Err(R::new(|| {
-            format!("it is native code for {sm}, which runs on sm_{number} only, the device is sm_{has}")
+            Refusal::Architecture(format!(
+                "it is native code for {sm}, which runs on sm_{number} only, the device is sm_{has}"
+            ))
         }));
     }
     if number / 10 != has / 10 {
         return Err(R::new(|| {
-            format!("it is native code for {sm}, the device is sm_{has}, of another major version")
+            Refusal::Architecture(format!(
+                "it is native code for {sm}, the device is sm_{has}, of another major version"
+            ))
         }));
     }
     if number > has {
-        return Err(R::new(|| format!("it is native code for {sm}, the device is only sm_{has}")));
+        return Err(R::new(|| {
+            Refusal::Architecture(format!("it is native code for {sm}, the device is only sm_{has}"))
+        }));
     }
     if is_tegra(number) || is_tegra(has) {
         return Err(R::new(|| {
-            format!(
+            Refusal::Architecture(format!(
                 "it is native code for {sm}, the device is sm_{has}; one of them is a Tegra GPU, and those run only their own"
-            )
+            ))
         }));
     }
     Ok(Fit { class: Class::CompatibleNative, rank: rank(sm, 0) })
@@ -288,7 +299,9 @@ fn check_abi<R: Reason>(abi: Option<u32>, number: u32, device: &CudaDescription)
     let first = CudaVersion::new(if number >= 100 { 12_080 } else { 13_000 });
     match (device.driver, abi) {
         (Some(driver), Some(abi)) if abi >= LATER_ABI && driver < first => Err(R::new(|| {
-            format!("it is a cubin of ABI {abi}, which needs CUDA driver {first}, the driver is {driver}")
+            Refusal::Driver(format!(
+                "it is a cubin of ABI {abi}, which needs CUDA driver {first}, the driver is {driver}"
+            ))
         })),
         _ => Ok(()),
     }
@@ -299,17 +312,23 @@ fn on_ptx<R: Reason>(sm: &SmArch, word: Option<u32>, device: &CudaDescription) -
     let has = device.sm();
     let family = (number / 10, is_tegra(number)) == (has / 10, is_tegra(has));
     if number > has {
-        return Err(R::new(|| format!("it is PTX for {sm}, the device is only sm_{has}")));
+        return Err(R::new(|| {
+            Refusal::Architecture(format!("it is PTX for {sm}, the device is only sm_{has}"))
+        }));
     }
     match sm.suffix() {
         Some('f') if !family => {
             return Err(R::new(|| {
-                format!("it is PTX for {sm}, which runs on its family only, the device is sm_{has}")
+                Refusal::Architecture(format!(
+                    "it is PTX for {sm}, which runs on its family only, the device is sm_{has}"
+                ))
             }));
         }
         Some('a') if number != has => {
             return Err(R::new(|| {
-                format!("it is PTX for {sm}, which runs on sm_{number} only, the device is sm_{has}")
+                Refusal::Architecture(format!(
+                    "it is PTX for {sm}, which runs on sm_{number} only, the device is sm_{has}"
+                ))
             }));
         }
         _ => check_language(word, device)?,
@@ -326,13 +345,16 @@ fn check_language<R: Reason>(word: Option<u32>, device: &CudaDescription) -> Res
     match PtxVersion::newest_taken_by(driver) {
         Some(newest) if version <= newest => Ok(()),
         Some(newest) => Err(R::new(|| {
-            format!(
+            Refusal::Driver(format!(
                 "it is PTX {version}, the driver (CUDA {driver}) takes up to {newest}: {}",
                 first(version)
-            )
+            ))
         })),
         None => Err(R::new(|| {
-            format!("it is PTX {version}, the driver (CUDA {driver}) takes none of it: {}", first(version))
+            Refusal::Driver(format!(
+                "it is PTX {version}, the driver (CUDA {driver}) takes none of it: {}",
+                first(version)
+            ))
         })),
     }
 }

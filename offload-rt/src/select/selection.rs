@@ -4,13 +4,14 @@ use std::sync::{Arc, OnceLock};
 
 use offload_format::pack::KernelInfo;
 
+use super::candidate::{Candidate, Choice, Outcome, Picks};
 use super::rules::{self, Requirements};
-use super::verdict::{Choice, Outcome, Picks, Verdict};
 use crate::description::DeviceDescription;
 use crate::entry::Entry;
 use crate::error::{Case, Error};
 use crate::index::Index;
 use crate::module_images::Group;
+use crate::refusal::RefusedImage;
 use crate::specialization::Specialization;
 use crate::text::escape;
 
@@ -56,7 +57,7 @@ pub struct Selection {
     entries: Vec<Entry>,
     /// Read on demand.
     kernels: OnceLock<Vec<KernelInfo>>,
-    verdicts: OnceLock<Vec<Verdict>>,
+    candidates: OnceLock<Vec<Candidate>>,
 }
 
 impl Selection {
@@ -69,8 +70,8 @@ impl Selection {
         }
         let Some(first) = entries.first().cloned() else { return Err(query) };
         let kernels = OnceLock::new();
-        let verdicts = OnceLock::new();
-        Ok(Selection { query, picks, first, images, entries, kernels, verdicts })
+        let candidates = OnceLock::new();
+        Ok(Selection { query, picks, first, images, entries, kernels, candidates })
     }
 
     /// The images that it was chosen from.
@@ -121,8 +122,8 @@ impl Selection {
     }
 
     /// Every image of the module (of the variant that was chosen), in the registry's order. The first call makes the texts.
-    pub fn verdicts(&self) -> &[Verdict] {
-        self.verdicts.get_or_init(|| self.choice().verdicts())
+    pub fn candidates(&self) -> &[Candidate] {
+        self.candidates.get_or_init(|| self.choice().candidates())
     }
 
     /// The index in [`Selection::entries`] of the kernel's image.
@@ -133,8 +134,8 @@ impl Selection {
 
     /// Why `kernel` has no image.
     pub(crate) fn without(&self, kernel: &str) -> Error {
-        let refused: Vec<String> =
-            self.verdicts().iter().filter_map(|verdict| self.refusal(verdict, kernel)).collect();
+        let refused: Vec<RefusedImage> =
+            self.candidates().iter().filter_map(|candidate| self.refusal(candidate, kernel)).collect();
         let kernels = self.query.group.kernels.iter().zip(&self.picks.kernels);
         let present = kernels.filter(|(_, image)| image.is_some()).map(|(kernel, _)| escape(&kernel.name));
         let present = present.collect();
@@ -149,16 +150,18 @@ impl Selection {
     }
 
     /// Why `kernel` is not taken from an image that has it.
-    fn refusal(&self, verdict: &Verdict, kernel: &str) -> Option<String> {
-        let known = verdict.entry().kernels().iter().find(|known| known.name == kernel);
-        let reason = match (verdict.outcome(), known) {
-            (Outcome::Refused(reason), known) if known.is_some() || verdict.entry().kernels().is_empty() => {
-                reason.clone()
+    fn refusal(&self, candidate: &Candidate, kernel: &str) -> Option<RefusedImage> {
+        let known = candidate.entry().kernels().iter().find(|known| known.name == kernel);
+        let refusal = match (candidate.outcome(), known) {
+            (Outcome::Refused(refusal), known)
+                if known.is_some() || candidate.entry().kernels().is_empty() =>
+            {
+                refusal.clone()
             }
             (_, Some(known)) => rules::refuse_kernel(known, &self.query.device)?,
             _ => return None,
         };
-        Some(format!("{}: {reason}", verdict.entry().place()))
+        Some(candidate.entry().refused(refusal))
     }
 
     fn choice(&self) -> Choice<'_> {

@@ -54,7 +54,7 @@ fn open(device: &Device, ptx: &str, kernels: Vec<KernelInfo>) -> Result<Program,
     let image = NewImage { kernels, ..NewImage::new("m", "nvptx:sm_50".parse().unwrap()) };
     let pack = TestPack::new("p").image(image, ptx.as_bytes()).bytes();
     let registry = Registry::from_pack(pack);
-    device.open(&registry.select("m", device)?.entry().load()?)
+    device.open(&registry.request("m").select(device)?.entry().load()?)
 }
 
 fn kernel(name: &str, args: &[(ArgKind, &str, Option<u32>)]) -> KernelInfo {
@@ -77,27 +77,27 @@ fn opened(device: &Device) -> Program {
     open(device, KERNELS, Vec::new()).unwrap()
 }
 
-fn launch(program: &Program, name: &str, range: &NdRange, args: &mut [Arg<'_>]) -> Result<Duration, Error> {
+fn launch(program: &Program, name: &str, range: NdRange, args: &mut [Arg<'_>]) -> Result<Duration, Error> {
     // SAFETY: the kernels above stay within the buffers that the tests give them.
     unsafe { program.launch(name, range, args) }
 }
 
-fn refusal(program: &Program, name: &str, range: &NdRange, args: &mut [Arg<'_>]) -> String {
+fn refusal(program: &Program, name: &str, range: NdRange, args: &mut [Arg<'_>]) -> String {
     launch(program, name, range, args).unwrap_err().to_string()
 }
 
-fn one_group(size: u64) -> NdRange {
-    NdRange::new(&[size], &[size]).unwrap()
+fn one_group(size: usize) -> NdRange {
+    NdRange::new([size], [size])
 }
 
 /// Runs `saxpy` with numbers that depend on `seed`, and looks at each result.
 fn saxpy(program: &Program, seed: u32, n: usize) -> Duration {
     let x: Vec<f32> = (0..n).map(|i| ((i as u32 ^ seed) % 1000) as f32).collect();
     let mut y: Vec<f32> = (0..n).map(|i| (i % 77) as f32).collect();
-    let range = NdRange::new(&[(n as u64).next_multiple_of(256)], &[256]).unwrap();
+    let range = NdRange::new([n.next_multiple_of(256)], [256]);
     let count = n as u32;
     let mut args = [Arg::value(&3.0f32), Arg::input(&x), Arg::in_out(&mut y), Arg::value(&count)];
-    let took = launch(program, "saxpy", &range, &mut args).unwrap();
+    let took = launch(program, "saxpy", range, &mut args).unwrap();
     for (i, (x, y)) in x.iter().zip(&y).enumerate() {
         assert_eq!(*y, 3.0 * x + (i % 77) as f32, "seed {seed}, {i} of {n}");
     }
@@ -190,10 +190,10 @@ fn local_arguments_do_not_overlap() {
     let device = gpu();
     let program = opened(&device);
     let mut out = vec![[0u32; 2]; 128];
-    let range = NdRange::new(&[128], &[32]).unwrap();
+    let range = NdRange::new([128], [32]);
     // 132 bytes: what comes behind starts at 144.
     let mut args = [Arg::in_out(&mut out), Arg::local::<u8>(132), Arg::local::<u32>(32)];
-    launch(&program, "mirror", &range, &mut args).unwrap();
+    launch(&program, "mirror", range, &mut args).unwrap();
     for (i, found) in out.iter().enumerate() {
         let mirrored = 31 - i as u32 % 32;
         assert_eq!(*found, [mirrored, 1000 + mirrored], "{i}");
@@ -208,7 +208,7 @@ fn shared_memory_goes_up_to_the_device_s_limit() {
     let run = |bytes: u32| {
         let mut out = [0u32; 2];
         let range = one_group(1).with_shared_memory(bytes);
-        launch(&program, "last_word", &range, &mut [Arg::in_out(&mut out)]).map(|_| out)
+        launch(&program, "last_word", range, &mut [Arg::in_out(&mut out)]).map(|_| out)
     };
     assert_eq!(run(48 << 10).unwrap(), [48 << 10, 42]);
     let error = run(1 << 30).unwrap_err().to_string();
@@ -222,7 +222,7 @@ fn shared_memory_goes_up_to_the_device_s_limit() {
     let mut out = vec![[0u32; 2]; 64];
     let half = limit as usize / 32 * 16;
     let mut args = [Arg::in_out(&mut out), Arg::local::<u8>(half), Arg::local::<u8>(half)];
-    launch(&program, "mirror", &one_group(64), &mut args).unwrap();
+    launch(&program, "mirror", one_group(64), &mut args).unwrap();
     assert_eq!((out[0], out[63]), ([63, 1063], [0, 1000]));
 }
 
@@ -233,7 +233,7 @@ fn variables_are_written_by_name() {
     let program = opened(&device);
     let weigh = || {
         let mut out = [0f32; 8];
-        launch(&program, "weigh", &one_group(8), &mut [Arg::in_out(&mut out)]).unwrap();
+        launch(&program, "weigh", one_group(8), &mut [Arg::in_out(&mut out)]).unwrap();
         out
     };
     assert_eq!(weigh(), [1.0, 2.0, 3.0, 4.0, 1.0, 2.0, 3.0, 4.0]);
@@ -282,16 +282,15 @@ fn ranges_of_three_dimensions_are_grids() {
     let device = gpu();
     let program = opened(&device);
     let mut groups = [0u32];
-    let range = NdRange::new(&[8, 4, 6], &[2, 2, 2]).unwrap();
-    launch(&program, "count", &range, &mut [Arg::in_out(&mut groups)]).unwrap();
+    let range = NdRange::new([8, 4, 6], [2, 2, 2]);
+    launch(&program, "count", range, &mut [Arg::in_out(&mut groups)]).unwrap();
     assert_eq!(groups, [4 * 2 * 3]);
-    let error =
-        refusal(&program, "count", &range.with_offset(&[1, 0, 0]).unwrap(), &mut [Arg::in_out(&mut groups)]);
+    let error = refusal(&program, "count", range.with_offset([1, 0, 0]), &mut [Arg::in_out(&mut groups)]);
     assert!(error.starts_with("kernel `count`: CUDA has no global offset, [1, 0, 0]"), "{error}");
-    let wide = NdRange::new(&[2, 2 << 16, 2], &[2, 1, 2]).unwrap();
-    let error = refusal(&program, "count", &wide, &mut [Arg::in_out(&mut groups)]);
+    let wide = NdRange::new([2, 2 << 16, 2], [2, 1, 2]);
+    let error = refusal(&program, "count", wide, &mut [Arg::in_out(&mut groups)]);
     assert!(error.contains("[1, 131072, 1] work-groups are more than the device's ["), "{error}");
-    let error = refusal(&program, "saxpy", &one_group(1 << 11), &mut saxpy_args());
+    let error = refusal(&program, "saxpy", one_group(1 << 11), &mut saxpy_args());
     assert!(error.contains("local size [2048, 1, 1] is more than the device's [1024, "), "{error}");
 }
 
@@ -306,14 +305,14 @@ fn launches_that_do_not_fit_the_kernel_are_refused() {
     let program = open(&device, KERNELS, vec![saxpy_record()]).unwrap();
     let range = one_group(32);
     // Empty buffers are none of the mistakes: no work-item is below n = 0.
-    launch(&program, "saxpy", &range, &mut saxpy_args()).unwrap();
-    let error = refusal(&program, "saxpy", &range, &mut saxpy_args()[..3]);
+    launch(&program, "saxpy", range, &mut saxpy_args()).unwrap();
+    let error = refusal(&program, "saxpy", range, &mut saxpy_args()[..3]);
     assert!(error.contains("it takes 4 arguments, 3 are given"), "{error}");
-    let error = refusal(&program, "mirror", &range, &mut []);
+    let error = refusal(&program, "mirror", range, &mut []);
     assert!(error.contains("the image has no such kernel\nhint: it has saxpy"), "{error}");
     let mut args = saxpy_args();
     args[0] = Arg::value(&[0u8; 8]);
-    let error = refusal(&program, "saxpy", &range, &mut args);
+    let error = refusal(&program, "saxpy", range, &mut args);
     assert!(error.contains("argument 0 (`float x`) is 4 bytes, 8 are given"), "{error}");
     let required = {
         let mut info = kernel("count", &[]);
@@ -321,7 +320,7 @@ fn launches_that_do_not_fit_the_kernel_are_refused() {
         info
     };
     let program = open(&device, KERNELS, vec![required]).unwrap();
-    let error = refusal(&program, "count", &range, &mut [Arg::input(&[0u8; 4])]);
+    let error = refusal(&program, "count", range, &mut [Arg::input(&[0u8; 4])]);
     assert!(error.contains("it requires the local size [2, 2, 2], not [32, 1, 1]"), "{error}");
 }
 
@@ -337,7 +336,7 @@ fn what_the_pack_says_wrongly_the_driver_notices() {
     if opened(&device).kernels().is_empty() {
         return;
     }
-    let error = refusal(&program, "crash", &one_group(1), &mut [Arg::value(&[0u8; 8])]);
+    let error = refusal(&program, "crash", one_group(1), &mut [Arg::value(&[0u8; 8])]);
     assert!(error.contains("it takes 0 arguments, 1 are given"), "{error}");
 }
 
@@ -357,7 +356,7 @@ fn bad_ptx_is_an_error_with_the_compiler_s_messages() {
     let image =
         NewImage { format_version: Some(99 << 16), ..NewImage::new("m", "nvptx:sm_50".parse().unwrap()) };
     let registry = Registry::from_pack(TestPack::new("p").image(image, b"x").bytes());
-    let error = registry.select("m", &device).unwrap_err().to_string();
+    let error = registry.request("m").select(&device).unwrap_err().to_string();
     assert!(
         error.contains("it is PTX 99.0, the driver (CUDA ") && error.contains(") takes up to "),
         "{error}"
@@ -400,7 +399,7 @@ fn the_thread_keeps_its_own_context() {
     let program = opened(&device);
     saxpy(&program, 5, 100);
     assert!(program.write_global("none", &[]).is_err());
-    assert!(refusal(&program, "none", &one_group(1), &mut []).contains("kernel `none`"));
+    assert!(refusal(&program, "none", one_group(1), &mut []).contains("kernel `none`"));
     drop(program);
     assert!(current().is_null());
 }
@@ -412,8 +411,8 @@ fn a_crash_is_named() {
     let device = gpu();
     if std::env::var_os(CRASH_CHILD).is_some() {
         let program = opened(&device);
-        println!("first: {}", refusal(&program, "crash", &one_group(1), &mut []));
-        println!("then: {}", refusal(&program, "saxpy", &one_group(1), &mut saxpy_args()));
+        println!("first: {}", refusal(&program, "crash", one_group(1), &mut []));
+        println!("then: {}", refusal(&program, "saxpy", one_group(1), &mut saxpy_args()));
         return;
     }
     let mut child = Command::new(std::env::current_exe().unwrap());

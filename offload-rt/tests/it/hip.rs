@@ -58,7 +58,7 @@ fn code_object(abi: u8, flags: u32) -> Vec<u8> {
 fn open(device: &Device, target: &str, bytes: &[u8], kernels: Vec<KernelInfo>) -> Result<Program, Error> {
     let image = NewImage { kernels, ..NewImage::new("m", target.parse().unwrap()) };
     let registry = Registry::from_pack(TestPack::new("p").image(image, bytes).bytes());
-    device.open(&registry.select("m", device)?.entry().load()?)
+    device.open(&registry.request("m").select(device)?.entry().load()?)
 }
 
 fn kernel(name: &str, args: &[(ArgKind, &str, Option<u32>)]) -> KernelInfo {
@@ -81,27 +81,27 @@ fn opened(device: &Device) -> Program {
     open(device, "amdgcn:gfx1100", &code_object(3, GFX1100), Vec::new()).unwrap()
 }
 
-fn launch(program: &Program, name: &str, range: &NdRange, args: &mut [Arg<'_>]) -> Result<Duration, Error> {
+fn launch(program: &Program, name: &str, range: NdRange, args: &mut [Arg<'_>]) -> Result<Duration, Error> {
     // SAFETY: the kernels stay within the buffers that the tests give them.
     unsafe { program.launch(name, range, args) }
 }
 
-fn refusal(program: &Program, name: &str, range: &NdRange, args: &mut [Arg<'_>]) -> String {
+fn refusal(program: &Program, name: &str, range: NdRange, args: &mut [Arg<'_>]) -> String {
     launch(program, name, range, args).unwrap_err().to_string()
 }
 
-fn one_group(size: u64) -> NdRange {
-    NdRange::new(&[size], &[size]).unwrap()
+fn one_group(size: usize) -> NdRange {
+    NdRange::new([size], [size])
 }
 
 /// Runs `saxpy` with numbers that depend on `seed`, and looks at each result.
 fn saxpy(program: &Program, seed: u32, n: usize) {
     let x: Vec<f32> = (0..n).map(|i| ((i as u32 ^ seed) % 1000) as f32).collect();
     let mut y: Vec<f32> = (0..n).map(|i| (i % 77) as f32).collect();
-    let range = NdRange::linear(n as u64, 256).unwrap();
+    let range = NdRange::linear(n, 256);
     let count = n as u32;
     let mut args = [Arg::value(&3.0f32), Arg::input(&x), Arg::in_out(&mut y), Arg::value(&count)];
-    launch(program, "saxpy", &range, &mut args).unwrap();
+    launch(program, "saxpy", range, &mut args).unwrap();
     for (i, (x, y)) in x.iter().zip(&y).enumerate() {
         assert_eq!(*y, 3.0 * x + (i % 77) as f32, "seed {seed}, {i} of {n}");
     }
@@ -182,11 +182,11 @@ fn modules_are_opened_and_dropped_in_any_order() {
 fn one_argument_is_in_local_memory() {
     let program = opened(&gpu());
     let mut out = vec![0u32; 128];
-    let range = NdRange::new(&[128], &[32]).unwrap();
+    let range = NdRange::new([128], [32]);
     let mut args = [Arg::in_out(&mut out), Arg::local::<u32>(32)];
-    launch(&program, "mirror", &range, &mut args).unwrap();
+    launch(&program, "mirror", range, &mut args).unwrap();
     assert!(out.iter().enumerate().all(|(i, found)| *found == 31 - i as u32 % 32), "{out:?}");
-    let error = refusal(&program, "mirror", &range, &mut [Arg::local::<u8>(4), Arg::local::<u8>(4)]);
+    let error = refusal(&program, "mirror", range, &mut [Arg::local::<u8>(4), Arg::local::<u8>(4)]);
     assert!(error.contains("kernel `mirror`: it has 2 arguments in local memory; HIP's launch"), "{error}");
 }
 
@@ -197,7 +197,7 @@ fn shared_memory_goes_up_to_the_device_s_limit() {
     let run = |bytes: u32| {
         let mut out = [0u32; 2];
         let range = one_group(1).with_shared_memory(bytes);
-        launch(&program, "last_word", &range, &mut [Arg::in_out(&mut out)]).map(|_| out)
+        launch(&program, "last_word", range, &mut [Arg::in_out(&mut out)]).map(|_| out)
     };
     assert_eq!(run(64 << 10).unwrap(), [64 << 10, 42]);
     let error = run((64 << 10) + 4).unwrap_err().to_string();
@@ -210,7 +210,7 @@ fn variables_are_written_by_name() {
     let program = opened(&gpu());
     let weigh = || {
         let mut out = [0f32; 8];
-        launch(&program, "weigh", &one_group(8), &mut [Arg::in_out(&mut out)]).unwrap();
+        launch(&program, "weigh", one_group(8), &mut [Arg::in_out(&mut out)]).unwrap();
         out
     };
     assert_eq!(weigh(), [1.0, 2.0, 3.0, 4.0, 1.0, 2.0, 3.0, 4.0]);
@@ -241,13 +241,13 @@ fn the_runtime_completes_the_records() {
 fn ranges_of_three_dimensions_are_grids() {
     let program = opened(&gpu());
     let mut groups = [0u32];
-    let range = NdRange::new(&[8, 4, 6], &[2, 2, 2]).unwrap();
-    launch(&program, "count", &range, &mut [Arg::in_out(&mut groups)]).unwrap();
+    let range = NdRange::new([8, 4, 6], [2, 2, 2]);
+    launch(&program, "count", range, &mut [Arg::in_out(&mut groups)]).unwrap();
     assert_eq!(groups, [4 * 2 * 3]);
-    let offset = range.with_offset(&[1, 0, 0]).unwrap();
-    let error = refusal(&program, "count", &offset, &mut [Arg::in_out(&mut groups)]);
+    let offset = range.with_offset([1, 0, 0]);
+    let error = refusal(&program, "count", offset, &mut [Arg::in_out(&mut groups)]);
     assert!(error.starts_with("kernel `count`: HIP has no global offset, [1, 0, 0]"), "{error}");
-    let error = refusal(&program, "count", &one_group(9), &mut [Arg::in_out(&mut groups)]);
+    let error = refusal(&program, "count", one_group(9), &mut [Arg::in_out(&mut groups)]);
     assert!(error.contains("a work-group of 9 work-items is more than the 8"), "{error}");
 }
 
@@ -258,16 +258,16 @@ fn launches_that_do_not_fit_the_kernel_are_refused() {
     let program = open(&device, "amdgcn:gfx1100", &code_object(3, GFX1100), vec![saxpy_record()]).unwrap();
     let range = one_group(32);
     // Empty buffers are none of the mistakes: no work-item is below n = 0.
-    launch(&program, "saxpy", &range, &mut saxpy_args()).unwrap();
-    let error = refusal(&program, "saxpy", &range, &mut saxpy_args()[..3]);
+    launch(&program, "saxpy", range, &mut saxpy_args()).unwrap();
+    let error = refusal(&program, "saxpy", range, &mut saxpy_args()[..3]);
     assert!(error.contains("it takes 4 arguments, 3 are given"), "{error}");
-    let error = refusal(&program, "mirror", &range, &mut []);
+    let error = refusal(&program, "mirror", range, &mut []);
     assert!(error.contains("the image has no such kernel\nhint: it has saxpy"), "{error}");
     let mut args = saxpy_args();
     args[0] = Arg::value(&[0u8; 8]);
-    let error = refusal(&program, "saxpy", &range, &mut args);
+    let error = refusal(&program, "saxpy", range, &mut args);
     assert!(error.contains("argument 0 (`float x`) is 4 bytes, 8 are given"), "{error}");
-    let error = refusal(&opened(&device), "none", &range, &mut []);
+    let error = refusal(&opened(&device), "none", range, &mut []);
     assert!(error.contains("kernel `none`: the image does not have it: hipErrorNotFound (500)"), "{error}");
 }
 
@@ -315,9 +315,9 @@ fn a_crash_is_named_by_whoever_waits() {
         let crash = program.kernel("crash").unwrap();
         let stream = device.stream().unwrap();
         // SAFETY: the kernel touches nothing.
-        unsafe { crash.launch(&stream, &one_group(1), &[]) }.unwrap();
+        unsafe { crash.launch(&stream, one_group(1), &[]) }.unwrap();
         println!("first: {}", stream.synchronize().unwrap_err());
-        println!("then: {}", refusal(&program, "saxpy", &one_group(1), &mut saxpy_args()));
+        println!("then: {}", refusal(&program, "saxpy", one_group(1), &mut saxpy_args()));
         return;
     }
     let mut child = Command::new(std::env::current_exe().unwrap());

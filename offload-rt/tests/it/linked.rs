@@ -80,7 +80,8 @@ fn the_generated_module_finds_its_own_pack() {
     assert_eq!(module.entries().count(), 1);
     assert!(std::ptr::eq(module, sample::module()), "it is made once");
     let device = DeviceDescription::from(OpenClDescription::new("d", "v").opencl_c());
-    assert_eq!(module.load(&device).unwrap().bytes(), b"kernel void f() {}");
+    let image = module.request().select(&device).unwrap().entry().load().unwrap();
+    assert_eq!(image.bytes(), b"kernel void f() {}");
     let error = module.load(&Device::host()).unwrap_err().to_string();
     assert!(error.contains("`sample`") && error.contains("not for the host CPU"), "{error}");
 }

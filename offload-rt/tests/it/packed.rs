@@ -72,10 +72,11 @@ fn images_come_by_way_of_their_ancestors() {
     let (bytes, images) = related();
     let registry = Registry::from_pack(bytes);
     for (module, image) in &images {
-        let entry = registry.select(module, &Device::host()).unwrap().entry().clone();
+        let entry = registry.request(module).select(&Device::host()).unwrap().entry().clone();
         assert_eq!(entry.load().unwrap().bytes(), *image, "{module}");
     }
-    let stored = |module: &str| registry.select(module, &Device::host()).unwrap().entry().stored_size();
+    let stored =
+        |module: &str| registry.request(module).select(&Device::host()).unwrap().entry().stored_size();
     assert!(stored("patched") <= 4 && stored("child") < 60, "{} {}", stored("patched"), stored("child"));
     // Two images that do not compress share their block evenly.
     assert!(stored("one").abs_diff(stored("two")) <= 1 && stored("one") > 3000);
@@ -87,7 +88,7 @@ fn damage_to_an_ancestor_is_seen_in_its_descendants_alone() {
     let at = bytes.windows(100).position(|window| *window == images[0].1[..100]).unwrap();
     bytes[at + 5] ^= 1;
     let registry = Registry::from_pack(bytes);
-    let load = |module: &str| registry.select(module, &Device::host()).unwrap().entry().load();
+    let load = |module: &str| registry.request(module).select(&Device::host()).unwrap().entry().load();
     for module in ["root", "child", "patched"] {
         assert!(load(module).is_err(), "{module}");
     }
@@ -112,7 +113,7 @@ fn a_module_among_thousands_is_found_and_loaded_once() {
             scope.spawn(move || {
                 start.wait();
                 for number in (thread % 2..3000).step_by(37) {
-                    let selection = registry.select(&format!("m{number}"), &Device::host()).unwrap();
+                    let selection = registry.request(&format!("m{number}")).select(&Device::host()).unwrap();
                     let image = selection.entry().load().unwrap();
                     assert_eq!(image.bytes(), format!("image {number}").as_bytes());
                 }
@@ -120,12 +121,12 @@ fn a_module_among_thousands_is_found_and_loaded_once() {
         }
     });
     // Who looked it up and who lists all get the same bytes.
-    let selected = registry.select("m1999", &Device::host()).unwrap().entry().load().unwrap();
+    let selected = registry.request("m1999").select(&Device::host()).unwrap().entry().load().unwrap();
     assert_eq!(registry.entries().len(), 3000);
     let listed = registry.entries().iter().find(|entry| entry.module() == "m1999").unwrap().load().unwrap();
     assert_eq!(selected.bytes().as_ptr(), listed.bytes().as_ptr());
     for absent in ["", "a", "m", "m3000", "z"] {
-        assert!(registry.select(absent, &Device::host()).is_err());
+        assert!(registry.request(absent).select(&Device::host()).is_err());
     }
 }
 
@@ -139,6 +140,6 @@ fn an_archive_names_the_feature_that_reads_it() {
     let mut bytes = builder.finish().unwrap().index;
     bytes.extend(b"an image");
     let registry = Registry::from_pack(bytes);
-    let error = registry.select("m", &Device::host()).unwrap_err().to_string();
+    let error = registry.request("m").select(&Device::host()).unwrap_err().to_string();
     assert!(error.contains("needs the feature `archive` of the crate `offload-rt`"), "{error}");
 }

@@ -89,7 +89,7 @@ fn images_of_later_releases_are_listed_and_refused() {
         });
         let registry = Registry::from_pack(bytes);
         assert_eq!(registry.entries().len(), 1);
-        let error = registry.select("m", &device).unwrap_err().to_string();
+        let error = registry.request("m").select(&device).unwrap_err().to_string();
         assert!(
             error.contains(reason)
                 && (error.contains("newer than this release") || error.contains("does not support")),
@@ -105,7 +105,7 @@ fn images_of_later_releases_are_listed_and_refused() {
     });
     let registry = Registry::from_pack(bytes);
     assert!(registry.entries()[0].target().is_err());
-    let error = registry.select("m", &device).unwrap_err().to_string();
+    let error = registry.request("m").select(&device).unwrap_err().to_string();
     assert!(error.contains("opencl-z: its target is newer than this release of offload-rt"), "{error}");
 }
 
@@ -159,7 +159,7 @@ fn an_image_is_loaded_once_whether_it_is_listed_or_chosen_first() {
     let pack = TestPack::new("p").targets("a", &["opencl-c", "host"]).targets("b", &["host"]).bytes();
     let [listed_first, chosen_first] = [(); 2].map(|()| Registry::from_pack(pack.clone()));
     fn chosen(registry: &Registry, module: &str) -> LoadedImage {
-        registry.select(module, &Device::host()).unwrap().entry().load().unwrap()
+        registry.request(module).select(&Device::host()).unwrap().entry().load().unwrap()
     }
     fn listed(registry: &Registry, at: usize) -> LoadedImage {
         registry.entries()[at].load().unwrap()
@@ -191,7 +191,7 @@ fn of_many_modules_one_is_found_whatever_happened_to_others() {
     let mut bytes = pack.bytes();
     fn found(bytes: &[u8], name: &str) -> Option<Vec<u8>> {
         let registry = Registry::from_pack(bytes.to_vec());
-        let selection = registry.select(name, &Device::host()).ok()?;
+        let selection = registry.request(name).select(&Device::host()).ok()?;
         Some(selection.entry().load().unwrap().bytes().to_vec())
     }
     for name in ["module000", "module450", "module899"] {

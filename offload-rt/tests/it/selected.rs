@@ -67,16 +67,16 @@ fn registry(directory: &Path) -> Registry {
 
 fn launch(program: &Program, kernel: &str) -> Result<u32, Error> {
     let mut x = [10u32; 4];
-    let range = NdRange::new(&[4], &[4])?;
+    let range = NdRange::new([4], [4]);
     // SAFETY: the buffer has an element for each work-item.
-    unsafe { program.launch(kernel, &range, &mut [Arg::in_out(&mut x)]) }?;
+    unsafe { program.launch(kernel, range, &mut [Arg::in_out(&mut x)]) }?;
     assert!(x.iter().all(|value| *value == x[0]));
     Ok(x[0])
 }
 
 fn open(registry: &Registry) -> Program {
     let device = Device::host();
-    device.open_selection(&registry.select("m", &device).unwrap()).unwrap()
+    device.open_selection(&registry.request("m").select(&device).unwrap()).unwrap()
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_kernel_without_a_fitting_image_says_why() {
     let error = launch(&program, "gpu").unwrap_err().to_string();
     assert!(error.contains("spirv64 [gpu]: it is for an OpenCL device, not for the host CPU"), "{error}");
     assert!(error.ends_with("use the other kernels: bad, one, two"), "{error}");
-    let selection = registry.select("m", &Device::host()).unwrap();
+    let selection = registry.request("m").select(&Device::host()).unwrap();
     assert_eq!(selection.entry_for("gpu").unwrap_err().to_string(), error);
     let error = launch(&program, "three").unwrap_err().to_string();
     assert!(error.contains("has no such kernel\nhint: it has bad, one, two"), "{error}");
@@ -139,7 +139,7 @@ fn a_single_image_is_opened_at_once() {
     assert_eq!(launch(&program, "one").unwrap(), 11);
 
     let pack = TestPack::new("p").image(part("host", "bad"), b"no shared object");
-    let selection = Registry::from_pack(pack.bytes()).select("m", &Device::host()).unwrap();
+    let selection = Registry::from_pack(pack.bytes()).request("m").select(&Device::host()).unwrap();
     let error = Device::host().open_selection(&selection).unwrap_err().to_string();
     assert!(error.contains("cannot load m [bad] for host"), "{error}");
 }

@@ -17,7 +17,7 @@ fn spirv(minors: &[u8]) -> Vec<SpirvVersion> {
 }
 
 fn picked(targets: &[&str], device: impl Into<DeviceDescription>) -> Option<String> {
-    let selection = registry(targets).select("m", &device.into()).ok()?;
+    let selection = registry(targets).request("m").select(&device.into()).ok()?;
     Some(selection.entry().target_text().to_string())
 }
 
@@ -102,7 +102,7 @@ fn what_a_device_cannot_take_is_refused_with_the_reason() {
         ("amdgcn:gfx90a", gpu().into(), "for an AMD GPU"),
     ];
     for (target, device, reason) in cases {
-        let error = registry(&[target]).select("m", &device).unwrap_err().to_string();
+        let error = registry(&[target]).request("m").select(&device).unwrap_err().to_string();
         assert!(error.contains("no image of kernel module `m` fits"), "{error}");
         assert!(
             error.contains(&format!("\n  {target}: it is")) || error.contains(&format!("\n  {target}: "))
@@ -112,11 +112,11 @@ fn what_a_device_cannot_take_is_refused_with_the_reason() {
 }
 
 #[test]
-fn every_image_gets_a_verdict() {
+fn every_image_is_a_candidate() {
     let registry = registry(&["host", "opencl-c", "spirv64", "spirv64:v1.0"]);
     let device = DeviceDescription::from(gpu().opencl_c().spirv(&spirv(&[0, 2])));
-    let selection = registry.select("m", &device).unwrap();
-    let shown: Vec<String> = selection.verdicts().iter().map(ToString::to_string).collect();
+    let selection = registry.request("m").select(&device).unwrap();
+    let shown: Vec<String> = selection.candidates().iter().map(ToString::to_string).collect();
     assert_eq!(
         shown,
         [
@@ -126,17 +126,18 @@ fn every_image_gets_a_verdict() {
             "opencl-c: less preferred: source comes after intermediate code",
         ]
     );
-    assert!(matches!(selection.verdicts()[2].outcome(), Outcome::Picked(_)));
-    assert_eq!(selection.verdicts()[2].entry().hash(), selection.entry().hash());
+    assert!(matches!(selection.candidates()[2].outcome(), Outcome::Picked(_)));
+    assert_eq!(selection.candidates()[2].entry().hash(), selection.entry().hash());
 }
 
 #[test]
 fn an_unknown_module_lists_those_there_are() {
     let pack = TestPack::new("p").targets("blas", &["host"]).targets("fft", &["host", "opencl-c"]);
     let registry = Registry::from_pack(pack.bytes());
-    let error = registry.select("\x1b[31mblas", &DeviceDescription::host()).unwrap_err().to_string();
+    let error = registry.request("\x1b[31mblas").select(&DeviceDescription::host()).unwrap_err().to_string();
     assert!(error.contains("hint: there are `blas`, `fft`") && !error.contains('\x1b'), "{error}");
-    let error = Registry::default().select("blas", &DeviceDescription::host()).unwrap_err().to_string();
+    let error =
+        Registry::default().request("blas").select(&DeviceDescription::host()).unwrap_err().to_string();
     assert!(error.contains("no kernel modules at all") && error.contains("use my_kernels as _;"), "{error}");
 }
 
@@ -149,11 +150,11 @@ fn what_the_build_left_out_is_told() {
     pack.builder().missing(missing.with_reason("OFFLOAD_SKIP is set"));
     let registry = Registry::from_pack(pack.bytes());
     assert_eq!(registry.missing().len(), 2);
-    let error = registry.select("m", &DeviceDescription::host()).unwrap_err().to_string();
+    let error = registry.request("m").select(&DeviceDescription::host()).unwrap_err().to_string();
     assert!(
         error.contains("intel:pvc: ocloc is not installed") && !error.contains("OFFLOAD_SKIP"),
         "{error}"
     );
-    let error = registry.select("other", &DeviceDescription::host()).unwrap_err().to_string();
+    let error = registry.request("other").select(&DeviceDescription::host()).unwrap_err().to_string();
     assert!(error.contains("every target: OFFLOAD_SKIP is set"), "{error}");
 }

@@ -27,7 +27,7 @@ fn gpu(major: u32, minor: u32) -> CudaDescription {
 }
 
 fn picked(images: &[Image], device: &CudaDescription) -> Image {
-    let selection = registry(images).select("m", &DeviceDescription::from(device.clone())).unwrap();
+    let selection = registry(images).request("m").select(&DeviceDescription::from(device.clone())).unwrap();
     let target = selection.entry().target_text();
     *images
         .iter()
@@ -36,7 +36,8 @@ fn picked(images: &[Image], device: &CudaDescription) -> Image {
 }
 
 fn refusal(image: Image, device: CudaDescription) -> String {
-    let error = registry(&[image]).select("m", &DeviceDescription::from(device)).unwrap_err().to_string();
+    let error =
+        registry(&[image]).request("m").select(&DeviceDescription::from(device)).unwrap_err().to_string();
     assert!(error.contains("no image of kernel module `m` fits CUDA device gpu (sm_"), "{error}");
     error
 }
@@ -51,12 +52,12 @@ fn the_hint_names_a_target_for_the_device() {
         (opencl(|it| it.spirv(&[SpirvVersion::V1_2]).opencl_c()), "spirv64"),
         (DeviceDescription::host(), "host"),
     ] {
-        let error = registry(&[("amdgcn:gfx90a", 0)]).select("m", &device).unwrap_err().to_string();
+        let error = registry(&[("amdgcn:gfx90a", 0)]).request("m").select(&device).unwrap_err().to_string();
         let hint = format!(
             "hint: add a target that fits, as with `cargo offload targets add {target}`, and rebuild"
         );
         assert!(error.ends_with(&hint), "{error}");
-        let fits = registry(&[(target, 0)]).select("m", &device);
+        let fits = registry(&[(target, 0)]).request("m").select(&device);
         assert!(fits.is_ok(), "{target}: {}", fits.unwrap_err());
     }
 }
@@ -64,7 +65,7 @@ fn the_hint_names_a_target_for_the_device() {
 #[test]
 fn the_hint_is_right_where_another_target_does_not_help() {
     fn hint(images: &[Image], device: DeviceDescription) -> String {
-        registry(images).select("m", &device).unwrap_err().hint().unwrap()
+        registry(images).request("m").select(&device).unwrap_err().hint().unwrap()
     }
     fn by_vendor(vendor: &str) -> OpenClDescription {
         OpenClDescription::new("d", vendor).opencl_c()

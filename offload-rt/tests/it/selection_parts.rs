@@ -43,8 +43,8 @@ fn chosen(selection: &Selection) -> (Vec<String>, usize) {
     (shown.collect(), selection.entries().len())
 }
 
-fn verdicts(selection: &Selection) -> Vec<String> {
-    selection.verdicts().iter().map(ToString::to_string).collect()
+fn candidates(selection: &Selection) -> Vec<String> {
+    selection.candidates().iter().map(ToString::to_string).collect()
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn each_kernel_gets_the_best_image_that_has_it() {
         (&[("intel:12.60.7", "", &["a"]), ("intel:pvc", "", &["a"])], &["a=intel:12.60.7[]"], 1),
     ];
     for (images, expected, count) in cases {
-        let selection = parts(images).select("m", &DeviceDescription::from(gpu())).unwrap();
+        let selection = parts(images).request("m").select(&DeviceDescription::from(gpu())).unwrap();
         assert_eq!(chosen(&selection), (expected.iter().map(ToString::to_string).collect(), count));
         let first = selection.entry();
         let entries = selection.entries();
@@ -86,21 +86,23 @@ fn each_kernel_gets_the_best_image_that_has_it() {
 #[test]
 fn images_without_records_count_as_having_all_kernels() {
     let device = DeviceDescription::from(gpu());
-    let silent = parts(&[("intel:pvc", "", &[]), ("spirv64", "", &["a"])]).select("m", &device).unwrap();
+    let silent =
+        parts(&[("intel:pvc", "", &[]), ("spirv64", "", &["a"])]).request("m").select(&device).unwrap();
     assert_eq!(silent.entry_for("a").unwrap().target_text(), "intel:pvc");
     assert_eq!(silent.entry_for("any other").unwrap().target_text(), "intel:pvc");
     assert_eq!((silent.entries().len(), silent.kernels().len()), (1, 0));
     // It has the kernel, but a better one does too.
-    let better = parts(&[("intel:pvc", "", &["a"]), ("spirv64", "", &[])]).select("m", &device).unwrap();
+    let better =
+        parts(&[("intel:pvc", "", &["a"]), ("spirv64", "", &[])]).request("m").select(&device).unwrap();
     assert_eq!(chosen(&better), (vec!["a=intel:pvc[]".to_string()], 1));
     let error = better.entry_for("b").unwrap_err().to_string();
     assert!(error.contains("kernel `b`: kernel module `m` has no such kernel\nhint: it has a"), "{error}");
-    let none = parts(&[("opencl-c", "", &[]), ("spirv64", "", &[])]).select("m", &device).unwrap();
+    let none = parts(&[("opencl-c", "", &[]), ("spirv64", "", &[])]).request("m").select(&device).unwrap();
     assert_eq!(none.entry_for("x").unwrap().target_text(), "spirv64");
 }
 
 #[test]
-fn every_part_gets_a_verdict() {
+fn every_part_is_a_candidate() {
     let registry = parts(&[
         ("intel:acm-g10", "", &["a", "b", "c"]),
         ("intel:pvc", "large-grf", &["a"]),
@@ -110,10 +112,12 @@ fn every_part_gets_a_verdict() {
     ]);
     let device =
         OpenClDescription::new("gpu", "v").spirv(&[SpirvVersion::V1_2, SpirvVersion::new(4).unwrap()]);
-    let selection =
-        registry.select("m", &DeviceDescription::from(device.opencl_c().intel_ip([12, 60, 7]))).unwrap();
+    let selection = registry
+        .request("m")
+        .select(&DeviceDescription::from(device.opencl_c().intel_ip([12, 60, 7])))
+        .unwrap();
     assert_eq!(
-        verdicts(&selection),
+        candidates(&selection),
         [
             "spirv64: less preferred: intermediate code comes after native code for exactly this architecture",
             "spirv64:v1.4: picked: intermediate code",
@@ -123,13 +127,13 @@ fn every_part_gets_a_verdict() {
         ]
     );
     let equal = parts(&[("intel:12.60.7", "", &["a"]), ("intel:pvc", "", &["a", "b"])]);
-    let equal = verdicts(&equal.select("m", &DeviceDescription::from(gpu())).unwrap());
+    let equal = candidates(&equal.request("m").select(&DeviceDescription::from(gpu())).unwrap());
     assert!(
         equal[0].ends_with("less preferred: it fits equally well, and its target has fewer kernels"),
         "{equal:?}"
     );
     let equal = parts(&[("intel:12.60.7", "", &["a"]), ("intel:pvc", "", &["a"])]);
-    let equal = verdicts(&equal.select("m", &DeviceDescription::from(gpu())).unwrap());
+    let equal = candidates(&equal.request("m").select(&DeviceDescription::from(gpu())).unwrap());
     assert!(equal[1].ends_with("less preferred: it fits equally well and comes later"), "{equal:?}");
 }
 
@@ -143,10 +147,10 @@ fn one_kernel_with_fp64_does_not_take_the_others_along() {
         fp64(&("spirv64", "fp64", &["precise"])),
         fp64(&("opencl-c", "", &["plain", "precise"])),
     ]);
-    let full = split.select("m", &DeviceDescription::from(gpu().aspects(Aspects::FP64))).unwrap();
+    let full = split.request("m").select(&DeviceDescription::from(gpu().aspects(Aspects::FP64))).unwrap();
     assert_eq!(chosen(&full).0, ["plain=spirv64[basic]", "precise=spirv64[fp64]"]);
 
-    let small = split.select("m", &DeviceDescription::from(gpu())).unwrap();
+    let small = split.request("m").select(&DeviceDescription::from(gpu())).unwrap();
     assert_eq!(chosen(&small), (vec!["plain=spirv64[basic]".to_string()], 1));
     let error = small.entry_for("precise").unwrap_err().to_string();
     let lines: Vec<&str> = error.lines().collect();
@@ -167,7 +171,8 @@ fn one_kernel_with_fp64_does_not_take_the_others_along() {
 
     // No kernel fits: the module does not.
     let none = registry([fp64(&("spirv64", "fp64", &["precise"]))])
-        .select("m", &DeviceDescription::from(gpu()))
+        .request("m")
+        .select(&DeviceDescription::from(gpu()))
         .unwrap_err();
     assert!(none.to_string().contains("no image of kernel module `m` fits"), "{none}");
 }
@@ -198,7 +203,8 @@ fn aspects_are_compared_with_the_device() {
     ];
     for (target, aspects, device, refused) in cases {
         let image = NewImage { aspects, ..NewImage::new("m", target.parse().unwrap()) };
-        let outcome = registry([image]).select("m", &device).map(drop).map_err(|error| error.to_string());
+        let outcome =
+            registry([image]).request("m").select(&device).map(drop).map_err(|error| error.to_string());
         match refused {
             None => assert_eq!(outcome, Ok(()), "{target} {device}"),
             Some(reason) => assert!(outcome.unwrap_err().contains(&format!("{target}: {reason}"))),
@@ -222,10 +228,13 @@ fn variants() -> Registry {
 fn a_variant_is_chosen_by_its_values() {
     let registry = variants();
     let selection = registry
-        .select_variant("m", &[("T", "float"), ("HEAD_DIM", "128")], &DeviceDescription::from(gpu()))
+        .request("m")
+        .variant("T", "float")
+        .variant("HEAD_DIM", 128)
+        .select(&DeviceDescription::from(gpu()))
         .unwrap();
     assert_eq!(selection.entry().to_string(), "m/HEAD_DIM=128,T=float for opencl-c");
-    assert_eq!(selection.verdicts().len(), 2, "images of the other variants are not candidates");
+    assert_eq!(selection.candidates().len(), 2, "images of the other variants are not candidates");
     let all: Vec<String> = registry.variants("m").iter().map(Variant::to_string).collect();
     assert_eq!(
         all,
@@ -235,7 +244,8 @@ fn a_variant_is_chosen_by_its_values() {
     assert_eq!((registry.variants("other"), parts(&[("host", "", &[])]).variants("m")), (vec![], vec![]));
 
     let nothing_takes_it = DeviceDescription::from(OpenClDescription::new("none", "v"));
-    let error = registry.select_variant("m", &[("T", "float"), ("HEAD_DIM", "64")], &nothing_takes_it);
+    let request = registry.request("m").variant("T", "float").variant("HEAD_DIM", 64);
+    let error = request.select(&nothing_takes_it);
     assert!(
         error.unwrap_err().to_string().contains("no image of kernel module `m/HEAD_DIM=64,T=float` fits")
     );
@@ -254,12 +264,13 @@ fn values_that_do_not_choose_a_variant_are_refused_with_those_there_are() {
         (&[("\x1b[31m", "1")], "name and value need"),
     ];
     for (values, problem) in cases {
-        let error =
-            variants().select_variant("m", values, &DeviceDescription::host()).unwrap_err().to_string();
+        let registry = variants();
+        let request = registry.request("m").variants(values.iter().copied());
+        let error = request.select(&DeviceDescription::host()).unwrap_err().to_string();
         assert!(error.contains(problem) && !error.contains('\x1b'), "{values:?}: {error}");
         assert!(
             error.ends_with(
-                "\nhint: give values to `select_variant`; there are HEAD_DIM = 64 or 128, T = half or float"
+                "\nhint: choose one by `.variant(NAME, VALUE)` of the request; there are HEAD_DIM = 64 or 128, T = half or float"
             ),
             "{error}"
         );
@@ -267,9 +278,9 @@ fn values_that_do_not_choose_a_variant_are_refused_with_those_there_are() {
     // Not every combination is there.
     let some = ["A=1,B=1", "A=2,B=2"]
         .map(|variant| NewImage { variant: variant.into(), ..NewImage::new("m", "host".parse().unwrap()) });
-    let error = registry(some)
-        .select_variant("m", &[("A", "1"), ("B", "2")], &DeviceDescription::host())
-        .unwrap_err();
+    let registry = registry(some);
+    let request = registry.request("m").variant("A", 1).variant("B", 2);
+    let error = request.select(&DeviceDescription::host()).unwrap_err();
     let error = error.to_string();
     assert!(
         error.contains("has no variant `A=1,B=2`") && error.ends_with("there are A=1,B=1, A=2,B=2"),
@@ -277,9 +288,10 @@ fn values_that_do_not_choose_a_variant_are_refused_with_those_there_are() {
     );
 
     let plain = parts(&[("host", "", &[])]);
-    let error = plain.select_variant("m", &[("A", "1")], &DeviceDescription::host()).unwrap_err().to_string();
+    let error =
+        plain.request("m").variant("A", 1).select(&DeviceDescription::host()).unwrap_err().to_string();
     assert!(
-        error.contains("kernel module `m` has no variants, `A=1` is asked for\nhint: call `select`, which asks for no variant"),
+        error.contains("kernel module `m` has no variants, `A=1` is asked for\nhint: ask for the module without `.variant(...)`"),
         "{error}"
     );
 }
@@ -287,9 +299,10 @@ fn values_that_do_not_choose_a_variant_are_refused_with_those_there_are() {
 #[test]
 fn a_variant_of_a_later_release_is_refused() {
     let later = NewImage { variant: "double".into(), ..NewImage::new("m", "host".parse().unwrap()) };
-    let error = registry([later.clone()]).select("m", &DeviceDescription::host()).unwrap_err().to_string();
+    let error =
+        registry([later.clone()]).request("m").select(&DeviceDescription::host()).unwrap_err().to_string();
     assert!(error.contains("host: its variant is newer than this release of offload-rt"), "{error}");
     let plain = NewImage::new("m", "host".parse().unwrap());
-    let selection = registry([later, plain]).select("m", &DeviceDescription::host()).unwrap();
+    let selection = registry([later, plain]).request("m").select(&DeviceDescription::host()).unwrap();
     assert_eq!(selection.entry().variant(), "");
 }

@@ -30,7 +30,7 @@ fn host() -> DeviceDescription {
 /// The target and the variant that are chosen for this value of `TILE`.
 fn chosen(registry: &Registry, tile: i32, device: &DeviceDescription) -> Result<String, Error> {
     let spec = Specialization::new().with("TILE", tile);
-    let selection = registry.select_specialized("m", &[], &spec, device)?;
+    let selection = registry.request("m").spec(spec).select(device)?;
     Ok(format!("{} {}", selection.entry().target_text(), selection.entry().variant()))
 }
 
@@ -43,12 +43,12 @@ fn native_code_serves_its_own_value_and_the_driver_compiles_others() {
     ]);
     assert_eq!(chosen(&images, 16, &gpu()).unwrap(), "intel:pvc ");
     assert_eq!(chosen(&images, 32, &gpu()).unwrap(), "spirv64 ");
-    assert_eq!(images.select("m", &gpu()).unwrap().entry().target_text(), "intel:pvc");
+    assert_eq!(images.request("m").select(&gpu()).unwrap().entry().target_text(), "intel:pvc");
     let spec = Specialization::new().with("TILE", 32);
-    let selection = images.select_specialized("m", &[], &spec, &gpu()).unwrap();
-    let verdicts: Vec<String> = selection.verdicts().iter().map(ToString::to_string).collect();
+    let selection = images.request("m").spec(spec).select(&gpu()).unwrap();
+    let candidates: Vec<String> = selection.candidates().iter().map(ToString::to_string).collect();
     let refused = "intel:pvc: refused: it was compiled with TILE = 16, and 32 is asked for".to_string();
-    assert!(verdicts.contains(&refused), "{verdicts:?}");
+    assert!(candidates.contains(&refused), "{candidates:?}");
 }
 
 #[test]

@@ -44,7 +44,7 @@ impl<'a> Case<'a> {
         let pack = self.images.into_iter().enumerate().fold(TestPack::new("p"), |pack, (index, image)| {
             pack.image(image, format!("image {index}").as_bytes())
         });
-        let selection = Registry::from_pack(pack.bytes()).select("m", &self.device);
+        let selection = Registry::from_pack(pack.bytes()).request("m").select(&self.device);
         let number = self.number;
         match (self.expected, selection) {
             (Expected::Taken(target), Ok(selection)) if selection.entry().target_text() == target => Ok(()),

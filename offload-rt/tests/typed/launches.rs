@@ -27,7 +27,7 @@ fn every_kind_of_argument_reaches_its_kernel() -> Result<(), Error> {
     // SAFETY: the kernel compares with the number of elements.
     unsafe { kernels.saxpy(&stream, NdRange::linear(100, 64), 2.0, &x, &mut y, 100)? };
     assert_eq!(stream.download(&y)?, [5.0; 100]);
-    let range = NdRange::linear(64, 64)?;
+    let range = NdRange::linear(64, 64);
     // SAFETY: the slices have 64 elements.
     unsafe { kernels.saxpy(&stream, range, 1.0, x.slice(32..96)?, y.slice_mut(..64)?, 64)? };
     assert_eq!(stream.download(&y)?[63..65], [6.0, 5.0]);
@@ -58,8 +58,8 @@ fn every_kind_of_argument_reaches_its_kernel() -> Result<(), Error> {
 
     // What the image lacks fails when it is asked for, and the untyped form is there.
     assert!(kernels.blur().unwrap_err().to_string().contains("`blur`"));
-    assert_eq!(kernels.kernel("saxpy")?.info().name, "saxpy");
-    assert_eq!(kernels.device().to_string(), device.to_string());
+    assert_eq!(kernels.program().kernel("saxpy")?.info().name, "saxpy");
+    assert_eq!(kernels.program().device().to_string(), device.to_string());
     // SAFETY: nothing runs.
     let refused = unsafe { kernels.saxpy(&stream, NdRange::linear(0, 0), 2.0, &x, &mut y, 100) };
     assert!(refused.unwrap_err().to_string().contains("0 work-items"));
@@ -72,6 +72,6 @@ fn constants_have_their_defaults_and_images_without_them_are_refused() {
     assert_eq!(spec, typed::Spec { FAR: -5, TILE: 16, scale: 1e-7, r#type: false });
     let chosen = offload_rt::Specialization::from(&typed::Spec { TILE: 32, ..spec });
     assert_eq!((chosen.get("TILE"), chosen.get("type")), (Some(32.into()), Some(false.into())));
-    let error = typed::load_with(&Device::host(), &spec).unwrap_err().to_string();
+    let error = typed::request().spec(spec).load(&Device::host()).unwrap_err().to_string();
     assert!(error.contains("it has no specialisation constant `FAR`"), "{error}");
 }

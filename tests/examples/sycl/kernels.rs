@@ -27,7 +27,7 @@ fn saxpy(program: &BundleProgram) -> Result<bool, Error> {
     let mut y = vec![1.0f32; n as usize];
     let mut args = [Arg::value(&2.0f32), Arg::input(&x), Arg::in_out(&mut y), Arg::value(&n)];
     // SAFETY: the kernel looks at `n`.
-    unsafe { program.launch("saxpy", &NdRange::new(&[1024], &[256])?, &mut args)? };
+    unsafe { program.launch("saxpy", NdRange::new([1024], [256]), &mut args)? };
     Ok(y.iter().zip(x).all(|(y, x)| (y - (2.0 * x + 1.0)).abs() <= 1e-3))
 }
 
@@ -37,9 +37,9 @@ fn matmul(program: &BundleProgram) -> Result<bool, Error> {
     let [a, b]: [Vec<f32>; 2] = [5, 3].map(|modulus| (0..n * n).map(|i| (i % modulus) as f32).collect());
     let mut c = vec![-1.0f32; size * size];
     let mut args = [Arg::input(&a), Arg::input(&b), Arg::in_out(&mut c), Arg::value(&n)];
-    let range = NdRange::new(&[n.into(), n.into()], &[16, 16])?;
+    let range = NdRange::new([size, size], [16, 16]);
     // SAFETY: the matrices have `n` rows of `n` elements.
-    unsafe { program.launch("matmul", &range, &mut args)? };
+    unsafe { program.launch("matmul", range, &mut args)? };
     let expected =
         |at: usize| -> f32 { (0..size).map(|k| a[at / size * size + k] * b[k * size + at % size]).sum() };
     Ok(c.iter().enumerate().all(|(at, c)| *c == expected(at)))
@@ -51,13 +51,13 @@ fn reduce(program: &BundleProgram) -> Result<bool, Error> {
     let mut sums = vec![0.0f32; 4];
     let mut args = [Arg::input(&x), Arg::in_out(&mut sums), Arg::value(&n)];
     // SAFETY: the kernel looks at `n`, and writes a sum for each of four groups.
-    unsafe { program.launch("reduce", &NdRange::new(&[1024], &[256])?, &mut args)? };
+    unsafe { program.launch("reduce", NdRange::new([1024], [256]), &mut args)? };
     Ok(x.chunks(256).zip(sums).all(|(x, sum)| x.iter().sum::<f32>() == sum))
 }
 
 fn calls(program: &BundleProgram) -> Result<bool, Error> {
     let mut x = vec![20.0f32];
     // SAFETY: one element for one work-item.
-    unsafe { program.launch("calls", &NdRange::new(&[1], &[1])?, &mut [Arg::in_out(&mut x)])? };
+    unsafe { program.launch("calls", NdRange::new([1], [1]), &mut [Arg::in_out(&mut x)])? };
     Ok(x == [41.0])
 }

@@ -28,12 +28,12 @@ fn main() {
     let mut devices = vec![Device::host()];
     devices.extend(offload_rt::opencl::devices().unwrap_or_default());
     for device in devices {
-        let Ok(selection) = square::module().select(&device) else { continue };
+        let Ok(selection) = square::module().request().select(&device) else { continue };
         let program = device.open(&selection.entry().load().unwrap()).unwrap();
         let mut r = [0i32; 16];
-        let range = NdRange::new(&[64], &[64]).unwrap();
+        let range = NdRange::new([64], [64]);
         // SAFETY: one group of 64 work-items uses the 16 elements.
-        unsafe { program.launch("atomics", &range, &mut [Arg::in_out(&mut r)]) }.unwrap();
+        unsafe { program.launch("atomics", range, &mut [Arg::in_out(&mut r)]) }.unwrap();
         println!("{} {r:?}", selection.entry().target_text());
     }
 }
@@ -98,13 +98,13 @@ fn main() {
     let mut devices = vec![Device::host()];
     devices.extend(offload_rt::opencl::devices().unwrap_or_default());
     for device in devices {
-        let Ok(selection) = square::module().select(&device) else { continue };
+        let Ok(selection) = square::module().request().select(&device) else { continue };
         let program = device.open(&selection.entry().load().unwrap()).unwrap();
         let mut r: Vec<i32> = (0..64).collect();
         let mut f = [0f32; 3];
-        let range = NdRange::new(&[64], &[64]).unwrap();
+        let range = NdRange::new([64], [64]);
         // SAFETY: one group of 64 work-items uses the 64 elements.
-        unsafe { program.launch("library", &range, &mut [Arg::in_out(&mut r), Arg::in_out(&mut f)]) }.unwrap();
+        unsafe { program.launch("library", range, &mut [Arg::in_out(&mut r), Arg::in_out(&mut f)]) }.unwrap();
         let right = (0..64).all(|i| r[i as usize] == 63 - i + if i < 8 { 1100 } else { 0 });
         println!("{} {right} {f:?}", selection.entry().target_text());
     }

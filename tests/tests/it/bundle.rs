@@ -69,15 +69,14 @@ fn run_both(bundle: &Bundle<Executable>, device: &Device) {
     let mut y = vec![1.0f32; n as usize];
     let mut args = [Arg::value(&2.0f32), Arg::input(&x), Arg::in_out(&mut y), Arg::value(&n)];
     // SAFETY: the kernel looks at `n`.
-    unsafe { program.launch("saxpy", &NdRange::new(&[1024], &[64]).unwrap(), &mut args) }.unwrap();
+    unsafe { program.launch("saxpy", NdRange::new([1024], [64]), &mut args) }.unwrap();
     assert!(y.iter().enumerate().all(|(i, y)| *y == 2.0 * i as f32 + 1.0));
 
     let x: Vec<f32> = (0..1024).map(|i| (i % 7) as f32).collect();
     let mut sums = vec![0.0f32; 16];
     let mut args = [Arg::input(&x), Arg::in_out(&mut sums), Arg::local::<f32>(64)];
     // SAFETY: one element for each work-item, one sum for each group.
-    unsafe { program.launch("__sycl_kernel_reduce", &NdRange::new(&[1024], &[64]).unwrap(), &mut args) }
-        .unwrap();
+    unsafe { program.launch("__sycl_kernel_reduce", NdRange::new([1024], [64]), &mut args) }.unwrap();
     for (group, sum) in sums.iter().enumerate() {
         assert_eq!(*sum, x[group * 64..][..64].iter().sum::<f32>(), "{group}");
     }
@@ -87,9 +86,9 @@ fn run_both(bundle: &Bundle<Executable>, device: &Device) {
 fn calls(bundle: &Bundle<Executable>, device: &Device) {
     let mut x = vec![20.0f32];
     let mut args = [Arg::in_out(&mut x)];
-    let range = NdRange::new(&[1], &[1]).unwrap();
+    let range = NdRange::new([1], [1]);
     // SAFETY: one element, one work-item.
-    unsafe { bundle.program(device).unwrap().launch("calls", &range, &mut args) }.unwrap();
+    unsafe { bundle.program(device).unwrap().launch("calls", range, &mut args) }.unwrap();
     assert_eq!(x, [41.0]);
 }
 
@@ -199,9 +198,9 @@ fn bad_files_and_bad_code_are_refused() {
         let cut = NewModule::default().with_spirv(&spirv[..spirv.len() / 2]);
         refused(context.open::<Executable>(file(State::Executable, &[cut])), "module 0: its IR");
         let bundle: Bundle<Executable> = context.open(file(State::Executable, &[module(&spirv)])).unwrap();
-        let range = NdRange::new(&[1], &[1]).unwrap();
+        let range = NdRange::new([1], [1]);
         // SAFETY: nothing is run.
-        let missing = unsafe { bundle.program(&device).unwrap().launch("none", &range, &mut []) };
+        let missing = unsafe { bundle.program(&device).unwrap().launch("none", range, &mut []) };
         refused(missing, "hint: it has __sycl_kernel_saxpy");
         refused(bundle.program(&Device::host()).map(|_| ()), "is not a device of the bundle's context");
     }

@@ -81,12 +81,12 @@ offload_rt::include_kernels!("square");
 
 fn main() {
     let device = Device::host();
-    let program = device.open(&square::module().load(&device).unwrap()).unwrap();
-    let range = NdRange::new(&[8], &[8]).unwrap();
+    let program = square::module().load(&device).unwrap();
+    let range = NdRange::new([8], [8]);
     for start in [1, 7] {
         let mut x: Vec<i32> = (start..start + 8).collect();
         // SAFETY: each of the eight work-items uses an element of its own.
-        match unsafe { program.launch("square", &range, &mut [Arg::in_out(&mut x)]) } {
+        match unsafe { program.launch("square", range, &mut [Arg::in_out(&mut x)]) } {
             Ok(_) => println!("{x:?}"),
             Err(error) => println!("{error}"),
         }

@@ -108,7 +108,7 @@ fn a_program_has_a_device_library_for_devices_with_the_instructions_and_for_othe
     let packs = packs(&program_of_workspace(&built.stdout, "bf16-vectors"));
     let takes = |module: &str, capability: [u32; 2]| {
         let device = DeviceDescription::from(CudaDescription::new("gpu", capability).driver_version(13000));
-        let selected = packs.iter().find_map(|pack| pack.select(module, &device).ok()).unwrap();
+        let selected = packs.iter().find_map(|pack| pack.request(module).select(&device).ok()).unwrap();
         let image = selected.entry().load().unwrap();
         let text = String::from_utf8_lossy(image.bytes()).into_owned();
         (selected.entry().target_text().to_string(), text.contains("cvt.rn.bf16.f32"))

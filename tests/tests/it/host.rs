@@ -24,13 +24,13 @@ offload_rt::include_kernels!("square");
 
 fn main() {
     let device = Device::host();
-    let program = device.open(&square::module().load(&device).unwrap()).unwrap();
+    let program = square::module().load(&device).unwrap();
     let from: Vec<[i32; 4]> = (0..8).map(|i| [4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3]).collect();
     let mut to = vec![[0i32; 4]; 8];
-    let range = NdRange::new(&[8], &[8]).unwrap();
+    let range = NdRange::new([8], [8]);
     let args = &mut [Arg::input(&from), Arg::in_out(&mut to), Arg::local::<[i32; 4]>(8)];
     // SAFETY: each of the eight work-items uses an element of its own.
-    unsafe { program.launch("shuffle", &range, args) }.unwrap();
+    unsafe { program.launch("shuffle", range, args) }.unwrap();
     assert!(to.as_flattened().iter().copied().eq((0..32).rev()), "{to:?}");
     println!("{:?}", program.kernels()[0].has_barrier);
 }
@@ -85,12 +85,12 @@ offload_rt::include_kernels!("square");
 
 fn main() {
     let device = Device::host();
-    let program = device.open(&square::module().load(&device).unwrap()).unwrap();
+    let program = square::module().load(&device).unwrap();
     let x: Vec<f32> = (1..=64).map(|i| i as f32 / 8.0).collect();
     let mut y = vec![0f32; 64];
-    let range = NdRange::new(&[64], &[64]).unwrap();
+    let range = NdRange::new([64], [64]);
     // SAFETY: both have an element for each work-item.
-    unsafe { program.launch("powers", &range, &mut [Arg::input(&x), Arg::in_out(&mut y)]) }.unwrap();
+    unsafe { program.launch("powers", range, &mut [Arg::input(&x), Arg::in_out(&mut y)]) }.unwrap();
     for (x, y) in x.iter().zip(&y) {
         let wanted = x.powf(2.5) * (-x).exp() + x.ln();
         assert!((y - wanted).abs() <= 1e-4 * (1.0 + wanted.abs()), "{x}: {y}, {wanted}");
@@ -142,14 +142,14 @@ offload_rt::include_kernels!("square");
 
 fn main() {
     let device = Device::host();
-    let program = device.open(&square::module().load(&device).unwrap()).unwrap();
+    let program = square::module().load(&device).unwrap();
     for n in [9usize, 32, 33, 96, 250, 256] {
         let (from, count): (Vec<i32>, u32) = ((0..256).map(|i| i * i).collect(), n as u32);
         let mut to = vec![-1i32; 256];
-        let range = NdRange::new(&[256], &[32]).unwrap();
+        let range = NdRange::new([256], [32]);
         let args = &mut [Arg::input(&from), Arg::in_out(&mut to), Arg::value(&count)];
         // SAFETY: both have an element for each work-item.
-        unsafe { program.launch("neighbours", &range, args) }.unwrap();
+        unsafe { program.launch("neighbours", range, args) }.unwrap();
         let wanted = |x: usize| {
             let far = (x as i32 - 3).clamp(0, n as i32 - 9) as usize;
             let own = if x == 70 { 1000 } else { 0 };
@@ -161,10 +161,10 @@ fn main() {
     for shift in [0u32, 5, 0x7fff_ffd0, 0x7fff_ffff, 0x8000_0000, 0xffff_ffd0, 0xffff_fff0] {
         for limit in [0u32, 1, 20, 37, 100, 0x7fff_fff0, 0x8000_0003, 0xffff_fff8, 0xffff_ffff] {
             let mut to = vec![0u32; 128];
-            let range = NdRange::new(&[128], &[32]).unwrap();
+            let range = NdRange::new([128], [32]);
             let args = &mut [Arg::in_out(&mut to), Arg::value(&shift), Arg::value(&limit)];
             // SAFETY: there is an element for each work-item.
-            unsafe { program.launch("wraps", &range, args) }.unwrap();
+            unsafe { program.launch("wraps", range, args) }.unwrap();
             for (i, found) in to.iter().enumerate() {
                 let x = (i as u32).wrapping_add(shift);
                 let (signed, edge) = (x as i32, limit as i32);

@@ -65,7 +65,8 @@ fn for_each_device(registry: &Registry) -> Vec<(Device, LoadedImage)> {
         Err(error) => return offload_tests::skip(&error.to_string()).unwrap_or_default(),
     };
     assert!(!devices.is_empty(), "drivers without devices are an error");
-    let image = |device: &Device| registry.select("k", device).and_then(|selected| selected.entry().load());
+    let image =
+        |device: &Device| registry.request("k").select(device).and_then(|selected| selected.entry().load());
     let with_image = |device: Device| {
         let image = image(&device).unwrap_or_else(|error| panic!("{device}: {error}"));
         (device, image)
@@ -76,17 +77,17 @@ fn for_each_device(registry: &Registry) -> Vec<(Device, LoadedImage)> {
 fn run_both(program: &Program) {
     let x: Vec<f32> = (0..4096).map(|i| i as f32).collect();
     let mut y = vec![1.0f32; 4096];
-    let range = NdRange::new(&[4096], &[64]).unwrap();
+    let range = NdRange::new([4096], [64]);
     let mut args = [Arg::value(&2.0f32), Arg::input(&x), Arg::in_out(&mut y)];
     // SAFETY: the buffers have an element for each work-item.
-    let took = unsafe { program.launch("saxpy", &range, &mut args) }.unwrap();
+    let took = unsafe { program.launch("saxpy", range, &mut args) }.unwrap();
     assert!(y.iter().enumerate().all(|(i, y)| *y == 2.0 * i as f32 + 1.0));
     assert!(took.as_nanos() > 0);
 
     let mut x: Vec<i32> = (0..4096).collect();
     let mut args = [Arg::in_out(&mut x), Arg::local::<i32>(64)];
     // SAFETY: as above, and each group has local memory for its work-items.
-    unsafe { program.launch("reverse", &range, &mut args) }.unwrap();
+    unsafe { program.launch("reverse", range, &mut args) }.unwrap();
     assert!(x.iter().enumerate().all(|(i, x)| *x as usize == i / 64 * 64 + 63 - i % 64));
 }
 
@@ -105,11 +106,12 @@ fn a_work_group_that_is_too_large_tells_the_limit() {
     for (device, image) in for_each_device(&registry("opencl-c", SOURCE.as_bytes())) {
         let program = device.open(&image).unwrap();
         let most = Compiler::new(&device).unwrap().properties().max_work_group;
-        let range = NdRange::linear(most + 1, most + 1).unwrap();
-        let mut x = vec![0i32; usize::try_from(most + 1).unwrap()];
+        let most = usize::try_from(most).unwrap();
+        let range = NdRange::linear(most + 1, most + 1);
+        let mut x = vec![0i32; most + 1];
         let mut args = [Arg::in_out(&mut x), Arg::local::<i32>(16)];
         // SAFETY: the buffer has an element for each work-item; the driver refuses the group.
-        let error = unsafe { program.launch("reverse", &range, &mut args) }.unwrap_err().to_string();
+        let error = unsafe { program.launch("reverse", range, &mut args) }.unwrap_err().to_string();
         assert!(error.contains(&(most + 1).to_string()), "{device}: {error}");
         assert!(
             error.contains(&format!("the device's [{most}")) || error.contains(&format!("the {most} ")),

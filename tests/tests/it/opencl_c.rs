@@ -13,12 +13,12 @@ fn main() {
     let mut devices = vec![Device::host()];
     devices.extend(offload_rt::opencl::devices().unwrap_or_default());
     for device in devices {
-        let Ok(selection) = square::module().select(&device) else { continue };
+        let Ok(selection) = square::module().request().select(&device) else { continue };
         let program = device.open(&selection.entry().load().unwrap()).unwrap();
         let mut r = [0u64; 8];
-        let range = NdRange::new(&[64], &[64]).unwrap();
+        let range = NdRange::new([64], [64]);
         // SAFETY: the kernel uses the eight numbers.
-        unsafe { program.launch("run", &range, &mut [Arg::in_out(&mut r)]) }.unwrap();
+        unsafe { program.launch("run", range, &mut [Arg::in_out(&mut r)]) }.unwrap();
         println!("{} {r:?}", selection.entry().target_text());
     }
 }

@@ -10,13 +10,14 @@ use crate::settings::known_targets;
 
 /// The targets whose images `device` takes, the one that it would take first of all first.
 pub(super) fn targets(device: &DeviceDescription) -> Result<Vec<String>> {
-    let Ok(selection) = registry(known_targets::targets().map(image).collect())?.select(MODULE, device)
+    let Ok(selection) =
+        registry(known_targets::targets().map(image).collect())?.request(MODULE).select(device)
     else {
         return Ok(Vec::new());
     };
     let of = |wanted: fn(&Outcome) -> bool| {
-        let verdicts = selection.verdicts().iter().filter(move |verdict| wanted(verdict.outcome()));
-        verdicts.map(|verdict| verdict.entry().target_text().to_string())
+        let candidates = selection.candidates().iter().filter(move |candidate| wanted(candidate.outcome()));
+        candidates.map(|candidate| candidate.entry().target_text().to_string())
     };
     let picked = of(|outcome| matches!(outcome, Outcome::Picked(_)));
     Ok(picked.chain(of(|outcome| matches!(outcome, Outcome::LessPreferred(_)))).collect())

@@ -9,7 +9,7 @@ use super::objects::Role;
 use super::shadow::Conflict;
 use super::site::{SiteKind, SourceLine};
 use crate::error::Problem;
-use crate::range::NdRange;
+use crate::range::{NdRange, widened};
 use crate::text::escape;
 
 /// The most source lines in an error.
@@ -123,9 +123,9 @@ impl LaunchNames {
     pub(super) fn new(info: &KernelInfo, range: &NdRange) -> LaunchNames {
         LaunchNames {
             args: info.args.iter().flatten().map(|arg| arg.name.clone()).collect(),
-            local: range.local(),
-            offset: range.offset(),
-            groups: range.groups(),
+            local: widened(range.local()),
+            offset: widened(range.offset()),
+            groups: widened(range.groups()),
             dimensions: usize::try_from(range.dimensions()).unwrap_or(3),
         }
     }

@@ -12,7 +12,7 @@ use super::shadow::{Access, AccessResult};
 use super::site::{self, Site, SiteInfo, SiteKind};
 use crate::backend::{KernelArg, KernelArgKind};
 use crate::error::Problem;
-use crate::range::NdRange;
+use crate::range::{NdRange, widened};
 
 /// Bits of the flags of a barrier: the memory that it orders.
 const LOCAL: u32 = 1;
@@ -101,7 +101,7 @@ impl Sanitizer {
         let names = LaunchNames::new(info, range);
         Sanitizer {
             names,
-            local: range.local(),
+            local: widened(range.local()),
             state: Mutex::new(LaunchState { objects, ..LaunchState::default() }),
         }
     }

@@ -50,14 +50,14 @@ fn importer(module: &str) -> Vec<u8> {
 
 fn open(registry: &Registry, module: &str) -> Result<Program, Error> {
     let device = Device::host();
-    device.open_selection(&registry.select(module, &device)?)
+    device.open_selection(&registry.request(module).select(&device)?)
 }
 
 fn launch(program: &Program) -> i32 {
     let mut x = [1i32; 64];
-    let range = NdRange::linear(64, 16).unwrap();
+    let range = NdRange::linear(64, 16);
     // SAFETY: there is a number for each work-item.
-    unsafe { program.launch("k", &range, &mut [Arg::in_out(&mut x)]) }.unwrap();
+    unsafe { program.launch("k", range, &mut [Arg::in_out(&mut x)]) }.unwrap();
     x[63]
 }
 

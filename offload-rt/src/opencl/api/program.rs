@@ -275,10 +275,9 @@ impl Kernel {
     /// # Safety
     /// Every argument is set, and the kernel may run on them over `range`.
     pub(in crate::opencl) unsafe fn launch(&self, queue: &CommandQueue, range: &NdRange) -> ClResult<()> {
-        let [offset, global, local] =
-            [range.offset(), range.global(), range.local()].map(|sizes| sizes.map(|size| size as usize));
-        let (dimensions, offset, global, local) =
-            (range.dimensions(), offset.as_ptr(), global.as_ptr(), local.as_ptr());
+        let offset = range.offset();
+        let global = range.global();
+        let local = range.local();
         // SAFETY: each array has at least as many sizes as there are dimensions; the caller answers for the rest.
         check(unsafe {
             let queue = queue.raw;
@@ -287,7 +286,17 @@ impl Kernel {
             let no_event = ptr::null_mut();
             call!(
                 self.functions,
-                clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, 0, none, no_event)
+                clEnqueueNDRangeKernel(
+                    queue,
+                    kernel,
+                    range.dimensions(),
+                    offset.as_ptr(),
+                    global.as_ptr(),
+                    local.as_ptr(),
+                    0,
+                    none,
+                    no_event
+                )
             )?
         })
     }

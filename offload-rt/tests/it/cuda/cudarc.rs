@@ -31,7 +31,7 @@ fn kernels_run_in_streams_of_cudarc_with_its_memory() {
             KernelArg::value(&count),
         ];
         // SAFETY: the kernel compares its number with `count`.
-        unsafe { saxpy.launch(&stream, &NdRange::linear(n as u64, 256).unwrap(), &args) }.unwrap();
+        unsafe { saxpy.launch(&stream, NdRange::linear(n, 256), &args) }.unwrap();
     }
     let y = cuda_stream.clone_dtoh(&y).unwrap();
     assert!(y.iter().enumerate().all(|(i, y)| *y == 4.0 * i as f32));
@@ -60,7 +60,8 @@ fn cudarc_launches_an_image_of_this_crate() {
     let image = NewImage::new("m", "nvptx:sm_50".parse().unwrap());
     let registry = Registry::from_pack(TestPack::new("p").image(image, KERNELS.as_bytes()).bytes());
 
-    let image = registry.select("m", &Device::try_from(&context).unwrap()).unwrap().entry().load().unwrap();
+    let image =
+        registry.request("m").select(&Device::try_from(&context).unwrap()).unwrap().entry().load().unwrap();
     let module =
         context.load_module(Ptx::from_src(String::from_utf8(image.bytes().to_vec()).unwrap())).unwrap();
 

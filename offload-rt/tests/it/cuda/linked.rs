@@ -66,14 +66,13 @@ fn registry(library: &str) -> Registry {
 }
 
 fn open(registry: &Registry, module: &str, device: &Device) -> Result<Program, Error> {
-    device.open_selection(&registry.select(module, device)?)
+    device.open_selection(&registry.request(module).select(device)?)
 }
 
 fn launched(program: &Program) -> u32 {
     let mut numbers = [41u32];
     // SAFETY: one work-item has one number.
-    unsafe { program.launch("count", &NdRange::linear(1, 1).unwrap(), &mut [Arg::in_out(&mut numbers)]) }
-        .unwrap();
+    unsafe { program.launch("count", NdRange::linear(1, 1), &mut [Arg::in_out(&mut numbers)]) }.unwrap();
     numbers[0]
 }
 

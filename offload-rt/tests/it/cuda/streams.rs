@@ -23,7 +23,7 @@ impl Ready {
         let args =
             [KernelArg::value(&1.0f32), KernelArg::buffer(x), KernelArg::buffer_mut(y), KernelArg::value(&n)];
         // SAFETY: the kernel compares its number with `n`; the tests order their streams.
-        unsafe { self.saxpy.launch(stream, &NdRange::linear(n.into(), 256).unwrap(), &args) }.unwrap();
+        unsafe { self.saxpy.launch(stream, NdRange::linear(n as usize, 256), &args) }.unwrap();
     }
 }
 
@@ -52,7 +52,7 @@ fn a_launch_of_nothing_is_in_order_with_others() {
     let mut y = stream.zeroed::<f32>(256).unwrap();
     let before = stream.record().unwrap();
     for global in [[0, 8, 8], [8, 0, 8], [8, 8, 0]] {
-        let range = NdRange::new(&global, &[8, 1, 1]).unwrap();
+        let range = NdRange::new(global, [8, 1, 1]);
         ready.add(stream, &x, &mut y);
         let a = 1.0f32;
         let n = 0u32;
@@ -63,7 +63,7 @@ fn a_launch_of_nothing_is_in_order_with_others() {
             KernelArg::value(&n),
         ];
         // SAFETY: nothing runs.
-        unsafe { ready.saxpy.launch(stream, &range, &args) }.unwrap();
+        unsafe { ready.saxpy.launch(stream, range, &args) }.unwrap();
     }
     let after = stream.record().unwrap();
     assert_eq!(stream.download(&y).unwrap(), [3.0; 256]);
@@ -93,7 +93,7 @@ fn buffers_are_copied_filled_and_cut() {
     let part = KernelArg::buffer_mut(y.slice_mut(3..7).unwrap());
     let args = [KernelArg::value(&2.0f32), KernelArg::buffer(&x), part, KernelArg::value(&4u32)];
     // SAFETY: four values are read and written.
-    unsafe { saxpy.launch(&stream, &NdRange::linear(4, 4).unwrap(), &args) }.unwrap();
+    unsafe { saxpy.launch(&stream, NdRange::linear(4, 4), &args) }.unwrap();
     assert_eq!(stream.download(&y).unwrap(), [0.0, 0.0, 0.0, 2.0, 2.0, 2.0, 2.0, 0.0, 0.0, 0.0]);
     let empty = stream.upload::<f32>(&[]).unwrap();
     assert!(stream.download(&empty).unwrap().is_empty());
@@ -169,7 +169,7 @@ fn what_does_not_belong_together_is_refused() {
     let n = KernelArg::value(&64u32);
     let args = [KernelArg::value(&1.0f32), x, KernelArg::buffer_mut(&mut y), n];
     // SAFETY: the launch is refused.
-    let error = unsafe { saxpy.launch(&stream, &one_group(64), &args) }.unwrap_err().to_string();
+    let error = unsafe { saxpy.launch(&stream, one_group(64), &args) }.unwrap_err().to_string();
     assert!(error.contains("kernel `saxpy`: argument 1 is a buffer of another device"), "{error}");
     assert!(stream.allocate::<u8>(1 << 60).is_err() && stream.allocate::<u64>(usize::MAX).is_err());
 }

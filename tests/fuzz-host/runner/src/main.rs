@@ -84,7 +84,7 @@ fn launch(program: &Program, case: &Case) -> Result<Vec<Vec<u32>>> {
     }
     // SAFETY: the executor has run the kernel on buffers of these sizes, between pages without access, and in three orders.
     // The parent process recovers if a kernel crashes this one.
-    unsafe { kernel.launch(&stream, &range(case)?, &args)? };
+    unsafe { kernel.launch(&stream, range(case)?, &args)? };
     stream.synchronize()?;
     let mut words = Vec::new();
     for buffer in &buffers {
@@ -94,11 +94,15 @@ fn launch(program: &Program, case: &Case) -> Result<Vec<Vec<u32>>> {
 }
 
 fn range(case: &Case) -> Result<NdRange> {
-    let range = &case.range;
-    let global = range.global.get(..range.dimensions).ok_or("more than three dimensions")?;
-    let local = range.local.get(..range.dimensions).ok_or("more than three dimensions")?;
-    let offset = range.offset.get(..range.dimensions).ok_or("more than three dimensions")?;
-    Ok(NdRange::new(global, local)?.with_offset(offset)?)
+    let [gx, gy, gz] = case.range.global.map(|size| size as usize);
+    let [lx, ly, lz] = case.range.local.map(|size| size as usize);
+    let [ox, oy, oz] = case.range.offset.map(|offset| offset as usize);
+    match case.range.dimensions {
+        1 => Ok(NdRange::new([gx], [lx]).with_offset([ox])),
+        2 => Ok(NdRange::new([gx, gy], [lx, ly]).with_offset([ox, oy])),
+        3 => Ok(NdRange::new([gx, gy, gz], [lx, ly, lz]).with_offset([ox, oy, oz])),
+        _ => Err("not one to three dimensions".into()),
+    }
 }
 
 /// Two arguments may be one buffer: a `KernelArg` that borrows it to be read says nothing of what the kernel does.

@@ -57,7 +57,7 @@ impl Other {
 }
 
 fn range() -> NdRange {
-    NdRange::linear(LEN as u64, 64).unwrap()
+    NdRange::linear(LEN, 64)
 }
 
 /// # Safety
@@ -65,7 +65,7 @@ fn range() -> NdRange {
 unsafe fn add(saxpy: &Kernel, stream: &Stream, x: &Buffer<f32>, y: &mut Buffer<f32>) {
     let args = [KernelArg::value(&2.0f32), KernelArg::buffer(x), KernelArg::buffer_mut(y)];
     // SAFETY: by the contract.
-    unsafe { saxpy.launch(stream, &range(), &args) }.unwrap();
+    unsafe { saxpy.launch(stream, range(), &args) }.unwrap();
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn what_does_not_belong_together_is_refused() {
         let (x, mut y) = (own.upload(&[0.0f32; LEN]).unwrap(), own.upload(&[0.0f32; LEN]).unwrap());
         let args = [KernelArg::value(&2.0f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
         // SAFETY: nothing is launched.
-        unsafe { saxpy.launch(&stream, &range(), &args) }.unwrap_err();
+        unsafe { saxpy.launch(&stream, range(), &args) }.unwrap_err();
 
         // Given away, and taken back: one context, whose values work together.
         // SAFETY: the handles live.

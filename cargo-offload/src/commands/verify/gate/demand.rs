@@ -194,7 +194,9 @@ impl Wanted {
                 }
                 _ => Err(None),
             },
-            Wanted::Any(device) => device.description.takes(image).map_err(Some),
+            Wanted::Any(device) => {
+                device.description.takes(image).map_err(|refusal| Some(refusal.to_string()))
+            }
         }
     }
 

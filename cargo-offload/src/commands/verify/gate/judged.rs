@@ -169,9 +169,9 @@ fn picked(
     wanted: &Wanted,
     device: &DeviceDescription,
 ) -> std::result::Result<BTreeSet<String>, LackingImages> {
-    let values: Vec<(&str, &str)> = module.variant.iter().collect();
-    let selection =
-        module.registry.and_then(|registry| registry.select_variant(&module.name, &values, device).ok());
+    let selection = module.registry.and_then(|registry| {
+        registry.request(&module.name).variants(module.variant.iter()).select(device).ok()
+    });
     let Some(selection) = selection else {
         return Err(LackingImages::All(refusals(module, wanted)));
     };

@@ -1,15 +1,16 @@
-//! The result of a selection: the picked images, and verdicts with reasons, which are formatted on demand.
+//! The candidates of a selection with their outcomes, which are made on demand.
 
 use std::fmt;
 
 use super::rules::{self, Fit, Requirements};
 use crate::entry::Entry;
 use crate::module_images::{Group, NamedKernel};
+use crate::refusal::Refusal;
 use crate::text::escape;
 
-/// The verdict on one image.
+/// A candidate of a selection: an image of the module, and whether it was picked.
 #[derive(Clone, Debug)]
-pub struct Verdict {
+pub struct Candidate {
     entry: Entry,
     outcome: Outcome,
 }
@@ -23,11 +24,11 @@ pub enum Outcome {
     Picked(String),
     /// The device would take it, but another one is better; the text says why.
     LessPreferred(String),
-    /// The device cannot use it; the text says why.
-    Refused(String),
+    /// The device does not take it.
+    Refused(Refusal),
 }
 
-impl Verdict {
+impl Candidate {
     /// The image.
     pub fn entry(&self) -> &Entry {
         &self.entry
@@ -39,7 +40,7 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for Candidate {
     /// `target: outcome`, or `target [part]: outcome`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.entry.place(), self.outcome)
@@ -51,7 +52,7 @@ impl fmt::Display for Outcome {
         match self {
             Outcome::Picked(fit) => write!(f, "picked: {fit}"),
             Outcome::LessPreferred(reason) => write!(f, "less preferred: {reason}"),
-            Outcome::Refused(reason) => write!(f, "refused: {reason}"),
+            Outcome::Refused(refusal) => write!(f, "refused: {refusal}"),
         }
     }
 }
@@ -84,22 +85,22 @@ pub(super) struct Choice<'c> {
 
 impl Choice<'_> {
     /// About every image, in the registry's order.
-    pub(super) fn verdicts(&self) -> Vec<Verdict> {
+    pub(super) fn candidates(&self) -> Vec<Candidate> {
         let mut fits = Vec::with_capacity(self.group.entries.len());
         for entry in &self.group.entries {
-            fits.push(rules::evaluate::<String>(entry, self.requirements));
+            fits.push(rules::evaluate::<Refusal>(entry, self.requirements));
         }
         let used = self.picks.images();
-        let mut verdicts = Vec::with_capacity(fits.len());
+        let mut candidates = Vec::with_capacity(fits.len());
         for (image, (entry, fit)) in self.group.entries.iter().zip(&fits).enumerate() {
             let outcome = match fit {
-                Err(reason) => Outcome::Refused(reason.clone()),
+                Err(refusal) => Outcome::Refused(refusal.clone()),
                 Ok(fit) if used.contains(&image) => Outcome::Picked(self.picked(*fit, image)),
                 Ok(fit) => Outcome::LessPreferred(self.behind(*fit, image, &fits)),
             };
-            verdicts.push(Verdict { entry: entry.clone(), outcome });
+            candidates.push(Candidate { entry: entry.clone(), outcome });
         }
-        verdicts
+        candidates
     }
 
     fn picked(&self, fit: Fit, image: usize) -> String {
@@ -114,7 +115,7 @@ impl Choice<'_> {
     }
 
     /// Why an image that fits is not used.
-    fn behind(&self, fit: Fit, image: usize, fits: &[Result<Fit, String>]) -> String {
+    fn behind(&self, fit: Fit, image: usize, fits: &[Result<Fit, Refusal>]) -> String {
         let instead = self.instead_of(image);
         let best = instead.and_then(|image| fits.get(image)?.as_ref().ok().copied());
         match (best, instead) {
