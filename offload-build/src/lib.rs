@@ -148,7 +148,7 @@ pub mod shared {
     pub use crate::jobs::each_beside;
 }
 
-pub use offload_containers::syclbin::State as SyclState;
+pub use offload_containers::syclbin::BundleState as SyclState;
 pub use offload_format::SpecValue;
 
 pub use crate::build::{Build, compile_all, try_compile_all};

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use offload_containers::syclbin::State as SyclState;
+use offload_containers::syclbin::BundleState as SyclState;
 use offload_format::{SpecConstant, SpecValue, Variant};
 
 use crate::error::{Error, Result};

@@ -191,7 +191,7 @@ fn images_in_objects_of_the_bundler_are_found() {
     let found = carrier::find(&file, &Limits::default()).unwrap();
     for (id, code) in ids.iter().zip(&code) {
         let section = format!("__CLANG_OFFLOAD_BUNDLE__{id}");
-        let image = found.iter().find(|it| it.place == carrier::Place::Section(section.as_bytes()));
+        let image = found.iter().find(|it| it.origin == carrier::RangeOrigin::Section(section.as_bytes()));
         let image = image.unwrap_or_else(|| panic!("{section} is not among {found:?}"));
         assert_eq!(image.kind, Some(carrier::FileKind::AmdCodeObject));
         assert!(image.bytes == fs::read(code).unwrap());

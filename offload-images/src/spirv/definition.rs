@@ -1,4 +1,4 @@
-//! Names for instructions that a validator gives by number.
+//! The named definition around an instruction, which a validator reports by number.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,36 +10,36 @@ const OP_SPEC_CONSTANT_COMPOSITE: u16 = 51;
 const OP_SPEC_CONSTANT_OP: u16 = 52;
 const OP_VARIABLE: u16 = 59;
 
-/// What an instruction is part of.
+/// A named definition of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Place {
-    /// A variable outside of functions, whose initializer has the instruction.
+pub enum Definition {
+    /// A module-scope variable with its initializer.
     Variable(String),
-    /// A function.
+    /// A function with its body.
     Function(String),
 }
 
-/// What the instruction `number`, counted from 1, is part of; `None` if there is none, or it has no name. `spirv-val` calls
-/// the number a line.
+/// The definition that contains the instruction `number`, counted from 1; `None` if there is none, or it has no name.
+/// `spirv-val` calls the number a line.
 ///
 /// Names are those of `OpName` (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#OpName>).
 ///
 /// ```
-/// use offload_images::spirv::{Place, place};
+/// use offload_images::spirv::{Definition, definition_at};
 ///
 /// // `OpName %1 "k"`, `OpFunction %2 %1 None %3`, `OpFunctionEnd`
 /// let header = [0x0723_0203, 0x0001_0000, 0, 4, 0];
 /// let words = [3 << 16 | 5, 1, 0x6b, 5 << 16 | 54, 2, 1, 0, 3, 1 << 16 | 56];
 /// let module: Vec<u8> = header.iter().chain(&words).flat_map(|word: &u32| word.to_le_bytes()).collect();
-/// assert_eq!(place(&module, 3)?, Some(Place::Function("k".to_string())));
-/// assert_eq!(place(&module, 4)?, None);
+/// assert_eq!(definition_at(&module, 3)?, Some(Definition::Function("k".to_string())));
+/// assert_eq!(definition_at(&module, 4)?, None);
 /// # Ok::<(), offload_format::Error>(())
 /// ```
 ///
 /// # Errors
-/// A module that is cut or has no header.
-pub fn place(module: &[u8], number: u64) -> Result<Option<Place>, Error> {
+/// A module that is truncated or has no header.
+pub fn definition_at(module: &[u8], number: u64) -> Result<Option<Definition>, Error> {
     stream::header(module)?;
     let mut search = Search::default();
     for (index, instruction) in (1..).zip(stream::instructions(module)) {
@@ -47,10 +47,10 @@ pub fn place(module: &[u8], number: u64) -> Result<Option<Place>, Error> {
         if index == number
             && let Some(function) = search.function
         {
-            return Ok(search.name(function).map(Place::Function));
+            return Ok(search.name(function).map(Definition::Function));
         }
         if let Some(variable) = search.visit(&instruction, index == number)? {
-            return Ok(search.name(variable).map(Place::Variable));
+            return Ok(search.name(variable).map(Definition::Variable));
         }
     }
     Ok(None)
@@ -59,14 +59,14 @@ pub fn place(module: &[u8], number: u64) -> Result<Option<Place>, Error> {
 #[derive(Default)]
 struct Search {
     names: BTreeMap<u32, String>,
-    /// The function that the walk is in.
+    /// The current function.
     function: Option<u32>,
-    /// The constants that the instruction is part of.
+    /// The constants that contain the instruction.
     constants: BTreeSet<u32>,
 }
 
 impl Search {
-    /// Returns the variable that the wanted instruction is part of, once it comes.
+    /// Returns the variable whose initializer contains the wanted instruction, once it comes.
     fn visit(&mut self, instruction: &Instruction<'_>, is_wanted: bool) -> Result<Option<u32>, Error> {
         match instruction.opcode {
             OP_NAME => {
@@ -98,7 +98,6 @@ mod tests {
     use super::super::MAGIC;
     use super::*;
 
-    /// A module with these instructions.
     fn module(instructions: &[(u16, &[u32])]) -> Vec<u8> {
         let mut words = vec![MAGIC, 0x0001_0400, 0, 100, 0];
         for (opcode, operands) in instructions {
@@ -126,15 +125,15 @@ mod tests {
             (253, &[]),
             (OP_FUNCTION_END, &[]),
         ]);
-        let table = Some(Place::Variable("tab".to_string()));
+        let table = Some(Definition::Variable("tab".to_string()));
         for number in 3..=5 {
-            assert_eq!(place(&module, number).unwrap(), table, "{number}");
+            assert_eq!(definition_at(&module, number).unwrap(), table, "{number}");
         }
-        assert_eq!(place(&module, 8).unwrap(), Some(Place::Function("fun".to_string())));
+        assert_eq!(definition_at(&module, 8).unwrap(), Some(Definition::Function("fun".to_string())));
         for number in [0, 1, 6, 100] {
-            assert_eq!(place(&module, number).unwrap(), None, "{number}");
+            assert_eq!(definition_at(&module, number).unwrap(), None, "{number}");
         }
-        assert!(place(&module[..module.len() - 3], 100).is_err());
-        assert!(place(b"none", 1).is_err());
+        assert!(definition_at(&module[..module.len() - 3], 100).is_err());
+        assert!(definition_at(b"none", 1).is_err());
     }
 }
