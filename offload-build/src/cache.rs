@@ -29,7 +29,7 @@ use std::time::{Duration, SystemTime};
 
 use offload_format::Hash128;
 use offload_format::pack::cached_file;
-use offload_format::variable;
+use offload_protocol::variable;
 
 pub(crate) use self::blob::Blob;
 pub use self::compile_cache::CompileCache;

@@ -8,8 +8,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use offload_format::packer::{MAX_LEVEL, Mode, Settings};
-use offload_format::variable;
+use offload_packer::{MAX_LEVEL, Mode, Settings};
+use offload_protocol::variable;
 
 use self::place::Clues;
 use crate::embed::Embedding;

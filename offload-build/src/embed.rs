@@ -15,7 +15,7 @@ use offload_format::pack::{
     CACHE, Missing, MissingKind, Pack as Index, PackBuilder, Pages, SIDECAR, SPARE, Sidecar, cached_name,
 };
 use offload_format::section::DESCRIPTOR_SIDECARS;
-use offload_format::variable;
+use offload_protocol::variable;
 
 pub(crate) use self::bindings::Bindings;
 use self::elf::Names;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use offload_format::variable;
+use offload_protocol::variable;
 
 pub(crate) use self::places::temporary_directory;
 pub(crate) use self::runner::Runner;

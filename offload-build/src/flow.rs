@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use offload_format::pack::{Missing, MissingKind, PackBuilder, newer_file};
-use offload_format::variable;
+use offload_protocol::variable;
 
 use crate::compile::{self, Session, Shared};
 use crate::config::{Config, misspelt};

@@ -9,8 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use jobserver::{Acquired, Client, HelperThread};
-use offload_format::packer::Workers;
-use offload_format::remote::Room;
+use offload_packer::Workers;
+use offload_protocol::remote::Room;
 
 use self::slots::RemoteSlots;
 

@@ -11,11 +11,11 @@ use std::io::{self, Write};
 
 use offload_format::codec::{Codec, Filter, FrameInfo};
 use offload_format::pack::{NewBlock, PackBuilder, PackLayout};
-use offload_format::packer::{
-    self, BlockPlan, Content, FrameMaker, FrameWork, ImageSource, MAX_WHOLE, PIECE, Pieces, Plan, RawImage,
+use offload_format::{Error as FormatError, Hash128, bytes};
+use offload_packer::{
+    BlockPlan, Content, FrameMaker, FrameWork, ImageSource, MAX_WHOLE, PIECE, Pieces, Plan, RawImage,
     Settings, Step, StoredFrame,
 };
-use offload_format::{Error as FormatError, Hash128, bytes};
 
 use self::shared_frames::{FrameSizes, PlannedFrame, content_note};
 use crate::cache::{Blob, Cache, Key, KeyBuilder};
@@ -91,7 +91,7 @@ fn plan(context: &Context, images: &Images) -> Result<Plan> {
     if let Some(plan) = context.cache.get_text(key).and_then(|text| text.parse().ok()) {
         return Ok(plan);
     }
-    let plan = packer::plan(&images.candidates, images, settings, &context.jobs)?;
+    let plan = offload_packer::plan(&images.candidates, images, settings, &context.jobs)?;
     context.cache.put(key, plan.to_string().as_bytes())?;
     Ok(plan)
 }
@@ -141,7 +141,10 @@ impl ImageSource for Images {
 
     fn read(&self, hash: Hash128) -> Result<Vec<u8>> {
         let blob = self.blob(hash)?;
-        blob.read_into(packer::image_buffer(self.settings.level, usize::try_from(blob.size).unwrap_or(0)))
+        blob.read_into(offload_packer::image_buffer(
+            self.settings.level,
+            usize::try_from(blob.size).unwrap_or(0),
+        ))
     }
 
     fn open(&self, hash: Hash128) -> Result<Box<dyn Pieces<Error> + '_>> {
@@ -155,7 +158,7 @@ impl ImageSource for Images {
 
 /// What a pack is laid out from.
 #[derive(Debug)]
-struct Frames(packer::Frames<Blob>);
+struct Frames(offload_packer::Frames<Blob>);
 
 impl Frames {
     fn blocks(&self) -> &[NewBlock] {
@@ -208,7 +211,7 @@ impl Maker<'_> {
     /// All frames.
     fn frames(&self, context: &Context) -> Result<Frames> {
         let hashes: Vec<Hash128> = self.images.by_hash.keys().copied().collect();
-        Ok(Frames(packer::make_frames(self.plan, &hashes, self, &context.jobs)?))
+        Ok(Frames(offload_packer::make_frames(self.plan, &hashes, self, &context.jobs)?))
     }
 
     /// The frames that are not in the local cache, and worth a lookup in the remote one.
@@ -257,7 +260,8 @@ impl Maker<'_> {
         let frame = if streamed {
             self.cache.stream_or(key, |out| self.stream(image, out))?
         } else {
-            let encode = || Ok(packer::encode_image(self.plan, self.images, image.hash)?.into_bytes());
+            let encode =
+                || Ok(offload_packer::encode_image(self.plan, self.images, image.hash)?.into_bytes());
             self.cache.get_or(key, encode)?
         };
         // What does not shrink is stored as it is, whatever was planned.
@@ -281,7 +285,7 @@ impl Maker<'_> {
     }
 
     fn stream(&self, image: &Blob, out: &mut dyn Write) -> Result<()> {
-        let mut stream = packer::stream(self.plan, image.size)?;
+        let mut stream = offload_packer::stream(self.plan, image.size)?;
         let failed = |error| Error::new(format!("cannot write a compressed image: {error}"));
         let mut sink = |bytes: &[u8]| out.write_all(bytes).map_err(failed);
         image.for_each_piece(&mut |piece| stream.feed(piece, &mut sink))?;
@@ -296,7 +300,7 @@ impl Maker<'_> {
         let (frame, note) = match kept {
             Some(kept) => kept,
             None => {
-                let frame = packer::encode_block(self.plan, self.images, number)?;
+                let frame = offload_packer::encode_block(self.plan, self.images, number)?;
                 self.keep_block(block, frame.info(), frame.bytes())?
             }
         };

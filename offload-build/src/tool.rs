@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
-use offload_format::variable;
+use offload_protocol::variable;
 
 use self::wait::{End, Finished};
 use crate::cache::Cache;

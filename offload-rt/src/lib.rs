@@ -107,6 +107,7 @@ pub mod test;
 mod text;
 #[cfg(any(feature = "cuda", feature = "hip"))]
 mod thread_blocks;
+mod variable;
 
 pub use offload_format::codec::Codec;
 pub use offload_format::pack::{ArgInfo, ArgKind, KernelInfo, MissingKind};

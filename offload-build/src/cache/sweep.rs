@@ -8,7 +8,7 @@ use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use offload_format::variable;
+use offload_protocol::variable;
 
 use super::directory::{TAG, TAG_TEXT};
 use super::name::{CachedFile, VERSION};

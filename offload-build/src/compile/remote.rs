@@ -10,8 +10,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use offload_format::remote::{Action, Input, Program, Source, Stored, Variable};
-use offload_format::variable;
+use offload_protocol::remote::{Action, Input, Program, Source, Stored, Variable};
+use offload_protocol::variable;
 
 use self::uploaded::Uploaded;
 use crate::cache::{Key, KeyBuilder};

@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use offload_format::pack::cache_dir;
-use offload_format::variable;
+use offload_protocol::variable;
 
 use super::CargoEnv;
 

@@ -1,8 +1,8 @@
 //! Verification that each packed image is for its target, as far as the image itself records that. A cache entry under
 //! the right key may still hold the bytes of another.
 
-use offload_format::packer::{MAX_LEVEL, MAX_WHOLE, Pool, image_buffer};
 use offload_images::machine;
+use offload_packer::{MAX_LEVEL, MAX_WHOLE, Pool, image_buffer};
 
 use crate::cache::{Key, KeyBuilder};
 use crate::error::{Error, Result};

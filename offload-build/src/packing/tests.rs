@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{NewImage, Pack as Reader, Pages};
-use offload_format::packer::Mode;
+use offload_packer::Mode;
 
 use super::*;
 use crate::cache::tests::{key, unlimited};

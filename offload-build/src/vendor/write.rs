@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use offload_format::pack::PackBuilder;
-use offload_format::packer::{Mode, Settings};
 use offload_format::provenance::{Provenance, VendoredImage};
+use offload_packer::{Mode, Settings};
 
 use super::materials::{self, Materials, machine};
 use super::{options, record};

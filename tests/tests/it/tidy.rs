@@ -11,7 +11,14 @@ use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 const BYTES: [&str; 3] = ["offload-format", "offload-images", "offload-containers"];
 
 /// The crates without I/O, environment, processes and unsafe code.
-const PURE: [&str; 4] = ["offload-format", "offload-images", "offload-containers", "offload-workgroup"];
+const PURE: [&str; 6] = [
+    "offload-format",
+    "offload-images",
+    "offload-containers",
+    "offload-packer",
+    "offload-protocol",
+    "offload-workgroup",
+];
 
 fn root() -> PathBuf {
     offload_tests::workspace_root()
@@ -149,16 +156,25 @@ fn all_crates_have_one_version_and_the_changelog_has_it() {
 #[test]
 fn crates_depend_in_one_direction() {
     let bytes = &BYTES[..];
-    let allowed: [(&str, &[&str]); 10] = [
+    let allowed: [(&str, &[&str]); 12] = [
         ("offload-format", &[]),
         ("offload-images", &["offload-format"]),
         ("offload-containers", &["offload-format", "offload-images"]),
+        ("offload-packer", &["offload-format"]),
+        ("offload-protocol", &["offload-format"]),
         ("offload-workgroup", &[]),
-        ("offload-build", &[bytes, &["offload-workgroup"]].concat()),
+        ("offload-build", &[bytes, &["offload-packer", "offload-protocol", "offload-workgroup"]].concat()),
         ("offload-rt", &["offload-format"]),
         ("offload-sycl", &[bytes, &["offload-rt"]].concat()),
-        ("offload-remote", &["offload-format"]),
-        ("cargo-offload", &[bytes, &["offload-build", "offload-remote", "offload-rt"]].concat()),
+        ("offload-remote", &["offload-format", "offload-protocol"]),
+        (
+            "cargo-offload",
+            &[
+                bytes,
+                &["offload-build", "offload-packer", "offload-protocol", "offload-remote", "offload-rt"],
+            ]
+            .concat(),
+        ),
         ("example-app", &["offload-rt", "offload-build"]),
     ];
     let packages = packages();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use offload_format::remote::{Input, Source};
+use offload_protocol::remote::{Input, Source};
 
 use crate::compile::Session;
 use crate::tool::Tool;

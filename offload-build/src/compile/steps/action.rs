@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use offload_format::remote;
+use offload_protocol::remote;
 
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::compile::Session;

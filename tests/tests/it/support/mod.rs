@@ -288,7 +288,7 @@ pub fn build_of_workspace(program: &str) -> Command {
 pub fn optimized_build_of_workspace(program: &str) -> Command {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--offline", "--release", "--package", program, "--message-format=json"]);
-    for package in ["blake3", "lzma-rust2", "offload-format", "zstd-safe", "zstd-sys"] {
+    for package in ["blake3", "lzma-rust2", "offload-format", "offload-packer", "zstd-safe", "zstd-sys"] {
         cargo.args(["--config", &format!("profile.release.package.{package}.opt-level=1")]);
     }
     let target_dir = target_dir();

@@ -6,7 +6,7 @@
 use std::path::{Component, Path};
 
 use offload_format::Hash128;
-use offload_format::remote::{Action, Input, Source};
+use offload_protocol::remote::{Action, Input, Source};
 
 use crate::compile::Session;
 use crate::compile::front_end::own_headers;

@@ -5,15 +5,16 @@ use super::pieces::PIECE;
 use super::plan::{BlockPlan, Plan, Step};
 use super::settings::MAX_WHOLE;
 use super::source::{ImageSource, side_by_side};
-use crate::codec::{
-    self, Codec, Diff, EncodeOptions, Filter, Frame, FrameInfo, InBlock, Parent, STREAM_WINDOW, ZstdStream,
+use offload_format::codec::{
+    self, Codec, EncodeOptions, Filter, Frame, FrameInfo, InBlock, Parent, PatchBuilder, STREAM_WINDOW,
+    ZstdStream,
 };
-use crate::{Error, Hash128};
+use offload_format::{Error, Hash128};
 
 /// Encodes the frame of an image. The image and its parent are in memory, unless it is a patch.
 ///
 /// # Errors
-/// Those of `source` and of the codec; [`crate::ErrorKind::Invalid`] for an image in a block, or one that is not in the
+/// Those of `source` and of the codec; [`ErrorKind::Invalid`](offload_format::ErrorKind::Invalid) for an image in a block, or one that is not in the
 /// plan.
 pub fn encode_image<S: ImageSource>(plan: &Plan, source: &S, image: Hash128) -> Result<Frame, S::Error> {
     let Some(Step::Frame { codec, filter, parent }) = plan.step(image) else {
@@ -32,12 +33,12 @@ pub fn encode_image<S: ImageSource>(plan: &Plan, source: &S, image: Hash128) -> 
     let parent = base.as_ref().map(|(hash, content)| Parent { hash: *hash, content });
     let options = EncodeOptions { codec: *codec, filter: *filter, parent, level: plan.level() };
     // The source finds bytes by their hash, which is not computed again.
-    Ok(codec::encode_known(&source.read(image)?, image, &options)?)
+    Ok(codec::encode_with_hash(&source.read(image)?, image, &options)?)
 }
 
 /// The patch from `parent` to `image`; neither is in memory as a whole.
 fn patch<S: ImageSource>(source: &S, parent: Hash128, image: Hash128) -> Result<Frame, S::Error> {
-    let mut diff = Diff::new(usize::MAX);
+    let mut diff = PatchBuilder::new(usize::MAX);
     let mut size = 0u64;
     let whole = side_by_side(source, parent, &[image], &mut |_, parent, image| {
         size = size.saturating_add(image.len() as u64);
@@ -60,7 +61,7 @@ fn content(image: Vec<u8>, filter: Filter) -> Result<Vec<u8>, Error> {
 /// Encodes the frame of block number `block`; its hash and size are those of the block's content.
 ///
 /// # Errors
-/// Those of `source` and of the codec; [`crate::ErrorKind::Invalid`] for a block that does not exist.
+/// Those of `source` and of the codec; [`ErrorKind::Invalid`](offload_format::ErrorKind::Invalid) for a block that does not exist.
 pub fn encode_block<S: ImageSource>(plan: &Plan, source: &S, block: usize) -> Result<Frame, S::Error> {
     let block = block_plan(plan, block)?;
     let base = match block.parent {
@@ -147,7 +148,7 @@ pub fn in_block(
 /// The compressor of an image above [`MAX_WHOLE`](super::MAX_WHOLE), of `size` bytes.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Zstd`].
+/// [`ErrorKind::Zstd`](offload_format::ErrorKind::Zstd).
 pub fn stream(plan: &Plan, size: u64) -> Result<ZstdStream, Error> {
     ZstdStream::new(plan.level(), size)
 }

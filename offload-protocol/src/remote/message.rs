@@ -5,7 +5,7 @@ use super::{
     Action, Executed, FileIdentity, Input, Origin, OutputFile, Program, Reply, Request, Room, Source,
     Variable,
 };
-use crate::{Error, Hash128};
+use offload_format::{Error, Hash128};
 
 impl Request {
     /// The bytes of the message, without its length.

@@ -1,13 +1,13 @@
 //! Results in a shared cache. A result contains its key, so that one under a wrong key is detected.
 
 use super::fields::{Fields, Put};
-use crate::{Error, ErrorKind, Hash128};
+use offload_format::{Error, ErrorKind, Hash128};
 
 /// A result of an action.
 ///
 /// ```
 /// use offload_format::Hash128;
-/// use offload_format::remote::Stored;
+/// use offload_protocol::remote::Stored;
 ///
 /// let key = Hash128::digest(b"an action");
 /// let stored = Stored { milliseconds: 120, diagnostics: String::new(), content: b"code".to_vec() };

@@ -5,7 +5,7 @@
 //! not listed (<https://doc.rust-lang.org/cargo/reference/environment-variables.html>).
 //!
 //! ```
-//! use offload_format::variable::{ALL, CONFIG, Reader};
+//! use offload_protocol::variable::{ALL, CONFIG, Reader};
 //!
 //! let config = ALL.iter().find(|variable| variable.name == CONFIG).unwrap();
 //! assert!(config.readers.contains(&Reader::BuildScript));

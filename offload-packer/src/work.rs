@@ -3,8 +3,8 @@
 use super::encode::join_contents;
 use super::plan::{BlockPlan, Plan, Step};
 use super::source::ImageSource;
-use crate::codec::{self, Codec, EncodeOptions, Filter, Frame, FrameInfo, Parent};
-use crate::{Error, Hash128};
+use offload_format::codec::{self, Codec, EncodeOptions, Filter, Frame, FrameInfo, Parent};
+use offload_format::{Error, Hash128};
 
 /// The inputs of the frame of an image or of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,7 +129,7 @@ mod tests {
     use super::super::source::RawImage;
     use super::super::{Sequential, plan};
     use super::*;
-    use crate::ImageKind;
+    use offload_format::ImageKind;
 
     struct Images(Vec<Vec<u8>>);
 

@@ -8,7 +8,7 @@ use super::planner::Planner;
 use super::sketch::{self, Similar};
 use super::source::ImageSource;
 use super::tree::{self, Candidate};
-use crate::codec::{self, MAX_ANCESTORS};
+use offload_format::codec::{self, MAX_ANCESTORS};
 
 /// The size of the sketch of a block.
 const SKETCH_SIZE: usize = 256;
@@ -33,7 +33,7 @@ impl BlockParents {
             |block| block.size().saturating_mul(3),
             |block| {
                 let content = content(block, source)?;
-                let alone = codec::trial(&content, None, TRIAL_LEVEL)?;
+                let alone = codec::trial_size(&content, None, TRIAL_LEVEL)?;
                 Ok::<_, S::Error>((sketch::new(&content, SKETCH_SIZE), alone))
             },
         )?;
@@ -69,7 +69,7 @@ impl<S: ImageSource> BlockTrial<'_, S> {
         let mut sizes = Vec::new();
         for candidate in candidates.iter().filter(|candidate| candidate.shared > 0) {
             let Some(parent) = self.blocks.get(candidate.place) else { continue };
-            let size = codec::trial(&own, Some(&content(parent, self.source)?), TRIAL_LEVEL)?;
+            let size = codec::trial_size(&own, Some(&content(parent, self.source)?), TRIAL_LEVEL)?;
             sizes.push(Candidate { place: candidate.place, size });
         }
         Ok(sizes)

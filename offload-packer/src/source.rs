@@ -1,7 +1,7 @@
 //! The input of the packer: images and the source of their bytes.
 
 use super::pieces::{Pieces, Whole};
-use crate::{Error, Hash128, ImageKind};
+use offload_format::{Error, Hash128, ImageKind};
 
 /// An image to be packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,8 +12,8 @@ use super::settings::Mode;
 use super::sketch::{self, Sketch};
 use super::source::{ImageSource, RawImage};
 use super::{clusters, similarity_order};
-use crate::Hash128;
-use crate::codec::{self, Filter};
+use offload_format::Hash128;
+use offload_format::codec::{self, Filter};
 
 /// The size of blocks in bytes. To load an image a reader decodes its block and up to two ancestors: a few hundred
 /// microseconds in the mode `balanced`, some milliseconds in the mode `archive`.
@@ -224,5 +224,5 @@ fn unfiltered(blocks: Vec<Vec<RawImage>>) -> Order {
 /// The size of a block under trial compression.
 fn trial_size<S: ImageSource>(block: &Members, source: &S) -> Result<u64, S::Error> {
     let content = join_contents(source, block.images.iter().map(|image| &image.hash), block.filter)?;
-    Ok(codec::trial(&content, None, TRIAL_LEVEL)?)
+    Ok(codec::trial_size(&content, None, TRIAL_LEVEL)?)
 }

@@ -1,13 +1,21 @@
 //! The packer from outside: what it decides is carried out, read back, small, and the same for any number of threads.
-#![cfg(feature = "packer")]
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise"
+)]
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use offload_format::codec::{self, Codec, Filter};
 use offload_format::pack::{NewImage, Pack, PackBuilder, Pages};
-use offload_format::packer::{self, ImageSource, Mode, Plan, RawImage, Sequential, Settings, Step, Workers};
 use offload_format::{Error, Hash128, ImageKind};
+use offload_packer::{
+    self as packer, ImageSource, Mode, Plan, RawImage, Sequential, Settings, Step, Workers,
+};
 
 /// Images in memory, with a count of the reads.
 struct Images {

@@ -1,7 +1,7 @@
 //! Peak memory of packing, which depends neither on the number of images nor on their size.
 //!
 //! One test alone is in this program: it measures the whole process, with what zstd allocates.
-#![cfg(all(feature = "packer", target_os = "linux"))]
+#![cfg(target_os = "linux")]
 #![allow(
     clippy::indexing_slicing,
     clippy::panic,
@@ -12,10 +12,10 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use offload_format::packer::{
-    self, ImageSource, MAX_WHOLE, Mode, PIECE, Pieces, Plan, RawImage, Settings, Step, Workers,
-};
 use offload_format::{Error, Hash128, ImageKind};
+use offload_packer::{
+    self as packer, ImageSource, MAX_WHOLE, Mode, PIECE, Pieces, Plan, RawImage, Settings, Step, Workers,
+};
 
 /// Images generated on each read.
 struct Made {

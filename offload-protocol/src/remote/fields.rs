@@ -1,6 +1,6 @@
 //! Encoding and decoding of message fields: length-prefixed bytes and texts, count-prefixed lists.
 
-use crate::{Error, ErrorKind, bytes};
+use offload_format::{Error, ErrorKind, bytes};
 
 const MESSAGE: &str = "message between build script and cargo-offload";
 

@@ -6,9 +6,9 @@ use super::budget::{Pool, Workers};
 use super::encode::{block_need, image_need, in_block};
 use super::need::MemoryNeed;
 use super::plan::{Plan, Step};
-use crate::codec::FrameInfo;
-use crate::pack::NewBlock;
-use crate::{Error, Hash128};
+use offload_format::codec::FrameInfo;
+use offload_format::pack::NewBlock;
+use offload_format::{Error, Hash128};
 
 /// An encoder of frames with their storage, such as a cache.
 pub trait FrameMaker: Sync {

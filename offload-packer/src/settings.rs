@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::source::RawImage;
-use crate::codec::{Codec, DEV_LEVEL, LZMA_REACH, RELEASE_LEVEL};
-use crate::{Error, ErrorKind};
+use offload_format::codec::{Codec, DEV_LEVEL, LZMA_REACH, RELEASE_LEVEL};
+use offload_format::{Error, ErrorKind};
 
 /// zstd's last level.
 pub const MAX_LEVEL: i32 = 22;

@@ -12,6 +12,8 @@
 //! Names and targets are not used. The plan is a pure function of the images in their order, independent of the number of
 //! threads and of the machine. Memory in use is bounded, whatever the number of images: see [`MEMORY`] and [`TABLES`].
 //! [`plan`] computes a [`Plan`]; [`make_frames`] executes it with [`encode_image`] and [`encode_block`].
+#![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod block_parents;
 mod blocks;
@@ -45,18 +47,18 @@ pub use self::settings::{
 };
 pub use self::source::{ImageSource, RawImage};
 pub use self::work::{Content, FrameWork, compressor};
-pub use crate::codec::memory::image_buffer;
+pub use offload_format::codec::image_buffer;
 
 use self::planner::Planner;
 use self::settings::exceeds_reach;
 use self::sketch::Part;
-use crate::codec::{Codec, Filter, MAX_ANCESTORS};
+use offload_format::codec::{Codec, Filter, MAX_ANCESTORS};
 
 /// Plans the storage of `images`, whose bytes are in `source`.
 ///
 /// ```
 /// use offload_format::codec::{Codec, DEV_LEVEL};
-/// use offload_format::packer::{RawImage, Mode, Sequential, Settings, ImageSource, Step, plan};
+/// use offload_packer::{RawImage, Mode, Sequential, Settings, ImageSource, Step, plan};
 /// use offload_format::{Error, Hash128, ImageKind};
 ///
 /// struct Images(Vec<Vec<u8>>);
@@ -149,3 +151,8 @@ fn distinct(images: &[RawImage]) -> Vec<RawImage> {
     let mut seen = std::collections::BTreeSet::new();
     images.iter().filter(|image| seen.insert(image.hash)).copied().collect()
 }
+
+/// The example of the README, as a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

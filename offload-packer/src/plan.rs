@@ -7,8 +7,8 @@ use std::str::FromStr;
 use super::near_duplicates::NearDuplicate;
 use super::settings::Settings;
 use super::source::RawImage;
-use crate::codec::{Codec, Filter};
-use crate::{Error, ErrorKind, Hash128};
+use offload_format::codec::{Codec, Filter};
+use offload_format::{Error, ErrorKind, Hash128};
 
 /// The storage plan of images: frames with their parents, and blocks.
 ///

@@ -7,8 +7,8 @@ use super::planner::Planner;
 use super::settings::{Mode, exceeds_reach};
 use super::sketch::{self, Sketch};
 use super::source::{ImageSource, RawImage, side_by_side};
-use crate::Hash128;
-use crate::codec::{Diff, MAX_RELATED};
+use offload_format::Hash128;
+use offload_format::codec::{MAX_RELATED, PatchBuilder};
 
 /// The size up to which a patch is better than a frame.
 const MAX_PATCH: u64 = 512;
@@ -144,9 +144,9 @@ impl<'a, S: ImageSource> Search<'a, S> {
         let limit = usize::try_from(max_patch(base, self.planner.mode)).unwrap_or(usize::MAX);
         let hashes: Vec<Hash128> =
             comparison.others.iter().filter_map(|place| self.image(*place)).map(|image| image.hash).collect();
-        let mut diffs: Vec<Diff> = hashes.iter().map(|_| Diff::new(limit)).collect();
+        let mut diffs: Vec<PatchBuilder> = hashes.iter().map(|_| PatchBuilder::new(limit)).collect();
         let near = side_by_side(self.planner.source, base.hash, &hashes, &mut |place, base, other| {
-            diffs.get_mut(place).is_some_and(|diff: &mut Diff| diff.feed(base, other))
+            diffs.get_mut(place).is_some_and(|diff: &mut PatchBuilder| diff.feed(base, other))
         })?;
         let mut compared = Vec::new();
         for ((place, is_near), diff) in comparison.others.iter().zip(near).zip(diffs) {

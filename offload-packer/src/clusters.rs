@@ -10,7 +10,7 @@ use super::members::split_by_size;
 use super::similarity_order;
 use super::sketch::{self, Sketch};
 use super::source::RawImage;
-use crate::Hash128;
+use offload_format::Hash128;
 
 /// The tenths of their windows that members of a cluster share.
 const SHARED_TENTHS: usize = 8;
@@ -76,7 +76,7 @@ fn ranks(group: &[Cluster]) -> Vec<Vec<RawImage>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ImageKind;
+    use offload_format::ImageKind;
 
     const NAMES: [u64; 7] = [10, 11, 20, 21, 22, 30, 40];
 

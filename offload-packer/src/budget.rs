@@ -112,9 +112,9 @@ mod tests {
     use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
     use super::super::need::MEMORY;
-    use super::*;
     #[cfg(feature = "archive")]
-    use crate::packer::{MAX_WHOLE, Mode, Settings};
+    use super::super::{MAX_WHOLE, Mode, Settings};
+    use super::*;
 
     struct Threads;
 

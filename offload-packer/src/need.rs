@@ -1,6 +1,6 @@
 //! Memory needs of packing tasks and the budget for tasks in flight.
 
-use crate::codec::Codec;
+use offload_format::codec::Codec;
 
 /// The budget for images in memory in bytes, of all threads together: two of 16 MiB with their parents. A single task may
 /// exceed it.

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use offload_format::Hash128;
-//! use offload_format::remote::Request;
+//! use offload_protocol::remote::Request;
 //!
 //! let request = Request::Get { key: Hash128::digest(b"an action") };
 //! assert_eq!(Request::from_bytes(&request.to_bytes())?, request);
@@ -20,7 +20,7 @@ mod stored;
 
 pub use self::stored::Stored;
 
-use crate::Hash128;
+use offload_format::Hash128;
 
 /// The size limit of a message in bytes.
 pub const MAX_MESSAGE: u64 = 4 << 30;

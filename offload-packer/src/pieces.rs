@@ -2,10 +2,10 @@
 
 use std::io::{self, ErrorKind, Read};
 
-use crate::codec::Diff;
+use offload_format::codec::PatchBuilder;
 
 /// The size of a piece in bytes: two of them fit into a core's cache.
-pub const PIECE: usize = Diff::PIECE;
+pub const PIECE: usize = PatchBuilder::PIECE;
 
 /// The bytes of an image from its start.
 pub trait Pieces<E> {
@@ -32,7 +32,7 @@ const FIRST_READ: usize = 16 << 10;
 /// time.
 ///
 /// ```
-/// use offload_format::packer::{PIECE, read_piece};
+/// use offload_packer::{PIECE, read_piece};
 ///
 /// let image = vec![1; PIECE + 10];
 /// let mut piece = Vec::new();

@@ -5,8 +5,8 @@ use super::settings::Mode;
 use super::sketch::Similar;
 use super::source::{ImageSource, RawImage};
 use super::tree::Candidate;
-use crate::Error;
-use crate::codec::{self, Filter};
+use offload_format::Error;
+use offload_format::codec::{self, Filter};
 
 /// Filters and sizes, by place among the candidates.
 pub(super) struct Measurements {
@@ -73,10 +73,10 @@ pub(super) fn measure<S: ImageSource>(
 
 /// The filter of an image if it pays, and the size with it.
 fn choose_filter(image: &[u8], level: i32) -> Result<(Filter, u64), Error> {
-    let plain = codec::trial(image, None, level)?;
+    let plain = codec::trial_size(image, None, level)?;
     let filter = Filter::for_image(image);
     let Some(content) = filter.forward(image) else { return Ok((Filter::None, plain)) };
-    let filtered = codec::trial(&content, None, level)?;
+    let filtered = codec::trial_size(&content, None, level)?;
     if filtered.saturating_add(plain / MIN_FILTER_GAIN) < plain {
         Ok((filter, filtered))
     } else {
@@ -113,7 +113,7 @@ impl<S: ImageSource> Trial<'_, S> {
         let mut sizes = Vec::new();
         for other in self.similar(place) {
             let Some(parent) = self.content(other.place)? else { continue };
-            let size = codec::trial(&content, Some(&parent), self.level)?;
+            let size = codec::trial_size(&content, Some(&parent), self.level)?;
             sizes.push(Candidate { place: other.place, size });
         }
         Ok(sizes)

@@ -1,7 +1,7 @@
 //! The members of a block.
 
 use super::source::RawImage;
-use crate::codec::Filter;
+use offload_format::codec::Filter;
 
 /// The images of a block.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ fn total(block: &[RawImage]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Hash128, ImageKind};
+    use offload_format::{Hash128, ImageKind};
 
     #[test]
     fn blocks_are_full_and_in_order() {
