@@ -86,7 +86,9 @@ impl<'a> DebugInfo<'a> {
     fn type_of(&self, reference: &str) -> Option<Type> {
         /// Typedefs of pointers to constants...
         const DEEPEST: usize = 64;
-        let (mut found, mut reference, mut called) = (Type::default(), Some(reference), "");
+        let mut found = Type::default();
+        let mut reference = Some(reference);
+        let mut called = "";
         for _ in 0..DEEPEST {
             let Some(node) = reference.and_then(|reference| self.node(reference)) else {
                 found.base = "void".to_string();

@@ -133,7 +133,8 @@ const OPENCL: Names = Names { memory: 2, linkage: "internal " };
 /// `module` whose kernels say their names first, if they come to an assertion.
 fn with_names(module: &str, &Names { memory, linkage }: &Names) -> String {
     let reaching = functions_reaching(module, |name| name.contains("assert"));
-    let (mut out, mut names) = (String::with_capacity(module.len()), String::new());
+    let mut out = String::with_capacity(module.len());
+    let mut names = String::new();
     let mut lines = module.lines().peekable();
     while let Some(line) = lines.next() {
         let _ = writeln!(out, "{line}");

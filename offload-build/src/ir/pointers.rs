@@ -32,7 +32,8 @@ pub(crate) fn through_pointers(module: &str, names: &BTreeSet<&str>) -> String {
 
 /// The names as C strings, and a null pointer behind them.
 fn table(names: &[&str]) -> String {
-    let (mut out, mut places) = (String::new(), String::new());
+    let mut out = String::new();
+    let mut places = String::new();
     for (index, name) in names.iter().enumerate() {
         let size = name.len().saturating_add(1);
         let _ = writeln!(out, "@.offload.name.{index} = private constant [{size} x i8] c\"{name}\\00\"");

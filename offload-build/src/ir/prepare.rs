@@ -156,7 +156,9 @@ fn local_stub(line: &str, wanted: &Prepared<'_>) -> Option<String> {
         return None;
     }
     let head = line.split_once('@')?.0;
-    let (mut taken, mut passed, mut body) = (Vec::new(), Vec::new(), String::new());
+    let mut taken = Vec::new();
+    let mut passed = Vec::new();
+    let mut body = String::new();
     for (index, param) in params.iter().enumerate() {
         if local(param) {
             let _ = writeln!(

@@ -21,7 +21,8 @@ pub(crate) fn with_inline_definitions(module: &str, older: Option<&str>) -> Opti
 
 /// `older` with its functions as visible as those of `module`, if it has more of them.
 fn with_more_definitions(module: &str, older: &str) -> Option<String> {
-    let (emitted, all) = (definitions(module, false), definitions(older, true));
+    let emitted = definitions(module, false);
+    let all = definitions(older, true);
     let is_complete = emitted.iter().all(|name| all.contains(name));
     if !is_complete || all.len() == definitions(module, true).len() {
         return None;

@@ -109,8 +109,12 @@ impl Linked {
     pub(crate) fn check_elf(&self, name: &str) {
         let mut command = Command::new("readelf");
         let output = command.args(["-lSWdr", "-n"]).arg(self.path(name)).env("LC_ALL", "C").output().unwrap();
-        let said = [stderr(&output), String::from_utf8_lossy(&output.stdout).into_owned()].concat();
-        assert!(!said.contains("arning:") && !said.contains("rror:"), "{} {name}: {said}", self.linker);
+        let output_text = [stderr(&output), String::from_utf8_lossy(&output.stdout).into_owned()].concat();
+        assert!(
+            !output_text.contains("arning:") && !output_text.contains("rror:"),
+            "{} {name}: {output_text}",
+            self.linker
+        );
     }
 }
 

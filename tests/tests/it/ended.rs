@@ -36,7 +36,8 @@ impl Marked {
         let read =
             |name: &str| Some(String::from_utf8_lossy(&fs::read(process.join(name)).ok()?).into_owned());
         let is_number = process.file_name()?.to_str()?.parse::<u32>().is_ok();
-        let (line, environment) = (read("cmdline")?, read("environ").unwrap_or_default());
+        let line = read("cmdline")?;
+        let environment = read("environ").unwrap_or_default();
         let is_marked = line.contains(&self.number) || environment.contains(&self.number);
         (is_number && is_marked && !line.is_empty()).then(|| line.replace('\0', " "))
     }

@@ -133,7 +133,8 @@ fn the_build_log_is_in_the_error() {
 fn the_library_is_not_linked() {
     let program = std::fs::read(std::env::current_exe().unwrap()).unwrap();
     let file = ElfFile64::<object::Endianness>::parse(&*program).unwrap();
-    let (endian, sections) = (file.endian(), file.elf_section_table());
+    let endian = file.endian();
+    let sections = file.elf_section_table();
     let (entries, strings) = sections.dynamic(endian, &*program).unwrap().unwrap();
     let strings = sections.strings(endian, &*program, strings).unwrap();
     let needed = entries.iter().filter(|entry| entry.tag(endian) == DT_NEEDED);

@@ -26,7 +26,8 @@ struct Decoded {
 
 /// Decodes `file`; `None` where the packages of Python that it needs are missing.
 fn decoded(file: &Path) -> Option<Decoded> {
-    let (python, packages) = (offload_tests::require("python3")?, offload_tests::require_python_packages()?);
+    let python = offload_tests::require("python3")?;
+    let packages = offload_tests::require_python_packages()?;
     let folder = tempfile::tempdir().unwrap();
     let root = support::root();
     let mut command = Command::new(python);
@@ -191,7 +192,8 @@ fn kernels_and_arguments_are_those_of_the_records() {
     let file = directory.path().join("two.pack");
     fs::write(&file, &packs).unwrap();
     let Some(Decoded { lines, .. }) = decoded(&file) else { return };
-    let (mut at, mut ours) = (0, Vec::new());
+    let mut at = 0;
+    let mut ours = Vec::new();
     while at < packs.len() {
         let pages = Pages::default();
         let pack = Pack::parse(&packs[at..], &pages).unwrap();
@@ -206,7 +208,9 @@ fn kernels_and_arguments_are_those_of_the_records() {
 
 fn described(kernel: &offload_format::pack::KernelInfo) -> Value {
     let arguments = kernel.args.iter().flatten().map(|arg| {
-        let (name, of, size) = (&arg.name, &arg.type_name, arg.size.unwrap_or(0));
+        let name = &arg.name;
+        let of = &arg.type_name;
+        let size = arg.size.unwrap_or(0);
         serde_json::json!({ "name": name, "type": of, "kind": arg.kind.to_u16(), "size": size })
     });
     serde_json::json!({ "name": kernel.name, "arguments": arguments.collect::<Vec<_>>() })

@@ -46,7 +46,8 @@ impl RustFile {
 fn has_word(line: &str, word: &str) -> bool {
     let inside = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word).any(|(at, _)| {
-        let (before, after) = (&line[..at], &line[at + word.len()..]);
+        let before = &line[..at];
+        let after = &line[at + word.len()..];
         // A word that ends in a colon or a bracket has its own end.
         let open = word.ends_with(inside) && after.starts_with(inside);
         !before.ends_with(inside) && !open

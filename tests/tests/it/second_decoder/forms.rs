@@ -69,7 +69,8 @@ impl Forms {
             builder.image(new_image(module), *info).unwrap();
         }
         for at in 0..TINY {
-            let (module, bytes) = (format!("tiny{at}"), format!("image {at}").into_bytes());
+            let module = format!("tiny{at}");
+            let bytes = format!("image {at}").into_bytes();
             let frame = codec::encode(&bytes, Codec::Raw, LEVEL).unwrap();
             let mut image = new_image(&module);
             image.kernels = kernels(at);

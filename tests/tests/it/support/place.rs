@@ -1,4 +1,4 @@
-//! Where fixtures are copied to. A place is used again for the same fixture: cargo has the build script already that it
+//! Directories for copies of fixtures. A place is reused for the same fixture: cargo has the build script already that it
 //! compiled and linked there, which takes longer than everything else that it does for a fixture.
 
 use std::fs::{self, File};
@@ -51,9 +51,10 @@ impl Place {
         let number = number.unwrap_or(known.len() - 1);
         drop(known);
         let place = Place { number, directory: std::env::temp_dir().join(name(number)), build_script: None };
-        match used_before {
-            true => place.forget_builds(target_dir),
-            false => place.forget_everything(target_dir),
+        if used_before {
+            place.forget_builds(target_dir);
+        } else {
+            place.forget_everything(target_dir);
         }
         fs::create_dir(&place.directory).unwrap();
         place
@@ -66,7 +67,8 @@ impl Place {
 
     /// Has cargo believe that the build script, which was just copied from `fixture`, is as old as that.
     pub fn keep_build_script(&mut self, fixture: &Path) {
-        let (from, to) = (fixture.join("build.rs"), self.directory.join("build.rs"));
+        let from = fixture.join("build.rs");
+        let to = self.directory.join("build.rs");
         if has_members(&self.directory) || !from.exists() {
             return;
         }
@@ -75,7 +77,7 @@ impl Place {
         self.build_script = modified(&to);
     }
 
-    /// Removes what the build script and the program have left: both are made anew.
+    /// Removes the outputs of the build script and the program, so that both run again.
     fn forget_builds(&self, target_dir: &Path) {
         for profile in profiles(target_dir) {
             let _ = fs::remove_file(profile.join(self.name()));
