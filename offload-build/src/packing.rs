@@ -119,20 +119,22 @@ impl Images {
             let record = &image.record;
             (&record.module, &record.variant, &record.target, &record.part)
         });
-        let candidate = |image: &&DeviceImage| RawImage {
-            hash: image.bytes.hash,
-            size: image.bytes.size,
-            kind: image.record.target.image_kind(),
-        };
-        let blob = |image: &&DeviceImage| (image.bytes.hash, image.bytes.clone());
         let mut by_hash = BTreeMap::new();
-        by_hash.extend(sorted.iter().map(blob));
-        Images { by_hash, candidates: sorted.iter().map(candidate).collect(), settings }
+        let mut candidates = Vec::new();
+        for image in sorted {
+            let Blob { hash, size, .. } = image.bytes;
+            by_hash.insert(hash, image.bytes.clone());
+            candidates.push(RawImage { hash, size, kind: image.record.target.image_kind() });
+        }
+        Images { by_hash, candidates, settings }
     }
 
     fn blob(&self, hash: Hash128) -> Result<&Blob> {
-        let lost = || FormatError::from(offload_format::ErrorKind::Damaged { what: "the plan of the pack" });
-        self.by_hash.get(&hash).ok_or_else(|| lost().into())
+        let Some(blob) = self.by_hash.get(&hash) else {
+            let kind = offload_format::ErrorKind::Damaged { what: "the plan of the pack" };
+            return Err(FormatError::from(kind).into());
+        };
+        Ok(blob)
     }
 }
 
@@ -232,10 +234,14 @@ impl Maker<'_> {
     }
 
     fn sizes(&self, work: &FrameWork) -> FrameSizes {
-        let all = |content: &Content| {
-            content.images.iter().map(|image| self.size(*image)).fold(0, u64::saturating_add)
-        };
-        FrameSizes { content: all(&work.content), parent: work.parent.as_ref().map_or(0, all) }
+        FrameSizes {
+            content: self.content_size(&work.content),
+            parent: work.parent.as_ref().map_or(0, |parent| self.content_size(parent)),
+        }
+    }
+
+    fn content_size(&self, content: &Content) -> u64 {
+        content.images.iter().map(|image| self.size(*image)).fold(0, u64::saturating_add)
     }
 
     fn relation(&self, image: Hash128) -> Result<Relation> {
@@ -286,8 +292,10 @@ impl Maker<'_> {
 
     fn stream(&self, image: &Blob, out: &mut dyn Write) -> Result<()> {
         let mut stream = offload_packer::stream(self.plan, image.size)?;
-        let failed = |error| Error::new(format!("cannot write a compressed image: {error}"));
-        let mut sink = |bytes: &[u8]| out.write_all(bytes).map_err(failed);
+        let mut sink = |bytes: &[u8]| {
+            let written = out.write_all(bytes);
+            written.map_err(|error| Error::new(format!("cannot write a compressed image: {error}")))
+        };
         image.for_each_piece(&mut |piece| stream.feed(piece, &mut sink))?;
         stream.finish(&mut sink)
     }
@@ -320,8 +328,10 @@ impl Maker<'_> {
     }
 
     fn block_keys(&self, block: &BlockPlan) -> Result<BlockKeys> {
-        let key = |what| self.block_key(what, block);
-        Ok(BlockKeys { frame: key("block")?, content: key("block content")? })
+        Ok(BlockKeys {
+            frame: self.block_key("block", block)?,
+            content: self.block_key("block content", block)?,
+        })
     }
 
     fn block_key(&self, what: &str, block: &BlockPlan) -> Result<Key> {
