@@ -306,8 +306,10 @@ impl CargoEnv {
     pub(crate) fn exported_libraries(&self) -> Vec<PathBuf> {
         let key = format!("_{}", LIBRARY_KEY.to_ascii_uppercase());
         // Cargo calls what a package with `links = "L"` says of `key` `DEP_L_KEY`.
-        let is_ours = |name: &str| name.strip_prefix("DEP_").is_some_and(|rest| rest.contains(&key));
-        let ours = env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_ours));
+        let ours = env::vars_os().filter(|(name, _)| {
+            name.to_str()
+                .is_some_and(|name| name.strip_prefix("DEP_").is_some_and(|rest| rest.contains(&key)))
+        });
         let mut paths: Vec<PathBuf> = ours.map(|(_, path)| path.into()).collect();
         paths.sort();
         paths.iter().for_each(|path| self.depends_on(path));

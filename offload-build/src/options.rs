@@ -241,17 +241,18 @@ impl Options {
 
     /// What clang's front end is given for `variant`: include directories, definitions, flags.
     pub(crate) fn compiler_flags(&self, variant: &Variant) -> Vec<OsString> {
-        let include = |dir: &PathBuf| {
-            let mut flag = OsString::from("-I");
-            flag.push(dir);
-            flag
-        };
         // Specialisation constants are defined in another form for each kind of target.
         let values = variant.iter().filter(|(name, _)| !self.spec.contains_key(*name));
-        let values = values.map(|(name, value)| format!("-D{name}={value}").into());
-        let define = |macro_: &Definition| format!("-D{}={}", macro_.name, macro_.value).into();
-        let includes = self.includes.iter().map(include);
-        includes.chain(values).chain(self.defines.iter().map(define)).chain(self.flags.clone()).collect()
+        let mut flags = Vec::new();
+        for dir in &self.includes {
+            let mut flag = OsString::from("-I");
+            flag.push(dir);
+            flags.push(flag);
+        }
+        flags.extend(values.map(|(name, value)| format!("-D{name}={value}").into()));
+        flags.extend(self.defines.iter().map(|macro_| format!("-D{}={}", macro_.name, macro_.value).into()));
+        flags.extend_from_slice(&self.flags);
+        flags
     }
 
     /// The specialisation constants of `variant`.
@@ -263,17 +264,19 @@ impl Options {
     pub(crate) fn combinations(&self) -> Result<Vec<Variant>> {
         let mut all: Vec<Vec<(String, String)>> = vec![Vec::new()];
         for (name, values) in &self.variants {
-            let longer = |start: Vec<(String, String)>| {
-                values.iter().map(move |value| {
+            let mut longer = Vec::new();
+            for start in all {
+                for value in values {
                     let mut definitions = start.clone();
                     definitions.push((name.clone(), value.clone()));
-                    definitions
-                })
-            };
-            all = all.into_iter().flat_map(longer).collect();
+                    longer.push(definitions);
+                }
+            }
+            all = longer;
         }
-        let variant = |definitions| Variant::new(definitions).map_err(|error| Error::new(error.to_string()));
-        all.into_iter().map(variant).collect()
+        all.into_iter()
+            .map(|definitions| Variant::new(definitions).map_err(|error| Error::new(error.to_string())))
+            .collect()
     }
 }
 

@@ -75,8 +75,8 @@ struct Files {
 impl Files {
     /// The SPIR-V first, whatever the order of the targets: native images go with it.
     fn from_images(images: &[DeviceImage]) -> Result<Files> {
-        let is_spirv = |image: &&DeviceImage| image.record.target.image_kind() == ImageKind::SpirV;
-        let (mut spirv, native): (Vec<&DeviceImage>, Vec<&DeviceImage>) = images.iter().partition(is_spirv);
+        let (mut spirv, native): (Vec<&DeviceImage>, Vec<&DeviceImage>) =
+            images.iter().partition(|image| image.record.target.image_kind() == ImageKind::SpirV);
         // Of several versions the lowest: every device takes it.
         spirv.sort_by_key(|image| image.record.format_version);
         let mut files = Files::default();

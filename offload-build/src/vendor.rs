@@ -188,8 +188,8 @@ impl VendoredModule {
         }
         env.depends_on(&record);
         env.depends_on(&pack);
-        let provenance =
-            parse(&fs::read_text(&record)?).map_err(|error| error.context(format!("`{}`", record.display())))?;
+        let provenance = parse(&fs::read_text(&record)?)
+            .map_err(|error| error.context(format!("`{}`", record.display())))?;
         if let Some(difference) = outdated(env, &provenance)? {
             return Ok(VendoredModule::Outdated(difference));
         }

@@ -201,8 +201,11 @@ mod tests {
         /// The files that are looked for, as paths in the tree.
         fn files(&self, clues: &Clues) -> Vec<String> {
             let places = clues.places().unwrap().unwrap();
-            let inside = |file: &PathBuf| file.strip_prefix(self.0.path()).unwrap().display().to_string();
-            places.files.iter().map(inside).collect()
+            places
+                .files
+                .iter()
+                .map(|file| file.strip_prefix(self.0.path()).unwrap().display().to_string())
+                .collect()
         }
     }
 

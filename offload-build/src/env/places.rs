@@ -38,12 +38,11 @@ impl CargoEnv {
         let mut found = Vec::new();
         for lib in prefixes.map(|prefix| prefix.join("lib")) {
             let versions = crate::fs::list(&lib).unwrap_or_default().into_iter();
-            let python = |path: &PathBuf| {
+            let dirs = versions.filter(|path| {
                 path.file_name()
                     .and_then(|name| name.to_str())
                     .is_some_and(|name| name.starts_with("python3"))
-            };
-            let dirs = versions.filter(python);
+            });
             found.extend(dirs.flat_map(|dir| ["site-packages", "dist-packages"].map(|name| dir.join(name))));
         }
         found
@@ -70,11 +69,13 @@ impl CargoEnv {
 
     /// Where the compile cache is: as a variable says, or where it belongs for this user on this system.
     pub(crate) fn cache_dir(&self) -> Option<PathBuf> {
-        let var = |name: &str| match name {
-            variable::CACHE_DIR => self.var(name).map(|dir| self.manifest_dir.join(dir)),
-            _ => env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute()),
-        };
-        cache_dir(var, |dir: PathBuf, below| dir.join(below))
+        cache_dir(
+            |name| match name {
+                variable::CACHE_DIR => self.var(name).map(|dir| self.manifest_dir.join(dir)),
+                _ => env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute()),
+            },
+            |dir: PathBuf, below| dir.join(below),
+        )
     }
 }
 

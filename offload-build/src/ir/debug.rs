@@ -33,7 +33,7 @@ struct Type {
 
 impl<'a> DebugInfo<'a> {
     /// Of a module; nothing of one that was compiled without types.
-    pub(super) fn of(module: &'a str) -> DebugInfo<'a> {
+    pub(super) fn parse(module: &'a str) -> DebugInfo<'a> {
         let mut info = DebugInfo::default();
         // Line tables have functions, and no types.
         if !module.contains("!DIBasicType(") && !module.contains("!DIDerivedType(") {
@@ -257,11 +257,14 @@ define dso_local ptx_kernel void @_Z5saxpyfPKfPf4tilejb(float noundef %0, ptr no
     }
 
     fn shown(kernel: &Kernel) -> Vec<String> {
-        let shown = |arg: &KernelArg| {
-            let constant = if arg.is_const { " const" } else { "" };
-            format!("{}{constant} {} {} {:?}", arg.kind, arg.base_type, arg.name, arg.size)
-        };
-        kernel.args.iter().map(shown).collect()
+        kernel
+            .args
+            .iter()
+            .map(|arg| {
+                let constant = if arg.is_const { " const" } else { "" };
+                format!("{}{constant} {} {} {:?}", arg.kind, arg.base_type, arg.name, arg.size)
+            })
+            .collect()
     }
 
     #[test]

@@ -50,8 +50,7 @@ fn element_size(kind: ArgKind, base_type: &str, types: &Types<'_>) -> Option<u32
     }
     let name = base_type.strip_suffix('*')?;
     let name = name.strip_prefix("struct ").or_else(|| name.strip_prefix("union ")).unwrap_or(name);
-    let is_identifier = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if !is_identifier(name) {
+    if !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
         return None;
     }
     let layout =

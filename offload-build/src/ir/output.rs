@@ -1,4 +1,4 @@
-//! What a module for a GPU that prints or asserts needs beside the functions of `device_output.c`: the variable that
+//! Additions to a module for a GPU that prints or asserts, beside the functions of `device_output.c`: the variable that
 //! offload-rt writes, and in each kernel that may fail an assertion its own name.
 //!
 //! SPIR-V that asserts has a kernel that offload-rt launches to read failed assertions (`spirv_assert.cl`).
@@ -30,10 +30,11 @@ pub(crate) fn has_kernel_names(module: &str) -> bool {
 }
 
 /// `module`, which becomes SPIR-V, with the kernel that reads its failed assertions; `None` if it has no assertion. A
-/// library has no kernel: nobody watches it, so that the driver prints.
+/// library has no kernel: offload-rt does not watch it, so that the driver prints.
 pub(crate) fn with_assertions(module: &str) -> Option<String> {
-    let declares = |line: &&str| line.starts_with("declare ") && line.contains("@__offload_assert_fail(");
-    let declaration = module.lines().find(declares)?;
+    let declaration = module
+        .lines()
+        .find(|line| line.starts_with("declare ") && line.contains("@__offload_assert_fail("))?;
     let reaching = functions_reaching(module, |name| name.contains("assert"));
     let kernel = module.lines().filter_map(kernel_name).find(|name| reaching.contains(*name));
     let text =

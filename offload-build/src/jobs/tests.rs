@@ -75,8 +75,8 @@ fn busy_workers_leave_the_last_actions_to_this_machine() {
     let processors = thread::available_parallelism().unwrap().get();
     let count = processors + 16;
     thread::scope(|scope| {
-        let run = || matches!(jobs.local_or_remote(), Grant::Remote(_));
-        let threads: Vec<_> = (0..count).map(|_| scope.spawn(run)).collect();
+        let threads: Vec<_> =
+            (0..count).map(|_| scope.spawn(|| matches!(jobs.local_or_remote(), Grant::Remote(_)))).collect();
         while jobs.pool.state().slots.waiting() < count {
             thread::sleep(PATIENCE);
         }

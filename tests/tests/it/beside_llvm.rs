@@ -273,14 +273,15 @@ fn damaged_containers_beside_llvm_s_tools() {
             );
         }
         let llvm = theirs.iter().zip(&all);
-        let output_text = |(ends, tools): (&Ends, &Tools)| {
-            let otherwise = ends.otherwise.len();
-            format!(
-                "LLVM {}: {} died, {} wrong, {otherwise} read otherwise than here",
-                tools.release, ends.died, ends.wrong
-            )
-        };
-        let llvm: Vec<String> = llvm.map(output_text).collect();
+        let llvm: Vec<String> = llvm
+            .map(|(ends, tools)| {
+                let otherwise = ends.otherwise.len();
+                format!(
+                    "LLVM {}: {} died, {} wrong, {otherwise} read otherwise than here",
+                    tools.release, ends.died, ends.wrong
+                )
+            })
+            .collect();
         let wrong = if case.has_checksum { "wrong" } else { "wrong (nothing to compare)" };
         let found = format!("{} died, {} {wrong} [{}]", ours.died, ours.wrong, llvm.join("; "));
         offload_tests::figure(format!("{count} of {}", case.name), found);

@@ -33,16 +33,21 @@ fn is_right(output_text: &[String]) {
     assert!(!all.contains("wrong"), "{all}");
     let has = |language: &str, kernel: &str, device: &str| {
         let start = format!("{language} {kernel} on {device}");
-        let right = |line: &str| line.starts_with(&start) && line.ends_with(": right");
-        assert!(all.lines().any(right), "no {start:?} in\n{all}");
+        assert!(
+            all.lines().any(|line| line.starts_with(&start) && line.ends_with(": right")),
+            "no {start:?} in\n{all}"
+        );
     };
     for kernel in KERNELS {
         LANGUAGES.iter().for_each(|language| has(language, kernel, "host CPU"));
         has("cl", kernel, "OpenCL device pthread");
     }
     if offload_tests::require_intel_runtime().is_some() {
-        let intel = |line: &&str| line.starts_with("cpp ") && !line.contains(" on host");
-        assert_eq!(all.lines().filter(intel).count(), KERNELS.len(), "{all}");
+        assert_eq!(
+            all.lines().filter(|line| line.starts_with("cpp ") && !line.contains(" on host")).count(),
+            KERNELS.len(),
+            "{all}"
+        );
     }
 }
 

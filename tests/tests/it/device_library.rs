@@ -18,15 +18,17 @@ fn drivers() -> Vec<Vec<(&'static str, PathBuf)>> {
 
 /// What `program`, which succeeds, prints with each of the drivers.
 pub(crate) fn said_with_each_driver(program: &Path) -> Vec<String> {
-    let output_text = |driver: Vec<(&str, PathBuf)>| {
-        let mut command = Command::new(program);
-        command.env_remove("OCL_ICD_FILENAMES").env("OCL_ICD_VENDORS", "/nonexistent");
-        let output = command.envs(driver).output().unwrap();
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-        text
-    };
-    drivers().into_iter().map(output_text).collect()
+    drivers()
+        .into_iter()
+        .map(|driver| {
+            let mut command = Command::new(program);
+            command.env_remove("OCL_ICD_FILENAMES").env("OCL_ICD_VENDORS", "/nonexistent");
+            let output = command.envs(driver).output().unwrap();
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+            text
+        })
+        .collect()
 }
 
 pub(crate) fn contains(text: &str, parts: &[&str]) {
@@ -300,8 +302,9 @@ fn assembled_alone(project: &mut Project) {
         images(project, &both).into_iter().filter_map(|image| String::from_utf8(image).ok()).collect();
     project.set("OFFLOAD_TARGETS", "host,spirv64,opencl-c");
     let with = |linkage: &str| {
-        let function = |line: &str| line.starts_with(linkage) && line.contains(" vec_scale");
-        ptx.iter().filter(|text| text.lines().any(function)).count()
+        ptx.iter()
+            .filter(|text| text.lines().any(|line| line.starts_with(linkage) && line.contains(" vec_scale")))
+            .count()
     };
     assert_eq!((ptx.len(), with(".extern .func"), with(".visible .func")), (4, 2, 2));
     let Some(ptxas) = offload_tests::require_ptxas() else { return };

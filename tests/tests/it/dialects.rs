@@ -79,8 +79,11 @@ fn right_where_it_runs(program: &Path) {
     }
     let all = output_text.concat();
     for module in PORTABLE {
-        let right = |line: &str| line.starts_with(&format!("{module} on host")) && line.ends_with(": right");
-        assert!(all.lines().any(right), "{module} in\n{all}");
+        assert!(
+            all.lines()
+                .any(|line| line.starts_with(&format!("{module} on host")) && line.ends_with(": right")),
+            "{module} in\n{all}"
+        );
     }
     // PoCL of Debian takes no SPIR-V.
     if offload_tests::require_intel_runtime().is_some() {
@@ -89,8 +92,7 @@ fn right_where_it_runs(program: &Path) {
                 line.strip_prefix(module)
                     .is_some_and(|rest| rest.starts_with(" on ") && !rest.starts_with(" on host"))
             };
-            let right = |line: &str| starts(line) && line.ends_with(": right");
-            assert!(all.lines().any(right), "{module} in\n{all}");
+            assert!(all.lines().any(|line| starts(line) && line.ends_with(": right")), "{module} in\n{all}");
         }
     }
 }

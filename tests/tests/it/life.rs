@@ -62,8 +62,7 @@ fn the_walkthrough_works_as_written() {
         assert!(ran.contains("all results are right"), "{ran}");
     }
     assert!(test.contains("tests::saxpy_is_right") && test.contains(" right\n"), "{test}");
-    let row = |line: &str| line.starts_with("hello ") && line.contains("spirv64");
-    assert!(inspect.lines().any(row), "{inspect}");
+    assert!(inspect.lines().any(|line| line.starts_with("hello ") && line.contains("spirv64")), "{inspect}");
     assert!(verify.contains("3 images verified, 0 problems"), "{verify}");
     assert!(project.path("hello/hello.syclbin").is_file());
 }

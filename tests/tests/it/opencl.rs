@@ -37,10 +37,9 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 fn kernel(name: &str, kinds: &[ArgKind]) -> KernelInfo {
-    let arg = |kind: &ArgKind| ArgInfo::new(*kind).named("a", "t");
     {
         let mut info = KernelInfo::new(name);
-        info.args = Some(kinds.iter().map(arg).collect());
+        info.args = Some(kinds.iter().map(|kind| ArgInfo::new(*kind).named("a", "t")).collect());
         info
     }
 }
@@ -66,11 +65,13 @@ fn for_each_device(registry: &Registry) -> Vec<(Device, LoadedImage)> {
     };
     assert!(!devices.is_empty(), "drivers without devices are an error");
     let image = |device: &Device| registry.select("k", device).and_then(|selected| selected.entry().load());
-    let with_image = |device: Device| {
-        let image = image(&device).unwrap_or_else(|error| panic!("{device}: {error}"));
-        (device, image)
-    };
-    devices.into_iter().map(with_image).collect()
+    devices
+        .into_iter()
+        .map(|device| {
+            let image = image(&device).unwrap_or_else(|error| panic!("{device}: {error}"));
+            (device, image)
+        })
+        .collect()
 }
 
 fn run_both(program: &Program) {

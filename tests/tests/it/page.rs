@@ -85,11 +85,12 @@ fn pack(bytes_a_register: u32) -> Vec<u8> {
     ] {
         // Bytes that no compressor shortens: the areas differ as the sizes do.
         let mut state = size;
-        let next = |_| {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (state >> 24) as u8
-        };
-        let bytes: Vec<u8> = (0..size).map(next).collect();
+        let bytes: Vec<u8> = (0..size)
+            .map(|_| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (state >> 24) as u8
+            })
+            .collect();
         let kernel = |name: &str, registers| {
             let mut info = KernelInfo::new(name);
             info.registers = Some(registers);

@@ -261,6 +261,9 @@ fn extracted(linked: &Linked, program: &str) -> Option<BTreeMap<String, Vec<u8>>
     let _ = fs::remove_dir_all(&directory);
     let output = linked.offload(&["extract", program, "-o", "images"]);
     let files = fs::read_dir(&directory).into_iter().flatten().map(|file| file.unwrap().path());
-    let named = |file: PathBuf| (file.file_name().unwrap().display().to_string(), fs::read(&file).unwrap());
-    output.status.success().then(|| files.map(named).collect())
+    output.status.success().then(|| {
+        files
+            .map(|file| (file.file_name().unwrap().display().to_string(), fs::read(&file).unwrap()))
+            .collect()
+    })
 }

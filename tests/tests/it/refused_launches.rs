@@ -30,15 +30,14 @@ fn crates() -> Vec<String> {
     let messages = support::build_of_workspace("cargo-offload").output().unwrap();
     assert!(messages.status.success(), "{}", String::from_utf8_lossy(&messages.stderr));
     let messages = String::from_utf8(messages.stdout).unwrap();
-    let library = |name: &str| {
+    let files = CRATES.map(|name| {
         let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let mut of_crate = messages
             .filter(|message| message["target"]["name"] == name && message["target"]["kind"][0] == "lib");
         let file = of_crate.next_back().unwrap()["filenames"][0].as_str().unwrap().to_string();
         assert!(file.ends_with(".rlib"), "{file}");
         file
-    };
-    let files = CRATES.map(library);
+    });
     let dependencies = Path::new(&files[0]).parent().unwrap().display();
     let externs = CRATES.iter().zip(&files).map(|(name, file)| format!("--extern={name}={file}"));
     externs

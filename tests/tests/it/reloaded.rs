@@ -60,8 +60,7 @@ impl<'p> Dev<'p> {
         fs::write(self.project.path("known"), &text).unwrap();
         let new =
             text[known.len()..].lines().filter(|line| line.contains("execve(") && line.ends_with(" = 0"));
-        let name = |line: &str| line.split('"').nth(1)?.rsplit('/').next().map(str::to_string);
-        new.filter_map(name).collect()
+        new.filter_map(|line| line.split('"').nth(1)?.rsplit('/').next().map(str::to_string)).collect()
     }
 
     /// Ends the program; its exit code is that of the command.

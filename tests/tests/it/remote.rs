@@ -156,8 +156,11 @@ fn compilers_count_by_their_content() {
         let output_text = succeed(&mut command);
         let calls = fs::read_to_string(tools.join("calls.log")).unwrap_or_default();
         let _ = fs::remove_file(tools.join("calls.log"));
-        let is_compile = |line: &&str| !line.contains("--version") && !line.contains("-print-resource-dir");
-        let compiles = calls.lines().filter(is_compile).filter(|line| !line.starts_with("spirv-val")).count();
+        let compiles = calls
+            .lines()
+            .filter(|line| !line.contains("--version") && !line.contains("-print-resource-dir"))
+            .filter(|line| !line.starts_with("spirv-val"))
+            .count();
         (compiles, output_text)
     };
     assert_eq!(elsewhere("second").0, 0, "the same compiler at another place");

@@ -17,22 +17,26 @@ fn assert_runs(linked: &Linked, program: &str, spirv: usize) {
 fn listed(linked: &Linked, file: &str) -> (BTreeSet<String>, u64) {
     let messages = linked.ok(&["inspect", file]);
     let images: Vec<&Value> = messages.iter().filter(|message| message["reason"] == "image").collect();
-    let name = |image: &&Value| {
-        ["package", "module", "target", "hash"].map(|field| image[field].as_str().unwrap()).join(" ")
-    };
-    (images.iter().map(name).collect(), sum(&messages, "image", "stored_size"))
+    let mut names = BTreeSet::new();
+    for image in images {
+        let fields = ["package", "module", "target", "hash"].map(|field| image[field].as_str().unwrap());
+        names.insert(fields.join(" "));
+    }
+    (names, sum(&messages, "image", "stored_size"))
 }
 
 /// Images that are stored relative to one that the pack does not list: another crate's.
 fn borrowers(linked: &Linked, file: &str) -> usize {
     let messages = linked.ok(&["inspect", file]);
     let images: Vec<&Value> = messages.iter().filter(|message| message["reason"] == "image").collect();
-    let stranger = |image: &&&Value| {
-        image["parent"].as_str().is_some_and(|parent| {
-            !images.iter().any(|other| other["package"] == image["package"] && other["hash"] == parent)
+    images
+        .iter()
+        .filter(|image| {
+            image["parent"].as_str().is_some_and(|parent| {
+                !images.iter().any(|other| other["package"] == image["package"] && other["hash"] == parent)
+            })
         })
-    };
-    images.iter().filter(stranger).count()
+        .count()
 }
 
 #[test]

@@ -84,25 +84,30 @@ fn assert_agree(file: &Path, count: usize) -> Option<Decoded> {
 
 /// How images are stored: `frame`, codec, ancestors, filter; or the same with `block` and the block's codec.
 fn forms_of(lines: &[Value]) -> BTreeSet<String> {
-    let form = |line: &Value| {
-        let stored = &line["stored"];
-        let (place, codec) = match &stored["block"] {
-            Value::Null => ("frame", &stored["codec"]),
-            codec => ("block", codec),
-        };
-        let parents = stored["parents"].as_array().unwrap().len();
-        format!("{place} codec {codec} ancestors {parents} filter {}", stored["filter"])
-    };
-    lines.iter().map(form).collect()
+    lines
+        .iter()
+        .map(|line| {
+            let stored = &line["stored"];
+            let (place, codec) = match &stored["block"] {
+                Value::Null => ("frame", &stored["codec"]),
+                codec => ("block", codec),
+            };
+            let parents = stored["parents"].as_array().unwrap().len();
+            format!("{place} codec {codec} ancestors {parents} filter {}", stored["filter"])
+        })
+        .collect()
 }
 
 /// Where the records lie of which the decoder made use.
 fn records_of(lines: &[Value]) -> BTreeSet<String> {
-    let of = |line: &Value| {
-        let parents = line["stored"]["parents"].as_array().unwrap().clone();
-        [vec![line["stored"]["record"].clone()], parents].concat()
-    };
-    lines.iter().flat_map(of).map(|record| record.as_str().unwrap().to_string()).collect()
+    lines
+        .iter()
+        .flat_map(|line| {
+            let parents = line["stored"]["parents"].as_array().unwrap().clone();
+            [vec![line["stored"]["record"].clone()], parents].concat()
+        })
+        .map(|record| record.as_str().unwrap().to_string())
+        .collect()
 }
 
 /// Everything that the format allows a writer.
@@ -111,10 +116,11 @@ fn all_forms() -> BTreeSet<String> {
     let blocks = [(0, 0), (1, 0), (4, 0), (2, 1), (2, 2), (5, 1), (5, 2)];
     let frames = frames.map(|form| ("frame", form)).into_iter();
     let forms = frames.chain(blocks.map(|form| ("block", form)));
-    let with_filters = |(place, (codec, ancestors))| {
-        (0..3).map(move |filter| format!("{place} codec {codec} ancestors {ancestors} filter {filter}"))
-    };
-    forms.flat_map(with_filters).collect()
+    forms
+        .flat_map(|(place, (codec, ancestors))| {
+            (0..3).map(move |filter| format!("{place} codec {codec} ancestors {ancestors} filter {filter}"))
+        })
+        .collect()
 }
 
 /// What each mode makes of these images: frames and blocks, by their codecs.
@@ -171,8 +177,10 @@ fn every_mode_of_compression_is_decoded_as_the_document_says() {
             let Some(lines) = assert_known(&file, images) else { return };
             seen.extend(forms_of(&lines));
         }
-        let words = |form: &String| form.split(' ').step_by(2).take(2).collect::<Vec<_>>().join(" ");
-        let seen: BTreeSet<String> = seen.iter().map(words).collect();
+        let seen: BTreeSet<String> = seen
+            .iter()
+            .map(|form| form.split(' ').step_by(2).take(2).collect::<Vec<_>>().join(" "))
+            .collect();
         codecs.push((mode, seen.into_iter().collect::<Vec<_>>().join(", ")));
     }
     assert_eq!(codecs, MODES.map(|(mode, codecs)| (mode, codecs.to_string())));

@@ -50,11 +50,12 @@ fn shown(line: &str, package: &str) -> Option<String> {
 
 /// The same without times, names of temporary files and cargo's hashes.
 fn without_chance(text: &str) -> String {
-    let line = |line: &str| match line.split_once(" target(s) in ") {
-        Some((before, _)) => format!("{before} target(s) in [time]\n"),
-        None => format!("{}\n", without_word(&without_word(line, ".offload-"), "/build/fixture-")),
-    };
-    text.lines().map(line).collect()
+    text.lines()
+        .map(|line| match line.split_once(" target(s) in ") {
+            Some((before, _)) => format!("{before} target(s) in [time]\n"),
+            None => format!("{}\n", without_word(&without_word(line, ".offload-"), "/build/fixture-")),
+        })
+        .collect()
 }
 
 /// What follows `start`, up to what is no letter and no digit, made `[..]`.

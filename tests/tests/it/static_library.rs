@@ -22,11 +22,13 @@ impl Library {
         let outcome = project.cargo(&["build", "--offline", "--message-format=json"]);
         assert!(outcome.success, "{}", outcome.text);
         let messages = outcome.text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let archive = |message: Value| {
-            let name = message["filenames"][0].as_str()?;
-            name.ends_with(".a").then(|| PathBuf::from(name))
-        };
-        let file = messages.filter_map(archive).next_back().unwrap();
+        let file = messages
+            .filter_map(|message| {
+                let name = message["filenames"][0].as_str()?;
+                name.ends_with(".a").then(|| PathBuf::from(name))
+            })
+            .next_back()
+            .unwrap();
         Library { project, file }
     }
 

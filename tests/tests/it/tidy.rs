@@ -67,12 +67,14 @@ fn tracked() -> Vec<String> {
 }
 
 fn sources(of: &[&str]) -> Vec<RustFile> {
-    let wanted = |path: &String| {
-        let (first, rest) = path.split_once('/').unwrap_or(("", path));
-        let code = path.ends_with(".rs") && !path.ends_with("/tests.rs");
-        code && of.contains(&first) && (rest.starts_with("src/") || rest == "build.rs")
-    };
-    let paths: Vec<String> = tracked().into_iter().filter(wanted).collect();
+    let paths: Vec<String> = tracked()
+        .into_iter()
+        .filter(|path| {
+            let (first, rest) = path.split_once('/').unwrap_or(("", path));
+            let code = path.ends_with(".rs") && !path.ends_with("/tests.rs");
+            code && of.contains(&first) && (rest.starts_with("src/") || rest == "build.rs")
+        })
+        .collect();
     assert!(!paths.is_empty(), "no sources in {of:?}");
     paths
         .into_iter()
@@ -147,9 +149,8 @@ fn all_crates_have_one_version_and_the_changelog_has_it() {
     let [version] = &versions.into_iter().collect::<Vec<_>>()[..] else { panic!("several versions") };
     let changelog = fs::read_to_string(root().join("CHANGELOG.md")).unwrap();
     let headings: Vec<&str> = changelog.lines().filter_map(|line| line.strip_prefix("## ")).collect();
-    let named = |heading: &str| heading.split([' ', '[', ']']).any(|word| word == version);
     assert!(
-        headings.iter().any(|heading| named(heading)),
+        headings.iter().any(|heading| heading.split([' ', '[', ']']).any(|word| word == version)),
         "CHANGELOG.md has no heading for {version}: {headings:?}"
     );
 }

@@ -28,7 +28,7 @@ pub(crate) const PREFIX_MAP: &str = "-ffile-prefix-map=";
 pub(crate) const RELATIVE_PATHS: &str = "-fdebug-compilation-dir=.";
 
 impl Roots {
-    pub(crate) fn of(session: &Session<'_>) -> Roots {
+    pub(crate) fn for_session(session: &Session<'_>) -> Roots {
         let mut found = vec![("{headers}".to_string(), own_headers::parent(session))];
         if let Ok(llvm) = session.tools().llvm() {
             found.push((CLANG.to_string(), llvm.resource_dir.clone()));
@@ -57,14 +57,15 @@ impl Roots {
 
     /// `args` with the names of the directories in place of their paths.
     pub(crate) fn args(&self, args: &[Arg]) -> Vec<Arg> {
-        let change = |arg: &Arg| match arg {
-            Arg::Text(text) => match text.to_str() {
-                Some(text) => Arg::Text(self.text(text).into()),
-                None => arg.clone(),
-            },
-            other => other.clone(),
-        };
-        args.iter().map(change).collect()
+        args.iter()
+            .map(|arg| match arg {
+                Arg::Text(text) => match text.to_str() {
+                    Some(text) => Arg::Text(self.text(text).into()),
+                    None => arg.clone(),
+                },
+                other => other.clone(),
+            })
+            .collect()
     }
 
     fn text(&self, text: &str) -> String {
@@ -74,11 +75,15 @@ impl Roots {
     /// A path as every machine knows it. One of no directory stays as it is: other machines may have it too.
     pub(crate) fn portable(&self, path: &Path) -> Option<String> {
         let text = path.to_str()?;
-        let below = |root: &Root| {
-            let rest = path.strip_prefix(&root.directory).ok()?.to_str()?;
-            Some(format!("{}/{rest}", root.name))
-        };
-        Some(self.0.iter().find_map(below).unwrap_or_else(|| text.to_string()))
+        Some(
+            self.0
+                .iter()
+                .find_map(|root| {
+                    let rest = path.strip_prefix(&root.directory).ok()?.to_str()?;
+                    Some(format!("{}/{rest}", root.name))
+                })
+                .unwrap_or_else(|| text.to_string()),
+        )
     }
 
     /// The path on this machine; `None` if it is in a directory that this build does not know.
@@ -86,11 +91,10 @@ impl Roots {
         if !text.starts_with('{') {
             return Some(PathBuf::from(text));
         }
-        let below = |root: &Root| {
+        self.0.iter().find_map(|root| {
             let rest = text.strip_prefix(&root.name)?.strip_prefix('/')?;
             Some(Path::new(&root.directory).join(rest))
-        };
-        self.0.iter().find_map(below)
+        })
     }
 
     /// The flags with which debug information and `__FILE__` name no directory of this machine, so that images are the same

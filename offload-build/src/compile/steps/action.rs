@@ -214,14 +214,17 @@ impl Work for Step<'_> {
             let content = blob.read()?;
             fs::publish(&scratch.path().join(name), |out| out.write_all(&content))?;
         }
-        let place = |arg: &Arg| match arg {
-            Arg::Text(text) => text.clone(),
-            Arg::Input(index) => names.get(*index).cloned().unwrap_or_default().into(),
-            Arg::Output | Arg::Depfile | Arg::InputFile(_) => "out".into(),
-        };
         let invocation = Invocation {
             program: &self.tool.path,
-            args: self.args.iter().map(place).collect(),
+            args: self
+                .args
+                .iter()
+                .map(|arg| match arg {
+                    Arg::Text(text) => text.clone(),
+                    Arg::Input(index) => names.get(*index).cloned().unwrap_or_default().into(),
+                    Arg::Output | Arg::Depfile | Arg::InputFile(_) => "out".into(),
+                })
+                .collect(),
             directory: scratch.path(),
             input: None,
         };
@@ -245,8 +248,10 @@ impl Step<'_> {
 /// The lines that warn, between others that say that all went well.
 pub(crate) fn warnings(printed: &str) -> String {
     // libclc has triples of its own; no flag keeps clang from saying so.
-    let known = |line: &&str| !line.contains("Linking two modules of different target triples");
-    let lines = printed.lines().filter(|line| line.contains("warning:")).filter(known);
+    let lines = printed
+        .lines()
+        .filter(|line| line.contains("warning:"))
+        .filter(|line| !line.contains("Linking two modules of different target triples"));
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -264,10 +269,9 @@ pub(crate) const OUTPUT_NAMES: [&str; 2] = ["out", "out.bin"];
 
 /// The output file.
 fn produced(scratch: &Path) -> Result<PathBuf> {
-    let named = |path: &PathBuf| {
-        path.file_name().is_some_and(|name| OUTPUT_NAMES.iter().any(|wanted| name == *wanted))
-    };
-    let found = fs::list(scratch)?.into_iter().find(named);
+    let found = fs::list(scratch)?
+        .into_iter()
+        .find(|path| path.file_name().is_some_and(|name| OUTPUT_NAMES.iter().any(|wanted| name == *wanted)));
     Ok(found.unwrap_or_else(|| scratch.join("out")))
 }
 

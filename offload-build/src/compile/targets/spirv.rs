@@ -185,10 +185,11 @@ fn take_ids(spec: &mut [SpecConstant], bytes: &[u8]) -> Result<()> {
 /// The kernels that require a size of sub-groups.
 fn required_sub_groups(bytes: &[u8]) -> Result<Vec<SubGroups>> {
     let module = spirv::Module::parse(bytes, &Limits::default())?;
-    let required = |entry: &spirv::EntryPoint| {
-        Some(SubGroups { kernel: entry.name.clone(), size: entry.sub_group_size? })
-    };
-    Ok(module.kernels().iter().filter_map(required).collect())
+    Ok(module
+        .kernels()
+        .iter()
+        .filter_map(|entry| Some(SubGroups { kernel: entry.name.clone(), size: entry.sub_group_size? }))
+        .collect())
 }
 
 /// The size of sub-groups that a kernel requires.

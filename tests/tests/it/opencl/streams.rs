@@ -17,13 +17,15 @@ struct Ready {
 fn ready() -> Vec<Ready> {
     let devices = for_each_device(&registry("opencl-c", SOURCE.as_bytes()));
     assert!(!devices.is_empty(), "no OpenCL device takes OpenCL C");
-    let ready = |(device, image): (Device, LoadedImage)| {
-        let program = device.open(&image).unwrap();
-        let [saxpy, reverse, add_all] =
-            ["saxpy", "reverse", "add_all"].map(|name| program.kernel(name).unwrap());
-        Ready { stream: device.stream().unwrap(), device, saxpy, reverse, add_all }
-    };
-    devices.into_iter().map(ready).collect()
+    devices
+        .into_iter()
+        .map(|(device, image)| {
+            let program = device.open(&image).unwrap();
+            let [saxpy, reverse, add_all] =
+                ["saxpy", "reverse", "add_all"].map(|name| program.kernel(name).unwrap());
+            Ready { stream: device.stream().unwrap(), device, saxpy, reverse, add_all }
+        })
+        .collect()
 }
 
 fn range(items: u64) -> NdRange {

@@ -65,8 +65,7 @@ fn spirv(seed: u64, rounds: u64) -> Vec<u8> {
         for opcode in (0..400).chain(5570..5580) {
             let count = shape.below(13) as u32;
             words.push((count + 1) << 16 | opcode);
-            let id = |at: u32| round as u32 * 5000 + opcode + at + ids.below(3) as u32;
-            words.extend((0..count).map(id));
+            words.extend((0..count).map(|at| round as u32 * 5000 + opcode + at + ids.below(3) as u32));
         }
     }
     words.extend([3 << 16 | 0xfff0, 1, seed as u32]);

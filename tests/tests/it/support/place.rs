@@ -35,10 +35,9 @@ impl Place {
     /// One that is free, for a copy of the directory `fixture` that is built in `target_dir`.
     pub fn take(fixture: &Path, target_dir: &Path) -> Place {
         let mut known = KNOWN.lock().unwrap();
-        let free = |place: &Known| {
+        let number = known.iter().position(|place| {
             place.state == State::Free && place.fixture == fixture && place.target_dir == target_dir
-        };
-        let number = known.iter().position(free);
+        });
         match number.and_then(|number| known.get_mut(number)) {
             Some(place) => place.state = State::Taken,
             None => known.push(Known {
@@ -138,6 +137,8 @@ fn entries(directory: &Path) -> Vec<PathBuf> {
 
 /// The directories of profiles. `report --matrix` has a target directory of its own in that of the package.
 fn profiles(target_dir: &Path) -> impl Iterator<Item = PathBuf> {
-    let below = |directory: PathBuf| [entries(&directory), vec![directory]].concat();
-    entries(target_dir).into_iter().flat_map(below).filter(|profile| profile.join(".fingerprint").is_dir())
+    entries(target_dir)
+        .into_iter()
+        .flat_map(|directory| [entries(&directory), vec![directory]].concat())
+        .filter(|profile| profile.join(".fingerprint").is_dir())
 }

@@ -297,11 +297,10 @@ fn tokens(text: &str) -> Vec<Token> {
     for (at, _) in text.match_indices(['"', '<']) {
         let (_, rest) = text.split_at(at);
         let token = quoted_name(rest).or_else(|| angled_name(rest));
-        let is_name = |token: &Token| {
+        found.extend(token.filter(|token| {
             let is_in_condition = !token.text.contains(char::is_whitespace);
             !token.text.is_empty() && token.text.len() < 256 && is_in_condition
-        };
-        found.extend(token.filter(is_name));
+        }));
     }
     found
 }
