@@ -93,10 +93,9 @@ impl Jobs {
         let pool = Arc::new(Pool { state, changed: Condvar::new() });
         let granted = pool.clone();
         let helper = client.and_then(|client| {
-            let grant = move |token: std::io::Result<Acquired>| {
-                granted.put(token.map_or(Right::Unlimited, Right::Granted));
-            };
-            client.into_helper_thread(grant).ok()
+            client
+                .into_helper_thread(move |token| granted.put(token.map_or(Right::Unlimited, Right::Granted)))
+                .ok()
         });
         Jobs { helper, pool, spare: AtomicUsize::new(THREADS) }
     }

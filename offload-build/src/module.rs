@@ -153,8 +153,10 @@ impl Sources {
 
     /// Whether the functions of OpenCL C belong to the language of any file, libraries included.
     pub(crate) fn has_opencl_functions(&self) -> bool {
-        let has = |sources: &Sources| sources.files.iter().any(|file| file.language.has_opencl_functions());
-        has(self) || self.libraries().into_iter().any(|library| has(&library.sources))
+        let libraries = self.libraries().into_iter().map(|library| &library.sources);
+        libraries
+            .chain([self])
+            .any(|sources| sources.files.iter().any(|file| file.language.has_opencl_functions()))
     }
 
     /// The module and the values of its variant.

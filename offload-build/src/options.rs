@@ -172,7 +172,6 @@ impl Options {
         let table = value.table()?;
         table.only(&Options::KEYS)?;
         table.optional("require", |value| value.each(Value::string))?;
-        let kernels = |value: Value<'_>| value.table()?.collect(KernelOptions::read);
         Ok(Options {
             compiler: table.optional("compiler", |value| value.choice(&Compiler::NAMES))?,
             split: table.optional("split", |value| value.choice(&Split::NAMES))?,
@@ -189,7 +188,9 @@ impl Options {
             max_registers: table.optional("max-registers", Value::number)?,
             grf: table.optional("grf", Grf::read)?,
             max_spills: table.optional("max-spills", SpillBudget::read)?,
-            kernels: table.optional("kernels", kernels)?.unwrap_or_default(),
+            kernels: table
+                .optional("kernels", |value| value.table()?.collect(KernelOptions::read))?
+                .unwrap_or_default(),
             syclbin: table.optional("syclbin", |value| value.choice(&SYCL_STATES))?,
             syclbin_libraries: texts(table, "syclbin-libraries")?.into_iter().map(PathBuf::from).collect(),
         })
@@ -350,8 +351,9 @@ impl Grf {
 impl SpillBudget {
     /// `0`, `"any"`, `{ warn = 1024 }`.
     fn read(value: Value<'_>) -> Result<SpillBudget> {
-        let bytes = |value: Value<'_>| value.as_integer().and_then(|bytes| u64::try_from(bytes).ok());
-        match (bytes(value), value.get("warn").and_then(bytes), value.as_str()) {
+        let [limit, warn] = [Some(value), value.get("warn")]
+            .map(|value| value?.as_integer().and_then(|bytes| u64::try_from(bytes).ok()));
+        match (limit, warn, value.as_str()) {
             (Some(bytes), ..) => Ok(SpillBudget::AtMost(bytes)),
             (_, Some(bytes), _) => Ok(SpillBudget::WarnAbove(bytes)),
             (.., Some("any")) => Ok(SpillBudget::Any),

@@ -156,10 +156,12 @@ fn publish(env: &CargoEnv, name: &str, state: BundleState, forms: &[&ModuleImage
 /// What a runtime would do wrong with the file.
 fn tell_hazards(env: &CargoEnv, name: &str, bytes: &[u8]) -> Result<()> {
     let file = parse(bytes, &Limits::default())?;
-    // An import may be another file's export, and a file without modules is one that was not to be built.
-    let meant = |problem: &Problem| matches!(problem, Problem::NotExported(_) | Problem::NoModules);
     for hazard in hazards(&file) {
-        if hazard.problem.consequence() != Consequence::Restricts && !meant(&hazard.problem) {
+        // An import may be another file's export, and a file without modules is one that was not to be built.
+        if matches!(hazard.problem, Problem::NotExported(_) | Problem::NoModules) {
+            continue;
+        }
+        if hazard.problem.consequence() != Consequence::Restricts {
             env.warn(&format!("{name}.syclbin: {hazard}"));
         }
     }

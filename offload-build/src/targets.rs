@@ -198,10 +198,15 @@ fn words(text: &str) -> BTreeSet<String> {
 /// <https://docs.kernel.org/gpu/drm-uapi.html>: each node's PCI device.
 fn intel_device_ids(class: &Path) -> BTreeSet<String> {
     let nodes = fs::list(class).unwrap_or_default();
-    let read = |path: &Path| fs::read_text(path).map(|text| text.trim().to_string()).unwrap_or_default();
-    let intel = nodes.iter().filter(|node| read(&node.join("device/vendor")) == "0x8086");
     let mut ids = BTreeSet::new();
-    ids.extend(intel.map(|node| read(&node.join("device/device"))).filter(|id| !id.is_empty()));
+    for node in nodes {
+        let device = node.join("device");
+        let [vendor, id] =
+            ["vendor", "device"].map(|name| fs::read_text(&device.join(name)).unwrap_or_default());
+        if vendor.trim() == "0x8086" && !id.trim().is_empty() {
+            ids.insert(id.trim().to_string());
+        }
+    }
     ids
 }
 

@@ -286,8 +286,9 @@ impl Context {
 
 impl Output {
     fn from_finished(finished: &Finished) -> Output {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_string();
-        Output { stdout: text(&finished.stdout), stderr: text(&finished.stderr) }
+        let [stdout, stderr] = [&finished.stdout, &finished.stderr]
+            .map(|bytes| String::from_utf8_lossy(bytes).trim_end().to_string());
+        Output { stdout, stderr }
     }
 }
 

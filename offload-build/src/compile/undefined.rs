@@ -133,7 +133,6 @@ fn caller(session: &Session<'_>, names: &[&str], first: &Target) -> Result<Optio
 
 /// The first line that calls `name`, from 1; not in a comment behind two slashes.
 fn line_of(text: &str, name: &str) -> Option<usize> {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.lines()
         .position(|line| {
             let code = line.split("//").next().unwrap_or_default();
@@ -141,12 +140,16 @@ fn line_of(text: &str, name: &str) -> Option<usize> {
                 let before = code.get(..at).unwrap_or_default();
                 let after = code.get(at.saturating_add(name.len())..).unwrap_or_default();
                 // A type in front of it makes a declaration.
-                let word = before.trim_end().rsplit(|c: char| !is_word(c)).next().unwrap_or_default();
+                let word = before.trim_end().rsplit(|c| !is_part_of_word(c)).next().unwrap_or_default();
                 let is_declared = !matches!(word, "" | "return" | "else" | "do");
-                !before.ends_with(is_word) && !is_declared && after.trim_start().starts_with('(')
+                !before.ends_with(is_part_of_word) && !is_declared && after.trim_start().starts_with('(')
             })
         })
         .map(|index| index.saturating_add(1))
+}
+
+fn is_part_of_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
 #[cfg(test)]

@@ -29,12 +29,11 @@ impl CargoEnv {
 
     /// Directories of installed Python packages: of the active environment, the user, the system.
     fn python_packages(&self) -> Vec<PathBuf> {
-        let dir = |name| env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
         self.record(|lines| lines.env.insert(variable::VIRTUAL_ENV.to_string()));
-        let user = dir(variable::HOME).map(|home| home.join(".local"));
+        let active = absolute_dir(variable::VIRTUAL_ENV);
+        let user = absolute_dir(variable::HOME).map(|home| home.join(".local"));
         let system = ["/usr/local", "/usr"].map(PathBuf::from);
-        let prefixes =
-            dir(variable::VIRTUAL_ENV).into_iter().chain(user).chain(system).chain(self.toolchain_folder());
+        let prefixes = active.into_iter().chain(user).chain(system).chain(self.toolchain_folder());
         let mut found = Vec::new();
         for lib in prefixes.map(|prefix| prefix.join("lib")) {
             let versions = crate::fs::list(&lib).unwrap_or_default().into_iter();
@@ -52,9 +51,8 @@ impl CargoEnv {
     pub(crate) fn toolchain_folder(&self) -> Option<PathBuf> {
         let named = self.var(variable::TOOLCHAIN).map(|folder| self.manifest_dir.join(folder));
         named.or_else(|| {
-            let dir = |name| env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
-            let data = dir(variable::XDG_DATA_HOME)
-                .or_else(|| dir(variable::HOME).map(|home| home.join(".local/share")));
+            let data = absolute_dir(variable::XDG_DATA_HOME)
+                .or_else(|| absolute_dir(variable::HOME).map(|home| home.join(".local/share")));
             data.map(|data| data.join("cargo-offload").join("toolchain"))
         })
     }
@@ -72,11 +70,15 @@ impl CargoEnv {
         cache_dir(
             |name| match name {
                 variable::CACHE_DIR => self.var(name).map(|dir| self.manifest_dir.join(dir)),
-                _ => env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute()),
+                _ => absolute_dir(name),
             },
             |dir: PathBuf, below| dir.join(below),
         )
     }
+}
+
+fn absolute_dir(variable: &str) -> Option<PathBuf> {
+    env::var_os(variable).map(PathBuf::from).filter(|dir| dir.is_absolute())
 }
 
 /// Where any program may put files that it removes again.

@@ -250,11 +250,11 @@ impl Parser<'_> {
         let mut words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
         for _ in 0..DEEPEST {
             let last = words.len().saturating_sub(1);
-            let before = |at: usize| at.checked_sub(1).and_then(|at| words.get(at));
+            let previous = last.checked_sub(1).and_then(|at| words.get(at));
             // The last word is the argument's name, unless only qualifiers precede it.
-            let is_name = |at: usize| at == last && before(at).is_some_and(|word| !types::is_qualifier(word));
+            let has_name = previous.is_some_and(|word| !types::is_qualifier(word));
             let typedef = words.iter().enumerate().find_map(|(at, word)| {
-                let replacement = self.typedefs.get(word).filter(|_| !is_name(at))?;
+                let replacement = self.typedefs.get(word).filter(|_| !has_name || at != last)?;
                 Some((at, replacement.clone()))
             });
             let Some((at, replacement)) = typedef else { break };

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use crate::compile::Session;
 use crate::compile::front_end::own_headers;
 use crate::compile::steps::action::{Arg, texts};
-use crate::module::Library;
 
 /// A directory and its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,18 +38,19 @@ impl Roots {
             found.push(("{cuda}".to_string(), sdk));
         }
         found.extend(session.env().toolchain_folder().map(|folder| (TOOLCHAIN.to_string(), folder)));
-        let library =
-            |library: &&Library| (format!("{{library {}}}", library.package), library.root().to_path_buf());
-        found.extend(session.sources.libraries().iter().map(library));
+        for library in session.sources.libraries() {
+            found.push((format!("{{library {}}}", library.package), library.root().to_path_buf()));
+        }
         Roots::new(found)
     }
 
     fn new(found: Vec<(String, PathBuf)>) -> Roots {
-        let root = |(name, directory): (String, PathBuf)| {
-            let directory = directory.to_str().filter(|text| text.len() > 1)?.to_string();
-            Some(Root { directory, name })
-        };
-        let mut roots: Vec<Root> = found.into_iter().filter_map(root).collect();
+        let mut roots = Vec::new();
+        for (name, directory) in found {
+            if let Some(directory) = directory.to_str().filter(|text| text.len() > 1) {
+                roots.push(Root { directory: directory.to_string(), name });
+            }
+        }
         roots.sort_by_key(|root| std::cmp::Reverse(root.directory.len()));
         Roots(roots)
     }

@@ -259,8 +259,8 @@ pub(crate) fn warnings(printed: &str) -> String {
 pub(crate) fn made_elsewhere(executed: remote::Executed) -> Option<Made> {
     let remote::Executed { exit_code: 0, stdout, stderr, outputs, .. } = executed else { return None };
     let output = outputs.into_iter().find(|file| OUTPUT_NAMES.contains(&&*file.path))?;
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim_end().to_string();
-    let printed = [text(stdout), text(stderr)].join("\n");
+    let printed = [stdout, stderr].map(|bytes| String::from_utf8_lossy(&bytes).trim_end().to_string());
+    let printed = printed.join("\n");
     Some(Made { content: output.content, printed }).filter(|made| !made.content.is_empty())
 }
 

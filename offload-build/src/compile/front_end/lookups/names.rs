@@ -239,14 +239,17 @@ fn skip_blank(text: &str) -> &str {
 /// The identifier at the beginning, and what stands behind it.
 fn split_word(text: &str) -> (&str, &str) {
     let text = skip_blank(text);
-    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
+    let end = text.find(|c| !is_part_of_word(c)).unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
     (word, skip_blank(rest))
 }
 
+fn is_part_of_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
 /// What stands behind each `function(` in `text`.
 fn operands<'a>(text: &'a str, function: &str) -> Vec<&'a str> {
-    let is_part_of_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut found = Vec::new();
     for (at, _) in text.match_indices(function) {
         let (before, rest) = text.split_at(at);

@@ -80,8 +80,12 @@ impl Session<'_> {
 }
 
 fn is_cpp(args: &[Arg]) -> bool {
-    let is = |arg: &Arg, texts: &[&str]| matches!(arg, Arg::Text(it) if texts.iter().any(|text| it == text));
-    args.windows(2).any(|pair| matches!(pair, [flag, of] if is(flag, &["-x"]) && is(of, &LANGUAGES)))
+    args.windows(2).any(|pair| match pair {
+        [Arg::Text(flag), Arg::Text(language)] => {
+            flag == "-x" && LANGUAGES.iter().any(|name| language == name)
+        }
+        _ => false,
+    })
 }
 
 /// Whether a flag of the user's gives directories other names, which it would not know at their places elsewhere.
