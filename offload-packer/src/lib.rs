@@ -12,6 +12,8 @@
 //! Names and targets are not used. The plan is a pure function of the images in their order, independent of the number of
 //! threads and of the machine. Memory in use is bounded, whatever the number of images: see [`MEMORY`] and [`TABLES`].
 //! [`plan`] computes a [`Plan`]; [`make_frames`] executes it with [`encode_image`] and [`encode_block`].
+//!
+//! The crate does no I/O, reads no environment and starts no process; it has no unsafe code, and no input makes it panic.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -53,7 +53,8 @@ impl Images {
     fn pack(&self, plan: &Plan) -> (Vec<u8>, u64) {
         let size = |hash| self.by_hash[&hash].len() as u64;
         let mut builder = PackBuilder::new("p", "1.0.0");
-        let (mut frames, mut infos) = (Vec::new(), BTreeMap::new());
+        let mut frames = Vec::new();
+        let mut infos = BTreeMap::new();
         for block in 0..plan.blocks().len() {
             let frame = packer::encode_block(plan, self, block).unwrap();
             let info = frame.info();
@@ -215,7 +216,8 @@ fn the_number_of_threads_changes_nothing() {
 #[test]
 fn images_beyond_the_reach_of_a_fast_compressor_are_patches() {
     let root = noise(1, 5 << 20);
-    let (mut near_duplicate, mut relative) = (root.clone(), root.clone());
+    let mut near_duplicate = root.clone();
+    let mut relative = root.clone();
     near_duplicate[48] ^= 1;
     // More than what makes a patch of a smaller image.
     relative.chunks_exact_mut(5000).for_each(|part| part[..200].fill(7));
@@ -275,7 +277,9 @@ fn depth(plan: &Plan, block: usize) -> usize {
 #[test]
 fn families_are_spread_over_blocks_that_build_on_each_other() {
     let image = |at: u64| {
-        let (file, generation, processor) = (at / 8, at / 4 % 2, at % 4);
+        let file = at / 8;
+        let generation = at / 4 % 2;
+        let processor = at % 4;
         let own = noise(1000 + at / 4, 30_000);
         let image = [noise(100 + generation, 40_000), noise(200 + file, 2_000), own].concat();
         if processor == 0 { image } else { changed(&image, at, 2_000 >> processor) }

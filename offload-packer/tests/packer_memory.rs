@@ -92,7 +92,8 @@ impl Made {
         let roots = (0..5).map(|cluster| noise(cluster, largest)).collect();
         let mut made = Made { roots, shapes: BTreeMap::new(), order: Vec::new() };
         for shape in (0..count).map(|at| (at, size(at))) {
-            let (hash, kind) = (Hash128::digest(&made.image(shape)), ImageKind::Object);
+            let hash = Hash128::digest(&made.image(shape));
+            let kind = ImageKind::Object;
             made.shapes.insert(hash, shape);
             made.order.push(RawImage { hash, size: shape.1 as u64, kind });
         }
@@ -130,7 +131,8 @@ fn frame<S: ImageSource<Error = Error>>(plan: &Plan, source: &S, image: &RawImag
     if image.size <= MAX_WHOLE || !alone {
         return Ok(packer::encode_image(plan, source, image.hash)?.info().stored_size);
     }
-    let (mut stored, mut stream) = (0, packer::stream(plan, image.size)?);
+    let mut stored = 0;
+    let mut stream = packer::stream(plan, image.size)?;
     let mut sink = |bytes: &[u8]| {
         stored += bytes.len() as u64;
         Ok::<_, Error>(())

@@ -200,7 +200,8 @@ fn what_is_damaged_or_exchanged_there_is_made_here() {
         ("cut actions", &actions, |_, bytes, _| bytes[..bytes.len() / 2].to_vec()),
         ("exchanged blobs", &blobs, |_, _, next| next.to_vec()),
         ("flipped blobs", &blobs, |number, bytes, _| {
-            let (mut bytes, at) = (bytes.to_vec(), (number * 37) % bytes.len());
+            let at = (number * 37) % bytes.len();
+            let mut bytes = bytes.to_vec();
             bytes[at] ^= 1;
             bytes
         }),
