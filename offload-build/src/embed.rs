@@ -7,7 +7,6 @@ mod elf;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::str::FromStr;
 
 use offload_format::Hash128;

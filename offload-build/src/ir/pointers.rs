@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use offload_format::section::{EXPORT_PREFIX, IMPORT_PREFIX, IMPORTS};
-use offload_workgroup::ir::{Parameter, global_name, global_symbol, parameters};
+use offload_workgroup::ir::{global_name, global_symbol, parameters};
 
 /// `module` in which each function of `names`, which it declares, is defined: it calls the function at its pointer. A
 /// table has the names, for the loader, which sets the pointers.

@@ -4,8 +4,6 @@
 //! by macros (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_C.html#preprocessor-directives-and-macros>)
 //! and take the way that a macro shows: what is defined here is what images have functions for.
 
-use std::ffi::OsString;
-
 use offload_format::{HostLevel, SpirvVersion};
 
 use crate::module::Sources;

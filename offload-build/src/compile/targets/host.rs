@@ -32,7 +32,7 @@ use crate::compile::targets::gpu::ToLink;
 use crate::compile::targets::spirv;
 use crate::error::{self, Result};
 use crate::ir;
-use crate::module::{DeviceImage, SourceFile};
+use crate::module::DeviceImage;
 
 const SHIM: &str = include_str!("../device/host_shim.c");
 const PRINTF: &str = include_str!("../device/host_printf.c");
