@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use offload_format::packer::Workers;
+use offload_packer::Workers;
 
 /// A thread for each core, this one among them, for as long as there is work.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,7 @@ use offload_containers::offload_binary::{self, NewEntry, NewString, OffloadEntry
 use offload_containers::syclbin::{self, NewModule, PropertySets, PropertyValue};
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{NewImage, Pack, PackBuilder, Pages};
-use offload_format::packer::{self, ImageSource, Mode, RawImage, Sequential, Settings, Step};
+use offload_packer::{ImageSource, Mode, RawImage, Sequential, Settings, Step};
 use offload_format::{Error, Hash128, ImageKind, Limits};
 
 use crate::decode::RAW_BYTES;
@@ -244,7 +244,7 @@ pub fn packer(input: &[u8]) {
     let order: Vec<RawImage> = images.iter().map(|image| raw(image)).collect();
     let source = Images(images.iter().map(|image| (Hash128::digest(image), image.clone())).collect());
     let settings = Settings { mode, level: 1 };
-    let plan = packer::plan(&order, &source, settings, &Sequential).expect("a plan");
+    let plan = offload_packer::plan(&order, &source, settings, &Sequential).expect("a plan");
     let written = packed(&plan, &source, &order);
     let pages = Pages::default();
     let pack = Pack::parse(&written, &pages).expect("the written file parses");
@@ -260,21 +260,21 @@ fn raw(image: &[u8]) -> RawImage {
     RawImage { hash: Hash128::digest(image), size: image.len() as u64, kind }
 }
 
-fn packed(plan: &packer::Plan, source: &Images, order: &[RawImage]) -> Vec<u8> {
+fn packed(plan: &offload_packer::Plan, source: &Images, order: &[RawImage]) -> Vec<u8> {
     let size = |hash| source.0.get(&hash).map_or(0, |image| image.len() as u64);
     let mut builder = PackBuilder::new("p", "1.0.0");
     let mut frames = Vec::new();
     let mut infos = BTreeMap::new();
     for block in 0..plan.blocks().len() {
-        let frame = packer::encode_block(plan, source, block).expect("a block");
+        let frame = offload_packer::encode_block(plan, source, block).expect("a block");
         let info = frame.info();
         builder.block(info.into());
         infos
-            .extend(packer::in_block(plan, block, info.hash, size).into_iter().map(|info| (info.hash, info)));
+            .extend(offload_packer::in_block(plan, block, info.hash, size).into_iter().map(|info| (info.hash, info)));
         frames.push(frame);
     }
     for hash in source.0.keys().filter(|hash| matches!(plan.step(**hash), Some(Step::Frame { .. }))) {
-        let frame = packer::encode_image(plan, source, *hash).expect("a frame");
+        let frame = offload_packer::encode_image(plan, source, *hash).expect("a frame");
         infos.insert(*hash, frame.info());
         frames.push(frame);
     }

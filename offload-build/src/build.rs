@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use offload_containers::syclbin::State as SyclState;
+use offload_containers::syclbin::BundleState as SyclState;
 use offload_format::SpecValue;
 
 use crate::embed::Owner;

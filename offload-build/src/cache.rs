@@ -29,7 +29,7 @@ use std::time::{Duration, SystemTime};
 
 use offload_format::Hash128;
 use offload_format::pack::cached_file;
-use offload_format::variable;
+use offload_protocol::variable;
 
 pub(crate) use self::blob::Blob;
 pub use self::compile_cache::CompileCache;
@@ -131,17 +131,14 @@ impl Cache {
     /// evict entries faster than `work` creates them, the last attempt has a cache of its own below `out_dir`.
     pub(crate) fn retry_lost_entries<T>(&self, out_dir: &Path, work: impl Fn() -> Result<T>) -> Result<T> {
         const ATTEMPTS: usize = 3;
-        let is_lost = |result: &Result<T>| result.as_ref().is_err_and(Error::is_lost_entry);
-        let mut result = work();
-        for _ in 1..ATTEMPTS {
-            if !is_lost(&result) {
+        for attempt in 0..ATTEMPTS {
+            if attempt > 0 {
+                self.distrusted.store(true, Ordering::Relaxed);
+            }
+            let result = work();
+            if !result.as_ref().is_err_and(Error::is_lost_entry) {
                 return result;
             }
-            self.distrusted.store(true, Ordering::Relaxed);
-            result = work();
-        }
-        if !is_lost(&result) {
-            return result;
         }
         let own = out_dir.join(OWN);
         directory::open(&own)?;

@@ -80,8 +80,10 @@ pub(crate) fn library(session: &Session<'_>, library: &Library, targets: &[Wante
         return Ok(());
     }
     let Served { targets, .. } = served(session, targets)?;
-    let check = |wanted: &WantedTarget| libraries::check_alone(session, library, &wanted.target);
-    let results = session.context().jobs.map(&targets, check);
+    let results = session
+        .context()
+        .jobs
+        .map(&targets, |wanted| libraries::check_alone(session, library, &wanted.target));
     for (wanted, result) in targets.iter().zip(results) {
         let Err(error) = result else { continue };
         let name = library.name();
@@ -171,8 +173,11 @@ fn results(session: &Session<'_>, targets: &[WantedTarget]) -> Result<Compiled> 
         UseVendored::Prefer => vendored.preferred(context, sources, targets)?,
         UseVendored::Fallback | UseVendored::Never => Vec::new(),
     };
-    let has_images = |target: &&WantedTarget| results.iter().any(|result| result.target == **target);
-    let left: Vec<WantedTarget> = targets.iter().filter(|target| !has_images(target)).cloned().collect();
+    let left: Vec<WantedTarget> = targets
+        .iter()
+        .filter(|target| !results.iter().any(|result| result.target == **target))
+        .cloned()
+        .collect();
     let may_fall_back = vendored.used != UseVendored::Never;
     let mut compiled = match compiled(session, &left, targets) {
         // What all targets need is missed by each, and the package may have images for some.
@@ -194,8 +199,7 @@ fn has_failed(result: &TargetImages) -> bool {
 }
 
 fn failed(targets: &[WantedTarget], error: &Error) -> Vec<TargetImages> {
-    let each = |target: &WantedTarget| TargetImages { target: target.clone(), images: Err(error.again()) };
-    targets.iter().map(each).collect()
+    targets.iter().map(|target| TargetImages { target: target.clone(), images: Err(error.again()) }).collect()
 }
 
 /// What compilers make for each of `targets`, which are some of the targets `all`.

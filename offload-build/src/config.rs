@@ -8,8 +8,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use offload_format::packer::{MAX_LEVEL, Mode, Settings};
-use offload_format::variable;
+use offload_packer::{MAX_LEVEL, Mode, Settings};
+use offload_protocol::variable;
 
 use self::place::Clues;
 use crate::embed::Embedding;
@@ -145,13 +145,13 @@ impl Layer {
 /// # Errors
 /// If the file cannot be read, or is wrong.
 pub fn remote_table(file: Option<&Path>, given: Option<OsString>) -> Result<Option<String>> {
-    let read = |path: &Path| {
+    let mut layer = Layer::default();
+    if let Some(path) = file {
         let path = std::path::absolute(path).map_err(|error| Error::io("find", path, error))?;
         let directory = path.parent().unwrap_or(&path);
-        parse(&fs::read_text(&path)?, &path, |table| Layer::read_file(table, directory))
-    };
-    let layer = file.map(read).transpose()?;
-    let remote = RemoteSettings::overridden(layer.and_then(|layer| layer.remote), given)?;
+        layer = parse(&fs::read_text(&path)?, &path, |table| Layer::read_file(table, directory))?;
+    }
+    let remote = RemoteSettings::overridden(layer.remote, given)?;
     Ok(remote.map(|remote| remote.to_toml()))
 }
 
@@ -249,27 +249,30 @@ fn found_file(env: &CargoEnv, clues: &Clues) -> Result<Option<PathBuf>> {
 }
 
 fn environment_layer(env: &CargoEnv) -> Result<Layer> {
-    let text = |name: &str| {
-        let value = env.var(name).map(std::ffi::OsString::into_string).transpose();
-        value.map_err(|_| Error::new(format!("the value of `{name}` is not UTF-8")))
-    };
-    let targets = text(variable::TARGETS)?.map(|list| {
-        let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
-        names.map(required_target).collect::<Result<Vec<_>>>().map_err(|e| e.context(variable::TARGETS))
-    });
-    let compression = text(variable::COMPRESSION)?
-        .map(|text| text.parse::<Compression>().map_err(|error| error.context(variable::COMPRESSION)));
-    let embed = text(variable::EMBED)?
-        .map(|text| text.parse::<Embedding>().map_err(|error| error.context(variable::EMBED)));
-    let vendored = text(variable::VENDORED)?
-        .map(|text| text.parse::<UseVendored>().map_err(|error| error.context(variable::VENDORED)));
-    Ok(Layer {
-        targets: targets.transpose()?,
-        compression: compression.transpose()?,
-        embed: embed.transpose()?,
-        vendored: vendored.transpose()?,
+    let mut layer = Layer {
+        compression: parse_variable(env, variable::COMPRESSION)?,
+        embed: parse_variable(env, variable::EMBED)?,
+        vendored: parse_variable(env, variable::VENDORED)?,
         ..Layer::default()
-    })
+    };
+    if let Some(list) = text_variable(env, variable::TARGETS)? {
+        let mut targets = Vec::new();
+        for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            targets.push(required_target(name).map_err(|error| error.context(variable::TARGETS))?);
+        }
+        layer.targets = Some(targets);
+    }
+    Ok(layer)
+}
+
+fn parse_variable<T: FromStr<Err = Error>>(env: &CargoEnv, name: &str) -> Result<Option<T>> {
+    let Some(text) = text_variable(env, name)? else { return Ok(None) };
+    text.parse().map(Some).map_err(|error: Error| error.context(name))
+}
+
+fn text_variable(env: &CargoEnv, name: &str) -> Result<Option<String>> {
+    let value = env.var(name).map(std::ffi::OsString::into_string).transpose();
+    value.map_err(|_| Error::new(format!("the value of `{name}` is not UTF-8")))
 }
 
 fn parse(text: &str, path: &Path, read: impl FnOnce(Table<'_>) -> Result<Layer>) -> Result<Layer> {

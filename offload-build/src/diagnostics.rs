@@ -253,12 +253,11 @@ fn diagnostic(line: &str) -> Option<Diagnostic<'_>> {
 
 /// A path, and what follows from the colon before the number of a line.
 fn place(text: &str) -> Option<(&str, &str)> {
-    let is_place = |at: &usize| {
+    let (at, _) = text.match_indices(':').find(|(at, _)| {
         let after = text.get(at.saturating_add(1)..).unwrap_or_default();
         let digits = after.chars().take_while(char::is_ascii_digit).count();
         digits > 0 && after.get(digits..).is_some_and(|rest| rest.starts_with(':'))
-    };
-    let (at, _) = text.match_indices(':').find(|(at, _)| is_place(at))?;
+    })?;
     text.split_at_checked(at).filter(|(path, _)| !path.is_empty())
 }
 

@@ -7,7 +7,6 @@ mod elf;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::str::FromStr;
 
 use offload_format::Hash128;
@@ -15,7 +14,7 @@ use offload_format::pack::{
     CACHE, Missing, MissingKind, Pack as Index, PackBuilder, Pages, SIDECAR, SPARE, Sidecar, cached_name,
 };
 use offload_format::section::DESCRIPTOR_SIDECARS;
-use offload_format::variable;
+use offload_protocol::variable;
 
 pub(crate) use self::bindings::Bindings;
 use self::elf::Names;
@@ -176,8 +175,12 @@ pub(crate) fn embed(env: &CargoEnv, owner: Owner<'_>, wanted: Embedding, pack: &
 /// The modules that have bindings: those of this call, of earlier calls of the same script, and of earlier builds.
 pub(crate) fn bound_modules(env: &CargoEnv) -> Result<Vec<String>> {
     let files = fs::list(&env.out_dir)?;
-    let name = |path: &PathBuf| Some(path.file_name()?.to_str()?.strip_suffix(".offload.rs")?.to_string());
-    Ok(files.iter().filter_map(name).collect())
+    let mut modules = Vec::new();
+    for file in &files {
+        let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        modules.extend(name.strip_suffix(".offload.rs").map(str::to_string));
+    }
+    Ok(modules)
 }
 
 /// `module` as a Rust identifier.

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use offload_format::variable;
+use offload_protocol::variable;
 
 pub(crate) use self::places::temporary_directory;
 pub(crate) use self::runner::Runner;
@@ -306,8 +306,10 @@ impl CargoEnv {
     pub(crate) fn exported_libraries(&self) -> Vec<PathBuf> {
         let key = format!("_{}", LIBRARY_KEY.to_ascii_uppercase());
         // Cargo calls what a package with `links = "L"` says of `key` `DEP_L_KEY`.
-        let is_ours = |name: &str| name.strip_prefix("DEP_").is_some_and(|rest| rest.contains(&key));
-        let ours = env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_ours));
+        let ours = env::vars_os().filter(|(name, _)| {
+            name.to_str()
+                .is_some_and(|name| name.strip_prefix("DEP_").is_some_and(|rest| rest.contains(&key)))
+        });
         let mut paths: Vec<PathBuf> = ours.map(|(_, path)| path.into()).collect();
         paths.sort();
         paths.iter().for_each(|path| self.depends_on(path));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use offload_format::pack::{Missing, MissingKind, PackBuilder, newer_file};
-use offload_format::variable;
+use offload_protocol::variable;
 
 use crate::compile::{self, Session, Shared};
 use crate::config::{Config, misspelt};
@@ -225,16 +225,18 @@ impl<'a> PackageBuild<'a> {
         config: &'a Config,
         modules: &[KernelModule<'a>],
     ) -> Result<PackageBuild<'a>> {
-        let build = |module: &KernelModule<'a>| {
+        let mut builds = Vec::new();
+        for module in modules {
             let options = config.options(module.name, module.options);
             let mut variants = module.variants(&options)?;
             let imports = library::imports(&context.env, &options.imports)?;
             let origin = Origin { root: context.env.manifest_dir.clone(), imports };
-            variants.iter_mut().for_each(|sources| sources.origin = origin.clone());
-            Ok(ModuleBuild { name: module.name, variants, options })
-        };
-        let modules = modules.iter().map(build).collect::<Result<_>>()?;
-        Ok(PackageBuild { context, config, remote: None, modules })
+            for sources in &mut variants {
+                sources.origin = origin.clone();
+            }
+            builds.push(ModuleBuild { name: module.name, variants, options });
+        }
+        Ok(PackageBuild { context, config, remote: None, modules: builds })
     }
 
     fn with_remote(self, remote: Option<&'a Remote>) -> PackageBuild<'a> {
@@ -346,8 +348,9 @@ impl<'a> PackageBuild<'a> {
         let jobs = &self.context.jobs;
         let results = jobs.map(&self.modules, |module| {
             let mut all = ModuleImages::default();
-            let variant = |sources: &Sources| step(&Session::new(&shared, sources), &targets);
-            for images in jobs.map(&module.variants, variant) {
+            for images in
+                jobs.map(&module.variants, |sources| step(&Session::new(&shared, sources), &targets))
+            {
                 all.extend(images?);
             }
             all.missing.sort();

@@ -9,15 +9,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use jobserver::{Acquired, Client, HelperThread};
-use offload_format::packer::Workers;
-use offload_format::remote::Room;
+use offload_packer::Workers;
+use offload_protocol::remote::Room;
 
 use self::slots::RemoteSlots;
 
 /// Tokens of cargo's jobserver. A build script holds one from the start.
 ///
-/// Whoever waits takes the first that comes free, the script's own or one of the jobserver: with one job, or when
-/// several build scripts have shared all tokens out among them, the jobserver has none to give until they end.
+/// A waiting thread takes the first free token, the script's own or one of the jobserver: with one job, or when
+/// several build scripts hold all tokens, the jobserver has none to give until they end.
 #[derive(Debug)]
 pub(crate) struct Jobs {
     /// Asks the jobserver, so that a thread can wait for two things; nothing without a jobserver.
@@ -93,10 +93,9 @@ impl Jobs {
         let pool = Arc::new(Pool { state, changed: Condvar::new() });
         let granted = pool.clone();
         let helper = client.and_then(|client| {
-            let grant = move |token: std::io::Result<Acquired>| {
-                granted.put(token.map_or(Right::Unlimited, Right::Granted));
-            };
-            client.into_helper_thread(grant).ok()
+            client
+                .into_helper_thread(move |token| granted.put(token.map_or(Right::Unlimited, Right::Granted)))
+                .ok()
         });
         Jobs { helper, pool, spare: AtomicUsize::new(THREADS) }
     }
@@ -145,8 +144,10 @@ impl Jobs {
                 *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(done);
             }
         });
-        let result = |result: Mutex<Option<R>>| result.into_inner().unwrap_or_else(PoisonError::into_inner);
-        results.into_iter().filter_map(result).collect()
+        results
+            .into_iter()
+            .filter_map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .collect()
     }
 
     fn each_item(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
@@ -157,11 +158,10 @@ impl Jobs {
     /// The right to start up to `wanted` threads.
     fn threads(&self, wanted: usize) -> Threads<'_> {
         let mut count = 0;
-        let take = |spare: usize| {
+        let _ = self.spare.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |spare| {
             count = spare.min(wanted);
             Some(spare.saturating_sub(count))
-        };
-        let _ = self.spare.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+        });
         Threads { spare: &self.spare, count }
     }
 }
@@ -204,8 +204,10 @@ impl SharedNumbers {
 
     /// Calls `work` with numbers that no other thread has taken, until there are none.
     fn take(&self, work: &(dyn Fn(usize) + Sync)) {
-        let next = || Some(self.next.fetch_add(1, Ordering::Relaxed)).filter(|number| *number < self.count);
-        std::iter::from_fn(next).for_each(work);
+        std::iter::from_fn(|| {
+            Some(self.next.fetch_add(1, Ordering::Relaxed)).filter(|number| *number < self.count)
+        })
+        .for_each(work);
     }
 }
 
@@ -275,7 +277,7 @@ impl Pool {
 
     fn put(&self, right: Right) {
         let mut state = self.state();
-        // What nobody waits for goes back to the jobserver: another build script may.
+        // Without a waiting thread the token returns to the jobserver: another build script may wait.
         if state.waiting > 0 || matches!(right, Right::Own) {
             state.free.push(right);
             self.changed.notify_one();

@@ -69,7 +69,7 @@
 //! A development build has `opt-level = 0` and inherits `dev`, and is for the machine that builds it. Such a program runs as
 //! long as the compile cache has its packs, and with the same `OFFLOAD_CACHE_DIR`; `cargo build` restores missing ones.
 //!
-//! [`offload_format::variable`] lists the environment variables that build scripts read: which tools are used, where the
+//! [`offload_protocol::variable`] lists the environment variables that build scripts read: which tools are used, where the
 //! cache is, what is built.
 //!
 //! As with the crate `cc`, `VAR_<target>` and `VAR_<target_with_underscores>` go before `VAR`. The limits of the cache
@@ -148,7 +148,7 @@ pub mod shared {
     pub use crate::jobs::each_beside;
 }
 
-pub use offload_containers::syclbin::State as SyclState;
+pub use offload_containers::syclbin::BundleState as SyclState;
 pub use offload_format::SpecValue;
 
 pub use crate::build::{Build, compile_all, try_compile_all};

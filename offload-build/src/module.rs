@@ -51,8 +51,10 @@ impl KernelModule<'_> {
     /// They have no origin yet.
     pub(crate) fn variants(&self, options: &Options) -> Result<Vec<Sources>> {
         let name = self.name;
-        let legal = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        if name.is_empty() || !name.chars().all(legal) || name.starts_with(|c: char| c.is_ascii_digit()) {
+        if name.is_empty()
+            || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+            || name.starts_with(|c: char| c.is_ascii_digit())
+        {
             return Err(Error::new(format!("`{}` cannot name a kernel module", name.escape_default()))
                 .with_hint("use letters, digits, `_` and `-`, with a letter first"));
         }
@@ -62,8 +64,9 @@ impl KernelModule<'_> {
         }
         options.check()?;
         let files = self.files.iter().map(|path| SourceFile::new(path)).collect::<Result<Vec<_>>>()?;
-        let sources = |variant: Variant| {
-            Ok(Sources {
+        let mut sources = Vec::new();
+        for variant in options.combinations()? {
+            sources.push(Sources {
                 module: name.to_string(),
                 files: files.clone(),
                 flags: options.compiler_flags(&variant),
@@ -71,9 +74,9 @@ impl KernelModule<'_> {
                 options: options.clone(),
                 variant,
                 origin: Origin::default(),
-            })
-        };
-        options.combinations()?.into_iter().map(sources).collect()
+            });
+        }
+        Ok(sources)
     }
 }
 
@@ -136,18 +139,22 @@ impl Sources {
 
     /// What a front end is given so that it finds the headers of the libraries.
     pub(crate) fn import_flags(&self) -> Vec<OsString> {
-        let flag = |library: &Library| {
-            let mut flag = OsString::from("-I");
-            flag.push(&library.include);
-            flag
-        };
-        self.libraries().into_iter().map(flag).collect()
+        self.libraries()
+            .into_iter()
+            .map(|library| {
+                let mut flag = OsString::from("-I");
+                flag.push(&library.include);
+                flag
+            })
+            .collect()
     }
 
     /// Whether the functions of OpenCL C belong to the language of any file, libraries included.
     pub(crate) fn has_opencl_functions(&self) -> bool {
-        let has = |sources: &Sources| sources.files.iter().any(|file| file.language.has_opencl_functions());
-        has(self) || self.libraries().into_iter().any(|library| has(&library.sources))
+        let libraries = self.libraries().into_iter().map(|library| &library.sources);
+        libraries
+            .chain([self])
+            .any(|sources| sources.files.iter().any(|file| file.language.has_opencl_functions()))
     }
 
     /// The module and the values of its variant.

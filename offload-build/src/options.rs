@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use offload_containers::syclbin::State as SyclState;
+use offload_containers::syclbin::BundleState as SyclState;
 use offload_format::{SpecConstant, SpecValue, Variant};
 
 use crate::error::{Error, Result};
@@ -172,7 +172,6 @@ impl Options {
         let table = value.table()?;
         table.only(&Options::KEYS)?;
         table.optional("require", |value| value.each(Value::string))?;
-        let kernels = |value: Value<'_>| value.table()?.collect(KernelOptions::read);
         Ok(Options {
             compiler: table.optional("compiler", |value| value.choice(&Compiler::NAMES))?,
             split: table.optional("split", |value| value.choice(&Split::NAMES))?,
@@ -189,7 +188,9 @@ impl Options {
             max_registers: table.optional("max-registers", Value::number)?,
             grf: table.optional("grf", Grf::read)?,
             max_spills: table.optional("max-spills", SpillBudget::read)?,
-            kernels: table.optional("kernels", kernels)?.unwrap_or_default(),
+            kernels: table
+                .optional("kernels", |value| value.table()?.collect(KernelOptions::read))?
+                .unwrap_or_default(),
             syclbin: table.optional("syclbin", |value| value.choice(&SYCL_STATES))?,
             syclbin_libraries: texts(table, "syclbin-libraries")?.into_iter().map(PathBuf::from).collect(),
         })
@@ -241,17 +242,18 @@ impl Options {
 
     /// What clang's front end is given for `variant`: include directories, definitions, flags.
     pub(crate) fn compiler_flags(&self, variant: &Variant) -> Vec<OsString> {
-        let include = |dir: &PathBuf| {
-            let mut flag = OsString::from("-I");
-            flag.push(dir);
-            flag
-        };
         // Specialisation constants are defined in another form for each kind of target.
         let values = variant.iter().filter(|(name, _)| !self.spec.contains_key(*name));
-        let values = values.map(|(name, value)| format!("-D{name}={value}").into());
-        let define = |macro_: &Definition| format!("-D{}={}", macro_.name, macro_.value).into();
-        let includes = self.includes.iter().map(include);
-        includes.chain(values).chain(self.defines.iter().map(define)).chain(self.flags.clone()).collect()
+        let mut flags = Vec::new();
+        for dir in &self.includes {
+            let mut flag = OsString::from("-I");
+            flag.push(dir);
+            flags.push(flag);
+        }
+        flags.extend(values.map(|(name, value)| format!("-D{name}={value}").into()));
+        flags.extend(self.defines.iter().map(|macro_| format!("-D{}={}", macro_.name, macro_.value).into()));
+        flags.extend_from_slice(&self.flags);
+        flags
     }
 
     /// The specialisation constants of `variant`.
@@ -263,17 +265,19 @@ impl Options {
     pub(crate) fn combinations(&self) -> Result<Vec<Variant>> {
         let mut all: Vec<Vec<(String, String)>> = vec![Vec::new()];
         for (name, values) in &self.variants {
-            let longer = |start: Vec<(String, String)>| {
-                values.iter().map(move |value| {
+            let mut longer = Vec::new();
+            for start in all {
+                for value in values {
                     let mut definitions = start.clone();
                     definitions.push((name.clone(), value.clone()));
-                    definitions
-                })
-            };
-            all = all.into_iter().flat_map(longer).collect();
+                    longer.push(definitions);
+                }
+            }
+            all = longer;
         }
-        let variant = |definitions| Variant::new(definitions).map_err(|error| Error::new(error.to_string()));
-        all.into_iter().map(variant).collect()
+        all.into_iter()
+            .map(|definitions| Variant::new(definitions).map_err(|error| Error::new(error.to_string())))
+            .collect()
     }
 }
 
@@ -347,8 +351,9 @@ impl Grf {
 impl SpillBudget {
     /// `0`, `"any"`, `{ warn = 1024 }`.
     fn read(value: Value<'_>) -> Result<SpillBudget> {
-        let bytes = |value: Value<'_>| value.as_integer().and_then(|bytes| u64::try_from(bytes).ok());
-        match (bytes(value), value.get("warn").and_then(bytes), value.as_str()) {
+        let [limit, warn] = [Some(value), value.get("warn")]
+            .map(|value| value?.as_integer().and_then(|bytes| u64::try_from(bytes).ok()));
+        match (limit, warn, value.as_str()) {
             (Some(bytes), ..) => Ok(SpillBudget::AtMost(bytes)),
             (_, Some(bytes), _) => Ok(SpillBudget::WarnAbove(bytes)),
             (.., Some("any")) => Ok(SpillBudget::Any),

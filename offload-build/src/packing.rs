@@ -11,11 +11,11 @@ use std::io::{self, Write};
 
 use offload_format::codec::{Codec, Filter, FrameInfo};
 use offload_format::pack::{NewBlock, PackBuilder, PackLayout};
-use offload_format::packer::{
-    self, BlockPlan, Content, FrameMaker, FrameWork, ImageSource, MAX_WHOLE, PIECE, Pieces, Plan, RawImage,
+use offload_format::{Error as FormatError, Hash128, bytes};
+use offload_packer::{
+    BlockPlan, Content, FrameMaker, FrameWork, ImageSource, MAX_WHOLE, PIECE, Pieces, Plan, RawImage,
     Settings, Step, StoredFrame,
 };
-use offload_format::{Error as FormatError, Hash128, bytes};
 
 use self::shared_frames::{FrameSizes, PlannedFrame, content_note};
 use crate::cache::{Blob, Cache, Key, KeyBuilder};
@@ -91,7 +91,7 @@ fn plan(context: &Context, images: &Images) -> Result<Plan> {
     if let Some(plan) = context.cache.get_text(key).and_then(|text| text.parse().ok()) {
         return Ok(plan);
     }
-    let plan = packer::plan(&images.candidates, images, settings, &context.jobs)?;
+    let plan = offload_packer::plan(&images.candidates, images, settings, &context.jobs)?;
     context.cache.put(key, plan.to_string().as_bytes())?;
     Ok(plan)
 }
@@ -119,20 +119,22 @@ impl Images {
             let record = &image.record;
             (&record.module, &record.variant, &record.target, &record.part)
         });
-        let candidate = |image: &&DeviceImage| RawImage {
-            hash: image.bytes.hash,
-            size: image.bytes.size,
-            kind: image.record.target.image_kind(),
-        };
-        let blob = |image: &&DeviceImage| (image.bytes.hash, image.bytes.clone());
         let mut by_hash = BTreeMap::new();
-        by_hash.extend(sorted.iter().map(blob));
-        Images { by_hash, candidates: sorted.iter().map(candidate).collect(), settings }
+        let mut candidates = Vec::new();
+        for image in sorted {
+            let Blob { hash, size, .. } = image.bytes;
+            by_hash.insert(hash, image.bytes.clone());
+            candidates.push(RawImage { hash, size, kind: image.record.target.image_kind() });
+        }
+        Images { by_hash, candidates, settings }
     }
 
     fn blob(&self, hash: Hash128) -> Result<&Blob> {
-        let lost = || FormatError::from(offload_format::ErrorKind::Damaged { what: "the plan of the pack" });
-        self.by_hash.get(&hash).ok_or_else(|| lost().into())
+        let Some(blob) = self.by_hash.get(&hash) else {
+            let kind = offload_format::ErrorKind::Damaged { what: "the plan of the pack" };
+            return Err(FormatError::from(kind).into());
+        };
+        Ok(blob)
     }
 }
 
@@ -141,7 +143,10 @@ impl ImageSource for Images {
 
     fn read(&self, hash: Hash128) -> Result<Vec<u8>> {
         let blob = self.blob(hash)?;
-        blob.read_into(packer::image_buffer(self.settings.level, usize::try_from(blob.size).unwrap_or(0)))
+        blob.read_into(offload_packer::image_buffer(
+            self.settings.level,
+            usize::try_from(blob.size).unwrap_or(0),
+        ))
     }
 
     fn open(&self, hash: Hash128) -> Result<Box<dyn Pieces<Error> + '_>> {
@@ -155,7 +160,7 @@ impl ImageSource for Images {
 
 /// What a pack is laid out from.
 #[derive(Debug)]
-struct Frames(packer::Frames<Blob>);
+struct Frames(offload_packer::Frames<Blob>);
 
 impl Frames {
     fn blocks(&self) -> &[NewBlock] {
@@ -208,7 +213,7 @@ impl Maker<'_> {
     /// All frames.
     fn frames(&self, context: &Context) -> Result<Frames> {
         let hashes: Vec<Hash128> = self.images.by_hash.keys().copied().collect();
-        Ok(Frames(packer::make_frames(self.plan, &hashes, self, &context.jobs)?))
+        Ok(Frames(offload_packer::make_frames(self.plan, &hashes, self, &context.jobs)?))
     }
 
     /// The frames that are not in the local cache, and worth a lookup in the remote one.
@@ -229,10 +234,14 @@ impl Maker<'_> {
     }
 
     fn sizes(&self, work: &FrameWork) -> FrameSizes {
-        let all = |content: &Content| {
-            content.images.iter().map(|image| self.size(*image)).fold(0, u64::saturating_add)
-        };
-        FrameSizes { content: all(&work.content), parent: work.parent.as_ref().map_or(0, all) }
+        FrameSizes {
+            content: self.content_size(&work.content),
+            parent: work.parent.as_ref().map_or(0, |parent| self.content_size(parent)),
+        }
+    }
+
+    fn content_size(&self, content: &Content) -> u64 {
+        content.images.iter().map(|image| self.size(*image)).fold(0, u64::saturating_add)
     }
 
     fn relation(&self, image: Hash128) -> Result<Relation> {
@@ -257,7 +266,8 @@ impl Maker<'_> {
         let frame = if streamed {
             self.cache.stream_or(key, |out| self.stream(image, out))?
         } else {
-            let encode = || Ok(packer::encode_image(self.plan, self.images, image.hash)?.into_bytes());
+            let encode =
+                || Ok(offload_packer::encode_image(self.plan, self.images, image.hash)?.into_bytes());
             self.cache.get_or(key, encode)?
         };
         // What does not shrink is stored as it is, whatever was planned.
@@ -281,9 +291,11 @@ impl Maker<'_> {
     }
 
     fn stream(&self, image: &Blob, out: &mut dyn Write) -> Result<()> {
-        let mut stream = packer::stream(self.plan, image.size)?;
-        let failed = |error| Error::new(format!("cannot write a compressed image: {error}"));
-        let mut sink = |bytes: &[u8]| out.write_all(bytes).map_err(failed);
+        let mut stream = offload_packer::stream(self.plan, image.size)?;
+        let mut sink = |bytes: &[u8]| {
+            let written = out.write_all(bytes);
+            written.map_err(|error| Error::new(format!("cannot write a compressed image: {error}")))
+        };
         image.for_each_piece(&mut |piece| stream.feed(piece, &mut sink))?;
         stream.finish(&mut sink)
     }
@@ -296,7 +308,7 @@ impl Maker<'_> {
         let (frame, note) = match kept {
             Some(kept) => kept,
             None => {
-                let frame = packer::encode_block(self.plan, self.images, number)?;
+                let frame = offload_packer::encode_block(self.plan, self.images, number)?;
                 self.keep_block(block, frame.info(), frame.bytes())?
             }
         };
@@ -316,8 +328,10 @@ impl Maker<'_> {
     }
 
     fn block_keys(&self, block: &BlockPlan) -> Result<BlockKeys> {
-        let key = |what| self.block_key(what, block);
-        Ok(BlockKeys { frame: key("block")?, content: key("block content")? })
+        Ok(BlockKeys {
+            frame: self.block_key("block", block)?,
+            content: self.block_key("block content", block)?,
+        })
     }
 
     fn block_key(&self, what: &str, block: &BlockPlan) -> Result<Key> {

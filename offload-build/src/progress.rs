@@ -9,7 +9,7 @@ use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 
-use offload_format::variable;
+use offload_protocol::variable;
 
 use crate::env::CargoEnv;
 use crate::tally::{Origin, Origins, Results};

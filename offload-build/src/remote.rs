@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use offload_format::remote::{Action, Executed, Reply, Request, Stored};
+use offload_protocol::remote::{Action, Executed, Reply, Request, Stored};
 
 pub(crate) use self::identity::{file_hash, program};
 pub(crate) use self::settings::{RemoteSettings, ToolsFrom};

@@ -169,8 +169,7 @@ impl<'a> Table<'a> {
 
     /// The value `key`, which has to be there.
     pub(crate) fn required(self, key: &str) -> Result<Value<'a>> {
-        let missing = || at(self.text, self.span, Error::new(format!("missing field `{key}`")));
-        self.get(key).ok_or_else(missing)
+        self.get(key).ok_or_else(|| at(self.text, self.span, Error::new(format!("missing field `{key}`"))))
     }
 
     /// What `read` makes of the value `key`, if it is there.
@@ -241,11 +240,12 @@ mod tests {
     fn what_is_refused_is_shown_with_its_line() {
         let text = "a = 1\n\nname = \"ä\" # mine\nlist = [1, \"two\"]\n";
         let refused = |key: &str| {
-            let refuse = |table: Table<'_>| {
+            read(text, |table| {
                 table.required(key)?.each(Value::bool).map(drop)?;
                 Ok(())
-            };
-            read(text, refuse).unwrap_err().to_string()
+            })
+            .unwrap_err()
+            .to_string()
         };
         assert_eq!(
             refused("name"),

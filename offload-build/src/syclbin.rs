@@ -5,8 +5,8 @@ use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 
 use offload_containers::syclbin::{
-    Consequence, Forms, ImageKindNumber, KERNEL_PREFIX, NativeTarget, NewModule, Problem, State, hazards,
-    native_target, parse, write,
+    BundleState, Consequence, ImageKindNumber, KERNEL_PREFIX, ModuleImages, NativeTarget, NewModule, Problem,
+    hazards, native_target, parse, write,
 };
 use offload_format::{ImageKind, Limits};
 
@@ -18,7 +18,7 @@ use crate::module::DeviceImage;
 /// What is to be written of a module.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SyclbinOptions<'a> {
-    pub(crate) state: State,
+    pub(crate) state: BundleState,
     /// SPIR-V files that become modules of their own, relative to the manifest.
     pub(crate) libraries: &'a [PathBuf],
 }
@@ -39,7 +39,7 @@ pub(crate) fn write_files(
             files.unreachable.join(", ")
         ));
     }
-    let own: Vec<&Forms> = files.portable.values().chain(&libraries).collect();
+    let own: Vec<&ModuleImages> = files.portable.values().chain(&libraries).collect();
     if own.is_empty() {
         return Err(Error::new(format!(
             "`{name}.syclbin` would hold nothing: no image of the module is SPIR-V"
@@ -47,17 +47,17 @@ pub(crate) fn write_files(
         .with_hint("add the target `spirv64`"));
     }
     publish(env, name, options.state, &own)?;
-    if options.state == State::Executable {
+    if options.state == BundleState::Executable {
         for (arch, forms) in &files.others {
-            let forms: Vec<&Forms> = forms.iter().collect();
-            publish(env, &format!("{name}-{arch}"), State::Executable, &forms)?;
+            let forms: Vec<&ModuleImages> = forms.iter().collect();
+            publish(env, &format!("{name}-{arch}"), BundleState::Executable, &forms)?;
         }
     }
     Ok(())
 }
 
 /// Writes a file without modules, so that `include_bytes!` finds one where nothing is compiled.
-pub(crate) fn write_empty(env: &CargoEnv, name: &str, state: State) -> Result<()> {
+pub(crate) fn write_empty(env: &CargoEnv, name: &str, state: BundleState) -> Result<()> {
     publish(env, name, state, &[])
 }
 
@@ -65,9 +65,9 @@ pub(crate) fn write_empty(env: &CargoEnv, name: &str, state: State) -> Result<()
 #[derive(Default)]
 struct Files {
     /// SPIR-V with one native image for each triple, by variant and part.
-    portable: BTreeMap<ModuleKey, Forms>,
+    portable: BTreeMap<ModuleKey, ModuleImages>,
     /// Native images that do not fit there, by architecture.
-    others: BTreeMap<String, Vec<Forms>>,
+    others: BTreeMap<String, Vec<ModuleImages>>,
     /// Targets whose kernels SYCL cannot find.
     unreachable: Vec<String>,
 }
@@ -75,14 +75,14 @@ struct Files {
 impl Files {
     /// The SPIR-V first, whatever the order of the targets: native images go with it.
     fn from_images(images: &[DeviceImage]) -> Result<Files> {
-        let is_spirv = |image: &&DeviceImage| image.record.target.image_kind() == ImageKind::SpirV;
-        let (mut spirv, native): (Vec<&DeviceImage>, Vec<&DeviceImage>) = images.iter().partition(is_spirv);
+        let (mut spirv, native): (Vec<&DeviceImage>, Vec<&DeviceImage>) =
+            images.iter().partition(|image| image.record.target.image_kind() == ImageKind::SpirV);
         // Of several versions the lowest: every device takes it.
         spirv.sort_by_key(|image| image.record.format_version);
         let mut files = Files::default();
         for image in spirv {
             if let Entry::Vacant(first) = files.portable.entry(ModuleKey::for_image(image)) {
-                first.insert(Forms::default().with_spirv(&image.bytes.read()?)?);
+                first.insert(ModuleImages::default().with_spirv(&image.bytes.read()?)?);
             }
         }
         native.into_iter().try_for_each(|image| files.add(image))?;
@@ -106,7 +106,7 @@ impl Files {
         match self.portable.get_mut(key).filter(|forms| !forms.has_native(target.triple)) {
             Some(forms) => forms.add_native(target, &kernels, bytes),
             None => {
-                let mut forms = Forms::default();
+                let mut forms = ModuleImages::default();
                 let arch = target.arch.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "-");
                 forms.add_native(target, &kernels, bytes);
                 self.others.entry(arch).or_default().push(forms);
@@ -135,15 +135,15 @@ impl ModuleKey {
     }
 }
 
-fn library(env: &CargoEnv, path: &Path) -> Result<Forms> {
+fn library(env: &CargoEnv, path: &Path) -> Result<ModuleImages> {
     let path = env.manifest_dir.join(path);
     env.depends_on(&path);
     let bytes = std::fs::read(&path).map_err(|error| Error::io("read", &path, error))?;
-    let forms = Forms::default().with_spirv(&bytes);
+    let forms = ModuleImages::default().with_spirv(&bytes);
     forms.map_err(|error| Error::from(error).context(format!("`{}`", path.display())))
 }
 
-fn publish(env: &CargoEnv, name: &str, state: State, forms: &[&Forms]) -> Result<()> {
+fn publish(env: &CargoEnv, name: &str, state: BundleState, forms: &[&ModuleImages]) -> Result<()> {
     let modules = forms
         .iter()
         .map(|forms| forms.module(state))
@@ -156,10 +156,12 @@ fn publish(env: &CargoEnv, name: &str, state: State, forms: &[&Forms]) -> Result
 /// What a runtime would do wrong with the file.
 fn tell_hazards(env: &CargoEnv, name: &str, bytes: &[u8]) -> Result<()> {
     let file = parse(bytes, &Limits::default())?;
-    // An import may be another file's export, and a file without modules is one that was not to be built.
-    let meant = |problem: &Problem| matches!(problem, Problem::NotExported(_) | Problem::NoModules);
     for hazard in hazards(&file) {
-        if hazard.problem.consequence() != Consequence::Restricts && !meant(&hazard.problem) {
+        // An import may be another file's export, and a file without modules is one that was not to be built.
+        if matches!(hazard.problem, Problem::NotExported(_) | Problem::NoModules) {
+            continue;
+        }
+        if hazard.problem.consequence() != Consequence::Restricts {
             env.warn(&format!("{name}.syclbin: {hazard}"));
         }
     }
@@ -181,16 +183,16 @@ mod tests {
     fn one_native_image_for_each_triple_is_with_the_spirv() {
         let mut files = Files::default();
         let spirv = include_bytes!("../../tests/data/saxpy-reduce.spv");
-        files.portable.insert(ModuleKey::default(), Forms::default().with_spirv(spirv).unwrap());
+        files.portable.insert(ModuleKey::default(), ModuleImages::default().with_spirv(spirv).unwrap());
         ["intel:pvc", "intel:bmg-g21", "cubin:sm_90", "amdgcn:gfx90a:xnack+", "amdgcn:gfx90a:xnack-"]
             .into_iter()
             .for_each(|target| add(&mut files, target));
-        let module = files.portable[&ModuleKey::default()].module(State::Executable).unwrap();
+        let module = files.portable[&ModuleKey::default()].module(BundleState::Executable).unwrap();
         let native: Vec<&[u8]> = module.native.iter().map(|payload| payload.bytes).collect();
         assert_eq!(native, [&b"intel:pvc"[..], b"cubin:sm_90", b"amdgcn:gfx90a:xnack+"]);
         let others: Vec<&str> = files.others.keys().map(String::as_str).collect();
         assert_eq!(others, ["gfx90a-xnack-", "intel_gpu_bmg_g21"]);
-        let alone = files.others["intel_gpu_bmg_g21"][0].module(State::Executable).unwrap();
+        let alone = files.others["intel_gpu_bmg_g21"][0].module(BundleState::Executable).unwrap();
         assert_eq!((alone.ir.len(), alone.native.len()), (0, 1));
         assert!(alone.metadata.get("SYCL/device requirements", "compile_target").is_some());
     }

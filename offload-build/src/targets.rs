@@ -121,8 +121,10 @@ fn of_set(tools: &Tools<'_>, set: TargetSet) -> Result<Vec<Target>> {
 fn known_to_ocloc(tools: &Tools<'_>, possible: Vec<Target>) -> Result<Vec<Target>> {
     let ocloc = tools.ocloc()?;
     let known = words(&tools.help(&ocloc.path, &["compile", "--help"])?);
-    let is_known = |target: &Target| matches!(target, Target::Intel(arch) if known.contains(arch.name()));
-    Ok(possible.into_iter().filter(is_known).collect())
+    Ok(possible
+        .into_iter()
+        .filter(|target| matches!(target, Target::Intel(arch) if known.contains(arch.name())))
+        .collect())
 }
 
 /// PTX for the oldest architecture alone: drivers compile it for every later one.
@@ -184,19 +186,27 @@ fn by_ip_version(tools: &Tools<'_>, arch: &IntelArch) -> Result<IntelArch> {
 
 /// The words of a tool's help, without punctuation.
 fn words(text: &str) -> BTreeSet<String> {
-    let separator = |c: char| c.is_whitespace() || matches!(c, ',' | '\'' | '(' | ')' | ';');
     let mut words = BTreeSet::new();
-    words.extend(text.split(separator).filter(|word| !word.is_empty()).map(str::to_string));
+    words.extend(
+        text.split(|c: char| c.is_whitespace() || matches!(c, ',' | '\'' | '(' | ')' | ';'))
+            .filter(|word| !word.is_empty())
+            .map(str::to_string),
+    );
     words
 }
 
 /// <https://docs.kernel.org/gpu/drm-uapi.html>: each node's PCI device.
 fn intel_device_ids(class: &Path) -> BTreeSet<String> {
     let nodes = fs::list(class).unwrap_or_default();
-    let read = |path: &Path| fs::read_text(path).map(|text| text.trim().to_string()).unwrap_or_default();
-    let intel = nodes.iter().filter(|node| read(&node.join("device/vendor")) == "0x8086");
     let mut ids = BTreeSet::new();
-    ids.extend(intel.map(|node| read(&node.join("device/device"))).filter(|id| !id.is_empty()));
+    for node in nodes {
+        let device = node.join("device");
+        let [vendor, id] =
+            ["vendor", "device"].map(|name| fs::read_text(&device.join(name)).unwrap_or_default());
+        if vendor.trim() == "0x8086" && !id.trim().is_empty() {
+            ids.insert(id.trim().to_string());
+        }
+    }
     ids
 }
 

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
-use offload_format::variable;
+use offload_protocol::variable;
 
 use self::wait::{End, Finished};
 use crate::cache::Cache;
@@ -224,8 +224,10 @@ impl Context {
         // Later steps run in scratch directories, on generated files.
         let reads_sources = invocation.directory == self.env.manifest_dir;
         let refused = matches!(end, End::Exited(status) if status.code() == Some(1));
-        let is_file = |path: &str| self.env.manifest_dir.join(path).is_file();
-        reads_sources && refused && !self.env.is_verbose() && diagnostics::error_files(printed).any(is_file)
+        reads_sources
+            && refused
+            && !self.env.is_verbose()
+            && diagnostics::error_files(printed).any(|path| self.env.manifest_dir.join(path).is_file())
     }
 
     /// The output of a tool with any exit code: ocloc prints its help and fails.
@@ -284,8 +286,9 @@ impl Context {
 
 impl Output {
     fn from_finished(finished: &Finished) -> Output {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_string();
-        Output { stdout: text(&finished.stdout), stderr: text(&finished.stderr) }
+        let [stdout, stderr] = [&finished.stdout, &finished.stderr]
+            .map(|bytes| String::from_utf8_lossy(bytes).trim_end().to_string());
+        Output { stdout, stderr }
     }
 }
 
@@ -307,8 +310,7 @@ impl fmt::Display for Invocation<'_> {
 
 fn quoted(arg: &OsStr) -> String {
     let text = arg.to_string_lossy();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+./:,@%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
+    if !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_=+./:,@%".contains(c)) {
         text.into_owned()
     } else {
         format!("'{}'", text.replace('\'', "'\\''"))
@@ -325,10 +327,15 @@ fn start(text: &str) -> &str {
 /// ocloc repeats each error up to six times.
 fn dedup_lines(text: &str) -> String {
     let mut seen = std::collections::BTreeSet::new();
-    // Only messages: the source lines and carets below them may well be equal.
-    let message = |line: &str| line.contains("error:") || line.starts_with("in kernel");
-    let keep = |line: &&str| !line.is_empty() && (!message(line) || seen.insert(line.to_string()));
-    text.lines().filter(keep).collect::<Vec<_>>().join("\n")
+    let mut lines = Vec::new();
+    for line in text.lines().filter(|line| !line.is_empty()) {
+        // Only messages: the source lines and carets below them may well be equal.
+        let is_message = line.contains("error:") || line.starts_with("in kernel");
+        if !is_message || seen.insert(line) {
+            lines.push(line);
+        }
+    }
+    lines.join("\n")
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::cache::{KeyBuilder, Memo};
 use crate::error::{Error, Result};
 use crate::tool::{Context, Invocation, Tool, file_stamp};
 pub use installed::{Component, Output, ToolLocation, Toolchain};
-use offload_format::variable;
+use offload_protocol::variable;
 pub(crate) use pocl::{Pocl, instruction_set};
 pub(crate) use search::Llvm;
 use search::{Candidates, MIN_LLVM, OLDEST_LLVM};

@@ -16,7 +16,7 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use offload_format::pack::{NewImage, Pack, Pages};
-use offload_format::provenance::{DIRECTORY, Provenance, VERSION, VendoredImage};
+use offload_format::provenance::{DIRECTORY, Provenance, VERSION};
 use offload_format::{Target, codec};
 
 pub(crate) use self::kernels::kernels;
@@ -107,12 +107,14 @@ impl VendoredPackage {
         targets: &[WantedTarget],
     ) -> Result<Vec<TargetImages>> {
         let vendored = self.variant(context, sources)?;
-        let images = |target: &WantedTarget| TargetImages {
-            target: target.clone(),
-            images: Ok(vendored.images(&context.env, &target.target)),
-        };
-        let has_any = |result: &TargetImages| result.images.as_ref().is_ok_and(|images| !images.is_empty());
-        Ok(targets.iter().map(images).filter(has_any).collect())
+        let mut results = Vec::new();
+        for target in targets {
+            let images = vendored.images(&context.env, &target.target);
+            if !images.is_empty() {
+                results.push(TargetImages { target: target.clone(), images: Ok(images) });
+            }
+        }
+        Ok(results)
     }
 
     /// `results` with images of the package in place of those that could not be compiled for want of a tool, or
@@ -186,17 +188,18 @@ impl VendoredModule {
         }
         env.depends_on(&record);
         env.depends_on(&pack);
-        let named = |error: Error| error.context(format!("`{}`", record.display()));
-        let provenance = parse(&fs::read_text(&record)?).map_err(named)?;
+        let provenance = parse(&fs::read_text(&record)?)
+            .map_err(|error| error.context(format!("`{}`", record.display())))?;
         if provenance.module != module {
-            let error = Error::new(format!("this is the record of the module `{}`", provenance.module));
-            return Err(named(error.with_hint("`cargo offload vendor` writes it again")));
+            let error = Error::new(format!("this is the record of the module `{}`", provenance.module))
+                .with_hint("`cargo offload vendor` writes it again");
+            return Err(error.context(format!("`{}`", record.display())));
         }
         if let Some(difference) = outdated(env, &provenance)? {
             return Ok(VendoredModule::Outdated(difference));
         }
-        let named = |error: Error| error.context(format!("`{}`", pack.display()));
-        let images = images(&context.cache, &fs::read(&pack)?, &provenance).map_err(named)?;
+        let images = images(&context.cache, &fs::read(&pack)?, &provenance)
+            .map_err(|error| error.context(format!("`{}`", pack.display())))?;
         Ok(VendoredModule::Images(provenance, images))
     }
 }
@@ -321,8 +324,10 @@ fn request(provenance: &Provenance, sources: &Sources) -> Request {
     }
     let variant = sources.variant.to_string();
     let options = options::hash(sources);
-    let other = |made: &VendoredImage| made.variant == variant && made.options != options;
-    if provenance.images.iter().any(other) { Request::Other } else { Request::AsRecorded }
+    if provenance.images.iter().any(|image| image.variant == variant && image.options != options) {
+        return Request::Other;
+    }
+    Request::AsRecorded
 }
 
 /// The library that has changed since the images were made: of several, one that imports none of the others.
@@ -360,16 +365,15 @@ fn images(cache: &Cache, bytes: &[u8], provenance: &Provenance) -> Result<Vec<De
     let mut images = Vec::new();
     for image in pack.images() {
         let image = image?;
-        let recorded = |made: &&VendoredImage| {
-            (made.target.as_str(), made.variant.as_str(), made.part.as_str())
-                == (image.target_text, image.variant, image.part)
-        };
+        let recorded = provenance.images.iter().find(|recorded| {
+            recorded.target == image.target_text
+                && recorded.variant == image.variant
+                && recorded.part == image.part
+        });
         // This release cannot request a target of a later one.
-        let (Some(made), Ok(target)) = (provenance.images.iter().find(recorded), image.target()) else {
-            continue;
-        };
+        let (Some(recorded), Ok(target)) = (recorded, image.target()) else { continue };
         let raw = codec::decode(&pack, &image).map_err(unreadable)?;
-        if blake3::hash(&raw).to_hex().as_str() != made.blake3 {
+        if blake3::hash(&raw).to_hex().as_str() != recorded.blake3 {
             return Err(Error::new(format!("the image for `{target}` differs from the recorded one"))
                 .with_hint("`cargo offload vendor` writes both files again"));
         }

@@ -63,16 +63,16 @@ pub struct Bundle<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BundleEntry<'a> {
-    /// For what the image is, as the file says it.
+    /// The id of the entry.
     pub id: &'a str,
-    /// Where the image starts, in bytes from the start of the bundle; 0 in the text form.
+    /// The offset of the image in the bundle, in bytes; 0 in the text form.
     pub offset: u64,
     /// The image; empty for a host that has none.
     pub image: &'a [u8],
 }
 
 impl<'a> BundleEntry<'a> {
-    /// The parts of the id, if it has them.
+    /// The parsed id, if it is well formed.
     pub fn target(&self) -> Option<BundleId<'a>> {
         BundleId::parse(self.id)
     }
@@ -81,19 +81,19 @@ impl<'a> BundleEntry<'a> {
 /// An image to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BundleImage<'a> {
-    /// For what it is: a [`BundleId`] as text.
+    /// Its id: the text of a [`BundleId`].
     pub id: &'a str,
     /// The image.
     pub bytes: &'a [u8],
 }
 
-/// What the table says of an image.
+/// A record of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BundleRecord<'a> {
-    /// For what the image is, as the file says it.
+    /// The id of the entry.
     pub id: &'a str,
-    /// Where the image starts, in bytes from the start of the bundle.
+    /// The offset of the image in the bundle, in bytes.
     pub offset: u64,
     /// Its size in bytes.
     pub size: u64,
@@ -109,7 +109,7 @@ pub struct BundleTable<'a> {
     pub end: u64,
 }
 
-/// Reads the table alone, from the first bytes of a bundle; what it says of the images is not compared with anything.
+/// Reads the table alone, from the first bytes of a bundle; the ranges of the images are not checked.
 ///
 /// # Errors
 /// [`ErrorKind::Magic`]; [`ErrorKind::Truncated`] for a table that is not inside `start`; [`ErrorKind::Text`];
@@ -119,13 +119,14 @@ pub fn table<'a>(start: &'a [u8], limits: &Limits) -> Result<BundleTable<'a>, Er
         return Err(ErrorKind::Magic { what: "an offload bundle" }.into());
     }
     let count = limits.records(TABLE, bytes::u64_at(start, 24, TABLE)?)?;
-    // The number is a claim; the smallest table of so many entries has to fit before memory is taken for them.
+    // The count is untrusted: the smallest table with so many entries has to fit before memory is allocated.
     bytes::range(start, HEADER_SIZE, count.saturating_mul(RECORD_SIZE), TABLE)?;
     let mut records = Vec::with_capacity(usize::try_from(count).unwrap_or_default());
     let mut at = HEADER_SIZE;
     for _ in 0..count {
         let record = bytes::range(start, at, RECORD_SIZE, TABLE)?;
-        let (offset, size) = (bytes::u64_at(record, 0, TABLE)?, bytes::u64_at(record, 8, TABLE)?);
+        let offset = bytes::u64_at(record, 0, TABLE)?;
+        let size = bytes::u64_at(record, 8, TABLE)?;
         let id_size = bytes::u64_at(record, 16, TABLE)?;
         let id =
             bytes::text_at(start, at.saturating_add(RECORD_SIZE), id_size, "an id of the offload bundle")?;
@@ -135,7 +136,7 @@ pub fn table<'a>(start: &'a [u8], limits: &Limits) -> Result<BundleTable<'a>, Er
     Ok(BundleTable { records, end: at })
 }
 
-/// Reads the bundle at the start of `input`; what lies behind it is not looked at.
+/// Reads the bundle at the start of `input`; bytes behind it are ignored.
 ///
 /// Entries may share their bytes, as equal images of two targets do.
 ///
@@ -145,22 +146,25 @@ pub fn table<'a>(start: &'a [u8], limits: &Limits) -> Result<BundleTable<'a>, Er
 /// not UTF-8; [`ErrorKind::TooMany`] over [`Limits::entries`].
 pub fn parse<'a>(input: &'a [u8], limits: &Limits) -> Result<Bundle<'a>, Error> {
     let BundleTable { records, end: table_size } = table(input, limits)?;
-    let entry = |record: BundleRecord<'a>| {
-        let image = bytes::range(input, record.offset, record.size, IMAGE)?;
-        Ok(BundleEntry { id: record.id, offset: record.offset, image })
-    };
-    let entries: Vec<BundleEntry<'a>> = records.into_iter().map(entry).collect::<Result<_, Error>>()?;
+    let mut entries = Vec::with_capacity(records.len());
+    let mut size = table_size;
+    for BundleRecord { id, offset, size: image_size } in records {
+        let image = bytes::range(input, offset, image_size, IMAGE)?;
+        entries.push(BundleEntry { id, offset, image });
+        size = size.max(offset.saturating_add(image_size));
+    }
     check_overlaps(&entries, table_size)?;
-    let ends = entries.iter().map(|entry| entry.offset.saturating_add(entry.image.len() as u64));
-    let size = ends.fold(table_size, u64::max);
     Ok(Bundle { entries, size })
 }
 
 fn check_overlaps(entries: &[BundleEntry<'_>], table_size: u64) -> Result<(), Error> {
     const WHAT: &str = "the offset of an image of the offload bundle";
-    let filled = entries.iter().filter(|entry| !entry.image.is_empty());
-    let mut ranges: Vec<(u64, u64)> =
-        filled.map(|entry| (entry.offset, entry.offset.saturating_add(entry.image.len() as u64))).collect();
+    let mut ranges = Vec::new();
+    for entry in entries {
+        if !entry.image.is_empty() {
+            ranges.push((entry.offset, entry.offset.saturating_add(entry.image.len() as u64)));
+        }
+    }
     ranges.sort_unstable();
     ranges.dedup();
     let mut end = table_size;
@@ -175,10 +179,10 @@ fn check_overlaps(entries: &[BundleEntry<'_>], table_size: u64) -> Result<(), Er
 
 /// Writes a bundle in which each image starts at a multiple of `align`, a power of two, as clang writes it.
 ///
-/// clang wants the host's entry first, and LLVM's readers want one entry for each id.
+/// clang requires the host's entry to be first, and LLVM's readers require unique ids.
 ///
 /// # Errors
-/// [`ErrorKind::Invalid`] for `align`; [`ErrorKind::Text`] for an id that has not the form of one or comes twice;
+/// [`ErrorKind::Invalid`] for `align`; [`ErrorKind::Text`] for a malformed or duplicate id;
 /// [`ErrorKind::TooLarge`] for a table over [`MAX_TABLE`].
 pub fn write(images: &[BundleImage<'_>], align: u64) -> Result<Vec<u8>, Error> {
     if !align.is_power_of_two() {
@@ -202,17 +206,19 @@ pub fn write(images: &[BundleImage<'_>], align: u64) -> Result<Vec<u8>, Error> {
     fill(table, images, &offsets, end)
 }
 
-/// Appends the images at their offsets; the file reaches to `end` even if the last image is empty, because LLVM takes
-/// an offset behind the end for damage.
+/// Appends the images at their offsets. The file reaches to `end` even if the last image is empty, because LLVM rejects an
+/// offset behind the end of the file.
 fn fill(mut out: Vec<u8>, images: &[BundleImage<'_>], offsets: &[u64], end: u64) -> Result<Vec<u8>, Error> {
-    let place =
-        |at: u64| usize::try_from(at).map_err(|_| Error::invalid("the size of the offload bundle", at));
-    out.reserve_exact(place(end)?.saturating_sub(out.len()));
+    out.reserve_exact(to_usize(end)?.saturating_sub(out.len()));
     for (image, offset) in images.iter().zip(offsets) {
-        out.resize(place(*offset)?, 0);
+        out.resize(to_usize(*offset)?, 0);
         out.extend_from_slice(image.bytes);
     }
     Ok(out)
+}
+
+fn to_usize(offset: u64) -> Result<usize, Error> {
+    usize::try_from(offset).map_err(|_| Error::invalid("the size of the offload bundle", offset))
 }
 
 fn table_size(images: &[BundleImage<'_>]) -> Result<u64, Error> {
@@ -306,13 +312,13 @@ mod tests {
 
     #[test]
     fn what_readers_refuse_is_not_written() {
-        let image = |id| BundleImage { id, bytes: b"" };
-        let twice = [image("host-x86_64-unknown-linux-gnu-"); 2];
+        let twice = [BundleImage { id: "host-x86_64-unknown-linux-gnu-", bytes: b"" }; 2];
         assert!(matches!(write(&twice, 1).unwrap_err().kind(), ErrorKind::Text { offset: 1, .. }));
-        assert!(write(&[image("hip-amdgcn-amd-amdhsa--gfx90a\n")], 1).is_err());
+        let newline = BundleImage { id: "hip-amdgcn-amd-amdhsa--gfx90a\n", bytes: b"" };
+        assert!(write(&[newline], 1).is_err());
         assert!(write(&twice[..1], 3).is_err());
         let ids: Vec<String> = (0..80).map(|n| format!("hipv4-amdgcn-amd-amdhsa--gfx{n}")).collect();
-        let images: Vec<_> = ids.iter().map(|id| image(id)).collect();
+        let images: Vec<_> = ids.iter().map(|id| BundleImage { id, bytes: b"" }).collect();
         assert!(matches!(write(&images, 1).unwrap_err().kind(), ErrorKind::TooLarge { limit: 4096, .. }));
     }
 

@@ -1,4 +1,4 @@
-//! CCOB: clang's offload bundles, compressed.
+//! CCOB: clang's compressed offload bundles.
 //!
 //! Follows `clang/lib/Driver/OffloadBundler.cpp`
 //! (<https://github.com/llvm/llvm-project/blob/main/clang/lib/Driver/OffloadBundler.cpp>). No field is aligned.
@@ -51,7 +51,7 @@ const SIZE: &str = "the size of the compressed offload bundle";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Version {
-    /// Of LLVM 18. It does not record its size, so HIP's runtime, which knows only where it starts, crashes on it.
+    /// Of LLVM 18. It does not record its size, so that HIP's runtime, which has only a pointer to it, crashes on it.
     V1,
     /// Of LLVM 19 to 21; up to 4 GiB.
     V2,
@@ -106,7 +106,7 @@ pub struct Ccob<'a> {
     pub version: Version,
     /// How it is compressed.
     pub method: Method,
-    /// Its own size in bytes: another one may follow.
+    /// The size of the compressed bundle with its header, in bytes: another one may follow.
     pub size: u64,
     /// The size of the bundle in bytes, as recorded.
     pub raw_size: u64,
@@ -116,22 +116,22 @@ pub struct Ccob<'a> {
     pub payload: &'a [u8],
 }
 
-/// Reads the header of the compressed bundle at the start of `input`; what lies behind it is not looked at. Nothing is
-/// inflated, but for a bundle of version 1 with zlib, whose end cannot be known otherwise.
+/// Reads the header of the compressed bundle at the start of `input`; bytes behind it are ignored. Only a bundle of
+/// version 1 with zlib is inflated, to find its end.
 ///
 /// # Errors
 /// [`ErrorKind::Magic`]; [`ErrorKind::Version`]; [`ErrorKind::Unsupported`] for another method;
 /// [`ErrorKind::Truncated`] if it is not all inside `input`; those of [`Ccob::inflate`] for version 1.
 pub fn parse<'a>(input: &'a [u8], limits: &Limits) -> Result<Ccob<'a>, Error> {
-    let head = Head::read(input)?;
-    let header_size = head.version.header_size();
-    let size = match head.size {
+    let header = Header::read(input)?;
+    let header_size = header.version.header_size();
+    let size = match header.size {
         Some(size) => size,
-        None => header_size.saturating_add(head.payload_size(input, limits)?),
+        None => header_size.saturating_add(header.payload_size(input, limits)?),
     };
     let payload_size = size.checked_sub(header_size).ok_or_else(|| Error::invalid(SIZE, size))?;
     let payload = bytes::range(input, header_size, payload_size, "the compressed offload bundle")?;
-    let Head { version, method, raw_size, hash, .. } = head;
+    let Header { version, method, raw_size, hash, .. } = header;
     Ok(Ccob { version, method, size, raw_size, hash, payload })
 }
 
@@ -165,8 +165,8 @@ fn recorded_size(start: &[u8], version: Version) -> Result<Option<u64>, Error> {
     }
 }
 
-/// The header as it is recorded.
-struct Head {
+/// The recorded header.
+struct Header {
     version: Version,
     method: Method,
     size: Option<u64>,
@@ -174,8 +174,8 @@ struct Head {
     hash: u64,
 }
 
-impl Head {
-    fn read(input: &[u8]) -> Result<Head, Error> {
+impl Header {
+    fn read(input: &[u8]) -> Result<Header, Error> {
         let version = version(input)?;
         let method = Method::from_u16(bytes::u16_at(input, 6, HEADER)?);
         if let Method::Unknown(number) = method {
@@ -188,10 +188,10 @@ impl Head {
             Version::V3 => (bytes::u64_at(input, 16, HEADER)?, 24),
         };
         let hash = bytes::u64_at(input, hash_at, HEADER)?;
-        Ok(Head { version, method, size: recorded_size(input, version)?, raw_size, hash })
+        Ok(Header { version, method, size: recorded_size(input, version)?, raw_size, hash })
     }
 
-    /// What version 1 does not record.
+    /// The size of the payload of version 1, which does not record it.
     fn payload_size(&self, input: &[u8], limits: &Limits) -> Result<u64, Error> {
         let at = usize::try_from(self.version.header_size()).unwrap_or(usize::MAX);
         let rest = input.get(at..).unwrap_or_default();

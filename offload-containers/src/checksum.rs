@@ -1,16 +1,16 @@
-//! Checksums that containers of the field record.
+//! Checksums in containers.
 
 use std::fmt;
 
-/// What a container records of an image, or of what it is compressed in, for readers to compare.
+/// The checksum of an image, or of the compressed stream around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Checksum {
-    /// Half of an MD5, of a compressed offload bundle.
+    /// Half of the MD5 of a compressed offload bundle.
     Md5,
-    /// 32 bits of an XXH64, of a zstd frame (RFC 8878, section 3.1.1).
+    /// 32 bits of the XXH64 of a zstd frame (RFC 8878, section 3.1.1).
     Xxh64,
-    /// Of a zlib stream (RFC 1950, section 2.2).
+    /// The Adler-32 of a zlib stream (RFC 1950, section 2.2).
     Adler32,
 }
 

@@ -1,8 +1,8 @@
-//! The images of any container, however containers lie in one another: for which machine each is, and its bytes.
+//! The images of any container and of nested containers, with their targets and bytes.
 //!
-//! Listing decodes as little as it can: headers, the table at the start of a compressed bundle, the first bytes of a zstd
-//! frame. [`Image::decode`] decodes one image; the images of a compressed bundle share its bytes, which are inflated when
-//! the first of them is asked for.
+//! Listing decodes as little as possible: headers, the table at the start of a compressed bundle, the first bytes of a zstd
+//! frame. [`Image::decode`] decodes one image; the images of a compressed bundle share its inflated bytes, which the first
+//! of them inflates.
 //!
 //! ```
 //! use offload_containers::{bundle, ccob, contents};
@@ -27,35 +27,37 @@ mod walk;
 
 pub use self::image::{Compression, Image};
 use self::label::Label;
-pub use self::source::Part;
-use self::walk::{About, walk};
-use crate::carrier::{FileKind, Found, Place};
+pub use self::source::BundleSlice;
+use self::walk::{Attributes, walk};
+use crate::carrier::{FileKind, ImageRange, RangeOrigin};
 use offload_format::{Error, Limits, OffloadKind};
 
-/// Every image in the container at the start of `input`, and in those behind it where containers follow one another.
-/// What is no container is an image itself.
+/// Every image in the container at the start of `input`, and in the ones that follow it. Bytes that are no container are
+/// one image.
 ///
 /// # Errors
-/// Those of the container's reader; [`Nested`](offload_format::ErrorKind::Nested) if containers lie too deep in one another.
+/// Those of the container's reader; [`Nested`](offload_format::ErrorKind::Nested) if containers are nested too deep.
 pub fn images<'a>(input: &'a [u8], limits: &Limits) -> Result<Vec<Image<'a>>, Error> {
-    walk(input, About::default(), limits)
+    walk(input, Attributes::default(), limits)
 }
 
-/// Every image in what [`carrier::find`](crate::carrier::find) found; none for packs of this project, and for images in
-/// other files.
+/// Every image in a result of [`carrier::find`](crate::carrier::find); none for packs of this project, and for references
+/// to other files.
 ///
 /// # Errors
 /// As [`images`].
-pub fn images_of<'a>(found: &Found<'a>, limits: &Limits) -> Result<Vec<Image<'a>>, Error> {
-    match (found.kind, found.place) {
-        (Some(FileKind::Pack), _) | (_, Place::KpackReference { .. }) => Ok(Vec::new()),
-        (_, Place::Sycl(record)) => {
-            let label = Label::of_words(record.target);
-            walk(found.bytes, About { kind: OffloadKind::Sycl, label, ..About::default() }, limits)
+pub fn images_of<'a>(found: &ImageRange<'a>, limits: &Limits) -> Result<Vec<Image<'a>>, Error> {
+    match (found.kind, found.origin) {
+        (Some(FileKind::Pack), _) | (_, RangeOrigin::KpackReference { .. }) => Ok(Vec::new()),
+        (_, RangeOrigin::Sycl(record)) => {
+            let label = Label::from_words(record.target);
+            walk(found.bytes, Attributes { kind: OffloadKind::Sycl, label, ..Attributes::default() }, limits)
         }
-        (_, Place::Section(name)) => {
-            walk(found.bytes, About { label: Label::of_section(name), ..About::default() }, limits)
-        }
+        (_, RangeOrigin::Section(name)) => walk(
+            found.bytes,
+            Attributes { label: Label::from_section(name), ..Attributes::default() },
+            limits,
+        ),
         _ => images(found.bytes, limits),
     }
 }

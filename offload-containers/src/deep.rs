@@ -1,7 +1,7 @@
-//! Device images anywhere in a file, whatever section they lie in: libraries keep some among their constants.
+//! The deep search for device images in all bytes of a file: libraries keep some among their constants.
 //!
-//! Every eighth byte is looked at. What starts as a container or as an ELF image of a GPU counts only if its reader lists
-//! images in it, each within the bytes that it records for itself.
+//! Every eighth byte is tried. A container or a GPU's ELF image counts only if its reader lists images in it, within its
+//! recorded size.
 //!
 //! ```
 //! use offload_containers::{Limits, bundle, deep};
@@ -17,7 +17,7 @@ mod elf_tables;
 use std::ops::Range;
 
 use self::elf_tables::ElfTables;
-use crate::carrier::{self, FileKind, Found, Place};
+use crate::carrier::{self, FileKind, ImageRange, RangeOrigin};
 use crate::contents;
 use offload_format::limits::{Budget, push};
 use offload_format::{Error, Limits, bytes};
@@ -26,12 +26,12 @@ use offload_images::{code_object, cubin};
 /// Compilers align containers and images to 8 at least.
 const STEP: usize = 8;
 
-/// What [`carrier::find`] finds, and what lies outside of it, in the order of the file. A file whose headers are damaged
-/// is searched all the same.
+/// The results of [`carrier::find`] and the images outside of them, in the order of the file. A file with damaged headers
+/// is searched too.
 ///
 /// # Errors
 /// [`TooMany`](offload_format::ErrorKind::TooMany) if more is found than `limits` allow.
-pub fn find<'a>(file: &'a [u8], limits: &Limits) -> Result<Vec<Found<'a>>, Error> {
+pub fn find<'a>(file: &'a [u8], limits: &Limits) -> Result<Vec<ImageRange<'a>>, Error> {
     let known = carrier::find(file, limits).unwrap_or_default();
     let budget = Budget::for_file("the search of the file", file.len() as u64);
     let mut search = Search { file, limits, budget, found: Vec::new() };
@@ -51,15 +51,15 @@ struct Search<'l, 'a> {
     file: &'a [u8],
     limits: &'l Limits,
     budget: Budget,
-    found: Vec<Found<'a>>,
+    found: Vec<ImageRange<'a>>,
 }
 
 impl<'a> Search<'_, 'a> {
-    /// Adds what starts in `range` of the file and ends there.
+    /// Adds the images that start and end in `range` of the file.
     fn scan(&mut self, range: Range<usize>) -> Result<(), Error> {
         let Some(mut offset) = range.start.checked_next_multiple_of(STEP) else { return Ok(()) };
         while let Some(rest) = self.file.get(offset..range.end).filter(|rest| !rest.is_empty()) {
-            let found = if candidate(rest) { sound(rest, offset as u64, self)? } else { None };
+            let found = if has_magic(rest) { readable_range(rest, offset as u64, self)? } else { None };
             let step = found.map_or(STEP, |found| found.bytes.len());
             if let Some(found) = found {
                 self.limits.records("the list of device images", self.found.len() as u64 + 1)?;
@@ -73,32 +73,35 @@ impl<'a> Search<'_, 'a> {
     }
 }
 
-/// What may start something that records its size: cheap to refuse, for it is asked at every word of the file.
-fn candidate(rest: &[u8]) -> bool {
+/// Whether `rest` starts with the magic of a format with a recorded size: a cheap filter for every word of the file.
+fn has_magic(rest: &[u8]) -> bool {
     let magics: [&[u8]; 5] =
         [b"\x7fELF", b"\x10\xff\x10\xad", b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB", b"\x50\xed\x55\xba"];
     let first = rest.first();
     magics.iter().any(|magic| magic.first() == first && rest.starts_with(magic))
 }
 
-/// What starts `rest`, if a reader lists images in it.
-fn sound<'a>(rest: &'a [u8], offset: u64, search: &mut Search<'_, 'a>) -> Result<Option<Found<'a>>, Error> {
+/// The container or image at the start of `rest`, if its reader lists images in it.
+fn readable_range<'a>(
+    rest: &'a [u8],
+    offset: u64,
+    search: &mut Search<'_, 'a>,
+) -> Result<Option<ImageRange<'a>>, Error> {
     let Some(kind) = FileKind::detect(rest) else { return Ok(None) };
     let Some(size) = recorded_size(kind, rest, &mut search.budget)? else { return Ok(None) };
-    // What starts at every word may claim the whole file at each.
+    // A header at every word may claim the whole file.
     search.budget.spend(size)?;
     let Ok(bytes) = bytes::range(rest, 0, size, "the device images") else { return Ok(None) };
-    let found = Found { kind: Some(kind), offset, bytes, place: Place::Bytes, member: None };
-    let listed = contents::images_of(&found, search.limits);
-    let sound = listed.is_ok_and(|images| !images.is_empty()) && is_readable(kind, bytes);
-    Ok(sound.then_some(found))
+    let found = ImageRange { kind: Some(kind), offset, bytes, origin: RangeOrigin::Bytes, member: None };
+    let images = contents::images_of(&found, search.limits).unwrap_or_default();
+    Ok((!images.is_empty() && is_readable(kind, bytes)).then_some(found))
 }
 
 fn recorded_size(kind: FileKind, rest: &[u8], budget: &mut Budget) -> Result<Option<u64>, Error> {
     if !is_elf(kind) {
         return Ok(carrier::recorded_size(kind, rest));
     }
-    let Some(tables) = ElfTables::of(rest) else { return Ok(None) };
+    let Some(tables) = ElfTables::parse(rest) else { return Ok(None) };
     budget.spend(tables.size())?;
     Ok(tables.file_size(rest))
 }
@@ -107,7 +110,7 @@ fn is_elf(kind: FileKind) -> bool {
     matches!(kind, FileKind::AmdCodeObject | FileKind::Cubin | FileKind::Zebin)
 }
 
-/// Whether an image's own reader takes it; a container's reader has been asked.
+/// Whether the reader of an image accepts it; the reader of a container already has.
 fn is_readable(kind: FileKind, bytes: &[u8]) -> bool {
     match kind {
         FileKind::AmdCodeObject => code_object::info(bytes).is_ok(),

@@ -1,4 +1,4 @@
-//! CUDA's fatbins: cubins and PTX for several architectures in one container.
+//! CUDA fatbins: cubins and PTX for several architectures in one container.
 //!
 //! NVIDIA publishes no description of the container. The fields are those that `fatbinary` writes and `cuobjdump` reads
 //! (<https://docs.nvidia.com/cuda/cuda-binary-utilities/index.html>), toolkits 11.8 to 13.5.
@@ -11,7 +11,7 @@
 //! | offset | type | field of an entry |
 //! |---|---|---|
 //! | 0 | u16, u16 | [`EntryKind`], 0x101 |
-//! | 4 | u32, u64 | size of this header with what follows it, size of the stored bytes (a multiple of 8) |
+//! | 4 | u32, u64 | size of this header with its appendix, size of the stored bytes (a multiple of 8) |
 //! | 16 | u32 | size of the compressed bytes, 0 if stored as they are |
 //! | 20 | u32 | offset of {u32 offset, u32 size} of options, from the entry; 0 for none |
 //! | 24 | u16, u16 | minor and major version: of PTX, or the cubin's ABI as 1.7 and 1.8 |
@@ -67,7 +67,7 @@ pub struct Fatbin<'a> {
     pub size: u64,
 }
 
-/// Reads the container at the start of `input`. Bytes behind it are ignored, and nothing is decompressed.
+/// Reads the container at the start of `input`; bytes behind it are ignored. Nothing is decompressed.
 ///
 /// # Errors
 /// [`ErrorKind::Magic`]; [`ErrorKind::Version`]; [`ErrorKind::Truncated`] for what is not inside `input`;

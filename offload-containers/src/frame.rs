@@ -1,4 +1,4 @@
-//! zstd frames of foreign containers: exactly the declared bytes, or an error.
+//! Decompression of zstd frames to exactly the declared size.
 
 #[cfg(any(feature = "ccob", feature = "fatbin"))]
 mod deflate;
@@ -21,13 +21,13 @@ use offload_format::{Error, ErrorKind};
 pub(crate) const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// A bit of the frame's descriptor that encoders leave 0 and decoders ignore (RFC 8878, section 3.1.1.1.1.4).
 const UNUSED_BIT: u8 = 0x10;
-/// A bit of it that says that a checksum follows the content, which decoders compare (section 3.1.1.1.1.5).
+/// The bit of the frame's descriptor for a checksum behind the content, which decoders verify (section 3.1.1.1.1.5).
 #[cfg(any(feature = "fatbin", feature = "offload-binary"))]
 const CHECKSUM_BIT: u8 = 0x04;
-/// The largest window that a decoder of zstd takes without being told.
+/// The largest window that a zstd decoder accepts by default.
 const MAX_WINDOW_LOG: u32 = 27;
 
-/// The checksum behind the content of `frame`, if there is one.
+/// The kind of checksum behind the content of `frame`.
 #[cfg(any(feature = "fatbin", feature = "offload-binary"))]
 pub(crate) fn checksum(frame: &[u8]) -> Option<Checksum> {
     let descriptor = frame.strip_prefix(&MAGIC).and_then(<[u8]>::first)?;
@@ -48,16 +48,19 @@ pub(crate) fn start(input: &[u8], size: u64) -> Result<Vec<u8>, Error> {
     Ok(out)
 }
 
-/// The content of `frame`, which has to be one frame, with nothing behind it, of `declared` bytes.
+/// Inflates `frame`, exactly one frame, to `declared` bytes.
 ///
-/// Memory is taken for a size on which container and frame agree; a frame without one grows with what comes out.
+/// The output is allocated at once if container and frame agree on its size; without a recorded size it grows.
 pub(crate) fn inflate(frame: &[u8], declared: u64) -> Result<Vec<u8>, Error> {
-    if recorded(frame, declared)? { whole(frame, declared) } else { growing(frame, declared) }
+    if has_recorded_size(frame, declared)? {
+        inflate_recorded(frame, declared)
+    } else {
+        inflate_growing(frame, declared)
+    }
 }
 
-/// Whether `frame`, which has to be one frame, with nothing behind it, records the size of its content, which is
-/// `declared` then.
-fn recorded(frame: &[u8], declared: u64) -> Result<bool, Error> {
+/// Whether `frame`, exactly one frame, records the size of its content, which has to be `declared`.
+fn has_recorded_size(frame: &[u8], declared: u64) -> Result<bool, Error> {
     if size(frame)? != frame.len() as u64 {
         return Err(Error::invalid("the size of the zstd frame", frame.len() as u64));
     }
@@ -83,7 +86,7 @@ fn check_start(input: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-fn whole(frame: &[u8], size: u64) -> Result<Vec<u8>, Error> {
+fn inflate_recorded(frame: &[u8], size: u64) -> Result<Vec<u8>, Error> {
     let mut out = Vec::new();
     let capacity = usize::try_from(size).map_err(|_| failed("the content does not fit the address space"))?;
     out.try_reserve_exact(capacity).map_err(|_| failed("out of memory"))?;
@@ -92,20 +95,21 @@ fn whole(frame: &[u8], size: u64) -> Result<Vec<u8>, Error> {
     Ok(out)
 }
 
-fn growing(frame: &[u8], declared: u64) -> Result<Vec<u8>, Error> {
+fn inflate_growing(frame: &[u8], declared: u64) -> Result<Vec<u8>, Error> {
     read_exactly(decoder(frame)?, declared).map_err(|error| failed(&error.to_string()))?
 }
 
-/// Reads one byte more than is declared, so that what is longer is found and a checksum at the end is verified.
+/// Reads `declared` bytes, and tries one more: to detect longer content and to verify a checksum at the end.
 pub(crate) fn read_exactly(
     reader: impl std::io::Read,
     declared: u64,
 ) -> std::io::Result<Result<Vec<u8>, Error>> {
     let mut out = Vec::new();
     reader.take(declared.saturating_add(1)).read_to_end(&mut out)?;
-    let exact = out.len() as u64 == declared;
-    let mismatch = || Error::invalid("the uncompressed size of the container", declared);
-    Ok(if exact { Ok(out) } else { Err(mismatch()) })
+    if out.len() as u64 != declared {
+        return Ok(Err(Error::invalid("the uncompressed size of the container", declared)));
+    }
+    Ok(Ok(out))
 }
 
 /// The error for a code of the library.
@@ -113,7 +117,7 @@ fn code(code: usize) -> Error {
     failed(get_error_name(code))
 }
 
-/// The error with the library's own words.
+/// The error with the library's message.
 fn failed(message: &str) -> Error {
     ErrorKind::Compression { format: "zstd", message: message.into() }.into()
 }

@@ -1,4 +1,4 @@
-//! kpack: AMD's archives of code objects beside a program, and the reference that the program has to them.
+//! kpack: AMD's archives of code objects beside a program, and the program's reference to them.
 //!
 //! Follows `shared/kpack` of <https://github.com/ROCm/rocm-systems/tree/develop/shared/kpack>, format version 1.
 //!
@@ -49,9 +49,9 @@ const FRAMES: &str = "the compressed code objects of the kpack";
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Kpack<'a> {
-    /// What its code objects belong to: `blas`.
+    /// The component of its code objects: `blas`.
     pub group_name: &'a str,
-    /// The family of processors that it is for: `gfx110X`.
+    /// The family of its processors: `gfx110X`.
     pub arch_family: &'a str,
     /// The code objects in the order of the table.
     pub code_objects: Vec<CodeObject<'a>>,
@@ -86,7 +86,7 @@ fn table(input: &[u8]) -> Result<&[u8], Error> {
     bytes::range(input, offset, size, contents::WHAT)
 }
 
-/// Where the bytes of each ordinal are.
+/// The stored code objects by ordinal.
 enum Stored<'a> {
     Plain(Vec<Blob>),
     Frames(Vec<&'a [u8]>),
@@ -107,18 +107,19 @@ impl<'a> Stored<'a> {
     /// Gives a code object the bytes of its ordinal.
     fn fill(&self, object: &mut CodeObject<'a>, input: &'a [u8]) -> Result<(), Error> {
         let ordinal = object.ordinal;
-        let missing = || Error::invalid("the ordinal of a code object of the kpack", ordinal.into());
-        let index = usize::try_from(ordinal).map_err(|_| missing())?;
+        let missing = Error::invalid("the ordinal of a code object of the kpack", ordinal.into());
+        let Ok(index) = usize::try_from(ordinal) else { return Err(missing) };
         match self {
             Stored::Plain(blobs) => {
-                let blob = blobs.get(index).ok_or_else(missing)?;
+                let Some(blob) = blobs.get(index) else { return Err(missing) };
                 if blob.size != object.raw_size {
                     return Err(Error::invalid("the size of a code object of the kpack", blob.size));
                 }
                 object.stored = bytes::range(input, blob.offset, blob.size, code_object::WHAT)?;
             }
             Stored::Frames(frames) => {
-                object.stored = frames.get(index).ok_or_else(missing)?;
+                let Some(frame) = frames.get(index) else { return Err(missing) };
+                object.stored = frame;
                 object.compression = Compression::Zstd;
             }
         }
@@ -126,10 +127,10 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// The zstd frames by their ordinals: a number of them, and each behind its size.
+/// The zstd frames by ordinal: a count, and each frame behind its size.
 fn frames<'a>(part: &'a [u8], limits: &Limits) -> Result<Vec<&'a [u8]>, Error> {
     let count = limits.records(FRAMES, bytes::u32_at(part, 0, FRAMES)?.into())?;
-    // Each has a size of four bytes at least, so that a count that fits the file is safe to believe.
+    // Each frame has a size field of four bytes, so that a count that fits the file is safe to allocate.
     bytes::range(part, 4, count.saturating_mul(4), FRAMES)?;
     let mut frames = Vec::with_capacity(usize::try_from(count).unwrap_or_default());
     let mut at = 4u64;

@@ -1,4 +1,4 @@
-//! Containers of GPU device images, as every tool chain writes them: found in any file, listed, decoded, and written.
+//! Containers of GPU device images of every tool chain: search, readers and writers.
 //!
 //! | module | container |
 //! |---|---|
@@ -8,24 +8,23 @@
 //! | [`ocloc`] | archives and ELF files of Intel's ocloc |
 //! | [`kpack`] | AMD's kpack |
 //! | [`syclbin`] | SYCLBIN |
-//! | [`carrier`] | where programs, libraries, objects and archives have any of these |
+//! | [`carrier`] | the search for these in programs, libraries, objects and archives |
 //! | [`contents`] | the images of any of these, in one form |
 //!
-//! Each module stands behind a feature of its own name. The crate does no I/O and holds no unsafe code, and no input
-//! makes it panic.
+//! Each module has a feature of its own name. The crate does no I/O, has no unsafe code, and panics on no input.
 //!
-//! A reader takes [`Limits`], and refuses with an [`ErrorKind`] what passes them:
+//! Readers take [`Limits`]:
 //!
-//! | limit | who looks at it | error |
+//! | limit | readers | error |
 //! |---|---|---|
-//! | [`Limits::raw_bytes`] | whatever inflates ([`ccob`], [`fatbin`], [`kpack`], compressed OffloadBinaries): one image or bundle; [`contents`]: all that has to be inflated for a list | [`ErrorKind::TooLarge`] |
-//! | [`Limits::ratio`] | the same, for each compressed part above [`Limits::any_ratio`] | [`ErrorKind::TooLarge`] |
+//! | [`Limits::raw_bytes`] | decompression ([`ccob`], [`fatbin`], [`kpack`], compressed OffloadBinaries) of one image or bundle; [`contents`]: everything inflated for a list | [`ErrorKind::TooLarge`] |
+//! | [`Limits::ratio`] | decompression, for each stream above [`Limits::any_ratio`] | [`ErrorKind::TooLarge`] |
 //! | [`Limits::entries`] | every table of every format, and the lists of [`carrier`] and [`contents`] | [`ErrorKind::TooMany`] |
-//! | [`Limits::depth`] | [`carrier`] for archives, [`contents`] for containers in one another | [`ErrorKind::Nested`] |
+//! | [`Limits::depth`] | [`carrier`] for archives, [`contents`] for nested containers | [`ErrorKind::Nested`] |
 //!
-//! All readers tell what is cut ([`ErrorKind::Truncated`]), of another format ([`ErrorKind::Magic`]), of a later version
-//! ([`ErrorKind::Version`]), not known ([`ErrorKind::Unsupported`]), impossible ([`ErrorKind::Invalid`]), no text
-//! ([`ErrorKind::Text`]), or damaged in its compressed bytes ([`ErrorKind::Compression`],
+//! Errors distinguish truncation ([`ErrorKind::Truncated`]), another format ([`ErrorKind::Magic`]), a later version
+//! ([`ErrorKind::Version`]), an unknown value ([`ErrorKind::Unsupported`]), an impossible value ([`ErrorKind::Invalid`]),
+//! malformed text ([`ErrorKind::Text`]), and damaged compressed bytes ([`ErrorKind::Compression`],
 //! [`ErrorKind::Damaged`]); each names the structure, and the offset or the value.
 //!
 //! Every device image of any file:
@@ -77,7 +76,7 @@ mod zlib;
 pub use self::checksum::Checksum;
 pub use offload_format::{Error, ErrorKind, ImageKind, Limits, OffloadKind, Target};
 
-/// Compiles what the README shows.
+/// Compiles the examples of the README.
 #[cfg(all(doctest, feature = "contents"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

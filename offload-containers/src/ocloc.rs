@@ -1,7 +1,7 @@
-//! What Intel's `ocloc` writes for several devices: an archive with an image for each and SPIR-V for the rest.
+//! Archives of Intel's `ocloc`, with a native image for each device and SPIR-V for the others.
 //!
 //! Follows `shared/offline_compiler/source/ocloc_fatbinary.cpp` and `shared/source/device_binary_format` of
-//! <https://github.com/intel/compute-runtime>: an `ar` archive whose members are named for their devices, each behind a
+//! <https://github.com/intel/compute-runtime>: an `ar` archive whose members are named after their devices, each behind a
 //! member `pad_N` that aligns it to 8 bytes. The native images are ELF files, see [`parse_elf`] and, for those with
 //! `.ze_info`, `zebin`.
 //!
@@ -37,7 +37,7 @@ const ARCHIVE: &str = "the archive of ocloc";
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Archive<'a> {
-    /// The members in the order of the file, without those that align the others.
+    /// The members in the order of the file, without the padding members.
     pub members: Vec<Member<'a>>,
 }
 
@@ -61,30 +61,31 @@ impl<'a> Archive<'a> {
 /// member that is not inside `input`; [`ErrorKind::Text`] for a name that is not UTF-8; [`ErrorKind::TooMany`] over
 /// [`Limits::entries`].
 pub fn parse<'a>(input: &'a [u8], limits: &Limits) -> Result<Archive<'a>, Error> {
-    let mismatch = || Error::from(ErrorKind::Magic { what: ARCHIVE });
     if !input.starts_with(&MAGIC) {
-        return Err(mismatch());
+        return Err(ErrorKind::Magic { what: ARCHIVE }.into());
     }
-    let file = ArchiveFile::parse(input).map_err(|_| cut(0))?;
+    let file = ArchiveFile::parse(input).map_err(|_| truncated(0))?;
     let mut members = Vec::new();
-    for (number, found) in (1..).zip(file.members()) {
+    for (number, archive_member) in (1..).zip(file.members()) {
         limits.records(ARCHIVE, number)?;
-        let member = member(input, &found.map_err(|_| cut(0))?)?;
+        let member = member(input, &archive_member.map_err(|_| truncated(0))?)?;
         if member.kind() != MemberKind::Padding {
             members.push(member);
         }
     }
-    let ours = |member: &Member<'_>| member.kind() != MemberKind::Other;
-    if members.iter().any(ours) { Ok(Archive { members }) } else { Err(mismatch()) }
+    if members.iter().all(|member| member.kind() == MemberKind::Other) {
+        return Err(ErrorKind::Magic { what: ARCHIVE }.into());
+    }
+    Ok(Archive { members })
 }
 
-fn member<'a>(input: &'a [u8], found: &ArchiveMember<'a>) -> Result<Member<'a>, Error> {
-    let (offset, _) = found.file_range();
-    let malformed = |_| ErrorKind::Text { what: "the name of a member of the archive", offset };
-    let name = std::str::from_utf8(found.name()).map_err(malformed)?;
-    Ok(Member { name, data: found.data(input).map_err(|_| cut(offset))? })
+fn member<'a>(input: &'a [u8], member: &ArchiveMember<'a>) -> Result<Member<'a>, Error> {
+    let (offset, _) = member.file_range();
+    let name = std::str::from_utf8(member.name())
+        .map_err(|_| ErrorKind::Text { what: "the name of a member of the archive", offset })?;
+    Ok(Member { name, data: member.data(input).map_err(|_| truncated(offset))? })
 }
 
-fn cut(offset: u64) -> Error {
+fn truncated(offset: u64) -> Error {
     Error::truncated(ARCHIVE, offset, 1)
 }

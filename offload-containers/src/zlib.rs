@@ -1,4 +1,4 @@
-//! zlib streams of foreign containers (RFC 1950): exactly the declared bytes, or an error.
+//! Decompression of zlib streams (RFC 1950) to exactly the declared size.
 
 use std::io;
 
@@ -7,23 +7,23 @@ use flate2::bufread::ZlibDecoder;
 use crate::frame;
 use offload_format::{Error, ErrorKind};
 
-/// The content of `stream`, which has to be one stream, with nothing behind it, of `declared` bytes.
+/// Inflates `stream`, exactly one stream, to `declared` bytes.
 pub(crate) fn inflate(stream: &[u8], declared: u64) -> Result<Vec<u8>, Error> {
     let (content, size) = prefix(stream, declared)?;
-    match size == stream.len() as u64 {
-        true => Ok(content),
-        false => Err(Error::invalid("the size of the zlib stream", stream.len() as u64)),
+    if size != stream.len() as u64 {
+        return Err(Error::invalid("the size of the zlib stream", stream.len() as u64));
     }
+    Ok(content)
 }
 
-/// The content of the stream at the start of `input`, which has to be of `declared` bytes, and the stream's size.
+/// Inflates the stream at the start of `input` to `declared` bytes; returns the content and the size of the stream.
 pub(crate) fn prefix(input: &[u8], declared: u64) -> Result<(Vec<u8>, u64), Error> {
     let mut decoder = ZlibDecoder::new(input);
     let content = frame::read_exactly(&mut decoder, declared).map_err(failed)??;
     Ok((content, decoder.total_in()))
 }
 
-/// The first `size` bytes of the content of the stream at the start of `input`, or all if it is smaller.
+/// Inflates the first `size` bytes of the stream at the start of `input`, or all if it is smaller.
 #[cfg(feature = "ccob")]
 pub(crate) fn start(input: &[u8], size: u64) -> Result<Vec<u8>, Error> {
     use std::io::Read as _;

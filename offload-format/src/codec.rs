@@ -19,22 +19,24 @@ mod spirv_ids;
 pub(crate) mod zstd;
 
 pub(crate) use self::decoder::{Expected, inflate};
-#[cfg(feature = "packer")]
-pub(crate) use self::decoder::{FrameContent, decode_frame};
+#[cfg(feature = "write")]
+pub use self::decoder::{FrameContent, decode_frame};
 pub use self::filter::Filter;
 pub use self::frame::{
     EncodeOptions, Frame, FrameInfo, InBlock, Parent, content_of, encode, encode_with, patch,
 };
-#[cfg(feature = "packer")]
-pub(crate) use self::frame::{encode_known, patch_frame, trial};
-#[cfg(feature = "packer")]
-pub(crate) use self::method::LZMA_REACH;
+#[cfg(feature = "write")]
+pub use self::frame::{encode_with_hash, patch_frame, trial_size};
+#[cfg(feature = "write")]
+pub use self::memory::image_buffer;
+#[cfg(feature = "write")]
+pub use self::method::LZMA_REACH;
 pub use self::method::{
     Codec, DEV_LEVEL, MAX_ANCESTORS, MAX_BLOCK, MAX_IMAGE, MAX_RELATED, RELEASE_LEVEL, STREAM_WINDOW,
 };
-#[cfg(feature = "packer")]
-pub(crate) use self::patch::Diff;
+#[cfg(feature = "write")]
+pub use self::patch::PatchBuilder;
 pub use self::read::{check, decode, decode_block_with, decode_in_block, decode_with};
 pub use self::zstd::ZstdStream;
-#[cfg(feature = "packer")]
+#[cfg(feature = "write")]
 pub use self::zstd::compressed_size;

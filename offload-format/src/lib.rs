@@ -4,12 +4,11 @@
 //! - [`pack`]: the container of compressed device images, the same embedded, in a sidecar or vendored;
 //! - [`section`]: the sections and descriptors by which a linked program refers to its packs;
 //! - [`codec`]: compressed frames with verified decoding;
-//! - [`variable`]: the names of environment variables;
-//! - behind features: writing packs (`write`), the choice of delta chains and blocks ([`packer`]), records of vendored
-//!   images ([`provenance`]), the protocol between build scripts and `cargo-offload` (`remote`), and the nearest names
-//!   in errors of unknown targets (`suggestions`).
+//! - behind features: writing packs (`write`), records of vendored images ([`provenance`]), and the nearest names in
+//!   errors of unknown targets (`suggestions`).
 //!
-//! The crate `offload-images` reads the images themselves, `offload-containers` the containers of other tool chains.
+//! The crate `offload-images` reads the images themselves, `offload-containers` the containers of other tool chains, and
+//! `offload-packer` plans delta chains and blocks.
 //!
 //! The crate does no I/O, reads no environment and starts no process; it has no unsafe code, and no input makes it
 //! panic. Sizes and offsets are `u64` with checked arithmetic.
@@ -30,12 +29,7 @@ pub mod bytes;
 pub mod codec;
 pub mod limits;
 pub mod pack;
-#[cfg(feature = "packer")]
-pub mod packer;
-#[cfg(feature = "remote")]
-pub mod remote;
 pub mod section;
-pub mod variable;
 
 #[cfg(feature = "provenance")]
 pub mod provenance;

@@ -1,4 +1,4 @@
-//! AMD's native images: which kernels they hold and what those use.
+//! AMD code objects: their kernels and the resources of each.
 //!
 //! A code object is an ELF file with notes in `MessagePack`; both are described in
 //! <https://llvm.org/docs/AMDGPUUsage.html#code-object>. Versions 3 to 6 are read.
@@ -26,7 +26,7 @@ pub use self::kernel::CodeObjectKernel;
 use crate::elf::{Elf, Format};
 use offload_format::Error;
 
-/// What a code object says about itself.
+/// The target, kernels and undefined symbols of a code object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CodeObject {
@@ -42,7 +42,7 @@ pub struct CodeObject {
     pub undefined: Vec<String>,
 }
 
-/// The kernels of `image` with what they use.
+/// Reads the target and the kernels of `image`.
 ///
 /// # Errors
 /// [`Magic`](offload_format::ErrorKind::Magic) if it is no code object, [`Version`](offload_format::ErrorKind::Version) for a version that
@@ -78,12 +78,16 @@ struct Symbols<'a> {
 }
 
 impl<'a> Symbols<'a> {
-    /// The symbols that a loader sees; those of a file that was not linked yet are in the other table.
+    /// Reads the dynamic symbols, which a loader uses, or the symbol table of a relocatable file.
     fn read(file: &Elf<'a>) -> Result<Symbols<'a>, Error> {
         let dynamic = file.symbols(SHT_DYNSYM)?;
         let table = if dynamic.named().next().is_some() { dynamic } else { file.symbols(SHT_SYMTAB)? };
-        let defined = table.named().filter(|symbol| !symbol.entry.is_undefined(LE));
-        let defined = defined.map(|symbol| symbol.name).collect();
+        let mut defined = BTreeSet::new();
+        for symbol in table.named() {
+            if !symbol.entry.is_undefined(LE) {
+                defined.insert(symbol.name);
+            }
+        }
         Ok(Symbols { defined, undefined: table.undefined().collect() })
     }
 }

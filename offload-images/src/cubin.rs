@@ -1,11 +1,11 @@
-//! NVIDIA's native images: which kernels they hold and what those use.
+//! NVIDIA cubins: their kernels and the resources of each.
 //!
 //! A cubin is an ELF file. NVIDIA publishes no description of it; its tools name the fields
 //! (<https://docs.nvidia.com/cuda/cuda-binary-utilities/index.html>), LLVM lists the flags of the header
 //! (<https://github.com/llvm/llvm-project/blob/main/llvm/include/llvm/BinaryFormat/ELF.h>), and `CuAssembler` the
 //! attributes (<https://github.com/cloudcores/CuAssembler/blob/master/CuAsm/CuNVInfo.py>).
 //! Both layouts are read: the one with ELF ABI version 7 (toolkits up to 12.9), and the one with version 8 (13.0 and
-//! later, and 12.8 and later for `sm_100` and up). Spilled bytes stand in no cubin: only `ptxas -v` tells them.
+//! later, and 12.8 and later for `sm_100` and up). No cubin records spilled bytes: only `ptxas -v` prints them.
 //!
 //! ```
 //! use offload_images::cubin;
@@ -27,31 +27,31 @@ use crate::cuda;
 use crate::elf::{Elf, Format, Symbols};
 use offload_format::Error;
 
-/// What a cubin says about itself.
+/// The architecture, kernels and undefined symbols of a cubin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cubin {
     /// The number of the architecture: 90 for `sm_90`.
     pub sm: u32,
-    /// Whether it runs on this one architecture only (`sm_90a`), if the file tells.
+    /// Whether it is architecture-specific (`sm_90a`), if the file records it.
     pub accelerated: Option<bool>,
-    /// Whether it was made for the architecture's family (`sm_100f`), as the assembler notes its command line. No flag
-    /// tells it, and another tool may leave the note out.
+    /// Whether it is family-specific (`sm_100f`), from the note with the assembler's command line. The header has no flag
+    /// for it, and other tools may omit the note.
     pub family: bool,
     /// `EI_ABIVERSION`: 7 or 8.
     pub abi_version: u8,
-    /// The toolkit's version times ten, as `129` for 12.9, if there is a kernel to tell it.
+    /// The toolkit's version times ten, as `129` for 12.9; recorded for each kernel.
     pub toolkit: Option<u32>,
-    /// Whether it was made for linking (`ptxas -c`) and cannot be loaded as it is.
+    /// Whether it is relocatable (`ptxas -c`): it has to be linked before it can be loaded.
     pub relocatable: bool,
     /// The kernels, in the order of their code.
     pub kernels: Vec<CubinKernel>,
-    /// Symbols that are used and not defined, without the weak ones; see [`Cubin::unresolved`].
+    /// Undefined symbols, without the weak ones; see [`Cubin::unresolved`].
     pub undefined: Vec<String>,
 }
 
 impl Cubin {
-    /// The architecture's name, as far as the file tells it: `sm_90a`.
+    /// The name of the architecture, as far as the file records it: `sm_90a`.
     pub fn arch(&self) -> String {
         let suffix = match (self.accelerated, self.family) {
             (Some(true), _) => "a",
@@ -68,7 +68,7 @@ impl Cubin {
     }
 }
 
-/// The kernels of `image` with what they use.
+/// Reads the architecture and the kernels of `image`.
 ///
 /// # Errors
 /// [`Magic`](offload_format::ErrorKind::Magic) if it is no cubin, [`Version`](offload_format::ErrorKind::Version) for a layout that this
@@ -102,7 +102,7 @@ const NOBITS: [SectionType; 4] =
 
 const FORMAT: Format = Format { name: "a cubin", nobits: &NOBITS };
 
-/// Without the marks of the toolkit itself, as `.nv.reservedSmem.cap`.
+/// The undefined symbols, without the toolkit's own, such as `.nv.reservedSmem.cap`.
 fn undefined(symbols: &Symbols<'_>) -> Vec<String> {
     symbols.undefined().filter(|name| !name.starts_with(".nv.")).map(str::to_string).collect()
 }

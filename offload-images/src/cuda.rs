@@ -1,4 +1,4 @@
-//! What NVIDIA's driver defines for device code by itself.
+//! Device functions that NVIDIA's driver defines.
 
 /// "System Calls" of
 /// <https://docs.nvidia.com/cuda/ptx-writers-guide-to-interoperability/index.html#system-calls>: an image may leave

@@ -1,7 +1,7 @@
-//! What an image says about itself: its kernels, their arguments and what they use of a device.
+//! Kernels, arguments and resources of an image in one form for all formats.
 //!
-//! The readers of each format tell it in the format's own words; here it becomes the record of a
-//! [pack](offload_format::pack::KernelInfo), the same for all.
+//! The reader of each format keeps the format's own fields; this module converts them to the kernel records of a
+//! [pack](offload_format::pack::KernelInfo).
 //!
 //! ```
 //! use offload_images::describe;
@@ -19,21 +19,21 @@ use crate::{cubin, spirv, zebin};
 use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
 use offload_format::{Aspects, Error, Limits};
 
-/// The record of an image, as far as its bytes tell it.
+/// The record of an image, as far as its bytes have it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Description {
     /// Version word of the image's own format, as in [`Image`](offload_format::pack::Image::format_version).
     pub format_version: Option<u32>,
-    /// What the device must support.
+    /// Aspects that the device must support.
     pub aspects: Aspects,
-    /// The entry points.
+    /// The kernels.
     pub kernels: Vec<KernelInfo>,
-    /// Functions that it calls and does not have; drivers have those of PTX's own library.
+    /// Undefined functions, without those that NVIDIA's driver defines.
     pub undefined: Vec<String>,
 }
 
-/// An image of any format, by its first bytes; `None` for one whose kernels cannot be read.
+/// Describes an image of any format, detected by its first bytes; `None` for an unknown format.
 ///
 /// # Errors
 /// Those of the format's reader.
@@ -49,27 +49,27 @@ pub fn any(bytes: &[u8]) -> Result<Option<Description>, Error> {
     .map(Some)
 }
 
-/// SPIR-V.
+/// Describes a SPIR-V module.
 ///
 /// # Errors
 /// Those of [`spirv::Module::parse`].
 pub fn spirv(bytes: &[u8]) -> Result<Description, Error> {
     let module = spirv::Module::parse(bytes, &Limits::default())?;
-    let named = |entry: &spirv::EntryPoint| {
+    let kernels = module.kernels().iter().map(|entry| {
         let mut info = KernelInfo::new(entry.name.clone());
         info.required_work_group = entry.required_work_group;
         info.sub_group_size = entry.sub_group_size;
         info
-    };
+    });
     Ok(Description {
         format_version: Some(module.version()),
         aspects: module.aspects(),
-        kernels: module.kernels().iter().map(named).collect(),
+        kernels: kernels.collect(),
         undefined: module.imports().to_vec(),
     })
 }
 
-/// PTX.
+/// Describes a PTX module.
 ///
 /// # Errors
 /// Those of [`Ptx::parse`].
@@ -90,7 +90,7 @@ pub fn ptx(bytes: &[u8]) -> Result<Description, Error> {
     })
 }
 
-/// A pointer is eight bytes: CUDA's own compiler does not tell it from a number.
+/// Without `.ptr`, which nvcc does not write, eight bytes are a pointer or a number.
 fn ptx_argument(parameter: &Parameter<'_>) -> ArgInfo {
     let kind = match parameter.pointer {
         Some(StateSpace::Shared) => ArgKind::Local,
@@ -102,7 +102,7 @@ fn ptx_argument(parameter: &Parameter<'_>) -> ArgInfo {
     ArgInfo::new(kind).with_size(size.and_then(small))
 }
 
-/// A cubin.
+/// Describes a cubin.
 ///
 /// # Errors
 /// Those of [`cubin::info`].
@@ -110,10 +110,9 @@ pub fn cubin(bytes: &[u8]) -> Result<Description, Error> {
     let cubin = cubin::info(bytes)?;
     let kernels = cubin.kernels.iter().map(|kernel| {
         let mut info = KernelInfo::new(kernel.name.clone());
-        let args = |parameters: &Vec<cubin::Parameter>| {
-            parameters.iter().map(|parameter| value(Some(parameter.size))).collect()
-        };
-        info.args = kernel.parameters.as_ref().map(args);
+        if let Some(parameters) = &kernel.parameters {
+            info.args = Some(parameters.iter().map(|parameter| sized_argument(parameter.size)).collect());
+        }
         info.required_work_group = kernel.required_work_group;
         info.max_work_group = kernel.max_threads.and_then(product);
         info.registers = kernel.registers;
@@ -129,19 +128,19 @@ pub fn cubin(bytes: &[u8]) -> Result<Description, Error> {
     })
 }
 
-/// By size alone, eight bytes may be a pointer or a number: the launch takes either.
-fn value(size: Option<u64>) -> ArgInfo {
-    let kind = sized_kind(size);
-    let size = size.filter(|_| kind == ArgKind::Value).and_then(small);
+/// An argument of which only the size is known.
+fn sized_argument(size: u64) -> ArgInfo {
+    let kind = sized_kind(Some(size));
+    let size = if kind == ArgKind::Value { small(size) } else { None };
     ArgInfo::new(kind).with_size(size)
 }
 
-/// An argument of a kind that no release knows is not compared with what a launch gives.
+/// Eight bytes may be a pointer or a number: an unknown kind, which a launch does not check.
 fn sized_kind(size: Option<u64>) -> ArgKind {
     if size == Some(8) { ArgKind::Unknown(u16::MAX) } else { ArgKind::Value }
 }
 
-/// An AMD code object.
+/// Describes an AMD code object.
 ///
 /// # Errors
 /// Those of [`code_object::info`].
@@ -157,7 +156,7 @@ pub fn code_object(bytes: &[u8]) -> Result<Description, Error> {
         info.accumulator_registers = kernel.agpr_count;
         info.local_memory = kernel.group_segment_fixed_size;
         info.private_memory = kernel.private_segment_fixed_size;
-        // Four bytes a register. Scalar registers go to vector registers first, and those count when they spill.
+        // Four bytes a register. Scalar registers spill to vector registers, which count if they spill themselves.
         info.spilled = kernel.vgpr_spill_count.map(|count| u64::from(count).saturating_mul(4));
         info.max_work_group = kernel.max_flat_workgroup_size;
         info
@@ -180,15 +179,16 @@ fn amd_argument(argument: &code_object::Argument) -> Option<ArgInfo> {
         ValueKind::DynamicSharedPointer => ArgKind::Local,
         ValueKind::Image => ArgKind::Image,
         ValueKind::Sampler => ArgKind::Sampler,
-        // The rest is hidden: the driver fills it in.
+        // Hidden arguments, which the driver sets.
         _ => return None,
     };
-    let size = (kind == ArgKind::Value).then_some(argument.size).and_then(small);
-    let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    Some(ArgInfo::new(kind).named(text(&argument.name), text(&argument.type_name)).with_size(size))
+    let size = if kind == ArgKind::Value { small(argument.size) } else { None };
+    let name = argument.name.clone().unwrap_or_default();
+    let type_name = argument.type_name.clone().unwrap_or_default();
+    Some(ArgInfo::new(kind).named(name, type_name).with_size(size))
 }
 
-/// A native image of Intel's ocloc.
+/// Describes a native image of Intel's ocloc.
 ///
 /// # Errors
 /// Those of [`zebin::info`].

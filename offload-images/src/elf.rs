@@ -1,4 +1,4 @@
-//! The parts of ELF files that device images use; whatever a header describes lies inside the file.
+//! ELF headers, sections, segments and symbols of device images, with all ranges inside the file.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, SectionTable, 
 
 use offload_format::{Error, ErrorKind};
 
-/// What a reader knows of its format.
+/// A format in ELF files, as its reader declares it.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
     /// Its name in errors, with its article.
     pub name: &'static str,
-    /// The types of sections that take no room in the file, beside the one that every ELF file has.
+    /// Section types without bytes in the file, besides `SHT_NOBITS`.
     pub nobits: &'static [SectionType],
 }
 
@@ -27,7 +27,7 @@ pub struct Elf<'a> {
     table: SectionTable<'a, FileHeader64<LE>>,
     /// The sections, in the order of their table.
     pub sections: Vec<Section<'a>>,
-    /// Where the first section of a name stands among them.
+    /// The index of the first section of each name.
     by_name: BTreeMap<&'a str, usize>,
     /// The segments, in the order of their table.
     pub segments: Vec<Segment<'a>>,
@@ -43,7 +43,7 @@ pub struct Segment<'a> {
     pub data: &'a [u8],
 }
 
-/// A section with its bytes, which are empty for one that takes no room in the file.
+/// A section with its bytes, which are empty for `SHT_NOBITS`.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Section<'a> {
@@ -75,16 +75,22 @@ impl<'a> Elf<'a> {
         let header = FileHeader64::<LE>::parse(image).map_err(|_| format.no_header(image))?;
         header.endian().map_err(|_| format.mismatch())?;
         let shoff = header.e_shoff(LE);
-        let table = header.sections(LE, image).map_err(cut("the section table of the ELF file", shoff))?;
+        let table =
+            header.sections(LE, image).map_err(truncated("the section table of the ELF file", shoff))?;
         let phoff = header.e_phoff(LE);
-        let segments =
-            header.program_headers(LE, image).map_err(cut("the program headers of the ELF file", phoff))?;
-        let segments = segments.iter().map(|header| segment(image, header)).collect::<Result<Vec<_>, _>>()?;
-        let sections: Vec<Section<'a>> =
-            table.iter().map(|header| format.section(image, &table, header)).collect::<Result<_, _>>()?;
+        let program_headers = header
+            .program_headers(LE, image)
+            .map_err(truncated("the program headers of the ELF file", phoff))?;
+        let mut segments = Vec::with_capacity(program_headers.len());
+        for header in program_headers {
+            segments.push(segment(image, header)?);
+        }
+        let mut sections = Vec::with_capacity(table.len());
         let mut by_name = BTreeMap::new();
-        for (index, section) in sections.iter().enumerate() {
+        for (index, header) in table.iter().enumerate() {
+            let section = format.section(image, &table, header)?;
             by_name.entry(section.name).or_insert(index);
+            sections.push(section);
         }
         Ok(Elf { image, header, table, sections, by_name, segments })
     }
@@ -99,15 +105,15 @@ impl<'a> Elf<'a> {
         self.sections.get(*self.by_name.get(name)?)
     }
 
-    /// The table of symbols of this type; a file without one has none.
+    /// The symbol table of this section type, empty if the file has none.
     ///
     /// # Errors
     /// `Truncated` or `Text` where the table or a name cannot be read.
     pub fn symbols(&self, kind: SectionType) -> Result<Symbols<'a>, Error> {
         const WHAT: &str = "the symbol table of the ELF file";
         let shoff = self.header.e_shoff(LE);
-        let table = self.table.symbols(LE, self.image, kind).map_err(cut(WHAT, shoff))?;
-        // The names are looked at once, so that later look-ups cannot fail.
+        let table = self.table.symbols(LE, self.image, kind).map_err(truncated(WHAT, shoff))?;
+        // Every name is checked here, so that lookups cannot fail.
         for symbol in table.iter() {
             name(&table, symbol)?;
         }
@@ -134,18 +140,21 @@ impl Format {
         table: &SectionTable<'a, FileHeader64<LE>>,
         header: &'a SectionHeader64<LE>,
     ) -> Result<Section<'a>, Error> {
-        let (offset, size) = (header.sh_offset(LE), header.sh_size(LE));
-        let name = table.section_name(LE, header).map_err(cut("a section name of the ELF file", offset))?;
-        let malformed = ErrorKind::Text { what: "a section name of the ELF file", offset };
-        let name = std::str::from_utf8(name).map_err(|_| malformed)?;
-        let cut = |_| Error::truncated("a section of the ELF file", offset, size);
-        let nobits = self.nobits.contains(&header.sh_type(LE));
-        let data = if nobits { &[][..] } else { header.data(LE, image).map_err(cut)? };
+        const NAME: &str = "a section name of the ELF file";
+        let offset = header.sh_offset(LE);
+        let name = table.section_name(LE, header).map_err(truncated(NAME, offset))?;
+        let name = std::str::from_utf8(name).map_err(|_| ErrorKind::Text { what: NAME, offset })?;
+        if self.nobits.contains(&header.sh_type(LE)) {
+            return Ok(Section { name, header, data: &[] });
+        }
+        let data = header
+            .data(LE, image)
+            .map_err(|_| Error::truncated("a section of the ELF file", offset, header.sh_size(LE)))?;
         Ok(Section { name, header, data })
     }
 }
 
-/// A table of symbols whose names are all readable.
+/// A symbol table with checked names.
 #[derive(Debug)]
 pub struct Symbols<'a> {
     table: SymbolTable<'a, FileHeader64<LE>>,
@@ -161,11 +170,11 @@ impl<'a> Symbols<'a> {
         symbols.filter(|symbol| !symbol.name.is_empty())
     }
 
-    /// The names of the symbols that another file has to define; weak ones may stay undefined.
+    /// The names of the undefined symbols, without the weak ones.
     pub fn undefined(&self) -> impl Iterator<Item = &'a str> + '_ {
-        let needed =
-            |symbol: &Symbol<'_>| symbol.entry.is_undefined(LE) && symbol.entry.st_bind() != STB_WEAK;
-        self.named().filter(needed).map(|symbol| symbol.name)
+        self.named()
+            .filter(|symbol| symbol.entry.is_undefined(LE) && symbol.entry.st_bind() != STB_WEAK)
+            .map(|symbol| symbol.name)
     }
 
     /// The name of the symbol at `index`.
@@ -176,18 +185,19 @@ impl<'a> Symbols<'a> {
 }
 
 fn segment<'a>(image: &'a [u8], header: &'a ProgramHeader64<LE>) -> Result<Segment<'a>, Error> {
-    let (offset, size) = (header.p_offset(LE), header.p_filesz(LE));
-    let cut = |()| Error::truncated("a segment of the ELF file", offset, size);
-    Ok(Segment { header, data: header.data(LE, image).map_err(cut)? })
+    let data = header.data(LE, image).map_err(|()| {
+        Error::truncated("a segment of the ELF file", header.p_offset(LE), header.p_filesz(LE))
+    })?;
+    Ok(Segment { header, data })
 }
 
 fn name<'a>(table: &SymbolTable<'a, FileHeader64<LE>>, symbol: &Sym64<LE>) -> Result<&'a str, Error> {
     const WHAT: &str = "a symbol name of the ELF file";
     let offset = u64::from(symbol.st_name(LE));
-    let name = table.symbol_name(LE, symbol).map_err(cut(WHAT, offset))?;
+    let name = table.symbol_name(LE, symbol).map_err(truncated(WHAT, offset))?;
     std::str::from_utf8(name).map_err(|_| ErrorKind::Text { what: WHAT, offset }.into())
 }
 
-fn cut(what: &'static str, offset: u64) -> impl FnOnce(object::read::Error) -> Error {
+fn truncated(what: &'static str, offset: u64) -> impl FnOnce(object::read::Error) -> Error {
     move |_| Error::truncated(what, offset, 1)
 }

@@ -1,4 +1,4 @@
-//! The format of a device image, by its first bytes.
+//! Detection of the format of a device image.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ pub enum ImageFormat {
 }
 
 impl ImageFormat {
-    /// The format that the first bytes of `bytes` tell; in PTX, comments may come before the word that tells.
+    /// Detects the format by the first bytes. PTX may start with comments.
     ///
     /// ```
     /// use offload_images::ImageFormat;
@@ -51,11 +51,12 @@ impl fmt::Display for ImageFormat {
     }
 }
 
-/// By `e_machine` and `e_type`: ocloc's types and machine are in
+/// Detects by `e_machine` and `e_type`; those of ocloc are in
 /// <https://github.com/intel/compute-runtime/blob/master/shared/source/device_binary_format/elf/elf.h>.
 fn elf(bytes: &[u8]) -> Option<ImageFormat> {
-    let field = |offset| bytes::u16_at(bytes, offset, "the ELF header").unwrap_or_default();
-    match (field(18), field(16)) {
+    let machine = bytes::u16_at(bytes, 18, "the ELF header").unwrap_or_default();
+    let kind = bytes::u16_at(bytes, 16, "the ELF header").unwrap_or_default();
+    match (machine, kind) {
         (224, _) => Some(ImageFormat::AmdCodeObject),
         (190, _) => Some(ImageFormat::Cubin),
         (205, _) | (_, 0xff11..=0xff13) => Some(ImageFormat::Zebin),
@@ -63,11 +64,11 @@ fn elf(bytes: &[u8]) -> Option<ImageFormat> {
     }
 }
 
-/// How far the first word of a PTX text is looked for.
-const COMMENTS: usize = 1 << 16;
+/// The length in bytes of the leading comments in which `.version` is searched for.
+const MAX_COMMENTS: usize = 1 << 16;
 
 fn is_ptx(bytes: &[u8]) -> bool {
-    let mut rest = bytes.get(..COMMENTS).unwrap_or(bytes);
+    let mut rest = bytes.get(..MAX_COMMENTS).unwrap_or(bytes);
     loop {
         rest = rest.trim_ascii_start();
         let end: &[u8] = match rest {

@@ -1,22 +1,22 @@
-//! What a GPU device image says of itself: kernels, their arguments, what they use of a device, and what they lack.
+//! Readers of GPU device images: kernels, arguments, resources and undefined symbols.
 //!
 //! | module | reads |
 //! |---|---|
-//! | [`spirv`] | SPIR-V, and changes its entry points and names |
+//! | [`spirv`] | SPIR-V, and rewrites its entry points and names |
 //! | [`ptx`] | NVIDIA's PTX |
 //! | [`cubin`] | NVIDIA's cubins |
 //! | [`code_object`] | AMD's code objects |
 //! | [`zebin`] | native images of Intel's ocloc |
 //! | [`describe`] | any of these, in one form |
-//! | [`machine`] | whether an image is for the target that a record names |
-//! | [`msgpack`] | the encoding of what AMD's formats say of code objects |
+//! | [`machine`] | the target of an image, compared with the recorded one |
+//! | [`msgpack`] | the encoding of AMD's metadata |
 //!
-//! Each module stands behind a feature of its own name. The crate does no I/O and holds no unsafe code, and no input
-//! makes it panic. Sizes and offsets are `u64`, and every sum of them is checked.
+//! Each module has a feature of its own name. The crate does no I/O, has no unsafe code, and panics on no input. Sizes
+//! and offsets are `u64`, and every sum of them is checked.
 //!
 //! ```
 //! let ptx = b".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry copy(.param .u64 from) { ret; }\n";
-//! let description = offload_images::describe::any(ptx)?.expect("PTX is known by its first bytes");
+//! let description = offload_images::describe::any(ptx)?.expect("the first bytes identify PTX");
 //! assert_eq!(description.kernels[0].name, "copy");
 //! # Ok::<(), offload_images::Error>(())
 //! ```
@@ -50,7 +50,7 @@ pub use offload_format::{Aspects, Error, ErrorKind, Limits};
 
 pub use crate::format::ImageFormat;
 
-/// Compiles what the README shows.
+/// Compiles the examples of the README.
 #[cfg(all(doctest, feature = "describe"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

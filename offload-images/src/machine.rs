@@ -1,8 +1,8 @@
-//! Whether an image is for the machine that a record names, as far as the image itself tells.
+//! Comparison of the target in an image with the target in its record.
 //!
-//! A cubin and an AMD code object name their processor in the flags of their header, a zebin its devices in notes, PTX
-//! has `.target`. Members of ocloc's archives are named for their devices, and its older containers name a generation.
-//! SPIR-V, source and code for the host's CPU name none: their format alone is compared.
+//! A cubin and an AMD code object name their processor in the flags of their header, a zebin its devices in notes, and
+//! PTX has `.target`. Members of ocloc's archives are named after their devices, and its older containers name a
+//! generation. SPIR-V, source and code for the host's CPU name no target: only their format is compared.
 //!
 //! ```
 //! use offload_images::machine;
@@ -24,20 +24,15 @@ use crate::ptx::Ptx;
 use crate::{code_object, cubin};
 use offload_format::{Error, IntelArch, Target};
 
-/// Compares `image` with the `target` that it is stored for: its format, and the machine that it names.
+/// Compares the format and the target of `image` with the recorded `target`.
 ///
 /// # Errors
 /// If the image is of another format or for another machine, or cannot be read.
 pub fn check(target: &Target, image: &[u8]) -> Result<(), Mismatch> {
     let format = ImageFormat::detect(image);
     let expected = match target {
-        Target::Host(_) => {
-            return if format.is_none() && image.starts_with(ELF) {
-                Ok(())
-            } else {
-                Err(Mismatch::format(format))
-            };
-        }
+        Target::Host(_) if format.is_none() && image.starts_with(ELF) => return Ok(()),
+        Target::Host(_) => return Err(Mismatch::format(format)),
         Target::Intel(arch) => return native_image(arch, image).map(drop),
         Target::Spirv64(_) | Target::AmdgcnSpirv => ImageFormat::SpirV,
         Target::Nvptx(_) => ImageFormat::Ptx,
@@ -49,11 +44,10 @@ pub fn check(target: &Target, image: &[u8]) -> Result<(), Mismatch> {
     if format == Some(expected) { compare(target, expected, image) } else { Err(Mismatch::format(format)) }
 }
 
-/// The native image for `arch`: of an archive, which ocloc writes for several devices, the first member that is for it;
-/// else `image` itself.
+/// The native image for `arch`: the first matching member of an ocloc archive, or `image` itself.
 ///
 /// # Errors
-/// If no member, or not the image, is for `arch`, or it cannot be read.
+/// If neither a member nor the image is for `arch`, or it cannot be read.
 ///
 /// ```
 /// use offload_format::Target;
@@ -66,14 +60,15 @@ pub fn check(target: &Target, image: &[u8]) -> Result<(), Mismatch> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn native_image<'a>(arch: &IntelArch, image: &'a [u8]) -> Result<&'a [u8], Mismatch> {
-    match archive::is_archive(image) {
-        true => archive::member_for(arch, image),
-        false => intel::check(arch, image).map(|()| image),
+    if archive::is_archive(image) {
+        return archive::member_for(arch, image);
     }
+    intel::check(arch, image)?;
+    Ok(image)
 }
 
-/// Compares an image of another tool chain's container with the `target` that the container names: the machine alone,
-/// where both tell one.
+/// Compares an image in another tool chain's container with the `target` that the container names: the target alone, if
+/// the image has one.
 ///
 /// # Errors
 /// If the image is for another machine, or cannot be read.
@@ -92,16 +87,16 @@ fn compare(target: &Target, format: ImageFormat, image: &[u8]) -> Result<(), Mis
     }
 }
 
-/// The target as far as the image itself records it: a cubin does not record all suffixes of its architecture.
+/// The target in the image: a cubin does not record all suffixes of its architecture.
 fn recorded(format: ImageFormat, image: &[u8]) -> Result<Option<String>, Error> {
     let text = match format {
-        // Code for a family is code for its first architecture too.
+        // Family-specific code also runs on the first architecture of the family.
         ImageFormat::Cubin => format!("cubin:{}", cubin::info(image)?.arch().trim_end_matches('f')),
         ImageFormat::Ptx => format!("nvptx:{}", Ptx::parse(image)?.target()),
         ImageFormat::AmdCodeObject => format!("amdgcn:{}", code_object::info(image)?.target_id),
         ImageFormat::SpirV | ImageFormat::Zebin => return Ok(None),
     };
-    // In the order and spelling of this project, if it knows the machine.
+    // Normalised to this project's spelling, if it knows the target.
     Ok(text.parse::<Target>().ok().map(|target| target.to_string()))
 }
 
@@ -115,7 +110,7 @@ mod tests {
     const CODE_OBJECT: &[u8] = include_bytes!("../../tests/data/device-gfx1100.co");
     const SPIRV: &[u8] = include_bytes!("../../tests/data/saxpy-reduce.spv");
 
-    fn checked(target: &str, bytes: &[u8]) -> Result<(), String> {
+    fn check_text(target: &str, bytes: &[u8]) -> Result<(), String> {
         check(&target.parse().unwrap(), bytes).map_err(|mismatch| mismatch.to_string())
     }
 
@@ -130,13 +125,13 @@ mod tests {
             ("spirv64", SPIRV),
             ("opencl-c", b"kernel void f(void) {}"),
         ] {
-            assert_eq!(checked(target, bytes), Ok(()), "{target}");
+            assert_eq!(check_text(target, bytes), Ok(()), "{target}");
         }
     }
 
     #[test]
-    fn an_image_of_another_machine_is_told() {
-        for (target, bytes, said) in [
+    fn an_image_of_another_machine_is_refused() {
+        for (target, bytes, expected) in [
             ("intel:acm-g10", ZEBIN, "the image is for Intel's product family 1271"),
             ("cubin:sm_80", CUBIN, "the image is for cubin:sm_90"),
             ("nvptx:sm_90", PTX, "the image is for nvptx:sm_80"),
@@ -145,8 +140,8 @@ mod tests {
             ("host", SPIRV, "the image is "),
             ("cubin:sm_80", b"\x7fELF".as_slice(), "the image is "),
         ] {
-            let problem = checked(target, bytes).unwrap_err();
-            assert!(problem.starts_with(said), "{target}: {problem}");
+            let problem = check_text(target, bytes).unwrap_err();
+            assert!(problem.starts_with(expected), "{target}: {problem}");
         }
     }
 }

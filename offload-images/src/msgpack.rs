@@ -1,5 +1,5 @@
-//! Reads `MessagePack` (<https://github.com/msgpack/msgpack/blob/master/spec.md>), in which AMD's formats write what
-//! they say of code objects, value by value.
+//! A pull reader of `MessagePack` (<https://github.com/msgpack/msgpack/blob/master/spec.md>), the encoding of AMD's
+//! metadata.
 //!
 //! ```
 //! use offload_images::msgpack::{Reader, set};
@@ -11,34 +11,34 @@
 //! });
 //! assert_eq!(name, Some("saxpy"));
 //! ```
-// By hand, because this is part of every build script: serde's derive macro would take longer to compile than all else
-// that reads device images.
+// Written by hand, because every build script compiles it: serde's derive macro takes longer to compile than all readers
+// of device images.
 
-/// Deeper nesting than any description has; the reader recurses.
+/// The nesting depth that `skip` accepts: it recurses, and AMD's metadata has fewer levels.
 const MAX_DEPTH: usize = 32;
 
-/// What is left to read. Every method gives `None` for what is not there, or is of another type.
+/// The unread values. Every method returns `None` at the end and for a value of another type.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a>(&'a [u8]);
 
-/// The first byte of a value and the lengths behind it.
+/// A decoded value, or the length of a list or map.
 enum Head<'a> {
     Nil,
     Number(u64),
     Text(&'a [u8]),
     List(u64),
     Map(u64),
-    /// Truth values, negative numbers, fractions, bytes, and what applications define.
+    /// Booleans, negative integers, floats, binary, and extension types.
     Other,
 }
 
 impl<'a> Reader<'a> {
-    /// Reads from the start of `bytes`, and ignores what lies behind the last value that is read.
+    /// A reader at the start of `bytes`.
     pub fn new(bytes: &'a [u8]) -> Reader<'a> {
         Reader(bytes)
     }
 
-    /// A number of any width that is not negative.
+    /// Reads a non-negative integer of any width.
     pub fn number<T: TryFrom<u64>>(&mut self) -> Option<T> {
         match self.head()? {
             Head::Number(number) => T::try_from(number).ok(),
@@ -46,7 +46,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A text, which has to be UTF-8.
+    /// Reads a string, which has to be UTF-8.
     pub fn text(&mut self) -> Option<&'a str> {
         match self.head()? {
             Head::Text(text) => std::str::from_utf8(text).ok(),
@@ -54,12 +54,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The same, owned.
+    /// Reads a string into an owned one.
     pub fn string(&mut self) -> Option<String> {
         self.text().map(str::to_string)
     }
 
-    /// What `read` reads, or nothing where the value is nil.
+    /// Reads nil as `None`, and any other value with `read`.
     pub fn optional<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
         let mut ahead = *self;
         if let Head::Nil = ahead.head()? {
@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
         read(self).map(Some)
     }
 
-    /// How many elements a list claims to have; nothing is read.
+    /// The declared length of the list that comes next; nothing is read.
     pub fn length(mut self) -> Option<usize> {
         match self.head()? {
             Head::List(length) => usize::try_from(length).ok(),
@@ -77,13 +77,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Has `read` read each element of a list.
+    /// Reads a list with one call of `read` for each element.
     pub fn list(&mut self, mut read: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         let Head::List(length) = self.head()? else { return None };
         (0..length).try_for_each(|_| read(self))
     }
 
-    /// Has `read` read the value of each key of a map; it has to [`skip`](Reader::skip) those that it does not know.
+    /// Reads a map with one call of `read` for each key; `read` has to consume the value, or [`skip`](Reader::skip) it.
     pub fn map(&mut self, mut read: impl FnMut(&'a str, &mut Self) -> Option<()>) -> Option<()> {
         let Head::Map(length) = self.head()? else { return None };
         (0..length).try_for_each(|_| {
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Passes over a value with all that is in it.
+    /// Skips a value with everything in it.
     pub fn skip(&mut self) -> Option<()> {
         self.skip_within(MAX_DEPTH)
     }
@@ -116,10 +116,10 @@ impl<'a> Reader<'a> {
             0xa0..=0xbf => Head::Text(self.take(u64::from(first & 0x1f))?),
             0xc0 => Head::Nil,
             0xc2 | 0xc3 | 0xe0..=0xff => Head::Other,
-            // Bytes.
-            0xc4..=0xc6 => self.counted(1 << (first - 0xc4), 0)?,
-            // What applications define: a length, a type, the bytes.
-            0xc7..=0xc9 => self.counted(1 << (first - 0xc7), 1)?,
+            // Binary.
+            0xc4..=0xc6 => self.length_prefixed(1 << (first - 0xc4), 0)?,
+            // Extension types: a length, a type, the bytes.
+            0xc7..=0xc9 => self.length_prefixed(1 << (first - 0xc7), 1)?,
             0xd4..=0xd8 => self.other(1 + (1 << (first - 0xd4)))?,
             0xca => self.other(4)?,
             0xcb => self.other(8)?,
@@ -135,8 +135,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Bytes behind their length, which has `width` bytes, and `more` bytes beside.
-    fn counted(&mut self, width: u64, more: u64) -> Option<Head<'a>> {
+    /// Skips bytes behind a length of `width` bytes, and `more` bytes that the length does not count.
+    fn length_prefixed(&mut self, width: u64, more: u64) -> Option<Head<'a>> {
         let length = self.big_endian(width)?;
         self.other(length.checked_add(more)?)
     }
@@ -145,7 +145,7 @@ impl<'a> Reader<'a> {
         self.take(length).map(|_| Head::Other)
     }
 
-    /// A number with a sign, of `width` bytes.
+    /// A signed integer of `width` bytes.
     fn signed(&mut self, width: u64) -> Option<Head<'a>> {
         let bits = self.big_endian(width)?;
         let is_negative = bits >> (width * 8 - 1) != 0;
@@ -163,12 +163,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Puts a value into its place; a key that comes twice is refused.
-pub fn set<T>(place: &mut Option<T>, value: Option<T>) -> Option<()> {
-    if place.is_some() {
+/// Stores the value of a key; `None` for a duplicate key.
+pub fn set<T>(field: &mut Option<T>, value: Option<T>) -> Option<()> {
+    if field.is_some() {
         return None;
     }
-    *place = value;
+    *field = value;
     Some(())
 }
 

@@ -1,7 +1,7 @@
-//! NVIDIA's PTX: which kernels a module holds and what it needs.
+//! PTX modules: their kernels and undefined symbols.
 //!
-//! PTX is text, described in <https://docs.nvidia.com/cuda/parallel-thread-execution/index.html>. Only declarations are
-//! read; what stands in a function's body is skipped.
+//! PTX is text, specified in <https://docs.nvidia.com/cuda/parallel-thread-execution/index.html>. Only declarations are
+//! parsed; function bodies are skipped.
 //!
 //! ```
 //! use offload_images::ptx::Ptx;

@@ -1,4 +1,4 @@
-//! SPIR-V modules: their kernels, what they import, export and need, renaming kernels, and what drivers refuse of LLVM's.
+//! SPIR-V modules: kernels, imports, exports, capabilities, and rewrites for drivers and SYCL runtimes.
 //!
 //! Layout and instruction numbers follow the SPIR-V specification, sections "Physical Layout of a SPIR-V Module and
 //! Instruction" and "Binary Form" (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html>).
@@ -11,16 +11,16 @@
 //! assert!(Module::parse(&truncated, &Limits::default()).is_err());
 //! ```
 
+mod definition;
 mod drivers;
 mod module;
-mod place;
 mod printf;
 mod rename;
 mod stream;
 
+pub use self::definition::{Definition, definition_at};
 pub use self::drivers::with_portable_instructions;
 pub use self::module::{EntryPoint, ExecutionMode, Generator, Module};
-pub use self::place::{Place, place};
 pub use self::printf::with_character_formats;
 pub use self::rename::{with_added_entry_points, with_prefixed_kernels};
 

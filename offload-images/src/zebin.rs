@@ -1,6 +1,6 @@
-//! Native images of Intel's `ocloc`: which kernels they hold and what those use.
+//! zebins, the native images of Intel's `ocloc`: their kernels and the resources of each.
 //!
-//! A zebin is an ELF file with a YAML section `.ze_info`; both are described in
+//! A zebin is an ELF file with a YAML section `.ze_info`; both are specified in
 //! <https://github.com/intel/compute-runtime/blob/master/level_zero/doc/zebin_spec.md> and
 //! <https://github.com/intel/intel-graphics-compiler/tree/master/documentation/visa> (the compiler that writes it).
 //!
@@ -29,7 +29,7 @@ pub fn kernels(image: &[u8]) -> Result<Vec<String>, Error> {
     Ok(info(image)?.into_iter().map(|kernel| kernel.name).collect())
 }
 
-/// The kernels of `image` with what they use, in the order of their code.
+/// Reads the kernels of `image`, in the order of their code.
 ///
 /// # Errors
 /// Those of [`kernels`]; [`ErrorKind::Text`] if the description is not text.
@@ -37,17 +37,15 @@ pub fn info(image: &[u8]) -> Result<Vec<ZebinKernel>, Error> {
     let sections = elf::read(image)?;
     let mut described: BTreeMap<String, ZebinKernel> =
         ze_info::scan(sections.ze_info).into_iter().map(|kernel| (kernel.name.clone(), kernel)).collect();
-    // It may have code of its own.
+    // It may have code.
     described.remove(SYMBOL_TABLE_KERNEL);
     // Other code sections are functions that kernels share.
     let kernels = sections.code.iter().filter_map(|name| described.remove(*name)).collect();
-    match described.into_keys().next() {
-        Some(_) => {
-            Err(ErrorKind::Truncated { what: "the code of a kernel", offset: image.len() as u64, size: 1 }
-                .into())
-        }
-        None => Ok(kernels),
+    if !described.is_empty() {
+        let offset = image.len() as u64;
+        return Err(ErrorKind::Truncated { what: "the code of a kernel", offset, size: 1 }.into());
     }
+    Ok(kernels)
 }
 
 /// An empty kernel that the compiler adds to modules that export functions.
@@ -97,21 +95,13 @@ mod tests {
         let mut names = b"\0.shstrtab\0".to_vec();
         let mut image = vec![0; 64];
         let mut table = vec![0; 64];
-        let mut add = |name: u32, kind: u32, offset: usize, size: usize| {
-            let mut header = [0; 64];
-            header[..4].copy_from_slice(&name.to_le_bytes());
-            header[4..8].copy_from_slice(&kind.to_le_bytes());
-            header[24..32].copy_from_slice(&(offset as u64).to_le_bytes());
-            header[32..40].copy_from_slice(&(size as u64).to_le_bytes());
-            table.extend_from_slice(&header);
-        };
         for (name, content) in sections {
-            add(names.len() as u32, 1, image.len(), content.len());
+            table.extend(section_header(names.len(), 1, image.len(), content.len()));
             names.extend_from_slice(name.as_bytes());
             names.push(0);
             image.extend_from_slice(content);
         }
-        add(1, 3, image.len(), names.len());
+        table.extend(section_header(1, 3, image.len(), names.len()));
         image.extend_from_slice(&names);
         image[..20].copy_from_slice(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x01\0\xcd\0");
         let offset = image.len() as u64;
@@ -124,7 +114,16 @@ mod tests {
         image
     }
 
-    /// IGC adds it to modules that export functions, with code of its own.
+    fn section_header(name: usize, kind: u32, offset: usize, size: usize) -> [u8; 64] {
+        let mut header = [0; 64];
+        header[..4].copy_from_slice(&(name as u32).to_le_bytes());
+        header[4..8].copy_from_slice(&kind.to_le_bytes());
+        header[24..32].copy_from_slice(&(offset as u64).to_le_bytes());
+        header[32..40].copy_from_slice(&(size as u64).to_le_bytes());
+        header
+    }
+
+    /// IGC adds it to modules that export functions, with code.
     #[test]
     fn the_table_of_symbols_is_no_kernel() {
         let info = b"kernels:\n  - name:            g\n    execution_env:\n      simd_size:       32\n\

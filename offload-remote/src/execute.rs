@@ -11,7 +11,7 @@ mod worker;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use offload_format::remote::{Action, Executed, Reply, Room};
+use offload_protocol::remote::{Action, Executed, Reply, Room};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 

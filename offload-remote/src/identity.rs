@@ -8,7 +8,7 @@ mod search;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use offload_format::remote::{FileIdentity, Program};
+use offload_protocol::remote::{FileIdentity, Program};
 
 use self::elf::{Needs, ObjectClass};
 use self::search::SearchPath;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use offload_format::remote::{Action, Input, Source};
+use offload_protocol::remote::{Action, Input, Source};
 use prost::Message;
 
 use crate::api::{Directory, DirectoryNode, FileNode};

@@ -1,6 +1,6 @@
 //! Client of remote caches and of Remote Execution for build scripts.
 //!
-//! [`serve`] is a daemon beside a build. Build scripts send it the messages of [`offload_format::remote`] through a Unix
+//! [`serve`] is a daemon beside a build. Build scripts send it the messages of [`offload_protocol::remote`] through a Unix
 //! socket. [`Settings`] name the server: the Remote Execution API (Buildbarn, BuildBuddy, NativeLink, buildbox), an HTTP
 //! cache with Bazel's protocol (bazel-remote, nginx with WebDAV), a bucket of S3, or a shared folder.
 //!

@@ -30,7 +30,7 @@ pub(crate) struct Remote {
 }
 
 /// The largest result: it fits in a message to a build script.
-pub(crate) const MAX_RESULT_SIZE: u64 = offload_format::remote::MAX_MESSAGE - (1 << 20);
+pub(crate) const MAX_RESULT_SIZE: u64 = offload_protocol::remote::MAX_MESSAGE - (1 << 20);
 
 impl Remote {
     /// Connects lazily, in a tokio runtime.

@@ -111,6 +111,7 @@ mod structure;
 #[cfg(feature = "test")]
 pub mod test;
 mod text;
+mod variable;
 
 pub use offload_format::codec::Codec;
 pub use offload_format::pack::{ArgInfo, ArgKind, KernelInfo, MissingKind};

@@ -1,6 +1,6 @@
 //! Selection of the form of a module, native code or IR, for a device: a pure function.
 
-use offload_containers::syclbin::{AbstractModule, Payload, PropertyValue, State, sets};
+use offload_containers::syclbin::{AbstractModule, BundleState, Payload, PropertyValue, sets};
 use offload_format::{Limits, SpirvVersion};
 use offload_images::spirv;
 
@@ -19,7 +19,7 @@ pub(crate) enum Form {
 pub(crate) fn choose(
     rules: Rules,
     module: &AbstractModule<'_>,
-    state: State,
+    state: BundleState,
     device: &Traits,
 ) -> Result<Form, Unfit> {
     if rules == Rules::Runtime && module.native.iter().any(|native| target(native).is_none()) {
@@ -27,7 +27,9 @@ pub(crate) fn choose(
     }
     needs::check(rules, module, device)?;
     let native = match state {
-        State::Executable => module.native.iter().position(|native| takes_native(rules, native, device)),
+        BundleState::Executable => {
+            module.native.iter().position(|native| takes_native(rules, native, device))
+        }
         _ => None,
     };
     match native {
@@ -69,12 +71,12 @@ fn takes_version(ir: &Payload<'_>, device: &Traits) -> bool {
     }
 }
 
-fn none(module: &AbstractModule<'_>, state: State) -> Unfit {
+fn none(module: &AbstractModule<'_>, state: BundleState) -> Unfit {
     let natives = module.native.len();
     Unfit::Missing(match (module.ir.is_empty(), natives, state) {
         (false, ..) => "its SPIR-V is of a version that the device does not take".to_string(),
         (true, 0, _) => "it has neither IR nor native code".to_string(),
-        (true, _, State::Executable) => {
+        (true, _, BundleState::Executable) => {
             format!("it has no IR, and none of {natives} native images is for the device")
         }
         (true, ..) => format!("it has no IR, and native code does not count in state {state}"),

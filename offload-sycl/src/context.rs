@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use offload_containers::syclbin::State;
+use offload_containers::syclbin::BundleState;
 
 use crate::choose::{self, Form};
 use crate::named_syclbin::NamedSyclbin;
@@ -104,7 +104,7 @@ impl OnDevice {
     pub(super) fn pick(
         &self,
         source: &NamedSyclbin,
-        state: State,
+        state: BundleState,
         missing: &mut Vec<MissingModule>,
     ) -> Result<Vec<Picked>, Error> {
         let file = source.parse()?;

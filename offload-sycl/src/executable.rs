@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use offload_containers::syclbin::{KERNEL_PREFIX, Native, NewModule, Requirements};
+use offload_containers::syclbin::{KERNEL_PREFIX, NativeImage, NewModule, Requirements};
 use offload_format::pack::KernelInfo;
 
 use crate::context::OnDevice;
@@ -131,7 +131,7 @@ pub(super) struct Code {
 
 impl Code {
     pub(super) fn module(&self) -> Result<NewModule<'_>, offload_format::Error> {
-        let native = Native { target: self.target, arch: &self.arch, image: &self.binary };
+        let native = NativeImage { target: self.target, arch: &self.arch, image: &self.binary };
         let module = NewModule::default().with_kernels(&self.kernels)?;
         Ok(module.with_requirements(&self.needs).with_native(native))
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use offload_containers::syclbin::{self, File, State};
+use offload_containers::syclbin::{self, BundleState, File};
 use offload_format::Limits;
 
 use offload_rt::Error;
@@ -33,7 +33,7 @@ impl NamedSyclbin {
 
     /// # Errors
     /// The file is malformed, or of another state.
-    pub(super) fn parse_in(&self, state: State) -> Result<File<'_>, Error> {
+    pub(super) fn parse_in(&self, state: BundleState) -> Result<File<'_>, Error> {
         let file = self.parse()?;
         match file.state() {
             Ok(found) if found == state => Ok(file),

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use offload_containers::syclbin::{
-    AbstractModule, File, ImageKindNumber, NewModule, Requirements, State, write,
+    self, AbstractModule, File, ImageKindNumber, NewModule, Requirements, write,
 };
 use offload_format::Limits;
 use offload_images::spirv;
@@ -55,7 +55,7 @@ pub struct Compiled {
 /// A state of a bundle: [`Input`], [`Object`] or [`Executable`]. No other type can implement it.
 pub trait BundleState: Sized + Debug {
     /// The state that a file has to have.
-    const STATE: State;
+    const STATE: syclbin::BundleState;
 
     /// The part of a bundle for each device.
     #[doc(hidden)]
@@ -67,7 +67,7 @@ pub trait BundleState: Sized + Debug {
 }
 
 impl BundleState for Input {
-    const STATE: State = State::Input;
+    const STATE: syclbin::BundleState = syclbin::BundleState::Input;
     type OfDevice = Vec<Picked>;
 
     fn ready(_: &OnDevice, _: &NamedSyclbin, picked: &[Picked]) -> Result<Vec<Picked>, Error> {
@@ -76,7 +76,7 @@ impl BundleState for Input {
 }
 
 impl BundleState for Object {
-    const STATE: State = State::Object;
+    const STATE: syclbin::BundleState = syclbin::BundleState::Object;
     type OfDevice = Vec<Compiled>;
 
     fn ready(on: &OnDevice, source: &NamedSyclbin, picked: &[Picked]) -> Result<Vec<Compiled>, Error> {
@@ -86,7 +86,7 @@ impl BundleState for Object {
 }
 
 impl BundleState for Executable {
-    const STATE: State = State::Executable;
+    const STATE: syclbin::BundleState = syclbin::BundleState::Executable;
     type OfDevice = BundleProgram;
 
     fn ready(on: &OnDevice, source: &NamedSyclbin, picked: &[Picked]) -> Result<BundleProgram, Error> {
@@ -195,7 +195,7 @@ impl Bundle<Input> {
     /// # Errors
     /// It is too large for the format.
     pub fn content(&self) -> Result<Vec<u8>, Error> {
-        content(&self.sources, State::Input)
+        content(&self.sources, syclbin::BundleState::Input)
     }
 }
 
@@ -206,7 +206,7 @@ impl Bundle<Object> {
     /// # Errors
     /// It is too large for the format.
     pub fn content(&self) -> Result<Vec<u8>, Error> {
-        content(&self.sources, State::Object)
+        content(&self.sources, syclbin::BundleState::Object)
     }
 }
 
@@ -245,14 +245,15 @@ impl Bundle<Executable> {
             }
         }
         let modules = codes.iter().map(Code::module).collect::<Result<Vec<_>, _>>();
-        let written =
-            modules.and_then(|modules| write(State::Executable, &modules, ImageKindNumber::default()));
+        let written = modules.and_then(|modules| {
+            write(syclbin::BundleState::Executable, &modules, ImageKindNumber::default())
+        });
         written.map_err(|error| Error::device("SYCLBIN", error.to_string()))
     }
 }
 
 /// All that was read, modules that no device takes too.
-fn content(sources: &[Arc<NamedSyclbin>], state: State) -> Result<Vec<u8>, Error> {
+fn content(sources: &[Arc<NamedSyclbin>], state: syclbin::BundleState) -> Result<Vec<u8>, Error> {
     let files = sources.iter().map(|source| source.parse()).collect::<Result<Vec<_>, _>>()?;
     let modules: Vec<NewModule<'_>> =
         files.iter().flat_map(|file| &file.modules).map(NewModule::from).collect();

@@ -4,7 +4,7 @@ mod manifest;
 
 use std::path::{Path, PathBuf};
 
-use offload_format::variable;
+use offload_protocol::variable;
 use serde::Serialize;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, Value};
 

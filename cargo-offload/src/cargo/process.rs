@@ -7,7 +7,7 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use offload_format::variable;
+use offload_protocol::variable;
 
 use crate::cargo::watch::{self, Watch};
 use crate::cli::MessageFormat;

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use offload_build::shared::progress::{Compile, CompileOrigin, Done, Event, FromRemote};
-use offload_format::variable;
+use offload_protocol::variable;
 
 use crate::cargo::process::Cargo;
 use crate::error::{Error, Result};

@@ -7,7 +7,7 @@
 
 use std::ffi::OsString;
 
-use offload_format::variable;
+use offload_protocol::variable;
 
 #[cfg(all(target_os = "linux", feature = "devices"))]
 pub(crate) use self::system::own_mark;
@@ -29,7 +29,7 @@ mod system {
     use std::thread;
     use std::time::Duration;
 
-    use offload_format::variable;
+    use offload_protocol::variable;
     use rustix::process::{Pid, getppid};
 
     use crate::cli;

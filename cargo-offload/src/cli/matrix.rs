@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use offload_format::variable;
+use offload_protocol::variable;
 
 /// A tool, and the programs that take its part one after another.
 #[derive(Clone, Debug, PartialEq, Eq)]

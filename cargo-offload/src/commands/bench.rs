@@ -8,7 +8,7 @@ mod time;
 use std::path::Path;
 
 use cargo_metadata::{Metadata, TargetKind};
-use offload_format::variable;
+use offload_protocol::variable;
 use offload_rt::test::TestDevice;
 use tempfile::NamedTempFile;
 

@@ -1,6 +1,6 @@
 //! `build`, `run` and `check`: cargo's own, with the progress of device compiles.
 
-use offload_format::variable;
+use offload_protocol::variable;
 
 use crate::cargo::graph::cargo;
 use crate::cargo::progress;

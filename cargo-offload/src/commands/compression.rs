@@ -39,7 +39,7 @@ pub(super) fn run(output: &Output, args: &cli::Compression) -> Result<ExitStatus
 }
 
 /// Changes the setting if that is asked for, prints it, and returns what a packer does for it.
-fn setting(output: &Output, args: &cli::Compression) -> Result<Option<offload_format::packer::Settings>> {
+fn setting(output: &Output, args: &cli::Compression) -> Result<Option<offload_packer::Settings>> {
     let config = args.file.config.as_deref();
     let mut file = match ConfigFile::find(config) {
         None if args.on.is_some() => return Ok(None),

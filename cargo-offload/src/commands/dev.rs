@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use offload_build::shared::recipe::Recipe;
-use offload_format::variable;
+use offload_protocol::variable;
 
 use self::folder::Folder;
 use self::script::Script;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use offload_format::packer::Settings;
+use offload_packer::Settings;
 use serde::Serialize;
 
 use crate::cargo::artifact;

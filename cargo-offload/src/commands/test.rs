@@ -21,7 +21,7 @@ mod verdict;
 use std::path::Path;
 
 use cargo_metadata::Metadata;
-use offload_format::variable;
+use offload_protocol::variable;
 
 use self::outcome::Row;
 use self::place::{Place, Watcher};

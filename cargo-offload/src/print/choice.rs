@@ -5,7 +5,7 @@
 use std::io::{self, IsTerminal};
 
 use anstream::ColorChoice;
-use offload_format::variable;
+use offload_protocol::variable;
 
 use crate::cli::{Color, Options};
 

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use offload_format::variable::SOURCE_DATE_EPOCH;
+use offload_protocol::variable::SOURCE_DATE_EPOCH;
 
 /// When `path` was last changed, as `2026-11-23` in UTC, or the day that `SOURCE_DATE_EPOCH` names, so that the same inputs
 /// make the same bytes (<https://reproducible-builds.org/specs/source-date-epoch/>).

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 #[cfg(feature = "devices")]
 use object::{Object, ObjectSection};
-use offload_containers::carrier::{self, FileKind, Found, Place};
+use offload_containers::carrier::{self, FileKind, ImageRange, RangeOrigin};
 use offload_containers::contents::{self, Compression, Image};
 use offload_containers::deep;
 use offload_format::Limits;
@@ -48,7 +48,7 @@ pub(crate) enum Search {
 pub(crate) struct Container<'a> {
     /// What takes the place of a module's name: `cuda-0`, numbered in the order of the file.
     pub(crate) name: String,
-    pub(crate) found: Found<'a>,
+    pub(crate) found: ImageRange<'a>,
     pub(crate) images: Vec<Image<'a>>,
 }
 
@@ -79,11 +79,11 @@ const PART_SIZE: u64 = 16 << 20;
 
 /// Neighbours in `found`, up to `size` of them, that lie in [`PART_SIZE`] bytes unless a single one is larger.
 #[cfg(feature = "devices")]
-fn parts<'p, 'a>(found: &'p [Found<'a>], size: usize) -> impl Iterator<Item = &'p [Found<'a>]> {
+fn parts<'p, 'a>(found: &'p [ImageRange<'a>], size: usize) -> impl Iterator<Item = &'p [ImageRange<'a>]> {
     let mut rest = found;
     std::iter::from_fn(move || {
         let start = rest.first()?.offset;
-        let fits = |found: &Found<'_>| {
+        let fits = |found: &ImageRange<'_>| {
             let end = found.offset.saturating_add(found.bytes.len() as u64);
             size == usize::MAX || end.saturating_sub(start) <= PART_SIZE
         };
@@ -96,7 +96,7 @@ fn parts<'p, 'a>(found: &'p [Found<'a>], size: usize) -> impl Iterator<Item = &'
 
 /// Containers of other tool chains, or why nobody can say whether there are any.
 struct Foreign<'a> {
-    found: Vec<Found<'a>>,
+    found: Vec<ImageRange<'a>>,
     /// As [`Contents::kpack_references`].
     #[cfg(feature = "devices")]
     kpack_references: Vec<(u32, &'a [u8])>,
@@ -124,7 +124,7 @@ struct Listing {
 }
 
 impl Listing {
-    fn of(input: &Input, found: &[Found<'_>]) -> Listing {
+    fn of(input: &Input, found: &[ImageRange<'_>]) -> Listing {
         #[cfg(not(feature = "devices"))]
         let _ = found;
         Listing {
@@ -237,7 +237,7 @@ impl Input {
 
     /// Lets the memory go that the bytes from the first to the last of `found` take.
     #[cfg(feature = "devices")]
-    fn release_from(&self, found: &[Found<'_>]) {
+    fn release_from(&self, found: &[ImageRange<'_>]) {
         let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
         let start = found.first().map_or(0, |first| place(first.offset));
         let end = found.last().map_or(0, |last| place(last.offset).saturating_add(last.bytes.len()));
@@ -282,7 +282,7 @@ impl Input {
     }
 
     /// What is known by its place, or by its structure.
-    fn found(&self) -> std::result::Result<Vec<Found<'_>>, offload_format::Error> {
+    fn found(&self) -> std::result::Result<Vec<ImageRange<'_>>, offload_format::Error> {
         match self.search {
             Search::Known => carrier::find_in(&self.file, &self.limits, &self.file),
             Search::Deep => deep::find(&self.file, &self.limits),
@@ -290,7 +290,12 @@ impl Input {
     }
 
     /// The containers at `found`, which follow those that were listed before.
-    fn part<'a>(&'a self, packs: PackFile, found: Vec<Found<'a>>, listing: &mut Listing) -> Contents<'a> {
+    fn part<'a>(
+        &'a self,
+        packs: PackFile,
+        found: Vec<ImageRange<'a>>,
+        listing: &mut Listing,
+    ) -> Contents<'a> {
         let mut contents = Contents {
             packs: Packs::of(packs),
             containers: Vec::new(),
@@ -334,9 +339,9 @@ impl Input {
     }
 
     /// Where the whole file is the container, its name says more than a number.
-    fn name(&self, number: usize, found: &Found<'_>, images: &[Image<'_>]) -> String {
-        match (found.place, &self.stem) {
-            (Place::Whole, Some(stem)) if found.bytes.len() == self.file.len() => stem.clone(),
+    fn name(&self, number: usize, found: &ImageRange<'_>, images: &[Image<'_>]) -> String {
+        match (found.origin, &self.stem) {
+            (RangeOrigin::Whole, Some(stem)) if found.bytes.len() == self.file.len() => stem.clone(),
             _ => {
                 let kind =
                     images.first().map_or(offload_format::OffloadKind::None, |image| image.offload_kind);
@@ -405,26 +410,26 @@ const RELOCATABLE: &str = "__nv_relfatbin";
 
 /// The fatbins of a program that were linked to others of it: no driver gets them.
 #[cfg(feature = "devices")]
-fn left(file: &[u8], found: &[Found<'_>]) -> Range<u64> {
+fn left(file: &[u8], found: &[ImageRange<'_>]) -> Range<u64> {
     let program = object::File::parse(file).ok();
     let section = program.as_ref().and_then(|program| program.section_by_name(RELOCATABLE));
     let (start, size) = section.and_then(|section| section.file_range()).unwrap_or_default();
     let left = start..start.saturating_add(size);
-    let is_fatbin = |found: &&Found<'_>| found.kind == Some(FileKind::CudaFatbin);
+    let is_fatbin = |found: &&ImageRange<'_>| found.kind == Some(FileKind::CudaFatbin);
     let has_linked = found.iter().filter(is_fatbin).any(|found| !left.contains(&found.offset));
     if has_linked { left } else { 0..0 }
 }
 
 /// References to images in other files hold none themselves.
-fn is_foreign(found: &Found<'_>) -> bool {
+fn is_foreign(found: &ImageRange<'_>) -> bool {
     found.kind.is_some_and(|kind| kind != FileKind::Pack)
-        && !matches!(found.place, Place::KpackReference { .. })
+        && !matches!(found.origin, RangeOrigin::KpackReference { .. })
 }
 
 #[cfg(feature = "devices")]
-fn kpack_references<'a>(found: &[Found<'a>]) -> Vec<(u32, &'a [u8])> {
-    let reference = |found: &Found<'a>| match found.place {
-        Place::KpackReference { index } => Some((index, found.bytes)),
+fn kpack_references<'a>(found: &[ImageRange<'a>]) -> Vec<(u32, &'a [u8])> {
+    let reference = |found: &ImageRange<'a>| match found.origin {
+        RangeOrigin::KpackReference { index } => Some((index, found.bytes)),
         _ => None,
     };
     found.iter().filter_map(reference).collect()
@@ -436,6 +441,6 @@ fn inflated(images: &[Image<'_>]) -> u64 {
     compressed.fold(0, |sum, image| sum.saturating_add(image.raw_size))
 }
 
-fn what(found: &Found<'_>) -> String {
+fn what(found: &ImageRange<'_>) -> String {
     found.kind.map_or_else(|| "device images".to_string(), |kind| kind.to_string())
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use offload_format::Limits;
 use offload_format::pack::{CACHE, MissingKind, Pack, Sidecar};
-use offload_format::variable::CACHE_DIR;
+use offload_protocol::variable::CACHE_DIR;
 
 use crate::error::{Error, Result};
 use crate::print::text::{escaped, listed};

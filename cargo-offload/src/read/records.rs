@@ -7,7 +7,7 @@ mod kernel;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use offload_containers::contents::{self, Image as ForeignImage, Part};
+use offload_containers::contents::{self, BundleSlice, Image as ForeignImage};
 use offload_format::limits::Budget;
 use offload_format::pack::Image;
 use offload_format::{Hash128, Import, Limits, SpecConstant};
@@ -336,10 +336,10 @@ impl StoredImage<'_> {
     }
 
     /// Where it lies, if that is a bundle that is compressed as a whole.
-    pub(crate) fn part(&self) -> Option<Part<'_>> {
+    pub(crate) fn part(&self) -> Option<BundleSlice<'_>> {
         match self {
             StoredImage::Packed(..) => None,
-            StoredImage::Foreign { image, limits, .. } => image.part().filter(|_| limits.is_ok()),
+            StoredImage::Foreign { image, limits, .. } => image.bundle_slice().filter(|_| limits.is_ok()),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use offload_containers::carrier::{FileKind, Found, Place};
+use offload_containers::carrier::{FileKind, ImageRange, RangeOrigin};
 use offload_containers::syclbin;
 use offload_format::Limits;
 
@@ -18,7 +18,7 @@ pub(crate) struct Syclbin<'a> {
 
 impl<'a> Syclbin<'a> {
     /// What was found in `path`, if it is one.
-    pub(crate) fn of(found: &Found<'a>, path: &Path) -> Option<Syclbin<'a>> {
+    pub(crate) fn of(found: &ImageRange<'a>, path: &Path) -> Option<Syclbin<'a>> {
         let wanted = found.kind == Some(FileKind::Syclbin);
         wanted.then(|| Syclbin { place: place(found, path), bytes: found.bytes })
     }
@@ -33,11 +33,11 @@ impl<'a> Syclbin<'a> {
     }
 }
 
-fn place(found: &Found<'_>, path: &Path) -> String {
+fn place(found: &ImageRange<'_>, path: &Path) -> String {
     let file = format!("`{}`", path.display());
-    match (found.place, found.member) {
-        (Place::Whole, None) => file,
-        (Place::Section(name), None) => {
+    match (found.origin, found.member) {
+        (RangeOrigin::Whole, None) => file,
+        (RangeOrigin::Section(name), None) => {
             format!("section `{}` of {file}", String::from_utf8_lossy(name).escape_debug())
         }
         _ => format!("{file} at {:#x}", found.offset),

@@ -1,6 +1,6 @@
 //! How hard to compress, in the words of a command line.
 
-use offload_format::packer::{Mode, Settings};
+use offload_packer::{Mode, Settings};
 
 use crate::error::{Error, Result};
 

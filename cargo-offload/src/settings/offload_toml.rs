@@ -8,7 +8,7 @@ mod require;
 use std::path::{Path, PathBuf};
 
 use offload_build::DEFAULT_TARGETS;
-use offload_format::variable;
+use offload_protocol::variable;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Value};
 
 use self::list::Lines;

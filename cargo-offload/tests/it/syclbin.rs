@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use offload_containers::syclbin::{ImageKindNumber, KERNEL_PREFIX, Native, NewModule, State, write};
+use offload_containers::syclbin::{
+    BundleState, ImageKindNumber, KERNEL_PREFIX, NativeImage, NewModule, write,
+};
 use offload_images::spirv::with_prefixed_kernels;
 use serde_json::Value;
 
@@ -26,7 +28,7 @@ fn syclbin(kernel: Option<&str>, kind: ImageKindNumber) -> Vec<u8> {
     let spirv = with_prefixed_kernels(SPIRV, KERNEL_PREFIX).unwrap();
     let kernels = ["__sycl_kernel_saxpy", "__sycl_kernel_reduce"].into_iter().chain(kernel);
     let module = NewModule::default().with_kernels(kernels).unwrap().with_spirv(&spirv);
-    write(State::Executable, &[module], kind).unwrap()
+    write(BundleState::Executable, &[module], kind).unwrap()
 }
 
 fn directory(name: &str, bytes: &[u8]) -> tempfile::TempDir {
@@ -76,7 +78,7 @@ fn a_file_is_judged_for_its_use() {
     let user = user.with_imported(["elsewhere"]).unwrap().with_spirv(&spirv);
     let library = NewModule::default().with_exported(["elsewhere"]).unwrap().with_spirv(EXPORT);
     for (name, module) in [("user", user), ("library", library)] {
-        put(name, &write(State::Object, &[module], ImageKindNumber::default()).unwrap());
+        put(name, &write(BundleState::Object, &[module], ImageKindNumber::default()).unwrap());
     }
     fs::copy(dir.path().join("library"), dir.path().join("again")).unwrap();
     let mut renamed = fs::read(dir.path().join("new")).unwrap();
@@ -122,10 +124,10 @@ fn a_damaged_file_is_an_error_that_names_it() {
 
 #[test]
 fn inspect_shows_state_and_forms() {
-    let native = Native { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: b"zebin" };
+    let native = NativeImage { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: b"zebin" };
     let module = NewModule::default().with_kernels(["__sycl_kernel_k"]).unwrap();
     let module = module.with_exported(["f"]).unwrap().with_spirv(SPIRV).with_native(native);
-    let bytes = write(State::Object, &[module], ImageKindNumber::default()).unwrap();
+    let bytes = write(BundleState::Object, &[module], ImageKindNumber::default()).unwrap();
     let dir = directory("a.syclbin", &bytes);
     let output = offload(dir.path(), &["inspect", "a.syclbin"]);
     let shown = text(&output);

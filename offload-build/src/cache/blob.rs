@@ -5,8 +5,8 @@ use std::io::{self, Read, Seek, Write};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use offload_format::packer::{Pieces, read_piece};
 use offload_format::{Hash128, bytes};
+use offload_packer::{Pieces, read_piece};
 
 use super::name::EntryFile;
 use super::sweep::DAY;

@@ -52,9 +52,8 @@ fn check(dir: &Path, probe: &Path) -> Result<()> {
     use std::fs::{Permissions, set_permissions, symlink_metadata};
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-    let inspected = |path: &Path| symlink_metadata(path).map_err(|error| Error::io("inspect", path, error));
-    let (there, user) =
-        (std::fs::metadata(dir).map_err(|error| Error::io("inspect", dir, error))?, inspected(probe)?.uid());
+    let there = std::fs::metadata(dir).map_err(|error| Error::io("inspect", dir, error))?;
+    let user = symlink_metadata(probe).map_err(|error| Error::io("inspect", probe, error))?.uid();
     if let Some(reason) = reason_to_distrust(Access { owner: there.uid(), user, mode: there.mode() }) {
         return Err(Error::untrusted(format!("the compile cache `{}` is not used: {reason}", dir.display()))
             .with_hint("remove it, or set OFFLOAD_CACHE_DIR to a directory of your own"));

@@ -28,10 +28,10 @@ mod tests {
         "offload-build/src/signature",
         "offload-build/src/signature.rs",
         "offload-format/src/codec",
-        "offload-format/src/packer",
         "offload-images/src/machine",
         "offload-images/src/machine.rs",
         "offload-images/src/spirv",
+        "offload-packer/src",
         "offload-workgroup/src",
     ];
 

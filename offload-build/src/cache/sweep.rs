@@ -8,7 +8,7 @@ use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use offload_format::variable;
+use offload_protocol::variable;
 
 use super::directory::{TAG, TAG_TEXT};
 use super::name::{CachedFile, VERSION};
@@ -86,8 +86,11 @@ fn remove_releases(dir: &Path, age: Duration, now: SystemTime) {
 
 /// The caches of all releases in `dir`; directories of others are left alone.
 pub(super) fn releases(dir: &Path) -> impl Iterator<Item = (PathBuf, Metadata)> {
-    let ours = |path: &Path| fs::read_to_string(path.join(TAG)).is_ok_and(|text| text == TAG_TEXT);
-    list(dir).filter(move |(path, data)| data.is_dir() && has_prefix(path, "v") && ours(path))
+    list(dir).filter(move |(path, data)| {
+        data.is_dir()
+            && has_prefix(path, "v")
+            && fs::read_to_string(path.join(TAG)).is_ok_and(|text| text == TAG_TEXT)
+    })
 }
 
 /// What is in `dir`, links not followed. What cannot be listed is left alone.

@@ -47,11 +47,12 @@ fn every_damage_is_missing_and_made_anew() {
         let made = std::cell::Cell::new(0);
         cache.distrusted.store(false, Ordering::Relaxed);
         let content = cache.retry_lost_entries(&cache.dir().join("out"), || {
-            let make = || {
-                made.set(made.get() + 1);
-                Ok(b"some bytes".to_vec())
-            };
-            cache.get_or(key("a"), make)?.read()
+            cache
+                .get_or(key("a"), || {
+                    made.set(made.get() + 1);
+                    Ok(b"some bytes".to_vec())
+                })?
+                .read()
         });
         (content.unwrap(), made.get())
     };

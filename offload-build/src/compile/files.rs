@@ -6,10 +6,10 @@ use std::io::Seek;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use offload_format::packer::{MAX_LEVEL, image_buffer};
 use offload_format::{Hash128, Limits};
 use offload_images::ptx::Ptx;
 use offload_images::{code_object, cubin, spirv};
+use offload_packer::{MAX_LEVEL, image_buffer};
 
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::{Error, Result};

@@ -156,16 +156,17 @@ impl Session<'_> {
         if let (Some(path), Some(text)) = (&file, input) {
             fs::publish(path, |out| out.write_all(text.as_bytes()))?;
         }
-        let place = |arg: &Arg| match arg {
-            Arg::Text(text) => text.clone(),
-            Arg::Input(_) | Arg::Output => output.clone().into(),
-            Arg::Depfile => deps.clone().into(),
-            Arg::InputFile(_) => written(arg).unwrap_or_default().into(),
-        };
         let verbose = action.search_path_flags().iter().map(OsString::from);
         let invocation = Invocation {
             program: &action.tool.path,
-            args: verbose.chain(action.args.iter().map(place)).collect(),
+            args: verbose
+                .chain(action.args.iter().map(|arg| match arg {
+                    Arg::Text(text) => text.clone(),
+                    Arg::Input(_) | Arg::Output => output.clone().into(),
+                    Arg::Depfile => deps.clone().into(),
+                    Arg::InputFile(_) => written(arg).unwrap_or_default().into(),
+                }))
+                .collect(),
             // Sources are named relative to here, so that no absolute path gets into the output.
             directory: self.root(),
             input: input.filter(|_| file.is_none()),
@@ -179,8 +180,11 @@ impl Session<'_> {
             path == Path::new("-") || path.starts_with(scratch.path()) || own_headers::has(self, path)
         };
         let read = prerequisites(&fs::read_text(&deps)?).into_iter().filter(|path| !ours(path));
-        let hashed = |path: PathBuf| ReadFile { hash: self.content_hash(&path).unwrap_or_default(), path };
-        let dependencies = self.with_lookups(action, read.map(hashed).collect(), search);
+        let dependencies = self.with_lookups(
+            action,
+            read.map(|path| ReadFile { hash: self.content_hash(&path).unwrap_or_default(), path }).collect(),
+            search,
+        );
         Ok(Run { content, dependencies, printed: printed.stderr })
     }
 

@@ -22,7 +22,7 @@ pub(super) fn check_alone(session: &Session<'_>, library: &Library, target: &Tar
         _ => llvm::library(session, target)?,
     };
     let text = ir.read_text()?;
-    if imports::exported(library, &Interface::of(&text))?.is_empty() {
+    if imports::exported(library, &Interface::parse(&text))?.is_empty() {
         let error =
             format!("no header in `{}` names a function of the device library", library.include.display());
         let vendor = library.sources.files.iter().any(|file| !file.language.is_portable());
@@ -53,11 +53,11 @@ pub(super) fn lacking(session: &Session<'_>, name: &str, target: &Target) -> Res
     let Some(first) = libraries.first() else { return Ok(None) };
     let name = plain_name(name.split(' ').next().unwrap_or(name));
     let own = llvm::library(session, target)?.read_text()?;
-    let symbol = Interface::of(&own).declared.into_keys().find(|symbol| plain_name(symbol) == name);
+    let symbol = Interface::parse(&own).declared.into_keys().find(|symbol| plain_name(symbol) == name);
     let symbol = symbol.unwrap_or(&name);
     for library in &libraries {
         let text = llvm::library(&session.for_library(library), target)?.read_text()?;
-        let interface = Interface::of(&text);
+        let interface = Interface::parse(&text);
         let other = interface.defined.iter().find(|(symbol, _)| plain_name(symbol) == name);
         if let Some((found, signature)) = other {
             if !library::words(library)?.contains(&name) {

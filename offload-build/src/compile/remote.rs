@@ -10,8 +10,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use offload_format::remote::{Action, Input, Program, Source, Stored, Variable};
-use offload_format::variable;
+use offload_protocol::remote::{Action, Input, Program, Source, Stored, Variable};
+use offload_protocol::variable;
 
 use self::uploaded::Uploaded;
 use crate::cache::{Key, KeyBuilder};
@@ -122,7 +122,8 @@ impl<'a> Session<'a> {
     ) -> Option<Action> {
         let variable = |name: &str, value: &str| Variable { name: name.into(), value: value.into() };
         let mut variables = vec![variable(variable::LC_ALL, "C"), variable(variable::PATH, "/usr/bin:/bin")];
-        let (mut directories, mut programs) = (BTreeSet::new(), Vec::new());
+        let mut directories = BTreeSet::new();
+        let mut programs = Vec::new();
         for tool in tools {
             directories.extend(tool.library_directories);
             inputs.extend(tool.inputs);
@@ -178,13 +179,14 @@ impl Then<'_> {
 }
 
 fn remote_args(args: &[Arg], inputs: &[String], output: &str) -> Option<Vec<String>> {
-    let place = |arg: &Arg| match arg {
-        Arg::Text(text) => text.to_str().map(str::to_string),
-        Arg::Input(index) => inputs.get(*index).cloned(),
-        Arg::Output => Some(output.to_string()),
-        Arg::Depfile | Arg::InputFile(_) => None,
-    };
-    args.iter().map(place).collect()
+    args.iter()
+        .map(|arg| match arg {
+            Arg::Text(text) => text.to_str().map(str::to_string),
+            Arg::Input(index) => inputs.get(*index).cloned(),
+            Arg::Output => Some(output.to_string()),
+            Arg::Depfile | Arg::InputFile(_) => None,
+        })
+        .collect()
 }
 
 /// What the first command of a chain writes, and the second one reads.
@@ -198,11 +200,12 @@ fn file_name(index: usize) -> String {
 /// `args` with those that name one of `files` changed to the names among the inputs.
 fn portable(args: &[Arg], files: &[PathBuf]) -> Vec<Arg> {
     let name = |text: &OsString| files.iter().position(|file| file.as_os_str() == text).map(file_name);
-    let change = |arg: &Arg| match arg {
-        Arg::Text(text) => name(text).map_or_else(|| arg.clone(), |name| Arg::Text(name.into())),
-        other => other.clone(),
-    };
-    args.iter().map(change).collect()
+    args.iter()
+        .map(|arg| match arg {
+            Arg::Text(text) => name(text).map_or_else(|| arg.clone(), |name| Arg::Text(name.into())),
+            other => other.clone(),
+        })
+        .collect()
 }
 
 #[cfg(test)]

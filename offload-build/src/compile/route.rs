@@ -146,16 +146,20 @@ fn library_without(session: &Session<'_>, targets: &[WantedTarget]) -> Option<Er
         library.provider(),
         file.language
     );
-    let reached = |name: &&&str| name.parse().is_ok_and(|target| unserved(sources, &target).is_none());
-    Some(Error::new(error).with_hint(
-        match ["spirv64", "nvptx:sm_75", "amdgcn:gfx90a"].iter().find(reached) {
-            Some(example) => format!("`cargo offload targets add {example}`"),
-            None => format!(
-                "crate `{}` can export sources in C or OpenCL C, which reach all GPUs",
-                library.package
-            ),
-        },
-    ))
+    Some(
+        Error::new(error).with_hint(
+            match ["spirv64", "nvptx:sm_75", "amdgcn:gfx90a"]
+                .iter()
+                .find(|name| name.parse().is_ok_and(|target| unserved(sources, &target).is_none()))
+            {
+                Some(example) => format!("`cargo offload targets add {example}`"),
+                None => format!(
+                    "crate `{}` can export sources in C or OpenCL C, which reach all GPUs",
+                    library.package
+                ),
+            },
+        ),
+    )
 }
 
 fn nothing_fits(sources: &Sources, family: LanguageFamily, targets: &[WantedTarget]) -> Error {

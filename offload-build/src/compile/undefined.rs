@@ -25,7 +25,8 @@ pub(super) struct Undefined {
 pub(super) fn find(session: &Session<'_>, results: &[TargetImages]) -> Option<Undefined> {
     let required = results.iter().filter(|result| result.target.presence == Presence::Required);
     let failed = required.filter_map(|result| Some((result.images.as_ref().err()?, &result.target)));
-    let (mut lacking, mut first) = (BTreeMap::<&str, Vec<WantedTarget>>::new(), None);
+    let mut lacking: BTreeMap<&str, Vec<WantedTarget>> = BTreeMap::new();
+    let mut first = None;
     for (error, target) in failed {
         // Another failure comes first.
         let name = error.undefined()?;
@@ -120,8 +121,9 @@ fn spellings(name: &str) -> Vec<&str> {
 /// A kernel that calls one of `names`, through whatever functions. The front end has read all files already.
 fn caller(session: &Session<'_>, names: &[&str], first: &Target) -> Result<Option<String>> {
     for scanned in llvm::scan(session, first)?.files {
-        let is_one = |other: &str| names.contains(&action::written(other).as_str());
-        let calling = functions_reaching(&scanned.ir.read_text()?, is_one);
+        let calling = functions_reaching(&scanned.ir.read_text()?, |other| {
+            names.contains(&action::written(other).as_str())
+        });
         if let Some(kernel) = scanned.kernels.iter().find(|kernel| calling.contains(&kernel.name)) {
             return Ok(Some(kernel.name.clone()));
         }
@@ -131,19 +133,23 @@ fn caller(session: &Session<'_>, names: &[&str], first: &Target) -> Result<Optio
 
 /// The first line that calls `name`, from 1; not in a comment behind two slashes.
 fn line_of(text: &str, name: &str) -> Option<usize> {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let calls = |line: &str| {
-        let code = line.split("//").next().unwrap_or_default();
-        code.match_indices(name).any(|(at, _)| {
-            let before = code.get(..at).unwrap_or_default();
-            let after = code.get(at.saturating_add(name.len())..).unwrap_or_default();
-            // A type in front of it makes a declaration.
-            let word = before.trim_end().rsplit(|c: char| !is_word(c)).next().unwrap_or_default();
-            let is_declared = !matches!(word, "" | "return" | "else" | "do");
-            !before.ends_with(is_word) && !is_declared && after.trim_start().starts_with('(')
+    text.lines()
+        .position(|line| {
+            let code = line.split("//").next().unwrap_or_default();
+            code.match_indices(name).any(|(at, _)| {
+                let before = code.get(..at).unwrap_or_default();
+                let after = code.get(at.saturating_add(name.len())..).unwrap_or_default();
+                // A type in front of it makes a declaration.
+                let word = before.trim_end().rsplit(|c| !is_part_of_word(c)).next().unwrap_or_default();
+                let is_declared = !matches!(word, "" | "return" | "else" | "do");
+                !before.ends_with(is_part_of_word) && !is_declared && after.trim_start().starts_with('(')
+            })
         })
-    };
-    text.lines().position(calls).map(|index| index.saturating_add(1))
+        .map(|index| index.saturating_add(1))
+}
+
+fn is_part_of_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
 #[cfg(test)]

@@ -20,9 +20,11 @@ pub(crate) fn tell(env: &CargoEnv, config: &Config, modules: &[KernelModule<'_>]
         if may_be_made || script.contains(&format!("\"{name}\"")) || (near.is_none() && !alone) {
             continue;
         }
-        let list = || format!("{} compiles {}", env.package, own.join(", "));
-        let meant = near.map_or_else(list, |near| format!("did you mean `{near}`?"));
-        env.warn(&format!("`{}`: no kernel module is called `{name}`; {meant}", file.display()));
+        let suggestion = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("{} compiles {}", env.package, own.join(", ")),
+        };
+        env.warn(&format!("`{}`: no kernel module is called `{name}`; {suggestion}", file.display()));
     }
 }
 

@@ -53,13 +53,16 @@ impl Clues {
         if self.runner == Runner::Other && self.workspace.is_none() {
             return Ok(Some(Places { files: vec![self.manifest_dir.join(FILE)], unread: None }));
         }
-        let own = || files_up_to(&self.manifest_dir, &own_workspace(&self.manifest_dir));
         Ok(match self.workspace() {
             Some(Workspace::Around(root)) => {
                 Some(Places { files: files_up_to(&self.manifest_dir, &root), unread: None })
             }
             Some(Workspace::Dependent(root)) => {
-                let unread = if is_fetched(&self.manifest_dir) { None } else { first_of(&own()) };
+                let unread = if is_fetched(&self.manifest_dir) {
+                    None
+                } else {
+                    first_of(&files_up_to(&self.manifest_dir, &own_workspace(&self.manifest_dir)))
+                };
                 Some(Places { files: vec![root.join(FILE)], unread })
             }
             None => {
@@ -118,10 +121,13 @@ fn files_up_to(from: &Path, root: &Path) -> Vec<PathBuf> {
 /// The workspace around the target directory: its Cargo.lock lists the package.
 fn workspace_of_build(out_dir: &Path, package: &str) -> Option<PathBuf> {
     let line = format!("name = \"{package}\"");
-    let lists = |dir: &&Path| {
-        std::fs::read_to_string(dir.join("Cargo.lock")).is_ok_and(|lock| lock.lines().any(|it| it == line))
-    };
-    out_dir.ancestors().skip(1).find(lists).map(Path::to_path_buf)
+    for dir in out_dir.ancestors().skip(1) {
+        let lock = std::fs::read_to_string(dir.join("Cargo.lock")).unwrap_or_default();
+        if lock.lines().any(|it| it == line) {
+            return Some(dir.to_path_buf());
+        }
+    }
+    None
 }
 
 /// The workspace around a package by its manifests, as cargo finds it.
@@ -144,12 +150,14 @@ fn is_root_of_download(dir: &Path) -> bool {
 
 /// Whether the package can be an application of its own.
 fn is_program(manifest_dir: &Path) -> bool {
-    let links = |manifest: settings::Table<'_>| {
-        let kinds = manifest.get("lib").and_then(|lib| lib.get("crate-type"));
-        manifest.get("bin").is_some() || kinds.is_some_and(|kinds| kinds.to_string().contains("cdylib"))
-    };
     ["src/main.rs", "src/bin"].iter().any(|path| manifest_dir.join(path).exists())
-        || manifest_has(manifest_dir, links)
+        || manifest_has(manifest_dir, is_linked)
+}
+
+/// Whether a package has a binary or a dynamic library.
+fn is_linked(manifest: settings::Table<'_>) -> bool {
+    let kinds = manifest.get("lib").and_then(|lib| lib.get("crate-type"));
+    manifest.get("bin").is_some() || kinds.is_some_and(|kinds| kinds.to_string().contains("cdylib"))
 }
 
 fn manifest_has(dir: &Path, what: impl Fn(settings::Table<'_>) -> bool) -> bool {
@@ -193,8 +201,11 @@ mod tests {
         /// The files that are looked for, as paths in the tree.
         fn files(&self, clues: &Clues) -> Vec<String> {
             let places = clues.places().unwrap().unwrap();
-            let inside = |file: &PathBuf| file.strip_prefix(self.0.path()).unwrap().display().to_string();
-            places.files.iter().map(inside).collect()
+            places
+                .files
+                .iter()
+                .map(|file| file.strip_prefix(self.0.path()).unwrap().display().to_string())
+                .collect()
         }
     }
 

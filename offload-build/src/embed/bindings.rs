@@ -62,13 +62,14 @@ impl Bindings<'_> {
         if self.spec.is_empty() {
             return String::new();
         }
-        let field = |(name, default): (&String, &SpecValue)| {
+        let mut fields = String::new();
+        for (name, default) in self.spec {
             let about = format!("`{} {name}`; the default is {default}.", default.type_name());
             let field = signature::identifier(name);
             let rust = rust_type(*default);
-            format!("        #[doc = {about:?}]\n        {field}[{name:?}]: {rust} = {default};\n")
-        };
-        let fields: String = self.spec.iter().map(field).collect();
+            fields +=
+                &format!("        #[doc = {about:?}]\n        {field}[{name:?}]: {rust} = {default};\n");
+        }
         format!("    ::offload_rt::spec_constants! {{\n{fields}    }}\n")
     }
 

@@ -78,7 +78,6 @@ struct Section {
 impl<'a> Object<'a> {
     pub(super) fn new(machine: Machine, anchor: &str, pack: &'a Pack) -> Result<Object<'a>> {
         let sections = sections(machine, anchor, pack);
-        let too_large = || Error::new("the images are too large for an object");
         let mut names = vec![0];
         let mut head = vec![0; 64];
         let mut headers: Vec<elf::SectionHeader64<LE>> = vec![section_header(0, &null(), Place::default())];
@@ -101,8 +100,10 @@ impl<'a> Object<'a> {
         let headers_offset = head.len() as u64;
         let pack_align = pack_align(pack.layout.size);
         let end = headers_offset + 64 * u64::from(SECTIONS);
-        let pack_offset = end.checked_next_multiple_of(pack_align).ok_or_else(too_large)?;
-        pack_offset.checked_add(pack.layout.size).ok_or_else(too_large)?;
+        let pack_offset = end
+            .checked_next_multiple_of(pack_align)
+            .filter(|offset| offset.checked_add(pack.layout.size).is_some())
+            .ok_or_else(|| Error::new("the images are too large for an object"))?;
         if let Some(header) = headers.get_mut(usize::from(PACK)) {
             header.sh_offset = U64::new(LE, pack_offset);
             header.sh_size = U64::new(LE, pack.layout.size);

@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use offload_format::pack::cache_dir;
-use offload_format::variable;
+use offload_protocol::variable;
 
 use super::CargoEnv;
 
@@ -29,21 +29,19 @@ impl CargoEnv {
 
     /// Directories of installed Python packages: of the active environment, the user, the system.
     fn python_packages(&self) -> Vec<PathBuf> {
-        let dir = |name| env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
         self.record(|lines| lines.env.insert(variable::VIRTUAL_ENV.to_string()));
-        let user = dir(variable::HOME).map(|home| home.join(".local"));
+        let active = absolute_dir(variable::VIRTUAL_ENV);
+        let user = absolute_dir(variable::HOME).map(|home| home.join(".local"));
         let system = ["/usr/local", "/usr"].map(PathBuf::from);
-        let prefixes =
-            dir(variable::VIRTUAL_ENV).into_iter().chain(user).chain(system).chain(self.toolchain_folder());
+        let prefixes = active.into_iter().chain(user).chain(system).chain(self.toolchain_folder());
         let mut found = Vec::new();
         for lib in prefixes.map(|prefix| prefix.join("lib")) {
             let versions = crate::fs::list(&lib).unwrap_or_default().into_iter();
-            let python = |path: &PathBuf| {
+            let dirs = versions.filter(|path| {
                 path.file_name()
                     .and_then(|name| name.to_str())
                     .is_some_and(|name| name.starts_with("python3"))
-            };
-            let dirs = versions.filter(python);
+            });
             found.extend(dirs.flat_map(|dir| ["site-packages", "dist-packages"].map(|name| dir.join(name))));
         }
         found
@@ -53,9 +51,8 @@ impl CargoEnv {
     pub(crate) fn toolchain_folder(&self) -> Option<PathBuf> {
         let named = self.var(variable::TOOLCHAIN).map(|folder| self.manifest_dir.join(folder));
         named.or_else(|| {
-            let dir = |name| env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
-            let data = dir(variable::XDG_DATA_HOME)
-                .or_else(|| dir(variable::HOME).map(|home| home.join(".local/share")));
+            let data = absolute_dir(variable::XDG_DATA_HOME)
+                .or_else(|| absolute_dir(variable::HOME).map(|home| home.join(".local/share")));
             data.map(|data| data.join("cargo-offload").join("toolchain"))
         })
     }
@@ -70,12 +67,18 @@ impl CargoEnv {
 
     /// Where the compile cache is: as a variable says, or where it belongs for this user on this system.
     pub(crate) fn cache_dir(&self) -> Option<PathBuf> {
-        let var = |name: &str| match name {
-            variable::CACHE_DIR => self.var(name).map(|dir| self.manifest_dir.join(dir)),
-            _ => env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute()),
-        };
-        cache_dir(var, |dir: PathBuf, below| dir.join(below))
+        cache_dir(
+            |name| match name {
+                variable::CACHE_DIR => self.var(name).map(|dir| self.manifest_dir.join(dir)),
+                _ => absolute_dir(name),
+            },
+            |dir: PathBuf, below| dir.join(below),
+        )
     }
+}
+
+fn absolute_dir(variable: &str) -> Option<PathBuf> {
+    env::var_os(variable).map(PathBuf::from).filter(|dir| dir.is_absolute())
 }
 
 /// Where any program may put files that it removes again.

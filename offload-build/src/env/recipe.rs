@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use offload_format::variable::{self, Purpose, Variable};
+use offload_protocol::variable::{self, Purpose, Variable};
 
 use super::{CargoEnv, Runner};
 use crate::error::Result;

@@ -3,7 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use offload_format::variable;
+use offload_protocol::variable;
 
 /// The program that runs this build script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

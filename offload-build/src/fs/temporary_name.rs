@@ -53,10 +53,9 @@ impl TemporaryName {
 
     /// Whether the process that made the name `temporary` has ended. Where the system does not tell, it has not.
     pub fn is_abandoned(temporary: &str) -> bool {
-        let ended = |process: u32| {
+        TemporaryName::process(temporary).is_some_and(|process| {
             Path::new("/proc/self").exists() && !Path::new(&format!("/proc/{process}")).exists()
-        };
-        TemporaryName::process(temporary).is_some_and(ended)
+        })
     }
 
     fn starting(start: &Path, make: Make<'_>) -> io::Result<TemporaryName> {

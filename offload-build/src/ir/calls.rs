@@ -25,7 +25,8 @@ pub(crate) fn aspects(module: &str) -> BTreeMap<String, Aspects> {
 
 /// The functions that use `aspect` themselves.
 fn users(module: &str, aspect: Aspects) -> BTreeSet<&str> {
-    let (mut users, mut current) = (BTreeSet::new(), None);
+    let mut users = BTreeSet::new();
+    let mut current = None;
     for line in module.lines() {
         if line.starts_with("define ") {
             current = global_name(line);

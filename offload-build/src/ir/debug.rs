@@ -33,7 +33,7 @@ struct Type {
 
 impl<'a> DebugInfo<'a> {
     /// Of a module; nothing of one that was compiled without types.
-    pub(super) fn of(module: &'a str) -> DebugInfo<'a> {
+    pub(super) fn parse(module: &'a str) -> DebugInfo<'a> {
         let mut info = DebugInfo::default();
         // Line tables have functions, and no types.
         if !module.contains("!DIBasicType(") && !module.contains("!DIDerivedType(") {
@@ -86,7 +86,9 @@ impl<'a> DebugInfo<'a> {
     fn type_of(&self, reference: &str) -> Option<Type> {
         /// Typedefs of pointers to constants...
         const DEEPEST: usize = 64;
-        let (mut found, mut reference, mut called) = (Type::default(), Some(reference), "");
+        let mut found = Type::default();
+        let mut reference = Some(reference);
+        let mut called = "";
         for _ in 0..DEEPEST {
             let Some(node) = reference.and_then(|reference| self.node(reference)) else {
                 found.base = "void".to_string();
@@ -255,11 +257,14 @@ define dso_local ptx_kernel void @_Z5saxpyfPKfPf4tilejb(float noundef %0, ptr no
     }
 
     fn shown(kernel: &Kernel) -> Vec<String> {
-        let shown = |arg: &KernelArg| {
-            let constant = if arg.is_const { " const" } else { "" };
-            format!("{}{constant} {} {} {:?}", arg.kind, arg.base_type, arg.name, arg.size)
-        };
-        kernel.args.iter().map(shown).collect()
+        kernel
+            .args
+            .iter()
+            .map(|arg| {
+                let constant = if arg.is_const { " const" } else { "" };
+                format!("{}{constant} {} {} {:?}", arg.kind, arg.base_type, arg.name, arg.size)
+            })
+            .collect()
     }
 
     #[test]

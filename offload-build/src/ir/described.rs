@@ -15,8 +15,10 @@ pub(super) fn arguments<'a>(
     structures: &Types<'_>,
 ) -> Vec<KernelArg> {
     let strings = |kind| attached(kind).map(strings).unwrap_or_default();
-    let (types, base_types) = (strings("kernel_arg_type"), strings("kernel_arg_base_type"));
-    let (names, access) = (strings("kernel_arg_name"), strings("kernel_arg_access_qual"));
+    let types = strings("kernel_arg_type");
+    let base_types = strings("kernel_arg_base_type");
+    let names = strings("kernel_arg_name");
+    let access = strings("kernel_arg_access_qual");
     let qualifiers = strings("kernel_arg_type_qual");
     let spaces = attached("kernel_arg_addr_space").map(integers).unwrap_or_default();
     let described = spaces.iter().enumerate().map(|(index, space)| {
@@ -47,8 +49,7 @@ fn element_size(kind: ArgKind, base_type: &str, types: &Types<'_>) -> Option<u32
     }
     let name = base_type.strip_suffix('*')?;
     let name = name.strip_prefix("struct ").or_else(|| name.strip_prefix("union ")).unwrap_or(name);
-    let is_identifier = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if !is_identifier(name) {
+    if !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
         return None;
     }
     let layout =

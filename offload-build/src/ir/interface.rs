@@ -35,7 +35,7 @@ const INLINE: [&str; 2] = ["linkonce_odr", "linkonce"];
 
 impl<'a> Interface<'a> {
     /// The functions of `module`, but for LLVM's own.
-    pub(crate) fn of(module: &'a str) -> Interface<'a> {
+    pub(crate) fn parse(module: &'a str) -> Interface<'a> {
         let mut found = Interface::default();
         for line in module.lines() {
             if let Some(name) = inline_name(line) {
@@ -58,8 +58,9 @@ impl<'a> Interface<'a> {
 
 /// The symbols of all functions and variables that `module` defines, seen by others or not.
 pub(crate) fn symbols(module: &str) -> BTreeSet<&str> {
-    let symbol = |line: &'_ str| line.starts_with("define ") || line.starts_with('@');
-    let defined = module.lines().filter(|line| symbol(line) && !line.contains(" = external "));
+    let defined = module.lines().filter(|line| {
+        (line.starts_with("define ") || line.starts_with('@')) && !line.contains(" = external ")
+    });
     let mut symbols = BTreeSet::new();
     symbols.extend(defined.filter_map(global_name));
     symbols
@@ -139,7 +140,7 @@ fn hidden_variable(line: &str, seen: &BTreeSet<&str>) -> Option<String> {
     Some(format!("{head} = internal {rest}"))
 }
 
-/// Whether a definition or a declaration of a variable, without what stands before its linkage, is nobody else's.
+/// Whether a variable's definition or declaration, from its linkage on, is local to the module.
 fn is_hidden(definition: &str) -> bool {
     NOT_SEEN.contains(&definition.split(' ').next().unwrap_or_default())
 }
@@ -198,13 +199,12 @@ fn closing(text: &str, open: char) -> Option<usize> {
 
 /// `signature` without the numbers that LLVM gives structures of one name: `%struct.pair.3` is `%struct.pair`.
 fn plain(signature: &str) -> String {
-    let is_end = |c: char| matches!(c, ' ' | ',' | ')' | '}' | ']' | '>');
     let mut out = String::new();
     let mut rest = signature;
     while let Some(start) = rest.find('%') {
         let (before, name) = rest.split_at_checked(start).unwrap_or((rest, ""));
-        let (name, after) =
-            name.split_at_checked(name.find(is_end).unwrap_or(name.len())).unwrap_or((name, ""));
+        let end = name.find([' ', ',', ')', '}', ']', '>']).unwrap_or(name.len());
+        let (name, after) = name.split_at_checked(end).unwrap_or((name, ""));
         let numbered = name.rsplit_once('.').filter(|(_, number)| number.bytes().all(|b| b.is_ascii_digit()));
         out.push_str(before);
         out.push_str(numbered.map_or(name, |(name, _)| name));
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn functions_have_their_types() {
-        let found = Interface::of(MODULE);
+        let found = Interface::parse(MODULE);
         let defined: Vec<String> =
             found.defined.iter().map(|(name, text)| format!("{name}: {text}")).collect();
         assert_eq!(
@@ -261,7 +261,7 @@ mod tests {
             define linkonce_odr dso_local i32 @_ZN1S3getEv(ptr %0) #2 comdat($_ZN1SE) align 2 {\n}\n\
             define linkonce_odr i32 @_Z5shownv() #2 comdat {\n}\n\
             attributes #1 = { convergent \"no-builtins\" \"no-builtin-printf\" nounwind }\n";
-        let found = Interface::of(module);
+        let found = Interface::parse(module);
         assert_eq!(found.inline, ["_Z5shownv", "_Z6helperi", "_ZN1S3getEv", "count"].into());
         assert!(found.defined.is_empty());
         let expected = "\
@@ -281,6 +281,6 @@ mod tests {
             .replace("define protected spir_func <4", "define internal spir_func <4")
             .replace("define dso_local spir_func ptr", "define internal dso_local spir_func ptr");
         assert_eq!(text, expected);
-        assert_eq!(Interface::of(&text).defined.keys().copied().collect::<Vec<_>>(), ["scale"]);
+        assert_eq!(Interface::parse(&text).defined.keys().copied().collect::<Vec<_>>(), ["scale"]);
     }
 }

@@ -51,16 +51,17 @@ impl Kernel {
 
     /// The kernel's record; sizes and resources are filled in where an image tells them.
     pub(crate) fn record(&self) -> KernelInfo {
-        let arg = |arg: &KernelArg| {
-            let info = ArgInfo::new(arg.kind).named(arg.name.clone(), arg.type_name.clone());
-            let info = info
+        let mut args = Vec::new();
+        for arg in &self.args {
+            let info = ArgInfo::new(arg.kind)
+                .named(arg.name.clone(), arg.type_name.clone())
                 .with_size(arg.size)
                 .with_element_size(arg.element_size)
                 .with_base_type(arg.base_type.clone());
-            if arg.is_const { info.constant() } else { info }
-        };
+            args.push(if arg.is_const { info.constant() } else { info });
+        }
         let mut info = KernelInfo::new(self.name.clone());
-        info.args = Some(self.args.iter().map(arg).collect());
+        info.args = Some(args);
         info.required_work_group = self.required_work_group;
         info
     }

@@ -29,7 +29,7 @@ pub(crate) fn kernels(module: &str) -> Vec<Kernel> {
 
 /// Describes the arguments of `kernels` as debug information in `module`, IR of the same source, does.
 pub(crate) fn take_types(kernels: &mut [Kernel], module: &str) {
-    let debug = DebugInfo::of(module);
+    let debug = DebugInfo::parse(module);
     for line in module.lines().filter(|line| line.starts_with("define ")) {
         let Some(Symbol { name, rest }) = global_symbol(line) else { continue };
         let Some(kernel) = kernels.iter_mut().find(|kernel| kernel.name == name) else { continue };

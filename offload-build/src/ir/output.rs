@@ -30,10 +30,11 @@ pub(crate) fn has_kernel_names(module: &str) -> bool {
 }
 
 /// `module`, which becomes SPIR-V, with the kernel that reads its failed assertions; `None` if it has no assertion. A
-/// library has no kernel: nobody watches it, so that the driver prints.
+/// library has no kernel: offload-rt does not watch it, so that the driver prints.
 pub(crate) fn with_assertions(module: &str) -> Option<String> {
-    let declares = |line: &&str| line.starts_with("declare ") && line.contains("@__offload_assert_fail(");
-    let declaration = module.lines().find(declares)?;
+    let declaration = module
+        .lines()
+        .find(|line| line.starts_with("declare ") && line.contains("@__offload_assert_fail("))?;
     let reaching = functions_reaching(module, |name| name.contains("assert"));
     let kernel = module.lines().filter_map(kernel_name).find(|name| reaching.contains(*name));
     let text =
@@ -133,7 +134,8 @@ const OPENCL: Names = Names { memory: 2, linkage: "internal " };
 /// `module` whose kernels say their names first, if they come to an assertion.
 fn with_names(module: &str, &Names { memory, linkage }: &Names) -> String {
     let reaching = functions_reaching(module, |name| name.contains("assert"));
-    let (mut out, mut names) = (String::with_capacity(module.len()), String::new());
+    let mut out = String::with_capacity(module.len());
+    let mut names = String::new();
     let mut lines = module.lines().peekable();
     while let Some(line) = lines.next() {
         let _ = writeln!(out, "{line}");

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use offload_format::section::{EXPORT_PREFIX, IMPORT_PREFIX, IMPORTS};
-use offload_workgroup::ir::{Parameter, global_name, global_symbol, parameters};
+use offload_workgroup::ir::{global_name, global_symbol, parameters};
 
-/// `module` in which each function of `names`, which it declares, is defined: it calls what its pointer leads to. A table
-/// has the names, for whoever sets the pointers.
+/// `module` in which each function of `names`, which it declares, is defined: it calls the function at its pointer. A
+/// table has the names, for the loader, which sets the pointers.
 ///
 /// The functions are not inlined: around a kernel that waits LLVM would copy them to every place.
 pub(crate) fn through_pointers(module: &str, names: &BTreeSet<&str>) -> String {
@@ -32,7 +32,8 @@ pub(crate) fn through_pointers(module: &str, names: &BTreeSet<&str>) -> String {
 
 /// The names as C strings, and a null pointer behind them.
 fn table(names: &[&str]) -> String {
-    let (mut out, mut places) = (String::new(), String::new());
+    let mut out = String::new();
+    let mut places = String::new();
     for (index, name) in names.iter().enumerate() {
         let size = name.len().saturating_add(1);
         let _ = writeln!(out, "@.offload.name.{index} = private constant [{size} x i8] c\"{name}\\00\"");
@@ -54,8 +55,8 @@ fn caller(line: &str, name: &str) -> Option<String> {
     let result = result.collect::<Vec<_>>().join(" ");
     let rest = global_symbol(line)?.rest;
     let taken = parameters(rest)?.list;
-    let named = |(index, param): (usize, &Parameter<'_>)| format!("{} %a{index}", param.text);
-    let taken: Vec<String> = taken.iter().enumerate().map(named).collect();
+    let taken: Vec<String> =
+        taken.iter().enumerate().map(|(index, param)| format!("{} %a{index}", param.text)).collect();
     let taken = taken.join(", ");
     let is_void = result.trim_end().ends_with("void");
     let (value, back) = if is_void {

@@ -126,10 +126,11 @@ fn body_of(line: &str) -> Option<&str> {
 /// For NVIDIA clang forbids to inline kernels, and their bodies with them: each launch would pay for a call, and the
 /// body would know nothing of the kernel's work-group size.
 fn inlined(group: &str) -> Cow<'_, str> {
-    match group.contains(" optnone ") {
+    if group.contains(" optnone ") {
         // Without optimisation a debugger wants the function as it is.
-        true => Cow::Borrowed(group),
-        false => Cow::Owned(group.replace(" noinline ", " alwaysinline ")),
+        Cow::Borrowed(group)
+    } else {
+        Cow::Owned(group.replace(" noinline ", " alwaysinline "))
     }
 }
 
@@ -156,7 +157,9 @@ fn local_stub(line: &str, wanted: &Prepared<'_>) -> Option<String> {
         return None;
     }
     let head = line.split_once('@')?.0;
-    let (mut taken, mut passed, mut body) = (Vec::new(), Vec::new(), String::new());
+    let mut taken = Vec::new();
+    let mut passed = Vec::new();
+    let mut body = String::new();
     for (index, param) in params.iter().enumerate() {
         if local(param) {
             let _ = writeln!(

@@ -21,7 +21,8 @@ pub(crate) fn with_inline_definitions(module: &str, older: Option<&str>) -> Opti
 
 /// `older` with its functions as visible as those of `module`, if it has more of them.
 fn with_more_definitions(module: &str, older: &str) -> Option<String> {
-    let (emitted, all) = (definitions(module, false), definitions(older, true));
+    let emitted = definitions(module, false);
+    let all = definitions(older, true);
     let is_complete = emitted.iter().all(|name| all.contains(name));
     if !is_complete || all.len() == definitions(module, true).len() {
         return None;
@@ -92,21 +93,23 @@ fn annotated(line: &str) -> Option<&str> {
 /// its own (<https://docs.nvidia.com/cuda/parallel-thread-execution/#constant-state-space>): a load through such an
 /// argument would not read the buffer. Functions that are declared for constant memory become those for global memory.
 pub(crate) fn in_global_memory(module: &str) -> String {
-    let is_declared = |line: &&str| line.starts_with("declare ");
     let mut declared = BTreeSet::new();
-    declared.extend(module.lines().filter(is_declared).filter_map(global_name));
+    declared.extend(module.lines().filter_map(declared_function));
     let mut kept = BTreeSet::new();
     let mut out = String::with_capacity(module.len());
     for line in module.lines() {
         let line = rewritten(line, &declared);
-        let name = is_declared(&line.as_str()).then(|| global_name(&line)).flatten();
         // The function may have been declared for both kinds of memory.
-        if name.is_none_or(|name| kept.insert(name.to_string())) {
+        if declared_function(&line).is_none_or(|name| kept.insert(name.to_string())) {
             out.push_str(&line);
             out.push('\n');
         }
     }
     out
+}
+
+fn declared_function(line: &str) -> Option<&str> {
+    global_name(line).filter(|_| line.starts_with("declare "))
 }
 
 fn rewritten(line: &str, declared: &BTreeSet<&str>) -> String {

@@ -1,6 +1,6 @@
 //! Slots for actions on remote workers.
 
-use offload_format::remote::Room;
+use offload_protocol::remote::Room;
 
 /// The actions of this build script that may run on remote workers at once.
 #[derive(Debug)]

@@ -6,7 +6,8 @@ use super::*;
 
 /// The most tokens that `threads` threads had at once.
 fn most_at_once(jobs: &Jobs, threads: usize) -> usize {
-    let (inside, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let inside = AtomicUsize::new(0);
+    let most = AtomicUsize::new(0);
     let done = jobs.map(&vec![(); threads], |()| {
         for _ in 0..3 {
             let _token = jobs.token();
@@ -74,8 +75,8 @@ fn busy_workers_leave_the_last_actions_to_this_machine() {
     let processors = thread::available_parallelism().unwrap().get();
     let count = processors + 16;
     thread::scope(|scope| {
-        let run = || matches!(jobs.local_or_remote(), Grant::Remote(_));
-        let threads: Vec<_> = (0..count).map(|_| scope.spawn(run)).collect();
+        let threads: Vec<_> =
+            (0..count).map(|_| scope.spawn(|| matches!(jobs.local_or_remote(), Grant::Remote(_)))).collect();
         while jobs.pool.state().slots.waiting() < count {
             thread::sleep(PATIENCE);
         }
@@ -101,13 +102,15 @@ fn busy_workers_leave_the_last_actions_to_this_machine() {
 #[test]
 fn without_a_jobserver_threads_are_the_limit() {
     let jobs = Jobs::new(None);
-    let (_first, _second) = (jobs.token(), jobs.token());
+    let _first = jobs.token();
+    let _second = jobs.token();
 }
 
 #[test]
 fn thousands_of_items_do_not_start_thousands_of_threads() {
     let jobs = Jobs::new(None);
-    let (inside, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let inside = AtomicUsize::new(0);
+    let most = AtomicUsize::new(0);
     let items: Vec<usize> = (0..3000).collect();
     let sums = jobs.map(&items, |item| {
         most.fetch_max(inside.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);

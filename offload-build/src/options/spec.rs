@@ -43,7 +43,8 @@ pub(crate) fn of_variant(
     declared: &BTreeMap<String, SpecValue>,
     variant: &Variant,
 ) -> Result<Vec<SpecConstant>> {
-    let constant = |(name, default): (&String, &SpecValue)| {
+    let mut constants = Vec::new();
+    for (name, default) in declared {
         let default = match variant.get(name) {
             None => *default,
             Some(text) => SpecValue::parse(default.type_name(), text).ok_or_else(|| {
@@ -52,9 +53,9 @@ pub(crate) fn of_variant(
                 Error::new(error).with_hint(format!("`{name}` is a specialisation constant of that type"))
             })?,
         };
-        Ok(SpecConstant::new(name, SpecUse::Fixed, default))
-    };
-    declared.iter().map(constant).collect()
+        constants.push(SpecConstant::new(name, SpecUse::Fixed, default));
+    }
+    Ok(constants)
 }
 
 /// What else names the macros of a module.
@@ -66,8 +67,8 @@ pub(super) struct Others<'a> {
 /// Refuses constants that no source, or no Rust, could have.
 pub(super) fn check(declared: &BTreeMap<String, SpecValue>, others: &Others<'_>) -> Result<()> {
     for (name, default) in declared {
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let is_identifier = name.chars().all(plain) && !name.starts_with(|c: char| c.is_ascii_digit());
+        let is_identifier = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && !name.starts_with(|c: char| c.is_ascii_digit());
         if !is_identifier || ["", "_", "self", "Self", "super", "crate"].contains(&name.as_str()) {
             let error = format!("`{}` cannot name a specialisation constant", name.escape_default());
             return Err(Error::new(error).with_hint("use letters, digits and `_`, with a letter first"));
@@ -80,8 +81,8 @@ pub(super) fn check(declared: &BTreeMap<String, SpecValue>, others: &Others<'_>)
             let error = format!("the specialisation constant `{name}` has the default {default}");
             return Err(Error::new(error).with_hint("give a number; the program can choose any value"));
         }
-        let same = |text: &String| SpecValue::parse(default.type_name(), text) == Some(*default);
-        if others.variants.get(name).is_some_and(|values| !values.iter().any(same)) {
+        let Some(values) = others.variants.get(name) else { continue };
+        if !values.iter().any(|text| SpecValue::parse(default.type_name(), text) == Some(*default)) {
             let error = format!("`{name}` has no variant with its default {default}");
             return Err(Error::new(error).with_hint(format!("add {default} to the variants by `{name}`")));
         }
@@ -120,7 +121,8 @@ pub(crate) fn definitions(
 
 /// Lines that define the macros of `constants` in OpenCL C that a driver compiles, with bits that it may be given.
 pub(crate) fn opencl_c(constants: &[SpecConstant]) -> String {
-    let lines = |constant: &SpecConstant| {
+    let mut lines = String::new();
+    for constant in constants {
         let name = &constant.name;
         let default = constant.default;
         let bits = SpecConstant::bits_macro(name);
@@ -129,9 +131,9 @@ pub(crate) fn opencl_c(constants: &[SpecConstant]) -> String {
             _ => format!("as_{}({bits})", default.type_name()),
         };
         let given = default.bits_literal();
-        format!("#ifndef {bits}\n#define {bits} {given}\n#endif\n#define {name} {value}\n")
-    };
-    constants.iter().map(lines).collect()
+        lines += &format!("#ifndef {bits}\n#define {bits} {given}\n#endif\n#define {name} {value}\n");
+    }
+    lines
 }
 
 /// How compilers call a type.

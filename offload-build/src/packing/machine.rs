@@ -1,8 +1,8 @@
 //! Verification that each packed image is for its target, as far as the image itself records that. A cache entry under
 //! the right key may still hold the bytes of another.
 
-use offload_format::packer::{MAX_LEVEL, MAX_WHOLE, Pool, image_buffer};
 use offload_images::machine;
+use offload_packer::{MAX_LEVEL, MAX_WHOLE, Pool, image_buffer};
 
 use crate::cache::{Key, KeyBuilder};
 use crate::error::{Error, Result};
@@ -20,13 +20,12 @@ pub(super) fn check(context: &Context, images: &[DeviceImage]) -> Result<()> {
     if context.cache.get(key).is_some() {
         return Ok(());
     }
-    // Half of what packing may hold: nothing is won by more, and a build script that packs nothing stays small.
-    let held = |image: &DeviceImage| image.bytes.size.saturating_mul(2);
     let small: Vec<&DeviceImage> = images.iter().filter(|image| image.bytes.size <= MAX_WHOLE).collect();
     // No early exit: of two exchanged entries both have to be removed.
     let checked = Pool::new(&context.jobs).map(
         &small,
-        |image| held(image),
+        // Half of the packer's memory: more gains nothing, and a build script that packs nothing stays small.
+        |image| image.bytes.size.saturating_mul(2),
         |image| Ok::<Result<()>, Error>(check_one(context, image)),
     )?;
     checked.into_iter().collect::<Result<()>>()?;
@@ -34,11 +33,11 @@ pub(super) fn check(context: &Context, images: &[DeviceImage]) -> Result<()> {
 }
 
 fn key(images: &[DeviceImage]) -> Key {
-    let key = KeyBuilder::new("images for their targets");
-    let parts = |key: KeyBuilder, image: &DeviceImage| {
-        key.part(&image.bytes.hash.0).part(image.record.target.to_string().as_bytes())
-    };
-    images.iter().fold(key, parts).finish()
+    let mut key = KeyBuilder::new("images for their targets");
+    for image in images {
+        key = key.part(&image.bytes.hash.0).part(image.record.target.to_string().as_bytes());
+    }
+    key.finish()
 }
 
 fn check_one(context: &Context, image: &DeviceImage) -> Result<()> {

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use offload_format::Hash128;
 use offload_format::codec::{Codec, FrameInfo};
-use offload_format::packer::{self, Content, FrameWork, ImageSource, MAX_WHOLE, MemoryNeed, Pool};
-use offload_format::remote::Stored;
+use offload_packer::{Content, FrameWork, ImageSource, MAX_WHOLE, MemoryNeed, Pool};
+use offload_protocol::remote::Stored;
 
 use crate::cache::{Key, KeyBuilder};
 use crate::error::{Error, Result};
@@ -162,7 +162,7 @@ fn compressors(frames: &[PlannedFrame]) -> Result<BTreeMap<Codec, Hash128>> {
     let mut all = BTreeMap::new();
     for PlannedFrame { work, .. } in frames {
         if let Entry::Vacant(entry) = all.entry(work.codec) {
-            entry.insert(packer::compressor(work.codec)?);
+            entry.insert(offload_packer::compressor(work.codec)?);
         }
     }
     Ok(all)

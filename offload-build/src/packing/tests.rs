@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{NewImage, Pack as Reader, Pages};
-use offload_format::packer::Mode;
+use offload_packer::Mode;
 
 use super::*;
 use crate::cache::tests::{key, unlimited};
@@ -42,11 +42,14 @@ fn noise(seed: u64, size: usize) -> Vec<u8> {
 
 /// Images as modules `m0`, `m1`, and so on.
 fn compiled(context: &Context, images: &[Vec<u8>]) -> Vec<DeviceImage> {
-    let one = |(at, bytes): (usize, &Vec<u8>)| DeviceImage {
-        record: NewImage::new(&format!("m{at}"), "opencl-c".parse().unwrap()),
-        bytes: context.cache.put(key(&format!("raw {at} {}", Hash128::digest(bytes))), bytes).unwrap(),
-    };
-    images.iter().enumerate().map(one).collect()
+    images
+        .iter()
+        .enumerate()
+        .map(|(at, bytes)| DeviceImage {
+            record: NewImage::new(&format!("m{at}"), "opencl-c".parse().unwrap()),
+            bytes: context.cache.put(key(&format!("raw {at} {}", Hash128::digest(bytes))), bytes).unwrap(),
+        })
+        .collect()
 }
 
 fn packed(context: &Context, settings: Settings, images: Vec<DeviceImage>) -> Vec<u8> {
@@ -201,12 +204,14 @@ fn two_cubins(context: &Context) -> Result<(Vec<u8>, usize)> {
     let made = std::cell::Cell::new(0);
     let bytes = context.cache.retry_lost_entries(&context.env.out_dir, || {
         let image = |target: &str, bytes: &[u8]| -> Result<DeviceImage> {
-            let make = || {
-                made.set(made.get() + 1);
-                Ok(bytes.to_vec())
-            };
             let record = NewImage::new("m", target.parse().unwrap());
-            Ok(DeviceImage { record, bytes: context.cache.get_or(key(target), make)? })
+            Ok(DeviceImage {
+                record,
+                bytes: context.cache.get_or(key(target), || {
+                    made.set(made.get() + 1);
+                    Ok(bytes.to_vec())
+                })?,
+            })
         };
         let images = vec![image("cubin:sm_80", SM_80)?, image("cubin:sm_90a", SM_90A)?];
         let packer = Packer { context, settings: FAST, remote: None };

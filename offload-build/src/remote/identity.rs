@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offload_format::Hash128;
-use offload_format::remote::{FileIdentity, Program, Reply, Request};
+use offload_protocol::remote::{FileIdentity, Program, Reply, Request};
 
 use super::Remote;
 use super::tools::ToolIdentity;

@@ -10,8 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use offload_format::Hash128;
-use offload_format::remote::{MAX_MESSAGE, Reply, Request};
-use offload_format::variable;
+use offload_protocol::remote::{MAX_MESSAGE, Reply, Request};
+use offload_protocol::variable;
 
 use super::settings::RemoteSettings;
 use crate::error::{Error, Result};

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::Path;
 
-use offload_format::variable;
+use offload_protocol::variable;
 
 use crate::error::{Error, Result};
 use crate::settings::{Value, quoted};

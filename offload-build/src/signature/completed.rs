@@ -6,21 +6,19 @@ use super::name::KernelName;
 use super::parameter;
 
 /// `kernels` with the types of those that are `declared` once with arguments of the same sizes.
-pub(crate) fn completed(kernels: Vec<KernelInfo>, declared: &[KernelInfo]) -> Vec<KernelInfo> {
-    let complete = |kernel: KernelInfo| match (is_typed(&kernel), declaration(&kernel, declared)) {
-        (false, Some(args)) => {
-            let mut kernel = kernel;
-            let known: Vec<ArgInfo> = kernel.args.into_iter().flatten().collect();
-            let sized = args
-                .iter()
-                .zip(known)
-                .map(|(arg, known)| arg.clone().with_size(known.size).with_element_size(known.element_size));
-            kernel.args = Some(sized.collect());
-            kernel
+pub(crate) fn completed(mut kernels: Vec<KernelInfo>, declared: &[KernelInfo]) -> Vec<KernelInfo> {
+    for kernel in &mut kernels {
+        if is_typed(kernel) {
+            continue;
         }
-        _ => kernel,
-    };
-    kernels.into_iter().map(complete).collect()
+        let Some(args) = declaration(kernel, declared) else { continue };
+        let recorded: Vec<ArgInfo> = kernel.args.take().into_iter().flatten().collect();
+        let sized = args.iter().zip(recorded).map(|(arg, recorded)| {
+            arg.clone().with_size(recorded.size).with_element_size(recorded.element_size)
+        });
+        kernel.args = Some(sized.collect());
+    }
+    kernels
 }
 
 /// Whether the record of `kernel` tells the types of its arguments.

@@ -250,14 +250,14 @@ impl Parser<'_> {
         let mut words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
         for _ in 0..DEEPEST {
             let last = words.len().saturating_sub(1);
-            let before = |at: usize| at.checked_sub(1).and_then(|at| words.get(at));
+            let previous = last.checked_sub(1).and_then(|at| words.get(at));
             // The last word is the argument's name, unless only qualifiers precede it.
-            let is_name = |at: usize| at == last && before(at).is_some_and(|word| !types::is_qualifier(word));
-            let known = |(at, word): (usize, &String)| {
-                let replacement = self.typedefs.get(word).filter(|_| !is_name(at))?;
+            let has_name = previous.is_some_and(|word| !types::is_qualifier(word));
+            let typedef = words.iter().enumerate().find_map(|(at, word)| {
+                let replacement = self.typedefs.get(word).filter(|_| !has_name || at != last)?;
                 Some((at, replacement.clone()))
-            };
-            let Some((at, replacement)) = words.iter().enumerate().find_map(known) else { break };
+            });
+            let Some((at, replacement)) = typedef else { break };
             words.splice(at..=at, replacement);
         }
         words
@@ -287,15 +287,21 @@ mod tests {
             options: Options::default(),
             origin: Default::default(),
         };
-        let shown = |info: KernelInfo| {
-            let arg = |arg: &ArgInfo| {
-                let constant = if arg.is_const { " const" } else { "" };
-                format!("{}{constant} {} {}", arg.kind, arg.base_type, arg.name)
-            };
-            let args: Vec<String> = info.args.iter().flatten().map(arg).collect();
-            format!("{}({})", info.name, args.join(", "))
-        };
-        kernels(&read(directory.path(), &sources)).into_iter().map(shown).collect()
+        kernels(&read(directory.path(), &sources))
+            .into_iter()
+            .map(|info| {
+                let args: Vec<String> = info
+                    .args
+                    .iter()
+                    .flatten()
+                    .map(|arg| {
+                        let constant = if arg.is_const { " const" } else { "" };
+                        format!("{}{constant} {} {}", arg.kind, arg.base_type, arg.name)
+                    })
+                    .collect();
+                format!("{}({})", info.name, args.join(", "))
+            })
+            .collect()
     }
 
     #[test]

@@ -133,11 +133,15 @@ mod tests {
     use super::*;
 
     fn kernel(name: &str, args: &[(ArgKind, &str)]) -> KernelInfo {
-        let arg = |(index, (kind, base)): (usize, &(ArgKind, &str))| {
-            ArgInfo::new(*kind).named(format!("a{index}"), base.to_string()).with_base_type(*base)
-        };
         let mut info = KernelInfo::new(name);
-        info.args = Some(args.iter().enumerate().map(arg).collect());
+        info.args = Some(
+            args.iter()
+                .enumerate()
+                .map(|(index, (kind, base))| {
+                    ArgInfo::new(*kind).named(format!("a{index}"), base.to_string()).with_base_type(*base)
+                })
+                .collect(),
+        );
         info
     }
 

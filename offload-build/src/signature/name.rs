@@ -29,8 +29,11 @@ impl KernelName {
 
 /// `text` as a Rust identifier.
 pub(crate) fn identifier(text: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    let text: String = text.replace("struct ", "").chars().map(plain).collect();
+    let text: String = text
+        .replace("struct ", "")
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+        .collect();
     let text = match text.trim_end_matches('_') {
         "" => "unnamed".to_string(),
         _ if text.starts_with(|c: char| c.is_ascii_digit()) => format!("_{text}"),

@@ -26,12 +26,13 @@ impl<'a> Places<'a> {
     /// found, and nothing where the file is not known either.
     pub(crate) fn location(&self, entry: &str) -> String {
         let wanted = KernelName::parse(entry);
-        let found = || self.declared.declarations.iter().filter(|found| found.name == wanted.base);
-        let instance = |args: &Template| *args == Template::Instance(wanted.template_args.clone());
-        let declaration = found()
-            .find(|found| found.template == Template::Definition)
-            .or_else(|| found().find(|found| instance(&found.template)))
-            .or_else(|| found().next());
+        let named = self.declared.declarations.iter().filter(|declaration| declaration.name == wanted.base);
+        let instance = Template::Instance(wanted.template_args.clone());
+        let declaration = named
+            .clone()
+            .find(|declaration| declaration.template == Template::Definition)
+            .or_else(|| named.clone().find(|declaration| declaration.template == instance))
+            .or_else(|| named.clone().next());
         let place = declaration.and_then(|declaration| {
             let file = self.declared.files.get(declaration.file)?;
             Some(format!("{}, line {}", file.display(), declaration.line))

@@ -39,13 +39,11 @@ impl Reader {
         let mut reader = Reader { root: root.to_path_buf(), ..Reader::default() };
         let mut before = "";
         for flag in flags {
-            let joined = |option: &str| flag.strip_prefix(option).filter(|rest| !rest.is_empty());
-            let of = |option: &str| if before == option { Some(flag) } else { joined(option) };
-            if let Some(definition) = of("-D") {
+            if let Some(definition) = option_value("-D", before, flag) {
                 let (name, value) = definition.split_once('=').unwrap_or((definition, "1"));
                 reader.macros.insert(name.to_string(), words(value));
                 reader.fixed.insert(name.to_string());
-            } else if let Some(directory) = of("-I") {
+            } else if let Some(directory) = option_value("-I", before, flag) {
                 reader.includes.push(directory.into());
             }
             before = flag;
@@ -115,6 +113,11 @@ impl Reader {
             self.read_below(&path, depth.saturating_add(1));
         }
     }
+}
+
+/// The value of `option` in `flag`, as one word with it or after it.
+fn option_value<'a>(option: &str, previous: &str, flag: &'a str) -> Option<&'a str> {
+    if previous == option { Some(flag) } else { flag.strip_prefix(option).filter(|value| !value.is_empty()) }
 }
 
 /// The text with spaces for comments and strings. Lines that a backslash continues are joined, and the lines after

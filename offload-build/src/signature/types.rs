@@ -113,8 +113,10 @@ impl Words {
                 word => found.type_words.push(word.to_string()),
             }
         }
-        let named = |last: &String| !TYPE_WORDS.contains(&last.as_str());
-        if found.name.is_empty() && found.type_words.len() > 1 && found.type_words.last().is_some_and(named) {
+        if found.name.is_empty()
+            && found.type_words.len() > 1
+            && found.type_words.last().is_some_and(|last| !TYPE_WORDS.contains(&last.as_str()))
+        {
             found.name = found.type_words.pop().unwrap_or_default();
         }
         found

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use offload_format::HostLevel;
-use offload_format::variable;
+use offload_protocol::variable;
 
 use super::search::Candidates;
 use super::{LIBCLC_AMD, LIBCLC_NVIDIA, Tools, remedy};

@@ -102,16 +102,16 @@ impl Pocl {
     fn of_directory(dir: &Path, arch: &str, cpu: &str) -> Result<Pocl> {
         let prefix = format!("kernel-{arch}");
         let files = fs::list(dir)?;
-        let named = |cpu: &str| {
+        let [exact, generic] = [cpu, "generic"].map(|cpu| {
             let ending = format!("-{cpu}.bc");
             files.iter().find(|path| {
                 let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
                 name.starts_with(&prefix) && name.to_lowercase().ends_with(&ending)
             })
-        };
-        let library = named(cpu).or_else(|| named("generic"));
-        let library =
-            library.ok_or_else(|| Error::new(format!("it has no library for {arch} with {cpu}")))?;
+        });
+        let library = exact
+            .or(generic)
+            .ok_or_else(|| Error::new(format!("it has no library for {arch} with {cpu}")))?;
         let renames = dir.join("include/_builtin_renames.h");
         if !renames.is_file() {
             return Err(Error::new("it has no include/_builtin_renames.h"));

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use offload_format::variable;
+use offload_protocol::variable;
 
 use super::remedy;
 use crate::env::CargoEnv;

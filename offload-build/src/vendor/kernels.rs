@@ -4,7 +4,7 @@ use offload_format::pack::{KernelInfo, Pack, Pages};
 
 use super::{Request, outdated, parse, paths, request};
 use crate::env::CargoEnv;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::fs;
 use crate::module::Sources;
 
@@ -19,13 +19,13 @@ pub(crate) fn kernels(env: &CargoEnv, sources: &Sources) -> Result<Vec<KernelInf
     }
     env.depends_on(&record);
     env.depends_on(&pack);
-    let named = |error: Error| error.context(format!("`{}`", record.display()));
-    let provenance = parse(&fs::read_text(&record)?).map_err(named)?;
+    let provenance =
+        parse(&fs::read_text(&record)?).map_err(|error| error.context(format!("`{}`", record.display())))?;
     if outdated(env, &provenance)?.is_some() || request(&provenance, sources) == Request::Other {
         return Ok(Vec::new());
     }
-    let named = |error: Error| error.context(format!("`{}`", pack.display()));
-    listed(&fs::read(&pack)?, &sources.variant.to_string()).map_err(named)
+    listed(&fs::read(&pack)?, &sources.variant.to_string())
+        .map_err(|error| error.context(format!("`{}`", pack.display())))
 }
 
 /// The kernels of all images of `variant` in the pack `bytes`.

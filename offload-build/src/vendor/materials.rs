@@ -20,12 +20,13 @@ pub(super) struct Materials {
 
 /// The device libraries that `sources` import, as a record has them.
 pub(super) fn libraries(sources: &Sources) -> Vec<Material> {
-    let material = |library: &Library| {
+    let mut materials = Vec::new();
+    for library in sources.libraries() {
         let mut material = Material::new(library.name().to_string(), library::hash(library));
         material.version = Some(package(library));
-        material
-    };
-    sources.libraries().into_iter().map(material).collect()
+        materials.push(material);
+    }
+    materials
 }
 
 fn package(library: &Library) -> String {

@@ -14,11 +14,11 @@ use crate::settings::{self, Table, Value};
 pub(super) fn read(text: &str) -> Result<Provenance> {
     settings::read(text, |table| {
         let version = table.required("version")?.number()?;
-        let text = |key| table.required(key)?.string();
-        let mut record = Provenance::new(text("package")?, text("module")?);
+        let package = table.required("package")?.string()?;
+        let mut record = Provenance::new(package, table.required("module")?.string()?);
         record.version = version;
-        record.machine = text("machine")?;
-        record.made_by = text("made-by")?;
+        record.machine = table.required("machine")?.string()?;
+        record.made_by = table.required("made-by")?.string()?;
         record.sources = materials(table, "source")?;
         record.libraries = materials(table, "library")?;
         record.inputs = materials(table, "input")?;
@@ -41,12 +41,11 @@ fn material(value: Value<'_>) -> Result<Material> {
 
 fn made(value: Value<'_>) -> Result<VendoredImage> {
     let table = value.table()?;
-    let text = |key| table.required(key)?.string();
-    let optional = |key| -> Result<String> { Ok(table.optional(key, Value::string)?.unwrap_or_default()) };
-    let mut image = VendoredImage::new(text("target")?, text("blake3")?);
-    image.variant = optional("variant")?;
-    image.part = optional("part")?;
-    image.options = text("options")?;
+    let target = table.required("target")?.string()?;
+    let mut image = VendoredImage::new(target, table.required("blake3")?.string()?);
+    image.variant = table.optional("variant", Value::string)?.unwrap_or_default();
+    image.part = table.optional("part", Value::string)?.unwrap_or_default();
+    image.options = table.required("options")?.string()?;
     image.size = table.required("size")?.number()?;
     Ok(image)
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use offload_format::pack::PackBuilder;
-use offload_format::packer::{Mode, Settings};
 use offload_format::provenance::{Provenance, VendoredImage};
+use offload_packer::{Mode, Settings};
 
 use super::materials::{self, Materials, machine};
 use super::{options, record};
@@ -58,9 +58,8 @@ impl Writer {
         let packer = Packer { context, settings: SETTINGS, remote: None };
         let pack = packer.pack(builder, images.to_vec())?;
         fs::create_dir_all(&self.dir)?;
-        let path = |kind| self.dir.join(format!("{}.{kind}", first.module));
-        fs::publish(&path("pack"), |out| pack.write_to(out))?;
-        fs::publish(&path("toml"), |out| {
+        fs::publish(&self.dir.join(format!("{}.pack", first.module)), |out| pack.write_to(out))?;
+        fs::publish(&self.dir.join(format!("{}.toml", first.module)), |out| {
             out.write_all(HEADER.as_bytes())?;
             out.write_all(text.as_bytes())
         })
@@ -82,19 +81,20 @@ const HEADER: &str =
     "# Of what the images in the pack beside this file were made. Written by `cargo offload vendor`.\n\n";
 
 fn made(variants: &[Sources], images: &[DeviceImage]) -> Result<Vec<VendoredImage>> {
-    let hash = |sources: &Sources| (sources.variant.to_string(), options::hash(sources));
     let mut hashes = BTreeMap::new();
-    hashes.extend(variants.iter().map(hash));
-    let made = |DeviceImage { record, bytes }: &DeviceImage| {
+    for sources in variants {
+        hashes.insert(sources.variant.to_string(), options::hash(sources));
+    }
+    let mut all = Vec::new();
+    for DeviceImage { record, bytes } in images {
         let blake3 = blake3::hash(&bytes.read()?).to_hex().to_string();
         let mut image = VendoredImage::new(record.target.to_string(), blake3);
         image.variant.clone_from(&record.variant);
         image.part.clone_from(&record.part);
         image.options = hashes.get(&record.variant).cloned().unwrap_or_default();
         image.size = bytes.size;
-        Ok(image)
-    };
-    let mut all = images.iter().map(made).collect::<Result<Vec<_>>>()?;
+        all.push(image);
+    }
     all.sort();
     Ok(all)
 }

@@ -1,18 +1,18 @@
-//! For what an image of a bundle is: `hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+`.
+//! Ids of bundle entries: `hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+`.
 
 use std::fmt;
 
 use offload_format::OffloadKind;
 
-/// Which programming model an entry belongs to, or the host.
+/// The programming model of an entry, or the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BundleKind<'a> {
-    /// Code for the host, or an empty entry in its place.
+    /// Code for the host, or an empty placeholder.
     Host,
     /// OpenMP.
     OpenMp,
-    /// HIP, code objects of version 2 and 3; readers take it for [`BundleKind::HipV4`] as well.
+    /// HIP, code objects of version 2 and 3; readers treat it as [`BundleKind::HipV4`].
     Hip,
     /// HIP, code objects of version 4 and later.
     HipV4,
@@ -58,7 +58,7 @@ impl fmt::Display for BundleKind<'_> {
     }
 }
 
-/// The parts of an id, `kind-arch-vendor-os-env[-target id]`
+/// An entry id, `kind-arch-vendor-os-env[-target id]`
 /// (<https://clang.llvm.org/docs/ClangOffloadBundler.html#bundle-entry-id>).
 ///
 /// ```
@@ -71,7 +71,7 @@ impl fmt::Display for BundleKind<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BundleId<'a> {
-    /// Who launches the image.
+    /// The programming model that launches the image.
     pub kind: BundleKind<'a>,
     /// LLVM's target triple.
     pub triple: &'a str,
@@ -80,7 +80,7 @@ pub struct BundleId<'a> {
 }
 
 impl<'a> BundleId<'a> {
-    /// The empty entry that HIP's readers want first.
+    /// The empty entry that HIP's readers require first.
     pub const HOST: BundleId<'static> =
         BundleId { kind: BundleKind::Host, triple: "x86_64-unknown-linux-gnu", target_id: None };
     /// AMD's SPIR-V, which HIP compiles on the machine that runs it.
@@ -92,7 +92,7 @@ impl<'a> BundleId<'a> {
         BundleId { kind: BundleKind::HipV4, triple: "amdgcn-amd-amdhsa-", target_id: Some(target_id) }
     }
 
-    /// Splits an id; `None` if it has not even a kind and an architecture.
+    /// Parses an id; `None` if it lacks a kind or an architecture.
     pub fn parse(text: &'a str) -> Option<BundleId<'a>> {
         let (kind, rest) =
             text.split_once('-').filter(|(kind, rest)| !kind.is_empty() && !rest.is_empty())?;
@@ -112,7 +112,7 @@ fn processor_as_environment(rest: &str) -> (&str, &str) {
     split.filter(|(_, last)| last.starts_with("gfx") || last.starts_with("sm_")).unwrap_or((rest, ""))
 }
 
-/// With the dash at the end that stands for no target id, as LLVM writes it.
+/// With the trailing dash of an empty target id, as LLVM writes it.
 impl fmt::Display for BundleId<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}-{}", self.kind, self.triple, self.target_id.unwrap_or_default())
@@ -125,18 +125,24 @@ mod tests {
 
     #[test]
     fn ids_of_all_compilers() {
-        let parts = |text| BundleId::parse(text).map(|id| (id.kind, id.triple, id.target_id));
-        let (host, hip, v4) = (BundleKind::Host, BundleKind::Hip, BundleKind::HipV4);
-        assert_eq!(parts("host-x86_64-unknown-linux--"), Some((host, "x86_64-unknown-linux-", None)));
-        assert_eq!(parts("host-x86_64-unknown-linux-gnu-"), Some((host, "x86_64-unknown-linux-gnu", None)));
-        assert_eq!(parts("host-x86_64-unknown-linux"), Some((host, "x86_64-unknown-linux", None)));
-        assert_eq!(parts("hip-amdgcn-amd-amdhsa-gfx906"), Some((hip, "amdgcn-amd-amdhsa", Some("gfx906"))));
-        let generic = Some((v4, "amdgcn-amd-amdhsa-", Some("gfx9-4-generic")));
-        assert_eq!(parts("hipv4-amdgcn-amd-amdhsa--gfx9-4-generic"), generic);
-        assert_eq!(parts("sycl-spir64_gen"), Some((BundleKind::Sycl, "spir64_gen", None)));
-        assert_eq!(parts("new-a-b-c-d-e"), Some((BundleKind::Other("new"), "a-b-c-d", Some("e"))));
+        for (text, kind, triple, target_id) in [
+            ("host-x86_64-unknown-linux--", BundleKind::Host, "x86_64-unknown-linux-", None),
+            ("host-x86_64-unknown-linux-gnu-", BundleKind::Host, "x86_64-unknown-linux-gnu", None),
+            ("host-x86_64-unknown-linux", BundleKind::Host, "x86_64-unknown-linux", None),
+            ("hip-amdgcn-amd-amdhsa-gfx906", BundleKind::Hip, "amdgcn-amd-amdhsa", Some("gfx906")),
+            (
+                "hipv4-amdgcn-amd-amdhsa--gfx9-4-generic",
+                BundleKind::HipV4,
+                "amdgcn-amd-amdhsa-",
+                Some("gfx9-4-generic"),
+            ),
+            ("sycl-spir64_gen", BundleKind::Sycl, "spir64_gen", None),
+            ("new-a-b-c-d-e", BundleKind::Other("new"), "a-b-c-d", Some("e")),
+        ] {
+            assert_eq!(BundleId::parse(text), Some(BundleId { kind, triple, target_id }), "{text}");
+        }
         for bad in ["", "host", "host-", "-x86_64-a-b-c-"] {
-            assert_eq!(parts(bad), None, "{bad}");
+            assert_eq!(BundleId::parse(bad), None, "{bad}");
         }
     }
 
@@ -155,9 +161,12 @@ mod tests {
 
     #[test]
     fn kinds_are_llvm_s() {
-        let kind = |text| BundleId::parse(text).unwrap().kind.offload_kind();
-        assert_eq!(kind("hip-amdgcn-amd-amdhsa--gfx906"), OffloadKind::Hip);
-        assert_eq!(kind("sycl-spir64-unknown-unknown"), OffloadKind::Sycl);
-        assert_eq!(kind("host-x86_64-unknown-linux--"), OffloadKind::None);
+        for (text, kind) in [
+            ("hip-amdgcn-amd-amdhsa--gfx906", OffloadKind::Hip),
+            ("sycl-spir64-unknown-unknown", OffloadKind::Sycl),
+            ("host-x86_64-unknown-linux--", OffloadKind::None),
+        ] {
+            assert_eq!(BundleId::parse(text).unwrap().kind.offload_kind(), kind);
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The form of a bundle for files that are text: markers in comments.
+//! The text form of bundles: markers in comments.
 //!
 //! ```text
 //! ; __CLANG_OFFLOAD_BUNDLE____START__ hip-amdgcn-amd-amdhsa--gfx906
@@ -12,7 +12,7 @@ use offload_format::{Error, ErrorKind, Limits};
 const START: &str = " __CLANG_OFFLOAD_BUNDLE____START__ ";
 const END: &str = " __CLANG_OFFLOAD_BUNDLE____END__ ";
 
-/// How a comment of the text's language begins.
+/// The comment syntax of a text bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Comment {
@@ -40,7 +40,7 @@ impl Comment {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TextBundle<'a> {
-    /// How its comments begin.
+    /// The syntax of its comments.
     pub comment: Comment,
     /// Its entries; their offsets are 0.
     pub entries: Vec<BundleEntry<'a>>,
@@ -53,11 +53,11 @@ pub struct TextBundle<'a> {
 /// names another entry, and for text between entries; [`ErrorKind::TooMany`] over [`Limits::entries`].
 pub fn parse_text<'a>(input: &'a [u8], limits: &Limits) -> Result<TextBundle<'a>, Error> {
     let first = input.trim_ascii_start();
-    let starts = |comment: &&Comment| {
-        first.strip_prefix(comment.text().as_bytes()).is_some_and(|rest| rest.starts_with(START.as_bytes()))
-    };
-    let mismatch = ErrorKind::Magic { what: "an offload bundle in text form" };
-    let comment = *Comment::ALL.iter().find(starts).ok_or(mismatch)?;
+    let comment = Comment::ALL.into_iter().find(|comment| {
+        let rest = first.strip_prefix(comment.text().as_bytes());
+        rest.is_some_and(|rest| rest.starts_with(START.as_bytes()))
+    });
+    let comment = comment.ok_or(ErrorKind::Magic { what: "an offload bundle in text form" })?;
     let text = std::str::from_utf8(input).map_err(|_| malformed("the offload bundle", 0))?;
     let mut entries = Vec::new();
     let mut rest = text;
@@ -72,7 +72,7 @@ pub fn parse_text<'a>(input: &'a [u8], limits: &Limits) -> Result<TextBundle<'a>
     Ok(TextBundle { comment, entries })
 }
 
-/// The first entry and what is behind it. Each marker is a line of its own.
+/// The first entry and the text behind it. Each marker is a line.
 fn entry(text: &str, comment: Comment) -> Option<(BundleEntry<'_>, &str)> {
     let text = text.trim_start().strip_prefix(comment.text())?.strip_prefix(START)?;
     let (id, text) = text.split_once('\n')?;
@@ -88,7 +88,7 @@ fn malformed(what: &'static str, offset: u64) -> Error {
 /// Writes a bundle in text form, as clang does.
 ///
 /// # Errors
-/// [`ErrorKind::Text`] for an id as [`write`](super::write) refuses it, and for an image that holds a marker.
+/// [`ErrorKind::Text`] for an id that [`write`](super::write) refuses, and for an image that contains a marker.
 pub fn write_text(images: &[BundleImage<'_>], comment: Comment) -> Result<Vec<u8>, Error> {
     check_ids(images)?;
     let mut out = Vec::new();

@@ -1,28 +1,31 @@
-//! Files of several files: static archives, and Mach-O files of several architectures.
+//! Static archives, and Mach-O files of several architectures.
 
 use object::read::archive::ArchiveFile;
 use object::read::macho::{FatArch, MachOFatFile32, MachOFatFile64};
 
-use super::search::{At, Search};
+use super::search::{Position, Search};
 use offload_format::{Error, bytes};
 
-/// Members are smaller than the pages of memory, and each release is a call of the system.
-const RELEASED_AT_ONCE: u64 = 4 << 20;
+/// Bytes for one release: members are small, and each release is a system call.
+const RELEASE_SIZE: u64 = 4 << 20;
+
+/// Size of a member's header in bytes.
+const MEMBER_HEADER: u64 = 60;
 
 impl<'a> Search<'a> {
-    /// Each member; those of a thin archive are in other files.
-    pub(super) fn archive(&mut self, archive: &'a [u8], at: At<'a>) -> Result<(), Error> {
+    /// Searches each member; the members of a thin archive are in other files.
+    pub(super) fn archive(&mut self, archive: &'a [u8], at: Position<'a>) -> Result<(), Error> {
         const WHAT: &str = "a member of the archive";
-        let malformed = |_| Error::truncated(WHAT, at.offset, 60);
-        let read = ArchiveFile::parse(archive).map_err(malformed)?;
+        let read =
+            ArchiveFile::parse(archive).map_err(|_| Error::truncated(WHAT, at.offset, MEMBER_HEADER))?;
         if read.is_thin() {
             return Ok(());
         }
         let mut kept = 0;
         for member in read.members() {
-            let member = member.map_err(malformed)?;
+            let member = member.map_err(|_| Error::truncated(WHAT, at.offset, MEMBER_HEADER))?;
             let (offset, size) = member.file_range();
-            if offset.saturating_sub(kept) > RELEASED_AT_ONCE {
+            if offset.saturating_sub(kept) > RELEASE_SIZE {
                 self.release(archive, kept, offset);
                 kept = offset;
             }
@@ -34,7 +37,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Lets the memory of what was searched go.
+    /// Releases the memory of searched bytes.
     fn release(&self, archive: &[u8], start: u64, end: u64) {
         let searched = bytes::range(archive, start, end.saturating_sub(start), "the archive");
         if let (Some(memory), Ok(searched)) = (self.memory, searched) {
@@ -42,8 +45,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Each architecture.
-    pub(super) fn universal(&mut self, file: &'a [u8], at: At<'a>) -> Result<(), Error> {
+    /// Searches each architecture.
+    pub(super) fn universal(&mut self, file: &'a [u8], at: Position<'a>) -> Result<(), Error> {
         let mut ranges = Vec::new();
         if let Ok(fat) = MachOFatFile32::parse(file) {
             ranges.extend(fat.arches().iter().map(FatArch::file_range));
@@ -58,8 +61,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// A member that only looks like an object hides no other member.
-    fn member(&mut self, bytes: &'a [u8], at: At<'a>) -> Result<(), Error> {
+    /// Searches a member. A truncated object must not hide the other members.
+    fn member(&mut self, bytes: &'a [u8], at: Position<'a>) -> Result<(), Error> {
         match self.any(bytes, at) {
             Err(error) if matches!(error.kind(), offload_format::ErrorKind::Truncated { .. }) => Ok(()),
             other => other,

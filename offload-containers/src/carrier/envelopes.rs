@@ -1,41 +1,48 @@
-//! OffloadBinaries one after another, of which some are SYCLBINs.
+//! Sequences of OffloadBinaries and SYCLBINs.
 
-use super::found::Place;
 use super::kind::FileKind;
 use super::measure;
-use super::search::{At, Part, Search};
+use super::range::RangeOrigin;
+use super::search::{FileRange, Position, Search};
 use crate::offload_binary::ALIGN;
 use offload_format::{Error, bytes};
 
 impl<'a> Search<'a> {
-    /// What starts `part`: a runtime reads each SYCLBIN as a file of its own, so each is told alone; the
-    /// binaries between two of them are told as one.
-    pub(super) fn envelopes(&mut self, part: Part<'a>, place: Place<'a>, at: At<'a>) -> Result<(), Error> {
-        let all = part.bytes()?;
-        let (mut told, mut next) = (0u64, 0u64);
-        while let Some((kind, length)) = starts(rest(all, next)) {
+    /// Adds each SYCLBIN of `range` as a range, because a runtime reads each as a file, and the binaries between two of them
+    /// as one range.
+    pub(super) fn envelopes(
+        &mut self,
+        range: FileRange<'a>,
+        origin: RangeOrigin<'a>,
+        at: Position<'a>,
+    ) -> Result<(), Error> {
+        let all = range.bytes()?;
+        // The end of the last added range.
+        let mut added = 0u64;
+        let mut next = 0u64;
+        while let Some((kind, length)) = measure(rest(all, next)) {
             self.budget.spend(64)?;
             let end = next.saturating_add(length);
             if kind == FileKind::Syclbin {
-                if told < next {
-                    self.add(part.inner(told, next.saturating_sub(told)), place, at)?;
+                if added < next {
+                    self.add(range.inner(added, next.saturating_sub(added)), origin, at)?;
                 }
-                self.add(part.inner(next, length), place, at)?;
-                told = end.checked_next_multiple_of(ALIGN).unwrap_or(u64::MAX);
+                self.add(range.inner(next, length), origin, at)?;
+                added = end.checked_next_multiple_of(ALIGN).unwrap_or(u64::MAX);
             }
             next = end.checked_next_multiple_of(ALIGN).unwrap_or(u64::MAX);
         }
-        // A runtime ignores what follows a SYCLBIN and is none, but the reader of a cut one says what is missing.
-        if told == 0 || is_envelope(rest(all, told)) {
-            self.add(part.inner(told, part.size.saturating_sub(told)), place, at)?;
+        // A runtime ignores other bytes behind a SYCLBIN. A truncated envelope is added, so that its reader reports it.
+        if added == 0 || is_envelope(rest(all, added)) {
+            self.add(range.inner(added, range.size.saturating_sub(added)), origin, at)?;
         }
         Ok(())
     }
 }
 
-/// Whether `bytes` start with an OffloadBinary or SYCLBIN that says how large it is, and fits.
+/// Whether `bytes` start with an OffloadBinary or SYCLBIN whose recorded size fits.
 pub(super) fn is_measured(bytes: &[u8]) -> bool {
-    starts(bytes).is_some()
+    measure(bytes).is_some()
 }
 
 /// Whether `bytes` start as an OffloadBinary or SYCLBIN.
@@ -43,10 +50,13 @@ pub(super) fn is_envelope(bytes: &[u8]) -> bool {
     matches!(FileKind::detect(bytes), Some(FileKind::OffloadBinary | FileKind::Syclbin))
 }
 
-fn starts(bytes: &[u8]) -> Option<(FileKind, u64)> {
+/// The kind and recorded size of the envelope at the start of `bytes`.
+fn measure(bytes: &[u8]) -> Option<(FileKind, u64)> {
     let kind = FileKind::detect(bytes)?;
-    let known = matches!(kind, FileKind::OffloadBinary | FileKind::Syclbin);
-    Some((kind, known.then(|| measure::size(kind, bytes)).flatten()?))
+    match kind {
+        FileKind::OffloadBinary | FileKind::Syclbin => Some((kind, measure::size(kind, bytes)?)),
+        _ => None,
+    }
 }
 
 fn rest(bytes: &[u8], offset: u64) -> &[u8] {

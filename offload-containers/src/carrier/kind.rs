@@ -1,11 +1,11 @@
-//! Formats by their first bytes.
+//! Detection of container and file formats.
 
 use std::fmt;
 
 use offload_format::bytes;
 use offload_images::ImageFormat;
 
-/// What a file or range is.
+/// The format of a file or range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum FileKind {
@@ -41,7 +41,7 @@ pub enum FileKind {
     SpirV,
     /// LLVM bitcode.
     LlvmBitcode,
-    /// NVIDIA's LTO-IR, which nvlink compiles. No bytes tell it, but the fatbin that it lies in.
+    /// NVIDIA's LTO-IR, which nvlink compiles. It has no magic: the fatbin around it records the kind.
     LtoIr,
     /// PTX.
     Ptx,
@@ -64,7 +64,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// The format that the first bytes of `bytes` tell; for archives and PTX a little more is looked at.
+    /// Detects the format by the first bytes; for archives and PTX by the first kilobytes.
     ///
     /// ```
     /// use offload_containers::carrier::FileKind;
@@ -89,7 +89,7 @@ impl FileKind {
     }
 }
 
-/// First bytes, with their sources in the modules that read the formats.
+/// Magic numbers; the modules that read the formats name the sources.
 const MAGICS: &[(&[u8], FileKind)] = &[
     (b"OFLDPACK", FileKind::Pack),
     (b"\x10\xff\x10\xad", FileKind::OffloadBinary),
@@ -118,30 +118,41 @@ const MAGICS: &[(&[u8], FileKind)] = &[
     (b"\xca\xfe\xba\xbf", FileKind::MachOUniversal),
 ];
 
-/// A SYCLBIN is told by its first image, and the draft of its second version by that image's string `role`: the number
-/// of its kind is also that of SPIR-V.
 fn offload_binary(bytes: &[u8]) -> FileKind {
-    let entry = bytes::u64_at(bytes, 16, "entry").ok();
-    let field = |offset| bytes::u64_at(bytes, entry?.checked_add(offset)?, "entry").ok();
-    let first = || bytes::array::<4>(bytes, field(24)?, "image").ok();
-    let key = |index: u64| {
-        let key = bytes::u64_at(bytes, field(8)?.checked_add(index.checked_mul(24)?)?, "string").ok()?;
-        bytes::array::<5>(bytes, key, "string").ok()
-    };
-    let strings = || field(16).unwrap_or_default().min(DRAFT_STRINGS);
-    let draft = || {
-        bytes::u32_at(bytes, 4, "version") == Ok(2) && (0..strings()).any(|it| key(it) == Some(*b"role\0"))
-    };
-    // LLVM has no image of this kind: a file that is damaged or incomplete, and says what it is.
-    let named = || entry.and_then(|entry| bytes::u16_at(bytes, entry, "entry").ok()) == Some(ONEAPI_2026);
-    if first() == Some(*b"IBYS") || named() || draft() { FileKind::Syclbin } else { FileKind::OffloadBinary }
+    if is_syclbin(bytes) == Some(true) { FileKind::Syclbin } else { FileKind::OffloadBinary }
 }
 
-/// The number of a SYCLBIN since oneAPI 2026.
+/// Whether the first image is a SYCLBIN: by its magic, by its kind, or, in the draft of version 2, by its string `role`
+/// (the draft has the kind of SPIR-V). `None` for a truncated file.
+fn is_syclbin(bytes: &[u8]) -> Option<bool> {
+    let entry = bytes::u64_at(bytes, 16, "entry").ok()?;
+    // LLVM has no image of this kind: a SYCLBIN even if it is damaged.
+    if bytes::u16_at(bytes, entry, "entry") == Ok(ONEAPI_2026) {
+        return Some(true);
+    }
+    let image = bytes::u64_at(bytes, entry.checked_add(24)?, "entry").ok()?;
+    if bytes::array::<4>(bytes, image, "image") == Ok(*b"IBYS") {
+        return Some(true);
+    }
+    if bytes::u32_at(bytes, 4, "version") != Ok(2) {
+        return Some(false);
+    }
+    let map = bytes::u64_at(bytes, entry.checked_add(8)?, "entry").ok()?;
+    let strings = bytes::u64_at(bytes, entry.checked_add(16)?, "entry").ok()?;
+    for index in 0..strings.min(MAX_DRAFT_STRINGS) {
+        let key = bytes::u64_at(bytes, map.checked_add(index.checked_mul(24)?)?, "string").ok();
+        if key.is_some_and(|key| bytes::array::<5>(bytes, key, "string") == Ok(*b"role\0")) {
+            return Some(true);
+        }
+    }
+    Some(false)
+}
+
+/// The image kind of a SYCLBIN since oneAPI 2026.
 const ONEAPI_2026: u16 = 7;
 
-/// How many strings of an image are looked at: the draft gives it three at most.
-const DRAFT_STRINGS: u64 = 8;
+/// The number of strings that are compared with `role`: an image of the draft has three at most.
+const MAX_DRAFT_STRINGS: u64 = 8;
 
 fn elf(bytes: &[u8]) -> FileKind {
     match bytes::u16_at(bytes, 16, "the ELF header").unwrap_or_default() {
@@ -150,37 +161,38 @@ fn elf(bytes: &[u8]) -> FileKind {
     }
 }
 
-/// ocloc's members are called after devices: `64.12.60.7`, `64.pvc`, `generic_ir`.
+/// Members of ocloc's archives are named after devices: `64.12.60.7`, `64.pvc`, `generic_ir`.
 fn archive(bytes: &[u8]) -> FileKind {
     let mut at = 8u64;
-    // Padding may come before each member; a symbol table or object comes first in an archive of a linker.
+    // Padding members may come first; a linker's archive starts with a symbol table or an object.
     for _ in 0..8 {
         let Ok(name) = bytes::array::<16>(bytes, at, "member") else { break };
         if name.starts_with(b"64.") || name.starts_with(b"32.") || name.starts_with(b"generic_ir") {
             return FileKind::OclocArchive;
         }
-        let Some(next) = name.starts_with(b"pad_").then(|| next_member(bytes, at)).flatten() else {
+        if !name.starts_with(b"pad_") {
             break;
-        };
+        }
+        let Some(next) = next_member(bytes, at) else { break };
         at = next;
     }
     FileKind::Archive
 }
 
-/// Where the member behind the one at `at` starts in an archive.
+/// The offset of the member behind the one at `at`.
 fn next_member(archive: &[u8], at: u64) -> Option<u64> {
     let size = bytes::text_at(archive, at.checked_add(48)?, 10, "the size of a member").ok()?;
     let size: u64 = size.trim_end().parse().ok()?;
     at.checked_add(60)?.checked_add(size)?.checked_next_multiple_of(2)
 }
 
-/// Java's classes start as universal files do; those have few architectures.
+/// Java's class files have the same magic; a universal file has few architectures.
 fn universal(bytes: &[u8]) -> Option<FileKind> {
     let count = u32::from_be_bytes(bytes::array(bytes, 4, "header").ok()?);
     (1..40).contains(&count).then_some(FileKind::MachOUniversal)
 }
 
-/// An object has no magic: its machine comes first, and an optional header only programs have.
+/// A COFF object has no magic: it starts with the machine, and only programs have an optional header.
 fn coff(bytes: &[u8]) -> Option<FileKind> {
     let machine = bytes::u16_at(bytes, 0, "the COFF header").ok()?;
     let sections = bytes::u16_at(bytes, 2, "the COFF header").ok()?;
@@ -190,14 +202,17 @@ fn coff(bytes: &[u8]) -> Option<FileKind> {
     (small || big).then_some(FileKind::Coff)
 }
 
-/// A bundle of text starts with a marker in a comment.
+/// A text bundle starts with a marker in a comment.
 fn text(bytes: &[u8]) -> Option<FileKind> {
     const START: &[u8] = b"__CLANG_OFFLOAD_BUNDLE____START__ ";
     // clang writes an empty line in front of each marker.
     let rest = bytes.trim_ascii_start();
-    let comments = [&b"// "[..], b"# ", b"; "];
-    let is_marker = |comment: &&[u8]| rest.strip_prefix(*comment).is_some_and(|rest| rest.starts_with(START));
-    comments.iter().any(is_marker).then_some(FileKind::ClangBundleText)
+    for comment in [&b"// "[..], b"# ", b"; "] {
+        if rest.strip_prefix(comment).is_some_and(|rest| rest.starts_with(START)) {
+            return Some(FileKind::ClangBundleText);
+        }
+    }
+    None
 }
 
 impl From<ImageFormat> for FileKind {

@@ -1,16 +1,16 @@
-//! How large containers say that they are.
+//! Recorded sizes of containers.
 
 use super::kind::FileKind;
 use offload_format::bytes;
 use offload_format::pack::Pack;
 
 const WHAT: &str = "the container";
-/// A bundle has an entry for each architecture; more of them are not walked again for each pointer to it.
-const MOST_ENTRIES: u64 = 1024;
+/// The number of bundle entries that are walked for each pointer to it: a bundle has one for each architecture.
+const MAX_ENTRIES: u64 = 1024;
 
-/// The recorded size of the container at the start of `rest`, if it records one that fits.
+/// The recorded size of the container at the start of `rest`, if it has one that fits.
 ///
-/// Stricter than [`FileKind::detect`]: it decides whether bytes in the middle of a file are a container.
+/// Stricter than [`FileKind::detect`], because it also identifies containers in the middle of a file.
 pub(super) fn size(kind: FileKind, rest: &[u8]) -> Option<u64> {
     let size = match kind {
         FileKind::Pack => {
@@ -30,21 +30,29 @@ pub(super) fn size(kind: FileKind, rest: &[u8]) -> Option<u64> {
 fn offload_binary(rest: &[u8]) -> Option<u64> {
     let version = bytes::u32_at(rest, 4, WHAT).ok()?;
     let header = if version < 3 { 32 } else { 40 };
-    let (size, entries) = (u64_at(rest, 8)?, u64_at(rest, 16)?);
+    let size = u64_at(rest, 8)?;
+    let entries = u64_at(rest, 16)?;
     ((1..=3).contains(&version) && entries >= header && size >= header && entries <= size).then_some(size)
 }
 
 /// Without an envelope: header, records of 32 bytes, metadata, binaries.
 fn syclbin(rest: &[u8]) -> Option<u64> {
-    let count = |offset| bytes::u32_at(rest, offset, WHAT).ok().map(u64::from);
-    let records = count(8)?.checked_add(count(12)?)?.checked_add(count(16)?)?;
+    let version = bytes::u32_at(rest, 4, WHAT).ok()?;
+    if version > 1 {
+        return None;
+    }
+    let mut records = 0u64;
+    for offset in [8, 12, 16] {
+        records = records.checked_add(bytes::u32_at(rest, offset, WHAT).ok()?.into())?;
+    }
     let tables = records.checked_mul(32)?.checked_add(56)?.checked_add(u64_at(rest, 24)?)?;
-    tables.checked_next_multiple_of(8)?.checked_add(u64_at(rest, 32)?).filter(|_| count(4) <= Some(1))
+    tables.checked_next_multiple_of(8)?.checked_add(u64_at(rest, 32)?)
 }
 
 /// Versions 2 and 3 record it; version 1 does not.
 fn compressed(rest: &[u8]) -> Option<u64> {
-    let (version, method) = (bytes::u16_at(rest, 4, WHAT).ok()?, bytes::u16_at(rest, 6, WHAT).ok()?);
+    let version = bytes::u16_at(rest, 4, WHAT).ok()?;
+    let method = bytes::u16_at(rest, 6, WHAT).ok()?;
     let (size, header) = match version {
         2 => (u64::from(bytes::u32_at(rest, 8, WHAT).ok()?), 24),
         3 => (u64_at(rest, 8)?, 32),
@@ -56,21 +64,26 @@ fn compressed(rest: &[u8]) -> Option<u64> {
 /// The end of the last code object.
 fn bundle(rest: &[u8]) -> Option<u64> {
     let count = u64_at(rest, 24)?;
+    if !(1..=MAX_ENTRIES).contains(&count) {
+        return None;
+    }
     let mut at = 32u64;
     let mut end = 0u64;
-    for _ in 0..Some(count).filter(|count| (1..=MOST_ENTRIES).contains(count))? {
-        let (offset, size, name) =
-            (u64_at(rest, at)?, u64_at(rest, at.checked_add(8)?)?, u64_at(rest, at.checked_add(16)?)?);
-        at = at.checked_add(24)?.checked_add(name)?;
+    for _ in 0..count {
+        let offset = u64_at(rest, at)?;
+        let size = u64_at(rest, at.checked_add(8)?)?;
+        let name_size = u64_at(rest, at.checked_add(16)?)?;
+        at = at.checked_add(24)?.checked_add(name_size)?;
         end = end.max(offset.checked_add(size)?).max(at);
     }
     Some(end)
 }
 
 fn fatbin(rest: &[u8]) -> Option<u64> {
-    let known = bytes::u16_at(rest, 4, WHAT) == Ok(1) && bytes::u16_at(rest, 6, WHAT) == Ok(16);
-    // One without entries holds nothing.
-    u64_at(rest, 8)?.checked_add(16).filter(|size| known && *size > 16)
+    let is_known = bytes::u16_at(rest, 4, WHAT) == Ok(1) && bytes::u16_at(rest, 6, WHAT) == Ok(16);
+    let size = u64_at(rest, 8)?.checked_add(16)?;
+    // A fatbin without entries has no image.
+    (is_known && size > 16).then_some(size)
 }
 
 fn u64_at(rest: &[u8], offset: u64) -> Option<u64> {

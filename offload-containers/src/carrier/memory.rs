@@ -1,7 +1,7 @@
-//! The memory that a file takes while it is searched.
+//! Release of a mapped file's memory during a search.
 
-/// What holds the bytes of a file.
+/// The memory of a mapped file.
 pub trait Memory {
-    /// Lets `bytes` of the file go from memory: whoever looks at them again has them read again.
+    /// Releases the pages of `bytes`; a later access reads them again from the file.
     fn release(&self, bytes: &[u8]);
 }

@@ -1,4 +1,4 @@
-//! The view of files that no loader of ELF programs reads: objects, and Windows programs.
+//! The address space of relocatable objects and of Windows programs.
 
 use object::read::{Object, ObjectSection, ObjectSymbol, Relocation, RelocationTarget, SectionIndex};
 use object::{AddressSize, File, ObjectKind, RelocationKind, Section, SectionKind};
@@ -11,52 +11,56 @@ use offload_format::{Error, bytes};
 /// Size of COFF's relocations in bytes; those of ELF are larger.
 const SMALLEST_RELOCATION: u64 = 10;
 
-/// An object's sections, where they lie in the file.
+/// The sections of an object, with their file offsets as addresses.
 pub(super) fn object_view<'a>(
     file: &'a [u8],
     object: &File<'a>,
     budget: &mut Budget,
 ) -> Result<View<'a>, Error> {
-    let map = |section: Section<'a, '_>| {
-        let (offset, size) = section.file_range()?;
-        Some(Map { address: offset, size, offset, records: records(&section) })
-    };
-    let maps = object.sections().filter_map(map).collect();
+    let mut maps = Vec::new();
+    for section in object.sections() {
+        if let Some((offset, size)) = section.file_range() {
+            maps.push(Map { address: offset, size, offset, records: records(&section) });
+        }
+    }
     let mut view = View { file, maps, relocations: Vec::new(), linked: false }.sorted();
     for section in object.sections() {
         let Some((base, _)) = section.file_range() else { continue };
         for (offset, relocation) in section.relocations() {
             budget.spend(SMALLEST_RELOCATION)?;
-            let place = base.checked_add(offset);
-            let target = place.and_then(|place| target(&view, object, place, &relocation));
-            view.relocations.extend(place.zip(target));
+            if let Some(address) = base.checked_add(offset)
+                && let Some(target) = target(&view, object, address, &relocation)
+            {
+                view.relocations.push((address, target));
+            }
         }
     }
     Ok(view.sorted())
 }
 
-/// The sections of a program that is loaded at the address it was linked for, or moved by adding to its pointers.
+/// The sections of a program at the addresses for which it was linked; its file has the pointers for them.
 pub(super) fn program_view<'a>(file: &'a [u8], program: &File<'a>) -> View<'a> {
-    let map = |section: Section<'a, '_>| {
-        let (offset, size) = section.file_range()?;
-        Some(Map { address: section.address(), size, offset, records: records(&section) })
-    };
-    let maps = program.sections().filter_map(map).collect();
+    let mut maps = Vec::new();
+    for section in program.sections() {
+        if let Some((offset, size)) = section.file_range() {
+            maps.push(Map { address: section.address(), size, offset, records: records(&section) });
+        }
+    }
     View { file, maps, relocations: Vec::new(), linked: true }.sorted()
 }
 
-/// Whether pointers are understood: 64 bits, little-endian, and not the chains of Mach-O.
+/// Whether pointers can be followed: 64 bits, little-endian, and no chained fixups of Mach-O.
 pub(super) fn has_plain_pointers(object: &File<'_>) -> bool {
     let plain = matches!(
         object.format(),
         object::BinaryFormat::Elf | object::BinaryFormat::Coff | object::BinaryFormat::Pe
     );
-    // A COFF object tells no width of its own but its machine's.
+    // The pointer width of a COFF object is that of its machine.
     let wide = object.architecture().address_size() == Some(AddressSize::U64);
     plain && wide && object.is_little_endian()
 }
 
-/// Whether a linker has not seen it yet.
+/// Whether it is relocatable.
 pub(super) fn is_object(object: &File<'_>) -> bool {
     object.kind() == ObjectKind::Relocatable
 }
@@ -69,27 +73,27 @@ fn records(section: &Section<'_, '_>) -> Records {
     }
 }
 
-/// The address that `relocation` writes at `place`.
-fn target(view: &View<'_>, object: &File<'_>, place: u64, relocation: &Relocation) -> Option<u64> {
+/// The pointer that `relocation` writes at `address`.
+fn target(view: &View<'_>, object: &File<'_>, address: u64, relocation: &Relocation) -> Option<u64> {
     if relocation.kind() != RelocationKind::Absolute || relocation.size() != 64 {
         return None;
     }
-    let base =
-        |index: SectionIndex| object.section_by_index(index).ok()?.file_range().map(|(offset, _)| offset);
-    let start = match relocation.target() {
+    let symbol_address = match relocation.target() {
         RelocationTarget::Symbol(index) => {
             let symbol = object.symbol_by_index(index).ok()?;
-            base(symbol.section_index()?)?.checked_add(symbol.address())?
+            section_offset(object, symbol.section_index()?)?.checked_add(symbol.address())?
         }
-        RelocationTarget::Section(index) => base(index)?,
+        RelocationTarget::Section(index) => section_offset(object, index)?,
         _ => return None,
     };
-    let start = start.checked_add_signed(relocation.addend())?;
-    // COFF has the addend where the address will be.
-    let implicit = if relocation.has_implicit_addend() {
-        bytes::u64_at(view.at(place)?.1, 0, "addend").ok()?
-    } else {
-        0
-    };
-    start.checked_add(implicit)
+    let target = symbol_address.checked_add_signed(relocation.addend())?;
+    if !relocation.has_implicit_addend() {
+        return Some(target);
+    }
+    target.checked_add(bytes::u64_at(view.at(address)?.1, 0, "addend").ok()?)
+}
+
+fn section_offset(object: &File<'_>, index: SectionIndex) -> Option<u64> {
+    let (offset, _) = object.section_by_index(index).ok()?.file_range()?;
+    Some(offset)
 }

@@ -1,27 +1,27 @@
-//! What the names of sections say.
+//! The roles of sections, by name.
 
 use offload_format::section;
 
-/// What a section's name says of its content.
+/// The role of a section.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Packs of this project, one after another.
+    /// A sequence of packs of this project.
     Packs,
-    /// A container, and others behind it.
+    /// A sequence of containers.
     Container,
-    /// The same; wrappers may lead into it, and then it is told once.
+    /// A sequence of containers, which is added only if no wrapper points into it.
     Wrapped,
     /// Wrappers.
     Wrappers,
-    /// The images of one target in an object of clang's bundler; in a linked SYCL program records lead to them.
+    /// The images of one target in an object of clang's bundler; in a linked SYCL program records point to them.
     Bundled,
 }
 
 /// clang-offload-bundler names the sections of an object after the id of a target
-/// (<https://clang.llvm.org/docs/ClangOffloadBundler.html>). That of the host is empty but for a zero.
+/// (<https://clang.llvm.org/docs/ClangOffloadBundler.html>). The host's section has one zero byte.
 const BUNDLED: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
 
-/// A PE file without a table of long names has the first eight bytes.
+/// Section names. A PE file without a string table has the first eight bytes of them.
 const NAMES: [(&[u8], Role); 17] = [
     (section::PACK_SECTION_X86_64.as_bytes(), Role::Packs),
     (section::PACK_SECTION.as_bytes(), Role::Packs),
@@ -43,7 +43,7 @@ const NAMES: [(&[u8], Role); 17] = [
 ];
 
 pub(super) fn role(name: &[u8]) -> Option<Role> {
-    // Also `.llvm.offloading.relocatable`, and what a COFF linker appends to a name.
+    // Also `.llvm.offloading.relocatable`, and the suffixes of COFF linkers.
     if name.starts_with(b".llvm.offloading") {
         return Some(Role::Container);
     }
@@ -53,7 +53,7 @@ pub(super) fn role(name: &[u8]) -> Option<Role> {
     NAMES.iter().find(|(other, _)| *other == name).map(|(_, role)| *role)
 }
 
-/// Whether a section of this name is full of images.
+/// Whether a section of this name has containers.
 pub(super) fn is_container(name: &[u8]) -> bool {
     role(name).is_some_and(|role| role != Role::Wrappers)
 }

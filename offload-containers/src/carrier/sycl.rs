@@ -1,25 +1,24 @@
-//! The records with which SYCL programs register device images
+//! Registration records of SYCL programs
 //! (<https://github.com/intel/llvm/blob/sycl/sycl/source/detail/compiler.hpp>).
 //!
-//! No section and no symbol tells where they lie: they are searched for in everything that has addresses. A record
-//! counts if all of its pointers lead where they should.
+//! Neither a section nor a symbol marks them: every mapped range is scanned. A record is valid if all of its pointers are.
 
-use super::found::{Place, SyclImage};
-use super::search::{At, Part, Search};
+use super::range::{RangeOrigin, SyclImage};
+use super::search::{FileRange, Position, Search};
 use super::view::{Records, View};
 use offload_format::{Error, bytes};
 
-/// The longest device target that is believed.
-const LONGEST_TARGET: usize = 64;
+/// The length of a device target, in bytes.
+const MAX_TARGET: usize = 64;
 /// Size of the smaller record in bytes.
-const SMALLEST: usize = 80;
-/// Pointers of a record to the image: version 3 has none to a manifest in front of them.
+const MIN_RECORD: usize = 80;
+/// The offset of the pointers to the image in version 3, and behind the manifest pointers of earlier versions.
 const IMAGE: u64 = 32;
 const IMAGE_BEHIND_MANIFEST: u64 = 48;
 
 impl<'a> Search<'a> {
-    /// Every image that a record in `view` points to.
-    pub(super) fn sycl(&mut self, view: &View<'a>, at: At<'a>) -> Result<(), Error> {
+    /// Adds every image that a record in `view` points to.
+    pub(super) fn sycl(&mut self, view: &View<'a>, at: Position<'a>) -> Result<(), Error> {
         for map in view.maps.iter().filter(|map| map.records == Records::Possible) {
             let Some((_, run)) = view.at(map.address) else { continue };
             self.budget.spend(run.len() as u64)?;
@@ -28,12 +27,12 @@ impl<'a> Search<'a> {
             let mut next = 0;
             for (index, head) in run.get(skip..).unwrap_or_default().chunks_exact(8).enumerate() {
                 let address = map.address.saturating_add(skip as u64).saturating_add(8 * index as u64);
-                if index < next || !is_head(head) {
+                if index < next || !is_record_head(head) {
                     continue;
                 }
                 if let Some((record, offset, size)) = record(view, head, address) {
-                    self.add(Part { file: view.file, offset, size }, Place::Sycl(record), at)?;
-                    next = index.saturating_add(SMALLEST / 8);
+                    self.add(FileRange { file: view.file, offset, size }, RangeOrigin::Sycl(record), at)?;
+                    next = index.saturating_add(MIN_RECORD / 8);
                 }
             }
         }
@@ -41,29 +40,35 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Version, kind of offloading (4, and 8 since LLVM 21), format, and zeros up to the first pointer.
-fn is_head(head: &[u8]) -> bool {
+/// Version, offload kind (4, and 8 since LLVM 21), format, and zeros up to the first pointer.
+fn is_record_head(head: &[u8]) -> bool {
     matches!(head, [1..=3, 0, 4 | 8, 0..=4, 0, 0, 0, 0])
 }
 
-/// What the record at `address` says, and where its image lies in the file.
+/// The record at `address`, and the offset and size of its image in the file.
 fn record<'a>(view: &View<'a>, head: &[u8], address: u64) -> Option<(SyclImage<'a>, u64, u64)> {
-    let pointer = |offset: u64| view.pointer(address.checked_add(offset)?);
-    let target = view.text(pointer(8)?, LONGEST_TARGET).filter(|target| is_target(target))?;
-    // Compile and link options are texts, or not there.
-    let text = |address: u64| address == 0 || view.at(address).is_some();
-    if !text(pointer(16)?) || !text(pointer(24)?) {
-        return None;
+    let target = view.text(pointer_at(view, address, 8)?, MAX_TARGET).filter(|target| is_target(target))?;
+    // Compile and link options are strings or null.
+    for offset in [16, 24] {
+        let options = pointer_at(view, address, offset)?;
+        if options != 0 && view.at(options).is_none() {
+            return None;
+        }
     }
-    let manifest = pointer(IMAGE)? == 0 && pointer(IMAGE + 8)? == 0;
-    let image = if manifest { IMAGE_BEHIND_MANIFEST } else { IMAGE };
-    let (start, end) = (pointer(image)?, pointer(image + 8)?);
+    let has_manifest = pointer_at(view, address, IMAGE)? == 0 && pointer_at(view, address, IMAGE + 8)? == 0;
+    let image = if has_manifest { IMAGE_BEHIND_MANIFEST } else { IMAGE };
+    let start = pointer_at(view, address, image)?;
+    let end = pointer_at(view, address, image + 8)?;
     let size = end.checked_sub(start).filter(|size| *size > 0)?;
     let (offset, rest) = view.at(start)?;
     bytes::range(rest, 0, size, "the image").ok()?;
     let version = bytes::u16_at(head, 0, "the record").ok()?;
     let format = head.get(3).copied()?;
     Some((SyclImage { version, target, format }, offset, size))
+}
+
+fn pointer_at(view: &View<'_>, record: u64, offset: u64) -> Option<u64> {
+    view.pointer(record.checked_add(offset)?)
 }
 
 fn is_target(target: &str) -> bool {

@@ -1,32 +1,32 @@
-//! A program as it lies in memory: addresses to bytes, and pointers as the loader leaves them.
+//! The address space of a program: bytes by address, and relocated pointers.
 
 use offload_format::bytes;
 
-/// The bytes of a file by address. In a relocatable object, whose sections have no addresses yet, a section's address is
-/// its place in the file.
+/// The bytes of a file by address. The address of a section in a relocatable object is its file offset.
 #[derive(Debug, Default)]
 pub(super) struct View<'a> {
     pub(super) file: &'a [u8],
     /// By address.
     pub(super) maps: Vec<Map>,
-    /// Where relocations write, and the address that they write there; by the former.
+    /// Relocated addresses with the pointers written there, by address.
     pub(super) relocations: Vec<(u64, u64)>,
-    /// Whether addresses are those of the memory, and so as aligned as what lies there.
+    /// Whether addresses are those of the loaded program, with the alignment of the data.
     pub(super) linked: bool,
 }
 
-/// A run of bytes that has addresses.
+/// A mapped range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Map {
     pub(super) address: u64,
     pub(super) size: u64,
-    /// In the file.
+    /// Its offset in the file.
     pub(super) offset: u64,
-    /// Whether records with pointers may lie there.
+    /// Whether it may hold records with pointers.
     pub(super) records: Records,
 }
 
-/// Most of a large program is images, code and text, which hold no record: they are not even read.
+/// Whether a mapped range may hold registration records. Images, code and strings, most of a large program, hold none and
+/// are not scanned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Records {
     Possible,
@@ -34,16 +34,16 @@ pub(super) enum Records {
 }
 
 impl<'a> View<'a> {
-    /// Puts maps and relocations in order.
+    /// Sorts ranges and relocations.
     pub(super) fn sorted(mut self) -> View<'a> {
-        // One without bytes would hide what starts at its address.
+        // An empty range would hide the one at its address.
         self.maps.retain(|map| map.size > 0);
         self.maps.sort_unstable();
         self.relocations.sort_unstable();
         self
     }
 
-    /// The bytes from an address to the end of their run, and where they start in the file.
+    /// The file offset of an address, and the bytes from it to the end of its range.
     pub(super) fn at(&self, address: u64) -> Option<(u64, &'a [u8])> {
         let after = self.maps.partition_point(|map| map.address <= address);
         let map = self.maps.get(after.checked_sub(1)?)?;
@@ -60,10 +60,10 @@ impl<'a> View<'a> {
         bytes::u64_at(self.at(address)?.1, 0, "pointer").ok()
     }
 
-    /// The text that ends with a zero at an address.
-    pub(super) fn text(&self, address: u64, longest: usize) -> Option<&'a str> {
+    /// The zero-terminated string at an address, of at most `max_size` bytes.
+    pub(super) fn text(&self, address: u64, max_size: usize) -> Option<&'a str> {
         let (_, bytes) = self.at(address)?;
-        let bytes = bytes.get(..bytes.len().min(longest))?;
+        let bytes = bytes.get(..bytes.len().min(max_size))?;
         let text = std::ffi::CStr::from_bytes_until_nul(bytes).ok()?;
         text.to_str().ok()
     }

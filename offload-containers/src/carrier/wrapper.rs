@@ -1,9 +1,9 @@
-//! The wrappers that HIP and CUDA programs register: magic, version, a pointer to the container, one more field.
+//! Wrappers that HIP and CUDA programs register: magic, version, a pointer to the container, one more field.
 
-use super::found::Place;
 use super::kind::FileKind;
 use super::measure;
-use super::search::{At, Part, Search};
+use super::range::RangeOrigin;
+use super::search::{FileRange, Position, Search};
 use super::view::View;
 use offload_format::{Error, bytes};
 
@@ -11,12 +11,12 @@ use offload_format::{Error, bytes};
 const SIZE: u64 = 24;
 /// `__hip_fatbin_wrapper` (<https://github.com/ROCm/clr/blob/amd-staging/hipamd/src/hip_fatbin.hpp>).
 const HIP: u32 = 0x4849_5046;
-/// The same, and the images are in kpack files.
+/// `__hip_fatbin_wrapper` of images in kpack files.
 const HIP_KPACK: u32 = 0x4b50_4948;
 /// `__cudaFatCudaBinary` (CUDA toolkit, `fatbinary_section.h`).
 const CUDA: u32 = 0x4662_43b1;
 
-/// Where a section lies in memory.
+/// The address range of a section.
 #[derive(Clone, Copy)]
 pub(super) struct AddressRange {
     pub(super) address: u64,
@@ -29,10 +29,10 @@ impl<'a> Search<'a> {
         &mut self,
         view: &View<'a>,
         section: AddressRange,
-        at: At<'a>,
+        at: Position<'a>,
     ) -> Result<(), Error> {
         let AddressRange { address, size } = section;
-        // The section's header may claim more than there is.
+        // The section header may claim more bytes than the file has.
         let size = view.at(address).map_or(0, |(_, rest)| size.min(rest.len() as u64));
         for index in 0..size / SIZE {
             let wrapper = address.saturating_add(index.saturating_mul(SIZE));
@@ -43,17 +43,17 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    fn wrapped(&mut self, view: &View<'a>, wrapper: Wrapper, at: At<'a>) -> Result<(), Error> {
+    fn wrapped(&mut self, view: &View<'a>, wrapper: Wrapper, at: Position<'a>) -> Result<(), Error> {
         let Some((offset, rest)) = view.at(wrapper.target) else { return Ok(()) };
-        let (size, place) = match wrapper.magic {
-            HIP_KPACK => (rest.len() as u64, Place::KpackReference { index: wrapper.last }),
+        let (size, origin) = match wrapper.magic {
+            HIP_KPACK => (rest.len() as u64, RangeOrigin::KpackReference { index: wrapper.last }),
             _ => {
                 let size = FileKind::detect(rest).and_then(|kind| measure::size(kind, rest));
-                // A bundle without a size ends where its section does, at the latest.
-                (size.unwrap_or(rest.len() as u64), Place::Wrapper)
+                // A bundle without a recorded size ends with its section at the latest.
+                (size.unwrap_or(rest.len() as u64), RangeOrigin::Wrapper)
             }
         };
-        self.add(Part { file: view.file, offset, size }, place, at)
+        self.add(FileRange { file: view.file, offset, size }, origin, at)
     }
 }
 
@@ -61,7 +61,7 @@ impl<'a> Search<'a> {
 #[derive(Clone, Copy)]
 struct Wrapper {
     magic: u32,
-    /// Where the pointer leads.
+    /// The address of the container.
     target: u64,
     /// The lower half of the last field.
     last: u32,
@@ -71,7 +71,9 @@ fn wrapper_at(view: &View<'_>, address: u64) -> Option<Wrapper> {
     let (_, rest) = view.at(address)?;
     let magic = bytes::u32_at(rest, 0, "wrapper").ok()?;
     let last = bytes::u32_at(rest, 16, "wrapper").ok()?;
-    let known = matches!(magic, HIP | HIP_KPACK | CUDA);
-    let target = known.then(|| view.pointer(address.checked_add(8)?)).flatten()?;
+    if !matches!(magic, HIP | HIP_KPACK | CUDA) {
+        return None;
+    }
+    let target = view.pointer(address.checked_add(8)?)?;
     Some(Wrapper { magic, target, last })
 }

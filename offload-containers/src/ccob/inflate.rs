@@ -1,4 +1,4 @@
-//! From a compressed bundle to the bundle, verified.
+//! Inflation of compressed bundles, with verification.
 
 use md5::{Digest, Md5};
 
@@ -7,7 +7,7 @@ use crate::{frame, zlib};
 use offload_format::{Error, ErrorKind, Limits};
 
 impl Ccob<'_> {
-    /// The bundle, for [`bundle::parse`](crate::bundle::parse): its size and its MD5 are those that are recorded.
+    /// Inflates the bundle, for [`bundle::parse`](crate::bundle::parse), and compares its size and MD5 with the recorded ones.
     ///
     /// # Errors
     /// [`ErrorKind::TooLarge`] for a recorded size over [`Limits::raw_bytes`] or over [`Limits::ratio`], before
@@ -25,8 +25,8 @@ impl Ccob<'_> {
         Ok(bundle)
     }
 
-    /// The first `size` bytes of the bundle, or all if it is smaller: enough for [`bundle::table`](crate::bundle::table).
-    /// Neither size nor MD5 are compared.
+    /// Inflates the first `size` bytes of the bundle, or all if it is smaller: enough for
+    /// [`bundle::table`](crate::bundle::table). Neither size nor MD5 are compared.
     ///
     /// # Errors
     /// [`ErrorKind::Compression`] for damaged bytes.

@@ -1,4 +1,4 @@
-//! Several bundles one after another, compressed or not, as in the section `.hip_fatbin`.
+//! Sequences of bundles, compressed or not, as in the section `.hip_fatbin`.
 
 use super::{Ccob, MAGIC, parse};
 use crate::bundle::{self, Bundle};
@@ -10,7 +10,7 @@ use offload_format::{Error, ErrorKind, Limits};
 pub enum Container<'a> {
     /// An uncompressed bundle.
     Bundle(Bundle<'a>),
-    /// A compressed one.
+    /// A compressed bundle.
     Compressed(Ccob<'a>),
 }
 
@@ -23,10 +23,10 @@ impl Container<'_> {
     }
 }
 
-/// The bundles of `section` with their offsets. Each begins where the recorded size of the one before it ends, or behind
-/// zeros that align it: LLVM searches for the magic instead, and finds it inside compressed bytes as well.
+/// The bundles of `section` with their offsets. Each begins at the recorded end of the previous one, or behind zeros that
+/// align it. (LLVM searches for the magic, and also finds it inside compressed bytes.)
 ///
-/// After an error there is nothing more.
+/// The iterator ends after an error.
 pub fn containers<'a>(section: &'a [u8], limits: &Limits) -> Containers<'a> {
     Containers { section, at: 0, limits: *limits }
 }

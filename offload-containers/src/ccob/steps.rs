@@ -1,4 +1,4 @@
-//! Inflating a compressed bundle step by step, with its MD5 computed by whoever has a thread for it.
+//! Incremental inflation of compressed bundles, with the MD5 computed by the caller, on another thread if it has one.
 
 use md5::{Digest, Md5};
 
@@ -8,11 +8,11 @@ use crate::frame;
 use offload_format::{Error, ErrorKind, Limits};
 
 impl<'a> Ccob<'a> {
-    /// [`Ccob::inflate`] in steps, into memory of the caller's. `None` for a bundle that is only inflated as a whole: one of
-    /// zlib, or a zstd frame that does not record its size.
+    /// [`Ccob::inflate`] in steps, into the caller's memory. `None` for a bundle that can only be inflated as a whole: a zlib
+    /// stream, or a zstd frame without a recorded size.
     ///
-    /// The MD5, which takes twice as long as the rest, is the caller's to compute, of what each step adds, on another
-    /// thread if there is one. Nothing of the bundle may be used before [`Unverified::verify`] has compared it.
+    /// The caller computes the MD5 of what each step adds, on another thread if it has one: the hash takes twice as long as
+    /// the inflation. The bundle must not be used before [`Unverified::verify`].
     ///
     /// ```
     /// use offload_containers::{bundle, ccob};
@@ -25,7 +25,8 @@ impl<'a> Ccob<'a> {
     /// let limits = Limits::default();
     /// let mut steps = ccob::parse(&file, &limits)?.steps(&limits)?.ok_or("no frame with a size")?;
     /// let mut memory = vec![0; usize::try_from(steps.size())?];
-    /// let (mut hasher, mut done) = (ccob::Hasher::default(), 0);
+    /// let mut hasher = ccob::Hasher::default();
+    /// let mut done = 0;
     /// while let Some(end) = steps.step(&mut memory)? {
     ///     hasher.update(&memory[done..end]);
     ///     done = end;
@@ -36,11 +37,11 @@ impl<'a> Ccob<'a> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Ccob::inflate`] that show before anything is inflated.
+    /// Those of [`Ccob::inflate`] that need no inflation.
     pub fn steps(&self, limits: &Limits) -> Result<Option<Steps<'a>>, Error> {
         let declared = limits.inflated(BUNDLE, self.raw_size, self.payload.len() as u64)?;
         let frame = match self.method {
-            Method::Zstd => frame::Steps::of(self.payload, declared)?,
+            Method::Zstd => frame::Steps::for_frame(self.payload, declared)?,
             _ => None,
         };
         Ok(frame.map(|frame| Steps { frame, size: declared, hash: self.hash }))
@@ -57,13 +58,13 @@ pub struct Steps<'a> {
 }
 
 impl Steps<'_> {
-    /// How many bytes of memory the bundle takes.
+    /// The size of the inflated bundle, in bytes.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Inflates some more into `memory`, which has to be the same [`Steps::size`] bytes each time, unchanged: what comes
-    /// later refers to what came before. Returns how many bytes are there from the start; `None` at the end.
+    /// Inflates a block into `memory`, which has to be the same [`Steps::size`] bytes each time, unchanged: blocks refer to
+    /// earlier ones. Returns the number of inflated bytes so far; `None` at the end.
     ///
     /// # Errors
     /// [`ErrorKind::Compression`] for damaged bytes; [`ErrorKind::Invalid`] for memory of another size.
@@ -71,7 +72,7 @@ impl Steps<'_> {
         self.frame.step(memory)
     }
 
-    /// Ends it: what is left is to compare the MD5.
+    /// Finishes the inflation; the MD5 is still to be compared.
     ///
     /// # Errors
     /// [`ErrorKind::Compression`] if the end is not reached.
@@ -81,18 +82,18 @@ impl Steps<'_> {
     }
 }
 
-/// The MD5 of a bundle that was inflated, which nobody has compared yet.
+/// The recorded MD5 of an inflated bundle that is not verified yet.
 #[derive(Debug)]
-#[must_use = "a bundle may be used once its MD5 was compared"]
+#[must_use = "a bundle may be used only after `verify`"]
 pub struct Unverified {
     hash: u64,
 }
 
 impl Unverified {
-    /// Compares it with that of the bytes that `hasher` was given.
+    /// Compares the recorded MD5 with that of `hasher`.
     ///
     /// # Errors
-    /// [`ErrorKind::Damaged`] for another one.
+    /// [`ErrorKind::Damaged`] if they differ.
     pub fn verify(self, hasher: Hasher) -> Result<(), Error> {
         if first_bytes(hasher.md5) == self.hash {
             return Ok(());
@@ -108,7 +109,7 @@ pub struct Hasher {
 }
 
 impl Hasher {
-    /// Takes the next bytes of the bundle.
+    /// Adds the next bytes of the bundle.
     pub fn update(&mut self, bytes: &[u8]) {
         self.md5.update(bytes);
     }

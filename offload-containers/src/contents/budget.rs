@@ -1,11 +1,10 @@
-//! How much going through containers may take.
+//! The budget of a walk through containers.
 
 use super::image::Image;
 use offload_format::limits::Budget;
 use offload_format::{Error, ErrorKind, Limits};
 
-/// What the list of images, and what has to be inflated for it, may still take: records may refer to the same bytes
-/// again and again.
+/// Bounds the list of images and the bytes inflated for it: many records may refer to the same bytes.
 #[derive(Debug)]
 pub(super) struct WalkBudget {
     list: Budget,
@@ -21,7 +20,7 @@ impl WalkBudget {
         WalkBudget { list, walked, inflated: limits.raw_bytes, limit: limits.raw_bytes }
     }
 
-    /// Takes what `image` takes in the list: this is copied while it grows, and the container's own list lies beside it.
+    /// Charges the memory of `image` in the list, which is copied while it grows, and in the list of its container.
     pub(super) fn list(&mut self, image: &Image<'_>) -> Result<(), Error> {
         let texts = image.label.len().saturating_add(image.name.len()).saturating_add(image.containers.len());
         self.list.spend(texts.saturating_add(4 * size_of::<Image<'_>>()) as u64)
@@ -34,12 +33,12 @@ impl WalkBudget {
         Ok(())
     }
 
-    /// For what was inflated to `size` bytes: a list of its own, but no more to be inflated.
+    /// The budget for a stream of `size` inflated bytes: a separate list with the same allowance for inflation.
     pub(super) fn inner(&self, size: u64, limits: &Limits) -> WalkBudget {
         WalkBudget { inflated: self.inflated, limit: self.limit, ..WalkBudget::new(size, limits) }
     }
 
-    /// Takes what `inner` has inflated.
+    /// Charges the bytes that `inner` has inflated.
     pub(super) fn after(&mut self, inner: &WalkBudget) {
         self.inflated = inner.inflated;
     }

@@ -1,9 +1,9 @@
-//! An image, whatever it lies in.
+//! An image of a container.
 
 use std::borrow::Cow;
 use std::fmt;
 
-use super::source::{ImageBytes, Part};
+use super::source::{BundleSlice, ImageBytes};
 use crate::Checksum;
 use crate::carrier::FileKind;
 use offload_format::{Error, Hash128, Limits, OffloadKind, Target};
@@ -12,40 +12,40 @@ use offload_format::{Error, Hash128, Limits, OffloadKind, Target};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Image<'a> {
-    /// What it lies in, outermost first.
+    /// The containers around it, outermost first.
     pub containers: Vec<FileKind>,
-    /// What its bytes are, as far as that is known without decoding them.
+    /// The format of its bytes, as far as it is known without decoding.
     pub format: Option<FileKind>,
-    /// For which machine it is, if this project has a name for that.
+    /// Its target, if this project has a name for it.
     pub target: Option<Target>,
-    /// For what it is in the file's own words, as `hipv4-amdgcn-amd-amdhsa--gfx90a`; empty if it says nothing.
+    /// The target in the spelling of the container, as `hipv4-amdgcn-amd-amdhsa--gfx90a`; empty if it has none.
     pub label: String,
-    /// Which programming model launches it.
+    /// The programming model that launches it.
     pub offload_kind: OffloadKind,
     /// Its name in the container, mostly empty.
     pub name: String,
-    /// How it is compressed.
+    /// Its compression.
     pub compression: Compression,
-    /// How many bytes of the file it takes; of a bundle that is compressed as a whole its share.
+    /// Its size in the file, in bytes; its proportional share if the bundle is compressed as a whole.
     pub stored_size: u64,
-    /// Its size in bytes, as recorded: of an image in a fatbin with what pads it.
+    /// Its recorded size in bytes, with the padding of an image in a fatbin.
     pub raw_size: u64,
     pub(super) source: ImageBytes<'a>,
 }
 
-/// How an image is compressed.
+/// The compression of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Compression {
-    /// Not at all.
+    /// None.
     None,
-    /// zlib, together with the other images of its bundle.
+    /// zlib, in one stream with the other images of its bundle.
     Zlib,
     /// zstd.
     Zstd,
     /// LZ4.
     Lz4,
-    /// A method that this release does not know: the image cannot be decoded.
+    /// An unknown method: the image cannot be decoded.
     Unknown,
 }
 
@@ -62,12 +62,12 @@ impl fmt::Display for Compression {
 }
 
 impl<'a> Image<'a> {
-    /// The target's text, or else the file's own words.
+    /// The text of the target, or else the label.
     pub fn target_text(&self) -> String {
         self.target.as_ref().map_or_else(|| self.label.clone(), Target::to_string)
     }
 
-    /// The same, and where the file says nothing the image's format.
+    /// The text of the target, the label, or else the format.
     pub fn described_target(&self) -> String {
         match (self.target_text(), self.format) {
             (text, Some(format)) if text.is_empty() => format!("{format} of no named target"),
@@ -76,14 +76,14 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// Whether a driver may load it. LLVM bitcode and NVIDIA's LTO-IR are what a later link compiles, and what stands for
-    /// the host in a bundle is no device image.
+    /// Whether a driver may load it: LLVM bitcode and NVIDIA's LTO-IR are inputs of a link, and the host's entry of a bundle
+    /// is no device image.
     pub fn is_loadable(&self) -> bool {
         let is_for_link = matches!(self.format, Some(FileKind::LlvmBitcode | FileKind::LtoIr));
         !is_for_link && !self.label.starts_with("host-")
     }
 
-    /// The bytes of the image.
+    /// Decodes the image.
     ///
     /// # Errors
     /// Those of the container's method of compression; [`TooLarge`](offload_format::ErrorKind::TooLarge) over `limits`.
@@ -91,22 +91,21 @@ impl<'a> Image<'a> {
         self.source.decode(limits)
     }
 
-    /// With what [`Image::decode`] compares the bytes. Where the file records nothing, nobody can tell whether they were
-    /// changed.
+    /// The checksum that [`Image::decode`] verifies; `None` if the file has none, so that damage is undetectable.
     pub fn checksum(&self) -> Option<Checksum> {
         self.source.checksum()
     }
 
-    /// A hash of its compressed bytes and of how they are compressed: images with equal ones decode to the same bytes. `None`
-    /// for what is not compressed, or together with other images. Libraries repeat images; who keeps what came of the first
-    /// one need not decode the others.
+    /// A hash of the compressed bytes and the method: images with equal hashes decode to the same bytes. `None` for an image
+    /// that is not compressed, or compressed together with others. Libraries repeat images, and a cache by this hash decodes
+    /// each once.
     pub fn frame_hash(&self) -> Option<Hash128> {
         self.source.frame_hash()
     }
 
-    /// Where the image lies, if its bundle is compressed as a whole. [`Image::decode`] holds such a bundle in memory; who
-    /// wants it elsewhere inflates it by [`Ccob::steps`](crate::ccob::Ccob::steps).
-    pub fn part(&self) -> Option<Part<'a>> {
-        self.source.part()
+    /// The range of the image in its bundle, if that is compressed as a whole. [`Image::decode`] inflates such a bundle into
+    /// memory; use [`Ccob::steps`](crate::ccob::Ccob::steps) to inflate it into another buffer.
+    pub fn bundle_slice(&self) -> Option<BundleSlice<'a>> {
+        self.source.bundle_slice()
     }
 }

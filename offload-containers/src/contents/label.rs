@@ -1,4 +1,4 @@
-//! From the words with which containers say for which machine an image is to this project's targets.
+//! Conversion of the target spellings of containers to this project's targets.
 
 use crate::bundle;
 use crate::carrier::FileKind;
@@ -7,17 +7,17 @@ use offload_format::{IntelArch, Target};
 use offload_images::ptx::Ptx;
 use offload_images::{code_object, cubin};
 
-/// For which machine an image is.
+/// The target of an image.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Label {
-    /// The file's own words.
+    /// The spelling of the container.
     pub(super) words: String,
     pub(super) target: Option<Target>,
 }
 
 impl Label {
-    /// The id of a bundle's entry.
-    pub(super) fn of_bundle(id: &str) -> Label {
+    /// From the id of a bundle entry.
+    pub(super) fn from_bundle_id(id: &str) -> Label {
         let target = bundle::BundleId::parse(id).and_then(|id| match id.triple.split('-').next() {
             Some("amdgcn") => format!("amdgcn:{}", id.target_id?).parse().ok(),
             Some("spirv64") => spirv(id.triple),
@@ -26,22 +26,23 @@ impl Label {
         Label { words: id.to_string(), target }
     }
 
-    /// A section of an object that clang-offload-bundler wrote: its name ends with the id.
-    pub(super) fn of_section(name: &[u8]) -> Label {
+    /// From the name of a section that clang-offload-bundler wrote, which ends with the id.
+    pub(super) fn from_section(name: &[u8]) -> Label {
         let id = name.strip_prefix(&bundle::MAGIC).and_then(|id| std::str::from_utf8(id).ok());
-        id.map(Label::of_bundle).unwrap_or_default()
+        id.map(Label::from_bundle_id).unwrap_or_default()
     }
 
-    /// A processor of AMD's with its modes.
-    pub(super) fn of_target_id(id: &str) -> Label {
+    /// From an AMD target ID.
+    pub(super) fn from_target_id(id: &str) -> Label {
         Label { words: id.to_string(), target: format!("amdgcn:{id}").parse().ok() }
     }
 
-    /// Triple and architecture as OffloadBinary, SYCLBIN and SYCL's registration have them. Whether code for NVIDIA is
-    /// PTX or a cubin the image tells.
-    pub(super) fn of_words(words: &str) -> Label {
-        let mut parts = words.split(' ');
-        let (triple, arch) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    /// From triple and architecture, as OffloadBinary, SYCLBIN and SYCL registration records have them. For NVIDIA, only the
+    /// image distinguishes PTX and cubin.
+    pub(super) fn from_words(words: &str) -> Label {
+        let mut fields = words.split(' ');
+        let triple = fields.next().unwrap_or_default();
+        let arch = fields.next().unwrap_or_default();
         let target = match triple.split('-').next().unwrap_or_default() {
             "amdgcn" => format!("amdgcn:{arch}").parse().ok(),
             "spir64" | "spirv64" => spirv(triple),
@@ -51,8 +52,8 @@ impl Label {
         Label { words: words.to_string(), target }
     }
 
-    /// The name of a member of ocloc's archive.
-    pub(super) fn of_member(member: &Member<'_>) -> Label {
+    /// From the name of a member of an ocloc archive.
+    pub(super) fn from_member(member: &Member<'_>) -> Label {
         let target = match member.kind() {
             MemberKind::Device(device) => by_version(device),
             MemberKind::Product { name, .. } => intel(name),
@@ -62,9 +63,9 @@ impl Label {
         Label { words: member.name.to_string(), target }
     }
 
-    /// Adds what the image itself says where its container says nothing; `start` are its first bytes at least. A cubin
-    /// does not always record the suffix of its architecture, which the container's words may have.
-    pub(super) fn completed(self, format: Option<FileKind>, start: &[u8]) -> Label {
+    /// Adds the target in the image if the container has none; `start` are at least the first bytes of the image. A cubin
+    /// does not always record the suffix of its architecture, which the container may have.
+    pub(super) fn or_from_image(self, format: Option<FileKind>, start: &[u8]) -> Label {
         if self.target.is_some() {
             return self;
         }
@@ -83,21 +84,21 @@ impl Label {
         Label { target, ..self }
     }
 
-    /// The target for the architecture that the image tells, with the suffix that the words tell.
-    fn nvidia(&self, family: &str, told: &str) -> Option<Target> {
-        let named = self.words.rsplit([' ', '-']).next().unwrap_or_default();
-        let is_named = named.strip_prefix(told).is_some_and(|suffix| matches!(suffix, "a" | "f"));
-        format!("{family}:{}", if is_named { named } else { told }).parse().ok()
+    /// The target for the image's architecture, with the suffix that the container records.
+    fn nvidia(&self, family: &str, arch: &str) -> Option<Target> {
+        let label_arch = self.words.rsplit([' ', '-']).next().unwrap_or_default();
+        let has_suffix = label_arch.strip_prefix(arch).is_some_and(|suffix| matches!(suffix, "a" | "f"));
+        format!("{family}:{}", if has_suffix { label_arch } else { arch }).parse().ok()
     }
 }
 
-/// HIP's SPIR-V is not OpenCL's: `spirv64-amd-amdhsa`.
+/// `spirv64-amd-amdhsa` is SPIR-V for HIP, other triples are SPIR-V for OpenCL.
 fn spirv(triple: &str) -> Option<Target> {
     let is_amd = triple.split('-').any(|part| part == "amdhsa");
     if is_amd { "amdgcnspirv" } else { "spirv64" }.parse().ok()
 }
 
-/// ocloc's name where there is one: people know it better than the version.
+/// The target by ocloc's name, which is more familiar, or else by the version.
 fn by_version(device: Device) -> Option<Target> {
     let version = [device.major, device.minor, device.revision].map(u32::from);
     let named = IntelArch::devices().find(|arch| arch.ip_version() == Some(version));
@@ -107,14 +108,16 @@ fn by_version(device: Device) -> Option<Target> {
     }
 }
 
-/// SYCL writes underscores where ocloc has dashes or points.
+/// SYCL has underscores where ocloc has dashes or points.
 fn intel(name: &str) -> Option<Target> {
-    let known = |name: String| format!("intel:{name}").parse::<Target>().ok();
     let name = name.trim();
     if name.is_empty() {
         return None;
     }
-    known(name.to_string())
-        .or_else(|| known(name.replace('_', "-")))
-        .or_else(|| known(name.replace('_', ".")))
+    for spelling in [name.to_string(), name.replace('_', "-"), name.replace('_', ".")] {
+        if let Ok(target) = format!("intel:{spelling}").parse() {
+            return Some(target);
+        }
+    }
+    None
 }

@@ -1,4 +1,4 @@
-//! Where the bytes of an image are, and how they are decoded.
+//! The stored bytes of an image, and their decoding.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -12,39 +12,39 @@ const IMAGE: &str = "an image of the container";
 
 #[derive(Clone, Debug)]
 pub(super) enum ImageBytes<'a> {
-    /// In the file, as they are.
+    /// Uncompressed in the file.
     Borrowed(&'a [u8]),
-    /// They had to be decoded to be listed.
+    /// Decoded while the images were listed.
     Owned { bytes: Vec<u8>, checksum: Option<Checksum> },
-    /// One zstd frame with so many bytes of content.
+    /// A zstd frame, with the size of its content.
     Frame { frame: &'a [u8], size: u64 },
     /// An entry of a fatbin.
     Fatbin(fatbin::FatbinEntry<'a>),
-    /// A member of one that is a group.
+    /// A member of a group entry.
     Grouped { group: Rc<Group<'a>>, member: fatbin::Member<'a> },
-    /// A part of a bundle that is compressed as a whole.
+    /// A range of a bundle that is compressed as a whole.
     Bundled { bundle: Rc<Bundled<'a>>, offset: u64, size: u64 },
 }
 
-/// Where an image lies in a bundle that is compressed as a whole.
+/// The range of an image in a bundle that is compressed as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Part<'a> {
+pub struct BundleSlice<'a> {
     /// The bundle.
     pub bundle: Ccob<'a>,
-    /// Where the image starts in the inflated bundle, in bytes.
+    /// The offset of the image in the inflated bundle, in bytes.
     pub offset: u64,
     /// The size of the image in bytes.
     pub size: u64,
 }
 
 impl<'a> ImageBytes<'a> {
-    /// `None` also for what lies outside of its bundle: decoding it says so.
-    pub(super) fn part(&self) -> Option<Part<'a>> {
+    /// Also `None` for a range outside of its bundle, which decoding reports.
+    pub(super) fn bundle_slice(&self) -> Option<BundleSlice<'a>> {
         let ImageBytes::Bundled { bundle, offset, size } = self else { return None };
         let end = offset.checked_add(*size)?;
-        let part = Part { bundle: bundle.ccob, offset: *offset, size: *size };
-        (end <= part.bundle.raw_size).then_some(part)
+        let slice = BundleSlice { bundle: bundle.ccob, offset: *offset, size: *size };
+        (end <= slice.bundle.raw_size).then_some(slice)
     }
 }
 
@@ -61,7 +61,7 @@ impl ImageBytes<'_> {
     }
 
     pub(super) fn frame_hash(&self) -> Option<Hash128> {
-        let (how, frame) = match self {
+        let (method, frame) = match self {
             ImageBytes::Frame { frame, size } => (format!("zstd {size}"), *frame),
             ImageBytes::Fatbin(entry) if entry.compression != fatbin::Compression::Stored => {
                 let fatbin::FatbinEntry { compression, record, raw_size, stored, .. } = entry;
@@ -69,7 +69,7 @@ impl ImageBytes<'_> {
             }
             _ => return None,
         };
-        Some(Hash128::digest(&[how.as_bytes(), frame].concat()))
+        Some(Hash128::digest(&[method.as_bytes(), frame].concat()))
     }
 
     pub(super) fn decode(&self, limits: &Limits) -> Result<Cow<'_, [u8]>, Error> {
@@ -83,7 +83,7 @@ impl ImageBytes<'_> {
             ImageBytes::Fatbin(entry) => entry.image(limits),
             ImageBytes::Grouped { group, member } => {
                 let Group { entry, number, last } = &**group;
-                let stream = shared(last, *number, || Ok(entry.stream(limits)?.into_owned()))?;
+                let stream = get_or_inflate(last, *number, || Ok(entry.stream(limits)?.into_owned()))?;
                 Ok(Cow::Owned(member.image(&stream)?.to_vec()))
             }
             ImageBytes::Bundled { bundle, offset, size } => {
@@ -94,35 +94,34 @@ impl ImageBytes<'_> {
     }
 }
 
-/// The bundle or group that was inflated last, by its number: a section may hold hundreds, which together fill the memory.
-pub(super) type Last = Rc<RefCell<Option<(usize, Rc<Vec<u8>>)>>>;
+/// A cache of the last inflated bundle or group, by number. Only one is kept, because a section may have hundreds.
+pub(super) type InflateCache = Rc<RefCell<Option<(usize, Rc<Vec<u8>>)>>>;
 
-/// A compressed bundle, inflated once for images that are asked for one after another.
+/// A compressed bundle, inflated once for images that are decoded in sequence.
 #[derive(Debug)]
 pub(super) struct Bundled<'a> {
     pub(super) ccob: Ccob<'a>,
-    /// Its number among those that share `last`.
+    /// Its key in the cache.
     pub(super) number: usize,
-    pub(super) last: Last,
+    pub(super) last: InflateCache,
 }
 
-/// A group of a fatbin, likewise.
+/// A group of a fatbin, inflated once likewise.
 #[derive(Debug)]
 pub(super) struct Group<'a> {
     pub(super) entry: fatbin::FatbinEntry<'a>,
     pub(super) number: usize,
-    pub(super) last: Last,
+    pub(super) last: InflateCache,
 }
 
 impl Bundled<'_> {
     fn inflated(&self, limits: &Limits) -> Result<Rc<Vec<u8>>, Error> {
-        shared(&self.last, self.number, || self.ccob.inflate(limits))
+        get_or_inflate(&self.last, self.number, || self.ccob.inflate(limits))
     }
 }
 
-/// What `last` has if it is of `number`, or else what `inflate` makes.
-fn shared(
-    last: &Last,
+fn get_or_inflate(
+    last: &InflateCache,
     number: usize,
     inflate: impl FnOnce() -> Result<Vec<u8>, Error>,
 ) -> Result<Rc<Vec<u8>>, Error> {
@@ -131,7 +130,7 @@ fn shared(
     {
         return Ok(Rc::clone(inflated));
     }
-    // The other one goes before this one takes its memory.
+    // Free the previous stream before the next one is allocated.
     last.replace(None);
     let inflated = Rc::new(inflate()?);
     last.replace(Some((number, Rc::clone(&inflated))));

@@ -1,4 +1,4 @@
-//! Going through containers that lie in one another.
+//! The walk through nested containers.
 
 use std::rc::Rc;
 
@@ -7,7 +7,7 @@ use zstd::zstd_safe::get_frame_content_size;
 use super::budget::WalkBudget;
 use super::image::{Compression, Image};
 use super::label::Label;
-use super::source::{Group, ImageBytes, Last};
+use super::source::{Group, ImageBytes, InflateCache};
 use crate::carrier::FileKind;
 use crate::fatbin::{self, EntryKind};
 use crate::ocloc::{self, MemberKind};
@@ -15,35 +15,38 @@ use crate::{Checksum, frame, offload_binary, syclbin};
 use offload_format::limits::push;
 use offload_format::{Error, ErrorKind, Limits, OffloadKind};
 
-/// Every image in `input`, of which the outside says `about`.
-pub(super) fn walk<'a>(input: &'a [u8], about: About, limits: &Limits) -> Result<Vec<Image<'a>>, Error> {
-    // Many parts may have the size that one may have: together they have to be in proportion, too.
+/// Every image in `input`, with the attributes `attributes` of its surroundings.
+pub(super) fn walk<'a>(
+    input: &'a [u8],
+    attributes: Attributes,
+    limits: &Limits,
+) -> Result<Vec<Image<'a>>, Error> {
+    // The limit of one image would hold for each of many: their sum is bounded in proportion to the input.
     let allowance = limits.allowance(input.len() as u64);
     let limits = &limits.with_raw_bytes(limits.raw_bytes.min(allowance));
     let mut walker = Walker::new(limits, Vec::new(), WalkBudget::new(input.len() as u64, limits));
-    walker.any(input, &about)?;
+    walker.any(input, &attributes)?;
     Ok(walker.images)
 }
 
-/// What outer containers say of what lies in them.
+/// The attributes that an image inherits from the containers around it.
 #[derive(Clone, Debug)]
-pub(super) struct About {
+pub(super) struct Attributes {
     pub(super) kind: OffloadKind,
     pub(super) label: Label,
     pub(super) name: String,
 }
 
-impl Default for About {
-    /// Nothing is said.
-    fn default() -> About {
-        About { kind: OffloadKind::None, label: Label::default(), name: String::new() }
+impl Default for Attributes {
+    fn default() -> Attributes {
+        Attributes { kind: OffloadKind::None, label: Label::default(), name: String::new() }
     }
 }
 
-/// What was inflated to get at images.
+/// A compressed stream around images.
 #[derive(Clone, Copy)]
-struct Outside {
-    /// How many bytes of it are in the file.
+struct OuterStream {
+    /// Its size in the file, in bytes.
     stored_size: u64,
     checksum: Option<Checksum>,
 }
@@ -53,17 +56,17 @@ pub(super) struct Walker<'a, 'l> {
     containers: Vec<FileKind>,
     images: Vec<Image<'a>>,
     pub(super) budget: WalkBudget,
-    pub(super) last: Last,
-    /// How many compressed bundles and groups of fatbins there were.
+    pub(super) last: InflateCache,
+    /// The number of compressed bundles and groups of fatbins so far.
     pub(super) streams: usize,
 }
 
 impl<'a, 'l> Walker<'a, 'l> {
     fn new(limits: &'l Limits, containers: Vec<FileKind>, budget: WalkBudget) -> Walker<'a, 'l> {
-        Walker { limits, containers, images: Vec::new(), budget, last: Last::default(), streams: 0 }
+        Walker { limits, containers, images: Vec::new(), budget, last: InflateCache::default(), streams: 0 }
     }
 
-    pub(super) fn any(&mut self, input: &'a [u8], about: &About) -> Result<(), Error> {
+    pub(super) fn any(&mut self, input: &'a [u8], attributes: &Attributes) -> Result<(), Error> {
         let format = FileKind::detect(input);
         let limit = self.limits.depth;
         if self.containers.len() as u64 > u64::from(limit) {
@@ -78,16 +81,16 @@ impl<'a, 'l> Walker<'a, 'l> {
             }
             Some(FileKind::ClangBundleText) => self.inside(format, |walker| walker.text_bundle(input)),
             Some(FileKind::Kpack) => self.inside(format, |walker| walker.kpack(input)),
-            Some(FileKind::CudaFatbin) => self.inside(format, |walker| walker.fatbins(input, about)),
+            Some(FileKind::CudaFatbin) => self.inside(format, |walker| walker.fatbins(input, attributes)),
             Some(FileKind::OffloadBinary) => self.inside(format, |walker| walker.offload_binaries(input)),
             Some(FileKind::Syclbin) => self.inside(format, |walker| walker.syclbin(input)),
-            Some(FileKind::OclocArchive) => self.inside(format, |walker| walker.ocloc(input, about)),
-            Some(FileKind::Zstd) => self.inside(format, |walker| walker.zstd(input, about)),
-            _ => self.plain(input, about),
+            Some(FileKind::OclocArchive) => self.inside(format, |walker| walker.ocloc(input, attributes)),
+            Some(FileKind::Zstd) => self.inside(format, |walker| walker.zstd(input, attributes)),
+            _ => self.plain(input, attributes),
         }
     }
 
-    /// Goes one container deeper for the time of `walk`.
+    /// Runs `walk` one container deeper.
     fn inside(
         &mut self,
         format: Option<FileKind>,
@@ -106,14 +109,19 @@ impl<'a, 'l> Walker<'a, 'l> {
         Ok(())
     }
 
-    pub(super) fn image(&self, about: &About, format: Option<FileKind>, source: ImageBytes<'a>) -> Image<'a> {
+    pub(super) fn image(
+        &self,
+        attributes: &Attributes,
+        format: Option<FileKind>,
+        source: ImageBytes<'a>,
+    ) -> Image<'a> {
         Image {
             containers: self.containers.clone(),
             format,
-            target: about.label.target.clone(),
-            label: about.label.words.clone(),
-            offload_kind: about.kind,
-            name: about.name.clone(),
+            target: attributes.label.target.clone(),
+            label: attributes.label.words.clone(),
+            offload_kind: attributes.kind,
+            name: attributes.name.clone(),
             compression: Compression::None,
             stored_size: 0,
             raw_size: 0,
@@ -121,32 +129,34 @@ impl<'a, 'l> Walker<'a, 'l> {
         }
     }
 
-    /// An image as it lies in the file.
-    fn plain(&mut self, input: &'a [u8], about: &About) -> Result<(), Error> {
+    /// Adds an uncompressed image.
+    fn plain(&mut self, input: &'a [u8], attributes: &Attributes) -> Result<(), Error> {
         if input.is_empty() {
             return Ok(());
         }
         let format = FileKind::detect(input);
-        let about = About { label: about.label.clone().completed(format, input), ..about.clone() };
+        let attributes =
+            Attributes { label: attributes.label.clone().or_from_image(format, input), ..attributes.clone() };
         let size = input.len() as u64;
-        let image = self.image(&about, format, ImageBytes::Borrowed(input));
+        let image = self.image(&attributes, format, ImageBytes::Borrowed(input));
         self.push(Image { stored_size: size, raw_size: size, ..image })
     }
 
-    fn fatbins(&mut self, input: &'a [u8], about: &About) -> Result<(), Error> {
+    fn fatbins(&mut self, input: &'a [u8], attributes: &Attributes) -> Result<(), Error> {
         for container in fatbin::fatbins(input, self.limits) {
             for entry in container?.1.entries {
-                self.fatbin_entry(entry, about)?;
+                self.fatbin_entry(entry, attributes)?;
             }
         }
         Ok(())
     }
 
-    fn fatbin_entry(&mut self, entry: fatbin::FatbinEntry<'a>, about: &About) -> Result<(), Error> {
-        let (compression, stored_size) = (compression_of(entry.compression), entry.stored.len() as u64);
+    fn fatbin_entry(&mut self, entry: fatbin::FatbinEntry<'a>, attributes: &Attributes) -> Result<(), Error> {
+        let compression = compression_of(entry.compression);
+        let stored_size = entry.stored.len() as u64;
         let members = entry.members(self.limits)?;
         if members.is_empty() {
-            let image = self.fatbin_image(about, &entry.record, ImageBytes::Fatbin(entry));
+            let image = self.fatbin_image(attributes, &entry.record, ImageBytes::Fatbin(entry));
             return self.push(Image { compression, stored_size, raw_size: entry.raw_size, ..image });
         }
         let stream = u128::from(entry.raw_size.max(1));
@@ -154,7 +164,7 @@ impl<'a, 'l> Walker<'a, 'l> {
         self.streams = self.streams.saturating_add(1);
         for member in members {
             let source = ImageBytes::Grouped { group: Rc::clone(&group), member };
-            let image = self.fatbin_image(about, &member.record, source);
+            let image = self.fatbin_image(attributes, &member.record, source);
             let share = u128::from(stored_size) * u128::from(member.size) / stream;
             let share = u64::try_from(share).unwrap_or(u64::MAX);
             self.push(Image { compression, stored_size: share, raw_size: member.size, ..image })?;
@@ -164,7 +174,7 @@ impl<'a, 'l> Walker<'a, 'l> {
 
     fn fatbin_image(
         &self,
-        outer: &About,
+        outer: &Attributes,
         record: &fatbin::EntryHeader<'a>,
         source: ImageBytes<'a>,
     ) -> Image<'a> {
@@ -177,7 +187,7 @@ impl<'a, 'l> Walker<'a, 'l> {
             _ => None,
         };
         let name = record.name.unwrap_or_default().to_string();
-        self.image(&About { kind, label, name }, format, source)
+        self.image(&Attributes { kind, label, name }, format, source)
     }
 
     fn offload_binaries(&mut self, input: &'a [u8]) -> Result<(), Error> {
@@ -190,7 +200,7 @@ impl<'a, 'l> Walker<'a, 'l> {
                 self.inflated_binary(&binary)?;
             } else if !binary.raw_entries().is_empty() {
                 for entry in offload_binary::borrowed(input.get(at..).unwrap_or_default(), self.limits)? {
-                    self.any(entry.image, &about_entry(&entry))?;
+                    self.any(entry.image, &entry_attributes(&entry))?;
                 }
             }
         }
@@ -201,26 +211,26 @@ impl<'a, 'l> Walker<'a, 'l> {
         for entry in binary.entries() {
             let share = u128::from(binary.header().size) * entry.image.len() as u128 / u128::from(raw);
             let stored_size = u64::try_from(share).unwrap_or(u64::MAX);
-            let outside = Outside { stored_size, checksum: binary.checksum() };
-            self.owned(entry.image, &about_entry(&entry), outside)?;
+            let outer = OuterStream { stored_size, checksum: binary.checksum() };
+            self.owned(entry.image, &entry_attributes(&entry), outer)?;
         }
         Ok(())
     }
 
-    /// The images of bytes that were inflated.
-    fn owned(&mut self, inflated: &[u8], about: &About, outside: Outside) -> Result<(), Error> {
+    /// Adds the images of inflated bytes, decoded: the bytes do not outlive the walk.
+    fn owned(&mut self, inflated: &[u8], attributes: &Attributes, outer: OuterStream) -> Result<(), Error> {
         let budget = self.budget.inner(inflated.len() as u64, self.limits);
         let mut inner = Walker::new(self.limits, self.containers.clone(), budget);
-        inner.any(inflated, about)?;
+        inner.any(inflated, attributes)?;
         self.budget.after(&inner.budget);
         for image in inner.images {
             self.budget.inflate(image.raw_size)?;
-            let share = u128::from(outside.stored_size) * u128::from(image.stored_size)
+            let share = u128::from(outer.stored_size) * u128::from(image.stored_size)
                 / (inflated.len() as u128).max(1);
             let owned = Image {
                 source: ImageBytes::Owned {
                     bytes: image.decode(self.limits)?.into_owned(),
-                    checksum: outside.checksum.or(image.checksum()),
+                    checksum: outer.checksum.or(image.checksum()),
                 },
                 compression: Compression::Zstd,
                 stored_size: u64::try_from(share).unwrap_or(u64::MAX),
@@ -243,33 +253,33 @@ impl<'a, 'l> Walker<'a, 'l> {
             for payload in module.ir.iter().chain(&module.native) {
                 let words =
                     [payload.target(), payload.arch()].into_iter().flatten().collect::<Vec<_>>().join(" ");
-                let about = About {
+                let attributes = Attributes {
                     kind: OffloadKind::Sycl,
-                    label: Label::of_words(&words),
+                    label: Label::from_words(&words),
                     name: format!("module {index}"),
                 };
-                self.any(payload.bytes, &about)?;
+                self.any(payload.bytes, &attributes)?;
             }
         }
         Ok(())
     }
 
-    fn ocloc(&mut self, input: &'a [u8], outer: &About) -> Result<(), Error> {
+    fn ocloc(&mut self, input: &'a [u8], outer: &Attributes) -> Result<(), Error> {
         for member in ocloc::parse(input, self.limits)?.members {
-            let about = About { label: Label::of_member(&member), ..outer.clone() };
+            let attributes = Attributes { label: Label::from_member(&member), ..outer.clone() };
             match member.kind() {
                 MemberKind::GenericIr => {
                     let spirv = ocloc::parse_elf(member.data)?.section(ocloc::SectionKind::SpirV);
-                    self.any(spirv.unwrap_or(member.data), &about)?;
+                    self.any(spirv.unwrap_or(member.data), &attributes)?;
                 }
-                _ => self.any(member.data, &about)?,
+                _ => self.any(member.data, &attributes)?,
             }
         }
         Ok(())
     }
 
-    /// A frame around one image, or around a container.
-    fn zstd(&mut self, input: &'a [u8], about: &About) -> Result<(), Error> {
+    /// Adds the image in a frame, or the images of the container in it.
+    fn zstd(&mut self, input: &'a [u8], attributes: &Attributes) -> Result<(), Error> {
         let size = get_frame_content_size(input).ok().flatten().ok_or(ErrorKind::Unsupported {
             what: "zstd frames without the size of their content, such as one of bytes:",
             value: input.len() as u64,
@@ -280,17 +290,20 @@ impl<'a, 'l> Walker<'a, 'l> {
         let format = FileKind::detect(&start);
         if is_container(format) {
             self.budget.inflate(size)?;
-            let outside = Outside { stored_size: input.len() as u64, checksum: frame::checksum(input) };
-            return self.owned(&frame::inflate(input, size)?, about, outside);
+            let outer = OuterStream { stored_size: input.len() as u64, checksum: frame::checksum(input) };
+            return self.owned(&frame::inflate(input, size)?, attributes, outer);
         }
-        let about = About { label: about.label.clone().completed(format, &start), ..about.clone() };
-        let image = self.image(&about, format, ImageBytes::Frame { frame: input, size });
-        let (compression, stored_size) = (Compression::Zstd, input.len() as u64);
-        self.push(Image { compression, stored_size, raw_size: size, ..image })
+        let attributes = Attributes {
+            label: attributes.label.clone().or_from_image(format, &start),
+            ..attributes.clone()
+        };
+        let image = self.image(&attributes, format, ImageBytes::Frame { frame: input, size });
+        let stored_size = input.len() as u64;
+        self.push(Image { compression: Compression::Zstd, stored_size, raw_size: size, ..image })
     }
 }
 
-/// Enough to tell a format, also that of an archive behind members that align the first.
+/// Enough to detect a format, also that of an ocloc archive with padding members.
 const FIRST_BYTES: u64 = 4096;
 
 fn is_container(format: Option<FileKind>) -> bool {
@@ -311,11 +324,11 @@ fn is_container(format: Option<FileKind>) -> bool {
     )
 }
 
-fn about_entry(entry: &offload_binary::OffloadEntry<'_>) -> About {
+fn entry_attributes(entry: &offload_binary::OffloadEntry<'_>) -> Attributes {
     let words: Vec<&str> = ["triple", "arch"].iter().filter_map(|key| entry.text(key)).collect();
-    About {
+    Attributes {
         kind: entry.offload_kind.for_triple(entry.text("triple")),
-        label: Label::of_words(&words.join(" ")),
+        label: Label::from_words(&words.join(" ")),
         name: String::new(),
     }
 }

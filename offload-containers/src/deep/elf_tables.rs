@@ -1,11 +1,10 @@
-//! How large a 64-bit little-endian ELF file is that lies among other bytes
-//! (<https://gabi.xinuos.com/elf/02-eheader.html>).
+//! The size of a 64-bit little-endian ELF file among other bytes (<https://gabi.xinuos.com/elf/02-eheader.html>).
 
 use offload_format::bytes;
 
 const WHAT: &str = "the ELF header";
 
-/// The tables of segments and sections; both lie within the bytes.
+/// The tables of segments and sections, both within the bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ElfTables {
     segments: Table,
@@ -19,48 +18,42 @@ struct Table {
     count: u64,
 }
 
-/// Where a header says what it describes.
+/// The positions of the offset and size fields in a header.
 #[derive(Clone, Copy, Debug)]
-struct Fields {
+struct RangeFields {
     offset: u64,
     size: u64,
 }
 
-const OF_SEGMENT: Fields = Fields { offset: 8, size: 32 };
-const OF_SECTION: Fields = Fields { offset: 24, size: 32 };
+const SEGMENT_RANGE: RangeFields = RangeFields { offset: 8, size: 32 };
+const SECTION_RANGE: RangeFields = RangeFields { offset: 24, size: 32 };
 
-/// Types of sections of which nothing lies in the file: the bss of all, and four of NVIDIA's.
+/// Section types without bytes in the file: `SHT_NOBITS`, and four of NVIDIA's.
 const NOBITS: [u32; 5] = [8, 0x7000_0007, 0x7000_0009, 0x7000_000a, 0x7000_0015];
 
 impl ElfTables {
-    /// `None` if one of them does not fit into `image`.
-    pub(super) fn of(image: &[u8]) -> Option<ElfTables> {
-        let table = |offset, step| {
-            let u16_at = |at| bytes::u16_at(image, at, WHAT).ok().map(u64::from);
-            let offset = bytes::u64_at(image, offset, WHAT).ok()?;
-            Some(Table { offset, step: u16_at(step)?, count: u16_at(step.checked_add(2)?)? })
-        };
-        let (segments, sections) = (table(32, 54)?, table(40, 58)?);
-        let fits = |table: Table| table.end().is_some_and(|end| end <= image.len() as u64);
-        (fits(segments) && fits(sections)).then_some(ElfTables { segments, sections })
+    /// `None` if a table does not fit into `image`.
+    pub(super) fn parse(image: &[u8]) -> Option<ElfTables> {
+        let segments = Table::parse(image, 32, 54)?;
+        let sections = Table::parse(image, 40, 58)?;
+        Some(ElfTables { segments, sections })
     }
 
-    /// How much has to be looked at to know the size of the file.
+    /// The size of both tables, in bytes.
     pub(super) fn size(self) -> u64 {
-        let size = |table: Table| table.step.saturating_mul(table.count);
-        size(self.segments).saturating_add(size(self.sections))
+        self.segments.size().saturating_add(self.sections.size())
     }
 
-    /// Where the last of tables, segments and sections ends.
+    /// The end of the last table, segment or section.
     pub(super) fn file_size(self, image: &[u8]) -> Option<u64> {
         let mut end = self.segments.end()?.max(self.sections.end()?).max(64);
         for at in self.segments.headers() {
-            end = end.max(OF_SEGMENT.end(image, at?)?);
+            end = end.max(SEGMENT_RANGE.end(image, at?)?);
         }
         for at in self.sections.headers() {
             let at = at?;
             if !NOBITS.contains(&bytes::u32_at(image, at.checked_add(4)?, WHAT).ok()?) {
-                end = end.max(OF_SECTION.end(image, at)?);
+                end = end.max(SECTION_RANGE.end(image, at)?);
             }
         }
         Some(end)
@@ -68,20 +61,34 @@ impl ElfTables {
 }
 
 impl Table {
+    /// Reads the offset of the table at `offset_field`, and the entry size and count at `step_field`.
+    fn parse(image: &[u8], offset_field: u64, step_field: u64) -> Option<Table> {
+        let offset = bytes::u64_at(image, offset_field, WHAT).ok()?;
+        let step = bytes::u16_at(image, step_field, WHAT).ok()?.into();
+        let count = bytes::u16_at(image, step_field.checked_add(2)?, WHAT).ok()?.into();
+        let table = Table { offset, step, count };
+        (table.end()? <= image.len() as u64).then_some(table)
+    }
+
+    fn size(self) -> u64 {
+        self.step.saturating_mul(self.count)
+    }
+
     fn end(self) -> Option<u64> {
         self.offset.checked_add(self.step.checked_mul(self.count)?)
     }
 
-    /// Where each header starts.
+    /// The offset of each header.
     fn headers(self) -> impl Iterator<Item = Option<u64>> {
         (0..self.count).map(move |number| self.offset.checked_add(number.checked_mul(self.step)?))
     }
 }
 
-impl Fields {
-    /// Where the bytes end that the header at `at` describes.
+impl RangeFields {
+    /// The end of the range in the header at `at`.
     fn end(self, image: &[u8], at: u64) -> Option<u64> {
-        let field = |offset: u64| bytes::u64_at(image, at.checked_add(offset)?, WHAT).ok();
-        field(self.offset)?.checked_add(field(self.size)?)
+        let offset = bytes::u64_at(image, at.checked_add(self.offset)?, WHAT).ok()?;
+        let size = bytes::u64_at(image, at.checked_add(self.size)?, WHAT).ok()?;
+        offset.checked_add(size)
     }
 }

@@ -1,4 +1,4 @@
-//! From an entry to its images.
+//! Decoding of entries.
 
 use std::borrow::Cow;
 
@@ -8,22 +8,22 @@ use crate::{Checksum, frame};
 use offload_format::{Error, ErrorKind, Limits, bytes};
 
 const IMAGE: &str = "the inflated image of the fatbin";
-/// An LZ4 sequence makes at most 255 bytes of one.
+/// The largest ratio of an LZ4 block.
 const LZ4_RATIO: u64 = 255;
 
-/// An image, no longer compressed.
+/// A decompressed image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InflatedImage<'a> {
-    /// What the header says about it.
+    /// Its header.
     pub record: EntryHeader<'a>,
-    /// Its bytes, without what pads them.
+    /// Its bytes, without padding.
     pub bytes: Cow<'a, [u8]>,
 }
 
 impl<'a> FatbinEntry<'a> {
-    /// The image, without what pads it: PTX ends before the zero behind it, a cubin with its tables. The members of a
-    /// group come as they lie in the stream; see [`FatbinEntry::images`].
+    /// The image without padding: PTX ends before its terminating zero, a cubin with its tables. For a group it is the whole
+    /// stream; see [`FatbinEntry::images`].
     ///
     /// # Errors
     /// [`ErrorKind::TooLarge`] for a recorded size over [`Limits::raw_bytes`] or over [`Limits::ratio`];
@@ -39,7 +39,7 @@ impl<'a> FatbinEntry<'a> {
         })
     }
 
-    /// With what the content is compared where it is inflated: zstd frames may have a checksum.
+    /// The checksum that decompression verifies: zstd frames may have one.
     pub fn checksum(&self) -> Option<Checksum> {
         match self.compression {
             Compression::Zstd => frame::checksum(self.stored),
@@ -47,7 +47,7 @@ impl<'a> FatbinEntry<'a> {
         }
     }
 
-    /// The image with its record, or those of a group.
+    /// The image with its header, or the images of a group.
     ///
     /// # Errors
     /// As [`FatbinEntry::image`] and [`FatbinEntry::members`].
@@ -56,15 +56,16 @@ impl<'a> FatbinEntry<'a> {
             return Ok(vec![InflatedImage { record: self.record, bytes: self.image(limits)? }]);
         }
         let members = self.members(limits)?;
-        // Members may claim the same bytes; what a caller gets is bounded as what is inflated.
+        // Members may share bytes, so that the copies have to be bounded too.
         let sum = members.iter().fold(0, |sum, member| u64::saturating_add(sum, member.size));
         limits.inflated(IMAGE, sum, self.stored.len() as u64)?;
         let stream = self.inflate(limits)?;
-        let image = |member: &super::Member<'a>| {
+        let mut images = Vec::with_capacity(members.len());
+        for member in members {
             let bytes = Cow::Owned(member.image(&stream)?.to_vec());
-            Ok(InflatedImage { record: member.record, bytes })
-        };
-        members.iter().map(image).collect()
+            images.push(InflatedImage { record: member.record, bytes });
+        }
+        Ok(images)
     }
 
     /// The stream of a group.
@@ -99,16 +100,19 @@ impl super::Member<'_> {
 }
 
 fn lz4(block: &[u8], declared: u64) -> Result<Vec<u8>, Error> {
-    let possible = (block.len() as u64).saturating_mul(LZ4_RATIO);
-    let mismatch = || Error::invalid("the uncompressed size of the fatbin's entry", declared);
-    let size = usize::try_from(declared).ok().filter(|_| declared <= possible).ok_or_else(mismatch)?;
-    let failed = |error: lz4_flex::block::DecompressError| ErrorKind::Compression {
-        format: "LZ4",
-        message: error.to_string(),
-    };
+    const SIZE: &str = "the uncompressed size of the fatbin's entry";
+    let max_size = (block.len() as u64).saturating_mul(LZ4_RATIO);
+    if declared > max_size {
+        return Err(Error::invalid(SIZE, declared));
+    }
+    let size = usize::try_from(declared).map_err(|_| Error::invalid(SIZE, declared))?;
     let mut out = vec![0; size];
-    let made = lz4_flex::block::decompress_into(block, &mut out).map_err(failed)?;
-    if made == size { Ok(out) } else { Err(mismatch()) }
+    let written = lz4_flex::block::decompress_into(block, &mut out)
+        .map_err(|error| ErrorKind::Compression { format: "LZ4", message: error.to_string() })?;
+    if written != size {
+        return Err(Error::invalid(SIZE, declared));
+    }
+    Ok(out)
 }
 
 fn trim(kind: EntryKind, image: &[u8]) -> &[u8] {
@@ -120,15 +124,18 @@ fn trim(kind: EntryKind, image: &[u8]) -> &[u8] {
     image.get(..image.len().saturating_sub(padded)).unwrap_or(image)
 }
 
-/// How many bytes behind the tables of an ELF file pad it to a multiple of 8. A cubin ends with its program headers, or,
-/// if it has none, with its section headers.
+/// The number of bytes behind the tables of an ELF file that pad it to a multiple of 8. A cubin ends with its program
+/// headers, or, if it has none, with its section headers.
 fn elf_padding(image: &[u8]) -> usize {
-    let size = |at: u64, number: u64| {
-        let (entry, count) =
-            (bytes::u16_at(image, number, "").ok()?, bytes::u16_at(image, number.checked_add(2)?, "").ok()?);
-        bytes::u64_at(image, at, "").ok()?.checked_add(u64::from(entry).checked_mul(count.into())?)
-    };
-    let end = size(0x20, 0x36).max(size(0x28, 0x3a));
+    let end = table_end(image, 0x20, 0x36).max(table_end(image, 0x28, 0x3a));
     let padding = end.and_then(|end| (image.len() as u64).checked_sub(end));
     padding.filter(|padding| *padding < 8).unwrap_or(0) as usize
+}
+
+/// The end of an ELF table, whose offset is in the field at `offset_field`, and entry size and count at `size_field`.
+fn table_end(image: &[u8], offset_field: u64, size_field: u64) -> Option<u64> {
+    let offset = bytes::u64_at(image, offset_field, "").ok()?;
+    let entry_size = bytes::u16_at(image, size_field, "").ok()?;
+    let count = bytes::u16_at(image, size_field.checked_add(2)?, "").ok()?;
+    offset.checked_add(u64::from(entry_size).checked_mul(count.into())?)
 }

@@ -1,4 +1,4 @@
-//! An entry of a fatbin: its header, as it is recorded.
+//! Entries of a fatbin, with their recorded headers.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ pub(super) const HEADER_SIZE: u64 = 64;
 const HEADER: &str = "the header of the fatbin's entry";
 
 open_enum! {
-    /// What an entry holds.
+    /// The content of an entry.
     EntryKind {
         /// PTX text.
         Ptx = 1 => "ptx",
@@ -23,7 +23,7 @@ open_enum! {
     }
 }
 
-/// Bits of an entry; others than the named ones are kept.
+/// The flags of an entry; unknown bits are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Flags(pub u64);
 
@@ -65,21 +65,21 @@ impl fmt::Display for Flags {
     }
 }
 
-/// How an entry is stored.
+/// The compression of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Compression {
-    /// As it is.
+    /// None.
     Stored,
     /// An LZ4 block: the only method of toolkits up to 12.9, and `--compress-mode=speed`.
     Lz4,
-    /// A zstd frame: toolkits 12.4 and later on request, 13.0 by themselves.
+    /// A zstd frame: optional since toolkit 12.4, the default since 13.0.
     Zstd,
-    /// A method that this release does not know.
+    /// An unknown method.
     Unknown,
 }
 
-/// The version of what an entry holds.
+/// The version of an entry's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct EntryVersion {
@@ -89,40 +89,40 @@ pub struct EntryVersion {
     pub minor: u16,
 }
 
-/// What the header says about an image.
+/// The header of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EntryHeader<'a> {
-    /// What it is.
+    /// Its kind.
     pub kind: EntryKind,
     /// The version of PTX, or of a cubin's ABI.
     pub version: EntryVersion,
     /// The architecture, as 90 for `sm_90`.
     pub sm: u32,
-    /// Its properties.
+    /// Its flags.
     pub flags: Flags,
-    /// The source file that it comes from, if it is given.
+    /// The source file, if it is recorded.
     pub name: Option<&'a str>,
-    /// Options with which the driver compiles PTX; nothing for a cubin.
+    /// Options with which the driver compiles PTX; `None` for a cubin.
     pub options: Option<&'a str>,
 }
 
 impl<'a> EntryHeader<'a> {
-    /// Reads the part of a header that entries and members of groups share; `input` is the header with its appendix.
+    /// Reads the fields that entries and members of groups share; `input` is the header with its appendix.
     pub(super) fn read(input: &'a [u8]) -> Result<EntryHeader<'a>, Error> {
         let kind = EntryKind::from_u16(bytes::u16_at(input, 0, HEADER)?);
         let flags = Flags(bytes::u64_at(input, 40, HEADER)?);
-        let (minor, major) = (bytes::u16_at(input, 24, HEADER)?, bytes::u16_at(input, 26, HEADER)?);
-        // A group has its table in this place. With a table of compatibility the text is empty, and its size that of the
-        // table.
-        let text = kind != EntryKind::Group && !flags.has(Flags::COMPAT);
+        let minor = bytes::u16_at(input, 24, HEADER)?;
+        let major = bytes::u16_at(input, 26, HEADER)?;
+        // A group has its table here. With a compatibility table the text is empty, and the recorded size is the table's.
+        let has_options = kind != EntryKind::Group && !flags.has(Flags::COMPAT);
         Ok(EntryHeader {
             kind,
             version: EntryVersion { major, minor },
             sm: bytes::u32_at(input, 28, HEADER)?,
             flags,
             name: name(input)?,
-            options: if text { options(input)? } else { None },
+            options: if has_options { options(input)? } else { None },
         })
     }
 
@@ -133,7 +133,7 @@ impl<'a> EntryHeader<'a> {
         format!("sm_{}{specific}{family}", self.sm)
     }
 
-    /// The target, if the entry is an image and its architecture one that can be.
+    /// The target, if the entry is an image for a known architecture.
     pub fn target(&self) -> Option<Target> {
         let family = match self.kind {
             EntryKind::Ptx => "nvptx",
@@ -148,22 +148,23 @@ impl<'a> EntryHeader<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FatbinEntry<'a> {
-    /// What the header says about the image.
+    /// The header of the image.
     pub record: EntryHeader<'a>,
-    /// The stored bytes, without what pads compressed ones.
+    /// The stored bytes, without padding if they are compressed.
     pub stored: &'a [u8],
-    /// The size of the image in bytes, as recorded for a compressed one; a stored one may be padded.
+    /// The size of the image in bytes, with padding if it is not compressed.
     pub raw_size: u64,
-    /// How it is stored.
+    /// Its compression.
     pub compression: Compression,
     /// The header with its appendix.
     pub(super) header: &'a [u8],
 }
 
 impl<'a> FatbinEntry<'a> {
-    /// Reads the entry at the start of `input`; returns its size as well.
+    /// Reads the entry at the start of `input`, and its size.
     pub(super) fn read(input: &'a [u8]) -> Result<(FatbinEntry<'a>, u64), Error> {
-        let (header_size, size) = (bytes::u32_at(input, 4, HEADER)?.into(), bytes::u64_at(input, 8, HEADER)?);
+        let header_size = bytes::u32_at(input, 4, HEADER)?.into();
+        let size = bytes::u64_at(input, 8, HEADER)?;
         if header_size < HEADER_SIZE {
             return Err(Error::invalid("the size of the header of the fatbin's entry", header_size));
         }
@@ -194,7 +195,8 @@ fn compression(flags: Flags, compressed: u64) -> Compression {
 }
 
 fn name(header: &[u8]) -> Result<Option<&str>, Error> {
-    let (offset, size) = (bytes::u32_at(header, 32, HEADER)?, bytes::u32_at(header, 36, HEADER)?);
+    let offset = bytes::u32_at(header, 32, HEADER)?;
+    let size = bytes::u32_at(header, 36, HEADER)?;
     if offset == 0 {
         return Ok(None);
     }
@@ -207,6 +209,7 @@ fn options(header: &[u8]) -> Result<Option<&str>, Error> {
         return Ok(None);
     }
     let record = bytes::range(header, at.into(), 8, "the options of the fatbin's entry")?;
-    let (offset, size) = (bytes::u32_at(record, 0, HEADER)?, bytes::u32_at(record, 4, HEADER)?);
+    let offset = bytes::u32_at(record, 0, HEADER)?;
+    let size = bytes::u32_at(record, 4, HEADER)?;
     bytes::text_at(header, offset.into(), size.into(), "the options of the fatbin's entry").map(Some)
 }

@@ -1,7 +1,7 @@
 //! Groups: several images in one compressed stream, with a table in the appendix of the entry's header.
 //!
-//! The table is {u32 number, u32 size with these 8 bytes}, then a header for each member as for an entry, with the
-//! offset in the stream in place of the header's size.
+//! The table is {u32 count, u32 size with these 8 bytes}, then an entry header for each member, with the offset in the
+//! stream in place of the header size.
 
 use super::entry::{EntryHeader, HEADER_SIZE};
 use super::{EntryKind, FatbinEntry};
@@ -13,29 +13,27 @@ const TABLE: &str = "the table of the fatbin's group";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Member<'a> {
-    /// What the table says about the image.
+    /// The header of the image.
     pub record: EntryHeader<'a>,
-    /// Where it lies in the inflated stream, in bytes.
+    /// Its offset in the inflated stream, in bytes.
     pub offset: u64,
-    /// Its size with what pads it, in bytes.
+    /// Its size with padding, in bytes.
     pub size: u64,
 }
 
 impl<'a> FatbinEntry<'a> {
-    /// The images of a group; none for another entry.
+    /// The images of a group; empty for another entry.
     ///
     /// # Errors
-    /// [`Truncated`](offload_format::ErrorKind::Truncated) for a table or an image that is not where it should be;
+    /// [`Truncated`](offload_format::ErrorKind::Truncated) for a table or an image out of bounds;
     /// [`TooMany`](offload_format::ErrorKind::TooMany) over [`Limits::entries`].
     pub fn members(&self, limits: &Limits) -> Result<Vec<Member<'a>>, Error> {
         if self.record.kind != EntryKind::Group {
             return Ok(Vec::new());
         }
         let at = bytes::u32_at(self.header, 20, TABLE)?.into();
-        let (count, size) = (
-            bytes::u32_at(self.header, at, TABLE)?,
-            bytes::u32_at(self.header, at.saturating_add(4), TABLE)?,
-        );
+        let count = bytes::u32_at(self.header, at, TABLE)?;
+        let size = bytes::u32_at(self.header, at.saturating_add(4), TABLE)?;
         limits.records(TABLE, count.into())?;
         let table = bytes::range(self.header, at, size.into(), TABLE)?;
         let mut rest = table.get(8..).unwrap_or_default();
@@ -51,29 +49,32 @@ impl<'a> FatbinEntry<'a> {
 
 fn member(input: &[u8], stream: u64) -> Result<(Member<'_>, &[u8]), Error> {
     let record = EntryHeader::read(input)?;
-    let (offset, size) = (bytes::u32_at(input, 4, TABLE)?.into(), bytes::u64_at(input, 8, TABLE)?);
-    let inside = |end: &u64| *end <= stream;
-    u64::checked_add(offset, size)
-        .filter(inside)
-        .ok_or_else(|| Error::truncated("an image of the fatbin's group", offset, size))?;
+    let offset: u64 = bytes::u32_at(input, 4, TABLE)?.into();
+    let size = bytes::u64_at(input, 8, TABLE)?;
+    if offset.checked_add(size).is_none_or(|end| end > stream) {
+        return Err(Error::truncated("an image of the fatbin's group", offset, size));
+    }
     let step = header_size(input)?;
     let behind = usize::try_from(step).ok().and_then(|step| input.get(step..));
     let behind = behind.ok_or_else(|| Error::truncated(TABLE, 0, step))?;
     Ok((Member { record, offset, size }, behind))
 }
 
-/// The table does not say where the next member begins: its name and its options, each with a zero at its end, are
-/// padded to 8 bytes.
+/// The size of a member's header, which the table does not record: name and options follow it, zero-terminated and padded
+/// to 8 bytes.
 fn header_size(input: &[u8]) -> Result<u64, Error> {
-    let padded = |size: u32| u64::from(size).saturating_add(1).next_multiple_of(8);
     let mut size = HEADER_SIZE;
     if bytes::u32_at(input, 32, TABLE)? != 0 {
-        size = size.saturating_add(padded(bytes::u32_at(input, 36, TABLE)?));
+        size = size.saturating_add(padded_text_size(bytes::u32_at(input, 36, TABLE)?));
     }
     let options = bytes::u32_at(input, 20, TABLE)?;
     if options != 0 {
         let text = bytes::u32_at(input, u64::from(options).saturating_add(4), TABLE)?;
-        size = size.saturating_add(8).saturating_add(padded(text));
+        size = size.saturating_add(8).saturating_add(padded_text_size(text));
     }
     Ok(size)
+}
+
+fn padded_text_size(size: u32) -> u64 {
+    u64::from(size).saturating_add(1).next_multiple_of(8)
 }

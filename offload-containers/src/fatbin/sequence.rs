@@ -1,10 +1,10 @@
-//! Several containers one after another, as in the sections `.nv_fatbin` and `__nv_relfatbin`.
+//! Sequences of fatbins, as in the sections `.nv_fatbin` and `__nv_relfatbin`.
 
 use super::{Fatbin, parse};
 use offload_format::{Error, Limits};
 
-/// The containers of `section` with their offsets. Each begins where the one before it ends, or behind zeros that align
-/// it. After an error there is nothing more.
+/// The containers of `section` with their offsets. Each begins at the end of the previous one, or behind zeros that align
+/// it. The iterator ends after an error.
 pub fn fatbins<'a>(section: &'a [u8], limits: &Limits) -> Fatbins<'a> {
     Fatbins { section, at: 0, limits: *limits }
 }

@@ -1,4 +1,4 @@
-//! The record through which a program hands a fatbin to CUDA's runtime, in the section `.nvFatBinSegment`.
+//! The registration wrapper of a fatbin, in the section `.nvFatBinSegment`.
 
 use offload_format::{Error, ErrorKind, bytes};
 
@@ -6,11 +6,11 @@ use offload_format::{Error, ErrorKind, bytes};
 pub const MAGIC: u32 = 0x4662_43b1;
 const WRAPPER: &str = "the wrapper of the fatbin";
 
-/// `__fatBinC_Wrapper_t` of CUDA's `fatbinary_section.h`. In a file the addresses may have to be relocated first.
+/// `__fatBinC_Wrapper_t` of CUDA's `fatbinary_section.h`. The addresses in a file may need relocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Wrapper {
-    /// 1, or 2 if device code was linked: [`Wrapper::extra`] is then a list of fatbins that were linked.
+    /// 1, or 2 for linked device code: [`Wrapper::extra`] is then a list of the linked fatbins.
     pub version: u32,
     /// The address of the container.
     pub data: u64,

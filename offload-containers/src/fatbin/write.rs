@@ -1,4 +1,4 @@
-//! Writing fatbins, as `fatbinary` writes them.
+//! The writer of fatbins, with the layout of `fatbinary`.
 
 use object::read::elf::FileHeader;
 
@@ -10,34 +10,34 @@ use offload_images::elf::{Elf, Format};
 
 /// The second field of every entry that `fatbinary` writes.
 const ENTRY_VERSION: u16 = 0x101;
-/// The first architecture whose entries have a copy of the cubin's table of compatibility.
+/// The first architecture whose entries have a copy of the cubin's compatibility table.
 const FIRST_WITH_COMPAT: u16 = 100;
 const ELF: Format = Format { name: "a cubin", nobits: &[] };
 const IMAGE: &str = "images of other targets in a fatbin: number";
 
-/// An image that [`write()`] puts into a fatbin.
+/// An image for [`write()`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FatbinImage<'a> {
-    /// For what it is: [`Target::Nvptx`] or [`Target::Cubin`].
+    /// Its target: [`Target::Nvptx`] or [`Target::Cubin`].
     pub target: &'a Target,
     /// PTX or a cubin.
     pub bytes: &'a [u8],
-    /// The source file to be named, or an empty text.
+    /// The source file to record, or an empty string.
     pub name: &'a str,
-    /// Options with which the driver compiles PTX, or an empty text.
+    /// Options with which the driver compiles PTX, or an empty string.
     pub options: &'a str,
 }
 
-/// How images are stored.
+/// The compression of images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Packing {
-    /// As they are: for every driver.
+    /// None: for every driver.
     ///
-    /// The format pads a stored image with zeros to a multiple of 8 bytes, and does not keep its size. Readers find the end
-    /// of PTX and of a cubin that ends with its tables; any other cubin keeps up to 7 zeros behind it.
+    /// The format pads a stored image with zeros to a multiple of 8 bytes, and does not record its size. Readers detect the
+    /// end of PTX and of a cubin that ends with its tables; any other cubin keeps up to 7 trailing zeros.
     Stored,
-    /// As zstd frames, for drivers of CUDA 12.4 and later. An image that does not shrink is stored.
+    /// zstd frames, for drivers of CUDA 12.4 and later. An image that does not shrink is stored.
     Zstd {
         /// zstd's level, 1 to 22.
         level: i32,
@@ -48,7 +48,7 @@ pub enum Packing {
 ///
 /// # Errors
 /// [`ErrorKind::Unsupported`] for an image of another target; [`ErrorKind::Text`] for PTX without a version, and for
-/// names and options with a zero; [`ErrorKind::Magic`] and [`ErrorKind::Truncated`] for a cubin that is none;
+/// names and options with a zero byte; [`ErrorKind::Magic`] and [`ErrorKind::Truncated`] for a malformed cubin;
 /// [`ErrorKind::TooLarge`] over 4 GiB; [`ErrorKind::Compression`].
 pub fn write(images: &[FatbinImage<'_>], packing: Packing) -> Result<Vec<u8>, Error> {
     let mut body = Vec::new();
@@ -60,13 +60,13 @@ pub fn write(images: &[FatbinImage<'_>], packing: Packing) -> Result<Vec<u8>, Er
     Ok([header, body].concat())
 }
 
-/// What the header says beside sizes and offsets.
+/// The fields of a header, without sizes and offsets.
 struct EntryFields {
     kind: EntryKind,
     version: EntryVersion,
     sm: u16,
     flags: Flags,
-    /// What follows the options' text and its zero.
+    /// The compatibility table, which follows the zero-terminated options.
     compat: Vec<u8>,
 }
 
@@ -103,7 +103,7 @@ impl EntryFields {
     fn append(mut self, out: &mut Vec<u8>, image: &FatbinImage<'_>, packing: Packing) -> Result<(), Error> {
         let mut raw = image.bytes.to_vec();
         if self.kind == EntryKind::Ptx {
-            // Readers take PTX for a C string.
+            // Readers use PTX as a C string.
             raw.push(0);
         }
         let (stored, raw_size) = match pack(&raw, packing)? {
@@ -146,7 +146,7 @@ impl EntryFields {
     }
 }
 
-/// What follows the header: the name, then the options, each with a zero and padded to 8 bytes.
+/// The bytes behind the header: the name, then the options, each zero-terminated and padded to 8 bytes.
 struct Appendix {
     bytes: Vec<u8>,
     /// Offsets from the start of the entry; 0 for none.
@@ -162,11 +162,12 @@ impl Appendix {
         check_text(image.name, "the name of the fatbin's entry")?;
         check_text(image.options, "the options of the fatbin's entry")?;
         if !image.name.is_empty() {
-            (appendix.name, appendix.name_size) = (header, size32(image.name.len())?);
+            appendix.name = header;
+            appendix.name_size = size32(image.name.len())?;
             appendix.text(image.name.as_bytes(), &[]);
         }
         let compat = entry.flags.has(Flags::COMPAT);
-        // PTX has a record of options in any case, a cubin for its table; the size is then that of the table.
+        // PTX always has an options record. A cubin has one for its table, with the table's size.
         if compat || entry.kind == EntryKind::Ptx {
             let text = if compat { "" } else { image.options };
             appendix.options = header.saturating_add(size32(appendix.bytes.len())?);
@@ -199,18 +200,20 @@ fn suffix(suffix: Option<char>) -> Flags {
     }
 }
 
-/// `7.8` of the directive `.version 7.8`, which comes before all others.
+/// `7.8` of the directive `.version 7.8`, which precedes all others.
 fn ptx_version(text: &[u8]) -> Result<EntryVersion, Error> {
-    let malformed = || ErrorKind::Text { what: "the version of the PTX", offset: 0 };
-    let text = std::str::from_utf8(text).map_err(|_| malformed())?;
-    let line = text.lines().find_map(|line| line.trim_start().strip_prefix(".version"));
-    let number = line.and_then(|line| line.split_whitespace().next()).and_then(|word| word.split_once('.'));
-    let (major, minor) = number.ok_or_else(malformed)?;
-    let number = |text: &str| text.parse().map_err(|_| malformed());
-    Ok(EntryVersion { major: number(major)?, minor: number(minor)? })
+    let version = parse_ptx_version(text);
+    version.ok_or_else(|| ErrorKind::Text { what: "the version of the PTX", offset: 0 }.into())
 }
 
-/// A frame that is smaller than `raw`.
+fn parse_ptx_version(text: &[u8]) -> Option<EntryVersion> {
+    let text = std::str::from_utf8(text).ok()?;
+    let operand = text.lines().find_map(|line| line.trim_start().strip_prefix(".version"))?;
+    let (major, minor) = operand.split_whitespace().next()?.split_once('.')?;
+    Some(EntryVersion { major: major.parse().ok()?, minor: minor.parse().ok()? })
+}
+
+/// A frame, if it is smaller than `raw`.
 fn pack(raw: &[u8], packing: Packing) -> Result<Option<Vec<u8>>, Error> {
     match packing {
         Packing::Stored => Ok(None),

@@ -1,4 +1,4 @@
-//! Writing frames.
+//! Compression of zstd frames.
 
 use zstd::zstd_safe::{CCtx, CParameter, compress_bound};
 
@@ -7,8 +7,8 @@ use offload_format::Error;
 
 const MIN_WINDOW_LOG: u32 = 10;
 
-/// One frame with content size and checksum, in one segment up to 128 MiB: its header then has no field whose damage
-/// goes unseen.
+/// One frame with content size and checksum, a single segment up to 128 MiB, so that damage in any header field is
+/// detected.
 pub(crate) fn deflate(content: &[u8], level: i32) -> Result<Vec<u8>, Error> {
     let mut context = CCtx::try_create().ok_or_else(|| failed("out of memory"))?;
     for parameter in [
@@ -16,7 +16,7 @@ pub(crate) fn deflate(content: &[u8], level: i32) -> Result<Vec<u8>, Error> {
         CParameter::ContentSizeFlag(true),
         CParameter::ChecksumFlag(true),
         CParameter::WindowLog(window_log(content.len())),
-        // Images of a family repeat each other at a distance that only long matches reach.
+        // Images of a family share code at a distance that only long matches reach.
         CParameter::EnableLongDistanceMatching(true),
     ] {
         context.set_parameter(parameter).map_err(code)?;

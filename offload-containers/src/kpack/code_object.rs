@@ -1,4 +1,4 @@
-//! A code object of a kpack, and its bytes.
+//! Code objects of a kpack.
 
 use std::borrow::Cow;
 
@@ -11,36 +11,36 @@ pub(super) const WHAT: &str = "a code object of the kpack";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CodeObject<'a> {
-    /// Which program or library it was taken from.
+    /// The program or library that it was split from.
     pub binary: &'a str,
-    /// Which of that file's wrappers it belongs to; files of older releases do not say.
+    /// The index of its wrapper in that file; older releases do not record it.
     pub index: Option<u32>,
     /// The target ID (<https://llvm.org/docs/AMDGPUUsage.html#target-id>).
     pub target_id: &'a str,
-    /// What the bytes are: `hsaco` for a code object.
+    /// The format of its bytes: `hsaco` for a code object.
     pub kind: &'a str,
-    /// Its number in the file; code objects may share one.
+    /// The number of its bytes in the file; code objects may share one.
     pub ordinal: u32,
     /// Its size in bytes.
     pub raw_size: u64,
-    /// Its bytes as they are stored.
+    /// Its stored bytes.
     pub stored: &'a [u8],
-    /// How they are stored.
+    /// Their compression.
     pub compression: Compression,
 }
 
-/// How code objects are stored.
+/// The compression of code objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Compression {
-    /// As they are.
+    /// None.
     None,
     /// Each as a zstd frame (RFC 8878).
     Zstd,
 }
 
 impl<'a> CodeObject<'a> {
-    /// The code object.
+    /// Decodes the code object.
     ///
     /// # Errors
     /// [`Compression`](offload_format::ErrorKind::Compression) for a malformed frame, [`Invalid`](offload_format::ErrorKind::Invalid) for one of another size than the recorded one,

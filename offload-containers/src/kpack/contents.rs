@@ -1,5 +1,4 @@
-//! The table of contents. Nothing is reserved for a number of elements that the file claims, and empty maps leave
-//! nothing behind: memory stays in proportion to the file.
+//! The table of contents. Nothing is allocated for an untrusted count, so that memory stays in proportion to the file.
 
 use offload_format::limits::push;
 use offload_format::{Error, ErrorKind, Limits};
@@ -21,7 +20,7 @@ pub(super) struct Contents<'a> {
     pub(super) code_objects: Vec<CodeObject<'a>>,
 }
 
-/// Where a stored code object lies.
+/// The range of a stored code object.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blob {
     pub(super) offset: u64,
@@ -29,17 +28,20 @@ pub(super) struct Blob {
 }
 
 pub(super) fn read<'a>(table: &'a [u8], limits: &Limits) -> Result<Contents<'a>, Error> {
-    let malformed = || Error::from(ErrorKind::Text { what: WHAT, offset: 0 });
-    let contents = Contents::read(table).ok_or_else(malformed)?;
+    let contents = Contents::read(table).ok_or(ErrorKind::Text { what: WHAT, offset: 0 })?;
     limits.records(WHAT, contents.code_objects.len() as u64)?;
     Ok(contents)
 }
 
 impl<'a> Contents<'a> {
     fn read(table: &'a [u8]) -> Option<Contents<'a>> {
-        let (mut group_name, mut family, mut scheme) = (None, None, None);
-        let (mut zstd_offset, mut zstd_size) = (None, None);
-        let (mut blobs, mut toc) = (None, None);
+        let mut group_name = None;
+        let mut family = None;
+        let mut scheme = None;
+        let mut zstd_offset = None;
+        let mut zstd_size = None;
+        let mut blobs = None;
+        let mut toc = None;
         Reader::new(table).map(|key, value| match key {
             "group_name" => set(&mut group_name, Some(value.text()?)),
             "gfx_arch_family" => set(&mut family, Some(value.text()?)),
@@ -73,7 +75,8 @@ impl Blob {
     }
 
     fn read(value: &mut Reader<'_>) -> Option<Blob> {
-        let (mut offset, mut size) = (None, None);
+        let mut offset = None;
+        let mut size = None;
         value.map(|key, value| match key {
             "offset" => set(&mut offset, Some(value.number()?)),
             "size" => set(&mut size, Some(value.number()?)),
@@ -111,10 +114,12 @@ impl<'a> Program<'a> {
         })
     }
 
-    /// What the table says of the program's code object for `target_id`.
+    /// Reads the record of the program's code object for `target_id`.
     fn code_object(self, target_id: &'a str, record: &mut Reader<'a>) -> Option<CodeObject<'a>> {
         let Program { binary, index } = self;
-        let (mut kind, mut ordinal, mut raw_size) = (None, None, None);
+        let mut kind = None;
+        let mut ordinal = None;
+        let mut raw_size = None;
         record.map(|key, value| match key {
             "type" => set(&mut kind, Some(value.text()?)),
             "ordinal" => set(&mut ordinal, Some(value.number()?)),

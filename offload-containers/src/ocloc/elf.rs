@@ -1,4 +1,4 @@
-//! Intel's ELF files with a device binary beside what it was made from.
+//! ELF files of Intel's OpenCL compiler, with a device binary beside its sources.
 //!
 //! Follows `shared/source/device_binary_format/elf/ocl_elf.h` of <https://github.com/intel/compute-runtime>. The CPU
 //! runtime of OpenCL writes them as well.
@@ -12,17 +12,17 @@ use offload_images::elf::{Elf, Format};
 
 const FORMAT: Format = Format { name: "an ELF file of Intel's OpenCL compiler", nobits: &[] };
 
-/// What a file holds (`e_type`).
+/// The content of a file (`e_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OpenClElfKind {
     /// Sources.
     Source,
-    /// Objects to be linked; also the SPIR-V in an [`Archive`](super::Archive).
+    /// Objects for a link; also the SPIR-V in an [`Archive`](super::Archive).
     Objects,
     /// A library.
     Library,
-    /// A device binary to be run.
+    /// An executable device binary.
     Executable,
     /// Debug information.
     Debug,
@@ -41,7 +41,7 @@ impl OpenClElfKind {
     }
 }
 
-/// What a section holds (`sh_type`).
+/// The content of a section (`sh_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SectionKind {
@@ -55,9 +55,9 @@ pub enum SectionKind {
     LlvmArchive,
     /// Code for a device.
     DeviceBinary,
-    /// What the compiler was asked for.
+    /// The compiler's options.
     BuildOptions,
-    /// What the compiler said.
+    /// The compiler's messages.
     BuildLog,
     /// Debug information of the device binary.
     DeviceDebug,
@@ -94,7 +94,7 @@ impl SectionKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Section<'a> {
-    /// What it holds.
+    /// Its kind.
     pub kind: SectionKind,
     /// Its name.
     pub name: &'a str,
@@ -106,9 +106,9 @@ pub struct Section<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OpenClElf<'a> {
-    /// What it holds.
+    /// Its kind.
     pub kind: OpenClElfKind,
-    /// Its sections in the order of the file, without the empty first one.
+    /// Its sections in the order of the file, without the null section.
     pub sections: Vec<Section<'a>>,
 }
 
@@ -122,20 +122,19 @@ impl<'a> OpenClElf<'a> {
 /// Reads a file.
 ///
 /// # Errors
-/// [`ErrorKind::Magic`] if it is none; [`ErrorKind::Truncated`] for what is not inside `input`; [`ErrorKind::Text`] for a
+/// [`ErrorKind::Magic`] for another file; [`ErrorKind::Truncated`] for ranges outside of `input`; [`ErrorKind::Text`] for a
 /// name that is not UTF-8.
 pub fn parse_elf(input: &[u8]) -> Result<OpenClElf<'_>, Error> {
     let file = Elf::parse(input, &FORMAT)?;
     let kind = OpenClElfKind::from_u16(file.header.e_type(LE).0);
     let kind = kind.ok_or(ErrorKind::Magic { what: FORMAT.name })?;
-    let real = file.sections.iter().filter(|section| section.header.sh_type(LE) != SHT_NULL);
-    let section = |section: &offload_images::elf::Section<'_>| section.header.sh_type(LE).0;
-    let sections = real
-        .map(|found| Section {
-            kind: SectionKind::from_u32(section(found)),
-            name: found.name,
-            data: found.data,
-        })
-        .collect();
+    let mut sections = Vec::new();
+    for section in &file.sections {
+        let section_type = section.header.sh_type(LE);
+        if section_type != SHT_NULL {
+            let kind = SectionKind::from_u32(section_type.0);
+            sections.push(Section { kind, name: section.name, data: section.data });
+        }
+    }
     Ok(OpenClElf { kind, sections })
 }

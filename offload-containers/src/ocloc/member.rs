@@ -1,4 +1,4 @@
-//! The names of an archive's members.
+//! Members of an archive, and the devices in their names.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,17 +11,17 @@ use offload_format::{Error, ErrorKind};
 pub struct Member<'a> {
     /// Its name.
     pub name: &'a str,
-    /// What it holds.
+    /// Its content.
     pub data: &'a [u8],
 }
 
-/// What a member is for.
+/// The kind of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemberKind<'a> {
-    /// A device by its version: `64.12.60.7`.
+    /// A native image for a device by version: `64.12.60.7`.
     Device(Device),
-    /// A product by its name, sometimes with its stepping: `64.dg2`.
+    /// A native image for a product by name, sometimes with its stepping: `64.dg2`.
     Product {
         /// 32 or 64.
         pointer_bits: u8,
@@ -30,14 +30,14 @@ pub enum MemberKind<'a> {
     },
     /// SPIR-V for any device, in an ELF file.
     GenericIr,
-    /// Nothing: it aligns the next member.
+    /// Padding that aligns the next member.
     Padding,
-    /// Not a member that `ocloc` writes.
+    /// A member of another tool.
     Other,
 }
 
 impl<'a> Member<'a> {
-    /// What it is for, by its name.
+    /// The kind, by the name.
     pub fn kind(&self) -> MemberKind<'a> {
         if self.name == "generic_ir" {
             return MemberKind::GenericIr;
@@ -56,7 +56,7 @@ impl<'a> Member<'a> {
     }
 }
 
-/// A device by its version, as `ocloc ids pvc` prints it, with the size of its pointers.
+/// A device by version, as `ocloc ids pvc` prints it, with the pointer size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Device {
     /// 32 or 64.
@@ -69,8 +69,7 @@ pub struct Device {
     pub revision: u16,
 }
 
-/// `64.12.60.7`: always with all numbers, because the driver takes the first member whose name begins with what it looks
-/// for.
+/// `64.12.60.7`: always with all numbers, because the driver takes the first member whose name has its device as a prefix.
 impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}.{}.{}", self.pointer_bits, self.major, self.minor, self.revision)
@@ -81,15 +80,26 @@ impl FromStr for Device {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Device, Error> {
-        let parse = || {
-            let mut words = text.split('.');
-            let pointer_bits = pointer_bits(words.next()?)?;
-            let mut number = || words.next().filter(|word| is_number(word))?.parse().ok();
-            let device = Device { pointer_bits, major: number()?, minor: number()?, revision: number()? };
-            words.next().is_none().then_some(device)
-        };
-        parse().ok_or_else(|| ErrorKind::Text { what: "the version of an Intel device", offset: 0 }.into())
+        let device = parse_device(text);
+        device.ok_or_else(|| ErrorKind::Text { what: "the version of an Intel device", offset: 0 }.into())
     }
+}
+
+fn parse_device(text: &str) -> Option<Device> {
+    let (bits, version) = text.split_once('.')?;
+    let (major, version) = version.split_once('.')?;
+    let (minor, revision) = version.split_once('.')?;
+    Some(Device {
+        pointer_bits: pointer_bits(bits)?,
+        major: number(major)?,
+        minor: number(minor)?,
+        revision: number(revision)?,
+    })
+}
+
+/// Digits alone: `parse` would accept a sign.
+fn number(text: &str) -> Option<u16> {
+    if is_number(text) { text.parse().ok() } else { None }
 }
 
 fn pointer_bits(text: &str) -> Option<u8> {
@@ -106,16 +116,23 @@ mod tests {
 
     #[test]
     fn names_of_members() {
-        let kind = |name| Member { name, data: b"" }.kind();
         let pvc = Device { pointer_bits: 64, major: 12, minor: 60, revision: 7 };
-        assert_eq!(kind("64.12.60.7"), MemberKind::Device(pvc));
         assert_eq!(pvc.to_string(), "64.12.60.7");
-        assert_eq!(kind("64.dg2"), MemberKind::Product { pointer_bits: 64, name: "dg2" });
-        assert_eq!(kind("32.tgllp.b0"), MemberKind::Product { pointer_bits: 32, name: "tgllp.b0" });
-        assert_eq!(kind("64.12.60"), MemberKind::Product { pointer_bits: 64, name: "12.60" });
-        assert_eq!((kind("generic_ir"), kind("pad_12")), (MemberKind::GenericIr, MemberKind::Padding));
-        for other in ["pad_", "pad_x", "65.12.60.7", "main.o", "64.", ""] {
-            assert_eq!(kind(other), MemberKind::Other, "{other}");
+        for (name, kind) in [
+            ("64.12.60.7", MemberKind::Device(pvc)),
+            ("64.dg2", MemberKind::Product { pointer_bits: 64, name: "dg2" }),
+            ("32.tgllp.b0", MemberKind::Product { pointer_bits: 32, name: "tgllp.b0" }),
+            ("64.12.60", MemberKind::Product { pointer_bits: 64, name: "12.60" }),
+            ("generic_ir", MemberKind::GenericIr),
+            ("pad_12", MemberKind::Padding),
+            ("pad_", MemberKind::Other),
+            ("pad_x", MemberKind::Other),
+            ("65.12.60.7", MemberKind::Other),
+            ("main.o", MemberKind::Other),
+            ("64.", MemberKind::Other),
+            ("", MemberKind::Other),
+        ] {
+            assert_eq!(Member { name, data: b"" }.kind(), kind, "{name}");
         }
         assert!("64.+1.60.7".parse::<Device>().is_err() && "64.99999.60.7".parse::<Device>().is_err());
     }

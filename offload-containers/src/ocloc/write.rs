@@ -1,13 +1,13 @@
-//! Writing archives, as `ocloc` writes them.
+//! The writer of archives, with the layout of `ocloc`.
 
 use super::{Device, MAGIC};
 use offload_format::{Error, ErrorKind, bytes};
 
 const HEADER_SIZE: u64 = 60;
 const ALIGN: u64 = 8;
-/// Of a member's name with the slash at its end; the driver knows no longer ones.
+/// The size of a member's name with its trailing slash; the driver supports no longer names.
 const NAME_SIZE: usize = 16;
-/// `e_type` of the file around SPIR-V: objects.
+/// `e_type` of the file around SPIR-V.
 const OBJECTS: u16 = 0xff02;
 /// `sh_type` of SPIR-V.
 const SPIRV: u32 = 0xff00_0009;
@@ -20,22 +20,22 @@ const SECTIONS: u16 = 3;
 const NAMES: &[u8] = b"\0.shstrtab\0SPIRV Object\0";
 const IMAGE: &str = "the size of an image of the archive";
 
-/// An image to be put into an archive.
+/// An image for [`write()`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OclocImage<'a> {
-    /// The device that it is for.
+    /// Its device.
     pub device: Device,
     /// Its bytes.
     pub bytes: &'a [u8],
 }
 
-/// Writes an archive of native images and, for the devices that have none, `spirv`.
+/// Writes an archive of native images and, for all other devices, `spirv`.
 ///
-/// The driver takes the first member that fits its device.
+/// The driver takes the first member for its device.
 ///
 /// # Errors
-/// [`ErrorKind::Text`] for a device that comes twice; [`ErrorKind::Invalid`] for a version of more than 15 characters and
-/// an image that passes the ten digits of its size.
+/// [`ErrorKind::Text`] for a duplicate device; [`ErrorKind::Invalid`] for a version of more than 15 characters and an image
+/// whose size has more than ten digits.
 pub fn write(images: &[OclocImage<'_>], spirv: Option<&[u8]>) -> Result<Vec<u8>, Error> {
     let mut out = Vec::from(MAGIC);
     let mut seen = std::collections::BTreeSet::new();
@@ -49,26 +49,26 @@ pub fn write(images: &[OclocImage<'_>], spirv: Option<&[u8]>) -> Result<Vec<u8>,
             .into());
         }
         let name = device.to_string();
-        aligned(&mut out, number, Member { name: &name, data: bytes })?;
+        append_aligned(&mut out, number, Member { name: &name, data: bytes })?;
         number = number.saturating_add(1);
     }
     if let Some(spirv) = spirv {
-        aligned(&mut out, number, Member { name: "generic_ir", data: &elf(spirv)? })?;
+        append_aligned(&mut out, number, Member { name: "generic_ir", data: &elf(spirv)? })?;
     }
     Ok(out)
 }
 
-/// A file of the archive.
+/// A member to append.
 #[derive(Clone, Copy)]
 struct Member<'a> {
     name: &'a str,
     data: &'a [u8],
 }
 
-/// A member behind one that aligns it.
-fn aligned(out: &mut Vec<u8>, number: u64, member: Member<'_>) -> Result<(), Error> {
+/// Appends a member behind a padding member.
+fn append_aligned(out: &mut Vec<u8>, number: u64, member: Member<'_>) -> Result<(), Error> {
     let at = (out.len() as u64).saturating_add(2 * HEADER_SIZE);
-    // 1 to 8: there is such a member even where none is needed.
+    // 1 to 8 bytes: `ocloc` writes the member even if none is needed.
     let padding = ALIGN.saturating_sub(at % ALIGN);
     let blanks = [b' '; ALIGN as usize];
     let data = blanks.get(..padding as usize).unwrap_or(&blanks);
@@ -76,9 +76,10 @@ fn aligned(out: &mut Vec<u8>, number: u64, member: Member<'_>) -> Result<(), Err
     append(out, member)
 }
 
-/// As `ar` of System V: fields of text, padded with blanks.
+/// Appends a member with the header of System V's `ar`: text fields, padded with blanks.
 fn append(out: &mut Vec<u8>, Member { name, data }: Member<'_>) -> Result<(), Error> {
-    let (name, size) = (format!("{name}/"), data.len().to_string());
+    let name = format!("{name}/");
+    let size = data.len().to_string();
     if name.len() > NAME_SIZE {
         return Err(Error::invalid("the size of the name of an image of the archive", name.len() as u64));
     }
@@ -99,7 +100,7 @@ fn elf(spirv: &[u8]) -> Result<Vec<u8>, Error> {
     let data = u64::from(ELF_HEADER_SIZE) + u64::from(SECTION_SIZE) * u64::from(SECTIONS);
     let names = data.checked_add(size).and_then(|end| bytes::align_up(end, ALIGN));
     let names = names.ok_or_else(|| Error::invalid(IMAGE, size))?;
-    // Offsets of the names in the table of names.
+    // 11 and 1 are offsets in the string table.
     let spirv_section = section([11, SPIRV], [data, size]);
     let names_section = section([1, STRTAB], [names, NAMES.len() as u64]);
     let mut out =
@@ -111,7 +112,8 @@ fn elf(spirv: &[u8]) -> Result<Vec<u8>, Error> {
 
 fn elf_header() -> Vec<u8> {
     let ident = [0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-    let (entry, segments) = (0_u64, 0_u64);
+    let entry = 0_u64;
+    let segments = 0_u64;
     let fields: [&[u8]; 14] = [
         &ident,
         &OBJECTS.to_le_bytes(),

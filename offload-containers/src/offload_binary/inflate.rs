@@ -1,4 +1,4 @@
-//! The compressed body of version 3: one zstd frame or zlib stream of all behind the header.
+//! The compressed body of version 3: one zstd frame or zlib stream behind the header.
 
 use super::raw::RawHeader;
 use crate::{Checksum, frame};
@@ -16,14 +16,15 @@ pub(super) fn inflate(binary: &[u8], header: &RawHeader, limits: &Limits) -> Res
     let compressed = (binary.len() as u64).saturating_sub(header.header_size());
     let compressed = bytes::range(binary, header.header_size(), compressed, "the body of the OffloadBinary")?;
     let body = limits.inflated(WHAT, body, compressed.len() as u64)?;
-    let body = match compressed.starts_with(&frame::MAGIC) {
-        true => frame::inflate(compressed, body)?,
-        false => zlib(compressed, body)?,
+    let body = if compressed.starts_with(&frame::MAGIC) {
+        frame::inflate(compressed, body)?
+    } else {
+        zlib(compressed, body)?
     };
     Ok([head, &body].concat())
 }
 
-/// What [`inflate`] compares: a zlib stream always has a checksum.
+/// The checksum that [`inflate`] verifies: a zlib stream always has one.
 pub(super) fn checksum(binary: &[u8], header: &RawHeader) -> Option<Checksum> {
     let start = usize::try_from(header.header_size()).unwrap_or(usize::MAX);
     let body = binary.get(start..).unwrap_or_default();

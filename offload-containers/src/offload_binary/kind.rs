@@ -1,10 +1,10 @@
-//! The number of the programming model, which changed its meaning without a new version.
+//! Offload kind numbers, whose meaning changed without a new version.
 
 use std::fmt;
 
 use offload_format::OffloadKind;
 
-/// The number as it is on disk. LLVM 21 turned the numbers into a bit mask
+/// The number on disk. LLVM 21 turned the numbers into a bit mask
 /// (<https://github.com/llvm/llvm-project/pull/135809>): 3 was HIP and 4 was SYCL, now 4 is HIP and 8 is SYCL.
 ///
 /// ```
@@ -19,7 +19,7 @@ use offload_format::OffloadKind;
 pub struct OffloadKindNumber(pub u16);
 
 impl OffloadKindNumber {
-    /// As a producer of LLVM 20 and older, or of DPC++ 2025.2 and older, means it.
+    /// The meaning for LLVM up to 20 and DPC++ up to 2025.2.
     pub fn before_llvm_21(self) -> OffloadKind {
         match self.0 {
             3 => OffloadKind::Hip,
@@ -29,17 +29,17 @@ impl OffloadKindNumber {
         }
     }
 
-    /// As a producer of LLVM 21 and newer means it.
+    /// The meaning for LLVM 21 and later.
     pub fn since_llvm_21(self) -> OffloadKind {
         OffloadKind::from_u16(self.0)
     }
 
-    /// The reading that agrees with the image's target `triple`; without a clue, that of the newer producers.
+    /// The meaning that agrees with the image's target `triple`, or else the meaning for LLVM 21 and later.
     pub fn for_triple(self, triple: Option<&str>) -> OffloadKind {
-        let spirv = triple.is_some_and(|triple| triple.starts_with("spir"));
+        let is_spirv = triple.is_some_and(|triple| triple.starts_with("spir"));
         match self.0 {
             3 => OffloadKind::Hip,
-            4 if spirv => OffloadKind::Sycl,
+            4 if is_spirv => OffloadKind::Sycl,
             _ => self.since_llvm_21(),
         }
     }

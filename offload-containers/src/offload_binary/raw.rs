@@ -1,4 +1,4 @@
-//! Records as they are on disk.
+//! The records on disk.
 
 use super::MAGIC;
 use offload_format::{Error, ErrorKind, bytes};
@@ -19,11 +19,11 @@ pub struct RawHeader {
     pub version: u32,
     /// Size of the binary in bytes, header included.
     pub size: u64,
-    /// Where the entries start.
+    /// The offset of the entries.
     pub entries_offset: u64,
-    /// Version 1: the size of the entry; then the number of entries.
+    /// Version 1: the size of the entry; later versions: the number of entries.
     pub entries: u64,
-    /// Size in bytes when inflated, header included; 0 if it is not compressed, as it is before version 3.
+    /// Inflated size in bytes, header included; 0 if it is not compressed, as always before version 3.
     pub inflated_size: u64,
 }
 
@@ -49,7 +49,7 @@ impl RawHeader {
         if self.version < 3 { HEADER_SIZE } else { HEADER_SIZE_V3 }
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     pub(super) fn count(&self) -> Result<u64, Error> {
         match (self.version, self.entries) {
             (1, ENTRY_SIZE) => Ok(1),
@@ -69,17 +69,17 @@ impl RawHeader {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RawEntry {
-    /// LLVM's number for what the image is; Intel's releases use 6 and 7 for SYCLBIN.
+    /// LLVM's number of the image kind; Intel's releases use 6 and 7 for SYCLBIN.
     pub image_kind: u16,
-    /// LLVM's number for the programming model; releases disagree on it.
+    /// LLVM's number of the offload kind; releases disagree on it.
     pub offload_kind: u16,
     /// [`FLAG_METADATA`](super::FLAG_METADATA) or 0.
     pub flags: u32,
-    /// Where the string map starts.
+    /// The offset of the string map.
     pub strings_offset: u64,
-    /// How many strings there are.
+    /// The number of strings.
     pub strings: u64,
-    /// Where the image starts.
+    /// The offset of the image.
     pub image_offset: u64,
     /// Size of the image in bytes.
     pub image_size: u64,

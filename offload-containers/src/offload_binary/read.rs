@@ -1,4 +1,4 @@
-//! Reading all three versions.
+//! The reader of all three versions.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use offload_format::{Error, ErrorKind, Limits, bytes};
 /// One binary; [`Binary::entries`] are its images.
 #[derive(Clone, Debug)]
 pub struct Binary<'a> {
-    /// With the header, inflated.
+    /// The inflated binary with its header.
     bytes: Cow<'a, [u8]>,
     header: RawHeader,
     entries: Vec<RawEntry>,
@@ -22,9 +22,9 @@ pub struct Binary<'a> {
 /// An image with the strings that describe it.
 #[derive(Clone, Copy, Debug)]
 pub struct OffloadEntry<'a> {
-    /// LLVM's number for what the image is; releases disagree on that of SYCLBIN.
+    /// LLVM's number of the image kind; releases disagree on that of SYCLBIN.
     pub image_kind: u16,
-    /// The number of the programming model.
+    /// The number of the offload kind.
     pub offload_kind: OffloadKindNumber,
     /// [`FLAG_METADATA`](super::FLAG_METADATA) or 0.
     pub flags: u32,
@@ -49,7 +49,7 @@ pub fn parse<'a>(file: &'a [u8], limits: &Limits) -> Result<Vec<Binary<'a>>, Err
     binaries(file, limits).collect()
 }
 
-/// The binaries of `file`, which all of them together keep `limits`.
+/// The binaries of `file`; `limits` hold for their sum.
 pub fn binaries<'a>(file: &'a [u8], limits: &Limits) -> Binaries<'a> {
     Binaries { file, at: 0, limits: *limits }
 }
@@ -77,38 +77,38 @@ impl<'a> Binary<'a> {
         Ok(Binary { bytes, header, entries, checksum })
     }
 
-    /// The header as it is on disk.
+    /// The header on disk.
     pub fn header(&self) -> &RawHeader {
         &self.header
     }
 
-    /// With what [`Binary::parse`] has compared the inflated bytes; `None` for a binary that is not compressed.
+    /// The checksum that [`Binary::parse`] has verified; `None` for a binary that is not compressed.
     pub fn checksum(&self) -> Option<Checksum> {
         self.checksum
     }
 
-    /// The entries as they are on disk.
+    /// The entries on disk.
     pub fn raw_entries(&self) -> &[RawEntry] {
         &self.entries
     }
 
     /// The images with their strings, in the order of the file.
     pub fn entries(&self) -> impl Iterator<Item = OffloadEntry<'_>> {
-        // `parse` has read them all.
-        self.entries.iter().filter_map(|raw| OffloadEntry::of(&self.bytes, &self.header, raw).ok())
+        // `parse` has checked all of them.
+        self.entries.iter().filter_map(|raw| OffloadEntry::new(&self.bytes, &self.header, raw).ok())
     }
 }
 
 impl<'a> OffloadEntry<'a> {
-    fn of(binary: &'a [u8], header: &RawHeader, raw: &RawEntry) -> Result<OffloadEntry<'a>, Error> {
-        // Where there is no image, LLVM's packager leaves any offset.
+    fn new(binary: &'a [u8], header: &RawHeader, raw: &RawEntry) -> Result<OffloadEntry<'a>, Error> {
+        // LLVM's packager leaves the offset of an empty image undefined.
         let at = if raw.image_size == 0 { 0 } else { raw.image_offset };
         Ok(OffloadEntry {
             image_kind: raw.image_kind,
             offload_kind: OffloadKindNumber(raw.offload_kind),
             flags: raw.flags,
             image: bytes::range(binary, at, raw.image_size, "the image of an OffloadBinary")?,
-            strings: StringMap::of(binary, header, raw)?,
+            strings: StringMap::new(binary, header, raw)?,
         })
     }
 
@@ -122,13 +122,13 @@ impl<'a> OffloadEntry<'a> {
         self.strings().find(|(other, _)| *other == key.as_bytes()).map(|(_, value)| value)
     }
 
-    /// The same if it is UTF-8: `triple`, `arch`, `feature`.
+    /// The value of the string `key`, if it is UTF-8: `triple`, `arch`, `feature`.
     pub fn text(&self, key: &str) -> Option<&'a str> {
         std::str::from_utf8(self.string(key)?).ok()
     }
 }
 
-/// Checks all that the entries refer to.
+/// Reads the entries, and checks everything that they refer to.
 fn read_entries(binary: &[u8], header: &RawHeader, limits: &Limits) -> Result<Vec<RawEntry>, Error> {
     const WHAT: &str = "the table of entries of the OffloadBinary";
     let count = limits.records("the OffloadBinary", header.count()?)?;
@@ -137,13 +137,13 @@ fn read_entries(binary: &[u8], header: &RawHeader, limits: &Limits) -> Result<Ve
     let mut entries = Vec::new();
     for record in table.chunks_exact(ENTRY_SIZE as usize) {
         let raw = RawEntry::parse(record)?;
-        OffloadEntry::of(binary, header, &raw)?.strings.check(&mut budget)?;
+        OffloadEntry::new(binary, header, &raw)?.strings.check(&mut budget)?;
         entries.push(raw);
     }
     Ok(entries)
 }
 
-/// The first entry of an uncompressed binary: all that a SYCL runtime reads. Its strings are not looked at.
+/// The first entry of an uncompressed binary: all that a SYCL runtime reads. Its strings are not checked.
 #[cfg(feature = "syclbin")]
 pub(crate) fn first(input: &[u8]) -> Result<(RawHeader, OffloadEntry<'_>), Error> {
     let header = RawHeader::parse(input)?;
@@ -159,7 +159,7 @@ pub(crate) fn first(input: &[u8]) -> Result<(RawHeader, OffloadEntry<'_>), Error
     let binary = bytes::range(input, 0, header.size.max(header.header_size()), "OffloadBinary")?;
     let record = bytes::range(binary, header.entries_offset, ENTRY_SIZE, "the OffloadBinary entry")?;
     let raw = RawEntry::parse(record)?;
-    Ok((header, OffloadEntry::of(binary, &header, &raw)?))
+    Ok((header, OffloadEntry::new(binary, &header, &raw)?))
 }
 
 /// The entries of an uncompressed binary.
@@ -168,11 +168,11 @@ pub(crate) fn borrowed<'a>(input: &'a [u8], limits: &Limits) -> Result<Vec<Offlo
     let (header, _) = first(input)?;
     let binary = bytes::range(input, 0, header.size.max(header.header_size()), "OffloadBinary")?;
     let raw = read_entries(binary, &header, limits)?;
-    raw.iter().map(|raw| OffloadEntry::of(binary, &header, raw)).collect()
+    raw.iter().map(|raw| OffloadEntry::new(binary, &header, raw)).collect()
 }
 
 impl<'a> Binaries<'a> {
-    /// Where the next binary starts, in bytes from the start of the file.
+    /// The offset of the next binary in the file, in bytes.
     pub fn offset(&self) -> u64 {
         self.at
     }
@@ -182,10 +182,10 @@ impl<'a> Binaries<'a> {
         bytes::range(self.file, self.at, size, "OffloadBinary").unwrap_or_default()
     }
 
-    /// Where the next binary starts, if the size of this one can be believed.
+    /// The offset of the binary behind this one, if its size is plausible.
     fn end(&self, header: &RawHeader) -> Option<u64> {
         let end = self.at.checked_add(header.size)?;
-        // LLVM aligns the next one only behind a version that may have any size.
+        // LLVM aligns the next binary only behind version 3, whose size is not a multiple of the alignment.
         let end = if header.version < 3 { end } else { bytes::align_up(end, ALIGN)? };
         (header.size >= header.header_size()).then_some(end)
     }
@@ -198,23 +198,23 @@ impl<'a> Binaries<'a> {
     }
 }
 
-/// A binary of a later version is an error, and the walk goes on behind it; after every other error it ends.
+/// A binary of a later version is an error, and the iteration continues behind it; it ends after any other error.
 impl<'a> Iterator for Binaries<'a> {
     type Item = Result<Binary<'a>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let rest = self.rest();
-        // What aligns the end of a section is no binary.
+        // Padding at the end of a section.
         if rest.iter().take(ALIGN as usize).all(|byte| *byte == 0) && rest.len() < ALIGN as usize {
             return None;
         }
         let end = RawHeader::parse(rest).ok().and_then(|header| self.end(&header));
         let binary = self.read(rest);
-        let known = match &binary {
+        let can_continue = match &binary {
             Ok(_) => true,
             Err(error) => matches!(error.kind(), ErrorKind::Version { .. }),
         };
-        self.at = end.filter(|_| known).unwrap_or(self.file.len() as u64);
+        self.at = end.filter(|_| can_continue).unwrap_or(self.file.len() as u64);
         Some(binary)
     }
 }

@@ -1,4 +1,4 @@
-//! The string map of an entry, read where it lies.
+//! The string map of an entry, read in place.
 
 use std::ffi::CStr;
 
@@ -17,17 +17,17 @@ pub(super) struct StringMap<'a> {
 }
 
 impl<'a> StringMap<'a> {
-    /// Finds the map of `entry`.
-    pub fn of(binary: &'a [u8], header: &RawHeader, entry: &RawEntry) -> Result<StringMap<'a>, Error> {
+    /// The map of `entry`.
+    pub fn new(binary: &'a [u8], header: &RawHeader, entry: &RawEntry) -> Result<StringMap<'a>, Error> {
         let pair_size = header.pair_size();
         let size = entry.strings.checked_mul(pair_size);
         let size = size.ok_or_else(|| Error::truncated(WHAT, entry.strings_offset, u64::MAX))?;
-        // LLVM's packager leaves any offset where there is no string.
+        // LLVM's packager leaves the offset of an empty map undefined.
         let at = if size == 0 { 0 } else { entry.strings_offset };
         Ok(StringMap { binary, map: bytes::range(binary, at, size, WHAT)?, pair_size })
     }
 
-    /// Reads every string once. Maps may overlap, so `budget` bounds the sum of what they refer to.
+    /// Checks every string. Maps may overlap, so that `budget` bounds the sum of their strings.
     pub fn check(&self, budget: &mut Budget) -> Result<(), Error> {
         for index in 0..self.len() {
             budget.spend(self.pair_size)?;
@@ -48,9 +48,8 @@ impl<'a> StringMap<'a> {
 
     fn pair(&self, index: u64) -> Result<(&'a [u8], &'a [u8]), Error> {
         let at = index.saturating_mul(self.pair_size);
-        let (key, value) =
-            (bytes::u64_at(self.map, at, WHAT)?, bytes::u64_at(self.map, at.saturating_add(8), WHAT)?);
-        let key = self.terminated(key)?;
+        let key = self.terminated(bytes::u64_at(self.map, at, WHAT)?)?;
+        let value = bytes::u64_at(self.map, at.saturating_add(8), WHAT)?;
         if self.pair_size < 24 {
             return Ok((key, self.terminated(value)?));
         }
@@ -58,7 +57,7 @@ impl<'a> StringMap<'a> {
         Ok((key, bytes::range(self.binary, value, size, WHAT)?))
     }
 
-    /// The bytes from `offset` to a zero.
+    /// The zero-terminated string at `offset`.
     fn terminated(&self, offset: u64) -> Result<&'a [u8], Error> {
         let size = (self.binary.len() as u64).saturating_sub(offset);
         let rest = bytes::range(self.binary, offset, size, WHAT)?;

@@ -1,4 +1,4 @@
-//! Writing versions 1 and 2.
+//! The writer of versions 1 and 2.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::raw::{ENTRY_SIZE, HEADER_SIZE, RawEntry};
 use super::{ALIGN, MAGIC};
 use offload_format::{Error, ErrorKind, ImageKind, OffloadKind, bytes};
 
-/// Which version to write.
+/// The version to write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Version {
@@ -21,11 +21,11 @@ pub enum Version {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NewEntry<'a> {
-    /// LLVM's number for what the image is.
+    /// LLVM's number of the image kind.
     pub image_kind: u16,
-    /// LLVM's number for the programming model.
+    /// LLVM's number of the offload kind.
     pub offload_kind: u16,
-    /// [`FLAG_METADATA`](super::FLAG_METADATA) or 0; for version 1 readers expect 0.
+    /// [`FLAG_METADATA`](super::FLAG_METADATA) or 0; readers of version 1 expect 0.
     pub flags: u32,
     /// Names and values, for example of `triple` and `arch`.
     pub strings: Vec<NewString<'a>>,
@@ -36,17 +36,22 @@ pub struct NewEntry<'a> {
 /// A name and a value of an image to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewString<'a> {
-    /// As `triple`; without a zero byte.
+    /// The name, as `triple`; without a zero byte.
     pub key: &'a str,
-    /// In version 1 without a zero byte.
+    /// The value; in version 1 without a zero byte.
     pub value: &'a [u8],
 }
 
 impl<'a> NewEntry<'a> {
     /// An image without strings, with the numbers of LLVM 21 and later.
     pub fn new(image_kind: ImageKind, offload_kind: OffloadKind, image: &'a [u8]) -> NewEntry<'a> {
-        let (image_kind, offload_kind) = (image_kind.to_u16(), offload_kind.to_u16());
-        NewEntry { image_kind, offload_kind, flags: 0, strings: Vec::new(), image }
+        NewEntry {
+            image_kind: image_kind.to_u16(),
+            offload_kind: offload_kind.to_u16(),
+            flags: 0,
+            strings: Vec::new(),
+            image,
+        }
     }
 
     /// Adds a string.
@@ -79,7 +84,7 @@ fn binary(out: &mut Vec<u8>, entries: &[NewEntry<'_>], version: Version) -> Resu
     let maps_at = HEADER_SIZE + ENTRY_SIZE * entries.len() as u64;
     let pairs = entries.iter().map(|entry| entry.strings.len() as u64).sum::<u64>();
     let strings_at = maps_at + pairs * pair_size;
-    let strings = Strings::of(entries, strings_at, version)?;
+    let strings = StringTable::new(entries, strings_at, version)?;
     let maps = strings.maps(entries, version);
     let images_at = strings_at + strings.bytes.len() as u64;
     let (records, size) = records(entries, &Layout { maps_at, pair_size, images_at })?;
@@ -97,19 +102,20 @@ fn binary(out: &mut Vec<u8>, entries: &[NewEntry<'_>], version: Version) -> Resu
     Ok(())
 }
 
-/// Where the parts of a binary start, in bytes from its start.
+/// The layout of a binary; offsets are in bytes from its start.
 struct Layout {
-    /// The string maps.
+    /// The offset of the string maps.
     maps_at: u64,
-    /// Size of a name and a value in a string map, in bytes.
+    /// The size of a name and value in a string map, in bytes.
     pair_size: u64,
+    /// The offset of the first image.
     images_at: u64,
 }
 
 /// The entries' records, and the size of the binary.
 fn records(entries: &[NewEntry<'_>], layout: &Layout) -> Result<(Vec<RawEntry>, u64), Error> {
-    let too_large = |size| ErrorKind::TooLarge { what: "the OffloadBinary", size, limit: u64::MAX };
-    let (mut map, mut end) = (layout.maps_at, layout.images_at);
+    let mut map = layout.maps_at;
+    let mut end = layout.images_at;
     let mut records = Vec::new();
     for entry in entries {
         let image_size = entry.image.len() as u64;
@@ -131,25 +137,29 @@ fn records(entries: &[NewEntry<'_>], layout: &Layout) -> Result<(Vec<RawEntry>, 
     Ok((records, size))
 }
 
-/// Zeros up to `offset` from `start`.
+fn too_large(size: u64) -> ErrorKind {
+    ErrorKind::TooLarge { what: "the OffloadBinary", size, limit: u64::MAX }
+}
+
+/// Pads with zeros up to `offset` from `start`.
 fn pad(out: &mut Vec<u8>, start: usize, offset: u64) {
     let size = start as u64 + offset;
     out.resize(out.len().max(size as usize), 0);
 }
 
-/// The table of strings; equal ones are there once.
-struct Strings<'a> {
+/// The deduplicated string table.
+struct StringTable<'a> {
     bytes: Vec<u8>,
     offsets: BTreeMap<&'a [u8], u64>,
 }
 
-impl<'a> Strings<'a> {
-    /// Collects the strings of `entries` for a table at `offset`, in their order.
-    fn of(entries: &[NewEntry<'a>], offset: u64, version: Version) -> Result<Strings<'a>, Error> {
-        // The first byte is the end of the empty string, as in LLVM's tables.
-        let mut table = Strings { bytes: vec![0], offsets: BTreeMap::from([(&b""[..], offset)]) };
+impl<'a> StringTable<'a> {
+    /// Collects the strings of `entries`, in their order, for a table at `offset`.
+    fn new(entries: &[NewEntry<'a>], offset: u64, version: Version) -> Result<StringTable<'a>, Error> {
+        // The first byte terminates the empty string, as in LLVM's tables.
+        let mut table = StringTable { bytes: vec![0], offsets: BTreeMap::from([(&b""[..], offset)]) };
         for NewString { key, value } in entries.iter().flat_map(|entry| &entry.strings) {
-            // The size of a value stands beside it since version 2; the end of a name is searched for in both.
+            // Version 2 records the size of a value; names are zero-terminated in both versions.
             if key.contains('\0') || (version == Version::V1 && value.contains(&0)) {
                 let what = "a string of the OffloadBinary, in which there is a zero byte,";
                 return Err(ErrorKind::Text { what, offset: table.bytes.len() as u64 }.into());
@@ -169,11 +179,15 @@ impl<'a> Strings<'a> {
         }
     }
 
+    fn offset(&self, text: &[u8]) -> u64 {
+        self.offsets.get(text).copied().unwrap_or_default()
+    }
+
     fn maps(&self, entries: &[NewEntry<'_>], version: Version) -> Vec<u8> {
-        let offset = |text: &[u8]| self.offsets.get(text).copied().unwrap_or_default();
         let mut out = Vec::new();
         for NewString { key, value } in entries.iter().flat_map(|entry| &entry.strings) {
-            out.extend([offset(key.as_bytes()), offset(value)].map(u64::to_le_bytes).concat());
+            out.extend(self.offset(key.as_bytes()).to_le_bytes());
+            out.extend(self.offset(value).to_le_bytes());
             if version == Version::V2 {
                 out.extend((value.len() as u64).to_le_bytes());
             }

@@ -3,7 +3,7 @@
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// `bytes`, of which `bits` bits count.
+/// Encodes the first `bits` bits of `bytes`.
 pub(super) fn encode(bits: u64, bytes: &[u8]) -> String {
     let all = [&bits.to_le_bytes(), bytes].concat();
     let mut out = String::with_capacity(all.len().div_ceil(3).saturating_mul(4));
@@ -16,7 +16,7 @@ pub(super) fn encode(bits: u64, bytes: &[u8]) -> String {
     out
 }
 
-/// The number of bits that count, and the bytes that hold them.
+/// The number of valid bits, and the bytes that hold them.
 pub(super) fn decode(text: &str) -> Option<(u64, Vec<u8>)> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 2);
     for group in text.as_bytes().chunks(4) {
@@ -24,27 +24,27 @@ pub(super) fn decode(text: &str) -> Option<(u64, Vec<u8>)> {
         for char in group.iter().rev() {
             value = value << 6 | digit(*char)?;
         }
-        // A single character at the end holds no byte: Intel's runtime dies of one.
+        // A single character at the end holds no byte, and crashes Intel's runtime.
         let count = group.len().checked_sub(1).filter(|count| *count > 0)?;
         bytes.extend(value.to_le_bytes().into_iter().take(count));
     }
     let (length, content) = bytes.split_at_checked(8)?;
     let bits = u64::from_le_bytes(length.try_into().ok()?);
-    // A length beyond the text would be read out of bounds by others.
+    // Other readers would read out of bounds for a length beyond the text.
     let size = usize::try_from(bits.div_ceil(8)).ok()?;
     Some((bits, content.get(..size)?.to_vec()))
 }
 
 fn digit(char: u8) -> Option<u32> {
-    let (first, value) = match char {
-        b'A'..=b'Z' => (b'A', 0),
-        b'a'..=b'z' => (b'a', 26),
-        b'0'..=b'9' => (b'0', 52),
-        b'+' => (b'+', 62),
-        b'/' => (b'/', 63),
+    let digit = match char {
+        b'A'..=b'Z' => char - b'A',
+        b'a'..=b'z' => char - b'a' + 26,
+        b'0'..=b'9' => char - b'0' + 52,
+        b'+' => 62,
+        b'/' => 63,
         _ => return None,
     };
-    Some(u32::from(char.wrapping_sub(first)) + value)
+    Some(digit.into())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The draft of version 2: no tables, but an entry of the OffloadBinary for each piece, told by its string `role`.
+//! The draft of version 2: instead of tables, one OffloadBinary entry for each piece, identified by its string `role`.
 
 use super::file::{AbstractModule, Envelope, File, Payload};
 use super::{ImageKindNumber, PropertySets};
@@ -8,7 +8,7 @@ use offload_format::{Error, ErrorKind, Limits, bytes};
 
 const WHAT: &str = "a piece of the SYCLBIN";
 
-/// Reads a file whose first image is not that of version 1.
+/// Reads a file whose first image is not version 1.
 pub(super) fn parse<'a>(file: &'a [u8], envelope: Envelope, limits: &Limits) -> Result<File<'a>, Error> {
     let entries = offload_binary::borrowed(file, limits)?;
     let budget = Budget::for_file("metadata of the SYCLBIN", file.len() as u64);
@@ -28,17 +28,19 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Makes every module, so that pieces may come in any order.
+    /// Creates every module first, because pieces may come in any order.
     fn modules(&mut self, entries: &[OffloadEntry<'a>]) -> Result<(), Error> {
         let count = entries.iter().filter(|entry| entry.text("role") == Some("am_metadata")).count();
         self.modules.resize_with(count, AbstractModule::default);
-        let mut found = vec![false; count];
+        let mut seen = vec![false; count];
         for entry in entries.iter().filter(|entry| entry.text("role") == Some("am_metadata")) {
             let metadata = self.text(entry.image, 0, entry.image.len() as u64)?;
             let index = index(entry)?;
-            // As many indices as modules, none twice: there is no hole.
-            let new = found.get_mut(index).filter(|found| !**found);
-            *new.ok_or_else(|| Error::invalid("the index of the SYCLBIN's module", index as u64))? = true;
+            // As many distinct indices as modules: every module has metadata.
+            let Some(seen) = seen.get_mut(index).filter(|seen| !**seen) else {
+                return Err(Error::invalid("the index of the SYCLBIN's module", index as u64));
+            };
+            *seen = true;
             self.module(index)?.metadata = metadata;
         }
         Ok(())
@@ -77,7 +79,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A u64 with the size of the metadata, the metadata, the bytes.
+    /// Reads the size of the metadata as u64, the metadata, and the bytes.
     fn payload(&mut self, entry: &OffloadEntry<'a>) -> Result<Payload<'a>, Error> {
         let size = bytes::u64_at(entry.image, 0, WHAT)?;
         let metadata = self.text(entry.image, 8, size)?;
@@ -97,7 +99,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Digits alone: a sign would be read as well otherwise.
+/// Digits alone: `parse` would accept a sign.
 fn index(entry: &OffloadEntry<'_>) -> Result<usize, Error> {
     let text = entry.text("am_index").filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
     let malformed = ErrorKind::Text { what: "the am_index of a piece of the SYCLBIN", offset: 0 };

@@ -1,8 +1,8 @@
-//! What a file says.
+//! The parsed file.
 
 use super::property::{PropertySets, PropertyValue};
 use super::sets;
-use super::state::{ImageKindNumber, State};
+use super::state::{BundleState, ImageKindNumber};
 use crate::offload_binary::OffloadKindNumber;
 use offload_format::{Error, ErrorKind};
 
@@ -10,11 +10,11 @@ use offload_format::{Error, ErrorKind};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct File<'a> {
-    /// What it is wrapped in; no released runtime reads a file without an envelope.
+    /// The OffloadBinary around it; no released runtime reads a file without one.
     pub envelope: Option<Envelope>,
     /// The version of the inner format: 0 or 1, or 2 for the draft that has no tables.
     pub version: u32,
-    /// About the whole file.
+    /// The global metadata.
     pub metadata: PropertySets<'a>,
     /// Its modules.
     pub modules: Vec<AbstractModule<'a>>,
@@ -26,51 +26,51 @@ pub struct File<'a> {
 pub struct Envelope {
     /// The envelope's version.
     pub version: u32,
-    /// The number for SYCLBIN, which tells the releases that read it.
+    /// The image kind, which depends on the release.
     pub image_kind: ImageKindNumber,
-    /// The number of the programming model; no runtime looks at it.
+    /// The offload kind; no runtime reads it.
     pub offload_kind: OffloadKindNumber,
 }
 
-/// A module with its forms: each device takes one of them.
+/// A module in several forms, of which each device takes one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AbstractModule<'a> {
-    /// What holds for every form.
+    /// The metadata of the module.
     pub metadata: PropertySets<'a>,
     /// Its SPIR-V modules.
     pub ir: Vec<Payload<'a>>,
-    /// Its images for certain devices.
+    /// Its native images.
     pub native: Vec<Payload<'a>>,
 }
 
-/// An IR module or native image, read or to be written.
+/// An IR module or a native image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Payload<'a> {
-    /// About this form.
+    /// Its metadata.
     pub metadata: PropertySets<'a>,
     /// Its bytes.
     pub bytes: &'a [u8],
 }
 
 impl<'a> Payload<'a> {
-    /// `bytes` with what is said about them.
+    /// A payload of `bytes` with its metadata.
     pub fn new(metadata: PropertySets<'a>, bytes: &'a [u8]) -> Payload<'a> {
         Payload { metadata, bytes }
     }
 }
 
 impl File<'_> {
-    /// The state in which the file may be loaded.
+    /// The state of the file.
     ///
     /// # Errors
-    /// [`Missing`](ErrorKind::Missing) if the file names none; [`Invalid`](ErrorKind::Invalid) for one that does not exist.
-    pub fn state(&self) -> Result<State, Error> {
+    /// [`Missing`](ErrorKind::Missing) if the file has none; [`Invalid`](ErrorKind::Invalid) for an unknown number.
+    pub fn state(&self) -> Result<BundleState, Error> {
         const WHAT: &str = "the state of the SYCLBIN";
         match self.metadata.get(sets::GLOBAL, "state") {
             Some(PropertyValue::Number(number)) => {
-                State::from_u32(number).ok_or_else(|| Error::invalid(WHAT, number.into()))
+                BundleState::from_u32(number).ok_or_else(|| Error::invalid(WHAT, number.into()))
             }
             _ => Err(ErrorKind::Missing { what: WHAT }.into()),
         }
@@ -78,23 +78,23 @@ impl File<'_> {
 }
 
 impl AbstractModule<'_> {
-    /// The names by which a program may ask for kernels; those with
-    /// [`KERNEL_PREFIX`](super::KERNEL_PREFIX) also by what is behind it.
+    /// The names of the kernels. A program may look up a kernel with [`KERNEL_PREFIX`](super::KERNEL_PREFIX) without the
+    /// prefix too.
     pub fn kernels(&self) -> impl Iterator<Item = &str> {
         self.metadata.names(sets::KERNEL_NAMES)
     }
 
-    /// Symbols that another module must define.
+    /// The imported symbols.
     pub fn imported(&self) -> impl Iterator<Item = &str> {
         self.metadata.names(sets::IMPORTED)
     }
 
-    /// Symbols that it defines for others.
+    /// The exported symbols.
     pub fn exported(&self) -> impl Iterator<Item = &str> {
         self.metadata.names(sets::EXPORTED)
     }
 
-    /// The architecture that a device must be, if one is named.
+    /// The required architecture of the device, if there is one.
     pub fn compile_target(&self) -> Option<String> {
         text(self.metadata.get(sets::REQUIREMENTS, "compile_target")?)
     }
@@ -107,7 +107,7 @@ impl Payload<'_> {
         text(native.or_else(|| self.metadata.get(sets::IR, "target"))?)
     }
 
-    /// The architecture of a native image; no released runtime looks at it.
+    /// The architecture of a native image; no released runtime reads it.
     pub fn arch(&self) -> Option<String> {
         text(self.metadata.get(sets::NATIVE, "arch")?)
     }

@@ -1,4 +1,4 @@
-//! What a SYCL runtime does wrong with a file that is well formed: observed with oneAPI 2025.3 and 2026.0 to 2026.2.
+//! Hazards: well-formed files that SYCL runtimes mishandle, observed with oneAPI 2025.3 and 2026.0 to 2026.2.
 
 mod links;
 mod module;
@@ -10,15 +10,15 @@ pub use self::problem::{Consequence, Hazard, Problem};
 pub use self::usage::{Release, Usage};
 use super::{File, ImageKindNumber, sets};
 
-/// Everything in `file` that a runtime takes in another way than its writer may have meant; empty for a file that all
-/// releases of oneAPI from 2026.0 load.
+/// Everything in `file` that a runtime may treat otherwise than its writer meant; empty for a file that all releases of
+/// oneAPI since 2026.0 load.
 ///
 /// ```
 /// use offload_format::Limits;
-/// use offload_containers::syclbin::{ImageKindNumber, NewModule, Problem, State, hazards, parse, write};
+/// use offload_containers::syclbin::{ImageKindNumber, NewModule, Problem, BundleState, hazards, parse, write};
 ///
 /// let module = NewModule::default().with_kernels(["saxpy"])?;
-/// let bytes = write(State::Executable, &[module], ImageKindNumber::default())?;
+/// let bytes = write(BundleState::Executable, &[module], ImageKindNumber::default())?;
 /// let hazards = hazards(&parse(&bytes, &Limits::default())?);
 /// assert_eq!(hazards[0].problem, Problem::KernelWithoutPrefix("saxpy".into()));
 /// # Ok::<(), offload_format::Error>(())
@@ -27,13 +27,13 @@ pub fn hazards(file: &File<'_>) -> Vec<Hazard> {
     hazards_of(file, &Usage::default())
 }
 
-/// As [`hazards`], for a file of which more is known: which runtime reads it, with what it is linked.
+/// As [`hazards`], for a known use of the file: the runtime, and the files for the link.
 ///
 /// ```
 /// use offload_format::Limits;
-/// use offload_containers::syclbin::{ImageKindNumber, NewModule, Release, State, Usage, hazards_of, parse, write};
+/// use offload_containers::syclbin::{ImageKindNumber, NewModule, Release, BundleState, Usage, hazards_of, parse, write};
 ///
-/// let bytes = write(State::Executable, &[NewModule::default()], ImageKindNumber::ONEAPI_2025_3)?;
+/// let bytes = write(BundleState::Executable, &[NewModule::default()], ImageKindNumber::ONEAPI_2025_3)?;
 /// let usage = Usage::default().for_release(Release::Oneapi2026_2);
 /// let found = hazards_of(&parse(&bytes, &Limits::default())?, &usage);
 /// assert_eq!(found[0].to_string(), "oneAPI 2026.2 does not read image kind 6 in an OffloadBinary of version 1");
@@ -42,7 +42,7 @@ pub fn hazards(file: &File<'_>) -> Vec<Hazard> {
 pub fn hazards_of(file: &File<'_>, usage: &Usage) -> Vec<Hazard> {
     let state = file.state().ok();
     let mut problems = envelope(file, usage.release);
-    problems.extend(of_state(file));
+    problems.extend(state_problem(file));
     if file.modules.is_empty() {
         problems.push(Problem::NoModules);
     }
@@ -64,10 +64,10 @@ fn envelope(file: &File<'_>, release: Option<Release>) -> Vec<Problem> {
     if file.version > 1 {
         problems.push(Problem::Draft);
     } else if let Some(release) = release {
-        return match release.reads(&envelope) {
-            true => Vec::new(),
-            false => vec![Problem::OtherRelease { release, version, kind }],
-        };
+        if release.reads(&envelope) {
+            return Vec::new();
+        }
+        return vec![Problem::OtherRelease { release, version, kind }];
     } else if version == 2 && envelope.image_kind == ImageKindNumber::ONEAPI_2025_3 {
         return vec![Problem::Envelope { version, kind }];
     } else if envelope.version != 1 {
@@ -79,7 +79,7 @@ fn envelope(file: &File<'_>, release: Option<Release>) -> Vec<Problem> {
     problems
 }
 
-fn of_state(file: &File<'_>) -> Option<Problem> {
+fn state_problem(file: &File<'_>) -> Option<Problem> {
     let state = file.metadata.get(sets::GLOBAL, "state");
     file.state().is_err().then_some(Problem::BadState(state))
 }

@@ -1,8 +1,8 @@
-//! How targets are called in a SYCLBIN.
+//! The names of targets in a SYCLBIN.
 
 use offload_format::Target;
 
-/// The triples whose first part a runtime knows; the image of any other is passed over
+/// The architectures of triples that a runtime knows; it ignores other images
 /// (<https://github.com/intel/llvm/blob/sycl/sycl/source/detail/compiler.hpp>).
 pub(super) const KNOWN_ARCHES: [&str; 7] =
     ["spir", "spir64", "spir64_x86_64", "spir64_gen", "nvptx64", "amdgcn", "native_cpu"];
@@ -37,7 +37,7 @@ pub struct NativeTarget {
     pub compile_target: Option<String>,
 }
 
-/// The names of `target`; `None` if its images are no native images of SYCL: SPIR-V, PTX, OpenCL C, the program's CPU.
+/// The names of `target`; `None` if SYCL has no native images for it: SPIR-V, PTX, OpenCL C, the host CPU.
 ///
 /// ```
 /// use offload_containers::syclbin::native_target;
@@ -58,25 +58,27 @@ pub fn native_target(target: &Target) -> Option<NativeTarget> {
         }
         _ => return None,
     };
-    let known = is_compile_target(&compile_target);
-    Some(NativeTarget { triple, arch, compile_target: known.then_some(compile_target) })
+    let compile_target = Some(compile_target).filter(|name| is_compile_target(name));
+    Some(NativeTarget { triple, arch, compile_target })
 }
 
 /// Whether a runtime knows a device by this name.
 pub(super) fn is_compile_target(name: &str) -> bool {
-    let among =
-        |prefix: &str, names: &[&str]| name.strip_prefix(prefix).is_some_and(|rest| names.contains(&rest));
-    let version = |rest: &str| {
-        rest.split('_').count() == 3
-            && rest.split('_').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
-    };
-    name == "x86_64"
-        || name == "spir64_x86_64"
-        || among("intel_cpu_", INTEL_CPU)
-        || among("intel_gpu_", INTEL)
-        || name.strip_prefix("intel_gpu_").is_some_and(version)
-        || among("nvidia_gpu_sm_", NVIDIA)
-        || among("amd_gpu_gfx", AMD)
+    for (prefix, names) in
+        [("intel_cpu_", INTEL_CPU), ("intel_gpu_", INTEL), ("nvidia_gpu_sm_", NVIDIA), ("amd_gpu_gfx", AMD)]
+    {
+        if let Some(rest) = name.strip_prefix(prefix) {
+            return names.contains(&rest) || prefix == "intel_gpu_" && is_ip_version(rest);
+        }
+    }
+    name == "x86_64" || name == "spir64_x86_64"
+}
+
+/// `12_60_7`.
+fn is_ip_version(name: &str) -> bool {
+    let numbers: Vec<&str> = name.split('_').collect();
+    numbers.len() == 3
+        && numbers.iter().all(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 #[cfg(test)]

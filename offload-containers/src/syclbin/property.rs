@@ -1,4 +1,4 @@
-//! Property sets: the text in which SYCLBIN keeps its metadata.
+//! Property sets: the text format of SYCLBIN's metadata.
 //!
 //! `[set]` lines, then `name=1|NUMBER` or `name=2|BYTES`. Bytes are written in a variant of base64
 //! (<https://github.com/intel/llvm/blob/sycl/llvm/lib/Support/PropertySetIO.cpp>); their number is counted in bits.
@@ -11,9 +11,9 @@ use std::str::FromStr;
 use super::base64;
 use offload_format::{Error, ErrorKind};
 
-/// Sets of properties, in the order of the file; they stay text, so that sets that nobody here knows pass through.
+/// Property sets, in the order of the file. They are kept as text, so that unknown sets pass through.
 ///
-/// Two are equal if they say the same, whatever the order: a SYCL runtime writes them in that of a hash map.
+/// Equality ignores the order: a SYCL runtime writes them in that of a hash map.
 ///
 /// ```
 /// use offload_containers::syclbin::{PropertySets, PropertyValue};
@@ -25,7 +25,7 @@ use offload_format::{Error, ErrorKind};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct PropertySets<'a> {
-    /// Every line of it is well formed.
+    /// Well-formed lines.
     text: Cow<'a, str>,
 }
 
@@ -68,8 +68,8 @@ impl<'a> PropertySets<'a> {
         let mut in_set = false;
         for line in text.split_inclusive('\n') {
             let parsed = Line::parse(line).filter(|line| in_set || matches!(line, Line::Set(_)));
-            let value = parsed.and_then(|line| line.value());
-            value.ok_or(ErrorKind::Text { what: "a property", offset })?;
+            let checked = parsed.and_then(|line| line.check_value());
+            checked.ok_or(ErrorKind::Text { what: "a property", offset })?;
             in_set = true;
             offset = offset.saturating_add(line.len() as u64);
         }
@@ -80,7 +80,7 @@ impl<'a> PropertySets<'a> {
     #[must_use]
     pub fn set(mut self, name: &str) -> PropertySets<'a> {
         self.end_line();
-        // What would end the line belongs to no name of a set. A carriage return before the bracket ends none.
+        // A line feed would end the name. A carriage return before the bracket does not.
         let name = name.replace('\n', "");
         self.text.to_mut().push_str(&format!("[{name}]\n"));
         self
@@ -89,12 +89,12 @@ impl<'a> PropertySets<'a> {
     /// Adds a property to the set started last.
     ///
     /// # Errors
-    /// [`ErrorKind::Text`] for a name that the format cannot hold: an empty one, or one with `=` or a line break;
-    /// the same where no set was started.
+    /// [`ErrorKind::Text`] for a name that the format cannot represent (empty, or with `=` or a line break), and if no set
+    /// was started.
     pub fn property(mut self, name: &str, value: PropertyValue) -> Result<PropertySets<'a>, Error> {
         let line = format!("{name}={value}\n");
-        let same = matches!(Line::parse(&line), Some(Line::Property(read, _)) if read == name);
-        if !same || line.matches('\n').count() != 1 || self.text.is_empty() {
+        let round_trips = matches!(Line::parse(&line), Some(Line::Property(parsed, _)) if parsed == name);
+        if !round_trips || line.matches('\n').count() != 1 || self.text.is_empty() {
             return Err(
                 ErrorKind::Text { what: "the name of a property", offset: self.text.len() as u64 }.into()
             );
@@ -104,7 +104,7 @@ impl<'a> PropertySets<'a> {
         Ok(self)
     }
 
-    /// Adds a property to the set started last; `name` is one of this crate's own, which the format can hold.
+    /// Adds a property to the set started last; `name` is one of this crate's own, which needs no check.
     pub(super) fn known(mut self, name: &'static str, value: &PropertyValue) -> PropertySets<'a> {
         self.end_line();
         self.text.to_mut().push_str(&format!("{name}={value}\n"));
@@ -124,7 +124,7 @@ impl<'a> PropertySets<'a> {
         self.text.is_empty()
     }
 
-    /// The names of the sets, in the order of the file; one may stand there again.
+    /// The names of the sets, in the order of the file, with duplicates.
     pub fn sets(&self) -> impl Iterator<Item = &str> {
         self.lines().filter_map(|line| match line {
             Line::Set(name) => Some(name),
@@ -147,7 +147,7 @@ impl<'a> PropertySets<'a> {
         })
     }
 
-    /// The value of a property; of several, the last one, as in LLVM's reader.
+    /// The value of a property; the last one of duplicates, as in LLVM's reader.
     pub fn get(&self, set: &str, name: &str) -> Option<PropertyValue> {
         self.raw(set).filter(|(other, _)| *other == name).last().and_then(|(_, value)| value.decode())
     }
@@ -170,18 +170,18 @@ impl<'a> PropertySets<'a> {
     }
 
     fn lines(&self) -> impl Iterator<Item = Line<'_>> {
-        // They were looked at when they came in.
+        // `parse` has checked every line.
         self.text.lines().filter_map(Line::parse)
     }
 
-    /// The last line of a file that was read may have no end.
+    /// Ends the last line, which may lack a line feed.
     fn end_line(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with('\n') {
             self.text.to_mut().push('\n');
         }
     }
 
-    fn meaning(&self) -> BTreeMap<&str, BTreeMap<&str, Option<PropertyValue>>> {
+    fn normalized(&self) -> BTreeMap<&str, BTreeMap<&str, Option<PropertyValue>>> {
         let mut sets: BTreeMap<&str, BTreeMap<&str, Option<PropertyValue>>> = BTreeMap::new();
         let mut set = "";
         for line in self.lines() {
@@ -201,7 +201,7 @@ impl<'a> PropertySets<'a> {
 
 impl PartialEq for PropertySets<'_> {
     fn eq(&self, other: &Self) -> bool {
-        self.text == other.text || self.meaning() == other.meaning()
+        self.text == other.text || self.normalized() == other.normalized()
     }
 }
 
@@ -242,7 +242,7 @@ impl PropertyValue {
     }
 }
 
-/// As in a line behind `=`.
+/// The text behind `=`.
 impl fmt::Display for PropertyValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -261,7 +261,7 @@ enum Line<'a> {
     Property(&'a str, RawValue<'a>),
 }
 
-/// A value as it is written.
+/// An encoded value.
 #[derive(Clone, Copy)]
 enum RawValue<'a> {
     Number(&'a str),
@@ -284,8 +284,8 @@ impl<'a> Line<'a> {
         Some(Line::Property(name, value))
     }
 
-    /// Something if the line's value can be decoded.
-    fn value(&self) -> Option<()> {
+    /// `Some` if the value of the line can be decoded.
+    fn check_value(&self) -> Option<()> {
         match self {
             Line::Set(_) => Some(()),
             Line::Property(_, value) => value.decode().map(drop),
@@ -375,11 +375,11 @@ mod tests {
 
     #[test]
     fn a_name_that_would_break_the_line_is_refused() {
-        let sets = || PropertySets::default().set("s");
+        let sets = PropertySets::default().set("s");
         for name in ["", "a=b", "a\nb", "[a]", "a\r\nb"] {
-            assert!(sets().property(name, PropertyValue::Number(1)).is_err(), "{name:?}");
+            assert!(sets.clone().property(name, PropertyValue::Number(1)).is_err(), "{name:?}");
         }
         assert!(PropertySets::default().property("a", PropertyValue::Number(1)).is_err());
-        assert!(sets().property("a|b c", PropertyValue::Number(1)).is_ok());
+        assert!(sets.property("a|b c", PropertyValue::Number(1)).is_ok());
     }
 }

@@ -1,46 +1,48 @@
-//! What a file is made for, and the number by which a runtime knows it.
+//! The bundle state of a file, and its image kind in the envelope.
 
 use std::fmt;
 
-/// What a SYCL program may do with the file (`sycl::bundle_state`).
+/// The state of the kernels in a file (`sycl::bundle_state`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum State {
-    /// To be compiled and linked.
+pub enum BundleState {
+    /// Source for compiling and linking.
     Input,
-    /// To be linked.
+    /// Objects for linking.
     Object,
-    /// To be launched.
+    /// Launchable kernels.
     Executable,
 }
 
-impl State {
+impl BundleState {
     /// The number on disk.
     pub fn to_u32(self) -> u32 {
         match self {
-            State::Input => 0,
-            State::Object => 1,
-            State::Executable => 2,
+            BundleState::Input => 0,
+            BundleState::Object => 1,
+            BundleState::Executable => 2,
         }
     }
 
     /// The state with this number.
-    pub fn from_u32(number: u32) -> Option<State> {
-        [State::Input, State::Object, State::Executable].into_iter().find(|state| state.to_u32() == number)
+    pub fn from_u32(number: u32) -> Option<BundleState> {
+        [BundleState::Input, BundleState::Object, BundleState::Executable]
+            .into_iter()
+            .find(|state| state.to_u32() == number)
     }
 }
 
-impl fmt::Display for State {
+impl fmt::Display for BundleState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            State::Input => "input",
-            State::Object => "object",
-            State::Executable => "executable",
+            BundleState::Input => "input",
+            BundleState::Object => "object",
+            BundleState::Executable => "executable",
         })
     }
 }
 
-/// LLVM's number for a SYCLBIN in its envelope, which changed between releases of the runtime.
+/// The image kind of a SYCLBIN in its envelope, which changed between releases of the runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageKindNumber(pub u16);
 

@@ -17,17 +17,17 @@ const WHAT: &str = "the SYCLBIN header";
 pub struct RawHeader {
     /// 0 or 1.
     pub version: u32,
-    /// How many abstract modules there are.
+    /// The number of abstract modules.
     pub modules: u32,
-    /// How many IR modules all of them have.
+    /// The number of IR modules of all of them.
     pub ir: u32,
-    /// How many native images all of them have.
+    /// The number of native images of all of them.
     pub native: u32,
     /// Size of the metadata in bytes, without padding.
     pub metadata_size: u64,
     /// Size of the binaries in bytes.
     pub binary_size: u64,
-    /// Where the global metadata starts in the metadata.
+    /// The offset of the global metadata in the metadata.
     pub global_offset: u64,
     /// Its size in bytes.
     pub global_size: u64,
@@ -37,17 +37,17 @@ pub struct RawHeader {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RawModule {
-    /// Where its metadata starts in the metadata.
+    /// The offset of its metadata in the metadata.
     pub metadata_offset: u64,
     /// Size of its metadata in bytes.
     pub metadata_size: u64,
-    /// How many IR modules it has.
+    /// The number of its IR modules.
     pub ir: u32,
-    /// The first one's index.
+    /// The index of its first IR module.
     pub first_ir: u32,
-    /// How many native images it has.
+    /// The number of its native images.
     pub native: u32,
-    /// The first one's index.
+    /// The index of its first native image.
     pub first_native: u32,
 }
 
@@ -55,13 +55,13 @@ pub struct RawModule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RawPayload {
-    /// Where its metadata starts in the metadata.
+    /// The offset of its metadata in the metadata.
     pub metadata_offset: u64,
     /// Size of its metadata in bytes.
     pub metadata_size: u64,
-    /// Where its bytes start in the binaries.
+    /// The offset of its bytes in the binaries.
     pub offset: u64,
-    /// How many there are.
+    /// Size of its bytes.
     pub size: u64,
 }
 
@@ -129,7 +129,7 @@ impl RawPayload {
     }
 }
 
-/// The tables of a file that lie where its header says.
+/// The tables of a file, at the offsets in its header.
 pub(super) struct Tables<'a> {
     pub(super) header: RawHeader,
     records: &'a [u8],
@@ -146,7 +146,7 @@ impl<'a> Tables<'a> {
         let metadata = bytes::range(inner, metadata_at, header.metadata_size, "the metadata of the SYCLBIN")?;
         let binary_at = metadata_at.checked_add(header.metadata_size).and_then(|end| bytes::align_up(end, 8));
         let binary_at = binary_at.unwrap_or(u64::MAX);
-        // Without any binary the padding in front of it may be cut off.
+        // Without binaries the padding before them may be missing.
         let binary_at = if header.binary_size == 0 { 0 } else { binary_at };
         let binary = bytes::range(inner, binary_at, header.binary_size, "the binaries of the SYCLBIN")?;
         Ok(Tables { header, records, metadata, binary })

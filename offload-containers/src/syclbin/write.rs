@@ -1,31 +1,31 @@
-//! Writing version 1 in an OffloadBinary of version 1.
+//! The writer of version 1, in an OffloadBinary of version 1.
 
 use super::file::{AbstractModule, Payload};
 use super::property::{PropertySets, PropertyValue};
 use super::tables::{RawHeader, RawModule, RawPayload, VERSION};
-use super::{ImageKindNumber, State, sets};
+use super::{BundleState, ImageKindNumber, sets};
 use crate::offload_binary::{self, NewEntry, Version};
 use offload_format::{Error, ErrorKind, ImageKind, OffloadKind};
 
 /// The triple of every SPIR-V module.
 const SPIRV_TRIPLE: &str = "spir64-unknown-unknown";
 
-/// A module to write; one of `with_...` for each thing that it has.
+/// A module to write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NewModule<'a> {
-    /// What holds for every form.
+    /// The metadata of the module.
     pub metadata: PropertySets<'a>,
-    /// Its forms as SPIR-V.
+    /// Its SPIR-V modules.
     pub ir: Vec<Payload<'a>>,
-    /// Its forms for certain devices.
+    /// Its native images.
     pub native: Vec<Payload<'a>>,
 }
 
-/// An image for certain devices.
+/// A native image to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Native<'a> {
-    /// The target triple: a runtime compares what stands before its first `-`.
+pub struct NativeImage<'a> {
+    /// The target triple: a runtime compares the text before its first `-`.
     pub target: &'a str,
     /// The architecture, for example `intel_gpu_pvc`, `sm_90`, `gfx90a`.
     pub arch: &'a str,
@@ -33,12 +33,12 @@ pub struct Native<'a> {
     pub image: &'a [u8],
 }
 
-/// What a device must have. A runtime ignores the module on other devices.
+/// Requirements on a device. A runtime ignores the module on other devices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Requirements {
     /// Numbers of aspects.
     pub aspects: Vec<u32>,
-    /// The architecture's name in a runtime.
+    /// The runtime's name of the architecture.
     pub compile_target: Option<String>,
     /// The required work-group size, up to three numbers.
     pub work_group_size: Option<Vec<u64>>,
@@ -47,10 +47,10 @@ pub struct Requirements {
 }
 
 impl<'a> NewModule<'a> {
-    /// Lists kernels, as they are called in the images.
+    /// Lists kernels, by their names in the images.
     ///
     /// # Errors
-    /// [`ErrorKind::Text`] for a name that the format cannot hold.
+    /// [`ErrorKind::Text`] for a name that the format cannot represent.
     pub fn with_kernels<S: AsRef<str>>(
         self,
         names: impl IntoIterator<Item = S>,
@@ -58,10 +58,10 @@ impl<'a> NewModule<'a> {
         self.with_names(sets::KERNEL_NAMES, names)
     }
 
-    /// Lists symbols that another module must define.
+    /// Lists imported symbols.
     ///
     /// # Errors
-    /// [`ErrorKind::Text`] for a name that the format cannot hold.
+    /// [`ErrorKind::Text`] for a name that the format cannot represent.
     pub fn with_imported<S: AsRef<str>>(
         self,
         names: impl IntoIterator<Item = S>,
@@ -69,10 +69,10 @@ impl<'a> NewModule<'a> {
         self.with_names(sets::IMPORTED, names)
     }
 
-    /// Lists symbols that the module defines for others.
+    /// Lists exported symbols.
     ///
     /// # Errors
-    /// [`ErrorKind::Text`] for a name that the format cannot hold.
+    /// [`ErrorKind::Text`] for a name that the format cannot represent.
     pub fn with_exported<S: AsRef<str>>(
         self,
         names: impl IntoIterator<Item = S>,
@@ -80,7 +80,7 @@ impl<'a> NewModule<'a> {
         self.with_names(sets::EXPORTED, names)
     }
 
-    /// Says what a device must have.
+    /// Sets the requirements on a device.
     #[must_use]
     pub fn with_requirements(mut self, needs: &Requirements) -> NewModule<'a> {
         let mut set = self.metadata.set(sets::REQUIREMENTS);
@@ -93,21 +93,21 @@ impl<'a> NewModule<'a> {
             set = set.known("reqd_work_group_size_uint64_t", &PropertyValue::Bytes(bytes));
         }
         if let Some(size) = needs.sub_group_size {
-            // As bytes, which the design document asks for, a runtime leaves the module out for every device.
+            // The design document specifies bytes, for which a runtime ignores the module on every device.
             set = set.known("reqd_sub_group_size", &PropertyValue::Number(size));
         }
         self.metadata = set;
         self
     }
 
-    /// Adds sets of properties as they are.
+    /// Adds property sets.
     #[must_use]
     pub fn with_metadata(mut self, sets: &PropertySets<'_>) -> NewModule<'a> {
         self.metadata = self.metadata.and(sets);
         self
     }
 
-    /// Adds a form as SPIR-V.
+    /// Adds a SPIR-V module.
     #[must_use]
     pub fn with_spirv(mut self, spirv: &'a [u8]) -> NewModule<'a> {
         let metadata = PropertySets::default()
@@ -118,9 +118,9 @@ impl<'a> NewModule<'a> {
         self
     }
 
-    /// Adds a form for certain devices.
+    /// Adds a native image.
     #[must_use]
-    pub fn with_native(mut self, native: Native<'a>) -> NewModule<'a> {
+    pub fn with_native(mut self, native: NativeImage<'a>) -> NewModule<'a> {
         let metadata = PropertySets::default()
             .set(sets::NATIVE)
             .known("arch", &PropertyValue::text(native.arch))
@@ -142,7 +142,6 @@ impl<'a> NewModule<'a> {
     }
 }
 
-/// A module that was read, to be written again.
 impl<'a> From<&AbstractModule<'a>> for NewModule<'a> {
     fn from(module: &AbstractModule<'a>) -> NewModule<'a> {
         let AbstractModule { metadata, ir, native } = module.clone();
@@ -154,60 +153,53 @@ impl<'a> From<&AbstractModule<'a>> for NewModule<'a> {
 ///
 /// # Errors
 /// [`ErrorKind::TooMany`] if there are more than 2^32 modules or images.
-pub fn write(state: State, modules: &[NewModule<'_>], kind: ImageKindNumber) -> Result<Vec<u8>, Error> {
+pub fn write(state: BundleState, modules: &[NewModule<'_>], kind: ImageKindNumber) -> Result<Vec<u8>, Error> {
     let inner = inner(state, modules)?;
     let entry = NewEntry { image_kind: kind.0, ..NewEntry::new(ImageKind::None, OffloadKind::Sycl, &inner) };
     offload_binary::write(&[entry], Version::V1)
 }
 
-/// The global metadata, then that of modules, IR and natives; the IR, then the natives.
-fn inner(state: State, modules: &[NewModule<'_>]) -> Result<Vec<u8>, Error> {
+/// The inner format: the metadata of the file, of modules, IR modules and native images; then the IR modules and native
+/// images.
+fn inner(state: BundleState, modules: &[NewModule<'_>]) -> Result<Vec<u8>, Error> {
     let mut out = Tables::default();
     let state = PropertyValue::Number(state.to_u32());
     let global = PropertySets::default().set(sets::GLOBAL).known("state", &state);
     let (global_offset, global_size) = out.metadata(&global);
-    let ir = Counted::of(modules.iter().map(|module| module.ir.len()))?;
-    let native = Counted::of(modules.iter().map(|module| module.native.len()))?;
-    for (module, ((ir, first_ir), (native, first_native))) in
-        modules.iter().zip(ir.parts.iter().zip(&native.parts))
-    {
+    // The indices of the next IR module and native image.
+    let mut ir = 0usize;
+    let mut native = 0usize;
+    for module in modules {
         let (metadata_offset, metadata_size) = out.metadata(&module.metadata);
-        let (ir, first_ir, native, first_native) = (*ir, *first_ir, *native, *first_native);
-        let record = RawModule { metadata_offset, metadata_size, ir, first_ir, native, first_native };
+        let record = RawModule {
+            metadata_offset,
+            metadata_size,
+            ir: to_count(module.ir.len())?,
+            first_ir: to_count(ir)?,
+            native: to_count(module.native.len())?,
+            first_native: to_count(native)?,
+        };
+        ir = ir.saturating_add(module.ir.len());
+        native = native.saturating_add(module.native.len());
         out.records.extend(record.encode());
     }
-    modules.iter().flat_map(|module| &module.ir).for_each(|payload| out.payload(payload));
-    let native_forms = modules.iter().flat_map(|module| &module.native);
-    native_forms.for_each(|payload| out.payload(payload));
+    for payload in modules.iter().flat_map(|module| &module.ir) {
+        out.payload(payload);
+    }
+    for payload in modules.iter().flat_map(|module| &module.native) {
+        out.payload(payload);
+    }
     let header = RawHeader {
         version: VERSION,
-        modules: count(modules.len())?,
-        ir: ir.all,
-        native: native.all,
+        modules: to_count(modules.len())?,
+        ir: to_count(ir)?,
+        native: to_count(native)?,
         metadata_size: out.metadata.len() as u64,
         binary_size: out.binary.len() as u64,
         global_offset,
         global_size,
     };
     Ok(out.finish(&header))
-}
-
-/// How many each module has, and the first one's index.
-struct Counted {
-    parts: Vec<(u32, u32)>,
-    all: u32,
-}
-
-impl Counted {
-    fn of(counts: impl Iterator<Item = usize>) -> Result<Counted, Error> {
-        let mut counted = Counted { parts: Vec::new(), all: 0 };
-        for number in counts {
-            let (part, first) = (count(number)?, counted.all);
-            counted.all = count(number.saturating_add(first as usize))?;
-            counted.parts.push((part, first));
-        }
-        Ok(counted)
-    }
 }
 
 #[derive(Default)]
@@ -218,9 +210,9 @@ struct Tables {
 }
 
 impl Tables {
-    /// Appends a text and says where it is.
+    /// Appends metadata, and returns its offset and size.
     fn metadata(&mut self, properties: &PropertySets<'_>) -> (u64, u64) {
-        // Readers of LLVM refuse a text without any set.
+        // LLVM's readers reject a text without any set.
         let empty = properties.is_empty().then(|| PropertySets::default().set(sets::KERNEL_NAMES));
         let text = empty.as_ref().unwrap_or(properties).to_string();
         let at = self.metadata.len() as u64;
@@ -228,11 +220,12 @@ impl Tables {
         (at, text.len() as u64)
     }
 
-    /// Drivers read images where they lie, so each is aligned; a reader uses offsets only.
+    /// Appends a payload, aligned because drivers read images in place; readers use only offsets.
     fn payload(&mut self, payload: &Payload<'_>) {
         let (metadata_offset, metadata_size) = self.metadata(&payload.metadata);
         self.binary.resize(self.binary.len().next_multiple_of(16), 0);
-        let (offset, size) = (self.binary.len() as u64, payload.bytes.len() as u64);
+        let offset = self.binary.len() as u64;
+        let size = payload.bytes.len() as u64;
         self.binary.extend_from_slice(payload.bytes);
         self.records.extend(RawPayload { metadata_offset, metadata_size, offset, size }.encode());
     }
@@ -245,7 +238,7 @@ impl Tables {
     }
 }
 
-fn count(value: usize) -> Result<u32, Error> {
+fn to_count(value: usize) -> Result<u32, Error> {
     let too_many = ErrorKind::TooMany { what: "the SYCLBIN", count: value as u64, limit: u32::MAX.into() };
     u32::try_from(value).map_err(|_| too_many.into())
 }

@@ -46,7 +46,8 @@ fn ccob_sample(bytes: Vec<u8>) -> Sample {
 
 #[test]
 fn bundles() {
-    let (one, tight) = (bundle(), bundle::write(&[BundleImage { id: IDS[0], bytes: b"code" }], 1).unwrap());
+    let one = bundle();
+    let tight = bundle::write(&[BundleImage { id: IDS[0], bytes: b"code" }], 1).unwrap();
     let two = [tight.clone(), one[..].to_vec()].concat();
     let fields = |bytes: &[u8]| bundle_fields(bytes, 0);
     let second = [fields(&tight), bundle_fields(&one, tight.len())].concat();

@@ -14,7 +14,8 @@ pub fn as_clang(version: u16, method: u16, raw: &[u8]) -> Vec<u8> {
 pub fn with_header(version: u16, method: u16, raw: &[u8], payload: &[u8]) -> Vec<u8> {
     let hash = Md5::digest(raw);
     let mut file = [b"CCOB", &version.to_le_bytes()[..], &method.to_le_bytes()].concat();
-    let (stored, raw) = (payload.len() as u64, raw.len() as u64);
+    let stored = payload.len() as u64;
+    let raw = raw.len() as u64;
     match version {
         1 => file.extend((raw as u32).to_le_bytes()),
         2 => file.extend([stored as u32 + 24, raw as u32].map(u32::to_le_bytes).as_flattened()),

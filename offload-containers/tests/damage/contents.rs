@@ -3,7 +3,7 @@
 use offload_containers::bundle::{self, BundleImage};
 use offload_containers::ccob::{self, Version};
 use offload_containers::offload_binary::{self, NewEntry};
-use offload_containers::syclbin::{ImageKindNumber, Native, NewModule, State};
+use offload_containers::syclbin::{BundleState, ImageKindNumber, NativeImage, NewModule};
 use offload_containers::{contents, syclbin};
 use offload_format::{ErrorKind, ImageKind, Limits, OffloadKind};
 
@@ -22,9 +22,9 @@ fn compressed_bundle(image: &[u8]) -> Vec<u8> {
 fn nested() -> Vec<u8> {
     let ccob = compressed_bundle(b"code object");
     let frame = zstd::bulk::compress(FATBIN, 3).unwrap();
-    let native = Native { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: &frame };
+    let native = NativeImage { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: &frame };
     let module = NewModule::default().with_spirv(b"\x03\x02\x23\x07").with_native(native);
-    let sycl = syclbin::write(State::Object, &[module], ImageKindNumber::default()).unwrap();
+    let sycl = syclbin::write(BundleState::Object, &[module], ImageKindNumber::default()).unwrap();
     let entries = [&ccob[..], &frame, FATBIN, &sycl]
         .map(|bytes| NewEntry::new(ImageKind::Object, OffloadKind::Hip, bytes).with_string("arch", "x"));
     offload_binary::write(&entries, offload_binary::Version::V2).unwrap()

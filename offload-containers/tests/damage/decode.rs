@@ -181,8 +181,8 @@ pub fn syclbin(file: &[u8]) -> Option<u64> {
         module.ir.iter().chain(&module.native).for_each(payload);
         black_box((module.kernels().count(), module.compile_target()));
     }
-    let told: usize = hazards(&file).iter().map(|hazard| hazard.to_string().len()).sum();
-    black_box((file.state().is_ok(), told));
+    let messages: usize = hazards(&file).iter().map(|hazard| hazard.to_string().len()).sum();
+    black_box((file.state().is_ok(), messages));
     Some(0)
 }
 
@@ -213,8 +213,8 @@ pub fn carrier(file: &[u8]) -> Option<u64> {
     let limits = limits();
     for found in carrier::find(file, &limits).ok()? {
         touch(found.bytes);
-        black_box((found.kind, found.place, found.member));
-        if let carrier::Place::KpackReference { .. } = found.place {
+        black_box((found.kind, found.origin, found.member));
+        if let carrier::RangeOrigin::KpackReference { .. } = found.origin {
             black_box(kpack::reference(found.bytes, &limits).ok());
         }
     }
@@ -236,8 +236,11 @@ pub fn contents(file: &[u8]) -> Option<u64> {
 /// What an image of any format says of itself.
 pub fn describe(file: &[u8]) -> Option<u64> {
     let described = describe::any(file).ok()??;
-    // A record of this project for each of the format's own.
-    let args = |kernel: &KernelInfo| kernel.args.as_ref().map_or(0, Vec::len) * size_of::<ArgInfo>();
-    let kernel = |kernel: &KernelInfo| size_of::<KernelInfo>() + args(kernel);
-    Some(12 * file.len() as u64 + 4 * described.kernels.iter().map(kernel).sum::<usize>() as u64)
+    // Each record of the format becomes one of this project.
+    let mut size = 0;
+    for kernel in &described.kernels {
+        let arguments = kernel.args.as_ref().map_or(0, Vec::len);
+        size += size_of::<KernelInfo>() + arguments * size_of::<ArgInfo>();
+    }
+    Some(12 * file.len() as u64 + 4 * size as u64)
 }

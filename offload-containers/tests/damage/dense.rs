@@ -63,15 +63,23 @@ fn archives_of_nothing() {
     bounded("archive", &file, decode::carrier);
 }
 
+fn numbers(numbers: &[u64]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+fn offload_binary_head(version: u32) -> Vec<u8> {
+    [&b"\x10\xff\x10\xad"[..], &version.to_le_bytes()].concat()
+}
+
 #[test]
 fn offload_binaries_of_nothing() {
-    let numbers = |numbers: &[u64]| numbers.iter().flat_map(|it| it.to_le_bytes()).collect::<Vec<u8>>();
-    let head = |version: u32| [&b"\x10\xff\x10\xad"[..], &version.to_le_bytes()].concat();
     // Version 1: a binary for every 72 bytes. Version 2: an entry for every 40.
-    let one = [head(1), numbers(&[72, 32, 40, 0, 32, 0, 32, 0])].concat();
+    let one = [offload_binary_head(1), numbers(&[72, 32, 40, 0, 32, 0, 32, 0])].concat();
     bounded("OffloadBinary 1", &repeated(b"", |_| one.clone()), decode::offload_binary);
-    let mut file = repeated(&[head(2), numbers(&[0, 32, 0])].concat(), |_| numbers(&[0, 32, 0, 32, 0]));
-    let (size, count) = (file.len() as u64, (file.len() as u64 - 32) / 40);
+    let mut file =
+        repeated(&[offload_binary_head(2), numbers(&[0, 32, 0])].concat(), |_| numbers(&[0, 32, 0, 32, 0]));
+    let size = file.len() as u64;
+    let count = (file.len() as u64 - 32) / 40;
     file[8..16].copy_from_slice(&size.to_le_bytes());
     file[24..32].copy_from_slice(&count.to_le_bytes());
     bounded("OffloadBinary 2", &file, decode::offload_binary);
@@ -150,7 +158,8 @@ fn described(description: &[u8]) -> Vec<u8> {
     file.resize(at, 0);
     let size = (description.len() as u32).to_le_bytes();
     file.extend([&[7, 0, 0, 0][..], &size, &[32, 0, 0, 0], b"AMDGPU\0\0", description].concat());
-    let (offset, size) = (at as u64, (file.len() - at) as u64);
+    let offset = at as u64;
+    let size = (file.len() - at) as u64;
     let segments = u64::from_le_bytes(file[32..40].try_into().unwrap()) as usize;
     for segment in 0..usize::from(file[56]) {
         let header = segments + segment * 56;

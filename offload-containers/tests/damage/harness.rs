@@ -125,7 +125,8 @@ impl Run<'_> {
     }
 
     fn case(&mut self, what: &'static str, bytes: &[u8]) -> Result<(), Failure> {
-        let (mut result, mut used) = (None, 0);
+        let mut result = None;
+        let mut used = 0;
         let mut time = Duration::MAX;
         // A machine with more to do makes every case slow now and then; a slow reader is so each time.
         for _ in 0..4 {

@@ -19,10 +19,8 @@ fn sample(bytes: &[u8]) -> Sample {
 
 #[test]
 fn kpacks() {
-    let (stored, zstd) = (
-        sample(include_bytes!("../../../tests/data/stored.kpack")),
-        sample(include_bytes!("../../../tests/data/zstd.kpack")),
-    );
+    let stored = sample(include_bytes!("../../../tests/data/stored.kpack"));
+    let zstd = sample(include_bytes!("../../../tests/data/zstd.kpack"));
     // Only a table of contents, which then comes first.
     let table = b"\x82\xb2compression_scheme\xa4none\xa3toc\x80";
     let bytes = [&b"KPAK\x01\0\0\0\x10\0\0\0\0\0\0\0"[..], table].concat();

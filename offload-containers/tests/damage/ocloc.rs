@@ -1,4 +1,4 @@
-//! What Intel's ocloc writes: archives, ELF files with a device binary, zebins.
+//! Files of Intel's ocloc: archives, ELF files with a device binary, zebins.
 
 use offload_containers::ocloc::OclocImage;
 
@@ -28,8 +28,12 @@ fn archives() {
     let one = offload_containers::ocloc::write(&[image], None).unwrap();
     let ir = offload_containers::ocloc::write(&[], Some(include_bytes!("../../../tests/data/import.spv")))
         .unwrap();
-    let sample = |bytes: &[u8]| Sample { bytes: bytes.to_vec(), fields: members(bytes), header: 160 };
-    let samples = vec![sample(whole), sample(&one), sample(&ir)];
+    let samples = [&whole[..], &one, &ir].map(|bytes| Sample {
+        bytes: bytes.to_vec(),
+        fields: members(bytes),
+        header: 160,
+    });
+    let samples = samples.into();
     let decode = decode::ocloc_archive;
     torture(&Reader { name: "archives of ocloc", samples, decode, inflates: 0 }).unwrap();
 }

@@ -24,12 +24,12 @@ const ENTRY: [(&str, usize, usize); 7] = [
 ];
 
 fn entries() -> Vec<NewEntry<'static>> {
-    let entry = |image| {
+    let entries = [&b"first image"[..], b"", b"third"].map(|image| {
         NewEntry::new(ImageKind::Object, OffloadKind::Hip, image)
             .with_string("triple", "amdgcn-amd-amdhsa")
             .with_string("arch", "gfx90a")
-    };
-    vec![entry(b"first image"), entry(b""), entry(b"third")]
+    });
+    entries.into()
 }
 
 /// The fields of a binary with its header at 0: those of the entries and of the string maps too.

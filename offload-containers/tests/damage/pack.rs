@@ -34,7 +34,9 @@ fn sample(bytes: &[u8]) -> Sample {
         let at = number(24, 8) + table * number(36, 4);
         let entry = [("table", 0, 4), ("record size", 4, 4), ("table's offset", 8, 8), ("records", 16, 8)];
         all.extend(fields(at, &entry));
-        let (step, start, records) = (number(at + 4, 4), number(at + 8, 8), number(at + 16, 8));
+        let step = number(at + 4, 4);
+        let start = number(at + 8, 8);
+        let records = number(at + 16, 8);
         if step >= 8 {
             let ends = start..start + records.min(4) * step;
             all.extend(ends.step_by(4).flat_map(|at| fields(at, &[("record's word", 0, 4)])));

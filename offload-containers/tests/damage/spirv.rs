@@ -3,15 +3,16 @@
 use crate::decode;
 use crate::harness::{Reader, Sample, fields, torture};
 
+fn sample(bytes: &[u8]) -> Sample {
+    let words = bytes.len().min(240) / 4;
+    let mut all = Vec::new();
+    all.extend((0..words).map(|word| ("word", word * 4, 4)));
+    all.extend((5..words).map(|word| ("word count", word * 4 + 2, 2)));
+    Sample { bytes: bytes.to_vec(), fields: fields(0, &all), header: 400 }
+}
+
 #[test]
 fn modules() {
-    let sample = |bytes: &[u8]| {
-        let words: Vec<(&'static str, usize, usize)> =
-            (0..bytes.len().min(240) / 4).map(|word| ("word", word * 4, 4)).collect();
-        let halves = (5..bytes.len().min(240) / 4).map(|word| ("word count", word * 4 + 2, 2));
-        let all = [words.clone(), halves.collect()].concat();
-        Sample { bytes: bytes.to_vec(), fields: fields(0, &all), header: 400 }
-    };
     let samples = [
         &include_bytes!("../../../tests/data/saxpy-reduce.spv")[..],
         include_bytes!("../../../tests/data/import.spv"),

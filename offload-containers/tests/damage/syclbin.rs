@@ -1,7 +1,9 @@
 //! SYCLBIN in every form, and property sets.
 
 use offload_containers::offload_binary::{self, NewEntry, Version};
-use offload_containers::syclbin::{ImageKindNumber, Native, NewModule, Requirements, State, write};
+use offload_containers::syclbin::{
+    BundleState, ImageKindNumber, NativeImage, NewModule, Requirements, write,
+};
 use offload_format::{ImageKind, OffloadKind};
 
 use crate::decode;
@@ -42,8 +44,9 @@ const ENVELOPE: [(&str, usize, usize); 6] = [
     ("envelope's image size", 64, 8),
 ];
 
-fn file(state: State) -> Vec<u8> {
-    let native = Native { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: b"native" };
+fn file(state: BundleState) -> Vec<u8> {
+    let native =
+        NativeImage { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: b"native" };
     let needs = Requirements { aspects: vec![6], sub_group_size: Some(16), ..Requirements::default() };
     let one = NewModule::default().with_kernels(["__sycl_kernel_a", "b"]).unwrap().with_requirements(&needs);
     let one = one.with_imported(["elsewhere"]).unwrap().with_spirv(SPIRV).with_native(native);
@@ -61,7 +64,7 @@ fn tables(base: usize) -> Vec<Field> {
 
 #[test]
 fn version_1_in_every_envelope() {
-    let bytes = file(State::Executable);
+    let bytes = file(BundleState::Executable);
     let bare = bytes[0x50..].to_vec();
     let entry = NewEntry::new(ImageKind::from_u16(7), OffloadKind::Sycl, &bare);
     let second = offload_binary::write(&[entry], Version::V2).unwrap();

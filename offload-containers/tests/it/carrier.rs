@@ -1,7 +1,7 @@
-//! Where device images lie in programs, libraries, objects and archives of real linkers.
+//! The search for device images in programs, libraries, objects and archives of real linkers.
 #![cfg(feature = "carrier")]
 
-use offload_containers::carrier::{FileKind, Found, Place, find};
+use offload_containers::carrier::{FileKind, ImageRange, RangeOrigin, find};
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{NewImage, PackBuilder};
 use offload_format::{ErrorKind, Limits};
@@ -19,31 +19,31 @@ const TWO: &[u8] = include_bytes!("../../../tests/data/two.offload");
 
 const FATBIN: &[u8] = b"\x50\xed\x55\xba\x01\0\x10\0\x08\0\0\0\0\0\0\0_cubin_";
 
-fn all(file: &[u8]) -> Vec<Found<'_>> {
+fn all(file: &[u8]) -> Vec<ImageRange<'_>> {
     let found = find(file, &Limits::default()).unwrap();
     for it in &found {
-        // The offset and the bytes tell of the same place.
+        // Offset and bytes agree.
         assert_eq!(&file[it.offset as usize..][..it.bytes.len()], it.bytes);
     }
     found
 }
 
-/// Place, kind and the first bytes of each range, in the order of the names of places.
-fn shown(found: &[Found<'_>]) -> Vec<String> {
-    let line = |it: &Found<'_>| {
-        let place = match it.place {
-            Place::Whole => "whole".to_string(),
-            Place::Section(name) => String::from_utf8_lossy(name).into_owned(),
-            Place::Wrapper => "wrapper".to_string(),
-            Place::KpackReference { index } => format!("kpack {index}"),
-            Place::Sycl(image) => format!("sycl {} {} {}", image.version, image.target, image.format),
-            Place::Bytes => "bytes".to_string(),
+/// Origin and kind of each range, sorted.
+fn shown(found: &[ImageRange<'_>]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for it in found {
+        let origin = match it.origin {
+            RangeOrigin::Whole => "whole".to_string(),
+            RangeOrigin::Section(name) => String::from_utf8_lossy(name).into_owned(),
+            RangeOrigin::Wrapper => "wrapper".to_string(),
+            RangeOrigin::KpackReference { index } => format!("kpack {index}"),
+            RangeOrigin::Sycl(image) => format!("sycl {} {} {}", image.version, image.target, image.format),
+            RangeOrigin::Bytes => "bytes".to_string(),
             _ => panic!("{it:?}"),
         };
         let kind = it.kind.map_or("-".to_string(), |kind| kind.to_string());
-        format!("{place}: {kind}")
-    };
-    let mut lines: Vec<String> = found.iter().map(line).collect();
+        lines.push(format!("{origin}: {kind}"));
+    }
     lines.sort();
     lines
 }
@@ -59,13 +59,14 @@ fn programs_and_libraries_with_relocations() {
         let found = all(file);
         let expected = [&["kpack 7: -"][..], &SYCL, &WRAPPERS].concat();
         assert_eq!(shown(&found), expected, "{name}");
-        let of =
-            |place: &dyn Fn(&Found<'_>) -> bool| found.iter().find(|it| place(it)).unwrap().bytes.to_vec();
+        let of = |place: &dyn Fn(&ImageRange<'_>) -> bool| {
+            found.iter().find(|it| place(it)).unwrap().bytes.to_vec()
+        };
         assert!(of(&|it| it.kind == Some(FileKind::CudaFatbin)).starts_with(FATBIN));
         assert!(of(&|it| it.kind == Some(FileKind::ClangBundle)).ends_with(b"_hipcode"));
-        assert!(of(&|it| matches!(it.place, Place::KpackReference { .. })).starts_with(b"\x82kpack"));
-        let sycl = found.iter().filter_map(|it| match it.place {
-            Place::Sycl(image) => Some((image.target, it.bytes)),
+        assert!(of(&|it| matches!(it.origin, RangeOrigin::KpackReference { .. })).starts_with(b"\x82kpack"));
+        let sycl = found.iter().filter_map(|it| match it.origin {
+            RangeOrigin::Sycl(image) => Some((image.target, it.bytes)),
             _ => None,
         });
         let mut sycl: Vec<_> = sycl.collect();
@@ -146,7 +147,8 @@ fn pack() -> Vec<u8> {
 
 #[test]
 fn packs_in_a_file_without_section_headers() {
-    let (pack, mut file) = (pack(), NO_SECTIONS.to_vec());
+    let pack = pack();
+    let mut file = NO_SECTIONS.to_vec();
     file.resize(file.len().next_multiple_of(8) + 16, 0x55);
     let first = file.len();
     file.extend(&pack);
@@ -174,16 +176,20 @@ fn limits_hold() {
     }
 }
 
+fn elf(machine: u16, kind: u16) -> Vec<u8> {
+    let mut header = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
+    header.extend(kind.to_le_bytes());
+    header.extend(machine.to_le_bytes());
+    header.resize(64, 0);
+    header
+}
+
+fn archive(name: &[u8]) -> Vec<u8> {
+    [b"!<arch>\n", name, &[b' '; 60]].concat()
+}
+
 #[test]
 fn every_kind_is_known_by_its_first_bytes() {
-    let elf = |machine: u16, kind: u16| {
-        let mut header = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
-        header.extend(kind.to_le_bytes());
-        header.extend(machine.to_le_bytes());
-        header.resize(64, 0);
-        header
-    };
-    let archive = |name: &[u8]| [b"!<arch>\n", name, &[b' '; 60]].concat();
     for (bytes, kind) in [
         (include_bytes!("../../../tests/data/sample.pack").to_vec(), FileKind::Pack),
         (include_bytes!("../../../tests/data/saxpy-reduce.spv").to_vec(), FileKind::SpirV),
@@ -228,13 +234,13 @@ fn every_kind_is_known_by_its_first_bytes() {
 
 #[cfg(feature = "syclbin")]
 #[test]
-fn a_syclbin_is_told_from_other_images() {
-    use offload_containers::syclbin::{ImageKindNumber, NewModule, State, write};
+fn a_syclbin_is_distinguished_from_other_images() {
+    use offload_containers::syclbin::{BundleState, ImageKindNumber, NewModule, write};
     let module = NewModule::default().with_spirv(b"...");
-    let file = write(State::Executable, &[module], ImageKindNumber::ONEAPI_2025_3).unwrap();
+    let file = write(BundleState::Executable, &[module], ImageKindNumber::ONEAPI_2025_3).unwrap();
     assert_eq!(FileKind::detect(&file), Some(FileKind::Syclbin));
 
-    // Each of several is a file of its own, whether in an envelope or not; what lies between them is told as one.
+    // Each SYCLBIN is a range, with or without an envelope; the binaries between two of them are one range.
     let bare = file[0x50..].to_vec();
     // The image's three bytes are padded.
     let unpadded = bare.len() - 5;
@@ -245,7 +251,7 @@ fn a_syclbin_is_told_from_other_images() {
     let ends = [file.len(), file.len() + two, file.len() + two + bare.len()];
     assert_eq!(sizes, [(0, file.len()), (ends[0], two), (ends[1], unpadded), (ends[2], file.len())]);
     assert_eq!(shown(&found)[..2], ["whole: OffloadBinary", "whole: SYCLBIN"]);
-    // What a runtime ignores is no image, and one that is cut is told all the same.
+    // A runtime ignores trailing bytes; a truncated SYCLBIN is found.
     assert_eq!(find(&[&file[..], b"trailing"].concat(), &Limits::default()).unwrap().len(), 1);
     let cut = [&file[..], &file[..file.len() - 8]].concat();
     assert_eq!(find(&cut, &Limits::default()).unwrap()[1].bytes.len(), file.len() - 8);
@@ -259,8 +265,8 @@ fn binaries_in_a_section_of_any_name() {
     let found = all(&file);
     assert!(shown(&found).contains(&".mine.offloading: OffloadBinary".to_string()), "{found:?}");
     assert_eq!(found.len(), 7);
-    // Nothing is told of a section that only starts as one, as data may by chance.
-    let section = found.iter().find(|it| it.place == Place::Section(b".mine.offloading")).unwrap();
+    // Data may start like an envelope by chance.
+    let section = found.iter().find(|it| it.origin == RangeOrigin::Section(b".mine.offloading")).unwrap();
     let size = section.offset as usize + 8;
     file[size + 2] = 255;
     assert_eq!(all(&file).len(), 6);

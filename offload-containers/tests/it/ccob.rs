@@ -22,7 +22,8 @@ fn image(seed: u32, size: usize) -> Vec<u8> {
 }
 
 fn sample() -> Vec<u8> {
-    let (first, second) = (image(1, 5000), image(2, 3000));
+    let first = image(1, 5000);
+    let second = image(2, 3000);
     let images = [
         BundleImage { id: "host-x86_64-unknown-linux-gnu-", bytes: b"" },
         BundleImage { id: "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+", bytes: &first },
@@ -76,7 +77,8 @@ fn every_single_byte_of_what_is_written_is_guarded() {
     for version in [Version::V2, Version::V3] {
         let file = ccob::write(&raw, version, 19).unwrap();
         let mut changed = file.clone();
-        let (mut refused, mut same) = (0, 0);
+        let mut refused = 0;
+        let mut same = 0;
         for at in 0..file.len() {
             // Each value in one version, each bit in the other.
             let bit = |value: &u8| version == Version::V2 || (value ^ file[at]).is_power_of_two();
@@ -209,7 +211,9 @@ fn in_steps(file: &[u8]) -> Result<(Vec<u8>, ccob::Hasher, ccob::Unverified), of
     let limits = Limits::default();
     let mut steps = ccob::parse(file, &limits)?.steps(&limits)?.expect("a frame with a size");
     let mut memory = vec![0; usize::try_from(steps.size()).unwrap()];
-    let (mut hasher, mut done, mut seen) = (ccob::Hasher::default(), 0, 0);
+    let mut hasher = ccob::Hasher::default();
+    let mut done = 0;
+    let mut seen = 0;
     while let Some(end) = steps.step(&mut memory)? {
         hasher.update(&memory[done..end]);
         (done, seen) = (end, seen + 1);
@@ -259,7 +263,8 @@ fn steps_need_the_same_memory_and_an_end() {
     let file = ccob::write(&raw, Version::V3, 3).unwrap();
     let steps = || ccob::parse(&file, &limits).unwrap().steps(&limits).unwrap().unwrap();
     let mut first = steps();
-    let (mut memory, mut other) = (vec![0; raw.len()], vec![0; raw.len()]);
+    let mut memory = vec![0; raw.len()];
+    let mut other = vec![0; raw.len()];
     assert!(first.step(&mut memory[1..]).is_err(), "memory of another size");
     first.step(&mut memory).unwrap();
     assert!(first.step(&mut other).is_err(), "memory at another place");

@@ -17,10 +17,10 @@ fn data(name: &str) -> Vec<u8> {
 fn listed(file: &[u8]) -> Vec<(String, Compression, Vec<u8>)> {
     let limits = Limits::default();
     let images = images(file, &limits).unwrap();
-    let image = |image: &offload_containers::contents::Image<'_>| {
-        (image.target_text(), image.compression, image.decode(&limits).unwrap().into_owned())
-    };
-    images.iter().map(image).collect()
+    let describe = images
+        .iter()
+        .map(|image| (image.target_text(), image.compression, image.decode(&limits).unwrap().into_owned()));
+    describe.collect()
 }
 
 #[test]
@@ -139,15 +139,16 @@ fn every_cut_is_an_error_or_shorter() {
 #[test]
 fn code_objects_of_a_kpack_are_named_after_their_program() {
     for (file, compression) in [("stored.kpack", Compression::None), ("zstd.kpack", Compression::Zstd)] {
-        let (file, limits) = (data(file), Limits::default());
+        let file = data(file);
+        let limits = Limits::default();
         let found = images(&file, &limits).unwrap();
-        let told: Vec<_> = found.iter().map(|it| (it.name.as_str(), it.target_text())).collect();
+        let names: Vec<_> = found.iter().map(|it| (it.name.as_str(), it.target_text())).collect();
         let expected = [
             ("lib/libtest.so#0", "amdgcn:gfx90a:xnack+"),
             ("lib/libtest.so#1", "amdgcn:gfx1100"),
             ("bin/app#0", "amdgcn:gfx1100"),
         ];
-        assert_eq!(told, expected.map(|(name, target)| (name, target.to_string())));
+        assert_eq!(names, expected.map(|(name, target)| (name, target.to_string())));
         assert!(found.iter().all(|it| (it.compression, it.offload_kind) == (compression, OffloadKind::Hip)));
         assert_eq!(*found[0].decode(&limits).unwrap(), data("saxpy-reduce-gfx90a.co"));
     }
@@ -155,20 +156,22 @@ fn code_objects_of_a_kpack_are_named_after_their_program() {
 
 #[test]
 fn bundles_in_text_form_are_listed() {
-    let image = |id, bytes| bundle::BundleImage { id, bytes };
-    let all = [image("host-x86_64-unknown-linux-gnu-", &b"define\n"[..]), image(ID, b".version 8.0\n")];
-    let file = bundle::write_text(&all, bundle::Comment::Semicolon).unwrap();
+    let images = [
+        bundle::BundleImage { id: "host-x86_64-unknown-linux-gnu-", bytes: b"define\n" },
+        bundle::BundleImage { id: ID, bytes: b".version 8.0\n" },
+    ];
+    let file = bundle::write_text(&images, bundle::Comment::Semicolon).unwrap();
     let found = listed(&file);
     assert_eq!(found[1], ("amdgcn:gfx1100".to_string(), Compression::None, b".version 8.0\n".to_vec()));
 }
 
 #[test]
 fn of_many_compressed_bundles_one_is_held_at_a_time() {
-    let bundle_of = |image: &[u8]| {
+    let mut file = Vec::new();
+    for image in [&b"first"[..], b"second"] {
         let raw = bundle::write(&[bundle::BundleImage { id: ID, bytes: image }], 1).unwrap();
-        ccob::write(&raw, ccob::Version::V3, 3).unwrap()
-    };
-    let file = [bundle_of(b"first"), bundle_of(b"second")].concat();
+        file.extend(ccob::write(&raw, ccob::Version::V3, 3).unwrap());
+    }
     let limits = Limits::default();
     let found = images(&file, &limits).unwrap();
     // In any order, and while images of another one are still there.
@@ -177,14 +180,18 @@ fn of_many_compressed_bundles_one_is_held_at_a_time() {
     assert_eq!((&*first, &*found[0].decode(&limits).unwrap()), (&b"first"[..], &b"first"[..]));
 }
 
-/// An object of clang's whose section holds `image` in a compressed bundle.
+fn find(bytes: &[u8], pattern: &[u8]) -> usize {
+    bytes.windows(pattern.len()).position(|window| window == pattern).unwrap()
+}
+
+/// An object of clang with `image` in a compressed bundle.
 fn object_with(image: &[u8]) -> Vec<u8> {
     let archive = data("carrier/lib.a");
-    let find = |bytes: &[u8], part: &[u8]| bytes.windows(part.len()).position(|it| it == part).unwrap();
     let header = find(&archive, b"embedded.o/");
     let size = std::str::from_utf8(&archive[header + 48..header + 58]).unwrap().trim_end().parse::<usize>();
     let mut object = archive[header + 60..header + 60 + size.unwrap()].to_vec();
-    let (name, old) = (find(&object, b".llvm.offloading\0"), data("two.offload"));
+    let name = find(&object, b".llvm.offloading\0");
+    let old = data("two.offload");
     object[name..name + 17].copy_from_slice(b".hip_fatbin\0\0\0\0\0\0");
     let raw = bundle::write(&[bundle::BundleImage { id: ID, bytes: image }], 1).unwrap();
     let mut section = ccob::write(&raw, ccob::Version::V2, 3).unwrap();
@@ -211,7 +218,7 @@ fn every_member_of_a_static_archive_may_have_bundles() {
     for (number, found) in found.iter().enumerate() {
         assert_eq!(found.member, Some(format!("{number}.o").as_bytes()));
         let images = images_of(found, &limits).unwrap();
-        let told: Vec<_> = images.iter().map(|it| it.decode(&limits).unwrap().into_owned()).collect();
-        assert_eq!(told, [format!("code object {number}").into_bytes()]);
+        let decoded: Vec<_> = images.iter().map(|it| it.decode(&limits).unwrap().into_owned()).collect();
+        assert_eq!(decoded, [format!("code object {number}").into_bytes()]);
     }
 }

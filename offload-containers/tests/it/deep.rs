@@ -11,7 +11,8 @@ const FATBIN: &[u8] = include_bytes!("../../../tests/data/zstd.fatbin");
 /// An ELF object with one section, `.rodata`, that holds `content`.
 fn library(content: &[u8]) -> Vec<u8> {
     let names = b"\0.rodata\0.shstrtab\0";
-    let (start, names_at) = (64u64, 64 + content.len() as u64);
+    let start = 64u64;
+    let names_at = 64 + content.len() as u64;
     let table = (names_at + names.len() as u64).next_multiple_of(8);
     let header = |words: [u32; 2], [offset, size]: [u64; 2]| {
         let mut header = [words[0].to_le_bytes(), words[1].to_le_bytes()].concat();

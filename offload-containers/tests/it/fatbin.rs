@@ -24,10 +24,11 @@ fn images(file: &[u8]) -> Vec<InflatedImage<'_>> {
 
 /// Target, version and image, in one order.
 fn sorted(file: &[u8]) -> Vec<(String, EntryVersion, Vec<u8>)> {
-    let describe = |image: &InflatedImage<'_>| {
-        (image.record.target().unwrap().to_string(), image.record.version, image.bytes.to_vec())
-    };
-    let mut found: Vec<_> = images(file).iter().map(describe).collect();
+    let mut found = Vec::new();
+    for image in images(file) {
+        let target = image.record.target().unwrap().to_string();
+        found.push((target, image.record.version, image.bytes.to_vec()));
+    }
     found.sort();
     found
 }
@@ -37,8 +38,8 @@ fn all_forms_hold_the_same_images() {
     let stored = sorted(STORED);
     let targets: Vec<&str> = stored.iter().map(|(target, ..)| target.as_str()).collect();
     assert_eq!(targets, ["cubin:sm_100f", "cubin:sm_80", "cubin:sm_90a", "nvptx:sm_75"]);
-    let version = |at: usize| (stored[at].1.major, stored[at].1.minor);
-    assert_eq!([version(0), version(3)], [(1, 8), (9, 5)]);
+    assert_eq!((stored[0].1.major, stored[0].1.minor), (1, 8));
+    assert_eq!((stored[3].1.major, stored[3].1.minor), (9, 5));
     // The sizes are those of the files that were packed, without what pads them.
     let sizes: Vec<usize> = stored.iter().map(|(.., image)| image.len()).collect();
     assert_eq!(sizes, [8938, 4960, 5596, 1655]);
@@ -49,10 +50,13 @@ fn all_forms_hold_the_same_images() {
 
 #[test]
 fn headers_are_read() {
-    let all = |file| read(file).entries.iter().map(|entry| entry.compression).collect::<Vec<_>>();
-    assert_eq!(all(STORED), [Compression::Stored; 4]);
-    assert_eq!(all(ZSTD), [Compression::Zstd; 4]);
-    assert_eq!(all(LZ4), [Compression::Lz4; 4]);
+    for (file, compression) in
+        [(STORED, Compression::Stored), (ZSTD, Compression::Zstd), (LZ4, Compression::Lz4)]
+    {
+        let entries = read(file).entries;
+        assert_eq!(entries.len(), 4);
+        assert!(entries.iter().all(|entry| entry.compression == compression), "{compression:?}");
+    }
     let read = read(ZSTD);
     let ptx = read.entries[3].record;
     assert_eq!((ptx.kind, ptx.name, ptx.options), (EntryKind::Ptx, Some("saxpy.cu"), Some("-O3")));
@@ -162,7 +166,9 @@ fn first_header(file: &[u8]) -> usize {
 #[test]
 fn what_cannot_be_written_is_refused() {
     let target = |text: &str| text.parse::<Target>().unwrap();
-    let (ptx, cubin, amd) = (target("nvptx:sm_80"), target("cubin:sm_80"), target("amdgcn:gfx90a"));
+    let ptx = target("nvptx:sm_80");
+    let cubin = target("cubin:sm_80");
+    let amd = target("amdgcn:gfx90a");
     let write = |target, bytes, options| {
         fatbin::write(&[FatbinImage { target, bytes, name: "", options }], Packing::Stored)
     };

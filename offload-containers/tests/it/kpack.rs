@@ -43,15 +43,17 @@ fn limits_hold() {
     assert!(matches!(entry.image(&little).unwrap_err().kind(), ErrorKind::TooLarge { .. }));
 }
 
+/// `file` with another byte behind `key`.
+fn changed(file: &[u8], key: &[u8], value: u8) -> Vec<u8> {
+    let mut changed = file.to_vec();
+    let at = changed.windows(key.len()).position(|window| window == key).unwrap() + key.len();
+    changed[at] = value;
+    changed
+}
+
 #[test]
 fn other_sizes_and_ordinals_are_refused() {
     let limits = Limits::default();
-    let changed = |file: &[u8], key: &[u8], value: u8| {
-        let mut changed = file.to_vec();
-        let at = changed.windows(key.len()).position(|window| window == key).unwrap() + key.len();
-        changed[at] = value;
-        changed
-    };
     for file in [STORED, ZSTD] {
         let beyond = changed(file, b"\xa7ordinal", 3);
         let error = kpack::parse(&beyond, &limits).unwrap_err();
@@ -84,14 +86,15 @@ fn records_that_are_lists_are_refused() {
     assert!(matches!(kpack::parse(&file, &Limits::default()).unwrap_err().kind(), ErrorKind::Text { .. }));
 }
 
+fn reference(paths: u16) -> Vec<u8> {
+    let mut bytes = b"\x82\xabkernel_name\xa1k\xb2kpack_search_paths\xdc".to_vec();
+    bytes.extend(paths.to_be_bytes());
+    bytes.extend((0..paths).flat_map(|_| *b"\xa1p"));
+    bytes
+}
+
 #[test]
 fn references_are_bounded() {
-    let reference = |paths: u16| {
-        let mut bytes = b"\x82\xabkernel_name\xa1k\xb2kpack_search_paths\xdc".to_vec();
-        bytes.extend(paths.to_be_bytes());
-        bytes.extend((0..paths).flat_map(|_| *b"\xa1p"));
-        bytes
-    };
     let limits = Limits::default().with_entries(9);
     assert_eq!(kpack::reference(&reference(9), &limits).unwrap().search_paths, ["p"; 9]);
     assert!(matches!(

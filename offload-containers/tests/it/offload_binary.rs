@@ -53,15 +53,16 @@ fn golden_bytes() {
 }
 
 fn sample(count: usize) -> Vec<NewEntry<'static>> {
-    let make = |index: usize| {
+    let mut entries = Vec::new();
+    for index in 0..count {
         let mut entry =
             NewEntry::new(ImageKind::Object, OffloadKind::Sycl, &b"0123456789abcdef"[..index % 17])
                 .with_string("triple", "amdgcn-amd-amdhsa")
                 .with_string("", "empty name");
         entry.flags = if index % 5 == 4 { FLAG_METADATA } else { 0 };
-        entry
-    };
-    (0..count).map(make).collect()
+        entries.push(entry);
+    }
+    entries
 }
 
 #[test]

@@ -5,8 +5,8 @@ mod hazards;
 
 use offload_containers::offload_binary::{self, NewEntry, NewString, Version};
 use offload_containers::syclbin::{
-    Consequence, File, ImageKindNumber, KERNEL_PREFIX, Native, NewModule, Payload, Problem, PropertySets,
-    PropertyValue, Release, Requirements, State, Usage, hazards, hazards_of, parse, sets, write,
+    BundleState, Consequence, File, ImageKindNumber, KERNEL_PREFIX, NativeImage, NewModule, Payload, Problem,
+    PropertySets, PropertyValue, Release, Requirements, Usage, hazards, hazards_of, parse, sets, write,
 };
 use offload_format::{ErrorKind, ImageKind, Limits, OffloadKind};
 use offload_images::spirv;
@@ -45,7 +45,7 @@ fn module(spirv: &[u8]) -> NewModule<'_> {
 fn the_layout_is_the_runtime_s() {
     let module =
         NewModule::default().with_kernels(["__sycl_kernel_k"]).unwrap().with_spirv(b"\x03\x02\x23\x07");
-    let file = write(State::Executable, &[module], ImageKindNumber::default()).unwrap();
+    let file = write(BundleState::Executable, &[module], ImageKindNumber::default()).unwrap();
     assert_eq!(file.len() % 8, 0);
     assert_eq!(u64::from_le_bytes(file[8..16].try_into().unwrap()), file.len() as u64);
     assert_eq!(file[32..40], [7, 0, 8, 0, 0, 0, 0, 0]);
@@ -71,13 +71,13 @@ fn several_modules_with_all_they_may_have_are_read_back() {
     };
     let own: PropertySets<'_> =
         "[RUST/offload-build]\nversion=1|1\n[SYCL/kernel param opt]\nk=2|DAAAAAAAAAQD\n".parse().unwrap();
-    let pvc = Native { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: b"zebin" };
-    let sm = Native { target: "nvptx64-nvidia-cuda", arch: "sm_90", image: b"cubin bytes" };
+    let pvc = NativeImage { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: b"zebin" };
+    let sm = NativeImage { target: "nvptx64-nvidia-cuda", arch: "sm_90", image: b"cubin bytes" };
     let first = module(&spirv).with_requirements(&needs).with_metadata(&own);
     let first = first.with_native(pvc).with_native(sm);
     let library = NewModule::default().with_exported(["f"]).unwrap().with_spirv(SPIRV);
     let user = NewModule::default().with_imported(["f"]).unwrap().with_spirv(&spirv);
-    for state in [State::Input, State::Object, State::Executable] {
+    for state in [BundleState::Input, BundleState::Object, BundleState::Executable] {
         for kind in [ImageKindNumber::default(), ImageKindNumber::ONEAPI_2025_3] {
             let bytes = write(state, &[first.clone(), library.clone(), user.clone()], kind).unwrap();
             let file = read(&bytes);
@@ -105,7 +105,7 @@ fn several_modules_with_all_they_may_have_are_read_back() {
 
 #[test]
 fn every_set_of_the_design_document_passes_through() {
-    let numbers = |numbers: &[u32]| PropertyValue::numbers(numbers);
+    let numbers = PropertyValue::numbers;
     let lines = [
         ("SYCL/kernel names", "k", PropertyValue::Number(1)),
         ("SYCL/misc properties", "isEsimdImage", PropertyValue::Number(0)),
@@ -132,15 +132,16 @@ fn every_set_of_the_design_document_passes_through() {
     let found: Vec<_> = sets.properties().collect();
     assert_eq!(found.iter().map(|it| (it.set, it.name, it.value.clone())).collect::<Vec<_>>(), lines);
     let module = NewModule::default().with_metadata(&sets).with_spirv(SPIRV);
-    let file = write(State::Object, &[module], ImageKindNumber::default()).unwrap();
+    let file = write(BundleState::Object, &[module], ImageKindNumber::default()).unwrap();
     assert_eq!(read(&file).modules[0].metadata.to_string(), text);
 }
 
 #[test]
 fn every_envelope_is_read() {
     let spirv = renamed();
-    let bytes = write(State::Executable, &[module(&spirv)], ImageKindNumber::default()).unwrap();
-    let (bare, v2) = (inner(&bytes), in_version_2(&inner(&bytes)));
+    let bytes = write(BundleState::Executable, &[module(&spirv)], ImageKindNumber::default()).unwrap();
+    let bare = inner(&bytes);
+    let v2 = in_version_2(&inner(&bytes));
     let expected = read(&bytes);
     for (file, version) in [(&bare, None), (&v2, Some(2)), (&bytes, Some(1))] {
         let found = read(file);
@@ -153,7 +154,7 @@ fn every_envelope_is_read() {
 
 #[test]
 fn metadata_is_never_empty() {
-    let file = write(State::Object, &[NewModule::default()], ImageKindNumber::default()).unwrap();
+    let file = write(BundleState::Object, &[NewModule::default()], ImageKindNumber::default()).unwrap();
     assert_eq!(read(&file).modules[0].metadata.to_string(), "[SYCL/kernel names]\n");
 }
 
@@ -200,12 +201,11 @@ fn the_draft_of_version_2_is_read() {
         use offload_containers::carrier::FileKind;
         assert_eq!(FileKind::detect(&bytes), Some(FileKind::Syclbin));
         let images = offload_containers::contents::images(&bytes, &Limits::default()).unwrap();
-        let of = |it: &offload_containers::contents::Image<'_>| (it.name.clone(), it.containers.clone());
-        let images: Vec<_> = images.iter().map(of).collect();
-        assert_eq!(images[0], ("module 0".to_string(), vec![FileKind::Syclbin]));
+        assert_eq!(images[0].name, "module 0");
+        assert_eq!(images[0].containers, [FileKind::Syclbin]);
     }
     let file = read(&bytes);
-    assert_eq!((file.version, file.state().unwrap()), (2, State::Object));
+    assert_eq!((file.version, file.state().unwrap()), (2, BundleState::Object));
     let kernels: Vec<_> = file.modules.iter().flat_map(|module| module.kernels()).collect();
     assert_eq!(kernels, ["a", "b"]);
     assert_eq!(file.modules[0].ir[0].bytes, SPIRV);
@@ -235,8 +235,8 @@ fn a_malformed_draft_is_refused() {
 }
 
 #[test]
-fn versions_and_states_that_nobody_knows_are_refused() {
-    let bytes = write(State::Executable, &[module(SPIRV)], ImageKindNumber::default()).unwrap();
+fn unknown_versions_and_states_are_refused() {
+    let bytes = write(BundleState::Executable, &[module(SPIRV)], ImageKindNumber::default()).unwrap();
     let mut bare = inner(&bytes);
     bare[4] = 2;
     assert!(matches!(

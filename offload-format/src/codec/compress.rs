@@ -25,8 +25,8 @@ impl Codec {
     }
 
     /// The largest size of match finder tables for `image` bytes with a parent of `parent` bytes.
-    #[cfg(feature = "packer")]
-    pub(crate) fn tables(self, level: i32, image: u64, parent: u64) -> u64 {
+    #[cfg(feature = "write")]
+    pub fn tables(self, level: i32, image: u64, parent: u64) -> u64 {
         match self {
             #[cfg(feature = "archive")]
             Codec::Lzma | Codec::LzmaPrefix => lzma::tables(image, parent),

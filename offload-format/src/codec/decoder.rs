@@ -58,18 +58,22 @@ impl FrameDecoder {
 }
 
 /// The input of decoding one frame.
-#[cfg(feature = "packer")]
-#[derive(Debug)]
-pub(crate) struct FrameContent {
+#[cfg(feature = "write")]
+#[derive(Clone, Debug)]
+pub struct FrameContent {
     /// The content of the parent.
-    pub(crate) parent: Option<Vec<u8>>,
+    pub parent: Option<Vec<u8>>,
     /// Size of the content in bytes.
-    pub(crate) size: u64,
+    pub size: u64,
 }
 
-/// Decodes one frame.
-#[cfg(feature = "packer")]
-pub(crate) fn decode_frame(codec: Codec, frame: &[u8], content: FrameContent) -> Result<Vec<u8>, Error> {
+/// Decodes one frame to its content. The caller compares the content with what it expects.
+///
+/// # Errors
+/// [`ErrorKind::Damaged`] or [`ErrorKind::Compression`] for a damaged frame; [`ErrorKind::Unsupported`] and
+/// [`ErrorKind::Feature`] for a codec that this build does not read; [`ErrorKind::TooLarge`].
+#[cfg(feature = "write")]
+pub fn decode_frame(codec: Codec, frame: &[u8], content: FrameContent) -> Result<Vec<u8>, Error> {
     let mut decoder = content.parent.map(FrameDecoder::from).unwrap_or_default();
     decoder.step(codec, frame, Expected { size: content.size, what: "a frame" })?;
     Ok(decoder.into_content())

@@ -133,11 +133,14 @@ pub fn encode(image: &[u8], codec: Codec, level: i32) -> Result<Frame, Error> {
 /// As [`encode`]; [`ErrorKind::Invalid`] if the filter does not apply to the image, or the codec does not match the
 /// presence of a parent; [`ErrorKind::TooLarge`] above [`MAX_RELATED`] with a parent.
 pub fn encode_with(image: &[u8], options: &EncodeOptions<'_>) -> Result<Frame, Error> {
-    encode_known(image, Hash128::digest(image), options)
+    encode_with_hash(image, Hash128::digest(image), options)
 }
 
 /// As [`encode_with`], for an image with a known hash.
-pub(crate) fn encode_known(image: &[u8], hash: Hash128, options: &EncodeOptions<'_>) -> Result<Frame, Error> {
+///
+/// # Errors
+/// As [`encode_with`].
+pub fn encode_with_hash(image: &[u8], hash: Hash128, options: &EncodeOptions<'_>) -> Result<Frame, Error> {
     let &EncodeOptions { codec, filter, parent, level } = options;
     if codec.needs_parent() != parent.is_some() {
         return Err(Error::invalid("the parent of a frame with this codec", codec.to_u16().into()));
@@ -166,16 +169,19 @@ pub(crate) fn encode_known(image: &[u8], hash: Hash128, options: &EncodeOptions<
 }
 
 /// The frame of an image of `size` bytes as a patch of `parent`, without filters.
-#[cfg(feature = "packer")]
-pub(crate) fn patch_frame(patch: Vec<u8>, size: u64, hash: Hash128, parent: Hash128) -> Frame {
+#[cfg(feature = "write")]
+pub fn patch_frame(patch: Vec<u8>, size: u64, hash: Hash128, parent: Hash128) -> Frame {
     let info =
         FrameInfo::new(Codec::Patch, patch.len() as u64, size, hash).related(Filter::None, Some(parent));
     Frame { info, bytes: patch }
 }
 
-/// Trial compression: the size of a zstd frame of `content` with `prefix`.
-#[cfg(feature = "packer")]
-pub(crate) fn trial(content: &[u8], prefix: Option<&[u8]>, level: i32) -> Result<u64, Error> {
+/// Trial compression: the size of a zstd frame of `content` with `prefix`, at most that of `content`.
+///
+/// # Errors
+/// [`ErrorKind::Compression`].
+#[cfg(feature = "write")]
+pub fn trial_size(content: &[u8], prefix: Option<&[u8]>, level: i32) -> Result<u64, Error> {
     let frame = Codec::Zstd.compress(content, prefix, level)?;
     Ok(frame.len().min(content.len()) as u64)
 }

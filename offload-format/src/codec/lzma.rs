@@ -59,7 +59,7 @@ pub(super) fn compress(content: &[u8], prefix: Option<&[u8]>) -> Result<Vec<u8>,
 }
 
 /// The size of the match finder for `image` bytes with a parent of `parent` bytes.
-#[cfg(feature = "packer")]
+#[cfg(feature = "write")]
 pub(super) fn tables(image: u64, parent: u64) -> u64 {
     let kibibytes = options(dictionary(image, parent), CONTEXTS[0]).get_memory_usage();
     u64::from(kibibytes) << 10

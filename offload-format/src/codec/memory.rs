@@ -14,8 +14,8 @@ const LARGE: usize = 1 << 20;
 /// the heap.
 ///
 /// ```
-/// # #[cfg(feature = "packer")] {
-/// let mut image = offload_format::packer::image_buffer(19, 5);
+/// # #[cfg(feature = "write")] {
+/// let mut image = offload_format::codec::image_buffer(19, 5);
 /// image.extend_from_slice(b"bytes");
 /// assert_eq!(image.capacity(), 5);
 /// # }

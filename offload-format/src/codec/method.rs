@@ -36,8 +36,8 @@ pub const MAX_BLOCK: u64 = 64 << 20;
 /// The largest image in a delta chain, in bytes: two of them fit into the window that every zstd decoder accepts.
 pub const MAX_RELATED: u64 = 64 << 20;
 /// The largest dictionary of an LZMA stream that we write, in bytes; the encoder needs eight times its size.
-#[cfg(any(feature = "archive", feature = "packer"))]
-pub(crate) const LZMA_REACH: u64 = 16 << 20;
+#[cfg(any(feature = "archive", feature = "write"))]
+pub const LZMA_REACH: u64 = 16 << 20;
 /// The length limit of delta chains: the most frames decoded before an image's own. Patches do not count.
 pub const MAX_ANCESTORS: usize = 2;
 /// The last level whose match finder is a single hash table, by default sized for half a megabyte.

@@ -12,24 +12,24 @@ const PIECE: usize = 256;
 
 /// A patch under construction, piece by piece.
 #[derive(Debug)]
-pub(crate) struct Diff {
+pub struct PatchBuilder {
     patch: Vec<u8>,
     limit: usize,
     /// Equal bytes since the last run.
     equal: u64,
 }
 
-impl Diff {
+impl PatchBuilder {
     /// The size of pieces. Runs end at the end of a piece, whether the image is fed in pieces or as a whole.
-    pub(crate) const PIECE: usize = 256 << 10;
+    pub const PIECE: usize = 256 << 10;
 
     /// A patch of at most `limit` bytes.
-    pub(crate) fn new(limit: usize) -> Diff {
-        Diff { patch: Vec::new(), limit, equal: 0 }
+    pub fn new(limit: usize) -> PatchBuilder {
+        PatchBuilder { patch: Vec::new(), limit, equal: 0 }
     }
 
     /// Feeds the next pieces of parent and image. Returns false if their sizes differ, or the patch exceeds the limit.
-    pub(crate) fn feed(&mut self, parent: &[u8], image: &[u8]) -> bool {
+    pub fn feed(&mut self, parent: &[u8], image: &[u8]) -> bool {
         let mut done = 0;
         for (start, end) in (Runs { parent, image, at: 0 }) {
             let equal = self.equal.saturating_add(start.saturating_sub(done) as u64);
@@ -46,7 +46,8 @@ impl Diff {
         parent.len() == image.len()
     }
 
-    pub(crate) fn finish(self) -> Vec<u8> {
+    /// The patch.
+    pub fn finish(self) -> Vec<u8> {
         self.patch
     }
 }
@@ -56,8 +57,8 @@ pub(super) fn diff(parent: &[u8], image: &[u8], limit: usize) -> Option<Vec<u8>>
     if parent.len() != image.len() {
         return None;
     }
-    let mut diff = Diff::new(limit);
-    for (parent, image) in parent.chunks(Diff::PIECE).zip(image.chunks(Diff::PIECE)) {
+    let mut diff = PatchBuilder::new(limit);
+    for (parent, image) in parent.chunks(PatchBuilder::PIECE).zip(image.chunks(PatchBuilder::PIECE)) {
         if !diff.feed(parent, image) {
             return None;
         }
@@ -178,21 +179,27 @@ mod tests {
 
     #[test]
     fn pieces_make_the_patch_of_the_whole() {
-        let parent = vec![7; Diff::PIECE * 2 + 100];
+        let parent = vec![7; PatchBuilder::PIECE * 2 + 100];
         let mut image = parent.clone();
         // One run lies across two pieces.
-        for at in [5, Diff::PIECE - 1, Diff::PIECE, 2 * Diff::PIECE - 5, 2 * Diff::PIECE + 99] {
+        for at in [
+            5,
+            PatchBuilder::PIECE - 1,
+            PatchBuilder::PIECE,
+            2 * PatchBuilder::PIECE - 5,
+            2 * PatchBuilder::PIECE + 99,
+        ] {
             image[at] = 1;
         }
-        let mut pieces = Diff::new(usize::MAX);
-        let mut both = parent.chunks(Diff::PIECE).zip(image.chunks(Diff::PIECE));
+        let mut pieces = PatchBuilder::new(usize::MAX);
+        let mut both = parent.chunks(PatchBuilder::PIECE).zip(image.chunks(PatchBuilder::PIECE));
         assert!(both.all(|(parent, image)| pieces.feed(parent, image)));
         let patch = pieces.finish();
         assert_eq!(Some(&patch), diff(&parent, &image, usize::MAX).as_ref());
         let mut again = parent;
         apply(&mut again, &patch).unwrap();
         assert_eq!(again, image);
-        assert!(!Diff::new(usize::MAX).feed(&[1, 2], &[1]));
+        assert!(!PatchBuilder::new(usize::MAX).feed(&[1, 2], &[1]));
     }
 
     #[test]

@@ -29,7 +29,7 @@ const HASH_LOG: u32 = 22;
 const BOUNDED_LEVEL: i32 = 18;
 
 /// The largest size of zstd's tables for `image` bytes with a parent of `parent` bytes.
-#[cfg(feature = "packer")]
+#[cfg(feature = "write")]
 pub(crate) fn tables(level: i32, image: u64, parent: u64) -> u64 {
     /// The size of an entry of a table.
     const ENTRY: u64 = 4;
@@ -50,7 +50,7 @@ pub(crate) fn tables(level: i32, image: u64, parent: u64) -> u64 {
 ///
 /// # Errors
 /// [`ErrorKind::Compression`].
-#[cfg(feature = "packer")]
+#[cfg(feature = "write")]
 pub fn compressed_size(image: &[u8], level: i32, tables: u64) -> Result<u64, Error> {
     let mut context = compressor(level)?;
     let search = Search { reach: image.len(), level };

@@ -4,7 +4,12 @@
 //! a [`Sidecar`](super::Sidecar), and the release of the cache under [`CACHE`].
 
 use crate::Hash128;
-use crate::variable::{CACHE_DIR, HOME, LOCALAPPDATA, XDG_CACHE_HOME};
+
+/// The variable with the directory of the compile cache.
+const CACHE_DIR: &str = "OFFLOAD_CACHE_DIR";
+const HOME: &str = "HOME";
+const LOCALAPPDATA: &str = "LOCALAPPDATA";
+const XDG_CACHE_HOME: &str = "XDG_CACHE_HOME";
 
 /// Metadata key of the directory, within the compile cache, of the release that wrote the files.
 pub const CACHE: &str = "cache";
@@ -20,9 +25,9 @@ const DEFAULT_DIRS: &[(&str, &str)] = if cfg!(windows) {
     &[(XDG_CACHE_HOME, "cargo-offload"), (HOME, ".cache/cargo-offload")]
 };
 
-/// The compile cache of a user, for builds and for programs: the directory in [`CACHE_DIR`], or the system's default.
+/// The compile cache of a user, for builds and for programs: the directory in `OFFLOAD_CACHE_DIR`, or the system's default.
 ///
-/// `var` reads a path from an environment variable; of other variables than [`CACHE_DIR`] only an absolute one. `join`
+/// `var` reads a path from an environment variable; of other variables than `OFFLOAD_CACHE_DIR` only an absolute one. `join`
 /// appends to a path. The caller provides both, because this crate does not read the environment.
 ///
 /// ```

@@ -1,6 +1,4 @@
-//! The tests of the bytes, in one program: it is linked once.
-//!
-//! `packer_memory` measures a whole process, so it has its own.
+//! Tests of the bytes, in one program to link once.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -11,6 +9,5 @@
 
 mod codec;
 mod pack;
-mod packer;
 mod pages;
 mod sharing;

@@ -1,4 +1,4 @@
-//! The arguments of a kernel, as the notes describe them.
+//! Kernel arguments in the metadata note.
 
 use crate::msgpack::{Reader, set};
 
@@ -10,20 +10,24 @@ pub struct Argument {
     pub name: Option<String>,
     /// Its type in the source, if the compiler wrote it.
     pub type_name: Option<String>,
-    /// Where it lies among the arguments, in bytes.
+    /// Its offset in the kernarg segment, in bytes.
     pub offset: u64,
     /// Its size in bytes.
     pub size: u64,
-    /// What it is.
+    /// Its kind.
     pub value_kind: ValueKind,
-    /// Where a pointer points to.
+    /// The address space of a pointer's pointee.
     pub address_space: Option<AddressSpace>,
 }
 
 impl Argument {
     pub(super) fn read(argument: &mut Reader<'_>) -> Option<Argument> {
-        let (mut name, mut type_name, mut address_space) = (None, None, None);
-        let (mut offset, mut size, mut value_kind) = (None, None, None);
+        let mut name = None;
+        let mut type_name = None;
+        let mut address_space = None;
+        let mut offset = None;
+        let mut size = None;
+        let mut value_kind = None;
         argument.map(|key, value| match key {
             ".name" => set(&mut name, value.optional(Reader::string)?),
             ".type_name" => set(&mut type_name, value.optional(Reader::string)?),
@@ -45,7 +49,7 @@ impl Argument {
     }
 }
 
-/// What an argument is.
+/// The kind of an argument (`.value_kind`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ValueKind {
@@ -63,9 +67,9 @@ pub enum ValueKind {
     Pipe,
     /// A queue.
     Queue,
-    /// One that the runtime fills in, as `hidden_block_count_x`.
+    /// A hidden argument, which the runtime sets: `hidden_block_count_x`.
     Hidden(String),
-    /// One of a later version.
+    /// A kind of a later version.
     Other(String),
 }
 
@@ -97,11 +101,11 @@ pub enum AddressSpace {
     Constant,
     /// Local memory.
     Local,
-    /// Any of them.
+    /// The generic address space.
     Generic,
     /// Global data share.
     Region,
-    /// One of a later version.
+    /// An address space of a later version.
     Other(String),
 }
 

@@ -1,14 +1,13 @@
-//! What a code object says of a kernel.
+//! The metadata record of a kernel.
 
 use super::argument::Argument;
 
-/// What the notes say about a kernel
-/// (<https://llvm.org/docs/AMDGPUUsage.html#code-object-v3-metadata>). `None`: this version of the compiler does not
-/// say.
+/// The metadata of a kernel (<https://llvm.org/docs/AMDGPUUsage.html#code-object-v3-metadata>). A field is `None` if
+/// the compiler that wrote the code object does not record it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CodeObjectKernel {
-    /// The kernel.
+    /// The name of the kernel.
     pub name: String,
     /// Whether its descriptor (`NAME.kd`) is defined; without one it cannot be launched.
     pub has_descriptor: bool,

@@ -1,4 +1,4 @@
-//! The notes of a code object: `MessagePack` maps, which may come in any order and with numbers of any width.
+//! The metadata notes of a code object: `MessagePack` maps with keys in any order and integers of any width.
 
 use object::LittleEndian as LE;
 use object::elf::{PT_NOTE, SHT_NOTE};
@@ -17,7 +17,7 @@ const NT_AMDGPU_METADATA: u32 = 32;
 const OWNER: &[u8] = b"AMDGPU";
 const WHAT: &str = "the metadata of the code object";
 
-/// All notes together.
+/// The merged metadata of all notes.
 #[derive(Default)]
 pub(super) struct Metadata {
     pub(super) target: Option<String>,
@@ -36,7 +36,7 @@ impl Metadata {
         let mut kernels = None;
         description.map(|key, value| match key {
             "amdhsa.target" => set(&mut metadata.target, value.optional(Reader::string)?),
-            "amdhsa.kernels" => set(&mut kernels, Some(counted(value, Kernel::read)?)),
+            "amdhsa.kernels" => set(&mut kernels, Some(decode_list(value, Kernel::read)?)),
             _ => value.skip(),
         })?;
         metadata.kernels = kernels.unwrap_or_default();
@@ -46,12 +46,14 @@ impl Metadata {
 
 impl Kernel {
     fn read(kernel: &mut Reader<'_>) -> Option<Kernel> {
-        let (mut name, mut symbol, mut args) = (None, None, None);
+        let mut name = None;
+        let mut symbol = None;
+        let mut args = None;
         let mut info = CodeObjectKernel::default();
         kernel.map(|key, value| match key {
             ".name" => set(&mut name, Some(value.string()?)),
             ".symbol" => set(&mut symbol, Some(value.string()?)),
-            ".args" => set(&mut args, Some(counted(value, Argument::read)?)),
+            ".args" => set(&mut args, Some(decode_list(value, Argument::read)?)),
             ".reqd_workgroup_size" => set(&mut info.reqd_workgroup_size, value.optional(work_group)?),
             _ => number(&mut info, key, value),
         })?;
@@ -61,8 +63,8 @@ impl Kernel {
     }
 }
 
-/// How many kernels and arguments a description has, counted before anything is made of them: a record may be a few bytes
-/// long, and what is made of it is not.
+/// The number of kernels and arguments in a note, counted before any is decoded: an encoded record may take a few bytes,
+/// and its decoded form takes hundreds.
 #[derive(Debug, Default)]
 struct Counts {
     kernels: u64,
@@ -91,7 +93,7 @@ impl Counts {
     }
 }
 
-/// A number that the notes have of a kernel, if `key` names one.
+/// Decodes an integer field of a kernel, or skips the value of an unknown key.
 fn number(info: &mut CodeObjectKernel, key: &str, value: &mut Reader<'_>) -> Option<()> {
     let count = match key {
         ".vgpr_count" => &mut info.vgpr_count,
@@ -106,7 +108,7 @@ fn number(info: &mut CodeObjectKernel, key: &str, value: &mut Reader<'_>) -> Opt
     set(count, value.optional(Reader::number)?)
 }
 
-/// A number of bytes, if `key` names one.
+/// Decodes a field in bytes, or skips the value of an unknown key.
 fn size(info: &mut CodeObjectKernel, key: &str, value: &mut Reader<'_>) -> Option<()> {
     let size = match key {
         ".private_segment_fixed_size" => &mut info.private_segment_fixed_size,
@@ -119,16 +121,16 @@ fn size(info: &mut CodeObjectKernel, key: &str, value: &mut Reader<'_>) -> Optio
 
 fn work_group(value: &mut Reader<'_>) -> Option<[u32; 3]> {
     let mut sizes = [0; 3];
-    let mut places = sizes.iter_mut();
+    let mut dimensions = sizes.iter_mut();
     value.list(|size| {
-        *places.next()? = size.number()?;
+        *dimensions.next()? = size.number()?;
         Some(())
     })?;
-    (places.len() == 0).then_some(sizes)
+    (dimensions.len() == 0).then_some(sizes)
 }
 
-/// The elements of a list, which have been counted: room for them is taken at once.
-fn counted<'a, T>(value: &mut Reader<'a>, read: impl Fn(&mut Reader<'a>) -> Option<T>) -> Option<Vec<T>> {
+/// Decodes the elements of a list, allocated at once: [`Counts`] has bounded their number.
+fn decode_list<'a, T>(value: &mut Reader<'a>, read: impl Fn(&mut Reader<'a>) -> Option<T>) -> Option<Vec<T>> {
     let mut elements = Vec::with_capacity(value.length()?);
     value.list(|element| {
         elements.push(read(element)?);
@@ -137,61 +139,65 @@ fn counted<'a, T>(value: &mut Reader<'a>, read: impl Fn(&mut Reader<'a>) -> Opti
     Some(elements)
 }
 
-/// Reads every note; a link of several objects keeps the note of each.
+/// Reads every note: a linked file keeps the note of each of its objects.
 pub(super) fn read(file: &Elf<'_>) -> Result<Metadata, Error> {
     let mut all = Metadata::default();
     let mut budget = Budget::for_file(WHAT, file.size());
-    for (offset, part) in parts(file)? {
-        let malformed = || Error::from(ErrorKind::Text { what: WHAT, offset });
-        weigh(&Counts::read(Reader::new(part)).ok_or_else(malformed)?, &mut budget)?;
-        let note = Metadata::read(Reader::new(part)).ok_or_else(malformed)?;
+    for (offset, description) in descriptions(file)? {
+        let counts = Counts::read(Reader::new(description)).ok_or(ErrorKind::Text { what: WHAT, offset })?;
+        charge(&counts, &mut budget)?;
+        let note = Metadata::read(Reader::new(description)).ok_or(ErrorKind::Text { what: WHAT, offset })?;
         all.target = all.target.or(note.target);
         all.kernels.extend(note.kernels);
     }
     Ok(all)
 }
 
-/// A kernel is held as it was read and as it is told.
-fn weigh(counts: &Counts, budget: &mut Budget) -> Result<(), Error> {
+/// Charges the decoded size. Each kernel exists twice for a time: as [`Kernel`] and in the result.
+fn charge(counts: &Counts, budget: &mut Budget) -> Result<(), Error> {
     let kernel = (size_of::<Kernel>() + size_of::<CodeObjectKernel>()) as u64;
     let kernels = counts.kernels.saturating_mul(kernel);
     budget.spend(kernels.saturating_add(counts.arguments.saturating_mul(size_of::<Argument>() as u64)))
 }
 
-/// The descriptions, each with the offset of the notes that it is in.
-fn parts<'a>(file: &Elf<'a>) -> Result<Vec<(u64, &'a [u8])>, Error> {
-    let mut parts = Vec::new();
+/// The descriptors of the metadata notes, each with the offset of its note section or segment.
+fn descriptions<'a>(file: &Elf<'a>) -> Result<Vec<(u64, &'a [u8])>, Error> {
+    let mut descriptions = Vec::new();
     for (offset, notes) in notes(file)? {
-        let cut = |_| Error::truncated("a note of the code object", offset, 12);
         for note in notes {
-            let note = note.map_err(cut)?;
+            let note = note.map_err(|_| Error::truncated("a note of the code object", offset, 12))?;
             if note.name() == OWNER && note.n_type(LE).0 == NT_AMDGPU_METADATA {
-                parts.push((offset, note.desc()));
+                descriptions.push((offset, note.desc()));
             }
         }
     }
-    Ok(parts)
+    Ok(descriptions)
 }
 
 type Notes<'a> = NoteIterator<'a, object::elf::FileHeader64<LE>>;
 
-/// The loader looks for notes in segments; a file that was not linked yet has sections alone.
+/// The note segments, which the loader uses, or the note sections of a relocatable file, each with its offset.
 fn notes<'a>(file: &Elf<'a>) -> Result<Vec<(u64, Notes<'a>)>, Error> {
-    let notes = |(offset, align, data)| {
-        let notes = NoteIterator::new(LE, align, data);
-        Ok((
-            offset,
-            notes.map_err(|_| Error::invalid("the alignment of the notes of the code object", align))?,
-        ))
-    };
-    if file.segments.is_empty() {
-        let sections = file.sections.iter().filter(|section| section.header.sh_type(LE) == SHT_NOTE);
-        let found = sections
-            .map(|section| (section.header.sh_offset(LE), section.header.sh_addralign(LE), section.data));
-        return found.map(notes).collect();
+    let mut notes = Vec::new();
+    for segment in &file.segments {
+        if segment.header.p_type(LE) == PT_NOTE {
+            let offset = segment.header.p_offset(LE);
+            notes.push((offset, parse_notes(segment.header.p_align(LE), segment.data)?));
+        }
     }
-    let segments = file.segments.iter().filter(|segment| segment.header.p_type(LE) == PT_NOTE);
-    let found =
-        segments.map(|segment| (segment.header.p_offset(LE), segment.header.p_align(LE), segment.data));
-    found.map(notes).collect()
+    if !file.segments.is_empty() {
+        return Ok(notes);
+    }
+    for section in &file.sections {
+        if section.header.sh_type(LE) == SHT_NOTE {
+            let offset = section.header.sh_offset(LE);
+            notes.push((offset, parse_notes(section.header.sh_addralign(LE), section.data)?));
+        }
+    }
+    Ok(notes)
+}
+
+fn parse_notes(align: u64, data: &[u8]) -> Result<Notes<'_>, Error> {
+    NoteIterator::new(LE, align, data)
+        .map_err(|_| Error::invalid("the alignment of the notes of the code object", align))
 }

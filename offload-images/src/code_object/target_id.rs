@@ -1,4 +1,4 @@
-//! For which processor and in which mode a code object is
+//! The target ID of a code object: processor and target features in the ELF header
 //! (<https://llvm.org/docs/AMDGPUUsage.html#header>).
 
 use object::LittleEndian as LE;
@@ -9,7 +9,7 @@ use offload_format::{Error, ErrorKind};
 
 /// `ELFABIVERSION_AMDGPU_HSA_V3`; each version of the code object adds one.
 const ABI_V3: u8 = 1;
-/// `ELFABIVERSION_AMDGPU_HSA_V6`, the last that is known.
+/// `ELFABIVERSION_AMDGPU_HSA_V6`, the last known version.
 const ABI_V6: u8 = 4;
 /// `EF_AMDGPU_MACH`.
 const MACH: u32 = 0xff;
@@ -79,8 +79,9 @@ pub(super) struct TargetId {
     pub(super) version: u8,
 }
 
-/// `noted` is the target of the notes; its processor stands in for one that the table does not have.
-pub(super) fn read(file: &Elf<'_>, noted: Option<&str>) -> Result<TargetId, Error> {
+/// Reads the target ID. `note_target`, the target in the metadata note, names the processor if [`PROCESSORS`] lacks its
+/// number.
+pub(super) fn read(file: &Elf<'_>, note_target: Option<&str>) -> Result<TargetId, Error> {
     let abi = file.header.e_ident().abi_version;
     if !(ABI_V3..=ABI_V6).contains(&abi) {
         return Err(ErrorKind::Version { what: "the ABI of the code object", found: abi.into() }.into());
@@ -89,11 +90,12 @@ pub(super) fn read(file: &Elf<'_>, noted: Option<&str>) -> Result<TargetId, Erro
     let number = (flags & MACH) as u8;
     let what = "AMD processor number";
     let processor = processor(number)
-        .or_else(|| noted.and_then(noted_processor))
+        .or_else(|| note_target.and_then(processor_of_triple))
         .ok_or(ErrorKind::Unsupported { what, value: number.into() })?;
     let [.., generic] = flags.to_le_bytes();
+    let features = if abi == ABI_V3 { features_v3(flags) } else { features_v4(flags) };
     Ok(TargetId {
-        text: format!("{processor}{}", if abi == ABI_V3 { modes_v3(flags) } else { modes_v4(flags) }),
+        text: format!("{processor}{features}"),
         generic_version: Some(generic).filter(|version| abi >= ABI_V6 && *version != 0),
         version: abi + 2,
     })
@@ -104,28 +106,33 @@ fn processor(number: u8) -> Option<&'static str> {
 }
 
 /// `gfx1310` of `amdgcn-amd-amdhsa--gfx1310:xnack+`.
-fn noted_processor(target: &str) -> Option<&str> {
+fn processor_of_triple(target: &str) -> Option<&str> {
     let (at, _) = target.rmatch_indices("gfx").next()?;
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
     let name = target.get(at..)?;
     let name = name.split(':').next()?;
-    name.chars().all(plain).then_some(name)
+    name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-').then_some(name)
 }
 
-/// Version 3 has a bit for each mode, `EF_AMDGPU_FEATURE_XNACK_V3` and `..._SRAMECC_V3`: a mode that is off cannot be
-/// told from one that the processor does not have.
-fn modes_v3(flags: u32) -> String {
-    let on = |bit, name| if flags & bit != 0 { name } else { "" };
-    format!("{}{}", on(0x200, ":sramecc+"), on(0x100, ":xnack+"))
+/// Version 3 has one bit for each target feature, `EF_AMDGPU_FEATURE_XNACK_V3` and `..._SRAMECC_V3`: a cleared bit means
+/// "off" as well as "unsupported".
+fn features_v3(flags: u32) -> String {
+    let sramecc = if flags & 0x200 != 0 { ":sramecc+" } else { "" };
+    let xnack = if flags & 0x100 != 0 { ":xnack+" } else { "" };
+    format!("{sramecc}{xnack}")
 }
 
-/// Later versions have two bits for each, `EF_AMDGPU_FEATURE_XNACK_V4` and `..._SRAMECC_V4`: not there, either way, off
-/// or on.
-fn modes_v4(flags: u32) -> String {
-    let mode = |shift: u32, off, on| match flags >> shift & 3 {
-        2 => off,
-        3 => on,
+/// Later versions have two bits for each target feature, `EF_AMDGPU_FEATURE_XNACK_V4` and `..._SRAMECC_V4`: unsupported,
+/// any, off, on.
+fn features_v4(flags: u32) -> String {
+    let sramecc = match flags >> 10 & 3 {
+        2 => ":sramecc-",
+        3 => ":sramecc+",
         _ => "",
     };
-    format!("{}{}", mode(10, ":sramecc-", ":sramecc+"), mode(8, ":xnack-", ":xnack+"))
+    let xnack = match flags >> 8 & 3 {
+        2 => ":xnack-",
+        3 => ":xnack+",
+        _ => "",
+    };
+    format!("{sramecc}{xnack}")
 }

@@ -1,9 +1,9 @@
-//! For which architecture a cubin is: two layouts of the ELF flags.
+//! The architecture of a cubin, from two layouts of the ELF flags.
 
 use object::LittleEndian as LE;
 use object::read::elf::FileHeader;
 
-use super::attribute::{self, Data};
+use super::attribute::{self, AttributeValue};
 use crate::elf::Elf;
 use offload_format::{Error, ErrorKind};
 
@@ -17,9 +17,9 @@ const ACCELERATED_V1: u32 = 0x800;
 const ACCELERATED_V2: u32 = 0x8;
 /// `EICOMPAT_ATTR_CUDA_ACCELERATOR_TARGET`, which toolkit 13.x writes instead.
 const ACCELERATOR_TARGET: u8 = 0x09;
-/// The first architecture that has targets for itself alone.
+/// The first architecture with architecture-specific targets.
 const FIRST_ACCELERATED: u32 = 90;
-/// The last toolkit that set a flag, times ten.
+/// The version of the last toolkit that set the flag, times ten.
 const LAST_WITH_FLAG: u32 = 129;
 
 pub(super) struct Arch {
@@ -43,7 +43,7 @@ pub(super) fn read(file: &Elf<'_>, toolkit: Option<u32>) -> Result<Arch, Error> 
     Ok(Arch { sm, accelerated, family: is_for_family(file, sm), abi_version })
 }
 
-/// Whether the note of the assembler has `-arch sm_100f`: toolkits since 12.9 know families, and leave no other mark.
+/// Whether the assembler's note has `-arch sm_100f`: toolkits since 12.9 support families and record them nowhere else.
 fn is_for_family(file: &Elf<'_>, sm: u32) -> bool {
     let note = file.section(".note.nv.tkinfo").map_or(&[][..], |section| section.data);
     let arch = format!("-arch sm_{sm}f ");
@@ -57,10 +57,10 @@ fn accelerated(file: &Elf<'_>, sm: u32, toolkit: Option<u32>) -> Result<Option<b
     let compat = file.section(".nv.compat").map_or(&[][..], |section| section.data);
     for attribute in attribute::records(compat) {
         let attribute = attribute?;
-        if let (ACCELERATOR_TARGET, Data::Byte(value)) = (attribute.number, attribute.data) {
+        if let (ACCELERATOR_TARGET, AttributeValue::Byte(value)) = (attribute.number, attribute.value) {
             return Ok(Some(value != 0));
         }
     }
-    let told = sm < FIRST_ACCELERATED || toolkit.is_some_and(|version| version <= LAST_WITH_FLAG);
-    Ok(told.then_some(false))
+    let has_flag = toolkit.is_some_and(|version| version <= LAST_WITH_FLAG);
+    Ok((sm < FIRST_ACCELERATED || has_flag).then_some(false))
 }

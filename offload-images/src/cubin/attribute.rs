@@ -1,10 +1,10 @@
-//! The records of the sections `.nv.info`, `.nv.info.<kernel>` and `.nv.compat`.
+//! Attribute records of the sections `.nv.info`, `.nv.info.<kernel>` and `.nv.compat`.
 
 use offload_format::{Error, ErrorKind, bytes};
 
 const WHAT: &str = "the attribute of the cubin";
 
-/// `EIFMT_NVAL`: no value, but its room is there.
+/// `EIFMT_NVAL`: the value bytes are unused.
 const FORMAT_NONE: u8 = 1;
 /// `EIFMT_BVAL`.
 const FORMAT_BYTE: u8 = 2;
@@ -13,14 +13,14 @@ const FORMAT_HALF: u8 = 3;
 /// `EIFMT_SVAL`.
 const FORMAT_SIZED: u8 = 4;
 
-/// One record.
+/// An attribute record.
 pub(super) struct Attribute<'a> {
     pub(super) number: u8,
-    pub(super) data: Data<'a>,
+    pub(super) value: AttributeValue<'a>,
 }
 
-/// The value of a record.
-pub(super) enum Data<'a> {
+/// The value of an attribute.
+pub(super) enum AttributeValue<'a> {
     None,
     Byte(u8),
     Half(u16),
@@ -30,8 +30,8 @@ pub(super) enum Data<'a> {
 impl Attribute<'_> {
     /// The word at `index` of a sized value.
     pub(super) fn word(&self, index: u64) -> Result<u32, Error> {
-        match self.data {
-            Data::Sized(bytes) => bytes::u32_at(bytes, index.saturating_mul(4), WHAT),
+        match self.value {
+            AttributeValue::Sized(bytes) => bytes::u32_at(bytes, index.saturating_mul(4), WHAT),
             _ => Err(Error::invalid(
                 "the format of the cubin's attribute with this number",
                 self.number.into(),
@@ -39,7 +39,7 @@ impl Attribute<'_> {
         }
     }
 
-    /// Three words, as sizes of blocks are written.
+    /// The three dimensions of a block size.
     pub(super) fn three(&self) -> Result<[u32; 3], Error> {
         Ok([self.word(0)?, self.word(1)?, self.word(2)?])
     }
@@ -67,18 +67,18 @@ fn record(section: &[u8], offset: u64) -> Result<(Attribute<'_>, u64), Error> {
     let [format, number, low, high] = bytes::array(section, offset, WHAT)?;
     let half = u16::from_le_bytes([low, high]);
     let mut size = 4;
-    let data = match format {
-        FORMAT_NONE => Data::None,
-        FORMAT_BYTE => Data::Byte(low),
-        FORMAT_HALF => Data::Half(half),
+    let value = match format {
+        FORMAT_NONE => AttributeValue::None,
+        FORMAT_BYTE => AttributeValue::Byte(low),
+        FORMAT_HALF => AttributeValue::Half(half),
         FORMAT_SIZED => {
             size += u64::from(half);
-            Data::Sized(bytes::range(section, offset.saturating_add(4), half.into(), WHAT)?)
+            AttributeValue::Sized(bytes::range(section, offset.saturating_add(4), half.into(), WHAT)?)
         }
         other => {
             let what = "the format of the cubin's attributes with number";
             return Err(ErrorKind::Unsupported { what, value: other.into() }.into());
         }
     };
-    Ok((Attribute { number, data }, size))
+    Ok((Attribute { number, value }, size))
 }

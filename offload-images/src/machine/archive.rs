@@ -1,4 +1,4 @@
-//! Archives of ocloc: which member is for a device.
+//! Selection of the member for a device in an ocloc archive.
 //!
 //! Members are named `64.12.60.7` for a device by its version, or `64.dg2` for a product, sometimes with its stepping:
 //! `shared/offline_compiler/source/ocloc_fatbinary.cpp` of <https://github.com/intel/compute-runtime>.
@@ -17,21 +17,22 @@ pub(super) fn is_archive(image: &[u8]) -> bool {
     image.starts_with(MAGIC)
 }
 
-/// The first member of `archive` whose name is for `arch`. Where that member is a zebin, its notes say the same.
+/// The first member of `archive` whose name covers `arch`; the notes of a zebin have to agree with the name.
 pub(super) fn member_for<'a>(arch: &IntelArch, archive: &'a [u8]) -> Result<&'a [u8], Mismatch> {
-    let cut = |_| Error::truncated("the archive of ocloc", 0, 1);
     let mut others = Vec::new();
-    for member in ArchiveFile::parse(archive).map_err(cut)?.members() {
-        let member = member.map_err(cut)?;
+    for member in ArchiveFile::parse(archive).map_err(truncated)?.members() {
+        let member = member.map_err(truncated)?;
         let Some(devices) = devices(member.name()) else { continue };
         if !fits(arch, &devices) {
             others.push(format!("intel:{devices}"));
             continue;
         }
-        let image = member.data(archive).map_err(cut)?;
-        // Other releases of ocloc may have other images.
-        let known = ImageFormat::detect(image).is_some() || patch_tokens::is_container(image);
-        return if known { intel::check(arch, image).map(|()| image) } else { Ok(image) };
+        let image = member.data(archive).map_err(truncated)?;
+        // Other releases of ocloc may write other formats.
+        if ImageFormat::detect(image).is_some() || patch_tokens::is_container(image) {
+            intel::check(arch, image)?;
+        }
+        return Ok(image);
     }
     if others.is_empty() {
         return Err(Mismatch::new("the archive names no Intel GPU"));
@@ -39,17 +40,26 @@ pub(super) fn member_for<'a>(arch: &IntelArch, archive: &'a [u8]) -> Result<&'a 
     Err(Mismatch::new(format!("the archive is for {}", others.join(", "))))
 }
 
-/// What a member is for. Programs of this project have 64 bits, and the driver goes by the size of a pointer too.
-fn devices(member: &[u8]) -> Option<IntelArch> {
-    let name = std::str::from_utf8(member).ok()?.strip_prefix("64.")?;
-    let arch = |name: &str| match format!("intel:{name}").parse() {
-        Ok(Target::Intel(arch)) => Some(arch),
-        _ => None,
-    };
-    arch(name).or_else(|| arch(name.split_once('.')?.0))
+fn truncated(_: object::read::Error) -> Error {
+    Error::truncated("the archive of ocloc", 0, 1)
 }
 
-/// Whether an image for `member` is for `arch`: each may be one device or a group of them.
+/// The devices in the name of a member. The driver also compares the pointer size, and this project's programs have 64
+/// bits.
+fn devices(member: &[u8]) -> Option<IntelArch> {
+    let name = std::str::from_utf8(member).ok()?.strip_prefix("64.")?;
+    // Without the stepping, if the whole name is unknown.
+    parse_arch(name).or_else(|| parse_arch(name.split_once('.')?.0))
+}
+
+fn parse_arch(name: &str) -> Option<IntelArch> {
+    match format!("intel:{name}").parse() {
+        Ok(Target::Intel(arch)) => Some(arch),
+        _ => None,
+    }
+}
+
+/// Whether an image for `member` runs on `arch`: each may be a device or a group of devices.
 fn fits(arch: &IntelArch, member: &IntelArch) -> bool {
     match (arch.ip_version(), member.ip_version()) {
         (_, Some(device)) => arch.covers(device) || same_release(arch, device),
@@ -80,7 +90,7 @@ mod tests {
         archive
     }
 
-    fn said(name: &str, members: &[(&str, &[u8])]) -> String {
+    fn mismatch(name: &str, members: &[(&str, &[u8])]) -> String {
         member_for(&arch(name), &archive(members)).unwrap_err().to_string()
     }
 
@@ -102,17 +112,20 @@ mod tests {
     #[test]
     fn an_archive_for_other_devices_says_which() {
         let pvc: (&str, &[u8]) = ("64.12.60.7", ZEBIN);
-        assert_eq!(said("acm-g10", &[pvc]), "the archive is for intel:12.60.7");
+        assert_eq!(mismatch("acm-g10", &[pvc]), "the archive is for intel:12.60.7");
         assert_eq!(
-            said("acm-g10", &[pvc, ("64.tgllp.b0", b"")]),
+            mismatch("acm-g10", &[pvc, ("64.tgllp.b0", b"")]),
             "the archive is for intel:12.60.7, intel:tgllp"
         );
         assert_eq!(
-            said("pvc", &[("32.12.60.7", ZEBIN), ("generic_ir", b"")]),
+            mismatch("pvc", &[("32.12.60.7", ZEBIN), ("generic_ir", b"")]),
             "the archive names no Intel GPU"
         );
-        // The name says one device and the image another.
-        assert_eq!(said("acm-g10", &[("64.12.55.8", ZEBIN)]), "the image is for Intel's product family 1271");
+        // The name and the notes disagree.
+        assert_eq!(
+            mismatch("acm-g10", &[("64.12.55.8", ZEBIN)]),
+            "the image is for Intel's product family 1271"
+        );
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! Why an image is not for its target.
+//! The error for an image that is not for its target.
 
 use std::fmt;
 
 use crate::ImageFormat;
 use offload_format::Error;
 
-/// Why an image is not for its target.
+/// The difference between an image and its target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch(String);
 

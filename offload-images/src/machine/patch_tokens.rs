@@ -1,4 +1,4 @@
-//! Containers of ocloc before zebin: for which generation of GPUs they are.
+//! The GPU generation of patch-token containers, which ocloc wrote before zebin.
 //!
 //! A list of tokens behind a header, alone or in a section of an ELF file: `patch_shared.h` and `ocl_igc_shared` of
 //! <https://github.com/intel/intel-graphics-compiler>.

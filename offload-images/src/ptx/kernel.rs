@@ -1,10 +1,10 @@
-//! A kernel: what stands between `.entry` and its body.
+//! The parser of kernel signatures and performance directives: `.entry` up to the body.
 
 use super::lexer::Token;
 use super::tokens::Tokens;
 use offload_format::Error;
 
-/// A kernel (`.entry`). `None`: the module does not say.
+/// A kernel (`.entry`). A field is `None` if the module has no such directive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PtxKernel<'a> {
@@ -28,15 +28,15 @@ pub struct Parameter<'a> {
     pub name: &'a str,
     /// Its size in bytes; textures, surfaces and samplers have none.
     pub size: Option<u64>,
-    /// Where it points to, if it is declared as a pointer (`.ptr`).
+    /// The state space of the pointee, if it is declared as a pointer (`.ptr`).
     pub pointer: Option<StateSpace>,
 }
 
-/// A state space that a pointer can point to.
+/// The state space of a pointee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StateSpace {
-    /// Any of them.
+    /// Generic addressing.
     Generic,
     /// `.global`.
     Global,
@@ -66,7 +66,7 @@ pub(super) fn read<'a>(tokens: &mut Tokens<'a>) -> Result<PtxKernel<'a>, Error> 
     Ok(kernel)
 }
 
-/// One to three numbers; what is missing is 1.
+/// One to three numbers; a missing dimension is 1.
 fn three(tokens: &mut Tokens<'_>) -> Result<[u32; 3], Error> {
     let mut size = [1; 3];
     for (index, dimension) in size.iter_mut().enumerate() {

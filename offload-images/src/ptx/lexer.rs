@@ -1,10 +1,10 @@
-//! The words of PTX, without comments.
+//! The lexer of PTX; comments are skipped.
 
 use offload_format::{Error, ErrorKind, bytes};
 
 pub(super) const WHAT: &str = "the PTX module";
 
-/// A piece of the text.
+/// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
     /// A directive with its dot, an identifier, an instruction, or a number.
@@ -15,7 +15,7 @@ pub(super) enum Token<'a> {
     Mark(u8),
 }
 
-/// Takes a text apart.
+/// Splits a text into tokens.
 pub(super) struct Lexer<'a> {
     text: &'a [u8],
     at: usize,
@@ -26,12 +26,12 @@ impl<'a> Lexer<'a> {
         Lexer { text, at: 0 }
     }
 
-    /// How far the text was read, in bytes.
+    /// The offset of the next token, in bytes.
     pub(super) fn offset(&self) -> u64 {
         self.at as u64
     }
 
-    /// The next piece, or nothing at the end.
+    /// The next token, or `None` at the end.
     pub(super) fn token(&mut self) -> Result<Option<Token<'a>>, Error> {
         self.skip_blanks()?;
         let Some(first) = self.peek(0) else { return Ok(None) };
@@ -51,13 +51,13 @@ impl<'a> Lexer<'a> {
         Ok(Some(token))
     }
 
-    /// The error for a text that is not as the language wants it here.
+    /// The syntax error at the current offset.
     pub(super) fn malformed(&self) -> Error {
         ErrorKind::Text { what: WHAT, offset: self.offset() }.into()
     }
 
-    /// The error for a text that ends too early.
-    pub(super) fn cut(&self) -> Error {
+    /// The error for an unexpected end.
+    pub(super) fn truncated(&self) -> Error {
         Error::truncated(WHAT, self.text.len() as u64, 1)
     }
 
@@ -68,7 +68,7 @@ impl<'a> Lexer<'a> {
     fn skip_blanks(&mut self) -> Result<(), Error> {
         while let Some(first) = self.peek(0) {
             match (first, self.peek(1)) {
-                // A line of a preprocessor.
+                // A preprocessor directive.
                 (b'#', _) | (b'/', Some(b'/')) => self.skip_past(b'\n')?,
                 (b'/', Some(b'*')) => self.skip_comment()?,
                 _ if first.is_ascii_whitespace() => self.at += 1,
@@ -91,8 +91,8 @@ impl<'a> Lexer<'a> {
 
     fn skip_past(&mut self, end: u8) -> Result<(), Error> {
         let rest = self.text.get(self.at..).unwrap_or_default();
-        let found = rest.iter().position(|byte| *byte == end).ok_or_else(|| self.cut())?;
-        self.at += found + 1;
+        let length = rest.iter().position(|byte| *byte == end).ok_or_else(|| self.truncated())?;
+        self.at += length + 1;
         Ok(())
     }
 
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn words_strings_and_marks_are_told_apart() {
+    fn words_strings_and_marks_are_distinct_tokens() {
         use Token::{Mark, Quoted, Word};
         let expected = [
             Word(".param"),

@@ -1,11 +1,11 @@
-//! What a module declares.
+//! The declarations of a PTX module.
 
 use offload_format::PtxVersion;
 
 use super::kernel::PtxKernel;
 use crate::cuda;
 
-/// What a module declares, over borrowed text.
+/// A PTX module over borrowed text.
 #[derive(Clone, Debug, Default)]
 pub struct Ptx<'a> {
     pub(super) version: PtxVersion,
@@ -43,13 +43,13 @@ impl<'a> Ptx<'a> {
         &self.externs
     }
 
-    /// Those of [`Ptx::externs`] that the driver does not define either (it has `vprintf`, `malloc`, `free` and
-    /// `__assertfail`). A module made for execution has none.
+    /// The symbols of [`Ptx::externs`] that the driver does not define (it has `vprintf`, `malloc`, `free` and
+    /// `__assertfail`). An executable module has none.
     pub fn unresolved(&self) -> impl Iterator<Item = &'a str> + '_ {
         self.externs.iter().copied().filter(|name| !cuda::is_system_call(name))
     }
 
-    /// Whether the module uses shared memory whose size the launch gives (`.extern .shared`).
+    /// Whether the module uses dynamic shared memory (`.extern .shared`).
     pub fn uses_dynamic_shared_memory(&self) -> bool {
         self.dynamic_shared
     }

@@ -1,4 +1,4 @@
-//! The declarations of a PTX module.
+//! The parser of declarations.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use super::tokens::Tokens;
 use offload_format::{Error, ErrorKind, PtxVersion};
 
 impl<'a> Ptx<'a> {
-    /// Reads the declarations of a module; zeros at its end, which a C string has, are skipped.
+    /// Parses the declarations of a module; trailing zeros, as in a C string, are ignored.
     ///
-    /// A module that was cut is refused if the cut lies inside of a declaration, a body, a comment or a line. Between
-    /// two declarations a cut cannot be seen: compare [`Ptx::kernels`] with what is expected.
+    /// Truncation inside a declaration, a body, a comment or a line is an error. Truncation between two declarations
+    /// cannot be detected: compare [`Ptx::kernels`] with the expected kernels.
     ///
     /// # Errors
     /// [`Magic`](offload_format::ErrorKind::Magic) if it does not start with `.version`,
@@ -22,63 +22,65 @@ impl<'a> Ptx<'a> {
     }
 }
 
-/// Reads a module from its first word to its last.
 fn parse(text: &[u8]) -> Result<Ptx<'_>, Error> {
     let text = without_zeros(text);
     let mut parser = Parser::new(Lexer::new(text))?;
-    parser.module.kernels.reserve_exact(most_kernels(text));
+    parser.module.kernels.reserve_exact(max_kernels(text));
     parser.header()?;
     while let Some(token) = parser.tokens.next()? {
         parser.declaration(token)?;
     }
     if parser.module.target.is_empty() || !ends_whole(text) {
-        return Err(parser.tokens.cut());
+        return Err(parser.tokens.truncated());
     }
     Ok(parser.finish())
 }
 
-/// As many words as there are, and no more than fit: what is kept of a kernel may be larger than its text, so that a
-/// list that doubles would take much more memory than the text.
-fn most_kernels(text: &[u8]) -> usize {
+/// An upper bound of the number of kernels. A kernel's record may be larger than its text, so that a growing `Vec` would
+/// take many times the memory of the text.
+fn max_kernels(text: &[u8]) -> usize {
     const SHORTEST: usize = ".entry a{}".len();
     let words = text.windows(6).filter(|word| word.starts_with(b".entry")).count();
     words.min(text.len() / SHORTEST)
 }
 
-/// PTX in a fat binary or a C string ends in zeros.
+/// Strips the trailing zeros of PTX in a fat binary or a C string.
 fn without_zeros(text: &[u8]) -> &[u8] {
     let end = text.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     text.get(..end).unwrap_or(text)
 }
 
-/// Whether the last line can be a whole one: `.address_size 6` may have lost a digit.
+/// Whether the last line can be complete: `.address_size 6` may have lost a digit.
 fn ends_whole(text: &[u8]) -> bool {
     text.last().is_some_and(|last| last.is_ascii_whitespace() || matches!(last, b'}' | b';'))
 }
 
-/// What stands before a declaration.
+/// The linkage directive of a declaration.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Linkage {
     Own,
     Extern,
 }
 
-/// Reads one declaration after the other.
 struct Parser<'a> {
     tokens: Tokens<'a>,
     linkage: Linkage,
     module: Ptx<'a>,
-    /// Functions and variables without definition, so far.
+    /// Functions and variables without a definition so far.
     declared: Vec<&'a str>,
     defined: BTreeSet<&'a str>,
 }
 
 impl<'a> Parser<'a> {
     fn new(lexer: Lexer<'a>) -> Result<Parser<'a>, Error> {
-        // 32 is the specification's value for a module that does not say.
-        let module = Ptx { address_size: 32, ..Ptx::default() };
-        let (declared, defined) = (Vec::new(), BTreeSet::new());
-        Ok(Parser { tokens: Tokens::new(lexer)?, linkage: Linkage::Own, module, declared, defined })
+        Ok(Parser {
+            tokens: Tokens::new(lexer)?,
+            linkage: Linkage::Own,
+            // 32 is the specification's default.
+            module: Ptx { address_size: 32, ..Ptx::default() },
+            declared: Vec::new(),
+            defined: BTreeSet::new(),
+        })
     }
 
     fn header(&mut self) -> Result<(), Error> {
@@ -104,13 +106,13 @@ impl<'a> Parser<'a> {
             Token::Word(space @ (".global" | ".const" | ".shared")) => self.variables(space)?,
             Token::Mark(b'{') => self.tokens.skip_group(b'{')?,
             Token::Mark(b';') => self.linkage = Linkage::Own,
-            // `.file`, `.section`, `.pragma` and their operands, and what later versions bring.
+            // `.file`, `.section`, `.pragma` and their operands, and directives of later versions.
             _ => {}
         }
         Ok(())
     }
 
-    /// The options after the first comma are about textures and debugging.
+    /// The platform options after the first comma concern textures and debugging.
     fn target(&mut self) -> Result<(), Error> {
         self.module.target = self.tokens.word()?;
         while self.tokens.take_mark(b',')? {
@@ -139,7 +141,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Skips to the end of a function; says whether it has a body.
+    /// Skips to the end of a function, and returns whether it has a body.
     fn body(&mut self, name: &'a str) -> Result<bool, Error> {
         loop {
             match self.tokens.some()? {
@@ -159,7 +161,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `.alias name, function;` gives the body of another function to a declared one.
+    /// `.alias name, function;` defines a declared function.
     fn alias(&mut self) -> Result<(), Error> {
         let name = self.tokens.word()?;
         self.define(name);

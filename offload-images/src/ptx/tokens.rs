@@ -1,4 +1,4 @@
-//! The pieces of a module one after the other, with one word of look-ahead.
+//! The token stream with one token of lookahead.
 
 use super::lexer::{Lexer, Token};
 use offload_format::Error;
@@ -14,9 +14,9 @@ impl<'a> Tokens<'a> {
         Ok(Tokens { lexer, ahead })
     }
 
-    /// The module ends too early.
-    pub(super) fn cut(&self) -> Error {
-        self.lexer.cut()
+    /// The error for an unexpected end.
+    pub(super) fn truncated(&self) -> Error {
+        self.lexer.truncated()
     }
 
     /// Skips past the next semicolon.
@@ -43,16 +43,16 @@ impl<'a> Tokens<'a> {
         Ok(())
     }
 
-    /// The next piece, or nothing at the end of the module.
+    /// The next token, or `None` at the end of the module.
     pub(super) fn next(&mut self) -> Result<Option<Token<'a>>, Error> {
         let token = self.ahead;
         self.ahead = if token.is_some() { self.lexer.token()? } else { None };
         Ok(token)
     }
 
-    /// The next piece inside a declaration.
+    /// The next token inside a declaration, where the module cannot end.
     pub(super) fn some(&mut self) -> Result<Token<'a>, Error> {
-        self.next()?.ok_or_else(|| self.lexer.cut())
+        self.next()?.ok_or_else(|| self.lexer.truncated())
     }
 
     /// The next word.
@@ -73,12 +73,12 @@ impl<'a> Tokens<'a> {
         parsed.map_err(|_| self.malformed())
     }
 
-    /// What comes next, without taking it.
+    /// The next token, without consuming it.
     pub(super) fn ahead(&self) -> Option<Token<'a>> {
         self.ahead
     }
 
-    /// Takes `mark` if it comes next.
+    /// Consumes `mark` if it comes next.
     pub(super) fn take_mark(&mut self, mark: u8) -> Result<bool, Error> {
         let is_next = self.ahead == Some(Token::Mark(mark));
         if is_next {

@@ -1,8 +1,9 @@
-//! Instructions that drivers refuse, as others.
+//! Lowering of instructions that drivers reject.
 //!
-//! LLVM makes `OpIAddCarry` of a sum that is compared with a summand. Intel's driver of 2022 ends its process over one, and
-//! over `OpISubBorrow`. And LLVM chooses between vectors by one truth value in every version of SPIR-V: before version 1.4
-//! the choice has to be a vector, too (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#OpSelect>).
+//! LLVM folds an addition and its overflow comparison into `OpIAddCarry`. Intel's driver of 2022 aborts the process on
+//! that instruction and on `OpISubBorrow`. LLVM also writes `OpSelect` of vectors with a scalar condition in every version
+//! of SPIR-V: before version 1.4 the condition has to be a vector
+//! (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#OpSelect>).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,84 +22,87 @@ const OP_I_SUB_BORROW: u16 = 150;
 const OP_SELECT: u16 = 169;
 const OP_U_LESS_THAN: u16 = 176;
 
-/// A copy of `module` whose sums and differences with a carry are sums, differences and comparisons, and whose choices
-/// between vectors are made by vectors; `None` if it has neither.
+/// A copy of `module` in which `OpIAddCarry` and `OpISubBorrow` are lowered to arithmetic and comparisons, and vector
+/// selects have vector conditions; `None` if it has no such instruction.
 ///
 /// # Errors
 /// `module` is no SPIR-V, or has no id left.
 pub fn with_portable_instructions(module: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     stream::header(module)?;
-    let found = Found::read(module)?;
-    if found.carries.is_empty() && found.selects.is_empty() {
+    let analysis = Analysis::of_module(module)?;
+    if analysis.carries.is_empty() && analysis.selects.is_empty() {
         return Ok(None);
     }
-    let mut rewriter = Rewriter { out: Writer::new(module)?, made: Made::default(), found: &found };
+    let mut rewriter =
+        Rewriter { out: Writer::new(module)?, added: Declarations::default(), analysis: &analysis };
     for instruction in stream::instructions(module) {
         rewriter.add(&instruction?)?;
     }
     rewriter.out.finish().map(Some)
 }
 
-/// A sum or a difference, of which the second part is its carry or borrow.
+/// An `OpIAddCarry` or `OpISubBorrow`: a structure of the result and the carry or borrow.
 #[derive(Clone, Copy, Debug)]
-struct Carry {
+struct CarryOperation {
     opcode: u16,
     left: u32,
     right: u32,
 }
 
-/// What is to be rewritten, and the types for it.
+/// The instructions to lower, and the types that they use.
 #[derive(Debug, Default)]
-struct Found {
+struct Analysis {
     boolean: Option<u32>,
-    /// Bits by type.
+    /// Width in bits by type id.
     integers: BTreeMap<u32, u32>,
-    /// Type of a component and number of them by type.
+    /// Component type and component count by type id.
     vectors: BTreeMap<u32, (u32, u32)>,
-    /// Scalar truth values.
+    /// Scalar boolean values.
     conditions: BTreeSet<u32>,
-    carries: BTreeMap<u32, Carry>,
+    carries: BTreeMap<u32, CarryOperation>,
     /// The types of carries.
     carry_types: BTreeSet<u32>,
-    /// Choices between vectors by one truth value, with the number of components.
+    /// Vector selects with a scalar condition, with the component count.
     selects: BTreeMap<u32, u32>,
 }
 
-impl Found {
-    fn read(module: &[u8]) -> Result<Found, Error> {
-        let mut found = Found::default();
+impl Analysis {
+    fn of_module(module: &[u8]) -> Result<Analysis, Error> {
+        let mut analysis = Analysis::default();
         for instruction in stream::instructions(module) {
-            found.add(&instruction?)?;
+            analysis.visit_definition(&instruction?)?;
         }
         for instruction in stream::instructions(module) {
-            found.add_use(&instruction?)?;
+            analysis.visit_uses(&instruction?)?;
         }
-        Ok(found)
+        Ok(analysis)
     }
 
-    fn add(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
-        let word = |index| instruction.word(index);
+    fn visit_definition(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
         match instruction.opcode {
             OP_NAME | OP_DECORATE => return Ok(()),
-            OP_TYPE_BOOL => self.boolean = Some(word(0)?),
+            OP_TYPE_BOOL => self.boolean = Some(instruction.word(0)?),
             OP_TYPE_INT => {
-                self.integers.insert(word(0)?, word(1)?);
+                self.integers.insert(instruction.word(0)?, instruction.word(1)?);
             }
             OP_TYPE_VECTOR => {
-                self.vectors.insert(word(0)?, (word(1)?, word(2)?));
+                let vector = (instruction.word(1)?, instruction.word(2)?);
+                self.vectors.insert(instruction.word(0)?, vector);
             }
             opcode @ (OP_I_ADD_CARRY | OP_I_SUB_BORROW) => {
-                self.carries.insert(word(1)?, Carry { opcode, left: word(2)?, right: word(3)? });
+                let operation =
+                    CarryOperation { opcode, left: instruction.word(2)?, right: instruction.word(3)? };
+                self.carries.insert(instruction.word(1)?, operation);
             }
-            OP_SELECT if self.conditions.contains(&word(2)?) => {
-                if let Some((_, count)) = self.vectors.get(&word(0)?) {
-                    self.selects.insert(word(1)?, *count);
+            OP_SELECT if self.conditions.contains(&instruction.word(2)?) => {
+                if let Some((_, count)) = self.vectors.get(&instruction.word(0)?) {
+                    self.selects.insert(instruction.word(1)?, *count);
                 }
             }
             _ => {}
         }
-        // Where there is a type of the result it is first, and an id is of one thing.
-        if let (Ok(first), Ok(id)) = (word(0), word(1))
+        // The result type, if any, is the first operand. Ids are unique, so that no other operand equals the id of a type.
+        if let (Ok(first), Ok(id)) = (instruction.word(0), instruction.word(1))
             && self.boolean == Some(first)
         {
             self.conditions.insert(id);
@@ -106,13 +110,13 @@ impl Found {
         Ok(())
     }
 
-    /// Keeps a carry as it is that is used as a whole, or whose parts are vectors.
-    fn add_use(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
+    /// Drops a carry operation that is used as a whole structure, or has vector members.
+    fn visit_uses(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
         if matches!(instruction.opcode, OP_NAME | OP_DECORATE) || self.carries.is_empty() {
             return Ok(());
         }
-        if let Some((_, _, of)) = part(instruction)
-            && self.carries.contains_key(&of)
+        if let Some(extract) = Extract::from_instruction(instruction)
+            && self.carries.contains_key(&extract.composite)
         {
             let carry_type = instruction.word(0)?;
             if self.integers.contains_key(&carry_type) {
@@ -128,20 +132,32 @@ impl Found {
     }
 }
 
-/// Result, number and whole of an instruction that takes one part of something.
-fn part(instruction: &Instruction<'_>) -> Option<(u32, u32, u32)> {
-    match (instruction.opcode, instruction.words_from(1).as_slice()) {
-        (OP_COMPOSITE_EXTRACT, &[result, whole, number]) => Some((result, number, whole)),
-        _ => None,
+/// An `OpCompositeExtract` of one member.
+#[derive(Clone, Copy, Debug)]
+struct Extract {
+    result_type: u32,
+    result: u32,
+    composite: u32,
+    index: u32,
+}
+
+impl Extract {
+    fn from_instruction(instruction: &Instruction<'_>) -> Option<Extract> {
+        match (instruction.opcode, instruction.words_from(0).as_slice()) {
+            (OP_COMPOSITE_EXTRACT, &[result_type, result, composite, index]) => {
+                Some(Extract { result_type, result, composite, index })
+            }
+            _ => None,
+        }
     }
 }
 
-/// Types and constants that were added, or found.
+/// The declarations that lowered code uses: existing or added ones.
 #[derive(Debug, Default)]
-struct Made {
+struct Declarations {
     is_complete: bool,
     boolean: u32,
-    /// Vectors of truth values by the number of components.
+    /// Boolean vectors by component count.
     vectors: BTreeMap<u32, u32>,
     /// One and zero by type.
     constants: BTreeMap<u32, (u32, u32)>,
@@ -149,34 +165,36 @@ struct Made {
 
 struct Rewriter<'a> {
     out: Writer,
-    made: Made,
-    found: &'a Found,
+    added: Declarations,
+    analysis: &'a Analysis,
 }
 
 impl Rewriter<'_> {
     fn add(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
-        if instruction.opcode == OP_FUNCTION && !self.made.is_complete {
+        if instruction.opcode == OP_FUNCTION && !self.added.is_complete {
             self.declare()?;
-            self.made.is_complete = true;
+            self.added.is_complete = true;
         }
+        let carries = &self.analysis.carries;
         match instruction.opcode {
-            OP_NAME | OP_DECORATE if self.found.carries.contains_key(&instruction.word(0)?) => {}
-            OP_I_ADD_CARRY | OP_I_SUB_BORROW if self.found.carries.contains_key(&instruction.word(1)?) => {}
-            OP_SELECT => self.select(instruction)?,
-            _ => match part(instruction) {
-                Some((result, number, whole)) if self.found.carries.contains_key(&whole) => {
-                    let carry = self.found.carries.get(&whole).copied();
-                    self.part_of_carry(instruction.word(0)?, result, number, carry)?;
-                }
-                _ => self.out.copy(instruction),
-            },
+            OP_NAME | OP_DECORATE if carries.contains_key(&instruction.word(0)?) => return Ok(()),
+            OP_I_ADD_CARRY | OP_I_SUB_BORROW if carries.contains_key(&instruction.word(1)?) => return Ok(()),
+            OP_SELECT => return self.select(instruction),
+            _ => {}
         }
+        if let Some(extract) = Extract::from_instruction(instruction)
+            && let Some(carry) = carries.get(&extract.composite)
+        {
+            return self.lower_extract(extract, *carry);
+        }
+        self.out.copy(instruction);
         Ok(())
     }
 
-    /// Types and constants stand before the first function. A type that is no structure may be declared once.
+    /// Adds the missing types and constants. All of them precede the first function, and only structure types may be
+    /// declared twice.
     fn declare(&mut self) -> Result<(), Error> {
-        self.made.boolean = match self.found.boolean {
+        self.added.boolean = match self.analysis.boolean {
             Some(id) => id,
             None => {
                 let id = self.out.id()?;
@@ -184,66 +202,61 @@ impl Rewriter<'_> {
                 id
             }
         };
-        let counts: BTreeSet<u32> = self.found.selects.values().copied().collect();
+        let counts: BTreeSet<u32> = self.analysis.selects.values().copied().collect();
         for count in counts {
-            let vector = (self.made.boolean, count);
-            let declared = self.found.vectors.iter().find(|(_, it)| **it == vector);
+            let vector = (self.added.boolean, count);
+            let declared = self.analysis.vectors.iter().find(|(_, it)| **it == vector);
             let id = match declared {
                 Some((id, _)) => *id,
                 None => {
                     let id = self.out.id()?;
-                    self.out.put(OP_TYPE_VECTOR, &[id, self.made.boolean, count]);
+                    self.out.put(OP_TYPE_VECTOR, &[id, self.added.boolean, count]);
                     id
                 }
             };
-            self.made.vectors.insert(count, id);
+            self.added.vectors.insert(count, id);
         }
-        for carry_type in &self.found.carry_types {
-            let (one, zero) = (self.out.id()?, self.out.id()?);
-            let is_long = self.found.integers.get(carry_type).is_some_and(|bits| *bits > 32);
+        for carry_type in &self.analysis.carry_types {
+            let one = self.out.id()?;
+            let zero = self.out.id()?;
+            let is_long = self.analysis.integers.get(carry_type).is_some_and(|bits| *bits > 32);
             for (id, value) in [(one, 1), (zero, 0)] {
                 let words = [*carry_type, id, value, 0];
                 self.out.put(OP_CONSTANT, if is_long { &words } else { &words[..3] });
             }
-            self.made.constants.insert(*carry_type, (one, zero));
+            self.added.constants.insert(*carry_type, (one, zero));
         }
         Ok(())
     }
 
-    fn part_of_carry(
-        &mut self,
-        of: u32,
-        result: u32,
-        number: u32,
-        carry: Option<Carry>,
-    ) -> Result<(), Error> {
-        let (Some(Carry { opcode, left, right }), Some((one, zero))) =
-            (carry, self.made.constants.get(&of).copied())
-        else {
-            return Ok(());
-        };
+    /// Lowers a member of a carry operation: member 0 to the arithmetic, member 1 to an unsigned comparison.
+    fn lower_extract(&mut self, extract: Extract, carry: CarryOperation) -> Result<(), Error> {
+        let Extract { result_type, result, index, .. } = extract;
+        let CarryOperation { opcode, left, right } = carry;
+        let Some((one, zero)) = self.added.constants.get(&result_type).copied() else { return Ok(()) };
         let is_sum = opcode == OP_I_ADD_CARRY;
-        let operation = if is_sum { OP_I_ADD } else { OP_I_SUB };
-        if number == 0 {
-            self.out.put(operation, &[of, result, left, right]);
+        if index == 0 {
+            let operation = if is_sum { OP_I_ADD } else { OP_I_SUB };
+            self.out.put(operation, &[result_type, result, left, right]);
             return Ok(());
         }
         let less = self.out.id()?;
         if is_sum {
             let sum = self.out.id()?;
-            self.out.put(OP_I_ADD, &[of, sum, left, right]);
-            self.out.put(OP_U_LESS_THAN, &[self.made.boolean, less, sum, left]);
+            self.out.put(OP_I_ADD, &[result_type, sum, left, right]);
+            self.out.put(OP_U_LESS_THAN, &[self.added.boolean, less, sum, left]);
         } else {
-            self.out.put(OP_U_LESS_THAN, &[self.made.boolean, less, left, right]);
+            self.out.put(OP_U_LESS_THAN, &[self.added.boolean, less, left, right]);
         }
-        self.out.put(OP_SELECT, &[of, result, less, one, zero]);
+        self.out.put(OP_SELECT, &[result_type, result, less, one, zero]);
         Ok(())
     }
 
+    /// Splats the scalar condition of a vector select.
     fn select(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
         let mut operands = instruction.words_from(0);
-        let count = self.found.selects.get(&instruction.word(1)?).copied();
-        let vector = count.and_then(|count| self.made.vectors.get(&count).copied());
+        let count = self.analysis.selects.get(&instruction.word(1)?).copied();
+        let vector = count.and_then(|count| self.added.vectors.get(&count).copied());
         let (Some(count), Some(vector), Some(condition)) = (count, vector, operands.get_mut(2)) else {
             self.out.copy(instruction);
             return Ok(());
@@ -273,9 +286,9 @@ mod tests {
         words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
-    /// Ids: 1 ulong, 2 the structure, 3 and 4 summands, 5 the result, 6 and 7 its parts.
+    /// Ids: 1 ulong, 2 the structure, 3 and 4 operands, 5 the result, 6 and 7 its members.
     fn carry(opcode: u16, user: Vec<u32>) -> Vec<u8> {
-        let parts = [
+        let instructions = [
             instruction(OP_NAME, &[5, 0]),
             instruction(OP_TYPE_INT, &[1, 64, 0]),
             instruction(OP_FUNCTION, &[1, 8, 0, 9]),
@@ -284,7 +297,7 @@ mod tests {
             instruction(OP_COMPOSITE_EXTRACT, &[1, 7, 5, 1]),
             user,
         ];
-        module(10, &parts)
+        module(10, &instructions)
     }
 
     #[test]
@@ -320,7 +333,7 @@ mod tests {
         assert_eq!(with_portable_instructions(&carry(OP_I_ADD_CARRY, store)).unwrap(), None);
     }
 
-    /// Ids: 1 bool, 2 float, 3 the vector, 4 a condition, 5 and 6 vectors, 7 the choice.
+    /// Ids: 1 bool, 2 float, 3 the vector, 4 a condition, 5 and 6 vectors, 7 the result.
     fn select(condition: u32) -> Vec<Vec<u32>> {
         vec![
             instruction(OP_TYPE_BOOL, &[1]),
@@ -333,14 +346,14 @@ mod tests {
     }
 
     #[test]
-    fn choices_between_vectors_are_made_by_vectors() {
+    fn vector_selects_get_vector_conditions() {
         let rewritten = with_portable_instructions(&module(10, &select(4))).unwrap().unwrap();
         let mut expected = select(11);
         expected.insert(2, instruction(OP_TYPE_VECTOR, &[10, 1, 4]));
         expected.insert(5, instruction(OP_COMPOSITE_CONSTRUCT, &[10, 11, 4, 4, 4, 4]));
         assert_eq!(rewritten, module(12, &expected));
         assert_eq!(with_portable_instructions(&rewritten).unwrap(), None);
-        // A vector by a vector.
+        // A vector condition.
         assert_eq!(with_portable_instructions(&module(10, &select(6))).unwrap(), None);
     }
 

@@ -1,4 +1,4 @@
-//! What a SPIR-V module declares.
+//! The declarations of a SPIR-V module.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,7 +45,7 @@ const ASPECTS: [(u32, Aspects); 29] = [
     (6115, Aspects::BF16),                     // BFloat16ConversionINTEL
 ];
 
-/// A parsed module over borrowed bytes. Its whole instruction stream has been walked.
+/// A parsed module over borrowed bytes; every instruction has been decoded.
 #[derive(Clone, Debug)]
 pub struct Module<'a> {
     bytes: &'a [u8],
@@ -64,7 +64,7 @@ pub struct ExecutionMode {
     pub function: u32,
     /// The mode's number.
     pub mode: u32,
-    /// What the mode takes: numbers, or ids of constants where [`ExecutionMode::by_id`] is set.
+    /// The operands of the mode: literals, or ids of constants if [`ExecutionMode::by_id`] is set.
     pub operands: Vec<u32>,
     /// Whether it is an `OpExecutionModeId`.
     pub by_id: bool,
@@ -98,12 +98,12 @@ pub struct Generator {
 }
 
 impl<'a> Module<'a> {
-    /// Walks the whole module.
+    /// Parses a whole module.
     ///
-    /// A module that was cut is refused wherever the cut lies: inside an instruction, inside a function, before
-    /// a function that an entry point or a call needs, or before the first function. Only one that has said what it was
-    /// compiled from, and by then neither an entry point nor linkage nor the type of a function, may have no function:
-    /// DPC++ writes such modules for sources without kernels.
+    /// A truncated module is refused wherever it ends: inside an instruction, inside a function, before a function that an
+    /// entry point or a call refers to, or before the first function. A module without functions is accepted only if it has
+    /// `OpSource` and neither entry points, linkage nor function types before it: DPC++ writes such modules for sources
+    /// without kernels.
     ///
     /// # Errors
     /// [`ErrorKind::Magic`], [`ErrorKind::Truncated`], [`ErrorKind::Invalid`] (also for big-endian modules),
@@ -111,18 +111,18 @@ impl<'a> Module<'a> {
     /// modes and functions together than [`Limits::entries`].
     pub fn parse(bytes: &'a [u8], limits: &Limits) -> Result<Module<'a>, Error> {
         let version = stream::header(bytes)?;
-        let mut walk = Walk::within(bytes, limits)?;
+        let mut parser = Parser::with_capacity_for(bytes, limits)?;
         for instruction in stream::instructions(bytes) {
-            walk.visit(&instruction?)?;
+            parser.visit(&instruction?)?;
         }
-        walk.check_complete(bytes.len() as u64)?;
+        parser.check_complete(bytes.len() as u64)?;
         Ok(Module {
             bytes,
             version,
-            kernels: walk.kernels,
-            imports: walk.imports,
-            exports: walk.exports,
-            capabilities: walk.capabilities,
+            kernels: parser.kernels,
+            imports: parser.imports,
+            exports: parser.exports,
+            capabilities: parser.capabilities,
         })
     }
 
@@ -136,19 +136,19 @@ impl<'a> Module<'a> {
         &self.kernels
     }
 
-    /// Names that another module has to define, without the built-in variables (`__spirv_BuiltIn*`).
+    /// The names of imported symbols, without the built-in variables (`__spirv_BuiltIn*`).
     ///
-    /// A module made for execution has none; `spirv-val` accepts them all the same.
+    /// An executable module has none; `spirv-val` does not check that.
     pub fn imports(&self) -> &[String] {
         &self.imports
     }
 
-    /// Names that this module defines for others.
+    /// The names of exported symbols.
     pub fn exports(&self) -> &[String] {
         &self.exports
     }
 
-    /// What wrote the module.
+    /// The tool that wrote the module.
     pub fn generator(&self) -> Generator {
         let word = bytes::u32_at(self.bytes, 8, "the SPIR-V header").unwrap_or_default();
         Generator { tool: (word >> 16) as u16, version: word as u16 }
@@ -156,24 +156,32 @@ impl<'a> Module<'a> {
 
     /// The execution modes of all entry points, in the order of the module.
     pub fn execution_modes(&self) -> impl Iterator<Item = ExecutionMode> {
-        let modes =
-            stream::instructions(self.bytes).map_while(Result::ok).take_while(|it| it.opcode != OP_FUNCTION);
-        let modes = modes.filter(|it| matches!(it.opcode, OP_EXECUTION_MODE | OP_EXECUTION_MODE_ID));
-        modes.filter_map(|it| {
-            let (function, mode) = (it.word(0).ok()?, it.word(1).ok()?);
-            let by_id = it.opcode == OP_EXECUTION_MODE_ID;
+        self.declarations().filter_map(|it| {
+            let by_id = match it.opcode {
+                OP_EXECUTION_MODE => false,
+                OP_EXECUTION_MODE_ID => true,
+                _ => return None,
+            };
+            let function = it.word(0).ok()?;
+            let mode = it.word(1).ok()?;
             Some(ExecutionMode { function, mode, operands: it.words_from(2), by_id })
         })
     }
 
-    /// The numbers under which the module takes values of specialisation constants, each once.
+    /// The ids of the specialization constants (`SpecId`), each once.
     pub fn spec_ids(&self) -> BTreeSet<u32> {
-        let before_code =
-            stream::instructions(self.bytes).map_while(Result::ok).take_while(|it| it.opcode != OP_FUNCTION);
-        let ids = before_code.filter(|it| it.opcode == OP_DECORATE && it.word(1) == Ok(SPEC_ID));
-        let mut found = BTreeSet::new();
-        found.extend(ids.filter_map(|it| it.word(2).ok()));
-        found
+        let mut ids = BTreeSet::new();
+        for instruction in self.declarations() {
+            if instruction.opcode == OP_DECORATE && instruction.word(1) == Ok(SPEC_ID) {
+                ids.extend(instruction.word(2));
+            }
+        }
+        ids
+    }
+
+    /// The instructions before the first function.
+    fn declarations(&self) -> impl Iterator<Item = Instruction<'a>> {
+        stream::instructions(self.bytes).map_while(Result::ok).take_while(|it| it.opcode != OP_FUNCTION)
     }
 
     /// The numbers of the declared capabilities, in the order of the module.
@@ -181,10 +189,13 @@ impl<'a> Module<'a> {
         &self.capabilities
     }
 
-    /// What a device must support to take the module, by its capabilities.
+    /// The aspects that a device must support, from the capabilities.
     pub fn aspects(&self) -> Aspects {
-        let named = |capability: &u32| ASPECTS.iter().find(|(number, _)| number == capability);
-        self.capabilities.iter().filter_map(named).map(|(_, aspect)| *aspect).collect()
+        ASPECTS
+            .iter()
+            .filter(|(capability, _)| self.capabilities.contains(capability))
+            .map(|(_, aspect)| *aspect)
+            .collect()
     }
 
     /// The bytes that were parsed.
@@ -194,35 +205,40 @@ impl<'a> Module<'a> {
 }
 
 #[derive(Default)]
-struct Walk {
+struct Parser {
     kernels: Vec<EntryPoint>,
     imports: Vec<String>,
     exports: Vec<String>,
     capabilities: Vec<u32>,
     local_sizes: BTreeMap<u32, [u32; 3]>,
     sub_group_sizes: BTreeMap<u32, u32>,
-    defined: BTreeSet<u32>,
-    needed: BTreeSet<u32>,
+    defined_functions: BTreeSet<u32>,
+    referenced_functions: BTreeSet<u32>,
     has_memory_model: bool,
-    /// Entry points come before this.
+    /// `OpSource`, which follows the entry points.
     has_source: bool,
     has_function_type: bool,
     in_function: bool,
 }
 
-impl Walk {
-    /// Takes room for the entry points: a list that doubles would take more memory than small instructions have bytes.
-    fn within(module: &[u8], limits: &Limits) -> Result<Walk, Error> {
-        let (mut kernels, mut declared) = (0usize, 0u64);
+impl Parser {
+    /// Allocates the entry points at once: with small instructions a growing `Vec` would take more memory than the module.
+    fn with_capacity_for(module: &[u8], limits: &Limits) -> Result<Parser, Error> {
+        let mut kernels = 0usize;
+        let mut declarations = 0u64;
         for instruction in stream::instructions(module).map_while(Result::ok) {
             let opcode = instruction.opcode;
-            let kept = matches!(opcode, OP_CAPABILITY | OP_ENTRY_POINT | OP_EXECUTION_MODE | OP_FUNCTION)
-                || opcode == OP_DECORATE && instruction.word(1) == Ok(LINKAGE_ATTRIBUTES);
-            declared = declared.saturating_add(kept.into());
-            kernels = kernels.saturating_add((opcode == OP_ENTRY_POINT).into());
+            if opcode == OP_ENTRY_POINT {
+                kernels = kernels.saturating_add(1);
+            }
+            if matches!(opcode, OP_CAPABILITY | OP_ENTRY_POINT | OP_EXECUTION_MODE | OP_FUNCTION)
+                || opcode == OP_DECORATE && instruction.word(1) == Ok(LINKAGE_ATTRIBUTES)
+            {
+                declarations = declarations.saturating_add(1);
+            }
         }
-        limits.records("the list of what the SPIR-V module declares", declared)?;
-        Ok(Walk { kernels: Vec::with_capacity(kernels), ..Walk::default() })
+        limits.records("the list of what the SPIR-V module declares", declarations)?;
+        Ok(Parser { kernels: Vec::with_capacity(kernels), ..Parser::default() })
     }
 
     fn visit(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
@@ -235,12 +251,12 @@ impl Walk {
             OP_EXECUTION_MODE => self.execution_mode(instruction)?,
             OP_DECORATE => self.decoration(instruction)?,
             OP_FUNCTION => {
-                self.defined.insert(instruction.word(1)?);
+                self.defined_functions.insert(instruction.word(1)?);
                 self.begin_function(instruction)?;
             }
             OP_FUNCTION_END => self.in_function = false,
             OP_FUNCTION_CALL => {
-                self.needed.insert(instruction.word(2)?);
+                self.referenced_functions.insert(instruction.word(2)?);
             }
             _ => {}
         }
@@ -250,7 +266,7 @@ impl Walk {
     fn entry_point(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
         let function = instruction.word(1)?;
         let (name, next) = instruction.text(2)?;
-        self.needed.insert(function);
+        self.referenced_functions.insert(function);
         if instruction.word(0)? == MODEL_KERNEL {
             self.kernels.push(EntryPoint {
                 name: name.to_string(),
@@ -303,9 +319,9 @@ impl Walk {
     }
 
     fn check_complete(&mut self, size: u64) -> Result<(), Error> {
-        let missing = self.needed.difference(&self.defined).next();
-        let no_function = self.defined.is_empty() && !self.is_empty_source();
-        if self.in_function || !self.has_memory_model || no_function || missing.is_some() {
+        let missing = self.referenced_functions.difference(&self.defined_functions).next();
+        let lacks_functions = self.defined_functions.is_empty() && !self.may_lack_functions();
+        if self.in_function || !self.has_memory_model || lacks_functions || missing.is_some() {
             return Err(ErrorKind::Truncated { what: "the SPIR-V module", offset: size, size: 4 }.into());
         }
         for kernel in &mut self.kernels {
@@ -315,10 +331,10 @@ impl Walk {
         Ok(())
     }
 
-    /// Whether there is nothing that asks for a function, where the module is past the place for it.
-    fn is_empty_source(&self) -> bool {
-        let linkage = !self.imports.is_empty() || !self.exports.is_empty();
-        self.has_source && self.needed.is_empty() && !linkage && !self.has_function_type
+    /// Whether nothing before or behind `OpSource` refers to a function.
+    fn may_lack_functions(&self) -> bool {
+        let has_linkage = !self.imports.is_empty() || !self.exports.is_empty();
+        self.has_source && self.referenced_functions.is_empty() && !has_linkage && !self.has_function_type
     }
 }
 

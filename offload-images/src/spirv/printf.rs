@@ -1,4 +1,4 @@
-//! Formats of printf as the specification wants them.
+//! Rewriting of printf formats to the type that the specification requires.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,17 +15,17 @@ const OP_BITCAST: u16 = 124;
 /// The number of printf
 /// (<https://registry.khronos.org/SPIR-V/specs/unified1/OpenCL.ExtendedInstructionSet.100.html#printf>).
 const PRINTF: u32 = 184;
-/// What a module needs whose formats are elsewhere than in constant memory.
+/// The extension for formats outside constant memory.
 const RELAXED: &str = "SPV_EXT_relaxed_printf_string_address_space";
 /// `Storage Class` UniformConstant.
 const UNIFORM_CONSTANT: u32 = 0;
 
-/// A copy of `module` in which the format of every printf is a pointer to characters in constant memory; `None` if they
-/// all are.
+/// A copy of `module` in which the format of every printf is a pointer to characters in constant memory; `None` if the
+/// module already conforms.
 ///
-/// LLVM's SPIR-V back end gives a pointer to the array that holds the format, which the specification does not allow
-/// and `spirv-val` refuses. It also mistakes the memory of some formats, and asks for an extension that few drivers
-/// have; where all formats are in constant memory the copy does without.
+/// LLVM's SPIR-V back end passes a pointer to the array that holds the format, which the specification does not allow and
+/// `spirv-val` rejects. It also mistakes the address space of some formats, and declares an extension that few drivers
+/// support; the copy omits the extension if all formats are in constant memory.
 ///
 /// # Errors
 /// `module` is no SPIR-V, or has no id left.
@@ -34,7 +34,7 @@ pub fn with_character_formats(module: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     let types = Types::read(module)?;
     let mut rewriter = Rewriter::new(module, &types)?;
     for instruction in stream::instructions(module) {
-        rewriter.needs_extension |= types.has_other_format(&instruction?);
+        rewriter.needs_extension |= types.has_nonconstant_format(&instruction?);
     }
     for instruction in stream::instructions(module) {
         rewriter.add(&instruction?)?;
@@ -42,18 +42,19 @@ pub fn with_character_formats(module: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     rewriter.finish()
 }
 
-/// What the declarations at the start of a module say of characters.
+/// The declarations of character types and variables.
 #[derive(Debug, Default)]
 struct Types {
-    sets: BTreeSet<u32>,
+    /// Imports of `OpenCL.std`.
+    instruction_sets: BTreeSet<u32>,
     characters: BTreeSet<u32>,
     arrays: BTreeSet<u32>,
-    /// Storage class and what is pointed to.
+    /// Storage class and pointee.
     pointers: BTreeMap<u32, (u32, u32)>,
-    /// Variables that are arrays of characters.
+    /// Variables of character arrays.
     formats: BTreeSet<u32>,
-    /// Those of them in constant memory.
-    constant: BTreeSet<u32>,
+    /// Variables of character arrays in constant memory.
+    constant_formats: BTreeSet<u32>,
 }
 
 impl Types {
@@ -70,26 +71,27 @@ impl Types {
     }
 
     fn add(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
-        let word = |index| instruction.word(index);
         match instruction.opcode {
             OP_EXT_INST_IMPORT if instruction.text(1)?.0 == "OpenCL.std" => {
-                self.sets.insert(word(0)?);
+                self.instruction_sets.insert(instruction.word(0)?);
             }
-            OP_TYPE_INT if word(1)? == 8 => {
-                self.characters.insert(word(0)?);
+            OP_TYPE_INT if instruction.word(1)? == 8 => {
+                self.characters.insert(instruction.word(0)?);
             }
-            OP_TYPE_ARRAY if self.characters.contains(&word(1)?) => {
-                self.arrays.insert(word(0)?);
+            OP_TYPE_ARRAY if self.characters.contains(&instruction.word(1)?) => {
+                self.arrays.insert(instruction.word(0)?);
             }
             OP_TYPE_POINTER => {
-                self.pointers.insert(word(0)?, (word(1)?, word(2)?));
+                let pointer = (instruction.word(1)?, instruction.word(2)?);
+                self.pointers.insert(instruction.word(0)?, pointer);
             }
             OP_VARIABLE => {
-                let pointer = self.pointers.get(&word(0)?);
-                if let Some((class, _)) = pointer.filter(|(_, pointee)| self.arrays.contains(pointee)) {
-                    self.formats.insert(word(1)?);
+                if let Some((class, pointee)) = self.pointers.get(&instruction.word(0)?)
+                    && self.arrays.contains(pointee)
+                {
+                    self.formats.insert(instruction.word(1)?);
                     if *class == UNIFORM_CONSTANT {
-                        self.constant.insert(word(1)?);
+                        self.constant_formats.insert(instruction.word(1)?);
                     }
                 }
             }
@@ -100,29 +102,30 @@ impl Types {
 
     /// A pointer to characters in constant memory.
     fn character_pointer(&self) -> Option<u32> {
-        let fits = |(_, (class, pointee)): &(&u32, &(u32, u32))| {
-            *class == UNIFORM_CONSTANT && self.characters.contains(pointee)
-        };
-        self.pointers.iter().find(fits).map(|(id, _)| *id)
+        for (id, (class, pointee)) in &self.pointers {
+            if *class == UNIFORM_CONSTANT && self.characters.contains(pointee) {
+                return Some(*id);
+            }
+        }
+        None
     }
 
-    /// Whether it is a printf whose format is no array in constant memory.
-    fn has_other_format(&self, instruction: &Instruction<'_>) -> bool {
-        self.format(instruction).is_some_and(|format| !self.constant.contains(&format))
+    /// Whether the instruction is a printf with a format outside constant memory.
+    fn has_nonconstant_format(&self, instruction: &Instruction<'_>) -> bool {
+        self.format(instruction).is_some_and(|format| !self.constant_formats.contains(&format))
     }
 
-    /// The array that a printf has for its format.
+    /// The format of a printf, if it is an array.
     fn array_format(&self, instruction: &Instruction<'_>) -> Option<u32> {
         self.format(instruction).filter(|format| self.formats.contains(format))
     }
 
     /// The format of a printf.
     fn format(&self, instruction: &Instruction<'_>) -> Option<u32> {
-        let word = |index| instruction.word(index).ok();
         let is_printf = instruction.opcode == OP_EXT_INST
-            && word(2).is_some_and(|set| self.sets.contains(&set))
-            && word(3) == Some(PRINTF);
-        is_printf.then(|| word(4)).flatten()
+            && self.instruction_sets.contains(&instruction.word(2).ok()?)
+            && instruction.word(3) == Ok(PRINTF);
+        if is_printf { instruction.word(4).ok() } else { None }
     }
 }
 
@@ -136,8 +139,13 @@ struct Rewriter<'a> {
 
 impl<'a> Rewriter<'a> {
     fn new(module: &[u8], types: &'a Types) -> Result<Rewriter<'a>, Error> {
-        let (out, pointer) = (Writer::new(module)?, types.character_pointer());
-        Ok(Rewriter { types, out, pointer, needs_extension: false, changed: 0 })
+        Ok(Rewriter {
+            types,
+            out: Writer::new(module)?,
+            pointer: types.character_pointer(),
+            needs_extension: false,
+            changed: 0,
+        })
     }
 
     fn add(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
@@ -157,7 +165,7 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// All types stand before the first function.
+    /// Declares the pointer type, before the first function.
     fn declare_pointer(&mut self) -> Result<(), Error> {
         if let Some(character) = self.types.characters.first() {
             let id = self.out.id()?;
@@ -246,21 +254,24 @@ mod tests {
     }
 
     #[test]
-    fn the_extension_goes_where_all_formats_are_in_constant_memory() {
+    fn the_extension_is_dropped_if_all_formats_are_in_constant_memory() {
+        let plain = with_character_formats(&module(6)).unwrap();
+        assert_eq!(with_character_formats(&with_extension(&module(6))).unwrap(), plain);
+        // The format is an argument.
+        assert_eq!(with_character_formats(&with_extension(&module(7))).unwrap(), None);
+    }
+
+    fn with_extension(module: &[u8]) -> Vec<u8> {
         let name: Vec<u8> = format!("{RELAXED}\0").into_bytes();
-        let padded = name.chunks(4).map(|part| {
+        let padded = name.chunks(4).map(|characters| {
             let mut word = [0; 4];
-            word[..part.len()].copy_from_slice(part);
+            word[..characters.len()].copy_from_slice(characters);
             u32::from_le_bytes(word)
         });
         let operands: Vec<u32> = padded.collect();
         let first = (operands.len() as u32 + 1) << 16 | u32::from(OP_EXTENSION);
         let extension = words(&[&[first], operands.as_slice()].concat());
-        let with_extension = |module: &[u8]| [&module[..20], extension.as_slice(), &module[20..]].concat();
-        let plain = with_character_formats(&module(6)).unwrap();
-        assert_eq!(with_character_formats(&with_extension(&module(6))).unwrap(), plain);
-        // A format that comes from elsewhere.
-        assert_eq!(with_character_formats(&with_extension(&module(7))).unwrap(), None);
+        [&module[..20], extension.as_slice(), &module[20..]].concat()
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Renaming kernels, and further names for them.
+//! Renaming of kernels, and additional entry points.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use super::stream::{
 };
 use offload_format::{Error, ErrorKind, Limits};
 
-/// A copy of `module` in which every kernel `k` is called `prefix` + `k`; one that has the prefix keeps its name.
+/// A copy of `module` in which every kernel `k` is renamed to `prefix` + `k`, unless it has the prefix.
 ///
-/// The function's debug name and linkage name change with the entry point's: consumers differ in which of them they
-/// take for the kernel's name, and one that finds two entry points for a function keeps a single one of them.
+/// The debug name and the linkage name of the function change with the entry point's: consumers differ in which of them is
+/// the kernel's name, and a consumer that finds two entry points for a function may drop one.
 ///
 /// SYCL runtimes look for a kernel only under `__sycl_kernel_` and its name.
 ///
@@ -25,7 +25,7 @@ pub fn with_prefixed_kernels(module: &[u8], prefix: &str) -> Result<Vec<u8>, Err
     for instruction in stream::instructions(module) {
         let instruction = instruction?;
         match name_position(&instruction, &functions) {
-            Some(at) => out.extend(renamed(&instruction, at, prefix)?),
+            Some(at) => out.extend(add_prefix(&instruction, at, prefix)?),
             None => out.extend_from_slice(instruction.bytes),
         }
     }
@@ -33,9 +33,9 @@ pub fn with_prefixed_kernels(module: &[u8], prefix: &str) -> Result<Vec<u8>, Err
 }
 
 /// A copy of `module` in which every kernel `k` has a second entry point `prefix` + `k`, unless there is one: OpenCL
-/// programs find the kernel by its plain name, SYCL programs by the other.
+/// programs look the kernel up by its plain name, SYCL programs by the prefixed one.
 ///
-/// Intel's runtimes take such a module; a consumer that keeps one entry point for each function may drop either name.
+/// Intel's runtimes accept such a module; a consumer with one entry point for each function may drop either name.
 ///
 /// # Errors
 /// Those of [`Module::parse`]; [`ErrorKind::TooLarge`] for a name that no instruction can hold.
@@ -51,25 +51,24 @@ pub fn with_added_entry_points(module: &[u8], prefix: &str) -> Result<Vec<u8>, E
         }
         let (name, _) = instruction.text(2)?;
         if !name.starts_with(prefix) && !names.contains(format!("{prefix}{name}").as_str()) {
-            out.extend(renamed(&instruction, 2, prefix)?);
+            out.extend(add_prefix(&instruction, 2, prefix)?);
         }
     }
     Ok(out)
 }
 
-/// At which operand the name of one of `functions` stands.
+/// The operand index of the name, if the instruction names one of `functions`.
 fn name_position(instruction: &Instruction<'_>, functions: &BTreeSet<u32>) -> Option<u64> {
-    let word = |index| instruction.word(index).ok();
     let (id, at) = match instruction.opcode {
-        OP_ENTRY_POINT if word(0) == Some(MODEL_KERNEL) => (word(1)?, 2),
-        OP_NAME => (word(0)?, 1),
-        OP_DECORATE if word(1) == Some(LINKAGE_ATTRIBUTES) => (word(0)?, 2),
+        OP_ENTRY_POINT if instruction.word(0) == Ok(MODEL_KERNEL) => (1, 2),
+        OP_NAME => (0, 1),
+        OP_DECORATE if instruction.word(1) == Ok(LINKAGE_ATTRIBUTES) => (0, 2),
         _ => return None,
     };
-    functions.contains(&id).then_some(at)
+    functions.contains(&instruction.word(id).ok()?).then_some(at)
 }
 
-fn renamed(instruction: &Instruction<'_>, at: u64, prefix: &str) -> Result<Vec<u8>, Error> {
+fn add_prefix(instruction: &Instruction<'_>, at: u64, prefix: &str) -> Result<Vec<u8>, Error> {
     let (name, after) = instruction.text(at)?;
     let mut text = format!("{prefix}{name}").into_bytes();
     // A terminating zero, then zeros to a whole word.
@@ -83,8 +82,11 @@ fn renamed(instruction: &Instruction<'_>, at: u64, prefix: &str) -> Result<Vec<u
         limit: u64::from(u16::MAX) * 4,
     })?;
     let first = u32::from(count) << 16 | u32::from(instruction.opcode);
-    let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
-    Ok([bytes(&[first]), bytes(&before), text, bytes(&after)].concat())
+    Ok([to_bytes(&[first]), to_bytes(&before), text, to_bytes(&after)].concat())
+}
+
+fn to_bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
 #[cfg(test)]
@@ -95,29 +97,25 @@ mod tests {
     #[test]
     fn every_name_of_a_kernel_changes() {
         let renamed = with_prefixed_kernels(SAMPLE, "__sycl_kernel_").unwrap();
-        let (old, new) = (
-            Module::parse(SAMPLE, &Limits::default()).unwrap(),
-            Module::parse(&renamed, &Limits::default()).unwrap(),
-        );
+        let old = Module::parse(SAMPLE, &Limits::default()).unwrap();
+        let new = Module::parse(&renamed, &Limits::default()).unwrap();
         let names: Vec<_> = new.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
         assert_eq!(names, ["__sycl_kernel_saxpy", "__sycl_kernel_reduce"]);
         for (old, new) in old.kernels().iter().zip(new.kernels()) {
             assert_eq!((old.function, &old.interface), (new.function, &new.interface));
             assert_eq!(old.required_work_group, new.required_work_group);
         }
-        // The entry point and the debug name, which stood there before too.
-        let count = |bytes: &[u8], text: &str| String::from_utf8_lossy(bytes).matches(text).count();
-        assert_eq!(count(&renamed, "__sycl_kernel_saxpy\0"), count(SAMPLE, "\0saxpy\0"));
-        assert!(count(&renamed, "__sycl_kernel_saxpy\0") >= 2);
+        // The entry point and the debug name.
+        let count = String::from_utf8_lossy(&renamed).matches("__sycl_kernel_saxpy\0").count();
+        assert_eq!(count, String::from_utf8_lossy(SAMPLE).matches("\0saxpy\0").count());
+        assert!(count >= 2);
     }
 
     #[test]
     fn a_second_entry_point_is_of_the_same_function() {
         let both = with_added_entry_points(SAMPLE, "__sycl_kernel_").unwrap();
-        let (old, new) = (
-            Module::parse(SAMPLE, &Limits::default()).unwrap(),
-            Module::parse(&both, &Limits::default()).unwrap(),
-        );
+        let old = Module::parse(SAMPLE, &Limits::default()).unwrap();
+        let new = Module::parse(&both, &Limits::default()).unwrap();
         let names: Vec<_> = new.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
         assert_eq!(names, ["saxpy", "__sycl_kernel_saxpy", "reduce", "__sycl_kernel_reduce"]);
         for (old, new) in old.kernels().iter().zip(new.kernels().chunks(2)) {

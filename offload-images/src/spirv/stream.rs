@@ -1,4 +1,4 @@
-//! The instruction stream: words in order, each instruction inside the module.
+//! The instruction stream of a module, and a writer of one.
 
 use super::{HEADER_SIZE, MAGIC};
 use offload_format::{Error, ErrorKind, bytes};
@@ -30,7 +30,7 @@ pub(super) const LINKAGE_EXPORT: u32 = 0;
 /// `Linkage Type` Import.
 pub(super) const LINKAGE_IMPORT: u32 = 1;
 
-/// Where the header has the number that is above all ids.
+/// The offset of the id bound in the header.
 const BOUND: u64 = 12;
 
 const WHAT: &str = "the SPIR-V instruction";
@@ -39,7 +39,7 @@ const WHAT: &str = "the SPIR-V instruction";
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Instruction<'a> {
     pub(super) opcode: u16,
-    /// From the start of the module, in bytes.
+    /// Its offset in the module, in bytes.
     pub(super) offset: u64,
     /// The whole instruction.
     pub(super) bytes: &'a [u8],
@@ -52,14 +52,15 @@ impl<'a> Instruction<'a> {
         bytes::u32_at(self.bytes, offset, WHAT)
     }
 
-    /// The text that starts at operand word `index`, and the index of the word after it.
+    /// The string at operand word `index`, and the index of the word behind it.
     pub(super) fn text(&self, index: u64) -> Result<(&'a str, u64), Error> {
         let start = index.saturating_add(1).saturating_mul(4);
         let size = (self.bytes.len() as u64).saturating_sub(start);
         let rest = bytes::range(self.bytes, start, size, "the SPIR-V text")?;
-        let malformed = || Error::from(ErrorKind::Text { what: "the SPIR-V text", offset: self.offset });
-        let end = rest.iter().position(|byte| *byte == 0).ok_or_else(malformed)? as u64;
-        let text = bytes::text_at(rest, 0, end, "the SPIR-V text").map_err(|_| malformed())?;
+        let malformed = ErrorKind::Text { what: "the SPIR-V text", offset: self.offset };
+        let Some(end) = rest.iter().position(|byte| *byte == 0) else { return Err(malformed.into()) };
+        let end = end as u64;
+        let text = bytes::text_at(rest, 0, end, "the SPIR-V text").map_err(|_| malformed)?;
         // The terminating zero counts, and the text is padded to whole words.
         Ok((text, index.saturating_add(end / 4).saturating_add(1)))
     }
@@ -70,7 +71,7 @@ impl<'a> Instruction<'a> {
     }
 }
 
-/// Reads the header; the result is the version word.
+/// Checks the header, and returns the version word.
 pub(super) fn header(module: &[u8]) -> Result<u32, Error> {
     let magic = bytes::u32_at(module, 0, "the SPIR-V header")?;
     if magic == MAGIC.swap_bytes() {
@@ -99,7 +100,7 @@ pub(super) fn header_bytes(module: &[u8]) -> Result<&[u8], Error> {
     bytes::range(module, 0, HEADER_SIZE, "the SPIR-V header")
 }
 
-/// A module that is made of another, with further ids.
+/// A rewritten module with additional ids.
 #[derive(Debug)]
 pub(super) struct Writer {
     out: Vec<u8>,
@@ -108,13 +109,13 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// A module with the header of `module`.
+    /// Starts with the header of `module`.
     pub(super) fn new(module: &[u8]) -> Result<Writer, Error> {
         let bound = bytes::u32_at(module, BOUND, "the SPIR-V header")?;
         Ok(Writer { out: header_bytes(module)?.to_vec(), bound })
     }
 
-    /// An id that nothing has.
+    /// Allocates an id.
     pub(super) fn id(&mut self) -> Result<u32, Error> {
         let id = self.bound;
         let limit = u64::from(u32::MAX);
@@ -165,10 +166,11 @@ pub(super) fn instructions(module: &[u8]) -> impl Iterator<Item = Result<Instruc
 
 fn instruction(module: &[u8], offset: u64) -> Result<Instruction<'_>, Error> {
     let first = bytes::u32_at(module, offset, WHAT)?;
-    let (words, opcode) = (first >> 16, first & 0xffff);
+    let words = first >> 16;
+    let opcode = first as u16;
     if words == 0 {
         return Err(Error::invalid("the word count of the SPIR-V instruction at this offset", offset));
     }
     let bytes = bytes::range(module, offset, u64::from(words) * 4, WHAT)?;
-    Ok(Instruction { opcode: opcode as u16, offset, bytes })
+    Ok(Instruction { opcode, offset, bytes })
 }

@@ -1,4 +1,4 @@
-//! The notes of a zebin: for which devices it is.
+//! The compatibility notes of a zebin, which name its devices.
 //!
 //! Numbers and layouts are those of `shared/source/device_binary_format/zebin/zebin_elf.h` in
 //! <https://github.com/intel/compute-runtime>.
@@ -18,8 +18,8 @@ const ZEBIN_VERSION: u32 = 4;
 const PRODUCT_CONFIG: u32 = 6;
 const WHAT: &str = "a note of the zebin";
 
-/// For which devices an image says that it is. Compilers before 2023 write families and steppings, later ones the IP
-/// version; a driver refuses an image that has neither.
+/// The devices of an image. Compilers before 2023 write families and steppings, later ones the IP version; a driver
+/// refuses an image that has neither.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Compatibility {
@@ -35,7 +35,7 @@ pub struct Compatibility {
     pub ip_version: Option<[u32; 3]>,
 }
 
-/// Revisions of a device, of which an image is for all in between too.
+/// An inclusive range of device revisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Steppings {
@@ -45,33 +45,36 @@ pub struct Steppings {
     pub last: u8,
 }
 
-/// The devices that `image` is for.
+/// Reads the devices of `image`.
 ///
 /// # Errors
 /// [`ErrorKind::Magic`] if it is no zebin; [`ErrorKind::Truncated`] if a part is missing; [`ErrorKind::Text`] for a
 /// version that is not text.
 pub fn compatibility(image: &[u8]) -> Result<Compatibility, Error> {
     let notes = elf::read(image)?.notes;
-    let cut = |_| Error::truncated(WHAT, 0, 12);
-    let mut found = Compatibility::default();
-    for note in NoteIterator::<FileHeader64<LE>>::new(LE, 4u64, notes).map_err(cut)? {
-        let note = note.map_err(cut)?;
+    let mut compatibility = Compatibility::default();
+    for note in NoteIterator::<FileHeader64<LE>>::new(LE, 4u64, notes).map_err(truncated)? {
+        let note = note.map_err(truncated)?;
         if note.name() == OWNER {
-            found.note(&note)?;
+            compatibility.add_note(&note)?;
         }
     }
-    Ok(found)
+    Ok(compatibility)
+}
+
+fn truncated(_: object::read::Error) -> Error {
+    Error::truncated(WHAT, 0, 12)
 }
 
 impl Compatibility {
-    fn note(&mut self, note: &Note<'_, FileHeader64<LE>>) -> Result<(), Error> {
-        let number = || bytes::u32_at(note.desc(), 0, WHAT);
+    fn add_note(&mut self, note: &Note<'_, FileHeader64<LE>>) -> Result<(), Error> {
+        let desc = note.desc();
         match note.n_type(LE).0 {
-            PRODUCT_FAMILY => self.product_family = Some(number()?),
-            CORE_FAMILY => self.core_family = Some(number()?),
-            TARGET_METADATA => self.steppings = Some(steppings(number()?)),
-            ZEBIN_VERSION => self.version = Some(text(note.desc())?),
-            PRODUCT_CONFIG => self.ip_version = Some(ip_version(number()?)),
+            PRODUCT_FAMILY => self.product_family = Some(bytes::u32_at(desc, 0, WHAT)?),
+            CORE_FAMILY => self.core_family = Some(bytes::u32_at(desc, 0, WHAT)?),
+            TARGET_METADATA => self.steppings = Some(steppings(bytes::u32_at(desc, 0, WHAT)?)),
+            ZEBIN_VERSION => self.version = Some(text(desc)?),
+            PRODUCT_CONFIG => self.ip_version = Some(ip_version(bytes::u32_at(desc, 0, WHAT)?)),
             _ => {}
         }
         Ok(())

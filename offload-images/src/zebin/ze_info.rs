@@ -1,10 +1,10 @@
-//! The description of a zebin: YAML in block style with fixed indents, so that lines are enough to read it.
+//! A line scanner of `.ze_info`: its YAML has block style and fixed indents.
 
-/// What the compiler says about a kernel. `None`: this version of the compiler does not say.
+/// The resources of a kernel. A field is `None` if the compiler that wrote the zebin does not record it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ZebinKernel {
-    /// The kernel.
+    /// The name of the kernel.
     pub name: String,
     /// Registers of a hardware thread: 128, or 256 in large mode.
     pub grf_count: Option<u32>,
@@ -26,22 +26,20 @@ pub struct ZebinKernel {
     pub required_sub_group_size: Option<u32>,
 }
 
-/// The kernels that `text` describes, in its order.
-///
-/// Keys that are unknown are skipped; what a version of the compiler does not write stays `None`.
+/// The kernels of `text`, in its order. Unknown keys are skipped.
 pub(super) fn scan(text: &str) -> Vec<ZebinKernel> {
-    let mut scan = Scan::default();
+    let mut scanner = Scanner::default();
     for line in text.lines() {
-        scan.line(line);
+        scanner.line(line);
     }
-    scan.kernels
+    scanner.kernels
 }
 
 #[derive(Default)]
-struct Scan<'a> {
+struct Scanner<'a> {
     kernels: Vec<ZebinKernel>,
     /// The key at the outermost level: only `kernels` holds kernels.
-    part: &'a str,
+    top_level: &'a str,
     /// The key inside a kernel, as `execution_env`.
     group: &'a str,
     /// The memory buffer being read.
@@ -55,7 +53,7 @@ struct MemoryBuffer<'a> {
     size: Option<u64>,
 }
 
-impl<'a> Scan<'a> {
+impl<'a> Scanner<'a> {
     fn line(&mut self, line: &'a str) {
         let trimmed = line.trim_start();
         let indent = line.len().saturating_sub(trimmed.len());
@@ -66,10 +64,10 @@ impl<'a> Scan<'a> {
         let Some((key, value)) = trimmed.split_once(':') else { return };
         let value = unquoted(value.trim());
         match (indent, item) {
-            (0, false) => self.part = key,
-            (2, true) if self.part == "kernels" && key == "name" => self.kernel(value),
+            (0, false) => self.top_level = key,
+            (2, true) if self.top_level == "kernels" && key == "name" => self.kernel(value),
             (4, false) => self.group = key,
-            _ if self.part == "kernels" => self.entry(item, key, value),
+            _ if self.top_level == "kernels" => self.entry(item, key, value),
             _ => {}
         }
     }
@@ -116,7 +114,7 @@ fn execution_env(kernel: &mut ZebinKernel, key: &str, value: &str) {
 fn memory_buffer(kernel: &mut ZebinKernel, buffer: &mut MemoryBuffer<'_>) {
     let MemoryBuffer { usage, size: Some(size) } = *buffer else { return };
     match usage {
-        // Before version 1.39 one buffer served both, and nothing says which part is which.
+        // Before version 1.39 one buffer served both, without separate sizes.
         "single_space" => kernel.scratch_size = Some(kernel.scratch_size.unwrap_or(0).saturating_add(size)),
         "spill_fill_space" => kernel.spill_size = kernel.spill_size.or(Some(size)),
         "private_space" => kernel.private_size = kernel.private_size.or(Some(size)),
@@ -127,13 +125,19 @@ fn memory_buffer(kernel: &mut ZebinKernel, buffer: &mut MemoryBuffer<'_>) {
 
 fn three(value: &str) -> Option<[u32; 3]> {
     let inner = value.strip_prefix('[')?.strip_suffix(']')?;
-    let numbers: Vec<u32> = inner.split(',').map(|part| part.trim().parse().ok()).collect::<Option<_>>()?;
+    let mut numbers = Vec::new();
+    for number in inner.split(',') {
+        numbers.push(number.trim().parse().ok()?);
+    }
     numbers.try_into().ok()
 }
 
 fn unquoted(value: &str) -> &str {
-    let inner = |quote: char| value.strip_prefix(quote)?.strip_suffix(quote);
-    inner('\'').or_else(|| inner('"')).unwrap_or(value)
+    strip_quotes(value, '\'').or_else(|| strip_quotes(value, '"')).unwrap_or(value)
+}
+
+fn strip_quotes(value: &str, quote: char) -> Option<&str> {
+    value.strip_prefix(quote)?.strip_suffix(quote)
 }
 
 #[cfg(test)]

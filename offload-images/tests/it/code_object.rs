@@ -1,4 +1,4 @@
-//! Reading code objects of clang 22; the figures are those that `llvm-readelf --notes` prints.
+//! Code objects of clang 22; the expected values are from `llvm-readelf --notes`.
 #![cfg(feature = "code-object")]
 
 use offload_format::ErrorKind;
@@ -20,15 +20,17 @@ fn names(object: &CodeObject) -> Vec<&str> {
 }
 
 #[test]
-fn the_header_tells_the_target() {
-    let head = |image| {
+fn the_target_is_in_the_header() {
+    for (image, target_id, version, generic_version) in [
+        (GFX90A, "gfx90a:xnack+", 5, None),
+        (GFX906, "gfx906:sramecc-:xnack-", 6, None),
+        (GFX1100, "gfx1100", 6, None),
+        (GENERIC, "gfx11-generic", 6, Some(1)),
+    ] {
         let object = read(image);
-        (object.target_id, object.version, object.generic_version)
-    };
-    assert_eq!(head(GFX90A), ("gfx90a:xnack+".to_string(), 5, None));
-    assert_eq!(head(GFX906), ("gfx906:sramecc-:xnack-".to_string(), 6, None));
-    assert_eq!(head(GFX1100), ("gfx1100".to_string(), 6, None));
-    assert_eq!(head(GENERIC), ("gfx11-generic".to_string(), 6, Some(1)));
+        assert_eq!(object.target_id, target_id);
+        assert_eq!((object.version, object.generic_version), (version, generic_version), "{target_id}");
+    }
 }
 
 /// Sets the flags of a code object and its ABI version.
@@ -136,13 +138,14 @@ fn all_notes_and_undefined_symbols_are_read() {
 }
 
 #[test]
-fn a_kernel_without_descriptor_is_told() {
+fn a_kernel_without_descriptor_is_marked() {
     let name = GFX90A.windows(10).position(|window| window == b"\0reduce.kd").unwrap();
     let mut renamed = GFX90A.to_vec();
     // The string table of the dynamic symbols comes first in the file, after the notes.
     renamed[name + 1] = b's';
-    let told: Vec<bool> = read(&renamed).kernels.iter().map(|kernel| kernel.has_descriptor).collect();
-    assert_eq!(told, [true, false]);
+    let have_descriptor: Vec<bool> =
+        read(&renamed).kernels.iter().map(|kernel| kernel.has_descriptor).collect();
+    assert_eq!(have_descriptor, [true, false]);
 }
 
 #[test]

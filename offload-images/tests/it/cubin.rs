@@ -1,4 +1,4 @@
-//! Reading cubins of ptxas 12.9 and 13.5; the figures are those that `ptxas -v` and `cuobjdump -elf` print.
+//! Cubins of ptxas 12.9 and 13.5; the expected values are from `ptxas -v` and `cuobjdump -elf`.
 #![cfg(feature = "cubin")]
 
 use offload_format::ErrorKind;
@@ -26,16 +26,18 @@ fn parameters(kernel: &CubinKernel) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn both_layouts_tell_the_architecture() {
-    let head = |image| {
+fn both_layouts_have_the_architecture() {
+    for (image, arch, accelerated, abi_version, toolkit) in [
+        (OLD, "sm_80", false, 7, 129),
+        (OLD_ACCELERATED, "sm_90a", true, 7, 129),
+        (NEW_ACCELERATED, "sm_90a", true, 8, 135),
+        (CALLS, "sm_100a", true, 8, 129),
+        (FAMILY, "sm_100f", false, 8, 129),
+    ] {
         let cubin = read(image);
-        (cubin.arch(), cubin.accelerated, cubin.abi_version, cubin.toolkit)
-    };
-    assert_eq!(head(OLD), ("sm_80".to_string(), Some(false), 7, Some(129)));
-    assert_eq!(head(OLD_ACCELERATED), ("sm_90a".to_string(), Some(true), 7, Some(129)));
-    assert_eq!(head(NEW_ACCELERATED), ("sm_90a".to_string(), Some(true), 8, Some(135)));
-    assert_eq!(head(CALLS), ("sm_100a".to_string(), Some(true), 8, Some(129)));
-    assert_eq!(head(FAMILY), ("sm_100f".to_string(), Some(false), 8, Some(129)));
+        assert_eq!((cubin.arch().as_str(), cubin.accelerated), (arch, Some(accelerated)));
+        assert_eq!((cubin.abi_version, cubin.toolkit), (abi_version, Some(toolkit)), "{arch}");
+    }
     assert!(read(FAMILY).family && !read(CALLS).family);
 }
 
@@ -43,20 +45,21 @@ fn both_layouts_tell_the_architecture() {
 fn kernels_use_what_ptxas_prints() {
     for image in [OLD, OLD_ACCELERATED, NEW_ACCELERATED] {
         let cubin = read(image);
-        let used = |name: &str| {
-            let kernel = kernel(&cubin, name);
-            assert_eq!(kernel.stack_size, kernel.stack_frame, "{name}");
-            (kernel.registers, kernel.shared_memory, kernel.stack_frame)
-        };
         assert_eq!(cubin.kernels.len(), 3);
-        assert_eq!(used("saxpy"), (Some(10), 0, Some(0)));
-        assert_eq!(used("clip"), (Some(14), 512, Some(0)));
-        assert_eq!(used("stacked"), (Some(11), 0, Some(160)));
+        for (name, registers, shared_memory, stack_frame) in
+            [("saxpy", 10, 0, 0), ("clip", 14, 512, 0), ("stacked", 11, 0, 160)]
+        {
+            let kernel = kernel(&cubin, name);
+            assert_eq!(kernel.registers, Some(registers), "{name}");
+            assert_eq!(kernel.shared_memory, shared_memory, "{name}");
+            assert_eq!(kernel.stack_frame, Some(stack_frame), "{name}");
+            assert_eq!(kernel.stack_size, kernel.stack_frame, "{name}");
+        }
     }
 }
 
 #[test]
-fn the_system_s_shared_memory_is_told_apart() {
+fn reserved_shared_memory_is_separate() {
     assert!(read(OLD).kernels.iter().all(|kernel| kernel.reserved_shared_memory == 0));
     for image in [OLD_ACCELERATED, NEW_ACCELERATED] {
         assert!(read(image).kernels.iter().all(|kernel| kernel.reserved_shared_memory == 1024));
@@ -67,7 +70,8 @@ fn the_system_s_shared_memory_is_told_apart() {
 fn parameters_and_limits_are_read() {
     for (image, bank) in [(OLD, 352), (OLD_ACCELERATED, 528), (NEW_ACCELERATED, 528)] {
         let cubin = read(image);
-        let (saxpy, clip) = (kernel(&cubin, "saxpy"), kernel(&cubin, "clip"));
+        let saxpy = kernel(&cubin, "saxpy");
+        let clip = kernel(&cubin, "clip");
         assert_eq!(parameters(saxpy), [(0, 4), (8, 8), (16, 8), (24, 4)]);
         assert_eq!(parameters(clip), [(0, 12), (16, 8), (24, 2)]);
         assert_eq!((saxpy.constant_bank, clip.constant_bank), (Some(bank + 28), Some(bank + 26)));
@@ -77,13 +81,13 @@ fn parameters_and_limits_are_read() {
     let calls = read(CALLS);
     assert_eq!(calls.kernels[0].required_work_group, Some([64, 2, 1]));
     assert_eq!(parameters(&calls.kernels[0]), [(0, 8), (8, 1)]);
-    let (own, reserved) = (calls.kernels[0].shared_memory, calls.kernels[0].reserved_shared_memory);
-    assert_eq!((calls.kernels[0].registers, own, reserved), (Some(24), 1100, 0));
+    assert_eq!(calls.kernels[0].registers, Some(24));
+    assert_eq!((calls.kernels[0].shared_memory, calls.kernels[0].reserved_shared_memory), (1100, 0));
     assert_eq!((calls.kernels[0].stack_frame, calls.kernels[0].stack_size), (Some(0), None));
 }
 
 #[test]
-fn undefined_symbols_are_named_and_the_driver_s_are_told_apart() {
+fn unresolved_symbols_are_the_undefined_ones_without_the_driver_s() {
     let calls = read(CALLS);
     assert!(calls.relocatable);
     assert_eq!(calls.undefined, ["outside", "vprintf"]);

@@ -1,4 +1,4 @@
-//! The tests of the readers of device images, in one program: it is linked once.
+//! Tests of the readers of device images, in one program to link once.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,

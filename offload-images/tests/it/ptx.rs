@@ -1,4 +1,4 @@
-//! Reading PTX of clang, nvcc and Triton, and text that is none.
+//! PTX of clang, nvcc and Triton, and other text.
 #![cfg(feature = "ptx")]
 
 use offload_format::{ErrorKind, PtxVersion};
@@ -60,7 +60,7 @@ fn a_module_of_triton_is_read() {
 }
 
 #[test]
-fn undefined_functions_are_named_and_the_driver_s_are_told_apart() {
+fn unresolved_functions_are_the_undefined_ones_without_the_driver_s() {
     let module = Ptx::parse(CALLS).unwrap();
     assert_eq!(module.externs(), ["outside", "vprintf"]);
     assert_eq!(module.unresolved().collect::<Vec<_>>(), ["outside"]);
@@ -69,7 +69,7 @@ fn undefined_functions_are_named_and_the_driver_s_are_told_apart() {
 }
 
 #[test]
-fn only_what_nobody_defines_is_extern() {
+fn only_undefined_symbols_are_extern() {
     let text = format!(
         "{HEADER}.extern .global .align 4 .b32 a, b[2];\n.extern .const .f32 c;\n.visible .func late(.param .b32 x);\n\
          .visible .func never(.param .b32 x)\n;\n.func other;\n.visible .func late(.param .b32 x) {{ ret; }}\n\

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use bytes::Bytes;
-use offload_format::remote::{Executed, Origin, OutputFile};
+use offload_protocol::remote::{Executed, Origin, OutputFile};
 
 use crate::api::{self, ActionResult};
 use crate::digest::Digest;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use offload_format::remote::Action;
+use offload_protocol::remote::Action;
 use prost::Message;
 
 use crate::api::{self, Command, Platform, command, platform, protobuf};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use offload_format::remote::{Executed, Origin};
+use offload_protocol::remote::{Executed, Origin};
 
 use super::outputs;
 use super::refusal::Refusal;

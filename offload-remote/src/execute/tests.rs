@@ -1,6 +1,6 @@
 //! Executions on the fake server.
 
-use offload_format::remote::{Input, Origin, Program, Source};
+use offload_protocol::remote::{Input, Origin, Program, Source};
 use tonic::Code;
 
 use super::*;

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use offload_format::remote::Room;
+use offload_protocol::remote::Room;
 
 use super::times::ActionTimes;
 

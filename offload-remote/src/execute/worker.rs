@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-use offload_format::remote::{Action, FileIdentity, Program, Variable};
+use offload_protocol::remote::{Action, FileIdentity, Program, Variable};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::OnceCell;
 

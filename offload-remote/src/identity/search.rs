@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use offload_format::remote::Program;
+use offload_protocol::remote::Program;
 
 use super::elf::Needs;
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use offload_format::remote::{MAX_MESSAGE, Reply, Request};
+use offload_protocol::remote::{MAX_MESSAGE, Reply, Request};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 use tokio::time::sleep;

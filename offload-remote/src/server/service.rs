@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use offload_format::remote::{Program, Reply, Request};
+use offload_protocol::remote::{Program, Reply, Request};
 
 use crate::execute::Executor;
 use crate::fault::Fault;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use offload_format::Hash128;
-use offload_format::remote::{Reply, Request};
+use offload_protocol::remote::{Reply, Request};
 
 use super::*;
 

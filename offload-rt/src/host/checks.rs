@@ -20,8 +20,8 @@ use std::cell::Cell;
 use std::ffi::{c_char, c_void};
 use std::sync::OnceLock;
 
+use crate::variable;
 use libloading::os::unix::Library;
-use offload_format::variable;
 
 use self::layout::{AddressRange, CallSite, Extent, RawExtent};
 pub(super) use self::objects::{RED_ZONE, RegisteredBuffer};

@@ -14,9 +14,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
+use crate::variable::RELOAD_DIR;
 use offload_format::Hash128;
 use offload_format::pack::{ArgInfo, IN_USE, KernelInfo, in_use_line, newer_file};
-use offload_format::variable::RELOAD_DIR;
 
 use crate::error::Error;
 use crate::index::Index;

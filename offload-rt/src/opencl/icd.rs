@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use offload_format::variable;
+use crate::variable;
 
 /// Where loaders look unless OCL_ICD_VENDORS names another folder, or a file
 /// (<https://github.com/OCL-dev/ocl-icd>).

@@ -7,8 +7,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::variable::{CACHE_DIR, HOME, PACK_DIR};
 use offload_format::pack::{Pack, Pages, Sidecar, cache_dir, cached_file};
-use offload_format::variable::{CACHE_DIR, HOME, PACK_DIR};
 use offload_format::{Hash128, bytes};
 
 use memmap2::Mmap;

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use offload_format::variable;
+use crate::variable;
 
 use super::outcome::{DeviceOutcome, Outcome};
 use crate::device::Device;

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::panic::resume_unwind;
 use std::path::Path;
 
-use offload_format::variable;
+use crate::variable;
 
 use super::compare::Difference;
 use super::outcome::{DeviceOutcome, Outcome, RunResult};

@@ -1,7 +1,7 @@
 //! Both tables, case by case.
 
 use offload_containers::syclbin::{
-    ImageKindNumber, Native, NewModule, Payload, PropertySets, PropertyValue, Requirements, parse, write,
+    ImageKindNumber, NativeImage, NewModule, Payload, PropertySets, PropertyValue, Requirements, parse, write,
 };
 use offload_format::{Limits, SpirvVersion};
 
@@ -27,14 +27,14 @@ fn gpu() -> Traits {
 }
 
 /// The selections of both rule sets: the extension's, then the runtime's.
-fn both(module: NewModule<'_>, state: State, device: &Traits) -> [Result<Form, Unfit>; 2] {
+fn both(module: NewModule<'_>, state: BundleState, device: &Traits) -> [Result<Form, Unfit>; 2] {
     let file = write(state, &[module], ImageKindNumber::default()).unwrap();
     let file = parse(&file, &Limits::default()).unwrap();
     [Rules::Spec, Rules::Runtime].map(|rules| choose(rules, &file.modules[0], state, device))
 }
 
-fn native(target: &'static str, arch: &'static str) -> Native<'static> {
-    Native { target, arch, image: b"native" }
+fn native(target: &'static str, arch: &'static str) -> NativeImage<'static> {
+    NativeImage { target, arch, image: b"native" }
 }
 
 /// SPIR-V, and native images with their targets and architectures.
@@ -64,8 +64,8 @@ fn the_runtime_reads_its_own_envelope_alone() {
         let file = parse(bytes, &Limits::default()).unwrap();
         [Rules::Spec, Rules::Runtime].map(|rules| check_file(rules, &file).is_err())
     }
-    let later = write(State::Input, &[module(&[])], ImageKindNumber::ONEAPI_2025_3).unwrap();
-    let bare = write(State::Input, &[module(&[])], ImageKindNumber::ONEAPI_2026).unwrap();
+    let later = write(BundleState::Input, &[module(&[])], ImageKindNumber::ONEAPI_2025_3).unwrap();
+    let bare = write(BundleState::Input, &[module(&[])], ImageKindNumber::ONEAPI_2026).unwrap();
     assert_eq!(refused(&bare), [false, false]);
     assert_eq!(refused(&later), [false, true]);
     let at = bare.windows(4).position(|window| window == b"IBYS").unwrap();
@@ -75,25 +75,29 @@ fn the_runtime_reads_its_own_envelope_alone() {
 #[test]
 fn native_code_goes_before_ir() {
     let second = [Ok(Form::Native(1)), Ok(Form::Native(1))];
-    assert_eq!(both(module(&[SM_90, PVC]), State::Executable, &gpu()), second);
-    assert_eq!(both(module(&[PVC, X86]), State::Executable, &cpu()), second);
+    assert_eq!(both(module(&[SM_90, PVC]), BundleState::Executable, &gpu()), second);
+    assert_eq!(both(module(&[PVC, X86]), BundleState::Executable, &cpu()), second);
 }
 
 #[test]
 fn ir_serves_where_no_native_code_fits() {
     let ir = [Ok(Form::Ir(0)), Ok(Form::Ir(0))];
-    assert_eq!(both(module(&[PVC, SM_90]), State::Executable, &cpu()), ir);
-    assert_eq!(both(module(&[("spir64", "x86_64")]), State::Executable, &cpu()), ir, "no dash, no target");
-    for state in [State::Input, State::Object] {
+    assert_eq!(both(module(&[PVC, SM_90]), BundleState::Executable, &cpu()), ir);
+    assert_eq!(
+        both(module(&[("spir64", "x86_64")]), BundleState::Executable, &cpu()),
+        ir,
+        "no dash, no target"
+    );
+    for state in [BundleState::Input, BundleState::Object] {
         assert_eq!(both(module(&[X86]), state, &cpu()), ir);
     }
 }
 
 #[test]
 fn the_runtime_does_not_look_at_the_architecture() {
-    let found = both(module(&[BMG, PVC]), State::Executable, &gpu());
+    let found = both(module(&[BMG, PVC]), BundleState::Executable, &gpu());
     assert_eq!(found, [Ok(Form::Native(1)), Ok(Form::Native(0))]);
-    let found = both(module(&[BMG]), State::Executable, &gpu());
+    let found = both(module(&[BMG]), BundleState::Executable, &gpu());
     assert_eq!(found, [Ok(Form::Ir(0)), Ok(Form::Native(0))]);
 }
 
@@ -101,7 +105,7 @@ fn the_runtime_does_not_look_at_the_architecture() {
 fn a_native_image_without_a_target_fails_in_the_runtime() {
     let mut module = module(&[]);
     module.native.push(Payload::new(PropertySets::default().set(sets::NATIVE), b"native"));
-    let [spec, runtime] = both(module, State::Object, &cpu());
+    let [spec, runtime] = both(module, BundleState::Object, &cpu());
     assert_eq!(spec, Ok(Form::Ir(0)));
     assert_eq!(runtime, Err(Unfit::refused("a native image has no target")));
 }
@@ -112,10 +116,10 @@ fn the_type_and_version_of_ir_count_by_the_extension() {
     let mut module = NewModule::default();
     module.ir.push(Payload::new(ptx, b".version 7.0"));
     module = module.with_spirv(SPIRV);
-    assert_eq!(both(module, State::Object, &cpu()), [Ok(Form::Ir(1)), Ok(Form::Ir(0))]);
+    assert_eq!(both(module, BundleState::Object, &cpu()), [Ok(Form::Ir(1)), Ok(Form::Ir(0))]);
 
     let old = Traits { spirv: vec![SpirvVersion::new(0).unwrap()], ..cpu() };
-    let [spec, runtime] = both(self::module(&[]), State::Executable, &old);
+    let [spec, runtime] = both(self::module(&[]), BundleState::Executable, &old);
     assert!(matches!(spec, Err(Unfit::Missing(reason)) if reason.contains("version")));
     assert_eq!(runtime, Ok(Form::Ir(0)));
 }
@@ -124,9 +128,9 @@ fn the_type_and_version_of_ir_count_by_the_extension() {
 fn modules_without_a_form_are_skipped() {
     let lone = NewModule::default().with_native(native(PVC.0, PVC.1));
     for (module, state, reason) in [
-        (lone.clone(), State::Executable, "none of 1 native images is for the device"),
-        (lone, State::Object, "native code does not count in state object"),
-        (NewModule::default(), State::Input, "neither IR nor native code"),
+        (lone.clone(), BundleState::Executable, "none of 1 native images is for the device"),
+        (lone, BundleState::Object, "native code does not count in state object"),
+        (NewModule::default(), BundleState::Input, "neither IR nor native code"),
     ] {
         for found in both(module, state, &cpu()) {
             assert!(matches!(&found, Err(Unfit::Missing(text)) if text.contains(reason)), "{found:?}");
@@ -163,7 +167,7 @@ fn requirements_leave_modules_out() {
         (sizes(&[1 << 63, 2, 1]), Some("work-groups")),
         (sizes(&[1, 1, 1, 1]), Some("one to three")),
     ] {
-        for found in both(with_needs(needs.clone()), State::Executable, &cpu()) {
+        for found in both(with_needs(needs.clone()), BundleState::Executable, &cpu()) {
             match reason {
                 None => assert_eq!(found, Ok(Form::Ir(0)), "{needs:?}"),
                 Some(reason) => assert!(
@@ -183,20 +187,20 @@ fn malformed_requirements_are_told_apart() {
         .property("reqd_sub_group_size", PropertyValue::numbers(&[16]))
         .unwrap();
     let module = NewModule::default().with_metadata(&bytes).with_spirv(SPIRV);
-    let [spec, runtime] = both(module, State::Executable, &cpu());
+    let [spec, runtime] = both(module, BundleState::Executable, &cpu());
     assert_eq!(spec, Ok(Form::Ir(0)));
     assert!(matches!(runtime, Err(Unfit::Missing(reason)) if reason.contains("sub-group")));
 
     let [spec, runtime] = both(
         with_needs(Requirements { aspects: vec![7777], ..Requirements::default() }),
-        State::Input,
+        BundleState::Input,
         &cpu(),
     );
     assert!(matches!(spec, Err(Unfit::Missing(reason)) if reason.contains("7777")));
     assert!(matches!(runtime, Err(Unfit::Refused(reason)) if reason.contains("7777")));
 
     let number = needing("[SYCL/device requirements]\naspects=1|6\n");
-    for found in both(number, State::Executable, &cpu()) {
+    for found in both(number, BundleState::Executable, &cpu()) {
         assert_eq!(found, Err(Unfit::refused("its aspects are not a list of numbers")));
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use object::{Object, ObjectSection};
-use offload_containers::carrier::{self, Place, SyclImage};
+use offload_containers::carrier::{self, RangeOrigin, SyclImage};
 use offload_containers::ocloc;
 use offload_containers::ocloc::MemberKind;
 use offload_format::Limits;
@@ -51,8 +51,8 @@ pub fn library(name: &str, file: &[u8]) -> Option<Vec<(String, usize)>> {
     let records: BTreeMap<u64, (SyclImage<'_>, &[u8])> = carrier::find(file, &Limits::default())
         .unwrap()
         .into_iter()
-        .filter_map(|found| match found.place {
-            Place::Sycl(record) => Some((found.offset, (record, found.bytes))),
+        .filter_map(|found| match found.origin {
+            RangeOrigin::Sycl(record) => Some((found.offset, (record, found.bytes))),
             _ => None,
         })
         .collect();

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use offload_format::Error;
-use offload_format::packer::Pool;
+use offload_packer::Pool;
 
 use crate::folder;
 use crate::threads::Threads;

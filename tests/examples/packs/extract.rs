@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use offload_containers::bundle::{self, BundleKind};
-use offload_containers::carrier::{self, FileKind, Found, Place};
+use offload_containers::carrier::{self, FileKind, ImageRange, RangeOrigin};
 use offload_containers::ccob::{self, Container};
 use offload_containers::fatbin::{self, InflatedImage};
 use offload_format::Limits;
@@ -45,11 +45,11 @@ struct Library {
 }
 
 impl Library {
-    fn add(&mut self, found: &Found<'_>) {
+    fn add(&mut self, found: &ImageRange<'_>) {
         match found.kind {
             Some(FileKind::CompressedBundle | FileKind::ClangBundle) => self.hip(found.bytes),
             Some(FileKind::CudaFatbin) => self.cuda(found.bytes),
-            _ if matches!(found.place, Place::Sycl(_)) => self.sycl(found.bytes),
+            _ if matches!(found.origin, RangeOrigin::Sycl(_)) => self.sycl(found.bytes),
             _ => {}
         }
     }

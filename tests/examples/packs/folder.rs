@@ -6,8 +6,8 @@ use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use offload_format::packer::{ImageSource, PIECE, Pieces, Pool, RawImage, image_buffer, read_piece};
 use offload_format::{Error, Hash128, Target};
+use offload_packer::{ImageSource, PIECE, Pieces, Pool, RawImage, image_buffer, read_piece};
 
 use crate::threads::Threads;
 

@@ -9,10 +9,8 @@ use std::sync::Mutex;
 
 use offload_format::codec::{Codec, FrameInfo};
 use offload_format::pack::{NewBlock, NewImage, PackBuilder, Placement};
-use offload_format::packer::{
-    self, ImageSource as _, MAX_WHOLE, Mode, PIECE, Plan, Pool, RawImage, Settings, Step,
-};
 use offload_format::{Error, Hash128};
+use offload_packer::{ImageSource as _, MAX_WHOLE, Mode, PIECE, Plan, Pool, RawImage, Settings, Step};
 
 use crate::folder::{self, Files};
 use crate::threads::Threads;
@@ -21,14 +19,14 @@ pub fn run(folder: &Path, file: &Path, mode: Mode) {
     let settings = Settings { mode, level: mode.default_level() };
     let images = folder::list(folder);
     let (files, candidates) = Files::read(&images, settings.level);
-    let plan = packer::plan(&candidates, &files, settings, &Threads).unwrap();
+    let plan = offload_packer::plan(&candidates, &files, settings, &Threads).unwrap();
     let mut spool = Spool::new(file);
     let mut builder = PackBuilder::new("bench", "0.0.0");
     let mut infos = spool.images(&plan, (&files, &candidates));
     let sizes: BTreeMap<Hash128, u64> = candidates.iter().map(|image| (image.hash, image.size)).collect();
     for (number, block) in spool.blocks(&plan, (&files, &sizes)).into_iter().enumerate() {
         builder.block(block);
-        let members = packer::in_block(&plan, number, block.hash, |hash| sizes[&hash]);
+        let members = offload_packer::in_block(&plan, number, block.hash, |hash| sizes[&hash]);
         infos.extend(members.into_iter().map(|info| (info.hash, info)));
     }
     for (image, candidate) in images.iter().zip(&candidates) {
@@ -70,7 +68,8 @@ impl Spool {
         let distinct: BTreeMap<Hash128, &RawImage> = images.iter().map(|image| (image.hash, image)).collect();
         let framed = |image: &&RawImage| matches!(plan.step(image.hash), Some(Step::Frame { .. }));
         let own: Vec<&RawImage> = distinct.values().copied().filter(framed).collect();
-        let need = |image: &&RawImage| packer::image_need(plan, image.hash, |hash| distinct[&hash].size);
+        let need =
+            |image: &&RawImage| offload_packer::image_need(plan, image.hash, |hash| distinct[&hash].size);
         let frame = |image: &&RawImage| self.image(plan, (files, image)).map(|info| (image.hash, info));
         Pool::new(&Threads).map_with_need(&own, need, frame).unwrap().into_iter().collect()
     }
@@ -88,14 +87,14 @@ impl Spool {
                 image.hash,
             ));
         }
-        let frame = packer::encode_image(plan, files, image.hash)?;
+        let frame = offload_packer::encode_image(plan, files, image.hash)?;
         self.add(image.hash, frame.bytes());
         Ok(frame.info())
     }
 
     /// Compresses a file that is not held in memory, into a file of its own.
     fn stream(&self, plan: &Plan, (files, image): (&Files, &RawImage)) -> u64 {
-        let mut stream = packer::stream(plan, image.size).unwrap();
+        let mut stream = offload_packer::stream(plan, image.size).unwrap();
         let (mut frame, mut size) = (tempfile::tempfile_in(&self.dir).unwrap(), 0);
         let mut sink = |bytes: &[u8]| {
             frame.write_all(bytes).unwrap();
@@ -117,12 +116,12 @@ impl Spool {
     fn blocks(&mut self, plan: &Plan, (files, sizes): (&Files, &BTreeMap<Hash128, u64>)) -> Vec<NewBlock> {
         let numbers: Vec<usize> = (0..plan.blocks().len()).collect();
         let block = |number: &usize| {
-            let frame = packer::encode_block(plan, files, *number)?;
+            let frame = offload_packer::encode_block(plan, files, *number)?;
             let info = frame.info();
             self.add(info.hash, frame.bytes());
             Ok::<_, Error>(NewBlock::from(info))
         };
-        let need = |number: &usize| packer::block_need(plan, *number, |hash| sizes[&hash]);
+        let need = |number: &usize| offload_packer::block_need(plan, *number, |hash| sizes[&hash]);
         Pool::new(&Threads).map_with_need(&numbers, need, block).unwrap()
     }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use offload_format::packer::Workers;
+use offload_packer::Workers;
 
 pub struct Threads;
 

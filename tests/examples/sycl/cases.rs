@@ -11,8 +11,8 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use offload_containers::syclbin::{
-    ImageKindNumber, KERNEL_PREFIX, Native, NewModule, Payload, PropertySets, PropertyValue, Requirements,
-    State, sets, write,
+    BundleState, ImageKindNumber, KERNEL_PREFIX, NativeImage, NewModule, Payload, PropertySets,
+    PropertyValue, Requirements, sets, write,
 };
 use offload_images::spirv::{Module as Spirv, with_prefixed_kernels};
 
@@ -21,11 +21,12 @@ const IMPORTER: &[u8] = include_bytes!("../../../tests/data/import.spv");
 const EXPORTER: &[u8] = include_bytes!("../../../tests/data/export.spv");
 
 /// An x86-64 CPU takes native code of this triple.
-const CPU: Native<'_> = Native { target: "spir64_x86_64-unknown-unknown", arch: "x86_64", image: b"no code" };
-const GPUS: [Native<'_>; 3] = [
-    Native { target: "nvptx64-nvidia-cuda", arch: "sm_90", image: b"\x7fELF code" },
-    Native { target: "amdgcn-amd-amdhsa", arch: "gfx90a", image: b"\x7fELF code" },
-    Native { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: b"\x7fELF code" },
+const CPU: NativeImage<'_> =
+    NativeImage { target: "spir64_x86_64-unknown-unknown", arch: "x86_64", image: b"no code" };
+const GPUS: [NativeImage<'_>; 3] = [
+    NativeImage { target: "nvptx64-nvidia-cuda", arch: "sm_90", image: b"\x7fELF code" },
+    NativeImage { target: "amdgcn-amd-amdhsa", arch: "gfx90a", image: b"\x7fELF code" },
+    NativeImage { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: b"\x7fELF code" },
 ];
 
 struct Writer<'d> {
@@ -35,7 +36,7 @@ struct Writer<'d> {
 
 impl Writer<'_> {
     /// Writes a file of these modules; its path.
-    fn file(&self, name: &str, state: State, modules: &[NewModule<'_>]) -> String {
+    fn file(&self, name: &str, state: BundleState, modules: &[NewModule<'_>]) -> String {
         self.bytes(name, &write(state, modules, ImageKindNumber::default()).unwrap())
     }
 
@@ -46,11 +47,11 @@ impl Writer<'_> {
     }
 
     /// A case of one file with one module.
-    fn one(&self, outcome: &str, name: &str, state: State, module: NewModule<'_>) {
+    fn one(&self, outcome: &str, name: &str, state: BundleState, module: NewModule<'_>) {
         self.case(outcome, state, "saxpy", &[self.file(name, state, &[module])]);
     }
 
-    fn case(&self, outcome: &str, state: State, kernel: &str, files: &[String]) {
+    fn case(&self, outcome: &str, state: BundleState, kernel: &str, files: &[String]) {
         self.cases.borrow_mut().push(format!("{outcome}\t{state}\t{kernel}\t{}", files.join("\t")));
     }
 }
@@ -97,48 +98,63 @@ fn links(writer: &Writer<'_>) {
     let importer = prefixed(IMPORTER);
     let saxpy = prefixed(SAXPY);
     let both = [whole(&importer), whole(EXPORTER)];
-    let object = |name: &str, modules: &[NewModule<'_>]| writer.file(name, State::Object, modules);
-    writer.case("right", State::Object, "calls", &[object("link", &both)]);
-    writer.case("right", State::Input, "calls", &[writer.file("link-input", State::Input, &both)]);
-    writer.case("refused", State::Executable, "calls", &[writer.file("link-exe", State::Executable, &both)]);
+    let object = |name: &str, modules: &[NewModule<'_>]| writer.file(name, BundleState::Object, modules);
+    writer.case("right", BundleState::Object, "calls", &[object("link", &both)]);
+    writer.case(
+        "right",
+        BundleState::Input,
+        "calls",
+        &[writer.file("link-input", BundleState::Input, &both)],
+    );
+    writer.case(
+        "refused",
+        BundleState::Executable,
+        "calls",
+        &[writer.file("link-exe", BundleState::Executable, &both)],
+    );
     let (one, other) = (object("importer", &both[..1]), object("exporter", &both[1..]));
     let again = object("exporter-again", &both[1..]);
-    writer.case("right", State::Object, "calls", &[one.clone(), other.clone()]);
-    writer.case("right", State::Object, "calls", &[other.clone(), one.clone()]);
-    writer.case("refused", State::Object, "calls", std::slice::from_ref(&one));
-    writer.case("refused", State::Object, "calls", &[one.clone(), other.clone(), again]);
+    writer.case("right", BundleState::Object, "calls", &[one.clone(), other.clone()]);
+    writer.case("right", BundleState::Object, "calls", &[other.clone(), one.clone()]);
+    writer.case("refused", BundleState::Object, "calls", std::slice::from_ref(&one));
+    writer.case("refused", BundleState::Object, "calls", &[one.clone(), other.clone(), again]);
     let stranger = object("stranger", &[whole(&saxpy)]);
-    writer.case("right", State::Object, "saxpy", &[stranger.clone(), one, other]);
-    writer.case("refused", State::Object, "saxpy", &[stranger, object("stranger-again", &[whole(&saxpy)])]);
+    writer.case("right", BundleState::Object, "saxpy", &[stranger.clone(), one, other]);
+    writer.case(
+        "refused",
+        BundleState::Object,
+        "saxpy",
+        &[stranger, object("stranger-again", &[whole(&saxpy)])],
+    );
     let unsaid = NewModule::default().with_kernels(["__sycl_kernel_calls"]).unwrap().with_spirv(&importer);
-    writer.case("right", State::Object, "calls", &[object("unsaid", &[unsaid, whole(EXPORTER)])]);
+    writer.case("right", BundleState::Object, "calls", &[object("unsaid", &[unsaid, whole(EXPORTER)])]);
 }
 
 /// Which form is taken, and which kernels are found.
 fn choices(writer: &Writer<'_>) {
     let spirv = prefixed(SAXPY);
     let gpus = || GPUS.iter().fold(whole(&spirv), |module, native| module.with_native(*native));
-    for state in [State::Input, State::Object, State::Executable] {
+    for state in [BundleState::Input, BundleState::Object, BundleState::Executable] {
         writer.one("right", &format!("gpus-{state}"), state, gpus());
     }
-    writer.one("refused", "bad-native", State::Executable, whole(&spirv).with_native(CPU));
-    writer.one("right", "native-object", State::Object, whole(&spirv).with_native(CPU));
-    let misnamed = Native { arch: "intel_gpu_pvc", ..CPU };
-    writer.one("refused", "misnamed", State::Executable, whole(&spirv).with_native(misnamed));
-    let no_triple = Native { target: "spir64_x86_64", ..CPU };
-    writer.one("right", "no-triple", State::Executable, whole(&spirv).with_native(no_triple));
+    writer.one("refused", "bad-native", BundleState::Executable, whole(&spirv).with_native(CPU));
+    writer.one("right", "native-object", BundleState::Object, whole(&spirv).with_native(CPU));
+    let misnamed = NativeImage { arch: "intel_gpu_pvc", ..CPU };
+    writer.one("refused", "misnamed", BundleState::Executable, whole(&spirv).with_native(misnamed));
+    let no_triple = NativeImage { target: "spir64_x86_64", ..CPU };
+    writer.one("right", "no-triple", BundleState::Executable, whole(&spirv).with_native(no_triple));
     let lone = named(&spirv).with_native(GPUS[0]);
-    writer.one("elsewhere", "gpu-alone", State::Executable, lone);
+    writer.one("elsewhere", "gpu-alone", BundleState::Executable, lone);
     let plain = NewModule::default().with_kernels(["saxpy"]).unwrap().with_spirv(SAXPY);
-    writer.one("absent", "plain-name", State::Executable, plain);
+    writer.one("absent", "plain-name", BundleState::Executable, plain);
     let unlisted = NewModule::default().with_requirements(&Requirements::default());
-    writer.one("absent", "unlisted", State::Executable, unlisted.with_spirv(&spirv));
+    writer.one("absent", "unlisted", BundleState::Executable, unlisted.with_spirv(&spirv));
     let listed = NewModule::default().with_kernels(["__sycl_kernel_saxpy"]).unwrap();
-    writer.one("refused", "listed-only", State::Executable, listed.with_spirv(&prefixed(IMPORTER)));
+    writer.one("refused", "listed-only", BundleState::Executable, listed.with_spirv(&prefixed(IMPORTER)));
     let mut typed = named(&spirv);
     let ptx = PropertySets::default().set(sets::IR).property("type", PropertyValue::Number(1)).unwrap();
     typed.ir.push(Payload::new(ptx, &spirv));
-    writer.one("right", "typed-ptx", State::Executable, typed);
+    writer.one("right", "typed-ptx", BundleState::Executable, typed);
 }
 
 /// What a device must have.
@@ -162,18 +178,18 @@ fn requirements(writer: &Writer<'_>) {
         ("right", "sub-group-fits", sub_group(16)),
         ("absent", "sub-group-large", sub_group(1024)),
     ] {
-        writer.one(outcome, name, State::Executable, needing(&spirv, &needs));
+        writer.one(outcome, name, BundleState::Executable, needing(&spirv, &needs));
     }
     let malformed = |name: &str, value: PropertyValue| {
         let sets = PropertySets::default().set(sets::REQUIREMENTS).property(name, value).unwrap();
         named(&spirv).with_metadata(&sets).with_spirv(&spirv)
     };
     let bytes = malformed("reqd_sub_group_size", PropertyValue::numbers(&[16]));
-    writer.one("absent", "sub-group-bytes", State::Executable, bytes);
+    writer.one("absent", "sub-group-bytes", BundleState::Executable, bytes);
     writer.one(
         "refused",
         "aspects-number",
-        State::Executable,
+        BundleState::Executable,
         malformed("aspects", PropertyValue::Number(6)),
     );
 }
@@ -181,25 +197,25 @@ fn requirements(writer: &Writer<'_>) {
 /// Files that are well formed and wrong.
 fn refusals(writer: &Writer<'_>) {
     let spirv = prefixed(SAXPY);
-    let input = writer.file("input", State::Input, &[whole(&spirv)]);
-    writer.case("refused", State::Object, "saxpy", std::slice::from_ref(&input));
-    writer.case("refused", State::Executable, "saxpy", &[input]);
-    let old = write(State::Executable, &[whole(&spirv)], ImageKindNumber::ONEAPI_2025_3).unwrap();
-    writer.case("refused", State::Executable, "saxpy", &[writer.bytes("kind-6", &old)]);
+    let input = writer.file("input", BundleState::Input, &[whole(&spirv)]);
+    writer.case("refused", BundleState::Object, "saxpy", std::slice::from_ref(&input));
+    writer.case("refused", BundleState::Executable, "saxpy", &[input]);
+    let old = write(BundleState::Executable, &[whole(&spirv)], ImageKindNumber::ONEAPI_2025_3).unwrap();
+    writer.case("refused", BundleState::Executable, "saxpy", &[writer.bytes("kind-6", &old)]);
     let mut untargeted = whole(&spirv);
     untargeted.native.push(Payload::new(PropertySets::default().set(sets::NATIVE), b"native"));
-    writer.one("refused", "no-target", State::Executable, untargeted);
-    writer.one("refused", "cut-ir", State::Executable, named(&spirv).with_spirv(&spirv[..400]));
-    writer.one("refused", "no-ir", State::Executable, named(&spirv).with_spirv(b""));
-    writer.one("refused", "ptx-ir", State::Executable, named(&spirv).with_spirv(b".version 7.0\n"));
+    writer.one("refused", "no-target", BundleState::Executable, untargeted);
+    writer.one("refused", "cut-ir", BundleState::Executable, named(&spirv).with_spirv(&spirv[..400]));
+    writer.one("refused", "no-ir", BundleState::Executable, named(&spirv).with_spirv(b""));
+    writer.one("refused", "ptx-ir", BundleState::Executable, named(&spirv).with_spirv(b".version 7.0\n"));
 }
 
 /// Files that are not well formed.
 fn damage(writer: &Writer<'_>) {
     let spirv = prefixed(SAXPY);
-    let good = write(State::Executable, &[whole(&spirv)], ImageKindNumber::default()).unwrap();
+    let good = write(BundleState::Executable, &[whole(&spirv)], ImageKindNumber::default()).unwrap();
     let refused = |name: &str, bytes: &[u8]| {
-        writer.case("refused", State::Executable, "saxpy", &[writer.bytes(name, bytes)]);
+        writer.case("refused", BundleState::Executable, "saxpy", &[writer.bytes(name, bytes)]);
     };
     for size in [0, 20, 40, 80, 100, 300, good.len() - 400] {
         refused(&format!("cut-{size}"), &good[..size]);

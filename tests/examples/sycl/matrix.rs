@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{GPUS, Native, Requirements, SAXPY, State, Writer, named, prefixed, whole};
+use super::{BundleState, GPUS, NativeImage, Requirements, SAXPY, Writer, named, prefixed, whole};
 use offload_containers::syclbin::{ImageKindNumber, NewModule, write};
 
 /// What oneAPI 2026.2 does when a byte of the file is another; `cargo xtask sycl --record` runs it and writes the table.
 const CHANGES: &str = include_str!("changes.txt");
 
-const STATES: [State; 3] = [State::Input, State::Object, State::Executable];
+const STATES: [BundleState; 3] = [BundleState::Input, BundleState::Object, BundleState::Executable];
 /// Names of devices that the test does not have.
 const ELSEWHERE: [&str; 12] = [
     "intel_gpu_pvc",
@@ -41,14 +41,14 @@ fn for_device<'a>(spirv: &'a [u8], device: &str) -> NewModule<'a> {
     named(spirv).with_requirements(&needs).with_spirv(spirv)
 }
 
-fn devices(writer: &Writer<'_>, state: State, spirv: &[u8]) {
+fn devices(writer: &Writer<'_>, state: BundleState, spirv: &[u8]) {
     writer.one("right", &format!("on-x86_64-{state}"), state, for_device(spirv, "x86_64"));
     for device in ELSEWHERE {
         writer.one("elsewhere", &format!("on-{device}-{state}"), state, for_device(spirv, device));
     }
 }
 
-fn needs(writer: &Writer<'_>, state: State, spirv: &[u8]) {
+fn needs(writer: &Writer<'_>, state: BundleState, spirv: &[u8]) {
     let with = |needs: &Requirements| named(spirv).with_requirements(needs).with_spirv(spirv);
     for aspect in [1, 6] {
         let needs = Requirements { aspects: vec![aspect], ..Requirements::default() };
@@ -69,26 +69,26 @@ fn needs(writer: &Writer<'_>, state: State, spirv: &[u8]) {
 }
 
 /// A module for the CPU of the test beside one for another device, and beside one with code for it.
-fn pairs(writer: &Writer<'_>, state: State, spirv: &[u8]) {
+fn pairs(writer: &Writer<'_>, state: BundleState, spirv: &[u8]) {
     for device in ELSEWHERE {
         let modules = [for_device(spirv, "x86_64"), for_device(spirv, device)];
         let file = writer.file(&format!("beside-{device}-{state}"), state, &modules);
         writer.case("right", state, "saxpy", &[file]);
     }
-    for Native { target, arch, .. } in GPUS {
-        let native = Native { target, arch, image: b"\x7fELF code" };
+    for NativeImage { target, arch, .. } in GPUS {
+        let native = NativeImage { target, arch, image: b"\x7fELF code" };
         let module = whole(spirv).with_native(native);
         writer.one("right", &format!("with-{arch}-{state}"), state, module);
     }
 }
 
 fn cuts(writer: &Writer<'_>, spirv: &[u8]) {
-    let good = write(State::Executable, &[whole(spirv)], ImageKindNumber::default()).unwrap();
+    let good = write(BundleState::Executable, &[whole(spirv)], ImageKindNumber::default()).unwrap();
     for part in 1..30 {
         let size = good.len() * part / 30;
         writer.case(
             "refused",
-            State::Executable,
+            BundleState::Executable,
             "saxpy",
             &[writer.bytes(&format!("part-{part}"), &good[..size])],
         );
@@ -108,13 +108,13 @@ fn changes(writer: &Writer<'_>, spirv: &[u8]) {
             outcome => outcome,
         };
         let file = writer.bytes(&format!("change-{offset}"), &bytes);
-        writer.case(outcome, State::Executable, "saxpy", &[file]);
+        writer.case(outcome, BundleState::Executable, "saxpy", &[file]);
     }
 }
 
 /// Some 120 files, in each of which one bit is another, outside of the code; and in which byte it is.
 fn changed(spirv: &[u8]) -> Vec<(usize, Vec<u8>)> {
-    let good = write(State::Executable, &[whole(spirv)], ImageKindNumber::default()).unwrap();
+    let good = write(BundleState::Executable, &[whole(spirv)], ImageKindNumber::default()).unwrap();
     let code = good.windows(spirv.len()).position(|window| window == spirv).unwrap();
     let offsets: Vec<usize> = (0..code).chain(code + spirv.len()..good.len()).collect();
     let step = (offsets.len() / 120).max(1);

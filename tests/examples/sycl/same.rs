@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use offload_containers::syclbin::{AbstractModule, Payload, PropertySets, State, parse};
+use offload_containers::syclbin::{AbstractModule, BundleState, Payload, PropertySets, parse};
 use offload_format::Limits;
 
 /// # Panics
@@ -19,7 +19,7 @@ pub fn assert(one: &Path, other: &Path) {
         let again = again.unwrap_or_else(|| panic!("no module has {kernels:?}"));
         assert_kept(&module.metadata, &again.metadata);
         match state {
-            State::Executable => assert!(!again.native.is_empty(), "the code of {kernels:?} is gone"),
+            BundleState::Executable => assert!(!again.native.is_empty(), "the code of {kernels:?} is gone"),
             _ => assert_forms(module, again),
         }
     }

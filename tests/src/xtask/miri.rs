@@ -24,7 +24,7 @@ struct Tests {
     without: &'static [&'static str],
 }
 
-const TESTS: [Tests; 4] = [
+const TESTS: [Tests; 5] = [
     Tests {
         package: "offload-rt",
         program: &["--test", "it"],
@@ -34,8 +34,14 @@ const TESTS: [Tests; 4] = [
     Tests {
         package: "offload-format",
         program: &["--lib", "--all-features"],
-        names: &["aspects", "columns", "memory", "patch", "import", "sidecar", "budget", "queue"],
+        names: &["aspects", "columns", "memory", "patch", "import", "sidecar"],
         without: &["lzma", "every_byte_goes_to_its_column"],
+    },
+    Tests {
+        package: "offload-packer",
+        program: &["--lib", "--all-features"],
+        names: &["budget", "queue"],
+        without: &[],
     },
     Tests {
         package: "offload-images",

@@ -86,7 +86,8 @@ fn atomic_functions_with_orders_run_from_spirv() {
     let mut command = Command::new(project.program());
     command.env("OCL_ICD_VENDORS", "/nonexistent").env("OCL_ICD_FILENAMES", lib.join("libintelocl.so"));
     let output = command.env("LD_LIBRARY_PATH", lib).output().unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let out = String::from_utf8_lossy(&output.stdout);
+    let err = String::from_utf8_lossy(&output.stderr);
     assert!(out.contains("spirv64 [2016, 63, 63, 33, 64, 9, 0, 0]\n"), "{out}{err}");
 }
 

@@ -26,7 +26,7 @@ fn kernels_have_a_time_on_each_device() {
         let sorted = [0.0, number("min"), number("median"), number("most")];
         assert!(sorted.is_sorted() && number("count") >= 10.0 && number("min") > 0.0, "{row}");
     }
-    // Other harnesses run on each device too, and are told what was asked for.
+    // Other harnesses run on each device too, with the given filters.
     assert_eq!(run.text.matches("own harness on ").count(), drivers + 1, "{}", run.text);
 
     let one = project.offload(&["bench", "--offline", "saxpy", "--device", "host", "--bench", "kernels"]);

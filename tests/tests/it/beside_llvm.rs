@@ -57,8 +57,9 @@ impl Tools {
         // It got another name.
         let packager = if release < 22 { "clang-offload-packager" } else { "llvm-offload-binary" };
         let tool = |name: &str| Some(bin.join(name)).filter(|path| path.is_file());
-        let (bundler, packager, objdump) =
-            (tool("clang-offload-bundler")?, tool(packager)?, tool("llvm-objdump")?);
+        let bundler = tool("clang-offload-bundler")?;
+        let packager = tool(packager)?;
+        let objdump = tool("llvm-objdump")?;
         Some(Tools { release, bundler, packager, objdump })
     }
 }
@@ -93,7 +94,8 @@ fn list(tools: &Tools, file: &Path) -> Command {
 }
 
 fn cases(tools: &Tools, directory: &Path) -> Vec<Case> {
-    let (images, ids) = (images(), ids());
+    let images = images();
+    let ids = ids();
     let entries: Vec<NewEntry<'_>> = (images.iter().zip(["0", "1"]))
         .map(|(image, id)| {
             let entry = NewEntry::new(ImageKind::Object, OffloadKind::OpenMp, image);
@@ -170,8 +172,8 @@ impl Sides {
         Sides { ours: Ends::default(), theirs }
     }
 
-    /// Those of the damaged files with these numbers.
-    fn of(case: &Case, tools: &[Tools], numbers: impl Iterator<Item = u64>) -> Sides {
+    /// Both sides for the damaged files with these numbers.
+    fn for_files(case: &Case, tools: &[Tools], numbers: impl Iterator<Item = u64>) -> Sides {
         let lists = case.ours == "inspect";
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("damaged");
@@ -193,7 +195,7 @@ impl Sides {
 
     /// Those of `count` damaged files, on all processors.
     fn of_all(case: &Case, tools: &[Tools], count: u64) -> Sides {
-        let parts = on_all_processors(count, |numbers| Sides::of(case, tools, numbers));
+        let parts = on_all_processors(count, |numbers| Sides::for_files(case, tools, numbers));
         parts.into_iter().fold(Sides::new(tools.len()), |mut all, part| {
             all.ours.join(&part.ours);
             all.theirs.iter_mut().zip(&part.theirs).for_each(|(all, part)| all.join(part));
@@ -256,7 +258,7 @@ fn damaged_containers_beside_llvm_s_tools() {
     }
     let all: Vec<Tools> = RELEASES.into_iter().filter_map(Tools::find).collect();
     let directory = tempfile::tempdir().unwrap();
-    // Whoever asks first waits for cargo to build it.
+    // The first call waits for cargo to build it.
     cargo_offload();
     for case in cases(&all[0], directory.path()) {
         let Sides { ours, theirs } = Sides::of_all(&case, &all, count);
@@ -271,20 +273,22 @@ fn damaged_containers_beside_llvm_s_tools() {
             );
         }
         let llvm = theirs.iter().zip(&all);
-        let said = |(ends, tools): (&Ends, &Tools)| {
-            let otherwise = ends.otherwise.len();
-            format!(
-                "LLVM {}: {} died, {} wrong, {otherwise} read otherwise than here",
-                tools.release, ends.died, ends.wrong
-            )
-        };
-        let llvm: Vec<String> = llvm.map(said).collect();
+        let llvm: Vec<String> = llvm
+            .map(|(ends, tools)| {
+                let otherwise = ends.otherwise.len();
+                format!(
+                    "LLVM {}: {} died, {} wrong, {otherwise} read otherwise than here",
+                    tools.release, ends.died, ends.wrong
+                )
+            })
+            .collect();
         let wrong = if case.has_checksum { "wrong" } else { "wrong (nothing to compare)" };
         let found = format!("{} died, {} {wrong} [{}]", ours.died, ours.wrong, llvm.join("; "));
         offload_tests::figure(format!("{count} of {}", case.name), found);
         assert_eq!(ours.died, 0, "{}", case.name);
         for (ends, tools) in theirs.iter().zip(&all) {
-            let (release, otherwise) = (tools.release, &ends.otherwise);
+            let release = tools.release;
+            let otherwise = &ends.otherwise;
             assert!(otherwise.is_empty(), "{}: LLVM {release} read others: {otherwise:?}", case.name);
         }
         assert!(!case.has_checksum || ours.wrong == 0, "{}: {} wrong", case.name, ours.wrong);

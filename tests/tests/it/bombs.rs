@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[test]
 fn files_that_claim_more_than_they_hold_are_refused() {
     let directory = tempfile::tempdir().unwrap();
-    // Whoever asks first waits for cargo to build it.
+    // The first call waits for cargo to build it.
     cargo_offload();
     for Bomb { name, bytes } in own::bombs().unwrap() {
         let file = directory.path().join(name);
@@ -41,11 +41,11 @@ fn files_that_claim_more_than_they_hold_are_refused() {
             let start = Instant::now();
             let output = offload(directory.path(), command, &file);
             assert!(start.elapsed() < PATIENCE, "{name}: {command}: {:?}", start.elapsed());
-            let said = [&output.stderr[..], &output.stdout].concat();
-            let said = String::from_utf8_lossy(&said);
+            let output_text = [&output.stderr[..], &output.stdout].concat();
+            let output_text = String::from_utf8_lossy(&output_text);
             assert!(output.status.code().is_some_and(|code| code <= 3), "{name}: {command}: {output:?}");
             if command == "verify" {
-                assert_eq!(output.status.code(), Some(1), "{name}: {said}");
+                assert_eq!(output.status.code(), Some(1), "{name}: {output_text}");
             }
         }
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::Project;
-use crate::support::script::{Files, Places, Script, differences, files, of_programs, said, succeed};
+use crate::support::script::{Files, Places, Script, differences, files, of_programs, output_text, succeed};
 
 /// What cargo sets, and other build systems do not.
 const OF_CARGO: [&str; 2] = ["CARGO_MANIFEST_PATH", "CARGO_PKG_VERSION"];
@@ -21,7 +21,7 @@ struct Sandbox {
 impl Sandbox {
     fn new() -> Sandbox {
         let project = Project::with_fake_tools("two-files");
-        Sandbox { script: Script::of(&project), project, directory: tempfile::tempdir().unwrap() }
+        Sandbox { script: Script::for_project(&project), project, directory: tempfile::tempdir().unwrap() }
     }
 
     /// The package in a root of this name: of each file that is declared there is a link, and there is no manifest.
@@ -109,20 +109,20 @@ fn a_cache_that_cannot_be_made_is_told_with_its_variable() {
     let sandbox = Sandbox::new();
     let places = sandbox.places("one", sandbox.project.path(""));
     let output = sandbox.command(&places).env("OFFLOAD_CACHE_DIR", "/proc/kernels").output().unwrap();
-    let text = said(&output);
+    let text = output_text(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("`/proc/kernels") && text.contains("hint: set OFFLOAD_CACHE_DIR"), "{text}");
 }
 
-/// As `rules_rust` runs it: what is left in `OUT_DIR` is compared and copied to other machines, links that lead nowhere
-/// end the build, and neither the manifest nor a version is there unless somebody says so.
+/// As `rules_rust` runs it: the contents of `OUT_DIR` are compared and copied to other machines, dangling links end the
+/// build, and neither the manifest nor a version is there unless a rule sets it.
 #[test]
 fn other_build_systems_get_what_programs_need_and_nothing_else() {
     let sandbox = Sandbox::new();
     let places = ["one", "another"].map(|root| sandbox.linked(root));
     for places in &places {
-        let said = succeed(&mut sandbox.other(places));
-        assert!(!said.contains("offload-absent"), "{said}");
+        let output_text = succeed(&mut sandbox.other(places));
+        assert!(!output_text.contains("offload-absent"), "{output_text}");
         for (path, bytes) in files(&places.out) {
             let end = path.extension().unwrap_or_default().to_string_lossy().into_owned();
             assert!(path.components().count() == 1 && ["a", "rs"].contains(&end.as_str()), "{path:?}");
@@ -139,7 +139,7 @@ fn other_build_systems_get_what_programs_need_and_nothing_else() {
     assert!(cargo_s.out.join("offload-cache").is_dir() && cargo_s.out.join("offload-recipe").is_file());
 }
 
-/// Nobody but cargo runs the script again when a pack has left the cache.
+/// Only cargo runs the script again when a pack was evicted from the cache.
 #[test]
 fn large_packs_stay_in_the_cache_for_cargo_alone() {
     let sandbox = Sandbox::new();

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use offload_containers::syclbin::{
-    ImageKindNumber, KERNEL_PREFIX, Native, NewModule, Requirements, State, parse, write,
+    BundleState, ImageKindNumber, KERNEL_PREFIX, NativeImage, NewModule, Requirements, parse, write,
 };
 use offload_format::Limits;
 use offload_images::spirv;
@@ -53,7 +53,7 @@ fn module(spirv: &[u8]) -> NewModule<'_> {
     module.with_spirv(spirv)
 }
 
-fn file(state: State, modules: &[NewModule<'_>]) -> Vec<u8> {
+fn file(state: BundleState, modules: &[NewModule<'_>]) -> Vec<u8> {
     write(state, modules, ImageKindNumber::default()).unwrap()
 }
 
@@ -102,14 +102,14 @@ fn every_state_becomes_a_program_that_runs() {
     let Some(device) = device("every_state_becomes_a_program_that_runs") else { return };
     let spirv = prefixed(SPIRV);
     for context in contexts(&device) {
-        let input: Bundle<Input> = context.open(file(State::Input, &[module(&spirv)])).unwrap();
+        let input: Bundle<Input> = context.open(file(BundleState::Input, &[module(&spirv)])).unwrap();
         assert!(input.has_kernel("saxpy") && !input.has_kernel("__clang_ocl_kern_imp_saxpy"));
         run_both(&link(&[&input.compile().unwrap()]).unwrap(), &device);
-        let object: Bundle<Object> = context.open(file(State::Object, &[module(&spirv)])).unwrap();
+        let object: Bundle<Object> = context.open(file(BundleState::Object, &[module(&spirv)])).unwrap();
         // The same bundle twice is one.
         run_both(&link(&[&object, &object]).unwrap(), &device);
         let executable: Bundle<Executable> =
-            context.open(file(State::Executable, &[module(&spirv)])).unwrap();
+            context.open(file(BundleState::Executable, &[module(&spirv)])).unwrap();
         assert_eq!(executable.kernels(), ["__sycl_kernel_reduce", "__sycl_kernel_saxpy"]);
         run_both(&executable, &device);
     }
@@ -119,12 +119,12 @@ fn every_state_becomes_a_program_that_runs() {
 fn content_is_given_back_in_the_same_state() {
     let Some(device) = device("content_is_given_back_in_the_same_state") else { return };
     let spirv = prefixed(SPIRV);
-    let gpu = Native { target: "nvptx64-nvidia-cuda", arch: "sm_90", image: b"cubin" };
+    let gpu = NativeImage { target: "nvptx64-nvidia-cuda", arch: "sm_90", image: b"cubin" };
     for context in contexts(&device) {
         let modules = [module(&spirv).with_native(gpu)];
-        let input: Bundle<Input> = context.open(file(State::Input, &modules)).unwrap();
-        assert_eq!(input.content().unwrap(), file(State::Input, &modules));
-        assert_eq!(input.compile().unwrap().content().unwrap(), file(State::Object, &modules));
+        let input: Bundle<Input> = context.open(file(BundleState::Input, &modules)).unwrap();
+        assert_eq!(input.content().unwrap(), file(BundleState::Input, &modules));
+        assert_eq!(input.compile().unwrap().content().unwrap(), file(BundleState::Object, &modules));
 
         let linked = link(&[&input.compile().unwrap()]).unwrap();
         let content = linked.content().unwrap();
@@ -143,21 +143,21 @@ fn modules_are_linked_by_their_symbols() {
     let Some(device) = device("modules_are_linked_by_their_symbols") else { return };
     let importer = prefixed(IMPORTER);
     for context in contexts(&device) {
-        let both = file(State::Object, &[module(&importer), module(EXPORTER)]);
+        let both = file(BundleState::Object, &[module(&importer), module(EXPORTER)]);
         calls(&link(&[&context.open(both).unwrap()]).unwrap(), &device);
 
-        let one: Bundle<Object> = context.open(file(State::Object, &[module(&importer)])).unwrap();
-        let other: Bundle<Object> = context.open(file(State::Object, &[module(EXPORTER)])).unwrap();
+        let one: Bundle<Object> = context.open(file(BundleState::Object, &[module(&importer)])).unwrap();
+        let other: Bundle<Object> = context.open(file(BundleState::Object, &[module(EXPORTER)])).unwrap();
         calls(&link(&[&other, &one]).unwrap(), &device);
         refused(link(&[&one]), "no module exports the imported symbol `elsewhere`");
-        let again: Bundle<Object> = context.open(file(State::Object, &[module(EXPORTER)])).unwrap();
+        let again: Bundle<Object> = context.open(file(BundleState::Object, &[module(EXPORTER)])).unwrap();
         refused(link(&[&one, &other, &again]), "several modules export symbol `elsewhere`");
         refused(link(&[]), "there is no bundle");
-        let stranger = contexts(&device)[0].open(file(State::Object, &[module(EXPORTER)])).unwrap();
+        let stranger = contexts(&device)[0].open(file(BundleState::Object, &[module(EXPORTER)])).unwrap();
         refused(link(&[&one, &stranger]), "of different contexts");
     }
     // Modules of an executable are not linked with one another.
-    let both = file(State::Executable, &[module(&importer), module(EXPORTER)]);
+    let both = file(BundleState::Executable, &[module(&importer), module(EXPORTER)]);
     refused(contexts(&device)[0].open::<Executable>(both), "cannot build module 0");
 }
 
@@ -169,7 +169,7 @@ fn what_is_not_for_the_device_is_told() {
     let elsewhere = NewModule::default().with_kernels(["__sycl_kernel_gpu"]).unwrap();
     let elsewhere = elsewhere.with_requirements(&pvc).with_spirv(&spirv);
     for context in contexts(&device) {
-        let bytes = file(State::Executable, &[elsewhere.clone(), module(&spirv)]);
+        let bytes = file(BundleState::Executable, &[elsewhere.clone(), module(&spirv)]);
         let bundle: Bundle<Executable> = context.open(bytes).unwrap();
         assert!(!bundle.has_kernel("gpu"));
         let skipped: Vec<String> = bundle.missing().iter().map(ToString::to_string).collect();
@@ -185,19 +185,20 @@ fn bad_files_and_bad_code_are_refused() {
     let spirv = prefixed(SPIRV);
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.syclbin");
-    std::fs::write(&path, file(State::Input, &[module(&spirv)])).unwrap();
+    std::fs::write(&path, file(BundleState::Input, &[module(&spirv)])).unwrap();
     for context in contexts(&device) {
         refused(context.open_file::<Object>(&path), "is in state input, and state object is asked for");
         refused(context.open_file::<Input>(dir.path().join("none")), "cannot be read");
         refused(context.open::<Input>(b"no file".to_vec()), "SYCLBIN");
         // Native code that fits goes before IR, and there is no falling back.
-        let native = Native { target: "spir64_x86_64-unknown-unknown", arch: "x86_64", image: b"bad" };
-        let bytes = file(State::Executable, &[module(&spirv).with_native(native)]);
+        let native = NativeImage { target: "spir64_x86_64-unknown-unknown", arch: "x86_64", image: b"bad" };
+        let bytes = file(BundleState::Executable, &[module(&spirv).with_native(native)]);
         refused(context.open::<Executable>(bytes), "module 0");
         // Drivers would end this process.
         let cut = NewModule::default().with_spirv(&spirv[..spirv.len() / 2]);
-        refused(context.open::<Executable>(file(State::Executable, &[cut])), "module 0: its IR");
-        let bundle: Bundle<Executable> = context.open(file(State::Executable, &[module(&spirv)])).unwrap();
+        refused(context.open::<Executable>(file(BundleState::Executable, &[cut])), "module 0: its IR");
+        let bundle: Bundle<Executable> =
+            context.open(file(BundleState::Executable, &[module(&spirv)])).unwrap();
         let range = NdRange::new([1], [1]);
         // SAFETY: nothing is run.
         let missing = unsafe { bundle.program(&device).unwrap().launch("none", range, &mut []) };

@@ -27,7 +27,7 @@ const SINCE_LLVM_20: [&str; 4] = ["gfx950", "gfx1153", "gfx1250", "gfx1251"];
 type Set = Vec<(String, Vec<u8>)>;
 
 fn any_image(random: &mut Random) -> Vec<u8> {
-    let size = random.of(&[0, 1, 7, 4096, 65_537, 1 << 20]).min(1 + random.below(1 << 20));
+    let size = random.choose(&[0, 1, 7, 4096, 65_537, 1 << 20]).min(1 + random.below(1 << 20));
     let period = 1 + random.below(5000);
     // Some images compress well, others not at all.
     (0..size).map(|at| if period < 2000 { (at % period) as u8 } else { random.below(256) as u8 }).collect()
@@ -44,7 +44,7 @@ fn any_set(random: &mut Random) -> Set {
 
 fn bundle_of(set: &Set, random: &mut Random) -> Vec<u8> {
     let images: Vec<BundleImage<'_>> = set.iter().map(|(id, bytes)| BundleImage { id, bytes }).collect();
-    bundle::write(&images, random.of(&[1, 8, 64, bundle::HIP_ALIGN])).unwrap()
+    bundle::write(&images, random.choose(&[1, 8, 64, bundle::HIP_ALIGN])).unwrap()
 }
 
 fn read(file: &[u8]) -> Set {
@@ -91,7 +91,9 @@ fn run(command: &mut Command) -> String {
 
 /// What `llvm-objdump --offloading` extracts from `file` in the section of a HIP program.
 fn extracted(dir: &Path, file: &[u8]) -> Option<Set> {
-    let (objcopy, objdump, clang) = (llvm("llvm-objcopy")?, llvm("llvm-objdump")?, llvm("clang")?);
+    let objcopy = llvm("llvm-objcopy")?;
+    let objdump = llvm("llvm-objdump")?;
+    let clang = llvm("clang")?;
     fs::write(dir.join("bundle"), file).unwrap();
     fs::write(dir.join("host.c"), "int host;\n").unwrap();
     run(Command::new(clang).args(["-c", "host.c", "-o", "host.o"]).current_dir(dir));
@@ -146,7 +148,8 @@ fn the_bundler_reads_and_writes_the_same() {
     let Some(bundler) = bundler() else { return };
     // Uncompressed, version 2 and version 3.
     let known = if judging_llvm() < CCOB_V3 { 2 } else { 3 };
-    let (mut files, mut images) = (0, 0);
+    let mut files = 0;
+    let mut images = 0;
     for seed in 0..sets() {
         let mut random = Random::new(seed);
         let mut set = any_set(&mut random);
@@ -191,7 +194,7 @@ fn images_in_objects_of_the_bundler_are_found() {
     let found = carrier::find(&file, &Limits::default()).unwrap();
     for (id, code) in ids.iter().zip(&code) {
         let section = format!("__CLANG_OFFLOAD_BUNDLE__{id}");
-        let image = found.iter().find(|it| it.place == carrier::Place::Section(section.as_bytes()));
+        let image = found.iter().find(|it| it.origin == carrier::RangeOrigin::Section(section.as_bytes()));
         let image = image.unwrap_or_else(|| panic!("{section} is not among {found:?}"));
         assert_eq!(image.kind, Some(carrier::FileKind::AmdCodeObject));
         assert!(image.bytes == fs::read(code).unwrap());
@@ -226,7 +229,7 @@ fn bundled(bundler: &Path, (dir, version): (&Path, &str), (set, random): (&Set, 
     let ids: Vec<&str> = set.iter().map(|(id, _)| id.as_str()).collect();
     let mut command = Command::new(bundler);
     command.args(["-type=bc", "-output=theirs"]).arg(targets(&ids));
-    command.arg(format!("-bundle-align={}", random.of(&[1, 64, 4096])));
+    command.arg(format!("-bundle-align={}", random.choose(&[1, 64, 4096])));
     if !version.is_empty() {
         command.arg("-compress").env("COMPRESSED_BUNDLE_FORMAT_VERSION", version);
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::Project;
 use crate::support::random::Random;
-use crate::support::script::{Files, Places, Script, differences, of_programs, said, succeed};
+use crate::support::script::{Files, Places, Script, differences, of_programs, output_text, succeed};
 
 const BUILDS: u64 = 8;
 /// What is built: entries of the cache are shared by some of them.
@@ -50,7 +50,8 @@ struct Counts {
 impl Stress {
     fn new(time: Duration) -> Stress {
         let project = Project::with_fake_tools("two-files");
-        let (script, directory) = (Script::of(&project), tempfile::tempdir().unwrap());
+        let script = Script::for_project(&project);
+        let directory = tempfile::tempdir().unwrap();
         let mut stress = Stress {
             directory,
             project,
@@ -80,7 +81,8 @@ impl Stress {
 
     /// Builds again and again; one of six builds is killed.
     fn build(&self, number: u64) {
-        let (places, mut random) = (self.places(&format!("out{number}"), "shared"), Random(number + 1));
+        let places = self.places(&format!("out{number}"), "shared");
+        let mut random = Random(number + 1);
         while !self.is_over() {
             let built = &self.built[random.index(TARGETS.len())];
             let _ = fs::remove_dir_all(&places.out);
@@ -99,7 +101,7 @@ impl Stress {
             let mut counts = self.counts.lock().unwrap();
             counts.builds += 1;
             if !output.status.success() {
-                counts.failed.push(format!("{}: {}", built.targets, said(&output)));
+                counts.failed.push(format!("{}: {}", built.targets, output_text(&output)));
             } else if !found.is_empty() {
                 counts.wrong.push(format!("{}: {found:?}", built.targets));
             }
@@ -108,7 +110,8 @@ impl Stress {
 
     /// Removes, damages, cuts and exchanges entries of the shared cache.
     fn spoil(&self) {
-        let (cache, mut random) = (self.places("", "shared").cache, Random(99));
+        let cache = self.places("", "shared").cache;
+        let mut random = Random(99);
         while !self.is_over() {
             thread::sleep(Duration::from_millis(50));
             let entries = entries(&cache);
@@ -116,7 +119,8 @@ impl Stress {
                 continue;
             }
             let mut any = || &entries[random.index(entries.len())];
-            let (one, other) = (any(), any());
+            let one = any();
+            let other = any();
             spoil(one, other, random.below(5));
             self.counts.lock().unwrap().hazards += 1;
         }

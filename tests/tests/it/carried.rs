@@ -109,8 +109,12 @@ impl Linked {
     pub(crate) fn check_elf(&self, name: &str) {
         let mut command = Command::new("readelf");
         let output = command.args(["-lSWdr", "-n"]).arg(self.path(name)).env("LC_ALL", "C").output().unwrap();
-        let said = [stderr(&output), String::from_utf8_lossy(&output.stdout).into_owned()].concat();
-        assert!(!said.contains("arning:") && !said.contains("rror:"), "{} {name}: {said}", self.linker);
+        let output_text = [stderr(&output), String::from_utf8_lossy(&output.stdout).into_owned()].concat();
+        assert!(
+            !output_text.contains("arning:") && !output_text.contains("rror:"),
+            "{} {name}: {output_text}",
+            self.linker
+        );
     }
 }
 
@@ -123,10 +127,9 @@ pub(crate) fn sidecar(dir: &Path, start: &str) -> String {
 
 /// The names of the sidecars in `dir` that start with `start`, as `app` of `app.0123456789abcdef.offload`.
 fn sidecars(dir: &Path, start: &str) -> Vec<String> {
-    let is_hash = |text: &str| text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let hash = |name: &String| {
         let hash = name.strip_prefix(start)?.strip_prefix('.')?.strip_suffix(".offload")?;
-        is_hash(hash).then_some(())
+        (hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(())
     };
     let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names.filter(|name| hash(name).is_some()).collect()

@@ -65,9 +65,9 @@ fn bash() {
         printed(Command::new("bash").args(["-c", BASH, "bash"]).arg(before).arg(&script).args(words))
     };
     for (words, offered, other) in LINES {
-        let said = complete(&before, words);
-        assert!(said.lines().any(|line| line == offered), "{words:?}: {said}");
-        assert!(!said.lines().any(|line| line == other), "{words:?}: {said}");
+        let output_text = complete(&before, words);
+        assert!(output_text.lines().any(|line| line == offered), "{words:?}: {output_text}");
+        assert!(!output_text.lines().any(|line| line == other), "{words:?}: {output_text}");
     }
     assert_eq!(complete(&before, &["cargo", "+nightly", "offload", "extr"]), "extract\n");
     assert_eq!(complete(&before, &["cargo", "bui"]), "asked for bui\n");
@@ -82,11 +82,11 @@ const ZSH: &str = r#"
 zmodload zsh/zpty
 zpty shell zsh -f -i
 zpty -w shell "PROMPT= fpath=($1 $2 \$fpath); autoload -Uz compinit; compinit -u -D; bindkey '^I' complete-word; print rea''dy"
-zpty -r -m shell said '*ready*'
+zpty -r -m shell output_text '*ready*'
 zpty -w -n shell "$3"$'\t\x01print -r -- "line: \x05"\n'
-zpty -r -m shell said '*line: *line: *
+zpty -r -m shell output_text '*line: *line: *
 *'
-print -r -- "$said"
+print -r -- "$output_text"
 "#;
 
 #[test]
@@ -99,8 +99,11 @@ fn zsh() {
     for (words, offered, _) in LINES {
         let mut command = Command::new("timeout");
         command.args(["60", "zsh", "-f", "-c", ZSH, "zsh"]).arg(dir.path()).arg(&cargo);
-        let said = printed(command.arg(words.join(" ")).env("TERM", "dumb"));
-        assert!(said.contains(&format!("line: {}", words[0])) && said.contains(offered), "{words:?}: {said}");
+        let output_text = printed(command.arg(words.join(" ")).env("TERM", "dumb"));
+        assert!(
+            output_text.contains(&format!("line: {}", words[0])) && output_text.contains(offered),
+            "{words:?}: {output_text}"
+        );
     }
 }
 
@@ -113,10 +116,11 @@ fn fish() {
     let script = script(dir.path(), "fish");
     for (words, offered, other) in LINES {
         let line = format!("source {}; complete -C '{}'", script.display(), words.join(" "));
-        let said = printed(Command::new("fish").args(["--no-config", "-c", &line]).env("HOME", dir.path()));
+        let output_text =
+            printed(Command::new("fish").args(["--no-config", "-c", &line]).env("HOME", dir.path()));
         // Behind a tab is what the option does.
-        let offers = |word: &str| said.lines().any(|line| line.split('\t').next() == Some(word));
-        assert!(offers(offered) && !offers(other), "{words:?}: {said}");
+        let offers = |word: &str| output_text.lines().any(|line| line.split('\t').next() == Some(word));
+        assert!(offers(offered) && !offers(other), "{words:?}: {output_text}");
     }
 }
 
@@ -140,7 +144,7 @@ fn elvish() {
         elvish.args(["-norc", "-c", ELVISH]).arg(&script).args(words).env("HOME", dir.path());
         printed(&mut elvish)
     };
-    let has = |said: &str, word: &str| said.lines().any(|line| line == word);
+    let has = |output_text: &str, word: &str| output_text.lines().any(|line| line == word);
     let commands = offered(&["cargo-offload", "ins"]);
     assert!(has(&commands, "inspect") && !has(&commands, "--matrix"), "{commands}");
     let options = offered(&["cargo-offload", "report", "--mat"]);

@@ -38,7 +38,7 @@ const ARCHES: [&str; 5] = ["gfx90a:xnack+", "sm_90", "generic", "", "pvc"];
 
 /// Mostly small, now and then of any size to 1 MiB; some multiples of 8, which need no padding.
 fn any_bytes(random: &mut Random) -> Vec<u8> {
-    let limit = random.of(&[1, 9, 300, 5000, 5000, LARGEST + 1]);
+    let limit = random.choose(&[1, 9, 300, 5000, 5000, LARGEST + 1]);
     let size = random.below(limit);
     let size = if random.below(3) == 0 { size & !7 } else { size };
     let words = (0..size.div_ceil(8)).flat_map(|_| random.number().to_le_bytes());
@@ -58,16 +58,16 @@ struct Image {
 impl Image {
     fn random(random: &mut Random, index: usize) -> Image {
         let mut strings = vec![
-            ("triple", random.of(&TRIPLES).to_string()),
-            ("arch", random.of(&ARCHES).to_string()),
+            ("triple", random.choose(&TRIPLES).to_string()),
+            ("arch", random.choose(&ARCHES).to_string()),
             ("id", index.to_string()),
         ];
         if random.below(2) == 0 {
             strings.push(("note", "x".repeat(random.below(300) as usize)));
         }
         let known = if judging_llvm() < RENUMBERED { 3 } else { 4 };
-        let producer = random.of(&PRODUCERS[..known]);
-        Image { kind: random.of(&IMAGES), producer, strings, bytes: any_bytes(random) }
+        let producer = random.choose(&PRODUCERS[..known]);
+        Image { kind: random.choose(&IMAGES), producer, strings, bytes: any_bytes(random) }
     }
 
     fn entry(&self) -> NewEntry<'_> {
@@ -171,7 +171,8 @@ fn same(read: &OffloadEntry<'_>, image: &Image) {
 #[test]
 fn llvm_reads_ours_and_we_read_llvm_s() {
     let Some(llvm) = Llvm::find() else { return };
-    let (mut images_read, mut bytes_read) = (0u64, 0u64);
+    let mut images_read = 0u64;
+    let mut bytes_read = 0u64;
     for seed in 0..sets() {
         let mut random = Random::new(seed);
         let count = random.index(21);
@@ -196,7 +197,8 @@ fn llvm_reads_ours_and_we_read_llvm_s() {
         assert_eq!(read.len(), count, "set {seed}");
         for (read, image) in read.iter().zip(&images) {
             same(read, image);
-            let (old, new) = (read.offload_kind.before_llvm_21(), read.offload_kind.since_llvm_21());
+            let old = read.offload_kind.before_llvm_21();
+            let new = read.offload_kind.since_llvm_21();
             assert_eq!(if judging_llvm() < RENUMBERED { old } else { new }, image.producer.0);
             if image.producer.0 == OffloadKind::Hip && image.string("triple").starts_with("amdgcn") {
                 assert_eq!(read.offload_kind.for_triple(read.text("triple")), OffloadKind::Hip);

@@ -28,21 +28,26 @@ fn kernels_in_every_portable_language_are_right_on_the_cpu() {
     is_right(&said_with_each_driver(&project.program()));
 }
 
-fn is_right(said: &[String]) {
-    let all = said.concat();
+fn is_right(output_text: &[String]) {
+    let all = output_text.concat();
     assert!(!all.contains("wrong"), "{all}");
     let has = |language: &str, kernel: &str, device: &str| {
         let start = format!("{language} {kernel} on {device}");
-        let right = |line: &str| line.starts_with(&start) && line.ends_with(": right");
-        assert!(all.lines().any(right), "no {start:?} in\n{all}");
+        assert!(
+            all.lines().any(|line| line.starts_with(&start) && line.ends_with(": right")),
+            "no {start:?} in\n{all}"
+        );
     };
     for kernel in KERNELS {
         LANGUAGES.iter().for_each(|language| has(language, kernel, "host CPU"));
         has("cl", kernel, "OpenCL device pthread");
     }
     if offload_tests::require_intel_runtime().is_some() {
-        let intel = |line: &&str| line.starts_with("cpp ") && !line.contains(" on host");
-        assert_eq!(all.lines().filter(intel).count(), KERNELS.len(), "{all}");
+        assert_eq!(
+            all.lines().filter(|line| line.starts_with("cpp ") && !line.contains(" on host")).count(),
+            KERNELS.len(),
+            "{all}"
+        );
     }
 }
 
@@ -109,8 +114,8 @@ fn kernels_in_every_portable_language_print_and_assert_on_the_cpu() {
         );
         project.write("build.rs", &build);
         let output = Command::new(project.program()).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+        let output_text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{output_text}{}", String::from_utf8_lossy(&output.stderr));
         for part in [
             "0 of eight: 0.50\n1 of eight: 1.00\n[1, 4, 9, 16, 25, 36, 49, 64]\n",
             "0 of eight: 3.50\n1 of eight: 4.00\n",
@@ -118,7 +123,7 @@ fn kernels_in_every_portable_language_print_and_assert_on_the_cpu() {
                 "kernel `square`: assertion `value < 14 && \"a, b\"` failed in work-item (7, 0, 0): {file}:{line}, in `square`"
             ),
         ] {
-            assert!(said.contains(part), "no {part:?} of {language} in\n{said}");
+            assert!(output_text.contains(part), "no {part:?} of {language} in\n{output_text}");
         }
     }
 }
@@ -145,9 +150,9 @@ fn for_aarch64(project: &Project, pocl: &Path) -> Vec<Vec<u8>> {
     command.envs([("CARGO_CFG_TARGET_FAMILY", "unix"), ("CARGO_CFG_TARGET_ENV", "gnu")]);
     command.envs([("PROFILE", "debug"), ("OPT_LEVEL", "0"), ("DEBUG", "false"), ("NUM_JOBS", "1")]);
     let output = command.env("OFFLOAD_TARGETS", "host").output().unwrap();
-    let said =
+    let output_text =
         [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
-    assert!(output.status.success(), "{said}");
+    assert!(output.status.success(), "{output_text}");
     let mut files = std::fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
     let archive = files.find(|path| path.extension().is_some_and(|extension| extension == "a")).unwrap();
     let images = project.path("images");

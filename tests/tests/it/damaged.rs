@@ -60,7 +60,8 @@ impl Original {
 
     /// One to four changes: a bit, a byte, a number of eight bytes, or a copy of other bytes.
     fn damaged(&self, number: u64) -> Vec<u8> {
-        let (mut random, mut bytes) = (Random(number * 2 + 1), self.bytes.clone());
+        let mut random = Random(number * 2 + 1);
+        let mut bytes = self.bytes.clone();
         for _ in 0..8 {
             random.below(2);
         }
@@ -78,7 +79,8 @@ impl Original {
                     bytes[at..end].copy_from_slice(&value.to_le_bytes()[..end - at]);
                 }
                 _ => {
-                    let (from, count) = (range.start + random.below(range.len()), 1 + random.below(16));
+                    let from = range.start + random.below(range.len());
+                    let count = 1 + random.below(16);
                     let count = count.min(bytes.len() - at.max(from));
                     bytes.copy_within(from..from + count, at);
                 }
@@ -131,16 +133,19 @@ fn ranges(bytes: &[u8]) -> Vec<Range<usize>> {
 
 #[test]
 fn what_verify_accepts_has_all_images() {
-    let (original, count) = (Original::new(), if offload_tests::is_full() { ALL } else { SAMPLE });
+    let original = Original::new();
+    let count = if offload_tests::is_full() { ALL } else { SAMPLE };
     let counts = on_all_processors(count, |numbers| {
-        let (directory, mut counts) = (tempfile::tempdir().unwrap(), Counts::default());
+        let directory = tempfile::tempdir().unwrap();
+        let mut counts = Counts::default();
         numbers.for_each(|number| original.judge(directory.path(), number, &mut counts));
         counts
     });
     let wrong: Vec<&String> = counts.iter().flat_map(|counts| &counts.wrong).collect();
     assert!(wrong.is_empty(), "{} of {count}: {:?}", wrong.len(), &wrong[..wrong.len().min(20)]);
     let sum = |field: fn(&Counts) -> u64| counts.iter().map(field).sum::<u64>();
-    let (refused, sound) = (sum(|counts| counts.refused), sum(|counts| counts.sound));
+    let refused = sum(|counts| counts.refused);
+    let sound = sum(|counts| counts.sound);
     // Both have to happen, or nothing was compared.
     assert!(refused > count / 10 && sound > 0, "{refused} refused, {sound} sound");
     let tried = format!("{count} damaged programs, {refused} refused, {sound} with all images");
@@ -159,7 +164,8 @@ const SLOWER: u32 = 5;
 /// It judges every image for every device, whatever the tables say.
 #[test]
 fn devices_are_told_in_time_of_whatever_is_damaged() {
-    let (original, count) = (Original::new(), if offload_tests::is_full() { ALL_ASKED } else { ASKED });
+    let original = Original::new();
+    let count = if offload_tests::is_full() { ALL_ASKED } else { ASKED };
     let limit = (START + EACH_MIB.mul_f64(original.bytes.len() as f64 / f64::from(1 << 20))) * SLOWER;
     let directory = tempfile::tempdir().unwrap();
     let program = directory.path().join("app");

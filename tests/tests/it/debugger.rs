@@ -18,12 +18,12 @@ fn gdb_steps_through_a_kernel() {
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let said = format!("{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    let output_text = format!("{text}\n{}", String::from_utf8_lossy(&output.stderr));
     // The source line, a variable before and after a step, and the Rust that launched it.
-    assert!(text.contains("int value = x[i];"), "{said}");
-    assert!(text.contains("$1 = 0"), "{said}");
-    assert!(text.contains("$2 = 7"), "{said}");
-    assert!(text.contains("kernels/square.cl:") && text.contains("src/main.rs:"), "{said}");
+    assert!(text.contains("int value = x[i];"), "{output_text}");
+    assert!(text.contains("$1 = 0"), "{output_text}");
+    assert!(text.contains("$2 = 7"), "{output_text}");
+    assert!(text.contains("kernels/square.cl:") && text.contains("src/main.rs:"), "{output_text}");
 }
 
 /// The same after a barrier: variables are where the loop over work-items keeps them.
@@ -56,10 +56,10 @@ fn shows_variables(gdb: &Path, project: &Project, line: &str) {
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let said = format!("{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    let output_text = format!("{text}\n{}", String::from_utf8_lossy(&output.stderr));
     let file = line.split(':').next().unwrap();
-    assert!(text.contains("$1 = 7") && text.contains("$2 = {8, 9}"), "{said}");
-    assert!(text.contains(&format!("kernels/{file}:")) && text.contains("src/main.rs:"), "{said}");
+    assert!(text.contains("$1 = 7") && text.contains("$2 = {8, 9}"), "{output_text}");
+    assert!(text.contains(&format!("kernels/{file}:")) && text.contains("src/main.rs:"), "{output_text}");
 }
 
 /// The same in C++.

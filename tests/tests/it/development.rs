@@ -68,7 +68,8 @@ fn the_images_of_an_index_in_pages_are_found_wherever_they_lie() {
     assert!(shown.success && shown.text.contains(" 0 problems"), "{}", shown.text);
     project.set("OFFLOAD_EMBED", "always");
     assert_eq!(project.run(&[]), named);
-    let (program, beside) = (project.program(), project.path("beside"));
+    let program = project.program();
+    let beside = project.path("beside");
     let arguments = ["repack", program.to_str().unwrap(), "--sidecar", "-o", beside.to_str().unwrap()];
     assert!(project.offload(&arguments).success);
     let output = Command::new(&beside).output().unwrap();
@@ -93,7 +94,8 @@ fn the_subcommand_reads_the_pack_in_the_cache() {
     assert!(text(&["verify", program]).contains(" 0 problems"));
 
     // A program with fewer images, and one with all of them in it, need the cache no more.
-    let (less, whole) = (project.path("less"), project.path("whole"));
+    let less = project.path("less");
+    let whole = project.path("whole");
     text(&["prune", program, "--drop", "intel:*", "-o", less.to_str().unwrap()]);
     sidecar(&project.path(""), "less");
     text(&["repack", program, "--sidecar", "-o", whole.to_str().unwrap()]);

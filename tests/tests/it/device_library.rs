@@ -18,15 +18,17 @@ fn drivers() -> Vec<Vec<(&'static str, PathBuf)>> {
 
 /// What `program`, which succeeds, prints with each of the drivers.
 pub(crate) fn said_with_each_driver(program: &Path) -> Vec<String> {
-    let said = |driver: Vec<(&str, PathBuf)>| {
-        let mut command = Command::new(program);
-        command.env_remove("OCL_ICD_FILENAMES").env("OCL_ICD_VENDORS", "/nonexistent");
-        let output = command.envs(driver).output().unwrap();
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-        text
-    };
-    drivers().into_iter().map(said).collect()
+    drivers()
+        .into_iter()
+        .map(|driver| {
+            let mut command = Command::new(program);
+            command.env_remove("OCL_ICD_FILENAMES").env("OCL_ICD_VENDORS", "/nonexistent");
+            let output = command.envs(driver).output().unwrap();
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+            text
+        })
+        .collect()
 }
 
 pub(crate) fn contains(text: &str, parts: &[&str]) {
@@ -79,10 +81,11 @@ fn code_for_every_kind_of_target_has_what_it_calls_and_no_more() {
     let mut project = Project::new("imports");
     let targets = "host,spirv64,nvptx:sm_75,amdgcn:gfx90a,amdgcn:gfx1100";
     project.set("OFFLOAD_TARGETS", targets);
-    let (code, text) = (0x5eed_c0de_u32.to_le_bytes(), 0x5eed_c0de_u32.to_string());
+    let code = 0x5eed_c0de_u32.to_le_bytes();
+    let text = 0x5eed_c0de_u32.to_string();
     let uses = |image: &Vec<u8>| holds(image, &code) || holds(image, text.as_bytes());
     let found = images(&project, targets);
-    assert!(!found.iter().any(uses), "a function that nobody calls is in an image");
+    assert!(!found.iter().any(uses), "an unused function is in an image");
     // Nothing tells where the crates are.
     let directory = project.path("").display().to_string();
     let directory = directory.trim_end_matches('/').as_bytes();
@@ -205,7 +208,7 @@ fn an_export_that_nobody_could_import_is_an_error() {
         ],
     );
     project.write("base/build.rs", &script);
-    // A mistake is told where it is made.
+    // The error has the location of the mistake.
     let base = fs::read_to_string(project.path("base/device/base.cl")).unwrap();
     project.write("base/device/base.cl", &base.replace("+ 7", "+ seven"));
     contains(&project.fail(), &["cannot compile the device library `base` for `host`", "'seven'"]);
@@ -299,8 +302,9 @@ fn assembled_alone(project: &mut Project) {
         images(project, &both).into_iter().filter_map(|image| String::from_utf8(image).ok()).collect();
     project.set("OFFLOAD_TARGETS", "host,spirv64,opencl-c");
     let with = |linkage: &str| {
-        let function = |line: &str| line.starts_with(linkage) && line.contains(" vec_scale");
-        ptx.iter().filter(|text| text.lines().any(function)).count()
+        ptx.iter()
+            .filter(|text| text.lines().any(|line| line.starts_with(linkage) && line.contains(" vec_scale")))
+            .count()
     };
     assert_eq!((ptx.len(), with(".extern .func"), with(".visible .func")), (4, 2, 2));
     let Some(ptxas) = offload_tests::require_ptxas() else { return };

@@ -9,7 +9,7 @@ use offload_images::describe;
 use crate::device_library::{contains, holds, said_with_each_driver};
 use crate::support::Project;
 
-/// A number of the function that kernels call, and one of a function that nobody calls.
+/// A constant of the function that kernels call, and one of an unused function.
 const USED: u32 = 0x001b_5eed;
 const UNUSED: u32 = 0x5eed_c0de;
 
@@ -39,7 +39,8 @@ fn every_language_imports_every_language() {
     let outcome =
         project.offload(&["extract", program.to_str().unwrap(), "--output", folder.to_str().unwrap()]);
     assert!(outcome.success, "{}", outcome.text);
-    let (mut count, mut images) = (0, 0);
+    let mut count = 0;
+    let mut images = 0;
     for entry in fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
         let image = fs::read(&path).unwrap();
@@ -52,7 +53,7 @@ fn every_language_imports_every_language() {
             images += 1;
         }
         assert!(has(&image, USED), "{path:?} lacks what it calls");
-        assert!(!has(&image, UNUSED), "{path:?} has a function that nobody calls");
+        assert!(!has(&image, UNUSED), "{path:?} has an unused function");
         assert!(!holds(&image, b"vec_unused"), "{path:?}");
         count += 1;
     }
@@ -71,15 +72,18 @@ fn calls(image: &[u8]) -> bool {
 
 /// Libraries and modules have functions of one name, which do different things.
 fn right_where_it_runs(program: &Path) {
-    let said = said_with_each_driver(program);
+    let output_text = said_with_each_driver(program);
     let left_out = "left out: cl-cu amdgcn:gfx1100: no compiler makes code for it from CUDA C++, in which crate `vec` 0.2.1 has `vec-cu`";
-    for text in &said {
+    for text in &output_text {
         assert!(text.contains(left_out) && !text.contains("wrong"), "{text}");
     }
-    let all = said.concat();
+    let all = output_text.concat();
     for module in PORTABLE {
-        let right = |line: &str| line.starts_with(&format!("{module} on host")) && line.ends_with(": right");
-        assert!(all.lines().any(right), "{module} in\n{all}");
+        assert!(
+            all.lines()
+                .any(|line| line.starts_with(&format!("{module} on host")) && line.ends_with(": right")),
+            "{module} in\n{all}"
+        );
     }
     // PoCL of Debian takes no SPIR-V.
     if offload_tests::require_intel_runtime().is_some() {
@@ -88,8 +92,7 @@ fn right_where_it_runs(program: &Path) {
                 line.strip_prefix(module)
                     .is_some_and(|rest| rest.starts_with(" on ") && !rest.starts_with(" on host"))
             };
-            let right = |line: &str| starts(line) && line.ends_with(": right");
-            assert!(all.lines().any(right), "{module} in\n{all}");
+            assert!(all.lines().any(|line| starts(line) && line.ends_with(": right")), "{module} in\n{all}");
         }
     }
 }
@@ -135,8 +138,8 @@ fn languages_that_do_not_fit_are_told_with_both_crates() {
         [("cu", "cl", "vec_scale", "_Z9vec_scaleii"), ("c", "cpp", "_Z9vec_scaleii", "vec_scale")]
     {
         project.write("build.rs", &build(module, library));
-        let said = format!("crate `vec` 0.2.1 has it as `{found}`, and the call is of `{called}`");
-        contains(&project.fail(), &[&said, names]);
+        let output_text = format!("crate `vec` 0.2.1 has it as `{found}`, and the call is of `{called}`");
+        contains(&project.fail(), &[&output_text, names]);
     }
     // C++ alone agrees with itself.
     project.write("src/main.rs", ALONE);

@@ -1,11 +1,11 @@
-//! A command that is disturbed at its system calls: killed before one, or told that it failed. Each file that it writes has
-//! what it had or what it is to have, and the next run makes what an undisturbed one makes.
+//! Fault injection at the system calls of a command: it is killed before one, or one fails. Each file that it writes has
+//! its old or its new content, and the next run has the same results as an undisturbed one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::support::script::{Files, differences, files, said, succeed};
+use crate::support::script::{Files, differences, files, output_text, succeed};
 use crate::support::strace::{Fault, Whose, injected};
 
 /// What is done at a system call.
@@ -96,13 +96,13 @@ impl Disturbed {
 
     /// It ended by itself: with an error that says which call of the system failed, or with what it is to make.
     fn check_end(&self, output: &Output, call: &str, when: &str) {
-        let text = said(output);
+        let text = output_text(output);
         assert!(output.status.code().is_some_and(|code| code != 101), "{when}: {} {text}", output.status);
         if output.status.success() {
             let found = differences(&files(&self.directories[0]), &self.after);
             assert!(found.is_empty(), "{when}: success, but {found:?}");
         } else if call != "?write" {
-            // What cannot be written cannot be told either.
+            // Errors of writing to standard output and standard error cannot be printed.
             assert!(text.contains("os error"), "{when}: {text}");
         }
     }

@@ -36,7 +36,8 @@ impl Marked {
         let read =
             |name: &str| Some(String::from_utf8_lossy(&fs::read(process.join(name)).ok()?).into_owned());
         let is_number = process.file_name()?.to_str()?.parse::<u32>().is_ok();
-        let (line, environment) = (read("cmdline")?, read("environ").unwrap_or_default());
+        let line = read("cmdline")?;
+        let environment = read("environ").unwrap_or_default();
         let is_marked = line.contains(&self.number) || environment.contains(&self.number);
         (is_number && is_marked && !line.is_empty()).then(|| line.replace('\0', " "))
     }
@@ -92,8 +93,7 @@ fn no_test_and_no_child_of_it_outlives_the_command() {
     for name in ["TERM", "INT", "HUP", "KILL"] {
         let marked = Marked::new(&mut project, "yes");
         let mut command = start(&project, &TEST);
-        let is_sleep = |line: &&String| line.starts_with("sleep ");
-        marked.wait_until(|lines| lines.iter().filter(is_sleep).count() == 5);
+        marked.wait_until(|lines| lines.iter().filter(|line| line.starts_with("sleep ")).count() == 5);
         assert!(marked.found().len() > 6, "{:#?}", marked.found());
         signal(name, &command.id().to_string());
         assert_eq!(command.wait().unwrap().code(), None, "{name}");

@@ -1,4 +1,4 @@
-//! What a build says when something is wrong: one error that names it and the next step, no panic.
+//! Errors of builds: one message with the cause and the next step, no panic.
 
 use crate::support::{self, Project};
 use offload_containers::ocloc::{self, OclocImage};
@@ -73,7 +73,7 @@ fn a_missing_ocloc() {
     );
 }
 
-/// A compiler that never ends would hold up a build for ever, and nobody would see what it said.
+/// A compiler that never ends would block a build for ever, and its output would be lost.
 #[test]
 fn a_tool_that_hangs() {
     let mut project = Project::with_fake_tools("two-files");
@@ -101,14 +101,14 @@ fn a_tool_that_hangs() {
 /// The module and the target, what the tool says; the command, unless it is a source that is wrong.
 #[test]
 fn a_failing_tool() {
-    let said = "kernels/a.cl:3:5: error: made to fail\n";
+    let output_text = "kernels/a.cl:3:5: error: made to fail\n";
     for (tool, targets, command) in [
         ("clang", "`spirv64`, `intel:pvc` and `opencl-c`", "-o"),
         ("ocloc", "`intel:pvc`", "compile -spirv_input -device pvc"),
     ] {
         let project = Project::with_fake_tools("two-files");
         project.fault(tool, "fail");
-        let heading = format!("error: cannot compile kernel module `two` for {targets}\n  {said}");
+        let heading = format!("error: cannot compile kernel module `two` for {targets}\n  {output_text}");
         let whole = [heading.as_str(), "  exit status: 1 (", &format!("/tools/{tool} "), command, ")\n"];
         for how in [&["build", "--offline"], &["check", "--offline"]] {
             let text = project.offload(how).text;
@@ -443,7 +443,7 @@ fn a_second_call_that_fails_shows_its_error_alone() {
         )
     };
     project.write("build.rs", &build("kernels/nothing.cl"));
-    // Cargo keeps nothing of what the first call said: the second build runs the script again.
+    // Cargo does not keep the output of the first call: the second build runs the script again.
     for _ in 0..2 {
         let text = project.fail();
         in_order(

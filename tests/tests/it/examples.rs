@@ -91,8 +91,10 @@ fn packs(program: &Path) -> Vec<Registry> {
     let starts = (0..bytes.len() - 8).filter(|at| bytes[*at..].starts_with(&magic));
     // The magic is also a constant of the code that reads packs.
     let pages = Pages::default();
-    let is_pack = |at: &usize| Pack::parse(&bytes[*at..], &pages).is_ok();
-    starts.filter(is_pack).map(|at| Registry::from_pack(bytes[at..].to_vec())).collect()
+    starts
+        .filter(|at| Pack::parse(&bytes[*at..], &pages).is_ok())
+        .map(|at| Registry::from_pack(bytes[at..].to_vec()))
+        .collect()
 }
 
 /// Both variants of the library are in one program, with kernels that have it from the build; each device takes its own.

@@ -67,7 +67,7 @@ fn icpx() {
     let module = offload_containers::syclbin::NewModule::default().with_kernels(["saxpy"]).unwrap();
     let module = module.with_spirv(&spirv);
     let file = offload_containers::syclbin::write(
-        offload_containers::syclbin::State::Executable,
+        offload_containers::syclbin::BundleState::Executable,
         &[module],
         offload_containers::syclbin::ImageKindNumber::default(),
     );
@@ -117,7 +117,7 @@ fn a_syclbin_is_taken_for_its_spirv() {
     let project = ready(".file(\"kernels/k.syclbin\")");
     let spirv = sample("saxpy-reduce.spv");
     let module = offload_containers::syclbin::NewModule::default().with_spirv(&spirv);
-    let state = offload_containers::syclbin::State::Executable;
+    let state = offload_containers::syclbin::BundleState::Executable;
     let file =
         |modules: &[_]| offload_containers::syclbin::write(state, modules, Default::default()).unwrap();
     std::fs::write(project.path("kernels/k.syclbin"), file(std::slice::from_ref(&module))).unwrap();
@@ -146,7 +146,7 @@ fn a_build_writes_a_syclbin_with_libraries() {
     project.run(&["--", to.to_str().unwrap()]);
     let bytes = std::fs::read(&to).unwrap();
     let file = offload_containers::syclbin::parse(&bytes, &offload_format::Limits::default()).unwrap();
-    assert_eq!(file.state().unwrap(), offload_containers::syclbin::State::Object);
+    assert_eq!(file.state().unwrap(), offload_containers::syclbin::BundleState::Object);
     let names = |index: usize| {
         let module = &file.modules[index];
         [module.kernels().collect::<Vec<_>>(), module.imported().collect(), module.exported().collect()]

@@ -27,11 +27,13 @@ fn listed(file: &[u8]) -> String {
     let packs: Vec<Pack<'_>> =
         packs.iter().map(|(bytes, pages)| Pack::parse(bytes, pages).unwrap()).collect();
     let images = packs.iter().flat_map(Pack::images).map(Result::unwrap);
-    let line = |image: offload_format::pack::Image<'_>| {
-        let (stored, raw) = (image.stored_size, image.raw_size);
-        format!("{} {} stored {stored} raw {raw}\n", image.module, image.target_text)
-    };
-    images.map(line).collect()
+    images
+        .map(|image| {
+            let stored = image.stored_size;
+            let raw = image.raw_size;
+            format!("{} {} stored {stored} raw {raw}\n", image.module, image.target_text)
+        })
+        .collect()
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn a_package_has_what_its_offload_toml_requires() {
     // Of a module that needs less.
     settings("require = [\"sm_90\"]\n[modules.two]\nrequire = [\"spirv64\"]\n");
     assert!(project.offload(&["verify"]).success);
-    // Somebody else's file does not have to keep to it.
+    // Files of other tool chains need not satisfy it.
     settings("require = [\"sm_90\"]\n");
     assert!(project.offload(&["verify", project.program().to_str().unwrap()]).success);
 

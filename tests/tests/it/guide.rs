@@ -42,7 +42,8 @@ fn every_program_of_the_book_compiles() {
     project.set("OFFLOAD_SKIP", "1");
     let manifest = fs::read_to_string(project.path("Cargo.toml")).unwrap();
     let path = |name: &str| support::root().join(name).display().to_string();
-    let (rt, build) = (path("offload-rt"), path("offload-build"));
+    let rt = path("offload-rt");
+    let build = path("offload-build");
     let dependencies = format!(
         "[dependencies]\noffload-rt = {{ path = \"{rt}\", features = [\"opencl\", \"cuda\", \"hip\", \"test\"] }}\n\
          offload-build = {{ path = \"{build}\" }}\n\n[build-dependencies]\noffload-build = {{ path = \"{build}\" }}\n"

@@ -1,4 +1,4 @@
-//! What helps somebody who lacks a package or a file, or gave a kernel a name that drivers do not take.
+//! Hints for missing packages and files, and for kernel names that drivers reject.
 
 use std::process::Command;
 
@@ -79,7 +79,7 @@ fn mathematics_for_nvidia_names_the_part_with_libdevice() {
     );
 }
 
-/// What is installed serves this machine: to install it again would help nobody.
+/// The installed tools serve this machine: a hint to install them again would be useless.
 #[test]
 fn a_build_for_another_machine_needs_pocl_for_that_machine() {
     let mut project = Project::with_fake_tools("two-files");
@@ -88,7 +88,7 @@ fn a_build_for_another_machine_needs_pocl_for_that_machine() {
     std::fs::write(pocl.join("include/_builtin_renames.h"), "").unwrap();
     std::fs::write(pocl.join("kernel-x86_64-pc-linux-gnu-GENERIC.bc"), "").unwrap();
     project.set("OFFLOAD_POCL_DIR", pocl.to_str().unwrap());
-    let script = Script::of(&project);
+    let script = Script::for_project(&project);
     project.write("offload.toml", "targets = [\"host\", \"opencl-c\"]\n");
     let places =
         Places { package: project.path(""), out: project.path("out"), cache: project.path("other-cache") };
@@ -98,7 +98,7 @@ fn a_build_for_another_machine_needs_pocl_for_that_machine() {
         command.output().unwrap()
     };
     let output = build();
-    let text = script::said(&output);
+    let text = script::output_text(&output);
     assert!(!output.status.success() && !text.contains("apt install"), "{text}");
     contains(
         &text,
@@ -110,7 +110,7 @@ fn a_build_for_another_machine_needs_pocl_for_that_machine() {
     );
     project.follow(&text);
     let output = build();
-    assert!(output.status.success(), "{}", script::said(&output));
+    assert!(output.status.success(), "{}", script::output_text(&output));
 }
 
 #[test]

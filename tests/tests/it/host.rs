@@ -112,7 +112,7 @@ fn mathematics_may_be_relaxed() {
         // Without debug information kernels are optimised.
         let optimized = format!("{manifest}\n[profile.dev.package.{}]\ndebug = false\n", project.name());
         project.write("Cargo.toml", if manifest.contains("debug = false") { &manifest } else { &optimized });
-        assert_eq!(said(&project), "right\n", "{flag}");
+        assert_eq!(output_text(&project), "right\n", "{flag}");
     }
 }
 
@@ -167,7 +167,8 @@ fn main() {
             unsafe { program.launch("wraps", range, args) }.unwrap();
             for (i, found) in to.iter().enumerate() {
                 let x = (i as u32).wrapping_add(shift);
-                let (signed, edge) = (x as i32, limit as i32);
+                let signed = x as i32;
+                let edge = limit as i32;
                 let wanted = u32::from(x < limit) + 2 * u32::from(signed < edge) + 4 * u32::from(x == limit)
                     + 8 * (x.max(limit) % 7) + 64 * (x.saturating_sub(limit) % 7)
                     + 512 * (signed.min(edge) as u32 % 7);
@@ -190,14 +191,14 @@ fn rows_that_meet_no_edge_compute_the_same() {
         "Cargo.toml",
         &format!("{manifest}\n[profile.dev.package.{}]\ndebug = false\n", project.name()),
     );
-    assert_eq!(said(&project), "right\n");
+    assert_eq!(output_text(&project), "right\n");
 }
 
 /// Where work-items wait under every shape of control flow, both as a debugger wants it and optimised.
 #[test]
 fn barriers_work_in_every_shape() {
     let project = Project::new("barriers");
-    let first = said(&project);
+    let first = output_text(&project);
     assert!(first.starts_with("item 0\nitem 1\n"), "{first}");
     assert!(first.contains("kernel `parts`: the barrier in line "), "{first}");
     assert!(first.contains("was not reached by all work-items of a group"), "{first}");
@@ -205,14 +206,15 @@ fn barriers_work_in_every_shape() {
     let manifest = std::fs::read_to_string(project.path("Cargo.toml")).unwrap();
     let optimized = format!("{manifest}\n[profile.dev.package.{}]\ndebug = false\n", project.name());
     project.write("Cargo.toml", &optimized);
-    let second = said(&project);
+    let second = output_text(&project);
     assert!(second.starts_with("item 0\nitem 1\n"), "{second}");
     assert!(second.contains("kernel `parts`: a barrier was not reached by all work-items"), "{second}");
 }
 
-fn said(project: &Project) -> String {
+fn output_text(project: &Project) -> String {
     let output = std::process::Command::new(project.program()).output().unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let out = String::from_utf8_lossy(&output.stdout);
+    let err = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{out}{err}");
     out.into_owned()
 }

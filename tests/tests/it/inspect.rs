@@ -1,4 +1,4 @@
-//! The subcommand on real programs: stripped, without section headers, and with a crate that nobody mentions.
+//! The subcommand on real programs: stripped, without section headers, and with a crate that is not linked.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -53,11 +53,12 @@ fn commands_build_a_package_with_kernels_and_look_at_its_program() {
         outcome.text
     };
     assert!(ok(&["asm", "--for", "opencl-c"]).contains("kernel"));
-    // Of a package with kernels the devices are told what they would get; only there a build is worth it.
+    // For a package with kernels, the selection for each device is printed; only there a build pays.
     assert!(ok(&["devices"]).contains("  two "));
     let tried = ok(&["compression", "--profile", "release"]);
     assert!(tried.contains("balanced") && tried.contains("3 images of"), "{tried}");
-    let (less, beside) = (project.path("less"), project.path("beside"));
+    let less = project.path("less");
+    let beside = project.path("beside");
     ok(&["prune", "--keep", "spirv64", "-o", less.to_str().unwrap()]);
     ok(&["repack", "--sidecar", "--release", "-o", beside.to_str().unwrap()]);
     assert!(!inspect(&less).contains("opencl-c "));
@@ -74,11 +75,14 @@ fn verify_names_a_crate_that_nobody_mentions() {
     let manifest = project.path("Cargo.toml");
     let args = ["verify", program.to_str().unwrap(), "--manifest-path", manifest.to_str().unwrap()];
     let output = offload(&project.path(""), &args);
-    let said = text(&output);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("package kern-forgotten has kernels, but nothing of it is linked"), "{said}");
-    assert!(said.contains("`use kern_forgotten as _;`"), "{said}");
-    assert!(!said.contains("package kern-mentioned"), "{said}");
+    let output_text = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{output_text}");
+    assert!(
+        output_text.contains("package kern-forgotten has kernels, but nothing of it is linked"),
+        "{output_text}"
+    );
+    assert!(output_text.contains("`use kern_forgotten as _;`"), "{output_text}");
+    assert!(!output_text.contains("package kern-mentioned"), "{output_text}");
 
     // With the mention it is linked.
     let main = std::fs::read_to_string(project.path("src/main.rs")).unwrap();

@@ -81,12 +81,12 @@ impl Change {
     fn check(&self, dir: &Path, when: &str) {
         let when = format!("{:?} {when}", self.args);
         let verified = offload(dir, &["verify", "app"]);
-        assert!(verified.status.success(), "{when}: {} {:?}", said(&verified), names(&files(dir)));
+        assert!(verified.status.success(), "{when}: {} {:?}", output_text(&verified), names(&files(dir)));
         if files(dir) == self.after {
             return;
         }
         let again = offload(dir, self.args);
-        assert!(again.status.success(), "{when}: {}", said(&again));
+        assert!(again.status.success(), "{when}: {}", output_text(&again));
         let found = files(dir);
         assert!(found == self.after, "{when}: {:?}", names(&found));
     }
@@ -105,7 +105,7 @@ fn offload(dir: &Path, args: &[&str]) -> Output {
     Command::new(support::cargo_offload()).args(args).current_dir(dir).output().unwrap()
 }
 
-fn said(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), stderr(output))
 }
 
@@ -133,7 +133,7 @@ fn a_change_that_is_ended_at_any_step_is_finished_by_a_rerun() {
                 let dir = change.fresh();
                 let output = change.injected(dir.path(), call, &format!("signal=KILL:when={number}"));
                 let Some(output) = output else { break };
-                assert_eq!(output.status.signal(), Some(9), "{args:?}: {}", said(&output));
+                assert_eq!(output.status.signal(), Some(9), "{args:?}: {}", output_text(&output));
                 change.check(dir.path(), &format!("ended before {call} {number}"));
                 steps += 1;
             }

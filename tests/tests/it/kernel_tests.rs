@@ -109,12 +109,15 @@ fn a_test_ends_on_each_device_in_its_own_way() {
         assert!(text(&row["output"]).contains("wrong: element 17 is 5.25"), "{row}");
     }
     let problem = |test: &str, device: &str| {
-        let is_row = |row: &&Value| row["test"] == format!("tests::{test}") && row["device"] == device;
-        text(&rows.iter().find(is_row).unwrap()["problem"]).to_string()
+        let row = rows.iter().find(|row| row["test"] == format!("tests::{test}") && row["device"] == device);
+        text(&row.unwrap()["problem"]).to_string()
     };
     assert!(problem("seeded_other_than_host", "opencl:0").contains("element 17 is 5.25, host says 5.0"));
-    let agree = |row: &&Value| row["test"] == "tests::seeded_other_than_host" && row["device"] == "opencl:0";
-    let location = rows.iter().find(agree).unwrap()["difference"]["location"].clone();
+    let seeded = rows
+        .iter()
+        .find(|row| row["test"] == "tests::seeded_other_than_host" && row["device"] == "opencl:0")
+        .unwrap();
+    let location = seeded["difference"]["location"].clone();
     assert!(text(&location).starts_with("src/lib.rs:"), "{location}");
     assert!(problem("seeded_panic", "host").contains("a panic of the test"));
     assert!(problem("seeded_crash", "host").contains("SIGABRT"));
@@ -135,8 +138,7 @@ fn what_is_well_is_a_success_and_a_table() {
     let run = project.offload(&["test", "--no-nextest", "--offline", "right"]);
     assert!(run.success, "{}", run.text);
     let row = |device: &str| {
-        let words = |line: &&str| line.split_whitespace().take(3).eq(["tests::right", device, "right"]);
-        run.text.lines().any(|line| words(&line))
+        run.text.lines().any(|line| line.split_whitespace().take(3).eq(["tests::right", device, "right"]))
     };
     assert!(row("host") && (0..drivers).all(|number| row(&format!("opencl:{number}"))), "{}", run.text);
     assert!(run.text.contains(&format!("\n{} right\n", 2 * (drivers + 1))), "{}", run.text);

@@ -76,7 +76,7 @@ impl Failures {
 /// A build from nothing, one after an edit with everything there, and one that also removes what the cache has too much of.
 fn builds(mut disturb: impl FnMut(Disturbed)) {
     let project = Project::with_fake_tools("two-files");
-    let script = Script::of(&project);
+    let script = Script::for_project(&project);
     let places = Places { package: project.path(""), out: project.path("out"), cache: project.path("cache") };
     let new = || {
         let directories = vec![places.out.clone(), places.cache.clone()];

@@ -73,7 +73,7 @@ fn every_language_reaches_its_targets() {
         has("ready", target, "scale | args ");
         has("llvm", target, "scale | args 2");
     }
-    // What a language cannot be compiled for is told.
+    // Unsupported targets of a language are errors.
     for notice in [
         "cuda amdgcn:gfx90a: no compiler makes code for it from CUDA C++",
         "cuda host: no compiler makes code for it from CUDA C++",
@@ -113,7 +113,7 @@ fn variants_and_parts(text: &str) {
     assert!(!text.contains("split [fp64] for intel:acm-g10"), "{text}");
 }
 
-/// Registers and spills as the compilers told them, and the choice of the register file.
+/// Registers and spills in the output of the compilers, and the choice of the register file.
 fn resources(text: &str) {
     let line = |start: &str| {
         text.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{start} in\n{text}"))

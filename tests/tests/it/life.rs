@@ -27,7 +27,8 @@ fn the_walkthrough_works_as_written() {
     fs::remove_dir_all(project.path(".cargo")).unwrap();
     let root = support::root().display().to_string();
     let built = project.target_dir().join("debug/hello").display().to_string();
-    let (mut directory, mut said) = ("", Vec::new());
+    let mut directory = "";
+    let mut output_text = Vec::new();
     for line in walkthrough() {
         let line =
             line.replace("--checkout .", &format!("--checkout {root}")).replace("target/debug/hello", &built);
@@ -51,18 +52,17 @@ fn the_walkthrough_works_as_written() {
             other => panic!("what is {other:?}?"),
         };
         assert!(outcome.success, "{line}: {}", outcome.text);
-        said.push(outcome.text);
+        output_text.push(outcome.text);
     }
-    let [_new, doctor, run, test, inspect, verify, _prune, pruned, _export] = said.as_slice() else {
-        panic!("{} steps", said.len());
+    let [_new, doctor, run, test, inspect, verify, _prune, pruned, _export] = output_text.as_slice() else {
+        panic!("{} steps", output_text.len());
     };
     assert!(doctor.contains("spirv64") && !doctor.contains("no: lacks"), "{doctor}");
     for ran in [run, pruned] {
         assert!(ran.contains("all results are right"), "{ran}");
     }
     assert!(test.contains("tests::saxpy_is_right") && test.contains(" right\n"), "{test}");
-    let row = |line: &str| line.starts_with("hello ") && line.contains("spirv64");
-    assert!(inspect.lines().any(row), "{inspect}");
+    assert!(inspect.lines().any(|line| line.starts_with("hello ") && line.contains("spirv64")), "{inspect}");
     assert!(verify.contains("3 images verified, 0 problems"), "{verify}");
     assert!(project.path("hello/hello.syclbin").is_file());
 }
@@ -88,7 +88,7 @@ fn a_build_tells_how_far_it_is() {
     assert!(built.text.contains("Finished"), "{}", built.text);
     let again = project.offload(&["build", "--offline"]);
     assert!(again.success && !again.text.contains("Kernels"), "{}", again.text);
-    // The file that was told into is gone; a build without a watcher says nothing.
+    // The progress file is gone; a build without a watcher writes none.
     project.set("CARGO_TERM_PROGRESS_WHEN", "never");
     project.write("flags.txt", "-DMORE");
     assert!(!project.offload(&["build", "--offline"]).text.contains("Kernels"));

@@ -1,5 +1,5 @@
-//! Headers that come into being where a compiler has looked for one, and tools where a build has: results of before serve
-//! nobody who has them, in the cache of a machine or a shared one, and cargo runs the build script again.
+//! Headers that appear on a compiler's search path, and tools that appear on a build's: local and shared caches miss, and
+//! cargo runs the build script again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -119,22 +119,25 @@ impl Checkouts {
         fs::write(path, "#undef VALUE\n#define VALUE 7\n").unwrap();
     }
 
-    /// What goes into the program, and what cargo is told to look at.
+    /// The files that go into the program, and the output of the build script.
     fn build(&self, places: &Places) -> (Files, String) {
         let mut command = self.script.command(places);
         if self.remote {
             let shared = self.folder.path().join("shared");
             command.env("OFFLOAD_REMOTE", shared).env("OFFLOAD_CARGO_OFFLOAD", cargo_offload());
         }
-        let said = succeed(&mut command);
-        (of_programs(&places.out), said)
+        let output_text = succeed(&mut command);
+        (of_programs(&places.out), output_text)
     }
 }
 
 /// The paths that cargo looks at in place of files that do not exist.
-fn watched(places: &Places, said: &str) -> Vec<PathBuf> {
+fn watched(places: &Places, output_text: &str) -> Vec<PathBuf> {
     let directory = places.out.join("offload-absent");
-    assert!(said.contains(&format!("cargo::rerun-if-changed={}\n", directory.display())), "{said}");
+    assert!(
+        output_text.contains(&format!("cargo::rerun-if-changed={}\n", directory.display())),
+        "{output_text}"
+    );
     let links = fs::read_dir(directory).unwrap();
     links.map(|link| fs::read_link(link.unwrap().path()).unwrap()).collect()
 }
@@ -147,27 +150,30 @@ fn is_watched(paths: &[PathBuf], file: &Path) -> bool {
 fn a_header_that_appears_is_in_the_next_image() {
     let project = Project::new("two-files");
     for case in &CASES {
-        let checkouts =
-            Checkouts { script: Script::of(&project), folder: tempfile::tempdir().unwrap(), remote: false };
+        let checkouts = Checkouts {
+            script: Script::for_project(&project),
+            folder: tempfile::tempdir().unwrap(),
+            remote: false,
+        };
         for checkout in ["one", "other"] {
             checkouts.write(checkout, case);
         }
         checkouts.appear("other", case);
         let kept = checkouts.places("one", "cache");
-        let (before, said) = checkouts.build(&kept);
-        let (anew, _) = checkouts.build(&checkouts.places("other", "own"));
-        assert_ne!(before, anew, "{}", case.name);
+        let (before, output_text) = checkouts.build(&kept);
+        let (fresh, _) = checkouts.build(&checkouts.places("other", "own"));
+        assert_ne!(before, fresh, "{}", case.name);
         // In a checkout that has had the header from its beginning, beside one that has not.
         let (beside, _) = checkouts.build(&checkouts.places("other", "cache"));
-        assert!(beside == anew, "{}: another checkout", case.name);
-        // Where what is looked up cannot be told, cargo cannot be told either.
+        assert!(beside == fresh, "{}: another checkout", case.name);
+        // Without the paths of the lookup, cargo cannot watch them.
         if !case.kernel.contains("__has_include(TEXT") {
             let file = kept.package.join(case.appears);
-            assert!(is_watched(&watched(&kept, &said), &file), "{}: {}", case.name, file.display());
+            assert!(is_watched(&watched(&kept, &output_text), &file), "{}: {}", case.name, file.display());
         }
         checkouts.appear("one", case);
         let (after, _) = checkouts.build(&kept);
-        assert!(after == anew, "{}: the next build", case.name);
+        assert!(after == fresh, "{}: the next build", case.name);
         // Gone again.
         fs::remove_file(kept.package.join(case.appears)).unwrap();
         let (gone, _) = checkouts.build(&kept);
@@ -180,8 +186,11 @@ fn a_header_that_appears_is_in_the_next_image() {
 fn machines_share_no_result_of_another_search() {
     let project = Project::new("two-files");
     for case in &CASES {
-        let checkouts =
-            Checkouts { script: Script::of(&project), folder: tempfile::tempdir().unwrap(), remote: true };
+        let checkouts = Checkouts {
+            script: Script::for_project(&project),
+            folder: tempfile::tempdir().unwrap(),
+            remote: true,
+        };
         for checkout in ["one", "other"] {
             checkouts.write(checkout, case);
         }

@@ -15,7 +15,8 @@ const HELD: usize = 192 << 10;
 
 /// Compresses about 100 times: a few bytes of noise in each 4 KiB.
 fn image(size: usize, seed: u64) -> Vec<u8> {
-    let (mut bytes, mut state) = (vec![0; size], seed * 2 + 1);
+    let mut bytes = vec![0; size];
+    let mut state = seed * 2 + 1;
     for chunk in bytes.chunks_mut(4096) {
         for word in chunk.chunks_mut(8).take(4) {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -37,10 +37,9 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 fn kernel(name: &str, kinds: &[ArgKind]) -> KernelInfo {
-    let arg = |kind: &ArgKind| ArgInfo::new(*kind).named("a", "t");
     {
         let mut info = KernelInfo::new(name);
-        info.args = Some(kinds.iter().map(arg).collect());
+        info.args = Some(kinds.iter().map(|kind| ArgInfo::new(*kind).named("a", "t")).collect());
         info
     }
 }
@@ -65,13 +64,13 @@ fn for_each_device(registry: &Registry) -> Vec<(Device, LoadedImage)> {
         Err(error) => return offload_tests::skip(&error.to_string()).unwrap_or_default(),
     };
     assert!(!devices.is_empty(), "drivers without devices are an error");
-    let image =
-        |device: &Device| registry.request("k").select(device).and_then(|selected| selected.entry().load());
-    let with_image = |device: Device| {
-        let image = image(&device).unwrap_or_else(|error| panic!("{device}: {error}"));
-        (device, image)
-    };
-    devices.into_iter().map(with_image).collect()
+    let mut loaded = Vec::new();
+    for device in devices {
+        let image = registry.request("k").select(&device).and_then(|selected| selected.entry().load());
+        let image = image.unwrap_or_else(|error| panic!("{device}: {error}"));
+        loaded.push((device, image));
+    }
+    loaded
 }
 
 fn run_both(program: &Program) {
@@ -135,7 +134,8 @@ fn the_build_log_is_in_the_error() {
 fn the_library_is_not_linked() {
     let program = std::fs::read(std::env::current_exe().unwrap()).unwrap();
     let file = ElfFile64::<object::Endianness>::parse(&*program).unwrap();
-    let (endian, sections) = (file.endian(), file.elf_section_table());
+    let endian = file.endian();
+    let sections = file.elf_section_table();
     let (entries, strings) = sections.dynamic(endian, &*program).unwrap().unwrap();
     let strings = sections.strings(endian, &*program, strings).unwrap();
     let needed = entries.iter().filter(|entry| entry.tag(endian) == DT_NEEDED);

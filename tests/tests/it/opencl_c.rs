@@ -41,7 +41,8 @@ fn ran(project: &Project) -> String {
     let program = project.program();
     let mut command = std::process::Command::new(&program);
     let output = command.env("OCL_ICD_VENDORS", "/etc/OpenCL/vendors/pocl.icd").output().unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let out = String::from_utf8_lossy(&output.stdout);
+    let err = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{out}{err}");
     out.into_owned()
 }

@@ -65,10 +65,10 @@ const result = {
 if (parent !== window) {
   parent.postMessage(JSON.stringify(result), "*");
 } else {
-  const said = document.createElement("pre");
-  said.id = "said";
-  said.textContent = JSON.stringify(result);
-  document.body.append(said);
+  const probe = document.createElement("pre");
+  probe.id = "probe";
+  probe.textContent = JSON.stringify(result);
+  document.body.append(probe);
 }
 </script>
 "##;
@@ -85,11 +85,12 @@ fn pack(bytes_a_register: u32) -> Vec<u8> {
     ] {
         // Bytes that no compressor shortens: the areas differ as the sizes do.
         let mut state = size;
-        let next = |_| {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (state >> 24) as u8
-        };
-        let bytes: Vec<u8> = (0..size).map(next).collect();
+        let bytes: Vec<u8> = (0..size)
+            .map(|_| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (state >> 24) as u8
+            })
+            .collect();
         let kernel = |name: &str, registers| {
             let mut info = KernelInfo::new(name);
             info.registers = Some(registers);
@@ -117,10 +118,10 @@ fn opened(browser: &Path, page: &Path) -> (Value, String) {
     let dom = String::from_utf8(output.stdout).unwrap();
     let log = String::from_utf8_lossy(&output.stderr).into_owned();
     let start =
-        dom.find("<pre id=\"said\">").unwrap_or_else(|| panic!("the page says nothing:\n{dom}\n{log}"));
-    let said = dom[start..].split_once('>').unwrap().1.split_once("</pre>").unwrap().0;
-    let said = said.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
-    (serde_json::from_str(&said).unwrap(), log)
+        dom.find("<pre id=\"probe\">").unwrap_or_else(|| panic!("the page says nothing:\n{dom}\n{log}"));
+    let probe = dom[start..].split_once('>').unwrap().1.split_once("</pre>").unwrap().0;
+    let probe = probe.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    (serde_json::from_str(&probe).unwrap(), log)
 }
 
 /// Makes a page of `images.pack` in `dir`, and says what it says in a browser.
@@ -138,10 +139,10 @@ fn probed(browser: &Path, dir: &Path, args: &[&str]) -> (Value, String) {
     assert_ne!(probed, text);
     let page = dir.join("probed.html");
     fs::write(&page, probed).unwrap();
-    let (said, log) = opened(browser, &page);
-    assert_eq!(said["errors"], serde_json::json!([]), "{log}");
+    let (probe, log) = opened(browser, &page);
+    assert_eq!(probe["errors"], serde_json::json!([]), "{log}");
     assert!(!log.contains(":CONSOLE"), "{log}");
-    (said, log)
+    (probe, log)
 }
 
 #[test]
@@ -150,8 +151,8 @@ fn builds_stand_side_by_side_in_a_browser() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("images.pack"), pack(100)).unwrap();
     fs::write(dir.path().join("old.pack"), pack(50)).unwrap();
-    let (said, _) = probed(&browser, dir.path(), &["--beside", "<i>old=old.pack"]);
-    let side = &said["side"];
+    let (probe, _) = probed(&browser, dir.path(), &["--beside", "<i>old=old.pack"]);
+    let side = &probe["side"];
     assert_eq!(side["hidden"], false);
     let headings = serde_json::json!(["kernel", "module", "target", "registers: this", "registers: <i>old"]);
     assert_eq!(side["headings"], headings);
@@ -167,25 +168,26 @@ fn the_page_works_in_a_browser() {
     let Some(browser) = offload_tests::require("chromium") else { return };
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("images.pack"), pack(100)).unwrap();
-    let (said, _) = probed(&browser, dir.path(), &[]);
-    assert_eq!(said["side"]["hidden"], true);
-    assert_eq!(said["heading"], "Kernels of images.pack");
-    let rows = |state: &str| said[state]["rows"].as_u64().unwrap();
-    assert_eq!((rows("first"), rows("one"), rows("none"), rows("all")), (8, 1, 0, 8), "{said}");
-    assert_eq!(said["one"]["shown"], "1 of 8 kernels");
-    assert_eq!((said["one"]["dim"].as_u64(), said["all"]["dim"].as_u64()), (Some(3), Some(0)), "{said}");
-    assert_eq!((said["sorted"].as_str(), said["bold"].as_u64()), (Some("registers"), Some(0)), "{said}");
+    let (probe, _) = probed(&browser, dir.path(), &[]);
+    assert_eq!(probe["side"]["hidden"], true);
+    assert_eq!(probe["heading"], "Kernels of images.pack");
+    let rows = |state: &str| probe[state]["rows"].as_u64().unwrap();
+    assert_eq!((rows("first"), rows("one"), rows("none"), rows("all")), (8, 1, 0, 8), "{probe}");
+    assert_eq!(probe["one"]["shown"], "1 of 8 kernels");
+    assert_eq!((probe["one"]["dim"].as_u64(), probe["all"]["dim"].as_u64()), (Some(3), Some(0)), "{probe}");
+    assert_eq!((probe["sorted"].as_str(), probe["bold"].as_u64()), (Some("registers"), Some(0)), "{probe}");
 
-    let rects = said["rects"].as_array().unwrap();
-    let total = said["total"].as_f64().unwrap();
+    let rects = probe["rects"].as_array().unwrap();
+    let total = probe["total"].as_f64().unwrap();
     assert_eq!(rects.len(), 4);
     let sum = |key: &str| rects.iter().map(|rect| rect[key].as_f64().unwrap()).sum::<f64>();
-    assert!((sum("bytes") - total).abs() < 0.5 && total >= 24_000.0, "{said}");
+    assert!((sum("bytes") - total).abs() < 0.5 && total >= 24_000.0, "{probe}");
     let area = sum("area");
-    let [width, height] = [2, 3].map(|at: usize| said["box"][at].as_f64().unwrap());
+    let [width, height] = [2, 3].map(|at: usize| probe["box"][at].as_f64().unwrap());
     assert!((area - width * height).abs() < 1.0, "{area}");
     for rect in rects {
-        let (bytes, own) = (rect["bytes"].as_f64().unwrap() / total, rect["area"].as_f64().unwrap() / area);
+        let bytes = rect["bytes"].as_f64().unwrap() / total;
+        let own = rect["area"].as_f64().unwrap() / area;
         assert!((bytes - own).abs() < 1e-6, "{bytes} of the bytes have {own} of the area");
     }
 }
@@ -195,17 +197,17 @@ fn the_page_says_what_was_built_when_and_by_what() {
     let Some(browser) = offload_tests::require("chromium") else { return };
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("images.pack"), pack(100)).unwrap();
-    let (said, _) = probed(&browser, dir.path(), &[]);
-    assert_eq!(said["made"], serde_json::json!(["Package: sample 1.0.0", "Date: 2000-02-29"]));
+    let (probe, _) = probed(&browser, dir.path(), &[]);
+    assert_eq!(probe["made"], serde_json::json!(["Package: sample 1.0.0", "Date: 2000-02-29"]));
     // Three vendors, and two generations of one of them.
-    assert_eq!(said["colours"], 4, "{said}");
+    assert_eq!(probe["colours"], 4, "{probe}");
     let legend: Vec<&str> =
-        said["legend"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+        probe["legend"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
     assert!(
         legend.len() == 3 && legend[0].starts_with("amd 15.") && legend[0].contains("gfx9 8.8 KiB gfx11 "),
         "{legend:?}"
     );
-    let hover = &said["hover"];
+    let hover = &probe["hover"];
     assert_eq!(
         (&hover["before"], &hover["inside"], &hover["after"]),
         (&true.into(), &true.into(), &true.into())
@@ -219,10 +221,10 @@ fn the_page_says_what_was_built_when_and_by_what() {
 const FRAME: &str = r##"<!DOCTYPE html><iframe src="probed.html" width="400" height="800" style="border: 0"></iframe>
 <script>
 addEventListener("message", (event) => {
-  const said = document.createElement("pre");
-  said.id = "said";
-  said.textContent = event.data;
-  document.body.append(said);
+  const probe = document.createElement("pre");
+  probe.id = "probe";
+  probe.textContent = event.data;
+  document.body.append(probe);
 });
 </script>
 "##;
@@ -235,9 +237,9 @@ fn the_page_is_readable_on_a_telephone() {
     probed(&browser, dir.path(), &[]);
     let frame = dir.path().join("frame.html");
     fs::write(&frame, FRAME).unwrap();
-    let (said, log) = opened(&browser, &frame);
-    assert_eq!((&said["width"], &said["errors"]), (&400.into(), &serde_json::json!([])), "{log}");
-    assert!(said["overflow"].as_i64().unwrap() <= 0, "the page is wider than the window: {said}");
-    assert!(said["smallest"].as_f64().unwrap() >= 12.0, "text of the map cannot be read: {said}");
-    assert_eq!(said["hover"]["inside"], true);
+    let (probe, log) = opened(&browser, &frame);
+    assert_eq!((&probe["width"], &probe["errors"]), (&400.into(), &serde_json::json!([])), "{log}");
+    assert!(probe["overflow"].as_i64().unwrap() <= 0, "the page is wider than the window: {probe}");
+    assert!(probe["smallest"].as_f64().unwrap() >= 12.0, "text of the map cannot be read: {probe}");
+    assert_eq!(probe["hover"]["inside"], true);
 }

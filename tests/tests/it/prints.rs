@@ -69,15 +69,17 @@ fn a_library_that_is_linked_at_load_prints_with_its_kernels() {
         assert!(text.contains(".weak .global .align 8 .u64 __offload_output;"), "{text}");
     }
     if let Some(ptxas) = offload_tests::require_ptxas() {
-        let object = |image: &PathBuf| {
-            let object = image.with_extension("o");
-            let mut assembler = Command::new(&ptxas);
-            let assembled =
-                assembler.args(["-arch=sm_75", "-c", "-o"]).arg(&object).arg(image).status().unwrap();
-            assert!(assembled.success(), "{}", image.display());
-            object
-        };
-        let objects: Vec<PathBuf> = images.iter().map(object).collect();
+        let objects: Vec<PathBuf> = images
+            .iter()
+            .map(|image| {
+                let object = image.with_extension("o");
+                let mut assembler = Command::new(&ptxas);
+                let assembled =
+                    assembler.args(["-arch=sm_75", "-c", "-o"]).arg(&object).arg(image).status().unwrap();
+                assert!(assembled.success(), "{}", image.display());
+                object
+            })
+            .collect();
         // NVIDIA's packages of 12.x have no linker.
         let linker = ptxas.with_file_name("nvlink");
         if linker.exists() {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use crate::carried::{Linked, assert_right, count_spirv, stderr, sum};
@@ -28,8 +28,8 @@ fn dropped_targets_are_gone_and_told_and_the_others_run() {
         let text = linked.run("small", "small.so");
         assert_right(&text);
         assert_eq!(count_spirv(&text), 0);
-        let told = "spirv64: `cargo offload prune` has removed it from the program";
-        assert_eq!(text.matches(told).count(), 4, "{text}");
+        let refusal = "spirv64: `cargo offload prune` has removed it from the program";
+        assert_eq!(text.matches(refusal).count(), 4, "{text}");
 
         // Same input, same bytes.
         linked.ok(&["prune", "app", "--keep", "host", "-o", "again"]);
@@ -49,9 +49,10 @@ fn a_pruned_program_is_pruned_again_and_its_images_are_checked() {
         assert_right(&text);
         assert_eq!(count_spirv(&text), 4);
         support::program::copy(&linked.path("one"), &linked.path("two"));
-        let (before, messages) =
-            (linked.size("two"), linked.ok(&["prune", "two", "--drop", "spirv64", "--in-place"]));
-        let (dropped, saved) = (sum(&messages, "dropped", "stored_size"), before - linked.size("two"));
+        let before = linked.size("two");
+        let messages = linked.ok(&["prune", "two", "--drop", "spirv64", "--in-place"]);
+        let dropped = sum(&messages, "dropped", "stored_size");
+        let saved = before - linked.size("two");
         assert!(saved * 10 >= dropped * 9, "{}: {saved} of {dropped}", linked.linker);
         linked.check_elf("two");
         let text = linked.run("two", "plug.so");
@@ -89,26 +90,29 @@ fn programs_are_stripped_before_and_after() {
 
 #[test]
 fn the_change_of_bytes_is_told_as_it_is() {
-    let (mut unchanged, mut smaller) = (0, 0);
+    let mut unchanged = 0;
+    let mut smaller = 0;
     for linked in Linked::each() {
         let before = linked.size("app");
         for target in ["opencl-c", "spirv64", "host"] {
             let new = format!("without-{target}");
             let output = linked.offload(&["prune", "app", "--drop", target, "-o", &new]);
-            let (after, said) = (linked.size(&new), String::from_utf8(output.stdout).unwrap());
-            let told = match after == before {
-                // Bytes leave a program in whole pages: a text of some hundred bytes leaves none.
-                true => {
-                    unchanged += 1;
-                    format!("and {after} bytes as before: ")
-                }
-                false => {
-                    smaller += 1;
-                    format!("and {after} of {before} bytes\n")
-                }
+            let after = linked.size(&new);
+            let output_text = String::from_utf8(output.stdout).unwrap();
+            let sizes = if after == before {
+                // A program shrinks by whole pages: a text of some hundred bytes frees none.
+                unchanged += 1;
+                format!("and {after} bytes as before: ")
+            } else {
+                smaller += 1;
+                format!("and {after} of {before} bytes\n")
             };
-            assert!(said.contains(&told), "{} {target}: {said}", linked.linker);
-            assert_eq!(after == before, said.contains("bytes of images leave no page empty"), "{said}");
+            assert!(output_text.contains(&sizes), "{} {target}: {output_text}", linked.linker);
+            assert_eq!(
+                after == before,
+                output_text.contains("bytes of images leave no page empty"),
+                "{output_text}"
+            );
         }
     }
     assert!(unchanged > 0 && smaller > 0, "{unchanged} unchanged, {smaller} smaller");
@@ -123,7 +127,8 @@ fn strip(linked: &Linked, from: &str, to: &str) {
 #[test]
 fn images_move_into_files_beside_the_program_and_back() {
     for linked in Linked::each() {
-        let (app, plug) = (fs::read(linked.path("app")).unwrap(), fs::read(linked.path("plug.so")).unwrap());
+        let app = fs::read(linked.path("app")).unwrap();
+        let plug = fs::read(linked.path("plug.so")).unwrap();
         let before = linked.size("app");
         linked.ok(&["repack", "app", "--sidecar", "--in-place"]);
         linked.ok(&["repack", "plug.so", "--split", "--in-place"]);
@@ -153,7 +158,8 @@ fn images_move_into_files_beside_the_program_and_back() {
 
         // The directory of the variable comes first; a file of another build is not used.
         fs::create_dir(linked.path("packs")).unwrap();
-        let (of_app, of_plug) = (linked.sidecar("app"), linked.sidecar("plug.so.host"));
+        let of_app = linked.sidecar("app");
+        let of_plug = linked.sidecar("plug.so.host");
         fs::rename(linked.path(&of_app), linked.path("packs").join(&of_app)).unwrap();
         assert!(!linked.run("app", "plug.so").starts_with("kern_a on the CPU: right"));
         let packs = linked.path("packs").display().to_string();
@@ -255,6 +261,9 @@ fn extracted(linked: &Linked, program: &str) -> Option<BTreeMap<String, Vec<u8>>
     let _ = fs::remove_dir_all(&directory);
     let output = linked.offload(&["extract", program, "-o", "images"]);
     let files = fs::read_dir(&directory).into_iter().flatten().map(|file| file.unwrap().path());
-    let named = |file: PathBuf| (file.file_name().unwrap().display().to_string(), fs::read(&file).unwrap());
-    output.status.success().then(|| files.map(named).collect())
+    output.status.success().then(|| {
+        files
+            .map(|file| (file.file_name().unwrap().display().to_string(), fs::read(&file).unwrap()))
+            .collect()
+    })
 }

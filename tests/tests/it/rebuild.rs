@@ -155,7 +155,7 @@ fn a_damaged_or_emptied_cache_is_made_anew() {
     // Another reason to run the build script.
     project.write("flags.txt", "");
     assert_eq!(project.run(&[]), first);
-    // What nobody reads may stay damaged: it is found out when it is read.
+    // Damage is detected when the file is read, not before.
     assert!(!project.calls().is_empty());
     for blob in project.blobs() {
         std::fs::remove_file(blob).unwrap();
@@ -273,7 +273,7 @@ fn one_job_is_enough() {
     });
     let patience = std::time::Instant::now() + std::time::Duration::from_secs(300);
     while !build.is_finished() {
-        assert!(std::time::Instant::now() < patience, "the build waits for a token that nobody has");
+        assert!(std::time::Instant::now() < patience, "the build waits for a job token for ever");
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
     let (outcome, project) = build.join().unwrap();

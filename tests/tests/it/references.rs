@@ -1,4 +1,4 @@
-//! What leads a program to its packs: `verify` tells each flipped bit of it.
+//! `verify` detects each flipped bit in a program's references to its packs.
 
 use std::fs;
 
@@ -21,10 +21,10 @@ fn verify_tells_damage_to_the_table_of_descriptors() {
             flipped[(start + bit / 8) as usize] ^= 1 << (bit % 8);
             fs::write(linked.path("app"), flipped).unwrap();
             let verified = linked.offload(&["verify", "app"]);
-            // A pack may be said to be larger by a few zeros behind it, which nobody reads.
+            // The recorded size of a pack may include a few zeros behind it, which no reader uses.
             let harmless = (192..200).contains(&(bit % 512)) && verified.status.success();
-            let told = verified.status.code() == Some(1);
-            assert!(told || harmless, "{}: bit {bit}: {verified:?}", linked.linker);
+            let detected = verified.status.code() == Some(1);
+            assert!(detected || harmless, "{}: bit {bit}: {verified:?}", linked.linker);
         }
     }
 }

@@ -30,15 +30,14 @@ fn crates() -> Vec<String> {
     let messages = support::build_of_workspace("cargo-offload").output().unwrap();
     assert!(messages.status.success(), "{}", String::from_utf8_lossy(&messages.stderr));
     let messages = String::from_utf8(messages.stdout).unwrap();
-    let library = |name: &str| {
+    let files = CRATES.map(|name| {
         let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let mut of_crate = messages
             .filter(|message| message["target"]["name"] == name && message["target"]["kind"][0] == "lib");
         let file = of_crate.next_back().unwrap()["filenames"][0].as_str().unwrap().to_string();
         assert!(file.ends_with(".rlib"), "{file}");
         file
-    };
-    let files = CRATES.map(library);
+    });
     let dependencies = Path::new(&files[0]).parent().unwrap().display();
     let externs = CRATES.iter().zip(&files).map(|(name, file)| format!("--extern={name}={file}"));
     externs
@@ -52,9 +51,9 @@ fn refusal(case: &Path, crates: &[String]) -> String {
     let mut rustc = Command::new("rustc");
     rustc.args(["--edition=2024", "--error-format=json", "--emit=metadata", "--out-dir"]);
     let output = rustc.arg(directory.path()).args(crates).arg(case).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(!output.status.success(), "{} compiles: {said}", case.display());
-    let messages = said.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let output_text = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success(), "{} compiles: {output_text}", case.display());
+    let messages = output_text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     messages.filter(|message| !message["spans"].as_array().unwrap().is_empty()).map(|it| shown(&it)).collect()
 }
 
@@ -63,14 +62,16 @@ fn refusal(case: &Path, crates: &[String]) -> String {
 fn shown(message: &Value) -> String {
     let mut text = String::new();
     let code = message["code"]["code"].as_str().map(|code| format!("[{code}]")).unwrap_or_default();
-    let said = message["message"].as_str().unwrap();
-    writeln!(text, "{}{code}: {said}", message["level"].as_str().unwrap()).unwrap();
+    let output_text = message["message"].as_str().unwrap();
+    writeln!(text, "{}{code}: {output_text}", message["level"].as_str().unwrap()).unwrap();
     for span in message["spans"].as_array().unwrap() {
         let file = Path::new(span["file_name"].as_str().unwrap());
         let name = file.file_name().unwrap().to_str().unwrap();
-        let at = match file.parent().is_some_and(|parent| parent.ends_with("fail")) {
-            true => format!("{name}:{}:{}", span["line_start"], span["column_start"]),
-            false => name.to_string(),
+        let is_case = file.parent().is_some_and(|parent| parent.ends_with("fail"));
+        let at = if is_case {
+            format!("{name}:{}:{}", span["line_start"], span["column_start"])
+        } else {
+            name.to_string()
         };
         let label =
             [&span["label"], &span["suggested_replacement"]].map(|it| it.as_str().unwrap_or_default());

@@ -60,8 +60,7 @@ impl<'p> Dev<'p> {
         fs::write(self.project.path("known"), &text).unwrap();
         let new =
             text[known.len()..].lines().filter(|line| line.contains("execve(") && line.ends_with(" = 0"));
-        let name = |line: &str| line.split('"').nth(1)?.rsplit('/').next().map(str::to_string);
-        new.filter_map(name).collect()
+        new.filter_map(|line| line.split('"').nth(1)?.rsplit('/').next().map(str::to_string)).collect()
     }
 
     /// Ends the program; its exit code is that of the command.
@@ -117,18 +116,18 @@ fn saved_kernels_reach_the_running_program() {
     let saved = Instant::now();
     project.write("kernels/value.h", "#define VALUE 3\n");
     let host = [format!("host CPU: {} {}", 3, 30)];
-    let mut said = dev.wait_for(&host);
+    let mut output_text = dev.wait_for(&host);
     let on_host = saved.elapsed();
-    if results(3).iter().any(|line| !said.contains(line)) {
-        let rest: Vec<String> = results(3).into_iter().filter(|line| !said.contains(line)).collect();
-        said.extend(dev.wait_for(&rest));
+    if results(3).iter().any(|line| !output_text.contains(line)) {
+        let rest: Vec<String> = results(3).into_iter().filter(|line| !output_text.contains(line)).collect();
+        output_text.extend(dev.wait_for(&rest));
     }
     offload_tests::figure(
         format!("a kernel was saved, and had a new result on the host CPU after {} ms", on_host.as_millis()),
         format!("{} devices", devices().len()),
     );
     // For these devices alone, and by no compiler of Rust.
-    let compiled = said.iter().find(|line| line.starts_with("compiled ")).unwrap();
+    let compiled = output_text.iter().find(|line| line.starts_with("compiled ")).unwrap();
     assert!(compiled.contains(" for host") && !compiled.contains("amdgcn"), "{compiled}");
     let started = dev.started();
     assert!(started.iter().any(|name| name == "build-script-build"), "{started:?}");
@@ -137,19 +136,20 @@ fn saved_kernels_reach_the_running_program() {
     assert!(!started.iter().any(|name| others.contains(&name.as_str())), "{started:?}");
     println!("started: {}", started.join(" "));
 
-    // An error is told where it is, and the program goes on.
+    // The error has its location, and the program goes on.
     project.write("kernels/demo.cl", &source.replace("VALUE", "VALEU"));
-    let said = dev.wait_for(&one("the program goes on with the old kernels")).join("\n");
-    assert!(said.contains("kernels/demo.cl:4:") && said.contains("VALEU"), "{said}");
-    assert!(!said.contains("host CPU:"), "{said}");
+    let output_text = dev.wait_for(&one("the program goes on with the old kernels")).join("\n");
+    assert!(output_text.contains("kernels/demo.cl:4:") && output_text.contains("VALEU"), "{output_text}");
+    assert!(!output_text.contains("host CPU:"), "{output_text}");
 
     // Calls that are compiled for other arguments are not made.
     let other = source.replace("scale_again(float a,", "scale_again(float a, uint n,");
     project.write("kernels/demo.cl", &other.replace("VALUE", "(VALUE + 1)"));
-    let said = dev.wait_for(&one("`scale_again` takes 3 arguments now, and took 2")).join("\n");
-    assert!(said.contains("goes on with the old kernels of `demo`"), "{said}");
-    let said = dev.wait_for(&one("hint: end the program and start `cargo offload dev` again")).join("\n");
-    assert!(!said.contains("host CPU:"), "{said}");
+    let output_text = dev.wait_for(&one("`scale_again` takes 3 arguments now, and took 2")).join("\n");
+    assert!(output_text.contains("goes on with the old kernels of `demo`"), "{output_text}");
+    let output_text =
+        dev.wait_for(&one("hint: end the program and start `cargo offload dev` again")).join("\n");
+    assert!(!output_text.contains("host CPU:"), "{output_text}");
 
     // What fits again is taken, here the text before, which is compiled already.
     project.write("kernels/demo.cl", &source.replace("VALUE", "(VALUE + 2)"));

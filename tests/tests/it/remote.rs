@@ -15,10 +15,10 @@ struct Machines {
     folder: tempfile::TempDir,
 }
 
-/// What a build left and said.
+/// The files and the output of a build.
 struct Built {
     files: BTreeMap<PathBuf, Vec<u8>>,
-    said: String,
+    output_text: String,
     /// Compilers that ran, without those that were asked for their version, or that only look at a result.
     compilers: Vec<String>,
 }
@@ -26,7 +26,7 @@ struct Built {
 impl Machines {
     fn new() -> Machines {
         let project = Project::with_fake_tools("two-files");
-        let script = Script::of(&project);
+        let script = Script::for_project(&project);
         project.calls();
         Machines { project, script, folder: tempfile::tempdir().unwrap() }
     }
@@ -53,10 +53,10 @@ impl Machines {
     }
 
     fn built(&self, name: &str, command: &mut Command) -> Built {
-        let said = succeed(command);
+        let output_text = succeed(command);
         let mut compilers = self.project.calls();
         compilers.retain(|call| !call.ends_with(" ask") && !call.starts_with("spirv-val"));
-        Built { files: of_programs(&self.path(name).join("out")), said, compilers }
+        Built { files: of_programs(&self.path(name).join("out")), output_text, compilers }
     }
 
     /// The files of results in the shared folder.
@@ -87,8 +87,8 @@ fn list(directory: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-fn warnings(said: &str) -> Vec<&str> {
-    said.lines().filter_map(|line| line.strip_prefix("cargo::warning=")).collect()
+fn warnings(output_text: &str) -> Vec<&str> {
+    output_text.lines().filter_map(|line| line.strip_prefix("cargo::warning=")).collect()
 }
 
 #[test]
@@ -120,17 +120,17 @@ fn a_machine_takes_what_another_has_compiled() {
     let second = machines.build("second");
     assert_eq!(second.compilers, [""; 0]);
     assert_eq!(differences(&first.files, &second.files), [""; 0]);
-    assert_eq!([warnings(&first.said), warnings(&second.said)], [[""; 0]; 2]);
+    assert_eq!([warnings(&first.output_text), warnings(&second.output_text)], [[""; 0]; 2]);
     let stats = |name: &str| {
         let mut command = Command::new(cargo_offload());
         command
             .args(["offload", "cache", "stats", "--message-format", "json"])
             .current_dir(machines.path(name));
-        let said = succeed(command.env("OFFLOAD_CACHE_DIR", machines.path(name).join("cache")));
-        let stats: serde_json::Value = serde_json::from_str(said.lines().next().unwrap()).unwrap();
+        let output_text = succeed(command.env("OFFLOAD_CACHE_DIR", machines.path(name).join("cache")));
+        let stats: serde_json::Value = serde_json::from_str(output_text.lines().next().unwrap()).unwrap();
         ["stored", "here"].map(|origin| stats["results"][origin].as_u64().unwrap())
     };
-    let [[0, here], [stored, 0]] = [stats("first"), stats("second")] else { panic!("{}", first.said) };
+    let [[0, here], [stored, 0]] = [stats("first"), stats("second")] else { panic!("{}", first.output_text) };
     assert!(here >= 5 && stored == here, "{here} {stored}");
 }
 
@@ -153,12 +153,15 @@ fn compilers_count_by_their_content() {
         {
             command.env(variable, tools.join(tool));
         }
-        let said = succeed(&mut command);
+        let output_text = succeed(&mut command);
         let calls = fs::read_to_string(tools.join("calls.log")).unwrap_or_default();
         let _ = fs::remove_file(tools.join("calls.log"));
-        let is_compile = |line: &&str| !line.contains("--version") && !line.contains("-print-resource-dir");
-        let compiles = calls.lines().filter(is_compile).filter(|line| !line.starts_with("spirv-val")).count();
-        (compiles, said)
+        let compiles = calls
+            .lines()
+            .filter(|line| !line.contains("--version") && !line.contains("-print-resource-dir"))
+            .filter(|line| !line.starts_with("spirv-val"))
+            .count();
+        (compiles, output_text)
     };
     assert_eq!(elsewhere("second").0, 0, "the same compiler at another place");
     let ocloc = tools.join("ocloc");
@@ -186,7 +189,8 @@ fn an_edit_is_compiled_and_the_rest_is_taken() {
 fn what_is_damaged_or_exchanged_there_is_made_here() {
     let machines = Machines::new();
     let first = machines.build("first");
-    let (actions, blobs) = (machines.results("ac"), machines.results("cas"));
+    let actions = machines.results("ac");
+    let blobs = machines.results("cas");
     assert!(actions.len() >= 5 && blobs.len() >= 5, "{actions:?} {blobs:?}");
     let whole: BTreeMap<PathBuf, Vec<u8>> =
         actions.iter().chain(&blobs).map(|path| (path.clone(), fs::read(path).unwrap())).collect();
@@ -196,7 +200,8 @@ fn what_is_damaged_or_exchanged_there_is_made_here() {
         ("cut actions", &actions, |_, bytes, _| bytes[..bytes.len() / 2].to_vec()),
         ("exchanged blobs", &blobs, |_, _, next| next.to_vec()),
         ("flipped blobs", &blobs, |number, bytes, _| {
-            let (mut bytes, at) = (bytes.to_vec(), (number * 37) % bytes.len());
+            let at = (number * 37) % bytes.len();
+            let mut bytes = bytes.to_vec();
             bytes[at] ^= 1;
             bytes
         }),
@@ -223,20 +228,20 @@ fn what_is_damaged_or_exchanged_there_is_made_here() {
 fn a_server_that_is_gone_costs_a_warning() {
     let machines = Machines::new();
     let alone = {
-        let said = succeed(&mut machines.script.command(&machines.places("alone")));
-        (of_programs(&machines.path("alone").join("out")), said)
+        let output_text = succeed(&mut machines.script.command(&machines.places("alone")));
+        (of_programs(&machines.path("alone").join("out")), output_text)
     };
     machines.project.calls();
     let mut command = machines.command("gone");
     // Nothing listens on this port.
     let built = machines.built("gone", command.env("OFFLOAD_REMOTE", "grpc://127.0.0.1:1"));
     assert_eq!(differences(&alone.0, &built.files), [""; 0]);
-    let said = warnings(&built.said);
-    let ours = said.iter().filter(|line| line.contains("grpc://127.0.0.1:1")).count();
-    assert_eq!(ours, 1, "{said:?}");
+    let output_text = warnings(&built.output_text);
+    let ours = output_text.iter().filter(|line| line.contains("grpc://127.0.0.1:1")).count();
+    assert_eq!(ours, 1, "{output_text:?}");
     assert!(
-        said.iter().any(|line| line.starts_with("no results come from `grpc://127.0.0.1:1`: ")),
-        "{said:?}"
+        output_text.iter().any(|line| line.starts_with("no results come from `grpc://127.0.0.1:1`: ")),
+        "{output_text:?}"
     );
 }
 
@@ -245,9 +250,9 @@ fn without_cargo_offload_the_warning_names_it() {
     let machines = Machines::new();
     let mut command = machines.command("alone");
     let built = machines.built("alone", command.env_remove("OFFLOAD_CARGO_OFFLOAD").env("PATH", "/nowhere"));
-    let said = warnings(&built.said).join("\n");
-    assert!(said.contains("`cargo-offload` is not in PATH"), "{said}");
-    assert!(said.contains("cargo install cargo-offload --features remote"), "{said}");
+    let output_text = warnings(&built.output_text).join("\n");
+    assert!(output_text.contains("`cargo-offload` is not in PATH"), "{output_text}");
+    assert!(output_text.contains("cargo install cargo-offload --features remote"), "{output_text}");
 }
 
 #[test]
@@ -267,7 +272,7 @@ fn a_machine_that_does_not_upload_leaves_nothing() {
             .env("OFFLOAD_CARGO_OFFLOAD", cargo_offload()),
     );
     assert!(machines.results("ac").is_empty() && machines.results("cas").is_empty());
-    // Everybody else writes.
+    // Other settings write.
     machines.build("writer");
     assert!(!machines.results("cas").is_empty());
 }

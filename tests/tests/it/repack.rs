@@ -17,22 +17,26 @@ fn assert_runs(linked: &Linked, program: &str, spirv: usize) {
 fn listed(linked: &Linked, file: &str) -> (BTreeSet<String>, u64) {
     let messages = linked.ok(&["inspect", file]);
     let images: Vec<&Value> = messages.iter().filter(|message| message["reason"] == "image").collect();
-    let name = |image: &&Value| {
-        ["package", "module", "target", "hash"].map(|field| image[field].as_str().unwrap()).join(" ")
-    };
-    (images.iter().map(name).collect(), sum(&messages, "image", "stored_size"))
+    let mut names = BTreeSet::new();
+    for image in images {
+        let fields = ["package", "module", "target", "hash"].map(|field| image[field].as_str().unwrap());
+        names.insert(fields.join(" "));
+    }
+    (names, sum(&messages, "image", "stored_size"))
 }
 
 /// Images that are stored relative to one that the pack does not list: another crate's.
 fn borrowers(linked: &Linked, file: &str) -> usize {
     let messages = linked.ok(&["inspect", file]);
     let images: Vec<&Value> = messages.iter().filter(|message| message["reason"] == "image").collect();
-    let stranger = |image: &&&Value| {
-        image["parent"].as_str().is_some_and(|parent| {
-            !images.iter().any(|other| other["package"] == image["package"] && other["hash"] == parent)
+    images
+        .iter()
+        .filter(|image| {
+            image["parent"].as_str().is_some_and(|parent| {
+                !images.iter().any(|other| other["package"] == image["package"] && other["hash"] == parent)
+            })
         })
-    };
-    images.iter().filter(stranger).count()
+        .count()
 }
 
 #[test]
@@ -96,7 +100,8 @@ fn crates_share_and_stop_sharing() {
         assert_eq!((listed(&linked, &moved).0, borrowers(&linked, &moved)), (images, 0));
         // Nothing of the others stays behind.
         linked.ok(&["repack", "app", "--sidecar", "-o", "apart"]);
-        let (again, apart) = (linked.size(&moved), linked.size(&linked.sidecar("apart")));
+        let again = linked.size(&moved);
+        let apart = linked.size(&linked.sidecar("apart"));
         assert!(again < apart + apart / 10, "{}: {again}, {apart}", linked.linker);
     }
 }
@@ -116,10 +121,13 @@ fn images_in_other_files_are_shown_with_the_program() {
         let host = linked.sidecar("again.host");
         fs::remove_file(linked.path(&host)).unwrap();
         let output = linked.offload(&["inspect", "again"]);
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains(&format!("missing: cannot open `{host}`")), "{said}");
-        assert!(said.contains("it would have kern_a host") && said.contains("spirv64"), "{said}");
+        let output_text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{output_text}");
+        assert!(output_text.contains(&format!("missing: cannot open `{host}`")), "{output_text}");
+        assert!(
+            output_text.contains("it would have kern_a host") && output_text.contains("spirv64"),
+            "{output_text}"
+        );
     }
 }
 

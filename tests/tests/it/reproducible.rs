@@ -102,7 +102,7 @@ fn build_twice(targets: &str, profile: &[(&str, &str)]) {
     let project = Project::new("two-files");
     project.write("offload.toml", &format!("targets = {:?}\n", targets.split(',').collect::<Vec<_>>()));
     project.write("kernels/a.cl", CHECKED);
-    let script = Script::of(&project);
+    let script = Script::for_project(&project);
     let here = Places { package: project.path(""), out: project.path("out"), cache: project.path("cache2") };
     succeed(script.command(&here).envs(profile.iter().copied()));
     let directory = tempfile::tempdir_in(OTHER_FILE_SYSTEM).unwrap();
@@ -110,7 +110,8 @@ fn build_twice(targets: &str, profile: &[(&str, &str)]) {
     let home = directory.path().join("home");
     fs::create_dir(&home).unwrap();
     succeed(&mut elsewhere(script.command(&there).envs(profile.iter().copied()), &home));
-    let (one, other) = (of_programs(&here.out), of_programs(&there.out));
+    let one = of_programs(&here.out);
+    let other = of_programs(&there.out);
     assert!(one.keys().any(|path| path.extension().is_some_and(|it| it == "a")), "{:?}", one.keys());
     let found = differences(&one, &other);
     assert!(found.is_empty(), "{found:?}");
@@ -128,7 +129,8 @@ fn sources_of(project: &Project, directory: &Path) -> PathBuf {
     let sources = directory.join("sources");
     fs::create_dir(&sources).unwrap();
     for name in ["kernels", "src", "build.rs", "Cargo.toml", "Cargo.lock", "offload.toml"] {
-        let (from, to) = (project.path(name), sources.join(name));
+        let from = project.path(name);
+        let to = sources.join(name);
         copy(&from, &to);
     }
     sources
@@ -151,7 +153,8 @@ fn containers_for_others_are_the_same_bytes() {
             command.current_dir(directory.path());
             command
         };
-        let (one, other) = (project.path(format), directory.path().join(format));
+        let one = project.path(format);
+        let other = directory.path().join(format);
         succeed(&mut export(&program, &one));
         succeed(&mut elsewhere(&export(&copied, &other), directory.path()));
         assert!(fs::read(&one).unwrap() == fs::read(&other).unwrap(), "{format}");

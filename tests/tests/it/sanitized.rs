@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::support::Project;
 
-/// Kernel, and what is said of it.
+/// Kernel, and its report.
 const FOUND: [(&str, &[&str]); 7] = [
     (
         "behind",
@@ -76,8 +76,12 @@ fn assert_found(project: &Project, args: &[&str]) {
         };
         let (outcome, problem) = of(kernel);
         assert_eq!(outcome, "failed", "{kernel}: {problem}");
-        let said = problem.strip_prefix(&format!("kernel `{kernel}`: "));
-        assert_eq!(said.map(|said| said.lines().collect::<Vec<_>>()).as_deref(), Some(expected), "{problem}");
+        let output_text = problem.strip_prefix(&format!("kernel `{kernel}`: "));
+        assert_eq!(
+            output_text.map(|output_text| output_text.lines().collect::<Vec<_>>()).as_deref(),
+            Some(expected),
+            "{problem}"
+        );
         assert_eq!(of(&format!("{kernel}_mended")), ("right", ""), "{kernel}");
     }
 }
@@ -97,14 +101,15 @@ fn accesses_outside_of_buffers_are_found_in_development_and_release_builds() {
     );
 }
 
-/// Barriers in loops and branches, copies of work-groups, locks and every atomic function: only the kernel whose
-/// work-items part is told of.
+/// Barriers in loops and branches, copies of work-groups, locks and every atomic function: only the kernel with a divergent
+/// barrier is reported.
 #[test]
 fn right_kernels_of_every_shape_are_silent() {
     let mut project = Project::new("barriers");
     project.set("OFFLOAD_SANITIZE", "1");
     let output = Command::new(project.program()).env("OFFLOAD_SANITIZE", "1").output().unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let out = String::from_utf8_lossy(&output.stdout);
+    let err = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{out}{err}");
     let parted = out.lines().last().unwrap_or_default();
     let [start, end] = [

@@ -26,7 +26,8 @@ struct Decoded {
 
 /// Decodes `file`; `None` where the packages of Python that it needs are missing.
 fn decoded(file: &Path) -> Option<Decoded> {
-    let (python, packages) = (offload_tests::require("python3")?, offload_tests::require_python_packages()?);
+    let python = offload_tests::require("python3")?;
+    let packages = offload_tests::require_python_packages()?;
     let folder = tempfile::tempdir().unwrap();
     let root = support::root();
     let mut command = Command::new(python);
@@ -83,25 +84,30 @@ fn assert_agree(file: &Path, count: usize) -> Option<Decoded> {
 
 /// How images are stored: `frame`, codec, ancestors, filter; or the same with `block` and the block's codec.
 fn forms_of(lines: &[Value]) -> BTreeSet<String> {
-    let form = |line: &Value| {
-        let stored = &line["stored"];
-        let (place, codec) = match &stored["block"] {
-            Value::Null => ("frame", &stored["codec"]),
-            codec => ("block", codec),
-        };
-        let parents = stored["parents"].as_array().unwrap().len();
-        format!("{place} codec {codec} ancestors {parents} filter {}", stored["filter"])
-    };
-    lines.iter().map(form).collect()
+    lines
+        .iter()
+        .map(|line| {
+            let stored = &line["stored"];
+            let (place, codec) = match &stored["block"] {
+                Value::Null => ("frame", &stored["codec"]),
+                codec => ("block", codec),
+            };
+            let parents = stored["parents"].as_array().unwrap().len();
+            format!("{place} codec {codec} ancestors {parents} filter {}", stored["filter"])
+        })
+        .collect()
 }
 
 /// Where the records lie of which the decoder made use.
 fn records_of(lines: &[Value]) -> BTreeSet<String> {
-    let of = |line: &Value| {
-        let parents = line["stored"]["parents"].as_array().unwrap().clone();
-        [vec![line["stored"]["record"].clone()], parents].concat()
-    };
-    lines.iter().flat_map(of).map(|record| record.as_str().unwrap().to_string()).collect()
+    lines
+        .iter()
+        .flat_map(|line| {
+            let parents = line["stored"]["parents"].as_array().unwrap().clone();
+            [vec![line["stored"]["record"].clone()], parents].concat()
+        })
+        .map(|record| record.as_str().unwrap().to_string())
+        .collect()
 }
 
 /// Everything that the format allows a writer.
@@ -110,10 +116,11 @@ fn all_forms() -> BTreeSet<String> {
     let blocks = [(0, 0), (1, 0), (4, 0), (2, 1), (2, 2), (5, 1), (5, 2)];
     let frames = frames.map(|form| ("frame", form)).into_iter();
     let forms = frames.chain(blocks.map(|form| ("block", form)));
-    let with_filters = |(place, (codec, ancestors))| {
-        (0..3).map(move |filter| format!("{place} codec {codec} ancestors {ancestors} filter {filter}"))
-    };
-    forms.flat_map(with_filters).collect()
+    forms
+        .flat_map(|(place, (codec, ancestors))| {
+            (0..3).map(move |filter| format!("{place} codec {codec} ancestors {ancestors} filter {filter}"))
+        })
+        .collect()
 }
 
 /// What each mode makes of these images: frames and blocks, by their codecs.
@@ -170,8 +177,10 @@ fn every_mode_of_compression_is_decoded_as_the_document_says() {
             let Some(lines) = assert_known(&file, images) else { return };
             seen.extend(forms_of(&lines));
         }
-        let words = |form: &String| form.split(' ').step_by(2).take(2).collect::<Vec<_>>().join(" ");
-        let seen: BTreeSet<String> = seen.iter().map(words).collect();
+        let seen: BTreeSet<String> = seen
+            .iter()
+            .map(|form| form.split(' ').step_by(2).take(2).collect::<Vec<_>>().join(" "))
+            .collect();
         codecs.push((mode, seen.into_iter().collect::<Vec<_>>().join(", ")));
     }
     assert_eq!(codecs, MODES.map(|(mode, codecs)| (mode, codecs.to_string())));
@@ -191,7 +200,8 @@ fn kernels_and_arguments_are_those_of_the_records() {
     let file = directory.path().join("two.pack");
     fs::write(&file, &packs).unwrap();
     let Some(Decoded { lines, .. }) = decoded(&file) else { return };
-    let (mut at, mut ours) = (0, Vec::new());
+    let mut at = 0;
+    let mut ours = Vec::new();
     while at < packs.len() {
         let pages = Pages::default();
         let pack = Pack::parse(&packs[at..], &pages).unwrap();
@@ -206,7 +216,9 @@ fn kernels_and_arguments_are_those_of_the_records() {
 
 fn described(kernel: &offload_format::pack::KernelInfo) -> Value {
     let arguments = kernel.args.iter().flatten().map(|arg| {
-        let (name, of, size) = (&arg.name, &arg.type_name, arg.size.unwrap_or(0));
+        let name = &arg.name;
+        let of = &arg.type_name;
+        let size = arg.size.unwrap_or(0);
         serde_json::json!({ "name": name, "type": of, "kind": arg.kind.to_u16(), "size": size })
     });
     serde_json::json!({ "name": kernel.name, "arguments": arguments.collect::<Vec<_>>() })

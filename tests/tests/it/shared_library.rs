@@ -24,7 +24,8 @@ fn built() -> &'static Path {
         let messages =
             outcome.text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
         for library in messages.filter(|message| message["target"]["kind"][0] == "cdylib") {
-            let (name, file) = (library["target"]["name"].as_str().unwrap(), &library["filenames"][0]);
+            let name = library["target"]["name"].as_str().unwrap();
+            let file = &library["filenames"][0];
             let copy = directory.join(format!("lib{name}.so"));
             program::copy(Path::new(file.as_str().unwrap()), &copy);
             // valgrind reads what debuggers need each time that a library is opened.
@@ -51,22 +52,22 @@ fn device_count() -> usize {
 }
 
 /// The word behind `name=` at the start of a line.
-fn word<'a>(said: &'a str, name: &str) -> &'a str {
-    let mut lines = said.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix('='));
-    lines.next().unwrap_or_else(|| panic!("{name}: {said}"))
+fn word<'a>(output_text: &'a str, name: &str) -> &'a str {
+    let mut lines = output_text.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+    lines.next().unwrap_or_else(|| panic!("{name}: {output_text}"))
 }
 
 #[test]
 fn a_device_library_outlives_the_library_that_brought_it() {
-    let said = succeed(&mut app(&["orders"]));
-    let alone = word(&said, "alone");
+    let output_text = succeed(&mut app(&["orders"]));
+    let alone = word(&output_text, "alone");
     for part in [
         "crate `one` imports the device library `bf16` of crate `bf16` 0.1.0, which is nowhere in this process",
         "hint: mention the crate in the program, as with `use bf16 as _;`",
     ] {
         assert!(alone.contains(part), "{alone}");
     }
-    let devices = word(&said, "devices");
+    let devices = word(&output_text, "devices");
     assert!(devices.contains("host CPU"), "{devices}");
     if offload_tests::require_intel_runtime().is_some() {
         assert!(devices.contains("SPIR-V"), "{devices}");
@@ -74,7 +75,7 @@ fn a_device_library_outlives_the_library_that_brought_it() {
     let count = devices.split("; ").count();
     assert_eq!(count, device_count());
     // In each of six orders after each of three steps, and at the end of six others.
-    assert_eq!(word(&said, "launches"), (2 * count * (6 * 3 + 6)).to_string(), "{said}");
+    assert_eq!(word(&output_text, "launches"), (2 * count * (6 * 3 + 6)).to_string(), "{output_text}");
     offload_tests::figure(
         "six orders of closing three libraries that share a device library",
         format!("65,536 numbers right on {count} devices"),
@@ -86,14 +87,15 @@ fn a_device_library_outlives_the_library_that_brought_it() {
 fn sixteen_threads_give_a_driver_the_device_library_once() {
     let Some(root) = offload_tests::require_intel_runtime() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let (counting, counted) = (folder.path().join("counting.so"), folder.path().join("counted"));
+    let counting = folder.path().join("counting.so");
+    let counted = folder.path().join("counted");
     let mut compiler = Command::new("cc");
     compiler.args(["-shared", "-fPIC", "-O1", "-Wl,--no-as-needed", "-o"]).arg(&counting);
     let source = support::root().join("tests/fixtures/counting.c");
     succeed(compiler.arg(source).arg(root.join("lib/libOpenCL.so.1")).arg("-ldl"));
     let mut app = app(&["once"]);
-    let said = succeed(app.env("OPENCL_DYLIB_PATH", &counting).env("COUNTED", &counted));
-    assert!(word(&said, "device").contains("SPIR-V"), "{said}");
+    let output_text = succeed(app.env("OPENCL_DYLIB_PATH", &counting).env("COUNTED", &counted));
+    assert!(word(&output_text, "device").contains("SPIR-V"), "{output_text}");
     let mut times = BTreeMap::new();
     for line in fs::read_to_string(counted).unwrap().lines() {
         *times.entry(line.to_string()).or_insert(0) += 1;
@@ -110,8 +112,8 @@ fn sixteen_threads_give_a_driver_the_device_library_once() {
 
 #[test]
 fn a_library_keeps_the_device_library_that_it_has_used() {
-    let said = succeed(&mut app(&["own"]));
-    assert_eq!(word(&said, "devices"), device_count().to_string(), "{said}");
+    let output_text = succeed(&mut app(&["own"]));
+    assert_eq!(word(&output_text, "devices"), device_count().to_string(), "{output_text}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What `cargo offload` prints when it builds, runs, checks and vendors a package, word for word.
+//! Snapshots of the output of `cargo offload` for builds, runs, checks and vendoring.
 //! `SNAPSHOTS=overwrite cargo test -p offload-tests --test it snapshots` accepts changes.
 
 use std::path::Path;
@@ -15,14 +15,14 @@ fn snapshot(name: &str) -> Data {
 /// What commands say, each after its command line and with its exit code if it fails. What depends on the machine, on
 /// the release of cargo and on what was built before is left out.
 fn session(project: &Project, steps: &[&[&str]]) -> String {
-    let said = |args: &&[&str]| {
+    let output_text = |args: &&[&str]| {
         let outcome = project.offload(args);
         let code = if outcome.success { String::new() } else { format!("[exit code {}]\n", outcome.code) };
         let lines = outcome.text.lines().filter_map(|line| shown(line, &project.name()));
         let lines: String = lines.map(|line| line + "\n").collect();
         format!("$ cargo offload {}\n{lines}{code}\n", args.join(" "))
     };
-    let text: String = steps.iter().map(said).collect();
+    let text: String = steps.iter().map(output_text).collect();
     let target = project.target_dir().display().to_string();
     let directory = project.path("").display().to_string();
     let text = text.replace(directory.trim_end_matches('/'), "[DIR]").replace(&target, "[TARGET]");
@@ -50,11 +50,12 @@ fn shown(line: &str, package: &str) -> Option<String> {
 
 /// The same without times, names of temporary files and cargo's hashes.
 fn without_chance(text: &str) -> String {
-    let line = |line: &str| match line.split_once(" target(s) in ") {
-        Some((before, _)) => format!("{before} target(s) in [time]\n"),
-        None => format!("{}\n", without_word(&without_word(line, ".offload-"), "/build/fixture-")),
-    };
-    text.lines().map(line).collect()
+    text.lines()
+        .map(|line| match line.split_once(" target(s) in ") {
+            Some((before, _)) => format!("{before} target(s) in [time]\n"),
+            None => format!("{}\n", without_word(&without_word(line, ".offload-"), "/build/fixture-")),
+        })
+        .collect()
 }
 
 /// What follows `start`, up to what is no letter and no digit, made `[..]`.

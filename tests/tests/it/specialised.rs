@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::Project;
 
 /// What the program, which stops at the first wrong result, says with the drivers that `variables` name.
-fn said(project: &Project, variables: &[(&str, &std::path::Path)]) -> String {
+fn output_text(project: &Project, variables: &[(&str, &std::path::Path)]) -> String {
     let mut command = Command::new(project.program());
     command.env_remove("OCL_ICD_FILENAMES").env("OCL_ICD_VENDORS", "/nonexistent");
     let output = command.envs(variables.iter().copied()).output().unwrap();
@@ -24,10 +24,10 @@ fn contains(text: &str, parts: &[&str]) {
 fn kernels_see_the_values_that_the_program_chooses_on_every_device() {
     let mut project = Project::new("specialised");
     project.set("OFFLOAD_TARGETS", "host,spirv64,opencl-c,nvptx:sm_75,amdgcn:gfx1100");
-    let pocl = said(&project, &[("OCL_ICD_VENDORS", "/etc/OpenCL/vendors/pocl.icd".as_ref())]);
+    let pocl = output_text(&project, &[("OCL_ICD_VENDORS", "/etc/OpenCL/vendors/pocl.icd".as_ref())]);
     contains(&pocl, &["host CPU", " with host:", " with opencl-c: right"]);
     let shown = project.offload(&["inspect", project.program().to_str().unwrap()]).text;
-    // Native code has its value, the driver is told others by number, and what is not used may be anything.
+    // Native code has the value built in, the driver gets others by id, and unused constants may have any value.
     contains(
         &shown,
         &[
@@ -41,12 +41,12 @@ fn kernels_see_the_values_that_the_program_chooses_on_every_device() {
     if let Some(prefix) = offload_tests::require_intel_runtime() {
         let lib = prefix.join("lib");
         let driver = lib.join("libintelocl.so");
-        let intel = said(&project, &[("OCL_ICD_FILENAMES", &driver), ("LD_LIBRARY_PATH", &lib)]);
+        let intel = output_text(&project, &[("OCL_ICD_FILENAMES", &driver), ("LD_LIBRARY_PATH", &lib)]);
         contains(&intel, &["host CPU", "3 other languages", " with spirv64"]);
         // The same driver takes values of OpenCL C too.
         project.set("OFFLOAD_TARGETS", "opencl-c,nvptx:sm_75");
         contains(
-            &said(&project, &[("OCL_ICD_FILENAMES", &driver), ("LD_LIBRARY_PATH", &lib)]),
+            &output_text(&project, &[("OCL_ICD_FILENAMES", &driver), ("LD_LIBRARY_PATH", &lib)]),
             &[" with opencl-c: right"],
         );
     }

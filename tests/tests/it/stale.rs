@@ -41,47 +41,49 @@ const EDITS: [Edit; 16] = [
     toml("targets = [\"spirv64\", \"intel:pvc\", \"opencl-c\"]\n"),
 ];
 
-/// What goes into the program: the archives that cargo is told to link, and the Rust that is included.
-fn linked(out: &Path, said: &str) -> Files {
+/// The files that go into the program: the archives that cargo links, and the included Rust.
+fn linked(out: &Path, output_text: &str) -> Files {
     const LINK: &str = "cargo::rustc-link-lib=static:-bundle,+whole-archive=";
-    let archives: Vec<PathBuf> = said
+    let archives: Vec<PathBuf> = output_text
         .lines()
         .filter_map(|line| line.strip_prefix(LINK))
         .map(|name| format!("lib{name}.a").into())
         .collect();
-    assert!(!archives.is_empty(), "{said}");
+    assert!(!archives.is_empty(), "{output_text}");
     let mut all = files(out);
     all.retain(|path, _| archives.contains(path) || path.extension().is_some_and(|it| it == "rs"));
     all
 }
 
-/// What cargo is told for rustc, without the places of this run. The rest says what to look at before the next one, and of
-/// that a build that finds results says less: it asks no validator.
-fn told(said: &str, places: &Places) -> Vec<String> {
-    let lines = said.lines().filter(|line| line.starts_with("cargo::rustc-"));
+/// The instructions for rustc, without the paths of this run. The other instructions are files to watch: a build with cache
+/// hits has fewer of them, because it runs no validator.
+fn rustc_instructions(output_text: &str, places: &Places) -> Vec<String> {
+    let lines = output_text.lines().filter(|line| line.starts_with("cargo::rustc-"));
     lines.map(|line| line.replace(places.out.to_str().unwrap(), "OUT")).collect()
 }
 
 #[test]
 fn after_any_edit_a_program_is_what_a_build_from_nothing_makes() {
     let project = Project::with_fake_tools("two-files");
-    let script = Script::of(&project);
+    let script = Script::for_project(&project);
     let kept = Places { package: project.path(""), out: project.path("out"), cache: project.path("kept") };
     for (number, Edit { file, text }) in EDITS.iter().enumerate() {
         let when = format!("edit {number}: {file}: {text}");
         project.write(file, text);
-        let said = succeed(&mut script.command(&kept));
+        let output_text = succeed(&mut script.command(&kept));
         let fresh = tempfile::tempdir().unwrap();
-        let (out, cache) = (fresh.path().join("out"), fresh.path().join("cache"));
-        let anew = Places { out, cache, ..kept.clone() };
-        let from_nothing = succeed(&mut script.command(&anew));
-        let found = differences(&linked(&kept.out, &said), &linked(&anew.out, &from_nothing));
+        let out = fresh.path().join("out");
+        let cache = fresh.path().join("cache");
+        let clean = Places { out, cache, ..kept.clone() };
+        let clean_output = succeed(&mut script.command(&clean));
+        let found = differences(&linked(&kept.out, &output_text), &linked(&clean.out, &clean_output));
         assert!(found.is_empty(), "{when}: {found:?}");
-        assert_eq!(told(&said, &kept), told(&from_nothing, &anew), "{when}");
+        let instructions = rustc_instructions(&output_text, &kept);
+        assert_eq!(instructions, rustc_instructions(&clean_output, &clean), "{when}");
         // Once more, with nothing changed.
         project.calls();
         let again = succeed(&mut script.command(&kept));
-        assert_eq!(told(&again, &kept), told(&said, &kept), "{when}");
+        assert_eq!(rustc_instructions(&again, &kept), instructions, "{when}");
         assert_eq!(project.calls(), [""; 0], "{when}");
     }
     let left = fs::read_dir(&kept.out).unwrap().count();

@@ -22,11 +22,13 @@ impl Library {
         let outcome = project.cargo(&["build", "--offline", "--message-format=json"]);
         assert!(outcome.success, "{}", outcome.text);
         let messages = outcome.text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let archive = |message: Value| {
-            let name = message["filenames"][0].as_str()?;
-            name.ends_with(".a").then(|| PathBuf::from(name))
-        };
-        let file = messages.filter_map(archive).next_back().unwrap();
+        let file = messages
+            .filter_map(|message| {
+                let name = message["filenames"][0].as_str()?;
+                name.ends_with(".a").then(|| PathBuf::from(name))
+            })
+            .next_back()
+            .unwrap();
         Library { project, file }
     }
 
@@ -56,7 +58,7 @@ fn linkers(directory: &Path) -> Vec<(&'static str, Vec<String>)> {
     linkers
 }
 
-fn said(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat()
 }
 
@@ -66,14 +68,14 @@ fn a_c_program_finds_the_images_of_a_static_library() {
     let directory = tempfile::tempdir().unwrap();
     let linkers = linkers(directory.path());
     for (name, args) in &linkers {
-        // As it is, with what nobody refers to left out, and with all symbols gone.
+        // As it is, with garbage collection of sections, and stripped.
         for more in [&[][..], &["-Wl,--gc-sections"], &["-Wl,--gc-sections", "-s"]] {
             let args: Vec<String> =
                 args.iter().cloned().chain(more.iter().map(ToString::to_string)).collect();
             let (linked, program) = library.link(&args);
-            assert!(linked.status.success(), "{name} {more:?}: {}", said(&linked));
+            assert!(linked.status.success(), "{name} {more:?}: {}", output_text(&linked));
             let ran = Command::new(&program).output().unwrap();
-            assert_eq!(said(&ran), "2 images\n", "{name} {more:?}");
+            assert_eq!(output_text(&ran), "2 images\n", "{name} {more:?}");
             let verified = library.project.offload(&["verify", program.to_str().unwrap()]);
             assert!(verified.success && verified.text.contains("2 images"), "{name}: {}", verified.text);
         }
@@ -87,5 +89,5 @@ fn without_the_setting_the_linker_names_what_it_lacks() {
     let library = Library::build("always");
     let (linked, _) = library.link(&[]);
     assert!(!linked.status.success());
-    assert!(said(&linked).contains("__offload_anchor"), "{}", said(&linked));
+    assert!(output_text(&linked).contains("__offload_anchor"), "{}", output_text(&linked));
 }

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::support::script::{Places, Script, differences, files, said, succeed, wrapped};
+use crate::support::script::{Places, Script, differences, files, output_text, succeed, wrapped};
 use crate::support::{Project, program};
 
 /// How a build in some surroundings has to end.
@@ -37,7 +37,7 @@ struct Place {
 impl Place {
     fn new() -> Place {
         let project = Project::with_fake_tools("two-files");
-        Place { script: Script::of(&project), project, directory: tempfile::tempdir().unwrap() }
+        Place { script: Script::for_project(&project), project, directory: tempfile::tempdir().unwrap() }
     }
 
     fn places(&self) -> Places {
@@ -51,8 +51,8 @@ impl Place {
 
     /// As another user, for whom nothing is writable that is not made so.
     fn as_nobody(&self) -> Command {
-        let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
-        let command = wrapped(&nobody, &self.command());
+        let unprivileged = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+        let command = wrapped(&unprivileged, &self.command());
         for (directory, mode) in [
             (self.directory.path().to_path_buf(), 0o755),
             (self.project.path(""), 0o755),
@@ -68,7 +68,8 @@ impl Place {
         let package = self.directory.path().join(name);
         let copied = Command::new("cp").arg("-a").arg(self.project.path("")).arg(&package).status().unwrap();
         assert!(copied.success());
-        let (out, cache) = (package.join("out"), package.join("kept"));
+        let out = package.join("out");
+        let cache = package.join("kept");
         self.script.command(&Places { package, out, cache })
     }
 
@@ -237,7 +238,7 @@ fn a_build_succeeds_or_says_what_is_wrong() {
         }
         let mut place = Place::new();
         let output = make(&mut place).output().unwrap();
-        let text = said(&output);
+        let text = output_text(&output);
         // The stand-in for a compiler may panic, on a full disk.
         let mut panics = text.lines().filter(|line| line.contains("panicked at"));
         assert!(panics.all(|line| line.contains("fake-tool.rs")), "{name}: {text}");
@@ -258,7 +259,7 @@ fn a_build_succeeds_or_says_what_is_wrong() {
     offload_tests::figure(format!("{tried} surroundings"), "0 panics, 0 errors without a file or tool");
 }
 
-/// Whoever can write to a directory of sources must not choose the compilers.
+/// Write access to a source directory must not be enough to choose the compilers.
 #[test]
 fn programs_in_the_current_directory_are_not_run() {
     let place = Place::new();

@@ -9,19 +9,19 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::support::cargo_offload;
-use crate::support::script::said;
+use crate::support::script::output_text;
 
 /// Where `verify` says otherwise: what the runtime did on the CPU of the test, the file, and why.
 const OTHERWISE: [(&str, &str, &str); 6] = [
     (
         "refused",
         "importer",
-        "a warning: whoever loads an object may link it with a file that exports what it needs",
+        "a warning: a program that loads an object may link it with a file that exports what it needs",
     ),
     ("refused", "stranger", "exports of files that are linked are not compared with each other"),
     ("refused", "input", "it is sound, and was opened in another state than its own"),
     ("right", "native-object", "its native image is no code; CPUs compile the SPIR-V in this state"),
-    ("right", "no-triple", "its native image is for no device, and nobody takes it"),
+    ("right", "no-triple", "its native image is for no device, and no runtime takes it"),
     ("right", "typed-ptx", "its IR says that it is PTX, and is SPIR-V"),
 ];
 
@@ -38,14 +38,17 @@ fn verified(files: &[&str]) -> (bool, String) {
         command.args(["--linked-with", other]);
     }
     let output = command.current_dir("/").output().unwrap();
-    assert!(output.status.code().is_some_and(|code| code <= 1), "{files:?}: {}", said(&output));
-    (output.status.success(), said(&output))
+    assert!(output.status.code().is_some_and(|code| code <= 1), "{files:?}: {}", output_text(&output));
+    (output.status.success(), output_text(&output))
 }
 
 #[test]
 fn verdicts_are_those_of_the_runtime() {
     let directory = tempfile::tempdir().unwrap();
-    let (mut wrong, mut tried, mut otherwise, mut damaged) = (Vec::new(), 0, 0, 0u64);
+    let mut wrong = Vec::new();
+    let mut tried = 0;
+    let mut otherwise = 0;
+    let mut damaged = 0u64;
     for case in cases::write_all(directory.path()) {
         let words: Vec<&str> = case.split('\t').collect();
         let [outcome, _state, _kernel, files @ ..] = words.as_slice() else { panic!("{case}") };

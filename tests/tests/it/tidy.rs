@@ -11,7 +11,14 @@ use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 const BYTES: [&str; 3] = ["offload-format", "offload-images", "offload-containers"];
 
 /// The crates without I/O, environment, processes and unsafe code.
-const PURE: [&str; 4] = ["offload-format", "offload-images", "offload-containers", "offload-workgroup"];
+const PURE: [&str; 6] = [
+    "offload-format",
+    "offload-images",
+    "offload-containers",
+    "offload-packer",
+    "offload-protocol",
+    "offload-workgroup",
+];
 
 fn root() -> PathBuf {
     offload_tests::workspace_root()
@@ -39,7 +46,8 @@ impl RustFile {
 fn has_word(line: &str, word: &str) -> bool {
     let inside = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word).any(|(at, _)| {
-        let (before, after) = (&line[..at], &line[at + word.len()..]);
+        let before = &line[..at];
+        let after = &line[at + word.len()..];
         // A word that ends in a colon or a bracket has its own end.
         let open = word.ends_with(inside) && after.starts_with(inside);
         !before.ends_with(inside) && !open
@@ -59,12 +67,14 @@ fn tracked() -> Vec<String> {
 }
 
 fn sources(of: &[&str]) -> Vec<RustFile> {
-    let wanted = |path: &String| {
-        let (first, rest) = path.split_once('/').unwrap_or(("", path));
-        let code = path.ends_with(".rs") && !path.ends_with("/tests.rs");
-        code && of.contains(&first) && (rest.starts_with("src/") || rest == "build.rs")
-    };
-    let paths: Vec<String> = tracked().into_iter().filter(wanted).collect();
+    let paths: Vec<String> = tracked()
+        .into_iter()
+        .filter(|path| {
+            let (first, rest) = path.split_once('/').unwrap_or(("", path));
+            let code = path.ends_with(".rs") && !path.ends_with("/tests.rs");
+            code && of.contains(&first) && (rest.starts_with("src/") || rest == "build.rs")
+        })
+        .collect();
     assert!(!paths.is_empty(), "no sources in {of:?}");
     paths
         .into_iter()
@@ -139,9 +149,8 @@ fn all_crates_have_one_version_and_the_changelog_has_it() {
     let [version] = &versions.into_iter().collect::<Vec<_>>()[..] else { panic!("several versions") };
     let changelog = fs::read_to_string(root().join("CHANGELOG.md")).unwrap();
     let headings: Vec<&str> = changelog.lines().filter_map(|line| line.strip_prefix("## ")).collect();
-    let named = |heading: &str| heading.split([' ', '[', ']']).any(|word| word == version);
     assert!(
-        headings.iter().any(|heading| named(heading)),
+        headings.iter().any(|heading| heading.split([' ', '[', ']']).any(|word| word == version)),
         "CHANGELOG.md has no heading for {version}: {headings:?}"
     );
 }
@@ -149,16 +158,25 @@ fn all_crates_have_one_version_and_the_changelog_has_it() {
 #[test]
 fn crates_depend_in_one_direction() {
     let bytes = &BYTES[..];
-    let allowed: [(&str, &[&str]); 10] = [
+    let allowed: [(&str, &[&str]); 12] = [
         ("offload-format", &[]),
         ("offload-images", &["offload-format"]),
         ("offload-containers", &["offload-format", "offload-images"]),
+        ("offload-packer", &["offload-format"]),
+        ("offload-protocol", &["offload-format"]),
         ("offload-workgroup", &[]),
-        ("offload-build", &[bytes, &["offload-workgroup"]].concat()),
+        ("offload-build", &[bytes, &["offload-packer", "offload-protocol", "offload-workgroup"]].concat()),
         ("offload-rt", &["offload-format"]),
         ("offload-sycl", &[bytes, &["offload-rt"]].concat()),
-        ("offload-remote", &["offload-format"]),
-        ("cargo-offload", &[bytes, &["offload-build", "offload-remote", "offload-rt"]].concat()),
+        ("offload-remote", &["offload-format", "offload-protocol"]),
+        (
+            "cargo-offload",
+            &[
+                bytes,
+                &["offload-build", "offload-packer", "offload-protocol", "offload-remote", "offload-rt"],
+            ]
+            .concat(),
+        ),
         ("example-app", &["offload-rt", "offload-build"]),
     ];
     let packages = packages();

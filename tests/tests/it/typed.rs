@@ -113,14 +113,15 @@ fn difference(real: &BTreeMap<String, String>, other: &BTreeMap<String, String>)
 fn without_mangled(rust: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let is_of_methods =
         |line: &&str| !["#[doc", "[\""].iter().any(|start| line.trim_start().starts_with(start));
-    let strip = |(name, text): (&String, &String)| match name.split('.').next().unwrap() {
-        "cpp" | "instances" => {
-            let methods: Vec<&str> = text.lines().filter(is_of_methods).collect();
-            (name.clone(), methods.join("\n"))
-        }
-        _ => (name.clone(), text.clone()),
-    };
-    rust.iter().map(strip).collect()
+    rust.iter()
+        .map(|(name, text)| match name.split('.').next().unwrap() {
+            "cpp" | "instances" => {
+                let methods: Vec<&str> = text.lines().filter(is_of_methods).collect();
+                (name.clone(), methods.join("\n"))
+            }
+            _ => (name.clone(), text.clone()),
+        })
+        .collect()
 }
 
 #[test]

@@ -7,11 +7,11 @@ use crate::support::{self, Project};
 /// A project whose images are vendored, and what its program says of them.
 fn vendored() -> (Project, String) {
     let project = Project::with_fake_tools("two-files");
-    let said = project.run(&[]);
+    let output_text = project.run(&[]);
     let outcome = project.offload(&["vendor"]);
     assert!(outcome.success, "{}", outcome.text);
     assert!(outcome.text.contains("offload-vendor/two.pack: 3 images in "), "{}", outcome.text);
-    (project, said)
+    (project, output_text)
 }
 
 /// Takes the compilers away, and what they made.
@@ -34,13 +34,13 @@ fn tools_again(project: &mut Project) {
 
 #[test]
 fn a_package_with_vendored_images_needs_no_compiler() {
-    let (mut project, said) = vendored();
+    let (mut project, output_text) = vendored();
     without_tools(&mut project);
     let outcome = project.cargo(&["build", "--offline"]);
     assert!(outcome.success, "{}", outcome.text);
     let warning = "the images of `two` for `spirv64`, `intel:pvc`, `opencl-c` were not built here: the package brings them along, and clang";
     assert!(outcome.text.contains(warning), "{}", outcome.text);
-    assert_eq!(project.run(&[]), said);
+    assert_eq!(project.run(&[]), output_text);
 
     // What is not vendored cannot be built.
     project.set("OFFLOAD_TARGETS", "spirv64,intel:acm-g10");
@@ -78,15 +78,15 @@ fn images_of_other_sources_are_not_used() {
 
 #[test]
 fn compilers_that_are_there_compile_unless_told_otherwise() {
-    let (mut project, said) = vendored();
+    let (mut project, output_text) = vendored();
     fs::remove_dir_all(project.path("cache")).unwrap();
     project.calls();
-    assert_eq!(project.run(&[]), said);
+    assert_eq!(project.run(&[]), output_text);
     assert!(!project.calls().is_empty());
 
     fs::remove_dir_all(project.path("cache")).unwrap();
     project.set("OFFLOAD_VENDORED", "prefer");
-    assert_eq!(project.run(&[]), said);
+    assert_eq!(project.run(&[]), output_text);
     assert_eq!(project.calls(), [""; 0]);
 }
 
@@ -278,8 +278,8 @@ fn images_with_functions_of_other_crates_are_vendored() {
 
     project.set("OFFLOAD_CLANG", "/nonexistent/tool");
     fs::remove_dir_all(project.path("cache")).unwrap();
-    let said = project.run(&[]);
-    assert!(said.contains("): right\n2 of 2 devices are right"), "{said}");
+    let output_text = project.run(&[]);
+    assert!(output_text.contains("): right\n2 of 2 devices are right"), "{output_text}");
     // The functions are in the images: a library that is not the same is not taken for it.
     let base = fs::read_to_string(project.path("base/device/base.cl")).unwrap();
     project.write("base/device/base.cl", &base.replace("+ 7", "+ 8"));

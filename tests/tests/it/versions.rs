@@ -59,16 +59,16 @@ fn library(messages: &str) -> PathBuf {
 }
 
 /// The word behind `name=` at the start of a line.
-fn word<'a>(said: &'a str, name: &str) -> &'a str {
-    let mut lines = said.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix('='));
-    lines.next().unwrap_or_else(|| panic!("{name}: {said}"))
+fn word<'a>(output_text: &'a str, name: &str) -> &'a str {
+    let mut lines = output_text.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+    lines.next().unwrap_or_else(|| panic!("{name}: {output_text}"))
 }
 
 #[test]
 fn two_versions_see_every_image_once() {
-    let said = succeed(&mut Command::new(&built().app));
+    let output_text = succeed(&mut Command::new(&built().app));
     for version in ["a", "b"] {
-        let mut images: Vec<&str> = word(&said, version).split(',').collect();
+        let mut images: Vec<&str> = word(&output_text, version).split(',').collect();
         images.sort_unstable();
         // A module has several images for the host: one for each generation of CPUs.
         assert!(images.windows(2).all(|two| two[0] != two[1]), "{version}: {images:?}");
@@ -76,7 +76,7 @@ fn two_versions_see_every_image_once() {
             assert!(images.contains(&image), "{version}: {images:?}");
         }
     }
-    assert_eq!(word(&said, "launched"), "true");
+    assert_eq!(word(&output_text, "launched"), "true");
     offload_tests::figure("two versions of offload-rt in a program", "every image seen once by both");
 }
 
@@ -101,8 +101,12 @@ fn a_plugin_with_another_version_comes_and_goes() {
 
 /// Bytes of memory that the process has more after the cycles.
 fn run(command: &mut Command, cycles: usize) -> usize {
-    let said = succeed(command.arg(&built().plugin).arg(cycles.to_string()));
+    let output_text = succeed(command.arg(&built().plugin).arg(cycles.to_string()));
     // What the plugin brought went with it.
-    assert_eq!(word(&said, "images"), word(&said, "a").split(',').count().to_string(), "{said}");
-    word(&said, "grown").parse().unwrap()
+    assert_eq!(
+        word(&output_text, "images"),
+        word(&output_text, "a").split(',').count().to_string(),
+        "{output_text}"
+    );
+    word(&output_text, "grown").parse().unwrap()
 }

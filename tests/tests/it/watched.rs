@@ -1,5 +1,5 @@
-//! `cargo offload test --sanitize` on devices where somebody else watches: Oclgrind, and a stand-in for compute-sanitizer
-//! over one for CUDA's driver.
+//! `cargo offload test --sanitize` with external sanitizers: Oclgrind, and a stand-in for compute-sanitizer over one for
+//! CUDA's driver.
 
 use std::fs;
 use std::path::Path;
@@ -191,7 +191,7 @@ fn tests_on_nvidia_gpus_run_under_each_tool_of_compute_sanitizer() {
     let unstarted = run(&project);
     assert_eq!(unstarted.code, 1, "{}", unstarted.text);
     assert!(unstarted.text.contains("didn't terminate successfully"), "{}", unstarted.text);
-    // Whoever has said nothing has not watched.
+    // A sanitizer without output has not run.
     project.set("FAULT", "silent");
     let silent = run(&project);
     assert_eq!(silent.code, 1, "{}", silent.text);

@@ -120,7 +120,7 @@ const OPTIMIZED: [(&str, &[(&str, i64)]); 2] = [
     (
         "release",
         // Not lzma-rust2, of the mode `archive`: cargo warns of packages that the build does not have.
-        &[("blake3", 3), ("offload-format", 3), ("zstd-safe", 3), ("zstd-sys", 3)],
+        &[("blake3", 3), ("offload-format", 3), ("offload-packer", 3), ("zstd-safe", 3), ("zstd-sys", 3)],
     ),
 ];
 

@@ -6,9 +6,8 @@ use std::collections::btree_map::Entry;
 use offload_format::Hash128;
 use offload_format::codec::{Codec, FrameInfo, RELEASE_LEVEL};
 use offload_format::pack::NewBlock;
-use offload_format::packer::{
-    self, FrameMaker, ImageSource as _, MAX_WHOLE, MemoryNeed, Mode, Plan, Settings, Step, StoredFrame,
-    make_frames,
+use offload_packer::{
+    FrameMaker, ImageSource as _, MAX_WHOLE, MemoryNeed, Mode, Plan, Settings, Step, StoredFrame, make_frames,
 };
 
 use super::images::{Images, LocatedImage};
@@ -21,7 +20,7 @@ use crate::threads::Threads;
 
 /// The frames of new packs, each once, and where their bytes are.
 #[derive(Debug, Default)]
-pub(super) struct Frames(packer::Frames<Piece>);
+pub(super) struct Frames(offload_packer::Frames<Piece>);
 
 impl Frames {
     /// Takes over what can be, and plans and compresses the rest.
@@ -63,7 +62,7 @@ impl Frames {
         self.0.blocks.extend(taken.block);
     }
 
-    fn add(&mut self, made: packer::Frames<Piece>) {
+    fn add(&mut self, made: offload_packer::Frames<Piece>) {
         self.0.infos.extend(made.infos);
         self.0.stored.extend(made.stored);
         self.0.blocks.extend(made.blocks);
@@ -78,9 +77,13 @@ struct FrameSettings {
 }
 
 /// Plans the images that are `loose`, and makes their frames.
-fn make(images: &Images<'_>, loose: &BTreeSet<Hash128>, how: FrameSettings) -> Result<packer::Frames<Piece>> {
+fn make(
+    images: &Images<'_>,
+    loose: &BTreeSet<Hash128>,
+    how: FrameSettings,
+) -> Result<offload_packer::Frames<Piece>> {
     let raw = images.raw(loose);
-    let plan = packer::plan(&raw, images, how.settings, &Threads)?;
+    let plan = offload_packer::plan(&raw, images, how.settings, &Threads)?;
     let hashes: Vec<Hash128> = raw.iter().map(|image| image.hash).collect();
     let maker = Maker { images, storage: how.storage, spool: Spool::new()? };
     make_frames(&plan, &hashes, &maker, &Threads)
@@ -112,7 +115,7 @@ impl FrameMaker for Maker<'_, '_> {
 
     /// The image is in memory in any case, and its parent with it.
     fn need(&self, plan: &Plan, image: Hash128) -> MemoryNeed {
-        let mut need = packer::image_need(plan, image, |image| self.size(image));
+        let mut need = offload_packer::image_need(plan, image, |image| self.size(image));
         let parent = match plan.step(image) {
             Some(Step::Frame { parent: Some(parent), .. }) => self.size(*parent),
             _ => 0,
@@ -132,12 +135,12 @@ impl FrameMaker for Maker<'_, '_> {
         if streamed && matches!(plan.step(image), Some(Step::Frame { codec: Codec::Zstd, .. })) {
             return self.streamed(plan, source);
         }
-        let frame = packer::encode_image(plan, self.images, image)?;
+        let frame = offload_packer::encode_image(plan, self.images, image)?;
         Ok(StoredFrame { record: frame.info(), stored: self.spool.write(frame.bytes())? })
     }
 
     fn block(&self, plan: &Plan, number: usize) -> Result<StoredFrame<NewBlock, Piece>> {
-        let frame = packer::encode_block(plan, self.images, number)?;
+        let frame = offload_packer::encode_block(plan, self.images, number)?;
         Ok(StoredFrame { record: frame.info().into(), stored: self.spool.write(frame.bytes())? })
     }
 }
@@ -146,7 +149,7 @@ impl Maker<'_, '_> {
     /// The image is in memory, its frame is not.
     fn streamed(&self, plan: &Plan, source: &LocatedImage<'_>) -> Result<StoredFrame<FrameInfo, Piece>> {
         let image = self.images.read(source.image.hash)?;
-        let mut stream = packer::stream(plan, source.image.raw_size)?;
+        let mut stream = offload_packer::stream(plan, source.image.raw_size)?;
         let stored = self.spool.fill(|out| {
             image.chunks(1 << 20).try_for_each(|piece| stream.feed(piece, &mut *out))?;
             stream.finish(out)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use offload_format::Hash128;
 use offload_format::pack::Image;
-use offload_format::packer::{self, RawImage};
+use offload_packer::RawImage;
 
 use super::pack::PackContent;
 use crate::error::{Error, Result};
@@ -91,7 +91,7 @@ impl<'a> Images<'a> {
     }
 }
 
-impl packer::ImageSource for Images<'_> {
+impl offload_packer::ImageSource for Images<'_> {
     type Error = Error;
 
     fn read(&self, hash: Hash128) -> Result<Vec<u8>> {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use offload_format::Hash128;
 use offload_format::pack::layout::{ALIGN, MAGIC};
-use offload_format::packer::Settings;
+use offload_packer::Settings;
 
 use crate::error::Result;
 use crate::files::pieces::{Piece, total};

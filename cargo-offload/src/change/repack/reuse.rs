@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use offload_format::Hash128;
 use offload_format::codec::{Codec, FrameInfo, InBlock};
 use offload_format::pack::{Block, Image, NewBlock};
-use offload_format::packer::{Plan, Step};
+use offload_packer::{Plan, Step};
 
 use super::images::{Images, LocatedImage};
 use crate::error::{Error, Result};

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use offload_format::Limits;
 use offload_format::codec::{self, EncodeOptions, Filter, Frame, Parent};
 use offload_format::pack::{NewImage, Pack, PackBuilder, Pages};
-use offload_format::packer::{MemoryNeed, Mode, Pool, Settings};
 use offload_format::{Hash128, Target};
+use offload_packer::{MemoryNeed, Mode, Pool, Settings};
 
 use super::sample::{Piece, Stratum, strata};
 use super::trial::{TrialResult, packed};

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use offload_format::packer::{Mode, Settings};
+use offload_packer::{Mode, Settings};
 use serde::Serialize;
 
 use super::estimate::Known;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use offload_format::Limits;
-use offload_format::packer::Settings;
+use offload_packer::Settings;
 
 use crate::change::repack::pack::{PackContent, Storage, stage_packs};
 use crate::change::repack::repack;

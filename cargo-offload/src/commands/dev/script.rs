@@ -9,7 +9,7 @@ use std::time::{Instant, SystemTime};
 use std::{fs, io};
 
 use offload_build::shared::recipe::Recipe;
-use offload_format::variable;
+use offload_protocol::variable;
 
 use super::folder::InUse;
 use super::stamp::Stamps;

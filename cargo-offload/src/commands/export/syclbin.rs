@@ -5,7 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use offload_containers::syclbin::{self, Forms, ImageKindNumber, KERNEL_PREFIX, State, native_target};
+use offload_containers::syclbin::{
+    self, BundleState, ImageKindNumber, KERNEL_PREFIX, ModuleImages, native_target,
+};
 use offload_format::{ImageKind, Limits};
 
 use super::request::{Exported, PackedImage, Request, named, only};
@@ -17,7 +19,7 @@ use crate::print::text::escaped;
 struct Form {
     name: String,
     targets: Vec<String>,
-    forms: Forms,
+    forms: ModuleImages,
 }
 
 pub(super) fn export(all: &[PackedImage<'_>], request: &Request<'_>) -> Result<Exported> {
@@ -87,7 +89,7 @@ fn form(all: &[PackedImage<'_>], request: &Request<'_>, module: &str) -> Result<
     let mut form = Form {
         name: module.to_string(),
         targets: ir.iter().chain(&native).map(|packed| packed.image.target_text.to_string()).collect(),
-        forms: Forms::default(),
+        forms: ModuleImages::default(),
     };
     if let Some(ir) = ir {
         let raw = ir.source.decode(&ir.image)?;
@@ -127,11 +129,11 @@ impl Form {
     }
 }
 
-fn state(state: SyclState) -> State {
+fn state(state: SyclState) -> BundleState {
     match state {
-        SyclState::Input => State::Input,
-        SyclState::Object => State::Object,
-        SyclState::Executable => State::Executable,
+        SyclState::Input => BundleState::Input,
+        SyclState::Object => BundleState::Object,
+        SyclState::Executable => BundleState::Executable,
     }
 }
 

@@ -7,7 +7,7 @@ use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 
 use offload_format::Limits;
-use offload_format::variable;
+use offload_protocol::variable;
 
 use cargo_metadata::Metadata;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 #[cfg(target_os = "linux")]
 pub(in crate::commands) fn end(variable: &'static str, path: &Path) {
     use crate::processes::Mark;
-    use offload_format::variable::TEST_RESULTS;
+    use offload_protocol::variable::TEST_RESULTS;
 
     if let Some(value) = path.to_str().map(str::to_string) {
         end_all(&Mark { variable, value, anywhere: TEST_RESULTS });

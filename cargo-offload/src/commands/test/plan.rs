@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use offload_format::variable;
+use offload_protocol::variable;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 

@@ -10,7 +10,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use offload_format::variable;
+use offload_protocol::variable;
 
 use super::event::Said;
 use super::leftovers;

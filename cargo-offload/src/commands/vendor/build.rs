@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use offload_format::variable;
+use offload_protocol::variable;
 
 use crate::cargo::graph::{self, BuildPlace, Depth, RootPackage};
 use crate::cargo::process::Cargo;

@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use offload_format::variable;
+use offload_protocol::variable;
 
 use crate::error::{Error, Result};
 

@@ -12,7 +12,7 @@ use flate2::bufread::DeflateDecoder;
 use lzma_rust2::XzReader;
 use offload_format::Limits;
 use offload_format::limits::Budget;
-use offload_format::packer::Workers as _;
+use offload_packer::Workers as _;
 use rawzip::{CompressionMethod, ZipSliceArchive, ZipSliceEntry, ZipVerification};
 use tempfile::NamedTempFile;
 

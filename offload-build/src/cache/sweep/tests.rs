@@ -172,15 +172,16 @@ fn read_all(cache: &Cache, made: &std::sync::atomic::AtomicU32) {
     for round in 0..400_u32 {
         let content = round % 20;
         let wanted = content.to_le_bytes().repeat(50);
-        let make = || {
-            made.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            Ok(wanted.clone())
-        };
         // More attempts than a build has: here eviction never rests.
         let read = (0..100).find_map(|_| {
             cache
                 .retry_lost_entries(&cache.dir().join("out"), || {
-                    cache.get_or(key(&content.to_string()), make)?.read()
+                    cache
+                        .get_or(key(&content.to_string()), || {
+                            made.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                            Ok(wanted.clone())
+                        })?
+                        .read()
                 })
                 .ok()
         });

@@ -41,9 +41,11 @@ const NAMES: &str = "\
 
 /// Warns of kernels in OpenCL C with such names, if a driver will compile them.
 pub(crate) fn warn(session: &Session<'_>, files: &[Scanned], targets: &[WantedTarget]) {
-    let compiled = |wanted: &&WantedTarget| matches!(wanted.target, Target::OpenClC | Target::Spirv64(_));
-    let names: Vec<String> =
-        targets.iter().filter(compiled).map(|wanted| format!("`{}`", wanted.target)).collect();
+    let names: Vec<String> = targets
+        .iter()
+        .filter(|wanted| matches!(wanted.target, Target::OpenClC | Target::Spirv64(_)))
+        .map(|wanted| format!("`{}`", wanted.target))
+        .collect();
     if names.is_empty() {
         return;
     }
@@ -75,12 +77,13 @@ fn place(session: &Session<'_>, path: &Path, kernel: &str) -> String {
 
 /// The first line, from 1, with `void NAME(`.
 fn line_of(text: &str, kernel: &str) -> Option<usize> {
-    let defines = |line: &str| {
-        let (before, after) = line.split_once("void ").unwrap_or_default();
-        let rest = after.trim_start().strip_prefix(kernel);
-        !before.contains("//") && rest.is_some_and(|rest| rest.trim_start().starts_with('('))
-    };
-    text.lines().position(defines).map(|index| index.saturating_add(1))
+    text.lines()
+        .position(|line| {
+            let (before, after) = line.split_once("void ").unwrap_or_default();
+            let rest = after.trim_start().strip_prefix(kernel);
+            !before.contains("//") && rest.is_some_and(|rest| rest.trim_start().starts_with('('))
+        })
+        .map(|index| index.saturating_add(1))
 }
 
 #[cfg(test)]

@@ -45,18 +45,20 @@ pub(crate) fn explained(error: Error) -> Error {
     if error.kind() != ErrorKind::Tool || error.hint().is_some() {
         return error;
     }
-    let unknown = |name: &str| {
-        let printed = error.message();
-        let end = if name.ends_with('_') { "" } else { "'" };
-        ["undeclared identifier", "undeclared function", "unknown type name"]
-            .iter()
-            .any(|what| printed.contains(&format!("{what} '{name}{end}")))
-    };
-    let hint = GAPS.iter().find(|gap| gap.names.iter().any(|name| unknown(name))).map(|gap| gap.hint);
-    match hint {
-        Some(hint) => error.with_hint(hint),
+    let printed = error.message();
+    let gap = GAPS.iter().find(|gap| gap.names.iter().any(|name| is_unknown(name, printed)));
+    match gap {
+        Some(gap) => error.with_hint(gap.hint),
         None => error,
     }
+}
+
+/// Whether a front end has `printed` that it does not know a function or a type of this name.
+fn is_unknown(name: &str, printed: &str) -> bool {
+    let end = if name.ends_with('_') { "" } else { "'" };
+    ["undeclared identifier", "undeclared function", "unknown type name"]
+        .iter()
+        .any(|what| printed.contains(&format!("{what} '{name}{end}")))
 }
 
 struct Gap {

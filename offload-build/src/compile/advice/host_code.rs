@@ -26,9 +26,11 @@ fn hint(printed: &str) -> Option<&'static str> {
             "functions of device code have `__device__` in CUDA C++ and HIP C++, also where a header declares them; `#pragma clang force_cuda_host_device begin` before the `#include`, and the same with `end` behind it, say so of a header that cannot be changed",
         );
     }
-    let mut errors = printed.lines().filter_map(|line| line.split_once("error: ")).map(|(_, error)| error);
-    let launches = |error: &str| LAUNCHES.iter().any(|name| error.contains(name));
-    errors.any(|error| error.contains("undeclared identifier") && launches(error)).then_some(
+    let launches_kernels = printed.lines().any(|line| {
+        let (_, error) = line.split_once("error: ").unwrap_or_default();
+        error.contains("undeclared identifier") && LAUNCHES.iter().any(|name| error.contains(name))
+    });
+    launches_kernels.then_some(
         "kernels are launched from Rust, with `Kernel::launch`: keep functions with `<<<...>>>` in another file, or between `#if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)` and `#endif`",
     )
 }

@@ -4,8 +4,6 @@
 //! by macros (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_C.html#preprocessor-directives-and-macros>)
 //! and take the way that a macro shows: what is defined here is what images have functions for.
 
-use std::ffi::OsString;
-
 use offload_format::{HostLevel, SpirvVersion};
 
 use crate::module::Sources;
@@ -13,8 +11,7 @@ use crate::module::Sources;
 /// `__OPENCL_VERSION__`, the version of the device, is that of the language: a source that is compiled as OpenCL C 1.2 may
 /// use nothing later. `std` is the flag for it. Nothing where the user's flags define it.
 pub(crate) fn version(sources: &Sources, std: &str) -> Option<String> {
-    let is_defined = |flag: &OsString| flag.to_str().is_some_and(|flag| flag.starts_with(DEFINED));
-    if sources.flags.iter().any(is_defined) {
+    if sources.flags.iter().any(|flag| flag.to_str().is_some_and(|flag| flag.starts_with(DEFINED))) {
         return None;
     }
     let mut given =

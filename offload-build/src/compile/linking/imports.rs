@@ -57,11 +57,11 @@ pub(crate) struct Left {
 pub(crate) fn left(session: &Session<'_>, module: &Blob, libraries: &[LibraryIr<'_>]) -> Result<Vec<Left>> {
     compare(session, module, libraries)?;
     let own = module.read_text()?;
-    let declared = Interface::of(&own).declared;
+    let declared = Interface::parse(&own).declared;
     let mut found = Vec::new();
     for LibraryIr { library, ir } in libraries {
         let text = ir.read_text()?;
-        let exported = exported(library, &Interface::of(&text))?;
+        let exported = exported(library, &Interface::parse(&text))?;
         for name in exported.into_iter().filter(|name| declared.contains_key(name)) {
             if !library.has_images {
                 return Err(without_images(session, name, library));
@@ -106,7 +106,7 @@ pub(crate) fn hidden(session: &Session<'_>, LibraryIr { library, ir }: &LibraryI
     let key = with_headers(KeyBuilder::new("hidden library").part(&ir.hash.0), library)?;
     session.cache().get_or(key.finish(), || {
         let text = ir.read_text()?;
-        let interface = Interface::of(&text);
+        let interface = Interface::parse(&text);
         let mut seen = exported(library, &interface)?;
         let words = library::words(library)?;
         // Inline functions of public headers are those of the importer as well.
@@ -156,25 +156,27 @@ fn compare(session: &Session<'_>, module: &Blob, libraries: &[LibraryIr<'_>]) ->
     for LibraryIr { library, ir } in libraries {
         key = with_headers(key.part(&ir.hash.0), library)?;
     }
-    let fits = || {
-        let own = module.read_text()?;
-        let texts = libraries.iter().map(|it| it.ir.read_text()).collect::<Result<Vec<_>>>()?;
-        let env = session.env();
-        let mut sides = vec![Side {
-            who: who(session),
-            package: &env.package,
-            interface: Interface::of(&own),
-            exported: None,
-        }];
-        for (LibraryIr { library, .. }, text) in libraries.iter().zip(&texts) {
-            let interface = Interface::of(text);
-            let exported = Some(exported(library, &interface)?);
-            sides.push(Side { who: library.provider(), package: &library.package, interface, exported });
-        }
-        refuse_misfits(&sides)?;
+    session.cache().get_or(key.finish(), || {
+        compare_texts(session, &module.read_text()?, libraries)?;
         Ok(b"fits".to_vec())
-    };
-    session.cache().get_or(key.finish(), fits).map(drop)
+    })?;
+    Ok(())
+}
+
+fn compare_texts(session: &Session<'_>, module: &str, libraries: &[LibraryIr<'_>]) -> Result<()> {
+    let texts = libraries.iter().map(|it| it.ir.read_text()).collect::<Result<Vec<_>>>()?;
+    let mut sides = vec![Side {
+        who: who(session),
+        package: &session.env().package,
+        interface: Interface::parse(module),
+        exported: None,
+    }];
+    for (LibraryIr { library, .. }, text) in libraries.iter().zip(&texts) {
+        let interface = Interface::parse(text);
+        let exported = Some(exported(library, &interface)?);
+        sides.push(Side { who: library.provider(), package: &library.package, interface, exported });
+    }
+    refuse_misfits(&sides)
 }
 
 /// The package that is built, as messages have it.
@@ -230,7 +232,7 @@ mod tests {
 
     fn side<'t>(package: &'t str, text: &'t str) -> Side<'t> {
         let who = format!("crate `{package}` 1.0.0");
-        Side { who, package, interface: Interface::of(text), exported: None }
+        Side { who, package, interface: Interface::parse(text), exported: None }
     }
 
     const LIBRARY: &str =

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use crate::compile::Session;
 use crate::compile::front_end::own_headers;
 use crate::compile::steps::action::{Arg, texts};
-use crate::module::Library;
 
 /// A directory and its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +27,7 @@ pub(crate) const PREFIX_MAP: &str = "-ffile-prefix-map=";
 pub(crate) const RELATIVE_PATHS: &str = "-fdebug-compilation-dir=.";
 
 impl Roots {
-    pub(crate) fn of(session: &Session<'_>) -> Roots {
+    pub(crate) fn for_session(session: &Session<'_>) -> Roots {
         let mut found = vec![("{headers}".to_string(), own_headers::parent(session))];
         if let Ok(llvm) = session.tools().llvm() {
             found.push((CLANG.to_string(), llvm.resource_dir.clone()));
@@ -39,32 +38,34 @@ impl Roots {
             found.push(("{cuda}".to_string(), sdk));
         }
         found.extend(session.env().toolchain_folder().map(|folder| (TOOLCHAIN.to_string(), folder)));
-        let library =
-            |library: &&Library| (format!("{{library {}}}", library.package), library.root().to_path_buf());
-        found.extend(session.sources.libraries().iter().map(library));
+        for library in session.sources.libraries() {
+            found.push((format!("{{library {}}}", library.package), library.root().to_path_buf()));
+        }
         Roots::new(found)
     }
 
     fn new(found: Vec<(String, PathBuf)>) -> Roots {
-        let root = |(name, directory): (String, PathBuf)| {
-            let directory = directory.to_str().filter(|text| text.len() > 1)?.to_string();
-            Some(Root { directory, name })
-        };
-        let mut roots: Vec<Root> = found.into_iter().filter_map(root).collect();
+        let mut roots = Vec::new();
+        for (name, directory) in found {
+            if let Some(directory) = directory.to_str().filter(|text| text.len() > 1) {
+                roots.push(Root { directory: directory.to_string(), name });
+            }
+        }
         roots.sort_by_key(|root| std::cmp::Reverse(root.directory.len()));
         Roots(roots)
     }
 
     /// `args` with the names of the directories in place of their paths.
     pub(crate) fn args(&self, args: &[Arg]) -> Vec<Arg> {
-        let change = |arg: &Arg| match arg {
-            Arg::Text(text) => match text.to_str() {
-                Some(text) => Arg::Text(self.text(text).into()),
-                None => arg.clone(),
-            },
-            other => other.clone(),
-        };
-        args.iter().map(change).collect()
+        args.iter()
+            .map(|arg| match arg {
+                Arg::Text(text) => match text.to_str() {
+                    Some(text) => Arg::Text(self.text(text).into()),
+                    None => arg.clone(),
+                },
+                other => other.clone(),
+            })
+            .collect()
     }
 
     fn text(&self, text: &str) -> String {
@@ -74,11 +75,15 @@ impl Roots {
     /// A path as every machine knows it. One of no directory stays as it is: other machines may have it too.
     pub(crate) fn portable(&self, path: &Path) -> Option<String> {
         let text = path.to_str()?;
-        let below = |root: &Root| {
-            let rest = path.strip_prefix(&root.directory).ok()?.to_str()?;
-            Some(format!("{}/{rest}", root.name))
-        };
-        Some(self.0.iter().find_map(below).unwrap_or_else(|| text.to_string()))
+        Some(
+            self.0
+                .iter()
+                .find_map(|root| {
+                    let rest = path.strip_prefix(&root.directory).ok()?.to_str()?;
+                    Some(format!("{}/{rest}", root.name))
+                })
+                .unwrap_or_else(|| text.to_string()),
+        )
     }
 
     /// The path on this machine; `None` if it is in a directory that this build does not know.
@@ -86,11 +91,10 @@ impl Roots {
         if !text.starts_with('{') {
             return Some(PathBuf::from(text));
         }
-        let below = |root: &Root| {
+        self.0.iter().find_map(|root| {
             let rest = text.strip_prefix(&root.name)?.strip_prefix('/')?;
             Some(Path::new(&root.directory).join(rest))
-        };
-        self.0.iter().find_map(below)
+        })
     }
 
     /// The flags with which debug information and `__FILE__` name no directory of this machine, so that images are the same

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use offload_format::remote::{Input, Source};
+use offload_protocol::remote::{Input, Source};
 
 use crate::compile::Session;
 use crate::tool::Tool;
@@ -51,13 +51,15 @@ fn uploaded(folder: &Path, tool: &Path, directories: &[PathBuf], files: &[PathBu
     let paths = own.iter().map(|path| path.to_path_buf()).chain(links);
     let paths = paths.filter_map(|path| Some((name(&path)?, path)));
     let inputs: BTreeMap<String, PathBuf> = paths.chain([(program_name.clone(), program)]).collect();
-    let input = |(path, file): (String, PathBuf)| {
-        Some(Input { path, source: Source::File(file.into_os_string().into_string().ok()?) })
-    };
     Some(Uploaded {
         program: program_name,
         library_directories: searched.iter().filter_map(|dir| name(dir)).collect(),
-        inputs: inputs.into_iter().map(input).collect::<Option<_>>()?,
+        inputs: inputs
+            .into_iter()
+            .map(|(path, file)| {
+                Some(Input { path, source: Source::File(file.into_os_string().into_string().ok()?) })
+            })
+            .collect::<Option<_>>()?,
     })
 }
 

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use offload_format::remote;
+use offload_protocol::remote;
 
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::compile::Session;
@@ -214,14 +214,17 @@ impl Work for Step<'_> {
             let content = blob.read()?;
             fs::publish(&scratch.path().join(name), |out| out.write_all(&content))?;
         }
-        let place = |arg: &Arg| match arg {
-            Arg::Text(text) => text.clone(),
-            Arg::Input(index) => names.get(*index).cloned().unwrap_or_default().into(),
-            Arg::Output | Arg::Depfile | Arg::InputFile(_) => "out".into(),
-        };
         let invocation = Invocation {
             program: &self.tool.path,
-            args: self.args.iter().map(place).collect(),
+            args: self
+                .args
+                .iter()
+                .map(|arg| match arg {
+                    Arg::Text(text) => text.clone(),
+                    Arg::Input(index) => names.get(*index).cloned().unwrap_or_default().into(),
+                    Arg::Output | Arg::Depfile | Arg::InputFile(_) => "out".into(),
+                })
+                .collect(),
             directory: scratch.path(),
             input: None,
         };
@@ -245,8 +248,10 @@ impl Step<'_> {
 /// The lines that warn, between others that say that all went well.
 pub(crate) fn warnings(printed: &str) -> String {
     // libclc has triples of its own; no flag keeps clang from saying so.
-    let known = |line: &&str| !line.contains("Linking two modules of different target triples");
-    let lines = printed.lines().filter(|line| line.contains("warning:")).filter(known);
+    let lines = printed
+        .lines()
+        .filter(|line| line.contains("warning:"))
+        .filter(|line| !line.contains("Linking two modules of different target triples"));
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -254,8 +259,8 @@ pub(crate) fn warnings(printed: &str) -> String {
 pub(crate) fn made_elsewhere(executed: remote::Executed) -> Option<Made> {
     let remote::Executed { exit_code: 0, stdout, stderr, outputs, .. } = executed else { return None };
     let output = outputs.into_iter().find(|file| OUTPUT_NAMES.contains(&&*file.path))?;
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim_end().to_string();
-    let printed = [text(stdout), text(stderr)].join("\n");
+    let printed = [stdout, stderr].map(|bytes| String::from_utf8_lossy(&bytes).trim_end().to_string());
+    let printed = printed.join("\n");
     Some(Made { content: output.content, printed }).filter(|made| !made.content.is_empty())
 }
 
@@ -264,10 +269,9 @@ pub(crate) const OUTPUT_NAMES: [&str; 2] = ["out", "out.bin"];
 
 /// The output file.
 fn produced(scratch: &Path) -> Result<PathBuf> {
-    let named = |path: &PathBuf| {
-        path.file_name().is_some_and(|name| OUTPUT_NAMES.iter().any(|wanted| name == *wanted))
-    };
-    let found = fs::list(scratch)?.into_iter().find(named);
+    let found = fs::list(scratch)?
+        .into_iter()
+        .find(|path| path.file_name().is_some_and(|name| OUTPUT_NAMES.iter().any(|wanted| name == *wanted)));
     Ok(found.unwrap_or_else(|| scratch.join("out")))
 }
 

@@ -1,7 +1,7 @@
 //! Chains of two steps whose intermediate result is not wanted: a worker runs both in one action, and the intermediate
 //! result does not travel. A local run caches both, so that a change of the second does not repeat the first.
 
-use offload_format::remote;
+use offload_protocol::remote;
 
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::compile::Session;

@@ -150,8 +150,10 @@ impl Backend {
 
     fn libraries<'s>(&self, session: &Session<'s>) -> Result<Vec<LibraryIr<'s>>> {
         let libraries = session.sources.libraries().into_iter();
-        let ir = |library| Ok(LibraryIr { library, ir: self.library(&session.for_library(library))? });
-        error::all(libraries.map(ir))
+        error::all(
+            libraries
+                .map(|library| Ok(LibraryIr { library, ir: self.library(&session.for_library(library))? })),
+        )
     }
 
     fn prepared(&self, session: &Session<'_>, unit: &Unit<'_>, linked: &Blob) -> Result<Blob> {
@@ -321,7 +323,7 @@ impl Backend {
         Ok(texts(machine.to_vec())
             .chain(texts(if language.has_opencl_functions() { self.opencl.clone() } else { Vec::new() }))
             .chain(own_headers::flags(session)?)
-            .chain(Roots::of(session).prefix_maps())
+            .chain(Roots::for_session(session).prefix_maps())
             .chain(front_end::flags(session.sources, language, self.spec))
             .chain(self.debug_args(session))
             .chain(output))

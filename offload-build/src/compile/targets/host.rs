@@ -32,7 +32,7 @@ use crate::compile::targets::gpu::ToLink;
 use crate::compile::targets::spirv;
 use crate::error::{self, Result};
 use crate::ir;
-use crate::module::{DeviceImage, SourceFile};
+use crate::module::DeviceImage;
 
 const SHIM: &str = include_str!("../device/host_shim.c");
 const PRINTF: &str = include_str!("../device/host_printf.c");
@@ -112,8 +112,10 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<ToLink> {
     names.extend(left.iter().map(|function| function.name.as_str()));
     let key =
         KeyBuilder::new("calls through pointers").part(&module.hash.0).part(format!("{names:?}").as_bytes());
-    let rewritten = || Ok(ir::through_pointers(&module.read_text()?, &names).into_bytes());
-    Ok(ToLink { module: session.cache().get_or(key.finish(), rewritten)?, left })
+    let module = session
+        .cache()
+        .get_or(key.finish(), || Ok(ir::through_pointers(&module.read_text()?, &names).into_bytes()))?;
+    Ok(ToLink { module, left })
 }
 
 pub(crate) fn libraries<'s>(session: &Session<'s>, cpu: &Cpu) -> Result<Vec<LibraryIr<'s>>> {
@@ -131,12 +133,11 @@ pub(crate) fn library(session: &Session<'_>, level: HostLevel) -> Result<Blob> {
 
 pub(crate) fn library_ir(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> {
     let spirv = spirv::backend(SpirvVersion::default());
-    let front_end = |file: &SourceFile| {
+    let modules = error::all(session.sources.files.iter().map(|file| {
         let scanned =
             Scanned { file: file.clone(), ir: spirv.front_end(session, file)?, kernels: Vec::new() };
         sources::file_ir(session, &scanned, cpu)
-    };
-    let modules = error::all(session.sources.files.iter().map(front_end))?;
+    }))?;
     let tool = session.tools().llvm_link()?;
     let inputs: Vec<_> = modules.iter().map(|module| (module, ".ll")).collect();
     let args = link_args(inputs.len());
@@ -190,8 +191,9 @@ fn work_items(session: &Session<'_>, linked: Blob, waiting: &BTreeSet<String>, c
         ]
     };
     let key = KeyBuilder::new("waiting functions inlined").part(&linked.hash.0).finish();
-    let prepared = || Ok(offload_workgroup::prepare_work_items(&linked.read_text()?).into_bytes());
-    let marked = session.cache().get_or(key, prepared)?;
+    let marked = session
+        .cache()
+        .get_or(key, || Ok(offload_workgroup::prepare_work_items(&linked.read_text()?).into_bytes()))?;
     let args = cpu.ir_args(&[level, &["-S", "-emit-llvm"]].concat());
     cpu.step(session, "host work-items", args, &marked)
 }

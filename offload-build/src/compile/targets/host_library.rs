@@ -21,12 +21,11 @@ pub(crate) fn image(session: &Session<'_>, library: &Library, level: HostLevel) 
     let hidden = imports::hidden(session, &LibraryIr { library, ir: whole })?;
     let text = hidden.read_text()?;
     refuse_work_items(library, &text)?;
-    let exported = imports::exported(library, &Interface::of(&text))?;
+    let exported = imports::exported(library, &Interface::parse(&text))?;
     let exports = exported.iter().map(|name| (*name).to_string()).collect();
     let key =
         KeyBuilder::new("exports for host").part(&hidden.hash.0).part(format!("{exported:?}").as_bytes());
-    let with_exports = || Ok(with_exports(&text, &exported).into_bytes());
-    let module = session.cache().get_or(key.finish(), with_exports)?;
+    let module = session.cache().get_or(key.finish(), || Ok(with_exports(&text, &exported).into_bytes()))?;
     let bytes = shared_object(session, &[], &codegen(session, &module, &cpu)?, &cpu)?;
     let record =
         NewImage { exports, aspects: Aspects::LINKER, ..NewImage::new(library.name(), Target::Host(level)) };

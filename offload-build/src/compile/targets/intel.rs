@@ -106,13 +106,15 @@ const PROBE: &str = "kernel void probe(global REAL *x) { x[0] += x[1]; }\n";
 /// compiled for the device with `double` and with `float`.
 fn told_apart(session: &Session<'_>, device: Device<'_>, module: &Blob, error: Error) -> Error {
     let aspects = || spirv::aspects(&module.read()?);
-    let uses_fp64 = || aspects().is_ok_and(|aspects| Aspects::FP64.missing_from(aspects).is_empty());
     let takes = |real| match probe(session, device, real) {
         Ok(()) => Answer::Yes,
         Err(error) if error.kind() == ErrorKind::Tool => Answer::No,
         Err(_) => Answer::Unknown,
     };
-    if error.kind() == ErrorKind::Tool && uses_fp64() && lacks_fp64(takes("double"), || takes("float")) {
+    if error.kind() == ErrorKind::Tool
+        && aspects().is_ok_and(|aspects| Aspects::FP64.missing_from(aspects).is_empty())
+        && lacks_fp64(takes("double"), || takes("float"))
+    {
         return error.with_kind(ErrorKind::MissingFp64);
     }
     error

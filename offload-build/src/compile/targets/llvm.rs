@@ -48,14 +48,12 @@ impl ScannedModule<'_> {
     }
 
     fn compile_units(&self, session: &Session<'_>, target: &Target) -> Result<Vec<DeviceImage>> {
-        let each = |unit: &Unit<'_>| compile_unit(session, unit, target, self.targets);
-        let results = session.context().jobs.map(self.units, each);
+        let results =
+            session.context().jobs.map(self.units, |unit| compile_unit(session, unit, target, self.targets));
         // The other parts of a split module do without what a device lacks: that is what splitting is for.
-        let lacks = |result: &Result<Vec<DeviceImage>>| {
-            let lacks_fp64 = |error: &Error| error.kind() == ErrorKind::MissingFp64;
-            self.units.len() > 1 && result.as_ref().is_err_and(lacks_fp64)
-        };
-        let (lacking, built): (Vec<_>, Vec<_>) = results.into_iter().partition(lacks);
+        let (lacking, built): (Vec<_>, Vec<_>) = results.into_iter().partition(|result| {
+            self.units.len() > 1 && result.as_ref().is_err_and(|error| error.kind() == ErrorKind::MissingFp64)
+        });
         match (built.is_empty(), lacking.into_iter().next()) {
             (true, Some(error)) => error,
             _ => Ok(built.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect()),
@@ -99,11 +97,15 @@ pub(crate) fn scan(session: &Session<'_>, first: &Target) -> Result<Scan> {
 
 /// What the module imports. A library may be of a vendor's language where the module is portable.
 fn libraries(session: &Session<'_>, first: &Target) -> Result<Vec<Blob>> {
-    let read = |library| {
-        let of_library = session.for_library(library);
-        backend(&of_library, first)?.library(&of_library)
-    };
-    session.sources.libraries().into_iter().map(read).collect()
+    session
+        .sources
+        .libraries()
+        .into_iter()
+        .map(|library| {
+            let of_library = session.for_library(library);
+            backend(&of_library, first)?.library(&of_library)
+        })
+        .collect()
 }
 
 /// The library whose session this is as one module of IR for `target`; for `opencl-c` as for SPIR-V.

@@ -68,7 +68,7 @@ pub(crate) fn library(session: &Session<'_>, library: &Library, sm: &SmArch) -> 
     let backend = backend(session, &[], sm)?;
     let module = backend.exporting(session, library)?;
     let ir = module.read_text()?;
-    let exported = imports::exported(library, &Interface::of(&ir))?;
+    let exported = imports::exported(library, &Interface::parse(&ir))?;
     let bytes = text(session, &backend, &module, |text| check::ptx(text, &[], &[]))?;
     let mut record = NewImage::new(library.name(), Target::Nvptx(sm.clone()));
     record.exports = exported.into_iter().map(str::to_string).collect();

@@ -202,8 +202,7 @@ fn merge_args(session: &Session<'_>) -> Result<Vec<Arg>> {
         "out",
         "-MF",
     ];
-    let is_definition = |flag: &OsString| flag.as_encoded_bytes().starts_with(b"-D");
-    let flags = sources.flags.iter().filter(|flag| !is_definition(flag)).cloned();
+    let flags = sources.flags.iter().filter(|flag| !flag.as_encoded_bytes().starts_with(b"-D")).cloned();
     Ok(texts(fixed)
         .chain([Arg::Depfile, Arg::Text("-o".into()), Arg::Output])
         .chain(own_headers::flags(session)?)

@@ -31,8 +31,7 @@ const PROBE: &str = include_str!("../device/probe.cl");
 /// Whether the front end does the same for the processors of two command lines, and no flag keeps it from doing so.
 pub(crate) fn alike(session: &Session<'_>, [one, other]: [&[String]; 2]) -> Result<bool> {
     let flags = &session.sources.flags;
-    let asks = |flag: &OsString| begins_with(flag, &MACHINE_FLAGS) || mentions(&flag.to_string_lossy());
-    if flags.iter().any(asks) {
+    if flags.iter().any(|flag| begins_with(flag, &MACHINE_FLAGS) || mentions(&flag.to_string_lossy())) {
         return Ok(false);
     }
     let one = probe(session, one)?;
@@ -105,8 +104,12 @@ fn probe(session: &Session<'_>, machine: &[String]) -> Result<Option<Blob>> {
 
 /// The probe's IR without the processor and the macros that name it.
 fn shown(text: &str) -> Option<String> {
-    let shown = |line: &&str| !(line.contains("!DIMacro(") && mentions(line));
-    ir::without_processor(text).map(|text| text.lines().filter(shown).collect::<Vec<_>>().join("\n"))
+    ir::without_processor(text).map(|text| {
+        text.lines()
+            .filter(|line| !(line.contains("!DIMacro(") && mentions(line)))
+            .collect::<Vec<_>>()
+            .join("\n")
+    })
 }
 
 fn begins_with(flag: &OsString, starts: &[&str]) -> bool {

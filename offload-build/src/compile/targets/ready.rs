@@ -54,9 +54,8 @@ fn finish(
     target: &Target,
     ReadyImage { bytes, printed }: ReadyImage,
 ) -> Result<DeviceImage> {
-    let described = |content: &[u8]| described(target, content, &printed);
     let Description { format_version, aspects, kernels, .. } =
-        session.shared.files.with_content(&bytes, described)?;
+        session.shared.files.with_content(&bytes, |content| described(target, content, &printed))?;
     let record = Unit::whole(&Scan::default()).image_record(session, target.clone());
     Ok(DeviceImage { record: NewImage { format_version, kernels, aspects, ..record }, bytes })
 }

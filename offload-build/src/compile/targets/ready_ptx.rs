@@ -21,8 +21,11 @@ impl PtxFile<'_> {
 
 /// None of the files is for `sm`, or can be assembled for it.
 pub(crate) fn refusal(there: &[PtxFile<'_>], sm: &SmArch) -> Error {
-    let named = |file: &PtxFile<'_>| format!("`{}` is for `nvptx:{}`", file.path.display(), file.sm);
-    let text = there.iter().map(named).collect::<Vec<_>>().join(", ");
+    let text = there
+        .iter()
+        .map(|file| format!("`{}` is for `nvptx:{}`", file.path.display(), file.sm))
+        .collect::<Vec<_>>()
+        .join(", ");
     Error::new(format!("no file is for it: {text}")).with_hint(hint(there, sm))
 }
 
@@ -39,8 +42,7 @@ fn architecture(text: &str) -> Option<SmArch> {
 fn hint(there: &[PtxFile<'_>], wanted: &SmArch) -> String {
     let names: Vec<String> = there.iter().map(|file| format!("nvptx:{}", file.sm)).collect();
     let take = format!("`cargo offload targets add {}`", names.join(" "));
-    let runs = |file: &PtxFile<'_>| file.sm.suffix().is_none() && file.sm.number() <= wanted.number();
-    if there.iter().any(runs) {
+    if there.iter().any(|file| file.sm.suffix().is_none() && file.sm.number() <= wanted.number()) {
         format!(
             "{take} takes it as it is, and drivers compile it for `{wanted}` too: remove this target; `cubin:{wanted}` makes native code of it"
         )

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use offload_format::pack::NewImage;
 use offload_format::section::READS_FAILURES_PREFIX;
 use offload_format::{Aspects, Limits, SpecConstant, SpecUse, SpirvVersion, Target};
-use offload_images::spirv::{self, Place};
+use offload_images::spirv::{self, Definition};
 
 use crate::cache::{Blob, KeyBuilder};
 use crate::compile::Session;
@@ -185,10 +185,11 @@ fn take_ids(spec: &mut [SpecConstant], bytes: &[u8]) -> Result<()> {
 /// The kernels that require a size of sub-groups.
 fn required_sub_groups(bytes: &[u8]) -> Result<Vec<SubGroups>> {
     let module = spirv::Module::parse(bytes, &Limits::default())?;
-    let required = |entry: &spirv::EntryPoint| {
-        Some(SubGroups { kernel: entry.name.clone(), size: entry.sub_group_size? })
-    };
-    Ok(module.kernels().iter().filter_map(required).collect())
+    Ok(module
+        .kernels()
+        .iter()
+        .filter_map(|entry| Some(SubGroups { kernel: entry.name.clone(), size: entry.sub_group_size? }))
+        .collect())
 }
 
 /// The size of sub-groups that a kernel requires.
@@ -208,19 +209,21 @@ fn validate(session: &Session<'_>, bytes: &[u8]) -> Result<()> {
     session.context().run(&invocation).map(drop).map_err(|error| invalid(error, bytes))
 }
 
-/// The validator's refusal, with the variable or the function that it is about: it gives numbers of instructions alone.
+/// The validator's error with the name of the variable or function: `spirv-val` reports only the number of the
+/// instruction.
 fn invalid(error: Error, module: &[u8]) -> Error {
-    let place = refused_instruction(error.message()).and_then(|number| spirv::place(module, number).ok()?);
-    let named = match &place {
-        Some(Place::Variable(name)) => format!(", variable `{name}`"),
-        Some(Place::Function(name)) => {
+    let definition =
+        refused_instruction(error.message()).and_then(|number| spirv::definition_at(module, number).ok()?);
+    let named = match &definition {
+        Some(Definition::Variable(name)) => format!(", variable `{name}`"),
+        Some(Definition::Function(name)) => {
             format!(", function `{}`", name.strip_prefix(ir::BODY_PREFIX).unwrap_or(name))
         }
         _ => String::new(),
     };
     let error = error.context(format!("the module is not valid SPIR-V{named}"));
-    match place {
-        Some(Place::Variable(name)) if error.message().contains(ELEMENT_TYPES) => {
+    match definition {
+        Some(Definition::Variable(name)) if error.message().contains(ELEMENT_TYPES) => {
             error.with_hint(element_types_hint(&name))
         }
         _ => error,

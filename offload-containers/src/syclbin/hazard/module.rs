@@ -1,26 +1,26 @@
-//! What one module has.
+//! Problems of a single module.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::problem::Problem;
 use super::usage::Release;
 use crate::syclbin::names::{KNOWN_ARCHES, is_compile_target};
-use crate::syclbin::{AbstractModule, KERNEL_PREFIX, Payload, PropertyValue, State, sets};
+use crate::syclbin::{AbstractModule, BundleState, KERNEL_PREFIX, Payload, PropertyValue, sets};
 use offload_format::Limits;
 use offload_images::{ImageFormat, spirv};
 
-/// Above every number of `sycl::aspect`, which releases add to; a runtime refuses those that it does not know
+/// A bound above every number of `sycl::aspect`, with room for later releases; a runtime refuses unknown ones
 /// (<https://github.com/intel/llvm/blob/sycl/sycl/include/sycl/info/aspects.def>).
-const LAST_ASPECT: u32 = 100;
+const MAX_ASPECT: u32 = 100;
 
-/// The largest sub-group of any CPU or GPU, and the most work-items of a work-group.
-const LARGEST_SUB_GROUP: u32 = 64;
-const LARGEST_WORK_GROUP: u64 = 8192;
+/// The largest sub-group and work-group of any CPU or GPU.
+const MAX_SUB_GROUP: u32 = 64;
+const MAX_WORK_GROUP: u64 = 8192;
 
-/// What is known of the file and its use.
+/// The state of the file and the runtime that reads it, as far as they are known.
 #[derive(Clone, Copy)]
 pub(super) struct Context {
-    pub(super) state: Option<State>,
+    pub(super) state: Option<BundleState>,
     pub(super) release: Option<Release>,
 }
 
@@ -36,21 +36,21 @@ pub(super) fn problems(module: &AbstractModule<'_>, context: Context) -> Vec<Pro
 fn kernels(module: &AbstractModule<'_>) -> Vec<Problem> {
     let names: BTreeSet<&str> = module.kernels().collect();
     let listed: Vec<&str> = module.kernels().filter(|name| !is_alias(name, &names)).collect();
-    // A library of functions has none, and nothing is wrong with that.
+    // A library of functions needs no kernel.
     if listed.is_empty() && module.exported().next().is_none() {
         return vec![Problem::NoKernels];
     }
     let plain = listed.iter().filter(|name| !name.starts_with(KERNEL_PREFIX));
     let mut problems: Vec<_> = plain.map(|name| Problem::KernelWithoutPrefix((*name).into())).collect();
     for module in module.ir.iter().filter_map(|ir| spirv::Module::parse(ir.bytes, &Limits::default()).ok()) {
-        let there: BTreeSet<&str> = module.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
-        let missing = listed.iter().filter(|name| !there.contains(*name));
+        let defined: BTreeSet<&str> = module.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
+        let missing = listed.iter().filter(|name| !defined.contains(*name));
         problems.extend(missing.map(|name| Problem::KernelMissing((*name).into())));
     }
     problems
 }
 
-/// Whether `name` is the second one that Intel's run-time compiler gives the kernel `K`: `rtc_0$K`. Its code has the first.
+/// Whether `name` is an alias by Intel's run-time compiler for the kernel `K`: `rtc_0$K`. The code only has `K`.
 fn is_alias(name: &str, names: &BTreeSet<&str>) -> bool {
     let kernel = name.strip_prefix("rtc_").and_then(|rest| rest.split_once('$'));
     kernel.is_some_and(|(number, kernel)| {
@@ -58,58 +58,62 @@ fn is_alias(name: &str, names: &BTreeSet<&str>) -> bool {
     })
 }
 
+const WORK_GROUP_SIZE: &str = "reqd_work_group_size_uint64_t";
+
+fn requirement(module: &AbstractModule<'_>, name: &str) -> Option<PropertyValue> {
+    module.metadata.get(sets::REQUIREMENTS, name)
+}
+
 fn requirements(module: &AbstractModule<'_>) -> Vec<Problem> {
-    let value = |name: &str| module.metadata.get(sets::REQUIREMENTS, name);
     let mut problems = Vec::new();
-    let mut wrong = |what: &str| problems.push(Problem::Requirement(what.to_string()));
-    match value("aspects") {
+    match requirement(module, "aspects") {
         None => {}
         Some(PropertyValue::Bytes(bytes)) if bytes.len().is_multiple_of(4) => {
-            let known =
-                |aspect: &[u8]| aspect.try_into().is_ok_and(|four| u32::from_le_bytes(four) <= LAST_ASPECT);
-            if !bytes.chunks(4).all(known) {
-                wrong("aspects has a number that no runtime knows");
+            if bytes.as_chunks().0.iter().any(|aspect| u32::from_le_bytes(*aspect) > MAX_ASPECT) {
+                problems.push(Problem::Requirement("aspects has a number that no runtime knows".into()));
             }
         }
-        Some(_) => wrong("aspects is not a list of 32-bit numbers"),
+        Some(_) => problems.push(Problem::Requirement("aspects is not a list of 32-bit numbers".into())),
     }
-    let sizes = |value: PropertyValue| {
-        value
-            .bytes()
-            .is_some_and(|bytes| bytes.len().is_multiple_of(8) && (1..=3).contains(&(bytes.len() / 8)))
-    };
-    if value("reqd_work_group_size_uint64_t").is_some_and(|value| !sizes(value)) {
-        wrong("reqd_work_group_size_uint64_t is not one to three 64-bit numbers");
+    if requirement(module, WORK_GROUP_SIZE).is_some_and(|value| !is_work_group_size(&value)) {
+        let problem = format!("{WORK_GROUP_SIZE} is not one to three 64-bit numbers");
+        problems.push(Problem::Requirement(problem));
     }
-    match (value("compile_target"), module.compile_target()) {
-        (Some(_), None) => wrong("compile_target is not text"),
+    match (requirement(module, "compile_target"), module.compile_target()) {
+        (Some(_), None) => problems.push(Problem::Requirement("compile_target is not text".into())),
         (_, Some(name)) if !is_compile_target(&name) => problems.push(Problem::CompileTarget(name)),
         _ => {}
     }
-    problems.extend(unmet(module));
+    problems.extend(unsatisfiable_sizes(module));
     problems
 }
 
-/// Sizes that no device has.
-fn unmet(module: &AbstractModule<'_>) -> Vec<Problem> {
-    let value = |name: &str| module.metadata.get(sets::REQUIREMENTS, name);
+fn is_work_group_size(value: &PropertyValue) -> bool {
+    value.bytes().is_some_and(|bytes| matches!(bytes.len(), 8 | 16 | 24))
+}
+
+/// Sub-group and work-group sizes that no device supports.
+fn unsatisfiable_sizes(module: &AbstractModule<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
-    if let Some(PropertyValue::Number(size)) = value("reqd_sub_group_size")
-        && (!size.is_power_of_two() || size > LARGEST_SUB_GROUP)
-    {
-        problems.push(Problem::NoDevice(format!("no device has sub-groups of {size} work-items")));
-    } else if matches!(
-        value("reqd_sub_group_size"),
-        Some(PropertyValue::Bytes(_) | PropertyValue::Bits { .. })
-    ) {
-        problems.push(Problem::NoDevice("reqd_sub_group_size is not a number: no device fits".into()));
+    match requirement(module, "reqd_sub_group_size") {
+        Some(PropertyValue::Number(size)) => {
+            if !size.is_power_of_two() || size > MAX_SUB_GROUP {
+                problems.push(Problem::NoDevice(format!("no device has sub-groups of {size} work-items")));
+            }
+        }
+        Some(_) => {
+            problems.push(Problem::NoDevice("reqd_sub_group_size is not a number: no device fits".into()));
+        }
+        None => {}
     }
-    let sizes = value("reqd_work_group_size_uint64_t");
-    let sizes = sizes.as_ref().and_then(PropertyValue::bytes).unwrap_or_default();
-    let numbers = sizes.as_chunks().0.iter().map(|eight| u64::from_le_bytes(*eight));
-    let group = numbers.fold(1u64, u64::saturating_mul);
-    if group > LARGEST_WORK_GROUP {
-        problems.push(Problem::NoDevice(format!("no device has work-groups of {group} work-items")));
+    if let Some(value) = requirement(module, WORK_GROUP_SIZE) {
+        let sizes = value.bytes().unwrap_or_default().as_chunks().0;
+        let work_items =
+            sizes.iter().fold(1u64, |count, size| count.saturating_mul(u64::from_le_bytes(*size)));
+        if work_items > MAX_WORK_GROUP {
+            let problem = format!("no device has work-groups of {work_items} work-items");
+            problems.push(Problem::NoDevice(problem));
+        }
     }
     problems
 }
@@ -129,16 +133,16 @@ fn natives(module: &AbstractModule<'_>, context: Context) -> Vec<Problem> {
     }
     let several = targets.iter().filter(|(_, count)| **count > 1);
     problems.extend(several.map(|(target, _)| Problem::NativesOfOneTarget(target.clone())));
-    // An x86-64 CPU runs what is compiled for any other; a GPU does not.
-    let gpus = targets.keys().filter(|target| !is_of_cpu(target));
+    // Code for one x86-64 CPU runs on others; GPUs differ.
+    let gpus = targets.keys().filter(|target| !is_cpu(target));
     if module.compile_target().is_none() {
         problems.extend(gpus.map(|target| Problem::NativeForEveryDevice(target.clone())));
     }
     match (context.state, context.release) {
-        (Some(State::Input), _) if !module.native.is_empty() => {
-            problems.push(Problem::NativeIgnored(State::Input));
+        (Some(BundleState::Input), _) if !module.native.is_empty() => {
+            problems.push(Problem::NativeIgnored(BundleState::Input));
         }
-        (Some(State::Object), release) => {
+        (Some(BundleState::Object), release) => {
             problems.extend(targets.into_keys().map(|target| in_object(target, release)));
         }
         _ => {}
@@ -146,31 +150,36 @@ fn natives(module: &AbstractModule<'_>, context: Context) -> Vec<Problem> {
     problems
 }
 
-/// A native image in state object: on a CPU it always fits the device.
+/// The problem of a native image in state object, which every CPU takes.
 fn in_object(target: String, release: Option<Release>) -> Problem {
     match release {
-        Some(release @ Release::Oneapi2025_3) if is_of_cpu(&target) => Problem::NativeKills(target, release),
+        Some(release @ Release::Oneapi2025_3) if is_cpu(&target) => Problem::NativeKills(target, release),
         _ => Problem::NativeInObject(target),
     }
 }
 
-fn is_of_cpu(target: &str) -> bool {
+fn is_cpu(target: &str) -> bool {
     matches!(target, "spir64" | "spir64_x86_64" | "native_cpu")
 }
 
-/// Drivers take ELF files, archives of ocloc, PTX, fatbins and SPIR-V. Runtimes inflate nothing.
+/// Drivers load ELF files, archives of ocloc, PTX, fatbins and SPIR-V. Runtimes decompress nothing.
 fn format(native: &[u8], target: &str) -> Option<Problem> {
-    const TAKEN: [&[u8]; 4] = [b"\x7fELF", b"!<arch>\n", b"\x50\xed\x55\xba", b"__CLANG_OFFLOAD_BUNDLE__"];
+    const LOADABLE: [&[u8]; 4] = [b"\x7fELF", b"!<arch>\n", b"\x50\xed\x55\xba", b"__CLANG_OFFLOAD_BUNDLE__"];
     const COMPRESSED: [&[u8]; 3] = [b"\x28\xb5\x2f\xfd", b"\x1f\x8b", b"CCOB"];
-    let starts = |magics: &[&[u8]]| magics.iter().any(|magic| native.starts_with(magic));
-    if native.is_empty() || ImageFormat::detect(native).is_some() || starts(&TAKEN) {
+    if native.is_empty() || ImageFormat::detect(native).is_some() || has_magic(native, &LOADABLE) {
         return None;
     }
-    let target = target.to_string();
-    Some(if starts(&COMPRESSED) { Problem::NativeCompressed(target) } else { Problem::NativeUnknown(target) })
+    if has_magic(native, &COMPRESSED) {
+        return Some(Problem::NativeCompressed(target.to_string()));
+    }
+    Some(Problem::NativeUnknown(target.to_string()))
 }
 
-/// What a runtime takes from the triple: the part before the first `-`.
+fn has_magic(bytes: &[u8], magics: &[&[u8]]) -> bool {
+    magics.iter().any(|magic| bytes.starts_with(magic))
+}
+
+/// The architecture that a runtime reads from the triple: the text before the first `-`.
 fn known_target(native: &Payload<'_>) -> Result<String, Problem> {
     let target = native.metadata.get(sets::NATIVE, "target").and(native.target());
     let target = target.ok_or(Problem::NativeWithoutTarget)?;

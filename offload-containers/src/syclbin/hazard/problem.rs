@@ -1,118 +1,118 @@
-//! The cases, and what a runtime does in each.
+//! Kinds of hazards and their consequences.
 
 use super::usage::Release;
-use crate::syclbin::{ImageKindNumber, PropertyValue, State};
+use crate::syclbin::{BundleState, ImageKindNumber, PropertyValue};
 
-/// Something about a file that a runtime refuses, passes over without a word, or dies of.
+/// A property of a file that a runtime rejects, silently ignores, or crashes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Hazard {
-    /// The index of the module that has it; `None` for the file.
+    /// The index of the module; `None` for the whole file.
     pub module: Option<usize>,
-    /// What it is.
+    /// The problem.
     pub problem: Problem,
 }
 
-/// What a runtime does.
+/// The behaviour of a runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Consequence {
-    /// Works on some releases or devices only.
+    /// Works only on some releases or devices.
     Restricts,
-    /// Passes over something without a word.
+    /// Silently ignores something.
     Ignores,
-    /// Uses one thing or the other, or another one than expected.
+    /// Uses an arbitrary or unexpected image.
     Surprises,
-    /// Refuses the file or a launch with an error.
+    /// Rejects the file or a launch with an error.
     Fails,
     /// Ends the process.
     Crashes,
 }
 
-/// The cases of [`Hazard`].
+/// The kind of a [`Hazard`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// There is no OffloadBinary around the file.
+    /// The file has no OffloadBinary around it.
     NoEnvelope,
-    /// The envelope has a version that few releases read.
+    /// Few releases read this version of the envelope.
     EnvelopeVersion(u32),
-    /// The number for SYCLBIN is that of oneAPI 2025.3, or of no release.
+    /// The image kind of oneAPI 2025.3, or of no release.
     ImageKind(u16),
     /// No release reads this image kind in an envelope of this version.
     Envelope {
         /// The envelope's version.
         version: u32,
-        /// The number for SYCLBIN.
+        /// The image kind.
         kind: u32,
     },
-    /// The release for which the file is meant reads no such envelope.
+    /// The given release does not read this envelope.
     OtherRelease {
         /// The release.
         release: Release,
         /// The envelope's version.
         version: u32,
-        /// The number for SYCLBIN.
+        /// The image kind.
         kind: u32,
     },
-    /// The inner format is the draft of a second version.
+    /// The inner format is the draft of version 2.
     Draft,
-    /// The file names no state that exists.
+    /// The state is missing or unknown.
     BadState(Option<PropertyValue>),
-    /// It has no module.
+    /// The file has no module.
     NoModules,
-    /// A module with no image at all.
+    /// The module has no image.
     NoImages,
-    /// No kernel is listed.
+    /// The module lists no kernel.
     NoKernels,
-    /// A kernel cannot be asked for: it has no [`KERNEL_PREFIX`](crate::syclbin::KERNEL_PREFIX).
+    /// The kernel cannot be looked up: it lacks [`KERNEL_PREFIX`](crate::syclbin::KERNEL_PREFIX).
     KernelWithoutPrefix(String),
-    /// A kernel is listed and not in the SPIR-V.
+    /// The SPIR-V lacks the listed kernel.
     KernelMissing(String),
-    /// Several modules list a kernel.
+    /// Several modules list the kernel.
     KernelTwice(String),
-    /// A native image without a target.
+    /// A native image has no target.
     NativeWithoutTarget,
-    /// A native image with a target that no runtime knows.
+    /// No runtime knows the target of the native image.
     NativeTarget(String),
-    /// Several native images for one target: the first one is taken, whatever its architecture.
+    /// Several native images have this target: runtimes take the first one, whatever its architecture.
     NativesOfOneTarget(String),
-    /// A native image is tried on every device of its target, for want of a `compile_target`.
+    /// Without a `compile_target`, the native image is tried on every device of its target.
     NativeForEveryDevice(String),
-    /// In state input a runtime passes over native images.
-    NativeIgnored(State),
-    /// In state object a native image for this target is wrong where it fits the device.
+    /// Runtimes ignore native images in state input.
+    NativeIgnored(BundleState),
+    /// Runtimes mishandle a native image for this target in state object.
     NativeInObject(String),
-    /// The runtime for which the file is meant dies of a native image that fits the device, in state object.
+    /// The given release crashes on a native image for this target in state object.
     NativeKills(String, Release),
-    /// A native image for this target is compressed, which no runtime undoes.
+    /// The native image for this target is compressed, and runtimes decompress nothing.
     NativeCompressed(String),
-    /// A native image for this target is none of any format that a driver takes.
+    /// No driver loads the format of the native image for this target.
     NativeUnknown(String),
-    /// A native image without bytes.
+    /// A native image is empty.
     NativeEmpty,
-    /// An IR module that is not said to be SPIR-V is taken as such.
+    /// An IR module of another type, which runtimes read as SPIR-V.
     IrType(u32),
-    /// An IR module that is no SPIR-V, and why.
+    /// An IR module is malformed SPIR-V, with the reader's error.
     IrMalformed(String),
-    /// A requirement that leaves the module out for every device, or worse.
+    /// A malformed requirement, which excludes every device or crashes the runtime.
     Requirement(String),
-    /// A requirement that no device meets, so that the module is left out for every one.
+    /// A requirement that no device meets, so that runtimes ignore the module.
     NoDevice(String),
-    /// A name of a device that no runtime knows.
+    /// No runtime knows this `compile_target`.
     CompileTarget(String),
-    /// A symbol that no module defines, or none that says so.
+    /// No file of the link exports the imported symbol.
     NotExported(String),
-    /// A symbol that several modules export.
+    /// Several modules export the symbol.
     ExportedTwice(String),
-    /// A symbol that another file has to export.
+    /// Another file has to export the imported symbol.
     NeedsExporter(String),
-    /// A symbol of another module in a state in which modules are not linked.
-    NotLinked(String, State),
+    /// The imported symbol is not resolved, because modules are not linked in this state.
+    NotLinked(String, BundleState),
 }
 
 impl Problem {
-    /// What a runtime does.
+    /// The behaviour of runtimes.
     pub fn consequence(&self) -> Consequence {
         match self {
             Problem::ImageKind(number) if *number == ImageKindNumber::ONEAPI_2025_3.0 => {

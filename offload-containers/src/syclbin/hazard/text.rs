@@ -1,4 +1,4 @@
-//! Hazards as sentences. Names from the file are escaped: a terminal may show them.
+//! The messages of hazards. Names from the file are escaped for the terminal.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ impl fmt::Display for Problem {
             | Problem::OtherRelease { .. }
             | Problem::Draft
             | Problem::BadState(_)
-            | Problem::NoModules => self.of_the_file(f),
+            | Problem::NoModules => self.fmt_file(f),
             Problem::NoImages
             | Problem::NoKernels
             | Problem::KernelWithoutPrefix(_)
@@ -32,7 +32,7 @@ impl fmt::Display for Problem {
             | Problem::NotExported(_)
             | Problem::NeedsExporter(_)
             | Problem::ExportedTwice(_)
-            | Problem::NotLinked(..) => self.of_names(f),
+            | Problem::NotLinked(..) => self.fmt_names(f),
             Problem::NativeTarget(_)
             | Problem::NativesOfOneTarget(_)
             | Problem::NativeForEveryDevice(_)
@@ -42,7 +42,7 @@ impl fmt::Display for Problem {
             | Problem::NativeCompressed(_)
             | Problem::NativeUnknown(_)
             | Problem::NativeEmpty
-            | Problem::NativeWithoutTarget => self.of_natives(f),
+            | Problem::NativeWithoutTarget => self.fmt_natives(f),
             Problem::IrType(kind) => {
                 write!(f, "runtimes read an IR module of type {kind} as if it were SPIR-V")
             }
@@ -56,7 +56,7 @@ impl fmt::Display for Problem {
 }
 
 impl Problem {
-    fn of_the_file(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt_file(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Problem::NoEnvelope => write!(f, "no runtime reads a file without an OffloadBinary around it"),
             Problem::EnvelopeVersion(2) => {
@@ -87,7 +87,7 @@ impl Problem {
         }
     }
 
-    fn of_names(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt_names(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Problem::KernelWithoutPrefix(name) => {
                 let name = name.escape_debug();
@@ -121,7 +121,7 @@ impl Problem {
         }
     }
 
-    fn of_natives(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt_natives(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Problem::NativeTarget(target) => {
                 write!(f, "no device takes a native image for `{}`", target.escape_debug())

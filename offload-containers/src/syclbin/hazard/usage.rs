@@ -1,4 +1,4 @@
-//! What a file is meant for, as far as that is known.
+//! The use of a file, as far as it is known: runtime and link.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,14 +9,14 @@ use crate::syclbin::{Envelope, ImageKindNumber};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Release {
-    /// oneAPI 2025.3, the first one that reads SYCLBIN.
+    /// oneAPI 2025.3, the first release that reads SYCLBIN.
     Oneapi2025_3,
     /// oneAPI 2026.2.
     Oneapi2026_2,
 }
 
 impl Release {
-    /// Whether it reads such an envelope.
+    /// Whether it reads the envelope.
     pub(super) fn reads(self, envelope: &Envelope) -> bool {
         match self {
             Release::Oneapi2025_3 => {
@@ -38,24 +38,24 @@ impl fmt::Display for Release {
     }
 }
 
-/// What is known of how a file will be used.
+/// The known use of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
-    /// The runtime that will read it; `None` for any.
+    /// The runtime that reads it; `None` for any.
     pub release: Option<Release>,
-    /// The symbols that the files export with which it will be linked; `None` if nothing is known of others.
+    /// The exports of the other files of the link; `None` if they are unknown.
     pub linked_with: Option<BTreeSet<String>>,
 }
 
 impl Usage {
-    /// For this runtime alone.
+    /// Sets the runtime.
     #[must_use]
     pub fn for_release(self, release: Release) -> Usage {
         Usage { release: Some(release), ..self }
     }
 
-    /// Linked with files that export these symbols, and with no others.
+    /// Adds exports of the other files of the link.
     #[must_use]
     pub fn linked_with(self, symbols: impl IntoIterator<Item = String>) -> Usage {
         let mut linked_with = self.linked_with.unwrap_or_default();

@@ -1,13 +1,13 @@
-//! What of a bundle would not run, by release and by use.
+//! Hazards of SYCLBIN files, by release and by use.
 
 use super::*;
 
-fn problems(state: State, modules: &[NewModule<'_>]) -> Vec<Problem> {
+fn problems(state: BundleState, modules: &[NewModule<'_>]) -> Vec<Problem> {
     problems_of(state, modules, ImageKindNumber::default(), &Usage::default())
 }
 
 fn problems_of(
-    state: State,
+    state: BundleState,
     modules: &[NewModule<'_>],
     kind: ImageKindNumber,
     usage: &Usage,
@@ -16,83 +16,89 @@ fn problems_of(
     hazards_of(&read(&bytes), usage).into_iter().map(|hazard| hazard.problem).collect()
 }
 
-/// What natives begin with that drivers take.
+/// A native image in a format that drivers load.
 const ELF: &[u8] = b"\x7fELF code";
 
 #[test]
 fn a_file_without_hazards_has_none() {
     let spirv = renamed();
-    for state in [State::Input, State::Object, State::Executable] {
+    for state in [BundleState::Input, BundleState::Object, BundleState::Executable] {
         assert_eq!(problems(state, &[module(&spirv)]), []);
     }
-    let pvc = Native { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: ELF };
+    let pvc = NativeImage { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: ELF };
     let needs = Requirements { compile_target: Some("intel_gpu_pvc".into()), ..Requirements::default() };
     let gated = module(&spirv).with_requirements(&needs).with_native(pvc);
-    assert_eq!(problems(State::Executable, &[gated]), []);
+    assert_eq!(problems(BundleState::Executable, &[gated]), []);
 }
 
 #[test]
 fn hazards_of_natives() {
     let spirv = renamed();
-    let native = |target, image: &'static [u8]| Native { target, arch: "", image };
+    let native = |target, image: &'static [u8]| NativeImage { target, arch: "", image };
     let pvc = native("spir64_gen-unknown-unknown", ELF);
-    let with = |natives: &[Native<'static>], state| {
+    let with = |natives: &[NativeImage<'static>], state| {
         let module = natives.iter().fold(module(&spirv), |module, native| module.with_native(*native));
         problems(state, &[module])
     };
     use Problem::*;
-    assert_eq!(with(&[pvc], State::Executable), [NativeForEveryDevice("spir64_gen".into())]);
+    assert_eq!(with(&[pvc], BundleState::Executable), [NativeForEveryDevice("spir64_gen".into())]);
     let twice = [NativesOfOneTarget("spir64_gen".into()), NativeForEveryDevice("spir64_gen".into())];
-    assert_eq!(with(&[pvc, pvc], State::Executable), twice);
+    assert_eq!(with(&[pvc, pvc], BundleState::Executable), twice);
     let cpu = native("spir64_x86_64-unknown-unknown", ELF);
-    assert_eq!(with(&[cpu], State::Executable), []);
-    assert_eq!(with(&[cpu], State::Input), [NativeIgnored(State::Input)]);
-    assert_eq!(with(&[cpu], State::Object), [NativeInObject("spir64_x86_64".into())]);
+    assert_eq!(with(&[cpu], BundleState::Executable), []);
+    assert_eq!(with(&[cpu], BundleState::Input), [NativeIgnored(BundleState::Input)]);
+    assert_eq!(with(&[cpu], BundleState::Object), [NativeInObject("spir64_x86_64".into())]);
     for (image, problem) in [
         (&b"no code"[..], NativeUnknown("spir64_x86_64".into())),
         (b"\x28\xb5\x2f\xfd....", NativeCompressed("spir64_x86_64".into())),
     ] {
-        assert_eq!(with(&[native("spir64_x86_64-unknown-unknown", image)], State::Executable), [problem]);
+        assert_eq!(
+            with(&[native("spir64_x86_64-unknown-unknown", image)], BundleState::Executable),
+            [problem]
+        );
     }
-    assert_eq!(with(&[native("spir64_x86_64-", b"")], State::Executable), [NativeEmpty]);
+    assert_eq!(with(&[native("spir64_x86_64-", b"")], BundleState::Executable), [NativeEmpty]);
     // A triple without `-`, and a part that no runtime knows.
     for target in ["amdgcn", "spirv64-unknown-unknown", ""] {
-        assert_eq!(with(&[native(target, b"1")], State::Executable), [NativeTarget(target.into())]);
+        assert_eq!(with(&[native(target, b"1")], BundleState::Executable), [NativeTarget(target.into())]);
     }
     let mut bare = module(&spirv);
     bare.native.push(Payload::new(PropertySets::default(), b"1"));
-    assert_eq!(problems(State::Executable, &[bare]), [NativeWithoutTarget]);
+    assert_eq!(problems(BundleState::Executable, &[bare]), [NativeWithoutTarget]);
     assert_eq!(NativeWithoutTarget.consequence(), Consequence::Fails);
+}
+
+fn named(name: &str) -> NewModule<'static> {
+    NewModule::default().with_kernels([name]).unwrap()
 }
 
 #[test]
 fn hazards_of_kernels_and_ir() {
     use Problem::*;
     let spirv = renamed();
-    let named = |name| NewModule::default().with_kernels([name]).unwrap();
     assert_eq!(
-        problems(State::Executable, &[named("saxpy").with_spirv(SPIRV)]),
+        problems(BundleState::Executable, &[named("saxpy").with_spirv(SPIRV)]),
         [KernelWithoutPrefix("saxpy".into())]
     );
     let missing = named("__sycl_kernel_other").with_spirv(&spirv);
-    assert_eq!(problems(State::Executable, &[missing]), [KernelMissing("__sycl_kernel_other".into())]);
+    assert_eq!(problems(BundleState::Executable, &[missing]), [KernelMissing("__sycl_kernel_other".into())]);
     let none = NewModule::default().with_spirv(&spirv);
-    assert_eq!(problems(State::Executable, &[none]), [NoKernels]);
+    assert_eq!(problems(BundleState::Executable, &[none]), [NoKernels]);
     let twice = named("__sycl_kernel_saxpy").with_spirv(&spirv);
     assert_eq!(
-        problems(State::Executable, &[twice.clone(), twice]),
+        problems(BundleState::Executable, &[twice.clone(), twice]),
         [KernelTwice("__sycl_kernel_saxpy".into())]
     );
     for bytes in [&b"\x28\xb5\x2f\xfd"[..], b"BC\xc0\xde", b"", &spirv[..100]] {
-        let found = problems(State::Executable, &[named("__sycl_kernel_saxpy").with_spirv(bytes)]);
+        let found = problems(BundleState::Executable, &[named("__sycl_kernel_saxpy").with_spirv(bytes)]);
         assert!(matches!(found[..], [IrMalformed(_)]), "{found:?}");
     }
     let mut ptx = module(&spirv);
     ptx.ir[0].metadata =
         PropertySets::default().set(sets::IR).property("type", PropertyValue::Number(1)).unwrap();
-    assert_eq!(problems(State::Executable, &[ptx]), [IrType(1)]);
-    assert_eq!(problems(State::Executable, &[]), [NoModules]);
-    assert_eq!(problems(State::Executable, &[named("__sycl_kernel_saxpy")]), [NoImages]);
+    assert_eq!(problems(BundleState::Executable, &[ptx]), [IrType(1)]);
+    assert_eq!(problems(BundleState::Executable, &[]), [NoModules]);
+    assert_eq!(problems(BundleState::Executable, &[named("__sycl_kernel_saxpy")]), [NoImages]);
 }
 
 #[test]
@@ -107,19 +113,22 @@ fn hazards_of_links() {
         found
     };
     let symbol = || "elsewhere".to_string();
-    assert_eq!(only(State::Object, &[user(), library()]), []);
-    assert_eq!(only(State::Object, &[user()]), [NeedsExporter(symbol())]);
-    assert_eq!(only(State::Input, &[user()]), [NeedsExporter(symbol())]);
-    assert_eq!(only(State::Input, &[user(), library()]), []);
-    assert_eq!(only(State::Object, &[user(), library(), library()]), [ExportedTwice(symbol())]);
-    assert_eq!(only(State::Executable, &[user(), library()]), [NotLinked(symbol(), State::Executable)]);
+    assert_eq!(only(BundleState::Object, &[user(), library()]), []);
+    assert_eq!(only(BundleState::Object, &[user()]), [NeedsExporter(symbol())]);
+    assert_eq!(only(BundleState::Input, &[user()]), [NeedsExporter(symbol())]);
+    assert_eq!(only(BundleState::Input, &[user(), library()]), []);
+    assert_eq!(only(BundleState::Object, &[user(), library(), library()]), [ExportedTwice(symbol())]);
+    assert_eq!(
+        only(BundleState::Executable, &[user(), library()]),
+        [NotLinked(symbol(), BundleState::Executable)]
+    );
     // The SPIR-V says so as well.
-    assert_eq!(only(State::Object, &[module(IMPORT)]), [NeedsExporter(symbol())]);
+    assert_eq!(only(BundleState::Object, &[module(IMPORT)]), [NeedsExporter(symbol())]);
     assert_eq!(NeedsExporter(symbol()).consequence(), Consequence::Restricts);
     // Once it is known what it will be linked with, the symbol is there or it is not.
     for (exported, problem) in [("elsewhere", vec![]), ("other", vec![NotExported(symbol())])] {
         let usage = Usage::default().linked_with([exported.to_string()]);
-        let mut found = problems_of(State::Object, &[user()], ImageKindNumber::default(), &usage);
+        let mut found = problems_of(BundleState::Object, &[user()], ImageKindNumber::default(), &usage);
         found.retain(|problem| !matches!(problem, KernelMissing(_)));
         assert_eq!(found, problem, "{exported}");
     }
@@ -131,7 +140,7 @@ fn aliases_of_intel_s_writer_are_no_hazards() {
     let spirv = renamed();
     let with = |names: &[&str]| {
         let module = NewModule::default().with_kernels(names).unwrap().with_spirv(&spirv);
-        problems(State::Executable, &[module])
+        problems(BundleState::Executable, &[module])
     };
     assert_eq!(with(&["rtc_0$__sycl_kernel_saxpy", "__sycl_kernel_saxpy"]), []);
     assert_eq!(with(&["rtc_12$__sycl_kernel_saxpy", "__sycl_kernel_saxpy"]), []);
@@ -152,14 +161,14 @@ fn a_kernel_may_be_in_modules_for_different_devices() {
     let twice = |name: &str| Problem::KernelTwice(format!("__sycl_kernel_{name}"));
     let twice = [twice("reduce"), twice("saxpy")];
     let [pvc, bmg] = ["intel_gpu_pvc", "intel_gpu_bmg_g21"].map(Some);
-    for state in [State::Input, State::Object, State::Executable] {
+    for state in [BundleState::Input, BundleState::Object, BundleState::Executable] {
         assert_eq!(problems(state, &[of(pvc), of(bmg)]), []);
         assert_eq!(problems(state, &[of(pvc), of(bmg), of(pvc)]), twice);
         assert_eq!(problems(state, &[of(pvc), of(None)]), twice);
     }
 }
 
-/// What each release reads, and what is said where it is known which one will.
+/// The hazards of an envelope for any release, and for each known one.
 #[test]
 fn a_release_reads_its_own_envelopes() {
     let spirv = renamed();
@@ -170,8 +179,9 @@ fn a_release_reads_its_own_envelopes() {
         (found.len(), worst)
     };
     let [old, new] = [Release::Oneapi2025_3, Release::Oneapi2026_2].map(Some);
-    let (none, fails, restricts) =
-        ((0, None), (1, Some(Consequence::Fails)), (1, Some(Consequence::Restricts)));
+    let none = (0, None);
+    let fails = (1, Some(Consequence::Fails));
+    let restricts = (1, Some(Consequence::Restricts));
     for (kind, version, [any, by_old, by_new]) in [
         (7, 1, [none, fails, none]),
         (6, 1, [restricts, none, fails]),
@@ -179,7 +189,7 @@ fn a_release_reads_its_own_envelopes() {
         (6, 2, [fails, fails, fails]),
         (5, 1, [fails, fails, fails]),
     ] {
-        let mut bytes = write(State::Executable, &[module(&spirv)], ImageKindNumber(kind)).unwrap();
+        let mut bytes = write(BundleState::Executable, &[module(&spirv)], ImageKindNumber(kind)).unwrap();
         if version == 2 {
             bytes = in_version_2(&inner(&bytes));
             bytes[32] = kind as u8;
@@ -189,12 +199,13 @@ fn a_release_reads_its_own_envelopes() {
     }
 }
 
-/// A native image for the CPU in an object: one release dies of it.
+/// A native image for the CPU in an object crashes one release.
 #[test]
 fn natives_in_objects_are_judged_by_release() {
     let spirv = renamed();
-    let native = |target| module(&spirv).with_native(Native { target, arch: "", image: ELF });
-    let (cpu, gpu) = ("spir64_x86_64-unknown-unknown", "spir64_gen-unknown-unknown");
+    let native = |target| module(&spirv).with_native(NativeImage { target, arch: "", image: ELF });
+    let cpu = "spir64_x86_64-unknown-unknown";
+    let gpu = "spir64_gen-unknown-unknown";
     for (target, release, kind, consequence) in [
         (cpu, Release::Oneapi2025_3, 6, Consequence::Crashes),
         (cpu, Release::Oneapi2026_2, 7, Consequence::Restricts),
@@ -202,7 +213,7 @@ fn natives_in_objects_are_judged_by_release() {
         (gpu, Release::Oneapi2026_2, 7, Consequence::Restricts),
     ] {
         let usage = Usage::default().for_release(release);
-        let found = problems_of(State::Object, &[native(target)], ImageKindNumber(kind), &usage);
+        let found = problems_of(BundleState::Object, &[native(target)], ImageKindNumber(kind), &usage);
         let worst = found.iter().map(Problem::consequence).max();
         assert_eq!(worst, Some(consequence), "{target} {release}: {found:?}");
     }
@@ -215,7 +226,7 @@ fn hazards_of_requirements() {
     let with = |text: &str| {
         let sets: PropertySets<'_> = format!("[SYCL/device requirements]\n{text}\n").parse().unwrap();
         let module = NewModule::default().with_kernels(["__sycl_kernel_saxpy"]).unwrap().with_metadata(&sets);
-        problems(State::Executable, &[module.with_spirv(&spirv)])
+        problems(BundleState::Executable, &[module.with_spirv(&spirv)])
     };
     let odd = PropertyValue::Bytes(vec![6, 0, 0]);
     let unknown = PropertyValue::numbers(&[6, 4000]);
@@ -256,7 +267,7 @@ fn hazards_of_requirements() {
 fn hazards_of_the_file() {
     use Problem::{BadState, Draft, EnvelopeVersion, NoEnvelope};
     let spirv = renamed();
-    let bytes = write(State::Executable, &[module(&spirv)], ImageKindNumber::ONEAPI_2025_3).unwrap();
+    let bytes = write(BundleState::Executable, &[module(&spirv)], ImageKindNumber::ONEAPI_2025_3).unwrap();
     let of = |file: &[u8]| hazards(&read(file)).into_iter().map(|hazard| hazard.problem).collect::<Vec<_>>();
     assert_eq!(of(&bytes), [Problem::ImageKind(6)]);
     assert_eq!(of(&inner(&bytes)), [NoEnvelope]);
@@ -280,7 +291,7 @@ fn hazards_of_the_file() {
 #[test]
 fn hazards_are_sentences_without_control_characters() {
     let module = NewModule::default().with_kernels(["evil\u{1b}[31m"]).unwrap();
-    let bytes = write(State::Executable, &[module], ImageKindNumber::default()).unwrap();
+    let bytes = write(BundleState::Executable, &[module], ImageKindNumber::default()).unwrap();
     let hazard = hazards(&read(&bytes)).remove(0);
     assert_eq!(
         hazard.to_string(),

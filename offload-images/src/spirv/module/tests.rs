@@ -1,4 +1,4 @@
-//! Modules of clang, damaged ones, and what they declare.
+//! Declarations of clang's modules, and damaged modules.
 
 use super::super::tests::{ASPECTS_SAMPLE, IMPORT, SAMPLE};
 use super::*;
@@ -16,7 +16,7 @@ fn a_module_of_clang_is_read() {
 }
 
 #[test]
-fn capabilities_are_told_as_aspects() {
+fn capabilities_become_aspects() {
     let needed = Module::parse(ASPECTS_SAMPLE, &Limits::default()).unwrap().aspects();
     assert_eq!(needed, Aspects::FP16 | Aspects::FP64 | Aspects::ATOMIC64);
     assert!(Module::parse(SAMPLE, &Limits::default()).unwrap().aspects().is_empty());
@@ -28,7 +28,7 @@ fn imports_are_named_without_built_ins() {
 }
 
 #[test]
-fn exports_generator_and_modes_are_told() {
+fn exports_generator_and_modes_are_read() {
     let module = Module::parse(SAMPLE, &Limits::default()).unwrap();
     // The copies of the kernels' bodies that clang emits.
     assert_eq!(module.exports(), ["__clang_ocl_kern_imp_saxpy", "__clang_ocl_kern_imp_reduce"]);
@@ -53,7 +53,7 @@ fn every_truncation_that_matters_is_refused() {
     }
 }
 
-/// Behind its kernels clang leaves a copy that nothing calls: a cut there loses nothing.
+/// clang leaves an unused copy behind its kernels: truncation there loses nothing.
 fn end_of_kernels(module: &[u8]) -> usize {
     let kernels = Module::parse(module, &Limits::default()).unwrap();
     let last = kernels.kernels().last().unwrap().function;

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode, Uri};
 use http_body_util::Full;
-use offload_format::variable;
+use offload_protocol::variable;
 use reqsign_aws_v4::{Credential, DefaultCredentialProvider, RequestSigner};
 use reqsign_core::{Context, ErrorKind, HttpSend, OsEnv};
 use reqsign_file_read_tokio::TokioFileRead;

@@ -6,8 +6,8 @@ use std::ffi::c_void;
 use std::mem;
 use std::sync::OnceLock;
 
+use crate::variable::OPENCL_DYLIB_PATH;
 use libloading::Library;
-use offload_format::variable::OPENCL_DYLIB_PATH;
 use opencl_sys::cl_function_types::*;
 use opencl_sys::clCreateProgramWithILKHR_t;
 

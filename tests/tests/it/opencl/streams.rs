@@ -17,13 +17,15 @@ struct Ready {
 fn ready() -> Vec<Ready> {
     let devices = for_each_device(&registry("opencl-c", SOURCE.as_bytes()));
     assert!(!devices.is_empty(), "no OpenCL device takes OpenCL C");
-    let ready = |(device, image): (Device, LoadedImage)| {
-        let program = device.open(&image).unwrap();
-        let [saxpy, reverse, add_all] =
-            ["saxpy", "reverse", "add_all"].map(|name| program.kernel(name).unwrap());
-        Ready { stream: device.stream().unwrap(), device, saxpy, reverse, add_all }
-    };
-    devices.into_iter().map(ready).collect()
+    devices
+        .into_iter()
+        .map(|(device, image)| {
+            let program = device.open(&image).unwrap();
+            let [saxpy, reverse, add_all] =
+                ["saxpy", "reverse", "add_all"].map(|name| program.kernel(name).unwrap());
+            Ready { stream: device.stream().unwrap(), device, saxpy, reverse, add_all }
+        })
+        .collect()
 }
 
 fn range(items: usize) -> NdRange {
@@ -54,14 +56,16 @@ fn data_stays_on_the_device_between_kernels() {
 fn a_launch_of_nothing_is_in_order_with_others() {
     let _alone = alone();
     for Ready { stream, saxpy, .. } in ready() {
-        let (x, mut y) = (stream.upload(&[1.0f32; 64]).unwrap(), stream.zeroed::<f32>(64).unwrap());
+        let x = stream.upload(&[1.0f32; 64]).unwrap();
+        let mut y = stream.zeroed::<f32>(64).unwrap();
         let before = stream.record().unwrap();
         for global in [[0, 8, 8], [8, 0, 8], [8, 8, 0]] {
             let args = [KernelArg::value(&1.0f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
             // SAFETY: the buffers have an element for each work-item.
             unsafe { saxpy.launch(&stream, range(64), &args) }.unwrap();
             let nothing = NdRange::new(global, [8, 1, 1]);
-            let (x, y) = (x.slice(64..).unwrap(), y.slice_mut(0..0).unwrap());
+            let x = x.slice(64..).unwrap();
+            let y = y.slice_mut(0..0).unwrap();
             let args = [KernelArg::value(&1.0f32), KernelArg::buffer(x), KernelArg::buffer_mut(y)];
             // SAFETY: nothing runs.
             unsafe { saxpy.launch(&stream, nothing, &args) }.unwrap();
@@ -80,7 +84,8 @@ fn a_launch_of_nothing_is_in_order_with_others() {
 fn an_empty_part_of_a_buffer_is_an_argument() {
     let _alone = alone();
     for Ready { stream, add_all, .. } in ready() {
-        let (x, mut y) = (stream.upload(&[1.0f32; 4]).unwrap(), stream.upload(&[2.0f32; 64]).unwrap());
+        let x = stream.upload(&[1.0f32; 4]).unwrap();
+        let mut y = stream.upload(&[2.0f32; 64]).unwrap();
         for part in [0..0, 2..2, 4..4, 0..4] {
             let n = part.len() as u32;
             let x = x.slice(part).unwrap();
@@ -96,7 +101,8 @@ fn an_empty_part_of_a_buffer_is_an_argument() {
 #[test]
 fn modules_of_one_device_share_buffers() {
     let _alone = alone();
-    let (first, second) = (ready(), ready());
+    let first = ready();
+    let second = ready();
     for (first, second) in first.into_iter().zip(second) {
         let mut y = first.stream.upload(&[1.0f32; 64]).unwrap();
         let x = second.stream.upload(&[3.0f32; 64]).unwrap();
@@ -195,7 +201,8 @@ fn buffers_and_kernels_may_go_while_they_are_in_use() {
 fn a_kernel_is_launched_from_many_threads() {
     let _alone = alone();
     for Ready { device, saxpy, .. } in ready() {
-        let (device, saxpy) = (&device, &saxpy);
+        let device = &device;
+        let saxpy = &saxpy;
         std::thread::scope(|scope| {
             for thread in 0..8 {
                 scope.spawn(move || {
@@ -220,7 +227,8 @@ fn what_does_not_belong_together_is_refused() {
     let _alone = alone();
     let host = Device::host().stream().unwrap();
     for Ready { stream, saxpy, .. } in ready() {
-        let (mut of_host, mut y) = (host.zeroed::<f32>(64).unwrap(), stream.zeroed::<f32>(64).unwrap());
+        let mut of_host = host.zeroed::<f32>(64).unwrap();
+        let mut y = stream.zeroed::<f32>(64).unwrap();
         let error = stream.download(&of_host).unwrap_err().to_string();
         assert!(error.contains("cannot use a buffer of another device"), "{error}");
         assert!(error.contains("hint: Stream::copy_from copies from a buffer of another device"), "{error}");

@@ -79,7 +79,8 @@ fn opencl3_hands_over_its_queue_and_memory() {
         assert_eq!(taken.to_string(), device.to_string());
         let saxpy = taken.open(&image).unwrap().kernel("saxpy").unwrap();
         let stream = Stream::try_from(&other.queue).unwrap();
-        let (x, mut y) = (Buffer::try_from(&other.x).unwrap(), Buffer::try_from(&other.y).unwrap());
+        let x = Buffer::try_from(&other.x).unwrap();
+        let mut y = Buffer::try_from(&other.y).unwrap();
         assert_eq!((x.len(), y.len()), (LEN, LEN));
         // SAFETY: the buffers have so many values.
         unsafe { add(&saxpy, &stream, &x, &mut y) };
@@ -126,7 +127,8 @@ fn what_does_not_belong_together_is_refused() {
         assert!(error.contains("a buffer of another device"), "{error}");
         let saxpy = device.open(&image).unwrap().kernel("saxpy").unwrap();
         let stream = Stream::try_from(&other.queue).unwrap();
-        let (x, mut y) = (own.upload(&[0.0f32; LEN]).unwrap(), own.upload(&[0.0f32; LEN]).unwrap());
+        let x = own.upload(&[0.0f32; LEN]).unwrap();
+        let mut y = own.upload(&[0.0f32; LEN]).unwrap();
         let args = [KernelArg::value(&2.0f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
         // SAFETY: nothing is launched.
         unsafe { saxpy.launch(&stream, range(), &args) }.unwrap_err();

@@ -69,7 +69,8 @@ impl Forms {
             builder.image(new_image(module), *info).unwrap();
         }
         for at in 0..TINY {
-            let (module, bytes) = (format!("tiny{at}"), format!("image {at}").into_bytes());
+            let module = format!("tiny{at}");
+            let bytes = format!("image {at}").into_bytes();
             let frame = codec::encode(&bytes, Codec::Raw, LEVEL).unwrap();
             let mut image = new_image(&module);
             image.kernels = kernels(at);
@@ -175,8 +176,11 @@ fn new_image(module: &str) -> NewImage {
 
 fn kernels(at: usize) -> Vec<KernelInfo> {
     let kinds = [ArgKind::Value, ArgKind::Global, ArgKind::Local];
-    let argument = |n: usize| ArgInfo::new(kinds[n % 3]).named(format!("a{n}"), "float*").with_size(n as u32);
     let mut kernel = KernelInfo::new(format!("kernel{at}"));
-    kernel.args = Some((0..at % 4).map(argument).collect());
+    kernel.args = Some(
+        (0..at % 4)
+            .map(|n| ArgInfo::new(kinds[n % 3]).named(format!("a{n}"), "float*").with_size(n as u32))
+            .collect(),
+    );
     vec![kernel]
 }

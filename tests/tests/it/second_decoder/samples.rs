@@ -58,14 +58,14 @@ fn changed(mut image: Vec<u8>, seed: u64, size: usize) -> Vec<u8> {
 
 /// A module with instructions of all opcodes, also with too few words; the last instruction has no meaning.
 fn spirv(seed: u64, rounds: u64) -> Vec<u8> {
-    let (mut shape, mut ids) = (Random(11), Random(seed + 100));
+    let mut shape = Random(11);
+    let mut ids = Random(seed + 100);
     let mut words = vec![0x0723_0203, 0x0001_0200, 0, 10_000, 0];
     for round in 0..rounds {
         for opcode in (0..400).chain(5570..5580) {
             let count = shape.below(13) as u32;
             words.push((count + 1) << 16 | opcode);
-            let id = |at: u32| round as u32 * 5000 + opcode + at + ids.below(3) as u32;
-            words.extend((0..count).map(id));
+            words.extend((0..count).map(|at| round as u32 * 5000 + opcode + at + ids.below(3) as u32));
         }
     }
     words.extend([3 << 16 | 0xfff0, 1, seed as u32]);
@@ -102,7 +102,8 @@ fn elf(seed: u64, size: usize) -> Vec<u8> {
 fn symbols(seed: u64, size: usize) -> Vec<u8> {
     let mut random = Random(seed / 3 + 100);
     let mut table = Vec::new();
-    let (mut name, mut value) = (u32::MAX - 50, u64::MAX - 500);
+    let mut name = u32::MAX - 50;
+    let mut value = u64::MAX - 500;
     while table.len() < size {
         table.extend(name.to_le_bytes());
         table.extend([0x12, 0, 7, 0]);

@@ -21,7 +21,8 @@ use offload_format::pack::{Pack, Pages};
 use self::place::Place;
 use self::target_dir::target_dir;
 
-/// Less to compile and to link. Every cargo that builds a fixture has to be told, or it builds all dependencies anew.
+/// Settings with less to compile and to link. Every cargo that builds a fixture needs them, or it rebuilds all
+/// dependencies.
 pub const LESS_TO_COMPILE: [(&str, &str); 2] =
     [("CARGO_PROFILE_DEV_DEBUG", "line-tables-only"), ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")];
 
@@ -50,7 +51,8 @@ pub struct Outcome {
 impl Project {
     /// Copies the fixture `name`. Its build uses real tools.
     pub fn new(name: &str) -> Project {
-        let (fixture, target_dir) = (root().join("tests/fixtures").join(name), target_dir());
+        let fixture = root().join("tests/fixtures").join(name);
+        let target_dir = target_dir();
         let mut place = Place::take(&fixture, &target_dir);
         copy(&fixture, &place.directory, &place.name());
         fs::copy(root().join("Cargo.lock"), place.directory.join("Cargo.lock")).unwrap();
@@ -99,7 +101,8 @@ impl Project {
 
     /// Calls clang through a shell script that records it and then runs `script`.
     pub fn script_clang(&mut self, script: &str) {
-        let (dir, clang) = (self.path("tools"), self.path("tools/clang"));
+        let dir = self.path("tools");
+        let clang = self.path("tools/clang");
         fs::create_dir_all(&dir).unwrap();
         let log = dir.join("calls.log");
         let text = format!("#!/bin/sh\necho clang \"$@\" >> '{}'\n{script}", log.display());
@@ -288,7 +291,7 @@ pub fn build_of_workspace(program: &str) -> Command {
 pub fn optimized_build_of_workspace(program: &str) -> Command {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--offline", "--release", "--package", program, "--message-format=json"]);
-    for package in ["blake3", "lzma-rust2", "offload-format", "zstd-safe", "zstd-sys"] {
+    for package in ["blake3", "lzma-rust2", "offload-format", "offload-packer", "zstd-safe", "zstd-sys"] {
         cargo.args(["--config", &format!("profile.release.package.{package}.opt-level=1")]);
     }
     let target_dir = target_dir();

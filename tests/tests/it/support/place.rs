@@ -1,4 +1,4 @@
-//! Where fixtures are copied to. A place is used again for the same fixture: cargo has the build script already that it
+//! Directories for copies of fixtures. A place is reused for the same fixture: cargo has the build script already that it
 //! compiled and linked there, which takes longer than everything else that it does for a fixture.
 
 use std::fs::{self, File};
@@ -35,10 +35,9 @@ impl Place {
     /// One that is free, for a copy of the directory `fixture` that is built in `target_dir`.
     pub fn take(fixture: &Path, target_dir: &Path) -> Place {
         let mut known = KNOWN.lock().unwrap();
-        let free = |place: &Known| {
+        let number = known.iter().position(|place| {
             place.state == State::Free && place.fixture == fixture && place.target_dir == target_dir
-        };
-        let number = known.iter().position(free);
+        });
         match number.and_then(|number| known.get_mut(number)) {
             Some(place) => place.state = State::Taken,
             None => known.push(Known {
@@ -51,9 +50,10 @@ impl Place {
         let number = number.unwrap_or(known.len() - 1);
         drop(known);
         let place = Place { number, directory: std::env::temp_dir().join(name(number)), build_script: None };
-        match used_before {
-            true => place.forget_builds(target_dir),
-            false => place.forget_everything(target_dir),
+        if used_before {
+            place.forget_builds(target_dir);
+        } else {
+            place.forget_everything(target_dir);
         }
         fs::create_dir(&place.directory).unwrap();
         place
@@ -66,7 +66,8 @@ impl Place {
 
     /// Has cargo believe that the build script, which was just copied from `fixture`, is as old as that.
     pub fn keep_build_script(&mut self, fixture: &Path) {
-        let (from, to) = (fixture.join("build.rs"), self.directory.join("build.rs"));
+        let from = fixture.join("build.rs");
+        let to = self.directory.join("build.rs");
         if has_members(&self.directory) || !from.exists() {
             return;
         }
@@ -75,7 +76,7 @@ impl Place {
         self.build_script = modified(&to);
     }
 
-    /// Removes what the build script and the program have left: both are made anew.
+    /// Removes the outputs of the build script and the program, so that both run again.
     fn forget_builds(&self, target_dir: &Path) {
         for profile in profiles(target_dir) {
             let _ = fs::remove_file(profile.join(self.name()));
@@ -136,6 +137,8 @@ fn entries(directory: &Path) -> Vec<PathBuf> {
 
 /// The directories of profiles. `report --matrix` has a target directory of its own in that of the package.
 fn profiles(target_dir: &Path) -> impl Iterator<Item = PathBuf> {
-    let below = |directory: PathBuf| [entries(&directory), vec![directory]].concat();
-    entries(target_dir).into_iter().flat_map(below).filter(|profile| profile.join(".fingerprint").is_dir())
+    entries(target_dir)
+        .into_iter()
+        .flat_map(|directory| [entries(&directory), vec![directory]].concat())
+        .filter(|profile| profile.join(".fingerprint").is_dir())
 }

@@ -25,7 +25,7 @@ impl Random {
         self.below(length as u64) as usize
     }
 
-    pub fn of<T: Copy>(&mut self, items: &[T]) -> T {
+    pub fn choose<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.index(items.len())]
     }
 }

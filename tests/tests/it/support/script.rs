@@ -28,7 +28,7 @@ pub struct Places {
 }
 
 impl Script {
-    pub fn of(project: &Project) -> Script {
+    pub fn for_project(project: &Project) -> Script {
         Script { program: project.build_script(), env: project.env.clone() }
     }
 
@@ -81,12 +81,12 @@ pub fn wrapped<T: AsRef<OsStr>>(outer: &[T], inner: &Command) -> Command {
 /// Runs a command that must succeed; returns what it printed.
 pub fn succeed(command: &mut Command) -> String {
     let output = command.output().unwrap();
-    assert!(output.status.success(), "{command:?}: {}", said(&output));
+    assert!(output.status.success(), "{command:?}: {}", output_text(&output));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// All that a command printed.
-pub fn said(output: &Output) -> String {
+pub fn output_text(output: &Output) -> String {
     [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat()
 }
 

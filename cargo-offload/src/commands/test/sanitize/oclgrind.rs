@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use offload_format::variable;
+use offload_protocol::variable;
 
 use super::oclgrind_log::{self, Log};
 use super::report;

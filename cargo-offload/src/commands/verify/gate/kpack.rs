@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
-use offload_containers::carrier::{FileKind, Place};
+use offload_containers::carrier::{FileKind, RangeOrigin};
 use offload_containers::contents::Image;
 use offload_containers::kpack;
 use offload_format::Limits;
@@ -153,7 +153,8 @@ impl Kpacks {
 impl Kpack {
     fn read(name: &str, contents: &Contents<'_>, known: Known) -> Option<Kpack> {
         let [container] = contents.containers.as_slice() else { return None };
-        let is_whole = container.found.kind == Some(FileKind::Kpack) && container.found.place == Place::Whole;
+        let is_whole =
+            container.found.kind == Some(FileKind::Kpack) && container.found.origin == RangeOrigin::Whole;
         let mut images: BTreeMap<String, Vec<NewImage>> = BTreeMap::new();
         for image in container.images.iter().filter(|_| is_whole) {
             images.entry(image.name.clone()).or_default().extend(described(image, contents, known));

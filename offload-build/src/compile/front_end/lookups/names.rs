@@ -239,14 +239,17 @@ fn skip_blank(text: &str) -> &str {
 /// The identifier at the beginning, and what stands behind it.
 fn split_word(text: &str) -> (&str, &str) {
     let text = skip_blank(text);
-    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
+    let end = text.find(|c| !is_part_of_word(c)).unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
     (word, skip_blank(rest))
 }
 
+fn is_part_of_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
 /// What stands behind each `function(` in `text`.
 fn operands<'a>(text: &'a str, function: &str) -> Vec<&'a str> {
-    let is_part_of_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut found = Vec::new();
     for (at, _) in text.match_indices(function) {
         let (before, rest) = text.split_at(at);
@@ -297,11 +300,10 @@ fn tokens(text: &str) -> Vec<Token> {
     for (at, _) in text.match_indices(['"', '<']) {
         let (_, rest) = text.split_at(at);
         let token = quoted_name(rest).or_else(|| angled_name(rest));
-        let is_name = |token: &Token| {
+        found.extend(token.filter(|token| {
             let is_in_condition = !token.text.contains(char::is_whitespace);
             !token.text.is_empty() && token.text.len() < 256 && is_in_condition
-        };
-        found.extend(token.filter(is_name));
+        }));
     }
     found
 }

@@ -30,7 +30,7 @@ impl Session<'_> {
             return None;
         }
         let scratch = fs::scratch(self.cache().dir()).ok()?;
-        // It is large, and nobody asks for it again.
+        // It is large, and is not needed again.
         let text = self.cache().put_outside(scratch.path(), &run.content).ok()?;
         let inputs = vec![(&text, ENDING)];
         let step = Step { name: "front end of one file", tool: action.tool, args, inputs, files: vec![] };
@@ -59,15 +59,18 @@ impl<'a> Split<'a> {
             return None;
         }
         let args = without_files(rest, action.name)?.into_iter().chain([Arg::Input(0)]).collect();
-        let with_lines = |arg: &Arg| match arg {
-            arg if is_text(arg, "-S") => Arg::Text("-E".into()),
-            arg if is_text(arg, "-emit-llvm") => Arg::Text("-frewrite-includes".into()),
-            arg => arg.clone(),
-        };
         let preprocessor = FrontEnd {
             name: "includes",
             tool: action.tool,
-            args: action.args.iter().map(with_lines).collect(),
+            args: action
+                .args
+                .iter()
+                .map(|arg| match arg {
+                    arg if is_text(arg, "-S") => Arg::Text("-E".into()),
+                    arg if is_text(arg, "-emit-llvm") => Arg::Text("-frewrite-includes".into()),
+                    arg => arg.clone(),
+                })
+                .collect(),
             input: None,
         };
         Some(Split { preprocessor, args, source })
@@ -79,27 +82,29 @@ fn is_text(arg: &Arg, text: &str) -> bool {
 }
 
 /// What becomes of an argument in the second run.
-enum Word {
+enum FlagUse {
     Kept,
     /// It is of the first run alone.
-    Left,
+    Dropped,
     /// So is the next one.
-    LeftWithNext,
+    DroppedWithNext,
     /// It may name a file, or ask for debug information, which has a hash of each file.
     Unknown,
 }
 
-impl Word {
-    fn of(text: &str, name: &str) -> Word {
+impl FlagUse {
+    fn classify(text: &str, name: &str) -> FlagUse {
         match text {
-            "-include" | "-isystem" | "-iquote" | "-idirafter" | "-I" | "-MT" | "-MF" => Word::LeftWithNext,
-            "-MD" => Word::Left,
-            _ if text.starts_with("-I") || text.starts_with("-isystem") => Word::Left,
-            _ if text.starts_with("-D") || text.starts_with("-U") => Word::Kept,
-            _ if text.starts_with(PREFIX_MAP) => Word::Kept,
-            _ if text.starts_with("-g") && name != TYPES => Word::Unknown,
-            _ if text.starts_with("-i") || text.starts_with('@') || text.contains('/') => Word::Unknown,
-            _ => Word::Kept,
+            "-include" | "-isystem" | "-iquote" | "-idirafter" | "-I" | "-MT" | "-MF" => {
+                FlagUse::DroppedWithNext
+            }
+            "-MD" => FlagUse::Dropped,
+            _ if text.starts_with("-I") || text.starts_with("-isystem") => FlagUse::Dropped,
+            _ if text.starts_with("-D") || text.starts_with("-U") => FlagUse::Kept,
+            _ if text.starts_with(PREFIX_MAP) => FlagUse::Kept,
+            _ if text.starts_with("-g") && name != TYPES => FlagUse::Unknown,
+            _ if text.starts_with("-i") || text.starts_with('@') || text.contains('/') => FlagUse::Unknown,
+            _ => FlagUse::Kept,
         }
     }
 }
@@ -111,15 +116,15 @@ fn without_files(args: &[Arg], name: &str) -> Option<Vec<Arg>> {
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         let word = match arg {
-            Arg::Text(text) => Word::of(text.to_str()?, name),
-            Arg::Output => Word::Kept,
-            _ => Word::Unknown,
+            Arg::Text(text) => FlagUse::classify(text.to_str()?, name),
+            Arg::Output => FlagUse::Kept,
+            _ => FlagUse::Unknown,
         };
         match word {
-            Word::Kept => kept.push(arg.clone()),
-            Word::Left => {}
-            Word::LeftWithNext => drop(args.next()?),
-            Word::Unknown => return None,
+            FlagUse::Kept => kept.push(arg.clone()),
+            FlagUse::Dropped => {}
+            FlagUse::DroppedWithNext => drop(args.next()?),
+            FlagUse::Unknown => return None,
         }
     }
     Some(kept)
@@ -131,8 +136,8 @@ fn with_name(ir: &str, source: &str, name: &str) -> Option<String> {
         return Some(ir.replace(NAME, source));
     }
     let ir = ir.replacen(&format!("; ModuleID = '{NAME}'"), &format!("; ModuleID = '{source}'"), 1);
-    let (from, to) = (format!("source_filename = \"{NAME}\""), format!("source_filename = \"{source}\""));
-    let ir = ir.replacen(&from, &to, 1);
+    let placeholder = format!("source_filename = \"{NAME}\"");
+    let ir = ir.replacen(&placeholder, &format!("source_filename = \"{source}\""), 1);
     (!ir.contains(NAME)).then_some(ir)
 }
 

@@ -6,7 +6,7 @@
 use std::path::{Component, Path};
 
 use offload_format::Hash128;
-use offload_format::remote::{Action, Input, Source};
+use offload_protocol::remote::{Action, Input, Source};
 
 use crate::compile::Session;
 use crate::compile::front_end::own_headers;
@@ -21,7 +21,7 @@ use crate::tally::Origin;
 const LANGUAGES: [&str; 3] = ["c++", "cuda", "hip"];
 /// The file with what is standard input here.
 const INPUT: &str = "{input}";
-/// The dependency file, which nobody reads.
+/// The dependency file, which is not read.
 const DEPFILE: &str = "{deps}";
 /// What is another one on each machine that has the file.
 const TIME_OF_FILE: &str = "__TIMESTAMP__";
@@ -29,8 +29,8 @@ const TIME_OF_FILE: &str = "__TIMESTAMP__";
 impl Session<'_> {
     /// What another machine makes of `front_end`; `None` where it has to be made here.
     pub(super) fn clang_elsewhere(&self, front_end: &FrontEnd<'_>) -> Option<MadeFrontEnd> {
-        let roots = Roots::of(self);
-        // Where it runs here, nobody asks for the files before.
+        let roots = Roots::for_session(self);
+        // A local run does not need the list of files beforehand.
         let is_for_others = is_cpp(&front_end.args) && !has_own_names(&front_end.args, &roots.prefix_maps());
         if !is_for_others || self.context().jobs.idle().is_some() {
             return None;
@@ -80,8 +80,12 @@ impl Session<'_> {
 }
 
 fn is_cpp(args: &[Arg]) -> bool {
-    let is = |arg: &Arg, texts: &[&str]| matches!(arg, Arg::Text(it) if texts.iter().any(|text| it == text));
-    args.windows(2).any(|pair| matches!(pair, [flag, of] if is(flag, &["-x"]) && is(of, &LANGUAGES)))
+    args.windows(2).any(|pair| match pair {
+        [Arg::Text(flag), Arg::Text(language)] => {
+            flag == "-x" && LANGUAGES.iter().any(|name| language == name)
+        }
+        _ => false,
+    })
 }
 
 /// Whether a flag of the user's gives directories other names, which it would not know at their places elsewhere.
@@ -104,13 +108,14 @@ fn listing<'a>(front_end: &FrontEnd<'a>) -> FrontEnd<'a> {
 }
 
 fn arguments(args: &[Arg]) -> Option<Vec<String>> {
-    let word = |arg: &Arg| match arg {
-        Arg::Text(text) => text.to_str().map(str::to_string),
-        Arg::Output => Some("out".to_string()),
-        Arg::Depfile => Some(DEPFILE.to_string()),
-        Arg::Input(_) | Arg::InputFile(_) => None,
-    };
-    args.iter().map(word).collect()
+    args.iter()
+        .map(|arg| match arg {
+            Arg::Text(text) => text.to_str().map(str::to_string),
+            Arg::Output => Some("out".to_string()),
+            Arg::Depfile => Some(DEPFILE.to_string()),
+            Arg::Input(_) | Arg::InputFile(_) => None,
+        })
+        .collect()
 }
 
 /// Where a file lies among the inputs; `None` if it is not below their directory.

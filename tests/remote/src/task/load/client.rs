@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::super::machine::Machine;
 use super::super::servers::{Process, Standin, bound};
-use offload_format::remote::{Action, Input, Reply, Request, Source};
+use offload_protocol::remote::{Action, Input, Reply, Request, Source};
 use offload_tests::error::{Error, Result};
 
 /// A running client daemon.

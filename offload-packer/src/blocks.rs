@@ -1,0 +1,228 @@
+//! Grouping of small images into blocks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::block_parents::BlockParents;
+use super::encode::join_contents;
+use super::measure::TRIAL_LEVEL;
+use super::members::{Members, split_by_size};
+use super::plan::{BlockPlan, Plan};
+use super::planner::Planner;
+use super::settings::Mode;
+use super::sketch::{self, Sketch};
+use super::source::{ImageSource, RawImage};
+use super::{clusters, similarity_order};
+use offload_format::Hash128;
+use offload_format::codec::{self, Filter};
+
+/// The size of blocks in bytes. To load an image a reader decodes its block and up to two ancestors: a few hundred
+/// microseconds in the mode `balanced`, some milliseconds in the mode `archive`.
+fn block_size(mode: Mode) -> u64 {
+    match mode {
+        Mode::None | Mode::Fast => 256 << 10,
+        Mode::Balanced | Mode::Max => 1 << 20,
+        Mode::Archive => 4 << 20,
+    }
+}
+
+/// The size of a segment, for which the order of images is optimised.
+const SEGMENT_SIZE: u64 = 64 << 20;
+/// The size of the sketch of an image.
+const SKETCH_SIZE: usize = 64;
+
+/// Groups `images` into blocks by kind.
+pub(super) fn plan<S: ImageSource>(
+    plan: &mut Plan,
+    images: &[RawImage],
+    planner: &Planner<'_, S>,
+) -> Result<(), S::Error> {
+    let mut kinds: BTreeMap<u16, Vec<RawImage>> = BTreeMap::new();
+    for image in images {
+        kinds.entry(image.kind.to_u16()).or_default().push(*image);
+    }
+    for images in kinds.into_values() {
+        let (order, parents) = match planner.mode {
+            Mode::None | Mode::Fast => {
+                let order = unfiltered(split_by_size(&images, block_size(planner.mode)));
+                let parents = vec![None; order.len()];
+                (order, parents)
+            }
+            _ => best_order(&images, planner)?,
+        };
+        add_blocks(plan, order, &parents);
+    }
+    Ok(())
+}
+
+/// Adds the blocks of `order` to the plan. A single image needs no block, unless the block has a parent or is one.
+fn add_blocks(plan: &mut Plan, order: Order, parents: &[Option<usize>]) {
+    let sizes: Vec<u64> = order.iter().map(Members::size).collect();
+    let used: BTreeSet<usize> = parents.iter().flatten().copied().collect();
+    let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
+    let first_number = plan.blocks().len();
+    for (place, (block, parent)) in order.iter().zip(parents).enumerate() {
+        if block.images.len() > 1 || parent.is_some() || used.contains(&place) {
+            numbers.insert(place, first_number.saturating_add(numbers.len()));
+        }
+    }
+    let settings = plan.settings;
+    for (place, (Members { filter, images }, parent)) in order.into_iter().zip(parents).enumerate() {
+        if !numbers.contains_key(&place) {
+            for image in images {
+                plan.add_root(image.hash, settings.codec(image.size, None), filter);
+            }
+            continue;
+        }
+        let size = sizes.get(place).copied().unwrap_or(0);
+        let parent_size = parent.and_then(|parent| sizes.get(parent).copied());
+        plan.add_block(BlockPlan {
+            codec: settings.codec(size, parent_size),
+            filter,
+            members: images.iter().map(|image| image.hash).collect(),
+            parent: parent.and_then(|place| numbers.get(&place).copied()),
+        });
+    }
+}
+
+type Order = Vec<Members>;
+
+/// The best order under trial compression, with the parents of its blocks.
+fn best_order<S: ImageSource>(
+    images: &[RawImage],
+    planner: &Planner<'_, S>,
+) -> Result<(Order, Vec<Option<usize>>), S::Error> {
+    let mut order = Order::new();
+    let mut parents = Vec::new();
+    let segments = split_by_size(images, SEGMENT_SIZE);
+    for images in &segments {
+        let sketches = ImageSketches::new(images, planner)?;
+        let segment = Segment { images, sketches: &sketches, planner };
+        let full = segment.full_blocks()?;
+        let (blocks, block_parents) = segment.with_clusters(full)?;
+        order.extend(blocks);
+        parents = block_parents.parents;
+    }
+    if segments.len() > 1 {
+        parents = BlockParents::measure(&order, planner)?.parents;
+    }
+    Ok((order, parents))
+}
+
+/// Images whose order is optimised together.
+struct Segment<'a, S> {
+    images: &'a [RawImage],
+    sketches: &'a ImageSketches,
+    planner: &'a Planner<'a, S>,
+}
+
+impl<S: ImageSource> Segment<'_, S> {
+    /// Full blocks of neighbours, with or without filters. Three orders are tried: neighbours in the pack often have one
+    /// source, neighbours by size are often similar, and sketches measure similarity. The best one differs between
+    /// libraries.
+    fn full_blocks(&self) -> Result<Order, S::Error> {
+        let mut by_size = self.images.to_vec();
+        by_size.sort_by_key(|image| image.size);
+        let limit = block_size(self.planner.mode);
+        let mut best: Option<(u64, Order)> = None;
+        for images in [self.images, &by_size, &self.sketches.by_similarity] {
+            let plain = unfiltered(split_by_size(images, limit));
+            let filtered = self.sketches.by_filter(images, |images| split_by_size(images, limit));
+            let filtered = Some(filtered).filter(has_filter);
+            for order in [Some(plain), filtered].into_iter().flatten() {
+                let sizes = self.planner.pool.map(
+                    &order,
+                    |block| 2 * block.size(),
+                    |block| trial_size(block, self.planner.source),
+                )?;
+                let size = sizes.into_iter().sum();
+                if best.as_ref().is_none_or(|(best, _)| size < *best) {
+                    best = Some((size, order));
+                }
+            }
+        }
+        Ok(best.map(|(_, order)| order).unwrap_or_default())
+    }
+
+    /// `full`, or blocks by cluster if these are smaller, with their parents.
+    fn with_clusters(&self, full: Order) -> Result<(Order, BlockParents), S::Error> {
+        let limit = block_size(self.planner.mode);
+        let images = &self.sketches.by_similarity;
+        let sketches = &self.sketches.sketches;
+        let clusters = if has_filter(&full) {
+            self.sketches.by_filter(images, |images| clusters::blocks(images, sketches, limit))
+        } else {
+            unfiltered(clusters::blocks(images, sketches, limit))
+        };
+        let cluster_parents = BlockParents::measure(&clusters, self.planner)?;
+        let full_parents = BlockParents::measure(&full, self.planner)?;
+        if cluster_parents.size < full_parents.size {
+            Ok((clusters, cluster_parents))
+        } else {
+            Ok((full, full_parents))
+        }
+    }
+}
+
+fn has_filter(order: &Order) -> bool {
+    order.iter().any(|block| block.filter != Filter::None)
+}
+
+/// The filters and sketches of images.
+struct ImageSketches {
+    /// The filters that apply to them.
+    filters: BTreeMap<Hash128, Filter>,
+    /// The sketches of their contents.
+    sketches: BTreeMap<Hash128, Sketch>,
+    /// The images in similarity order.
+    by_similarity: Vec<RawImage>,
+}
+
+impl ImageSketches {
+    fn new<S: ImageSource>(images: &[RawImage], planner: &Planner<'_, S>) -> Result<ImageSketches, S::Error> {
+        let sketched: Vec<(Filter, Sketch)> = planner.pool.map(
+            images,
+            |image| 2 * image.size,
+            |image| {
+                let bytes = planner.source.read(image.hash)?;
+                let filter = Filter::for_image(&bytes);
+                Ok::<_, S::Error>(match filter.forward(&bytes) {
+                    Some(content) => (filter, sketch::new(&content, SKETCH_SIZE)),
+                    None => (Filter::None, sketch::new(&bytes, SKETCH_SIZE)),
+                })
+            },
+        )?;
+        let (filters, sketches): (Vec<_>, Vec<_>) = sketched.into_iter().unzip();
+        let order = similarity_order::order(&sketches);
+        let hashes: Vec<Hash128> = images.iter().map(|image| image.hash).collect();
+        Ok(ImageSketches {
+            by_similarity: order.into_iter().filter_map(|place| images.get(place)).copied().collect(),
+            filters: hashes.iter().copied().zip(filters).collect(),
+            sketches: hashes.into_iter().zip(sketches).collect(),
+        })
+    }
+
+    /// Blocks by filter, each group divided by `split`.
+    fn by_filter(&self, images: &[RawImage], split: impl Fn(&[RawImage]) -> Vec<Vec<RawImage>>) -> Order {
+        let mut groups: BTreeMap<u16, Vec<RawImage>> = BTreeMap::new();
+        for image in images {
+            let filter = self.filters.get(&image.hash).copied().unwrap_or(Filter::None);
+            groups.entry(filter.to_u16()).or_default().push(*image);
+        }
+        let mut blocks = Vec::new();
+        for (filter, group) in groups {
+            let filter = Filter::from_u16(filter);
+            blocks.extend(split(&group).into_iter().map(|images| Members { filter, images }));
+        }
+        blocks
+    }
+}
+
+fn unfiltered(blocks: Vec<Vec<RawImage>>) -> Order {
+    blocks.into_iter().map(|images| Members { filter: Filter::None, images }).collect()
+}
+
+/// The size of a block under trial compression.
+fn trial_size<S: ImageSource>(block: &Members, source: &S) -> Result<u64, S::Error> {
+    let content = join_contents(source, block.images.iter().map(|image| &image.hash), block.filter)?;
+    Ok(codec::trial_size(&content, None, TRIAL_LEVEL)?)
+}

@@ -1,0 +1,25 @@
+//! The environment variables that a program reads. The book has the table of all variables of the project.
+
+/// The directory of the compile cache, from which programs of development builds read their packs.
+pub(crate) const CACHE_DIR: &str = "OFFLOAD_CACHE_DIR";
+/// The user's directory, with the default compile cache.
+pub(crate) const HOME: &str = "HOME";
+/// A directory that is searched for sidecars before the program's own.
+pub(crate) const PACK_DIR: &str = "OFFLOAD_PACK_DIR";
+/// The directory with changed kernels, in builds with debug assertions.
+pub(crate) const RELOAD_DIR: &str = "OFFLOAD_RELOAD_DIR";
+/// Whether invalid accesses and barriers in kernels for the host fail the launch.
+#[cfg(feature = "host")]
+pub(crate) const SANITIZE: &str = "OFFLOAD_SANITIZE";
+#[cfg(feature = "test")]
+/// The devices of kernel tests and benchmarks.
+pub(crate) const TEST_DEVICE: &str = "OFFLOAD_TEST_DEVICE";
+#[cfg(feature = "test")]
+/// The file for the results of kernel tests and benchmarks.
+pub(crate) const TEST_RESULTS: &str = "OFFLOAD_TEST_RESULTS";
+/// OpenCL libraries besides the system's.
+#[cfg(feature = "opencl")]
+pub(crate) const OPENCL_DYLIB_PATH: &str = "OPENCL_DYLIB_PATH";
+/// The folder that registers OpenCL drivers, or a file in it.
+#[cfg(feature = "opencl")]
+pub(crate) const OCL_ICD_VENDORS: &str = "OCL_ICD_VENDORS";
