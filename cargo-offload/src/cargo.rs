@@ -1,4 +1,4 @@
-//! Around cargo: running it, what its builds make, what is in its graph, and what a package needs to have kernels.
+//! Cargo: running it, the artifacts of its builds, its dependency graph, and the files that it requires for kernels.
 
 pub(crate) mod additions;
 pub(crate) mod artifact;

@@ -1,4 +1,4 @@
-//! What commands change: packs made of the images of others, and the programs and files that they go to.
+//! Rewriting of packs, and of the programs and files that hold them.
 
 pub(crate) mod raw_images;
 pub(crate) mod relocate;

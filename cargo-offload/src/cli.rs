@@ -1,13 +1,14 @@
-//! The options, each defined once.
+//! Command line: every command and option, defined once for the parser, the help, man pages and completions.
 
 mod cargo;
 mod change;
 mod common;
 mod examples;
-mod life;
+mod groups;
+mod inspect;
 mod matrix;
+mod project;
 mod remote;
-mod show;
 mod size;
 mod test;
 mod watch;
@@ -22,55 +23,62 @@ pub(crate) use self::change::{
     BundleVersion, Destination, Export, ExportFormat, Form, Prune, Repack, SyclRuntime, SyclState, Vendor,
 };
 pub(crate) use self::common::{ConfigFile, Deep};
-pub(crate) use self::life::{
+pub(crate) use self::inspect::{Asm, Devices, Extract, Inspect, Report, ReportFormat, Select, Size};
+pub(crate) use self::matrix::{Axis, Tool};
+pub(crate) use self::project::{
     Build, Cache, CacheAction, Completions, CratesSource, Doctor, Init, Man, New, Run, Toolchain,
     ToolchainAction, Vcs,
 };
-pub(crate) use self::matrix::{Axis, Tool};
 pub(crate) use self::remote::RemoteServer;
-pub(crate) use self::show::{Asm, Devices, Extract, Inspect, Report, ReportFormat, Select, Size};
 pub(crate) use self::test::{Bench, Test, TestProgram};
 #[cfg(feature = "devices")]
 pub(crate) use self::test::{TestDevices, TestRunning};
 pub(crate) use self::watch::WatchRun;
 
-/// The definition under the name of the program, as shells and `man` look for it.
-pub(crate) fn of_program() -> clap::Command {
-    Options::command().name("cargo-offload").display_name("cargo-offload")
+/// The command line of `cargo offload`.
+pub(crate) fn command() -> clap::Command {
+    groups::with_groups(Options::command())
 }
 
-/// What stands above the options of every command.
-const PRINTING: &str = "Every command";
+/// [`command`] under the name of the program, by which shells and `man` look for it.
+pub(crate) fn program_command() -> clap::Command {
+    command().name("cargo-offload").display_name("cargo-offload")
+}
 
-/// Put GPU kernels into Rust programs, and look into programs that carry some.
+/// Heading of the options that every command takes.
+const GLOBAL: &str = "Global options";
+
+/// Build, inspect and ship GPU kernels in Rust programs.
 #[derive(Debug, Parser)]
 #[command(name = "cargo offload", bin_name = "cargo offload", version, arg_required_else_help = true)]
+#[command(after_help = examples::HELP)]
 pub(crate) struct Options {
-    /// Choose how to print.
-    #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = MessageFormat::Human, help_heading = PRINTING)]
+    /// Output format.
+    #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = MessageFormat::Human, help_heading = GLOBAL)]
     pub(crate) message_format: MessageFormat,
-    /// Print JSON: the same as `--message-format json`.
-    #[arg(long, global = true, help_heading = PRINTING)]
+    /// Print JSON; short for `--message-format json`.
+    #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) json: bool,
-    /// Choose when to use colours.
-    #[arg(long, global = true, value_enum, value_name = "WHEN", help_heading = PRINTING)]
+    /// Coloring of output.
+    #[arg(long, global = true, value_enum, value_name = "WHEN", help_heading = GLOBAL)]
     pub(crate) color: Option<Color>,
-    /// Print less.
-    #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = PRINTING)]
+    /// Use less output.
+    #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = GLOBAL)]
     pub(crate) quiet: bool,
-    /// Print more.
-    #[arg(long, short, global = true, action = clap::ArgAction::Count, help_heading = PRINTING)]
+    /// Use more output.
+    #[arg(long, short, global = true, action = clap::ArgAction::Count, help_heading = GLOBAL)]
     pub(crate) verbose: u8,
-    /// Let the images in a file decode to this size, such as `8GiB`; only for files that you trust. Without it, they may
-    /// decode to 128 times the size of the file, or to 8 MiB.
-    #[arg(long, global = true, value_name = "SIZE", value_parser = size::parse, help_heading = PRINTING)]
+    /// Maximum decoded size of the images in a file, such as `8GiB`. Raise it only for files that you trust.
+    ///
+    /// The default is 128 times the size of the file, and at least 8 MiB.
+    #[arg(long, global = true, value_name = "SIZE", value_parser = size::parse, help_heading = GLOBAL)]
     pub(crate) limit: Option<u64>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
 impl Options {
-    /// What files that are not trusted may hold.
+    /// Decoding limits for untrusted files.
     pub(crate) fn limits(&self) -> Limits {
         let default = Limits::default();
         self.limit.map_or(default, |limit| {
@@ -78,7 +86,7 @@ impl Options {
         })
     }
 
-    /// How to print.
+    /// The output format of `--message-format` or `--json`.
     pub(crate) fn format(&self) -> MessageFormat {
         if self.json { MessageFormat::Json } else { self.message_format }
     }
@@ -86,64 +94,82 @@ impl Options {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MessageFormat {
-    /// Tables and sentences.
+    /// Tables and text for people.
     Human,
-    /// One object per line, with a field `reason`.
+    /// One JSON object per line, each with a field `reason`.
     Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal.
+    /// Color on a terminal.
     Auto,
-    /// Everywhere.
+    /// Color always.
     Always,
-    /// Nowhere.
+    /// Never color.
     Never,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Make a new package with kernels that builds and runs.
+    /// Create a package with GPU kernels.
     #[command(after_help = examples::NEW)]
     New(New),
-    /// Add what kernels need to a package: dependencies, build.rs, kernels, offload.toml.
+    /// Add GPU kernels to an existing package.
+    ///
+    /// Adds the dependencies, a build.rs, example kernels and offload.toml. Existing files stay as they are.
     #[command(after_help = examples::INIT)]
     Init(Init),
-    /// Build like `cargo build`, with a bar for kernels.
+    /// Compile a package and its kernels.
+    ///
+    /// Passes its options to `cargo build`, and shows a progress bar for kernels.
     #[command(after_help = examples::BUILD)]
     Build(Build),
-    /// Build and run like `cargo run`, with a bar for kernels.
+    /// Build and run a program.
+    ///
+    /// Passes its options to `cargo run`, and shows a progress bar for kernels.
     #[command(after_help = examples::RUN)]
     Run(Run),
-    /// Build and run, and compile kernels that are saved while the program runs: it takes them at its next launch.
+    /// Run a program, and recompile kernels as they are saved.
+    ///
+    /// The running program loads a recompiled kernel at its next launch.
     #[command(after_help = examples::DEV)]
     Dev(Run),
-    /// Check a package like `cargo check`, and the syntax of its kernels.
+    /// Check a package and the syntax of its kernels.
+    ///
+    /// Passes its options to `cargo check`. Kernels are parsed, but not compiled.
     #[command(after_help = examples::CHECK)]
     Check(Build),
-    /// Run the tests on each device of this machine, and show which is right where.
+    /// Run kernel tests on every device.
+    ///
+    /// Runs the tests of a package once on each device of this machine, and prints the results as a table of tests and
+    /// devices.
     #[command(after_help = examples::TEST)]
     Test(Test),
-    /// Run a program with tests, as `test` has cargo do.
+    /// Run a test binary in place of cargo's own runner.
     #[command(hide = true)]
     TestProgram(TestProgram),
-    /// End what a command has started, once the command itself has ended.
+    /// Stop the processes of a command that has exited.
     #[command(hide = true)]
     WatchRun(WatchRun),
     /// Serve build scripts as the client of a remote cache.
     #[command(hide = true)]
     RemoteServer(RemoteServer),
-    /// Run the benchmarks on each device of this machine, and show how long kernels take where.
+    /// Run kernel benchmarks on every device.
+    ///
+    /// Runs the benchmarks of a package once on each device of this machine, and prints the times as a table of
+    /// benchmarks and devices.
     #[command(after_help = examples::BENCH)]
     Bench(Bench),
-    /// Show which tools are installed, what each target lacks, and what installs it.
+    /// Check that the compilers for each target are installed.
+    ///
+    /// Lists the installed tools, what each target lacks, and the command that installs it.
     #[command(after_help = examples::DOCTOR)]
     Doctor(Doctor),
-    /// Install compilers without root.
+    /// Install kernel compilers without root.
     #[command(after_help = examples::TOOLCHAIN)]
     Toolchain(Toolchain),
-    /// Look after the cache of compiled kernels.
+    /// Manage the kernel compile cache.
     #[command(after_help = examples::CACHE)]
     Cache(Cache),
     /// List or change the targets in offload.toml.
@@ -152,43 +178,50 @@ pub(crate) enum Command {
     /// Show or change the compression in offload.toml.
     #[command(after_help = examples::COMPRESSION)]
     Compression(Compression),
-    /// Show the images in a program, a library, a pack or a container of another tool chain.
+    /// List the device images in a file.
     #[command(after_help = examples::INSPECT)]
     Inspect(Inspect),
     /// Show the machine code of a kernel.
     #[command(after_help = examples::ASM)]
     Asm(Asm),
-    /// Show the devices of this machine, and which image each one gets.
+    /// List devices, and the image that each of them loads.
     #[command(after_help = examples::DEVICES)]
     Devices(Devices),
-    /// Show registers, spills and memory of each kernel, and compare them with a baseline.
+    /// Report registers, spills and memory of each kernel.
+    ///
+    /// Compares the numbers with a baseline, another build or other compilers on request.
     #[command(after_help = examples::REPORT)]
     Report(Report),
-    /// Show how large the images are, by module, target and kernel.
+    /// Show the size of images by module, target and kernel.
     #[command(after_help = examples::SIZE)]
     Size(Size),
-    /// Write each image to a file of its own.
+    /// Write each image to its own file.
     #[command(after_help = examples::EXTRACT)]
     Extract(Extract),
-    /// Decode and check every image, and name crates whose kernels were not linked.
+    /// Check images, and that given devices can run them.
+    ///
+    /// Decodes and checks every image, and lists crates whose kernels the linker dropped. With `--require` or
+    /// `--device`, fails if a module has no image for one of the devices.
     #[command(after_help = examples::VERIFY)]
     Verify(Verify),
-    /// Remove the images of some targets from a finished program or library.
+    /// Remove images from a program or library.
     #[command(after_help = examples::PRUNE)]
     Prune(Prune),
-    /// Move the images of a finished program to files beside it (sidecars) or back, or compress them again.
+    /// Move images to sidecar files and back, or recompress them.
     #[command(after_help = examples::REPACK)]
     Repack(Repack),
-    /// Write images in a container of SYCL, HIP, CUDA, Intel or LLVM.
+    /// Write images as a SYCL, HIP, CUDA, Intel or LLVM container.
     #[command(after_help = examples::EXPORT)]
     Export(Export),
-    /// Add compiled images to a package, so that it builds without compilers for kernels.
+    /// Store compiled images in a package.
+    ///
+    /// The package then builds on machines without kernel compilers.
     #[command(after_help = examples::VENDOR)]
     Vendor(Vendor),
-    /// Print the completion script of a shell.
+    /// Generate shell completions.
     #[command(after_help = examples::COMPLETIONS)]
     Completions(Completions),
-    /// Print the manual.
+    /// Generate man pages.
     #[command(after_help = examples::MAN)]
     Man(Man),
 }
@@ -203,7 +236,9 @@ pub(crate) struct Targets {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TargetsAction {
-    /// Show the targets, and what else the installed tools can build. `--quiet` prints names only.
+    /// List the targets, and others that the installed compilers support.
+    ///
+    /// `--quiet` prints only the names.
     #[command(after_help = examples::TARGETS_LIST)]
     List,
     /// Add targets.
@@ -212,7 +247,9 @@ pub(crate) enum TargetsAction {
         #[command(flatten)]
         targets: Named,
     },
-    /// Replace the list of targets. Comments stay with targets that stay.
+    /// Replace the list of targets.
+    ///
+    /// Comments of targets that remain are kept.
     #[command(after_help = examples::TARGETS_SET)]
     Set {
         #[command(flatten)]
@@ -221,19 +258,19 @@ pub(crate) enum TargetsAction {
     /// Remove targets.
     #[command(after_help = examples::TARGETS_REMOVE)]
     Remove {
-        /// Targets, as `targets list` prints them.
+        /// Targets to remove, as `targets list` prints them.
         #[arg(required = true)]
         targets: Vec<String>,
     },
 }
 
-/// Targets, and whether a build may do without them.
+/// Required and optional targets.
 #[derive(Debug, Args)]
 pub(crate) struct Named {
-    /// Targets, such as `spirv64` or `intel:pvc`.
+    /// Targets that every build compiles for, such as `spirv64` or `intel:pvc`.
     #[arg(required_unless_present = "optional", value_name = "TARGET", value_delimiter = ',')]
     pub(crate) targets: Vec<String>,
-    /// Targets that a build may leave out if a tool is missing.
+    /// Targets that a build skips if their compiler is missing.
     #[arg(long, value_name = "TARGET", num_args = 1.., value_delimiter = ',')]
     pub(crate) optional: Vec<String>,
 }
@@ -242,21 +279,22 @@ pub(crate) struct Named {
 pub(crate) struct Compression {
     #[command(flatten)]
     pub(crate) file: ConfigFile,
-    /// The new setting: `none`, `fast`, `balanced`, `max`, `archive`, or a zstd level from 1 to 22. Without it, show the setting,
-    /// and what each mode makes of the package's images.
+    /// New setting: `none`, `fast`, `balanced`, `max`, `archive`, or a zstd level from 1 to 22.
+    ///
+    /// If omitted, prints the setting, and the size of the package's images in each mode.
     #[arg(conflicts_with_all = ["on", "setting"])]
     pub(crate) value: Option<String>,
-    /// Try the modes on the images of this file: a program, library, pack, Python wheel, or a container of another tool
-    /// chain.
+    /// Measure every mode on the images of a program, library, pack, Python wheel, or another toolchain's container.
     #[arg(long, value_name = "PATH")]
     pub(crate) on: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) deep: Deep,
-    /// Pack everything in every mode, which takes about two seconds per MiB. Without it, slow modes are estimated from a
-    /// sample (`~`) above 8 MiB.
+    /// Compress all images in every mode, which takes about two seconds per MiB.
+    ///
+    /// The default for files above 8 MiB is to estimate slow modes from a sample, and to mark them with `~`.
     #[arg(long, conflicts_with = "value")]
     pub(crate) exact: bool,
-    /// Print only the setting.
+    /// Print the setting and nothing else.
     #[arg(long, conflicts_with_all = ["on", "exact"])]
     pub(crate) setting: bool,
     #[command(flatten)]
@@ -265,14 +303,15 @@ pub(crate) struct Compression {
 
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
-    /// The file: a program, library, pack, SYCLBIN, or a container of another tool chain. Without it, build the package.
-    /// With it, options that name a package say what the program was built from. Several files, and archives (wheels, zip,
-    /// tar, packages), are taken too; with `--require` or `--device` also directories.
+    /// Programs, libraries, packs, SYCLBIN files, other toolchains' containers, or archives (wheel, zip, tar, deb, rpm).
+    ///
+    /// If omitted, the package is built and checked. With a path, options that select a package name the source of the
+    /// program. `--require` and `--device` also accept directories.
     pub(crate) path: Vec<PathBuf>,
-    /// The SYCL runtime that will read a SYCLBIN. Without it, any of them may.
+    /// SYCL runtime that a SYCLBIN must load in [default: all of them].
     #[arg(long = "for", value_enum, value_name = "RUNTIME")]
     pub(crate) runtime: Option<SyclRelease>,
-    /// A SYCLBIN with which a program will link this one, and no other: all imported symbols have to be there.
+    /// SYCLBIN that is linked with PATH. Fail if an imported symbol is not exported by one of these.
     #[arg(long, value_name = "FILE")]
     pub(crate) linked_with: Vec<PathBuf>,
     #[command(flatten)]
@@ -283,41 +322,44 @@ pub(crate) struct Verify {
     pub(crate) cargo: Cargo,
 }
 
-/// What a release has to run on.
+/// Devices that a release must support.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "For which devices")]
+#[command(next_help_heading = "Release requirements")]
 pub(crate) struct Gate {
-    /// Fail if a module has no image for one of these: `sm_90` (native code that such a GPU takes), `gfx90a`, `pvc`,
-    /// `ptx>=sm_90` (PTX for this architecture or a later one), `ptx<=sm_80`, or a target as `cubin:sm_90`. Without it and
-    /// without PATH, the list `require` in offload.toml.
+    /// Fail if a module has no image for one of these architectures or targets.
+    ///
+    /// `sm_90`, `gfx90a` and `pvc` require native code that such a GPU loads; `ptx>=sm_90` requires PTX for this
+    /// architecture or a later one, `ptx<=sm_80` for this or an earlier one; `cubin:sm_90` requires an image for exactly this
+    /// target. Without PATH, the default is the list `require` in offload.toml.
     #[arg(long, value_name = "WHAT", value_delimiter = ',')]
     pub(crate) require: Vec<String>,
-    /// Fail if a device would not run a module, and say which image it takes: `B200`, `MI300X`, `Arc A770`, or an
-    /// architecture as `sm_90`.
+    /// Fail if a device cannot run a module, and print the image that it loads.
+    ///
+    /// A device is a product such as `B200`, `MI300X` or `Arc A770`, or an architecture such as `sm_90`.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) device: Vec<String>,
-    /// The driver of these devices: NVIDIA's release (`550`, `550.54.14`), or the version of ROCm (`6.3`).
+    /// Driver of these devices: NVIDIA's release (`550`, `550.54.14`), or the ROCm version (`6.3`).
     #[arg(long, value_name = "VERSION", requires = "device")]
     pub(crate) driver: Option<String>,
-    /// Ask less of some modules: `nccl*=sm_100f` lets them lack that. The name is that of a module, a library or a file, in
-    /// which `*` stands for anything. The table `except` in offload.toml does the same.
+    /// Exempt modules from a requirement: `nccl*=sm_100f`.
+    ///
+    /// The glob matches the name of a module, library or file. Adds to the table `except` in offload.toml.
     #[arg(long, value_name = "NAME=WHAT", value_delimiter = ',')]
     pub(crate) except: Vec<String>,
-    /// Let all files pass that cannot be looked into, such as 7z archives and links that lead elsewhere.
+    /// Accept files that cannot be read, such as 7z archives and links to files outside of PATH.
     #[arg(long)]
     pub(crate) allow_unread: bool,
-    /// Let those pass that have such a name, in which `*` stands for anything. The list `allow-unread` in offload.toml does
-    /// the same.
+    /// Accept unreadable files whose name matches a glob. Adds to the list `allow-unread` in offload.toml.
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     pub(crate) allow_unread_of: Vec<String>,
-    /// Judge PATH by the lists `require`, `except` and `allow-unread` of this file, in the form of offload.toml.
+    /// Read `require`, `except` and `allow-unread` for PATH from this file, which has the format of offload.toml.
     #[arg(long, value_name = "FILE", requires = "path")]
     pub(crate) settings: Option<PathBuf>,
 }
 
 impl Gate {
-    /// Whether anything has to be there.
-    pub(crate) fn is_asked(&self) -> bool {
+    /// Whether the command line states a requirement.
+    pub(crate) fn has_requirements(&self) -> bool {
         !self.require.is_empty() || !self.device.is_empty() || self.settings.is_some()
     }
 }

@@ -1,4 +1,4 @@
-//! One file a command.
+//! Commands, one per file.
 
 mod asm;
 #[cfg(feature = "devices")]
@@ -76,7 +76,7 @@ pub(crate) fn run(output: &Output, command: &Command) -> Result<ExitStatus> {
         Command::Size(args) => size::run(output, args),
         Command::Extract(args) => extract::run(output, args),
         #[cfg(not(feature = "devices"))]
-        Command::Verify(args) if args.gate.is_asked() => Err(no_devices()),
+        Command::Verify(args) if args.gate.has_requirements() => Err(no_devices()),
         Command::Verify(args) => verify::run(output, args),
         Command::Prune(args) => prune::run(output, args),
         Command::Repack(args) => repack::run(output, args),
@@ -89,6 +89,6 @@ pub(crate) fn run(output: &Output, command: &Command) -> Result<ExitStatus> {
 
 #[cfg(not(feature = "devices"))]
 fn no_devices() -> crate::error::Error {
-    crate::error::Error::usage("this build of cargo-offload asks no drivers")
-        .hint("install it with its feature `devices`")
+    crate::error::Error::usage("this build of cargo-offload has no device support")
+        .hint("install it with the feature `devices`")
 }

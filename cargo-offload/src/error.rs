@@ -1,11 +1,11 @@
-//! How commands end: the exit codes, whose meaning never changes, and errors for people.
+//! Results of commands: exit codes, whose meaning never changes, and errors.
 
 use std::fmt;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// How a command ended.
+/// Result of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExitStatus {
@@ -17,9 +17,9 @@ pub enum ExitStatus {
     Usage,
     /// 3: a file cannot be read or written, or cargo cannot be asked.
     Io,
-    /// 101: cargo failed, and has said why; cargo itself exits with this when a build fails.
+    /// 101: cargo failed, and has printed the reason; cargo itself exits with this when a build fails.
     CargoFailed,
-    /// What the program that `run` has run exited with.
+    /// Exit code of the program that `run` started.
     Program(u8),
 }
 
@@ -64,7 +64,7 @@ impl Error {
         Error { message: message.into(), hint: None, status: ExitStatus::CheckFailed }
     }
 
-    /// Cargo failed, and has said why.
+    /// Cargo failed, and has printed the reason.
     pub(crate) fn cargo(message: impl Into<String>) -> Error {
         Error { message: message.into(), hint: None, status: ExitStatus::CargoFailed }
     }
@@ -110,18 +110,30 @@ impl Error {
         Error { status: ExitStatus::CheckFailed, ..self }
     }
 
-    /// What is wrong, without the hint.
+    /// The message, without the hint.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
 
-    /// What to do, if anything.
+    /// The hint, if there is one.
     pub(crate) fn hint_text(&self) -> Option<&str> {
         self.hint.as_deref()
     }
 
     pub(crate) fn status(&self) -> ExitStatus {
         self.status
+    }
+}
+
+/// Context of an I/O error: the action that failed, and its path.
+pub(crate) trait IoContext<T> {
+    /// Turns an I/O error into "cannot `action` `path`".
+    fn io_context(self, action: &str, path: impl AsRef<Path>) -> Result<T>;
+}
+
+impl<T> IoContext<T> for io::Result<T> {
+    fn io_context(self, action: &str, path: impl AsRef<Path>) -> Result<T> {
+        self.map_err(|error| Error::io(action, path.as_ref(), &error))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Files: read in parts or in memory, written in pieces, and appearing whole.
+//! File access: positioned and mapped reads, piecewise writes, and atomic publication.
 
 pub(crate) mod lock;
 #[allow(unsafe_code, reason = "maps files")]

@@ -1,5 +1,5 @@
-//! The cargo subcommand `cargo offload`: manages targets and compression, and shows, checks and exports the device
-//! images that a program carries.
+//! The cargo subcommand `cargo offload`: builds programs with GPU kernels, and inspects, checks and exports their device
+//! images.
 //!
 //! [`run`] is the whole program. Each command is a file under `commands`; each prints for people, or, with
 //! `--message-format json`, one JSON object a line with a field `reason`.
@@ -23,7 +23,7 @@ mod threads;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
 
 pub use crate::error::ExitStatus;
 use crate::print::output::Output;
@@ -39,7 +39,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     if args.get(1).is_some_and(|arg| arg == "offload") {
         args.remove(1);
     }
-    let options = match cli::Options::try_parse_from(args) {
+    let matches = cli::command().try_get_matches_from(args);
+    let options = match matches.and_then(|matches| cli::Options::from_arg_matches(&matches)) {
         Ok(options) => options,
         Err(error) => return usage(&error),
     };
@@ -53,10 +54,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// clap prints help and versions through its error too.
+/// Prints a usage error, the help or the version: clap returns all three as an error.
 fn usage(error: &clap::Error) -> ExitCode {
     let status = if error.use_stderr() { ExitStatus::Usage } else { ExitStatus::Success };
-    // There is nobody to tell if the terminal is gone.
+    // Nothing can be reported if the terminal is gone.
     let _ = error.print();
     status.into()
 }

@@ -1,4 +1,4 @@
-//! What this machine has for builds with kernels: compilers, how they get there, and the compile cache.
+//! Environment of builds with kernels on this machine: compilers, their installation, and the compile cache.
 
 pub(crate) mod cache;
 pub(crate) mod doctor;

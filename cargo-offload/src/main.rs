@@ -1,4 +1,4 @@
-//! `cargo offload`; everything is in the library.
+//! `cargo offload`. The library contains everything.
 
 use std::process::ExitCode;
 

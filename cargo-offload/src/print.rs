@@ -1,4 +1,4 @@
-//! What commands print: tables and sentences, JSON lines, and how far they are.
+//! Output of commands: tables, text, JSON lines and progress.
 
 pub(crate) mod choice;
 pub(crate) mod date;

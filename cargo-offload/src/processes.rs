@@ -1,8 +1,7 @@
-//! Processes that end with a run of this program: those that have its mark in their environment, and their descendants.
+//! Cleanup of the processes that carry this run's mark in their environment, and of their descendants.
 //!
-//! A group of processes is not enough: tests and shells make groups of their own, and a child of a process that has ended
-//! is init's. The environment is inherited all the same. `cargo xtask` has this file too, so that it uses nothing of the
-//! crate.
+//! A process group is not enough: tests and shells create groups of their own, and orphans become children of init.
+//! The environment is inherited all the same. `cargo xtask` includes this file, so that it uses nothing of the crate.
 
 // Where `cargo xtask` takes this file by its path, it would look for the other one elsewhere.
 #[path = "processes/table.rs"]
@@ -16,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 pub(crate) use self::table::Mark;
 use self::table::{Process, Table};
 
-/// How often it is looked whether processes have ended.
+/// Interval of the checks whether processes have exited.
 const TICK: Duration = Duration::from_millis(10);
 /// A process may start others while it is looked for. More rounds than this need one that does nothing else.
 const ROUNDS: usize = 50;
@@ -26,18 +25,18 @@ pub(crate) fn end_all(mark: &Mark, patience: Duration) {
     let mut known = BTreeMap::new();
     let deadline = Instant::now().checked_add(patience);
     if !patience.is_zero() {
-        for process in found(mark, &mut known) {
+        for process in find_processes(mark, &mut known) {
             send(process, Signal::TERM);
         }
         while deadline.is_some_and(|deadline| Instant::now() < deadline) {
-            if found(mark, &mut known).is_empty() {
+            if find_processes(mark, &mut known).is_empty() {
                 return;
             }
             std::thread::sleep(TICK);
         }
     }
     for _ in 0..ROUNDS {
-        let left = found(mark, &mut known);
+        let left = find_processes(mark, &mut known);
         if left.is_empty() {
             return;
         }
@@ -49,7 +48,7 @@ pub(crate) fn end_all(mark: &Mark, patience: Duration) {
 }
 
 /// Those that are there. A process that was `known` counts although its parent, which has the mark, has ended since.
-fn found(mark: &Mark, known: &mut BTreeMap<i32, u64>) -> Vec<i32> {
+fn find_processes(mark: &Mark, known: &mut BTreeMap<i32, u64>) -> Vec<i32> {
     let table = Table::read(mark);
     for process in table.members() {
         known.insert(process.pid, process.start);
@@ -92,7 +91,7 @@ mod tests {
     }
 
     fn count(mark: &Mark) -> usize {
-        found(mark, &mut BTreeMap::new()).len()
+        find_processes(mark, &mut BTreeMap::new()).len()
     }
 
     #[test]
@@ -114,7 +113,8 @@ mod tests {
 
     #[test]
     fn others_are_left_alone() {
-        let (mark, other) = (mark("OFFLOAD_UNIT_TEST_OTHERS"), mark("OFFLOAD_UNIT_TEST_OTHERS"));
+        let other = mark("OFFLOAD_UNIT_TEST_OTHERS");
+        let mark = mark("OFFLOAD_UNIT_TEST_OTHERS");
         let other = Mark { value: format!("{}0", other.value), ..other };
         let mut child = shell(&other, "");
         end_all(&mark, Duration::ZERO);

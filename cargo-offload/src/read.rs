@@ -1,13 +1,13 @@
-//! What commands look at: the packs of a file and the containers of other tool chains, and the images in them.
+//! Input of commands: packs, other toolchains' containers, and their images.
 
 pub(crate) mod disassemble;
 pub(crate) mod files;
 pub(crate) mod input;
 pub(crate) mod inputs;
+pub(crate) mod limit_hint;
 pub(crate) mod metadata;
 pub(crate) mod missing;
-pub(crate) mod nothing;
-pub(crate) mod over_limit;
+pub(crate) mod no_images;
 pub(crate) mod pack_file;
 pub(crate) mod packs;
 pub(crate) mod program;

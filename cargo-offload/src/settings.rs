@@ -1,4 +1,4 @@
-//! What a user asks for: `offload.toml`, and targets and compression in the words of a command line.
+//! User settings: `offload.toml`, and the targets and compression of a command line.
 
 pub(crate) mod compression;
 pub(crate) mod known_targets;

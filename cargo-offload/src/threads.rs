@@ -1,4 +1,4 @@
-//! Work on all cores.
+//! Parallel work on all cores.
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! What a package needs to have kernels, added to files that exist or not; what people wrote there stays.
+//! Additions to a package for kernels: build script, kernels, dependencies and settings. Existing content is kept.
 
 mod manifest;
 
@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::files::publish::{Existing, create_dir, replace};
 use crate::print::output::Output;
 
-/// Where additions go.
+/// Directories of a package and of its workspace.
 #[derive(Debug)]
 pub(crate) struct Workspace {
     /// The directory of the package, unless there is only a workspace.
@@ -26,7 +26,7 @@ pub(crate) struct Workspace {
 }
 
 #[derive(Debug, Serialize)]
-struct Message<'a> {
+struct AdditionMessage<'a> {
     reason: &'static str,
     file: &'a str,
     changed: bool,
@@ -34,7 +34,7 @@ struct Message<'a> {
 
 impl Workspace {
     /// The package in `directory` and the workspace around it. A directory without a manifest stands for a workspace.
-    pub(crate) fn of(directory: &Path) -> Result<Workspace> {
+    pub(crate) fn find(directory: &Path) -> Result<Workspace> {
         let manifest = directory.join("Cargo.toml");
         if !manifest.exists() {
             return Ok(Workspace { package: None, root: directory.to_path_buf() });
@@ -53,8 +53,8 @@ impl Workspace {
             replace(&config, template::OFFLOAD_TOML.as_bytes())?;
             outcome = Outcome::Written;
         }
-        say(output, "offload.toml", outcome)?;
-        say(output, ".cargo/config.toml", add_setting(&self.root.join(".cargo/config.toml"))?)?;
+        report(output, "offload.toml", outcome)?;
+        report(output, ".cargo/config.toml", add_setting(&self.root.join(".cargo/config.toml"))?)?;
         Ok(outcome)
     }
 
@@ -67,10 +67,10 @@ impl Workspace {
         let own = self.package.as_ref().map(|package| package.join("Cargo.toml"));
         let added = own.map_or(Ok(Outcome::Kept), |manifest| dependencies.add_to(&manifest, &root))?;
         if added == Outcome::Written {
-            dependencies.tell(output);
+            dependencies.print_source(output);
         }
         let optimized = manifest::optimize_packing(&root)?;
-        say(output, "Cargo.toml", added.max(optimized))
+        report(output, "Cargo.toml", added.max(optimized))
     }
 
     /// The build script, and the kernels that it names. A package with a build script keeps it.
@@ -87,20 +87,21 @@ impl Workspace {
         let path = package.join(name);
         let old = std::fs::read_to_string(&path).unwrap_or_default();
         if path.exists() && existing == Existing::Kept {
-            say(output, name, Outcome::Kept)?;
+            report(output, name, Outcome::Kept)?;
             let kept = old.contains("offload_build").then_some(Outcome::Kept);
             return kept.ok_or_else(|| foreign_build_script(&path));
         }
         write(output, package, &NewFile { name, text, existing })?;
-        let kernel = |file: &TemplateFile| NewFile { name: file.name, text: file.text, existing };
-        kernels.files.iter().try_for_each(|file| write(output, package, &kernel(file)))?;
+        for file in kernels.files {
+            write(output, package, &NewFile { name: file.name, text: file.text, existing })?;
+        }
         Ok(Outcome::Written)
     }
 
     /// The program that runs the kernels of [`template::STARTER`], in place of the empty one of `cargo new`.
     pub(crate) fn starter(&self, output: &Output) -> Result<()> {
         let Some(package) = &self.package else {
-            output.status("next: `cargo offload init DIRECTORY` adds a kernel to the package there");
+            output.status("next: run `cargo offload init DIRECTORY` to add a kernel to a package");
             return Ok(());
         };
         let TemplateFile { name, text } = template::STARTER_PROGRAM;
@@ -108,12 +109,10 @@ impl Workspace {
             std::fs::read_to_string(package.join(name)).is_ok_and(|it| it == template::EMPTY_PROGRAM);
         if is_empty {
             write(output, package, &NewFile { name, text, existing: Existing::Replaced })?;
-            output.status(
-                "next: `cargo offload doctor` tells what is missing to build it, `cargo run` runs it",
-            );
+            output.status("next: run `cargo offload doctor` to check the compilers, then `cargo run`");
         } else {
             output.status(
-                "next: add `offload_rt::include_kernels!(\"blas\");` to the crate; `cargo offload doctor` tells what is missing to build it",
+                "next: add `offload_rt::include_kernels!(\"blas\");` to the crate; `cargo offload doctor` checks the compilers",
             );
         }
         Ok(())
@@ -126,7 +125,7 @@ pub(crate) struct NewFile<'a> {
     /// Its path in the package.
     pub(crate) name: &'a str,
     pub(crate) text: &'a str,
-    /// What happens to one that is there.
+    /// Treatment of an existing file.
     pub(crate) existing: Existing,
 }
 
@@ -135,23 +134,23 @@ pub(crate) fn write(output: &Output, directory: &Path, file: &NewFile<'_>) -> Re
     let NewFile { name, text, existing } = *file;
     let path = directory.join(name);
     if existing == Existing::Kept && path.exists() {
-        return say(output, name, Outcome::Kept);
+        return report(output, name, Outcome::Kept);
     }
     create_parent(&path)?;
     replace(&path, text.as_bytes())?;
-    say(output, name, Outcome::Written)
+    report(output, name, Outcome::Written)
 }
 
 fn foreign_build_script(path: &Path) -> Error {
     let call = "offload_build::Build::new().file(\"kernels/NAME.cl\").compile(\"NAME\");";
     Error::usage(format!("`{}` compiles no kernels", path.display()))
-        .hint(format!("add `{call}` to its `main`, or let --force replace it"))
+        .hint(format!("add `{call}` to its `main`, or overwrite it with --force"))
 }
 
-fn say(output: &Output, file: &str, outcome: Outcome) -> Result<()> {
+fn report(output: &Output, file: &str, outcome: Outcome) -> Result<()> {
     let changed = outcome == Outcome::Written;
-    let text = if changed { format!("wrote {file}") } else { format!("{file} has it already") };
-    output.done(&Message { reason: "init", file, changed }, &text)
+    let text = if changed { format!("wrote {file}") } else { format!("{file} is up to date") };
+    output.done(&AdditionMessage { reason: "init", file, changed }, &text)
 }
 
 fn create_parent(path: &Path) -> Result<()> {

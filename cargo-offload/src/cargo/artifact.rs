@@ -1,4 +1,4 @@
-//! The program or library that a command works on: a given file, or what cargo builds.
+//! Artifact that a command reads: a given file, or the output of a cargo build.
 
 use std::collections::BTreeSet;
 use std::io::BufReader;
@@ -49,7 +49,7 @@ pub(crate) struct Project<'a> {
     pub(crate) metadata: &'a Metadata,
 }
 
-/// What the build of the package in `project` makes, by a cargo that `prepare` has changed.
+/// Builds the package in `project` by the cargo command that `prepare` returns, and returns the path of its artifact.
 ///
 /// # Errors
 /// As [`path`].
@@ -66,7 +66,7 @@ pub(crate) fn built(
     choose(metadata, &options.package.project, &artifacts)
 }
 
-/// What `cargo` makes, which prints its messages as JSON.
+/// The artifacts in the JSON messages of `cargo`.
 fn artifacts(cargo: Cargo) -> Result<Vec<Artifact>> {
     messages(cargo, |message| match message {
         Message::CompilerArtifact(artifact) => Some(artifact),
@@ -84,7 +84,7 @@ pub(crate) fn out_dirs(cargo: Cargo) -> Result<BTreeSet<PathBuf>> {
     Ok(found.into_iter().collect())
 }
 
-/// What `choose` takes of the messages of `cargo`, which prints them as JSON.
+/// The JSON messages of `cargo` that `choose` selects.
 fn messages<T>(cargo: Cargo, choose: impl Fn(Message) -> Option<T>) -> Result<Vec<T>> {
     cargo.read(|pipe| {
         let messages = Message::parse_stream(BufReader::new(pipe));
@@ -102,7 +102,7 @@ fn messages<T>(cargo: Cargo, choose: impl Fn(Message) -> Option<T>) -> Result<Ve
 pub(crate) struct TestProgram {
     pub(crate) file: PathBuf,
     pub(crate) package: String,
-    /// What of the package it tests, as `hello (bin)`.
+    /// Cargo target under test, such as `hello (bin)`.
     pub(crate) name: String,
 }
 
@@ -134,14 +134,14 @@ fn package_name(id: &str) -> &str {
 
 /// A file with images in it that cargo has made, and what cargo calls it.
 #[derive(Debug)]
-struct Linked<'a> {
+struct LinkedArtifact<'a> {
     artifact: &'a Artifact,
     file: PathBuf,
 }
 
 /// Programs before shared libraries; of several the one that `cargo run` would run.
 fn choose(metadata: &Metadata, project: &cli::Project, artifacts: &[Artifact]) -> Result<PathBuf> {
-    let linked: Vec<Linked<'_>> = artifacts.iter().filter_map(program).collect();
+    let linked: Vec<LinkedArtifact<'_>> = artifacts.iter().filter_map(program).collect();
     let linked = if linked.is_empty() {
         let libraries = artifacts.iter().filter(|artifact| of_project(metadata, project, artifact));
         libraries.filter_map(shared_library).collect()
@@ -149,8 +149,9 @@ fn choose(metadata: &Metadata, project: &cli::Project, artifacts: &[Artifact]) -
         linked
     };
     match linked.as_slice() {
-        [] => Err(Error::usage("the package has no program and no shared library")
-            .hint("kernels of a library are linked into the programs that use it: name one of their files")),
+        [] => Err(Error::usage("the package has no program and no shared library").hint(
+            "kernels of a library are linked into the programs that use it; name the file of such a program",
+        )),
         [only] => Ok(only.file.clone()),
         several => several
             .iter()
@@ -160,27 +161,30 @@ fn choose(metadata: &Metadata, project: &cli::Project, artifacts: &[Artifact]) -
     }
 }
 
-fn program(artifact: &Artifact) -> Option<Linked<'_>> {
+fn program(artifact: &Artifact) -> Option<LinkedArtifact<'_>> {
     let runs = artifact.target.kind.iter().any(|kind| matches!(kind, TargetKind::Bin | TargetKind::Example));
     let file = artifact.executable.clone().filter(|_| runs)?;
-    Some(Linked { artifact, file: file.into() })
+    Some(LinkedArtifact { artifact, file: file.into() })
 }
 
-fn shared_library(artifact: &Artifact) -> Option<Linked<'_>> {
+fn shared_library(artifact: &Artifact) -> Option<LinkedArtifact<'_>> {
     let shared =
         artifact.target.kind.iter().any(|kind| matches!(kind, TargetKind::CDyLib | TargetKind::DyLib));
     let is_library = |file: &&cargo_metadata::camino::Utf8PathBuf| {
         matches!(file.extension(), Some("so" | "dylib" | "dll"))
     };
     let file = artifact.filenames.iter().find(is_library).filter(|_| shared)?;
-    Some(Linked { artifact, file: file.into() })
+    Some(LinkedArtifact { artifact, file: file.into() })
 }
 
 /// Whether `artifact` is what was asked for, and no dependency of it.
 fn of_project(metadata: &Metadata, project: &cli::Project, artifact: &Artifact) -> bool {
     let package = metadata.packages.iter().find(|package| package.id == artifact.package_id);
-    let named = |name: &String| package.is_some_and(|package| package.name.as_str() == name);
-    metadata.workspace_members.contains(&artifact.package_id) && project.package.as_ref().is_none_or(named)
+    metadata.workspace_members.contains(&artifact.package_id)
+        && project
+            .package
+            .as_ref()
+            .is_none_or(|name| package.is_some_and(|package| package.name.as_str() == name))
 }
 
 fn is_default(metadata: &Metadata, artifact: &Artifact) -> bool {
@@ -188,11 +192,11 @@ fn is_default(metadata: &Metadata, artifact: &Artifact) -> bool {
     package.and_then(|package| package.default_run.as_deref()) == Some(artifact.target.name.as_str())
 }
 
-fn ambiguous(linked: &[Linked<'_>]) -> Error {
+fn ambiguous(linked: &[LinkedArtifact<'_>]) -> Error {
     // Cargo tells of them in the order in which they are done.
     let names: BTreeSet<&str> = linked.iter().map(|linked| linked.artifact.target.name.as_str()).collect();
     let names: Vec<&str> = names.into_iter().collect();
-    Error::usage(format!("the build makes several files: {}", names.join(", ")))
+    Error::usage(format!("the build produces several files: {}", names.join(", ")))
         .hint("choose one with --bin, --example or --package")
 }
 

@@ -1,4 +1,4 @@
-//! Which packages of a program's dependency graph have kernels.
+//! Packages with kernels in the dependency graph of a program.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -26,8 +26,10 @@ pub(crate) fn packages_with_kernels(
 /// Whether there is a project to be asked about: one that is named, or one around the current directory. Cargo takes longer
 /// to say that there is none than most files take to be read.
 pub(crate) fn is_there(project: &cli::Project) -> bool {
-    let has_manifest = |dir: &Path| dir.join("Cargo.toml").is_file();
-    project.is_named() || Path::new(".").canonicalize().is_ok_and(|dir| dir.ancestors().any(has_manifest))
+    project.is_named()
+        || Path::new(".")
+            .canonicalize()
+            .is_ok_and(|dir| dir.ancestors().any(|dir| dir.join("Cargo.toml").is_file()))
 }
 
 /// Whether the package that is named, or that cargo would build here, comes with kernels.
@@ -41,11 +43,17 @@ pub(crate) fn has_kernels_here(project: &cli::Project) -> Result<bool> {
 }
 
 /// Whether cargo makes a program or a shared library of the package that is named, or that it would build here; in a
-/// workspace where neither is said, of any package.
+/// workspace where neither is given, of any package.
 pub(crate) fn makes_file_here(project: &cli::Project) -> Result<bool> {
     let metadata = metadata(project, Depth::Members)?;
-    let file = |kind: &TargetKind| matches!(kind, TargetKind::Bin | TargetKind::CDyLib | TargetKind::DyLib);
-    let makes_file = |package: &Package| package.targets.iter().any(|target| target.kind.iter().any(file));
+    let makes_file = |package: &Package| {
+        package.targets.iter().any(|target| {
+            target
+                .kind
+                .iter()
+                .any(|kind| matches!(kind, TargetKind::Bin | TargetKind::CDyLib | TargetKind::DyLib))
+        })
+    };
     if let Some(name) = &project.package {
         return root_package(&metadata, RootPackage::Named(name)).map(makes_file);
     }
@@ -53,7 +61,7 @@ pub(crate) fn makes_file_here(project: &cli::Project) -> Result<bool> {
     Ok(own.map_or_else(|| metadata.packages.iter().any(makes_file), makes_file))
 }
 
-/// How far cargo looks.
+/// Extent of the metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
     /// At the members of the workspace alone, which needs neither Cargo.lock nor the network.
@@ -62,7 +70,7 @@ pub(crate) enum Depth {
     Dependencies,
 }
 
-/// What cargo knows of a project.
+/// Runs `cargo metadata`.
 pub(crate) fn metadata(project: &cli::Project, depth: Depth) -> Result<Metadata> {
     let mut command = MetadataCommand::new();
     if let Some(manifest) = &project.manifest_path {
@@ -85,7 +93,7 @@ pub(crate) fn metadata(project: &cli::Project, depth: Depth) -> Result<Metadata>
     })
 }
 
-/// How to find the package that a program was built from.
+/// Criterion for the package that a program was built from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RootPackage<'a> {
     Named(&'a str),
@@ -111,7 +119,7 @@ pub(crate) struct BuildPlace<'a> {
 
 /// `cargo`, which tells build scripts of dependencies where the workspace is, if the directory that it builds in does not.
 ///
-/// Where none of them asks, the environment is that of cargo alone, so that builds by both run each build script once.
+/// If none is needed, the environment is that of plain cargo, so that builds by both run each build script once.
 pub(crate) fn in_workspace(cargo: Cargo, project: &cli::Project, place: BuildPlace<'_>) -> Cargo {
     let BuildPlace { metadata, target_dir } = place;
     let build = metadata.build_directory.as_ref().unwrap_or(&metadata.target_directory);
@@ -126,11 +134,7 @@ pub(crate) fn in_workspace(cargo: Cargo, project: &cli::Project, place: BuildPla
 /// itself. What cargo cannot tell may be so.
 fn has_kernels_elsewhere(project: &cli::Project) -> bool {
     let Ok(metadata) = metadata(project, Depth::Dependencies) else { return true };
-    let is_inside = |package: &Package| {
-        let is_member = metadata.workspace_members.contains(&package.id);
-        is_member && package.manifest_path.starts_with(&metadata.workspace_root)
-    };
-    metadata.packages.iter().any(|package| has_kernels(package) && !is_inside(package))
+    metadata.packages.iter().any(|package| has_kernels(package) && !is_inside_workspace(&metadata, package))
 }
 
 /// The package that `root` says, or else the one that cargo would build here.
@@ -144,10 +148,10 @@ pub(crate) fn root_package<'a>(metadata: &'a Metadata, root: RootPackage<'_>) ->
         RootPackage::OfFile(path) => {
             let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
             let names = [stem, stem.strip_prefix("lib").unwrap_or(stem)];
-            let builds = |package: &&Package| {
-                package.targets.iter().any(|target| names.contains(&target.name.as_str()))
-            };
-            members.clone().find(builds).or_else(|| metadata.root_package())
+            members
+                .clone()
+                .find(|package| package.targets.iter().any(|target| names.contains(&target.name.as_str())))
+                .or_else(|| metadata.root_package())
         }
         RootPackage::Here => metadata.root_package(),
     };
@@ -158,7 +162,7 @@ pub(crate) fn root_package<'a>(metadata: &'a Metadata, root: RootPackage<'_>) ->
             RootPackage::OfFile(path) => format!("no package of the workspace builds `{}`", path.display()),
             RootPackage::Here => "the workspace has several packages".to_string(),
         };
-        Error::usage(what).hint(format!("name one with --package; there are {}", names.join(", ")))
+        Error::usage(what).hint(format!("choose one with --package: {}", names.join(", ")))
     })
 }
 
@@ -181,11 +185,18 @@ fn reachable<'a>(metadata: &'a Metadata, root: &'a PackageId) -> BTreeSet<&'a Pa
 }
 
 fn has_kernels(package: &Package) -> bool {
-    let builds = |name: &str, kind| name == "offload-build" && kind == DependencyKind::Build;
-    package.dependencies.iter().any(|dependency| builds(&dependency.name, dependency.kind))
+    package
+        .dependencies
+        .iter()
+        .any(|dependency| dependency.name == "offload-build" && dependency.kind == DependencyKind::Build)
 }
 
 /// Whether cargo's absence is the user's concern.
 pub(crate) fn is_usage(error: &Error) -> bool {
     error.status() == ExitStatus::Usage
+}
+
+fn is_inside_workspace(metadata: &Metadata, package: &Package) -> bool {
+    metadata.workspace_members.contains(&package.id)
+        && package.manifest_path.starts_with(&metadata.workspace_root)
 }

@@ -1,4 +1,4 @@
-//! Running cargo.
+//! Invocations of cargo.
 
 #![allow(clippy::disallowed_methods, reason = "reads the environment and starts processes")]
 
@@ -11,7 +11,7 @@ use offload_protocol::variable;
 
 use crate::cargo::watch::{self, Watch};
 use crate::cli::MessageFormat;
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::print::choice::Verbosity;
 use crate::print::output::Output;
 
@@ -35,12 +35,12 @@ impl Cargo {
         Cargo { command, verb }
     }
 
-    /// Hands on what was said about colours and words.
+    /// Passes the options for color and verbosity to cargo.
     pub(crate) fn spoken_as(self, output: &Output) -> Cargo {
         self.speaking(output, output.color_argument())
     }
 
-    /// What cargo says of a build is this command's own.
+    /// Passes the message format for a build whose messages are the output of this command.
     pub(crate) fn messages_as(self, output: &Output) -> Cargo {
         match output.format() {
             MessageFormat::Human => self,
@@ -86,13 +86,14 @@ impl Cargo {
     /// The triple of this machine, as this cargo was built for it.
     #[cfg(feature = "devices")]
     pub(crate) fn host() -> Result<String> {
-        let mut said = String::new();
+        let mut version = String::new();
         Cargo::new("--version").args(["--verbose"]).read(|pipe| {
-            let read = pipe.read_to_string(&mut said);
-            read.map(drop).map_err(|error| Error::io("read", Path::new("what cargo says"), &error))
+            let read = pipe.read_to_string(&mut version);
+            read.map(drop).io_context("read", "the output of cargo")
         })?;
-        let line = said.lines().find_map(|line| line.strip_prefix("host: "));
-        line.map(str::to_string).ok_or_else(|| Error::usage("`cargo --version --verbose` names no host"))
+        let line = version.lines().find_map(|line| line.strip_prefix("host: "));
+        line.map(str::to_string)
+            .ok_or_else(|| Error::usage("`cargo --version --verbose` prints no host triple"))
     }
 
     /// Has cargo start `runner` and the command `test-program` in place of the programs that it makes for `triple`, see
@@ -112,7 +113,7 @@ impl Cargo {
     /// Runs cargo to its end; it shares this process's terminal.
     ///
     /// # Errors
-    /// It cannot be started, or fails, and then has said why itself.
+    /// It cannot be started, or fails, and then has printed the reason.
     pub(crate) fn run(mut self) -> Result<()> {
         let mut running = self.spawn()?;
         self.end(&mut running)
@@ -200,10 +201,10 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// What it has ended with, once it has.
+    /// The exit code, once the process has exited.
     pub(crate) fn ended(&mut self) -> Result<Option<u8>> {
         let status = self.child.try_wait();
-        let status = status.map_err(|error| Error::io("wait for", Path::new("cargo"), &error))?;
+        let status = status.io_context("wait for", "cargo")?;
         Ok(status.map(code))
     }
 }

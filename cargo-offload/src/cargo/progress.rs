@@ -1,8 +1,7 @@
-//! A bar on standard error while cargo builds: how many device compiles are done, and which one is next.
+//! Progress bar of device compiles during a cargo build.
 
 use std::collections::BTreeSet;
 use std::io::{self, BufReader, Read, Write};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -11,19 +10,19 @@ use offload_build::shared::progress::{Compile, CompileOrigin, Done, Event, FromR
 use offload_protocol::variable;
 
 use crate::cargo::process::Cargo;
-use crate::error::{Error, Result};
+use crate::error::{IoContext, Result};
 use crate::print::choice::Progress;
 use crate::print::output::Output;
 use crate::print::status_line::{self, StatusLine};
 use crate::print::text::escaped;
 
-/// How often the build scripts' file is looked at.
+/// Polling interval of the file that build scripts write.
 const TICK: Duration = Duration::from_millis(100);
 
-/// What the lines begin with, as wide as what cargo's begin with.
+/// Status word, aligned with those of cargo.
 const WORD: &str = "     Kernels";
 
-/// Runs cargo, and shows meanwhile how far device compiles are, where there is somebody to see it.
+/// Runs cargo, with a progress bar for device compiles on a terminal.
 ///
 /// Both bars would draw over each other, so what cargo says goes through a pipe: its bar is shown, and ours in its place
 /// while kernels are compiled.
@@ -32,8 +31,7 @@ pub(crate) fn run(output: &Output, cargo: Cargo) -> Result<()> {
     if progress == Progress::Hidden {
         return cargo.spoken_as(output).run();
     }
-    let failed = |error: io::Error| Error::io("write to", Path::new("the temporary directory"), &error);
-    let mut file = tempfile::NamedTempFile::new().map_err(failed)?;
+    let mut file = tempfile::NamedTempFile::new().io_context("write to", "the temporary directory")?;
     let cargo = cargo.env(variable::PROGRESS, file.path());
     let cargo = match progress {
         Progress::Bar => cargo
@@ -42,16 +40,16 @@ pub(crate) fn run(output: &Output, cargo: Cargo) -> Result<()> {
         _ => cargo.env(variable::TERM_PROGRESS_WHEN, "never"),
     };
     let cargo = if progress == Progress::Bar { cargo.on_terminal(output) } else { cargo.spoken_as(output) };
-    let view = View::new(output);
+    let view = ProgressView::new(output);
     cargo.watch(|stderr| view.follow(file.as_file_mut(), stderr))
 }
 
-/// What is known of device compiles.
+/// State of the device compiles.
 #[derive(Debug, Default)]
-struct State {
+struct CompileState {
     planned: BTreeSet<Compile>,
     done: BTreeSet<Compile>,
-    /// How many of those that are done another machine did or had stored.
+    /// Number of finished compiles that came from another machine or its cache.
     elsewhere: usize,
     /// Results of other machines: those that were stored, and those that they compiled.
     stored: u64,
@@ -60,7 +58,7 @@ struct State {
     partial: String,
 }
 
-impl State {
+impl CompileState {
     /// Takes in what was written since; the compiles that are done now, each with how many were then.
     fn read(&mut self, text: &str) -> Vec<(usize, Done)> {
         let text = std::mem::take(&mut self.partial) + text;
@@ -86,7 +84,7 @@ impl State {
         done
     }
 
-    /// What other machines have done; empty if there are none.
+    /// The summary of remote results; empty without any.
     fn remote(&self) -> String {
         match (self.stored, self.executed) {
             (0, 0) => String::new(),
@@ -105,7 +103,8 @@ impl State {
     /// As cargo's own bar looks.
     fn bar(&self) -> String {
         const WIDTH: usize = 25;
-        let (done, of) = (self.done.len(), self.planned.len());
+        let done = self.done.len();
+        let of = self.planned.len();
         let filled = done.saturating_mul(WIDTH).checked_div(of).unwrap_or(0).min(WIDTH);
         let head = if (1..WIDTH).contains(&filled) { ">" } else { "" };
         let current = match self.current() {
@@ -135,27 +134,28 @@ fn event(line: &str) -> Option<Event> {
     };
     match (*word, rest) {
         ("remote", []) => {
-            let (stored, executed) = (module.parse().ok()?, target.parse().ok()?);
+            let stored = module.parse().ok()?;
+            let executed = target.parse().ok()?;
             Some(Event::Remote(FromRemote { package: (*package).to_string(), stored, executed }))
         }
         ("planned", []) => Some(Event::Planned(compile)),
-        ("done", [place]) => Some(Event::Done(Done { compile, place: named(place)? })),
+        ("done", [place]) => Some(Event::Done(Done { compile, place: parse_origin(place)? })),
         _ => None,
     }
 }
 
-/// What people see.
+/// Display of the progress.
 #[derive(Debug)]
-enum View {
+enum ProgressView {
     Bar(StatusLine),
     Lines,
 }
 
-impl View {
-    fn new(output: &Output) -> View {
+impl ProgressView {
+    fn new(output: &Output) -> ProgressView {
         match output.progress() {
-            Progress::Bar => View::Bar(StatusLine::new(output.stderr_colour())),
-            _ => View::Lines,
+            Progress::Bar => ProgressView::Bar(StatusLine::new(output.stderr_colour())),
+            _ => ProgressView::Lines,
         }
     }
 
@@ -164,7 +164,7 @@ impl View {
         let ended = AtomicBool::new(false);
         thread::scope(|scope| {
             scope.spawn(|| {
-                let mut state = State::default();
+                let mut state = CompileState::default();
                 while !ended.load(Ordering::Relaxed) {
                     thread::sleep(TICK);
                     self.update(file, &mut state);
@@ -172,17 +172,17 @@ impl View {
                 self.update(file, &mut state);
                 self.pass_on(state.remote().as_bytes());
             });
-            let mut pieces = Pieces::default();
+            let mut pieces = OutputPieces::default();
             for byte in BufReader::new(stderr).bytes().map_while(io::Result::ok) {
                 match pieces.next(byte) {
-                    Some(Piece::Line(line)) => self.pass_on(&line),
-                    Some(Piece::Bar(bar)) => self.cargo_s_bar(&bar),
+                    Some(OutputPiece::Line(line)) => self.pass_on(&line),
+                    Some(OutputPiece::Bar(bar)) => self.cargo_s_bar(&bar),
                     None => {}
                 }
             }
             ended.store(true, Ordering::Relaxed);
         });
-        if let View::Bar(line) = self {
+        if let ProgressView::Bar(line) = self {
             line.clear();
         }
     }
@@ -190,63 +190,66 @@ impl View {
     fn pass_on(&self, line: &[u8]) {
         match self {
             _ if line.is_empty() => {}
-            View::Bar(bar) => bar.write_above(line),
-            // There is nobody to tell if the terminal is gone.
-            View::Lines => drop(io::stderr().write_all(line)),
+            ProgressView::Bar(bar) => bar.write_above(line),
+            // Nothing can be reported if the terminal is gone.
+            ProgressView::Lines => drop(io::stderr().write_all(line)),
         }
     }
 
     /// Cargo's bar, which ours covers.
     fn cargo_s_bar(&self, bar: &[u8]) {
-        if let View::Bar(line) = self {
+        if let ProgressView::Bar(line) = self {
             line.draw_below(String::from_utf8_lossy(bar).into_owned());
         }
     }
 
-    fn update(&self, file: &mut std::fs::File, state: &mut State) {
+    fn update(&self, file: &mut std::fs::File, state: &mut CompileState) {
         let mut text = Vec::new();
         // The position is where the last look ended; writers append, and have positions of their own.
         let _ = file.read_to_end(&mut text);
         let done = state.read(&String::from_utf8_lossy(&text));
         match self {
-            View::Bar(bar) if state.current().is_none() => bar.uncover(),
-            View::Bar(bar) => bar.draw(WORD, &state.bar()),
-            View::Lines => done.iter().for_each(|(number, Done { compile, place })| {
-                let (of, name) = (state.planned.len(), name(compile));
+            ProgressView::Bar(bar) if state.current().is_none() => bar.uncover(),
+            ProgressView::Bar(bar) => bar.draw(WORD, &state.bar()),
+            ProgressView::Lines => done.iter().for_each(|(number, Done { compile, place })| {
+                let of = state.planned.len();
+                let name = name(compile);
                 let _ = writeln!(io::stderr(), "{WORD} {number}/{of}: {name}{}", where_done(*place));
             }),
         }
     }
 }
 
-/// What cargo writes, cut where a line or a state of its bar ends.
+/// Splitter of cargo's output into lines and states of its progress bar.
 #[derive(Debug, Default)]
-struct Pieces {
+struct OutputPieces {
     bytes: Vec<u8>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Piece {
+enum OutputPiece {
     /// With its end.
     Line(Vec<u8>),
     Bar(Vec<u8>),
 }
 
-impl Pieces {
-    /// Takes in a byte; what ends with it. Cargo clears its bar's line before it writes another.
-    fn next(&mut self, byte: u8) -> Option<Piece> {
+impl OutputPieces {
+    /// The bytes up to here, without the code that clears the line.
+    fn take_line(&mut self) -> Vec<u8> {
         const CLEAR: &[u8] = b"\x1b[K";
-        let whole = |bytes: &mut Vec<u8>| {
-            let bytes = std::mem::take(bytes);
-            bytes.strip_prefix(CLEAR).map(<[u8]>::to_vec).unwrap_or(bytes)
-        };
+        let bytes = std::mem::take(&mut self.bytes);
+        bytes.strip_prefix(CLEAR).map(<[u8]>::to_vec).unwrap_or(bytes)
+    }
+
+    /// Adds a byte, and returns the piece that ends with it. Cargo clears the line of its bar before it writes another.
+    fn next(&mut self, byte: u8) -> Option<OutputPiece> {
         match byte {
             b'\n' => {
-                let mut line = whole(&mut self.bytes);
+                let mut line = self.take_line();
                 line.push(byte);
-                Some(Piece::Line(line))
+                Some(OutputPiece::Line(line))
             }
-            b'\r' => Some(Piece::Bar(whole(&mut self.bytes))),
+            b'\r' => Some(OutputPiece::Bar(self.take_line())),
             _ => {
                 self.bytes.push(byte);
                 None
@@ -255,11 +258,11 @@ impl Pieces {
     }
 }
 
-fn named(place: &str) -> Option<CompileOrigin> {
+fn parse_origin(place: &str) -> Option<CompileOrigin> {
     CompileOrigin::ALL.iter().find(|(name, _)| *name == place).map(|(_, place)| *place)
 }
 
-/// What a line says of it; nothing where it was done here.
+/// The text for a compile on another machine; empty for a local one.
 fn where_done(place: CompileOrigin) -> &'static str {
     match place {
         CompileOrigin::Elsewhere => ", compiled on another machine",
@@ -278,7 +281,7 @@ mod tests {
 
     #[test]
     fn lines_arrive_in_pieces_and_twice() {
-        let mut state = State::default();
+        let mut state = CompileState::default();
         assert_eq!(state.bar(), " [                         ] 0/0: ");
         assert!(state.read("planned\ta\tm\thost\nplanned\ta\tm\tspi").is_empty());
         assert!(state.read("rv64\nnonsense\n").is_empty());
@@ -296,7 +299,7 @@ mod tests {
 
     #[test]
     fn results_of_other_machines_are_summed() {
-        let mut state = State::default();
+        let mut state = CompileState::default();
         assert_eq!(state.remote(), "");
         state.read("remote\ta\t3\t1\nremote\tb\t4\t0\nremote\tb\tx\t0\n");
         assert_eq!(state.remote(), "     Kernels 7 results from other machines, 1 compiled there\n");
@@ -304,13 +307,13 @@ mod tests {
 
     #[test]
     fn cargo_s_bar_is_told_from_its_lines() {
-        let mut pieces = Pieces::default();
-        let said = b"\x1b[K   Compiling a\n    Building [=> ] 1/2: a\r\x1b[K    Finished\n";
-        let found: Vec<Piece> = said.iter().filter_map(|byte| pieces.next(*byte)).collect();
+        let mut pieces = OutputPieces::default();
+        let bytes = b"\x1b[K   Compiling a\n    Building [=> ] 1/2: a\r\x1b[K    Finished\n";
+        let found: Vec<OutputPiece> = bytes.iter().filter_map(|byte| pieces.next(*byte)).collect();
         let expected = [
-            Piece::Line(b"   Compiling a\n".to_vec()),
-            Piece::Bar(b"    Building [=> ] 1/2: a".to_vec()),
-            Piece::Line(b"    Finished\n".to_vec()),
+            OutputPiece::Line(b"   Compiling a\n".to_vec()),
+            OutputPiece::Bar(b"    Building [=> ] 1/2: a".to_vec()),
+            OutputPiece::Line(b"    Finished\n".to_vec()),
         ];
         assert_eq!(found, expected);
     }

@@ -1,4 +1,4 @@
-//! The files of a new project: those of the demo, which a test keeps equal; and those of a small start.
+//! Files of a new project: the demo, which a test keeps equal to `example-app`, and a minimal starter.
 
 /// A file.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ pub(crate) const PROGRAM: [TemplateFile; 4] = [
     TemplateFile { name: "src/workload.rs", text: include_str!("../../template/src/workload.rs") },
 ];
 
-/// What a package with kernels has beside its program.
+/// Files of a package with kernels, without its program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kernels {
     /// It names the files.
@@ -44,13 +44,13 @@ pub(crate) const STARTER: Kernels = Kernels {
 pub(crate) const STARTER_PROGRAM: TemplateFile =
     TemplateFile { name: "src/main.rs", text: include_str!("../../starter/src/main.rs") };
 
-/// What `cargo new` writes there: nobody misses it.
+/// The program that `cargo new` writes, which is safe to replace.
 pub(crate) const EMPTY_PROGRAM: &str = "fn main() {\n    println!(\"Hello, world!\");\n}\n";
 
-/// What the demo's files call the program.
+/// Name of the program in the demo's files.
 pub(crate) const NAME: &str = "example-app";
 
-/// What runs on every device with a driver for OpenCL, and without one; compiling needs clang and PoCL's functions.
+/// Default targets: they run on every OpenCL device and on the CPU, and require clang and PoCL's built-in functions.
 pub(crate) const OFFLOAD_TOML: &str = "\
 # For which machines the kernels of this workspace are compiled.
 # `cargo offload targets add TARGET` edits this list; the next build follows.

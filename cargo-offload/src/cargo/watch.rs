@@ -1,7 +1,7 @@
-//! The process beside a run of cargo that ends what cargo has started, where this process ends before cargo does.
+//! Watchdog process that ends the descendants of a cargo run if this process dies first.
 //!
-//! Nothing runs in this process when it is killed, so that another one has to see it. That one is in a group of its own,
-//! where Ctrl-C does not reach it.
+//! This process cannot clean up when it is killed, so a second process watches it. The watchdog is in a process group
+//! of its own, where Ctrl-C does not reach it.
 
 #![allow(clippy::disallowed_methods, reason = "reads the environment and starts processes")]
 
@@ -35,12 +35,12 @@ mod system {
     use crate::cli;
     use crate::processes::{Mark, end_all};
 
-    /// How often it is looked whether the process is there.
+    /// Polling interval for the parent process.
     const TICK: Duration = Duration::from_millis(50);
-    /// How long processes have to end by themselves.
+    /// Grace period before processes are killed.
     const PATIENCE: Duration = Duration::from_secs(2);
 
-    /// What all processes have that this one starts.
+    /// The mark that all processes of this run inherit.
     pub(crate) fn own_mark() -> Mark {
         Mark { variable: variable::RUN_ID, value: own_value(), anywhere: variable::TEST_RESULTS }
     }

@@ -1,14 +1,13 @@
-//! A pack of images as other tool chains' containers decode to them: what works with packs works with these then.
+//! Pack of uncompressed images from other toolchains' containers, so that code for packs handles them too.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use offload_format::codec::{Codec, FrameInfo};
 use offload_format::pack::{KernelInfo, NewImage, PackBuilder};
 use offload_format::{Hash128, Limits, Target};
 
 use crate::change::repack::pack::{NewPack, PackEnd, stage_packs};
-use crate::error::{Error, Result};
+use crate::error::{IoContext, Result};
 use crate::files::pieces::Piece;
 use crate::files::spool::Spool;
 use crate::read::program::Program;
@@ -25,7 +24,7 @@ pub(crate) struct RawImages {
     count: u64,
 }
 
-/// What is known of an image that was decoded.
+/// Data of a decoded image.
 #[derive(Clone, Debug)]
 pub(crate) struct DecodedImage {
     hash: Hash128,
@@ -52,14 +51,15 @@ impl RawImages {
         })
     }
 
-    /// What became of an image with the same frame, if there was one.
+    /// The decoded image of the same frame, if there is one.
     pub(crate) fn decoded(&self, frame: Hash128) -> Option<DecodedImage> {
         self.by_frame.get(&frame).cloned()
     }
 
     /// Keeps an image that had this frame.
     pub(crate) fn keep(&mut self, frame: Option<Hash128>, bytes: &[u8]) -> Result<DecodedImage> {
-        let (hash, size) = (Hash128::digest(bytes), bytes.len() as u64);
+        let hash = Hash128::digest(bytes);
+        let size = bytes.len() as u64;
         if !self.kept.contains_key(&hash) {
             self.kept.insert(hash, self.spool.write(bytes)?);
         }
@@ -102,8 +102,7 @@ impl RawImages {
         }
         let pack = NewPack { pieces, id: layout.id, size: layout.size, end: PackEnd::Own };
         let directory = tempfile::tempdir();
-        let directory =
-            directory.map_err(|error| Error::io("create", Path::new("a temporary directory"), &error))?;
+        let directory = directory.io_context("create", "a temporary directory")?;
         let file = stage_packs(&directory.path().join("images.pack"), &[pack])?.appear()?;
         let program = Program::open(&file.path, &Limits::trusting())?;
         Ok(Some(RawPack { program, _directory: directory }))

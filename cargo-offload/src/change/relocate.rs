@@ -1,8 +1,8 @@
-//! Images of a program in other places: in it, in its sidecars, nearer to each other.
+//! Relocation of a program's images into the program, into sidecars, or into a merged pack.
 //!
-//! `prune` and `repack` differ in what they leave out and in what they ask for; this carries both out.
+//! `prune` and `repack` select the images and the layout; this module carries them out.
 
-mod leftover;
+mod cleanup;
 pub(crate) mod location;
 pub(crate) mod publish;
 mod sidecar_name;
@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::read::metadata::{MissingRecord, PackMetadata};
 use crate::read::program::{CrateImages, PackImages};
 
-/// How the images of a program are to lie.
+/// Layout of the images of a program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     pub(crate) placement: Placement,
@@ -30,7 +30,7 @@ pub(crate) struct Layout {
     pub(crate) storage: Storage,
 }
 
-/// Whose images are stored relative to each other.
+/// Crates whose images may be stored relative to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sharing {
     /// As it is.
@@ -46,13 +46,13 @@ pub(crate) enum Sharing {
 struct CrateMove<'a> {
     from: CrateImages<'a>,
     to: BTreeMap<Location, Vec<PackImages<'a>>>,
-    /// What its pack in the program will say.
+    /// Metadata of its pack in the program.
     metadata: PackMetadata,
 }
 
 /// Something of one crate, by the crate's number.
 #[derive(Debug)]
-struct OfCrate<T> {
+struct PerCrate<T> {
     number: usize,
     it: T,
 }
@@ -70,11 +70,11 @@ pub(crate) fn relocate(
     for location in locations {
         let Location::Sidecar(start) = &location else { continue };
         let packs = packs_of_sidecar(&moves, &location, layout)?;
-        let ids: Vec<_> = packs.iter().map(|pack| OfCrate { number: pack.number, it: pack.it.id }).collect();
+        let ids: Vec<_> = packs.iter().map(|pack| PerCrate { number: pack.number, it: pack.it.id }).collect();
         let packs: Vec<NewPack> = packs.into_iter().map(|pack| pack.it).collect();
         let name = names.sidecar(start, &packs)?;
-        for OfCrate { number, it: id } in ids {
-            moves.get_mut(number).map_or(Ok(()), |one| one.tell(&location, &name, id))?;
+        for PerCrate { number, it: id } in ids {
+            moves.get_mut(number).map_or(Ok(()), |one| one.record_missing(&location, &name, id))?;
         }
         sidecars.push(NewSidecar { path: names.path(&name), packs });
     }
@@ -82,8 +82,9 @@ pub(crate) fn relocate(
     let program = if moves.iter().all(|one| one.from.link.is_none()) {
         NewProgram::Packs(packs.into_iter().map(|pack| pack.it).collect())
     } else {
-        let replacement = |pack: OfCrate<NewPack>| moves.get(pack.number)?.replacement(pack.it);
-        NewProgram::Linked(packs.into_iter().filter_map(replacement).collect())
+        NewProgram::Linked(
+            packs.into_iter().filter_map(|pack| moves.get(pack.number)?.replacement(pack.it)).collect(),
+        )
     };
     Ok(NewFiles { sidecars, program })
 }
@@ -93,38 +94,40 @@ fn packs_of_sidecar(
     moves: &[CrateMove<'_>],
     location: &Location,
     layout: Layout,
-) -> Result<Vec<OfCrate<NewPack>>> {
+) -> Result<Vec<PerCrate<NewPack>>> {
     let mut contents = Vec::new();
     for (number, one) in moves.iter().enumerate() {
         if let Some(kept) = one.to.get(location) {
             let metadata = one.metadata_in_sidecar(kept, layout.placement)?;
-            contents.push(OfCrate { number, it: PackContent { metadata, kept: kept.clone() } });
+            contents.push(PerCrate { number, it: PackContent { metadata, kept: kept.clone() } });
         }
     }
-    stored(contents, layout)
+    store(contents, layout)
 }
 
-fn packs_of_program(moves: &[CrateMove<'_>], layout: Layout) -> Result<Vec<OfCrate<NewPack>>> {
+fn packs_of_program(moves: &[CrateMove<'_>], layout: Layout) -> Result<Vec<PerCrate<NewPack>>> {
     let mut contents = Vec::new();
     for (number, one) in moves.iter().enumerate() {
         let kept = one.to.get(&Location::Program).cloned();
         let kept = kept.unwrap_or_else(|| vec![PackImages { source: one.from.source, images: Vec::new() }]);
-        contents.push(OfCrate { number, it: PackContent { metadata: one.metadata.clone(), kept } });
+        contents.push(PerCrate { number, it: PackContent { metadata: one.metadata.clone(), kept } });
     }
-    stored(contents, layout)
+    store(contents, layout)
 }
 
 /// The packs of one location. Those that share are neighbours.
-fn stored(contents: Vec<OfCrate<PackContent<'_>>>, layout: Layout) -> Result<Vec<OfCrate<NewPack>>> {
+fn store(contents: Vec<PerCrate<PackContent<'_>>>, layout: Layout) -> Result<Vec<PerCrate<NewPack>>> {
     #[derive(Default)]
     struct Group<'a> {
         numbers: Vec<usize>,
         contents: Vec<PackContent<'a>>,
     }
     let mut groups: Vec<Group<'_>> = Vec::new();
-    for OfCrate { number, it } in contents {
-        let joins = |group: &Group<'_>| group.contents.iter().any(|other| share(other, &it, layout.sharing));
-        let found = groups.iter().position(joins).unwrap_or(groups.len());
+    for PerCrate { number, it } in contents {
+        let found = groups
+            .iter()
+            .position(|group| group.contents.iter().any(|other| share(other, &it, layout.sharing)))
+            .unwrap_or(groups.len());
         if found == groups.len() {
             groups.push(Group::default());
         }
@@ -136,13 +139,12 @@ fn stored(contents: Vec<OfCrate<PackContent<'_>>>, layout: Layout) -> Result<Vec
     let mut packs = Vec::new();
     for Group { numbers, contents } in groups {
         let new = repack(&contents, layout.storage)?;
-        packs.extend(numbers.into_iter().zip(new).map(|(number, it)| OfCrate { number, it }));
+        packs.extend(numbers.into_iter().zip(new).map(|(number, it)| PerCrate { number, it }));
     }
     Ok(packs)
 }
 
 fn share(one: &PackContent<'_>, other: &PackContent<'_>, sharing: Sharing) -> bool {
-    let has_images = |content: &PackContent<'_>| content.kept.iter().any(|kept| !kept.images.is_empty());
     let share =
         || one.kept.iter().any(|kept| other.kept.iter().any(|with| kept.source.shares_with(&with.source)));
     let asked = match sharing {
@@ -170,27 +172,26 @@ impl<'a> CrateMove<'a> {
     }
 
     /// The pack in the program says of the images at `location` that they are in the pack `id` of the file `name`.
-    fn tell(&mut self, location: &Location, name: &str, id: Hash128) -> Result<()> {
+    fn record_missing(&mut self, location: &Location, name: &str, id: Hash128) -> Result<()> {
         let sidecar = pack::Sidecar::new(name, id)
-            .ok_or_else(|| Error::usage(format!("a file cannot be called `{}`", name.escape_debug())))?;
+            .ok_or_else(|| Error::usage(format!("`{}` is not a valid file name", name.escape_debug())))?;
         self.metadata.sidecars.push(sidecar);
         let images = self.to.get(location).into_iter().flatten().flat_map(|kept| &kept.images);
-        let told: BTreeSet<[String; 3]> =
+        let unique: BTreeSet<[String; 3]> =
             images.map(|image| [image.module, image.target_text, name].map(str::to_string)).collect();
-        let missing = |[module, target, reason]: [String; 3]| MissingRecord {
+        self.metadata.missing.extend(unique.into_iter().map(|[module, target, reason]| MissingRecord {
             kind: MissingKind::Sidecar,
             module,
             target,
             reason,
-        };
-        self.metadata.missing.extend(told.into_iter().map(missing));
+        }));
         Ok(())
     }
 
-    /// What its pack in a sidecar says.
+    /// The metadata of its pack in a sidecar.
     fn metadata_in_sidecar(&self, kept: &[PackImages<'_>], placement: Placement) -> Result<PackMetadata> {
         match (placement, kept) {
-            (Placement::Kept, [kept]) => PackMetadata::of(&kept.source.pack),
+            (Placement::Kept, [kept]) => PackMetadata::from_pack(&kept.source.pack),
             // It can come back as it is.
             (Placement::Sidecar, _) => Ok(self.from.metadata.clone()),
             _ => Ok(self.from.metadata.package_alone()),
@@ -204,4 +205,8 @@ impl<'a> CrateMove<'a> {
         let flags = link.descriptor.flags & !DESCRIPTOR_SIDECARS | flag;
         Some(Replacement { flags, link, pack })
     }
+}
+
+fn has_images(content: &PackContent<'_>) -> bool {
+    content.kept.iter().any(|kept| !kept.images.is_empty())
 }

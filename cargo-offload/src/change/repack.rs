@@ -1,7 +1,7 @@
-//! Packs of chosen images, made of the frames of old packs as far as these still make sense.
+//! Repacking of selected images, with the frames of old packs where these remain decodable.
 //!
-//! This is the one place where sets of images become other packs. The frame of an image whose ancestors stay is taken as
-//! it is, and so is a block of which nine tenths stay; the rest is planned anew, with all relatives that are left.
+//! All new packs are made here. The frame of an image is copied if its delta parents stay, and a block if nine tenths
+//! of it stay. The packer plans the other images together with the similar ones that remain.
 
 mod frames;
 mod images;
@@ -23,7 +23,7 @@ pub(crate) fn repack(packs: &[PackContent<'_>], storage: Storage) -> Result<Vec<
     if let Some(unchanged) = unchanged::copy(packs, storage)? {
         return Ok(unchanged);
     }
-    let frames = Frames::of(packs, storage)?;
+    let frames = Frames::plan(packs, storage)?;
     let builders = packs.iter().map(|pack| builder(pack, &frames)).collect::<Result<_>>()?;
     let layout = PackBuilder::finish_sharing(builders)?;
     Ok(new_packs(layout, &frames))
@@ -75,11 +75,8 @@ fn new_packs(layout: SharedLayout, frames: &Frames) -> Vec<NewPack> {
 fn new_image(source: &LocatedPack<'_>, image: &Image<'_>) -> Result<NewImage> {
     let target: Target = image.target().map_err(|_| {
         let text = image.target_text.escape_default();
-        Error::check(format!(
-            "the target `{text}` in `{}` is of a later release",
-            source.file.path().display()
-        ))
-        .hint("install the release of cargo-offload that the program was built with")
+        Error::check(format!("target `{text}` in `{}` is from a newer release", source.file.path().display()))
+            .hint("install the release of cargo-offload that the program was built with")
     })?;
     Ok(NewImage::from_image(&source.pack, image, target)?)
 }

@@ -1,4 +1,5 @@
-//! Other packs in a linked program, without a linker: the file gets smaller or larger, no address in memory changes.
+//! Replacement of the packs in a linked program without a linker: the file grows or shrinks, and memory addresses
+//! stay.
 
 pub(crate) mod destination;
 mod headers;
@@ -31,7 +32,7 @@ use crate::read::pack_file::elf::LinkedPack;
 /// The pack that a crate's descriptor leads to from now on.
 #[derive(Debug)]
 pub(crate) struct Replacement {
-    /// What refers to the old one.
+    /// References to the old pack.
     pub(crate) link: LinkedPack,
     pub(crate) pack: NewPack,
     /// The descriptor's flags.
@@ -43,7 +44,8 @@ pub(crate) struct Replacement {
 /// # Errors
 /// The file's layout does not allow it.
 pub(crate) fn rewrite(program: &PackFile, packs: Vec<Replacement>) -> Result<Rewritten> {
-    let (path, file) = (program.path(), program.file());
+    let path = program.path();
+    let file = program.file();
     let headers = Headers::read(path, file)?;
     let old = packs_range(path, &packs)?;
     let too_large = || refused(path, "it would become too large");
@@ -56,7 +58,7 @@ pub(crate) fn rewrite(program: &PackFile, packs: Vec<Replacement>) -> Result<Rew
     for (index, (pack, address)) in packs.iter().zip(arranged.addresses).enumerate() {
         let last = index.saturating_add(1) == packs.len();
         let spare = if last { plan.spare } else { 0 };
-        patches.extend(reference_patches(&plan, pack, NewPlace { address, spare }));
+        patches.extend(reference_patches(&plan, pack, PackPlacement { address, spare }));
     }
     let content = arranged.content.into_iter().chain([Piece::Zeros(plan.padding)]).collect();
     let old = OldFile { file, size: headers.size, packs: range.old.start };
@@ -71,37 +73,38 @@ const ALIGN: u64 = 16;
 /// Size of the descriptor's fields from the flags to the identity.
 const CHANGED_FIELDS: usize = 34;
 
-/// Where all packs lie, between which there is nothing.
+/// The file range of all packs, which must be contiguous.
 fn packs_range(path: &Path, packs: &[Replacement]) -> Result<Range<u64>> {
     let mut links: Vec<&LinkedPack> = packs.iter().map(|pack| &pack.link).collect();
     links.sort_by_key(|link| link.pack_offset);
     let first = links.first().ok_or_else(|| refused(path, "no descriptor leads to one"))?;
     let mut end = first.pack_offset;
     for link in &links {
-        let ends = |start: u64| start.checked_add(link.descriptor.pack_size);
         // Packs that share reach over each other; otherwise there is what aligns the next one.
         let next = link.pack_offset.saturating_sub(end) < PAGE
             && link.pack_offset.checked_sub(first.pack_offset)
                 == link.pack_address.checked_sub(first.pack_address);
-        let ends = ends(link.pack_offset).filter(|_| next && ends(link.pack_address).is_some());
-        end = end.max(ends.ok_or_else(|| refused(path, "other large data lies between them"))?);
+        let pack_end = link.pack_offset.checked_add(link.descriptor.pack_size);
+        let address_end = link.pack_address.checked_add(link.descriptor.pack_size);
+        let pack_end = pack_end.filter(|_| next && address_end.is_some());
+        end = end.max(pack_end.ok_or_else(|| refused(path, "other large data lies between them"))?);
     }
     Ok(first.pack_offset..end)
 }
 
 /// The new packs one after another.
-struct Arranged {
+struct PackLayout {
     /// Of each.
     addresses: Vec<u64>,
     /// All bytes.
     content: Vec<Piece>,
 }
 
-fn arrange(packs: &[Replacement], start: u64) -> Option<Arranged> {
+fn arrange(packs: &[Replacement], start: u64) -> Option<PackLayout> {
     let mut address = start;
     // The first one stays where the linker has put it, and what shares follows closely.
     let mut before = PackEnd::OfNext;
-    let mut arranged = Arranged { addresses: Vec::new(), content: Vec::new() };
+    let mut arranged = PackLayout { addresses: Vec::new(), content: Vec::new() };
     for Replacement { pack, .. } in packs {
         let align = match before {
             PackEnd::OfNext => 1,
@@ -129,14 +132,14 @@ fn header_patches(plan: &Plan) -> Vec<Patch> {
     patches
 }
 
-/// Where a new pack lies, and how many bytes behind it are its own.
-struct NewPlace {
+/// Address of a new pack, and the number of spare bytes after it.
+struct PackPlacement {
     address: u64,
     spare: u64,
 }
 
 /// The descriptor and the notes of a pack that lies at `place` now.
-fn reference_patches(plan: &Plan, new: &Replacement, place: NewPlace) -> Vec<Patch> {
+fn reference_patches(plan: &Plan, new: &Replacement, place: PackPlacement) -> Vec<Patch> {
     let Replacement { link, pack, flags } = new;
     let field = link.descriptor_address.wrapping_add(DESCRIPTOR_PACK);
     let mut descriptor = Descriptor::new(pack.size.saturating_add(place.spare), pack.id.0, *flags);
@@ -145,7 +148,10 @@ fn reference_patches(plan: &Plan, new: &Replacement, place: NewPlace) -> Vec<Pat
     let offset = plan.offsets.map(link.descriptor_offset).saturating_add(DESCRIPTOR_FLAGS);
     let fields = descriptor.encode().into_iter().skip(DESCRIPTOR_FLAGS as usize).take(CHANGED_FIELDS);
     let mut patches = vec![Patch { offset, bytes: fields.collect() }];
-    let note = |offset: &u64| Patch { offset: plan.offsets.map(*offset), bytes: pack.id.0.to_vec() };
-    patches.extend(link.note_ids.iter().map(note));
+    patches.extend(
+        link.note_ids
+            .iter()
+            .map(|offset| Patch { offset: plan.offsets.map(*offset), bytes: pack.id.0.to_vec() }),
+    );
     patches
 }

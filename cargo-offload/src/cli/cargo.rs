@@ -1,90 +1,90 @@
-//! Options that mean what they mean to cargo.
+//! Options that cargo has too, with the same meaning.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// Which package, and how cargo builds it.
+/// Package selection and build options.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Package and build, as in cargo")]
+#[command(next_help_heading = "Cargo options")]
 pub(crate) struct Cargo {
     #[command(flatten)]
     pub(crate) package: Package,
-    /// Build for this triple.
+    /// Build for the target triple.
     #[arg(long, value_name = "TRIPLE")]
     pub(crate) target: Option<String>,
 }
 
-/// The same where `--target` means something else: cargo's settings tell the triple.
+/// [`Cargo`] without `--target`, for commands where that is a kernel target. Cargo's configuration sets the triple.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Package and build, as in cargo")]
+#[command(next_help_heading = "Cargo options")]
 pub(crate) struct Package {
     #[command(flatten)]
     pub(crate) project: Project,
     #[command(flatten)]
     pub(crate) cargo_target: CargoTarget,
-    /// Build with the profile `release`.
+    /// Build with the release profile.
     #[arg(long, short, conflicts_with = "profile")]
     pub(crate) release: bool,
-    /// Build with this profile.
+    /// Build with the given profile.
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
-    /// The directory for everything that cargo builds.
+    /// Directory for all generated artifacts.
     #[arg(long, value_name = "DIR")]
     pub(crate) target_dir: Option<PathBuf>,
-    /// Run this many jobs at once.
+    /// Number of parallel jobs.
     #[arg(long, short, value_name = "N")]
     pub(crate) jobs: Option<String>,
 }
 
-/// What cargo has to know to read a project, without building it.
+/// Options of `cargo metadata`, which reads a project without a build.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Package and build, as in cargo")]
+#[command(next_help_heading = "Cargo options")]
 pub(crate) struct Project {
-    /// The Cargo.toml of the package or workspace.
+    /// Path to Cargo.toml.
     #[arg(long, value_name = "FILE")]
     pub(crate) manifest_path: Option<PathBuf>,
-    /// The package.
+    /// Package to use.
     #[arg(long, short, value_name = "NAME")]
     pub(crate) package: Option<String>,
-    /// Features to activate.
+    /// Features to activate, separated by spaces or commas.
     #[arg(long, short = 'F', value_name = "FEATURES")]
     pub(crate) features: Vec<String>,
-    /// Activate all features.
+    /// Activate all available features.
     #[arg(long)]
     pub(crate) all_features: bool,
-    /// Do not activate the feature `default`.
+    /// Do not activate the `default` feature.
     #[arg(long)]
     pub(crate) no_default_features: bool,
-    /// Fail if Cargo.lock would change.
+    /// Require that Cargo.lock stays unchanged.
     #[arg(long)]
     pub(crate) locked: bool,
-    /// Use no network.
+    /// Run without accessing the network.
     #[arg(long)]
     pub(crate) offline: bool,
-    /// The same as `--locked` with `--offline`.
+    /// Equivalent to `--locked` and `--offline`.
     #[arg(long)]
     pub(crate) frozen: bool,
 }
 
-/// Which of a package's targets.
+/// Cargo target of a package.
 #[derive(Clone, Debug, Default, Args)]
 #[group(multiple = false)]
 pub(crate) struct CargoTarget {
-    /// The binary.
+    /// Use only the given binary.
     #[arg(long, value_name = "NAME")]
     pub(crate) bin: Option<String>,
-    /// The example.
+    /// Use only the given example.
     #[arg(long, value_name = "NAME")]
     pub(crate) example: Option<String>,
-    /// The library.
+    /// Use only the library.
     #[arg(long)]
     pub(crate) lib: bool,
 }
 
 impl Cargo {
-    /// Everything, as cargo's command line has it.
+    /// The arguments for cargo's command line.
     pub(crate) fn args(&self) -> Vec<OsString> {
         let Package { project, cargo_target, release, profile, target_dir, jobs } = &self.package;
         let mut args = Arguments::default();
@@ -109,12 +109,12 @@ impl From<&Package> for Cargo {
 }
 
 impl Package {
-    /// Whether a project or a part of it was named.
+    /// Whether an option selects a package or a cargo target.
     pub(crate) fn is_named(&self) -> bool {
         self.project.is_named() || self.names_target()
     }
 
-    /// Whether one of a package's targets was named.
+    /// Whether an option selects a cargo target.
     pub(crate) fn names_target(&self) -> bool {
         let CargoTarget { bin, example, lib } = &self.cargo_target;
         bin.is_some() || example.is_some() || *lib
@@ -122,7 +122,7 @@ impl Package {
 }
 
 impl Project {
-    /// Features and whether cargo may use the network, as the command line of every command of cargo has them.
+    /// The feature and network options, which every cargo command takes.
     pub(crate) fn args(&self) -> Vec<OsString> {
         let mut args = Arguments::default();
         for features in &self.features {
@@ -138,7 +138,7 @@ impl Project {
         args.0
     }
 
-    /// Whether a project was named.
+    /// Whether an option selects a package.
     pub(crate) fn is_named(&self) -> bool {
         self.package.is_some() || self.manifest_path.is_some()
     }
@@ -147,7 +147,7 @@ impl Project {
 /// An option without a value, and whether it is set.
 struct Flag(&'static str, bool);
 
-/// A command line in the making.
+/// Builder of a command line.
 #[derive(Debug, Default)]
 struct Arguments(Vec<OsString>);
 

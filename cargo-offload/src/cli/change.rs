@@ -1,4 +1,4 @@
-//! Options of the commands that change programs, or write their images elsewhere.
+//! Options of the commands that rewrite programs or export images.
 
 use std::path::PathBuf;
 
@@ -10,12 +10,12 @@ use super::common::{Force, IMAGES, OUTPUT};
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("which").required(true))]
 pub(crate) struct Prune {
-    /// The file: a program, library or pack. Without it, build the package.
+    /// Program, library or pack. If omitted, the package is built.
     pub(crate) path: Option<PathBuf>,
-    /// Keep images for these targets, such as `spirv64`, `intel:*` or `all-amd`, and remove the others.
+    /// Keep only images for these targets, such as `spirv64`, `intel:*` or `all-amd`.
     #[arg(long, value_name = "TARGET", num_args = 1.., value_delimiter = ',', group = "which")]
     pub(crate) keep: Vec<String>,
-    /// Remove images for these targets, and keep the others.
+    /// Remove images for these targets.
     #[arg(long, value_name = "TARGET", num_args = 1.., value_delimiter = ',', group = "which")]
     pub(crate) drop: Vec<String>,
     #[command(flatten)]
@@ -28,18 +28,19 @@ pub(crate) struct Prune {
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true)
     .args(["sidecar", "split", "embed", "compression", "merge", "unmerge"]))]
 pub(crate) struct Repack {
-    /// The file: a program or library; with `--compression` or `--merge` also a pack. Without it, build the package.
+    /// Program or library; with `--compression` or `--merge` also a pack. If omitted, the package is built.
     pub(crate) path: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) form: Form,
-    /// Compress the images again: `none`, `fast`, `balanced`, `max`, a zstd level from 1 to 22, or `archive`. A program needs
-    /// the feature `archive` of `offload-rt` to read the last one.
+    /// Recompress the images: `none`, `fast`, `balanced`, `max`, `archive`, or a zstd level from 1 to 22.
+    ///
+    /// A program needs the feature `archive` of `offload-rt` to read `archive`.
     #[arg(long, value_name = "VALUE")]
     pub(crate) compression: Option<String>,
-    /// Let the images of all crates share bytes.
+    /// Merge the packs of all crates, which deduplicates their images.
     #[arg(long, conflicts_with = "unmerge")]
     pub(crate) merge: bool,
-    /// Store the images of each crate apart, as its build did.
+    /// Store one pack per crate again, as the build does.
     #[arg(long)]
     pub(crate) unmerge: bool,
     #[command(flatten)]
@@ -48,14 +49,14 @@ pub(crate) struct Repack {
     pub(crate) cargo: Cargo,
 }
 
-/// Where images are to be; otherwise they stay where they are.
+/// Storage of images. Without an option, they stay where they are.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(crate) struct Form {
-    /// Move the images to one file beside the program: PROGRAM.HASH.offload.
+    /// Move the images to one sidecar file, PROGRAM.HASH.offload.
     #[arg(long)]
     pub(crate) sidecar: bool,
-    /// Move the images to one file per family of targets: PROGRAM.intel.HASH.offload and so on.
+    /// Move the images to one sidecar file per target family, such as PROGRAM.intel.HASH.offload.
     #[arg(long)]
     pub(crate) split: bool,
     /// Move the images back into the program.
@@ -63,44 +64,46 @@ pub(crate) struct Form {
     pub(crate) embed: bool,
 }
 
-/// Where a changed program goes.
+/// Destination of a rewritten program.
 #[derive(Debug, Args)]
 #[command(next_help_heading = OUTPUT)]
 #[group(required = true, multiple = false)]
 pub(crate) struct Destination {
-    /// Write this file, which must not exist.
+    /// Write to a new file, which must not exist.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Change the file itself.
+    /// Replace the file itself.
     #[arg(long)]
     pub(crate) in_place: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
-    /// The file: a program, library, pack, or a container of another tool chain. Without it, build the package. The images of
-    /// several files become one module, as those of `a.co` and `b.co` a bundle.
+    /// Programs, libraries, packs, or other toolchains' containers. If omitted, the package is built.
+    ///
+    /// The images of several files become one module: `a.co` and `b.co` make one bundle.
     pub(crate) path: Vec<PathBuf>,
-    /// The container to write.
+    /// Container format to write.
     #[arg(long, value_enum)]
     pub(crate) format: ExportFormat,
-    /// The kernel module; needed if the file has several. A SYCLBIN can hold several.
+    /// Export only this kernel module; required if the file has several. A SYCLBIN can hold several.
     #[arg(long, short, value_name = "NAME", help_heading = IMAGES)]
     pub(crate) module: Vec<String>,
-    /// Export only images for these targets. A SYCLBIN can hold one for each kind of GPU, and the SPIR-V. The other
-    /// containers get all images that fit.
+    /// Export only images for these targets.
+    ///
+    /// A SYCLBIN holds the SPIR-V and one image per GPU architecture. Other containers default to all images that fit.
     #[arg(long, value_name = "TARGET", help_heading = IMAGES)]
     pub(crate) target: Vec<String>,
-    /// The state of a SYCLBIN: what a program can do with it.
+    /// State of a SYCLBIN's kernel bundle.
     #[arg(long, value_enum, default_value_t = SyclState::Executable)]
     pub(crate) state: SyclState,
-    /// The SYCL runtime that will read the file.
+    /// SYCL runtime that loads the SYCLBIN.
     #[arg(long, value_enum, default_value_t = SyclRuntime::Oneapi2026)]
     pub(crate) runtime: SyclRuntime,
-    /// The version of a compressed bundle.
+    /// Format version of a compressed bundle.
     #[arg(long, value_enum, default_value_t = BundleVersion::V2)]
     pub(crate) bundle_version: BundleVersion,
-    /// Write this file. Without it, MODULE.syclbin, or MODULE with the usual ending.
+    /// Write to this file [default: MODULE with the extension of the format].
     #[arg(long, short, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
@@ -111,39 +114,39 @@ pub(crate) struct Export {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
-    /// A SYCLBIN from the module's SPIR-V and native images.
+    /// SYCLBIN of the module's SPIR-V and native images.
     Syclbin,
-    /// clang's offload bundle of the module's AMD images, for HIP.
+    /// Clang offload bundle of the module's AMD images, for HIP.
     Bundle,
-    /// The same, compressed.
+    /// Compressed clang offload bundle.
     Ccob,
-    /// A CUDA fatbin of the module's cubins and PTX.
+    /// CUDA fatbin of the module's cubins and PTX.
     Fatbin,
-    /// An ocloc archive: the module's Intel images, and its SPIR-V for other devices.
+    /// ocloc archive of the module's Intel images, with SPIR-V for other devices.
     OclocAr,
-    /// LLVM's OffloadBinary.
+    /// LLVM OffloadBinary.
     OffloadBinary,
-    /// The bytes of the image.
+    /// Bytes of a single image.
     Raw,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BundleVersion {
-    /// For LLVM 19 and later, up to 4 GiB.
+    /// Read by LLVM 19 and later; up to 4 GiB.
     #[value(name = "2")]
     V2,
-    /// For LLVM 22 and later.
+    /// Read by LLVM 22 and later.
     #[value(name = "3")]
     V3,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SyclState {
-    /// It can be compiled and linked.
+    /// Can be compiled and linked.
     Input,
-    /// It can be linked with other modules.
+    /// Can be linked with other modules.
     Object,
-    /// It can be launched.
+    /// Can be launched.
     Executable,
 }
 
@@ -159,13 +162,13 @@ pub(crate) enum SyclRuntime {
 
 #[derive(Debug, Args)]
 pub(crate) struct Vendor {
-    /// Compile for these targets instead of those in offload.toml.
+    /// Compile for these targets [default: those in offload.toml].
     #[arg(long, value_name = "TARGET", num_args = 1.., value_delimiter = ',')]
     pub(crate) targets: Vec<String>,
-    /// Compile, and compare with the images that are there. Write nothing.
+    /// Recompile, and compare with the vendored images without writing.
     #[arg(long)]
     pub(crate) verify: bool,
-    /// Also write a bill of materials for the kernels (CycloneDX 1.6, JSON).
+    /// Write a software bill of materials for the kernels (CycloneDX 1.6, JSON).
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) sbom: Option<PathBuf>,
     #[command(flatten)]

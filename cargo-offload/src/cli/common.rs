@@ -1,4 +1,4 @@
-//! Options that several commands have.
+//! Options that several commands share.
 
 use std::path::PathBuf;
 
@@ -7,24 +7,26 @@ use clap::Args;
 use crate::files::publish::Existing;
 use crate::read::input::Search;
 
-/// Above the options that say which images are meant, and where they are looked for.
-pub(super) const IMAGES: &str = "Which images";
-/// Above those that say what is written, and where.
+/// Heading of the options that select images.
+pub(super) const IMAGES: &str = "Image selection";
+/// Heading of the options for output files.
 pub(super) const OUTPUT: &str = "Output";
 
 #[derive(Debug, Args)]
 pub(crate) struct ConfigFile {
-    /// Use this file. Without it, the one that OFFLOAD_CONFIG names, or the nearest offload.toml, here or further up in
-    /// the workspace.
+    /// Path to offload.toml.
+    ///
+    /// The default is the file that OFFLOAD_CONFIG names, then the nearest offload.toml in this directory and its parents
+    /// within the workspace.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 }
 
-/// How far to look for images.
+/// Extent of the search for images in a file.
 #[derive(Debug, Args)]
 #[command(next_help_heading = IMAGES)]
 pub(crate) struct Deep {
-    /// Search all bytes of the file for containers and images, not only the places where tool chains put them.
+    /// Scan the whole file for containers and images, not only the sections where toolchains put them.
     #[arg(long)]
     deep: bool,
 }
@@ -35,11 +37,11 @@ impl Deep {
     }
 }
 
-/// Files that the user names.
+/// Treatment of existing files.
 #[derive(Debug, Args)]
 #[command(next_help_heading = OUTPUT)]
 pub(crate) struct Force {
-    /// Replace an existing file. Without it, a different existing file is an error.
+    /// Overwrite an existing file that differs.
     #[arg(long)]
     force: bool,
 }

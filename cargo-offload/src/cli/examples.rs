@@ -1,4 +1,6 @@
-//! The examples at the end of each command's help. A test gives every one to the parser.
+//! Examples at the end of each command's help. A test parses every one.
+
+pub(super) const HELP: &str = "See `cargo offload help COMMAND` for the options and examples of a command.";
 
 pub(super) const NEW: &str = "\
 Examples:
@@ -36,7 +38,7 @@ Examples:
   cargo offload test saxpy --device host --device opencl
   cargo offload test --require cuda --junit target/tests.xml   # for CI
   cargo offload test --workspace -- --include-ignored
-  cargo offload test --sanitize            # races, and accesses outside of memory";
+  cargo offload test --sanitize            # data races and out-of-bounds accesses";
 
 pub(super) const BENCH: &str = "\
 Examples:
@@ -48,7 +50,7 @@ pub(super) const DOCTOR: &str = "\
 Examples:
   cargo offload doctor                     # the targets in offload.toml
   cargo offload doctor intel:pvc cubin:sm_90
-  cargo offload doctor cuda                # the ways to compile CUDA C++
+  cargo offload doctor cuda                # compilers for CUDA C++
   cargo offload doctor --json              # for a script";
 
 pub(super) const TOOLCHAIN: &str = "\
@@ -59,7 +61,7 @@ Examples:
 pub(super) const TOOLCHAIN_INSTALL: &str = "\
 Examples:
   cargo offload toolchain install          # llvm and ptxas
-  cargo offload toolchain install ptxas    # this one alone
+  cargo offload toolchain install ptxas    # only ptxas
   cargo offload toolchain install --update # the newest versions";
 
 pub(super) const TOOLCHAIN_LIST: &str = "\
@@ -87,7 +89,7 @@ Examples:
 pub(super) const CACHE_CLEAN: &str = "\
 Examples:
   cargo offload cache clean                # everything
-  cargo offload cache clean --unused 30    # what nothing used for 30 days";
+  cargo offload cache clean --unused 30    # entries not used for 30 days";
 
 pub(super) const CACHE_VERIFY: &str = "\
 Examples:
@@ -95,7 +97,7 @@ Examples:
 
 pub(super) const TARGETS: &str = "\
 Examples:
-  cargo offload targets                    # as `targets list`
+  cargo offload targets                    # same as `targets list`
   cargo offload targets add intel:pvc cubin:sm_90";
 
 pub(super) const TARGETS_LIST: &str = "\
@@ -106,7 +108,7 @@ Examples:
 pub(super) const TARGETS_ADD: &str = "\
 Examples:
   cargo offload targets add intel:pvc cubin:sm_90
-  cargo offload targets add --optional amdgcn:gfx90a   # a build may leave it out";
+  cargo offload targets add --optional amdgcn:gfx90a   # skipped without its compiler";
 
 pub(super) const TARGETS_SET: &str = "\
 Examples:
@@ -119,26 +121,26 @@ Examples:
 
 pub(super) const COMPRESSION: &str = "\
 Examples:
-  cargo offload compression                # the setting, and what each mode gives here
+  cargo offload compression                # the setting, and the sizes in each mode
   cargo offload compression max            # changes the setting
-  cargo offload compression --on libtorch_hip.so   # what anybody's images would take
+  cargo offload compression --on libtorch_hip.so   # the images of another project
   cargo offload compression --on torch.whl --exact";
 
 pub(super) const INSPECT: &str = "\
 Examples:
-  cargo offload inspect                    # builds the package, and shows its images
+  cargo offload inspect                    # the images of this package
   cargo offload inspect target/release/app --kernels
   cargo offload inspect libtorch_hip.so --for all-amd --json";
 
 pub(super) const ASM: &str = "\
 Examples:
-  cargo offload asm saxpy --release        # of this package's build
+  cargo offload asm saxpy --release        # builds this package
   cargo offload asm target/release/app saxpy --for cubin:sm_90
   cargo offload asm app                    # lists the kernels";
 
 pub(super) const DEVICES: &str = "\
 Examples:
-  cargo offload devices                    # which image of this package each one gets
+  cargo offload devices                    # and the images of this package
   cargo offload devices target/release/app
   cargo offload devices --all-targets";
 
@@ -163,7 +165,7 @@ Examples:
 
 pub(super) const VERIFY: &str = "\
 Examples:
-  cargo offload verify                     # builds the package, decodes and checks all its images
+  cargo offload verify                     # the images of this package
   cargo offload verify target/release/app -p app
   cargo offload verify kernels.syclbin
   cargo offload verify dist/*.whl --require 'sm_75,sm_90,ptx>=sm_90,gfx90a'
@@ -177,7 +179,7 @@ Examples:
 
 pub(super) const REPACK: &str = "\
 Examples:
-  cargo offload repack app --sidecar -o out/app        # images beside the program
+  cargo offload repack app --sidecar -o out/app        # to a sidecar file
   cargo offload repack out/app --embed --in-place      # and back
   cargo offload repack app --compression max --in-place";
 
@@ -189,8 +191,8 @@ Examples:
 
 pub(super) const VENDOR: &str = "\
 Examples:
-  cargo offload vendor                     # compiles, and writes the images into the package
-  cargo offload vendor --verify            # compares them with a new compile
+  cargo offload vendor                     # for the targets in offload.toml
+  cargo offload vendor --verify            # compares them with a recompile
   cargo offload vendor --targets spirv64 intel:pvc --sbom kernels.cdx.json";
 
 pub(super) const COMPLETIONS: &str = "\
@@ -210,10 +212,11 @@ mod tests {
     use crate::cli::Options;
     use crate::cli::tests::words;
 
-    /// Every command with those above it.
+    /// Collects every visible command with its full name.
     fn all(command: &Command, above: &str, found: &mut Vec<(String, Command)>) {
-        let shown = |below: &&Command| below.get_name() != "help" && !below.is_hide_set();
-        for below in command.get_subcommands().filter(shown) {
+        for below in
+            command.get_subcommands().filter(|below| below.get_name() != "help" && !below.is_hide_set())
+        {
             let name = format!("{above} {}", below.get_name());
             found.push((name.clone(), below.clone()));
             all(below, &name, found);

@@ -1,10 +1,10 @@
-//! The compilers that `report --matrix` compares.
+//! Arguments of `report --matrix`, a tool and the compilers to compare.
 
 use std::str::FromStr;
 
 use offload_protocol::variable;
 
-/// A tool, and the programs that take its part one after another.
+/// A tool, and the programs that are used for it in turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Axis {
     pub(crate) tool: Tool,
@@ -12,7 +12,7 @@ pub(crate) struct Axis {
     pub(crate) programs: Vec<String>,
 }
 
-/// A tool that a build script may be told.
+/// A tool that an environment variable replaces in a build script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Tool {
     Clang,
@@ -55,16 +55,17 @@ impl FromStr for Axis {
 
     fn from_str(text: &str) -> Result<Axis, String> {
         let (tool, programs) =
-            text.split_once('=').ok_or("write TOOL=PROGRAM,PROGRAM, such as clang=clang-19,clang-22")?;
-        let known = Tool::ALL.into_iter().find(|known| known.name() == tool);
-        let tool = known.ok_or_else(|| format!("the tools are {}", Tool::ALL.map(Tool::name).join(", ")))?;
+            text.split_once('=').ok_or("expected TOOL=PROGRAM,PROGRAM, such as clang=clang-19,clang-22")?;
+        let tool = Tool::ALL.into_iter().find(|known| known.name() == tool).ok_or_else(|| {
+            format!("unknown tool `{tool}`; the tools are {}", Tool::ALL.map(Tool::name).join(", "))
+        })?;
         let mut axis = Axis { tool, programs: Vec::new() };
         for program in programs.split(',') {
             if program.is_empty() {
-                return Err("a name of a program is missing".to_string());
+                return Err("the name of a program is empty".to_string());
             }
             if axis.programs.iter().any(|other| other == program) {
-                return Err(format!("`{program}` is named twice"));
+                return Err(format!("`{program}` is listed twice"));
             }
             axis.programs.push(program.to_string());
         }
@@ -81,11 +82,11 @@ mod tests {
         let axis: Axis = "clang=clang-19,/opt/llvm/bin/clang".parse().unwrap();
         assert_eq!((axis.tool, axis.programs.len()), (Tool::Clang, 2));
         for (text, part) in [
-            ("clang", "write TOOL="),
+            ("clang", "expected TOOL="),
             ("gcc=a,b", "the tools are clang, ptxas"),
-            ("ptxas=", "name of a program is missing"),
-            ("ptxas=a,,b", "name of a program is missing"),
-            ("ptxas=a,a", "`a` is named twice"),
+            ("ptxas=", "the name of a program is empty"),
+            ("ptxas=a,,b", "the name of a program is empty"),
+            ("ptxas=a,a", "`a` is listed twice"),
         ] {
             assert!(text.parse::<Axis>().unwrap_err().contains(part), "{text}");
         }

@@ -1,18 +1,18 @@
-//! Sizes as people write them.
+//! Parser of sizes such as `8GiB`.
 
-/// Units with their bytes as powers of two; those of ten are not meant where memory is.
+/// Units, and their sizes in bytes as powers of two. Decimal units are rejected.
 const UNITS: [(&str, u32); 8] =
     [("", 0), ("B", 0), ("KiB", 10), ("K", 10), ("MiB", 20), ("M", 20), ("GiB", 30), ("G", 30)];
 
-/// `text` in bytes: a number and a unit.
+/// Parses a number and a unit into bytes.
 pub(super) fn parse(text: &str) -> Result<u64, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
-    let parsed = || {
-        let (_, power) = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit.trim()))?;
-        number.parse::<u64>().ok()?.checked_mul(1 << power)
-    };
-    parsed().ok_or_else(|| "a size is a number of bytes, KiB, MiB or GiB, as `8GiB`".to_string())
+    let power =
+        UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit.trim())).map(|(_, power)| *power);
+    let number: Option<u64> = number.parse().ok();
+    let size = number.zip(power).and_then(|(number, power)| number.checked_mul(1 << power));
+    size.ok_or_else(|| "expected a number of bytes, KiB, MiB or GiB, such as `8GiB`".to_string())
 }
 
 #[cfg(test)]

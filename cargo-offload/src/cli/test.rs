@@ -1,4 +1,4 @@
-//! The options of `test`.
+//! Options of `test` and `bench`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use super::cargo::Cargo;
 
 #[derive(Debug, Args)]
 pub(crate) struct Test {
-    /// Run only tests whose names contain this.
+    /// Run only tests whose name contains this string.
     #[arg(value_name = "NAME")]
     pub(crate) filter: Option<String>,
     #[command(flatten)]
@@ -18,27 +18,27 @@ pub(crate) struct Test {
     pub(crate) running: TestRunning,
     #[command(flatten)]
     pub(crate) cargo: Cargo,
-    /// Options for the programs with the tests, such as `--ignored` and `--skip NAME`.
+    /// Arguments for the test binaries, such as `--ignored` and `--skip NAME`.
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) rest: Vec<String>,
 }
 
 #[cfg(feature = "devices")]
 impl Test {
-    /// Which programs with tests are meant, as cargo's command line has it.
+    /// The options that select test binaries for cargo.
     pub(crate) fn selection(&self) -> Vec<String> {
-        let (running, target) = (&self.running, &self.cargo.package.cargo_target);
-        let named = |option: &str, names: &[String]| -> Vec<String> {
-            names.iter().flat_map(|name| [option.to_string(), name.clone()]).collect()
-        };
-        let mut args = [named("--test", &running.test), named("--exclude", &running.exclude)].concat();
-        if running.workspace {
+        let mut args = Vec::new();
+        for name in &self.running.test {
+            args.extend(["--test".to_string(), name.clone()]);
+        }
+        for name in &self.running.exclude {
+            args.extend(["--exclude".to_string(), name.clone()]);
+        }
+        if self.running.workspace {
             args.push("--workspace".to_string());
         }
-        let is_said =
-            target.lib || target.bin.is_some() || target.example.is_some() || !running.test.is_empty();
-        // All but the tests in documentation, which no device is asked for.
-        if !is_said {
+        // Documentation tests do not run on devices.
+        if !self.cargo.package.names_target() && self.running.test.is_empty() {
             args.push("--tests".to_string());
         }
         args
@@ -46,79 +46,81 @@ impl Test {
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Which devices")]
+#[command(next_help_heading = "Device selection")]
 pub(crate) struct TestDevices {
-    /// Use only this device: a driver (`host`, `opencl`, `cuda`, `hip`), one of its devices (`opencl:1`), or a part of a
-    /// device's name (`H200`). Without it, all of this machine.
+    /// Use only this device [default: all devices].
+    ///
+    /// A device is a driver (`host`, `opencl`, `cuda`, `hip`), a device of a driver (`opencl:1`), or a part of a device's
+    /// name (`H200`).
     #[arg(long, value_name = "DEVICE")]
     pub(crate) device: Vec<String>,
-    /// Fail if there is no such device, or no kernel test runs on it.
+    /// Fail if this device is missing, or if no kernel test runs on it.
     #[arg(long, value_name = "DEVICE")]
     pub(crate) require: Vec<String>,
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "How tests run")]
+#[command(next_help_heading = "Runner options")]
 pub(crate) struct TestRunning {
-    /// Build kernels for `host` that tell what they do, run the tests there, in Oclgrind and under NVIDIA's
-    /// compute-sanitizer, and report accesses outside of memory, races, barriers that some work-items do not reach, and
-    /// other mistakes.
+    /// Detect out-of-bounds accesses, data races and divergent barriers.
+    ///
+    /// Runs the tests with instrumented kernels on `host`, in Oclgrind, and under NVIDIA's compute-sanitizer.
     #[arg(long)]
     pub(crate) sanitize: bool,
-    /// Start the tests without `cargo nextest`, which starts them where it is installed.
+    /// Run the tests without `cargo nextest`, which is used if it is installed.
     #[arg(long)]
     pub(crate) no_nextest: bool,
-    /// Stop a test after so many seconds; 0: never.
+    /// Terminate a test after this many seconds; 0 disables the timeout.
     #[arg(long, value_name = "SECONDS", default_value_t = 300)]
     pub(crate) timeout: u64,
-    /// Run so many tests at once. Without it, as many as there are processors.
+    /// Number of tests to run in parallel [default: the number of CPUs].
     #[arg(long, value_name = "N")]
     pub(crate) test_threads: Option<usize>,
-    /// Write the results to this file too, as JUnit XML.
+    /// Write the results to a file as JUnit XML.
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
-    /// Run the tests of all packages of the workspace.
+    /// Test all packages in the workspace.
     #[arg(long, conflicts_with = "package")]
     pub(crate) workspace: bool,
-    /// Run the tests of all packages but this one.
+    /// Exclude a package of the workspace.
     #[arg(long, value_name = "NAME", requires = "workspace")]
     pub(crate) exclude: Vec<String>,
-    /// Run this file of `tests/`.
+    /// Run only this integration test of `tests/`.
     #[arg(long, value_name = "NAME")]
     pub(crate) test: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
-    /// Run only benchmarks whose names contain this.
+    /// Run only benchmarks whose name contains this string.
     #[arg(value_name = "NAME")]
     pub(crate) filter: Option<String>,
     #[command(flatten)]
     pub(crate) devices: TestDevices,
-    /// Run this file of `benches/`. Without it, all.
+    /// Run only this file of `benches/` [default: all].
     #[arg(long, value_name = "NAME")]
     pub(crate) bench: Vec<String>,
     #[command(flatten)]
     pub(crate) cargo: Cargo,
-    /// Options for the programs with the benchmarks.
+    /// Arguments for the benchmark binaries.
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) rest: Vec<String>,
 }
 
 #[cfg(feature = "devices")]
 impl Bench {
-    /// Everything for cargo; benchmarks are built for release unless another profile is named.
+    /// The arguments for cargo, which builds benchmarks with the release profile by default.
     pub(crate) fn cargo_args(&self) -> Vec<OsString> {
         self.cargo.args().into_iter().filter(|arg| arg != "--release").collect()
     }
 
-    /// What the programs are told.
-    pub(crate) fn for_programs(&self) -> impl Iterator<Item = &str> {
+    /// The arguments for the benchmark binaries.
+    pub(crate) fn program_args(&self) -> impl Iterator<Item = &str> {
         self.filter.as_deref().into_iter().chain(self.rest.iter().map(String::as_str))
     }
 }
 
-/// What cargo starts in place of a program with tests.
+/// Test binary that cargo runs through cargo-offload.
 #[derive(Debug, Args)]
 pub(crate) struct TestProgram {
     pub(crate) program: PathBuf,

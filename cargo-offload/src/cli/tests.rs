@@ -1,4 +1,4 @@
-//! The definition is consistent, and knows every command line of the README and the book.
+//! Consistency of the definition, and its agreement with every command line in the README and the book.
 
 use std::path::{Path, PathBuf};
 
@@ -9,6 +9,30 @@ use super::*;
 #[test]
 fn the_definition_is_consistent() {
     Options::command().debug_assert();
+}
+
+#[test]
+fn every_command_and_option_has_help() {
+    let mut program = command();
+    program.build();
+    let mut open = vec![&program];
+    let mut count = 0;
+    while let Some(command) = open.pop() {
+        count += 1;
+        let name = command.get_display_name().unwrap_or(command.get_name());
+        let about = command.get_about().unwrap_or_else(|| panic!("{name} has no about line")).to_string();
+        assert!(!about.ends_with('.'), "{name}: {about}");
+        for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
+            let help = arg.get_help().unwrap_or_else(|| panic!("{name}: {} has no help", arg.get_id()));
+            assert!(!help.to_string().is_empty(), "{name}: {}", arg.get_id());
+        }
+        open.extend(
+            command
+                .get_subcommands()
+                .filter(|command| !command.is_hide_set() && command.get_name() != "help"),
+        );
+    }
+    assert!(count >= 33, "{count} commands");
 }
 
 /// The README and the pages of the book.
@@ -22,7 +46,7 @@ fn pages() -> Vec<PathBuf> {
 /// A command line, and whether it is whole.
 #[derive(Debug)]
 enum Line {
-    /// From a block: somebody types it.
+    /// From a code block, to be typed as it is.
     Typed(Vec<String>),
     /// From a sentence, which may leave out what it does not speak of.
     Mentioned(Vec<String>),
@@ -41,8 +65,8 @@ pub(super) fn words(line: &str) -> Vec<String> {
         }
     }
     words.retain(|word| !word.is_empty());
-    let ends = |word: &String| word.starts_with(['#', '&', '|', '>', ';']);
-    let end = words.iter().position(ends).unwrap_or(words.len());
+    let end =
+        words.iter().position(|word| word.starts_with(['#', '&', '|', '>', ';'])).unwrap_or(words.len());
     words.truncate(end);
     // `cargo offload verify app; echo $?`
     if let Some(at) = words.iter().position(|word| word.ends_with(';')) {
@@ -55,7 +79,8 @@ pub(super) fn words(line: &str) -> Vec<String> {
 /// The command lines of a page: in blocks of shells and of CI, and in sentences between backticks.
 fn command_lines(text: &str) -> Vec<Line> {
     let mut lines = Vec::new();
-    let (mut block, mut found) = (None, Vec::new());
+    let mut block = None;
+    let mut found = Vec::new();
     for line in text.lines() {
         match (line.trim_start().strip_prefix("```"), block) {
             (Some(_), Some(_)) => block = None,
@@ -75,7 +100,7 @@ fn command_lines(text: &str) -> Vec<Line> {
     lines
 }
 
-/// What the definition says against a line.
+/// The parser's error for a line.
 fn mistake(line: &Line) -> Option<String> {
     let (Line::Typed(words) | Line::Mentioned(words)) = line;
     let problem = Options::try_parse_from(words.iter().skip(1)).err()?;

@@ -1,13 +1,13 @@
-//! The options of the process beside a run.
+//! Options of the hidden command `watch-run`.
 
 use clap::Args;
 
 #[derive(Debug, Args)]
 pub(crate) struct WatchRun {
-    /// The process that is watched.
+    /// Process to wait for.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) parent: i32,
-    /// What its processes have in their environment.
+    /// Value of the environment variable that marks the processes to stop.
     #[arg(long, value_name = "ID")]
     pub(crate) run: String,
 }

@@ -1,4 +1,4 @@
-//! `asm`: the machine code of a kernel, as the tools of its maker show it.
+//! `asm`: disassembly of a kernel by the tools of its vendor.
 
 use std::path::Path;
 
@@ -39,8 +39,8 @@ pub(super) fn run(output: &Output, args: &cli::Asm) -> Result<ExitStatus> {
     let path = artifact::path(output, given, &args.cargo)?;
     let input = Input::open(&path, output.limits())?;
     let contents = input.contents()?;
-    let images = Selection::parse(&args.select)?.of(&contents, Kernels::Read)?;
-    let mut shown = chosen(&images, kernel)?;
+    let images = Selection::parse(&args.select)?.select(&contents, Kernels::Read)?;
+    let mut shown = select_images(&images, kernel)?;
     if shown.is_empty() {
         list(output, &images)?;
     }
@@ -49,14 +49,14 @@ pub(super) fn run(output: &Output, args: &cli::Asm) -> Result<ExitStatus> {
     let mut problems = Vec::new();
     for image in &shown {
         let shown = records::each_decoded(&contents, &[image.origin], &mut |_, bytes| {
-            show(output, Shown { image, kernel }, &bytes?)
+            show(output, ShownImage { image, kernel }, &bytes?)
         });
         problems.extend(shown.err());
     }
     if left_out > 0 {
-        output.remark("\n// the CPU's code is not shown: --for host shows it")?;
+        output.remark("\n// CPU code is omitted; use --for host to show it")?;
     }
-    missing::tell(output, &contents)?;
+    missing::print(output, &contents)?;
     // What could be shown was shown; of one image there is nothing else to tell.
     match problems.as_slice() {
         [] => Ok(contents.status()),
@@ -70,25 +70,29 @@ pub(super) fn run(output: &Output, args: &cli::Asm) -> Result<ExitStatus> {
 
 /// The file and the kernel. A word alone is the kernel's if it can be a name and there is no such file.
 fn words(args: &cli::Asm) -> (Option<&Path>, Option<&str>) {
-    let sign = |c: char| c.is_alphanumeric() || "_$".contains(c);
     let only = args.path.as_deref().filter(|path| args.kernel.is_none() && !path.exists());
-    match only.and_then(Path::to_str).filter(|word| word.chars().all(sign)) {
+    match only
+        .and_then(Path::to_str)
+        .filter(|word| word.chars().all(|c| c.is_alphanumeric() || "_$".contains(c)))
+    {
         Some(kernel) => (None, Some(kernel)),
         None => (args.path.as_deref(), args.kernel.as_deref()),
     }
 }
 
 /// The images that are shown: those with the kernel, or the only one there is; none if nothing was chosen.
-fn chosen<'a>(images: &'a [ImageRecord], kernel: Option<&str>) -> Result<Vec<&'a ImageRecord>> {
+fn select_images<'a>(images: &'a [ImageRecord], kernel: Option<&str>) -> Result<Vec<&'a ImageRecord>> {
     let Some(kernel) = kernel else {
         return Ok(if images.len() == 1 { images.iter().collect() } else { Vec::new() });
     };
     // An image whose kernels are not known may have it.
-    let has = |image: &&ImageRecord| {
-        image.kernels.as_ref().is_none_or(|all| all.iter().any(|it| it.name == kernel))
-    };
-    let having: Vec<&ImageRecord> = images.iter().filter(has).collect();
-    if having.is_empty() {
+    let mut matches = Vec::new();
+    for image in images {
+        if image.kernels.as_ref().is_none_or(|all| all.iter().any(|it| it.name == kernel)) {
+            matches.push(image);
+        }
+    }
+    if matches.is_empty() {
         let mut names: Vec<&str> = images
             .iter()
             .flat_map(|image| image.kernels.iter().flatten())
@@ -98,14 +102,12 @@ fn chosen<'a>(images: &'a [ImageRecord], kernel: Option<&str>) -> Result<Vec<&'a
         names.dedup();
         names.truncate(SHOWN);
         let error = Error::usage(format!("no image has a kernel `{}`", escaped(kernel)));
-        return Err(
-            error.hint(format!("there are {}; without a name all are listed", escaped(&names.join(", "))))
-        );
+        return Err(error.hint(format!("available kernels: {}", escaped(&names.join(", ")))));
     }
-    Ok(having)
+    Ok(matches)
 }
 
-/// What tells most of a device first: its own code, then what its driver compiles, the CPU's last.
+/// Sort key of images: native GPU code first, then code that a driver compiles, and CPU code last.
 fn rank(image: &ImageRecord) -> u8 {
     match image.target.parse() {
         Ok(Target::Intel(_) | Target::Cubin(_) | Target::Amdgcn(_)) => 0,
@@ -118,20 +120,23 @@ fn rank(image: &ImageRecord) -> u8 {
 
 /// Takes out images for the CPU where there are others; how many. A kernel of ten lines is hundreds of lines there.
 fn without_cpu(images: &mut Vec<&ImageRecord>) -> usize {
-    let is_cpu_s = |image: &&ImageRecord| matches!(image.target.parse(), Ok(Target::Host(_)));
     let all = images.len();
-    if !images.iter().all(is_cpu_s) {
-        images.retain(|image| !is_cpu_s(image));
+    if !images.iter().all(|image| is_for_cpu(image)) {
+        images.retain(|image| !is_for_cpu(image));
     }
     all.saturating_sub(images.len())
 }
 
-/// How many kernels an error names.
+fn is_for_cpu(image: &ImageRecord) -> bool {
+    matches!(image.target.parse(), Ok(Target::Host(_)))
+}
+
+/// Maximum number of kernels that an error lists.
 const SHOWN: usize = 12;
 
 /// An image, and the kernel of it that is shown; all without one.
 #[derive(Clone, Copy)]
-struct Shown<'a> {
+struct ShownImage<'a> {
     image: &'a ImageRecord,
     kernel: Option<&'a str>,
 }
@@ -142,49 +147,52 @@ fn list(output: &Output, images: &[ImageRecord]) -> Result<()> {
     for image in images {
         for kernel in image.kernels.iter().flatten() {
             table.row(vec![kernel.name.clone(), image.module_name(), image.target.clone()]);
-            let (module, target) = (image.module_name(), image.target.as_str());
+            let module = image.module_name();
+            let target = image.target.as_str();
             messages.push(KernelMessage { reason: "kernel", kernel: &kernel.name, module, target });
         }
     }
     output.table(&messages, &table)
 }
 
-fn show(output: &Output, shown: Shown<'_>, bytes: &[u8]) -> Result<()> {
-    let Shown { image, kernel } = shown;
+fn show(output: &Output, shown: ShownImage<'_>, bytes: &[u8]) -> Result<()> {
+    let ShownImage { image, kernel } = shown;
     let target = image.target.parse();
     let intel = match &target {
         Ok(Target::Intel(arch)) => Some(arch.name()),
         _ => None,
     };
     let request = Request { image: bytes, kernel, intel_device: intel };
-    let failed = |error: Error| {
+    let text = disassemble::text(request, Path::new(".")).map_err(|error| {
         error.context(&format!(
             "target `{}` of module `{}`",
             escaped(&image.target),
             escaped(&image.module_name())
         ))
-    };
-    let text = disassemble::text(request, Path::new(".")).map_err(failed)?;
-    let (module, target) = (image.module_name(), image.target.as_str());
+    })?;
+    let module = image.module_name();
+    let target = image.target.as_str();
     output.remark(&escaped(&format!("// {module} {target}")))?;
     let message = AsmMessage { reason: "asm", module, target, kernel, text: &text };
-    output.message(&message, expanded(&text).trim_end())
+    output.message(&message, expand_tabs(&text).trim_end())
 }
 
 /// Columns are eight characters wide where these tools count with tabs.
-fn expanded(text: &str) -> String {
-    let line = |line: &str| {
-        let mut parts = line.split('\t');
-        let mut out = parts.next().unwrap_or_default().to_string();
-        for part in parts {
-            let width = out.chars().count();
-            let column = (width / TAB).saturating_add(1).saturating_mul(TAB);
-            out.extend(std::iter::repeat_n(' ', column.saturating_sub(width)));
-            out.push_str(part);
-        }
-        out
-    };
-    text.lines().map(line).collect::<Vec<_>>().join("\n")
+fn expand_tabs(text: &str) -> String {
+    text.lines()
+        .map(|line| {
+            let mut parts = line.split('\t');
+            let mut out = parts.next().unwrap_or_default().to_string();
+            for part in parts {
+                let width = out.chars().count();
+                let column = (width / TAB).saturating_add(1).saturating_mul(TAB);
+                out.extend(std::iter::repeat_n(' ', column.saturating_sub(width)));
+                out.push_str(part);
+            }
+            out
+        })
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 const TAB: usize = 8;
@@ -195,6 +203,6 @@ mod tests {
 
     #[test]
     fn tabs_become_columns() {
-        assert_eq!(expanded("a\tb\n\tc\t\td\nplain"), "a       b\n        c               d\nplain");
+        assert_eq!(expand_tabs("a\tb\n\tc\t\td\nplain"), "a       b\n        c               d\nplain");
     }
 }

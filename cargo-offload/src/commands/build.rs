@@ -1,4 +1,4 @@
-//! `build`, `run` and `check`: cargo's own, with the progress of device compiles.
+//! `build`, `run` and `check`: the commands of cargo, with a progress bar for device compiles.
 
 use offload_protocol::variable;
 
@@ -24,7 +24,7 @@ pub(super) fn check(output: &Output, args: &cli::Build) -> Result<ExitStatus> {
 /// Builds, and has cargo run what is built: the program gets the terminal, and no pipe of ours.
 pub(super) fn run(output: &Output, args: &cli::Run) -> Result<ExitStatus> {
     progress::run(output, cargo("build", &args.cargo)?.messages_as(output))?;
-    // What there was to say about the build is said.
+    // The build has printed its own messages.
     let quiet = ["--quiet", "--color", output.color_argument()];
     let cargo = cargo("run", &args.cargo)?.args(quiet).args(["--"]).args(&args.rest);
     Ok(ExitStatus::Program(cargo.status()?))

@@ -1,4 +1,4 @@
-//! `cache`: the compile cache of build scripts.
+//! `cache`: management of the compile cache of build scripts.
 
 use std::path::Path;
 use std::time::Duration;
@@ -22,12 +22,12 @@ struct Stats<'a> {
     bytes: u64,
     /// Bytes that builds keep; `null` is no limit.
     limit: Option<u64>,
-    /// For how many days the entry that nobody needed for longest was not used.
+    /// Days since the least recently used entry was used.
     unused_days: Option<u64>,
     results: Results,
 }
 
-/// Where the results of compilers came from, in builds since a time.
+/// Lookups of compiler results in builds since a time, by origin.
 #[derive(Debug, Serialize)]
 struct Results {
     /// Seconds since 1970; 0 if nothing is recorded.
@@ -41,12 +41,12 @@ struct Results {
     here: u64,
     received_bytes: u64,
     sent_bytes: u64,
-    /// What the stored results took other machines.
+    /// Compile time of the stored results on other machines.
     saved_milliseconds: u64,
 }
 
 impl Results {
-    fn of(cache: &CompileCache) -> Results {
+    fn from_cache(cache: &CompileCache) -> Results {
         let results = cache.results();
         Results {
             since: results.since,
@@ -66,15 +66,15 @@ impl Results {
             return String::new();
         }
         let day = date::of_seconds(self.since);
-        let first =
-            format!("\nresults since {day}: {} from this cache, {} compiled here", self.local, self.here);
+        let first = format!("\nlookups since {day}: {} hits, {} compiled locally", self.local, self.here);
         if [self.stored, self.executed, self.received_bytes, self.sent_bytes] == [0; 4] {
             return first;
         }
-        let (received, sent) = (human_size(self.received_bytes), human_size(self.sent_bytes));
+        let received = human_size(self.received_bytes);
+        let sent = human_size(self.sent_bytes);
         let seconds = self.saved_milliseconds / 1000;
         format!(
-            "{first}, {} stored by other machines, {} compiled there\nother machines: {received} received, {sent} sent, {seconds} s of compiling saved",
+            "{first}, {} remote hits, {} compiled remotely\nremote: {received} received, {sent} sent, {seconds} s of compile time saved",
             self.stored, self.executed
         )
     }
@@ -107,11 +107,14 @@ pub(super) fn run(output: &Output, args: &cli::Cache) -> Result<ExitStatus> {
 fn stats(output: &Output, cache: &CompileCache) -> Result<ExitStatus> {
     let cache::Stats { amount: Amount { entries, bytes }, oldest } = cache::stats(cache);
     let unused_days = oldest.map(|unused| unused.as_secs() / cache::days(1).as_secs());
-    let (path, limit) = (cache.path(), cache.limit());
-    let kept = limit.map_or("no limit".to_string(), |limit| format!("builds keep {}", human_size(limit)));
-    let oldest = unused_days.map_or(String::new(), |days| format!("\noldest: unused for {days} days"));
-    let (count, size) = (counted(entries, "entry"), human_size(bytes));
-    let results = Results::of(cache);
+    let path = cache.path();
+    let limit = cache.limit();
+    let kept = limit.map_or("no limit".to_string(), |limit| format!("limit {}", human_size(limit)));
+    let oldest =
+        unused_days.map_or(String::new(), |days| format!("\nleast recently used entry: {days} days ago"));
+    let count = counted(entries, "entry");
+    let size = human_size(bytes);
+    let results = Results::from_cache(cache);
     let text = format!("{}\n{count}, {size} ({kept}){oldest}{}", path.display(), results.text());
     output.message(&Stats { reason: "cache", path, entries, bytes, limit, unused_days, results }, &text)?;
     Ok(ExitStatus::Success)
@@ -128,8 +131,8 @@ fn verify(output: &Output, cache: &CompileCache) -> Result<ExitStatus> {
     let verified = cache::verify(cache);
     let Amount { entries: sound, bytes } = verified.sound;
     let damaged = verified.damaged.as_slice();
-    let lines = damaged.iter().map(|path| format!("removed `{}`, which was damaged\n", path.display()));
-    let text = format!("{}{sound} sound entries, {} damaged", lines.collect::<String>(), damaged.len());
+    let lines = damaged.iter().map(|path| format!("removed damaged entry `{}`\n", path.display()));
+    let text = format!("{}{sound} valid entries, {} damaged", lines.collect::<String>(), damaged.len());
     let message = Verified { reason: "verified", sound, bytes, damaged };
     if damaged.is_empty() {
         output.done(&message, &text)?;

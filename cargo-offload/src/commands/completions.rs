@@ -1,4 +1,4 @@
-//! `completions`: what a shell needs to complete the words of `cargo offload` and of `cargo-offload`.
+//! `completions`: completion scripts of shells for `cargo offload` and `cargo-offload`.
 
 use clap_complete::Shell;
 
@@ -10,7 +10,7 @@ use crate::print::output::Output;
 pub(super) fn run(output: &Output, args: &cli::Completions) -> Result<ExitStatus> {
     // Into memory first: the generator panics when it cannot write.
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut cli::of_program(), name(args.shell), &mut script);
+    clap_complete::generate(args.shell, &mut cli::program_command(), name(args.shell), &mut script);
     script.extend_from_slice(two_words(args.shell).as_bytes());
     output.document(&script)?;
     Ok(ExitStatus::Success)
@@ -22,7 +22,7 @@ fn name(shell: Shell) -> &'static str {
     if shell == Shell::Bash { "cargo_offload" } else { "cargo-offload" }
 }
 
-/// What passes the words behind `cargo offload` on, where shells ask the completion of `cargo`. That for zsh, which comes
+/// Script that completes `cargo offload` by way of the completion of `cargo`. That for zsh, which comes
 /// with cargo, calls the function `_cargo-offload` by itself.
 fn two_words(shell: Shell) -> &'static str {
     match shell {

@@ -1,4 +1,4 @@
-//! `compression`: the setting in `offload.toml`, and what each mode makes of the images of a build or of anybody's file.
+//! `compression`: the setting in `offload.toml`, and the size of a build's or a file's images in each mode.
 
 mod estimate;
 mod file_images;
@@ -9,7 +9,7 @@ mod trial;
 use serde::Serialize;
 use toml_edit::Value;
 
-use self::measure::{Extent, Question};
+use self::measure::{Coverage, Measurement};
 use crate::cargo::artifact;
 use crate::cli;
 use crate::error::ExitStatus;
@@ -19,7 +19,7 @@ use crate::settings::compression::{Word, parse, settings_of};
 use crate::settings::offload_toml::ConfigFile;
 
 #[derive(Debug, Serialize)]
-struct Message<'a> {
+struct SettingMessage<'a> {
     reason: &'static str,
     value: &'a str,
 }
@@ -31,8 +31,8 @@ pub(super) fn run(output: &Output, args: &cli::Compression) -> Result<ExitStatus
     }
     match artifact::path_if_any(output, args.on.as_deref(), &args.cargo)? {
         Some(path) => {
-            let extent = if args.exact { Extent::Everything } else { Extent::Sample };
-            measure::print(output, &path, Question { setting, extent, search: args.deep.search() })
+            let extent = if args.exact { Coverage::Everything } else { Coverage::Sample };
+            measure::print(output, &path, Measurement { setting, extent, search: args.deep.search() })
         }
         None => Ok(ExitStatus::Success),
     }
@@ -52,7 +52,7 @@ fn setting(output: &Output, args: &cli::Compression) -> Result<Option<offload_pa
     }
     let default = "\"balanced\" in release builds, \"none\" in others (default)";
     let value = file.as_ref().and_then(ConfigFile::compression).unwrap_or_else(|| default.to_string());
-    output.message(&Message { reason: "compression", value: &value }, &value)?;
+    output.message(&SettingMessage { reason: "compression", value: &value }, &value)?;
     settings_of(file.as_ref().map(ConfigFile::compression_words).unwrap_or_default())
 }
 

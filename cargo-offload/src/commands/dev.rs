@@ -1,8 +1,8 @@
-//! `dev`: runs the program, and compiles kernels that are saved while it runs; the program takes them at its next launch.
+//! `dev`: runs a program, and recompiles kernels as they are saved. The program loads them at its next launch.
 //!
-//! Neither cargo nor rustc nor a linker of programs has a part in that. The compiled build script runs again, as it has left
-//! word of in its `OUT_DIR`, and writes packs into a folder that the program looks at. So kernels are compiled by the same
-//! code, with the same settings and the same cache, as in a build.
+//! Neither cargo, rustc nor a linker runs. The compiled build script runs again by the recipe in its `OUT_DIR`, and
+//! writes packs to a directory that the program watches. So kernels are compiled by the same code, with the same
+//! settings and cache, as in a build.
 
 mod folder;
 mod script;
@@ -25,22 +25,21 @@ use crate::error::ExitStatus;
 use crate::error::{Error, Result};
 use crate::print::output::Output;
 
-/// How often files and the program are looked at. There are few files, whose times the system knows.
+/// Polling interval of the files and of the program. A poll is cheap: there are few files, whose times are cached.
 const TICK: Duration = Duration::from_millis(20);
 
 pub(super) fn run(output: &Output, args: &cli::Run) -> Result<ExitStatus> {
     let begin = SystemTime::now();
-    let cargo = |verb| graph::cargo(verb, &args.cargo);
-    progress::run(output, cargo("build")?.messages_as(output))?;
+    progress::run(output, graph::cargo("build", &args.cargo)?.messages_as(output))?;
     let metadata = graph::metadata(&args.cargo.package.project, Depth::Members)?;
     let folder = Folder::new(metadata.target_directory.as_std_path())?;
-    let mut scripts = scripts(cargo("build")?.args(["--quiet"]), &folder)?;
+    let mut scripts = scripts(graph::cargo("build", &args.cargo)?.args(["--quiet"]), &folder)?;
     for script in &mut scripts {
         script.learn(output, begin)?;
     }
-    // What there was to say about the build is said.
+    // The build has printed its own messages.
     let quiet = ["--quiet", "--color", output.color_argument()].map(OsString::from);
-    let program = cargo("run")?.args(quiet).args(["--"]).args(&args.rest);
+    let program = graph::cargo("run", &args.cargo)?.args(quiet).args(["--"]).args(&args.rest);
     let mut program = program.env(variable::RELOAD_DIR, folder.packs()).start()?;
     loop {
         if let Some(code) = program.ended()? {
@@ -64,8 +63,8 @@ fn scripts(cargo: Cargo, folder: &Folder) -> Result<Vec<Script>> {
         }
     }
     if scripts.is_empty() {
-        let error = Error::usage("nothing that is built here has kernels");
-        return Err(error.hint("`cargo offload init` adds what kernels need to a package"));
+        let error = Error::usage("no package of this build has kernels");
+        return Err(error.hint("run `cargo offload init` to add kernels to a package"));
     }
     Ok(scripts)
 }

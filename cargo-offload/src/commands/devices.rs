@@ -1,4 +1,4 @@
-//! `devices`: the devices of this machine, what fits them, and which image of a file each would get.
+//! `devices`: the devices of this machine, their compatible targets, and the image of a file that each one loads.
 
 mod fitting;
 
@@ -56,7 +56,7 @@ struct CandidateMessage<'a> {
 }
 
 /// A device and through which driver it was found.
-struct Found {
+struct NumberedDevice {
     driver: &'static str,
     device: Device,
     /// Its place in what is printed.
@@ -64,7 +64,7 @@ struct Found {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Devices) -> Result<ExitStatus> {
-    // A file that cannot be read is told before the devices are.
+    // An unreadable file is an error before any device is printed.
     let path = artifact::path_if_any(output, args.path.as_deref(), &args.cargo)?;
     let input = path.as_deref().map(|path| Input::open(path, output.limits())).transpose()?;
     let contents = input.as_ref().map(Input::contents).transpose()?;
@@ -76,8 +76,8 @@ pub(super) fn run(output: &Output, args: &cli::Devices) -> Result<ExitStatus> {
 }
 
 /// Tells what each device would get of what a file carries.
-fn judge(output: &Output, devices: &[Found], contents: &Contents<'_>) -> Result<ExitStatus> {
-    let registries = registry::of(contents, registry::Known::Needs)?;
+fn judge(output: &Output, devices: &[NumberedDevice], contents: &Contents<'_>) -> Result<ExitStatus> {
+    let registries = registry::read(contents, registry::Detail::Needs)?;
     for found in devices {
         output.space()?;
         output.remark(&format!("{}: {}", found.number, found.device.description()))?;
@@ -85,13 +85,13 @@ fn judge(output: &Output, devices: &[Found], contents: &Contents<'_>) -> Result<
             print_candidates(output, found, registry)?;
         }
     }
-    missing::tell(output, contents)?;
+    missing::print(output, contents)?;
     Ok(contents.status())
 }
 
-/// The host first, then what drivers tell. A driver that is not there is told, and no error.
-fn devices(output: &Output) -> Result<Vec<Found>> {
-    let mut found = vec![Found { driver: "host", device: Device::host(), number: 0 }];
+/// The host first, then the devices of each driver. A missing driver is a message, not an error.
+fn devices(output: &Output) -> Result<Vec<NumberedDevice>> {
+    let mut found = vec![NumberedDevice { driver: "host", device: Device::host(), number: 0 }];
     for (driver, listed) in [
         ("OpenCL", offload_rt::opencl::devices()),
         ("CUDA", offload_rt::cuda::devices()),
@@ -100,7 +100,7 @@ fn devices(output: &Output) -> Result<Vec<Found>> {
         match listed {
             Ok(devices) => {
                 for device in devices {
-                    found.push(Found { driver, device, number: found.len() });
+                    found.push(NumberedDevice { driver, device, number: found.len() });
                 }
             }
             Err(error) => {
@@ -114,7 +114,7 @@ fn devices(output: &Output) -> Result<Vec<Found>> {
     Ok(found)
 }
 
-fn print_device(output: &Output, found: &Found, args: &cli::Devices) -> Result<()> {
+fn print_device(output: &Output, found: &NumberedDevice, args: &cli::Devices) -> Result<()> {
     let targets = fitting::targets(found.device.description())?;
     let shown = if args.all_targets { targets.join(", ") } else { fitting::short(&targets) };
     let description = found.device.description();
@@ -131,8 +131,8 @@ fn print_device(output: &Output, found: &Found, args: &cli::Devices) -> Result<(
     output.message(&message, &text)
 }
 
-/// What was decided about each image of each module, the picked ones first.
-fn print_candidates(output: &Output, found: &Found, registry: &Registry) -> Result<()> {
+/// Prints the candidates among the images of each module, picked ones first.
+fn print_candidates(output: &Output, found: &NumberedDevice, registry: &Registry) -> Result<()> {
     for (module, variant) in registry::modules(registry) {
         let values = variant.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let candidates = match registry.request(&module).variants(values).select(&found.device) {
@@ -157,8 +157,10 @@ fn print_candidates(output: &Output, found: &Found, registry: &Registry) -> Resu
                 _ => continue,
             };
             let entry = candidate.entry();
-            let (module, variant) = (entry.module(), entry.variant());
-            let (target, part) = (entry.target_text(), entry.part());
+            let module = entry.module();
+            let variant = entry.variant();
+            let target = entry.target_text();
+            let part = entry.part();
             let message = CandidateMessage {
                 reason: "verdict",
                 device: found.number,

@@ -1,4 +1,4 @@
-//! `doctor`: which tools are installed, what each target lacks, and the command that installs it.
+//! `doctor`: the installed tools, the tools that each target lacks, and the commands that install them.
 
 mod cuda;
 mod remote;
@@ -12,7 +12,7 @@ use serde::Serialize;
 pub(super) use self::verdict::verdict;
 use crate::cli;
 use crate::error::{ExitStatus, Result};
-use crate::machine::doctor::{Buildable, Examination, Examined, examine};
+use crate::machine::doctor::{Buildable, Examination, ExaminedTool, examine};
 use crate::print::output::Output;
 use crate::print::table::Table;
 use crate::settings::offload_toml::ConfigFile;
@@ -24,7 +24,7 @@ struct ToolMessage<'a> {
     purpose: &'a str,
     path: Option<&'a Path>,
     version: Option<&'a str>,
-    /// Why it cannot be used.
+    /// Reason why it cannot be used.
     problem: Option<&'a str>,
     /// The command that installs it here.
     remedy: Option<&'a str>,
@@ -62,8 +62,8 @@ fn targets(args: &cli::Doctor) -> Result<Vec<String>> {
     Ok(built.into_iter().map(|target| target.name).collect())
 }
 
-fn print_tools(output: &Output, tools: &[Examined]) -> Result<()> {
-    let mut table = Table::new(&["tool", "version", "where"]);
+fn print_tools(output: &Output, tools: &[ExaminedTool]) -> Result<()> {
+    let mut table = Table::new(&["tool", "version", "path"]);
     for tool in tools {
         let (version, path) = match &tool.outcome {
             Ok(found) => {
@@ -84,8 +84,9 @@ fn number(version: &str) -> &str {
     version.split(' ').find(is_number).map_or(version, |word| word.trim_end_matches(','))
 }
 
-fn tool_message(tool: &Examined) -> ToolMessage<'_> {
-    let (found, missing) = (tool.outcome.as_ref().ok(), tool.outcome.as_ref().err());
+fn tool_message(tool: &ExaminedTool) -> ToolMessage<'_> {
+    let found = tool.outcome.as_ref().ok();
+    let missing = tool.outcome.as_ref().err();
     ToolMessage {
         reason: "tool",
         name: tool.name,
@@ -99,11 +100,11 @@ fn tool_message(tool: &Examined) -> ToolMessage<'_> {
 
 fn print_targets(output: &Output, targets: &[Buildable]) -> Result<()> {
     output.space()?;
-    let mut table = Table::new(&["target", "can be built", "better with"]);
+    let mut table = Table::new(&["target", "buildable", "optional tools"]);
     for Buildable { target, lacks, better_with, .. } in targets {
         table.row(vec![target.clone(), verdict(lacks), better_with.join(", ")]);
         if !lacks.is_empty() {
-            table.problem("can be built");
+            table.problem("buildable");
         }
     }
     let messages: Vec<TargetMessage<'_>> = targets.iter().map(target_message).collect();
@@ -137,14 +138,14 @@ mod tests {
 
     #[test]
     fn the_number_of_a_version_is_shown() {
-        for (said, shown) in [
+        for (version, shown) in [
             ("Debian clang version 22.1.8 (1~deb12u1)", "22.1.8"),
             ("Debian LLD 22.1.8 (compatible with GNU linkers)", "22.1.8"),
             ("SPIRV-Tools v2023.1 unknown hash, 2023-02-15T14:03:51", "v2023.1"),
             ("Cuda compilation tools, release 12.9, V12.9.86", "12.9"),
             ("Intel(R) oneAPI DPC++/C++ Compiler", "Intel(R) oneAPI DPC++/C++ Compiler"),
         ] {
-            assert_eq!(number(said), shown);
+            assert_eq!(number(version), shown);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `export`: images for other programs, in their containers or as they are.
+//! `export`: images in the containers of other toolchains, or as single files.
 
 mod containers;
 mod request;
@@ -11,7 +11,7 @@ use offload_format::ImageKind;
 use serde::Serialize;
 
 use self::containers::Container;
-use self::request::{Exported, PackedImage, Request, images, named, only};
+use self::request::{ExportedFile, PackedImage, Request, images, named, only};
 use self::sources::Sources;
 use crate::cargo::artifact;
 use crate::cli::{self, ExportFormat};
@@ -30,7 +30,7 @@ struct Message<'a> {
     target: &'a str,
     file: String,
     size: u64,
-    /// What a runtime may do wrong with the file.
+    /// Hazards of the file in a runtime.
     hazards: Vec<String>,
 }
 
@@ -42,12 +42,13 @@ pub(super) fn run(output: &Output, args: &cli::Export) -> Result<ExitStatus> {
     let packs = sources.packs();
     refuse_missing(packs, request)?;
     let all = images(packs, request)?;
-    let exported = match (request.args.format, Container::of(request.args.format)) {
+    let exported = match (request.args.format, Container::for_format(request.args.format)) {
         (_, Some(container)) => container.export(&all, request)?,
         (ExportFormat::Syclbin, None) => syclbin::export(&all, request)?,
         (_, None) => raw(&all, request)?,
     };
-    let (module, target) = (exported.modules.join(", "), exported.targets.join(", "));
+    let module = exported.modules.join(", ");
+    let target = exported.targets.join(", ");
     let path =
         request.args.output.clone().unwrap_or_else(|| default_name(&exported.modules, exported.ending));
     args.force.existing().check(&path, &exported.content)?;
@@ -56,7 +57,8 @@ pub(super) fn run(output: &Output, args: &cli::Export) -> Result<ExitStatus> {
     let file = path.display().to_string();
     let text =
         format!("wrote {file} ({size} bytes) from {} of module {}", escaped(&target), escaped(&module));
-    let (module, target) = (module.as_str(), target.as_str());
+    let module = module.as_str();
+    let target = target.as_str();
     let hazards = exported.hazards;
     let warnings: Vec<String> =
         hazards.iter().map(|hazard| format!("warning: {}", escaped(&hazard.to_string()))).collect();
@@ -65,25 +67,27 @@ pub(super) fn run(output: &Output, args: &cli::Export) -> Result<ExitStatus> {
     Ok(ExitStatus::Success)
 }
 
-/// What is missing must not be missed in what is written.
+/// Fails if a selected image is in a missing sidecar, so that the output is never incomplete.
 fn refuse_missing(packs: &Packs, request: &Request<'_>) -> Result<()> {
-    let asked_for = |(module, target): &(&str, &str)| {
-        (request.args.module.is_empty() || named(&request.args.module, module))
-            && (request.args.target.is_empty() || named(&request.args.target, target))
-    };
-    match packs.missing().find(|missing| missing.images().iter().any(asked_for)) {
-        Some(missing) => Err(missing.error),
-        None => Ok(()),
+    for missing in packs.missing() {
+        if missing.images().iter().any(|(module, target)| is_selected(request, module, target)) {
+            return Err(missing.error);
+        }
     }
+    Ok(())
+}
+
+fn is_selected(request: &Request<'_>, module: &str, target: &str) -> bool {
+    (request.args.module.is_empty() || named(&request.args.module, module))
+        && (request.args.target.is_empty() || named(&request.args.target, target))
 }
 
 /// The bytes of the one image that modules and targets leave.
-fn raw(all: &[PackedImage<'_>], request: &Request<'_>) -> Result<Exported> {
+fn raw(all: &[PackedImage<'_>], request: &Request<'_>) -> Result<ExportedFile> {
     let only = only(all, "image", request, |packed| {
-        (request.args.module.is_empty() || named(&request.args.module, packed.image.module))
-            && (request.args.target.is_empty() || named(&request.args.target, packed.image.target_text))
+        is_selected(request, packed.image.module, packed.image.target_text)
     })?;
-    Ok(Exported {
+    Ok(ExportedFile {
         modules: vec![only.image.module.to_string()],
         targets: vec![only.image.target_text.to_string()],
         content: only.source.decode(&only.image)?,
@@ -105,7 +109,11 @@ fn raw_ending(kind: ImageKind) -> &'static str {
 
 /// The modules' names, without anything that would lead elsewhere: they come from the file.
 fn default_name(modules: &[String], ending: &str) -> PathBuf {
-    let safe = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
-    let stem: String = modules.join("-").chars().take(100).map(safe).collect();
+    let stem: String = modules
+        .join("-")
+        .chars()
+        .take(100)
+        .map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' })
+        .collect();
     PathBuf::from(format!("{}.{ending}", sound(&stem)))
 }

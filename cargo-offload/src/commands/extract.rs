@@ -1,4 +1,4 @@
-//! `extract`: images to files, decoded or as they are stored.
+//! `extract`: images as files, decoded or as stored.
 
 mod inflated;
 mod job;
@@ -7,12 +7,12 @@ mod name;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use self::job::{File, Job};
+use self::job::{ExtractedFile, Job};
 use self::name::{Folders, Names};
 use crate::cargo::artifact;
 use crate::cli;
 use crate::error::ExitStatus;
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::print::output::Output;
 use crate::read::input::Contents;
 use crate::read::inputs::{self, Opened, Source};
@@ -36,7 +36,7 @@ pub(super) fn run(output: &Output, args: &cli::Extract) -> Result<ExitStatus> {
             None => directory.clone(),
             Some(member) => directory.join(folders.of_member(member)),
         };
-        opened.tell_name(output)?;
+        opened.print_name(output)?;
         extract(output, args, &Extraction { opened, images: &images, directory })
     })?;
     match status {
@@ -68,15 +68,15 @@ fn extract(output: &Output, args: &cli::Extract, extraction: &Extraction<'_>) ->
     job.finish(contents)
 }
 
-fn decoded_files(images: &[ImageRecord]) -> Vec<File<'_>> {
+fn decoded_files(images: &[ImageRecord]) -> Vec<ExtractedFile<'_>> {
     let mut names = Names::default();
-    images.iter().map(|image| File { image, name: names.of_image(image) }).collect()
+    images.iter().map(|image| ExtractedFile { image, name: names.of_image(image) }).collect()
 }
 
 /// One file for each frame or container, however many images lie in it.
-fn stored_files<'a>(contents: &Contents<'_>, images: &'a [ImageRecord]) -> Result<Vec<File<'a>>> {
+fn stored_files<'a>(contents: &Contents<'_>, images: &'a [ImageRecord]) -> Result<Vec<ExtractedFile<'a>>> {
     let mut names = Names::default();
-    let mut files: BTreeMap<(bool, usize, u64), File<'a>> = BTreeMap::new();
+    let mut files: BTreeMap<(bool, usize, u64), ExtractedFile<'a>> = BTreeMap::new();
     let packs = contents.packs.sources();
     for image in images {
         let key = match image.origin {
@@ -87,7 +87,7 @@ fn stored_files<'a>(contents: &Contents<'_>, images: &'a [ImageRecord]) -> Resul
                 (false, number, pack.frame_range(&record)?.offset)
             }
         };
-        files.entry(key).or_insert_with(|| File { image, name: names.of_frame(image) });
+        files.entry(key).or_insert_with(|| ExtractedFile { image, name: names.of_frame(image) });
     }
     Ok(files.into_values().collect())
 }
@@ -99,21 +99,23 @@ fn default_directory(path: &Path) -> PathBuf {
 }
 
 /// Nothing is written if something is in the way.
-fn prepare(directory: &Path, files: &[File<'_>], args: &cli::Extract) -> Result<()> {
+fn prepare(directory: &Path, files: &[ExtractedFile<'_>], args: &cli::Extract) -> Result<()> {
     let mut paths = files.iter().map(|file| directory.join(&file.name));
     let there = paths.find(|path| path.symlink_metadata().is_ok());
     match there {
         Some(path) if !args.force => Err(Error::usage(format!("`{}` exists", path.display()))
-            .hint("name another directory with --output, or replace files with --force")),
-        _ => {
-            let failed = |error| Error::io("make the directory", directory, &error);
-            std::fs::create_dir_all(directory).map_err(failed)
-        }
+            .hint("choose another directory with --output, or overwrite files with --force")),
+        _ => std::fs::create_dir_all(directory).io_context("create the directory", directory),
     }
 }
 
-fn write_decoded<'a>(job: &mut Job<'a>, contents: &Contents<'_>, files: &'a [File<'a>]) -> Result<()> {
-    let by_origin: BTreeMap<Origin, &File<'_>> = files.iter().map(|file| (file.image.origin, file)).collect();
+fn write_decoded<'a>(
+    job: &mut Job<'a>,
+    contents: &Contents<'_>,
+    files: &'a [ExtractedFile<'a>],
+) -> Result<()> {
+    let by_origin: BTreeMap<Origin, &ExtractedFile<'_>> =
+        files.iter().map(|file| (file.image.origin, file)).collect();
     let origins: Vec<Origin> = by_origin.keys().copied().collect();
     records::each_image(contents, &origins, &mut |origin, image| match by_origin.get(&origin) {
         Some(file) => job.decode(file, image),
@@ -121,7 +123,11 @@ fn write_decoded<'a>(job: &mut Job<'a>, contents: &Contents<'_>, files: &'a [Fil
     })
 }
 
-fn write_stored<'a>(job: &mut Job<'a>, contents: &Contents<'_>, files: &'a [File<'a>]) -> Result<()> {
+fn write_stored<'a>(
+    job: &mut Job<'a>,
+    contents: &Contents<'_>,
+    files: &'a [ExtractedFile<'a>],
+) -> Result<()> {
     let packs = contents.packs.sources();
     for file in files {
         match file.image.origin {

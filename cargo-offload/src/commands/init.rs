@@ -1,4 +1,4 @@
-//! `init`: what kernels need, added to a package or a workspace.
+//! `init`: kernels for an existing package or workspace.
 
 use crate::cargo::additions::{Dependencies, Outcome, Workspace};
 use crate::cargo::template;
@@ -10,7 +10,7 @@ use crate::print::output::Output;
 
 pub(super) fn run(output: &Output, args: &cli::Init) -> Result<ExitStatus> {
     let dependencies = Dependencies::new(&args.source)?;
-    let workspace = Workspace::of(&args.directory)?;
+    let workspace = Workspace::find(&args.directory)?;
     let configured = workspace.configure(output)?;
     workspace.depend(output, &dependencies)?;
     let existing = if args.force { Existing::Replaced } else { Existing::Kept };

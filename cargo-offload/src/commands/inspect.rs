@@ -1,4 +1,4 @@
-//! `inspect`: the images of a file, from the file alone.
+//! `inspect`: the images of a file.
 
 mod syclbin;
 
@@ -15,7 +15,7 @@ use crate::print::text::escaped;
 use crate::read::input::Contents;
 use crate::read::inputs::{self, Source};
 use crate::read::missing;
-use crate::read::records::{ImageRecord, KernelRecord, Kernels, Selection, or_dash};
+use crate::read::records::{ImageRecord, KernelRecord, Kernels, Selection, or_dash, text_or_dash};
 
 #[derive(Debug, Serialize)]
 struct MissingMessage<'a> {
@@ -38,7 +38,7 @@ pub(super) fn run(output: &Output, args: &cli::Inspect) -> Result<ExitStatus> {
         if opened.member.is_some() && images.is_empty() && !selection.is_everything() {
             return Ok(ExitStatus::Success);
         }
-        opened.tell_name(output)?;
+        opened.print_name(output)?;
         show(output, args, opened.contents, &images)
     })?;
     match status {
@@ -83,26 +83,27 @@ fn print_missing(output: &Output, contents: &Contents<'_>) -> Result<()> {
             }
         }
     }
-    missing::tell(output, contents)
+    missing::print(output, contents)
 }
 
 /// Some columns are there only where an image has something in them: most have nothing.
 fn image_table(images: &[ImageRecord]) -> Table {
     let all: Vec<_> = images.iter().map(cells).collect();
-    let shown = |column: &usize| {
-        let mut cells = all.iter().filter_map(|row| row.get(*column));
-        cells.any(|(heading, cell)| !RARE.contains(heading) || cell != "-")
-    };
-    let columns: Vec<usize> = (0..all.first().map_or(0, |row| row.len())).filter(shown).collect();
-    let chosen = |row: &[(&'static str, String)]| -> Vec<(&'static str, String)> {
-        columns.iter().filter_map(|column| row.get(*column).cloned()).collect()
-    };
-    let headings: Vec<&'static str> = all
-        .first()
-        .map(|row| chosen(row).into_iter().map(|(heading, _)| heading).collect())
-        .unwrap_or_default();
+    let columns: Vec<usize> = (0..all.first().map_or(0, |row| row.len()))
+        .filter(|column| {
+            let mut cells = all.iter().filter_map(|row| row.get(*column));
+            cells.any(|(heading, cell)| !RARE.contains(heading) || cell != "-")
+        })
+        .collect();
+    let mut headings = Vec::new();
+    if let Some(row) = all.first() {
+        headings.extend(columns.iter().filter_map(|column| row.get(*column)).map(|(heading, _)| *heading));
+    }
     let mut table = Table::new(&headings);
-    all.iter().for_each(|row| table.row(chosen(row).into_iter().map(|(_, cell)| cell).collect()));
+    for row in &all {
+        let cells = columns.iter().filter_map(|column| row.get(*column));
+        table.row(cells.map(|(_, cell)| cell.clone()).collect());
+    }
     table
 }
 
@@ -117,30 +118,29 @@ const IMPORTS: &str = "imports";
 const SPEC: &str = "constants";
 const RARE: [&str; 9] = [PACKAGE, FILE, PART, NAME, NEEDS, IMPORTS, SPEC, CONTAINER, HASH];
 
-/// What the table shows of an image, each with its heading.
+/// The cells of an image with their headings.
 fn cells(image: &ImageRecord) -> [(&'static str, String); 18] {
-    let text = |text: &str| if text.is_empty() { "-".to_string() } else { text.to_string() };
     let ratio = image.stored_size.saturating_mul(100).checked_div(image.raw_size).unwrap_or(100);
     let hash = image.hash.as_deref().unwrap_or_default();
     [
-        (PACKAGE, text(&image.package)),
-        (FILE, text(&image.file)),
+        (PACKAGE, text_or_dash(&image.package)),
+        (FILE, text_or_dash(&image.file)),
         ("module", image.module.clone()),
-        ("variant", text(&image.variant)),
-        ("target", text(&image.target)),
-        (PART, text(&image.part)),
-        (NAME, text(&image.name)),
-        (NEEDS, text(&image.aspects.join(","))),
-        (IMPORTS, text(&image.imports.join(","))),
-        (SPEC, text(&image.spec.join(","))),
-        (CONTAINER, text(&image.containers.join(", "))),
-        ("kind", text(&image.image_kind)),
+        ("variant", text_or_dash(&image.variant)),
+        ("target", text_or_dash(&image.target)),
+        (PART, text_or_dash(&image.part)),
+        (NAME, text_or_dash(&image.name)),
+        (NEEDS, text_or_dash(&image.aspects.join(","))),
+        (IMPORTS, text_or_dash(&image.imports.join(","))),
+        (SPEC, text_or_dash(&image.spec.join(","))),
+        (CONTAINER, text_or_dash(&image.containers.join(", "))),
+        ("kind", text_or_dash(&image.image_kind)),
         ("codec", image.codec.clone()),
         ("stored", image.stored_size.to_string()),
         ("raw", image.raw_size.to_string()),
         ("ratio", format!("{ratio}%")),
         ("kernels", or_dash(image.kernels.as_ref().map(Vec::len))),
-        (HASH, text(&hash.chars().take(16).collect::<String>())),
+        (HASH, text_or_dash(&hash.chars().take(16).collect::<String>())),
     ]
 }
 

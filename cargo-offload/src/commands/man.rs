@@ -1,18 +1,16 @@
-//! `man`: the manual, one page for the whole and one for each command, named as `man` looks for them.
-
-use std::path::Path;
+//! `man`: man pages, one for the program and one per command, with the file names that `man` looks up.
 
 use clap::Command;
 use clap_mangen::Man;
 
 use crate::cli;
 use crate::error::ExitStatus;
-use crate::error::{Error, Result};
+use crate::error::{IoContext, Result};
 use crate::files::publish::{create_dir, publish};
 use crate::print::output::Output;
 
 pub(super) fn run(output: &Output, args: &cli::Man) -> Result<ExitStatus> {
-    let mut command = cli::of_program();
+    let mut command = cli::program_command();
     command.build();
     match &args.directory {
         None => output.document(&page(&command)?)?,
@@ -53,6 +51,6 @@ fn pages(command: &Command) -> Result<Vec<Page>> {
 fn page(command: &Command) -> Result<Vec<u8>> {
     let mut page = Vec::new();
     let written = Man::new(command.clone()).render(&mut page);
-    written.map_err(|error| Error::io("write", Path::new("the manual"), &error))?;
+    written.io_context("write", "the manual")?;
     Ok(page)
 }

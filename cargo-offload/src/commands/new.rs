@@ -1,4 +1,4 @@
-//! `new`: a package of cargo's with what kernels need, and the demo as its program.
+//! `new`: a cargo package with the demo as its program.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub(super) fn run(output: &Output, args: &cli::New) -> Result<ExitStatus> {
     let dependencies = Dependencies::new(&args.source)?;
     let name = name(args)?;
     cargo_new(output, args)?;
-    let workspace = Workspace::of(&args.path)?;
+    let workspace = Workspace::find(&args.path)?;
     for file in template::PROGRAM {
         let text = file.text.replace(template::NAME, name);
         let file = NewFile { name: file.name, text: &text, existing: Existing::Replaced };
@@ -34,16 +34,16 @@ pub(super) fn run(output: &Output, args: &cli::New) -> Result<ExitStatus> {
     workspace.depend(output, &dependencies)?;
     workspace.build_script(output, &template::DEMO, Existing::Kept)?;
     let next = format!(
-        "made {name}; next: `cd {name}`, then `cargo offload doctor` shows what is missing to build it, `cargo offload run` runs it"
+        "created {name}; next: `cd {name}`, `cargo offload doctor` to check the compilers, `cargo offload run` to run it"
     );
     output.done(&Message { reason: "new", package: name, path: &args.path }, &next)?;
     Ok(ExitStatus::Success)
 }
 
 fn name(args: &cli::New) -> Result<&str> {
-    let last = || args.path.file_name().and_then(|name| name.to_str());
-    args.name.as_deref().or_else(last).ok_or_else(|| {
-        Error::usage(format!("`{}` has no name in it", args.path.display())).hint("give one with --name")
+    args.name.as_deref().or_else(|| args.path.file_name().and_then(|name| name.to_str())).ok_or_else(|| {
+        Error::usage(format!("cannot derive a package name from `{}`", args.path.display()))
+            .hint("set one with --name")
     })
 }
 

@@ -1,4 +1,4 @@
-//! `prune`: the same program with the images of fewer targets.
+//! `prune`: removal of the images for some targets from a program.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,11 +21,11 @@ use crate::read::metadata::MissingRecord;
 use crate::read::program::{CrateImages, Program};
 use crate::settings::target_filter::TargetFilter;
 
-/// What the program says at run time about a target that is gone.
+/// Reason that the program reports at run time for a removed target.
 const REASON: &str = "`cargo offload prune` has removed it from the program";
 
 #[derive(Debug, Serialize)]
-struct Dropped {
+struct RemovedImage {
     reason: &'static str,
     package: String,
     module: String,
@@ -46,7 +46,7 @@ struct Summary<'a> {
     size_after: u64,
 }
 
-/// Which images stay.
+/// Choice of the images to keep.
 #[derive(Debug)]
 enum Choice {
     Keep(Vec<TargetFilter>),
@@ -58,11 +58,11 @@ pub(super) fn run(output: &Output, args: &cli::Prune) -> Result<ExitStatus> {
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
     let destination = Destination::new(output, &path, &args.destination)?;
     let left = Removed::left_at(&destination)?;
-    left.tell(output)?;
+    left.print(output)?;
     let program = Program::open(&path, output.limits())?;
     let mut crates = program.crates()?;
     if !left.is_empty() && choice.is_done(&crates) {
-        return tell(output, &[], &unchanged(&program, &crates, &destination)?);
+        return print_summary(output, &[], &unchanged(&program, &crates, &destination)?);
     }
     choice.check(&program, &crates)?;
     let dropped = drop_images(&mut crates, &choice)?;
@@ -79,8 +79,8 @@ pub(super) fn run(output: &Output, args: &cli::Prune) -> Result<ExitStatus> {
         size_before: program.size()?,
         size_after: published.program.size.saturating_add(files),
     };
-    published.tell_removed(output)?;
-    tell(output, &dropped, &summary)
+    published.print_removed(output)?;
+    print_summary(output, &dropped, &summary)
 }
 
 /// An interrupted command has done it all.
@@ -89,7 +89,8 @@ fn unchanged<'a>(
     crates: &[CrateImages<'_>],
     destination: &'a Destination,
 ) -> Result<Summary<'a>> {
-    let (size, file) = (program.size()?, destination.path());
+    let size = program.size()?;
+    let file = destination.path();
     Ok(Summary {
         reason: "pruned",
         file,
@@ -104,20 +105,24 @@ fn count(crates: &[CrateImages<'_>]) -> u64 {
     crates.iter().flat_map(|one| &one.files).map(|file| file.pack.images.len() as u64).sum()
 }
 
-fn tell(output: &Output, dropped: &[Dropped], summary: &Summary<'_>) -> Result<ExitStatus> {
+fn print_summary(output: &Output, dropped: &[RemovedImage], summary: &Summary<'_>) -> Result<ExitStatus> {
     for image in dropped {
-        let (module, target) = (escaped(&image.module), escaped(&image.target));
-        let text = format!("dropped {module} {target}: {} bytes", image.stored_size);
+        let module = escaped(&image.module);
+        let target = escaped(&image.target);
+        let text = format!("removed {module} {target}: {} bytes", image.stored_size);
         output.done(image, &text)?;
     }
-    let bytes = match summary.size_after == summary.size_before {
-        false => format!("{} of {} bytes", summary.size_after, summary.size_before),
-        // Bytes leave a program in whole pages.
-        true if summary.images_dropped > 0 => {
-            let stored = dropped.iter().map(|image| image.stored_size).fold(0, u64::saturating_add);
-            format!("{} bytes as before: {stored} bytes of images leave no page empty", summary.size_after)
-        }
-        true => format!("{} bytes as before", summary.size_after),
+    let bytes = if summary.size_after != summary.size_before {
+        format!("{} of {} bytes", summary.size_after, summary.size_before)
+    } else if summary.images_dropped > 0 {
+        // A program shrinks by whole pages.
+        let stored = dropped.iter().map(|image| image.stored_size).fold(0, u64::saturating_add);
+        format!(
+            "{} bytes, unchanged: the {stored} bytes of removed images span no whole page",
+            summary.size_after
+        )
+    } else {
+        format!("{} bytes, unchanged", summary.size_after)
     };
     let text = format!(
         "`{}` has {} of {} and {bytes}",
@@ -156,8 +161,8 @@ impl Choice {
         let missing = crates.iter().flat_map(|one| &one.metadata.missing);
         let pruned = missing.filter(|missing| missing.kind == MissingKind::Pruned);
         let pruned: BTreeSet<&str> = pruned.map(|missing| missing.target.as_str()).collect();
-        let known = |filter: &TargetFilter| present.union(&pruned).any(|target| filter.matches(target));
-        present.iter().all(|target| self.keeps(target)) && self.filters().iter().all(known)
+        present.iter().all(|target| self.keeps(target))
+            && self.filters().iter().all(|filter| present.union(&pruned).any(|target| filter.matches(target)))
     }
 
     /// # Errors
@@ -175,8 +180,7 @@ impl Choice {
         }
         let kept = present.iter().filter(|target| self.keeps(target)).count();
         if kept == 0 || kept == present.len() {
-            let what =
-                if kept == 0 { "no image of it would be left" } else { "every image of it would stay" };
+            let what = if kept == 0 { "this would remove every image" } else { "this would remove no image" };
             return Err(Error::usage(format!("`{shown}`: {what}")).hint(format!("it has {list}")));
         }
         Ok(())
@@ -184,35 +188,37 @@ impl Choice {
 }
 
 /// Takes out what goes, and has the packs say so.
-fn drop_images(crates: &mut [CrateImages<'_>], choice: &Choice) -> Result<Vec<Dropped>> {
+fn drop_images(crates: &mut [CrateImages<'_>], choice: &Choice) -> Result<Vec<RemovedImage>> {
     let mut dropped = Vec::new();
     for one in crates {
-        // Variants and parts of a module for one target are told once.
+        // Variants and parts of a module for one target are recorded once.
         let mut removed: BTreeSet<[String; 3]> = BTreeSet::new();
         for file in &mut one.files {
             let gone = file.pack.images.extract_if(.., |image| !choice.keeps(image.target_text));
             for image in gone {
                 let stored_size = file.pack.source.pack.stored(&image)?.size;
                 removed.insert([image.module, image.target_text, REASON].map(str::to_string));
-                dropped.push(Dropped { stored_size, ..Dropped::of(&one.metadata.package, &image) });
+                dropped.push(RemovedImage {
+                    stored_size,
+                    ..RemovedImage::from_image(&one.metadata.package, &image)
+                });
             }
         }
-        let missing = |[module, target, reason]: [String; 3]| MissingRecord {
+        one.metadata.missing.extend(removed.into_iter().map(|[module, target, reason]| MissingRecord {
             kind: MissingKind::Pruned,
             module,
             target,
             reason,
-        };
-        one.metadata.missing.extend(removed.into_iter().map(missing));
+        }));
         one.files.retain(|file| !file.pack.images.is_empty());
     }
     Ok(dropped)
 }
 
-impl Dropped {
+impl RemovedImage {
     /// An image of `package`, as its pack records it.
-    fn of(package: &str, image: &Image<'_>) -> Dropped {
-        Dropped {
+    fn from_image(package: &str, image: &Image<'_>) -> RemovedImage {
+        RemovedImage {
             reason: "dropped",
             package: package.to_string(),
             module: image.module.to_string(),

@@ -1,4 +1,4 @@
-//! `repack`: the images of a linked program in sidecars or back in it, compressed otherwise, shared by its crates.
+//! `repack`: sidecars, compression and merging of the images of a linked program.
 
 use std::path::Path;
 
@@ -40,36 +40,36 @@ pub(super) fn run(output: &Output, args: &cli::Repack) -> Result<ExitStatus> {
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
     let destination = Destination::new(output, &path, &args.destination)?;
     let left = Removed::left_at(&destination)?;
-    left.tell(output)?;
+    left.print(output)?;
     let program = Program::open(&path, output.limits())?;
     let crates = program.crates()?;
     let size_before = program.file().size()?;
     if !left.is_empty() && is_embedded(&crates, layout) {
         // An interrupted command has done the rest.
-        return tell(output, &destination, [size_before; 2]);
+        return print_summary(output, &destination, [size_before; 2]);
     }
     refuse_idle(&program, &crates, layout)?;
     let names = FileNames { old: &path, new: destination.path() };
     // LZMA takes its time.
-    let packing = matches!(layout.storage, Storage::Anew(_) | Storage::Planned);
-    let packing = packing.then(|| Steps::single(output, "compressing the images"));
+    let packing = matches!(layout.storage, Storage::Fresh(_) | Storage::Planned);
+    let packing = packing.then(|| Steps::single(output, "compressing images"));
     let published = relocate(crates, &names, layout)?.publish(&program, &destination)?;
     drop(packing);
     for Published { path, size } in &published.sidecars {
-        let text = format!("`{}` has {size} bytes", path.display());
+        let text = format!("wrote `{}` ({size} bytes)", path.display());
         output.done(&Written { reason: "written", file: path, size: *size }, &text)?;
     }
-    published.tell_removed(output)?;
-    tell(output, &destination, [size_before, published.program.size])
+    published.print_removed(output)?;
+    print_summary(output, &destination, [size_before, published.program.size])
 }
 
-fn tell(
+fn print_summary(
     output: &Output,
     destination: &Destination,
     [size_before, size_after]: [u64; 2],
 ) -> Result<ExitStatus> {
     let file = destination.path();
-    let text = format!("`{}` has {size_after} of {size_before} bytes", file.display());
+    let text = format!("repacked `{}`: {size_before} -> {size_after} bytes", file.display());
     output.done(&Summary { reason: "repacked", file, size_before, size_after }, &text)?;
     Ok(ExitStatus::Success)
 }
@@ -88,7 +88,7 @@ fn layout(args: &cli::Repack) -> Result<Layout> {
     };
     let settings: Option<Settings> = args.compression.as_deref().map(compression::settings).transpose()?;
     let storage = match (settings, sharing) {
-        (Some(settings), _) => Storage::Anew(settings),
+        (Some(settings), _) => Storage::Fresh(settings),
         (None, Sharing::Merged) => Storage::Planned,
         _ => Storage::Kept,
     };
@@ -102,7 +102,7 @@ fn is_embedded(crates: &[CrateImages<'_>], layout: Layout) -> bool {
     only_form && layout.placement == Placement::Embedded && files.all(|file| file.name.is_none())
 }
 
-/// What would change nothing was not meant.
+/// Rejects options that would change nothing.
 fn refuse_idle(program: &Program, crates: &[CrateImages<'_>], layout: Layout) -> Result<()> {
     let path = program.file().path().display();
     if crates.iter().all(|one| one.files.is_empty()) {
@@ -112,11 +112,11 @@ fn refuse_idle(program: &Program, crates: &[CrateImages<'_>], layout: Layout) ->
         return Err(Error::usage(format!("`{path}` is a file of packs")).hint("name the program beside it"));
     }
     if is_embedded(crates, layout) {
-        return Err(Error::usage(format!("the images of `{path}` are in it already")));
+        return Err(Error::usage(format!("the images of `{path}` are already embedded")));
     }
     if layout.sharing == Sharing::Merged && crates.iter().filter(|one| !one.files.is_empty()).count() < 2 {
-        return Err(Error::usage(format!("`{path}` has images of one crate alone"))
-            .hint("the images of one crate share already"));
+        return Err(Error::usage(format!("`{path}` has images of a single crate"))
+            .hint("`--merge` combines the packs of several crates"));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `report`: what kernels use of each device.
+//! `report`: resource usage of kernels.
 
 mod baseline;
 mod comparison;
@@ -10,11 +10,11 @@ mod summary;
 
 use std::path::Path;
 
-use self::baseline::{Baseline, Finding, Verdict};
-use self::comparison::Measured;
+use self::baseline::{Baseline, Change, Finding};
+use self::comparison::MeasuredBuild;
 use self::html::Page;
 use self::row::Row;
-use self::summary::Judged;
+use self::summary::BaselineComparison;
 use crate::cargo::artifact;
 use crate::cli::{self, ReportFormat};
 use crate::error::ExitStatus;
@@ -54,7 +54,7 @@ pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
                 contents
             }
         };
-        missing::tell(output, opened.contents)?;
+        missing::print(output, opened.contents)?;
         Ok(status)
     })?;
     if let Some(others) = others {
@@ -69,7 +69,7 @@ fn of_member(image: ImageRecord, member: &str) -> ImageRecord {
     ImageRecord { module: format!("{inner}: {}", image.module), ..image }
 }
 
-/// What is asked of which file.
+/// Options of a report.
 struct Report<'r> {
     output: &'r Output,
     args: &'r cli::Report,
@@ -78,13 +78,13 @@ struct Report<'r> {
 
 impl Report<'_> {
     /// Shows the numbers of `images`, beside those of other builds.
-    fn show(&self, images: Vec<ImageRecord>, others: Vec<Measured>) -> Result<ExitStatus> {
+    fn show(&self, images: Vec<ImageRecord>, others: Vec<MeasuredBuild>) -> Result<ExitStatus> {
         let Report { output, args, path } = *self;
-        let this = Measured::new(comparison::THIS, images);
+        let this = MeasuredBuild::new(comparison::THIS, images);
         let findings = findings(output, args, &this.rows)?;
-        let builds: Vec<Measured> = std::iter::once(this).chain(others).collect();
-        let Some(Measured { rows, .. }) = builds.first() else { return Ok(ExitStatus::CheckFailed) };
-        let judged = Judged { rows, findings: &findings };
+        let builds: Vec<MeasuredBuild> = std::iter::once(this).chain(others).collect();
+        let Some(MeasuredBuild { rows, .. }) = builds.first() else { return Ok(ExitStatus::CheckFailed) };
+        let judged = BaselineComparison { rows, findings: &findings };
         match builds.len() {
             1 => print(output, args, &judged)?,
             _ => print_comparison(output, args.format, &builds, &findings)?,
@@ -94,23 +94,23 @@ impl Report<'_> {
     }
 }
 
-/// What is other than in the baseline, which is written first if that is asked for.
+/// The differences to the baseline, which is written first with `--update-baseline`.
 fn findings(output: &Output, args: &cli::Report, rows: &[Row]) -> Result<Vec<Finding>> {
     let Some(file) = &args.baseline else { return Ok(Vec::new()) };
     if args.update_baseline {
-        replace(file, Baseline::of(rows).to_text()?.as_bytes())?;
+        replace(file, Baseline::from_rows(rows).to_text()?.as_bytes())?;
         output.wrote(file)?;
         return Ok(Vec::new());
     }
     if !file.exists() {
-        let error = Error::usage(format!("there is no baseline `{}`", file.display()));
-        return Err(error.hint("write it with --update-baseline, and put it under version control"));
+        let error = Error::usage(format!("baseline `{}` does not exist", file.display()));
+        return Err(error.hint("create it with --update-baseline, and keep it under version control"));
     }
     Ok(Baseline::read(file)?.compare(rows))
 }
 
-fn print(output: &Output, args: &cli::Report, judged: &Judged<'_>) -> Result<()> {
-    let Judged { rows, findings } = *judged;
+fn print(output: &Output, args: &cli::Report, judged: &BaselineComparison<'_>) -> Result<()> {
+    let BaselineComparison { rows, findings } = *judged;
     let summary = judged.summary();
     match args.format {
         ReportFormat::Markdown => {
@@ -138,7 +138,7 @@ fn print(output: &Output, args: &cli::Report, judged: &Judged<'_>) -> Result<()>
 fn print_comparison(
     output: &Output,
     format: ReportFormat,
-    builds: &[Measured],
+    builds: &[MeasuredBuild],
     findings: &[Finding],
 ) -> Result<()> {
     comparison::print(output, format, builds)?;
@@ -153,7 +153,7 @@ fn print_table(output: &Output, rows: &[Row]) -> Result<()> {
     match rows.len().saturating_sub(shown.len()) as u64 {
         0 => Ok(()),
         silent => output.remark(&format!(
-            "{} without numbers left out: their images tell none; `--json` has all",
+            "{} omitted: their images record no resource usage; `--json` lists all",
             counted(silent, "kernel")
         )),
     }
@@ -171,9 +171,9 @@ fn table(rows: &[Row]) -> Table {
     table
 }
 
-fn status(args: &cli::Report, judged: &Judged<'_>) -> ExitStatus {
-    let Judged { rows, findings } = judged;
-    let has = |verdict| findings.iter().any(|finding| finding.verdict == verdict);
-    let ratchet = has(Verdict::Worse) || (args.exact && !findings.is_empty());
+fn status(args: &cli::Report, judged: &BaselineComparison<'_>) -> ExitStatus {
+    let BaselineComparison { rows, findings } = judged;
+    let has_regression = findings.iter().any(|finding| finding.verdict == Change::Worse);
+    let ratchet = has_regression || (args.exact && !findings.is_empty());
     if rows.is_empty() || ratchet { ExitStatus::CheckFailed } else { ExitStatus::Success }
 }

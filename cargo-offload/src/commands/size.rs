@@ -1,4 +1,4 @@
-//! `size`: where the bytes are, and what sharing saves.
+//! `size`: sizes of images, and the savings of deduplication.
 
 mod alone;
 mod group;
@@ -7,8 +7,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
+pub(super) use self::group::shares;
 use self::group::{Group, Groups};
-pub(super) use self::group::{Share, shares};
 use crate::cargo::artifact;
 use crate::cli;
 use crate::error::ExitStatus;
@@ -35,7 +35,7 @@ struct Summary {
     equal_images: u64,
     /// Bytes of the images that are not stored because they are equal to others.
     equal_size: u64,
-    /// What the images would take if each were compressed alone.
+    /// Size of the images if each were compressed separately.
     alone_size: Option<u64>,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn run(output: &Output, args: &cli::Size) -> Result<ExitStatus> {
     match &args.compare {
         Some(other) => {
             let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
-            compare(output, &wanted, Compared { paths: [&path, other], search: args.deep.search() })
+            compare(output, &wanted, Comparison { paths: [&path, other], search: args.deep.search() })
         }
         None => show(output, &wanted, args),
     }
@@ -65,24 +65,24 @@ pub(super) fn run(output: &Output, args: &cli::Size) -> Result<ExitStatus> {
 fn show(output: &Output, wanted: &Selection, args: &cli::Size) -> Result<ExitStatus> {
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
     let source = Source { path: &path, search: args.deep.search() };
-    let mut measured = Measured::default();
+    let mut measured = FileSizes::default();
     let status = inputs::each(output, source, &mut |opened| {
         measured.add(opened, wanted, args)?;
         if opened.member.is_none() {
             measured.print(output)?;
         }
-        missing::tell(output, opened.contents)?;
+        missing::print(output, opened.contents)?;
         Ok(opened.contents.status())
     })?;
-    if measured.of == Of::Members {
+    if measured.of == MeasuredFiles::Members {
         measured.print(output)?;
     }
     Ok(status)
 }
 
-/// What was measured.
+/// Kind of input.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Of {
+enum MeasuredFiles {
     #[default]
     File,
     /// The files in an archive.
@@ -91,19 +91,19 @@ enum Of {
 
 /// The images of one file or several.
 #[derive(Default)]
-struct Measured {
-    of: Of,
+struct FileSizes {
+    of: MeasuredFiles,
     images: Vec<ImageRecord>,
     file_size: u64,
     sidecar_size: u64,
     alone_size: Option<u64>,
 }
 
-impl Measured {
+impl FileSizes {
     fn add(&mut self, opened: &Opened<'_>, wanted: &Selection, args: &cli::Size) -> Result<()> {
         let images = opened.images(wanted, Kernels::Measured)?;
         if opened.member.is_some() {
-            self.of = Of::Members;
+            self.of = MeasuredFiles::Members;
         }
         self.file_size = self.file_size.saturating_add(opened.input.size());
         self.sidecar_size = self.sidecar_size.saturating_add(opened.contents.packs.sidecar_size()?);
@@ -116,7 +116,7 @@ impl Measured {
     }
 
     fn print(&self, output: &Output) -> Result<()> {
-        let groups = Groups::of(&self.images);
+        let groups = Groups::from_images(&self.images);
         for (by, groups) in groups.by() {
             output.table(groups, &table(by, groups))?;
             output.space()?;
@@ -129,7 +129,8 @@ impl Measured {
         let images = &self.images;
         let shares = shares(images);
         let raw_size = images.iter().fold(0u64, |sum, image| sum.saturating_add(image.raw_size));
-        let repeated = images.iter().zip(&shares).filter(|(_, share)| share.first == group::First::No);
+        let repeated =
+            images.iter().zip(&shares).filter(|(_, share)| share.first == group::FirstOccurrence::No);
         let repeated: Vec<u64> = repeated.map(|(image, _)| image.raw_size).collect();
         Summary {
             reason: "summary",
@@ -146,7 +147,7 @@ impl Measured {
 }
 
 fn table(by: &'static str, groups: &[Group]) -> Table {
-    let mut table = Table::new(&[by, "images", "stored", "raw", "of the stored"]);
+    let mut table = Table::new(&[by, "images", "stored", "raw", "of stored"]);
     let all = groups.iter().fold(0u64, |sum, group| sum.saturating_add(group.stored_size));
     for group in groups {
         let share = group.stored_size.saturating_mul(100).checked_div(all).unwrap_or(0);
@@ -177,31 +178,34 @@ fn sentence(summary: &Summary) -> String {
     if summary.equal_images > 0 {
         let size = human_size(summary.equal_size);
         text.push_str(&format!(
-            "\n{} of them are equal to others and cost nothing: {size}",
+            "\n{} of them are duplicates, which take no space: {size}",
             summary.equal_images
         ));
     }
     if let Some(alone) = summary.alone_size {
         let saved = 100u64.saturating_sub(stored_size.saturating_mul(100).checked_div(alone).unwrap_or(100));
-        text.push_str(&format!("\neach compressed alone: {}; sharing saves {saved}%", human_size(alone)));
+        text.push_str(&format!(
+            "\ncompressed separately: {}; deduplication saves {saved}%",
+            human_size(alone)
+        ));
     }
     text
 }
 
 /// Two files, the new one first.
-struct Compared<'a> {
+struct Comparison<'a> {
     paths: [&'a Path; 2],
     search: Search,
 }
 
-fn compare(output: &Output, wanted: &Selection, compared: Compared<'_>) -> Result<ExitStatus> {
+fn compare(output: &Output, wanted: &Selection, compared: Comparison<'_>) -> Result<ExitStatus> {
     let [new, old] = compared.paths.map(|path| -> Result<_> {
         let mut images = Vec::new();
         let status = inputs::each(output, Source { path, search: compared.search }, &mut |opened| {
             images.extend(opened.images(wanted, Kernels::Measured)?);
             Ok(opened.contents.status())
         })?;
-        Ok((Groups::of(&images), status))
+        Ok((Groups::from_images(&images), status))
     });
     let ((new, new_status), (old, old_status)) = (new?, old?);
     for ((by, new), (_, old)) in new.by().into_iter().zip(old.by()) {
@@ -209,10 +213,8 @@ fn compare(output: &Output, wanted: &Selection, compared: Compared<'_>) -> Resul
         output.table(&changes, &change_table(by, &changes))?;
         output.space()?;
     }
-    let total = |groups: &Groups| {
-        groups.modules.iter().fold(0u64, |sum, group| sum.saturating_add(group.stored_size))
-    };
-    let (new, old) = (total(&new), total(&old));
+    let new = total_size(&new);
+    let old = total_size(&old);
     let text = format!("{} now, {} before: {}", human_size(new), human_size(old), signed(new, old));
     output.remark(&text)?;
     Ok(if new_status == ExitStatus::Success { old_status } else { new_status })
@@ -223,13 +225,11 @@ fn changes(by: &'static str, new: &[Group], old: &[Group]) -> Vec<Change> {
     let mut names: Vec<&str> = new.iter().chain(old).map(|group| group.name.as_str()).collect();
     names.sort_unstable();
     names.dedup();
-    let sizes = |groups: &[Group], name: &str| {
-        let group = groups.iter().find(|group| group.name == name);
-        group.map_or((0, 0), |group| (group.stored_size, group.raw_size))
-    };
-    let change = |name: &str| {
-        let ((stored_size, raw_size), (old_stored, old_raw)) = (sizes(new, name), sizes(old, name));
-        Change {
+    let mut changes = Vec::new();
+    for name in names {
+        let (stored_size, raw_size) = group_sizes(new, name);
+        let (old_stored, old_raw) = group_sizes(old, name);
+        changes.push(Change {
             reason: "size-change",
             by,
             name: name.to_string(),
@@ -237,9 +237,8 @@ fn changes(by: &'static str, new: &[Group], old: &[Group]) -> Vec<Change> {
             stored_change: i128::from(stored_size) - i128::from(old_stored),
             raw_size,
             raw_change: i128::from(raw_size) - i128::from(old_raw),
-        }
-    };
-    let mut changes: Vec<Change> = names.into_iter().map(change).collect();
+        });
+    }
     changes.sort_by_key(|change| std::cmp::Reverse(change.stored_change));
     changes
 }
@@ -247,13 +246,12 @@ fn changes(by: &'static str, new: &[Group], old: &[Group]) -> Vec<Change> {
 fn change_table(by: &'static str, changes: &[Change]) -> Table {
     let mut table = Table::new(&[by, "stored", "change", "raw", "raw change"]);
     for change in changes {
-        let before = |now: u64, change: i128| u64::try_from(i128::from(now) - change).unwrap_or(0);
         table.row(vec![
             change.name.clone(),
             human_size(change.stored_size),
-            signed(change.stored_size, before(change.stored_size, change.stored_change)),
+            signed(change.stored_size, size_before(change.stored_size, change.stored_change)),
             human_size(change.raw_size),
-            signed(change.raw_size, before(change.raw_size, change.raw_change)),
+            signed(change.raw_size, size_before(change.raw_size, change.raw_change)),
         ]);
     }
     table
@@ -265,4 +263,19 @@ fn signed(new: u64, old: u64) -> String {
         std::cmp::Ordering::Less => format!("-{}", human_size(new.abs_diff(old))),
         std::cmp::Ordering::Equal => "0".to_string(),
     }
+}
+
+/// Stored bytes of all modules.
+fn total_size(groups: &Groups) -> u64 {
+    groups.modules.iter().fold(0u64, |sum, group| sum.saturating_add(group.stored_size))
+}
+
+/// Stored and raw bytes of the group `name`.
+fn group_sizes(groups: &[Group], name: &str) -> (u64, u64) {
+    let group = groups.iter().find(|group| group.name == name);
+    group.map_or((0, 0), |group| (group.stored_size, group.raw_size))
+}
+
+fn size_before(now: u64, change: i128) -> u64 {
+    u64::try_from(i128::from(now) - change).unwrap_or(0)
 }

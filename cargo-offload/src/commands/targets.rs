@@ -1,4 +1,4 @@
-//! `targets`: the list in `offload.toml`.
+//! `targets`: the list of targets in `offload.toml`.
 
 mod list;
 
@@ -11,7 +11,7 @@ use crate::cli::{self, Named, TargetsAction};
 use crate::error::ExitStatus;
 use crate::error::{Error, Result};
 use crate::print::output::Output;
-use crate::settings::offload_toml::{ConfigFile, Listed, Presence};
+use crate::settings::offload_toml::{ConfigFile, ListedTarget, Presence};
 
 #[derive(Debug, Serialize)]
 struct Message<'a> {
@@ -25,25 +25,24 @@ struct SetMessage {
     reason: &'static str,
     targets: Vec<String>,
     optional: Vec<String>,
-    /// What makes the list what it was.
+    /// Command that restores the previous list.
     undo: String,
 }
 
 pub(super) fn run(output: &Output, args: &cli::Targets) -> Result<ExitStatus> {
     let config = args.file.config.as_deref();
-    let open = || ConfigFile::open(config);
     match &args.action {
         None | Some(TargetsAction::List) => list(output, config)?,
-        Some(TargetsAction::Add { targets }) => add(output, &mut open()?, targets)?,
-        Some(TargetsAction::Set { targets }) => set(output, &mut open()?, targets)?,
-        Some(TargetsAction::Remove { targets }) => remove(output, &mut open()?, targets)?,
+        Some(TargetsAction::Add { targets }) => add(output, &mut ConfigFile::open(config)?, targets)?,
+        Some(TargetsAction::Set { targets }) => set(output, &mut ConfigFile::open(config)?, targets)?,
+        Some(TargetsAction::Remove { targets }) => remove(output, &mut ConfigFile::open(config)?, targets)?,
     }
     Ok(ExitStatus::Success)
 }
 
 fn list(output: &Output, config: Option<&Path>) -> Result<()> {
     if ConfigFile::find(config).is_none() {
-        output.status("there is no offload.toml: these are the defaults; `cargo offload init` writes one");
+        output.status("no offload.toml found, listing the default targets; `cargo offload init` creates one");
     }
     list::print(output, &ConfigFile::built_targets(config)?)
 }
@@ -56,51 +55,53 @@ fn add(output: &Output, file: &mut ConfigFile, named: &Named) -> Result<()> {
     }
     file.save()?;
     for (target, changed) in &changes {
-        let text = if *changed { format!("added {target}") } else { format!("{target} is there already") };
+        let text = if *changed { format!("added {target}") } else { format!("{target} is already listed") };
         output.message(&Message { reason: "added", target, changed: *changed }, &text)?;
     }
     Ok(())
 }
 
 fn set(output: &Output, file: &mut ConfigFile, named: &Named) -> Result<()> {
-    let (before, now) = (file.targets()?, listed(named)?);
+    let before = file.targets()?;
+    let now = listed(named)?;
     file.set(&now)?;
     file.save()?;
     let undo = match before.as_slice() {
         [] => format!("remove `targets` from `{}`", file.path().display()),
         some => format!("cargo offload targets set {}", command_line(some)),
     };
-    let text = match before == now {
-        true => format!("the targets are {} already", command_line(&now)),
-        false => format!("the targets are {} now\nundo: {undo}", command_line(&now)),
+    let text = if before == now {
+        format!("the targets are already {}", command_line(&now))
+    } else {
+        format!("the targets are now {}\nundo: {undo}", command_line(&now))
     };
-    let of = |presence| {
-        let those = now.iter().filter(move |target| target.presence == presence);
-        those.map(|target| target.name.clone()).collect()
-    };
-    let (targets, optional) = (of(Presence::Required), of(Presence::Optional));
+    let targets = names(&now, Presence::Required);
+    let optional = names(&now, Presence::Optional);
     output.message(&SetMessage { reason: "set", targets, optional, undo }, &text)
 }
 
 /// The list in the words of a command line.
-fn command_line(targets: &[Listed]) -> String {
-    let of = |presence| targets.iter().filter(move |target| target.presence == presence);
-    let names = of(Presence::Required).map(|target| target.name.clone());
-    let optional = of(Presence::Optional).map(|target| format!("--optional={}", target.name));
-    names.chain(optional).collect::<Vec<_>>().join(" ")
+fn command_line(targets: &[ListedTarget]) -> String {
+    let mut words = names(targets, Presence::Required);
+    for name in names(targets, Presence::Optional) {
+        words.push(format!("--optional={name}"));
+    }
+    words.join(" ")
 }
 
-/// What was named, all of it checked before the file changes; each once.
-fn listed(named: &Named) -> Result<Vec<Listed>> {
-    let of = |words: &[String], presence| {
-        let listed = |text: &String| Ok(Listed { name: canonical(text)?, presence });
-        words.iter().map(listed).collect::<Result<Vec<_>>>()
-    };
-    let mut all: Vec<Listed> = Vec::new();
-    for target in [of(&named.targets, Presence::Required)?, of(&named.optional, Presence::Optional)?].concat()
-    {
-        if !all.iter().any(|there| there.name == target.name) {
-            all.push(target);
+fn names(targets: &[ListedTarget], presence: Presence) -> Vec<String> {
+    targets.iter().filter(|target| target.presence == presence).map(|target| target.name.clone()).collect()
+}
+
+/// The named targets without duplicates, checked before the file changes.
+fn listed(named: &Named) -> Result<Vec<ListedTarget>> {
+    let required = named.targets.iter().map(|text| (text, Presence::Required));
+    let optional = named.optional.iter().map(|text| (text, Presence::Optional));
+    let mut all: Vec<ListedTarget> = Vec::new();
+    for (text, presence) in required.chain(optional) {
+        let name = canonical(text)?;
+        if !all.iter().any(|there| there.name == name) {
+            all.push(ListedTarget { name, presence });
         }
     }
     Ok(all)

@@ -1,4 +1,4 @@
-//! `toolchain`: compilers in a folder of the user's.
+//! `toolchain`: compilers in a directory of the user.
 
 use std::path::{Path, PathBuf};
 
@@ -9,8 +9,8 @@ use crate::cli::{self, ToolchainAction};
 use crate::error::ExitStatus;
 use crate::error::{Error, Result};
 use crate::machine::toolchain::lock::LOCK_NAME;
-use crate::machine::toolchain::part::Part;
-use crate::machine::toolchain::{self, Installed, Plan, Versions};
+use crate::machine::toolchain::part::ToolchainPart;
+use crate::machine::toolchain::{self, InstalledToolchain, Plan, Versions};
 use crate::print::output::Output;
 use crate::print::table::Table;
 use crate::print::text::{counted, human_size};
@@ -66,9 +66,9 @@ struct PartMessage {
 
 fn list(output: &Output, folder: &Path) -> Result<()> {
     let there = toolchain::of_folder(folder);
-    let mut table = Table::new(&["part", "download", "installed", "what it has"]);
+    let mut table = Table::new(&["part", "download", "installed", "contents"]);
     let mut messages = Vec::new();
-    for part in Part::ALL {
+    for part in ToolchainPart::ALL {
         let installed = part.is_in(&there);
         let size = part.download().map_or("by system".to_string(), human_size);
         let state = if installed { "yes" } else { "no" };
@@ -84,21 +84,24 @@ fn list(output: &Output, folder: &Path) -> Result<()> {
     output.table(&messages, &table)
 }
 
-fn install(output: &Output, plan: &Plan, parts: &[Part]) -> Result<()> {
+fn install(output: &Output, plan: &Plan, parts: &[ToolchainPart]) -> Result<()> {
     let installed = match parts {
         [] if plan.versions == Versions::Locked && toolchain::lacks_rest(&plan.lock)? => {
-            toolchain::add(output, plan, &[Part::Llvm, Part::Ptxas])?
+            toolchain::add(output, plan, &[ToolchainPart::Llvm, ToolchainPart::Ptxas])?
         }
         [] => toolchain::install(output, plan)?,
         parts => toolchain::add(output, plan, parts)?,
     };
-    let Installed { packages, changed } = installed;
-    let (path, lock) = (plan.folder.as_path(), plan.lock.as_path());
-    let (folder, file) = (path.display(), lock.display());
+    let InstalledToolchain { packages, changed } = installed;
+    let path = plan.folder.as_path();
+    let lock = plan.lock.as_path();
+    let folder = path.display();
+    let file = lock.display();
     let count = counted(packages as u64, "package");
-    let text = match changed {
-        true => format!("installed {count} in {folder}; `{file}` has the versions and hashes"),
-        false => format!("{folder} has the {count} of `{file}` already"),
+    let text = if changed {
+        format!("installed {count} in {folder}; versions and hashes are in `{file}`")
+    } else {
+        format!("{folder} already has the {count} of `{file}`")
     };
     output.done(&Message { reason: "toolchain", path, lock, packages, changed }, &text)
 }

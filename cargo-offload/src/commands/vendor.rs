@@ -1,4 +1,4 @@
-//! `vendor`: images that a package brings along, so that it builds where no compiler for kernels is installed.
+//! `vendor`: compiled images stored in a package, which then builds without kernel compilers.
 
 mod build;
 mod difference;
@@ -16,7 +16,7 @@ use self::build::Package;
 use self::record::Record;
 use crate::cli;
 use crate::error::ExitStatus;
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::files::lock::DirectoryLock;
 use crate::files::publish::{Staged, create_dir, publish, staged};
 use crate::print::output::Output;
@@ -33,7 +33,7 @@ struct Message<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Verdict<'a> {
+struct VendorCheck<'a> {
     reason: &'static str,
     module: &'a str,
     equal: bool,
@@ -47,13 +47,11 @@ pub(super) fn run(output: &Output, args: &cli::Vendor) -> Result<ExitStatus> {
     let made = record::all(&built.dir)?;
     if made.is_empty() {
         let text = format!("the package `{}` compiles no kernels", package.name);
-        return Err(Error::check(text).hint("its build.rs calls `offload_build::Build::compile`"));
+        return Err(Error::check(text).hint("call `offload_build::Build::compile` in its build.rs"));
     }
     let sbom = sbom(&package, args, &made)?;
-    let status = match args.verify {
-        true => verify(output, &vendored, &made)?,
-        false => store(output, &vendored, &made)?,
-    };
+    let status =
+        if args.verify { verify(output, &vendored, &made)? } else { store(output, &vendored, &made)? };
     if let Some(sbom) = sbom {
         output.wrote(&sbom.appear()?.path)?;
     }
@@ -71,8 +69,10 @@ fn sbom(package: &Package, args: &cli::Vendor, made: &[Record]) -> Result<Option
 /// Puts what was made in the place of what was there.
 fn store(output: &Output, vendored: &Path, made: &[Record]) -> Result<ExitStatus> {
     create_dir(vendored)?;
-    let waits = || output.status(&format!("waiting for another process that writes to `{DIRECTORY}`"));
-    let lock = DirectoryLock::take(vendored, waits).map_err(|error| Error::io("lock", vendored, &error))?;
+    let lock = DirectoryLock::take(vendored, || {
+        output.status(&format!("waiting for another process that writes to `{DIRECTORY}`"))
+    })
+    .io_context("lock", vendored)?;
     // Where nothing can be locked another process may still be at work.
     if lock.is_some() {
         remove_unfinished(vendored);
@@ -82,7 +82,8 @@ fn store(output: &Output, vendored: &Path, made: &[Record]) -> Result<ExitStatus
         let pack = format!("{DIRECTORY}/{module}.pack");
         publish(&vendored.join(format!("{module}.pack")), &record.pack)?;
         publish(&vendored.join(format!("{module}.toml")), record.text.as_bytes())?;
-        let (images, size) = (record.provenance.images.len() as u64, record.pack.len() as u64);
+        let images = record.provenance.images.len() as u64;
+        let size = record.pack.len() as u64;
         let text = format!("{pack}: {} in {size} bytes", counted(images, "image"));
         output.done(&Message { reason: "vendor", module, file: &pack, images, size }, &text)?;
     }
@@ -90,7 +91,7 @@ fn store(output: &Output, vendored: &Path, made: &[Record]) -> Result<ExitStatus
     Ok(ExitStatus::Success)
 }
 
-/// Removes what an ended run has left, which would be published. What cannot be removed is in nobody's way.
+/// Removes temporary files of an interrupted run, which would be published with the package.
 fn remove_unfinished(vendored: &Path) {
     for path in std::fs::read_dir(vendored).into_iter().flatten().flatten().map(|entry| entry.path()) {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -110,7 +111,7 @@ fn remove_others(vendored: &Path, made: &[Record]) -> Result<()> {
         }
         for kind in ["toml", "pack"] {
             let path = vendored.join(format!("{module}.{kind}"));
-            std::fs::remove_file(&path).map_err(|error| Error::io("remove", &path, &error))?;
+            std::fs::remove_file(&path).io_context("remove", &path)?;
         }
     }
     Ok(())
@@ -125,18 +126,18 @@ fn verify(output: &Output, vendored: &Path, made: &[Record]) -> Result<ExitStatu
         let old = there.iter().find(|old| old.provenance.module == module);
         let differences = match old {
             Some(old) => difference::between(old, record)?,
-            None => vec![format!("`{DIRECTORY}/{module}.toml` is not there")],
+            None => vec![format!("`{DIRECTORY}/{module}.toml` is missing")],
         };
         if !differences.is_empty() {
             status = ExitStatus::CheckFailed;
         }
         let images = record.provenance.images.len() as u64;
         let text = match differences.as_slice() {
-            [] => format!("{module}: {}, equal to what the sources give", counted(images, "image")),
-            some => format!("{module}: not what the sources give\n  {}", some.join("\n  ")),
+            [] => format!("{module}: {}, up to date with the sources", counted(images, "image")),
+            some => format!("{module}: differs from the sources\n  {}", some.join("\n  ")),
         };
         let equal = differences.is_empty();
-        let verdict = Verdict { reason: "vendor-verify", module, equal, differences: &differences };
+        let verdict = VendorCheck { reason: "vendor-verify", module, equal, differences: &differences };
         if equal { output.done(&verdict, &text)? } else { output.message(&verdict, &text)? }
     }
     Ok(status)

@@ -1,5 +1,5 @@
-//! `verify`: every image decodes to the bytes that were packed, and every crate with kernels is linked; images of other
-//! tool chains are whole; a SYCLBIN is what runtimes take.
+//! `verify`: checks that every image decodes, that every crate with kernels is linked, that other toolchains' images
+//! are intact, and that runtimes accept a SYCLBIN.
 
 mod foreign;
 #[cfg(feature = "devices")]
@@ -18,8 +18,10 @@ use offload_images::machine;
 use crate::cargo::artifact;
 use crate::cargo::graph::{self, RootPackage};
 use crate::cli;
+#[cfg(not(feature = "devices"))]
+use crate::error::Error;
 use crate::error::ExitStatus;
-use crate::error::{Error, Result};
+use crate::error::{IoContext, Result};
 use crate::print::output::Output;
 use crate::print::text::{counted, escaped};
 use crate::read::inputs::{self, Source};
@@ -32,12 +34,12 @@ use crate::settings::offload_toml::{ConfigFile, Required};
 pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
     match args.path.as_slice() {
         #[cfg(feature = "devices")]
-        paths if args.gate.is_asked() => gate::run(output, args, paths),
+        paths if args.gate.has_requirements() => gate::run(output, args, paths),
         [] => {
             let path = artifact::path(output, None, &args.cargo)?;
             let verified = verify(output, args, std::slice::from_ref(&path))?;
             match required(args)? {
-                Some(required) => Ok(verified.worse(judge(output, args, Built { path, required })?)),
+                Some(required) => Ok(verified.worse(judge(output, args, BuiltProgram { path, required })?)),
                 None => Ok(verified),
             }
         }
@@ -45,8 +47,8 @@ pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
     }
 }
 
-/// What was built, and what `offload.toml` requires of it.
-struct Built {
+/// A built program, and the requirements in `offload.toml`.
+struct BuiltProgram {
     path: PathBuf,
     required: Required,
 }
@@ -62,17 +64,21 @@ fn required(args: &cli::Verify) -> Result<Option<Required>> {
 }
 
 #[cfg(feature = "devices")]
-fn judge(output: &Output, args: &cli::Verify, built: Built) -> Result<ExitStatus> {
+fn judge(output: &Output, args: &cli::Verify, built: BuiltProgram) -> Result<ExitStatus> {
     gate::run_configured(output, args, &built.required, &built.path)
 }
 
-/// A list that nobody looked at would pass for one that is met.
+/// Without this error, a requirement that was not checked would pass for a met one.
 #[cfg(not(feature = "devices"))]
-fn judge(_: &Output, _: &cli::Verify, Built { path, required }: Built) -> Result<ExitStatus> {
+fn judge(_: &Output, _: &cli::Verify, BuiltProgram { path, required }: BuiltProgram) -> Result<ExitStatus> {
     let words: Vec<&str> =
         required.all.iter().chain(required.of_modules.values().flatten()).map(String::as_str).collect();
-    let text = format!("nothing here tells whether `{}` has {}", path.display(), escaped(&words.join(", ")));
-    Err(Error::usage(text).hint("install cargo-offload with its feature `devices`"))
+    let text = format!(
+        "this build cannot check whether `{}` supports {}",
+        path.display(),
+        escaped(&words.join(", "))
+    );
+    Err(Error::usage(text).hint("install cargo-offload with the feature `devices`"))
 }
 
 /// Decodes everything.
@@ -84,8 +90,8 @@ fn verify(output: &Output, args: &cli::Verify, paths: &[PathBuf]) -> Result<Exit
         let source = Source { path, search: args.deep.search() };
         let of_path = inputs::each(output, source, &mut |opened| {
             match paths {
-                [_] => opened.tell_name(output)?,
-                _ => opened.tell_any_name(output, path)?,
+                [_] => opened.print_name(output)?,
+                _ => opened.print_any_name(output, path)?,
             }
             let contents = opened.contents;
             contents
@@ -99,7 +105,7 @@ fn verify(output: &Output, args: &cli::Verify, paths: &[PathBuf]) -> Result<Exit
             }
             verify_images(output, &contents.packs, &mut summary)?;
             if opened.member.is_none() {
-                let linked = Linked { path, packs: &contents.packs };
+                let linked = LinkedProgram { path, packs: &contents.packs };
                 verify_links(output, args, linked, &mut summary)?;
             }
             Ok(ExitStatus::Success)
@@ -110,7 +116,7 @@ fn verify(output: &Output, args: &cli::Verify, paths: &[PathBuf]) -> Result<Exit
 }
 
 /// A program and its packs.
-struct Linked<'l> {
+struct LinkedProgram<'l> {
     path: &'l Path,
     packs: &'l Packs,
 }
@@ -119,16 +125,17 @@ struct Linked<'l> {
 fn verify_links(
     output: &Output,
     args: &cli::Verify,
-    linked: Linked<'_>,
+    linked: LinkedProgram<'_>,
     summary: &mut Summary,
 ) -> Result<()> {
     let unlinked = unlinked(linked.path, &args.cargo.package.project, linked.packs)?;
     summary.problems += unlinked.len() as u64;
-    tell_unlinked(output, &unlinked)
+    print_unlinked(output, &unlinked)
 }
 
 fn finish(output: &Output, summary: &Summary) -> Result<ExitStatus> {
-    let (images, problems) = (counted(summary.images, "image"), counted(summary.problems, "problem"));
+    let images = counted(summary.images, "image");
+    let problems = counted(summary.problems, "problem");
     let text = format!("{images} verified, {problems}");
     output.done(summary, &text)?;
     Ok(if summary.problems == 0 { ExitStatus::Success } else { ExitStatus::CheckFailed })
@@ -136,8 +143,7 @@ fn finish(output: &Output, summary: &Summary) -> Result<ExitStatus> {
 
 fn verify_images(output: &Output, packs: &Packs, summary: &mut Summary) -> Result<()> {
     let here = packs.here();
-    let references =
-        references::problems(here.file()).map_err(|error| Error::io("read", here.path(), &error))?;
+    let references = references::problems(here.file()).io_context("read", here.path())?;
     for problem in here.unreadable.iter().chain(&references) {
         summary.problems += 1;
         output
@@ -147,7 +153,7 @@ fn verify_images(output: &Output, packs: &Packs, summary: &mut Summary) -> Resul
     for missing in packs.missing() {
         summary.problems += 1;
         let text = format!("error: {}", missing.sentence());
-        output.message(&MissingSidecar::of(&missing), &text)?;
+        output.message(&MissingSidecar::from_pack(&missing), &text)?;
     }
     Ok(())
 }
@@ -165,7 +171,8 @@ fn verify_pack(output: &Output, source: &LocatedPack<'_>, summary: &mut Summary)
             Some(problem) => format!("error: {problem}"),
             None => format!("ok: {} {} {}", escaped(image.module), escaped(image.target_text), image.hash),
         };
-        let (module, target) = (image.module, image.target_text);
+        let module = image.module;
+        let target = image.target_text;
         let package = pack.meta("package").unwrap_or_default();
         let checksum = Some(records::HASH.to_string());
         let message = Verified { reason: "verified", package, module, target, checksum, problem };
@@ -206,11 +213,11 @@ fn unlinked(path: &Path, project: &cli::Project, packs: &Packs) -> Result<Vec<St
     Ok(with_kernels.difference(&linked).cloned().collect())
 }
 
-fn tell_unlinked(output: &Output, packages: &[String]) -> Result<()> {
+fn print_unlinked(output: &Output, packages: &[String]) -> Result<()> {
     packages.iter().try_for_each(|package| {
-        let problem = "it has kernels, but nothing of it is linked";
+        let problem = "its kernels are not linked into the program";
         let text = format!(
-            "error: package {package} has kernels, but nothing of it is linked\nhint: mention it in the program: `use {} as _;`",
+            "error: the kernels of package {package} are not linked into the program\nhint: reference the crate in the program: `use {} as _;`",
             package.replace('-', "_")
         );
         output.message(&Problem { reason: "unlinked", package, problem }, &text)

@@ -1,4 +1,4 @@
-//! One process at a time changes the programs of a directory.
+//! Exclusive lock for changes to the programs of a directory.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn the_second_waits_for_the_first() {
         let dir = tempfile::tempdir().unwrap();
-        let first = DirectoryLock::take(dir.path(), || panic!("nobody holds it")).unwrap();
+        let first = DirectoryLock::take(dir.path(), || panic!("the lock is free")).unwrap();
         assert!(first.is_some());
         let (events, seen) = mpsc::channel();
         std::thread::scope(|scope| {

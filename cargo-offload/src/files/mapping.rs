@@ -1,4 +1,4 @@
-//! Files in memory: one of which only those pages are read that are looked at, and one that is written there.
+//! Memory-mapped files: a read-only mapping that loads the touched pages, and a writable scratch file.
 
 use std::fs::File;
 use std::io;
@@ -42,8 +42,8 @@ impl Mapped {
         &self.file
     }
 
-    /// Where `bytes` lie in the file, if they do: to be read from it, because looked at in the
-    /// mapping they would take memory.
+    /// The range of `bytes` in the file, if they lie in it: positioned reads of it take no memory, while pages of the
+    /// mapping do.
     pub(crate) fn place(&self, bytes: &[u8]) -> Option<FilePart> {
         let start = bytes.as_ptr().addr().checked_sub(self.map.as_ptr().addr())?;
         let inside = start.saturating_add(bytes.len()) <= self.map.len();
@@ -56,8 +56,8 @@ impl Mapped {
         if let Some(FilePart { offset: start, size }) = self.place(bytes) {
             let end = start.saturating_add(size) as usize / PAGE * PAGE;
             let start = (start as usize).next_multiple_of(PAGE);
-            // SAFETY: nobody writes to the mapping, so that what comes back when these pages are looked at again is what
-            // was there.
+            // SAFETY: nothing writes to the mapping, so that the pages have the same content when they are read again, as
+            // before.
             let _ = unsafe {
                 let dont_need = memmap2::UncheckedAdvice::DontNeed;
                 self.map.unchecked_advise_range(dont_need, start, end.saturating_sub(start))
@@ -68,11 +68,11 @@ impl Mapped {
     }
 }
 
-/// What a mapping is made of. Where pages are larger, advice for a part of one fails, and is not missed.
+/// Page size. Advice for a part of a larger page fails, which does no harm.
 #[cfg(unix)]
 const PAGE: usize = 4096;
 
-/// A file of this process's own that is written in memory, and leaves it when that is said.
+/// A private file that is written through a mapping, whose pages are released on request.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     map: MmapMut,
@@ -87,7 +87,7 @@ impl Scratch {
     /// the process.
     pub(crate) fn new(file: File, size: u64) -> io::Result<Scratch> {
         reserve(&file, size)?;
-        // SAFETY: nobody else can open the file, and this process only reads it, what was written before.
+        // SAFETY: no other process can open the file, and this one only reads what it has written.
         let map = unsafe { MmapMut::map_mut(&file) }?;
         Ok(Scratch { map, file: Arc::new(file) })
     }
@@ -128,10 +128,10 @@ fn reserve(_: &File, _: u64) -> io::Result<()> {
 /// Files below this are mapped as one: all of it would be no great harm.
 #[cfg(unix)]
 const LARGE: usize = 16 << 20;
-/// What one look at a byte brings into memory.
+/// Read-ahead of a page fault.
 #[cfg(unix)]
 const PART: usize = 32 << 10;
-/// How many parts a file has at most: each costs the kernel a record.
+/// Maximum number of parts of a mapping: each is a record in the kernel.
 #[cfg(unix)]
 const PARTS: usize = 8192;
 

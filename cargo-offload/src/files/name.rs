@@ -1,6 +1,6 @@
-//! Names of files that every file system and every command takes as names.
+//! File names that are valid on every file system and in every command.
 
-/// What the name of a file may start with. A point would hide the file or, twice, be the parent directory; `-` would make
+/// Makes `stem` a safe start of a file name. A dot would hide the file or name the parent directory; `-` would make
 /// it an option of whatever is called with it.
 pub(crate) fn sound(stem: &str) -> String {
     match stem.strip_prefix('.') {
@@ -15,9 +15,11 @@ pub(crate) fn sound(stem: &str) -> String {
 /// (<https://learn.microsoft.com/windows/win32/fileio/naming-a-file>).
 fn is_device(word: &str) -> bool {
     let stem = word.split('.').next().unwrap_or_default().to_ascii_lowercase();
-    let numbered = |stem: &str| matches!(stem.as_bytes(), [b'0'..=b'9']);
     matches!(stem.as_str(), "con" | "prn" | "aux" | "nul")
-        || stem.strip_prefix("com").or_else(|| stem.strip_prefix("lpt")).is_some_and(numbered)
+        || stem
+            .strip_prefix("com")
+            .or_else(|| stem.strip_prefix("lpt"))
+            .is_some_and(|stem| matches!(stem.as_bytes(), [b'0'..=b'9']))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Reading a file through the crate `object`, which passes on that a read failed and drops why.
+//! Reader for the crate `object` that keeps the I/O error, of which `object` reports only the fact.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -8,10 +8,10 @@ use object::read::{ReadCache, ReadCacheOps};
 
 use super::read_at::read_into;
 
-/// What `object` reads a file by.
+/// Reader of a file for `object`.
 pub(crate) type ObjectFile<'f> = ReadCache<Reader<'f>>;
 
-/// What `look` finds in `file`.
+/// Runs `look` on `file`, and returns its result.
 ///
 /// # Errors
 /// The system could not read something that `look` asked for: what it found is not all.

@@ -1,4 +1,4 @@
-//! A file's content as a list of pieces, written with bounded memory.
+//! File content as a list of pieces, written with bounded memory.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};

@@ -1,4 +1,4 @@
-//! Directories in which this user alone writes: what lies there is executed by other processes of the user.
+//! Directories that only this user can write to, because processes of the user execute their content.
 
 use std::fs::DirBuilder;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 
 /// Makes the directory `path` for this user alone, of mode 0700 whatever the umask is.
 ///
@@ -37,7 +37,7 @@ pub(crate) fn temporary(prefix: &str, parent: &Path) -> io::Result<TempDir> {
 pub(crate) fn open(path: &Path) -> Result<()> {
     match create(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => check(path),
-        made => made.map_err(|error| Error::io("make", path, &error)),
+        made => made.io_context("create", path),
     }
 }
 
@@ -52,18 +52,18 @@ fn check(path: &Path) -> Result<()> {
     use std::fs::{Permissions, set_permissions, symlink_metadata};
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-    let found = symlink_metadata(path).map_err(|error| Error::io("inspect", path, &error))?;
+    let found = symlink_metadata(path).io_context("inspect", path)?;
     let reason = match (found.is_dir(), found.uid() == rustix::process::geteuid().as_raw()) {
         (false, _) => "it is not a directory",
         (true, false) => "it belongs to another user",
         (true, true) if found.mode() & 0o022 != 0 => "other users may write to it",
         (true, true) => {
             let restricted = set_permissions(path, Permissions::from_mode(0o700));
-            return restricted.map_err(|error| Error::io("restrict access to", path, &error));
+            return restricted.io_context("restrict access to", path);
         }
     };
     let error = Error::check(format!("`{}` is not used: {reason}", path.display()));
-    Err(error.hint("remove it: it is made again, for this user alone"))
+    Err(error.hint("remove it; it is recreated for this user alone"))
 }
 
 /// Elsewhere a directory has the rights of the one that it is in.

@@ -1,4 +1,4 @@
-//! Files that appear whole.
+//! Atomic publication of files.
 
 pub(crate) mod unnamed;
 
@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use offload_build::shared::{TemporaryName, Unfinished, parent};
 
 use self::unnamed::unfinished;
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 
-/// What happens to a file that exists and is other than what is to be written.
+/// Treatment of an existing file that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Existing {
     Kept,
@@ -19,7 +19,7 @@ pub(crate) enum Existing {
 }
 
 impl Existing {
-    /// A file that exists is somebody's.
+    /// An existing file that differs is kept, and is an error.
     ///
     /// # Errors
     /// `path` is kept, and does not hold `bytes`.
@@ -27,7 +27,7 @@ impl Existing {
         match self {
             Existing::Kept if path.symlink_metadata().is_ok() && !holds(path, bytes) => {
                 Err(Error::usage(format!("`{}` exists", path.display()))
-                    .hint("write somewhere else, or replace it with --force"))
+                    .hint("choose another path, or overwrite it with --force"))
             }
             _ => Ok(()),
         }
@@ -54,7 +54,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
         if TemporaryName::becomes(name).is_some_and(|becomes| Some(becomes) == own)
             && TemporaryName::is_abandoned(name)
         {
-            // What cannot be removed is in nobody's way.
+            // A file that cannot be removed does no harm.
             let _ = std::fs::remove_file(left.path());
         }
     }
@@ -101,15 +101,15 @@ impl Staged {
         let file = unfinished(path).map_err(|error| {
             if !directory.is_dir() {
                 let text = format!("there is no directory `{}`", directory.display());
-                return Error::io("write", path, &io::Error::new(error.kind(), text)).hint("make it first");
+                return Error::io("write", path, &io::Error::new(error.kind(), text)).hint("create it first");
             }
-            // What the system says names the temporary file, of which nobody knows.
+            // The error of the system names the temporary file, which means nothing to the user.
             Error::io("write", path, &io::Error::from(error.kind()))
         })?;
         Ok(Staged { path: path.to_path_buf(), file })
     }
 
-    /// What it will be called.
+    /// The destination path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -118,7 +118,7 @@ impl Staged {
         self.file.file()
     }
 
-    /// What this process may read it by.
+    /// A path by which this process can read the file.
     pub(crate) fn readable(&self) -> PathBuf {
         self.file.path().to_path_buf()
     }
@@ -130,14 +130,13 @@ impl Staged {
     /// Has the system write it to the disk.
     pub(crate) fn sync(&mut self) -> Result<()> {
         let outcome = self.file.file().sync_all();
-        outcome.map_err(|error| Error::io("write", &self.path, &error))
+        outcome.io_context("write", &self.path)
     }
 
     /// The file takes its name.
     pub(crate) fn appear(mut self) -> Result<Published> {
-        let failed = |error: io::Error| Error::io("write", &self.path, &error);
-        let size = self.file.file().metadata().map_err(failed)?.len();
-        self.file.persist(&self.path).map_err(failed)?;
+        let size = self.file.file().metadata().io_context("write", &self.path)?.len();
+        self.file.persist(&self.path).io_context("write", &self.path)?;
         Ok(Published { path: self.path, size })
     }
 }
@@ -145,19 +144,21 @@ impl Staged {
 /// A file that exists is replaced if it starts with `start`, as every `what` does.
 ///
 /// # Errors
-/// It is somebody's.
+/// It exists, and has another format.
 pub(crate) fn replaceable(path: &Path, start: &[u8], what: &str) -> Result<()> {
     let mut there = vec![0; start.len()];
-    let same = |mut file: File| file.read_exact(&mut there).is_ok() && there == start;
-    if !path.exists() || path.is_dir() || File::open(path).is_ok_and(same) {
+    if !path.exists()
+        || path.is_dir()
+        || File::open(path).is_ok_and(|mut file| file.read_exact(&mut there).is_ok() && there == start)
+    {
         return Ok(());
     }
-    Err(Error::usage(format!("`{}` exists and is not a {what}", path.display())).hint("move it away"))
+    Err(Error::usage(format!("`{}` exists and is not a {what}", path.display())).hint("rename or remove it"))
 }
 
 /// Makes a directory and those above it.
 pub(crate) fn create_dir(dir: &Path) -> Result<()> {
-    std::fs::create_dir_all(dir).map_err(|error| Error::io("create directory", dir, &error))
+    std::fs::create_dir_all(dir).io_context("create directory", dir)
 }
 
 /// Has the system write to the disk which names the files beside `path` have.
@@ -165,7 +166,7 @@ pub(crate) fn create_dir(dir: &Path) -> Result<()> {
 pub(crate) fn sync_names(path: &Path) -> Result<()> {
     let directory = parent(path);
     let synced = File::open(directory).and_then(|directory| directory.sync_all());
-    synced.map_err(|error| Error::io("write", directory, &error))
+    synced.io_context("write", directory)
 }
 
 /// Names of other systems last without.
@@ -176,12 +177,11 @@ pub(crate) fn sync_names(_: &Path) -> Result<()> {
 
 /// Writes a file, to become `path`.
 pub(crate) fn stage(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<Staged> {
-    let failed = |error: io::Error| Error::io("write", path, &error);
     let mut staged = Staged::new(path)?;
     // One that exists keeps its rights.
     if let Ok(data) = std::fs::metadata(path) {
-        staged.set_permissions(data.permissions()).map_err(failed)?;
+        staged.set_permissions(data.permissions()).io_context("write", path)?;
     }
-    write(staged.file()).map_err(failed)?;
+    write(staged.file()).io_context("write", path)?;
     Ok(staged)
 }

@@ -1,4 +1,4 @@
-//! A temporary file of pieces, one after another.
+//! Temporary file of consecutive pieces.
 
 use std::fs::File;
 use std::io::Write;
@@ -8,17 +8,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::error::{Error, Result};
 use crate::files::pieces::Piece;
 
-/// What is written is read from the same file, by place.
+/// Pieces are read back from the same file by offset.
 #[derive(Debug)]
 pub(crate) struct Spool {
     file: Arc<File>,
-    /// Where the next piece starts; who holds it writes.
+    /// Offset of the next piece; its lock serializes writers.
     end: Mutex<u64>,
 }
 
 impl Spool {
     pub(crate) fn new() -> Result<Spool> {
-        let file = tempfile::tempfile().map_err(|error| failed(&error))?;
+        let file = tempfile::tempfile().map_err(|error| write_error(&error))?;
         Ok(Spool { file: Arc::new(file), end: Mutex::new(0) })
     }
 
@@ -37,12 +37,12 @@ impl Spool {
         let mut file: &File = &self.file;
         fill(&mut |bytes| {
             *end = end.saturating_add(bytes.len() as u64);
-            file.write_all(bytes).map_err(|error| failed(&error))
+            file.write_all(bytes).map_err(|error| write_error(&error))
         })?;
         Ok(Piece::Copy { from: self.file.clone(), offset, size: end.saturating_sub(offset) })
     }
 }
 
-fn failed(error: &std::io::Error) -> Error {
+fn write_error(error: &std::io::Error) -> Error {
     Error::io("write", Path::new("a temporary file"), error)
 }

@@ -1,11 +1,11 @@
-//! Looking after the compile cache of build scripts: how much there is, what goes, what is damaged.
+//! Maintenance of the compile cache: statistics, cleaning and verification.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use offload_build::shared::cache::{CacheEntry, CompileCache};
 
-use crate::error::{Error, Result};
+use crate::error::{IoContext, Result};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -21,11 +21,11 @@ pub(crate) struct Amount {
 #[derive(Debug)]
 pub(crate) struct Stats {
     pub(crate) amount: Amount,
-    /// For how long the entry that nobody needed for longest was not used.
+    /// Days since the least recently used entry was used.
     pub(crate) oldest: Option<Duration>,
 }
 
-/// What [`verify`] has found.
+/// Result of [`verify`].
 #[derive(Debug)]
 pub(crate) struct Verified {
     /// Results whose bytes are those that were stored.
@@ -37,7 +37,7 @@ pub(crate) struct Verified {
 /// All entries of `cache`.
 pub(crate) fn stats(cache: &CompileCache) -> Stats {
     let entries = cache.entries();
-    Stats { amount: Amount::of(&entries), oldest: entries.iter().map(|entry| entry.unused).max() }
+    Stats { amount: Amount::from_entries(&entries), oldest: entries.iter().map(|entry| entry.unused).max() }
 }
 
 /// Removes entries that were unused for longer than `unused`, and tells what is gone.
@@ -45,9 +45,9 @@ pub(crate) fn clean(cache: &CompileCache, unused: Duration) -> Result<Amount> {
     let mut entries = cache.entries();
     entries.retain(|entry| unused.is_zero() || entry.unused > unused);
     for entry in &entries {
-        std::fs::remove_file(&entry.path).map_err(|error| Error::io("remove", &entry.path, &error))?;
+        std::fs::remove_file(&entry.path).io_context("remove", &entry.path)?;
     }
-    Ok(Amount::of(&entries))
+    Ok(Amount::from_entries(&entries))
 }
 
 /// Reads every result, and removes those that are not what was stored.
@@ -74,7 +74,7 @@ pub(crate) fn days(count: u32) -> Duration {
 }
 
 impl Amount {
-    fn of(entries: &[CacheEntry]) -> Amount {
+    fn from_entries(entries: &[CacheEntry]) -> Amount {
         entries.iter().fold(Amount::default(), |amount, entry| amount.and(entry.size))
     }
 

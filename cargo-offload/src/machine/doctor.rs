@@ -1,4 +1,4 @@
-//! What this machine has of the tools that compile kernels, and what targets lack.
+//! Compilers on this machine, and the tools that targets lack.
 
 mod need;
 
@@ -15,20 +15,20 @@ use crate::error::{Error, Result};
 #[derive(Debug)]
 pub(crate) struct Examination {
     /// Every tool, wanted or not.
-    pub(crate) tools: Vec<Examined>,
+    pub(crate) tools: Vec<ExaminedTool>,
     /// The targets that were asked for.
     pub(crate) targets: Vec<Buildable>,
 }
 
 /// A tool or a library, and what was found of it.
 #[derive(Debug)]
-pub(crate) struct Examined {
+pub(crate) struct ExaminedTool {
     pub(crate) component: Component,
     /// Its usual name.
     pub(crate) name: &'static str,
-    /// What it is for.
+    /// Purpose.
     pub(crate) purpose: &'static str,
-    /// Where it is, or why it cannot be used and how to install it.
+    /// Location, or the reason why it cannot be used, with a hint that installs it.
     pub(crate) outcome: std::result::Result<ToolLocation, offload_build::Error>,
 }
 
@@ -52,15 +52,18 @@ pub(crate) struct Buildable {
 pub(crate) fn examine(directory: &Path, targets: &[&str]) -> Result<Examination> {
     let wanted = targets.iter().map(|text| needs(text)).collect::<Result<Vec<_>>>()?;
     let toolchain = Toolchain::for_directory(directory).map_err(Error::from_build)?;
-    let tools: Vec<Examined> =
-        need::EXAMINED.into_iter().map(|component| examined(&toolchain, component)).collect();
-    let buildable = |(text, needs): (&&str, Needs)| Buildable {
-        target: (*text).to_string(),
-        needs: names(&tools, &needs.needed),
-        lacks: missing(&tools, &needs.needed),
-        better_with: missing(&tools, &needs.useful),
-    };
-    let targets = targets.iter().zip(wanted).map(buildable).collect();
+    let tools: Vec<ExaminedTool> =
+        need::EXAMINED.into_iter().map(|component| examine_tool(&toolchain, component)).collect();
+    let targets = targets
+        .iter()
+        .zip(wanted)
+        .map(|(text, needs)| Buildable {
+            target: (*text).to_string(),
+            needs: names(&tools, &needs.needed),
+            lacks: missing(&tools, &needs.needed),
+            better_with: missing(&tools, &needs.useful),
+        })
+        .collect();
     Ok(Examination { targets, tools })
 }
 
@@ -68,26 +71,26 @@ pub(crate) fn examine(directory: &Path, targets: &[&str]) -> Result<Examination>
 ///
 /// # Errors
 /// There is no place for temporary files.
-pub(crate) fn examine_tools(directory: &Path, components: &[Component]) -> Result<Vec<Examined>> {
+pub(crate) fn examine_tools(directory: &Path, components: &[Component]) -> Result<Vec<ExaminedTool>> {
     let toolchain = Toolchain::for_directory(directory).map_err(Error::from_build)?;
-    Ok(components.iter().map(|component| examined(&toolchain, *component)).collect())
+    Ok(components.iter().map(|component| examine_tool(&toolchain, *component)).collect())
 }
 
-fn examined(toolchain: &Toolchain, component: Component) -> Examined {
-    let (name, purpose) = need::described(component);
-    Examined { component, name, purpose, outcome: toolchain.find(component) }
+fn examine_tool(toolchain: &Toolchain, component: Component) -> ExaminedTool {
+    let (name, purpose) = need::describe(component);
+    ExaminedTool { component, name, purpose, outcome: toolchain.find(component) }
 }
 
-fn names(tools: &[Examined], of: &[Component]) -> Vec<&'static str> {
+fn names(tools: &[ExaminedTool], of: &[Component]) -> Vec<&'static str> {
     tools.iter().filter(|tool| of.contains(&tool.component)).map(|tool| tool.name).collect()
 }
 
-fn missing(tools: &[Examined], of: &[Component]) -> Vec<&'static str> {
+fn missing(tools: &[ExaminedTool], of: &[Component]) -> Vec<&'static str> {
     let missing = tools.iter().filter(|tool| tool.outcome.is_err() && of.contains(&tool.component));
     missing.map(|tool| tool.name).collect()
 }
 
-/// What a target or a set of targets needs, and what makes it better.
+/// The required and optional tools of a target or a set of targets.
 fn needs(text: &str) -> Result<Needs> {
     let targets = match text.parse::<TargetSet>() {
         Ok(set) => members(set).map_err(Error::from_build)?,
@@ -99,7 +102,7 @@ fn needs(text: &str) -> Result<Needs> {
         }
     };
     let mut all = Needs::default();
-    for needs in targets.iter().map(Needs::of) {
+    for needs in targets.iter().map(Needs::for_target) {
         all.needed.extend(needs.needed);
         all.useful.extend(needs.useful);
     }

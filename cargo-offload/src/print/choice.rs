@@ -1,4 +1,4 @@
-//! How a command prints: what its options, cargo's variables and the terminal say of colours, words and progress.
+//! Output settings from options, cargo's variables and the terminal.
 
 #![allow(clippy::disallowed_methods, reason = "reads the environment")]
 
@@ -9,7 +9,7 @@ use offload_protocol::variable;
 
 use crate::cli::{Color, Options};
 
-/// How much is said beside what was asked for.
+/// Amount of additional output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verbosity {
     Quiet,
@@ -17,7 +17,7 @@ pub(crate) enum Verbosity {
     Verbose,
 }
 
-/// How progress is shown.
+/// Form of progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     Hidden,
@@ -26,7 +26,7 @@ pub(crate) enum Progress {
     Lines,
 }
 
-/// How progress is shown on standard error, by the variable that says so to cargo too.
+/// The form of progress on standard error, by the variable that cargo reads too.
 pub(super) fn progress(verbosity: Verbosity) -> Progress {
     let when = std::env::var(variable::TERM_PROGRESS_WHEN);
     let dumb = std::env::var(variable::TERM).is_ok_and(|term| term == "dumb");
@@ -49,12 +49,15 @@ pub(super) fn color(options: &Options) -> ColorChoice {
 }
 
 pub(super) fn verbosity(options: &Options) -> Verbosity {
-    let set = |name| std::env::var(name).is_ok_and(|value| value == "true");
     match (options.quiet, options.verbose) {
         (true, _) => Verbosity::Quiet,
         (_, 1..) => Verbosity::Verbose,
-        _ if set(variable::TERM_QUIET) => Verbosity::Quiet,
-        _ if set(variable::TERM_VERBOSE) => Verbosity::Verbose,
+        _ if is_set(variable::TERM_QUIET) => Verbosity::Quiet,
+        _ if is_set(variable::TERM_VERBOSE) => Verbosity::Verbose,
         _ => Verbosity::Normal,
     }
+}
+
+fn is_set(name: &str) -> bool {
+    std::env::var(name).is_ok_and(|value| value == "true")
 }

@@ -1,4 +1,4 @@
-//! Dates of files, for people.
+//! Dates of files for people.
 
 #![allow(clippy::disallowed_methods, reason = "reads the environment")]
 
@@ -7,7 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use offload_protocol::variable::SOURCE_DATE_EPOCH;
 
-/// When `path` was last changed, as `2026-11-23` in UTC, or the day that `SOURCE_DATE_EPOCH` names, so that the same inputs
+/// The modification date of `path`, as `2026-11-23` in UTC, or the day of `SOURCE_DATE_EPOCH`, so that the same
+/// inputs
 /// make the same bytes (<https://reproducible-builds.org/specs/source-date-epoch/>).
 pub(crate) fn of_file(path: &Path) -> Option<String> {
     let set = std::env::var(SOURCE_DATE_EPOCH).ok().and_then(|text| text.parse().ok());
@@ -28,7 +29,8 @@ pub(crate) fn of_seconds(seconds: u64) -> String {
 /// (<https://howardhinnant.github.io/date_algorithms.html#civil_from_days>).
 fn day(seconds: u64) -> String {
     let days = seconds / 86_400 + 719_468;
-    let (era, of_era) = (days / 146_097, days % 146_097);
+    let era = days / 146_097;
+    let of_era = days % 146_097;
     let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
     let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let march = (5 * of_year + 2) / 153;

@@ -1,4 +1,4 @@
-//! How far downloads are: a bar on a terminal, elsewhere a line for each file.
+//! Progress of downloads: a bar on a terminal, and otherwise a line per file.
 
 use std::cell::Cell;
 

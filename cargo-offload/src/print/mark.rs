@@ -1,4 +1,4 @@
-//! Colours of the words that start a line of a message: what is wrong, and what to do about it.
+//! Colors of the words `error:`, `warning:` and `hint:`.
 
 /// The words, and how each is drawn: red, yellow, cyan.
 const WORDS: [(&str, &str); 4] =

@@ -1,4 +1,4 @@
-//! What a command prints: tables and sentences, or objects as JSON, one a line.
+//! Output of a command: tables and text, or JSON objects, one per line.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -14,7 +14,7 @@ use super::text::{escaped_lines, plain_json};
 use crate::cli::{MessageFormat, Options};
 use crate::error::{Error, Result};
 
-/// Where and how a command prints.
+/// Output of a command: format, color, verbosity and limits.
 #[derive(Debug)]
 pub(crate) struct Output {
     format: MessageFormat,
@@ -33,7 +33,7 @@ impl Output {
         }
     }
 
-    /// What files that are not trusted may hold.
+    /// The decoding limits for untrusted files.
     pub(crate) fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -42,7 +42,7 @@ impl Output {
         self.verbosity
     }
 
-    /// What `--color` of cargo takes.
+    /// The value for cargo's `--color`.
     pub(crate) fn color_argument(&self) -> &'static str {
         match self.color {
             ColorChoice::Always | ColorChoice::AlwaysAnsi => "always",
@@ -51,7 +51,7 @@ impl Output {
         }
     }
 
-    /// How progress is shown on standard error.
+    /// The form of progress on standard error.
     pub(crate) fn progress(&self) -> Progress {
         choice::progress(self.verbosity)
     }
@@ -68,7 +68,7 @@ impl Output {
         self.colour_of(AutoStream::choice(&io::stderr()))
     }
 
-    /// What cargo's `--message-format` takes beside nothing.
+    /// The output format.
     pub(crate) fn format(&self) -> MessageFormat {
         self.format
     }
@@ -76,7 +76,7 @@ impl Output {
     /// Shows why a command failed.
     pub(crate) fn error(&self, error: &Error) {
         let mut stderr = AutoStream::new(io::stderr(), self.color);
-        // There is nobody to tell if the terminal is gone.
+        // Nothing can be reported if the terminal is gone.
         let _ = writeln!(stderr, "{}", marked(&escaped_lines(&format!("error: {error}"))));
     }
 
@@ -128,10 +128,10 @@ impl Output {
         write_line(&if self.stdout_colour() == Colour::Ansi { marked(&text) } else { text })
     }
 
-    /// What is being done, on standard error, unless somebody wants quiet.
+    /// Prints a status line on standard error, unless output is quiet.
     pub(crate) fn status(&self, text: &str) {
         if self.verbosity != Verbosity::Quiet {
-            // There is nobody to tell if the terminal is gone.
+            // Nothing can be reported if the terminal is gone.
             let _ = writeln!(io::stderr(), "{}", escaped_lines(text));
         }
     }

@@ -1,4 +1,4 @@
-//! A line at the end of a terminal's standard error that is drawn again and again, and goes in the end.
+//! Transient status line on the terminal of standard error.
 
 use std::io::{self, Stderr, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,10 +7,10 @@ use super::table::Colour;
 
 /// Goes to the line's start, and clears it.
 const CLEAR: &str = "\r\x1b[K";
-/// Where the terminal does not say how wide it is.
+/// Width of a terminal of unknown size.
 const WIDTH: usize = 80;
 
-/// The line. Nobody is told if the terminal is gone.
+/// A transient line. Errors are ignored: nothing can be reported if the terminal is gone.
 #[derive(Debug)]
 pub(crate) struct StatusLine {
     colour: Colour,
@@ -76,7 +76,7 @@ fn fitted(word: &str, text: &str, width: usize, colour: Colour) -> String {
     }
 }
 
-/// What is shown at the end of a terminal.
+/// The last line of a terminal.
 #[derive(Debug)]
 struct Screen<W> {
     out: W,

@@ -1,4 +1,4 @@
-//! Which of a command's steps goes on, and for how long it has.
+//! Current step of a command and its elapsed time.
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
@@ -9,18 +9,18 @@ use crate::print::output::Output;
 use crate::print::status_line::StatusLine;
 use crate::print::text::escaped;
 
-/// How often the time is drawn anew.
+/// Interval at which the elapsed time is redrawn.
 const TICK: Duration = Duration::from_millis(200);
 
 /// A line on a terminal that goes when the steps are done; elsewhere a line for each step.
 #[derive(Debug)]
 pub(crate) struct Steps {
-    shown: Option<Shown>,
+    shown: Option<StepDisplay>,
 }
 
 /// The thread that draws, and how it hears of the next step.
 #[derive(Debug)]
-struct Shown {
+struct StepDisplay {
     steps: Sender<String>,
     thread: JoinHandle<()>,
 }
@@ -33,7 +33,7 @@ impl Steps {
         let (steps, receiver) = mpsc::channel();
         let line = StatusLine::new(output.stderr_colour());
         let thread = thread::spawn(move || show(&line, &receiver, count));
-        Steps { shown: Some(Shown { steps, thread }) }
+        Steps { shown: Some(StepDisplay { steps, thread }) }
     }
 
     /// For a single step, which starts: a line on a terminal, nothing elsewhere.
@@ -57,7 +57,7 @@ impl Steps {
 
 impl Drop for Steps {
     fn drop(&mut self) {
-        if let Some(Shown { steps, thread }) = self.shown.take() {
+        if let Some(StepDisplay { steps, thread }) = self.shown.take() {
             drop(steps);
             // The line is gone before anything else is printed.
             let _ = thread.join();
@@ -65,9 +65,11 @@ impl Drop for Steps {
     }
 }
 
-/// Draws the step that goes on until there is nobody to begin another.
+/// Draws the current step until the sender of steps is dropped.
 fn show(line: &StatusLine, steps: &Receiver<String>, count: usize) {
-    let (mut number, mut name, mut since) = (0, String::new(), Instant::now());
+    let mut number = 0;
+    let mut name = String::new();
+    let mut since = Instant::now();
     loop {
         match steps.recv_timeout(TICK) {
             Ok(next) => {

@@ -1,4 +1,4 @@
-//! Tables for people, as wide as the terminal.
+//! Tables that fit the terminal.
 
 use std::io;
 
@@ -28,7 +28,7 @@ pub(crate) struct Table {
     long_cells: LongCells,
 }
 
-/// What becomes of cells that are too long.
+/// Treatment of cells that are too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LongCells {
     /// They are names, of which the start and the end tell most.
@@ -37,7 +37,7 @@ enum LongCells {
     Wrapped,
 }
 
-/// How wide a table may be.
+/// Width limits of a table.
 #[derive(Clone, Copy, Debug)]
 struct Available {
     width: usize,
@@ -48,13 +48,13 @@ struct Available {
 #[derive(Clone, Debug)]
 struct Cell {
     text: String,
-    look: Look,
+    look: CellStyle,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Look {
+enum CellStyle {
     Plain,
-    /// Somebody has to do something about it.
+    /// A problem, which is highlighted.
     Problem,
 }
 
@@ -69,8 +69,8 @@ impl Table {
     }
 
     pub(crate) fn row(&mut self, cells: Vec<String>) {
-        let cell = |text: &String| Cell { text: escaped(text), look: Look::Plain };
-        self.rows.push(cells.iter().map(cell).collect());
+        self.rows
+            .push(cells.iter().map(|text| Cell { text: escaped(text), look: CellStyle::Plain }).collect());
     }
 
     /// The cell under `heading` in the last row tells a problem.
@@ -78,7 +78,7 @@ impl Table {
         let column = self.heading.iter().position(|other| *other == heading);
         let row = self.rows.last_mut();
         if let Some(cell) = row.zip(column).and_then(|(row, column)| row.get_mut(column)) {
-            cell.look = Look::Problem;
+            cell.look = CellStyle::Problem;
         }
     }
 
@@ -101,7 +101,7 @@ impl Table {
         let Some(table) = narrow else { return self.blocks(colour) };
         let left_out = others.heading.get(table.heading.len()..).unwrap_or_default();
         let remark = (!left_out.is_empty())
-            .then(|| format!("no room for {}: a wider terminal shows all, and --json", left_out.join(", ")));
+            .then(|| format!("hidden columns: {}; use a wider terminal or --json", left_out.join(", ")));
         common.into_iter().chain(table.lines(colour)).chain(remark).collect()
     }
 
@@ -112,39 +112,52 @@ impl Table {
     }
 
     fn widths(&self) -> Vec<usize> {
-        let width = |column: usize| {
-            let cells =
-                self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.text.chars().count());
-            let heading = self.heading.get(column).map_or(0, |text| text.chars().count());
-            cells.chain([heading]).max().unwrap_or(0)
-        };
-        (0..self.heading.len()).map(width).collect()
+        (0..self.heading.len())
+            .map(|column| {
+                let cells =
+                    self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.text.chars().count());
+                let heading = self.heading.get(column).map_or(0, |text| text.chars().count());
+                cells.chain([heading]).max().unwrap_or(0)
+            })
+            .collect()
     }
 
     fn without_empty_columns(&self) -> Table {
-        let says = |cell: &Cell| !matches!(cell.text.as_str(), "" | "-");
         let kept: Vec<bool> = (0..self.heading.len())
-            .map(|column| self.rows.iter().filter_map(|row| row.get(column)).any(says))
+            .map(|column| {
+                self.rows
+                    .iter()
+                    .filter_map(|row| row.get(column))
+                    .any(|cell| !matches!(cell.text.as_str(), "" | "-"))
+            })
             .collect();
-        let is_kept = |column: usize| kept.get(column).copied().unwrap_or(true);
-        let cells = |row: &Vec<Cell>| {
-            let kept = row.iter().enumerate().filter(|(column, _)| is_kept(*column));
-            kept.map(|(_, cell)| cell.clone()).collect()
-        };
-        let heading = self.heading.iter().enumerate().filter(|(column, _)| is_kept(*column));
         Table {
-            heading: heading.map(|(_, text)| *text).collect(),
-            rows: self.rows.iter().map(cells).collect(),
+            heading: kept_columns(&self.heading, &kept),
+            rows: self.rows.iter().map(|row| kept_columns(row, &kept)).collect(),
             long_cells: self.long_cells,
         }
+    }
+
+    /// The texts of a column.
+    fn column(&self, column: usize) -> Vec<&str> {
+        self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.text.as_str()).collect()
+    }
+
+    /// Whether several rows have the same text in a column.
+    fn is_common(&self, column: usize) -> bool {
+        let cells = self.column(column);
+        cells.len() > 1 && cells.iter().all(|text| Some(text) == cells.first())
     }
 
     /// Without the last `count` columns.
     fn without_last(&self, count: usize) -> Table {
         let kept = self.heading.len().saturating_sub(count);
-        let cells = |row: &Vec<Cell>| row.iter().take(kept).cloned().collect();
         let heading = self.heading.iter().take(kept).copied().collect();
-        Table { heading, rows: self.rows.iter().map(cells).collect(), long_cells: self.long_cells }
+        Table {
+            heading,
+            rows: self.rows.iter().map(|row| row.iter().take(kept).cloned().collect()).collect(),
+            long_cells: self.long_cells,
+        }
     }
 
     /// With short names, if it is then as narrow as that.
@@ -155,23 +168,18 @@ impl Table {
 
     /// The columns in which all rows say the same, as a line, and the table of the others.
     fn without_common_columns(&self) -> (Option<String>, Table) {
-        let said = |column: usize| -> Vec<&str> {
-            self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.text.as_str()).collect()
-        };
-        let is_common = |column: usize| {
-            let cells = said(column);
-            cells.len() > 1 && cells.iter().all(|text| Some(text) == cells.first())
-        };
         let (common, kept): (Vec<usize>, Vec<usize>) =
-            (0..self.heading.len()).partition(|column| is_common(*column));
+            (0..self.heading.len()).partition(|column| self.is_common(*column));
         if common.is_empty() || kept.is_empty() {
             return (None, self.clone());
         }
-        let value = |column: &usize| {
-            let text = said(*column).first().copied().unwrap_or_default();
-            Some(format!("{} {text}", self.heading.get(*column)?))
-        };
-        let line: Vec<String> = common.iter().filter_map(value).collect();
+        let line: Vec<String> = common
+            .iter()
+            .filter_map(|column| {
+                let text = self.column(*column).first().copied().unwrap_or_default();
+                Some(format!("{} {text}", self.heading.get(*column)?))
+            })
+            .collect();
         let others = Table {
             heading: kept.iter().filter_map(|column| self.heading.get(*column).copied()).collect(),
             rows: self
@@ -187,16 +195,14 @@ impl Table {
     /// With `…` in the middle of the longest cells, or with these in several lines, as far as is needed.
     fn shortened(&self, available: Available) -> Table {
         let limits = self.limits(available);
-        let cell = |(cell, limit): (&Cell, &usize)| Cell { text: fitting(&cell.text, *limit), ..*cell };
-        let row = |row: &Vec<Cell>| row.iter().zip(&limits).map(cell).collect();
         let rows = match self.long_cells {
-            LongCells::Shortened => self.rows.iter().map(row).collect(),
+            LongCells::Shortened => self.rows.iter().map(|row| shortened_row(row, &limits)).collect(),
             LongCells::Wrapped => self.rows.iter().flat_map(|row| wrapped_row(row, &limits)).collect(),
         };
         Table { heading: self.heading.clone(), rows, long_cells: self.long_cells }
     }
 
-    /// How wide columns may be.
+    /// The maximum widths of the columns.
     fn limits(&self, Available { width, shortest }: Available) -> Vec<usize> {
         let mut limits = self.widths();
         let mut excess = self.width().saturating_sub(width);
@@ -218,20 +224,24 @@ impl Table {
 
     fn blocks(&self, colour: Colour) -> Vec<String> {
         let column = self.heading.iter().map(|heading| heading.len()).max().unwrap_or(0);
-        let line = |(heading, cell): (&&str, &Cell)| {
-            format!("{}  {}", bold(&format!("{heading:<column$}"), colour), cell.drawn(colour))
-        };
-        // What a row does not have needs no line.
-        let said = |(_, cell): &(&&str, &Cell)| !cell.text.is_empty();
-        let block = |row: &Vec<Cell>| self.heading.iter().zip(row).filter(said).map(line).collect::<Vec<_>>();
-        let blocks: Vec<Vec<String>> = self.rows.iter().map(block).collect();
+        let mut blocks = Vec::new();
+        for row in &self.rows {
+            let mut block = Vec::new();
+            for (heading, cell) in self.heading.iter().zip(row) {
+                if !cell.text.is_empty() {
+                    let heading = bold(&format!("{heading:<column$}"), colour);
+                    block.push(format!("{heading}  {}", cell.drawn(colour)));
+                }
+            }
+            blocks.push(block);
+        }
         blocks.join(&String::new())
     }
 
     fn lines(&self, colour: Colour) -> Vec<String> {
         let widths = self.widths();
-        let cell = |text: &&str| Cell { text: text.to_string(), look: Look::Plain };
-        let heading: Vec<Cell> = self.heading.iter().map(cell).collect();
+        let heading: Vec<Cell> =
+            self.heading.iter().map(|text| Cell { text: text.to_string(), look: CellStyle::Plain }).collect();
         let heading = bold(&aligned(&heading, &widths, colour), colour);
         std::iter::once(heading).chain(self.rows.iter().map(|row| aligned(row, &widths, colour))).collect()
     }
@@ -240,17 +250,32 @@ impl Table {
 impl Cell {
     fn drawn(&self, colour: Colour) -> String {
         match (self.look, colour) {
-            (Look::Problem, Colour::Ansi) => format!("\x1b[31m{}\x1b[0m", self.text),
+            (CellStyle::Problem, Colour::Ansi) => format!("\x1b[31m{}\x1b[0m", self.text),
             _ => self.text.clone(),
         }
     }
 
     /// Numbers stand to the right, everything else to the left.
     fn is_number(&self) -> bool {
-        let ends = |c: char| c.is_ascii_digit() || c == '%' || c == 'B';
-        let starts = |c: char| c.is_ascii_digit() || "+-~".contains(c);
-        self.text.len() < 12 && self.text.starts_with(starts) && self.text.ends_with(ends)
+        self.text.len() < 12
+            && self.text.starts_with(|c: char| c.is_ascii_digit() || "+-~".contains(c))
+            && self.text.ends_with(|c: char| c.is_ascii_digit() || c == '%' || c == 'B')
     }
+}
+
+/// The elements of a row in the columns that are kept.
+fn kept_columns<T: Clone>(row: &[T], kept: &[bool]) -> Vec<T> {
+    let mut columns = Vec::new();
+    for (column, cell) in row.iter().enumerate() {
+        if kept.get(column).copied().unwrap_or(true) {
+            columns.push(cell.clone());
+        }
+    }
+    columns
+}
+
+fn shortened_row(row: &[Cell], limits: &[usize]) -> Vec<Cell> {
+    row.iter().zip(limits).map(|(cell, limit)| Cell { text: fitting(&cell.text, *limit), ..*cell }).collect()
 }
 
 /// `row` in as many lines as its longest cell needs.
@@ -258,13 +283,16 @@ fn wrapped_row(row: &[Cell], limits: &[usize]) -> Vec<Vec<Cell>> {
     let cells: Vec<Vec<String>> =
         row.iter().zip(limits).map(|(cell, limit)| wrapped(&cell.text, *limit)).collect();
     let lines = cells.iter().map(Vec::len).max().unwrap_or(0);
-    let cell = |line: usize, column: usize, cell: &Cell| {
-        let text = cells.get(column).and_then(|texts| texts.get(line)).cloned();
-        Cell { text: text.unwrap_or_default(), ..*cell }
-    };
-    (0..lines)
-        .map(|line| row.iter().enumerate().map(|(column, each)| cell(line, column, each)).collect())
-        .collect()
+    let mut rows = Vec::new();
+    for line in 0..lines {
+        let mut cells_of_line = Vec::new();
+        for (texts, cell) in cells.iter().zip(row) {
+            let text = texts.get(line).cloned().unwrap_or_default();
+            cells_of_line.push(Cell { text, ..*cell });
+        }
+        rows.push(cells_of_line);
+    }
+    rows
 }
 
 fn bold(text: &str, colour: Colour) -> String {
@@ -277,13 +305,19 @@ pub(super) fn terminal_width() -> Option<usize> {
 }
 
 fn aligned(cells: &[Cell], widths: &[usize], colour: Colour) -> String {
-    let cell = |(cell, width): (&Cell, &usize)| {
-        // A terminal shows no column for what sets colours.
-        let fill = " ".repeat(width.saturating_sub(cell.text.chars().count()));
-        let text = cell.drawn(colour);
-        if cell.is_number() { fill + &text } else { text + &fill }
-    };
-    cells.iter().zip(widths).map(cell).collect::<Vec<_>>().join("  ").trim_end().to_string()
+    cells
+        .iter()
+        .zip(widths)
+        .map(|(cell, width)| {
+            // A terminal shows no column for what sets colours.
+            let fill = " ".repeat(width.saturating_sub(cell.text.chars().count()));
+            let text = cell.drawn(colour);
+            if cell.is_number() { fill + &text } else { text + &fill }
+        })
+        .collect::<Vec<_>>()
+        .join("  ")
+        .trim_end()
+        .to_string()
 }
 
 #[cfg(test)]
@@ -318,7 +352,7 @@ mod tests {
         // A column that says nothing goes first.
         let lines = table.fitted(Some(30), Colour::Never);
         assert_eq!(lines, ["name  file", "a     /usr/lib/x8…e/library.so", "b     short"]);
-        // Nothing is lost where there is room, or nobody who sees lines break.
+        // Wide terminals and files get all columns.
         assert_eq!(table.fitted(None, Colour::Never), table.lines(Colour::Never));
         assert!(table.fitted(Some(80), Colour::Never)[0].contains("part"));
         assert_eq!(fitting("äöüß", 3), "ä…ß");
@@ -347,7 +381,7 @@ mod tests {
         let mut table = Table::new(&["kernel", "target", "code", "worst"]);
         table.row(vec!["f".into(), "amdgcn:gfx1100".into(), "20".into(), "registers".into()]);
         table.row(vec!["g".into(), "host".into(), "3".into(), "code".into()]);
-        let remark = "no room for worst: a wider terminal shows all, and --json";
+        let remark = "hidden columns: worst; use a wider terminal or --json";
         let expected = [
             "kernel  target        code",
             "f       amdgc…fx1100    20",

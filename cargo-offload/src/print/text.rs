@@ -1,4 +1,4 @@
-//! Words for people: sizes, numbers of things, lists, and names that steer no terminal.
+//! Texts for people: sizes, counts, lists, and names without control characters.
 
 /// Bytes as people read them.
 pub(crate) fn human_size(bytes: u64) -> String {
@@ -18,7 +18,7 @@ pub(crate) fn counted(number: u64, what: &str) -> String {
     }
 }
 
-/// How many things of a kind a sentence names.
+/// Maximum number of names in a sentence.
 const LISTED: usize = 12;
 
 /// Names one after another, in one line, and how many more there are; `None` if there are none.
@@ -40,7 +40,7 @@ pub(crate) fn escaped_lines(text: &str) -> String {
     characters(text, |out, c| if c == '\n' { out.push(c) } else { show(out, c) })
 }
 
-/// `json` with an escape for each character that would steer a terminal; whoever parses it reads the same. JSON itself
+/// `json` with an escape for each control character of terminals; its parsed value is the same. JSON itself
 /// allows DEL, the controls of C1 and marks of direction in a text (<https://www.rfc-editor.org/rfc/rfc8259#section-7>).
 pub(crate) fn plain_json(json: &str) -> String {
     characters(json, |out, c| match c {
@@ -51,7 +51,7 @@ pub(crate) fn plain_json(json: &str) -> String {
     })
 }
 
-/// What `add` makes of each character, in one text: names are many, and a text for each character takes an allocation.
+/// Maps characters by `add` into one string, which avoids an allocation per character.
 fn characters(text: &str, add: impl Fn(&mut String, char)) -> String {
     let mut out = String::with_capacity(text.len());
     text.chars().for_each(|c| add(&mut out, c));
@@ -83,7 +83,8 @@ pub(super) fn fitting(text: &str, limit: usize) -> String {
     let left = limit.saturating_sub(1);
     let end = left.div_ceil(2);
     let start = left.saturating_sub(end);
-    let (first, last) = (text.chars().take(start), text.chars().skip(count.saturating_sub(end)));
+    let first = text.chars().take(start);
+    let last = text.chars().skip(count.saturating_sub(end));
     first.chain(['…']).chain(last).collect()
 }
 

@@ -1,4 +1,4 @@
-//! The processes of this machine, as `/proc` shows them (<https://man7.org/linux/man-pages/man5/proc.5.html>).
+//! Process table of this machine, from `/proc` (<https://man7.org/linux/man-pages/man5/proc.5.html>).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use rustix::process::{Pid, getpid};
 pub(crate) struct Mark {
     pub(crate) variable: &'static str,
     pub(crate) value: String,
-    /// Who has this variable too ends with the run in whatever session it is. Others that have made a session of their own
+    /// Processes with this variable end with the run in any session. Others in a session of their own
     /// are services that others may use by now, as a compiler cache.
     pub(crate) anywhere: &'static str,
 }
@@ -42,7 +42,7 @@ pub(super) struct Process {
     pub(super) pid: i32,
     parent: i32,
     session: i32,
-    /// When it was started, in ticks since the machine was: two processes of one number differ in it.
+    /// Start time in ticks since boot, which distinguishes processes with a reused id.
     pub(super) start: u64,
     /// Whether it has the mark; `None` if it lacks the variable, or is another user's.
     is_marked: Option<bool>,
@@ -95,8 +95,7 @@ impl Process {
         let directory = Path::new("/proc").join(pid.to_string());
         let stat = Stat::read(pid)?;
         let environment = fs::read(directory.join("environ")).unwrap_or_default();
-        let values = |name: &str| values(&environment, name);
-        let value = values(mark.variable);
+        let value = values(&environment, mark.variable);
         Some(Process {
             pid,
             parent: stat.parent,
@@ -104,7 +103,7 @@ impl Process {
             start: stat.start,
             is_marked: value
                 .map(|value| value.split(|byte| *byte == b':').any(|one| one == mark.value.as_bytes())),
-            ends_anywhere: values(mark.anywhere).is_some(),
+            ends_anywhere: values(&environment, mark.anywhere).is_some(),
         })
     }
 }
@@ -115,7 +114,7 @@ fn values<'e>(environment: &'e [u8], name: &str) -> Option<&'e [u8]> {
     entries.find_map(|entry| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"="))
 }
 
-/// When the process was started; `None` if there is none.
+/// The start time of a process; `None` if it does not exist.
 pub(super) fn start(pid: i32) -> Option<u64> {
     Stat::read(pid).map(|stat| stat.start)
 }

@@ -1,4 +1,4 @@
-//! Machine code as text, by the tools of those who know it; they are found as the compilers of a build are.
+//! Disassembly by the vendors' tools, which are looked up as the compilers of a build are.
 //!
 //! | image | tool |
 //! |---|---|
@@ -21,7 +21,7 @@ use object::read::{Object, ObjectSymbol};
 use offload_build::shared::toolchain::{Component, Output, Toolchain};
 use offload_format::section::RUN_PREFIX;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 
 /// An image, and what of it is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -41,19 +41,21 @@ pub(crate) struct Request<'a> {
 /// images of the format; the image has no such kernel.
 pub(crate) fn text(request: Request<'_>, directory: &Path) -> Result<String> {
     match kind(request.image) {
-        Some(Kind::Elf) => Job::new(directory, Component::LlvmObjdump)?.objdump(request),
-        Some(Kind::Cubin) => Job::new(directory, Component::Nvdisasm)?.nvdisasm(request),
-        Some(Kind::SpirV) => Job::new(directory, Component::SpirvDis)?.spirv_dis(request),
-        Some(Kind::Zebin) => Job::new(directory, Component::Ocloc)?.with_iga()?.ocloc(request),
-        Some(Kind::Ptx(text)) => part(request, text, cut::ptx),
+        Some(ImageFormat::Elf) => Job::new(directory, Component::LlvmObjdump)?.objdump(request),
+        Some(ImageFormat::Cubin) => Job::new(directory, Component::Nvdisasm)?.nvdisasm(request),
+        Some(ImageFormat::SpirV) => Job::new(directory, Component::SpirvDis)?.spirv_dis(request),
+        Some(ImageFormat::Zebin) => Job::new(directory, Component::Ocloc)?.with_iga()?.ocloc(request),
+        Some(ImageFormat::Ptx(text)) => part(request, text, cut::ptx),
         // A macro may write a kernel's name.
-        Some(Kind::Source(text)) => Ok(part(request, text, cut::source).unwrap_or_else(|_| text.to_string())),
-        None => Err(Error::check("no tool is known that shows images of this format")),
+        Some(ImageFormat::Source(text)) => {
+            Ok(part(request, text, cut::source).unwrap_or_else(|_| text.to_string()))
+        }
+        None => Err(Error::check("no disassembler is known for images of this format")),
     }
 }
 
-/// What shows an image.
-enum Kind<'a> {
+/// Image format, which determines the disassembler.
+enum ImageFormat<'a> {
     Elf,
     Cubin,
     SpirV,
@@ -62,17 +64,17 @@ enum Kind<'a> {
     Source(&'a str),
 }
 
-fn kind(image: &[u8]) -> Option<Kind<'_>> {
+fn kind(image: &[u8]) -> Option<ImageFormat<'_>> {
     use offload_containers::carrier::FileKind;
     match FileKind::detect(image) {
-        Some(FileKind::AmdCodeObject | FileKind::Elf) => Some(Kind::Elf),
-        Some(FileKind::Cubin) => Some(Kind::Cubin),
-        Some(FileKind::SpirV) => Some(Kind::SpirV),
-        Some(FileKind::Zebin) => Some(Kind::Zebin),
-        Some(FileKind::Ptx) => std::str::from_utf8(image).ok().map(Kind::Ptx),
+        Some(FileKind::AmdCodeObject | FileKind::Elf) => Some(ImageFormat::Elf),
+        Some(FileKind::Cubin) => Some(ImageFormat::Cubin),
+        Some(FileKind::SpirV) => Some(ImageFormat::SpirV),
+        Some(FileKind::Zebin) => Some(ImageFormat::Zebin),
+        Some(FileKind::Ptx) => std::str::from_utf8(image).ok().map(ImageFormat::Ptx),
         // Source has no zeros; what has them would be pages of escapes.
         None if image.contains(&0) => None,
-        None => std::str::from_utf8(image).ok().map(Kind::Source),
+        None => std::str::from_utf8(image).ok().map(ImageFormat::Source),
         Some(_) => None,
     }
 }
@@ -101,8 +103,7 @@ const IMAGE: &str = "image";
 
 impl Job {
     fn new(directory: &Path, tool: Component) -> Result<Job> {
-        let failed = |error| Error::io("create", Path::new("a temporary directory"), &error);
-        let scratch = tempfile::tempdir().map_err(failed)?;
+        let scratch = tempfile::tempdir().io_context("create", "a temporary directory")?;
         let toolchain = Toolchain::for_directory(directory).map_err(from_build)?;
         let program = toolchain.find(tool).map_err(from_build)?.path;
         Ok(Job { toolchain, program, scratch })
@@ -111,13 +112,13 @@ impl Job {
     /// The same where ocloc finds Intel's library, if it is installed.
     fn with_iga(self) -> Result<Job> {
         let libraries = self.scratch.path().join("libraries");
-        iga::provide(&self.program, &libraries).map_err(|error| Error::io("write", &libraries, &error))?;
+        iga::provide(&self.program, &libraries).io_context("write", &libraries)?;
         Ok(Job { toolchain: self.toolchain.with_libraries(&libraries), ..self })
     }
 
     fn run(&self, image: &[u8], args: &[&str]) -> Result<Output> {
         let path = self.scratch.path().join(IMAGE);
-        fs::write(&path, image).map_err(|error| Error::io("write", &path, &error))?;
+        fs::write(&path, image).io_context("write", &path)?;
         let args: Vec<OsString> = args.iter().map(OsString::from).collect();
         self.toolchain.run(&self.program, &args, self.scratch.path()).map_err(from_build)
     }
@@ -127,10 +128,10 @@ impl Job {
         let symbol = request.kernel.map(|kernel| symbol(request.image, kernel)).transpose()?;
         let which =
             symbol.map_or("--disassemble".to_string(), |name| format!("--disassemble-symbols={name}"));
-        let said = self.run(request.image, &[&which, "--line-numbers", "--no-show-raw-insn", IMAGE])?.stdout;
-        // The first lines name the file, which is nobody's.
-        let code = said.find("\nDisassembly of section").map_or(0, |at| at.saturating_add(1));
-        Ok(said.get(code..).unwrap_or_default().to_string())
+        let text = self.run(request.image, &[&which, "--line-numbers", "--no-show-raw-insn", IMAGE])?.stdout;
+        // The first lines name the temporary file.
+        let code = text.find("\nDisassembly of section").map_or(0, |at| at.saturating_add(1));
+        Ok(text.get(code..).unwrap_or_default().to_string())
     }
 
     /// `-c` leaves out data, `-g` adds lines.
@@ -148,23 +149,25 @@ impl Job {
         let mut args = vec!["disasm", "-file", IMAGE, "-dump", "dump"];
         args.extend(device.iter().flatten());
         let dump = self.scratch.path().join("dump");
-        fs::create_dir_all(&dump).map_err(|error| Error::io("create", &dump, &error))?;
+        fs::create_dir_all(&dump).io_context("create", &dump)?;
         self.run(request.image, &args)?;
         let files = files(&dump)?;
-        let wanted = |path: &&PathBuf| match (path.file_name().and_then(|name| name.to_str()), request.kernel)
-        {
-            (Some(name), Some(kernel)) => name == format!(".text.{kernel}.asm"),
-            (Some(name), None) => name.starts_with(".text.") && name.ends_with(".asm"),
-            (None, _) => false,
-        };
-        let texts: Vec<String> = files.iter().filter(wanted).map(|path| read(path)).collect::<Result<_>>()?;
+        let texts: Vec<String> = files
+            .iter()
+            .filter(|path| match (path.file_name().and_then(|name| name.to_str()), request.kernel) {
+                (Some(name), Some(kernel)) => name == format!(".text.{kernel}.asm"),
+                (Some(name), None) => name.starts_with(".text.") && name.ends_with(".asm"),
+                (None, _) => false,
+            })
+            .map(|path| read(path))
+            .collect::<Result<_>>()?;
         if !texts.is_empty() {
             return Ok(texts.join("\n"));
         }
         let shown = files.iter().any(|path| path.extension().is_some_and(|end| end == "asm"));
         Err(match request.kernel.filter(|_| shown) {
             Some(kernel) => no_kernel(kernel),
-            None => Error::check("ocloc shows no machine code: it does not find Intel's library IGA").hint(
+            None => Error::check("ocloc cannot disassemble: Intel's library IGA is missing").hint(
                 "install the library libiga64.so of Intel's graphics compiler (Debian 12: the package libigc1)",
             ),
         })
@@ -177,29 +180,30 @@ fn from_build(error: offload_build::Error) -> Error {
 
 /// The files in a directory, sorted.
 fn files(dir: &Path) -> Result<Vec<PathBuf>> {
-    let failed = |error| Error::io("list", dir, &error);
-    let entries = fs::read_dir(dir).map_err(failed)?;
+    let entries = fs::read_dir(dir).io_context("list", dir)?;
     let mut paths: Vec<PathBuf> = entries
         .map(|entry| entry.map(|entry| entry.path()))
         .collect::<std::io::Result<_>>()
-        .map_err(failed)?;
+        .io_context("list", dir)?;
     paths.sort();
     Ok(paths)
 }
 
 fn read(path: &Path) -> Result<String> {
-    fs::read_to_string(path).map_err(|error| Error::io("read", path, &error))
+    fs::read_to_string(path).io_context("read", path)
 }
 
 /// The kernel's symbol. In code for CPUs entries have another name than kernels.
 fn symbol(image: &[u8], kernel: &str) -> Result<String> {
     let file = ElfFile64::<Endianness>::parse(image);
-    let has = |name: &str| {
-        let file = file.as_ref().ok()?;
+    let Ok(file) = file else { return Err(no_kernel(kernel)) };
+    for name in [kernel.to_string(), format!("{RUN_PREFIX}{kernel}")] {
         let mut symbols = file.symbols().chain(file.dynamic_symbols());
-        symbols.any(|symbol| symbol.name().is_ok_and(|other| other == name)).then(|| name.to_string())
-    };
-    has(kernel).or_else(|| has(&format!("{RUN_PREFIX}{kernel}"))).ok_or_else(|| no_kernel(kernel))
+        if symbols.any(|symbol| symbol.name().is_ok_and(|other| other == name)) {
+            return Ok(name);
+        }
+    }
+    Err(no_kernel(kernel))
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
-//! The files below a path that may carry images: those of a directory, and the members of archives, however archives lie in
-//! one another: wheels and other zip archives, tar archives as layers of containers are, packages of distributions,
-//! compressed or not. What is there and is not looked into is named too.
+//! Files below a path that may contain images: those of a directory, and members of nested archives, such as wheels,
+//! container layers and packages of distributions. Unread files are listed too.
 
 mod appended;
 mod cpio;
@@ -26,17 +25,17 @@ use offload_format::limits::Budget;
 
 use self::form::{Codec, Form};
 use self::names::{Interest, Names};
-use self::walk::{Place, SCRIPT, Walk, head, is_wanted};
-pub(crate) use self::walk::{VisitFile, Visited};
+use self::walk::{FileLocation, SCRIPT, Walk, head, is_wanted};
+pub(crate) use self::walk::{VisitFile, VisitedFile};
 use self::zip::{MemberFile, Zip};
-use crate::error::{Error, ExitStatus, Result};
+use crate::error::{Error, ExitStatus, IoContext, Result};
 use crate::files::mapping::Mapped;
 use crate::print::text::escaped;
-use crate::read::over_limit::told;
+use crate::read::limit_hint::with_limit_hint;
 
 /// Archives in archives in archives: a container's layer has a wheel in a cache.
 const DEPTH: u32 = 4;
-/// How much of a library is looked at before its memory goes.
+/// Size of the part of a library that is scanned before its pages are released.
 const RELEASED_AT_ONCE: usize = 4 << 20;
 const INFLATED: &str = "what the archive inflates to";
 
@@ -49,9 +48,9 @@ const INFLATED: &str = "what the archive inflates to";
 pub(crate) fn each(path: &Path, limits: &Limits, visit: &mut VisitFile<'_>) -> Result<()> {
     let shown = path.display().to_string();
     let nothing = Rc::new(RefCell::new(Budget::new(INFLATED, 0)));
-    let root = path.canonicalize().map_err(|error| Error::io("open", path, &error))?;
+    let root = path.canonicalize().io_context("open", path)?;
     let mut walk = Walk { limits, visit, budget: nothing, root };
-    let place = Place { shown: &shown, depth: 0 };
+    let place = FileLocation { shown: &shown, depth: 0 };
     if path.is_dir() { walk.directory(path, place) } else { walk.file(path, place) }
 }
 
@@ -75,8 +74,8 @@ pub(crate) fn is_archive(path: &Path) -> Result<bool> {
 }
 
 impl Walk<'_, '_> {
-    /// What a symbolic link names is found under its own name, or is not looked into.
-    fn directory(&mut self, path: &Path, place: Place<'_>) -> Result<()> {
+    /// The target of a symbolic link is searched under its own name, or not at all.
+    fn directory(&mut self, path: &Path, place: FileLocation<'_>) -> Result<()> {
         let entries = std::fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
         let mut entries = match entries {
             Ok(entries) => entries,
@@ -85,9 +84,9 @@ impl Walk<'_, '_> {
         entries.sort_by_key(std::fs::DirEntry::file_name);
         for entry in entries {
             let path = entry.path();
-            let kind = entry.file_type().map_err(|error| Error::io("read", &path, &error))?;
+            let kind = entry.file_type().io_context("read", &path)?;
             let shown = path.display().to_string();
-            let place = Place { shown: &shown, ..place };
+            let place = FileLocation { shown: &shown, ..place };
             if kind.is_dir() {
                 self.directory(&path, place)?;
             } else if kind.is_file() {
@@ -100,7 +99,7 @@ impl Walk<'_, '_> {
     }
 
     /// A file of a directory.
-    fn entry(&mut self, path: &Path, place: Place<'_>) -> Result<()> {
+    fn entry(&mut self, path: &Path, place: FileLocation<'_>) -> Result<()> {
         let wanted = head(path).and_then(|head| Ok(is_wanted(&head) || zip::ends(&Mapped::open(path)?)));
         match wanted {
             Ok(true) => self.file(path, place),
@@ -110,20 +109,20 @@ impl Walk<'_, '_> {
     }
 
     /// Looks into an archive, and calls `visit` with anything else.
-    fn file(&mut self, path: &Path, place: Place<'_>) -> Result<()> {
+    fn file(&mut self, path: &Path, place: FileLocation<'_>) -> Result<()> {
         if place.depth == 0 {
-            let size = path.metadata().map_err(|error| Error::io("read", path, &error))?.len();
+            let size = path.metadata().io_context("read", path)?.len();
             let budget = Budget::new(INFLATED, self.limits.allowance(size));
             self.budget = Rc::new(RefCell::new(budget));
         }
         match Form::detect(&head(path)?) {
             None => self.plain(path, place),
-            Some(Form::Unread(name)) => self.unread(place.shown, format!("{name} are not read")),
+            Some(Form::Unread(name)) => self.unread(place.shown, format!("{name} are not supported")),
             Some(Form::ThinAr) => {
                 self.unread(place.shown, "it is a thin archive, whose members are other files")
             }
             Some(_) if place.depth >= DEPTH => {
-                self.unread(place.shown, format!("it lies in {DEPTH} archives in one another"))
+                self.unread(place.shown, format!("it is nested in {DEPTH} archives"))
             }
             Some(Form::Zip) => self.zip(path, place),
             Some(Form::Ar) => self.static_archive(path, place),
@@ -132,14 +131,14 @@ impl Walk<'_, '_> {
     }
 
     /// A file that is no archive by its start, and may have one behind it.
-    fn plain(&mut self, path: &Path, place: Place<'_>) -> Result<()> {
+    fn plain(&mut self, path: &Path, place: FileLocation<'_>) -> Result<()> {
         let file = Mapped::open(path)?;
         let is_zip = zip::ends(&file);
         let is_script = file.starts_with(SCRIPT);
         if is_zip {
             self.zip(path, place)?;
         } else if is_script && file.contains(&0) {
-            self.unread(place.shown, "it is a script with an archive or other data behind it")?;
+            self.unread(place.shown, "it is a script followed by an archive or other data")?;
         } else if let Some(what) = appended::to_program(&file) {
             self.unread(place.shown, what)?;
         }
@@ -148,56 +147,56 @@ impl Walk<'_, '_> {
         if is_zip && FileKind::detect(&head(path)?).is_none() {
             return Ok(());
         }
-        (self.visit)(place.shown, Visited::File(path))
+        (self.visit)(place.shown, VisitedFile::File(path))
     }
 
-    fn zip(&mut self, path: &Path, place: Place<'_>) -> Result<()> {
+    fn zip(&mut self, path: &Path, place: FileLocation<'_>) -> Result<()> {
         if place.depth >= DEPTH {
-            return self.unread(place.shown, format!("it lies in {DEPTH} archives in one another"));
+            return self.unread(place.shown, format!("it is nested in {DEPTH} archives"));
         }
         let zip = Zip::open(path, place.shown, self.limits)?;
         let outcome = zip.each_member(is_wanted, &mut |name, file| {
             let shown = format!("{}: {name}", place.shown);
             match file {
                 MemberFile::Unread(why) => self.unread(&shown, why),
-                MemberFile::Wrong(error) => (self.visit)(&shown, Visited::Wrong(error)),
+                MemberFile::Wrong(error) => (self.visit)(&shown, VisitedFile::Wrong(error)),
                 MemberFile::Inflated(file) => match self.spend_member(file, &shown) {
                     Ok(()) => self.file(file, place.member(&shown)),
-                    Err(error) => (self.visit)(&shown, Visited::Wrong(error)),
+                    Err(error) => (self.visit)(&shown, VisitedFile::Wrong(error)),
                 },
             }
         });
         match outcome {
             // Its list is damaged: other files of the directory are not.
             Err(error) if error.status() == ExitStatus::CheckFailed => {
-                (self.visit)(place.shown, Visited::Wrong(error))
+                (self.visit)(place.shown, VisitedFile::Wrong(error))
             }
             outcome => outcome,
         }
     }
 
     fn spend_member(&self, file: &Path, shown: &str) -> Result<()> {
-        let size = file.metadata().map_err(|error| Error::io("read", file, &error))?.len();
+        let size = file.metadata().io_context("read", file)?.len();
         let spent = self.budget.borrow_mut().spend(size);
-        spent.map_err(|error| Error::check(format!("`{shown}`: {}", told(&error))))
+        spent.map_err(|error| Error::check(format!("`{shown}`: {}", with_limit_hint(&error))))
     }
 
     /// Objects are found by who looks at the library; archives among the members are looked into here.
-    fn static_archive(&mut self, path: &Path, place: Place<'_>) -> Result<()> {
+    fn static_archive(&mut self, path: &Path, place: FileLocation<'_>) -> Result<()> {
         let file = Mapped::open(path)?;
         let damage = self.archive_members(&file, place)?;
         match damage {
-            _ if !is_package(&file) => (self.visit)(place.shown, Visited::File(path)),
+            _ if !is_package(&file) => (self.visit)(place.shown, VisitedFile::File(path)),
             Some(error) => {
                 let text = format!("`{}` is a damaged package: {error}", place.shown);
-                (self.visit)(place.shown, Visited::Wrong(Error::check(text)))
+                (self.visit)(place.shown, VisitedFile::Wrong(Error::check(text)))
             }
             None => Ok(()),
         }
     }
 
     /// Looks into the archives among the members; returns what ended the list before its end.
-    fn archive_members(&mut self, file: &Mapped, place: Place<'_>) -> Result<Option<object::Error>> {
+    fn archive_members(&mut self, file: &Mapped, place: FileLocation<'_>) -> Result<Option<object::Error>> {
         let archive = match ArchiveFile::parse(&**file) {
             Ok(archive) => archive,
             Err(error) => return Ok(Some(error)),
@@ -217,7 +216,7 @@ impl Walk<'_, '_> {
             let interest = if is_wanted(bytes) { Interest::Wanted } else { Interest::Other };
             if names.is_ambiguous(&name, interest, bytes) && self.has_images(bytes) {
                 let text = names::sentence(place.shown, &escaped(&name));
-                (self.visit)(place.shown, Visited::Wrong(Error::check(text)))?;
+                (self.visit)(place.shown, VisitedFile::Wrong(Error::check(text)))?;
             }
             if is_archive_member(bytes) {
                 let shown = format!("{}: {name}", place.shown);

@@ -1,4 +1,4 @@
-//! A file to be shown: the packs of this project in it and those that they name, and the containers of other tool chains.
+//! Input file: its packs, the packs in its sidecars, and other toolchains' containers.
 
 use std::fs::File;
 #[cfg(feature = "devices")]
@@ -17,7 +17,7 @@ use crate::error::ExitStatus;
 use crate::error::{Error, Result};
 use crate::files::mapping::Mapped;
 use crate::files::read_at::FilePart;
-use crate::read::over_limit::told;
+use crate::read::limit_hint::with_limit_hint;
 use crate::read::pack_file::PackFile;
 use crate::read::packs::Packs;
 use crate::read::syclbin::Syclbin;
@@ -26,17 +26,17 @@ use crate::read::syclbin::Syclbin;
 #[derive(Debug)]
 pub(crate) struct Input {
     path: PathBuf,
-    /// What containers are called after that are the whole file.
+    /// Name for a container that is the whole file.
     stem: Option<String>,
     file: Mapped,
     limits: Limits,
     search: Search,
 }
 
-/// Where images are searched for.
+/// Extent of the search for images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Search {
-    /// Where tool chains put them.
+    /// Only the sections where toolchains put them.
     #[default]
     Known,
     /// In all bytes.
@@ -46,7 +46,7 @@ pub(crate) enum Search {
 /// A container of another tool chain.
 #[derive(Debug)]
 pub(crate) struct Container<'a> {
-    /// What takes the place of a module's name: `cuda-0`, numbered in the order of the file.
+    /// Name in place of a module's name: `cuda-0`, numbered in file order.
     pub(crate) name: String,
     pub(crate) found: ImageRange<'a>,
     pub(crate) images: Vec<Image<'a>>,
@@ -59,21 +59,21 @@ pub(crate) struct Contents<'a> {
     pub(crate) containers: Vec<Container<'a>>,
     /// Those of the containers that are SYCLBINs, also what cannot be read.
     pub(crate) syclbins: Vec<Syclbin<'a>>,
-    /// What the file says of kpacks that have its images: the number of a wrapper, and the bytes to which it refers.
+    /// References to kpacks with the file's images: the number of a wrapper, and the bytes that it points to.
     #[cfg(feature = "devices")]
     pub(crate) kpack_references: Vec<(u32, &'a [u8])>,
     /// Containers that cannot be read, and why.
     pub(crate) damaged: Vec<String>,
-    /// What may come of it.
+    /// Decoding limits.
     pub(crate) limits: Limits,
     /// The size of the file in bytes.
     pub(crate) size: u64,
-    /// Where fatbins lie that no driver gets, because they were linked to others of the file.
+    /// Range of fatbins that the driver never loads, because nvlink has linked them into others of the file.
     #[cfg(feature = "devices")]
     left: Range<u64>,
 }
 
-/// How much of a file the containers of a part lie in: what is looked at stays in memory until the part is done.
+/// Size of the file range that is processed at once: its pages stay in memory until the part is done.
 #[cfg(feature = "devices")]
 const PART_SIZE: u64 = 16 << 20;
 
@@ -83,18 +83,22 @@ fn parts<'p, 'a>(found: &'p [ImageRange<'a>], size: usize) -> impl Iterator<Item
     let mut rest = found;
     std::iter::from_fn(move || {
         let start = rest.first()?.offset;
-        let fits = |found: &ImageRange<'_>| {
+        let mut count = 0;
+        for found in rest.iter().take(size) {
             let end = found.offset.saturating_add(found.bytes.len() as u64);
-            size == usize::MAX || end.saturating_sub(start) <= PART_SIZE
-        };
-        let count = rest.iter().take(size).take_while(|found| fits(found)).count().max(1);
+            if size != usize::MAX && end.saturating_sub(start) > PART_SIZE {
+                break;
+            }
+            count += 1;
+        }
+        let count = count.max(1);
         let part = rest.get(..count)?;
         rest = rest.get(count..)?;
         Some(part)
     })
 }
 
-/// Containers of other tool chains, or why nobody can say whether there are any.
+/// Containers of other toolchains, or the error that prevents the search for them.
 struct Foreign<'a> {
     found: Vec<ImageRange<'a>>,
     /// As [`Contents::kpack_references`].
@@ -113,18 +117,18 @@ impl Foreign<'_> {
     }
 }
 
-/// How far the containers of a file are listed.
+/// Progress of the listing of a file's containers.
 struct Listing {
-    /// How many were.
+    /// Number of listed containers.
     number: usize,
-    /// What many containers may have without regard to their size, they may have together.
+    /// The allowance that is independent of a container's size is shared by all containers.
     limits: Limits,
     #[cfg(feature = "devices")]
     left: Range<u64>,
 }
 
 impl Listing {
-    fn of(input: &Input, found: &[ImageRange<'_>]) -> Listing {
+    fn new(input: &Input, found: &[ImageRange<'_>]) -> Listing {
         #[cfg(not(feature = "devices"))]
         let _ = found;
         Listing {
@@ -163,7 +167,7 @@ impl Input {
         self.file.len() as u64
     }
 
-    /// What may come of it.
+    /// The decoding limits.
     pub(crate) fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -173,7 +177,7 @@ impl Input {
         self.file.file()
     }
 
-    /// Where `bytes` lie in the file, if they do.
+    /// The range of `bytes` in the file, if they lie in it.
     pub(crate) fn place(&self, bytes: &[u8]) -> Option<FilePart> {
         self.file.place(bytes)
     }
@@ -183,28 +187,29 @@ impl Input {
         self.file.release(bytes);
     }
 
-    /// What the file carries.
+    /// The images of the file.
     ///
     /// # Errors
     /// It carries nothing, or cannot be read.
     pub(crate) fn contents(&self) -> Result<Contents<'_>> {
         let foreign = self.foreign();
-        let packs = match foreign.found.is_empty() {
-            true => PackFile::open(&self.path, &self.limits).map_err(|error| self.nothing(error)),
-            false => PackFile::linked(&self.path, &self.limits),
+        let packs = if foreign.found.is_empty() {
+            PackFile::open(&self.path, &self.limits).map_err(|error| self.nothing(error))
+        } else {
+            PackFile::linked(&self.path, &self.limits)
         }?;
-        let mut listing = Listing::of(self, &foreign.found);
+        let mut listing = Listing::new(self, &foreign.found);
         Ok(self.part(packs, foreign.found, &mut listing))
     }
 
     /// The same, where it is no mistake that there is nothing.
     ///
     /// # Errors
-    /// The file cannot be read, or is damaged so that nobody can say whether it carries images.
+    /// The file cannot be read, or is damaged so that the search for images is not conclusive.
     pub(crate) fn contents_if_any(&self) -> Result<Option<Contents<'_>>> {
         let foreign = self.foreign();
         let Some(packs) = self.packs_beside(&foreign)? else { return Ok(None) };
-        let mut listing = Listing::of(self, &foreign.found);
+        let mut listing = Listing::new(self, &foreign.found);
         Ok(Some(self.part(packs, foreign.found, &mut listing)))
     }
 
@@ -221,7 +226,7 @@ impl Input {
     ) -> Result<()> {
         let foreign = self.foreign();
         let Some(packs) = self.packs_beside(&foreign)? else { return Ok(()) };
-        let mut listing = Listing::of(self, &foreign.found);
+        let mut listing = Listing::new(self, &foreign.found);
         let mut parts = parts(&foreign.found, size);
         let first = parts.next().unwrap_or_default();
         let kpack_references = foreign.kpack_references;
@@ -238,26 +243,26 @@ impl Input {
     /// Lets the memory go that the bytes from the first to the last of `found` take.
     #[cfg(feature = "devices")]
     fn release_from(&self, found: &[ImageRange<'_>]) {
-        let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
-        let start = found.first().map_or(0, |first| place(first.offset));
-        let end = found.last().map_or(0, |last| place(last.offset).saturating_add(last.bytes.len()));
+        let start = found.first().map_or(0, |first| index(first.offset));
+        let end = found.last().map_or(0, |last| index(last.offset).saturating_add(last.bytes.len()));
         self.file.release(self.file.get(start..end).unwrap_or_default());
     }
 
     /// The packs of the file; `None` if it has neither packs nor containers.
     fn packs_beside(&self, foreign: &Foreign<'_>) -> Result<Option<PackFile>> {
-        let packs = match foreign.found.is_empty() {
-            true => PackFile::searched(&self.path, &self.limits),
-            false => PackFile::linked(&self.path, &self.limits),
+        let packs = if foreign.found.is_empty() {
+            PackFile::searched(&self.path, &self.limits)
+        } else {
+            PackFile::linked(&self.path, &self.limits)
         }?;
         match &foreign.error {
-            Some(error) if packs.is_empty() => Err(Error::check(told(error))),
+            Some(error) if packs.is_empty() => Err(Error::check(with_limit_hint(error))),
             None if packs.is_empty() && foreign.is_empty() => Ok(None),
             _ => Ok(Some(packs)),
         }
     }
 
-    /// What of other tool chains the file has. A damaged program may have packs all the same: they are searched for in
+    /// The containers of other toolchains. A damaged program may still have packs, which are searched for in
     /// another way.
     fn foreign(&self) -> Foreign<'_> {
         match self.found() {
@@ -281,7 +286,7 @@ impl Input {
         }
     }
 
-    /// What is known by its place, or by its structure.
+    /// Containers that are found by section or by structure.
     fn found(&self) -> std::result::Result<Vec<ImageRange<'_>>, offload_format::Error> {
         match self.search {
             Search::Known => carrier::find_in(&self.file, &self.limits, &self.file),
@@ -297,9 +302,9 @@ impl Input {
         listing: &mut Listing,
     ) -> Contents<'a> {
         let mut contents = Contents {
-            packs: Packs::of(packs),
+            packs: Packs::new(packs),
             containers: Vec::new(),
-            syclbins: found.iter().filter_map(|found| Syclbin::of(found, &self.path)).collect(),
+            syclbins: found.iter().filter_map(|found| Syclbin::new(found, &self.path)).collect(),
             #[cfg(feature = "devices")]
             kpack_references: Vec::new(),
             damaged: Vec::new(),
@@ -314,12 +319,13 @@ impl Input {
             match contents::images_of(&found, &listing.limits) {
                 Ok(images) => {
                     let limits = &mut listing.limits;
-                    limits.any_ratio = limits.any_ratio.saturating_sub(inflated(&images));
+                    limits.any_ratio = limits.any_ratio.saturating_sub(decoded_size(&images));
                     let name = self.name(number, &found, &images);
                     contents.containers.push(Container { name, found, images });
                 }
                 Err(error) => {
-                    let (what, error) = (what(&found), told(&error));
+                    let what = what(&found);
+                    let error = with_limit_hint(&error);
                     contents.damaged.push(format!("{what} at {:#x}: {error}", found.offset));
                 }
             }
@@ -327,18 +333,17 @@ impl Input {
         contents
     }
 
-    /// What was searched for in all bytes is in none of them; another error stays.
+    /// Replaces the error of a full scan without results; other errors stay.
     fn nothing(&self, error: Error) -> Error {
         match (self.search, error.status()) {
-            (Search::Deep, ExitStatus::CheckFailed) => Error::check(format!(
-                "no byte of `{}` starts a known image or container",
-                self.path.display()
-            )),
+            (Search::Deep, ExitStatus::CheckFailed) => {
+                Error::check(format!("no known image or container in `{}`", self.path.display()))
+            }
             _ => error,
         }
     }
 
-    /// Where the whole file is the container, its name says more than a number.
+    /// The name of a container: the file name if it is the whole file, and otherwise a number.
     fn name(&self, number: usize, found: &ImageRange<'_>, images: &[Image<'_>]) -> String {
         match (found.origin, &self.stem) {
             (RangeOrigin::Whole, Some(stem)) if found.bytes.len() == self.file.len() => stem.clone(),
@@ -352,9 +357,10 @@ impl Input {
     }
 }
 
-/// How many times the size of the file an image may have that is held in memory: a bundle and a copy of its image may.
+/// Maximum size of an image in memory, in multiples of the file size: enough for a bundle and a copy of its image.
 const HELD_TIMES: u64 = 32;
-/// How many times, what has to be inflated to be listed: there are up to three copies of it.
+/// Maximum size of a container that is inflated for listing, in multiples of the file size: there are up to three
+/// copies.
 const LISTED_TIMES: u64 = 20;
 
 /// `limits` for what is in memory of a file of `size` bytes.
@@ -364,12 +370,12 @@ fn held(limits: Limits, size: u64, times: u64) -> Limits {
 }
 
 impl Contents<'_> {
-    /// What may come of one image that is held in memory. What is streamed may be more.
+    /// Decoding limits for an image in memory. A streamed image may be larger.
     pub(crate) fn held(&self) -> Limits {
         held(self.limits, self.size, HELD_TIMES)
     }
 
-    /// What may come of a container to be listed.
+    /// Decoding limits for the listing of a container.
     pub(crate) fn listed(&self) -> Limits {
         held(self.limits, self.size, LISTED_TIMES)
     }
@@ -381,7 +387,7 @@ impl Contents<'_> {
         self.containers.iter().filter(|container| !self.left.contains(&container.found.offset))
     }
 
-    /// What is there and cannot be read.
+    /// Errors of unreadable images.
     pub(crate) fn unreadable(&self) -> impl Iterator<Item = String> {
         let sidecars = self.packs.sidecars().flat_map(|(name, file)| {
             file.unreadable.iter().map(move |problem| format!("of `{name}`: {problem}"))
@@ -394,7 +400,7 @@ impl Contents<'_> {
         self.packs.missing().map(|missing| missing.sentence()).chain(self.unreadable())
     }
 
-    /// How a command ends that shows all of it.
+    /// The exit status of a command that shows all images.
     pub(crate) fn status(&self) -> ExitStatus {
         if self.problems().next().is_none() { ExitStatus::Success } else { ExitStatus::CheckFailed }
     }
@@ -404,7 +410,7 @@ fn stem(path: &Path) -> Option<String> {
     path.file_stem().and_then(|stem| stem.to_str()).map(str::to_string)
 }
 
-/// Where nvcc leaves what nvlink has linked (`-rdc=true`).
+/// Section of the images that nvlink has linked (`-rdc=true`).
 #[cfg(feature = "devices")]
 const RELOCATABLE: &str = "__nv_relfatbin";
 
@@ -415,8 +421,10 @@ fn left(file: &[u8], found: &[ImageRange<'_>]) -> Range<u64> {
     let section = program.as_ref().and_then(|program| program.section_by_name(RELOCATABLE));
     let (start, size) = section.and_then(|section| section.file_range()).unwrap_or_default();
     let left = start..start.saturating_add(size);
-    let is_fatbin = |found: &&ImageRange<'_>| found.kind == Some(FileKind::CudaFatbin);
-    let has_linked = found.iter().filter(is_fatbin).any(|found| !left.contains(&found.offset));
+    let has_linked = found
+        .iter()
+        .filter(|found| found.kind == Some(FileKind::CudaFatbin))
+        .any(|found| !left.contains(&found.offset));
     if has_linked { left } else { 0..0 }
 }
 
@@ -428,19 +436,25 @@ fn is_foreign(found: &ImageRange<'_>) -> bool {
 
 #[cfg(feature = "devices")]
 fn kpack_references<'a>(found: &[ImageRange<'a>]) -> Vec<(u32, &'a [u8])> {
-    let reference = |found: &ImageRange<'a>| match found.origin {
-        RangeOrigin::KpackReference { index } => Some((index, found.bytes)),
-        _ => None,
-    };
-    found.iter().filter_map(reference).collect()
+    found
+        .iter()
+        .filter_map(|found| match found.origin {
+            RangeOrigin::KpackReference { index } => Some((index, found.bytes)),
+            _ => None,
+        })
+        .collect()
 }
 
-/// How much `images` take that are compressed.
-fn inflated(images: &[Image<'_>]) -> u64 {
+/// The decoded size of the compressed images among `images`.
+fn decoded_size(images: &[Image<'_>]) -> u64 {
     let compressed = images.iter().filter(|image| image.compression != Compression::None);
     compressed.fold(0, |sum, image| sum.saturating_add(image.raw_size))
 }
 
 fn what(found: &ImageRange<'_>) -> String {
     found.kind.map_or_else(|| "device images".to_string(), |kind| kind.to_string())
+}
+
+fn index(offset: u64) -> usize {
+    usize::try_from(offset).unwrap_or(usize::MAX)
 }

@@ -1,4 +1,4 @@
-//! What commands show: a file, or each file with images in an archive.
+//! Input files of a command: a file, or each file with images in an archive.
 
 use std::path::Path;
 
@@ -7,12 +7,12 @@ use serde::Serialize;
 use crate::error::{Error, ExitStatus, Result};
 use crate::print::output::Output;
 use crate::print::text::escaped;
-use crate::read::files::{self, Visited};
+use crate::read::files::{self, VisitedFile};
 use crate::read::input::{Contents, Input, Search};
 use crate::read::missing;
 use crate::read::records::{ImageRecord, Kernels, Selection};
 
-/// What was named, and where in it images are searched for.
+/// Input file, and the extent of the search in it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source<'s> {
     pub(crate) path: &'s Path,
@@ -22,13 +22,13 @@ pub(crate) struct Source<'s> {
 /// A file with images.
 #[derive(Debug)]
 pub(crate) struct Opened<'o> {
-    /// What people know it as, where it is not the file that was named.
+    /// Displayed name of an archive member.
     pub(crate) member: Option<&'o str>,
     pub(crate) input: &'o Input,
     pub(crate) contents: &'o Contents<'o>,
 }
 
-/// What is called with each file.
+/// Callback for each file.
 pub(crate) type VisitOpened<'v> = dyn FnMut(&Opened<'_>) -> Result<ExitStatus> + 'v;
 
 #[derive(Debug, Serialize)]
@@ -37,7 +37,7 @@ struct FileMessage<'a> {
     file: &'a str,
 }
 
-/// Calls `visit` with the file that `source` names, or with each file with images in it. What cannot be read is told.
+/// Calls `visit` with the file that `source` names, or with each file with images in it. Unreadable files are reported.
 ///
 /// # Errors
 /// Those of `visit`; there are no images, or the file cannot be read.
@@ -51,9 +51,9 @@ pub(crate) fn each(output: &Output, source: Source<'_>, visit: &mut VisitOpened<
     let mut status: Option<ExitStatus> = None;
     files::each(path, output.limits(), &mut |name, visited| {
         let shown = match visited {
-            Visited::File(file) => member(output, Source { path: file, search }, name, visit),
-            Visited::Unread(why) => Err(Error::check(format!("`{name}` was not looked into: {why}"))),
-            Visited::Wrong(error) => Err(error),
+            VisitedFile::File(file) => member(output, Source { path: file, search }, name, visit),
+            VisitedFile::Unread(why) => Err(Error::check(format!("`{name}` cannot be searched: {why}"))),
+            VisitedFile::Wrong(error) => Err(error),
         };
         let of_member = match shown {
             Err(error) if error.status() == ExitStatus::CheckFailed => {
@@ -69,9 +69,8 @@ pub(crate) fn each(output: &Output, source: Source<'_>, visit: &mut VisitOpened<
         Ok(())
     })?;
     status.ok_or_else(|| {
-        Error::check(format!("`{}` carries no device images", path.display())).hint(
-            "none of the files in it does: a crate brings its kernels along only if the program mentions it",
-        )
+        Error::check(format!("`{}` has no device images", path.display()))
+            .hint("a crate's kernels are linked only if the program references the crate")
     })
 }
 
@@ -92,7 +91,7 @@ fn member(
 
 impl Opened<'_> {
     /// Says which file follows, where there are several.
-    pub(crate) fn tell_name(&self, output: &Output) -> Result<()> {
+    pub(crate) fn print_name(&self, output: &Output) -> Result<()> {
         match self.member {
             Some(file) => {
                 output.message(&FileMessage { reason: "file", file }, &format!("{}:", escaped(file)))
@@ -102,14 +101,14 @@ impl Opened<'_> {
     }
 
     /// The same, where several files were named and this one lies in `path`.
-    pub(crate) fn tell_any_name(&self, output: &Output, path: &Path) -> Result<()> {
+    pub(crate) fn print_any_name(&self, output: &Output, path: &Path) -> Result<()> {
         let name = path.display().to_string();
-        Opened { member: self.member.or(Some(&name)), ..*self }.tell_name(output)
+        Opened { member: self.member.or(Some(&name)), ..*self }.print_name(output)
     }
 
     /// Its images that `selection` means. In one of several files there may be none.
     pub(crate) fn images(&self, selection: &Selection, kernels: Kernels) -> Result<Vec<ImageRecord>> {
-        let Some(member) = self.member else { return selection.of(self.contents, kernels) };
+        let Some(member) = self.member else { return selection.select(self.contents, kernels) };
         let mut images = selection.any_of(self.contents, kernels)?;
         for image in images.iter_mut().filter(|image| image.file.is_empty()) {
             image.file = member.to_string();
@@ -120,6 +119,6 @@ impl Opened<'_> {
 
 /// That `selection` meant no image of several files.
 pub(crate) fn none_selected(path: &Path) -> Error {
-    Error::usage(format!("no image in `{}` fits what was asked for", path.display()))
-        .hint("`cargo offload inspect` lists what a file has")
+    Error::usage(format!("no image in `{}` matches the selection", path.display()))
+        .hint("`cargo offload inspect` lists the images of a file")
 }

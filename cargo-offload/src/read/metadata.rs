@@ -1,4 +1,4 @@
-//! What a pack says beside its images.
+//! Metadata of a pack.
 
 use offload_format::pack::{MissingKind, Pack, Sidecar};
 
@@ -13,7 +13,7 @@ pub(crate) struct MissingRecord {
     pub(crate) reason: String,
 }
 
-/// What a pack says beside its images.
+/// Metadata of a pack.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PackMetadata {
     pub(crate) package: String,
@@ -23,8 +23,8 @@ pub(crate) struct PackMetadata {
 }
 
 impl PackMetadata {
-    /// What `pack` says, but for its sidecars and what lies there.
-    pub(crate) fn of(pack: &Pack<'_>) -> Result<PackMetadata> {
+    /// The metadata of `pack`, without its sidecars and the records of images there.
+    pub(crate) fn from_pack(pack: &Pack<'_>) -> Result<PackMetadata> {
         let mut metadata = PackMetadata::of_package(pack);
         for missing in pack.missing() {
             let missing = missing?;
@@ -38,8 +38,11 @@ impl PackMetadata {
 
     /// The package that `pack` was built for.
     pub(crate) fn of_package(pack: &Pack<'_>) -> PackMetadata {
-        let meta = |key| pack.meta(key).unwrap_or_default().to_string();
-        PackMetadata { package: meta("package"), version: meta("version"), ..PackMetadata::default() }
+        PackMetadata {
+            package: pack.meta("package").unwrap_or_default().to_string(),
+            version: pack.meta("version").unwrap_or_default().to_string(),
+            ..PackMetadata::default()
+        }
     }
 
     /// The package alone.

@@ -1,4 +1,4 @@
-//! What could not be read of a file, as every command says that shows the rest.
+//! Messages for the unreadable images of a file whose other images are shown.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ pub(crate) struct MissingSidecar<'a> {
     package: &'a str,
     file: &'a str,
     problem: &'a str,
-    /// What the file would have.
+    /// Images in the missing file.
     images: Vec<SidecarImage<'a>>,
 }
 
@@ -31,9 +31,9 @@ struct UnreadableMessage<'a> {
 }
 
 /// Says what is missing and what is damaged.
-pub(crate) fn tell(output: &Output, contents: &Contents<'_>) -> Result<()> {
+pub(crate) fn print(output: &Output, contents: &Contents<'_>) -> Result<()> {
     for missing in contents.packs.missing() {
-        output.message(&MissingSidecar::of(&missing), &format!("missing: {}", missing.sentence()))?;
+        output.message(&MissingSidecar::from_pack(&missing), &format!("missing: {}", missing.sentence()))?;
     }
     for problem in contents.unreadable() {
         unreadable(output, &problem)?;
@@ -47,7 +47,7 @@ pub(crate) fn unreadable(output: &Output, problem: &str) -> Result<()> {
 }
 
 impl<'a> MissingSidecar<'a> {
-    pub(crate) fn of(missing: &'a MissingPack<'_>) -> MissingSidecar<'a> {
+    pub(crate) fn from_pack(missing: &'a MissingPack<'_>) -> MissingSidecar<'a> {
         let images = missing.images().into_iter();
         MissingSidecar {
             reason: "missing-sidecar",

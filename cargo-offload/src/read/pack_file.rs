@@ -1,7 +1,7 @@
-//! Finding packs in a file: a program, a shared library or a pack of its own, stripped or not.
+//! Search for the packs of a file: a program, a shared library or a separate pack, stripped or not.
 //!
-//! Only headers, indexes and the images that are asked for are read, whatever the size of the file. Three ways are
-//! tried, the most exact first: the section of descriptors by name, the notes through program headers, the packs' magic.
+//! Only headers, indexes and requested images are read, whatever the size of the file. Three searches are tried, the
+//! most exact first: the descriptor section by name, notes by program headers, and a scan for the magic number.
 
 pub(crate) mod elf;
 pub(crate) mod references;
@@ -12,18 +12,18 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use offload_format::codec::{decode_block_with, decode_in_block, decode_with};
 use offload_format::pack::layout::HEADER_SIZE;
 use offload_format::pack::{FrameRange, Image, Pack, PackBudget, Pages};
 use offload_format::{ErrorKind, Limits};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::files::read_at::read_at;
 use crate::print::text::escaped;
-use crate::read::nothing;
-use crate::read::over_limit::told;
+use crate::read::limit_hint::with_limit_hint;
+use crate::read::no_images;
 
 /// A file that may hold packs.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(crate) struct PackFile {
     file: Arc<File>,
     packs: Vec<PackIndex>,
     limits: Limits,
-    /// What could not be read, and why.
+    /// Errors of unreadable packs.
     pub(crate) unreadable: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct LocatedPack<'a> {
 }
 
 impl LocatedPack<'_> {
-    /// Where the payload starts in the file.
+    /// The file offset of the payload.
     pub(crate) fn payload(&self) -> u64 {
         self.index.offset.saturating_add(self.pack.payload_offset())
     }
@@ -80,7 +80,7 @@ impl LocatedPack<'_> {
     #[cfg(feature = "devices")]
     pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
         let PackFile { path, file, .. } = self.file;
-        read_at(file, self.index.offset, self.pack.size()).map_err(|error| Error::io("read", path, &error))
+        read_at(file, self.index.offset, self.pack.size()).io_context("read", path)
     }
 
     /// As [`PackFile::decode`].
@@ -90,7 +90,7 @@ impl LocatedPack<'_> {
 }
 
 impl PackIndex {
-    /// Where the pack starts in the file.
+    /// The file offset of the pack.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
@@ -117,21 +117,24 @@ impl PackIndex {
         Pack::parse_index(&self.index, &self.pages)
     }
 
+    fn last_block(&self) -> MutexGuard<'_, Option<DecodedBlock>> {
+        self.last_block.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The content of block `number`, which `decode` makes if it is not the last one.
     fn block(
         &self,
         number: u32,
         decode: impl FnOnce() -> std::result::Result<Vec<u8>, Unreadable>,
     ) -> std::result::Result<Arc<Vec<u8>>, Unreadable> {
-        let last = || self.last_block.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = last().clone().filter(|block| block.number == number);
+        let known = self.last_block().clone().filter(|block| block.number == number);
         if let Some(block) = known {
             return Ok(block.content);
         }
         // The other one goes before this one takes its memory.
-        *last() = None;
+        *self.last_block() = None;
         let content = Arc::new(decode()?);
-        *last() = Some(DecodedBlock { number, content: content.clone() });
+        *self.last_block() = Some(DecodedBlock { number, content: content.clone() });
         Ok(content)
     }
 }
@@ -143,15 +146,15 @@ impl PackFile {
     /// The file cannot be read, or holds no pack.
     pub(crate) fn open(path: &Path, limits: &Limits) -> Result<PackFile> {
         let file = PackFile::searched(path, limits)?;
-        if file.is_empty() { Err(nothing::error(path, limits)) } else { Ok(file) }
+        if file.is_empty() { Err(no_images::error(path, limits)) } else { Ok(file) }
     }
 
     /// As [`PackFile::open`], where it is no mistake that there is none.
     pub(crate) fn searched(path: &Path, limits: &Limits) -> Result<PackFile> {
         let mut file = PackFile::linked(path, limits)?;
         if file.is_empty() {
-            let offsets = scan::pack_offsets(&file.file).map_err(|error| Error::io("read", path, &error))?;
-            file.read(offsets).map_err(|error| Error::io("read", path, &error))?;
+            let offsets = scan::pack_offsets(&file.file).io_context("read", path)?;
+            file.read(offsets).io_context("read", path)?;
         }
         Ok(file)
     }
@@ -166,8 +169,8 @@ impl PackFile {
     /// # Errors
     /// The file cannot be read.
     pub(crate) fn linked(path: &Path, limits: &Limits) -> Result<PackFile> {
-        let file = File::open(path).map_err(|error| Error::io("open", path, &error))?;
-        let offsets = elf::pack_offsets(&file).map_err(|error| Error::io("read", path, &error))?;
+        let file = File::open(path).io_context("open", path)?;
+        let offsets = elf::pack_offsets(&file).io_context("read", path)?;
         let mut file = PackFile {
             path: path.to_path_buf(),
             file: Arc::new(file),
@@ -175,14 +178,15 @@ impl PackFile {
             limits: *limits,
             unreadable: Vec::new(),
         };
-        file.read(offsets).map_err(|error| Error::io("read", path, &error))?;
+        file.read(offsets).io_context("read", path)?;
         Ok(file)
     }
 
     /// That `file` at `path` has no packs.
     #[cfg(feature = "devices")]
     pub(crate) fn empty(path: &Path, file: &Arc<File>, limits: &Limits) -> PackFile {
-        let (packs, unreadable) = (Vec::new(), Vec::new());
+        let packs = Vec::new();
+        let unreadable = Vec::new();
         PackFile { path: path.to_path_buf(), file: file.clone(), packs, limits: *limits, unreadable }
     }
 
@@ -204,7 +208,7 @@ impl PackFile {
         Ok(())
     }
 
-    /// What the packs of the file may hold.
+    /// The decoding limits.
     pub(crate) fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -220,7 +224,7 @@ impl PackFile {
 
     /// The size of the file in bytes.
     pub(crate) fn size(&self) -> Result<u64> {
-        Ok(self.file.metadata().map_err(|error| Error::io("inspect", &self.path, &error))?.len())
+        Ok(self.file.metadata().io_context("inspect", &self.path)?.len())
     }
 
     /// Whether the file consists of packs.
@@ -231,8 +235,9 @@ impl PackFile {
     /// Every pack that could be read.
     pub(crate) fn packs(&self) -> impl Iterator<Item = LocatedPack<'_>> {
         // `read_index` has parsed them all.
-        let source = |index| Some(LocatedPack { file: self, index, pack: PackIndex::pack(index).ok()? });
-        self.packs.iter().filter_map(source)
+        self.packs
+            .iter()
+            .filter_map(|index| Some(LocatedPack { file: self, index, pack: PackIndex::pack(index).ok()? }))
     }
 
     /// The frame that `image` is stored in, alone or with others of its block, as it is in the file.
@@ -240,7 +245,7 @@ impl PackFile {
         let range = pack.frame_range(image).map_err(|error| Error::check(error.to_string()));
         let FrameRange { offset, size, .. } = range?;
         let start = found.offset.saturating_add(pack.payload_offset()).saturating_add(offset);
-        read_at(&self.file, start, size).map_err(|error| Error::io("read", &self.path, &error))
+        read_at(&self.file, start, size).io_context("read", &self.path)
     }
 
     /// The raw bytes of `image`, checked against its hash. Only its frame and those of its ancestors are read.
@@ -271,7 +276,7 @@ impl PackFile {
     }
 }
 
-/// Why an image or an index cannot be read.
+/// Error of reading an image or an index.
 struct Unreadable {
     reason: String,
     cause: Cause,
@@ -294,7 +299,7 @@ impl From<String> for Unreadable {
 impl From<offload_format::Error> for Unreadable {
     fn from(error: offload_format::Error) -> Unreadable {
         match error.kind() {
-            ErrorKind::TooLarge { .. } => Unreadable { reason: told(&error), cause: Cause::Size },
+            ErrorKind::TooLarge { .. } => Unreadable { reason: with_limit_hint(&error), cause: Cause::Size },
             _ => Unreadable::from(error.to_string()),
         }
     }

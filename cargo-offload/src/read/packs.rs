@@ -1,4 +1,4 @@
-//! The packs of a file, and those that these name: in its sidecars, or for a development build in the compile cache.
+//! Packs of a file, and the packs that they reference in sidecars or, for a development build, in the compile cache.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -22,7 +22,7 @@ pub(crate) struct Packs {
 
 /// A pack in the file, or one that such a pack names.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reached<'a> {
+pub(crate) struct ReachedPack<'a> {
     /// The name of its file, if that is another one.
     pub(crate) file: Option<&'a str>,
     pub(crate) source: LocatedPack<'a>,
@@ -35,7 +35,7 @@ pub(crate) struct MissingPack<'a> {
     pub(crate) by: Pack<'a>,
     /// The name of the file that should have it.
     pub(crate) file: String,
-    /// Why it is not there.
+    /// Error that explains why it is missing.
     pub(crate) error: Error,
 }
 
@@ -45,16 +45,17 @@ impl Packs {
     /// # Errors
     /// The file itself cannot be read, or holds no pack.
     pub(crate) fn open(path: &Path, limits: &Limits) -> Result<Packs> {
-        PackFile::open(path, limits).map(Packs::of)
+        PackFile::open(path, limits).map(Packs::new)
     }
 
     /// Opens what the packs of `here` name. What cannot be opened is among [`Packs::missing`].
-    pub(crate) fn of(here: PackFile) -> Packs {
+    pub(crate) fn new(here: PackFile) -> Packs {
         let mut sidecars = BTreeMap::new();
         for LocatedPack { pack, .. } in here.packs() {
             for sidecar in pack.sidecars().flatten() {
-                let open = || PackFile::open(&sidecar_path(here.path(), &pack, &sidecar), here.limits());
-                sidecars.entry(sidecar.file().to_string()).or_insert_with(open);
+                sidecars.entry(sidecar.file().to_string()).or_insert_with(|| {
+                    PackFile::open(&sidecar_path(here.path(), &pack, &sidecar), here.limits())
+                });
             }
         }
         Packs { here, sidecars }
@@ -78,9 +79,9 @@ impl Packs {
     }
 
     /// Every pack of the file, each followed by those that it names.
-    pub(crate) fn all(&self) -> impl Iterator<Item = Reached<'_>> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = ReachedPack<'_>> {
         self.here.packs().flat_map(|source| {
-            let own = std::iter::once(Reached { file: None, source });
+            let own = std::iter::once(ReachedPack { file: None, source });
             own.chain(self.named(source.pack).filter_map(std::result::Result::ok))
         })
     }
@@ -99,7 +100,7 @@ impl Packs {
     pub(crate) fn named<'a>(
         &'a self,
         pack: Pack<'a>,
-    ) -> impl Iterator<Item = std::result::Result<Reached<'a>, Box<MissingPack<'a>>>> {
+    ) -> impl Iterator<Item = std::result::Result<ReachedPack<'a>, Box<MissingPack<'a>>>> {
         pack.sidecars().map(move |sidecar| {
             let missing =
                 |file: &str, error| Box::new(MissingPack { by: pack, file: file.to_string(), error });
@@ -108,24 +109,24 @@ impl Packs {
         })
     }
 
-    fn find(&self, by: &Pack<'_>, sidecar: &Sidecar) -> Result<Reached<'_>> {
+    fn find(&self, by: &Pack<'_>, sidecar: &Sidecar) -> Result<ReachedPack<'_>> {
         let other = || {
             let text = format!("`{}` belongs to another build of the program", escaped(sidecar.file()));
-            Error::check(text).hint("put the file beside the program that was written with it")
+            Error::check(text).hint("put the file next to the program that was written with it")
         };
         let (name, file) = self.sidecars.get_key_value(sidecar.file()).ok_or_else(other)?;
         let file = file.as_ref().map_err(|error| error.clone().hint(self.remedy(by)))?;
         let mut packs = file.packs();
         let source = packs.find(|source| source.pack.id().is_ok_and(|id| id == sidecar.id()));
-        source.map(|source| Reached { file: Some(name), source }).ok_or_else(other)
+        source.map(|source| ReachedPack { file: Some(name), source }).ok_or_else(other)
     }
 
     fn remedy(&self, by: &Pack<'_>) -> String {
         let program = self.here.path().display();
         match by.meta(CACHE) {
-            None => format!("images of `{program}` are in it: put it there"),
+            None => format!("it holds images of `{program}`; restore it"),
             Some(_) => format!(
-                "`{program}` is a development build: `cargo build` makes the file anew, and {CACHE_DIR} has to be what it \
+                "`{program}` is a development build: `cargo build` recreates the file, and {CACHE_DIR} has to be what it \
                  was for the build"
             ),
         }
@@ -133,7 +134,7 @@ impl Packs {
 }
 
 impl MissingPack<'_> {
-    /// Why it is not there, what it would have, and what to do.
+    /// The error, the images in the missing pack, and the hint.
     pub(crate) fn sentence(&self) -> String {
         let images = self.images().into_iter().map(|(module, target)| format!("{module} {target}"));
         let would = listed(images).map_or_else(String::new, |images| format!("; it would have {images}"));

@@ -1,15 +1,15 @@
-//! The images of a linked program by crate, whether they lie in it or in its sidecars; or those of a file of packs.
+//! Images of a linked program by crate, embedded or in sidecars, or those of a separate pack.
 
 use std::path::{Path, PathBuf};
 
 use offload_format::Limits;
 use offload_format::pack::{Image, Pack};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::read::metadata::PackMetadata;
 use crate::read::pack_file::elf::{self, LinkedPack};
 use crate::read::pack_file::{LocatedPack, PackFile};
-use crate::read::packs::{Packs, Reached};
+use crate::read::packs::{Packs, ReachedPack};
 
 /// A program and the sidecars that its packs name, all of which can be read.
 #[derive(Debug)]
@@ -20,11 +20,11 @@ pub(crate) struct Program {
 /// The images that the build of one crate has made.
 #[derive(Debug)]
 pub(crate) struct CrateImages<'a> {
-    /// What refers to its pack; nothing does in a file of packs.
+    /// References to its pack; `None` in a separate pack.
     pub(crate) link: Option<LinkedPack>,
     /// The pack that was opened, which may have no images itself.
     pub(crate) source: LocatedPack<'a>,
-    /// What it says, but for which sidecars there are.
+    /// Metadata, without the list of sidecars.
     pub(crate) metadata: PackMetadata,
     pub(crate) files: Vec<FileImages<'a>>,
 }
@@ -73,15 +73,16 @@ impl Program {
     /// The sidecars that have nothing but the program's images. A file in the compile cache is none.
     pub(crate) fn own_sidecars(&self) -> Vec<PathBuf> {
         let program = self.file();
-        let named = |pack: &Pack<'_>| {
-            let mut all = program.packs().flat_map(|source| source.pack.sidecars().flatten());
-            pack.id().is_ok_and(|id| all.any(|sidecar| sidecar.id() == id))
-        };
-        let is_beside = |file: &&PackFile| file.path().parent() == program.path().parent();
-        let is_own =
-            |file: &&PackFile| file.unreadable.is_empty() && file.packs().all(|source| named(&source.pack));
-        let own = self.packs.sidecars().map(|(_, file)| file).filter(is_beside).filter(is_own);
-        own.map(|file| file.path().to_path_buf()).collect()
+        let mut own = Vec::new();
+        for (_, file) in self.packs.sidecars() {
+            if file.path().parent() == program.path().parent()
+                && file.unreadable.is_empty()
+                && file.packs().all(|source| references(program, &source.pack))
+            {
+                own.push(file.path().to_path_buf());
+            }
+        }
+        own
     }
 
     /// The crates, in the order in which their packs lie in the file.
@@ -100,19 +101,19 @@ impl Program {
     fn crate_of<'a>(&'a self, source: LocatedPack<'a>, link: Option<LinkedPack>) -> Result<CrateImages<'a>> {
         let mut files = Vec::new();
         if source.pack.image_count() > 0 {
-            files.push(FileImages { name: None, pack: PackImages::of(source)? });
+            files.push(FileImages { name: None, pack: PackImages::from_pack(source)? });
         }
         for named in self.packs.named(source.pack) {
-            let Reached { file, source } = named.map_err(|missing| missing.error)?;
-            files.push(FileImages { name: file, pack: PackImages::of(source)? });
+            let ReachedPack { file, source } = named.map_err(|missing| missing.error)?;
+            files.push(FileImages { name: file, pack: PackImages::from_pack(source)? });
         }
-        Ok(CrateImages { link, source, metadata: PackMetadata::of(&source.pack)?, files })
+        Ok(CrateImages { link, source, metadata: PackMetadata::from_pack(&source.pack)?, files })
     }
 }
 
 impl<'a> PackImages<'a> {
     /// All images of a pack.
-    fn of(source: LocatedPack<'a>) -> Result<PackImages<'a>> {
+    fn from_pack(source: LocatedPack<'a>) -> Result<PackImages<'a>> {
         let images = source.pack.images().collect::<std::result::Result<_, _>>()?;
         Ok(PackImages { source, images })
     }
@@ -128,27 +129,36 @@ pub(crate) fn check_whole(file: &PackFile) -> Result<()> {
 }
 
 /// A pack, and what of the program refers to it.
-struct Linked<'a> {
+struct LinkedSource<'a> {
     source: LocatedPack<'a>,
     link: LinkedPack,
 }
 
 /// The packs that the program's descriptors lead to; packs that none leads to cannot be replaced.
-fn linked_packs(program: &PackFile) -> Result<Vec<Linked<'_>>> {
+fn linked_packs(program: &PackFile) -> Result<Vec<LinkedSource<'_>>> {
     let path = program.path().display();
-    let found =
-        elf::linked_packs(program.file()).map_err(|error| Error::io("read", program.path(), &error))?;
+    let found = elf::linked_packs(program.file()).io_context("read", program.path())?;
     if found.later {
-        return Err(Error::check(format!("`{path}` has a pack of a later release"))
+        return Err(Error::check(format!("`{path}` has a pack from a newer release"))
             .hint("install the release of cargo-offload that the program was built with"));
     }
     if found.packs.is_empty() {
         return Err(Error::check(format!("`{path}` is not an ELF program or library with images")));
     }
-    let lost = || Error::check(format!("a descriptor of `{path}` leads to no pack"));
-    let linked = |link: LinkedPack| {
-        let source = program.packs().find(|source| source.index.offset() == link.pack_offset);
-        source.map(|source| Linked { source, link }).ok_or_else(lost)
-    };
-    found.packs.into_iter().map(linked).collect()
+    found
+        .packs
+        .into_iter()
+        .map(|link| {
+            let source = program.packs().find(|source| source.index.offset() == link.pack_offset);
+            source
+                .map(|source| LinkedSource { source, link })
+                .ok_or_else(|| Error::check(format!("a descriptor of `{path}` does not point to a pack")))
+        })
+        .collect()
+}
+
+/// Whether a pack of the program names a sidecar with `pack`.
+fn references(program: &PackFile, pack: &Pack<'_>) -> bool {
+    let mut sidecars = program.packs().flat_map(|source| source.pack.sidecars().flatten());
+    pack.id().is_ok_and(|id| sidecars.any(|sidecar| sidecar.id() == id))
 }

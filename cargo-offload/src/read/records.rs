@@ -1,4 +1,4 @@
-//! The images of a file, those of this project and of other tool chains, in one form for every command that shows them.
+//! Uniform records of the images of a file, from packs and from other toolchains.
 
 mod code;
 mod compilers;
@@ -14,14 +14,14 @@ use offload_format::{Hash128, Import, Limits, SpecConstant};
 use offload_images::describe::Description;
 use serde::Serialize;
 
-pub(crate) use self::kernel::{KernelRecord, or_dash};
+pub(crate) use self::kernel::{KernelRecord, or_dash, text_or_dash};
 use crate::cli;
 use crate::error::{Error, Result};
 use crate::print::text::{escaped, listed};
 use crate::read::input::{Container, Contents};
-use crate::read::over_limit::told;
+use crate::read::limit_hint::with_limit_hint;
 use crate::read::pack_file::LocatedPack;
-use crate::read::packs::Reached;
+use crate::read::packs::ReachedPack;
 use crate::settings::target_filter::{TargetFilter, glob};
 
 /// An image, as `inspect` shows it.
@@ -35,7 +35,7 @@ pub(crate) struct ImageRecord {
     pub(crate) module: String,
     pub(crate) variant: String,
     pub(crate) part: String,
-    /// What a container of another tool chain calls the image, mostly nothing.
+    /// Name of the image in another toolchain's container, mostly empty.
     pub(crate) name: String,
     pub(crate) target: String,
     pub(crate) aspects: Vec<String>,
@@ -54,26 +54,26 @@ pub(crate) struct ImageRecord {
     pub(crate) filter: String,
     /// The block that the image lies in with others; `stored_size` is its share then.
     pub(crate) block: Option<u32>,
-    /// What the image is stored relative to, by hash.
+    /// Hash of the delta parent.
     pub(crate) parent: Option<String>,
     pub(crate) stored_size: u64,
     pub(crate) raw_size: u64,
     /// Of a pack; containers of other tool chains record none.
     pub(crate) hash: Option<String>,
-    /// What the image lies in, outermost first; empty for a pack.
+    /// Containers of the image, outermost first; empty for a pack.
     pub(crate) containers: Vec<String>,
-    /// What a container of another tool chain says of the image's machine.
+    /// Label of the image's machine in another toolchain's container.
     pub(crate) label: String,
     /// `None` if they were not read.
     pub(crate) kernels: Option<Vec<KernelRecord>>,
-    /// What it says of the programs that made it; empty if kernels were not measured.
+    /// Compilers that the image records; empty if kernels were not measured.
     #[serde(skip)]
     pub(crate) compilers: BTreeSet<String>,
     #[serde(skip)]
     pub(crate) origin: Origin,
 }
 
-/// Where an image is.
+/// Location of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Origin {
     /// Number of the pack among all that are reached, and of the image in it.
@@ -82,10 +82,10 @@ pub(crate) enum Origin {
     Container(usize, usize),
 }
 
-/// What is told of kernels.
+/// Kernel details to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kernels {
-    /// What packs record.
+    /// The records of packs.
     Recorded,
     /// That, and what images of other tool chains say, which means to decode them.
     Read,
@@ -103,7 +103,7 @@ impl ImageRecord {
     }
 }
 
-/// Which images are wanted.
+/// Selection of images by target and module.
 #[derive(Debug)]
 pub(crate) struct Selection {
     targets: Vec<TargetFilter>,
@@ -129,21 +129,19 @@ impl Selection {
         let there: BTreeSet<String> =
             all.iter().map(|record| format!("{} {}", record.module, record.target)).collect();
         let there = listed(there.into_iter()).unwrap_or_default();
-        Error::usage(format!("no image fits {wanted}")).hint(format!("there are {there}"))
+        Error::usage(format!("no image matches {wanted}")).hint(format!("available images: {there}"))
     }
 
     fn has(&self, record: &ImageRecord) -> bool {
-        let target = |filter: &TargetFilter| filter.matches(&record.target);
-        let module = |pattern: &String| glob(pattern, &record.module);
-        (self.targets.is_empty() || self.targets.iter().any(target))
-            && (self.modules.is_empty() || self.modules.iter().any(module))
+        (self.targets.is_empty() || self.targets.iter().any(|filter| filter.matches(&record.target)))
+            && (self.modules.is_empty() || self.modules.iter().any(|pattern| glob(pattern, &record.module)))
     }
 
     /// The images of `contents` that are wanted.
     ///
     /// # Errors
     /// There is none.
-    pub(crate) fn of(&self, contents: &Contents<'_>, kernels: Kernels) -> Result<Vec<ImageRecord>> {
+    pub(crate) fn select(&self, contents: &Contents<'_>, kernels: Kernels) -> Result<Vec<ImageRecord>> {
         let wanted = self.any_of(contents, kernels)?;
         let others = if wanted.is_empty() { all(contents)? } else { Vec::new() };
         if others.is_empty() { Ok(wanted) } else { Err(self.nothing(&others)) }
@@ -178,7 +176,7 @@ pub(crate) fn all(contents: &Contents<'_>) -> Result<Vec<ImageRecord>> {
     Ok(records)
 }
 
-fn of_pack(reached: Reached<'_>, image: &Image<'_>, origin: Origin) -> Result<ImageRecord> {
+fn of_pack(reached: ReachedPack<'_>, image: &Image<'_>, origin: Origin) -> Result<ImageRecord> {
     let pack = &reached.source.pack;
     let kernels = pack.kernels(image).map(|kernel| kernel.map(KernelRecord::from).map_err(Error::from));
     let stored = pack.stored(image)?;
@@ -246,7 +244,7 @@ fn of_container(container: &Container<'_>, image: &ForeignImage<'_>, origin: Ori
     }
 }
 
-/// What the bytes of an image say.
+/// Data from the content of an image.
 struct ReadImage {
     described: Option<Description>,
     sizes: BTreeMap<String, u64>,
@@ -255,8 +253,11 @@ struct ReadImage {
 
 /// Reads the kernels of the images whose container does not tell them, and measures their code.
 fn read_kernels(contents: &Contents<'_>, records: &mut [ImageRecord], kernels: Kernels) -> Result<()> {
-    let of_interest = |record: &&ImageRecord| kernels == Kernels::Measured || record.kernels.is_none();
-    let origins: Vec<Origin> = records.iter().filter(of_interest).map(|record| record.origin).collect();
+    let origins: Vec<Origin> = records
+        .iter()
+        .filter(|record| kernels == Kernels::Measured || record.kernels.is_none())
+        .map(|record| record.origin)
+        .collect();
     let mut read = BTreeMap::new();
     each_decoded(contents, &origins, &mut |origin, bytes| {
         // An image that cannot be read has no kernels that anyone could show; `verify` and `extract` say why.
@@ -282,7 +283,7 @@ fn read_kernels(contents: &Contents<'_>, records: &mut [ImageRecord], kernels: K
     Ok(())
 }
 
-/// What [`each_decoded`] calls with each image's bytes, or why there are none.
+/// Callback of [`each_decoded`] for the bytes of each image, or its error.
 pub(crate) type Visit<'v> = dyn FnMut(Origin, Result<Cow<'_, [u8]>>) -> Result<()> + 'v;
 
 /// Decodes images one after another. Of containers of other tool chains one at a time is held decoded, if `origins` are
@@ -291,7 +292,7 @@ pub(crate) fn each_decoded(contents: &Contents<'_>, origins: &[Origin], visit: &
     each_image(contents, origins, &mut |origin, image| visit(origin, image.decode()))
 }
 
-/// What packs record of images.
+/// Name of the hash that packs record.
 pub(crate) const HASH: &str = "blake3";
 
 /// An image that can be decoded.
@@ -303,7 +304,7 @@ pub(crate) enum StoredImage<'i> {
     Foreign {
         container: &'i Container<'i>,
         image: &'i ForeignImage<'i>,
-        /// What it may be inflated to, unless the images before it have taken all.
+        /// Decoding limits, unless earlier images have used the budget up.
         limits: std::result::Result<Limits, offload_format::Error>,
     },
 }
@@ -314,12 +315,12 @@ impl StoredImage<'_> {
             StoredImage::Packed(source, image) => source.decode(image).map(Cow::Owned),
             StoredImage::Foreign { image, limits, .. } => {
                 let decoded = limits.as_ref().map_err(Clone::clone).and_then(|limits| image.decode(limits));
-                decoded.map_err(|error| Error::check(format!("{}: {}", self.name(), told(&error))))
+                decoded.map_err(|error| Error::check(format!("{}: {}", self.name(), with_limit_hint(&error))))
             }
         }
     }
 
-    /// Equal ones decode to the same bytes; `None` where nobody knows, or where it may not be decoded.
+    /// Equal keys decode to the same bytes; `None` if that is unknown, or if the image may not be decoded.
     pub(crate) fn frame_hash(&self) -> Option<Hash128> {
         match self {
             StoredImage::Foreign { image, limits: Ok(_), .. } => image.frame_hash(),
@@ -335,7 +336,7 @@ impl StoredImage<'_> {
         }
     }
 
-    /// Where it lies, if that is a bundle that is compressed as a whole.
+    /// The part of a bundle that is compressed as a whole.
     pub(crate) fn part(&self) -> Option<BundleSlice<'_>> {
         match self {
             StoredImage::Packed(..) => None,
@@ -343,7 +344,7 @@ impl StoredImage<'_> {
         }
     }
 
-    /// What errors call it.
+    /// The name for errors.
     pub(crate) fn name(&self) -> String {
         match self {
             StoredImage::Packed(_, image) => {
@@ -358,15 +359,14 @@ impl StoredImage<'_> {
 
 /// `origins` with the images of each block one after another: it is decoded once then.
 fn by_block(packs: &[LocatedPack<'_>], origins: &[Origin]) -> Vec<Origin> {
-    let block = |origin: &Origin| match *origin {
+    let mut sorted = origins.to_vec();
+    sorted.sort_by_cached_key(|origin| match *origin {
         Origin::Pack(number, index) => {
             let image = packs.get(number).and_then(|source| source.pack.image(index).ok());
             (number, image.and_then(|image| image.block))
         }
         Origin::Container(..) => (packs.len(), None),
-    };
-    let mut sorted = origins.to_vec();
-    sorted.sort_by_cached_key(block);
+    });
     sorted
 }
 
@@ -382,7 +382,8 @@ pub(crate) fn each_image(
     let allowance = contents.limits.allowance(contents.size);
     let mut budget = Budget::new("what the images of the file decode to", allowance);
     let mut open: Option<(usize, Vec<ForeignImage<'_>>)> = None;
-    let (limits, held) = (contents.listed(), contents.held());
+    let limits = contents.listed();
+    let held = contents.held();
     for origin in origins {
         match *origin {
             Origin::Pack(number, index) => {

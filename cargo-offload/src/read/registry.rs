@@ -1,4 +1,4 @@
-//! The images of a file, as the runtime would see them.
+//! Images of a file in the runtime's registry form.
 
 use std::collections::BTreeSet;
 
@@ -6,16 +6,16 @@ use offload_containers::contents::{self, Image};
 use offload_format::codec::{self, Codec};
 use offload_format::limits::Budget;
 use offload_format::pack::{NewImage, PackBuilder};
-use offload_format::{Limits, Target, Variant};
+use offload_format::{Limits, Target};
 use offload_images::describe::{self, Description};
 use offload_rt::Registry;
 
 use crate::error::Result;
 use crate::read::input::{Container, Contents};
 
-/// What is asked of images of other tool chains.
+/// Details to read from images of other toolchains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Known {
+pub(crate) enum Detail {
     /// For which target each is, which tables tell.
     Target,
     /// Also its kernels and what it needs, which means to decode it.
@@ -24,7 +24,7 @@ pub(crate) enum Known {
 
 /// One registry for each crate's packs: packages may have modules of the same name. The images of other tool chains are judged
 /// by this project's rules, as if they were in a pack.
-pub(crate) fn of(contents: &Contents<'_>, known: Known) -> Result<Vec<Registry>> {
+pub(crate) fn read(contents: &Contents<'_>, known: Detail) -> Result<Vec<Registry>> {
     let mut registries = Vec::new();
     for source in contents.packs.here().packs() {
         let named = contents.packs.named(source.pack).flatten().map(|named| named.source);
@@ -34,7 +34,7 @@ pub(crate) fn of(contents: &Contents<'_>, known: Known) -> Result<Vec<Registry>>
     }
     if !contents.containers.is_empty() {
         let budget = Budget::new("the images of the file", contents.limits.allowance(contents.size));
-        let mut means = Means { limits: contents.listed(), held: contents.held(), budget, known };
+        let mut means = Decoding { limits: contents.listed(), held: contents.held(), budget, known };
         let images = contents.loaded().map(|container| foreign(container, &mut means));
         let images = images.collect::<Result<Vec<_>>>()?;
         registries.push(registry(images.concat())?);
@@ -45,16 +45,18 @@ pub(crate) fn of(contents: &Contents<'_>, known: Known) -> Result<Vec<Registry>>
 /// The modules of a registry in their variants.
 pub(crate) fn modules(registry: &Registry) -> Vec<(String, Vec<(String, String)>)> {
     let names: BTreeSet<&str> = registry.entries().iter().map(|entry| entry.module()).collect();
-    let values = |variant: &Variant| -> Vec<(String, String)> {
-        variant.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
-    };
-    let of_module = |name: &str| {
+    let mut modules = Vec::new();
+    for name in names {
         let variants = registry.variants(name);
-        let plain = variants.is_empty().then(Vec::new);
-        let all = plain.into_iter().chain(variants.iter().map(values));
-        all.map(|values| (name.to_string(), values)).collect::<Vec<_>>()
-    };
-    names.into_iter().flat_map(of_module).collect()
+        if variants.is_empty() {
+            modules.push((name.to_string(), Vec::new()));
+        }
+        for variant in &variants {
+            let values = variant.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+            modules.push((name.to_string(), values.collect()));
+        }
+    }
+    modules
 }
 
 /// A registry of images of which nothing but the records is asked.
@@ -67,18 +69,18 @@ pub(crate) fn registry(images: Vec<NewImage>) -> Result<Registry> {
     Ok(Registry::from_pack(builder.finish()?.index))
 }
 
-/// What listing and decoding may take.
-struct Means {
+/// Limits of listing and decoding.
+struct Decoding {
     limits: Limits,
     /// Of one image.
     held: Limits,
     /// Of all.
     budget: Budget,
-    known: Known,
+    known: Detail,
 }
 
 /// The images whose target has a name here, each target once.
-fn foreign(container: &Container<'_>, means: &mut Means) -> Result<Vec<NewImage>> {
+fn foreign(container: &Container<'_>, means: &mut Decoding) -> Result<Vec<NewImage>> {
     let mut seen: BTreeSet<Target> = BTreeSet::new();
     let mut images = Vec::new();
     for image in contents::images_of(&container.found, &means.limits)? {
@@ -87,8 +89,8 @@ fn foreign(container: &Container<'_>, means: &mut Means) -> Result<Vec<NewImage>
             continue;
         }
         // The compiler of HIP's runtime decides what becomes of AMD's SPIR-V, and by which names its kernels are found.
-        let is_read = means.known == Known::Needs && target != Target::AmdgcnSpirv;
-        let described = if is_read { described(&image, means) } else { None };
+        let is_read = means.known == Detail::Needs && target != Target::AmdgcnSpirv;
+        let described = if is_read { describe(&image, means) } else { None };
         // What nothing is known of is judged by its target.
         let described = described.unwrap_or_default();
         images.push(NewImage {
@@ -101,7 +103,7 @@ fn foreign(container: &Container<'_>, means: &mut Means) -> Result<Vec<NewImage>
     Ok(images)
 }
 
-fn described(image: &Image<'_>, means: &mut Means) -> Option<Description> {
+fn describe(image: &Image<'_>, means: &mut Decoding) -> Option<Description> {
     let bytes = means.budget.spend(image.raw_size).and_then(|()| image.decode(&means.held)).ok()?;
     describe::any(&bytes).ok().flatten()
 }

@@ -1,4 +1,4 @@
-//! Where the files are that a program's packs name.
+//! Paths of the sidecars that a program's packs reference.
 
 #![allow(clippy::disallowed_methods, reason = "reads the environment")]
 
@@ -11,11 +11,15 @@ use offload_format::pack::{CACHE, Pack, Sidecar, cache_dir, cached_file};
 /// compile cache.
 pub(crate) fn sidecar_path(path: &Path, pack: &Pack<'_>, sidecar: &Sidecar) -> PathBuf {
     let sidecar_file = path.with_file_name(sidecar.file());
-    let var = |name: &str| env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
-    let cached = || {
-        let release = pack.meta(CACHE).filter(|name| Sidecar::new(name, sidecar.id()).is_some())?;
-        let cache = cache_dir(var, |dir: PathBuf, below| dir.join(below))?;
-        Some(cache.join(release).join(cached_file(sidecar.id())))
-    };
-    if sidecar_file.exists() { sidecar_file } else { cached().unwrap_or(sidecar_file) }
+    if sidecar_file.exists() { sidecar_file } else { cache_path(pack, sidecar).unwrap_or(sidecar_file) }
+}
+
+/// The file of a development build's pack in the compile cache.
+fn cache_path(pack: &Pack<'_>, sidecar: &Sidecar) -> Option<PathBuf> {
+    let release = pack.meta(CACHE).filter(|name| Sidecar::new(name, sidecar.id()).is_some())?;
+    let cache = cache_dir(
+        |name| env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute()),
+        |dir: PathBuf, below| dir.join(below),
+    )?;
+    Some(cache.join(release).join(cached_file(sidecar.id())))
 }

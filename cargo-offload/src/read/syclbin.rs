@@ -1,4 +1,4 @@
-//! The SYCLBINs among what was found in a file.
+//! SYCLBIN files among the containers of a file.
 
 use std::path::Path;
 
@@ -17,8 +17,8 @@ pub(crate) struct Syclbin<'a> {
 }
 
 impl<'a> Syclbin<'a> {
-    /// What was found in `path`, if it is one.
-    pub(crate) fn of(found: &ImageRange<'a>, path: &Path) -> Option<Syclbin<'a>> {
+    /// Wraps a container of `path` that is a SYCLBIN.
+    pub(crate) fn new(found: &ImageRange<'a>, path: &Path) -> Option<Syclbin<'a>> {
         let wanted = found.kind == Some(FileKind::Syclbin);
         wanted.then(|| Syclbin { place: place(found, path), bytes: found.bytes })
     }

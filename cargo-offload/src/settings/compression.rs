@@ -1,4 +1,4 @@
-//! How hard to compress, in the words of a command line.
+//! Compression settings of a command line.
 
 use offload_packer::{Mode, Settings};
 
@@ -16,12 +16,12 @@ pub(crate) fn parse(text: &str) -> Result<Word> {
     match (text.parse(), text.parse()) {
         (Ok(mode), _) => Ok(Word::Mode(mode)),
         (_, Ok(level @ 1..=22)) => Ok(Word::Level(level)),
-        _ => Err(Error::usage(format!("`{}` is not a compression", text.escape_default()))
-            .hint("write `none`, `fast`, `balanced`, `max` or `archive`, or a level from 1 to 22")),
+        _ => Err(Error::usage(format!("`{}` is not a compression setting", text.escape_default()))
+            .hint("use `none`, `fast`, `balanced`, `max`, `archive`, or a level from 1 to 22")),
     }
 }
 
-/// What a packer does for it.
+/// The settings of the packer.
 pub(crate) fn settings(text: &str) -> Result<Settings> {
     Ok(match parse(text)? {
         Word::Mode(mode) => Settings { mode, level: mode.default_level() },

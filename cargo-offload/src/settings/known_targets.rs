@@ -1,19 +1,18 @@
-//! The targets that have a name of their own, and lists of targets for people.
+//! Named targets, and lists of targets for people.
 
 use offload_format::{AmdArch, HostLevel, IntelArch, SmArch, SpirvVersion, Target};
 
-/// How many targets of a family the short form names.
+/// Maximum number of targets of a family in the short form.
 const SHOWN: usize = 4;
 
 /// Every target that has a name of its own.
 pub(crate) fn targets() -> impl Iterator<Item = Target> {
     let levels = [HostLevel::Baseline, HostLevel::X86V2, HostLevel::X86V3, HostLevel::X86V4];
-    let sm = || SmArch::known();
     (levels.into_iter().map(Target::Host))
         .chain((0..=6).filter_map(SpirvVersion::new).map(Target::Spirv64))
         .chain(IntelArch::devices().map(Target::Intel))
-        .chain(sm().map(Target::Cubin))
-        .chain(sm().map(Target::Nvptx))
+        .chain(SmArch::known().map(Target::Cubin))
+        .chain(SmArch::known().map(Target::Nvptx))
         .chain(AmdArch::known().map(Target::Amdgcn))
         .chain([Target::OpenClC])
 }
@@ -60,17 +59,17 @@ pub(crate) fn family_of(target: &str) -> &'static str {
     }
 }
 
-/// Which of a vendor's devices a target is for, as people group them: `gfx11` for `amdgcn:gfx1101`, `sm_9x` for
+/// The device generation of a target: `gfx11` for `amdgcn:gfx1101`, `sm_9x` for
 /// `cubin:sm_90a`, `acm` for `intel:acm-g10`; `PTX` for that, and nothing where there is one kind alone.
 pub(crate) fn generation_of(target: &str) -> String {
     let arch = target.split(':').nth(1).unwrap_or_default();
     match target.parse::<Target>() {
         Ok(Target::Nvptx(_)) => "PTX".to_string(),
-        Ok(Target::Cubin(_)) => shortened(arch, "sm_", 1) + "x",
+        Ok(Target::Cubin(_)) => shorten(arch, "sm_", 1) + "x",
         // Their last two places are a stepping within the generation.
         Ok(Target::Amdgcn(_)) => match arch.split_once('-') {
             Some((generic, _)) => generic.to_string(),
-            None => shortened(arch, "gfx", 2),
+            None => shorten(arch, "gfx", 2),
         },
         Ok(Target::Intel(_)) => arch.split('-').next().unwrap_or(arch).to_string(),
         _ => String::new(),
@@ -78,7 +77,7 @@ pub(crate) fn generation_of(target: &str) -> String {
 }
 
 /// `arch` without its last `places`, of what follows `prefix` and has no letter for a variant of the architecture.
-fn shortened(arch: &str, prefix: &str, places: usize) -> String {
+fn shorten(arch: &str, prefix: &str, places: usize) -> String {
     let name = if prefix == "sm_" { arch.trim_end_matches(|c: char| c.is_ascii_alphabetic()) } else { arch };
     let end = name.len().saturating_sub(places).max(prefix.len());
     name.get(..end).unwrap_or(name).to_string()

@@ -1,4 +1,4 @@
-//! Finding and editing `offload.toml`; comments and layout stay as they are.
+//! Lookup and edits of `offload.toml`, which keep comments and layout.
 
 #![allow(clippy::disallowed_methods, reason = "reads the environment")]
 
@@ -13,7 +13,7 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Value};
 
 use self::list::Lines;
 pub(crate) use self::require::Required;
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::files::publish::replace;
 use crate::settings::compression::Words;
 
@@ -26,7 +26,7 @@ pub(crate) struct ConfigFile {
 
 /// An element of the list of targets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Listed {
+pub(crate) struct ListedTarget {
     pub(crate) name: String,
     pub(crate) presence: Presence,
 }
@@ -42,10 +42,10 @@ impl ConfigFile {
     /// Opens `given`, or what OFFLOAD_CONFIG names, or the nearest `offload.toml`, as a build does.
     pub(crate) fn open(given: Option<&Path>) -> Result<ConfigFile> {
         let path = ConfigFile::find(given).ok_or_else(|| {
-            Error::usage("there is no offload.toml here or further up in the workspace")
-                .hint("`cargo offload init` writes one")
+            Error::usage("no offload.toml in this directory or its parents in the workspace")
+                .hint("run `cargo offload init` to create one")
         })?;
-        let text = std::fs::read_to_string(&path).map_err(|error| Error::io("read", &path, &error))?;
+        let text = std::fs::read_to_string(&path).io_context("read", &path)?;
         let document = text.parse::<DocumentMut>();
         let document = document.map_err(|error| {
             Error::usage(format!("`{}`: {}", path.display(), error.to_string().trim_end()))
@@ -53,18 +53,18 @@ impl ConfigFile {
         Ok(ConfigFile { path, document })
     }
 
-    /// Where the file is, if there is one.
+    /// The path of the file, if there is one.
     pub(crate) fn find(given: Option<&Path>) -> Option<PathBuf> {
         given.map(Path::to_path_buf).or_else(named).or_else(above)
     }
 
     /// The targets that a build takes: those of the file, or the defaults where there is none or it names none.
-    pub(crate) fn built_targets(given: Option<&Path>) -> Result<Vec<Listed>> {
+    pub(crate) fn built_targets(given: Option<&Path>) -> Result<Vec<ListedTarget>> {
         let file = ConfigFile::find(given).map(|path| ConfigFile::open(Some(&path))).transpose()?;
         match file.filter(|file| file.document.contains_key("targets")) {
             Some(file) => file.targets(),
             None => Ok(DEFAULT_TARGETS
-                .map(|name| Listed { name: name.into(), presence: Presence::Required })
+                .map(|name| ListedTarget { name: name.into(), presence: Presence::Required })
                 .into()),
         }
     }
@@ -81,14 +81,14 @@ impl ConfigFile {
     }
 
     /// The targets as written.
-    pub(crate) fn targets(&self) -> Result<Vec<Listed>> {
+    pub(crate) fn targets(&self) -> Result<Vec<ListedTarget>> {
         let Some(item) = self.document.get("targets") else { return Ok(Vec::new()) };
         let array = item.as_array().ok_or_else(|| self.not_a_list())?;
-        array.iter().map(|value| Listed::of(value).ok_or_else(|| self.not_a_list())).collect()
+        array.iter().map(|value| ListedTarget::from_value(value).ok_or_else(|| self.not_a_list())).collect()
     }
 
     /// Adds a target; false if it is there.
-    pub(crate) fn add(&mut self, target: &Listed) -> Result<bool> {
+    pub(crate) fn add(&mut self, target: &ListedTarget) -> Result<bool> {
         if self.targets()?.iter().any(|there| there.name == target.name) {
             return Ok(false);
         }
@@ -99,18 +99,21 @@ impl ConfigFile {
     /// Removes a target; false if it is not there.
     pub(crate) fn remove(&mut self, target: &str) -> Result<bool> {
         let there = self.targets()?.iter().any(|there| there.name == target);
-        self.edit(|lines| lines.retain(|value| Listed::of(value).is_none_or(|it| it.name != target)))?;
+        self.edit(|lines| {
+            lines.retain(|value| ListedTarget::from_value(value).is_none_or(|it| it.name != target))
+        })?;
         Ok(there)
     }
 
     /// Makes the list `targets`, in their order. What stays keeps its comments.
-    pub(crate) fn set(&mut self, targets: &[Listed]) -> Result<()> {
-        let place =
-            |value: &Value| targets.iter().position(|target| Some(target) == Listed::of(value).as_ref());
+    pub(crate) fn set(&mut self, targets: &[ListedTarget]) -> Result<()> {
+        let place = |value: &Value| {
+            targets.iter().position(|target| Some(target) == ListedTarget::from_value(value).as_ref())
+        };
         self.edit(|lines| {
             lines.retain(|value| place(value).is_some());
             for target in targets {
-                if !lines.values().any(|value| Listed::of(value).as_ref() == Some(target)) {
+                if !lines.values().any(|value| ListedTarget::from_value(value).as_ref() == Some(target)) {
                     lines.push(target.value());
                 }
             }
@@ -123,12 +126,14 @@ impl ConfigFile {
         self.document.get("compression").map(|item| item.to_string().trim().to_string())
     }
 
-    /// What `compression` names as its mode and level, as far as it does.
+    /// The mode and level in `compression`.
     pub(crate) fn compression_words(&self) -> Words<'_> {
         let value = self.document.get("compression").and_then(Item::as_value);
-        let of = |key| value.and_then(Value::as_inline_table).and_then(|table| table.get(key));
-        let mode = value.and_then(Value::as_str).or_else(|| of("mode").and_then(Value::as_str));
-        Words { mode, level: of("level").and_then(Value::as_integer) }
+        let table = value.and_then(Value::as_inline_table);
+        let mode = value.and_then(Value::as_str);
+        let mode = mode.or_else(|| table.and_then(|table| table.get("mode")?.as_str()));
+        let level = table.and_then(|table| table.get("level")?.as_integer());
+        Words { mode, level }
     }
 
     /// Sets `compression`.
@@ -152,7 +157,7 @@ impl ConfigFile {
         let error = self.not_a_list();
         let item = self.document.entry("targets").or_insert(Item::Value(Value::Array(Array::new())));
         let array = item.as_array_mut().ok_or(error)?;
-        let mut lines = Lines::of(array);
+        let mut lines = Lines::from_array(array);
         edit(&mut lines);
         let decor = array.decor().clone();
         *array = lines.into_array();
@@ -166,15 +171,15 @@ impl ConfigFile {
     }
 }
 
-impl Listed {
-    fn of(value: &Value) -> Option<Listed> {
+impl ListedTarget {
+    fn from_value(value: &Value) -> Option<ListedTarget> {
         if let Some(name) = value.as_str() {
-            return Some(Listed { name: name.to_string(), presence: Presence::Required });
+            return Some(ListedTarget { name: name.to_string(), presence: Presence::Required });
         }
         let table = value.as_inline_table()?;
         let optional = table.get("optional").and_then(Value::as_bool).unwrap_or(false);
         let presence = if optional { Presence::Optional } else { Presence::Required };
-        Some(Listed { name: table.get("name")?.as_str()?.to_string(), presence })
+        Some(ListedTarget { name: table.get("name")?.as_str()?.to_string(), presence })
     }
 
     fn value(&self) -> Value {

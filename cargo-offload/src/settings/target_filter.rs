@@ -1,4 +1,4 @@
-//! Targets as a user names them on a command line: exactly, by pattern, or as a set.
+//! Target filters of a command line: exact names, patterns and sets.
 
 use offload_format::{Target, TargetSet};
 
@@ -16,18 +16,17 @@ impl TargetFilter {
     /// Reads `spirv64`, `intel:*` or `all-amd`.
     pub(crate) fn parse(text: &str) -> Result<TargetFilter> {
         let given = text.to_string();
-        let pattern = |patterns: &[&str]| patterns.iter().map(ToString::to_string).collect();
         if text.contains('*') {
-            return Ok(TargetFilter { given, patterns: pattern(&[text]) });
+            return Ok(TargetFilter { given, patterns: owned(&[text]) });
         }
         let patterns = match text.parse::<TargetSet>() {
-            Ok(TargetSet::Portable) => pattern(&["host", "host:*", "spirv64", "spirv64:*", "opencl-c"]),
-            Ok(TargetSet::AllIntel) => pattern(&["intel:*"]),
-            Ok(TargetSet::AllNvidia) => pattern(&["nvptx:*", "cubin:*"]),
-            Ok(TargetSet::AllAmd) => pattern(&["amdgcn:*"]),
+            Ok(TargetSet::Portable) => owned(&["host", "host:*", "spirv64", "spirv64:*", "opencl-c"]),
+            Ok(TargetSet::AllIntel) => owned(&["intel:*"]),
+            Ok(TargetSet::AllNvidia) => owned(&["nvptx:*", "cubin:*"]),
+            Ok(TargetSet::AllAmd) => owned(&["amdgcn:*"]),
             Ok(set) => {
                 return Err(Error::usage(format!(
-                    "which targets `{set}` are depends on the machine that compiles"
+                    "the targets of `{set}` depend on the machine that compiles"
                 ))
                 .hint("name them; `cargo offload inspect` lists those of a file"));
             }
@@ -64,6 +63,10 @@ pub(crate) fn glob(pattern: &str, text: &str) -> bool {
     starts.filter_map(|at| text.get(at..)).any(|tail| glob(rest, tail))
 }
 
+fn owned(patterns: &[&str]) -> Vec<String> {
+    patterns.iter().map(ToString::to_string).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,6 +93,6 @@ mod tests {
     fn unknown_words_have_near_names() {
         let error = TargetFilter::parse("intel:pcv").unwrap_err();
         assert!(error.to_string().contains("intel:pvc"), "{error}");
-        assert!(TargetFilter::parse("native").unwrap_err().to_string().contains("depends on the machine"));
+        assert!(TargetFilter::parse("native").unwrap_err().to_string().contains("depend on the machine"));
     }
 }

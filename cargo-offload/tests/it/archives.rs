@@ -1,9 +1,9 @@
-//! Archives in commands that show, and files of other tool chains in those that write.
+//! Archives, as input of commands that show and of commands that write.
 
 use std::fs;
 
 use crate::support::archive::{Member, Method, gzip, tar, zip};
-use crate::support::{self, data, dir_with, fails, objects, ok, said, stdout};
+use crate::support::{self, all_output, data, dir_with, fails, objects, ok, stdout};
 use offload_containers::{bundle, ccob, fatbin};
 use offload_format::Limits;
 
@@ -13,7 +13,8 @@ fn cubin() -> Vec<u8> {
 
 /// A compressed bundle with two code objects.
 fn hip() -> Vec<u8> {
-    let (first, second) = (data("device-gfx1100.co"), data("device-gfx906.co"));
+    let first = data("device-gfx1100.co");
+    let second = data("device-gfx906.co");
     let images = [
         bundle::BundleImage { id: "hipv4-amdgcn-amd-amdhsa--gfx1100", bytes: &first },
         bundle::BundleImage { id: "hipv4-amdgcn-amd-amdhsa--gfx906:sramecc-:xnack-", bytes: &second },
@@ -82,22 +83,23 @@ fn what_one_command_cannot_read_another_one_can() {
         &["prune", "x.whl", "--keep", "host", "-o", "y"],
         &["export", "x.whl", "--format", "raw"],
     ] {
-        let said = fails(dir.path(), command, 1);
+        let message = fails(dir.path(), command, 1);
         assert!(
-            said.contains("`x.whl` is an archive") && said.contains("hint: `cargo offload extract x.whl`"),
-            "{said}"
+            message.contains("`x.whl` is an archive")
+                && message.contains("hint: `cargo offload extract x.whl`"),
+            "{message}"
         );
     }
     for command in ["inspect", "verify", "size", "report", "extract"] {
-        let said = fails(dir.path(), &[command, "thin.a"], 1);
-        assert!(said.contains("a thin archive") && !said.contains("the_crate"), "{said}");
-        let said = fails(dir.path(), &[command, "x.zip"], 1);
-        assert!(said.contains("carries no device images") && !said.contains("use the_crate"), "{said}");
+        let message = fails(dir.path(), &[command, "thin.a"], 1);
+        assert!(message.contains("a thin archive") && !message.contains("the_crate"), "{message}");
+        let message = fails(dir.path(), &[command, "x.zip"], 1);
+        assert!(message.contains("has no device images") && !message.contains("use the_crate"), "{message}");
     }
-    let said = fails(dir.path(), &["prune", "k.hipfb", "--keep", "host", "-o", "y"], 1);
+    let message = fails(dir.path(), &["prune", "k.hipfb", "--keep", "host", "-o", "y"], 1);
     assert!(
-        said.contains("of other tool chains") && said.contains("hint: `cargo offload extract k.hipfb`"),
-        "{said}"
+        message.contains("of other tool chains") && message.contains("hint: `cargo offload extract k.hipfb`"),
+        "{message}"
     );
     ok(dir.path(), &["extract", "k.hipfb"]);
     ok(dir.path(), &["extract", "x.whl"]);
@@ -109,7 +111,7 @@ fn archives_with_parts_that_are_not_read_are_shown_and_fail() {
     let dir = dir_with("x.tar", &archive);
     for (command, shown) in [("inspect", "image"), ("verify", "verified"), ("extract", "extracted")] {
         let output = support::offload(dir.path(), &[command, "--json", "x.tar"]);
-        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        assert_eq!(output.status.code(), Some(1), "{}", all_output(&output));
         let printed = stdout(&output);
         assert_eq!(
             (objects(&printed, shown).len(), objects(&printed, "unreadable").len()),
@@ -138,7 +140,8 @@ fn several_files_are_decoded() {
 
 #[test]
 fn images_of_other_tool_chains_are_exported() {
-    let (first, second) = (data("device-gfx1100.co"), data("device-gfx906.co"));
+    let first = data("device-gfx1100.co");
+    let second = data("device-gfx906.co");
     let dir = dir_with("k.hipfb", &hip());
     fs::write(dir.path().join("a.co"), &first).unwrap();
     fs::write(dir.path().join("b.co"), &second).unwrap();

@@ -1,10 +1,10 @@
-//! Which file a command looks at where none is named: cargo's messages tell.
+//! Default file of a command, from the messages of cargo.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{offload, said};
+use crate::support::{all_output, offload};
 
 /// A package without dependencies and without kernels, with these files.
 fn package(manifest: &str, files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -19,11 +19,11 @@ fn package(manifest: &str, files: &[(&str, &str)]) -> tempfile::TempDir {
     dir
 }
 
-/// What `inspect` says of what it has found, and its exit code. A file is found if it is said to have no images.
+/// The output of `inspect`, and its exit code. A file counts as found if the message says that it has no images.
 fn inspect(dir: &Path, args: &[&str]) -> (String, i32) {
     let target = dir.join("target").display().to_string();
     let output = offload(dir, &[&["inspect", "--offline", "--target-dir", &target], args].concat());
-    (said(&output), output.status.code().unwrap())
+    (all_output(&output), output.status.code().unwrap())
 }
 
 const MAIN: &str = "fn main() {}\n";
@@ -31,38 +31,41 @@ const MAIN: &str = "fn main() {}\n";
 #[test]
 fn of_several_programs_one_is_named_or_the_default() {
     let dir = package("", &[("src/bin/one.rs", MAIN), ("src/bin/two.rs", MAIN), ("examples/three.rs", MAIN)]);
-    let (said, code) = inspect(dir.path(), &[]);
-    assert_eq!(code, 2, "{said}");
+    let (message, code) = inspect(dir.path(), &[]);
+    assert_eq!(code, 2, "{message}");
     assert!(
-        said.contains("several files: one, two") && said.contains("hint: choose one with --bin"),
-        "{said}"
+        message.contains("several files: one, two") && message.contains("hint: choose one with --bin"),
+        "{message}"
     );
     for (args, file) in [(["--bin", "two"], "debug/two"), (["--example", "three"], "debug/examples/three")] {
-        let (said, code) = inspect(dir.path(), &args);
-        assert_eq!(code, 1, "{said}");
-        assert!(said.contains(&format!("{file}` carries no device images")), "{said}");
+        let (message, code) = inspect(dir.path(), &args);
+        assert_eq!(code, 1, "{message}");
+        assert!(message.contains(&format!("{file}` has no device images")), "{message}");
     }
     let dir = package("default-run = \"two\"\n", &[("src/bin/one.rs", MAIN), ("src/bin/two.rs", MAIN)]);
-    let (said, _) = inspect(dir.path(), &["--release"]);
-    assert!(said.contains("release/two` carries no device images"), "{said}");
+    let (message, _) = inspect(dir.path(), &["--release"]);
+    assert!(message.contains("release/two` has no device images"), "{message}");
 }
 
 #[test]
 fn a_shared_library_is_found_and_a_plain_one_is_not() {
     let dir = package("[lib]\ncrate-type = [\"cdylib\"]\n", &[("src/lib.rs", "")]);
-    let (said, code) = inspect(dir.path(), &[]);
-    assert!(code == 1 && said.contains("carries no device images"), "{said}");
+    let (message, code) = inspect(dir.path(), &[]);
+    assert!(code == 1 && message.contains("has no device images"), "{message}");
     let dir = package("", &[("src/lib.rs", "")]);
-    let (said, code) = inspect(dir.path(), &[]);
-    assert!(code == 2 && said.contains("has no program and no shared library"), "{said}");
+    let (message, code) = inspect(dir.path(), &[]);
+    assert!(code == 2 && message.contains("has no program and no shared library"), "{message}");
 }
 
 #[test]
 fn a_build_that_fails_is_cargo_s_to_tell() {
     let dir = package("", &[("src/main.rs", "fn main() { nonsense }\n")]);
-    let (said, code) = inspect(dir.path(), &[]);
-    assert_eq!(code, 101, "{said}");
-    assert!(said.contains("cannot find value `nonsense`") && said.contains("`cargo build` failed"), "{said}");
+    let (message, code) = inspect(dir.path(), &[]);
+    assert_eq!(code, 101, "{message}");
+    assert!(
+        message.contains("cannot find value `nonsense`") && message.contains("`cargo build` failed"),
+        "{message}"
+    );
 }
 
 /// Every command that takes a file, as it is called without one.
@@ -83,22 +86,23 @@ const WITHOUT_A_FILE: [&[&str]; 10] = [
 fn every_command_that_takes_a_file_builds_the_package() {
     let dir = package("", &[("src/main.rs", MAIN)]);
     let target = dir.path().join("target").display().to_string();
-    let run =
-        |args: &[&str]| said(&offload(dir.path(), &[args, &["--offline", "--target-dir", &target]].concat()));
+    let run = |args: &[&str]| {
+        all_output(&offload(dir.path(), &[args, &["--offline", "--target-dir", &target]].concat()))
+    };
     for args in WITHOUT_A_FILE {
-        let said = run(args);
-        assert!(said.contains("debug/sample` carries no device images"), "{args:?}: {said}");
+        let message = run(args);
+        assert!(message.contains("debug/sample` has no device images"), "{args:?}: {message}");
     }
     // The devices are of interest without a program too, and a package without kernels has nothing for them.
-    assert!(!run(&["devices"]).contains("carries no device images"));
-    let said = run(&["devices", "--package", "sample"]);
-    assert!(said.contains("debug/sample` carries no device images"), "{said}");
+    assert!(!run(&["devices"]).contains("has no device images"));
+    let message = run(&["devices", "--package", "sample"]);
+    assert!(message.contains("debug/sample` has no device images"), "{message}");
     // What is neither a name nor a file is a mistake.
-    let said = run(&["asm", "no/such.file"]);
-    assert!(said.contains("cannot open `no/such.file`"), "{said}");
+    let message = run(&["asm", "no/such.file"]);
+    assert!(message.contains("cannot open `no/such.file`"), "{message}");
 }
 
-/// Which image a device gets is told of programs; the devices are there without one.
+/// Images by device need a program; devices are listed without one.
 #[test]
 fn the_devices_of_a_library_with_kernels_are_shown() {
     // The name alone makes it one with kernels.
@@ -111,14 +115,17 @@ fn the_devices_of_a_library_with_kernels_are_shown() {
     let dir = package(manifest, &helper);
     for more in [&[][..], &["--package", "sample"]] {
         let output = offload(dir.path(), &[&["devices", "--offline"], more].concat());
-        let said = said(&output);
-        assert!(output.status.success() && said.contains("0: host CPU"), "{said}");
+        let message = all_output(&output);
+        assert!(output.status.success() && message.contains("0: host CPU"), "{message}");
         assert!(!dir.path().join("target").exists(), "nothing was to be built");
     }
     // Where it is asked for by its kind, the answer is about it.
     let output = offload(dir.path(), &["devices", "--offline", "--lib", "--target-dir", "target"]);
-    let said = said(&output);
-    assert!(output.status.code() == Some(2) && said.contains("no program and no shared library"), "{said}");
+    let message = all_output(&output);
+    assert!(
+        output.status.code() == Some(2) && message.contains("no program and no shared library"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -136,7 +143,7 @@ fn members_profiles_and_triples_are_cargo_s() {
     let target = dir.path().join("target").display().to_string();
     let run = |args: &[&str]| {
         let common = ["asm", "--offline", "--target-dir", &target];
-        said(&offload(dir.path(), &[&common[..], args].concat()))
+        all_output(&offload(dir.path(), &[&common[..], args].concat()))
     };
     assert!(run(&[]).contains("several files: one, two"));
     let rustc = Command::new("rustc").arg("-vV").output().unwrap();
@@ -148,7 +155,7 @@ fn members_profiles_and_triples_are_cargo_s() {
         (&["-p", "one", "--release"], "release/one`"),
         (&["-p", "one", "--target", &triple], &format!("{triple}/debug/one`")),
     ] {
-        let said = run(args);
-        assert!(said.contains(&format!("{file} carries no device images")), "{args:?}: {said}");
+        let message = run(args);
+        assert!(message.contains(&format!("{file} has no device images")), "{args:?}: {message}");
     }
 }

@@ -45,7 +45,7 @@ fn init_then_targets_and_compression_keep_what_people_wrote() {
     let config = fs::read_to_string(path.join(".cargo/config.toml")).unwrap();
     assert!(config.starts_with("# mine\n[alias]\nx = \"build\"\n"), "{config}");
     assert!(config.contains("OFFLOAD_WORKSPACE = { value = \".\", relative = true }"), "{config}");
-    assert!(ok(path, &["init"]).contains("has it already"));
+    assert!(ok(path, &["init"]).contains("is up to date"));
 
     let file = path.join("offload.toml");
     fs::write(
@@ -98,20 +98,17 @@ fn targets_are_set_in_place_and_back() {
     let file = dir.path().join("offload.toml");
     let text = "# ours\ntargets = [\n    \"host\", # fast\n    { name = \"intel:pvc\", optional = true }, # soon\n]\nembed = \"auto\"\n";
     fs::write(&file, text).unwrap();
-    let said = ok(dir.path(), &["targets", "set", "spirv64,host"]);
+    let message = ok(dir.path(), &["targets", "set", "spirv64,host"]);
     let undo = "cargo offload targets set host --optional=intel:pvc";
-    assert_eq!(said, format!("the targets are spirv64 host now\nundo: {undo}\n"));
+    assert_eq!(message, format!("the targets are now spirv64 host\nundo: {undo}\n"));
     let changed = "# ours\ntargets = [\n    \"spirv64\",\n    \"host\", # fast\n]\nembed = \"auto\"\n";
     assert_eq!(fs::read_to_string(&file).unwrap(), changed);
     let words: Vec<&str> = undo.split(' ').skip(2).collect();
     ok(dir.path(), &words);
     assert_eq!(fs::read_to_string(&file).unwrap(), text.replace(" # soon", ""));
     let json = ok(dir.path(), &["targets", "set", "host", "--optional", "intel:pvc", "--json"]);
-    let message = &objects(&json, "set")[0];
-    assert_eq!(
-        (&message["targets"], &message["optional"]),
-        (&["host"][..].into(), &["intel:pvc"][..].into())
-    );
+    let set = &objects(&json, "set")[0];
+    assert_eq!((&set["targets"], &set["optional"]), (&["host"][..].into(), &["intel:pvc"][..].into()));
 }
 
 #[test]
@@ -151,41 +148,49 @@ fn the_modes_of_compression_are_tried_on_a_file() {
     // A setting that is no mode's usual one has a row of its own; progress is no part of the table.
     fs::write(dir.path().join("offload.toml"), "compression = { mode = \"max\", level = 7 }\n").unwrap();
     let output = offload(dir.path(), &["compression", "--on", "images.pack"]);
-    let (table, progress) = (support::stdout(&output), stderr(&output));
+    let table = support::stdout(&output);
+    let progress = stderr(&output);
     let last = table.lines().rev().nth(2).unwrap();
     assert!(last.starts_with("max") && last.ends_with("this"), "{table}");
-    assert!(progress.contains("packing 2 images of") && !table.contains("packing"), "{progress}");
+    assert!(progress.contains("compressing 2 images of") && !table.contains("compressing"), "{progress}");
     assert!(!ok(dir.path(), &["compression", "--setting"]).contains("balanced"));
 }
 
 /// So large that packing it in every mode would take long, were it not so simple.
 #[test]
 fn of_many_images_a_sample_is_packed() {
-    let image = |number: u8| {
-        let target = format!("amdgcn:gfx103{number}").parse().unwrap();
-        let pattern: Vec<u8> = (0..251u8).map(|byte| byte ^ number).collect();
-        let mut bytes = pattern.repeat(8_000);
-        // Not so much from so small a file that it is refused.
-        let mut state = u32::from(number);
-        bytes.extend((0..30_000).map(|_| {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (state >> 24) as u8
-        }));
-        (NewImage::new("large", target), bytes)
-    };
     let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("large.pack"), support::pack((0..5).map(image).collect(), Codec::Zstd))
-        .unwrap();
+    fs::write(
+        dir.path().join("large.pack"),
+        support::pack(
+            (0..5)
+                .map(|number| {
+                    let target = format!("amdgcn:gfx103{number}").parse().unwrap();
+                    let pattern: Vec<u8> = (0..251u8).map(|byte| byte ^ number).collect();
+                    let mut bytes = pattern.repeat(8_000);
+                    // Not so much from so small a file that it is refused.
+                    let mut state = u32::from(number);
+                    bytes.extend((0..30_000).map(|_| {
+                        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                        (state >> 24) as u8
+                    }));
+                    (NewImage::new("large", target), bytes)
+                })
+                .collect(),
+            Codec::Zstd,
+        ),
+    )
+    .unwrap();
     let tried = |more: &[&str]| {
-        let said = ok(dir.path(), &[&["compression", "--on", "large.pack", "--json"], more].concat());
-        let rows = objects(&said, "compression-mode");
+        let message = ok(dir.path(), &[&["compression", "--on", "large.pack", "--json"], more].concat());
+        let rows = objects(&message, "compression-mode");
         rows.iter().map(|row| row["about"].as_bool().unwrap()).collect::<Vec<_>>()
     };
     assert_eq!(tried(&[]), [false, false, true, true, true]);
     assert_eq!(tried(&["--exact"]), [false; 5]);
-    let said = ok(dir.path(), &["compression", "--on", "large.pack"]);
-    assert!(said.lines().any(|line| line.starts_with("max") && line.contains(" ~")), "{said}");
-    assert!(said.ends_with("~: estimated from a sample; `--exact` packs everything\n"), "{said}");
+    let message = ok(dir.path(), &["compression", "--on", "large.pack"]);
+    assert!(message.lines().any(|line| line.starts_with("max") && line.contains(" ~")), "{message}");
+    assert!(message.ends_with("~: estimated from a sample; `--exact` compresses all images\n"), "{message}");
 }
 
 #[test]
@@ -291,7 +296,7 @@ fn files_without_images_say_so() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("empty"), "").unwrap();
     fs::write(dir.path().join("text"), "some text\n").unwrap();
-    for (name, what) in [("empty", "is empty"), ("text", "carries no device images")] {
+    for (name, what) in [("empty", "is empty"), ("text", "has no device images")] {
         let output = offload(dir.path(), &["inspect", name]);
         assert_eq!(output.status.code(), Some(1));
         assert!(stderr(&output).contains(what), "{}", stderr(&output));
@@ -323,7 +328,7 @@ fn verify_finds_every_damaged_byte() {
 
 #[test]
 fn verify_compares_every_image_with_its_target() {
-    for (file, right, wrong, said) in [
+    for (file, right, wrong, message) in [
         ("two.ocloc", "intel:pvc", "intel:acm-g10", "the archive is for intel:12.60.7, intel:12.10.0"),
         ("saxpy-reduce.zebin", "intel:pvc", "intel:acm-g10", "the image is for Intel's product family 1271"),
         ("saxpy-reduce-dg1.clelf", "intel:dg1", "intel:pvc", "the image is for Intel's graphics core 0x12"),
@@ -345,11 +350,11 @@ fn verify_compares_every_image_with_its_target() {
             offload(dir.path(), &["verify", "k.pack"])
         };
         let output = packed(right);
-        assert!(output.status.success(), "{file} for {right}: {}", support::said(&output));
+        assert!(output.status.success(), "{file} for {right}: {}", support::all_output(&output));
         let output = packed(wrong);
         let text = support::stdout(&output);
         assert_eq!(output.status.code(), Some(1), "{file} for {wrong}: {text}");
-        assert!(text.contains(&format!("error: blas {wrong}: {said}")), "{text}");
+        assert!(text.contains(&format!("error: blas {wrong}: {message}")), "{text}");
     }
 }
 
@@ -383,12 +388,16 @@ fn syclbin(file: &[u8]) -> offload_containers::syclbin::File<'_> {
 fn natives(name: &str) -> tempfile::TempDir {
     let targets = ["intel:pvc", "intel:bmg-g21", "cubin:sm_90", "amdgcn:gfx90a", "nvptx:sm_90"];
     let bytes = targets.map(|target| (target, target.as_bytes())).into_iter().chain([("spirv64", SPIRV)]);
-    let image = |(target, bytes): (&str, &[u8])| {
-        let kernels = vec![KernelInfo::new(name)];
-        (NewImage { kernels, ..NewImage::new("blas", target.parse().unwrap()) }, bytes.to_vec())
-    };
     let dir = tempfile::tempdir().unwrap();
-    let pack = support::pack(bytes.map(image).collect(), Codec::Raw);
+    let pack = support::pack(
+        bytes
+            .map(|(target, bytes)| {
+                let kernels = vec![KernelInfo::new(name)];
+                (NewImage { kernels, ..NewImage::new("blas", target.parse().unwrap()) }, bytes.to_vec())
+            })
+            .collect(),
+        Codec::Raw,
+    );
     fs::write(dir.path().join("images.pack"), pack).unwrap();
     dir
 }
@@ -399,10 +408,10 @@ const EXPORT: [&str; 7] = ["export", "--force", "--format", "syclbin", "images.p
 fn a_syclbin_has_native_images_beside_the_spirv() {
     let dir = natives("__sycl_kernel_saxpy");
     let targets = ["--target", "intel:pvc", "--target", "cubin:sm_90", "--target", "amdgcn:gfx90a"];
-    let said = ok(dir.path(), &[&EXPORT[..], &targets].concat());
+    let message = ok(dir.path(), &[&EXPORT[..], &targets].concat());
     assert!(
-        said.contains("warning: module 0: it has no compile_target: runtimes try the native image for `spir64_gen` on every device"),
-        "{said}"
+        message.contains("warning: module 0: it has no compile_target: runtimes try the native image for `spir64_gen` on every device"),
+        "{message}"
     );
     let file = fs::read(dir.path().join("out.syclbin")).unwrap();
     let file = syclbin(&file);
@@ -422,8 +431,8 @@ fn a_syclbin_has_native_images_beside_the_spirv() {
 fn a_syclbin_is_written_in_every_state() {
     let dir = with_pack();
     for state in ["input", "object", "executable"] {
-        let said = ok(dir.path(), &[&EXPORT[..], &["--state", state]].concat());
-        assert!(!said.contains("warning"), "{said}");
+        let message = ok(dir.path(), &[&EXPORT[..], &["--state", state]].concat());
+        assert!(!message.contains("warning"), "{message}");
         let file = fs::read(dir.path().join("out.syclbin")).unwrap();
         let file = syclbin(&file);
         assert_eq!(file.state().unwrap().to_string(), state);
@@ -461,7 +470,7 @@ fn usage_errors_have_their_exit_code() {
     assert_eq!(offload(dir.path(), &["--help"]).status.code(), Some(0));
 }
 
-/// What went as it was asked for is not said; what did not is.
+/// Quiet commands print no success, but every failure.
 #[test]
 fn quiet_commands_say_only_what_is_wrong() {
     let dir = tempfile::tempdir().unwrap();
@@ -489,5 +498,5 @@ fn quiet_commands_say_only_what_is_wrong() {
     fs::write(&file, bytes).unwrap();
     let output = offload(dir.path(), &["verify", "images.pack", "--quiet"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(support::said(&output).contains("error: "), "{}", support::said(&output));
+    assert!(support::all_output(&output).contains("error: "), "{}", support::all_output(&output));
 }

@@ -11,18 +11,18 @@ const MODES: [&str; 5] = ["none", "fast", "balanced", "max", "archive"];
 
 /// What it says of the file as it is, and the sizes by mode.
 fn tried(dir: &Path, file: &str) -> (Value, Vec<u64>) {
-    let said = ok(dir, &["compression", "--on", file, "--json"]);
-    let rows = objects(&said, "compression-mode");
+    let message = ok(dir, &["compression", "--on", file, "--json"]);
+    let rows = objects(&message, "compression-mode");
     let modes: Vec<&str> = rows.iter().map(|row| row["mode"].as_str().unwrap()).collect();
     assert_eq!(modes, MODES, "{file}");
     let sizes = rows.iter().map(|row| row["stored_size"].as_u64().unwrap()).collect();
-    (objects(&said, "compression-today").remove(0), sizes)
+    (objects(&message, "compression-today").remove(0), sizes)
 }
 
 /// Bytes of all files that `extract` writes.
 fn extracted(dir: &Path, file: &str) -> u64 {
-    let said = ok(dir, &["extract", file, "-o", "out", "--json"]);
-    objects(&said, "summary")[0]["size"].as_u64().unwrap()
+    let message = ok(dir, &["extract", file, "-o", "out", "--json"]);
+    objects(&message, "summary")[0]["size"].as_u64().unwrap()
 }
 
 #[test]
@@ -56,15 +56,16 @@ fn images_of_every_container_are_tried() {
 #[test]
 fn people_see_what_the_file_has_today_beside_each_mode() {
     let dir = dir_with("stored.fatbin", &data("stored.fatbin"));
-    let said = ok(dir.path(), &["compression", "--on", "stored.fatbin"]);
-    let first: Vec<&str> = said.lines().take(3).map(|line| line.split(' ').next().unwrap()).collect();
-    assert_eq!(first, ["mode", "today", "none"], "{said}");
-    assert!(said.contains("\ntoday: in CUDA fatbin"), "{said}");
+    let message = ok(dir.path(), &["compression", "--on", "stored.fatbin"]);
+    let first: Vec<&str> = message.lines().take(3).map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(first, ["mode", "current", "none"], "{message}");
+    assert!(message.contains("\nstored in: CUDA fatbin"), "{message}");
 }
 
 #[test]
 fn images_of_all_members_of_a_wheel_are_tried() {
-    let (hip, fatbin) = (hip(), data("zstd.fatbin"));
+    let hip = hip();
+    let fatbin = data("zstd.fatbin");
     // The start of a program: one that has no images, and one that is cut.
     let program = fs::read(env!("CARGO_BIN_EXE_cargo-offload")).unwrap();
     let program = &program[..64 << 10];
@@ -91,7 +92,8 @@ fn images_of_all_members_of_a_wheel_are_tried() {
 
 #[test]
 fn damaged_members_are_told_and_left_out() {
-    let (hip, fatbin) = (hip(), data("zstd.fatbin"));
+    let hip = hip();
+    let fatbin = data("zstd.fatbin");
     let members = |method: Method| {
         [
             Member { name: "whole.hipfb", content: &hip, method: Method::Stored },
@@ -105,13 +107,16 @@ fn damaged_members_are_told_and_left_out() {
     for (wheel, problem) in [(wheel, "checksum"), (zip(&members(Method::Unknown)), "method 99")] {
         let dir = dir_with("x.whl", &wheel);
         let output = support::offload(dir.path(), &["compression", "--on", "x.whl", "--json"]);
-        let said = support::stdout(&output);
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        let failed = objects(&said, "failed");
-        let told = failed[0]["problem"].as_str().unwrap();
-        assert!(told.contains("`bad\\u{1b}.fatbin` in `x.whl`") && told.contains(problem), "{told}");
-        assert_eq!(objects(&said, "compression-today")[0]["images"], 2);
-        assert_eq!(objects(&said, "compression-mode").len(), 5);
+        let message = support::stdout(&output);
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        let failed = objects(&message, "failed");
+        let problem_text = failed[0]["problem"].as_str().unwrap();
+        assert!(
+            problem_text.contains("`bad\\u{1b}.fatbin` in `x.whl`") && problem_text.contains(problem),
+            "{problem_text}"
+        );
+        assert_eq!(objects(&message, "compression-today")[0]["images"], 2);
+        assert_eq!(objects(&message, "compression-mode").len(), 5);
     }
 }
 
@@ -120,10 +125,10 @@ fn archives_without_images_and_damaged_archives_are_refused() {
     let text = Member { name: "x.py", content: b"print()", method: Method::Deflated };
     let whole = zip(&[text]);
     let cut = &whole[..whole.len() - 30];
-    for (bytes, message) in [(&whole[..], "carries no device images\nhint: "), (cut, "damaged zip archive")] {
+    for (bytes, expected) in [(&whole[..], "has no device images\nhint: "), (cut, "damaged zip archive")] {
         let dir = dir_with("x.whl", bytes);
-        let said = fails(dir.path(), &["compression", "--on", "x.whl"], 1);
-        assert!(said.contains(message), "{said}");
+        let message = fails(dir.path(), &["compression", "--on", "x.whl"], 1);
+        assert!(message.contains(expected), "{message}");
     }
 }
 
@@ -134,7 +139,7 @@ fn members_that_inflate_out_of_proportion_are_refused() {
     content.resize(20 << 20, 0);
     let dir =
         dir_with("x.whl", &zip(&[Member { name: "x.so", content: &content, method: Method::Deflated }]));
-    let said = fails(dir.path(), &["compression", "--on", "x.whl"], 1);
-    assert!(said.contains("`x.so` in `x.whl`") && said.contains("--limit SIZE"), "{said}");
+    let message = fails(dir.path(), &["compression", "--on", "x.whl"], 1);
+    assert!(message.contains("`x.so` in `x.whl`") && message.contains("--limit SIZE"), "{message}");
     ok(dir.path(), &["compression", "--on", "x.whl", "--limit", "32MiB"]);
 }

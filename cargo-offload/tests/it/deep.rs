@@ -35,7 +35,7 @@ fn thousands_of_images_among_constants_are_found_in_little_memory() {
     let script = format!("ulimit -d {held}; exec \"$0\" offload inspect library --deep --json");
     let output = limited.args(["-c", &script, program]).current_dir(dir.path()).output().unwrap();
     let time = start.elapsed();
-    assert!(output.status.success(), "{}", support::said(&output));
+    assert!(output.status.success(), "{}", support::all_output(&output));
     let images = objects(&support::stdout(&output), "image");
     let of = |word: &str| images.iter().filter(|it| it["target"].to_string().contains(word)).count();
     assert_eq!((of("gfx906"), images.len()), (CODE_OBJECTS, wanted));

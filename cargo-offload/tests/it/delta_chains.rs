@@ -1,4 +1,4 @@
-//! What becomes of images when the one goes that they are stored relative to.
+//! Images whose delta parent is removed.
 
 use std::fs;
 use std::path::Path;
@@ -15,13 +15,15 @@ const TARGETS: [&str; 5] =
 /// 160,000 bytes that nothing compresses, of which every fiftieth word is an image's own.
 fn image(seed: u64) -> Vec<u8> {
     let mut state = 88_172_645_463_325_252_u64;
-    let word = |at: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        if at % 50 == 3 { state.rotate_left(seed as u32) ^ seed } else { state }
-    };
-    (0..20_000).map(word).flat_map(u64::to_le_bytes).collect()
+    (0..20_000)
+        .map(|at| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            if at % 50 == 3 { state.rotate_left(seed as u32) ^ seed } else { state }
+        })
+        .flat_map(u64::to_le_bytes)
+        .collect()
 }
 
 fn images() -> Vec<Vec<u8>> {
@@ -45,11 +47,11 @@ fn chain() -> Vec<u8> {
 }
 
 fn offload(dir: &Path, args: &[&str]) -> bool {
-    let path = |word: &&str| match word.strip_prefix('@') {
-        Some(name) => dir.join(name).into_os_string(),
-        None => word.into(),
-    };
-    let args = std::iter::once("cargo-offload".into()).chain(args.iter().map(path));
+    let args =
+        std::iter::once("cargo-offload".into()).chain(args.iter().map(|word| match word.strip_prefix('@') {
+            Some(name) => dir.join(name).into_os_string(),
+            None => word.into(),
+        }));
     cargo_offload::run(args) == ExitCode::SUCCESS
 }
 
@@ -84,7 +86,8 @@ fn the_children_of_a_dropped_root_get_another() {
     let most = fs::read(dir.path().join("most.pack")).unwrap();
     assert_eq!(roots(&most, &TARGETS[..4]), 1);
     let payload = |bytes: &[u8]| Pack::parse(bytes, &Pages::default()).unwrap().payload_offset() as usize;
-    let (old, new) = (&whole[payload(&whole)..], &most[payload(&most)..]);
+    let old = &whole[payload(&whole)..];
+    let new = &most[payload(&most)..];
     assert!(old.starts_with(new));
 }
 

@@ -28,12 +28,17 @@ fn images() -> Vec<(&'static str, Vec<u8>)> {
 
 /// A directory with a pack of `images`.
 fn packed(images: &[(&'static str, Vec<u8>)]) -> tempfile::TempDir {
-    let new = |(target, bytes): &(&'static str, Vec<u8>)| {
-        let kernels = vec![KernelInfo::new("k")];
-        (NewImage { kernels, ..NewImage::new("blas", target.parse().unwrap()) }, bytes.clone())
-    };
     let dir = tempfile::tempdir().unwrap();
-    let pack = support::pack(images.iter().map(new).collect(), Codec::Raw);
+    let pack = support::pack(
+        images
+            .iter()
+            .map(|(target, bytes)| {
+                let kernels = vec![KernelInfo::new("k")];
+                (NewImage { kernels, ..NewImage::new("blas", target.parse().unwrap()) }, bytes.clone())
+            })
+            .collect(),
+        Codec::Raw,
+    );
     fs::write(dir.path().join("images.pack"), pack).unwrap();
     dir
 }

@@ -13,7 +13,7 @@ const TOGETHER: usize = 64;
 /// Where version 3 of a compressed bundle records the MD5.
 const MD5_AT: usize = 24;
 
-/// What is told of another one.
+/// Output for an extracted image.
 const DAMAGED: &str = "the inflated offload bundle is damaged: its hash is not the recorded one";
 
 type Images = Vec<(String, Vec<u8>)>;
@@ -48,15 +48,15 @@ fn files(dir: &Path) -> usize {
     fs::read_dir(dir).map_or(0, Iterator::count)
 }
 
-/// All of `images` are there and told in order, and nothing else is.
+/// All of `images` are written and listed in order, and nothing else is.
 fn extracted(dir: &Path, images: &Images) {
-    let told = objects(&ok(dir, &["extract", "k.hipfb", "-o", "out", "--json"]), "extracted");
-    assert_eq!((told.len(), files(&dir.join("out"))), (images.len(), images.len()));
-    for (told, (id, bytes)) in told.iter().zip(images) {
-        let target = told["target"].as_str().unwrap();
-        assert!(id.ends_with(target.trim_start_matches("amdgcn:")), "{told} instead of {id}");
-        assert!(fs::read(dir.join(told["file"].as_str().unwrap())).unwrap() == *bytes, "{told}");
-        assert_eq!(told["size"], bytes.len());
+    let extracted = objects(&ok(dir, &["extract", "k.hipfb", "-o", "out", "--json"]), "extracted");
+    assert_eq!((extracted.len(), files(&dir.join("out"))), (images.len(), images.len()));
+    for (extracted, (id, bytes)) in extracted.iter().zip(images) {
+        let target = extracted["target"].as_str().unwrap();
+        assert!(id.ends_with(target.trim_start_matches("amdgcn:")), "{extracted} instead of {id}");
+        assert!(fs::read(dir.join(extracted["file"].as_str().unwrap())).unwrap() == *bytes, "{extracted}");
+        assert_eq!(extracted["size"], bytes.len());
     }
 }
 
@@ -85,16 +85,16 @@ fn what_could_not_be_compared_is_told() {
         (checked, 1, Some("xxh64")),
     ] {
         let dir = dir_with(&file);
-        let told = ok(dir.path(), &["extract", "k.hipfb", "-o", "out", "--json"]);
-        let each = objects(&told, "extracted");
-        assert_eq!(each.len(), count, "{told}");
-        assert!(each.iter().all(|image| image["checksum"].as_str() == checksum), "{told}");
+        let extracted = ok(dir.path(), &["extract", "k.hipfb", "-o", "out", "--json"]);
+        let each = objects(&extracted, "extracted");
+        assert_eq!(each.len(), count, "{extracted}");
+        assert!(each.iter().all(|image| image["checksum"].as_str() == checksum), "{extracted}");
         let not_compared = if checksum.is_some() { 0 } else { count };
-        assert_eq!(objects(&told, "summary")[0]["not_compared"], not_compared, "{told}");
-        let said = ok(dir.path(), &["extract", "k.hipfb", "-o", "again"]);
-        assert_eq!(said.matches(" bytes, not compared)").count(), not_compared, "{said}");
+        assert_eq!(objects(&extracted, "summary")[0]["not_compared"], not_compared, "{extracted}");
+        let message = ok(dir.path(), &["extract", "k.hipfb", "-o", "again"]);
+        assert_eq!(message.matches(" bytes, not compared)").count(), not_compared, "{message}");
         let end = format!("; of {not_compared} file");
-        assert_eq!(said.lines().last().unwrap().contains(&end), checksum.is_none(), "{said}");
+        assert_eq!(message.lines().last().unwrap().contains(&end), checksum.is_none(), "{message}");
     }
 }
 
@@ -124,7 +124,7 @@ fn some_images_of_a_large_bundle_are_chosen() {
     }
 }
 
-/// Nothing of a bundle appears whose MD5 is another one, and each image is told; so it is of small bundles, which are
+/// Nothing of a bundle appears whose MD5 is another one, and each image is an error; so it is of small bundles, which are
 /// inflated in memory.
 #[test]
 fn another_md5_leaves_nothing() {
@@ -134,13 +134,13 @@ fn another_md5_leaves_nothing() {
         file[MD5_AT] ^= 1;
         let dir = dir_with(&file);
         let output = support::offload(dir.path(), &["extract", "k.hipfb", "-o", "out"]);
-        let said = support::stdout(&output);
-        assert_eq!(output.status.code(), Some(1), "{said}");
+        let message = support::stdout(&output);
+        assert_eq!(output.status.code(), Some(1), "{message}");
         let expected: Vec<String> = (0..count)
             .map(|number| format!("error: image amdgcn:gfx{} of k: {DAMAGED}", 900 + number))
             .chain([format!("0 files, 0 B, {count} problems")])
             .collect();
-        assert_eq!(said.lines().collect::<Vec<_>>(), expected);
+        assert_eq!(message.lines().collect::<Vec<_>>(), expected);
         assert_eq!(files(&dir.path().join("out")), 0);
     }
 }
@@ -148,7 +148,8 @@ fn another_md5_leaves_nothing() {
 #[test]
 fn a_damaged_frame_leaves_nothing_and_what_follows_is_written() {
     let images = images(14, 120_000);
-    let (first, second) = (images[..12].to_vec(), images[12..].to_vec());
+    let first = images[..12].to_vec();
+    let second = images[12..].to_vec();
     let whole = compressed(&first, bundle::HIP_ALIGN);
     for at in [whole.len() / 3, whole.len() / 2, whole.len() - 1] {
         let mut section = whole.clone();
@@ -156,11 +157,11 @@ fn a_damaged_frame_leaves_nothing_and_what_follows_is_written() {
         section.extend(compressed(&second, bundle::HIP_ALIGN));
         let dir = dir_with(&section);
         let output = support::offload(dir.path(), &["extract", "k.hipfb", "-o", "out"]);
-        let said = support::stdout(&output);
-        assert_eq!(output.status.code(), Some(1), "byte {at}: {said}");
-        assert_eq!(said.matches("error: image amdgcn:gfx9").count(), 12, "byte {at}: {said}");
-        assert_eq!(files(&dir.path().join("out")), 2, "byte {at}: {said}");
-        assert!(said.contains("2 files, ") && said.contains("12 problems"), "byte {at}: {said}");
+        let message = support::stdout(&output);
+        assert_eq!(output.status.code(), Some(1), "byte {at}: {message}");
+        assert_eq!(message.matches("error: image amdgcn:gfx9").count(), 12, "byte {at}: {message}");
+        assert_eq!(files(&dir.path().join("out")), 2, "byte {at}: {message}");
+        assert!(message.contains("2 files, ") && message.contains("12 problems"), "byte {at}: {message}");
     }
 }
 

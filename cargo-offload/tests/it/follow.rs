@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::{self, data, fails, objects, offload, ok, said};
+use crate::support::{self, all_output, data, fails, objects, offload, ok};
 use offload_format::codec::Codec;
 use offload_format::pack::{
     CACHE, KernelInfo, Missing, MissingKind, NewImage, Pack, PackBuilder, Pages, SIDECAR, Sidecar,
@@ -58,7 +58,7 @@ fn program(form: Form) -> (tempfile::TempDir, Vec<PathBuf>) {
     let mut builder = PackBuilder::new("sample", "1.0.0");
     let mut files = Vec::new();
     for (name, images) in groups {
-        let told: Vec<String> = images.iter().map(|(image, _)| image.target.to_string()).collect();
+        let targets: Vec<String> = images.iter().map(|(image, _)| image.target.to_string()).collect();
         let bytes = support::pack(images, Codec::Zstd);
         let id = Pack::parse(&bytes, &Pages::default()).unwrap().id().unwrap();
         let (name, path) = match form {
@@ -68,7 +68,7 @@ fn program(form: Form) -> (tempfile::TempDir, Vec<PathBuf>) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, bytes).unwrap();
         builder.meta(SIDECAR, &Sidecar::new(&name, id).unwrap().to_string());
-        for target in &told {
+        for target in &targets {
             let missing = Missing::new(MissingKind::Sidecar, "blas").with_target(target);
             builder.missing(missing.with_reason(&name));
         }
@@ -94,7 +94,7 @@ fn every_image_is_shown_with_its_file() {
         let text = ok(dir.path(), &["inspect", "app"]);
         let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
         assert_eq!(rows[0][..4], ["package", "file", "module", "variant"], "{form:?}");
-        // What was skipped is told once; where the images are, each row says.
+        // A skipped file is reported once; each row names the file of its image.
         assert_eq!((rows.len(), text.matches("no ocloc").count()), (5, 1), "{text}");
         let json = ok(dir.path(), &["inspect", "app", "--json"]);
         let shown = objects(&json, "image");
@@ -152,7 +152,7 @@ fn a_file_that_is_missing_is_named_and_the_rest_is_shown() {
     let (dir, files) = program(Form::Split);
     fs::remove_file(&files[1]).unwrap();
     let output = offload(dir.path(), &["inspect", "app"]);
-    let text = said(&output);
+    let text = all_output(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("missing: cannot open `app.nvidia.offload`"), "{text}");
     assert!(text.contains("it would have blas nvptx:sm_80\nhint: images of `app` are in it"), "{text}");
@@ -166,10 +166,14 @@ fn a_file_that_is_missing_is_named_and_the_rest_is_shown() {
     for command in [&["size", "app"][..], &["report", "app"], &["extract", "app"], &["asm", "app"]] {
         let output = offload(dir.path(), command);
         assert_eq!(output.status.code(), Some(1), "{command:?}");
-        assert!(said(&output).contains("it would have blas nvptx:sm_80"), "{command:?}: {}", said(&output));
+        assert!(
+            all_output(&output).contains("it would have blas nvptx:sm_80"),
+            "{command:?}: {}",
+            all_output(&output)
+        );
     }
     let verified = offload(dir.path(), &["verify", "app"]);
-    assert!(said(&verified).contains("2 images verified, 1 problem"), "{}", said(&verified));
+    assert!(all_output(&verified).contains("2 images verified, 1 problem"), "{}", all_output(&verified));
 
     // A container without the image would not say so; what needs it not is written.
     let refused = fails(dir.path(), &["export", "app", "--format", "offload-binary"], 3);
@@ -181,9 +185,9 @@ fn a_file_that_is_missing_is_named_and_the_rest_is_shown() {
 fn a_file_of_another_build_holds_nothing_of_the_program() {
     let (dir, files) = program(Form::Sidecar);
     fs::write(&files[0], support::pack(images()[..1].to_vec(), Codec::Raw)).unwrap();
-    let said = said(&offload(dir.path(), &["inspect", "app"]));
-    assert!(said.contains("missing: `app.offload` belongs to another build of the program"), "{said}");
-    assert!(said.contains("blas nvptx:sm_80, blas spirv64") && !said.contains("zstd"), "{said}");
+    let message = all_output(&offload(dir.path(), &["inspect", "app"]));
+    assert!(message.contains("missing: `app.offload` belongs to another build of the program"), "{message}");
+    assert!(message.contains("blas nvptx:sm_80, blas spirv64") && !message.contains("zstd"), "{message}");
 }
 
 #[test]
@@ -191,7 +195,7 @@ fn a_development_build_whose_cache_is_empty_says_how_to_fill_it() {
     let (dir, files) = program(Form::Cache);
     fs::remove_file(&files[0]).unwrap();
     let output = offload(dir.path(), &["inspect", "app"]);
-    let said = said(&output);
+    let message = all_output(&output);
     assert_eq!(output.status.code(), Some(1));
-    assert!(said.contains("is a development build: `cargo build` makes the file anew"), "{said}");
+    assert!(message.contains("is a development build: `cargo build` recreates the file"), "{message}");
 }

@@ -27,7 +27,8 @@ fn names(dir: &Path) -> Vec<String> {
 /// A compressed bundle with two code objects that `gfx` names.
 fn compressed(gfx: [&str; 2]) -> Vec<u8> {
     let ids = gfx.map(|gfx| format!("hipv4-amdgcn-amd-amdhsa--{gfx}"));
-    let (first, second) = (data("device-gfx1100.co"), data("device-gfx906.co"));
+    let first = data("device-gfx1100.co");
+    let second = data("device-gfx906.co");
     let images = [
         bundle::BundleImage { id: "host-x86_64-unknown-linux-gnu-", bytes: b"" },
         bundle::BundleImage { id: &ids[0], bytes: &first },
@@ -76,11 +77,11 @@ fn plain_images_are_copied_wherever_they_start() {
         let dir = dir_with("k.hipfb", &bundle::write(&entries, align).unwrap());
         let extracted = objects(&ok(dir.path(), &["extract", "k.hipfb", "-o", "out", "--json"]), "extracted");
         assert_eq!(extracted.len(), images.len());
-        for (told, (id, bytes)) in extracted.iter().zip(&images) {
-            let target = told["target"].as_str().unwrap();
-            assert!(id.ends_with(target.trim_start_matches("amdgcn:")), "{told} instead of {id}");
-            assert!(fs::read(dir.path().join(told["file"].as_str().unwrap())).unwrap() == *bytes, "{told}");
-            assert_eq!(told["size"], bytes.len());
+        for (image, (id, bytes)) in extracted.iter().zip(&images) {
+            let target = image["target"].as_str().unwrap();
+            assert!(id.ends_with(target.trim_start_matches("amdgcn:")), "{image} instead of {id}");
+            assert!(fs::read(dir.path().join(image["file"].as_str().unwrap())).unwrap() == *bytes, "{image}");
+            assert_eq!(image["size"], bytes.len());
         }
         assert_eq!(names(&dir.path().join("out")).len(), images.len(), "temporary files are left");
     }
@@ -114,7 +115,8 @@ fn every_container_of_the_samples_is_extracted() {
 
 /// The cubin for `sm_100f` of `stored.fatbin`.
 fn first_stored() -> Vec<u8> {
-    let (file, limits) = (data("stored.fatbin"), offload_format::Limits::default());
+    let file = data("stored.fatbin");
+    let limits = offload_format::Limits::default();
     let read = offload_containers::fatbin::parse(&file, &limits).unwrap();
     let entry = read.entries.iter().find(|entry| entry.record.arch() == "sm_100f").unwrap();
     entry.image(&limits).unwrap().into_owned()
@@ -219,12 +221,12 @@ fn hostile_names_do_no_harm_in_paths_terminals_and_json() {
     for args in
         [&["inspect", "k.offload"][..], &["verify", "k.offload"], &["extract", "k.offload", "-o", "a/b"]]
     {
-        let said = ok(dir.path(), args);
+        let message = ok(dir.path(), args);
         let harmful =
             |c: &char| c.is_control() && *c != '\n' || "\u{202e}\u{2066}\u{2069}\u{2028}".contains(*c);
-        assert_eq!(said.chars().find(harmful), None, "{args:?}");
+        assert_eq!(message.chars().find(harmful), None, "{args:?}");
         assert!(
-            !said.lines().any(|line| line.starts_with("warning") || line.starts_with("cargo:")),
+            !message.lines().any(|line| line.starts_with("warning") || line.starts_with("cargo:")),
             "{args:?}"
         );
     }
@@ -234,8 +236,11 @@ fn hostile_names_do_no_harm_in_paths_terminals_and_json() {
     );
     let written = names(&dir.path().join("a/b"));
     assert_eq!(written.len(), names_in_file.len());
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-+=.".contains(c);
-    assert!(written.iter().all(|name| name.len() <= 255 && name.chars().all(plain)), "{written:?}");
+    assert!(
+        written.iter().all(|name| name.len() <= 255
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-+=.".contains(c))),
+        "{written:?}"
+    );
     let labels: Vec<String> = objects(&ok(dir.path(), &["inspect", "k.offload", "--json"]), "image")
         .iter()
         .map(|image| image["label"].as_str().unwrap().to_string())
@@ -261,8 +266,11 @@ fn existing_files_are_kept_unless_forced() {
     let dir = dir_with("k.spv", &data("saxpy-reduce.spv"));
     let args = ["extract", "k.spv", "--output", "."];
     fs::write(dir.path().join("k.spirv64.spv"), "mine").unwrap();
-    let said = fails(dir.path(), &args, 2);
-    assert!(said.contains("exists") && said.contains("hint: ") && said.contains("--force"), "{said}");
+    let message = fails(dir.path(), &args, 2);
+    assert!(
+        message.contains("exists") && message.contains("hint: ") && message.contains("--force"),
+        "{message}"
+    );
     assert_eq!(fs::read(dir.path().join("k.spirv64.spv")).unwrap(), b"mine");
     ok(dir.path(), &[&args[..], &["--force"]].concat());
     assert_eq!(fs::read(dir.path().join("k.spirv64.spv")).unwrap(), data("saxpy-reduce.spv"));
@@ -281,8 +289,11 @@ fn images_of_a_pack_are_chosen_by_target_and_module() {
     assert_eq!(names(&dir.path().join("one")), ["blas.cubin-sm_80.cubin"]);
     ok(dir.path(), &["extract", "images.pack", "--module", "f*", "-o", "two"]);
     assert_eq!(fs::read(dir.path().join("two/fft.spirv64.spv")).unwrap(), data("import.spv"));
-    let said = fails(dir.path(), &["extract", "images.pack", "--for", "intel:*", "-o", "none"], 2);
-    assert!(said.contains("hint: there are blas cubin:sm_80, blas spirv64, fft spirv64"), "{said}");
+    let message = fails(dir.path(), &["extract", "images.pack", "--for", "intel:*", "-o", "none"], 2);
+    assert!(
+        message.contains("hint: available images: blas cubin:sm_80, blas spirv64, fft spirv64"),
+        "{message}"
+    );
     assert!(!dir.path().join("none").exists());
 
     ok(dir.path(), &["extract", "images.pack", "--stored", "--module", "fft", "-o", "stored"]);
@@ -310,9 +321,12 @@ fn a_damaged_image_is_told_and_the_others_are_written() {
     file[at..at + 400].fill(0xff);
     let dir = dir_with("k.fatbin", &file);
     let output = support::offload(dir.path(), &["extract", "k.fatbin", "--output", "out"]);
-    let said = support::stdout(&output);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("error: image cubin:sm_80 of k: ") && said.contains("\n3 files, "), "{said}");
+    let message = support::stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(
+        message.contains("error: image cubin:sm_80 of k: ") && message.contains("\n3 files, "),
+        "{message}"
+    );
     assert_eq!(names(&dir.path().join("out")).len(), 3);
 }
 
@@ -344,33 +358,35 @@ fn verify_decodes_every_image_of_other_tool_chains() {
 fn verify_tells_an_image_of_another_machine() {
     let dir = dir_with("k.hipfb", &compressed(["gfx1101", "gfx906:sramecc-:xnack-"]));
     let output = support::offload(dir.path(), &["verify", "k.hipfb"]);
-    let said = support::stdout(&output);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("error: k amdgcn:gfx1101: the image is for amdgcn:gfx1100\n"), "{said}");
-    assert!(said.ends_with("2 images verified, 1 problem\n"), "{said}");
+    let message = support::stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("error: k amdgcn:gfx1101: the image is for amdgcn:gfx1100\n"), "{message}");
+    assert!(message.ends_with("2 images verified, 1 problem\n"), "{message}");
 }
 
 #[test]
 fn verify_decodes_containers_and_says_what_it_compared() {
     let mut file = compressed(["gfx1100", "gfx906:sramecc-:xnack-"]);
     let dir = dir_with("k.hipfb", &file);
-    let said = ok(dir.path(), &["verify", "k.hipfb"]);
-    assert!(said.contains("ok: k amdgcn:gfx1100 3 kernels, MD5 compared\n"), "{said}");
-    assert!(said.ends_with("2 images verified, 0 problems\n"), "{said}");
+    let message = ok(dir.path(), &["verify", "k.hipfb"]);
+    assert!(message.contains("ok: k amdgcn:gfx1100 3 kernels, MD5 compared\n"), "{message}");
+    assert!(message.ends_with("2 images verified, 0 problems\n"), "{message}");
 
     fs::write(dir.path().join("a.fatbin"), data("zstd.fatbin")).unwrap();
-    let told = objects(&ok(dir.path(), &["verify", "a.fatbin", "--json"]), "verified");
-    assert!(told.len() == 4 && told.iter().all(|it| it["checksum"].is_null() && it["problem"].is_null()));
+    let verified = objects(&ok(dir.path(), &["verify", "a.fatbin", "--json"]), "verified");
+    assert!(
+        verified.len() == 4 && verified.iter().all(|it| it["checksum"].is_null() && it["problem"].is_null())
+    );
 
     // The recorded MD5: the frame itself is as it was.
     file[16] ^= 1;
     fs::write(dir.path().join("k.hipfb"), &file).unwrap();
     let output = support::offload(dir.path(), &["verify", "k.hipfb"]);
     assert_eq!(output.status.code(), Some(1));
-    let said = support::said(&output);
+    let message = support::all_output(&output);
     assert!(
-        said.contains("error: k amdgcn:gfx906:sramecc-:xnack-: ") && said.contains("2 problems"),
-        "{said}"
+        message.contains("error: k amdgcn:gfx906:sramecc-:xnack-: ") && message.contains("2 problems"),
+        "{message}"
     );
 }
 
@@ -383,8 +399,11 @@ fn images_outside_of_the_known_sections_are_found_on_demand() {
     library.resize(library.len().next_multiple_of(64), 0);
     library.extend_from_slice(&images);
     let dir = dir_with("library", &library);
-    let said = fails(dir.path(), &["inspect", "library"], 1);
-    assert!(said.contains("none in the known sections") && said.contains("inspect --deep"), "{said}");
+    let message = fails(dir.path(), &["inspect", "library"], 1);
+    assert!(
+        message.contains("none in the known sections") && message.contains("inspect --deep"),
+        "{message}"
+    );
     let listed = objects(&ok(dir.path(), &["inspect", "library", "--deep", "--json"]), "image");
     let whole = dir_with("k.fatbin", &data("zstd.fatbin"));
     let expected = objects(&ok(whole.path(), &["inspect", "k.fatbin", "--json"]), "image");
@@ -404,6 +423,6 @@ fn images_outside_of_the_known_sections_are_found_on_demand() {
     assert_eq!(names(&dir.path().join("out")).len(), expected.len());
 
     let nothing = dir_with("library", &fs::read(env!("CARGO_BIN_EXE_cargo-offload")).unwrap());
-    let said = fails(nothing.path(), &["inspect", "library", "--deep"], 1);
-    assert!(said.contains("no byte of `library` starts a known image"), "{said}");
+    let message = fails(nothing.path(), &["inspect", "library", "--deep"], 1);
+    assert!(message.contains("no known image or container in `library`"), "{message}");
 }

@@ -11,24 +11,27 @@ use offload_format::codec::Codec;
 use offload_format::pack::NewImage;
 use serde_json::Value;
 
-/// A fatbin with an image for each of these targets. Nobody compares the bytes with the target.
+/// A fatbin with an image for each of these targets. The bytes are not code for the target.
 fn fatbin(targets: &[&str]) -> Vec<u8> {
-    let (cubin, ptx) = (data("device-12.9-sm_80.cubin"), data("device-clang.ptx"));
+    let cubin = data("device-12.9-sm_80.cubin");
+    let ptx = data("device-clang.ptx");
     let targets: Vec<_> = targets.iter().map(|target| target.parse().unwrap()).collect();
-    let image = |target| FatbinImage {
-        target,
-        bytes: if matches!(target, Target::Cubin(_)) { &cubin } else { &ptx },
-        name: "",
-        options: "",
-    };
-    let images: Vec<FatbinImage<'_>> = targets.iter().map(image).collect();
+    let images: Vec<FatbinImage<'_>> = targets
+        .iter()
+        .map(|target| FatbinImage {
+            target,
+            bytes: if matches!(target, Target::Cubin(_)) { &cubin } else { &ptx },
+            name: "",
+            options: "",
+        })
+        .collect();
     fatbin::write(&images, Packing::Stored).unwrap()
 }
 
 /// What it says, after it has ended with `code`.
 fn judged(dir: &tempfile::TempDir, args: &[&str], code: i32) -> String {
     let output = support::offload(dir.path(), &[&["verify", "--json"], args].concat());
-    assert_eq!(output.status.code(), Some(code), "{args:?}: {}", support::said(&output));
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {}", support::all_output(&output));
     stdout(&output)
 }
 
@@ -49,28 +52,32 @@ fn what_is_missing_of_a_pack_is_named_by_module_and_kernel() {
         image("fft", "cubin:sm_90", &["radix"]),
     ];
     let dir = dir_with("app.pack", &pack(images, Codec::Zstd));
-    let said = judged(&dir, &["app.pack", "--require", "sm_90,sm_86,sm_75,ptx<=sm_80"], 1);
+    let message = judged(&dir, &["app.pack", "--require", "sm_90,sm_86,sm_75,ptx<=sm_80"], 1);
     let of = |reason: &str, demand: &str| -> Vec<Value> {
-        objects(&said, reason).into_iter().filter(|object| object["demand"] == demand).collect()
+        objects(&message, reason).into_iter().filter(|object| object["demand"] == demand).collect()
     };
     assert_eq!(texts(&of("met", "sm_90")[0]["modules"]), ["blas", "fft"]);
-    assert!(of("unmet", "sm_90").is_empty(), "{said}");
+    assert!(of("unmet", "sm_90").is_empty(), "{message}");
     // No cubin for sm_8x is there.
     assert_eq!(texts(&of("unmet", "sm_86")[0]["there"]), ["cubin:sm_75", "cubin:sm_90", "nvptx:sm_75"]);
-    let [fft, blas] = &of("unmet", "sm_75")[..] else { panic!("{said}") };
+    let [fft, blas] = &of("unmet", "sm_75")[..] else { panic!("{message}") };
     assert_eq!((texts(&fft["modules"]), texts(&fft["there"])), (vec!["fft"], vec!["cubin:sm_90"]));
     assert_eq!((texts(&blas["modules"]), texts(&blas["kernels"])), (vec!["blas"], vec!["gemm"]));
     assert_eq!(texts(&of("met", "ptx<=sm_80")[0]["modules"]), ["blas"]);
     assert_eq!(texts(&of("unmet", "ptx<=sm_80")[0]["modules"]), ["fft"]);
-    let summary = &objects(&said, "summary")[0];
+    let summary = &objects(&message, "summary")[0];
     assert_eq!(
         (&summary["files"], &summary["modules"], &summary["problems"]),
         (&1.into(), &2.into(), &5.into())
     );
 
-    let said = support::said(&support::offload(dir.path(), &["verify", "app.pack", "--require", "sm_75"]));
-    assert!(said.contains("error: app.pack: sm_75: module blas lacks gemm\n"), "{said}");
-    assert!(said.contains("hint: `cargo offload targets add cubin:sm_75`, and build again\n"), "{said}");
+    let message =
+        support::all_output(&support::offload(dir.path(), &["verify", "app.pack", "--require", "sm_75"]));
+    assert!(message.contains("error: app.pack: sm_75: module blas lacks gemm\n"), "{message}");
+    assert!(
+        message.contains("hint: `cargo offload targets add cubin:sm_75`, and build again\n"),
+        "{message}"
+    );
     assert!(
         ok(dir.path(), &["verify", "app.pack", "--require", "sm_90"])
             .contains("2 modules in 1 file, 0 problems")
@@ -79,7 +86,8 @@ fn what_is_missing_of_a_pack_is_named_by_module_and_kernel() {
 
 #[test]
 fn every_file_of_wheels_layers_and_directories_is_judged() {
-    let (new, old) = (fatbin(&["cubin:sm_90", "nvptx:sm_90"]), fatbin(&["cubin:sm_52", "nvptx:sm_52"]));
+    let new = fatbin(&["cubin:sm_90", "nvptx:sm_90"]);
+    let old = fatbin(&["cubin:sm_52", "nvptx:sm_52"]);
     let wheel = zip(&[
         Member { name: "x/__init__.py", content: b"import x\n", method: Method::Deflated },
         Member { name: "x/new.fatbin", content: &new, method: Method::Deflated },
@@ -108,11 +116,12 @@ fn every_file_of_wheels_layers_and_directories_is_judged() {
             ],
         ),
     ] {
-        let said = support::said(&support::offload(dir.path(), &["verify", path, "--require", "sm_90"]));
+        let message =
+            support::all_output(&support::offload(dir.path(), &["verify", path, "--require", "sm_90"]));
         for (file, verdict) in files {
-            assert!(said.contains(&format!("{verdict}: {file}: sm_90: ")), "{file} {verdict}\n{said}");
+            assert!(message.contains(&format!("{verdict}: {file}: sm_90: ")), "{file} {verdict}\n{message}");
         }
-        assert_eq!(said.matches(": sm_90: ").count(), files.len(), "{said}");
+        assert_eq!(message.matches(": sm_90: ").count(), files.len(), "{message}");
     }
     let both = judged(&dir, &["image", "x.whl", "--require", "ptx,all-amd"], 1);
     assert_eq!(objects(&both, "met").len(), 6, "{both}");
@@ -127,14 +136,15 @@ fn a_device_takes_what_its_driver_takes() {
     };
     // PTX 8.7, which came with CUDA 12.8.
     let dir = dir_with("app.pack", &pack(vec![image(0x0008_0700)], Codec::Zstd));
-    let said = judged(&dir, &["app.pack", "--device", "B200", "--driver", "570"], 0);
-    assert_eq!(objects(&said, "met")[0]["targets"], "nvptx:sm_90");
-    let said = judged(&dir, &["app.pack", "--device", "NVIDIA H100,A100", "--driver", "550.54.14"], 1);
-    let unmet = objects(&said, "unmet");
-    let told: Vec<&str> = unmet.iter().map(|unmet| texts(&unmet["there"])[0]).collect();
+    let message = judged(&dir, &["app.pack", "--device", "B200", "--driver", "570"], 0);
+    assert_eq!(objects(&message, "met")[0]["targets"], "nvptx:sm_90");
+    let message = judged(&dir, &["app.pack", "--device", "NVIDIA H100,A100", "--driver", "550.54.14"], 1);
+    let unmet = objects(&message, "unmet");
+    let targets: Vec<&str> = unmet.iter().map(|unmet| texts(&unmet["there"])[0]).collect();
     assert!(
-        told[0].contains("drivers from 570.26 on take it") && told[1].contains("the device is only sm_80"),
-        "{told:?}"
+        targets[0].contains("drivers from 570.26 on take it")
+            && targets[1].contains("the device is only sm_80"),
+        "{targets:?}"
     );
 }
 
@@ -143,8 +153,8 @@ fn a_device_takes_what_its_driver_takes() {
 fn images_of_other_tool_chains_are_decoded_for_a_device() {
     let dir = dir_with("lz4.fatbin", &data("lz4.fatbin"));
     fs::write(dir.path().join("k.hipfb"), hip()).unwrap();
-    let said = judged(&dir, &["k.hipfb", "--device", "Radeon RX 7900 XTX,MI60"], 0);
-    let met: Vec<String> = objects(&said, "met").iter().map(|met| met["targets"].to_string()).collect();
+    let message = judged(&dir, &["k.hipfb", "--device", "Radeon RX 7900 XTX,MI60"], 0);
+    let met: Vec<String> = objects(&message, "met").iter().map(|met| met["targets"].to_string()).collect();
     assert_eq!(met, ["\"amdgcn:gfx1100\"", "\"amdgcn:gfx906\""]);
     judged(&dir, &["k.hipfb", "--device", "MI300X"], 1);
     judged(&dir, &["lz4.fatbin", "--device", "MI300X"], 1);
@@ -162,9 +172,9 @@ fn relocatable_fatbins_meet_nothing_beside_linked_ones() {
         let mut assembler = Command::new("cc");
         assembler.args(["-c", "a.s", "-o", "program"]).current_dir(dir.path());
         assert!(assembler.status().unwrap().success());
-        let said = judged(&dir, &["program", "--require", "sm_90,ptx"], code);
-        assert_eq!(objects(&said, "summary")[0]["modules"], 1, "{said}");
-        assert_eq!(objects(&said, "unmet").len() as i32, code, "{said}");
+        let message = judged(&dir, &["program", "--require", "sm_90,ptx"], code);
+        assert_eq!(objects(&message, "summary")[0]["modules"], 1, "{message}");
+        assert_eq!(objects(&message, "unmet").len() as i32, code, "{message}");
     }
 }
 
@@ -174,8 +184,8 @@ fn a_gate_that_sees_nothing_is_shut() {
     let dir = dir_with("x.whl", &wheel);
     fs::create_dir(dir.path().join("empty")).unwrap();
     for path in ["x.whl", "empty"] {
-        let said = fails(dir.path(), &["verify", path, "--require", "sm_90"], 1);
-        assert_eq!(said, format!("error: `{path}` carries no device images\n"));
+        let message = fails(dir.path(), &["verify", path, "--require", "sm_90"], 1);
+        assert_eq!(message, format!("error: `{path}` has no device images\n"));
     }
     assert!(fails(dir.path(), &["verify", "gone", "--require", "sm_90"], 3).contains("`gone`"));
 
@@ -183,8 +193,8 @@ fn a_gate_that_sees_nothing_is_shut() {
     let unknown = offload_containers::bundle::BundleImage { id: "hip-unknown--thing", bytes: b"x" };
     let bundle = offload_containers::bundle::write(&[unknown], 1).unwrap();
     fs::write(dir.path().join("k.bundle"), bundle).unwrap();
-    let said = judged(&dir, &["k.bundle", "--require", "gfx90a"], 1);
-    assert_eq!(objects(&said, "unmet")[0]["of"], 1, "{said}");
+    let message = judged(&dir, &["k.bundle", "--require", "gfx90a"], 1);
+    assert_eq!(objects(&message, "unmet")[0]["of"], 1, "{message}");
 }
 
 #[test]
@@ -192,21 +202,21 @@ fn damaged_archives_and_bombs_are_problems() {
     let good = fatbin(&["cubin:sm_90"]);
     let layer = gzip(&tar(&[("good.fatbin", &good), ("other.fatbin", &good)]));
     let dir = dir_with("cut.tar.gz", &layer[..layer.len() - 20]);
-    let said = judged(&dir, &["cut.tar.gz", "--require", "sm_90"], 1);
+    let message = judged(&dir, &["cut.tar.gz", "--require", "sm_90"], 1);
     assert!(
-        objects(&said, "unreadable")[0]["problem"].as_str().unwrap().contains("damaged archive"),
-        "{said}"
+        objects(&message, "unreadable")[0]["problem"].as_str().unwrap().contains("damaged archive"),
+        "{message}"
     );
-    let met = objects(&said, "met");
-    assert_eq!(texts(&met[0]["modules"]), ["good"], "what comes before the damage is judged: {said}");
+    let met = objects(&message, "met");
+    assert_eq!(texts(&met[0]["modules"]), ["good"], "what comes before the damage is judged: {message}");
 
     // 64 MiB of nulls behind a file, in an archive in an archive.
     let mut large = good.clone();
     large.resize(64 << 20, 0);
     let bomb = gzip(&tar(&[("inner.tar.gz", &gzip(&tar(&[("k.fatbin", &large)])))]));
     fs::write(dir.path().join("bomb.tar.gz"), &bomb).unwrap();
-    let said = judged(&dir, &["bomb.tar.gz", "--require", "sm_90"], 1);
-    let problem = objects(&said, "unreadable")[0]["problem"].to_string();
+    let message = judged(&dir, &["bomb.tar.gz", "--require", "sm_90"], 1);
+    let problem = objects(&message, "unreadable")[0]["problem"].to_string();
     assert!(problem.contains("what the archive inflates to"), "{problem}");
     judged(&dir, &["bomb.tar.gz", "--require", "sm_90", "--limit", "256MiB"], 0);
 
@@ -216,14 +226,14 @@ fn damaged_archives_and_bombs_are_problems() {
         Member { name: "cut.fatbin", content: &good[..good.len() - 8], method: Method::Deflated },
     ]);
     fs::write(dir.path().join("x.whl"), wheel).unwrap();
-    let said = judged(&dir, &["x.whl", "--require", "sm_90"], 1);
-    assert_eq!((objects(&said, "met").len(), objects(&said, "unreadable").len()), (1, 1), "{said}");
+    let message = judged(&dir, &["x.whl", "--require", "sm_90"], 1);
+    assert_eq!((objects(&message, "met").len(), objects(&message, "unreadable").len()), (1, 1), "{message}");
 
-    // Nobody packs so deep.
+    // Deeper nesting than any real archive.
     let nested = (0..6).fold(tar(&[("k.fatbin", &good)]), |inner, _| tar(&[("inner.tar", &inner)]));
     fs::write(dir.path().join("deep.tar"), nested).unwrap();
-    let said = judged(&dir, &["deep.tar", "--require", "sm_90"], 1);
-    assert!(said.contains("lies in 4 archives in one another"), "{said}");
+    let message = judged(&dir, &["deep.tar", "--require", "sm_90"], 1);
+    assert!(message.contains("is nested in 4 archives"), "{message}");
 }
 
 #[test]
@@ -231,7 +241,7 @@ fn what_cannot_be_meant_is_told() {
     let dir = dir_with("k.fatbin", &fatbin(&["cubin:sm_90"]));
     let fails = |args: &[&str]| fails(dir.path(), &[&["verify", "k.fatbin"], args].concat(), 2);
     assert!(fails(&["--require", "sm90"]).contains("hint: write `sm_90`"));
-    assert!(fails(&["--device", "Voodoo"]).contains("no device is known as `Voodoo`"));
-    assert!(fails(&["--device", "B200", "--driver", "new"]).contains("no release of NVIDIA's driver"));
+    assert!(fails(&["--device", "Voodoo"]).contains("unknown device `Voodoo`"));
+    assert!(fails(&["--device", "B200", "--driver", "new"]).contains("is not an NVIDIA driver version"));
     assert!(fails(&["--driver", "550"]).contains("--device"));
 }

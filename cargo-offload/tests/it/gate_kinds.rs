@@ -16,7 +16,7 @@ const BITCODE: &[u8] = b"BC\xc0\xde\x35\x14\0\0\x05\0\0\0";
 
 fn judged(dir: &Path, args: &[&str], code: i32) -> String {
     let output = support::offload(dir, &[&["verify", "--json"], args].concat());
-    assert_eq!(output.status.code(), Some(code), "{args:?}: {}", support::said(&output));
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {}", support::all_output(&output));
     stdout(&output)
 }
 
@@ -48,13 +48,13 @@ fn code_for_both_settings_of_a_mode_is_code_for_any() {
     fs::write(dir.join("one.hipfb"), hip(&["gfx90a:xnack+"])).unwrap();
     let four = ["+:xnack+", "+:xnack-", "-:xnack+", "-:xnack-"].map(|modes| format!("gfx908:sramecc{modes}"));
     fs::write(dir.join("four.hipfb"), hip(&four.each_ref().map(String::as_str))).unwrap();
-    let said = judged(dir, &["both.hipfb", "--require", "gfx90a,amdgcn:gfx90a,gfx90a:xnack-"], 0);
-    assert_eq!(objects(&said, "met")[0]["targets"], "amdgcn:gfx90a:xnack+, amdgcn:gfx90a:xnack-");
+    let message = judged(dir, &["both.hipfb", "--require", "gfx90a,amdgcn:gfx90a,gfx90a:xnack-"], 0);
+    assert_eq!(objects(&message, "met")[0]["targets"], "amdgcn:gfx90a:xnack+, amdgcn:gfx90a:xnack-");
     judged(dir, &["both.hipfb", "--device", "gfx90a,MI250X"], 0);
     judged(dir, &["four.hipfb", "--require", "gfx908", "--device", "gfx908"], 0);
-    let said = judged(dir, &["one.hipfb", "--require", "gfx90a"], 1);
-    assert_eq!(objects(&said, "unmet")[0]["setting"], "gfx90a:xnack-");
-    assert_eq!(texts(&objects(&said, "unmet")[0]["there"]), ["amdgcn:gfx90a:xnack+"]);
+    let message = judged(dir, &["one.hipfb", "--require", "gfx90a"], 1);
+    assert_eq!(objects(&message, "unmet")[0]["setting"], "gfx90a:xnack-");
+    assert_eq!(texts(&objects(&message, "unmet")[0]["there"]), ["amdgcn:gfx90a:xnack+"]);
     judged(dir, &["one.hipfb", "--device", "MI250X"], 1);
 }
 
@@ -73,12 +73,12 @@ fn amd_s_spirv_is_for_hip_alone() {
         .with_string("arch", "amdgcnspirv");
     fs::write(dir.join("k.offload"), offload_binary::write(&[entry], Version::V1).unwrap()).unwrap();
     for file in ["k.hipfb", "k.offload"] {
-        let said = judged(dir, &[file, "--require", "amdgcnspirv", "--device", "gfx1201,MI300X"], 0);
-        assert!(objects(&said, "met").iter().all(|met| met["targets"] == "amdgcnspirv"), "{said}");
+        let message = judged(dir, &[file, "--require", "amdgcnspirv", "--device", "gfx1201,MI300X"], 0);
+        assert!(objects(&message, "met").iter().all(|met| met["targets"] == "amdgcnspirv"), "{message}");
         judged(dir, &[file, "--device", "gfx90a", "--driver", "6.4"], 0);
         judged(dir, &[file, "--device", "gfx90a", "--driver", "6.3"], 1);
-        let said = judged(dir, &[file, "--require", "gfx1201,spirv64"], 1);
-        assert_eq!(objects(&said, "unmet").len(), 2, "{said}");
+        let message = judged(dir, &[file, "--require", "gfx1201,spirv64"], 1);
+        assert_eq!(objects(&message, "unmet").len(), 2, "{message}");
     }
     let listed = objects(&ok(dir, &["inspect", "k.hipfb", "--json"]), "image");
     assert!(listed.iter().any(|image| image["target"] == "amdgcnspirv"), "{listed:?}");
@@ -108,11 +108,11 @@ fn what_a_link_compiles_is_named_and_meets_nothing() {
         ("k.fatbin", &lto, "LTO-IR", "sm_90"),
     ] {
         fs::write(dir.join(name), bytes).unwrap();
-        let said = judged(dir, &[name, "--require", word], 1);
-        let [told] = &objects(&said, "for-link")[..] else { panic!("{said}") };
-        assert_eq!(told["format"], format, "{name}");
-        assert!(texts(&told["targets"])[0].contains(word), "{said}");
-        assert!(objects(&said, "met").is_empty() && objects(&said, "unmet").is_empty(), "{said}");
+        let message = judged(dir, &[name, "--require", word], 1);
+        let [for_link] = &objects(&message, "for-link")[..] else { panic!("{message}") };
+        assert_eq!(for_link["format"], format, "{name}");
+        assert!(texts(&for_link["targets"])[0].contains(word), "{message}");
+        assert!(objects(&message, "met").is_empty() && objects(&message, "unmet").is_empty(), "{message}");
 
         // Beside what runs, it fails nothing.
         let wheel = zip(&[
@@ -138,10 +138,10 @@ fn sections_of_clang_s_bundler_tell_the_target() {
         ".section __CLANG_OFFLOAD_BUNDLE__host-x86_64-unknown-linux-gnu-,\"e\"\n.byte 0\n".to_string(),
     ];
     assembled(dir, "rdc.o", &bitcode.concat());
-    let said = judged(dir, &["rdc.o", "--require", "gfx90a"], 1);
-    assert_eq!(texts(&objects(&said, "for-link")[0]["targets"]), ["amdgcn:gfx1100", "amdgcn:gfx90a"]);
-    let said = support::said(&support::offload(dir, &["verify", "rdc.o", "--require", "gfx90a"]));
-    assert!(!said.contains("there is"), "{said}");
+    let message = judged(dir, &["rdc.o", "--require", "gfx90a"], 1);
+    assert_eq!(texts(&objects(&message, "for-link")[0]["targets"]), ["amdgcn:gfx1100", "amdgcn:gfx90a"]);
+    let message = support::all_output(&support::offload(dir, &["verify", "rdc.o", "--require", "gfx90a"]));
+    assert!(!message.contains("there is"), "{message}");
     let listed = objects(&ok(dir, &["inspect", "rdc.o", "--json"]), "image");
     assert!(
         listed.iter().all(|image| image["target"].as_str().unwrap().starts_with("amdgcn:gfx")),
@@ -149,8 +149,8 @@ fn sections_of_clang_s_bundler_tell_the_target() {
     );
 
     assembled(dir, "code.o", &section("hip-amdgcn-amd-amdhsa--gfx906:xnack-", "k.co"));
-    let said = judged(dir, &["code.o", "--require", "gfx906:xnack-"], 0);
-    assert_eq!(objects(&said, "met")[0]["targets"], "amdgcn:gfx906:xnack-");
+    let message = judged(dir, &["code.o", "--require", "gfx906:xnack-"], 0);
+    assert_eq!(objects(&message, "met")[0]["targets"], "amdgcn:gfx906:xnack-");
 }
 
 #[test]
@@ -167,8 +167,8 @@ fn streams_around_other_files_are_no_images() {
     let dir = dir_with("x.a", &archive.concat());
     fs::write(dir.path().join("k.spv.zst"), zstd::bulk::compress(&data("saxpy-reduce.spv"), 3).unwrap())
         .unwrap();
-    let said = support::fails(dir.path(), &["verify", "x.a", "--require", "gfx90a"], 1);
-    assert_eq!(said, "error: `x.a` carries no device images\n");
+    let message = support::fails(dir.path(), &["verify", "x.a", "--require", "gfx90a"], 1);
+    assert_eq!(message, "error: `x.a` has no device images\n");
     // Images of SYCL are in such frames.
     assert_eq!(objects(&ok(dir.path(), &["inspect", "k.spv.zst", "--json"]), "image").len(), 1);
 }
@@ -219,8 +219,8 @@ fn kernels_in_a_kpack_are_those_of_its_library() {
     fs::create_dir(root.join(".kpack")).unwrap();
     fs::write(root.join(".kpack/test_gfx90a.kpack"), data("stored.kpack")).unwrap();
     for path in ["lib/libtest.so", "."] {
-        let said = judged(root, &[path, "--require", "gfx90a:xnack+"], 0);
-        assert_eq!(objects(&said, "met")[0]["modules"][0], "lib/libtest.so#0", "{said}");
+        let message = judged(root, &[path, "--require", "gfx90a:xnack+"], 0);
+        assert_eq!(objects(&message, "met")[0]["modules"][0], "lib/libtest.so#0", "{message}");
         // It is another library's.
         judged(root, &[path, "--require", "gfx1100"], 1);
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Output;
 
-use crate::support::{self, fails, offload, ok, said, stderr};
+use crate::support::{self, all_output, fails, offload, ok, stderr};
 
 /// The commands of the subcommand that stand between backticks.
 fn commands(text: &str) -> Vec<Vec<&str>> {
@@ -31,7 +31,7 @@ fn init_names_the_directory_of_a_package() {
     fs::write(dir.path().join("solver/Cargo.toml"), manifest).unwrap();
     let first = stderr(&offload(dir.path(), &["init"]));
     assert!(
-        first.contains("next: `cargo offload init DIRECTORY` adds a kernel to the package there"),
+        first.contains("next: run `cargo offload init DIRECTORY` to add a kernel to a package"),
         "{first}"
     );
     ok(dir.path(), &["init", "solver"]);
@@ -43,7 +43,11 @@ fn a_set_of_the_machine_is_no_filter_and_inspect_lists_the_targets() {
     let dir = support::with_pack(64);
     let text = fails(dir.path(), &["inspect", "images.pack", "--for", "native"], 2);
     let listed = follow(&text, |words| offload(dir.path(), &[words, &["images.pack"]].concat()));
-    assert!(listed.status.success() && said(&listed).contains("amdgcn:gfx1100"), "{}", said(&listed));
+    assert!(
+        listed.status.success() && all_output(&listed).contains("amdgcn:gfx1100"),
+        "{}",
+        all_output(&listed)
+    );
 }
 
 #[test]
@@ -54,7 +58,7 @@ fn a_file_without_a_syclbin_is_inspected() {
     let text = fails(dir.path(), &["verify", "images.pack", "--linked-with", "other"], 2);
     assert!(text.contains("`other` has no SYCLBIN to link with"), "{text}");
     let shown = follow(&text, |words| offload(dir.path(), &[words, &["other"]].concat()));
-    assert!(shown.status.success(), "{}", said(&shown));
+    assert!(shown.status.success(), "{}", all_output(&shown));
 }
 
 #[cfg(target_os = "linux")]
@@ -65,17 +69,17 @@ fn what_helps_to_install_compilers() {
     // `doctor` ends with 1 if something is missing on this machine.
     let diagnosed = |text: &str| {
         let output = follow(text, run);
-        assert!(matches!(output.status.code(), Some(0 | 1)), "{}", said(&output));
-        assert!(said(&output).contains("clang"), "{}", said(&output));
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{}", all_output(&output));
+        assert!(all_output(&output).contains("clang"), "{}", all_output(&output));
     };
     let refused = run(&["toolchain", "remove"]);
-    let listed = follow(&said(&refused), run);
-    assert!(listed.status.success() && said(&listed).contains("ptxas"), "{}", said(&listed));
+    let listed = follow(&all_output(&refused), run);
+    assert!(listed.status.success() && all_output(&listed).contains("ptxas"), "{}", all_output(&listed));
 
     // Without apt, the lock file has what is fetched.
     let apt = fs::read(machine.path("bin/apt-get")).unwrap();
     fs::remove_file(machine.path("bin/apt-get")).unwrap();
-    diagnosed(&said(&run(&["toolchain", "install"])));
+    diagnosed(&all_output(&run(&["toolchain", "install"])));
     support::program::write(&machine.path("bin/apt-get"), &apt);
     assert!(machine.install(&[]).status.success());
     let lock = machine.path("data/offload-toolchain.lock");
@@ -84,14 +88,14 @@ fn what_helps_to_install_compilers() {
     fs::remove_dir_all(machine.path("data/toolchain")).unwrap();
     let newer = with_other_system(&locked).replace("glibc = \"2.36\"", "glibc = \"2.41\"");
     fs::write(&lock, newer).unwrap();
-    diagnosed(&said(&machine.install(&[])));
+    diagnosed(&all_output(&machine.install(&[])));
     let without: Vec<&str> = locked.lines().filter(|line| !line.starts_with("url = \"http")).collect();
     fs::write(&lock, with_other_system(&without.join("\n"))).unwrap();
-    let refused = said(&machine.install(&[]));
-    assert!(refused.contains("the lock file has no address of"), "{refused}");
+    let refused = all_output(&machine.install(&[]));
+    assert!(refused.contains("the lock file has no URL for"), "{refused}");
     support::program::write(&machine.path("bin/apt-get"), &apt);
     let written = follow(&refused, run);
-    assert!(written.status.success(), "{}", said(&written));
+    assert!(written.status.success(), "{}", all_output(&written));
     assert_eq!(fs::read_to_string(&lock).unwrap(), locked);
 }
 

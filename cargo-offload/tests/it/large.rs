@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::Command;
 
-use crate::support::{command, data, dir_with, objects, said, stdout};
+use crate::support::{all_output, command, data, dir_with, objects, stdout};
 use offload_containers::fatbin::{self, FatbinImage, Packing};
 
 /// So many fatbins took 140 MB when the images of all were listed at once.
@@ -37,8 +37,12 @@ fn a_library_of_very_many_fatbins_is_judged_in_little_memory() {
     limited.args(["-c", &format!("ulimit -d {HELD}; exec \"$0\" \"$@\"")]).arg(gate.get_program());
     limited.args(gate.get_args()).current_dir(dir.path());
     let output = limited.output().unwrap();
-    assert!(output.status.success(), "{}", said(&output));
-    assert!(said(&output).contains(&format!("{COUNT} modules in 1 file, 0 problems")), "{}", said(&output));
+    assert!(output.status.success(), "{}", all_output(&output));
+    assert!(
+        all_output(&output).contains(&format!("{COUNT} modules in 1 file, 0 problems")),
+        "{}",
+        all_output(&output)
+    );
 }
 
 /// A library is judged a part at a time, and what is not judged is named once.
@@ -53,5 +57,5 @@ fn code_for_a_link_is_named_once_for_a_library() {
     let dir = dir_with("libx.a", &library(&lto, 3000));
     let gate = ["verify", "--json", "libx.a", "--require", "sm_90"];
     let output = command(dir.path(), &gate).output().unwrap();
-    assert_eq!(objects(&stdout(&output), "for-link").len(), 1, "{}", said(&output));
+    assert_eq!(objects(&stdout(&output), "for-link").len(), 1, "{}", all_output(&output));
 }

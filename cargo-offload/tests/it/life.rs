@@ -39,9 +39,10 @@ fn files(dir: &Path) -> Vec<String> {
 #[test]
 fn a_new_package_is_the_demo() {
     let dir = tempfile::tempdir().unwrap();
-    let said = ok(dir.path(), &["new", "hello", "--vcs", "none", "--published"]);
-    assert!(said.contains("wrote build.rs") && said.contains("cargo offload doctor"), "{said}");
-    let (package, demo) = (dir.path().join("hello"), checkout().join("example-app"));
+    let message = ok(dir.path(), &["new", "hello", "--vcs", "none", "--published"]);
+    assert!(message.contains("wrote build.rs") && message.contains("cargo offload doctor"), "{message}");
+    let package = dir.path().join("hello");
+    let demo = checkout().join("example-app");
 
     let mut expected = files(&demo);
     // The demo's images are the demo's: they are for people without compilers who look at this repository.
@@ -60,7 +61,7 @@ fn a_new_package_is_the_demo() {
     assert_eq!(ok(&package, &["targets", "--quiet"]), "host\nspirv64\nopencl-c\n");
     // Everything is there: nothing is left to add.
     let again = ok(&package, &["init"]);
-    assert!(again.lines().all(|line| line.ends_with("has it already")), "{again}");
+    assert!(again.lines().all(|line| line.ends_with("is up to date")), "{again}");
 }
 
 #[test]
@@ -137,7 +138,7 @@ fn init_makes_a_program_of_an_empty_one_and_says_what_is_next() {
     let path = checkout().join("offload-build");
     let manifest = read(&root.join("Cargo.toml"));
     assert!(manifest.contains(&format!("offload-build = {{ path = \"{}\" }}", path.display())), "{manifest}");
-    assert!(stderr(&output).contains("--published takes the published ones"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("--published uses those of crates.io"), "{}", stderr(&output));
 
     fs::write(root.join("src/main.rs"), "fn main() {}\n").unwrap();
     fs::remove_file(root.join("build.rs")).unwrap();
@@ -155,17 +156,17 @@ fn init_makes_a_program_of_an_empty_one_and_says_what_is_next() {
 fn the_doctor_needs_no_tool() {
     let dir = tempfile::tempdir().unwrap();
     let output = without_tools(dir.path(), &["doctor", "host", "intel:pvc", "portable"]).output().unwrap();
-    let said = stdout(&output);
-    assert_eq!(output.status.code(), Some(1), "{said}{}", stderr(&output));
+    let message = stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{message}{}", stderr(&output));
     for part in ["no: lacks clang, PoCL's library", "no: lacks clang, ocloc", "hint: "] {
-        assert!(said.contains(part), "{said}");
+        assert!(message.contains(part), "{message}");
     }
 
     let json = stdout(&without_tools(dir.path(), &["doctor", "--json", "cubin:sm_90"]).output().unwrap());
     let objects: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let clang = objects.iter().find(|object| object["name"] == "clang").unwrap();
     assert!(clang["path"].is_null() && clang["remedy"].is_string(), "{clang}");
-    // Who has no clang either is told how to get both.
+    // Without clang too, the hint installs both.
     let libclc = objects.iter().find(|object| object["name"] == "libclc (NVIDIA)").unwrap();
     assert!(libclc["remedy"].as_str().unwrap().contains("libclc"), "{libclc}");
     let target = objects.last().unwrap();
@@ -181,22 +182,22 @@ fn the_doctor_needs_no_tool() {
 fn the_doctor_explains_every_way_to_cuda() {
     let dir = tempfile::tempdir().unwrap();
     let output = without_tools(dir.path(), &["doctor", "cuda"]).output().unwrap();
-    let said = stdout(&output);
-    assert_eq!(output.status.code(), Some(1), "{said}");
+    let message = stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{message}");
     for part in
         ["clang with headers", "cuda-sdk = true", "compiler = \"nvcc\"", "no: lacks clang, CUDA's headers"]
     {
-        assert!(said.contains(part), "{said}");
+        assert!(message.contains(part), "{message}");
     }
     assert!(
-        said.contains("hint: for nvcc: ") && said.contains("`cargo offload toolchain install nvcc`"),
-        "{said}"
+        message.contains("hint: for nvcc: ") && message.contains("`cargo offload toolchain install nvcc`"),
+        "{message}"
     );
     assert!(
-        said.contains(
+        message.contains(
             "hint: for CUDA's headers: `cargo offload toolchain install cuda-headers` (a download of 7 MB)"
         ),
-        "{said}"
+        "{message}"
     );
 
     // A toolkit that has headers, first without CCCL.
@@ -227,8 +228,8 @@ fn the_doctor_looks_at_the_configured_targets() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("offload.toml"), "targets = [{ name = \"cubin:sm_90\", optional = true }]\n")
         .unwrap();
-    let said = stdout(&without_tools(dir.path(), &["doctor"]).output().unwrap());
-    assert!(said.contains("cubin:sm_90") && !said.contains("spirv64"), "{said}");
+    let message = stdout(&without_tools(dir.path(), &["doctor"]).output().unwrap());
+    assert!(message.contains("cubin:sm_90") && !message.contains("spirv64"), "{message}");
 }
 
 #[test]
@@ -257,17 +258,17 @@ fn the_doctor_examines_other_machines() {
 #[test]
 fn the_process_for_other_machines_says_why_it_does_not_start() {
     let dir = tempfile::tempdir().unwrap();
-    let said = |settings: &str| {
+    let message = |settings: &str| {
         let args = ["remote-server", "--socket", "socket", "--settings", settings];
         let output = offload(dir.path(), &args);
         assert_eq!(output.status.code(), Some(2));
         stderr(&output)
     };
     if cfg!(all(feature = "remote", unix)) {
-        assert!(said("url = 'ftp://x'").contains("hint: write `grpc://HOST:PORT`"));
-        assert!(said("url = '/x'\nupload = 1").contains("invalid type: integer `1`"));
+        assert!(message("url = 'ftp://x'").contains("hint: write `grpc://HOST:PORT`"));
+        assert!(message("url = '/x'\nupload = 1").contains("invalid type: integer `1`"));
     } else {
-        assert!(said("url = '/x'").contains("hint: `cargo install cargo-offload --features remote`"));
+        assert!(message("url = '/x'").contains("hint: `cargo install cargo-offload --features remote`"));
     }
     assert!(!ok(dir.path(), &["--help"]).contains("remote-server"));
 }
@@ -276,7 +277,7 @@ fn the_process_for_other_machines_says_why_it_does_not_start() {
 fn the_cache_is_shown_checked_and_cleaned() {
     let dir = tempfile::tempdir().unwrap();
     let empty = ok(dir.path(), &["cache", "stats"]);
-    assert!(empty.contains("0 entries, 0 B (builds keep 5.0 GiB)"), "{empty}");
+    assert!(empty.contains("0 entries, 0 B (limit 5.0 GiB)"), "{empty}");
     // Asking for versions makes the cache.
     without_tools(dir.path(), &["doctor"]).output().unwrap();
     let release = fs::read_dir(dir.path().join("cache")).unwrap().next().unwrap().unwrap().path();
@@ -289,7 +290,7 @@ fn the_cache_is_shown_checked_and_cleaned() {
 
     let verified = offload(dir.path(), &["cache", "verify"]);
     assert_eq!(verified.status.code(), Some(1));
-    assert!(stdout(&verified).contains("0 sound entries, 1 damaged"), "{}", stdout(&verified));
+    assert!(stdout(&verified).contains("0 valid entries, 1 damaged"), "{}", stdout(&verified));
     assert!(!damaged.exists());
 
     fs::write(&damaged, "OFLDBLOB").unwrap();

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{data, kernel, objects, offload, pack, said, stdout};
+use crate::support::{all_output, data, kernel, objects, offload, pack, stdout};
 use offload_containers::offload_binary::{self, NewEntry, Version};
 use offload_format::codec::Codec;
 use offload_format::pack::NewImage;
@@ -20,7 +20,7 @@ fn name(word: &str) -> String {
     format!("{word}{STEERING}\n{FORGED} {word}")
 }
 
-/// `bytes`, a pack, with `old` in its texts replaced by `new` of the same size, and its hash made anew.
+/// `bytes`, a pack, with `old` in its texts replaced by `new` of the same size, and a new hash.
 fn renamed(mut bytes: Vec<u8>, old: &str, new: &str) -> Vec<u8> {
     assert_eq!(old.len(), new.len());
     let at = bytes.windows(old.len()).position(|window| window == old.as_bytes()).unwrap();
@@ -46,7 +46,8 @@ fn dir_with_names() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let pack = renamed(pack(images, Codec::Zstd), "amdgcn:gfx9-4-generic:xnack+", &forged);
     fs::write(dir.path().join("images.pack"), pack).unwrap();
-    let (triple, spirv) = (name("triple"), data("import.spv"));
+    let triple = name("triple");
+    let spirv = data("import.spv");
     let entry =
         |image| NewEntry::new(ImageKind::SpirV, OffloadKind::OpenMp, image).with_string("triple", &triple);
     let container = offload_binary::write(&[entry(&spirv), entry(b"damaged")], Version::V2).unwrap();
@@ -56,7 +57,7 @@ fn dir_with_names() -> tempfile::TempDir {
 
 /// What a command says for people and as JSON, whatever it ends with.
 fn both(dir: &Path, args: &[&str]) -> [String; 2] {
-    [&[][..], &["--json"]].map(|more| said(&offload(dir, &[args, more].concat())))
+    [&[][..], &["--json"]].map(|more| all_output(&offload(dir, &[args, more].concat())))
 }
 
 #[test]

@@ -10,8 +10,8 @@ use crate::support::{drivers::Drivers, machine::Machine};
 use serde_json::Value;
 use snapbox::{Data, assert_data_eq};
 
-fn said(dir: &Path, args: &[&str]) -> String {
-    support::said(&without_tools(dir, args).output().unwrap())
+fn all_output(dir: &Path, args: &[&str]) -> String {
+    support::all_output(&without_tools(dir, args).output().unwrap())
 }
 
 fn snapshot(name: &str) -> Data {
@@ -28,7 +28,7 @@ fn session(dir: &Path, steps: &[&[&str]]) -> String {
 /// The same of commands that `run` runs.
 fn session_of(dir: &Path, steps: &[&[&str]], run: impl Fn(&[&str]) -> Output) -> String {
     let line =
-        |args: &&[&str]| format!("$ cargo offload {}\n{}\n", args.join(" "), support::said(&run(args)));
+        |args: &&[&str]| format!("$ cargo offload {}\n{}\n", args.join(" "), support::all_output(&run(args)));
     let text: String = steps.iter().map(line).collect();
     without_times(&text.replace(dir.to_str().unwrap(), "[DIR]"))
 }
@@ -44,8 +44,12 @@ fn without_times(text: &str) -> String {
             words.retain(|word| !word.is_empty());
             let unit = |at: usize| matches!(words.get(at), Some(&"ms" | &"s"));
             let shown = (0..words.len()).filter(|at| !unit(*at));
-            let word = |at: usize| if unit(at + 1) && is_number(words[at]) { "[time]" } else { words[at] };
-            lines.push(shown.map(word).collect::<Vec<_>>().join("  "));
+            lines.push(
+                shown
+                    .map(|at| if unit(at + 1) && is_number(words[at]) { "[time]" } else { words[at] })
+                    .collect::<Vec<_>>()
+                    .join("  "),
+            );
         } else {
             lines.push(line.to_string());
         }
@@ -53,35 +57,54 @@ fn without_times(text: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The commands that a help text lists.
-fn commands(help: &str) -> Vec<String> {
-    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let names = lines.take_while(|line| !line.is_empty()).filter_map(|line| {
-        let name = line.strip_prefix("  ").filter(|rest| !rest.starts_with(' '))?;
-        name.split_whitespace().next().map(str::to_string)
-    });
-    names.filter(|name| name != "help").collect()
-}
+/// Headings of the lists of commands in help texts.
+const COMMAND_HEADINGS: [&str; 5] = ["Commands:", "Develop:", "Inspect:", "Ship:", "Toolchain:"];
 
-fn check_help(dir: &Path, command: &[&str]) -> usize {
-    let text = said(dir, &[command, &["--help"]].concat());
-    let name = ["help"].iter().chain(command).copied().collect::<Vec<_>>().join("-");
-    assert_data_eq!(text.clone(), snapshot(&format!("{name}.txt")));
-    let below = commands(&text);
-    1 + below.iter().map(|name| check_help(dir, &[command, &[name]].concat())).sum::<usize>()
+/// The commands that a help text lists, without `help`.
+fn commands(help: &str) -> Vec<String> {
+    let mut is_list = false;
+    let mut names = Vec::new();
+    for line in help.lines() {
+        if !line.starts_with(' ') {
+            is_list = COMMAND_HEADINGS.contains(&line);
+            continue;
+        }
+        // The lines of a wrapped description are indented further.
+        let name = line.strip_prefix("  ").filter(|rest| !rest.starts_with(' '));
+        let name = name.and_then(|rest| rest.split_whitespace().next());
+        if let Some(name) = name.filter(|name| is_list && *name != "help") {
+            names.push(name.to_string());
+        }
+    }
+    names
 }
 
 #[test]
 fn help_of_every_command() {
     let dir = tempfile::tempdir().unwrap();
-    assert!(check_help(dir.path(), &[]) >= 33);
+    let help = all_output(dir.path(), &["--help"]);
+    assert_eq!(all_output(dir.path(), &["help"]), help);
+    let names = commands(&help);
+    assert!(names.len() >= 26, "{names:?}");
+    for name in &names {
+        let usage = format!("Usage: cargo offload {name} ");
+        let long = all_output(dir.path(), &[name, "--help"]);
+        assert!(long.contains(&usage), "{long}");
+        assert_eq!(all_output(dir.path(), &["help", name]), long);
+        let short = all_output(dir.path(), &[name, "-h"]);
+        assert!(short.contains(&usage), "{short}");
+        // The long help may start with a paragraph instead of the about line.
+        let about = short.lines().next().unwrap();
+        assert!(long.starts_with(about), "{long}");
+    }
+    assert_data_eq!(help, snapshot("help.txt"));
 }
 
 #[test]
 fn doctor_without_tools() {
     let dir = tempfile::tempdir().unwrap();
     // What installs a tool depends on the system.
-    let text = said(dir.path(), &["doctor", "spirv64", "amdgcn:gfx90a", "cubin:sm_90", "host"]);
+    let text = all_output(dir.path(), &["doctor", "spirv64", "amdgcn:gfx90a", "cubin:sm_90", "host"]);
     let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("hint: ")).collect();
     assert_data_eq!(lines.join("\n") + "\n", snapshot("doctor.txt"));
 }
@@ -191,12 +214,11 @@ fn without_cpu(text: &str) -> String {
 fn devices_of_drivers_that_work_and_that_do_not() {
     let dir = support::with_pack(64);
     let of = |drivers: &Drivers, steps: &[&[&str]]| {
-        let run = |args: &[&str]| {
+        without_cpu(&session_of(dir.path(), steps, |args| {
             let mut command = without_tools(dir.path(), args);
             drivers.found_by(&mut command);
             command.output().unwrap()
-        };
-        without_cpu(&session_of(dir.path(), steps, run))
+        }))
     };
     let working = of(
         &Drivers::working(),
@@ -215,8 +237,7 @@ fn devices_of_drivers_that_work_and_that_do_not() {
 #[cfg(target_os = "linux")]
 fn compilers_are_installed() {
     let machine = Machine::new();
-    let run = |args: &[&str]| machine.offload(args);
-    let of = |steps: &[&[&str]]| session_of(machine.directory(), steps, run);
+    let of = |steps: &[&[&str]]| session_of(machine.directory(), steps, |args| machine.offload(args));
     let first = of(&[
         &["toolchain", "install"],
         &["toolchain", "install", "--json"],
@@ -236,8 +257,9 @@ fn compilers_are_installed() {
 /// Which bytes a compressor writes is its own concern.
 #[cfg(target_os = "linux")]
 fn without_hashes(text: &str) -> String {
-    let is_hash = |word: &&str| word.len() == 64 && word.chars().all(|c| c.is_ascii_hexdigit());
-    let hashes = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(is_hash);
+    let hashes = text
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| word.len() == 64 && word.chars().all(|c| c.is_ascii_hexdigit()));
     hashes.fold(text.to_string(), |text, hash| text.replace(hash, "[HASH]"))
 }
 
@@ -250,10 +272,11 @@ fn the_manual() {
 #[test]
 fn completions_offer_every_command_and_option() {
     let dir = tempfile::tempdir().unwrap();
-    let (mut words, mut open) = (BTreeSet::new(), vec![Vec::new()]);
+    let mut words = BTreeSet::new();
+    let mut open = vec![Vec::new()];
     while let Some(command) = open.pop() {
         let args: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
-        let help = said(dir.path(), &args);
+        let help = all_output(dir.path(), &args);
         let option = |line: &str| {
             let word = line.split_whitespace().find(|word| word.starts_with("--"))?;
             Some(word.trim_end_matches([',', '.']).to_string())
@@ -268,7 +291,7 @@ fn completions_offer_every_command_and_option() {
     }
     assert!(words.len() > 80, "{words:?}");
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        let script = said(dir.path(), &["completions", shell]);
+        let script = all_output(dir.path(), &["completions", shell]);
         // fish writes an option without its hyphens.
         let offers = |word: &String| script.contains(word.trim_start_matches('-'));
         let missing: Vec<&String> = words.iter().filter(|word| !offers(word)).collect();

@@ -84,7 +84,7 @@ fn a_file_is_judged_for_its_use() {
     let mut renamed = fs::read(dir.path().join("new")).unwrap();
     renamed[0x50..0x54].copy_from_slice(b"SYBI");
     put("magic", &renamed);
-    for (args, code, said) in [
+    for (args, code, message) in [
         (&["new"][..], 0, "0 problems"),
         (&["new", "--for", "sycl-2026.2"], 0, "0 problems"),
         (&["new", "--for", "sycl-2025.3"], 1, "oneAPI 2025.3 does not read image kind 7"),
@@ -104,7 +104,7 @@ fn a_file_is_judged_for_its_use() {
     ] {
         let output = offload(dir.path(), &[&["verify"], args].concat());
         let shown = text(&output);
-        assert!(shown.contains(said), "{args:?}: {shown}");
+        assert!(shown.contains(message), "{args:?}: {shown}");
         assert_eq!(output.status.code(), Some(code), "{args:?}: {shown}");
     }
 }

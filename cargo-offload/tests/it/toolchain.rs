@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::Path;
 
+use crate::support::all_output;
 use crate::support::machine::Machine;
-use crate::support::said;
 use crate::support::strace::{Fault, WRITES, Whose, injected};
 use sha2::{Digest, Sha256};
 
@@ -17,8 +17,12 @@ fn read(path: &Path) -> String {
 fn packages_are_fetched_locked_and_unpacked() {
     let machine = Machine::new();
     let first = machine.install(&[]);
-    assert!(first.status.success(), "{}", said(&first));
-    assert!(said(&first).contains("this distribution has no lld-22: it is left out"), "{}", said(&first));
+    assert!(first.status.success(), "{}", all_output(&first));
+    assert!(
+        all_output(&first).contains("skipping lld-22: not in this distribution"),
+        "{}",
+        all_output(&first)
+    );
     assert_eq!(machine.installed(), ["clang-22", "lib", "libllvm22", "offload-toolchain.lock"]);
     assert_eq!(read(&machine.path("data/toolchain/clang-22")), "first");
     assert_eq!(read(&machine.path("data/toolchain/libllvm22")), "library");
@@ -34,8 +38,8 @@ fn packages_are_fetched_locked_and_unpacked() {
     assert!(!lock.contains("libc6"), "{lock}");
     // What is there is not fetched again; a folder that is gone is made as it was.
     let again = machine.install(&[]);
-    assert!(said(&again).ends_with("offload-toolchain.lock` already\n"), "{}", said(&again));
-    assert!(!said(&again).contains("fetching"), "{}", said(&again));
+    assert!(all_output(&again).ends_with("offload-toolchain.lock` already\n"), "{}", all_output(&again));
+    assert!(!all_output(&again).contains("fetching"), "{}", all_output(&again));
     fs::remove_dir_all(machine.path("data/toolchain")).unwrap();
     assert!(machine.install(&["--quiet"]).status.success());
     assert_eq!(machine.installed(), ["clang-22", "lib", "libllvm22", "offload-toolchain.lock"]);
@@ -46,30 +50,41 @@ fn packages_are_fetched_locked_and_unpacked() {
 #[test]
 fn parts_are_installed_one_by_one() {
     let machine = Machine::new();
-    let listed = || said(&machine.offload(&["toolchain", "list"]));
+    let listed = || all_output(&machine.offload(&["toolchain", "list"]));
     let site = "data/toolchain/lib/python3/site-packages/nvidia";
     let first = machine.install(&["ptxas"]);
-    assert!(first.status.success(), "{}", said(&first));
+    assert!(first.status.success(), "{}", all_output(&first));
     // Who lacks ptxas alone fetches nothing else.
-    assert!(said(&first).contains("fetching nvidia-cuda-nvcc-cu12 12.9.86 (38.7 MiB)"), "{}", said(&first));
-    assert!(!said(&first).contains("clang") && !said(&first).contains("lists"), "{}", said(&first));
+    assert!(
+        all_output(&first).contains("fetching nvidia-cuda-nvcc-cu12 12.9.86 (38.7 MiB)"),
+        "{}",
+        all_output(&first)
+    );
+    assert!(
+        !all_output(&first).contains("clang") && !all_output(&first).contains("lists"),
+        "{}",
+        all_output(&first)
+    );
     assert_eq!(machine.installed(), ["lib", "offload-toolchain.lock"]);
     assert!(machine.install(&["nvdisasm"]).status.success());
     for file in ["ptxas", "nvdisasm"] {
         assert!(machine.path(site).join(file).is_file(), "{file}");
     }
     let table = listed();
-    let state = |part: &str| {
-        let line = table.lines().find(|line| line.starts_with(part)).unwrap().to_string();
-        line.contains("  yes  ")
-    };
     assert_eq!(
-        ["llvm", "ptxas", "nvcc", "nvdisasm", "cuda-headers"].map(state),
+        ["llvm", "ptxas", "nvcc", "nvdisasm", "cuda-headers"].map(|part| {
+            let line = table.lines().find(|line| line.starts_with(part)).unwrap().to_string();
+            line.contains("  yes  ")
+        }),
         [false, true, false, true, false],
         "{table}"
     );
     let again = machine.install(&["ptxas", "nvdisasm"]);
-    assert!(said(&again).contains("already") && !said(&again).contains("fetching"), "{}", said(&again));
+    assert!(
+        all_output(&again).contains("already") && !all_output(&again).contains("fetching"),
+        "{}",
+        all_output(&again)
+    );
     // All the rest comes beside them.
     assert!(machine.install(&[]).status.success());
     assert_eq!(machine.installed(), ["clang-22", "lib", "libllvm22", "offload-toolchain.lock"]);
@@ -86,7 +101,7 @@ fn parts_are_installed_one_by_one() {
     assert!(machine.path(site).join("nvdisasm").is_file());
     fs::remove_file(machine.path("data/toolchain/offload-toolchain.lock")).unwrap();
     let kept = machine.offload(&["toolchain", "remove"]);
-    assert!(said(&kept).contains("was not made by") && machine.path("data/toolchain").exists());
+    assert!(all_output(&kept).contains("was not created by") && machine.path("data/toolchain").exists());
 }
 
 /// The headers of CUDA are a part of their own, and are in the part with nvcc too.
@@ -103,30 +118,34 @@ fn parts_that_share_packages_are_fetched_without_them() {
         names
     };
     let headers = machine.install(&["cuda-headers"]);
-    assert!(headers.status.success(), "{}", said(&headers));
+    assert!(headers.status.success(), "{}", all_output(&headers));
     for package in ["nvidia-cuda-crt 13.5.37 (162.3 KiB)", "nvidia-cuda-runtime 13.5.37 (2.4 MiB)"] {
-        assert!(said(&headers).contains(&format!("fetching {package}")), "{}", said(&headers));
+        assert!(all_output(&headers).contains(&format!("fetching {package}")), "{}", all_output(&headers));
     }
-    assert!(!said(&headers).contains("nvcc") && !said(&headers).contains("lists"), "{}", said(&headers));
+    assert!(
+        !all_output(&headers).contains("nvcc") && !all_output(&headers).contains("lists"),
+        "{}",
+        all_output(&headers)
+    );
     assert_eq!(installed(), ["cccl", "crt", "runtime"]);
-    let listed = said(&machine.offload(&["toolchain", "list"]));
+    let listed = all_output(&machine.offload(&["toolchain", "list"]));
     let row = |part: &str| listed.lines().find(|line| line.starts_with(part)).unwrap().to_string();
     assert!(row("cuda-headers").contains("6.5 MiB  yes"), "{listed}");
     assert!(row("nvcc").contains("  no "), "{listed}");
     // What nvcc needs more, and nothing twice. The wheel with NVVM has another name than the rest.
     let nvcc = machine.install(&["nvcc"]);
-    assert!(nvcc.status.success(), "{}", said(&nvcc));
-    assert_eq!(said(&nvcc).matches("fetching nvidia-cuda-crt ").count(), 1, "{}", said(&nvcc));
+    assert!(nvcc.status.success(), "{}", all_output(&nvcc));
+    assert_eq!(all_output(&nvcc).matches("fetching nvidia-cuda-crt ").count(), 1, "{}", all_output(&nvcc));
     assert_eq!(installed(), ["cccl", "crt", "nvcc", "runtime"]);
-    // All anew: headers alone do not bring nvcc.
+    // A new installation: headers do not include nvcc.
     let other = Machine::new();
     assert!(other.install(&["cuda-headers"]).status.success());
     let newest = other.install(&["--update"]);
-    assert!(newest.status.success(), "{}", said(&newest));
+    assert!(newest.status.success(), "{}", all_output(&newest));
     assert!(
-        said(&newest).contains("nvidia-cuda-cccl") && !said(&newest).contains("nvidia-nvvm"),
+        all_output(&newest).contains("nvidia-cuda-cccl") && !all_output(&newest).contains("nvidia-nvvm"),
         "{}",
-        said(&newest)
+        all_output(&newest)
     );
 }
 
@@ -142,22 +161,26 @@ fn what_is_not_as_locked_is_refused_and_changes_nothing() {
     // The folder was made from another lock file.
     fs::write(machine.path("data/toolchain/offload-toolchain.lock"), "").unwrap();
     let refused = machine.install(&[]);
-    assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
+    assert_eq!(refused.status.code(), Some(1), "{}", all_output(&refused));
     assert!(
-        said(&refused).contains("has the hash") && said(&refused).contains("hint: --update"),
+        all_output(&refused).contains("has the hash") && all_output(&refused).contains("hint: --update"),
         "{}",
-        said(&refused)
+        all_output(&refused)
     );
     assert!(machine.path("data/toolchain/mine").exists());
     assert_eq!(read(&machine.path("offload-toolchain.lock")), lock);
 
     fs::write(machine.path("mine"), "mine").unwrap();
     let kept = machine.install(&["--update", "--lock", "mine"]);
-    assert!(said(&kept).contains("error: `mine` exists and is not a lock file\nhint: "), "{}", said(&kept));
+    assert!(
+        all_output(&kept).contains("error: `mine` exists and is not a lock file\nhint: "),
+        "{}",
+        all_output(&kept)
+    );
     assert_eq!(read(&machine.path("mine")), "mine");
 
     let updated = machine.install(&["--update"]);
-    assert!(updated.status.success(), "{}", said(&updated));
+    assert!(updated.status.success(), "{}", all_output(&updated));
     assert_ne!(read(&machine.path("offload-toolchain.lock")), lock);
     assert!(!machine.path("data/toolchain/mine").exists());
 }
@@ -174,7 +197,7 @@ fn without_apt_the_locked_files_are_fetched_by_their_addresses() {
     let other = locked.replace(line("system"), &format!("system = \"other 1 {}\"", std::env::consts::ARCH));
     fs::write(machine.path("lock"), &other).unwrap();
     let installed = machine.install(&["--lock", "lock"]);
-    assert!(installed.status.success(), "{}", said(&installed));
+    assert!(installed.status.success(), "{}", all_output(&installed));
     assert_eq!(machine.installed(), ["clang-22", "lib", "libllvm22", "offload-toolchain.lock"]);
     assert_eq!(read(&machine.path("data/toolchain/clang-22")), "first");
     // The lock file stays that of the other.
@@ -183,12 +206,16 @@ fn without_apt_the_locked_files_are_fetched_by_their_addresses() {
     machine.serve("second");
     fs::remove_dir_all(machine.path("data")).unwrap();
     let refused = machine.install(&["--lock", "lock"]);
-    assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
-    assert!(said(&refused).contains("has the hash"), "{}", said(&refused));
+    assert_eq!(refused.status.code(), Some(1), "{}", all_output(&refused));
+    assert!(all_output(&refused).contains("has the hash"), "{}", all_output(&refused));
     fs::write(machine.path("lock"), other.replace(line("glibc"), "glibc = \"2.41\"")).unwrap();
     let refused = machine.install(&["--lock", "lock"]);
-    assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
-    assert!(said(&refused).contains("need glibc 2.41, and here is 2.36\nhint: "), "{}", said(&refused));
+    assert_eq!(refused.status.code(), Some(2), "{}", all_output(&refused));
+    assert!(
+        all_output(&refused).contains("need glibc 2.41, but this system has 2.36\nhint: "),
+        "{}",
+        all_output(&refused)
+    );
 }
 
 #[test]
@@ -198,7 +225,7 @@ fn without_apt_the_parts_of_the_lock_file_are_all() {
     fs::remove_dir_all(machine.path("data/toolchain")).unwrap();
     fs::remove_file(machine.path("bin/apt-get")).unwrap();
     let installed = machine.install(&[]);
-    assert!(installed.status.success(), "{}", said(&installed));
+    assert!(installed.status.success(), "{}", all_output(&installed));
     assert_eq!(machine.installed(), ["lib", "offload-toolchain.lock"]);
 }
 
@@ -207,8 +234,12 @@ fn what_is_no_package_is_told() {
     let machine = Machine::new();
     fs::write(machine.path("bin/clang-22_22_amd64.deb"), "no archive").unwrap();
     let refused = machine.install(&[]);
-    assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
-    assert!(said(&refused).contains("clang-22_1%3a22_amd64.deb` is not a package: "), "{}", said(&refused));
+    assert_eq!(refused.status.code(), Some(1), "{}", all_output(&refused));
+    assert!(
+        all_output(&refused).contains("clang-22_1%3a22_amd64.deb` is not a package: "),
+        "{}",
+        all_output(&refused)
+    );
     assert!(!machine.path("data/toolchain").exists());
 }
 
@@ -217,10 +248,10 @@ fn a_lock_of_another_system_is_refused() {
     let machine = Machine::new();
     fs::write(machine.path("lock"), "version = 1\nsystem = \"plan9 4 mips\"\npackage = []\n").unwrap();
     let refused = machine.install(&["--lock", "lock"]);
-    assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
-    assert!(said(&refused).contains("is for plan9 4 mips"), "{}", said(&refused));
+    assert_eq!(refused.status.code(), Some(2), "{}", all_output(&refused));
+    assert!(all_output(&refused).contains("is for plan9 4 mips"), "{}", all_output(&refused));
     fs::remove_file(machine.path("bin/apt-get")).unwrap();
-    let without_both = said(&machine.install(&[]));
+    let without_both = all_output(&machine.install(&[]));
     assert!(without_both.contains("no apt-get, and there is no lock file"), "{without_both}");
     assert!(without_both.contains("\nhint: a lock file that this command wrote on Debian"), "{without_both}");
 }
@@ -237,16 +268,16 @@ fn a_lock_of_another_distribution_serves_beside_apt() {
     // apt does not have the other distribution's packages: it is not asked.
     fs::write(machine.path("bin/apt-get"), "#!/bin/sh\necho asked >&2; exit 100\n").unwrap();
     let installed = machine.install(&["--lock", "lock"]);
-    assert!(installed.status.success(), "{}", said(&installed));
+    assert!(installed.status.success(), "{}", all_output(&installed));
     assert_eq!(read(&machine.path("data/toolchain/clang-22")), "first");
 
     // Without one the next step is named.
-    let none = said(&machine.install(&["--lock", "new"]));
+    let none = all_output(&machine.install(&["--lock", "new"]));
     assert!(none.contains("asked"), "{none}");
     let without_clang = "#!/bin/sh\ncase \"$*\" in *\" update\") ;; *) exit 100 ;; esac\n";
     fs::write(machine.path("bin/apt-get"), without_clang).unwrap();
-    let none = said(&machine.install(&["--lock", "new"]));
-    assert!(none.contains("has no clang of LLVM 22\nhint: ") && none.contains("--lock FILE"), "{none}");
+    let none = all_output(&machine.install(&["--lock", "new"]));
+    assert!(none.contains("has no clang 22\nhint: ") && none.contains("--lock FILE"), "{none}");
 }
 
 /// From nothing, and in place of what is there.
@@ -299,11 +330,11 @@ fn an_install_whose_system_calls_fail_says_so_and_is_made_good_by_the_next() {
             let fault = Fault { call, what, whose: Whose::First };
             let Some(output) = injected(&machine.command(UPDATE), &fault) else { break };
             let when = format!("{call} {number} fails");
-            let text = said(&output);
+            let text = all_output(&output);
             assert!(output.status.code().is_some() && !text.contains("panicked"), "{when}: {text}");
             if !output.status.success() {
                 failures += 1;
-                // What fails to be printed cannot be told.
+                // An error of printing cannot be reported.
                 assert!(text.contains("error: ") || *call == "?write", "{when}: {text}");
             }
             assert_whole(&machine, UPDATE, &when);
@@ -324,7 +355,7 @@ fn assert_whole(machine: &Machine, args: &[&str], when: &str) {
         assert_eq!(machine.installed(), ALL, "{when}");
     }
     let again = machine.offload(args);
-    assert!(again.status.success(), "{when}: {}", said(&again));
+    assert!(again.status.success(), "{when}: {}", all_output(&again));
     assert_eq!(machine.installed(), ALL, "{when}");
     let content = if args.contains(&"--update") { "second" } else { "first" };
     assert_eq!(read(&machine.path("data/toolchain/clang-22")), content, "{when}");

@@ -1,4 +1,4 @@
-//! What a gate does not look into is named, and fails it unless it may pass.
+//! Unread files: a gate lists them, and fails unless they are allowed.
 
 use std::fs;
 use std::io::Write;
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::support::archive::{Member, Method, cpio, rpm, tar, zip};
-use crate::support::{self, data, dir_with, objects, said, stdout};
+use crate::support::{self, all_output, data, dir_with, objects, stdout};
 use serde_json::Value;
 
 /// What goes through `program ARGS`, as people compress archives.
@@ -51,7 +51,7 @@ fn cubin() -> Vec<u8> {
 
 fn gate(dir: &Path, args: &[&str]) -> (i32, String) {
     let output = support::offload(dir, &[&["verify", "--json", ".", "--require", "sm_80"], args].concat());
-    assert!(output.stderr.is_empty(), "{}", said(&output));
+    assert!(output.stderr.is_empty(), "{}", all_output(&output));
     (output.status.code().unwrap(), stdout(&output))
 }
 
@@ -104,7 +104,7 @@ fn archives_of_every_form_are_looked_into() {
         assert!(files(&met)[0].starts_with(&format!("./{name}")), "{printed}");
         // The same with an image that does not do.
         let output = support::offload(dir.path(), &["verify", ".", "--require", "sm_90"]);
-        assert_eq!(output.status.code(), Some(1), "{name}: {}", said(&output));
+        assert_eq!(output.status.code(), Some(1), "{name}: {}", all_output(&output));
         // A part of it is damaged.
         if !["x.pyz", "x.tar", "libx.a", "x.cpio"].contains(&name) {
             fs::write(dir.path().join(name), &content[..content.len() * 2 / 3]).unwrap();
@@ -157,7 +157,7 @@ fn what_is_not_read_is_named_and_fails() {
         let (code, _) = gate(dir.path(), &["--allow-unread-of", "other.*"]);
         assert_eq!(code, 1, "{name}");
         let human = support::offload(dir.path(), &["verify", ".", "--require", "sm_80"]);
-        assert!(said(&human).contains("was not looked into: "), "{}", said(&human));
+        assert!(all_output(&human).contains("cannot be searched: "), "{}", all_output(&human));
     }
 }
 
@@ -209,7 +209,8 @@ fn links_that_lead_elsewhere_are_named() {
 
 #[test]
 fn members_with_the_same_name_are_an_error() {
-    let (new, old) = (cubin(), data("device-gfx1100.co"));
+    let new = cubin();
+    let old = data("device-gfx1100.co");
     let member = |content| Member { name: "lib/k.so", content, method: Method::Deflated };
     let object = |number: u8| {
         let mut object = cubin();
@@ -230,7 +231,7 @@ fn members_with_the_same_name_are_an_error() {
             problems.iter().any(|it| it["problem"].as_str().unwrap().contains("`lib/k.so`")
                 || it["problem"].as_str().unwrap().contains("`k.o`")),
             "{name}: {}",
-            said(&output)
+            all_output(&output)
         );
         assert_eq!(output.status.code(), Some(1));
     }
@@ -271,16 +272,20 @@ fn modules_may_lack_what_is_excepted() {
     assert_eq!(judge(&["--require", "sm_80,sm_90"]).0, 0);
 
     for (args, part) in [
-        (&["--require", "sm_80", "--except", "nccl"][..], "does not say what a module may lack"),
+        (&["--require", "sm_80", "--except", "nccl"][..], "is not an exception"),
         (&["--settings", "empty.toml"], "requires nothing"),
-        (&["--settings", "wrong.toml"], "is not a list of texts"),
-        (&["--settings", "exceptions.toml"], "does not say what modules may lack"),
+        (&["--settings", "wrong.toml"], "is not a list of strings"),
+        (&["--settings", "exceptions.toml"], "is not a table of exceptions"),
     ] {
         fs::write(dir.path().join("empty.toml"), "").unwrap();
         fs::write(dir.path().join("wrong.toml"), "allow-unread = 1\n").unwrap();
         fs::write(dir.path().join("exceptions.toml"), "except = [\"nccl\"]\n").unwrap();
         let output = support::offload(dir.path(), &[&["verify", "."], args].concat());
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", said(&output));
-        assert!(said(&output).contains(part) && said(&output).contains("hint: "), "{}", said(&output));
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", all_output(&output));
+        assert!(
+            all_output(&output).contains(part) && all_output(&output).contains("hint: "),
+            "{}",
+            all_output(&output)
+        );
     }
 }

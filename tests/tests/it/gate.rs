@@ -15,7 +15,7 @@ fn a_package_has_what_its_offload_toml_requires() {
     let verified = project.offload(&["verify"]);
     assert_eq!(verified.code, 1, "{}", verified.text);
     assert!(
-        verified.text.contains(": opencl-c: nothing in module two; there is spirv64\n"),
+        verified.text.contains(": opencl-c: no image in module two; available: spirv64\n"),
         "{}",
         verified.text
     );

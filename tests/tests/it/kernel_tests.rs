@@ -121,7 +121,7 @@ fn a_test_ends_on_each_device_in_its_own_way() {
     assert!(text(&location).starts_with("src/lib.rs:"), "{location}");
     assert!(problem("seeded_panic", "host").contains("a panic of the test"));
     assert!(problem("seeded_crash", "host").contains("SIGABRT"));
-    assert_eq!(problem("seeded_hang", "opencl:0"), "it was stopped after 10 s");
+    assert_eq!(problem("seeded_hang", "opencl:0"), "timed out after 10 s");
     assert_eq!(problem("refused_but_on_host", "opencl:0"), "it is for the CPU alone");
     let summary = objects(&run.text, "summary").pop().unwrap();
     assert_eq!(summary["wrong"], 1 + 2 * drivers, "{summary}");
@@ -146,7 +146,7 @@ fn what_is_well_is_a_success_and_a_table() {
     assert!(quiet.success && quiet.text.is_empty(), "{}", quiet.text);
     let host =
         project.offload(&["test", "--no-nextest", "--offline", "right", "--device", "host", "--", "--exact"]);
-    assert!(!host.success && host.text.contains("none of 0 tests has taken a device"), "{}", host.text);
+    assert!(!host.success && host.text.contains("none of 0 tests used a device"), "{}", host.text);
     let args = ["test", "--no-nextest", "--offline", "tests::right", "--device", "host", "--", "--exact"];
     let exact = project.offload(&args);
     assert!(exact.success && exact.text.contains("\n1 right\n"), "{}", exact.text);
@@ -168,15 +168,15 @@ fn devices_that_are_not_there_are_no_success() {
     let (project, _) = project();
     let missing = project.offload(&["test", "--no-nextest", "--offline", "--require", "cuda"]);
     assert_eq!(missing.code, 1, "{}", missing.text);
-    assert!(missing.text.starts_with("error: the required device `cuda` is not there: "), "{}", missing.text);
-    assert!(missing.text.contains("hint: there are host, opencl:0"), "{}", missing.text);
+    assert!(missing.text.starts_with("error: required device `cuda` not found: "), "{}", missing.text);
+    assert!(missing.text.contains("hint: available devices: host, opencl:0"), "{}", missing.text);
     let unknown = project.offload(&["test", "--no-nextest", "--offline", "--device", "H9000"]);
     assert_eq!(unknown.code, 2, "{}", unknown.text);
     // It is there, and no test runs on it.
     let idle =
         project.offload(&["test", "--no-nextest", "--offline", "refused_but_on_host", "--require", "opencl"]);
     assert_eq!(idle.code, 1, "{}", idle.text);
-    assert!(idle.text.contains("error: no test has run on the required device `opencl`\n"), "{}", idle.text);
+    assert!(idle.text.contains("error: no test ran on the required device `opencl`\n"), "{}", idle.text);
     let there =
         project.offload(&["test", "--no-nextest", "--offline", "refused_but_on_host", "--require", "host"]);
     assert!(there.success, "{}", there.text);
@@ -330,7 +330,7 @@ fn nextest_starts_the_tests_where_it_is_installed() {
     with_stand_in(&mut project, "3");
     let stopped = project.offload(&["test", "--offline", "--json", "seeded_hang", "--device", "host"]);
     assert_eq!(ends(&stopped.text, "seeded_hang"), once("hung"), "{}", stopped.text);
-    assert!(stopped.text.contains("nextest has stopped it"), "{}", stopped.text);
+    assert!(stopped.text.contains("terminated by nextest"), "{}", stopped.text);
 }
 
 /// The real one, on machines that have it.
@@ -351,7 +351,7 @@ fn an_installed_nextest_starts_the_tests() {
     let exact = project.offload(&exact);
     assert!(exact.success && exact.text.contains("\n1 right\n"), "{}", exact.text);
     let none = project.offload(&["test", "--offline", "no_such_test"]);
-    assert!(none.code == 1 && none.text.contains("none of 0 tests has taken a device"), "{}", none.text);
+    assert!(none.code == 1 && none.text.contains("none of 0 tests used a device"), "{}", none.text);
     let profile =
         ["test", "--offline", "tests::right", "--device", "host", "--profile", "dev", "--jobs", "2"];
     let profile = project.offload(&profile);

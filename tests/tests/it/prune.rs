@@ -102,7 +102,7 @@ fn the_change_of_bytes_is_told_as_it_is() {
             let sizes = if after == before {
                 // A program shrinks by whole pages: a text of some hundred bytes frees none.
                 unchanged += 1;
-                format!("and {after} bytes as before: ")
+                format!("and {after} bytes, unchanged: ")
             } else {
                 smaller += 1;
                 format!("and {after} of {before} bytes\n")
@@ -110,7 +110,7 @@ fn the_change_of_bytes_is_told_as_it_is() {
             assert!(output_text.contains(&sizes), "{} {target}: {output_text}", linked.linker);
             assert_eq!(
                 after == before,
-                output_text.contains("bytes of images leave no page empty"),
+                output_text.contains("bytes of removed images span no whole page"),
                 "{output_text}"
             );
         }
@@ -202,12 +202,12 @@ fn what_cannot_be_done_leaves_the_program_alone() {
             "it has host, opencl-c, spirv64, spirv64:v1.4",
         ),
         (&["prune", "app", "--drop", "spirv46", "--in-place"], 2, "spirv64"),
-        (&["prune", "app", "--drop", "portable", "--in-place"], 2, "no image of it would be left"),
-        (&["prune", "app", "--keep", "*", "--in-place"], 2, "every image of it would stay"),
+        (&["prune", "app", "--drop", "portable", "--in-place"], 2, "this would remove every image"),
+        (&["prune", "app", "--keep", "*", "--in-place"], 2, "this would remove no image"),
         (&["prune", "app", "--keep", "host", "-o", "plug.so"], 2, "`plug.so` exists"),
         (&["prune", "app", "--keep", "host"], 2, "--in-place"),
         (&["prune", "app", "--in-place"], 2, "--keep"),
-        (&["repack", "app", "--embed", "--in-place"], 2, "are in it already"),
+        (&["repack", "app", "--embed", "--in-place"], 2, "are already embedded"),
     ] {
         let output = linked.offload(args);
         assert_eq!(output.status.code(), Some(code), "{args:?}: {}", stderr(&output));

@@ -138,7 +138,7 @@ fn saved_kernels_reach_the_running_program() {
 
     // The error has its location, and the program goes on.
     project.write("kernels/demo.cl", &source.replace("VALUE", "VALEU"));
-    let output_text = dev.wait_for(&one("the program goes on with the old kernels")).join("\n");
+    let output_text = dev.wait_for(&one("the program keeps the previous kernels")).join("\n");
     assert!(output_text.contains("kernels/demo.cl:4:") && output_text.contains("VALEU"), "{output_text}");
     assert!(!output_text.contains("host CPU:"), "{output_text}");
 
@@ -146,7 +146,7 @@ fn saved_kernels_reach_the_running_program() {
     let other = source.replace("scale_again(float a,", "scale_again(float a, uint n,");
     project.write("kernels/demo.cl", &other.replace("VALUE", "(VALUE + 1)"));
     let output_text = dev.wait_for(&one("`scale_again` takes 3 arguments now, and took 2")).join("\n");
-    assert!(output_text.contains("goes on with the old kernels of `demo`"), "{output_text}");
+    assert!(output_text.contains("keeps the previous kernels of `demo`"), "{output_text}");
     let output_text =
         dev.wait_for(&one("hint: end the program and start `cargo offload dev` again")).join("\n");
     assert!(!output_text.contains("host CPU:"), "{output_text}");
@@ -165,7 +165,7 @@ fn saved_kernels_reach_the_running_program() {
     dev.wait_for(&results(7));
     let needed = format!("#include \"needed.h\"\n{}", source.replace("VALUE", "NEEDED"));
     project.write("kernels/demo.cl", &needed);
-    dev.wait_for(&one("the program goes on with the old kernels"));
+    dev.wait_for(&one("the program keeps the previous kernels"));
     project.write("kernels/needed.h", "#define NEEDED 8\n");
     dev.wait_for(&results(8));
     dev.end();

@@ -1,11 +1,11 @@
-//! Editing Cargo.toml: dependencies, and the optimisation of what packs images.
+//! Edits of Cargo.toml: dependencies, and the optimization level of the crates that compress images.
 
 use std::path::{Path, PathBuf};
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 
 use crate::cli;
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::files::publish::replace;
 use crate::print::output::Output;
 
@@ -13,11 +13,11 @@ use crate::print::output::Output;
 #[derive(Debug)]
 pub(crate) struct Dependencies {
     checkout: Option<PathBuf>,
-    /// Whether nobody has named it.
+    /// Whether the checkout is the one that this program was built in, and no option names it.
     is_found: bool,
 }
 
-/// What became of a file.
+/// Result for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
     /// It has all that was to be added.
@@ -25,7 +25,7 @@ pub(crate) enum Outcome {
     Written,
 }
 
-/// What to add to which table, with which features.
+/// Dependencies to add, with their tables and features.
 const ADDED: [(&str, &str, &[&str]); 3] = [
     ("dependencies", "offload-rt", &["opencl"]),
     // Kernel tests.
@@ -44,22 +44,26 @@ impl Dependencies {
         let own = own.filter(|dir| !source.published && dir.join("offload-rt/Cargo.toml").is_file());
         let is_found = source.checkout.is_none() && own.is_some();
         let checkout = source.checkout.as_deref().or(own);
-        let absolute = |path: &Path| {
-            let there = path.join("offload-rt/Cargo.toml");
-            let found = path.canonicalize().ok().filter(|_| there.is_file());
-            found.ok_or_else(|| {
-                Error::usage(format!("`{}` is not a checkout of cargo-offload", path.display()))
-                    .hint("name the directory that holds `offload-rt`")
-            })
-        };
-        Ok(Dependencies { checkout: checkout.map(absolute).transpose()?, is_found })
+        Ok(Dependencies {
+            checkout: checkout
+                .map(|path| {
+                    let there = path.join("offload-rt/Cargo.toml");
+                    let found = path.canonicalize().ok().filter(|_| there.is_file());
+                    found.ok_or_else(|| {
+                        Error::usage(format!("`{}` is not a checkout of cargo-offload", path.display()))
+                            .hint("name the directory that contains `offload-rt`")
+                    })
+                })
+                .transpose()?,
+            is_found,
+        })
     }
 
-    /// Says where they come from if nobody has said it.
-    pub(super) fn tell(&self, output: &Output) {
+    /// Prints the source of the crates, unless an option names it.
+    pub(super) fn print_source(&self, output: &Output) {
         if let Some(checkout) = self.checkout.as_ref().filter(|_| self.is_found) {
             output.status(&format!(
-                "the dependencies are those in `{}`, where this cargo-offload was built; --published takes the published ones",
+                "using the crates in `{}`, where this cargo-offload was built; --published uses those of crates.io",
                 checkout.display()
             ));
         }
@@ -110,7 +114,8 @@ impl Dependencies {
 /// The workspace says where a dependency comes from.
 struct Inherited;
 
-/// What hashes and compresses images, by profile, and how far it is optimised: unoptimised it takes many times longer.
+/// Optimization levels by profile of the crates that hash and compress images: unoptimized they are many times
+/// slower.
 /// Compilers take longer to optimise the rest of a build script than it runs. A level for a package wins over one for
 /// `build-override`, and holds for the program too, so that each is compiled once.
 ///
@@ -156,7 +161,7 @@ pub(super) fn build_script(path: &Path) -> Result<Option<String>> {
         None => Ok(None),
         Some(Item::Value(Value::String(name))) => Ok(Some(name.value().clone())),
         Some(_) => {
-            Err(Error::usage(format!("`{}` says that the package has no build script", path.display()))
+            Err(Error::usage(format!("`{}` disables the build script of the package", path.display()))
                 .hint("remove `build` under `[package]`"))
         }
     }
@@ -171,13 +176,13 @@ fn implicit<'a>(entry: toml_edit::Entry<'a>, name: &str, path: &Path) -> Result<
 
 /// Reads a file of TOML so that it can be edited.
 pub(super) fn open(path: &Path) -> Result<DocumentMut> {
-    let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, &error))?;
+    let text = std::fs::read_to_string(path).io_context("read", path)?;
     text.parse().map_err(|error| Error::usage(format!("`{}`: {error}", path.display())))
 }
 
 fn no_table(name: &str, path: &Path) -> Error {
     Error::usage(format!("`{name}` in `{}` is not a table", path.display()))
-        .hint("write it as a table with a heading of its own")
+        .hint("write it as a table with its own heading")
 }
 
 #[cfg(test)]

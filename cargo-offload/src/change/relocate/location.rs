@@ -1,4 +1,4 @@
-//! Where each image goes, and what files are called.
+//! Destination file of each image, and its name.
 
 use std::path::{Path, PathBuf};
 
@@ -11,10 +11,10 @@ use crate::error::{Error, Result};
 use crate::read::program::FileImages;
 use crate::settings::known_targets::family_of;
 
-/// Where images are to be.
+/// Placement of images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placement {
-    /// Where they are.
+    /// The current location.
     Kept,
     /// In the program.
     Embedded,
@@ -69,7 +69,7 @@ impl<'a> FileNames<'a> {
         Ok(Location::Sidecar(name))
     }
 
-    /// What the name of a file starts with that lay beside the old program.
+    /// The start of the new name of a file next to the old program.
     fn renamed(&self, file: &str) -> Result<String> {
         let start = sidecar_name::start(file);
         let rest = start.strip_prefix(self.stem(self.old)?);
@@ -81,8 +81,7 @@ impl<'a> FileNames<'a> {
 
     fn stem<'p>(&self, path: &'p Path) -> Result<&'p str> {
         let stem = path.file_name().and_then(|name| name.to_str());
-        let fits = |stem: &&str| Sidecar::new(stem, Hash128([0; 16])).is_some();
-        stem.filter(fits).ok_or_else(|| {
+        stem.filter(|stem| Sidecar::new(stem, Hash128([0; 16])).is_some()).ok_or_else(|| {
             let text =
                 format!("a file cannot be named after `{}`", path.display().to_string().escape_debug());
             Error::usage(text).hint("give the program a name of letters, digits, `-`, `_` and `.`")

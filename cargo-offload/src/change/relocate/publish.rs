@@ -1,15 +1,16 @@
-//! The new files appear, in an order that leaves a program with all its images whenever the process ends.
+//! Publication of new files in an order that leaves the program with all its images if the process is interrupted.
 //!
-//! 1. Everything is written and on the disk, and nothing has a name.
-//! 2. The sidecars get their names. These come from their content, so that no sidecar of the old program is replaced.
-//! 3. The program gets its name: with this one step the new images take the place of the old ones.
-//! 4. The sidecars that no program needs any more are removed. If that does not happen, the next change does it.
+//! 1. All files are written and synced, without names.
+//! 2. The sidecars get their names, which contain a hash of their content, so that no sidecar of the old program is
+//!    replaced.
+//! 3. The program is renamed into place, which switches from the old images to the new ones in one step.
+//! 4. Sidecars that no program references are removed. If this is interrupted, the next change removes them.
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::leftover;
+use super::cleanup;
 use crate::change::repack::pack::{NewPack, stage_packs};
 use crate::change::rewrite::destination::Destination;
 use crate::change::rewrite::{Replacement, rewrite};
@@ -18,7 +19,7 @@ use crate::files::publish::{Published, Staged, sync_names};
 use crate::print::output::Output;
 use crate::read::program::Program;
 
-/// What a program becomes.
+/// New files of a program.
 #[derive(Debug)]
 pub(crate) struct NewFiles {
     pub(super) sidecars: Vec<NewSidecar>,
@@ -32,7 +33,7 @@ pub(super) struct NewSidecar {
     pub(super) packs: Vec<NewPack>,
 }
 
-/// What takes the place of the program.
+/// Replacement of the program.
 #[derive(Debug)]
 pub(super) enum NewProgram {
     /// It, with other packs.
@@ -41,19 +42,19 @@ pub(super) enum NewProgram {
     Packs(Vec<NewPack>),
 }
 
-/// What was written.
+/// Written files.
 #[derive(Debug)]
 pub(crate) struct Written {
     pub(crate) program: Published,
     pub(crate) sidecars: Vec<Published>,
-    /// What nothing needs any more.
+    /// Files that nothing references any more.
     removed: Removed,
 }
 
 impl Written {
     /// Says which files are gone.
-    pub(crate) fn tell_removed(&self, output: &Output) -> Result<()> {
-        self.removed.tell(output)
+    pub(crate) fn print_removed(&self, output: &Output) -> Result<()> {
+        self.removed.print(output)
     }
 }
 
@@ -78,16 +79,16 @@ impl Removed {
         if !destination.is_in_place() {
             return Ok(Removed::default());
         }
-        leftover::remove(destination.path(), former).map(Removed)
+        cleanup::remove(destination.path(), former).map(Removed)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(crate) fn tell(&self, output: &Output) -> Result<()> {
+    pub(crate) fn print(&self, output: &Output) -> Result<()> {
         self.0.iter().try_for_each(|file| {
-            let text = format!("`{}` is removed: no program needs it", file.display());
+            let text = format!("removed `{}`: no program uses it", file.display());
             output.done(&RemovedMessage { reason: "removed", file }, &text)
         })
     }
@@ -112,8 +113,11 @@ impl NewFiles {
 
     /// Writes everything.
     fn stage(self, old: &Program, destination: &Destination) -> Result<(Vec<Staged>, Staged)> {
-        let sidecar = |sidecar: &NewSidecar| stage_packs(&sidecar.path, &sidecar.packs);
-        let mut sidecars = self.sidecars.iter().map(sidecar).collect::<Result<Vec<_>>>()?;
+        let mut sidecars = self
+            .sidecars
+            .iter()
+            .map(|sidecar| stage_packs(&sidecar.path, &sidecar.packs))
+            .collect::<Result<Vec<_>>>()?;
         let mut program = match self.program {
             NewProgram::Linked(packs) => destination.stage(&rewrite(old.file(), packs)?)?,
             NewProgram::Packs(packs) => stage_packs(destination.path(), &packs)?,

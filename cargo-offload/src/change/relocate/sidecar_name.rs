@@ -1,4 +1,4 @@
-//! The names of sidecars, which come from what is in them: a new sidecar never takes the place of one that a program needs.
+//! Names of sidecars, which contain a hash of their content: a new sidecar never replaces one that a program needs.
 
 use offload_format::Hash128;
 
@@ -12,7 +12,7 @@ pub(super) fn sidecar_name(start: &str, program: &str, packs: &[Hash128]) -> Str
     format!("{start}.{}{ENDING}", digits(program, packs))
 }
 
-/// What the name of a sidecar starts with.
+/// The start of a sidecar's name.
 pub(super) fn start(name: &str) -> &str {
     let stem = name.strip_suffix(ENDING).unwrap_or(name);
     hash(name).and_then(|hash| stem.strip_suffix(hash)?.strip_suffix('.')).unwrap_or(stem)
@@ -30,8 +30,8 @@ pub(super) fn has_form(name: &str) -> bool {
 
 fn hash(name: &str) -> Option<&str> {
     let (_, hash) = name.strip_suffix(ENDING)?.rsplit_once('.')?;
-    let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    (hash.len() == DIGITS && hash.bytes().all(hex)).then_some(hash)
+    (hash.len() == DIGITS && hash.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte)))
+        .then_some(hash)
 }
 
 fn digits(program: &str, packs: &[Hash128]) -> String {

@@ -1,4 +1,4 @@
-//! The frames of new packs: old ones in their place, and new ones in a temporary file.
+//! Frames of new packs: reused ones by their location, and new ones in a temporary file.
 
 use std::collections::BTreeSet;
 use std::collections::btree_map::Entry;
@@ -12,7 +12,7 @@ use offload_packer::{
 
 use super::images::{Images, LocatedImage};
 use super::pack::{PackContent, Storage};
-use super::reuse::{Taken, loose};
+use super::reuse::{ReusedFrame, loose};
 use crate::error::{Error, Result};
 use crate::files::pieces::Piece;
 use crate::files::spool::Spool;
@@ -24,17 +24,17 @@ pub(super) struct Frames(offload_packer::Frames<Piece>);
 
 impl Frames {
     /// Takes over what can be, and plans and compresses the rest.
-    pub(super) fn of(packs: &[PackContent<'_>], storage: Storage) -> Result<Frames> {
-        let images = Images::of(packs);
+    pub(super) fn plan(packs: &[PackContent<'_>], storage: Storage) -> Result<Frames> {
+        let images = Images::from_packs(packs);
         let all = || images.all().map(|source| source.image.hash).collect();
         let (loose, settings) = match storage {
             Storage::Kept => (loose(&images)?, settings_of(&images)),
             Storage::Planned => (all(), settings_of(&images)),
-            Storage::Anew(settings) => (all(), settings),
+            Storage::Fresh(settings) => (all(), settings),
         };
         let mut frames = Frames::default();
         for source in images.all().filter(|source| !loose.contains(&source.image.hash)) {
-            frames.take(Taken::of(source)?);
+            frames.take(ReusedFrame::new(source)?);
         }
         if !loose.is_empty() {
             frames.add(make(&images, &loose, FrameSettings { storage, settings })?);
@@ -43,8 +43,11 @@ impl Frames {
     }
 
     pub(super) fn info(&self, image: Hash128) -> Result<FrameInfo> {
-        let lost = || Error::check(format!("the image {image} is not in the plan of its pack"));
-        self.0.infos.get(&image).copied().ok_or_else(lost)
+        self.0
+            .infos
+            .get(&image)
+            .copied()
+            .ok_or_else(|| Error::check(format!("the image {image} is not in the plan of its pack")))
     }
 
     pub(super) fn piece(&self, content: Hash128) -> Option<Piece> {
@@ -55,7 +58,7 @@ impl Frames {
         &self.0.blocks
     }
 
-    fn take(&mut self, taken: Taken) {
+    fn take(&mut self, taken: ReusedFrame) {
         self.0.infos.insert(taken.info.hash, taken.info);
         let Entry::Vacant(stored) = self.0.stored.entry(taken.hash) else { return };
         stored.insert(taken.piece);
@@ -69,7 +72,7 @@ impl Frames {
     }
 }
 
-/// How images are planned and stored.
+/// Settings of the packer.
 #[derive(Clone, Copy, Debug)]
 struct FrameSettings {
     storage: Storage,
@@ -85,27 +88,27 @@ fn make(
     let raw = images.raw(loose);
     let plan = offload_packer::plan(&raw, images, how.settings, &Threads)?;
     let hashes: Vec<Hash128> = raw.iter().map(|image| image.hash).collect();
-    let maker = Maker { images, storage: how.storage, spool: Spool::new()? };
+    let maker = Compressor { images, storage: how.storage, spool: Spool::new()? };
     make_frames(&plan, &hashes, &maker, &Threads)
 }
 
-/// How packs whose settings nobody has recorded were made, as far as their frames tell.
+/// Compression settings of packs that do not record them, derived from their frames.
 fn settings_of(images: &Images<'_>) -> Settings {
-    let for_download = |source: &LocatedImage<'_>| {
+    let is_archive = images.all().any(|source| {
         let stored = source.source.pack.stored(&source.image);
         matches!(stored.map(|stored| stored.codec), Ok(Codec::Lzma | Codec::LzmaPrefix))
-    };
-    let mode = if images.all().any(for_download) { Mode::Archive } else { Mode::Balanced };
+    });
+    let mode = if is_archive { Mode::Archive } else { Mode::Balanced };
     Settings { mode, level: RELEASE_LEVEL }
 }
 
-struct Maker<'p, 'a> {
+struct Compressor<'p, 'a> {
     images: &'p Images<'a>,
     storage: Storage,
     spool: Spool,
 }
 
-impl FrameMaker for Maker<'_, '_> {
+impl FrameMaker for Compressor<'_, '_> {
     type Stored = Piece;
     type Error = Error;
 
@@ -126,8 +129,8 @@ impl FrameMaker for Maker<'_, '_> {
 
     fn image(&self, plan: &Plan, image: Hash128) -> Result<StoredFrame<FrameInfo, Piece>> {
         let source = self.images.get(image)?;
-        if !matches!(self.storage, Storage::Anew(_))
-            && let Some(taken) = Taken::as_planned(plan, source)?
+        if !matches!(self.storage, Storage::Fresh(_))
+            && let Some(taken) = ReusedFrame::as_planned(plan, source)?
         {
             return Ok(StoredFrame { record: taken.info, stored: taken.piece });
         }
@@ -145,7 +148,7 @@ impl FrameMaker for Maker<'_, '_> {
     }
 }
 
-impl Maker<'_, '_> {
+impl Compressor<'_, '_> {
     /// The image is in memory, its frame is not.
     fn streamed(&self, plan: &Plan, source: &LocatedImage<'_>) -> Result<StoredFrame<FrameInfo, Piece>> {
         let image = self.images.read(source.image.hash)?;
@@ -154,7 +157,8 @@ impl Maker<'_, '_> {
             image.chunks(1 << 20).try_for_each(|piece| stream.feed(piece, &mut *out))?;
             stream.finish(out)
         })?;
-        let (raw_size, hash) = (source.image.raw_size, source.image.hash);
+        let raw_size = source.image.raw_size;
+        let hash = source.image.hash;
         Ok(StoredFrame { record: FrameInfo::new(Codec::Zstd, stored.size(), raw_size, hash), stored })
     }
 }

@@ -1,4 +1,4 @@
-//! The images of some packs, each once, and their bytes on demand.
+//! Deduplicated images of several packs, decoded on demand.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,12 +11,12 @@ use crate::error::{Error, Result};
 use crate::read::pack_file::LocatedPack;
 use crate::read::program::PackImages;
 
-/// Where an image is. Nothing in it is bound to a thread.
+/// Location of an image. It is `Send`.
 #[derive(Clone, Debug)]
 pub(super) struct LocatedImage<'a> {
     pub(super) source: LocatedPack<'a>,
     pub(super) image: Image<'a>,
-    /// Which of the old payloads has it.
+    /// Index of the old payload with the image.
     pub(super) payload: usize,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Images<'a> {
 }
 
 impl<'a> Images<'a> {
-    pub(super) fn of(packs: &[PackContent<'a>]) -> Images<'a> {
+    pub(super) fn from_packs(packs: &[PackContent<'a>]) -> Images<'a> {
         let mut images = Images { by_hash: BTreeMap::new(), order: Vec::new(), several: BTreeSet::new() };
         // A pack of each payload.
         let mut payloads: Vec<LocatedPack<'a>> = Vec::new();
@@ -62,12 +62,14 @@ impl<'a> Images<'a> {
 
     /// Those that are `chosen`, for a planner.
     pub(super) fn raw(&self, chosen: &BTreeSet<Hash128>) -> Vec<RawImage> {
-        let raw = |source: &LocatedImage<'_>| RawImage {
-            hash: source.image.hash,
-            size: source.image.raw_size,
-            kind: source.image.image_kind,
-        };
-        self.all().filter(|source| chosen.contains(&source.image.hash)).map(raw).collect()
+        self.all()
+            .filter(|source| chosen.contains(&source.image.hash))
+            .map(|source| RawImage {
+                hash: source.image.hash,
+                size: source.image.raw_size,
+                kind: source.image.image_kind,
+            })
+            .collect()
     }
 
     pub(super) fn get(&self, hash: Hash128) -> Result<&LocatedImage<'a>> {

@@ -1,4 +1,4 @@
-//! A new pack: what it is made of, its bytes, and files of such packs.
+//! New packs: their content, their bytes, and files of them.
 
 use std::fs::File;
 use std::io;
@@ -14,22 +14,22 @@ use crate::files::publish::{Staged, replaceable, stage};
 use crate::read::metadata::PackMetadata;
 use crate::read::program::PackImages;
 
-/// What one new pack is made of; each image is in one of the old packs.
+/// Content of a new pack, whose images come from old packs.
 #[derive(Debug)]
 pub(crate) struct PackContent<'a> {
     pub(crate) metadata: PackMetadata,
     pub(crate) kept: Vec<PackImages<'a>>,
 }
 
-/// How images are stored.
+/// Storage of images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Storage {
     /// As they are, but for those that have lost what they are stored relative to.
     Kept,
-    /// Planned anew; frames that fit the plan stay.
+    /// A new plan; frames that fit it are reused.
     Planned,
-    /// Planned and compressed anew.
-    Anew(Settings),
+    /// A new plan; all frames are compressed again.
+    Fresh(Settings),
 }
 
 /// The bytes of a pack and its identity.
@@ -43,12 +43,12 @@ pub(crate) struct NewPack {
     pub(crate) end: PackEnd,
 }
 
-/// Where a pack ends.
+/// End of a pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PackEnd {
     /// Behind its own pieces.
     Own,
-    /// Where the next pack ends, with which it shares its payload.
+    /// The end of the next pack, with which it shares its payload.
     OfNext,
 }
 

@@ -1,4 +1,4 @@
-//! Which frames of old packs can be taken as they are, and how.
+//! Selection of the frames of old packs that are reused.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ const MOST_ANCESTORS: usize = 4;
 
 /// A frame that is copied, and what the new pack records.
 #[derive(Debug)]
-pub(super) struct Taken {
+pub(super) struct ReusedFrame {
     pub(super) info: FrameInfo,
     pub(super) block: Option<NewBlock>,
     pub(super) piece: Piece,
@@ -24,26 +24,32 @@ pub(super) struct Taken {
     pub(super) hash: Hash128,
 }
 
-/// The images that have to be stored anew: whole trees of deltas of which somebody's parent is gone, because another
+/// The images to compress again: whole delta trees in which a parent is removed, because another
 /// parent may be better for all, and the images of blocks of which more than a tenth goes: what stays in a block stays in
 /// the file.
 pub(super) fn loose(images: &Images<'_>) -> Result<BTreeSet<Hash128>> {
     let mut trees: BTreeMap<(usize, Hash128), DeltaTree> = BTreeMap::new();
     let mut blocks = Blocks::new();
     for located in images.all() {
-        let (hash, payload) = (located.image.hash, located.payload);
+        let hash = located.image.hash;
+        let payload = located.payload;
         if let Some(block) = located.image.block {
             let block = located.source.pack.block(block)?;
             let parent = block.parent.map(|parent| located.source.pack.block(parent)).transpose()?;
             let parent = parent.map(|parent| parent.hash);
-            let new = || Kept { members: Vec::new(), held: 0, size: block.raw_size, parent };
-            let kept = blocks.entry((payload, block.hash)).or_insert_with(new);
+            let kept = blocks.entry((payload, block.hash)).or_insert_with(|| PartialBlock {
+                members: Vec::new(),
+                held: 0,
+                size: block.raw_size,
+                parent,
+            });
             kept.members.push(hash);
             kept.held = kept.held.saturating_add(located.image.raw_size);
         } else {
             let (root, chain) = chain(images, located)?;
-            let new = || DeltaTree { members: Vec::new(), chain: Chain::Whole };
-            let tree = trees.entry((payload, root)).or_insert_with(new);
+            let tree = trees
+                .entry((payload, root))
+                .or_insert_with(|| DeltaTree { members: Vec::new(), chain: Chain::Whole });
             tree.members.push(hash);
             tree.chain = tree.chain.min(chain);
         }
@@ -63,10 +69,10 @@ struct DeltaTree {
 }
 
 /// Blocks by payload and hash.
-type Blocks = BTreeMap<(usize, Hash128), Kept>;
+type Blocks = BTreeMap<(usize, Hash128), PartialBlock>;
 
 /// Whether most is left of a block and of all that it builds on.
-fn stays(blocks: &Blocks, payload: usize, block: &Kept) -> bool {
+fn stays(blocks: &Blocks, payload: usize, block: &PartialBlock) -> bool {
     let mut next = block;
     for _ in 0..MOST_ANCESTORS {
         match next.parent.map(|parent| blocks.get(&(payload, parent))) {
@@ -79,8 +85,8 @@ fn stays(blocks: &Blocks, payload: usize, block: &Kept) -> bool {
     false
 }
 
-/// What is left of a block.
-struct Kept {
+/// Remaining part of a block.
+struct PartialBlock {
     members: Vec<Hash128>,
     /// Their bytes.
     held: u64,
@@ -89,7 +95,7 @@ struct Kept {
     parent: Option<Hash128>,
 }
 
-impl Kept {
+impl PartialBlock {
     fn most(&self) -> bool {
         self.held >= self.size - self.size / 10
     }
@@ -104,12 +110,13 @@ enum Chain {
 
 /// The oldest ancestor of an image, the root of its tree.
 fn chain(images: &Images<'_>, located: &LocatedImage<'_>) -> Result<(Hash128, Chain)> {
-    let (mut oldest, mut chain) = (located.image.hash, Chain::Whole);
+    let mut oldest = located.image.hash;
+    let mut chain = Chain::Whole;
     let mut next = located.image.parent;
     for _ in 0..MOST_ANCESTORS {
         let Some(index) = next else { return Ok((oldest, chain)) };
         let parent = located.source.pack.image(index)?;
-        // What lies in a block is nobody's parent.
+        // Images in a block have no children.
         if parent.block.is_some() || !images.lends(parent.hash, located.payload) {
             chain = Chain::Broken;
         }
@@ -118,26 +125,27 @@ fn chain(images: &Images<'_>, located: &LocatedImage<'_>) -> Result<(Hash128, Ch
     Ok((oldest, Chain::Broken))
 }
 
-impl Taken {
-    /// How the frame of an image is taken over.
-    pub(super) fn of(source: &LocatedImage<'_>) -> Result<Taken> {
-        let (pack, image) = (&source.source.pack, &source.image);
+impl ReusedFrame {
+    /// The reused frame of an image.
+    pub(super) fn new(source: &LocatedImage<'_>) -> Result<ReusedFrame> {
+        let pack = &source.source.pack;
+        let image = &source.image;
         let info = FrameInfo::new(image.codec, image.stored_size, image.raw_size, image.hash);
         let Some(index) = image.block else {
             let info = info.related(image.filter, parent(source)?.map(|parent| parent.hash));
             let piece = piece(source, image.offset, image.stored_size)?;
-            return Ok(Taken { info, block: None, piece, hash: image.hash });
+            return Ok(ReusedFrame { info, block: None, piece, hash: image.hash });
         };
         let block = pack.block(index)?;
         let parent = block.parent.map(|parent| pack.block(parent)).transpose()?;
         let info = info.related(image.filter, None);
         let info = info.in_block(InBlock { hash: block.hash, offset: image.offset });
         let piece = piece(source, block.offset, block.stored_size)?;
-        Ok(Taken { info, block: Some(new_block(&block, parent)), piece, hash: block.hash })
+        Ok(ReusedFrame { info, block: Some(new_block(&block, parent)), piece, hash: block.hash })
     }
 
     /// The same, if the image's old frame is the one that `plan` asks for.
-    pub(super) fn as_planned(plan: &Plan, source: &LocatedImage<'_>) -> Result<Option<Taken>> {
+    pub(super) fn as_planned(plan: &Plan, source: &LocatedImage<'_>) -> Result<Option<ReusedFrame>> {
         let image = &source.image;
         let Some(Step::Frame { codec, filter, parent: planned }) = plan.step(image.hash) else {
             return Ok(None);
@@ -150,7 +158,11 @@ impl Taken {
             _ => false,
         };
         let alone = image.block.is_none() && image.codec == *codec && image.filter == *filter;
-        if alone && same_parent && *codec != Codec::Raw { Taken::of(source).map(Some) } else { Ok(None) }
+        if alone && same_parent && *codec != Codec::Raw {
+            ReusedFrame::new(source).map(Some)
+        } else {
+            Ok(None)
+        }
     }
 }
 
@@ -160,8 +172,11 @@ fn parent<'a>(source: &LocatedImage<'a>) -> Result<Option<Image<'a>>> {
 
 /// A part of the payload that the image lies in.
 fn piece(source: &LocatedImage<'_>, offset: u64, size: u64) -> Result<Piece> {
-    let lost = || Error::check("an image lies outside its file");
-    let offset = source.source.payload().checked_add(offset).ok_or_else(lost)?;
+    let offset = source
+        .source
+        .payload()
+        .checked_add(offset)
+        .ok_or_else(|| Error::check("an image lies outside its file"))?;
     Ok(Piece::Copy { from: source.source.file.file().clone(), offset, size })
 }
 

@@ -1,4 +1,4 @@
-//! Rebuilding packs whose index is in pages, and packs with blocks that build on others.
+//! Repacking of packs with paged indexes, and of packs with dependent blocks.
 
 use std::path::Path;
 
@@ -36,29 +36,37 @@ fn raw(at: usize) -> String {
 /// The images of a pack by module, and whether its index is in pages.
 type Content = (Vec<(String, Vec<u8>)>, bool);
 
-/// What is in the packs at `path`.
+/// Reads the content of the packs at `path`.
 fn read_packs(path: &Path) -> Vec<Content> {
     let file = PackFile::open(path, &Limits::default()).unwrap();
     assert_eq!(file.unreadable, Vec::<String>::new());
-    let read = |source: LocatedPack<'_>| {
-        let images: Vec<Image<'_>> = source.pack.images().map(|image| image.unwrap()).collect();
-        let decode = |image: &Image<'_>| (image.module.to_string(), source.decode(image).unwrap());
-        (images.iter().map(decode).collect(), source.pack.head_size() > source.pack.payload_offset())
-    };
-    file.packs().map(read).collect()
+    file.packs()
+        .map(|source| {
+            let images: Vec<Image<'_>> = source.pack.images().map(|image| image.unwrap()).collect();
+            (
+                images
+                    .iter()
+                    .map(|image| (image.module.to_string(), source.decode(image).unwrap()))
+                    .collect(),
+                source.pack.head_size() > source.pack.payload_offset(),
+            )
+        })
+        .collect()
 }
 
 /// Rebuilds the pack at `old` as packs at `new`; `packs` are the numbers of their images.
 fn rebuild_file(old: &Path, new: &Path, packs: &[&dyn Fn(usize) -> bool]) {
     let program = PackFile::open(old, &Limits::default()).unwrap();
     let source = program.packs().next().unwrap();
-    let content = |wanted: &&dyn Fn(usize) -> bool| {
-        let images = source.pack.images().map(|image| image.unwrap());
-        let images = images.enumerate().filter(|(at, _)| wanted(*at)).map(|(_, image)| image).collect();
-        let metadata = PackMetadata::of(&source.pack).unwrap();
-        PackContent { metadata, kept: vec![PackImages { source, images }] }
-    };
-    let contents: Vec<PackContent<'_>> = packs.iter().map(content).collect();
+    let contents: Vec<PackContent<'_>> = packs
+        .iter()
+        .map(|wanted| {
+            let images = source.pack.images().map(|image| image.unwrap());
+            let images = images.enumerate().filter(|(at, _)| wanted(*at)).map(|(_, image)| image).collect();
+            let metadata = PackMetadata::from_pack(&source.pack).unwrap();
+            PackContent { metadata, kept: vec![PackImages { source, images }] }
+        })
+        .collect();
     stage_packs(new, &repack(&contents, Storage::Kept).unwrap()).unwrap().appear().unwrap();
 }
 
@@ -66,7 +74,8 @@ fn rebuild_file(old: &Path, new: &Path, packs: &[&dyn Fn(usize) -> bool]) {
 /// modules.
 fn move_images(packs: &[&dyn Fn(usize) -> bool], paged: &[bool]) {
     let dir = tempfile::tempdir().unwrap();
-    let (old, new) = (dir.path().join("old.pack"), dir.path().join("new.pack"));
+    let old = dir.path().join("old.pack");
+    let new = dir.path().join("new.pack");
     write_pack(&old, 1500);
     rebuild_file(&old, &new, packs);
     let expected = |at: usize| (name(at), raw(at).into_bytes());
@@ -85,7 +94,8 @@ fn write_blocks(path: &Path) {
         let codec = if parent.is_some() { Codec::ZstdPrefix } else { Codec::Zstd };
         let options = EncodeOptions { codec, filter: Filter::None, parent, level: 3 };
         let block = codec::encode_with(&content, &options).unwrap();
-        let (hash, mut offset) = (block.info().hash, 0);
+        let hash = block.info().hash;
+        let mut offset = 0;
         builder.block(block.info().into());
         for at in first..first + 12 {
             let size = raw(at).len() as u64;
@@ -103,7 +113,8 @@ fn write_blocks(path: &Path) {
 /// Keeps some of those images; returns how many blocks stand for themselves then, and how many build on another.
 fn blocks_of(wanted: &dyn Fn(usize) -> bool) -> [usize; 2] {
     let dir = tempfile::tempdir().unwrap();
-    let (old, new) = (dir.path().join("old.pack"), dir.path().join("new.pack"));
+    let old = dir.path().join("old.pack");
+    let new = dir.path().join("new.pack");
     write_blocks(&old);
     rebuild_file(&old, &new, &[wanted]);
     let expected = (0..36).filter(|at| wanted(*at)).map(|at| (name(at), raw(at).into_bytes()));
@@ -121,9 +132,9 @@ fn a_block_stays_with_those_it_builds_on() {
     assert_eq!(blocks_of(&|at| at < 24), [1, 1]);
     assert_eq!(blocks_of(&|at| at < 12), [1, 0]);
     assert_eq!(blocks_of(&|at| at > 23), [1, 0]);
-    // Nothing that stays builds on what goes: all is stored anew, in one block.
+    // No remaining image depends on a removed one: all are compressed again, in one block.
     assert_eq!(blocks_of(&|at| at > 11), [1, 0]);
-    // The first one stays, and the last one is stored anew.
+    // The first block is reused, and the last one is compressed again.
     assert_eq!(blocks_of(&|at| !(12..24).contains(&at)), [2, 0]);
 }
 

@@ -1,4 +1,4 @@
-//! Packs that stay what they are, in another place.
+//! Packs that are copied to another location unchanged.
 
 use offload_format::pack::Sidecar;
 
@@ -14,18 +14,15 @@ pub(super) fn copy(packs: &[PackContent<'_>], storage: Storage) -> Result<Option
     for new in packs {
         let [kept] = new.kept.as_slice() else { return Ok(None) };
         let source = kept.source;
-        let old = PackMetadata { sidecars: sidecars(&source)?, ..PackMetadata::of(&source.pack)? };
+        let old = PackMetadata { sidecars: sidecars(&source)?, ..PackMetadata::from_pack(&source.pack)? };
         let whole = kept.images.len() as u64 == source.pack.image_count() && new.metadata == old;
         if !whole || storage != Storage::Kept {
             return Ok(None);
         }
         sources.push(source);
     }
-    let linked = |pair: &[LocatedPack<'_>]| match pair {
-        [first, second] => first.shares_with(second) && first.index.offset() < second.index.offset(),
-        _ => false,
-    };
-    if !sources.windows(2).all(linked) || sources.first().is_some_and(|first| sharers(first) != sources.len())
+    if !sources.windows(2).all(are_linked)
+        || sources.first().is_some_and(|first| sharers(first) != sources.len())
     {
         return Ok(None);
     }
@@ -33,7 +30,7 @@ pub(super) fn copy(packs: &[PackContent<'_>], storage: Storage) -> Result<Option
     sources.iter().zip(next).map(|(source, next)| bytes(source, next)).collect::<Result<_>>().map(Some)
 }
 
-/// How many packs of the file share the payload of `source`.
+/// The number of packs in the file that share the payload of `source`.
 fn sharers(source: &LocatedPack<'_>) -> usize {
     source.file.packs().filter(|other| other.shares_with(source)).count()
 }
@@ -43,11 +40,20 @@ fn sidecars(source: &LocatedPack<'_>) -> Result<Vec<Sidecar>> {
 }
 
 fn bytes(source: &LocatedPack<'_>, next: Option<&LocatedPack<'_>>) -> Result<NewPack> {
-    let (from, offset, size) = (source.file.file().clone(), source.index.offset(), source.pack.size());
+    let from = source.file.file().clone();
+    let offset = source.index.offset();
+    let size = source.pack.size();
     let (own, end) = match next {
         Some(next) => (next.index.offset().saturating_sub(offset), PackEnd::OfNext),
         None => (size, PackEnd::Own),
     };
     let pieces = vec![Piece::Copy { from, offset, size: own }];
     Ok(NewPack { pieces, id: source.pack.id()?, size, end })
+}
+
+fn are_linked(pair: &[LocatedPack<'_>]) -> bool {
+    match pair {
+        [first, second] => first.shares_with(second) && first.index.offset() < second.index.offset(),
+        _ => false,
+    }
 }

@@ -1,8 +1,7 @@
-//! Where a changed program goes, and how it gets there: whole, and read back.
+//! Destination of a rewritten program, which is published whole after its packs were read back.
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use offload_build::shared::parent;
@@ -10,7 +9,7 @@ use offload_format::Limits;
 
 use super::rewritten::Rewritten;
 use crate::cli;
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::files::lock::DirectoryLock;
 use crate::files::publish::Staged;
 use crate::print::output::Output;
@@ -21,7 +20,7 @@ use crate::read::pack_file::PackFile;
 pub(crate) struct Destination {
     path: PathBuf,
     like: PathBuf,
-    /// Nobody else changes programs of the directory meanwhile.
+    /// Lock against concurrent changes to programs of the directory.
     _lock: Option<DirectoryLock>,
 }
 
@@ -29,18 +28,17 @@ impl Destination {
     /// The destination that the options name for a change of `input`. Waits for other commands that change programs there.
     pub(crate) fn new(output: &Output, input: &Path, options: &cli::Destination) -> Result<Destination> {
         // A link to the program is not replaced by a program.
-        let like = fs::canonicalize(input).map_err(|error| Error::io("open", input, &error))?;
+        let like = fs::canonicalize(input).io_context("open", input)?;
         let path = options.output.clone().unwrap_or_else(|| like.clone());
         let directory = parent(&path);
-        let waits = || {
+        let lock = DirectoryLock::take(directory, || {
             let shown = directory.display();
             output.status(&format!("waiting for another command that changes programs in `{shown}`"));
-        };
-        let lock =
-            DirectoryLock::take(directory, waits).map_err(|error| Error::io("lock", directory, &error))?;
+        })
+        .io_context("lock", directory)?;
         if options.output.is_some() && fs::symlink_metadata(&path).is_ok() {
             return Err(Error::usage(format!("`{}` exists", path.display()))
-                .hint("name another file, or use `--in-place` to change the program itself"));
+                .hint("choose another file, or use `--in-place` to rewrite the program itself"));
         }
         Ok(Destination { path, like, _lock: lock })
     }
@@ -57,12 +55,11 @@ impl Destination {
     /// Writes the program beside its destination, and finds its packs again.
     pub(crate) fn stage(&self, program: &Rewritten) -> Result<Staged> {
         let Destination { path, like, .. } = self;
-        let failed = |error: io::Error| Error::io("write", path, &error);
-        let data = fs::metadata(like).map_err(|error| Error::io("inspect", like, &error))?;
+        let data = fs::metadata(like).io_context("inspect", like)?;
         let mut staged = Staged::new(path)?;
-        program.write_to(staged.file()).map_err(failed)?;
+        program.write_to(staged.file()).io_context("write", path)?;
         self.read_back(&staged.readable(), &program.ids)?;
-        staged.set_permissions(data.permissions()).map_err(failed)?;
+        staged.set_permissions(data.permissions()).io_context("write", path)?;
         Ok(staged)
     }
 
@@ -72,7 +69,9 @@ impl Destination {
             file.packs().filter_map(|source| Some(source.pack.id().ok()?.0)).collect();
         if !file.unreadable.is_empty() || found != *ids {
             let text = format!("`{}` was not written: its packs could not be read back", self.path.display());
-            return Err(Error::check(text).hint("please report this with the program"));
+            return Err(
+                Error::check(text).hint("this is a bug in cargo-offload; please report it with the program")
+            );
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The headers of an ELF program or library, read into memory to be changed.
+//! ELF headers of a program or library, in memory for editing.
 
 use std::fs::File;
 use std::path::Path;
@@ -8,7 +8,7 @@ use object::elf::{ET_DYN, ET_EXEC, FileHeader64, PT_LOAD, ProgramHeader64, SHT_N
 use object::read::elf::FileHeader;
 
 use super::refusal::refused;
-use crate::error::{Error, Result};
+use crate::error::{IoContext, Result};
 use crate::files::object_file::{ObjectFile, examine};
 
 /// Headers of a 64-bit little-endian program or shared library.
@@ -24,9 +24,8 @@ pub(super) struct Headers {
 
 impl Headers {
     pub(super) fn read(path: &Path, file: &File) -> Result<Headers> {
-        let failed = |error| Error::io("read", path, &error);
-        let size = file.metadata().map_err(failed)?.len();
-        examine(file, |file| Headers::parse(path, file, size)).map_err(failed)?
+        let size = file.metadata().io_context("read", path)?.len();
+        examine(file, |file| Headers::parse(path, file, size)).io_context("read", path)?
     }
 
     fn parse(path: &Path, file: &ObjectFile<'_>, size: u64) -> Result<Headers> {
@@ -48,21 +47,22 @@ impl Headers {
 
     /// The numbers of all segments.
     pub(super) fn spans(&self) -> impl Iterator<Item = Segment> + '_ {
-        self.segments.iter().enumerate().map(|(index, header)| Segment::of(index, header))
+        self.segments.iter().enumerate().map(|(index, header)| Segment::from_header(index, header))
     }
 
     /// The loaded segments.
     pub(super) fn loads(&self) -> impl Iterator<Item = Segment> + '_ {
         let loads = self.segments.iter().enumerate().filter(|(_, header)| header.p_type.get(LE) == PT_LOAD);
-        loads.map(|(index, header)| Segment::of(index, header))
+        loads.map(|(index, header)| Segment::from_header(index, header))
     }
 
-    /// Where sections begin and end in the file, those with bytes there.
+    /// The file ranges of sections with content.
     pub(super) fn filled_sections(&self) -> impl Iterator<Item = (usize, [u64; 2])> + '_ {
-        let filled = |section: &SectionHeader64<LE>| {
-            section.sh_type.get(LE) != SHT_NOBITS && section.sh_size.get(LE) > 0
-        };
-        let sections = self.sections.iter().enumerate().filter(move |(_, section)| filled(section));
+        let sections = self
+            .sections
+            .iter()
+            .enumerate()
+            .filter(|(_, section)| section.sh_type.get(LE) != SHT_NOBITS && section.sh_size.get(LE) > 0);
         sections.map(|(index, section)| {
             let start = section.sh_offset.get(LE);
             (index, [start, start.saturating_add(section.sh_size.get(LE))])
@@ -84,7 +84,7 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    fn of(index: usize, segment: &ProgramHeader64<LE>) -> Segment {
+    fn from_header(index: usize, segment: &ProgramHeader64<LE>) -> Segment {
         Segment {
             index,
             offset: segment.p_offset.get(LE),

@@ -1,4 +1,4 @@
-//! What a program becomes: its headers, and which of its bytes move where.
+//! Layout of a rewritten program: its headers, and the file ranges that move.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use object::endian::{U32, U64};
 use super::headers::{Headers, Segment};
 use super::offsets::OffsetMap;
 
-/// What a program becomes.
+/// New layout of a program.
 #[derive(Debug)]
 pub(super) struct Plan {
     /// The headers with everything in its new place.
@@ -17,7 +17,7 @@ pub(super) struct Plan {
     pub(super) offsets: OffsetMap,
     /// Bytes of zeros behind the packs, up to what follows.
     pub(super) padding: u64,
-    /// How many of these stay the last pack's own.
+    /// Number of these bytes that stay spare in the last pack.
     pub(super) spare: u64,
 }
 
@@ -47,10 +47,9 @@ pub(super) fn set_size(header: &mut ProgramHeader64<LE>, size: u64) {
 /// All offsets in their new place, and the packs' section in its new size.
 pub(super) fn moved_headers(headers: &Headers, offsets: &OffsetMap, range: &PacksRange) -> Headers {
     let mut out = headers.clone();
-    let map = |field: &mut U64<LE>| *field = U64::new(LE, offsets.map(field.get(LE)));
-    map(&mut out.file.e_phoff);
-    map(&mut out.file.e_shoff);
-    out.segments.iter_mut().for_each(|segment| map(&mut segment.p_offset));
+    move_offset(&mut out.file.e_phoff, offsets);
+    move_offset(&mut out.file.e_shoff, offsets);
+    out.segments.iter_mut().for_each(|segment| move_offset(&mut segment.p_offset, offsets));
     for section in &mut out.sections {
         let start = section.sh_offset.get(LE);
         if section.sh_type.get(LE) != SHT_NOBITS
@@ -59,7 +58,7 @@ pub(super) fn moved_headers(headers: &Headers, offsets: &OffsetMap, range: &Pack
         {
             section.sh_size = U64::new(LE, range.new_end().saturating_sub(start));
         }
-        map(&mut section.sh_offset);
+        move_offset(&mut section.sh_offset, offsets);
     }
     out.size = offsets.map(headers.size);
     out
@@ -78,4 +77,9 @@ pub(super) fn fill_sections(out: &mut Headers, gap: &Range<u64>, joined: &Segmen
                 U64::new(LE, joined.offset.saturating_add(start.saturating_sub(joined.address)));
         }
     }
+}
+
+/// Replaces the file offset in a header by the new one.
+fn move_offset(field: &mut U64<LE>, offsets: &OffsetMap) {
+    *field = U64::new(LE, offsets.map(field.get(LE)));
 }

@@ -1,4 +1,4 @@
-//! Old offsets in a file and the new ones.
+//! Map from old to new file offsets.
 
 use std::fs::File;
 use std::ops::Range;
@@ -25,7 +25,7 @@ pub(super) struct OldFile<'f> {
     pub(super) file: &'f Arc<File>,
     /// In bytes.
     pub(super) size: u64,
-    /// Where its packs start.
+    /// File offset of its packs.
     pub(super) packs: u64,
 }
 
@@ -36,7 +36,7 @@ impl OffsetMap {
         OffsetMap { changes }
     }
 
-    /// Where the byte that was at `old` is now; for one that is gone, where its place ends.
+    /// The new offset of the byte at `old`; for a removed byte, the end of the changed range.
     pub(super) fn map(&self, old: u64) -> u64 {
         let mut new = old;
         for Change { old: range, new_size } in &self.changes {
@@ -52,21 +52,26 @@ impl OffsetMap {
         let mut pieces = Vec::new();
         let mut packs = Some(packs);
         let mut at = 0;
-        let copy = |range: Range<u64>| Piece::Copy {
-            from: old.file.clone(),
-            offset: range.start,
-            size: range.end.saturating_sub(range.start),
-        };
         for change in &self.changes {
-            pieces.push(copy(at..change.old.start));
+            pieces.push(old.copy(at..change.old.start));
             match packs.take_if(|_| change.old.start == old.packs) {
                 Some(packs) => pieces.extend(packs),
                 None => pieces.push(Piece::Zeros(change.new_size)),
             }
             at = change.old.end;
         }
-        pieces.push(copy(at..old.size));
+        pieces.push(old.copy(at..old.size));
         pieces
+    }
+}
+
+impl OldFile<'_> {
+    fn copy(&self, range: Range<u64>) -> Piece {
+        Piece::Copy {
+            from: self.file.clone(),
+            offset: range.start,
+            size: range.end.saturating_sub(range.start),
+        }
     }
 }
 

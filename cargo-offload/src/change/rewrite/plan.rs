@@ -1,7 +1,8 @@
-//! Which bytes of a program move where when the packs in it change their size. No address in memory changes.
+//! Plan of the file ranges that move when packs change their size. Memory addresses stay.
 //!
-//! Bytes leave and come in whole pages: what lies behind keeps its offset modulo the alignment of the segments. Packs
-//! at the end of a segment make it shorter or longer. Packs in its midst, where LLD and mold put them, split it.
+//! The file grows and shrinks by whole pages, so that later content keeps its offset modulo the alignment of the
+//! segments. Packs at the end of a segment change its length. Packs in the middle, where LLD and mold put them, split
+//! it.
 
 use std::path::Path;
 
@@ -26,15 +27,16 @@ pub(super) fn plan(path: &Path, headers: &Headers, range: &PacksRange) -> Result
 }
 
 fn segment_of(path: &Path, headers: &Headers, range: &PacksRange) -> Result<Segment> {
-    let inside = |segment: &Segment| segment.offset <= range.old.start && range.old.end <= segment.end();
-    let found = headers.loads().find(inside);
+    let found =
+        headers.loads().find(|segment| segment.offset <= range.old.start && range.old.end <= segment.end());
     found.ok_or_else(|| refused(path, "its images lie outside the segments that are loaded"))
 }
 
 /// The section with the packs has nothing behind them: a section cannot have a hole.
 fn check_section(path: &Path, headers: &Headers, range: &PacksRange) -> Result<()> {
-    let touching = |[start, end]: [u64; 2]| start < range.old.end && range.old.start < end;
-    for (_, [start, end]) in headers.filled_sections().filter(|(_, section)| touching(*section)) {
+    for (_, [start, end]) in
+        headers.filled_sections().filter(|(_, [start, end])| *start < range.old.end && range.old.start < *end)
+    {
         if start > range.old.start || end != range.old.end {
             return Err(refused(path, "other large data lies beside the images in their section"));
         }
@@ -108,7 +110,7 @@ fn in_place(headers: &Headers, range: &PacksRange) -> Plan {
     Plan { headers: moved_headers(headers, &offsets, &range), offsets, padding, spare: padding }
 }
 
-/// Where the second part of a segment starts in the file.
+/// File offsets of the second part of a segment.
 struct Rest {
     old: u64,
     new: u64,
@@ -119,12 +121,11 @@ fn split(out: &mut Headers, segment: &Segment, rest: Rest, range: &PacksRange) {
     let mut second: ProgramHeader64<LE> = *first;
     set_size(first, range.new_end().saturating_sub(segment.offset));
     let skipped = rest.old.saturating_sub(segment.offset);
-    let at = |value: u64| U64::new(LE, value);
-    second.p_offset = at(rest.new);
-    second.p_vaddr = at(segment.address.saturating_add(skipped));
-    second.p_paddr = at(second.p_paddr.get(LE).saturating_add(skipped));
-    second.p_filesz = at(segment.file_size.saturating_sub(skipped));
-    second.p_memsz = at(segment.memory_size.saturating_sub(skipped));
+    second.p_offset = U64::new(LE, rest.new);
+    second.p_vaddr = U64::new(LE, segment.address.saturating_add(skipped));
+    second.p_paddr = U64::new(LE, second.p_paddr.get(LE).saturating_add(skipped));
+    second.p_filesz = U64::new(LE, segment.file_size.saturating_sub(skipped));
+    second.p_memsz = U64::new(LE, segment.memory_size.saturating_sub(skipped));
     out.segments.insert(segment.index.saturating_add(1), second);
 }
 
@@ -133,7 +134,7 @@ const PAGE: u64 = 4096;
 /// Alignment of the bytes behind the last segment.
 const LEAST_UNIT: u64 = 16;
 
-/// Where the first thing behind `end` starts.
+/// The start of the first content after `end`.
 fn next_content(headers: &Headers, end: u64) -> u64 {
     let sections = headers.filled_sections().map(|(_, [start, _])| start);
     let segments = headers.segments.iter().filter(|segment| segment.p_filesz.get(LE) > 0);

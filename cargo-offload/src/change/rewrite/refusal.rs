@@ -1,4 +1,4 @@
-//! Why a program keeps its packs.
+//! Errors for programs whose packs cannot be replaced.
 
 use std::path::Path;
 

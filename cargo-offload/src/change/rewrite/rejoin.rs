@@ -1,4 +1,4 @@
-//! Two parts of a segment that an earlier change has split become one again, because the packs need all their space.
+//! Joining of a segment that an earlier change has split, because the packs need the whole address range.
 
 use object::LittleEndian as LE;
 use object::elf::PT_NULL;
@@ -21,7 +21,7 @@ impl Parts {
     pub(super) fn find(headers: &Headers, first: Segment, range: &PacksRange) -> Option<Parts> {
         let above = headers.loads().filter(|other| other.address >= first.memory_end());
         let second = above.min_by_key(|other| other.address)?;
-        // Without section headers nobody knows where the content starts.
+        // Without section headers the start of the content is unknown.
         let starts = headers.filled_sections().map(|(_, [start, _])| start);
         let content = starts.filter(|start| *start >= second.offset).min()?;
         let parts = Parts { first, second, content };
@@ -31,15 +31,17 @@ impl Parts {
         (fits && in_order).then_some(parts)
     }
 
-    /// Where the second part starts in the file once there is no hole before it.
+    /// The file offset of the second part without the hole before it.
     fn joined_offset(&self) -> Option<u64> {
-        let (first, second) = (self.first, self.second);
+        let first = self.first;
+        let second = self.second;
         first.offset.checked_add(second.address.checked_sub(first.address)?)
     }
 
     /// The program with one segment; its table keeps an unused entry.
     pub(super) fn join(&self, headers: &Headers, range: &PacksRange) -> Option<Plan> {
-        let (first, second) = (self.first, self.second);
+        let first = self.first;
+        let second = self.second;
         let zeros = self.content.checked_sub(second.offset)?;
         let new_size = self.joined_offset()?.checked_add(zeros)?.checked_sub(range.old.start)?;
         let change = Change { old: range.old.start..self.content, new_size };

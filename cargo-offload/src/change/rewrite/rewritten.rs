@@ -1,4 +1,4 @@
-//! A program with other packs, ready to be written.
+//! Rewritten program, ready for output.
 
 use std::collections::BTreeSet;
 use std::fs::File;

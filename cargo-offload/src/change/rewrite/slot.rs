@@ -1,6 +1,6 @@
-//! Finding a place in the table of program headers for one more.
+//! Search for an unused entry in the table of program headers.
 //!
-//! The table stays where it is: GNU strip writes it behind the ELF header wherever it was before.
+//! The table stays in place: GNU strip always writes it after the ELF header.
 
 use std::ops::Range;
 use std::path::Path;
@@ -15,7 +15,7 @@ use super::offsets::Change;
 use super::refusal::refused;
 use crate::error::Result;
 
-/// Where the additional entry goes.
+/// Slot for the additional entry.
 #[derive(Debug)]
 pub(super) enum Slot {
     /// In place of an unused entry.
@@ -67,7 +67,7 @@ fn is_free_behind(headers: &Headers) -> bool {
     let segments = headers.spans().filter(|segment| segment.file_size > 0);
     let starts = sections.map(|[start, _]| start).chain(segments.map(|segment| segment.offset));
     let next = starts.chain([headers.file.e_shoff.get(LE), headers.size]).filter(|start| *start >= end).min();
-    // Without section headers nobody knows what lies there.
+    // Without section headers the use of these bytes is unknown.
     !headers.sections.is_empty() && next.is_some_and(|next| next >= end.saturating_add(ENTRY))
 }
 
@@ -79,9 +79,9 @@ fn pairs(headers: &Headers, split: usize) -> impl Iterator<Item = Pair> + '_ {
         let pair = Pair { first, second };
         let apart = first.index != split && second.index != split && first.flags == second.flags;
         let gap = pair.file_gap();
-        let empty = |[start, end]: [u64; 2]| end <= gap.start || gap.end <= start;
         let fits = apart && first.memory_end() <= second.address && gap.start <= gap.end;
-        (fits && headers.filled_sections().all(|(_, range)| empty(range))).then_some(pair)
+        (fits && headers.filled_sections().all(|(_, [start, end])| end <= gap.start || gap.end <= start))
+            .then_some(pair)
     })
 }
 
@@ -96,16 +96,17 @@ impl Pair {
         self.first.address.saturating_add(self.first.file_size)..self.second.address
     }
 
-    /// How much the file grows.
+    /// The growth of the file.
     fn cost(&self) -> Option<u64> {
-        let (file, memory) = (self.file_gap(), self.memory_gap());
+        let file = self.file_gap();
+        let memory = self.memory_gap();
         let memory = memory.end.checked_sub(memory.start)?;
         Some(memory.saturating_sub(file.end.checked_sub(file.start)?))
     }
 }
 
 impl Slot {
-    /// What it changes in the file beside the headers.
+    /// The change of the file outside of the headers.
     pub(super) fn change(&self) -> Option<Change> {
         let Slot::Merged(pair) = self else { return None };
         let gap = pair.memory_gap();
@@ -135,14 +136,17 @@ fn count_one_more(out: &mut Headers, old: &Headers) {
 
 fn merge(out: &mut Headers, pair: &Pair) {
     // Addresses stay, and no two loaded segments share one.
-    let find = |out: &Headers, address: u64| out.loads().find(|segment| segment.address == address);
-    let Some(second) = find(out, pair.second.address) else { return };
+    let Some(second) = find_segment(out, pair.second.address) else { return };
     out.segments.remove(second.index);
-    let Some(joined) = find(out, pair.first.address) else { return };
+    let Some(joined) = find_segment(out, pair.first.address) else { return };
     let Some(first) = out.segments.get_mut(joined.index) else { return };
     let skipped = pair.second.address.saturating_sub(pair.first.address);
     first.p_filesz = U64::new(LE, skipped.saturating_add(pair.second.file_size));
     first.p_memsz = U64::new(LE, skipped.saturating_add(pair.second.memory_size));
     first.p_align = U64::new(LE, pair.first.align.max(pair.second.align));
     fill_sections(out, &pair.memory_gap(), &joined);
+}
+
+fn find_segment(headers: &Headers, address: u64) -> Option<Segment> {
+    headers.loads().find(|segment| segment.address == address)
 }

@@ -1,4 +1,4 @@
-//! What benchmarks say in the file that they are given, and the table of it.
+//! Kernel times that benchmarks record in the results file, and their table.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,29 +10,29 @@ use crate::print::table::Table;
 /// A kernel's time on a device, or that there is none.
 #[derive(Debug, Serialize)]
 #[serde(tag = "reason")]
-pub(super) enum Said {
+pub(super) enum BenchResult {
     #[serde(rename = "kernel-time")]
-    Time(Time),
+    Time(KernelTime),
     #[serde(rename = "no-kernel-time")]
-    Problem(Problem),
+    Problem(BenchProblem),
 }
 
 /// Seconds, by the device's own clock.
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) struct Time {
+pub(super) struct KernelTime {
     device: String,
     name: String,
     median: f64,
     min: f64,
     /// Nine of ten launches took no longer.
     most: f64,
-    /// How many launches were timed.
+    /// Number of timed launches.
     count: u64,
 }
 
-/// Why a device has no times.
+/// Reason why a device has no times.
 #[derive(Debug, Serialize)]
-pub(super) struct Problem {
+pub(super) struct BenchProblem {
     device: String,
     /// `refused`: no image fits, or the benchmarks are not for it; `failed`.
     outcome: String,
@@ -43,7 +43,7 @@ pub(super) struct Problem {
 #[derive(Debug, Deserialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 enum Event {
-    Time(Time),
+    Time(KernelTime),
     Ended {
         device: String,
         outcome: String,
@@ -53,83 +53,86 @@ enum Event {
     Other,
 }
 
-/// What `text` says. Lines of later releases, and a last one without its end, say nothing.
-pub(super) fn read(text: &str) -> Vec<Said> {
+/// Parses the results file. Unknown events and an incomplete last line are ignored.
+pub(super) fn read(text: &str) -> Vec<BenchResult> {
     let events = text.lines().filter_map(|line| serde_json::from_str(line).ok());
-    let said = events.filter_map(|event| match event {
-        Event::Time(time) => Some(Said::Time(time)),
+    let results = events.filter_map(|event| match event {
+        Event::Time(time) => Some(BenchResult::Time(time)),
         Event::Ended { device, outcome, problem } if outcome != "right" => {
             let problem = problem.unwrap_or_default();
-            Some(Said::Problem(Problem { device, outcome, problem }))
+            Some(BenchResult::Problem(BenchProblem { device, outcome, problem }))
         }
         _ => None,
     });
-    said.collect()
+    results.collect()
 }
 
-impl Said {
-    pub(super) fn failure(device: &str, problem: &str) -> Said {
-        let (device, problem) = (device.to_string(), problem.to_string());
-        Said::Problem(Problem { device, outcome: "failed".to_string(), problem })
+impl BenchResult {
+    pub(super) fn failure(device: &str, problem: &str) -> BenchResult {
+        let device = device.to_string();
+        let problem = problem.to_string();
+        BenchResult::Problem(BenchProblem { device, outcome: "failed".to_string(), problem })
     }
 
-    /// Whether somebody has to do something about it.
+    /// Whether it is a failure.
     pub(super) fn is_bad(&self) -> bool {
-        matches!(self, Said::Problem(problem) if problem.outcome != "refused")
+        matches!(self, BenchResult::Problem(problem) if problem.outcome != "refused")
     }
 
     /// By kernel, and within that in the order of devices.
     fn name(&self) -> Option<&str> {
         match self {
-            Said::Time(time) => Some(&time.name),
-            Said::Problem(_) => None,
+            BenchResult::Time(time) => Some(&time.name),
+            BenchResult::Problem(_) => None,
         }
     }
 }
 
 /// Prints the table; a kernel's devices stand together, compared with the first.
-pub(super) fn show(output: &Output, all: &[Said]) -> Result<ExitStatus> {
-    let sorted = sorted(all);
+pub(super) fn show(output: &Output, all: &[BenchResult]) -> Result<ExitStatus> {
+    let sorted = sort_by_kernel(all);
     output.objects(&sorted)?;
     let rows = rows(&sorted);
     if rows.is_empty() {
-        output.remark("no benchmark has told times of kernels: those of `offload_rt::bench` do")?;
+        output.remark("no kernel times recorded; benchmarks of `offload_rt::bench` record them")?;
     } else {
         let mut table =
             Table::new(&["kernel", "device", "median", "least", "90 % within", "launches", "speed"]);
         rows.into_iter().for_each(|row| table.row(row));
         output.space()?;
-        output.table::<&Said>(&[], &table)?;
+        output.table::<&BenchResult>(&[], &table)?;
     }
-    for said in &sorted {
-        if let Said::Problem(Problem { device, outcome, problem }) = said {
+    for result in &sorted {
+        if let BenchResult::Problem(BenchProblem { device, outcome, problem }) = result {
             output.error(&Error::check(format!("{device}: {outcome}: {problem}")));
         }
     }
-    let is_bad = all.iter().any(Said::is_bad);
+    let is_bad = all.iter().any(BenchResult::is_bad);
     Ok(if is_bad { ExitStatus::CheckFailed } else { ExitStatus::Success })
 }
 
-/// By kernel, in the order in which benchmarks told them; problems last.
-fn sorted(all: &[Said]) -> Vec<&Said> {
+/// By kernel, in the order in which benchmarks recorded them; problems last.
+fn sort_by_kernel(all: &[BenchResult]) -> Vec<&BenchResult> {
     let mut names: Vec<&str> = Vec::new();
-    for name in all.iter().filter_map(Said::name) {
+    for name in all.iter().filter_map(BenchResult::name) {
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    let place = |said: &Said| names.iter().position(|name| Some(*name) == said.name()).unwrap_or(names.len());
-    let mut sorted: Vec<&Said> = all.iter().collect();
-    sorted.sort_by_key(|said| place(said));
+    let place = |result: &BenchResult| {
+        names.iter().position(|name| Some(*name) == result.name()).unwrap_or(names.len())
+    };
+    let mut sorted: Vec<&BenchResult> = all.iter().collect();
+    sorted.sort_by_key(|result| place(result));
     sorted
 }
 
 /// The cells of each row of the table.
-fn rows(sorted: &[&Said]) -> Vec<Vec<String>> {
+fn rows(sorted: &[&BenchResult]) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
-    let mut first: Option<&Time> = None;
-    for said in sorted {
-        let Said::Time(time) = said else { continue };
+    let mut first: Option<&KernelTime> = None;
+    for result in sorted {
+        let BenchResult::Time(time) = result else { continue };
         let reference = first.filter(|first| first.name == time.name).unwrap_or(time);
         first = Some(reference);
         let times = [time.median, time.min, time.most].map(shown);
@@ -169,8 +172,8 @@ mod tests {
                 .into(),
         ];
         let all = read(&text.concat());
-        let sorted = sorted(&all);
-        let names: Vec<_> = sorted.iter().map(|said| said.name()).collect();
+        let sorted = sort_by_kernel(&all);
+        let names: Vec<_> = sorted.iter().map(|result| result.name()).collect();
         assert_eq!(names, [Some("a"), Some("a"), Some("b"), None]);
         let rows: Vec<String> = rows(&sorted).iter().map(|row| row.join("|")).collect();
         let expected = [
@@ -180,7 +183,7 @@ mod tests {
         ];
         assert_eq!(rows, expected);
         // That a device is not for the benchmarks is no failure.
-        assert!(!all.iter().any(Said::is_bad));
-        assert!(Said::failure("host", "x").is_bad());
+        assert!(!all.iter().any(BenchResult::is_bad));
+        assert!(BenchResult::failure("host", "x").is_bad());
     }
 }

@@ -1,7 +1,7 @@
-//! About what a mode makes of images that are too many to be packed for an answer.
+//! Estimate of a mode's result for images that are too large to compress for an answer.
 //!
-//! All of them are packed with the relations that `balanced` finds, at a low level. Pieces of what that stores are
-//! compressed at the low level and as the mode does: the shares of both are taken for those of the whole.
+//! All images are packed with the similarities that `balanced` finds, at a low level. Samples of the result are
+//! compressed at the low level and in the mode, and the ratio is applied to the whole.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use offload_format::{Hash128, Target};
 use offload_packer::{MemoryNeed, Mode, Pool, Settings};
 
 use super::sample::{Piece, Stratum, strata};
-use super::trial::{TrialResult, packed};
+use super::trial::{TrialResult, pack};
 use crate::error::Result;
 use crate::read::pack_file::PackFile;
 use crate::read::program::CrateImages;
@@ -23,23 +23,23 @@ const LOW: Settings = Settings { mode: Mode::Balanced, level: 3 };
 /// At which level `max` looks for relations, where `balanced` does at the low one.
 const CLOSER: Settings = Settings { mode: Mode::Max, level: 12 };
 
-/// What is known of some images.
+/// Measurements of a sample, from which the results of modes are estimated.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct Calibration {
     low: TrialResult,
     /// Each with what the low level makes of its pieces.
-    strata: Vec<(Stratum, Tried)>,
+    strata: Vec<(Stratum, SampleResult)>,
 }
 
-impl Known {
-    pub(super) fn of(crates: &[CrateImages<'_>]) -> Result<Known> {
-        let (low, file) = packed(crates, LOW)?;
+impl Calibration {
+    pub(super) fn measure(crates: &[CrateImages<'_>]) -> Result<Calibration> {
+        let (low, file) = pack(crates, LOW)?;
         let strata = strata(&PackFile::open(file.path(), &Limits::trusting())?)?.into_iter();
         let strata = strata.map(|mut stratum| {
             stratum.pieces.iter_mut().try_for_each(shorten)?;
-            Tried::of(&stratum, LOW).map(|tried| (stratum, tried))
+            SampleResult::measure(&stratum, LOW).map(|tried| (stratum, tried))
         });
-        Ok(Known { low, strata: strata.collect::<Result<_>>()? })
+        Ok(Calibration { low, strata: strata.collect::<Result<_>>()? })
     }
 
     /// About what `settings` make of them.
@@ -50,7 +50,7 @@ impl Known {
             seconds *= self.closer()?;
         }
         for (stratum, low) in &self.strata {
-            let this = Tried::of(stratum, settings)?;
+            let this = SampleResult::measure(stratum, settings)?;
             let share = this.size as f64 / low.size.max(1) as f64;
             let stored = (stratum.stored as f64 * share) as u64;
             stored_size = stored_size.saturating_sub(stratum.stored).saturating_add(stored);
@@ -61,14 +61,15 @@ impl Known {
         Ok(TrialResult { stored_size, pack_seconds: seconds, decode_seconds })
     }
 
-    /// How much longer it takes to look closer for relations.
+    /// The time factor of a thorough search for similar images.
     fn closer(&self) -> Result<f64> {
-        let closer = self.strata.iter().map(|(stratum, _)| Ok(Tried::of(stratum, CLOSER)?.seconds));
+        let closer =
+            self.strata.iter().map(|(stratum, _)| Ok(SampleResult::measure(stratum, CLOSER)?.seconds));
         let low: f64 = self.strata.iter().map(|(_, low)| low.seconds).sum();
         Ok(closer.sum::<Result<f64>>()? / low.max(f64::MIN_POSITIVE))
     }
 
-    /// How much longer it takes to decode what `settings` make.
+    /// The time factor of decoding with `settings`.
     fn slower(&self, settings: Settings) -> Result<f64> {
         let piece = self.strata.iter().flat_map(|(stratum, _)| &stratum.pieces).next();
         let Some(Piece { content, .. }) = piece else { return Ok(1.0) };
@@ -89,27 +90,33 @@ fn shorten(piece: &mut Piece) -> Result<()> {
     Ok(())
 }
 
-/// What became of all pieces of a stratum.
+/// Compression result of the pieces of a stratum.
 #[derive(Debug)]
-struct Tried {
+struct SampleResult {
     raw: u64,
     size: u64,
     /// For all threads together, as a build would take.
     seconds: f64,
 }
 
-impl Tried {
-    fn of(stratum: &Stratum, settings: Settings) -> Result<Tried> {
+impl SampleResult {
+    fn measure(stratum: &Stratum, settings: Settings) -> Result<SampleResult> {
         let started = Instant::now();
-        let need = |piece: &Piece| {
-            let (size, prefix) = sizes(piece);
-            MemoryNeed::for_encoding(settings.codec(size, prefix), settings.level, size, prefix.unwrap_or(0))
-        };
-        let frames = Pool::new(&Threads).map_with_need(&stratum.pieces, need, |piece| {
-            Ok::<u64, crate::error::Error>(encode(piece, settings)?.info().stored_size)
-        })?;
+        let frames = Pool::new(&Threads).map_with_need(
+            &stratum.pieces,
+            |piece| {
+                let (size, prefix) = sizes(piece);
+                MemoryNeed::for_encoding(
+                    settings.codec(size, prefix),
+                    settings.level,
+                    size,
+                    prefix.unwrap_or(0),
+                )
+            },
+            |piece| Ok::<u64, crate::error::Error>(encode(piece, settings)?.info().stored_size),
+        )?;
         let raw = stratum.pieces.iter().map(|piece| sizes(piece).0).sum();
-        Ok(Tried { raw, size: frames.iter().sum(), seconds: started.elapsed().as_secs_f64() })
+        Ok(SampleResult { raw, size: frames.iter().sum(), seconds: started.elapsed().as_secs_f64() })
     }
 }
 
@@ -127,7 +134,7 @@ fn encode(piece: &Piece, settings: Settings) -> Result<Frame> {
     Ok(codec::encode_with(&piece.content, &options)?)
 }
 
-/// How long it takes to decode a piece that stands for itself.
+/// The decoding time of an independent piece.
 fn decode_time(piece: &Piece, settings: Settings) -> Result<Duration> {
     let frame = encode(piece, settings)?;
     let mut builder = PackBuilder::new("sample", "0.0.0");
@@ -189,12 +196,14 @@ mod tests {
         write(&path);
         let program = Program::open(&path, &Limits::default()).unwrap();
         let crates = program.crates().unwrap();
-        let known = Known::of(&crates).unwrap();
+        let known = Calibration::measure(&crates).unwrap();
         assert_eq!(known.strata.len(), 2, "those alone, and those relative to them");
         let sizes = [Mode::Balanced, Mode::Archive].map(|mode| {
             let settings = Settings { mode, level: mode.default_level() };
-            let (about, exact) = (known.estimate(settings).unwrap(), packed(&crates, settings).unwrap().0);
-            let (about, exact) = (about.stored_size, exact.stored_size);
+            let about = known.estimate(settings).unwrap();
+            let exact = pack(&crates, settings).unwrap().0;
+            let about = about.stored_size;
+            let exact = exact.stored_size;
             assert!(about.abs_diff(exact) < exact / 10, "{mode}: about {about}, and it is {exact}");
             about
         });

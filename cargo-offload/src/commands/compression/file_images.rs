@@ -1,4 +1,4 @@
-//! The images that modes are tried on: those of this project's packs by crate, and all of other tool chains together.
+//! Images that modes are measured on: packs by crate, and all images of other toolchains together.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::change::raw_images::{RawImages, RawPack};
 use crate::commands::size::shares;
 use crate::error::{Error, ExitStatus, Result};
 use crate::print::text::escaped;
-use crate::read::files::{self, Visited};
+use crate::read::files::{self, VisitedFile};
 use crate::read::input::{Contents, Input, Search};
 use crate::read::program::{CrateImages, Program};
 use crate::read::records::{self, ImageRecord, Origin};
@@ -21,23 +21,23 @@ pub(super) struct FileImages {
     program: Option<Program>,
     /// Those in containers of other tool chains, or in an archive.
     foreign: Option<RawPack>,
-    pub(super) today: Today,
-    /// What cannot be read, and is left out.
+    pub(super) today: StoredImages,
+    /// Errors of unreadable images, which are skipped.
     pub(super) problems: Vec<String>,
 }
 
-/// How the file has the images.
+/// Storage of the images in the file.
 #[derive(Debug, Default)]
-pub(super) struct Today {
+pub(super) struct StoredImages {
     /// Bytes of them in the file, without the headers of what they lie in.
     pub(super) stored_size: u64,
-    /// What they lie in, as `CUDA fatbin (zstd)`.
+    /// Containers of the images, such as `CUDA fatbin (zstd)`.
     pub(super) containers: BTreeSet<String>,
 }
 
-/// Where images are looked for.
+/// Limits and extent of the search for images.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reach<'a> {
+pub(super) struct SearchScope<'a> {
     pub(super) limits: &'a Limits,
     pub(super) search: Search,
 }
@@ -47,11 +47,13 @@ impl FileImages {
     ///
     /// # Errors
     /// It has none.
-    pub(super) fn open(path: &Path, reach: Reach<'_>) -> Result<FileImages> {
-        let (mut images, mut raw) = (FileImages::default(), RawImages::new()?);
-        match files::is_archive(path)? {
-            true => images.add_members(path, reach, &mut raw)?,
-            false => images.add_file(path, reach, &mut raw)?,
+    pub(super) fn open(path: &Path, reach: SearchScope<'_>) -> Result<FileImages> {
+        let mut images = FileImages::default();
+        let mut raw = RawImages::new()?;
+        if files::is_archive(path)? {
+            images.add_members(path, reach, &mut raw)?
+        } else {
+            images.add_file(path, reach, &mut raw)?
         }
         images.foreign = raw.pack()?;
         if images.program.is_none() && images.foreign.is_none() {
@@ -70,14 +72,14 @@ impl FileImages {
     }
 
     fn nothing(&self, path: &Path) -> Error {
-        let text = format!("`{}` carries no device images", path.display());
+        let text = format!("`{}` has no device images", path.display());
         match self.problems.first() {
             Some(problem) => Error::check(format!("no image of `{}` can be read: {problem}", path.display())),
-            None => Error::check(text).hint("no file in the archive has any: name the file that has"),
+            None => Error::check(text).hint("no file in the archive has device images"),
         }
     }
 
-    fn add_file(&mut self, path: &Path, reach: Reach<'_>, raw: &mut RawImages) -> Result<()> {
+    fn add_file(&mut self, path: &Path, reach: SearchScope<'_>, raw: &mut RawImages) -> Result<()> {
         let input = Input::open(path, reach.limits)?.searched(reach.search);
         let contents = input.contents()?;
         self.add_today(&records::all(&contents)?);
@@ -85,32 +87,36 @@ impl FileImages {
             self.program = Some(Program::open(path, reach.limits)?);
         }
         self.problems.extend(contents.damaged.iter().cloned());
-        let foreign = |record: &ImageRecord| matches!(record.origin, Origin::Container(..));
-        self.add_images(&contents, raw, foreign)
+        self.add_images(&contents, raw, |record| matches!(record.origin, Origin::Container(..)))
     }
 
-    /// All images of all members are tried together: which of them a build would pack together nobody knows.
-    fn add_members(&mut self, path: &Path, reach: Reach<'_>, raw: &mut RawImages) -> Result<()> {
+    /// All images of all members are packed together: the members of one build are unknown.
+    fn add_members(&mut self, path: &Path, reach: SearchScope<'_>, raw: &mut RawImages) -> Result<()> {
         files::each(path, reach.limits, &mut |name, visited| match visited {
-            Visited::File(file) => self.add_member(name, file, reach, raw),
-            Visited::Unread(why) => {
+            VisitedFile::File(file) => self.add_member(name, file, reach, raw),
+            VisitedFile::Unread(why) => {
                 let (archive, member) = name.rsplit_once(": ").unwrap_or(("", name));
                 self.problems.push(format!("`{}` in `{archive}`: {why}", escaped(member)));
                 Ok(())
             }
-            Visited::Wrong(error) => {
+            VisitedFile::Wrong(error) => {
                 self.problems.push(error.to_string());
                 Ok(())
             }
         })
     }
 
-    fn add_member(&mut self, name: &str, file: &Path, reach: Reach<'_>, raw: &mut RawImages) -> Result<()> {
+    fn add_member(
+        &mut self,
+        name: &str,
+        file: &Path,
+        reach: SearchScope<'_>,
+        raw: &mut RawImages,
+    ) -> Result<()> {
         let input = Input::open(file, reach.limits)?.searched(reach.search);
         match input.contents() {
             Ok(contents) => {
-                let of_member = |problem: String| format!("`{name}`: {problem}");
-                self.problems.extend(contents.problems().map(of_member));
+                self.problems.extend(contents.problems().map(|problem| format!("`{name}`: {problem}")));
                 self.add_today(&records::all(&contents)?);
                 self.add_images(&contents, raw, |_| true)
             }
@@ -156,7 +162,7 @@ impl FileImages {
     }
 }
 
-/// What an image lies in, and how it is compressed there.
+/// The container of an image and its compression.
 fn container(image: &ImageRecord) -> String {
     let outer = match (image.origin, image.containers.last()) {
         (Origin::Pack(..), _) => "pack",

@@ -1,7 +1,6 @@
-//! What each mode makes of the images of a program: bytes, time to pack them, time to decode one.
+//! Measurement of each mode on the images of a program: size, compression time and decoding time.
 //!
-//! An answer is worth some seconds to who asks for it: where there is much to pack, the modes that take long are tried on a
-//! sample.
+//! An answer may take some seconds. If there is more to compress, slow modes are measured on a sample.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,9 +8,9 @@ use std::path::Path;
 use offload_packer::{Mode, Settings};
 use serde::Serialize;
 
-use super::estimate::Known;
-use super::file_images::{FileImages, Reach};
-use super::trial::packed;
+use super::estimate::Calibration;
+use super::file_images::{FileImages, SearchScope};
+use super::trial::pack;
 use crate::cli::MessageFormat;
 use crate::error::{Error, ExitStatus, Result};
 use crate::print::output::Output;
@@ -24,52 +23,52 @@ use crate::read::records::or_dash;
 
 const MODES: [Mode; 5] = [Mode::None, Mode::Fast, Mode::Balanced, Mode::Max, Mode::Archive];
 /// So many bytes of images are packed in every mode, if that is not far more than they take in the file: compressors take
-/// their time by what they are given, and the file may be anybody's.
+/// time in proportion to their input, and the file is untrusted.
 const PACKED: u64 = 8 << 20;
 const PACKED_TIMES: u64 = 32;
 const PACKED_ANYHOW: u64 = 256 << 10;
 
-/// How much is packed.
+/// Extent of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(super) enum Coverage {
     /// All images, in every mode.
     Everything,
     /// A sample, in modes that would take long for all.
     Sample,
 }
 
-/// What is tried.
+/// Options of a measurement.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Question {
+pub(super) struct Measurement {
     /// The setting, which is tried in any case.
     pub(super) setting: Option<Settings>,
-    pub(super) extent: Extent,
+    pub(super) extent: Coverage,
     pub(super) search: Search,
 }
 
-/// How the file has its images now.
+/// Current storage of the images.
 #[derive(Debug, Serialize)]
-struct TodayRow<'a> {
+struct StoredRow<'a> {
     reason: &'static str,
     images: u64,
     /// Bytes of them in the file, without the headers of what they lie in.
     stored_size: u64,
     raw_size: u64,
-    /// What they lie in.
+    /// Containers of the images.
     containers: Vec<&'a str>,
 }
 
 /// An image or container that is left out.
 #[derive(Debug, Serialize)]
-struct Failed<'a> {
+struct FailedMessage<'a> {
     reason: &'static str,
     problem: &'a str,
-    /// How many have this problem.
+    /// Number of images with this problem.
     count: u64,
 }
 
 #[derive(Debug, Serialize)]
-struct Row {
+struct ModeRow {
     reason: &'static str,
     mode: String,
     /// Of zstd, where it is used.
@@ -88,9 +87,9 @@ struct Row {
 }
 
 /// Packs the images of `path` in every mode, and prints what came of it. The rows of a script come one by one.
-pub(super) fn print(output: &Output, path: &Path, question: Question) -> Result<ExitStatus> {
-    let Question { setting, extent, search } = question;
-    let file = FileImages::open(path, Reach { limits: output.limits(), search })?;
+pub(super) fn print(output: &Output, path: &Path, question: Measurement) -> Result<ExitStatus> {
+    let Measurement { setting, extent, search } = question;
+    let file = FileImages::open(path, SearchScope { limits: output.limits(), search })?;
     let crates = file.crates()?;
     let (images, raw_size) = counts(&crates);
     if images == 0 {
@@ -106,15 +105,15 @@ pub(super) fn print(output: &Output, path: &Path, question: Question) -> Result<
         output.table(&rows, &table(&today, &rows))?;
     }
     output.remark(&format!("{what} in `{}`", path.display()))?;
-    output.remark(&format!("today: in {}", today.containers.join(", ")))?;
+    output.remark(&format!("stored in: {}", today.containers.join(", ")))?;
     if rows.iter().any(|row| row.about) {
-        output.remark("~: estimated from a sample; `--exact` packs everything")?;
+        output.remark("~: estimated from a sample; `--exact` compresses all images")?;
     }
     left_out(output, &file.problems)
 }
 
-fn today(file: &FileImages, images: u64, raw_size: u64) -> TodayRow<'_> {
-    TodayRow {
+fn today(file: &FileImages, images: u64, raw_size: u64) -> StoredRow<'_> {
+    StoredRow {
         reason: "compression-today",
         images,
         stored_size: file.today.stored_size,
@@ -132,13 +131,13 @@ fn left_out(output: &Output, problems: &[String]) -> Result<ExitStatus> {
     }
     for (problem, count) in seen {
         let times = if count > 1 { format!(" ({count} times)") } else { String::new() };
-        let text = format!("error: left out: {problem}{times}");
-        output.message(&Failed { reason: "failed", problem, count }, &text)?;
+        let text = format!("error: skipped: {problem}{times}");
+        output.message(&FailedMessage { reason: "failed", problem, count }, &text)?;
     }
     Ok(if problems.is_empty() { ExitStatus::Success } else { ExitStatus::CheckFailed })
 }
 
-/// How many images there are, and their bytes.
+/// The number and the size of all images.
 fn counts(crates: &[CrateImages<'_>]) -> (u64, u64) {
     let sizes =
         crates.iter().flat_map(|one| &one.files).flat_map(|file| &file.pack.images).map(|it| it.raw_size);
@@ -149,23 +148,23 @@ fn counts(crates: &[CrateImages<'_>]) -> (u64, u64) {
 struct Trials<'a> {
     crates: &'a [CrateImages<'a>],
     raw_size: u64,
-    extent: Extent,
+    extent: Coverage,
     /// Of more than so many bytes a sample is taken.
     packed: u64,
-    /// What the first estimate has found out for all.
-    known: Option<Known>,
+    /// Calibration that the first estimate makes for all.
+    known: Option<Calibration>,
 }
 
 impl Trials<'_> {
     /// Tries every mode; `what` says of which images.
-    fn rows(&mut self, output: &Output, setting: Option<Settings>, what: &str) -> Result<Vec<Row>> {
+    fn rows(&mut self, output: &Output, setting: Option<Settings>, what: &str) -> Result<Vec<ModeRow>> {
         let mut rows = Vec::new();
-        let modes = tried(setting);
+        let modes = modes_to_try(setting);
         let steps = Steps::new(output, modes.len());
         for settings in modes {
-            let how = if self.samples(settings) { "packing a sample of" } else { "packing" };
+            let how = if self.samples(settings) { "compressing a sample of" } else { "compressing" };
             steps.next(output, &format!("{how} {what}: {}", settings.mode));
-            let row = Row { configured: Some(settings) == setting, ..self.row(settings)? };
+            let row = ModeRow { configured: Some(settings) == setting, ..self.row(settings)? };
             output.objects(std::slice::from_ref(&row))?;
             rows.push(row);
         }
@@ -173,17 +172,17 @@ impl Trials<'_> {
     }
 
     fn samples(&self, settings: Settings) -> bool {
-        self.extent == Extent::Sample && settings.mode >= Mode::Balanced && self.raw_size > self.packed
+        self.extent == Coverage::Sample && settings.mode >= Mode::Balanced && self.raw_size > self.packed
     }
 
-    fn row(&mut self, settings: Settings) -> Result<Row> {
+    fn row(&mut self, settings: Settings) -> Result<ModeRow> {
         let about = self.samples(settings);
         let made = match (about, &mut self.known) {
-            (false, _) => packed(self.crates, settings)?.0,
+            (false, _) => pack(self.crates, settings)?.0,
             (true, Some(known)) => known.estimate(settings)?,
-            (true, none) => none.insert(Known::of(self.crates)?).estimate(settings)?,
+            (true, none) => none.insert(Calibration::measure(self.crates)?).estimate(settings)?,
         };
-        Ok(Row {
+        Ok(ModeRow {
             reason: "compression-mode",
             mode: settings.mode.to_string(),
             level: (!matches!(settings.mode, Mode::None | Mode::Archive)).then_some(settings.level),
@@ -197,21 +196,28 @@ impl Trials<'_> {
     }
 }
 
+impl ModeRow {
+    /// `text`, marked with `~` if the row is an estimate.
+    fn approximate(&self, text: String) -> String {
+        if self.about { format!("~{text}") } else { text }
+    }
+}
+
 /// Every mode at its usual level, and the setting if that is none of them.
-fn tried(setting: Option<Settings>) -> Vec<Settings> {
+fn modes_to_try(setting: Option<Settings>) -> Vec<Settings> {
     let modes = MODES.map(|mode| Settings { mode, level: mode.default_level() });
     let other = setting.filter(|setting| !modes.contains(setting));
     modes.into_iter().chain(other).collect()
 }
 
-fn table(today: &TodayRow<'_>, rows: &[Row]) -> Table {
+fn table(today: &StoredRow<'_>, rows: &[ModeRow]) -> Table {
     let mut table =
-        Table::new(&["mode", "level", "size", "of the raw", "time to pack", "to decode one", "setting"]);
-    let share = |stored: u64, raw: u64| stored as f64 * 100.0 / raw.max(1) as f64;
-    let (size, of_raw) = (human_size(today.stored_size), share(today.stored_size, today.raw_size));
+        Table::new(&["mode", "level", "size", "of raw", "compress time", "decode time", "setting"]);
+    let size = human_size(today.stored_size);
+    let of_raw = percent(today.stored_size, today.raw_size);
     let [dash, none] = ["-", ""].map(str::to_string);
     table.row(vec![
-        "today".to_string(),
+        "current".to_string(),
         dash.clone(),
         size,
         format!("{of_raw:.1}%"),
@@ -220,15 +226,14 @@ fn table(today: &TodayRow<'_>, rows: &[Row]) -> Table {
         none,
     ]);
     for row in rows {
-        let share = share(row.stored_size, row.raw_size);
-        let about = |text: String| if row.about { format!("~{text}") } else { text };
+        let share = percent(row.stored_size, row.raw_size);
         table.row(vec![
             row.mode.clone(),
             or_dash(row.level),
-            about(human_size(row.stored_size)),
-            about(format!("{share:.1}%")),
-            about(human_time(row.pack_seconds)),
-            about(human_time(row.decode_seconds)),
+            row.approximate(human_size(row.stored_size)),
+            row.approximate(format!("{share:.1}%")),
+            row.approximate(human_time(row.pack_seconds)),
+            row.approximate(human_time(row.decode_seconds)),
             if row.configured { "this".to_string() } else { String::new() },
         ]);
     }
@@ -237,4 +242,9 @@ fn table(today: &TodayRow<'_>, rows: &[Row]) -> Table {
 
 fn human_time(seconds: f64) -> String {
     if seconds >= 1.0 { format!("{seconds:.1} s") } else { format!("{:.2} ms", seconds * 1000.0) }
+}
+
+/// `stored` in percent of `raw`.
+fn percent(stored: u64, raw: u64) -> f64 {
+    stored as f64 * 100.0 / raw.max(1) as f64
 }

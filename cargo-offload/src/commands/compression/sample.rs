@@ -1,4 +1,4 @@
-//! Pieces of what a pack stores, by which one compressor is compared with another.
+//! Samples of the content of a pack, for the comparison of compressors.
 
 use std::collections::BTreeSet;
 
@@ -11,12 +11,12 @@ use crate::read::pack_file::{LocatedPack, PackFile};
 
 /// The size of a piece in bytes: most of what a compressor finds is within reach.
 const PIECE: u64 = 1 << 20;
-/// How many pieces there are of each kind, evenly spread.
+/// Number of evenly spread pieces per stratum.
 const PIECES: u64 = 3;
 
-/// How an image is stored, as far as it matters for what a compressor makes of it.
+/// Storage of an image, which determines its compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FrameKind {
     Alone,
     /// Relative to another image.
     Related,
@@ -54,7 +54,7 @@ pub(super) fn strata(file: &PackFile) -> Result<Vec<Stratum>> {
             }
         }
     }
-    let all = [Kind::Alone, Kind::Related, Kind::Block].map(|kind| stratum(&frames, kind));
+    let all = [FrameKind::Alone, FrameKind::Related, FrameKind::Block].map(|kind| stratum(&frames, kind));
     let all = all.into_iter().collect::<Result<Vec<_>>>()?;
     Ok(all.into_iter().filter(|stratum| stratum.stored > 0).collect())
 }
@@ -67,24 +67,29 @@ struct Frame<'a> {
 
 impl Frame<'_> {
     /// `None` for what no compressor has touched.
-    fn kind(&self) -> Option<Kind> {
+    fn kind(&self) -> Option<FrameKind> {
         match (self.image.block, self.image.codec) {
-            (Some(_), _) => Some(Kind::Block),
-            (None, Codec::Zstd) => Some(Kind::Alone),
-            (None, Codec::ZstdPrefix) => Some(Kind::Related),
+            (Some(_), _) => Some(FrameKind::Block),
+            (None, Codec::Zstd) => Some(FrameKind::Alone),
+            (None, Codec::ZstdPrefix) => Some(FrameKind::Related),
             _ => None,
         }
     }
 }
 
-fn stratum(frames: &[Frame<'_>], kind: Kind) -> Result<Stratum> {
+fn stratum(frames: &[Frame<'_>], kind: FrameKind) -> Result<Stratum> {
     let members: Vec<&Frame<'_>> = frames.iter().filter(|frame| frame.kind() == Some(kind)).collect();
-    let sizes = |size: fn(&Image<'_>) -> u64| {
-        members.iter().fold(0u64, |sum, frame| sum.saturating_add(size(&frame.image)))
-    };
-    let raw = sizes(|image| image.raw_size);
-    let stored = if kind == Kind::Block { blocks(&members)? } else { sizes(|image| image.stored_size) };
-    let (mut pieces, mut decoded) = (Vec::new(), Decoded::default());
+    let mut raw = 0u64;
+    let mut stored = 0u64;
+    for frame in &members {
+        raw = raw.saturating_add(frame.image.raw_size);
+        stored = stored.saturating_add(frame.image.stored_size);
+    }
+    if kind == FrameKind::Block {
+        stored = blocks(&members)?;
+    }
+    let mut pieces = Vec::new();
+    let mut decoded = ImageCache::default();
     for number in 0..PIECES {
         // The middle of each of so many parts of all bytes.
         let at = raw / PIECES * number + raw / PIECES / 2;
@@ -95,7 +100,8 @@ fn stratum(frames: &[Frame<'_>], kind: Kind) -> Result<Stratum> {
 
 /// Bytes of all blocks, each once.
 fn blocks(members: &[&Frame<'_>]) -> Result<u64> {
-    let (mut seen, mut sum) = (BTreeSet::new(), 0u64);
+    let mut seen = BTreeSet::new();
+    let mut sum = 0u64;
     for Frame { source, image } in members.iter().copied() {
         let Some(index) = image.block else { continue };
         let block = source.pack.block(index)?;
@@ -106,22 +112,22 @@ fn blocks(members: &[&Frame<'_>]) -> Result<u64> {
     Ok(sum)
 }
 
-/// What was decoded last: several pieces may be of one large image.
+/// Cache of the last decoded images: several pieces may be of one large image.
 #[derive(Default)]
-struct Decoded {
-    image: Last,
-    parent: Last,
+struct ImageCache {
+    image: CachedImage,
+    parent: CachedImage,
 }
 
-impl Decoded {
+impl ImageCache {
     /// The piece around byte `at` of all `members`.
-    fn piece(&mut self, members: &[&Frame<'_>], kind: Kind, at: u64) -> Result<Option<Piece>> {
+    fn piece(&mut self, members: &[&Frame<'_>], kind: FrameKind, at: u64) -> Result<Option<Piece>> {
         let mut start = 0u64;
         for (place, frame) in members.iter().enumerate() {
             let end = start.saturating_add(frame.image.raw_size);
             if at < end {
                 return Ok(Some(match kind {
-                    Kind::Block => together(members.get(place..).unwrap_or_default())?,
+                    FrameKind::Block => together(members.get(place..).unwrap_or_default())?,
                     _ => self.within(frame, at.saturating_sub(start))?,
                 }));
             }
@@ -130,7 +136,7 @@ impl Decoded {
         Ok(None)
     }
 
-    /// What is around byte `at` of an image, next to the same place of its parent.
+    /// The piece around byte `at` of an image, with the corresponding range of its parent.
     fn within(&mut self, frame: &Frame<'_>, at: u64) -> Result<Piece> {
         let Frame { source, image } = frame;
         let content = around(self.image.content(source, image)?, at, PIECE);
@@ -149,12 +155,12 @@ impl Decoded {
 
 /// The content of one image.
 #[derive(Default)]
-struct Last {
+struct CachedImage {
     hash: Option<Hash128>,
     content: Vec<u8>,
 }
 
-impl Last {
+impl CachedImage {
     fn content(&mut self, source: &LocatedPack<'_>, image: &Image<'_>) -> Result<&[u8]> {
         if self.hash != Some(image.hash) {
             self.content = content(source, image)?;

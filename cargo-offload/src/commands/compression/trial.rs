@@ -1,4 +1,4 @@
-//! Packing images for an answer: how large they get, and how long that takes.
+//! Trial compression of images, with its time.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,15 @@ use offload_packer::Settings;
 
 use crate::change::repack::pack::{PackContent, Storage, stage_packs};
 use crate::change::repack::repack;
-use crate::error::{Error, Result};
+use crate::error::{IoContext, Result};
 use crate::files::publish::Published;
 use crate::read::pack_file::PackFile;
 use crate::read::program::CrateImages;
 
-/// How many images are decoded to tell what one takes.
+/// Number of images that are decoded for the median time.
 const DECODED: usize = 32;
 
-/// What one mode makes of the images, and how long that takes.
+/// Size and times of a trial.
 #[derive(Debug)]
 pub(super) struct TrialResult {
     pub(super) stored_size: u64,
@@ -27,38 +27,41 @@ pub(super) struct TrialResult {
 
 /// A file of packs that goes when it is dropped.
 #[derive(Debug)]
-pub(super) struct Packed {
+pub(super) struct PackedFile {
     path: PathBuf,
     _directory: tempfile::TempDir,
 }
 
-impl Packed {
+impl PackedFile {
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// Packs the images as a build would, each crate's by themselves, into a file that nobody keeps.
-pub(super) fn packed(crates: &[CrateImages<'_>], settings: Settings) -> Result<(TrialResult, Packed)> {
-    let failed = |error: std::io::Error| Error::io("create", Path::new("a directory"), &error);
-    let directory = tempfile::tempdir().map_err(failed)?;
+/// Packs the images as a build would, each crate separately, into a temporary file.
+pub(super) fn pack(crates: &[CrateImages<'_>], settings: Settings) -> Result<(TrialResult, PackedFile)> {
+    let directory = tempfile::tempdir().io_context("create", "a temporary directory")?;
     let started = Instant::now();
     let mut packs = Vec::new();
     for one in crates.iter().filter(|one| !one.files.is_empty()) {
         let kept = one.files.iter().map(|file| file.pack.clone()).collect();
         let content = PackContent { metadata: one.metadata.clone(), kept };
-        packs.extend(repack(&[content], Storage::Anew(settings))?);
+        packs.extend(repack(&[content], Storage::Fresh(settings))?);
     }
     let pack_seconds = started.elapsed().as_secs_f64();
     let file = stage_packs(&directory.path().join("images.pack"), &packs)?.appear()?;
     let Published { path, size: stored_size } = file;
     let decode_seconds = decode_time(&PackFile::open(&path, &Limits::trusting())?)?.as_secs_f64();
-    Ok((TrialResult { stored_size, pack_seconds, decode_seconds }, Packed { path, _directory: directory }))
+    Ok((
+        TrialResult { stored_size, pack_seconds, decode_seconds },
+        PackedFile { path, _directory: directory },
+    ))
 }
 
-/// How long it takes to get at an image: the median over some.
+/// The median time to decode an image.
 fn decode_time(file: &PackFile) -> Result<Duration> {
-    let (mut images, mut seen) = (Vec::new(), BTreeSet::new());
+    let mut images = Vec::new();
+    let mut seen = BTreeSet::new();
     for source in file.packs() {
         for image in source.pack.images() {
             let image = image?;

@@ -1,6 +1,6 @@
-//! Where a program finds newer kernels, and tells which it uses: a folder in the target directory.
+//! Exchange directory of `dev` and the program: newer kernels in one direction, the versions in use in the other.
 //!
-//! The program executes what lies there, so that this user alone may write into it.
+//! The program executes the packs in this directory, so that only this user may write to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use offload_format::pack::{IN_USE, parse_in_use};
 use tempfile::TempDir;
 
-use crate::error::{Error, Result};
+use crate::error::{IoContext, Result};
 use crate::files::private;
 
 /// The targets of which a program uses images, by package and version.
@@ -27,18 +27,17 @@ const ALL: &str = "offload-dev";
 impl Folder {
     pub(super) fn new(target_directory: &Path) -> Result<Folder> {
         let all = target_directory.join(ALL);
-        let failed = |error| Error::io("make a folder in", &all, &error);
-        fs::create_dir_all(target_directory).map_err(failed)?;
+        fs::create_dir_all(target_directory).io_context("create a directory in", &all)?;
         private::open(&all)?;
         remove_leftovers(&all);
         let prefix = format!("{}-", std::process::id());
-        let own = private::temporary(&prefix, &all).map_err(failed)?;
+        let own = private::temporary(&prefix, &all).io_context("create a directory in", &all)?;
         let packs = own.path().join("packs");
-        private::create(&packs).map_err(failed)?;
+        private::create(&packs).io_context("create a directory in", &all)?;
         Ok(Folder { own, packs })
     }
 
-    /// Where the program looks.
+    /// The directory that the program watches.
     pub(super) fn packs(&self) -> &Path {
         &self.packs
     }
@@ -46,11 +45,11 @@ impl Folder {
     /// A directory for a build script's own files.
     pub(super) fn scratch(&self, number: usize) -> Result<PathBuf> {
         let path = self.own.path().join(format!("out-{number}"));
-        private::create(&path).map_err(|error| Error::io("make", &path, &error))?;
+        private::create(&path).io_context("create", &path)?;
         Ok(path)
     }
 
-    /// What the program uses, as far as it has said.
+    /// The images in use, as far as the program has reported them.
     pub(super) fn in_use(&self) -> InUse {
         let text = fs::read_to_string(self.packs.join(IN_USE)).unwrap_or_default();
         let mut in_use = InUse::new();
@@ -112,7 +111,8 @@ mod tests {
         let left = target.path().join(ALL).join("4194305-abc");
         private::create(left.parent().unwrap()).unwrap();
         fs::create_dir_all(left.join("packs")).unwrap();
-        let (first, second) = (Folder::new(target.path()).unwrap(), Folder::new(target.path()).unwrap());
+        let first = Folder::new(target.path()).unwrap();
+        let second = Folder::new(target.path()).unwrap();
         assert!(first.packs().is_dir() && second.packs().is_dir());
         assert_eq!(left.exists(), !cfg!(target_os = "linux"));
         let packs = second.packs().to_path_buf();

@@ -1,12 +1,12 @@
-//! A build script with kernels, which runs again when a file has changed that it was made of.
+//! Build script with kernels, which reruns when one of its input files has changed.
 
 #![allow(clippy::disallowed_methods, reason = "starts processes")]
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Instant, SystemTime};
-use std::{fs, io};
 
 use offload_build::shared::recipe::Recipe;
 use offload_protocol::variable;
@@ -14,7 +14,7 @@ use offload_protocol::variable;
 use super::folder::InUse;
 use super::stamp::Stamps;
 use crate::cargo::watch::{self, Watch};
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::print::output::Output;
 use crate::print::table::Colour;
 use crate::print::text::escaped;
@@ -25,18 +25,18 @@ pub(super) struct Script {
     recipe: Recipe,
     /// In the place of its `OUT_DIR`, which is cargo's.
     scratch: PathBuf,
-    /// Where the program looks for packs.
+    /// Directory that the program watches for packs.
     packs: PathBuf,
     /// The files that it depends on, as they were when it ran last.
     files: Stamps,
     /// As they are, if they have changed since.
     changing: Option<Stamps>,
-    state: State,
+    state: KernelState,
 }
 
-/// What the program has.
+/// State of the kernels in the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum State {
+enum KernelState {
     /// The kernels of its build.
     Built,
     /// Others, for these targets; for all if there is none.
@@ -45,12 +45,12 @@ enum State {
     Failed,
 }
 
-/// How a run of a build script ended.
+/// Result of a run of a build script.
 #[derive(Debug)]
-struct Ran {
+struct ScriptRun {
     is_success: bool,
-    /// What it has said to people.
-    said: String,
+    /// Its warnings and errors for the user.
+    messages: String,
     files: Vec<PathBuf>,
 }
 
@@ -59,8 +59,9 @@ const NOT_USED: &str =
 
 impl Script {
     pub(super) fn new(recipe: Recipe, scratch: PathBuf, packs: &Path) -> Script {
-        let (packs, files) = (packs.to_path_buf(), Stamps::default());
-        Script { recipe, scratch, packs, files, changing: None, state: State::Built }
+        let packs = packs.to_path_buf();
+        let files = Stamps::default();
+        Script { recipe, scratch, packs, files, changing: None, state: KernelState::Built }
     }
 
     /// Finds out which files it depends on. The build of the program, which began at `begin`, has compiled everything: this
@@ -71,10 +72,10 @@ impl Script {
     pub(super) fn learn(&mut self, output: &Output, begin: SystemTime) -> Result<()> {
         let ran = self.run(output, &self.scratch, &BTreeSet::new())?;
         if !ran.is_success {
-            output.status(ran.said.trim());
+            output.status(ran.messages.trim());
             return Err(Error::check(format!("the build script of `{}` failed", self.package())));
         }
-        self.files = Stamps::of(ran.files);
+        self.files = Stamps::new(ran.files);
         self.changing = self.files.is_newer_than(begin).then(|| self.files.clone());
         Ok(())
     }
@@ -82,7 +83,7 @@ impl Script {
     /// Compiles kernels again if a file has changed, or if the program has begun to use other targets.
     ///
     /// # Errors
-    /// The build script cannot be started; that it fails is told.
+    /// The build script cannot be started. Its failure is part of the result.
     pub(super) fn follow(&mut self, output: &Output, in_use: &InUse) -> Result<()> {
         let targets = in_use.get(&self.name()).cloned().unwrap_or_default();
         let now = self.files.again();
@@ -98,7 +99,7 @@ impl Script {
 
     /// Whether the program uses targets for which it has the kernels of its build, while there are others.
     fn lacks(&self, targets: &BTreeSet<String>) -> bool {
-        matches!(&self.state, State::Newer(compiled) if !compiled.is_empty() && !targets.is_subset(compiled))
+        matches!(&self.state, KernelState::Newer(compiled) if !compiled.is_empty() && !targets.is_subset(compiled))
     }
 
     fn compile(&mut self, output: &Output, targets: BTreeSet<String>) -> Result<()> {
@@ -106,20 +107,20 @@ impl Script {
         self.files = self.files.again();
         self.changing = None;
         let ran = self.run(output, &self.packs, &targets)?;
-        let said = ran.said.trim();
-        if !said.is_empty() {
-            output.status(said);
+        let messages = ran.messages.trim();
+        if !messages.is_empty() {
+            output.status(messages);
         }
         let package = escaped(self.package());
         if !ran.is_success {
-            output.status(&format!("the program goes on with the old kernels of `{package}`"));
-            self.state = State::Failed;
+            output.status(&format!("the program keeps the previous kernels of `{package}`"));
+            self.state = KernelState::Failed;
             // It reports lookups only where it succeeds: a header that is missing may appear in any of these.
             self.files = self.files.with(source_directories(&self.recipe.directory));
             return Ok(());
         }
         // A file that was not read before may have changed in the meantime; those that were have their old stamps.
-        let read = Stamps::of(ran.files);
+        let read = Stamps::new(ran.files);
         if self.files.again() == self.files {
             self.files = read;
         }
@@ -129,12 +130,12 @@ impl Script {
             [] => format!("compiled `{package}` in {seconds:.2} s for all targets; {NOT_USED}"),
             names => format!("compiled `{package}` in {seconds:.2} s for {}", escaped(&names.join(", "))),
         });
-        self.state = State::Newer(targets);
+        self.state = KernelState::Newer(targets);
         Ok(())
     }
 
     /// Runs it, so that it writes packs for `targets` (for all of the package if there is none) into `packs`.
-    fn run(&self, output: &Output, packs: &Path, targets: &BTreeSet<String>) -> Result<Ran> {
+    fn run(&self, output: &Output, packs: &Path, targets: &BTreeSet<String>) -> Result<ScriptRun> {
         let Recipe { program, directory, variables } = &self.recipe;
         let mut command = Command::new(program);
         command
@@ -146,23 +147,22 @@ impl Script {
             .stdin(Stdio::null());
         // The form that goes before all others.
         let triple = self.recipe.variable("TARGET").unwrap_or_default();
-        let mut set = |name: &str, value: &str| {
-            command.env(format!("{name}_{triple}"), value);
-        };
-        // What is replaced soon is not worth the time.
-        set(variable::COMPRESSION, "none");
+        // These images are replaced soon, so that compression does not pay off.
+        command.env(format!("{}_{triple}", variable::COMPRESSION), "none");
         if !targets.is_empty() {
-            set(variable::TARGETS, &targets.iter().map(String::as_str).collect::<Vec<_>>().join(","));
+            let list = targets.iter().map(String::as_str).collect::<Vec<_>>().join(",");
+            command.env(format!("{}_{triple}", variable::TARGETS), list);
         }
         if output.stderr_colour() == Colour::Never {
             command.env(variable::NO_COLOR, "1");
         }
-        let failed = |error: io::Error| Error::io("run", program, &error);
         let _watch = Watch::start();
-        let done = command.output().map_err(failed)?;
-        let (told, said) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
-        let mut ran = Ran { is_success: done.status.success(), said: said.into_owned(), files: Vec::new() };
-        told.lines().for_each(|line| ran.hear(line, directory));
+        let done = command.output().io_context("run", program)?;
+        let stdout = String::from_utf8_lossy(&done.stdout);
+        let stderr = String::from_utf8_lossy(&done.stderr);
+        let mut ran =
+            ScriptRun { is_success: done.status.success(), messages: stderr.into_owned(), files: Vec::new() };
+        stdout.lines().for_each(|line| ran.hear(line, directory));
         // What lies in its own directory it has made itself, but for links to files that do not exist yet.
         let (own, others): (Vec<PathBuf>, Vec<PathBuf>) =
             std::mem::take(&mut ran.files).into_iter().partition(|file| file.starts_with(&self.scratch));
@@ -198,7 +198,7 @@ fn source_directories(package: &Path) -> Vec<PathBuf> {
     directories
 }
 
-/// What the symbolic links in `directory` refer to.
+/// The targets of the symbolic links in `directory`.
 fn link_targets(directory: &Path) -> Vec<PathBuf> {
     let mut targets = Vec::new();
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
@@ -207,16 +207,16 @@ fn link_targets(directory: &Path) -> Vec<PathBuf> {
     targets
 }
 
-impl Ran {
+impl ScriptRun {
     /// Takes in a line for cargo (<https://doc.rust-lang.org/cargo/reference/build-scripts.html>).
     fn hear(&mut self, line: &str, directory: &Path) {
         let Some(rest) = line.strip_prefix("cargo:") else { return };
         match rest.strip_prefix(':').unwrap_or(rest).split_once('=') {
             Some(("rerun-if-changed", path)) => self.files.push(directory.join(path)),
-            Some(("warning", text)) => self.said.push_str(&format!("warning: {text}\n")),
+            Some(("warning", text)) => self.messages.push_str(&format!("warning: {text}\n")),
             Some(("error", text)) => {
                 self.is_success = false;
-                self.said.push_str(&format!("error: {text}\n"));
+                self.messages.push_str(&format!("error: {text}\n"));
             }
             _ => {}
         }
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn lines_for_cargo_are_understood() {
-        let mut ran = Ran { is_success: true, said: String::new(), files: Vec::new() };
+        let mut ran = ScriptRun { is_success: true, messages: String::new(), files: Vec::new() };
         for line in [
             "cargo::rerun-if-changed=kernels/a.cl",
             "cargo:rerun-if-changed=/abs/b.h",
@@ -252,8 +252,8 @@ mod tests {
             ran.hear(line, Path::new("/p"));
         }
         assert_eq!(ran.files, [PathBuf::from("/p/kernels/a.cl"), PathBuf::from("/abs/b.h")]);
-        assert_eq!((ran.is_success, ran.said.as_str()), (true, "warning: a: unused\n"));
+        assert_eq!((ran.is_success, ran.messages.as_str()), (true, "warning: a: unused\n"));
         ran.hear("cargo::error=no", Path::new("/p"));
-        assert!(!ran.is_success && ran.said.ends_with("error: no\n"));
+        assert!(!ran.is_success && ran.messages.ends_with("error: no\n"));
     }
 }

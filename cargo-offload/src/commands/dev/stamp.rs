@@ -1,7 +1,7 @@
-//! Whether files have changed, by their times and sizes.
+//! Change detection by modification times and sizes.
 //!
-//! Files are asked for, a few times a second, and not reported by the system: that works in containers and on file systems
-//! of the network too, and the crate for it, `notify`, would be eight more to compile.
+//! Files are polled a few times a second instead of watched: that works in containers and on network file systems
+//! too, and the crate `notify` would be eight more to compile.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,9 +22,9 @@ struct Stamp {
 
 impl Stamps {
     /// Those of `files` now.
-    pub(super) fn of(files: impl IntoIterator<Item = PathBuf>) -> Stamps {
+    pub(super) fn new(files: impl IntoIterator<Item = PathBuf>) -> Stamps {
         let stamped = files.into_iter().map(|file| {
-            let stamp = Stamp::of(&file);
+            let stamp = Stamp::read(&file);
             (file, stamp)
         });
         Stamps(stamped.collect())
@@ -33,13 +33,13 @@ impl Stamps {
     /// The same, with those of `files` now.
     pub(super) fn with(&self, files: impl IntoIterator<Item = PathBuf>) -> Stamps {
         let mut all = self.clone();
-        all.0.extend(Stamps::of(files).0);
+        all.0.extend(Stamps::new(files).0);
         all
     }
 
     /// Those of the same files now.
     pub(super) fn again(&self) -> Stamps {
-        Stamps::of(self.0.keys().cloned())
+        Stamps::new(self.0.keys().cloned())
     }
 
     /// Whether a file was written after `time`.
@@ -49,7 +49,7 @@ impl Stamps {
 }
 
 impl Stamp {
-    fn of(path: &Path) -> Stamp {
+    fn read(path: &Path) -> Stamp {
         let Ok(found) = fs::metadata(path) else { return Stamp::default() };
         let own = Stamp { modified: found.modified().ok(), size: found.len() };
         if !found.is_dir() {
@@ -58,7 +58,7 @@ impl Stamp {
         let entries = fs::read_dir(path).into_iter().flatten().filter_map(Result::ok);
         // A link may lead back up.
         let followed = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
-        followed.map(|entry| Stamp::of(&entry.path())).fold(own, Stamp::and)
+        followed.map(|entry| Stamp::read(&entry.path())).fold(own, Stamp::and)
     }
 
     fn and(self, other: Stamp) -> Stamp {
@@ -74,10 +74,11 @@ mod tests {
     #[test]
     fn a_change_is_seen_in_files_and_directories() {
         let dir = tempfile::tempdir().unwrap();
-        let (file, inner) = (dir.path().join("a.cl"), dir.path().join("include/deep"));
+        let file = dir.path().join("a.cl");
+        let inner = dir.path().join("include/deep");
         fs::create_dir_all(&inner).unwrap();
         fs::write(&file, "one").unwrap();
-        let first = Stamps::of([file.clone(), dir.path().join("include"), dir.path().join("none")]);
+        let first = Stamps::new([file.clone(), dir.path().join("include"), dir.path().join("none")]);
         assert_eq!(first.again(), first);
         fs::write(&file, "other").unwrap();
         let second = first.again();

@@ -1,4 +1,4 @@
-//! Which targets fit a device: those whose images the runtime would take.
+//! Targets whose images a device can load.
 
 use offload_format::pack::NewImage;
 use offload_format::{PtxVersion, Target};
@@ -15,12 +15,18 @@ pub(super) fn targets(device: &DeviceDescription) -> Result<Vec<String>> {
     else {
         return Ok(Vec::new());
     };
-    let of = |wanted: fn(&Outcome) -> bool| {
-        let candidates = selection.candidates().iter().filter(move |candidate| wanted(candidate.outcome()));
-        candidates.map(|candidate| candidate.entry().target_text().to_string())
-    };
-    let picked = of(|outcome| matches!(outcome, Outcome::Picked(_)));
-    Ok(picked.chain(of(|outcome| matches!(outcome, Outcome::LessPreferred(_)))).collect())
+    let mut picked = Vec::new();
+    let mut others = Vec::new();
+    for candidate in selection.candidates() {
+        let target = candidate.entry().target_text().to_string();
+        match candidate.outcome() {
+            Outcome::Picked(_) => picked.push(target),
+            Outcome::LessPreferred(_) => others.push(target),
+            _ => {}
+        }
+    }
+    picked.extend(others);
+    Ok(picked)
 }
 
 /// A few of each family, and how many more there are.

@@ -1,4 +1,4 @@
-//! `doctor cuda`: every way to compile CUDA C++, what this machine lacks for it, and the next command.
+//! `doctor cuda`: the compilers for CUDA C++, the tools that each lacks, and the next command.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use serde::Serialize;
 
 use super::verdict::verdict;
 use crate::error::{ExitStatus, Result};
-use crate::machine::doctor::{Examined, examine_tools};
+use crate::machine::doctor::{ExaminedTool, examine_tools};
 use crate::print::output::Output;
 use crate::print::table::Table;
 
-/// What the command line calls it.
+/// Name on the command line.
 pub(super) const TOPIC: &str = "cuda";
 
 /// Everything that a way may take.
@@ -20,10 +20,10 @@ const TOOLS: [Component; 4] = [Component::Clang, Component::CudaSdk, Component::
 /// A way to compile CUDA C++.
 struct Route {
     name: &'static str,
-    /// What stands below `[modules.NAME]` in offload.toml.
+    /// Setting below `[modules.NAME]` in offload.toml.
     setting: &'static str,
     takes: &'static [Component],
-    /// Which sources it compiles.
+    /// Sources that it compiles.
     sources: &'static str,
 }
 
@@ -32,7 +32,7 @@ const ROUTES: [Route; 4] = [
         name: "clang",
         setting: "",
         takes: &[Component::Clang],
-        sources: "without headers of CUDA: built-in variables, shuffles, atomics, mathematics",
+        sources: "without CUDA headers: built-in variables, shuffles, atomics, math functions",
     },
     Route {
         name: "clang with headers",
@@ -44,7 +44,7 @@ const ROUTES: [Route; 4] = [
         name: "nvcc",
         setting: "compiler = \"nvcc\"",
         takes: &[Component::Nvcc],
-        sources: "with anything that nvcc takes, such as CUTLASS",
+        sources: "everything that nvcc accepts, such as CUTLASS",
     },
     Route { name: "ready-made", setting: "", takes: &[], sources: ".ptx and .cubin files, made elsewhere" },
 ];
@@ -74,37 +74,38 @@ pub(super) fn run(output: &Output) -> Result<ExitStatus> {
     }
     output.table(&routes, &table)?;
     output.space()?;
-    tell_tools(output, &tools)?;
+    print_tools(output, &tools)?;
     // Files that are ready-made take nothing.
     let compiles = routes.iter().any(|route| route.ready && route.route != "ready-made");
     Ok(if compiles { ExitStatus::Success } else { ExitStatus::CheckFailed })
 }
 
 impl Route {
-    fn message(&self, tools: &[Examined]) -> RouteMessage {
+    fn message(&self, tools: &[ExaminedTool]) -> RouteMessage {
         let missing =
             tools.iter().filter(|tool| self.takes.contains(&tool.component) && tool.outcome.is_err());
         let lacks: Vec<&'static str> = missing.map(|tool| tool.name).collect();
         let cccl = self.takes.contains(&Component::CudaSdk).then(|| cccl(tools)).flatten();
         let sources = format!("{}{}", self.sources, cccl.unwrap_or_default());
-        let (route, setting) = (self.name, self.setting);
+        let route = self.name;
+        let setting = self.setting;
         RouteMessage { reason: "cuda-route", route, setting, ready: lacks.is_empty(), lacks, sources }
     }
 }
 
 /// Since CUDA 13 the headers of CCCL have a directory of their own, which some packages of the toolkit lack.
-fn cccl(tools: &[Examined]) -> Option<&'static str> {
+fn cccl(tools: &[ExaminedTool]) -> Option<&'static str> {
     let sdk = tools.iter().find(|tool| tool.component == Component::CudaSdk)?.outcome.as_ref().ok()?;
-    let has = |name: &str| sdk.path.join("include").join(name).is_dir();
-    Some(if has("cccl") || has("cuda/std") {
+    let include = sdk.path.join("include");
+    Some(if include.join("cccl").is_dir() || include.join("cuda/std").is_dir() {
         ", cuda/std, CUB, Thrust"
     } else {
         "; this one lacks cuda/std, CUB, Thrust"
     })
 }
 
-/// Where each tool is, or the command that installs it; then how native code is made.
-fn tell_tools(output: &Output, tools: &[Examined]) -> Result<()> {
+/// Prints the path of each tool, or the command that installs it, and the tool for native code.
+fn print_tools(output: &Output, tools: &[ExaminedTool]) -> Result<()> {
     for tool in tools {
         match &tool.outcome {
             Ok(found) => output.remark(&format!("{}: {}", tool.name, found.path.display()))?,
@@ -114,5 +115,5 @@ fn tell_tools(output: &Output, tools: &[Examined]) -> Result<()> {
             }
         }
     }
-    output.remark("PTX (`nvptx:` targets) needs nothing more; native code (`cubin:` targets) needs ptxas")
+    output.remark("PTX (`nvptx:` targets) needs no other tool; native code (`cubin:` targets) needs ptxas")
 }

@@ -1,4 +1,4 @@
-//! `doctor`: what the server in the table `remote` lets this machine do.
+//! `doctor`: the permissions of this machine on the server of the table `remote`.
 
 use std::path::Path;
 
@@ -22,11 +22,11 @@ struct Message {
     reads: Option<bool>,
     writes: Option<bool>,
     executes: Option<bool>,
-    problems: Vec<Problem>,
+    problems: Vec<RemoteProblem>,
 }
 
 #[derive(Debug, Serialize)]
-struct Problem {
+struct RemoteProblem {
     problem: String,
     remedy: Option<String>,
 }
@@ -38,7 +38,7 @@ impl Message {
 
     fn problem(&mut self, error: &Error) {
         let remedy = error.hint_text().map(str::to_string);
-        self.problems.push(Problem { problem: error.message().to_string(), remedy });
+        self.problems.push(RemoteProblem { problem: error.message().to_string(), remedy });
     }
 }
 
@@ -59,7 +59,7 @@ pub(super) fn run(output: &Output, config: Option<&Path>) -> Result<ExitStatus> 
 #[cfg(not(all(feature = "remote", unix)))]
 fn examine(_settings: &str, message: &mut Message, table: &mut Table) -> Result<()> {
     let error = Error::without_remote();
-    table.row(vec!["not examined".into(), error.message().into()]);
+    table.row(vec!["not checked".into(), error.message().into()]);
     table.problem("outcome");
     message.problem(&error);
     Ok(())

@@ -1,4 +1,4 @@
-//! Whether something can be built, in words.
+//! Texts for the state of a target.
 
 /// Whether a target or a way can be built that lacks these tools.
 pub(crate) fn verdict(lacks: &[&str]) -> String {

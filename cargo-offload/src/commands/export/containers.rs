@@ -1,4 +1,4 @@
-//! The containers of other programs: what each takes of a module's images, and how it is written.
+//! Containers of other toolchains: the images that each accepts, and its writer.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use offload_containers::{bundle, ccob, fatbin, ocloc};
 use offload_format::codec::RELEASE_LEVEL;
 use offload_format::{Arch, Limits, OffloadKind, Target};
 
-use super::request::{Exported, PackedImage, Request, named, only};
+use super::request::{ExportedFile, PackedImage, Request, named, only};
 use crate::cli::{BundleVersion, ExportFormat};
 use crate::error::{Error, Result};
 use crate::print::text::escaped;
@@ -20,11 +20,11 @@ pub(super) struct Container {
     name: &'static str,
     ending: &'static str,
     takes: fn(&Target) -> bool,
-    write: fn(&[Chosen], BundleVersion) -> Result<Vec<u8>>,
+    write: fn(&[SelectedImage], BundleVersion) -> Result<Vec<u8>>,
 }
 
 /// A decoded image.
-struct Chosen {
+struct SelectedImage {
     target: Target,
     text: String,
     bytes: Vec<u8>,
@@ -32,14 +32,13 @@ struct Chosen {
 
 impl Container {
     /// The container, for a format that is one.
-    pub(super) fn of(format: ExportFormat) -> Option<Container> {
-        let amd = |target: &Target| matches!(target, Target::Amdgcn(_));
+    pub(super) fn for_format(format: ExportFormat) -> Option<Container> {
         Some(match format {
             ExportFormat::Bundle => {
-                Container { name: "an offload bundle", ending: "hipfb", takes: amd, write: bundle }
+                Container { name: "an offload bundle", ending: "hipfb", takes: is_amd, write: bundle }
             }
             ExportFormat::Ccob => {
-                Container { name: "a compressed offload bundle", ending: "hipfb", takes: amd, write: ccob }
+                Container { name: "a compressed offload bundle", ending: "hipfb", takes: is_amd, write: ccob }
             }
             ExportFormat::Fatbin => Container {
                 name: "a fatbin",
@@ -48,7 +47,7 @@ impl Container {
                 write: fatbin,
             },
             ExportFormat::OclocAr => Container {
-                name: "an archive of ocloc",
+                name: "an ocloc archive",
                 ending: "ar",
                 takes: |target| matches!(target, Target::Intel(_) | Target::Spirv64(_)),
                 write: ocloc,
@@ -64,10 +63,10 @@ impl Container {
     }
 
     /// Writes the images of one module.
-    pub(super) fn export(self, all: &[PackedImage<'_>], request: &Request<'_>) -> Result<Exported> {
+    pub(super) fn export(self, all: &[PackedImage<'_>], request: &Request<'_>) -> Result<ExportedFile> {
         let module = module(all, request)?;
         let chosen = self.chosen(all, module, request)?;
-        Ok(Exported {
+        Ok(ExportedFile {
             modules: vec![module.to_string()],
             targets: chosen.iter().map(|image| image.text.clone()).collect(),
             content: (self.write)(&chosen, request.args.bundle_version)?,
@@ -77,7 +76,12 @@ impl Container {
     }
 
     /// The images that are asked for, or all that the container takes, in the order of the pack.
-    fn chosen(self, all: &[PackedImage<'_>], module: &str, request: &Request<'_>) -> Result<Vec<Chosen>> {
+    fn chosen(
+        self,
+        all: &[PackedImage<'_>],
+        module: &str,
+        request: &Request<'_>,
+    ) -> Result<Vec<SelectedImage>> {
         for target in &request.args.target {
             only(all, &format!("image for `{target}`"), request, |packed| {
                 packed.image.module == module && packed.image.target_text == target
@@ -95,7 +99,7 @@ impl Container {
                 Some(_) if !seen.insert(text) => return Err(self.twice(module, text)),
                 Some(target) => {
                     let bytes = packed.source.decode(&packed.image)?;
-                    chosen.push(Chosen { target, text: text.to_string(), bytes });
+                    chosen.push(SelectedImage { target, text: text.to_string(), bytes });
                 }
                 None if asked => {
                     return Err(Error::usage(format!(
@@ -138,24 +142,24 @@ fn module<'a>(all: &[PackedImage<'a>], request: &Request<'_>) -> Result<&'a str>
         .copied()
         .filter(|name| request.args.module.is_empty() || named(&request.args.module, name))
         .collect();
-    let list = || escaped(&there.iter().copied().collect::<Vec<_>>().join(", "));
+    let list = escaped(&there.iter().copied().collect::<Vec<_>>().join(", "));
     match fitting.as_slice() {
         [only] => Ok(only),
         [] => {
-            let error = Error::usage(format!("there is no such module in `{}`", request.path.display()));
-            Err(error.hint(format!("it has {}", list())))
+            let error = Error::usage(format!("`{}` has no such module", request.path.display()));
+            Err(error.hint(format!("it has {list}")))
         }
-        _ => Err(Error::usage("several modules fit").hint(format!("choose with --module one of {}", list()))),
+        _ => Err(Error::usage("several modules match").hint(format!("choose one with --module: {list}"))),
     }
 }
 
 /// HIP's readers want an entry for the host first.
-fn bundle(images: &[Chosen], _: BundleVersion) -> Result<Vec<u8>> {
+fn bundle(images: &[SelectedImage], _: BundleVersion) -> Result<Vec<u8>> {
     let ids: Vec<String> = images.iter().filter_map(|image| bundle_id(&image.target)).collect();
     let host = bundle::BundleId::HOST.to_string();
     let mut entries = vec![bundle::BundleImage { id: &host, bytes: b"" }];
     entries.extend(ids.iter().zip(images).map(|(id, image)| bundle::BundleImage { id, bytes: &image.bytes }));
-    bundle::write(&entries, bundle::HIP_ALIGN).map_err(failed)
+    bundle::write(&entries, bundle::HIP_ALIGN).map_err(write_error)
 }
 
 fn bundle_id(target: &Target) -> Option<String> {
@@ -163,15 +167,15 @@ fn bundle_id(target: &Target) -> Option<String> {
     Some(bundle::BundleId::hip(&arch.to_string()).to_string())
 }
 
-fn ccob(images: &[Chosen], version: BundleVersion) -> Result<Vec<u8>> {
+fn ccob(images: &[SelectedImage], version: BundleVersion) -> Result<Vec<u8>> {
     let version = match version {
         BundleVersion::V2 => ccob::Version::V2,
         BundleVersion::V3 => ccob::Version::V3,
     };
-    ccob::write(&bundle(images, BundleVersion::V2)?, version, RELEASE_LEVEL).map_err(failed)
+    ccob::write(&bundle(images, BundleVersion::V2)?, version, RELEASE_LEVEL).map_err(write_error)
 }
 
-fn fatbin(images: &[Chosen], _: BundleVersion) -> Result<Vec<u8>> {
+fn fatbin(images: &[SelectedImage], _: BundleVersion) -> Result<Vec<u8>> {
     let images: Vec<_> = (images.iter())
         .map(|image| fatbin::FatbinImage {
             target: &image.target,
@@ -180,16 +184,16 @@ fn fatbin(images: &[Chosen], _: BundleVersion) -> Result<Vec<u8>> {
             options: "",
         })
         .collect();
-    // Drivers before CUDA 12.4 do not know zstd, and a fatbin is made for drivers that nobody knows.
-    fatbin::write(&images, fatbin::Packing::Stored).map_err(failed)
+    // Drivers before CUDA 12.4 do not know zstd, and the driver that loads the fatbin is unknown.
+    fatbin::write(&images, fatbin::Packing::Stored).map_err(write_error)
 }
 
 /// SPIR-V is for the devices without an image. The image of a group of devices is an archive of its own.
-fn ocloc(images: &[Chosen], _: BundleVersion) -> Result<Vec<u8>> {
+fn ocloc(images: &[SelectedImage], _: BundleVersion) -> Result<Vec<u8>> {
     let limits = Limits::default();
     let mut spirv = None;
     let mut native: Vec<OclocImage<'_>> = Vec::new();
-    for Chosen { target, text, bytes } in images {
+    for SelectedImage { target, text, bytes } in images {
         let ip = match target.arch() {
             Some(Arch::Intel(arch)) => arch.ip_version(),
             _ => {
@@ -201,32 +205,35 @@ fn ocloc(images: &[Chosen], _: BundleVersion) -> Result<Vec<u8>> {
             Some(ip) if !bytes.starts_with(&ocloc::MAGIC) => {
                 native.push(OclocImage { device: device(ip, text)?, bytes })
             }
-            _ => native.extend(devices(&ocloc::parse(bytes, &limits).map_err(failed)?)),
+            _ => native.extend(devices(&ocloc::parse(bytes, &limits).map_err(write_error)?)),
         }
     }
     // A group may have a device that is there by its own name as well.
     let mut seen = BTreeSet::new();
     native.retain(|image| seen.insert(image.device));
-    ocloc::write(&native, spirv).map_err(failed)
+    ocloc::write(&native, spirv).map_err(write_error)
 }
 
 fn device(ip: [u32; 3], target: &str) -> Result<ocloc::Device> {
     let [major, minor, revision] = ip.map(|number| u16::try_from(number).ok());
     let device =
         || Some(ocloc::Device { pointer_bits: 64, major: major?, minor: minor?, revision: revision? });
-    device().ok_or_else(|| Error::usage(format!("`{target}` is not a version of a device")))
+    device().ok_or_else(|| Error::usage(format!("`{target}` is not a device version")))
 }
 
 fn devices<'a>(archive: &ocloc::Archive<'a>) -> Vec<OclocImage<'a>> {
-    let image = |member: &ocloc::Member<'a>| match member.kind() {
-        ocloc::MemberKind::Device(device) => Some(OclocImage { device, bytes: member.data }),
-        _ => None,
-    };
-    archive.members.iter().filter_map(image).collect()
+    archive
+        .members
+        .iter()
+        .filter_map(|member| match member.kind() {
+            ocloc::MemberKind::Device(device) => Some(OclocImage { device, bytes: member.data }),
+            _ => None,
+        })
+        .collect()
 }
 
 /// One binary for each image: what every release of LLVM reads.
-fn offload_binary(images: &[Chosen], _: BundleVersion) -> Result<Vec<u8>> {
+fn offload_binary(images: &[SelectedImage], _: BundleVersion) -> Result<Vec<u8>> {
     let archs: Vec<String> = images.iter().map(|image| architecture(&image.target)).collect();
     let entries: Vec<NewEntry<'_>> = (images.iter().zip(&archs))
         .map(|(image, arch)| {
@@ -235,7 +242,7 @@ fn offload_binary(images: &[Chosen], _: BundleVersion) -> Result<Vec<u8>> {
             entry.with_string("triple", triple(&image.target).unwrap_or_default()).with_string("arch", arch)
         })
         .collect();
-    offload_binary::write(&entries, Version::V1).map_err(failed)
+    offload_binary::write(&entries, Version::V1).map_err(write_error)
 }
 
 fn triple(target: &Target) -> Option<&'static str> {
@@ -266,6 +273,10 @@ fn architecture(target: &Target) -> String {
     }
 }
 
-fn failed(error: offload_format::Error) -> Error {
+fn write_error(error: offload_format::Error) -> Error {
     Error::check(error.to_string())
+}
+
+fn is_amd(target: &Target) -> bool {
+    matches!(target, Target::Amdgcn(_))
 }

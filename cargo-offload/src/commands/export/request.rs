@@ -1,4 +1,4 @@
-//! What was asked for, and which images of a file that is.
+//! Selection of the images to export.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -10,16 +10,16 @@ use crate::error::{Error, Result};
 use crate::print::text::escaped;
 use crate::read::metadata::PackMetadata;
 use crate::read::pack_file::LocatedPack;
-use crate::read::packs::{Packs, Reached};
+use crate::read::packs::{Packs, ReachedPack};
 
-/// What was asked for, of which file.
+/// Options of an export, and its input file.
 pub(super) struct Request<'a> {
     pub(super) path: PathBuf,
     pub(super) args: &'a cli::Export,
 }
 
-/// What is to be written.
-pub(super) struct Exported {
+/// Content of an export.
+pub(super) struct ExportedFile {
     pub(super) modules: Vec<String>,
     pub(super) targets: Vec<String>,
     pub(super) content: Vec<u8>,
@@ -38,8 +38,9 @@ pub(super) struct PackedImage<'a> {
 pub(super) fn images<'a>(packs: &'a Packs, request: &Request<'_>) -> Result<Vec<PackedImage<'a>>> {
     // Without a file it is the package that cargo builds.
     let named = request.args.package.project.package.as_ref().filter(|_| !request.args.path.is_empty());
-    let (mut all, mut packages) = (Vec::new(), BTreeSet::new());
-    for Reached { source, .. } in packs.all() {
+    let mut all = Vec::new();
+    let mut packages = BTreeSet::new();
+    for ReachedPack { source, .. } in packs.all() {
         let PackMetadata { package, .. } = PackMetadata::of_package(&source.pack);
         if named.is_none_or(|named| *named == package) {
             for image in source.pack.images() {
@@ -53,7 +54,7 @@ pub(super) fn images<'a>(packs: &'a Packs, request: &Request<'_>) -> Result<Vec<
         Some(named) => {
             let packages = escaped(&packages.into_iter().collect::<Vec<_>>().join(", "));
             let text = format!("`{}` has no images of a package `{named}`", request.path.display());
-            Err(Error::usage(text).hint(format!("it has those of {packages}")))
+            Err(Error::usage(text).hint(format!("available packages: {packages}")))
         }
     }
 }
@@ -73,22 +74,15 @@ pub(super) fn only<'a, 'b>(
     let fitting: Vec<_> = all.iter().filter(|packed| fits(packed)).collect();
     let several_packages =
         all.iter().any(|one| Some(&one.package) != all.first().map(|first| &first.package));
-    let listed = |packed: &mut dyn Iterator<Item = &PackedImage<'_>>| {
-        let name = |packed: &PackedImage<'_>| {
-            let package = if several_packages { format!("{}: ", packed.package) } else { String::new() };
-            format!("{package}{} {}", packed.image.module, packed.image.target_text)
-        };
-        escaped(&packed.map(name).collect::<Vec<_>>().join(", "))
-    };
     match fitting.as_slice() {
         [only] => Ok(only),
         [] => {
-            let error = Error::usage(format!("there is no such {what} in `{}`", request.path.display()));
-            Err(error.hint(format!("it has {}", listed(&mut all.iter()))))
+            let error = Error::usage(format!("`{}` has no such {what}", request.path.display()));
+            Err(error.hint(format!("it has {}", listed(all, several_packages))))
         }
         several => {
-            let names = listed(&mut several.iter().copied());
-            let error = Error::usage(format!("several {what}s fit"));
+            let names = listed(several.iter().copied(), several_packages);
+            let error = Error::usage(format!("several {what}s match"));
             let options = match (several_packages, !request.args.path.is_empty()) {
                 (false, _) => "--module and --target".to_string(),
                 (true, true) => "--package, --module and --target".to_string(),
@@ -97,7 +91,20 @@ pub(super) fn only<'a, 'b>(
                     format!("--package, --module and --target, and name `{}`,", request.path.display())
                 }
             };
-            Err(error.hint(format!("choose with {options} among {names}")))
+            Err(error.hint(format!("choose one with {options}: {names}")))
         }
     }
+}
+
+/// The images by module and target, and by package if there are several.
+fn listed<'a: 'b, 'b>(
+    images: impl IntoIterator<Item = &'b PackedImage<'a>>,
+    several_packages: bool,
+) -> String {
+    let mut names = Vec::new();
+    for PackedImage { package, image, .. } in images {
+        let name = format!("{} {}", image.module, image.target_text);
+        names.push(if several_packages { format!("{package}: {name}") } else { name });
+    }
+    escaped(&names.join(", "))
 }

@@ -1,4 +1,4 @@
-//! The files whose images are exported: those of this project as they are, others by a pack that is made of them.
+//! Input files of an export: packs as they are, and other toolchains' images by a pack made of them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -67,6 +67,6 @@ fn add(made: &mut RawImages, contents: &Contents<'_>, module: Option<&str>) -> R
 }
 
 fn nothing(path: &Path) -> Error {
-    let text = format!("no image of `{}` is for a machine that has a name here", path.display());
-    Error::check(text).hint("`cargo offload extract` writes images as they are")
+    let text = format!("no image of `{}` has a known target", path.display());
+    Error::check(text).hint("`cargo offload extract` writes images of any target")
 }

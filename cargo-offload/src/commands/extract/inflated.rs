@@ -1,4 +1,4 @@
-//! A compressed bundle, inflated into memory or into a file without a name, while its MD5 is computed beside.
+//! Decompression of a compressed bundle into memory or an unnamed file, with its MD5 computed concurrently.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -19,12 +19,12 @@ use crate::read::input::Input;
 const WORTHWHILE: u64 = 1 << 20;
 /// Above so many bytes memory is held by a file: pages of one take three times as long to get as those of a heap.
 const IN_MEMORY: u64 = 16 << 20;
-/// How much of the bundle is kept in memory.
+/// Size of the part of the bundle in memory.
 const KEPT: usize = 256 << 10;
-/// How much is read at once to be hashed: what a core's cache holds.
+/// Size of the pieces that are hashed, which fit a core's cache.
 const PIECE: usize = 64 << 10;
 
-/// What tells bundles of a file apart: where its bytes are in memory, and what its header says.
+/// Identity of a bundle in a file: the address of its bytes, and its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     start: usize,
@@ -34,7 +34,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    pub(super) fn of(bundle: &Ccob<'_>) -> Key {
+    pub(super) fn from_bundle(bundle: &Ccob<'_>) -> Key {
         let &Ccob { size, raw_size, hash, payload, .. } = bundle;
         Key { start: payload.as_ptr().addr(), size, raw_size, hash }
     }
@@ -44,10 +44,10 @@ impl Key {
 #[derive(Debug)]
 pub(super) struct Inflated {
     bytes: Bytes,
-    state: RefCell<State>,
+    state: RefCell<ChecksumState>,
 }
 
-/// Where bytes are that become files.
+/// Location of the bytes of a file.
 #[derive(Clone, Debug)]
 pub(super) enum Bytes {
     File(Arc<File>),
@@ -60,8 +60,9 @@ impl Bytes {
         match self {
             Bytes::File(file) => copy_at(file, part, to),
             Bytes::Memory(bytes) => {
-                let place = |at: u64| usize::try_from(at).ok();
-                let start = place(part.offset).zip(place(part.offset.saturating_add(part.size)));
+                let start = usize::try_from(part.offset).ok();
+                let end = usize::try_from(part.offset.saturating_add(part.size)).ok();
+                let start = start.zip(end);
                 let bytes = start.and_then(|(start, end)| bytes.get(start..end));
                 to.write_all(bytes.ok_or(io::ErrorKind::UnexpectedEof)?)
             }
@@ -70,7 +71,7 @@ impl Bytes {
 }
 
 #[derive(Debug)]
-enum State {
+enum ChecksumState {
     Hashing(JoinHandle<io::Result<Hasher>>, Unverified),
     Known(Result<(), String>),
 }
@@ -78,7 +79,7 @@ enum State {
 impl Inflated {
     /// `None` where memory serves as well, or has to: there are no such files, the disk is too full for one, the bundle is
     /// not compressed so that it could be, or it is damaged in a way that shows at once.
-    pub(super) fn of(bundle: &Ccob<'_>, input: &Input, directory: &Path) -> Option<Inflated> {
+    pub(super) fn start(bundle: &Ccob<'_>, input: &Input, directory: &Path) -> Option<Inflated> {
         if bundle.raw_size < WORTHWHILE {
             return None;
         }
@@ -87,7 +88,7 @@ impl Inflated {
         if steps.size() <= IN_MEMORY {
             Inflated::in_memory(steps)
         } else {
-            Inflated::in_file(steps, bundle, Place { input, directory })
+            Inflated::in_file(steps, bundle, BundleSource { input, directory })
         }
     }
 
@@ -104,49 +105,50 @@ impl Inflated {
         let state = match inflated {
             Ok(unverified) => {
                 let hashed = bytes.clone();
-                let hash = move || {
+                let thread = thread::Builder::new().spawn(move || {
                     let mut hasher = Hasher::default();
                     hasher.update(&hashed);
                     Ok(hasher)
-                };
-                State::Hashing(thread::Builder::new().spawn(hash).ok()?, unverified)
+                });
+                ChecksumState::Hashing(thread.ok()?, unverified)
             }
-            Err(error) => State::Known(Err(error.to_string())),
+            Err(error) => ChecksumState::Known(Err(error.to_string())),
         };
         Some(Inflated { bytes: Bytes::Memory(bytes), state: RefCell::new(state) })
     }
 
-    fn in_file(steps: Steps<'_>, bundle: &Ccob<'_>, place: Place<'_>) -> Option<Inflated> {
-        let Place { input, directory } = place;
+    fn in_file(steps: Steps<'_>, bundle: &Ccob<'_>, place: BundleSource<'_>) -> Option<Inflated> {
+        let BundleSource { input, directory } = place;
         let mut scratch = Scratch::new(unnamed(directory).ok()?, steps.size()).ok()?;
         let (sender, ends) = mpsc::channel();
-        let (file, hashed) = (scratch.file().clone(), scratch.file().clone());
+        let file = scratch.file().clone();
+        let hashed = scratch.file().clone();
         let hashing = thread::Builder::new().spawn(move || hash(&hashed, &ends)).ok()?;
-        let mut progress = Progress { scratch: &mut scratch, ends: &sender };
+        let mut progress = Inflation { scratch: &mut scratch, ends: &sender };
         let inflated = inflate(steps, &mut progress, || input.release(bundle.payload));
         let state = match inflated {
-            Ok(unverified) => State::Hashing(hashing, unverified),
-            Err(error) => State::Known(Err(error.to_string())),
+            Ok(unverified) => ChecksumState::Hashing(hashing, unverified),
+            Err(error) => ChecksumState::Known(Err(error.to_string())),
         };
         Some(Inflated { bytes: Bytes::File(file), state: RefCell::new(state) })
     }
 
-    /// What it was inflated to, whether that is right or not.
+    /// The inflated bytes, verified or not.
     pub(super) fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 
-    /// What is known to be wrong by now.
+    /// The problem, if one is known by now.
     pub(super) fn problem(&self) -> Option<String> {
         match &*self.state.borrow() {
-            State::Known(Err(problem)) => Some(problem.clone()),
+            ChecksumState::Known(Err(problem)) => Some(problem.clone()),
             _ => None,
         }
     }
 
     /// Whether a core is busy with it.
     pub(super) fn is_hashing(&self) -> bool {
-        matches!(&*self.state.borrow(), State::Hashing(hashing, _) if !hashing.is_finished())
+        matches!(&*self.state.borrow(), ChecksumState::Hashing(hashing, _) if !hashing.is_finished())
     }
 
     /// Waits for the MD5, and compares it.
@@ -154,28 +156,28 @@ impl Inflated {
     /// # Errors
     /// The bundle is not what was compressed, in words.
     pub(super) fn verified(&self) -> Result<(), String> {
-        let state = self.state.replace(State::Known(Err("its MD5 is being compared".to_string())));
+        let state = self.state.replace(ChecksumState::Known(Err("its MD5 check is in progress".to_string())));
         let outcome = match state {
-            State::Known(outcome) => outcome,
-            State::Hashing(hashing, unverified) => match hashing.join() {
+            ChecksumState::Known(outcome) => outcome,
+            ChecksumState::Hashing(hashing, unverified) => match hashing.join() {
                 Ok(Ok(hasher)) => unverified.verify(hasher).map_err(|error| error.to_string()),
                 Ok(Err(error)) => Err(format!("its MD5 cannot be computed: {error}")),
                 Err(_) => Err("its MD5 was not computed".to_string()),
             },
         };
-        self.state.replace(State::Known(outcome.clone()));
+        self.state.replace(ChecksumState::Known(outcome.clone()));
         outcome
     }
 }
 
 /// The file that the bundle is in, and where one that it is inflated to can be.
-struct Place<'a> {
+struct BundleSource<'a> {
     input: &'a Input,
     directory: &'a Path,
 }
 
-/// Where a bundle is inflated to, and who is told how far that is.
-struct Progress<'a> {
+/// Destination of the inflated bytes, and the channel that reports their number to the hashing thread.
+struct Inflation<'a> {
     scratch: &'a mut Scratch,
     ends: &'a Sender<u64>,
 }
@@ -183,12 +185,12 @@ struct Progress<'a> {
 /// Inflates everything, says how far it is, and calls `release` where more of the file should leave the memory.
 fn inflate(
     mut steps: Steps<'_>,
-    progress: &mut Progress<'_>,
+    progress: &mut Inflation<'_>,
     release: impl Fn(),
 ) -> Result<Unverified, offload_format::Error> {
     let mut released = 0usize;
     while let Some(done) = steps.step(progress.scratch.bytes())? {
-        // Where nobody receives it, hashing has failed, and says so.
+        // A closed channel means that hashing has failed, which its thread reports.
         let _ = progress.ends.send(done as u64);
         if done.saturating_sub(released) >= KEPT {
             progress.scratch.release(done);
@@ -201,7 +203,8 @@ fn inflate(
 
 /// Hashes `file` as far as it is there.
 fn hash(file: &File, ends: &Receiver<u64>) -> io::Result<Hasher> {
-    let (mut hasher, mut at) = (Hasher::default(), 0u64);
+    let mut hasher = Hasher::default();
+    let mut at = 0u64;
     let mut buffer = vec![0; PIECE];
     for end in ends {
         while at < end {

@@ -1,4 +1,4 @@
-//! Writing the files: several at a time, which appear one after the other.
+//! Parallel extraction of files, which are published in order.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -18,7 +18,7 @@ use crate::read::input::{Contents, Input};
 use crate::read::records::{ImageRecord, StoredImage};
 use crate::threads::each_beside;
 
-/// How many files are open at a time: systems allow some hundreds.
+/// Maximum number of open files: systems allow some hundreds.
 const TOGETHER: usize = 64;
 
 #[derive(Debug, Serialize)]
@@ -28,12 +28,12 @@ struct Extracted<'a> {
     target: &'a str,
     file: String,
     size: u64,
-    /// What its bytes were compared with; none where the file has nothing, and for bytes as they are stored.
+    /// Checksum that the bytes were compared with; `None` if the file has none, and for bytes as stored.
     checksum: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
-struct Failed {
+struct FailedMessage {
     reason: &'static str,
     problem: String,
 }
@@ -49,29 +49,29 @@ struct Summary {
 }
 
 /// A file to be written, and what it is of.
-pub(super) struct File<'a> {
+pub(super) struct ExtractedFile<'a> {
     pub(super) image: &'a ImageRecord,
     pub(super) name: String,
 }
 
-/// What is written where, and what was.
+/// Extraction of files to a directory, with its results.
 pub(super) struct Job<'a> {
     output: &'a Output,
     input: &'a Input,
     directory: PathBuf,
     summary: Summary,
-    waiting: Vec<Waiting<'a>>,
+    waiting: Vec<PendingFile<'a>>,
     /// The compressed bundle that was met last; `None` if it is decoded in memory.
     bundle: Option<(Key, Option<Rc<Inflated>>)>,
 }
 
 /// A file that will be a part of another one.
-struct Waiting<'a> {
-    file: &'a File<'a>,
+struct PendingFile<'a> {
+    file: &'a ExtractedFile<'a>,
     from: Bytes,
     part: FilePart,
     checksum: Option<String>,
-    /// What has to be right before the file may appear.
+    /// Bundle whose checksum must match before the file is published.
     bundle: Option<Rc<Inflated>>,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Job<'a> {
     }
 
     /// Writes what `image` is decoded to.
-    pub(super) fn decode(&mut self, file: &'a File<'a>, image: &StoredImage<'_>) -> Result<()> {
+    pub(super) fn decode(&mut self, file: &'a ExtractedFile<'a>, image: &StoredImage<'_>) -> Result<()> {
         if let Some(part) = image.part()
             && let Some(bundle) = self.inflated(&part.bundle)?
         {
@@ -92,7 +92,7 @@ impl<'a> Job<'a> {
                     let from = bundle.bytes().clone();
                     let part = FilePart { offset: part.offset, size: part.size };
                     let checksum = image.checksum();
-                    self.wait(Waiting { file, from, part, checksum, bundle: Some(bundle) })
+                    self.wait(PendingFile { file, from, part, checksum, bundle: Some(bundle) })
                 }
             };
         }
@@ -103,9 +103,14 @@ impl<'a> Job<'a> {
     }
 
     /// Writes `bytes`, which were compared with `checksum`; those that lie in the input take no memory.
-    pub(super) fn write(&mut self, file: &'a File<'a>, bytes: &[u8], checksum: Option<String>) -> Result<()> {
+    pub(super) fn write(
+        &mut self,
+        file: &'a ExtractedFile<'a>,
+        bytes: &[u8],
+        checksum: Option<String>,
+    ) -> Result<()> {
         if let Some(part) = self.input.place(bytes) {
-            return self.wait(Waiting {
+            return self.wait(PendingFile {
                 file,
                 from: Bytes::File(self.input.file().clone()),
                 part,
@@ -121,19 +126,20 @@ impl<'a> Job<'a> {
     /// Tells what is wrong, behind what was written before.
     pub(super) fn failed(&mut self, problem: String) -> Result<()> {
         self.flush()?;
-        self.tell_failed(problem)
+        self.print_failure(problem)
     }
 
     pub(super) fn finish(mut self, contents: &Contents<'_>) -> Result<ExitStatus> {
         self.flush()?;
         for problem in contents.problems() {
-            self.tell_failed(problem)?;
+            self.print_failure(problem)?;
         }
         let Summary { files, size, problems, not_compared, .. } = self.summary;
-        let (written, failed) = (counted(files, "file"), counted(problems, "problem"));
+        let written = counted(files, "file");
+        let failed = counted(problems, "problem");
         let mut text = format!("{written}, {}, {failed}", human_size(size));
         if not_compared > 0 {
-            text += &format!("; of {} nothing was compared: no checksum", counted(not_compared, "file"));
+            text += &format!("; {} without a checksum to compare", counted(not_compared, "file"));
         }
         self.output.done(&self.summary, &text)?;
         Ok(if problems == 0 { ExitStatus::Success } else { ExitStatus::CheckFailed })
@@ -141,7 +147,7 @@ impl<'a> Job<'a> {
 
     /// The bundle in a file; `None` if it has to be decoded in memory.
     fn inflated(&mut self, bundle: &Ccob<'_>) -> Result<Option<Rc<Inflated>>> {
-        let key = Key::of(bundle);
+        let key = Key::from_bundle(bundle);
         if let Some((last, inflated)) = &self.bundle
             && *last == key
         {
@@ -150,12 +156,12 @@ impl<'a> Job<'a> {
         // The one before leaves the disk first.
         self.flush()?;
         self.bundle = None;
-        let inflated = Inflated::of(bundle, self.input, &self.directory).map(Rc::new);
+        let inflated = Inflated::start(bundle, self.input, &self.directory).map(Rc::new);
         self.bundle = Some((key, inflated.clone()));
         Ok(inflated)
     }
 
-    fn wait(&mut self, waiting: Waiting<'a>) -> Result<()> {
+    fn wait(&mut self, waiting: PendingFile<'a>) -> Result<()> {
         self.waiting.push(waiting);
         if self.waiting.len() < TOGETHER { Ok(()) } else { self.flush() }
     }
@@ -167,10 +173,10 @@ impl<'a> Job<'a> {
             return Ok(());
         }
         let mut staged = self.stage(&waiting).into_iter();
-        for Waiting { file, bundle, part, checksum, .. } in &waiting {
+        for PendingFile { file, bundle, part, checksum, .. } in &waiting {
             let staged = staged.next().and_then(OnceLock::into_inner);
             if let Some(problem) = bundle.as_ref().and_then(|bundle| bundle.verified().err()) {
-                self.tell_failed(of_image(file, &problem))?;
+                self.print_failure(of_image(file, &problem))?;
                 continue;
             }
             if let Some(staged) = staged {
@@ -181,7 +187,7 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    fn stage(&self, waiting: &[Waiting<'_>]) -> Vec<OnceLock<Result<Staged>>> {
+    fn stage(&self, waiting: &[PendingFile<'_>]) -> Vec<OnceLock<Result<Staged>>> {
         let hashing = waiting.iter().filter_map(|it| it.bundle.as_ref()).any(|bundle| bundle.is_hashing());
         let copies: Vec<_> = waiting
             .iter()
@@ -195,25 +201,26 @@ impl<'a> Job<'a> {
         copies.into_iter().map(|(.., staged)| staged).collect()
     }
 
-    fn written(&mut self, of: &File<'_>, size: u64, checksum: Option<String>) -> Result<()> {
+    fn written(&mut self, of: &ExtractedFile<'_>, size: u64, checksum: Option<String>) -> Result<()> {
         let not_compared = u64::from(checksum.is_none());
         self.summary.not_compared = self.summary.not_compared.saturating_add(not_compared);
         self.summary.files = self.summary.files.saturating_add(1);
         self.summary.size = self.summary.size.saturating_add(size);
-        let (module, target) = (of.image.module.as_str(), of.image.target.as_str());
+        let module = of.image.module.as_str();
+        let target = of.image.target.as_str();
         let file = self.directory.join(&of.name).display().to_string();
         let note = if checksum.is_some() { "" } else { ", not compared" };
         let text = format!("{file} ({size} bytes{note})");
         self.output.done(&Extracted { reason: "extracted", module, target, file, size, checksum }, &text)
     }
 
-    fn tell_failed(&mut self, problem: String) -> Result<()> {
+    fn print_failure(&mut self, problem: String) -> Result<()> {
         self.summary.problems = self.summary.problems.saturating_add(1);
         let text = format!("error: {problem}");
-        self.output.message(&Failed { reason: "failed", problem }, &text)
+        self.output.message(&FailedMessage { reason: "failed", problem }, &text)
     }
 }
 
-fn of_image(file: &File<'_>, problem: &str) -> String {
+fn of_image(file: &ExtractedFile<'_>, problem: &str) -> String {
     format!("image {} of {}: {problem}", escaped(&file.image.target), escaped(&file.image.module))
 }

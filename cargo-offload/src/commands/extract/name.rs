@@ -1,4 +1,4 @@
-//! Names of files from names in files: nothing leads out of the directory, and no two are the same.
+//! File names derived from names in input files: unique, and never outside of the output directory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,8 +79,10 @@ fn words(image: &ImageRecord) -> String {
 
 /// Letters, digits and a few signs stay.
 fn safe(word: &str) -> String {
-    let keep = |c: char| if c.is_ascii_alphanumeric() || "_-+=.".contains(c) { c } else { '-' };
-    word.chars().take(LONGEST).map(keep).collect()
+    word.chars()
+        .take(LONGEST)
+        .map(|c| if c.is_ascii_alphanumeric() || "_-+=.".contains(c) { c } else { '-' })
+        .collect()
 }
 
 fn ending(image: &ImageRecord) -> &'static str {
@@ -147,7 +149,8 @@ mod tests {
 
     #[test]
     fn a_name_takes_as_long_whatever_came_before_it() {
-        let (mut names, start) = (Names::default(), std::time::Instant::now());
+        let mut names = Names::default();
+        let start = std::time::Instant::now();
         let last = (0..100_000).map(|_| names.unique("m", "bin")).last();
         assert_eq!(last.as_deref(), Some("m-100000.bin"));
         // With a look at each name that came before, it is an hour.

@@ -1,11 +1,12 @@
-//! Of a SYCLBIN: its state, and each form of each module.
+//! State of a SYCLBIN, and the forms of each of its modules.
 
-use offload_containers::syclbin::{AbstractModule, File, Payload};
+use offload_containers::syclbin::{AbstractModule, File};
 use serde::Serialize;
 
 use crate::error::Result;
 use crate::print::output::Output;
 use crate::print::table::Table;
+use crate::read::records::text_or_dash;
 use crate::read::syclbin::Syclbin;
 
 #[derive(Debug, Serialize)]
@@ -65,10 +66,11 @@ fn file_message<'a>(place: &'a str, file: &File<'_>) -> FileMessage<'a> {
 }
 
 fn forms<'m>(index: usize, module: &'m AbstractModule<'_>) -> impl Iterator<Item = FormMessage> + use<'m> {
-    let own = |names: &mut dyn Iterator<Item = &str>| names.map(str::to_string).collect::<Vec<_>>();
-    let kernels = own(&mut module.kernels());
-    let (imported, exported) = (own(&mut module.imported()), own(&mut module.exported()));
-    let form = move |form: &'static str, payload: &Payload<'_>| FormMessage {
+    let kernels = module.kernels().map(str::to_string).collect::<Vec<_>>();
+    let imported = module.imported().map(str::to_string).collect::<Vec<_>>();
+    let exported = module.exported().map(str::to_string).collect::<Vec<_>>();
+    let all = module.ir.iter().map(|ir| ("ir", ir)).chain(module.native.iter().map(|it| ("native", it)));
+    all.map(move |(form, payload)| FormMessage {
         reason: "syclbin-image",
         module: index,
         form,
@@ -79,22 +81,19 @@ fn forms<'m>(index: usize, module: &'m AbstractModule<'_>) -> impl Iterator<Item
         kernels: kernels.clone(),
         imported: imported.clone(),
         exported: exported.clone(),
-    };
-    let all = module.ir.iter().map(|ir| ("ir", ir)).chain(module.native.iter().map(|it| ("native", it)));
-    all.map(move |(name, payload)| form(name, payload))
+    })
 }
 
 fn row(form: &FormMessage) -> Vec<String> {
-    let or_dash = |text: &str| if text.is_empty() { "-".to_string() } else { text.to_string() };
     vec![
         form.module.to_string(),
         form.form.to_string(),
-        or_dash(&form.target),
-        or_dash(&form.arch),
-        or_dash(&form.compile_target),
+        text_or_dash(&form.target),
+        text_or_dash(&form.arch),
+        text_or_dash(&form.compile_target),
         form.size.to_string(),
-        or_dash(&form.kernels.join(" ")),
-        or_dash(&form.imported.join(" ")),
-        or_dash(&form.exported.join(" ")),
+        text_or_dash(&form.kernels.join(" ")),
+        text_or_dash(&form.imported.join(" ")),
+        text_or_dash(&form.exported.join(" ")),
     ]
 }

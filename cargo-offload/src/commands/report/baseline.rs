@@ -1,6 +1,6 @@
-//! The baseline: a file under version control with the numbers that kernels may have.
+//! Baseline: a file under version control with the numbers that kernels may reach.
 //!
-//! One line for each kernel, sorted, so that a change of it reads well.
+//! It has one line per kernel, sorted, so that diffs are readable.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, Value};
 
 use super::row::Row;
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::files::publish::replaceable;
 use crate::print::text::escaped;
 
@@ -21,7 +21,7 @@ const KERNELS_KEY: &str = "kernels";
 /// Another compiler release moves code by a few bytes without anything to mend.
 const CODE_TOLERANCE_PERCENT: u64 = 5;
 
-/// What the file starts with.
+/// First line of the file.
 const HEADER: &str = "# What kernels may use; `cargo offload report --update-baseline` writes it.\n";
 
 /// Numbers by kernel.
@@ -34,10 +34,10 @@ pub(super) struct Baseline {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
     reason: &'static str,
-    pub(super) verdict: Verdict,
+    pub(super) verdict: Change,
     /// Module, kernel and target.
     pub(super) kernel: String,
-    /// Which of its numbers; empty for a kernel that came or went.
+    /// Name of the number; empty for an added or removed kernel.
     pub(super) number: &'static str,
     pub(super) before: Option<u64>,
     pub(super) now: Option<u64>,
@@ -45,7 +45,7 @@ pub(super) struct Finding {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Verdict {
+pub(super) enum Change {
     Worse,
     Better,
     /// The baseline does not know the kernel.
@@ -55,7 +55,7 @@ pub(super) enum Verdict {
 }
 
 impl Baseline {
-    pub(super) fn of(rows: &[Row]) -> Baseline {
+    pub(super) fn from_rows(rows: &[Row]) -> Baseline {
         let mut kernels = BTreeMap::new();
         for row in rows {
             let numbers = row.numbers().into_iter();
@@ -66,37 +66,46 @@ impl Baseline {
     }
 
     pub(super) fn read(path: &Path) -> Result<Baseline> {
-        let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, &error))?;
+        let text = std::fs::read_to_string(path).io_context("read", path)?;
         let wrong = |what: &str| {
             let error = Error::usage(format!("`{}` is not a baseline: {what}", path.display()));
-            match text.starts_with(HEADER) {
-                true => error.hint("write it again with --update-baseline"),
-                false => error.hint("name the file that --update-baseline wrote"),
+            if text.starts_with(HEADER) {
+                error.hint("update it with --update-baseline")
+            } else {
+                error.hint("use a file that --update-baseline wrote")
             }
         };
         let document: DocumentMut =
             text.parse().map_err(|error: toml_edit::TomlError| wrong(error.message()))?;
         if document.get(VERSION_KEY).and_then(Item::as_integer) != Some(VERSION) {
-            return Err(wrong(&format!("it does not say `version = {VERSION}`")));
+            return Err(wrong(&format!("it lacks `version = {VERSION}`")));
         }
         let table = document.get(KERNELS_KEY).and_then(Item::as_table_like);
         let mut kernels = BTreeMap::new();
         for (kernel, numbers) in table.ok_or_else(|| wrong("it has no table `kernels`"))?.iter() {
             let numbers =
                 numbers.as_table_like().ok_or_else(|| wrong(&format!("`{kernel}` has no numbers")))?;
-            let number = |(name, item): (&str, &Item)| {
-                let number = item.as_integer().and_then(|number| u64::try_from(number).ok());
-                Ok((name.to_string(), number.ok_or_else(|| wrong(&format!("`{name}` of `{kernel}`")))?))
-            };
-            kernels.insert(kernel.to_string(), numbers.iter().map(number).collect::<Result<_>>()?);
+            kernels.insert(
+                kernel.to_string(),
+                numbers
+                    .iter()
+                    .map(|(name, item)| {
+                        let number = item.as_integer().and_then(|number| u64::try_from(number).ok());
+                        Ok((
+                            name.to_string(),
+                            number.ok_or_else(|| wrong(&format!("`{name}` of `{kernel}`")))?,
+                        ))
+                    })
+                    .collect::<Result<_>>()?,
+            );
         }
         Ok(Baseline { kernels })
     }
 
-    /// One that is damaged or of another release is written anew; another file is kept.
+    /// A baseline that is damaged or of another release is overwritten; another file is kept.
     ///
     /// # Errors
-    /// `path` is somebody's.
+    /// `path` exists and is not a baseline.
     pub(super) fn check(path: &Path) -> Result<()> {
         match Baseline::read(path) {
             Ok(_) => Ok(()),
@@ -109,8 +118,13 @@ impl Baseline {
         for (kernel, numbers) in &self.kernels {
             let mut line = InlineTable::new();
             for (name, number) in numbers {
-                let large = |_| Error::check(format!("`{name}` of `{kernel}` is {number}"));
-                line.insert(name, Value::from(i64::try_from(*number).map_err(large)?));
+                line.insert(
+                    name,
+                    Value::from(
+                        i64::try_from(*number)
+                            .map_err(|_| Error::check(format!("`{name}` of `{kernel}` is {number}")))?,
+                    ),
+                );
             }
             table.insert(kernel, Item::Value(line.into()));
         }
@@ -120,41 +134,43 @@ impl Baseline {
         Ok(format!("{HEADER}{document}"))
     }
 
-    /// What of `rows` is other, the worse first.
+    /// The differences to `rows`, regressions first.
     pub(super) fn compare(&self, rows: &[Row]) -> Vec<Finding> {
-        let now = Baseline::of(rows);
+        let now = Baseline::from_rows(rows);
         let mut findings = Vec::new();
         for row in rows {
             match self.kernels.get(&row.key()) {
-                None => findings.push(Finding::of(row.key(), Verdict::New)),
+                None => findings.push(Finding::new(row.key(), Change::New)),
                 Some(before) => findings.extend(changed(row, before)),
             }
         }
         let gone = self.kernels.keys().filter(|kernel| !now.kernels.contains_key(*kernel));
-        findings.extend(gone.map(|kernel| Finding::of(kernel.clone(), Verdict::Gone)));
+        findings.extend(gone.map(|kernel| Finding::new(kernel.clone(), Change::Gone)));
         findings.sort_by_key(|finding| finding.verdict as u8);
         findings
     }
 }
 
 impl Finding {
-    fn of(kernel: String, verdict: Verdict) -> Finding {
+    fn new(kernel: String, verdict: Change) -> Finding {
         Finding { reason: "finding", verdict, kernel, number: "", before: None, now: None }
     }
 }
 
 fn changed<'a>(row: &'a Row, before: &'a BTreeMap<String, u64>) -> impl Iterator<Item = Finding> + 'a {
     row.numbers().into_iter().filter_map(|(number, now)| {
-        let (before, now) = (before.get(number).copied()?, now?);
+        let before = before.get(number).copied()?;
+        let now = now?;
         let tolerated =
             if number == "code" { before.saturating_mul(CODE_TOLERANCE_PERCENT) / 100 } else { 0 };
         let verdict = match now.abs_diff(before) {
             change if change <= tolerated => return None,
-            _ if now > before => Verdict::Worse,
-            _ => Verdict::Better,
+            _ if now > before => Change::Worse,
+            _ => Change::Better,
         };
-        let (before, now) = (Some(before), Some(now));
-        Some(Finding { number, before, now, ..Finding::of(row.key(), verdict) })
+        let before = Some(before);
+        let now = Some(now);
+        Some(Finding { number, before, now, ..Finding::new(row.key(), verdict) })
     })
 }
 
@@ -162,12 +178,13 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Finding { number, .. } = self;
         let kernel = escaped(&self.kernel);
-        let (before, now) = (self.before.unwrap_or(0), self.now.unwrap_or(0));
+        let before = self.before.unwrap_or(0);
+        let now = self.now.unwrap_or(0);
         match self.verdict {
-            Verdict::Worse => write!(f, "worse: {kernel}: {number} {before} -> {now}"),
-            Verdict::Better => write!(f, "better: {kernel}: {number} {before} -> {now}"),
-            Verdict::New => write!(f, "new: {kernel}"),
-            Verdict::Gone => write!(f, "gone: {kernel}"),
+            Change::Worse => write!(f, "worse: {kernel}: {number} {before} -> {now}"),
+            Change::Better => write!(f, "better: {kernel}: {number} {before} -> {now}"),
+            Change::New => write!(f, "new: {kernel}"),
+            Change::Gone => write!(f, "gone: {kernel}"),
         }
     }
 }

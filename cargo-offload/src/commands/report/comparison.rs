@@ -1,4 +1,4 @@
-//! The numbers of several builds side by side: of compilers, of their releases, of flags.
+//! Side-by-side comparison of the numbers of several builds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -40,20 +40,20 @@ struct Build<'a> {
 /// The numbers that the table shows, in its order.
 const SHOWN: [&str; 3] = ["registers", "spilled", "code"];
 
-/// What the build is called that others stand beside.
+/// Label of the build that others are compared with.
 pub(super) const THIS: &str = "this";
 
 /// A build, and what is known of its kernels.
 #[derive(Debug)]
-pub(super) struct Measured {
+pub(super) struct MeasuredBuild {
     pub(super) label: String,
     pub(super) images: Vec<ImageRecord>,
     pub(super) rows: Vec<Row>,
 }
 
-impl Measured {
-    pub(super) fn new(label: &str, images: Vec<ImageRecord>) -> Measured {
-        Measured { label: label.to_string(), rows: row::rows(&images), images }
+impl MeasuredBuild {
+    pub(super) fn new(label: &str, images: Vec<ImageRecord>) -> MeasuredBuild {
+        MeasuredBuild { label: label.to_string(), rows: row::rows(&images), images }
     }
 }
 
@@ -66,26 +66,31 @@ pub(super) fn others<'a>(
     wanted: &Selection,
     limits: &offload_format::Limits,
     taken: impl IntoIterator<Item = &'a str>,
-) -> Result<Vec<Measured>> {
+) -> Result<Vec<MeasuredBuild>> {
     let mut labels: BTreeSet<&str> = taken.into_iter().collect();
     let mut builds = Vec::new();
     for word in &args.beside {
-        let (label, file) =
-            word.split_once('=').filter(|(label, file)| !label.is_empty() && !file.is_empty()).ok_or_else(
-                || Error::usage(format!("`{word}` is not LABEL=FILE")).hint("as `--beside clang-22=old/app`"),
-            )?;
+        let (label, file) = word
+            .split_once('=')
+            .filter(|(label, file)| !label.is_empty() && !file.is_empty())
+            .ok_or_else(|| {
+                Error::usage(format!("`{word}` is not LABEL=FILE"))
+                    .hint("use a label, such as `--beside clang-22=old/app`")
+            })?;
         if !labels.insert(label) {
-            return Err(Error::usage(format!("two builds are called `{label}`")).hint("name one otherwise"));
+            return Err(
+                Error::usage(format!("two builds have the label `{label}`")).hint("rename one of them")
+            );
         }
         let input = Input::open(Path::new(file), limits)?;
-        let images = wanted.of(&input.contents()?, Kernels::Measured)?;
-        builds.push(Measured::new(label, images));
+        let images = wanted.select(&input.contents()?, Kernels::Measured)?;
+        builds.push(MeasuredBuild::new(label, images));
     }
     Ok(builds)
 }
 
 /// Shows the kernels of all `builds`.
-pub(super) fn print(output: &Output, format: ReportFormat, builds: &[Measured]) -> Result<()> {
+pub(super) fn print(output: &Output, format: ReportFormat, builds: &[MeasuredBuild]) -> Result<()> {
     let lines = lines(builds);
     match format {
         ReportFormat::Table => output.table(&lines, &table(builds, &lines)),
@@ -98,23 +103,27 @@ pub(super) fn print(output: &Output, format: ReportFormat, builds: &[Measured]) 
 }
 
 /// Every kernel of any build. One that a build does not have has no numbers there.
-pub(super) fn lines(builds: &[Measured]) -> Vec<Line<'_>> {
+pub(super) fn lines(builds: &[MeasuredBuild]) -> Vec<Line<'_>> {
     let mut found: BTreeMap<Key, BTreeMap<usize, &Row>> = BTreeMap::new();
     for (index, build) in builds.iter().enumerate() {
         for row in &build.rows {
-            let (module, kernel, target) = (row.module.clone(), row.kernel.clone(), row.target.clone());
+            let module = row.module.clone();
+            let kernel = row.kernel.clone();
+            let target = row.target.clone();
             found.entry(Key { module, kernel, target }).or_default().insert(index, row);
         }
     }
-    let line = |(key, rows): (Key, BTreeMap<usize, &Row>)| {
-        let labels = builds.iter().map(|build| build.label.as_str()).enumerate();
-        Line {
-            reason: "comparison",
-            key,
-            builds: labels.map(|(index, label)| build(rows.get(&index), label)).collect(),
-        }
-    };
-    found.into_iter().map(line).collect()
+    found
+        .into_iter()
+        .map(|(key, rows)| {
+            let labels = builds.iter().map(|build| build.label.as_str()).enumerate();
+            Line {
+                reason: "comparison",
+                key,
+                builds: labels.map(|(index, label)| build(rows.get(&index), label)).collect(),
+            }
+        })
+        .collect()
 }
 
 fn build<'a>(row: Option<&&Row>, label: &'a str) -> Build<'a> {
@@ -123,7 +132,7 @@ fn build<'a>(row: Option<&&Row>, label: &'a str) -> Build<'a> {
 }
 
 /// A column for each number, in which the builds stand in their order.
-fn table(builds: &[Measured], lines: &[Line<'_>]) -> Table {
+fn table(builds: &[MeasuredBuild], lines: &[Line<'_>]) -> Table {
     let mut table = Table::new(&["kernel", "module", "target"].into_iter().chain(SHOWN).collect::<Vec<_>>());
     let labels = labels(builds);
     let empty = [String::new(), String::new(), String::new()];
@@ -132,22 +141,31 @@ fn table(builds: &[Measured], lines: &[Line<'_>]) -> Table {
     table
 }
 
-fn labels(builds: &[Measured]) -> String {
+fn labels(builds: &[MeasuredBuild]) -> String {
     builds.iter().map(|build| build.label.as_str()).collect::<Vec<_>>().join(" / ")
 }
 
 /// Headings that name the builds, and the cells below them.
-fn cells(builds: &[Measured], lines: &[Line<'_>]) -> (Vec<String>, Vec<Vec<String>>) {
+fn cells(builds: &[MeasuredBuild], lines: &[Line<'_>]) -> (Vec<String>, Vec<Vec<String>>) {
     let labels = labels(builds);
     let fixed = ["kernel", "module", "target"].map(str::to_string).into_iter();
     let headings = fixed.chain(SHOWN.map(|number| format!("{number}: {labels}"))).collect();
-    let row = |line: &Line<'_>| {
-        let number = |name: &str| {
-            let of = |build: &Build<'_>| or_dash(build.numbers.get(name).copied().flatten());
-            line.builds.iter().map(of).collect::<Vec<_>>().join(" / ")
-        };
-        let key = [line.key.kernel.clone(), line.key.module.clone(), line.key.target.clone()];
-        key.into_iter().chain(SHOWN.map(number)).collect()
-    };
-    (headings, lines.iter().map(row).collect())
+    (
+        headings,
+        lines
+            .iter()
+            .map(|line| {
+                let key = [line.key.kernel.clone(), line.key.module.clone(), line.key.target.clone()];
+                key.into_iter()
+                    .chain(SHOWN.map(|name| {
+                        line.builds
+                            .iter()
+                            .map(|build| or_dash(build.numbers.get(name).copied().flatten()))
+                            .collect::<Vec<_>>()
+                            .join(" / ")
+                    }))
+                    .collect()
+            })
+            .collect(),
+    )
 }

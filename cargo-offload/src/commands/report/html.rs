@@ -1,14 +1,14 @@
-//! The report as a page for a browser: one file that loads nothing else.
+//! Report as a self-contained HTML page.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::Serialize;
 
-use super::comparison::{self, Line, Measured};
+use super::comparison::{self, Line, MeasuredBuild};
 use super::row::Row;
 use crate::cli;
-use crate::commands::size::{Share, shares};
+use crate::commands::size::shares;
 use crate::error::{Error, Result};
 use crate::files::publish::{replace, replaceable};
 use crate::print::date;
@@ -19,17 +19,17 @@ use crate::settings::known_targets::{family_of, generation_of};
 
 /// The page around the data; what it shows is made by its script.
 const PAGE: &str = include_str!("page.html");
-/// Where the data goes.
+/// Placeholder of the data.
 const SLOT: &str = "OFFLOAD_DATA";
 
-/// What a page shows.
+/// Content of a page.
 #[derive(Debug)]
 pub(super) struct Page<'a> {
-    /// The file of the first build. Of its name the last part is told: the rest is of this machine.
+    /// The file name of the first build, without directories, which depend on the machine.
     pub(super) path: &'a Path,
     /// The first one with images is shown whole; if there are several, all are shown side by side.
-    pub(super) builds: &'a [Measured],
-    /// What builds lack, a sentence each.
+    pub(super) builds: &'a [MeasuredBuild],
+    /// Images that builds lack, in a sentence each.
     pub(super) missing: Vec<String>,
 }
 
@@ -38,11 +38,11 @@ struct Data<'a> {
     file: String,
     /// With their versions, those whose packs are in it.
     packages: BTreeSet<String>,
-    /// When the file was made.
+    /// Modification date of the file.
     date: Option<String>,
     /// Each with the targets of the images that name it.
     compilers: BTreeMap<&'a str, BTreeSet<&'a str>>,
-    /// Which build `kernels` and `images` are of, where there are several.
+    /// Label of the build of `kernels` and `images`, if there are several.
     build: Option<&'a str>,
     kernels: &'a [Row],
     images: Vec<Area<'a>>,
@@ -56,11 +56,11 @@ struct Area<'a> {
     module: String,
     target: &'a str,
     part: &'a str,
-    /// Whose devices it is for.
+    /// Target family.
     family: &'static str,
-    /// Which of them.
+    /// Device generation.
     generation: String,
-    /// How many there are, and how many of them spill.
+    /// Number of kernels, and of those that spill.
     kernels: u64,
     spilling: u64,
     stored: u64,
@@ -97,7 +97,7 @@ impl Page<'_> {
             missing: &self.missing,
         };
         let json = serde_json::to_string(&data)
-            .map_err(|error| Error::usage(format!("cannot make the page: {error}")))?;
+            .map_err(|error| Error::usage(format!("cannot render the page: {error}")))?;
         Ok(PAGE.replace(SLOT, &inert(&plain_json(&json))))
     }
 }
@@ -118,28 +118,32 @@ fn compilers(images: &[ImageRecord]) -> BTreeMap<&str, BTreeSet<&str>> {
 }
 
 fn areas<'a>(images: &'a [ImageRecord]) -> Vec<Area<'a>> {
-    let area = |(image, share): (&'a ImageRecord, Share)| Area {
-        module: image.module_name(),
-        target: &image.target,
-        part: if image.part.is_empty() { &image.name } else { &image.part },
-        family: family_of(&image.target),
-        generation: generation_of(&image.target),
-        kernels: image.kernels.iter().flatten().count() as u64,
-        spilling: image.kernels.iter().flatten().filter(|kernel| kernel.spilled > Some(0)).count() as u64,
-        stored: share.stored,
-        raw: image.raw_size,
-    };
-    images.iter().zip(shares(images)).map(area).collect()
+    images
+        .iter()
+        .zip(shares(images))
+        .map(|(image, share)| Area {
+            module: image.module_name(),
+            target: &image.target,
+            part: if image.part.is_empty() { &image.name } else { &image.part },
+            family: family_of(&image.target),
+            generation: generation_of(&image.target),
+            kernels: image.kernels.iter().flatten().count() as u64,
+            spilling: image.kernels.iter().flatten().filter(|kernel| kernel.spilled > Some(0)).count() as u64,
+            stored: share.stored,
+            raw: image.raw_size,
+        })
+        .collect()
 }
 
 /// JSON that nothing in a page takes for the end of its script or for a comment
 /// (<https://html.spec.whatwg.org/multipage/scripting.html#restrictions-for-contents-of-script-elements>).
 fn inert(json: &str) -> String {
-    let sign = |c: char| match c {
-        '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => format!("\\u{:04x}", c as u32),
-        c => c.to_string(),
-    };
-    json.chars().map(sign).collect()
+    json.chars()
+        .map(|c| match c {
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => format!("\\u{:04x}", c as u32),
+            c => c.to_string(),
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -1,20 +1,17 @@
-//! The report as a comment on a change (<https://github.github.com/gfm/>).
+//! Report as Markdown for a review comment (<https://github.github.com/gfm/>).
 
-use super::baseline::{Finding, Verdict};
+use super::baseline::{Change, Finding};
 use super::row::columns;
-use super::summary::Judged;
+use super::summary::BaselineComparison;
 use crate::print::text::escaped;
 
-/// What changed, then everything, folded.
-pub(super) fn comment(judged: &Judged<'_>) -> String {
-    let Judged { rows, findings } = judged;
+/// Formats the changes, and then the whole table, folded.
+pub(super) fn comment(judged: &BaselineComparison<'_>) -> String {
+    let BaselineComparison { rows, findings } = judged;
     let mut text = format!("### Kernels\n\n{}\n", judged.summary());
-    for (verdict, heading) in [
-        (Verdict::Worse, "Worse"),
-        (Verdict::Better, "Better"),
-        (Verdict::New, "New"),
-        (Verdict::Gone, "Gone"),
-    ] {
+    for (verdict, heading) in
+        [(Change::Worse, "Worse"), (Change::Better, "Better"), (Change::New, "New"), (Change::Gone, "Gone")]
+    {
         let found: Vec<&Finding> = findings.iter().filter(|finding| finding.verdict == verdict).collect();
         if !found.is_empty() {
             text.push_str(&format!("\n#### {heading}\n\n{}", changes(&found)));
@@ -36,12 +33,13 @@ pub(super) fn table<T: ToString>(headings: &[T], rows: impl IntoIterator<Item = 
 }
 
 fn changes(findings: &[&Finding]) -> String {
-    let number = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
-    let row = |finding: &&Finding| {
-        let Finding { kernel, number: which, before, now, .. } = finding;
-        vec![kernel.clone(), which.to_string(), number(*before), number(*now)]
-    };
-    table(&["kernel", "number", "before", "now"], findings.iter().map(row))
+    table(
+        &["kernel", "number", "before", "now"],
+        findings.iter().map(|finding| {
+            let Finding { kernel, number: which, before, now, .. } = finding;
+            vec![kernel.clone(), which.to_string(), optional_number(*before), optional_number(*now)]
+        }),
+    )
 }
 
 fn line(cells: impl IntoIterator<Item = String>) -> String {
@@ -52,14 +50,21 @@ fn line(cells: impl IntoIterator<Item = String>) -> String {
 /// an address for mail is a link without any sign around it
 /// (<https://github.github.com/gfm/#autolinks-extension->): a point as an entity ends the one, a comment the other.
 fn cell(name: String) -> String {
-    let sign = |c: char| match c {
-        '_' => "\\_".to_string(),
-        '@' => "&#64;<!-- -->".to_string(),
-        '-' | '.' | ',' | '+' | ':' => c.to_string(),
-        c if c.is_ascii_punctuation() => format!("&#{};", c as u32),
-        c => c.to_string(),
-    };
-    escaped(&name).chars().map(sign).collect::<String>().replace("www.", "www&#46;")
+    escaped(&name)
+        .chars()
+        .map(|c| match c {
+            '_' => "\\_".to_string(),
+            '@' => "&#64;<!-- -->".to_string(),
+            '-' | '.' | ',' | '+' | ':' => c.to_string(),
+            c if c.is_ascii_punctuation() => format!("&#{};", c as u32),
+            c => c.to_string(),
+        })
+        .collect::<String>()
+        .replace("www.", "www&#46;")
+}
+
+fn optional_number(number: Option<u64>) -> String {
+    number.map_or_else(String::new, |number| number.to_string())
 }
 
 #[cfg(test)]

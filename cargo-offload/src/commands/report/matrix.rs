@@ -1,4 +1,4 @@
-//! The numbers of one package, built with several compilers one after another.
+//! Builds of one package with several compilers, and their numbers.
 
 mod combination;
 mod missing;
@@ -13,19 +13,19 @@ use cargo_metadata::Metadata;
 
 use self::combination::Combination;
 use self::missing::{MissingByBuild, MissingImage};
-use super::comparison::{self, Measured};
+use super::comparison::{self, MeasuredBuild};
 use super::html::Page;
 use crate::cargo::artifact::{self, Project};
 use crate::cargo::graph::{self, Depth};
 use crate::cargo::process::Cargo;
 use crate::cli;
 use crate::error::ExitStatus;
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::print::output::Output;
 use crate::read::input::Input;
 use crate::read::records::{ImageRecord, Kernels, Selection};
 
-/// What these builds may overwrite: the user's own files stay as they are. All share it, because cargo builds the
+/// Target directory of these builds, apart from the user's own. All share it, because cargo builds the
 /// dependencies once then, and results of compilers are kept by the compiler.
 const DIRECTORY: &str = "offload-matrix";
 
@@ -35,7 +35,7 @@ pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
     let combinations = combination::all(&args.matrix)?;
     let labels = combinations.iter().map(|combination| combination.label.as_str());
     let others = comparison::others(args, &wanted, output.limits(), labels)?;
-    let Built { program, mut builds, missing } = all(output, args, &wanted, &combinations)?;
+    let MatrixResult { program, mut builds, missing } = all(output, args, &wanted, &combinations)?;
     let nothing = builds.iter().all(|build| build.rows.is_empty());
     builds.extend(others);
     comparison::print(output, args.format, &builds)?;
@@ -44,11 +44,11 @@ pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
     Ok(if nothing { ExitStatus::CheckFailed } else { ExitStatus::Success })
 }
 
-/// What came of all combinations.
-struct Built {
-    /// Where the last one was.
+/// Results of all combinations.
+struct MatrixResult {
+    /// Path of the last program.
     program: PathBuf,
-    builds: Vec<Measured>,
+    builds: Vec<MeasuredBuild>,
     missing: MissingByBuild,
 }
 
@@ -57,39 +57,40 @@ fn all(
     args: &cli::Report,
     wanted: &Selection,
     combinations: &[Combination],
-) -> Result<Built> {
+) -> Result<MatrixResult> {
     let metadata = graph::metadata(&args.cargo.package.project, Depth::Members)?;
     let mut options = args.cargo.clone();
     options.package.target_dir = Some(target_dir(&args.cargo, &metadata));
-    let mut all = Built { program: PathBuf::new(), builds: Vec::new(), missing: MissingByBuild::default() };
+    let mut all =
+        MatrixResult { program: PathBuf::new(), builds: Vec::new(), missing: MissingByBuild::default() };
     for combination in combinations {
         output.status(&format!("building with {}", combination.label));
         let project = Project { options: &options, metadata: &metadata };
-        let images = match built(output, project, combination)? {
+        let images = match build_with(output, project, combination)? {
             Ok(path) => {
                 all.program = path;
-                measured(&all.program, wanted, &combination.label, &mut all.missing)?
+                measure(&all.program, wanted, &combination.label, &mut all.missing)?
             }
             Err(reason) => {
                 all.missing.add(&combination.label, MissingImage::of_everything(reason));
                 Vec::new()
             }
         };
-        all.builds.push(Measured::new(&combination.label, images));
+        all.builds.push(MeasuredBuild::new(&combination.label, images));
     }
     Ok(all)
 }
 
-/// What has no meaning for several builds of the package.
+/// Rejects options that have no meaning for several builds.
 fn refuse(args: &cli::Report) -> Result<()> {
     if let Some(path) = &args.path {
-        let text = format!("--matrix builds the package: `{}` is not looked at", path.display());
-        return Err(Error::usage(text).hint("`--beside LABEL=FILE` shows a file beside the builds"));
+        let text = format!("--matrix builds the package and does not read `{}`", path.display());
+        return Err(Error::usage(text).hint("use `--beside LABEL=FILE` to compare a file with the builds"));
     }
     if args.baseline.is_some() {
-        let error = Error::usage("a baseline has the numbers of one build, and --matrix makes several");
+        let error = Error::usage("a baseline applies to one build, but --matrix makes several");
         return Err(error.hint(
-            "have a baseline for each compiler: `OFFLOAD_CLANG=clang-22 cargo offload report --baseline FILE`",
+            "use one baseline per compiler: `OFFLOAD_CLANG=clang-22 cargo offload report --baseline FILE`",
         ));
     }
     Ok(())
@@ -101,14 +102,13 @@ fn target_dir(options: &cli::Cargo, metadata: &Metadata) -> PathBuf {
 }
 
 /// The program that a build with these compilers makes, or why there is none.
-fn built(
+fn build_with(
     output: &Output,
     project: Project<'_>,
     combination: &Combination,
 ) -> Result<std::result::Result<PathBuf, String>> {
-    let failed = |error: std::io::Error| Error::io("write", Path::new("a temporary file"), &error);
-    let mut said = tempfile::tempfile().map_err(failed)?;
-    let errors = said.try_clone().map_err(failed)?;
+    let mut log = tempfile::tempfile().io_context("write", "a temporary file")?;
+    let errors = log.try_clone().io_context("write", "a temporary file")?;
     let prepare = |cargo: Cargo| {
         let settings = [
             // What one compiler cannot build is for the others to show.
@@ -124,14 +124,14 @@ fn built(
         Ok(path) => Ok(Ok(path)),
         Err(error) if error.status() == ExitStatus::CargoFailed => {
             let mut text = Vec::new();
-            said.rewind().and_then(|()| said.read_to_end(&mut text)).map_err(failed)?;
+            log.rewind().and_then(|()| log.read_to_end(&mut text)).io_context("write", "a temporary file")?;
             Ok(Err(missing::reason(&String::from_utf8_lossy(&text))))
         }
         Err(error) => Err(error),
     }
 }
 
-fn measured(
+fn measure(
     program: &Path,
     wanted: &Selection,
     label: &str,
@@ -139,6 +139,6 @@ fn measured(
 ) -> Result<Vec<ImageRecord>> {
     let input = Input::open(program, &Limits::trusting())?;
     let contents = input.contents()?;
-    missing::told(&contents)?.into_iter().for_each(|one| missing.add(label, one));
+    missing::from_contents(&contents)?.into_iter().for_each(|one| missing.add(label, one));
     wanted.any_of(&contents, Kernels::Measured)
 }

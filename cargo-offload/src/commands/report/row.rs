@@ -1,14 +1,14 @@
-//! A line of the report: a kernel of a module on a target.
+//! Row of the report: a kernel of a module for a target.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use offload_format::Target;
 use serde::Serialize;
 
 use crate::read::records::{ImageRecord, KernelRecord, or_dash};
 
-/// What a kernel uses of a device. Registers are counted in the unit of the architecture.
+/// Resource usage of a kernel. Registers are counted in the unit of the architecture.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Row {
     reason: &'static str,
@@ -29,7 +29,7 @@ pub(super) struct Row {
     work_group: String,
     /// Bytes of machine code.
     pub(super) code_size: Option<u64>,
-    /// What no other kernel of the same family of devices has more of, and spills.
+    /// Numbers that are the maximum of the target family, and spills.
     pub(super) worst: Vec<&'static str>,
     pub(super) remark: String,
 }
@@ -61,16 +61,15 @@ const DEFAULT_GRF: u32 = 128;
 pub(super) fn rows(images: &[ImageRecord]) -> Vec<Row> {
     let kernels =
         images.iter().flat_map(|image| image.kernels.iter().flatten().map(move |kernel| (image, kernel)));
-    let mut rows: Vec<Row> = kernels.map(|(image, kernel)| Row::of(image, kernel)).collect();
+    let mut rows: Vec<Row> = kernels.map(|(image, kernel)| Row::new(image, kernel)).collect();
     mark(&mut rows);
     rows.sort_by(|a, b| a.order().cmp(&b.order()));
     rows
 }
 
 impl Row {
-    fn of(image: &ImageRecord, kernel: &KernelRecord) -> Row {
+    fn new(image: &ImageRecord, kernel: &KernelRecord) -> Row {
         let intel = matches!(image.target.parse(), Ok(Target::Intel(_)));
-        let grf = |registers: u32| if registers > DEFAULT_GRF { "large" } else { "default" };
         Row {
             reason: "kernel",
             kernel: kernel.name.clone(),
@@ -80,7 +79,10 @@ impl Row {
             registers: kernel.registers,
             scalar_registers: kernel.scalar_registers,
             accumulator_registers: kernel.accumulator_registers,
-            grf: kernel.registers.filter(|_| intel).map(grf),
+            grf: kernel
+                .registers
+                .filter(|_| intel)
+                .map(|registers| if registers > DEFAULT_GRF { "large" } else { "default" }),
             spilled: kernel.spilled,
             local_memory: kernel.local_memory,
             private_memory: kernel.private_memory,
@@ -103,7 +105,7 @@ impl Row {
         known || registers || self.local_memory > Some(0) || self.work_group != "-" || !self.remark.is_empty()
     }
 
-    /// What the baseline knows the kernel by.
+    /// The key of the kernel in the baseline.
     pub(super) fn key(&self) -> String {
         let part = if self.part.is_empty() { String::new() } else { format!(" {}", self.part) };
         format!("{} {} {}{part}", self.module, self.kernel, self.target)
@@ -156,16 +158,20 @@ impl Row {
 /// Headings, and the cells of each row under them; columns that no kernel has anything in are left out.
 pub(super) fn columns(rows: &[Row]) -> (Vec<&'static str>, Vec<Vec<String>>) {
     let cells: Vec<Vec<(&'static str, String)>> = rows.iter().map(Row::cells).collect();
-    let has = |heading: &str| {
-        let mut all = cells.iter().flatten();
-        all.any(|(other, cell)| *other == heading && !matches!(cell.as_str(), "-" | "0" | ""))
-    };
+    let mut used = BTreeSet::new();
+    for (heading, cell) in cells.iter().flatten() {
+        if !matches!(cell.as_str(), "-" | "0" | "") {
+            used.insert(*heading);
+        }
+    }
     let shown: Vec<&'static str> =
-        HEADINGS.into_iter().filter(|heading| ALWAYS.contains(heading) || has(heading)).collect();
-    let kept = |row: Vec<(&'static str, String)>| {
-        row.into_iter().filter(|(heading, _)| shown.contains(heading)).map(|(_, cell)| cell).collect()
-    };
-    let rows = cells.into_iter().map(kept).collect();
+        HEADINGS.into_iter().filter(|heading| ALWAYS.contains(heading) || used.contains(heading)).collect();
+    let rows = cells
+        .into_iter()
+        .map(|row| {
+            row.into_iter().filter(|(heading, _)| shown.contains(heading)).map(|(_, cell)| cell).collect()
+        })
+        .collect();
     (shown, rows)
 }
 
@@ -178,13 +184,16 @@ fn mark(rows: &mut [Row]) {
         }
     }
     for row in rows {
-        let worst = |(name, number): (&'static str, Option<u64>)| {
-            let number = number.filter(|number| *number > 0)?;
-            let (most, with_most) = counts.get(&(row.family(), name))?.last_key_value()?;
-            let all: usize = counts.get(&(row.family(), name))?.values().sum();
-            let rare = *with_most == 1 || with_most.saturating_mul(10) <= all;
-            (name == "spilled" || (number == *most && rare)).then_some(name)
-        };
-        row.worst = row.numbers().into_iter().filter_map(worst).collect();
+        row.worst = row
+            .numbers()
+            .into_iter()
+            .filter_map(|(name, number)| {
+                let number = number.filter(|number| *number > 0)?;
+                let (most, with_most) = counts.get(&(row.family(), name))?.last_key_value()?;
+                let all: usize = counts.get(&(row.family(), name))?.values().sum();
+                let rare = *with_most == 1 || with_most.saturating_mul(10) <= all;
+                (name == "spilled" || (number == *most && rare)).then_some(name)
+            })
+            .collect();
     }
 }

@@ -1,21 +1,21 @@
-//! The kernels of a build in one sentence.
+//! Summary of the kernels of a build in one sentence.
 
 use std::fmt;
 
 use serde::Serialize;
 
-use super::baseline::{Finding, Verdict};
+use super::baseline::{Change, Finding};
 use super::row::Row;
 use crate::print::text::counted;
 
 /// The kernels of a build, and what of them is other than in the baseline.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Judged<'a> {
+pub(super) struct BaselineComparison<'a> {
     pub(super) rows: &'a [Row],
     pub(super) findings: &'a [Finding],
 }
 
-/// How many there are.
+/// Counts of kernels.
 #[derive(Debug, Serialize)]
 pub(super) struct Summary {
     reason: &'static str,
@@ -27,18 +27,18 @@ pub(super) struct Summary {
     better: u64,
 }
 
-impl Judged<'_> {
+impl BaselineComparison<'_> {
     pub(super) fn summary(&self) -> Summary {
-        let Judged { rows, findings } = self;
+        let BaselineComparison { rows, findings } = self;
         let count =
-            |verdict: Verdict| findings.iter().filter(|finding| finding.verdict == verdict).count() as u64;
+            |verdict: Change| findings.iter().filter(|finding| finding.verdict == verdict).count() as u64;
         Summary {
             reason: "summary",
             kernels: rows.len() as u64,
             spilling: rows.iter().filter(|row| row.spills()).count() as u64,
             unknown: rows.iter().filter(|row| row.spilled.is_none()).count() as u64,
-            worse: count(Verdict::Worse),
-            better: count(Verdict::Better),
+            worse: count(Change::Worse),
+            better: count(Change::Better),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What images would take without one another.
+//! Sizes of images that are compressed separately.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::read::input::Contents;
 use crate::read::records::{self, ImageRecord, Origin};
 
-/// How many bytes the compressor's tables may take: in proportion to the file, which may be anybody's. From 3 MiB on
+/// Maximum size of the compressor's tables, in proportion to the file, which is untrusted. From 3 MiB on
 /// it has all that it asks for.
 fn tables(file: u64) -> u64 {
     file.saturating_mul(32).saturating_add(4 << 20).min(128 << 20)

@@ -1,4 +1,4 @@
-//! Bytes by module, by target and by kernel.
+//! Sizes by module, target and kernel.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::read::records::{ImageRecord, Origin};
 
-/// What images with something in common take.
+/// Size of a group of images.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Group {
     reason: &'static str,
@@ -27,23 +27,25 @@ pub(super) struct Groups {
     kernels: Vec<Group>,
 }
 
-/// What an image takes of the file.
+/// Share of an image in the size of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Share {
     pub(crate) stored: u64,
-    pub(super) first: First,
+    pub(super) first: FirstOccurrence,
 }
 
 /// Whether it is the first of the images with its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum First {
+pub(crate) enum FirstOccurrence {
     Yes,
     No,
 }
 
 impl Groups {
-    pub(super) fn of(images: &[ImageRecord]) -> Groups {
-        let (mut modules, mut targets, mut kernels) = (Sums::new(), Sums::new(), Sums::new());
+    pub(super) fn from_images(images: &[ImageRecord]) -> Groups {
+        let mut modules = Sums::new();
+        let mut targets = Sums::new();
+        let mut kernels = Sums::new();
         for (image, share) in images.iter().zip(shares(images)) {
             let whole = Sum { images: 1, stored: share.stored, raw: image.raw_size };
             add(&mut modules, image.module_name(), whole);
@@ -55,9 +57,9 @@ impl Groups {
             }
         }
         Groups {
-            modules: sorted("module", modules),
-            targets: sorted("target", targets),
-            kernels: sorted("kernel", kernels),
+            modules: sort_by_size("module", modules),
+            targets: sort_by_size("target", targets),
+            kernels: sort_by_size("kernel", kernels),
         }
     }
 
@@ -81,26 +83,44 @@ fn code(image: &ImageRecord) -> Vec<(String, u64)> {
     sizes.into_iter().chain([(rest.to_string(), image.raw_size.saturating_sub(sum))]).collect()
 }
 
-/// What each image takes: equal images of a pack lie in one place, and share it in equal parts.
+/// The share of each image: equal images of a pack are stored once, and split the size evenly.
 pub(crate) fn shares(images: &[ImageRecord]) -> Vec<Share> {
-    let place = |image: &ImageRecord| match (image.origin, &image.hash) {
-        (Origin::Pack(pack, _), Some(hash)) => Some((image.file.clone(), pack, hash.clone())),
-        _ => None,
-    };
-    let mut users: BTreeMap<(String, usize, String), u64> = BTreeMap::new();
-    images.iter().filter_map(place).for_each(|place| *users.entry(place).or_default() += 1);
-    let mut seen: BTreeMap<(String, usize, String), u64> = BTreeMap::new();
-    let share = |image: &ImageRecord| {
-        let Some(place) = place(image) else { return Share { stored: image.stored_size, first: First::Yes } };
-        let sharers = users.get(&place).copied().unwrap_or(1).max(1);
-        let number = seen.entry(place).or_default();
-        // The bytes that do not divide go to the first.
-        let rest = if *number == 0 { image.stored_size % sharers } else { 0 };
-        let first = if *number == 0 { First::Yes } else { First::No };
-        *number = number.saturating_add(1);
-        Share { stored: (image.stored_size / sharers).saturating_add(rest), first }
-    };
-    images.iter().map(share).collect()
+    let mut users: BTreeMap<StoredContent, u64> = BTreeMap::new();
+    for content in images.iter().filter_map(StoredContent::new) {
+        *users.entry(content).or_default() += 1;
+    }
+    let mut seen: BTreeMap<StoredContent, u64> = BTreeMap::new();
+    images
+        .iter()
+        .map(|image| {
+            let Some(content) = StoredContent::new(image) else {
+                return Share { stored: image.stored_size, first: FirstOccurrence::Yes };
+            };
+            let sharers = users.get(&content).copied().unwrap_or(1).max(1);
+            let number = seen.entry(content).or_default();
+            // The bytes that do not divide go to the first.
+            let rest = if *number == 0 { image.stored_size % sharers } else { 0 };
+            let first = if *number == 0 { FirstOccurrence::Yes } else { FirstOccurrence::No };
+            *number = number.saturating_add(1);
+            Share { stored: (image.stored_size / sharers).saturating_add(rest), first }
+        })
+        .collect()
+}
+
+/// Content that equal images of a pack share.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct StoredContent {
+    file: String,
+    pack: usize,
+    hash: String,
+}
+
+impl StoredContent {
+    /// `None` for an image in another toolchain's container, which shares nothing.
+    fn new(image: &ImageRecord) -> Option<StoredContent> {
+        let Origin::Pack(pack, _) = image.origin else { return None };
+        Some(StoredContent { file: image.file.clone(), pack, hash: image.hash.clone()? })
+    }
 }
 
 /// Images, and their bytes.
@@ -120,16 +140,11 @@ fn add(sums: &mut Sums, name: String, more: Sum) {
     sum.raw = sum.raw.saturating_add(more.raw);
 }
 
-fn sorted(by: &'static str, sums: Sums) -> Vec<Group> {
-    let group = |(name, sum): (String, Sum)| Group {
-        reason: "size",
-        by,
-        name,
-        images: sum.images,
-        stored_size: sum.stored,
-        raw_size: sum.raw,
-    };
-    let mut groups: Vec<Group> = sums.into_iter().map(group).collect();
+fn sort_by_size(by: &'static str, sums: Sums) -> Vec<Group> {
+    let mut groups = Vec::new();
+    for (name, Sum { images, stored, raw }) in sums {
+        groups.push(Group { reason: "size", by, name, images, stored_size: stored, raw_size: raw });
+    }
     groups.sort_by_key(|group| std::cmp::Reverse((group.stored_size, group.raw_size)));
     groups
 }

@@ -1,4 +1,4 @@
-//! `targets list`: what is configured, what the installed tools can build, and what each takes.
+//! `targets list`: the configured targets, those that the installed tools support, and the tools that each requires.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::print::choice::Verbosity;
 use crate::print::output::Output;
 use crate::print::table::Table;
 use crate::settings::known_targets::{self, Family};
-use crate::settings::offload_toml::{Listed, Presence};
+use crate::settings::offload_toml::{ListedTarget, Presence};
 
 #[derive(Debug, Serialize)]
 struct TargetMessage<'a> {
@@ -19,7 +19,7 @@ struct TargetMessage<'a> {
     target: &'a str,
     optional: bool,
     #[serde(flatten)]
-    can: Can<'a>,
+    can: TargetSupport<'a>,
 }
 
 /// Targets of a family, configured or not.
@@ -29,12 +29,12 @@ struct FamilyMessage<'a> {
     family: &'a str,
     targets: &'a [&'a str],
     #[serde(flatten)]
-    can: Can<'a>,
+    can: TargetSupport<'a>,
 }
 
 /// Whether the installed tools can build a target.
 #[derive(Debug, Serialize)]
-struct Can<'a> {
+struct TargetSupport<'a> {
     buildable: bool,
     needs: &'a [&'static str],
     lacks: &'a [&'static str],
@@ -42,7 +42,7 @@ struct Can<'a> {
 }
 
 /// Prints the configured targets, then every family of targets.
-pub(super) fn print(output: &Output, configured: &[Listed]) -> Result<()> {
+pub(super) fn print(output: &Output, configured: &[ListedTarget]) -> Result<()> {
     if output.verbosity() == Verbosity::Quiet {
         return configured.iter().try_for_each(|target| output.remark(&target.name));
     }
@@ -61,36 +61,42 @@ pub(super) fn print(output: &Output, configured: &[Listed]) -> Result<()> {
     Ok(())
 }
 
-fn print_configured(output: &Output, configured: &[Listed], examined: &[Buildable]) -> Result<()> {
-    let mut table = Table::new(&["target", "can be built", "needs"]);
+fn print_configured(output: &Output, configured: &[ListedTarget], examined: &[Buildable]) -> Result<()> {
+    let mut table = Table::new(&["target", "buildable", "required tools"]);
     let mut messages = Vec::new();
     for (listed, built) in configured.iter().zip(examined) {
         let optional = listed.presence == Presence::Optional;
         let name = if optional { format!("{} (optional)", listed.name) } else { listed.name.clone() };
         table.row(vec![name, verdict(&built.lacks), built.needs.join(", ")]);
         if !built.lacks.is_empty() {
-            table.problem("can be built");
+            table.problem("buildable");
         }
-        let (target, can) = (listed.name.as_str(), Can::of(built));
+        let target = listed.name.as_str();
+        let can = TargetSupport::new(built);
         messages.push(TargetMessage { reason: "target", target, optional, can });
     }
     output.table(&messages, &table)
 }
 
 fn print_families(output: &Output, families: &[Family<'_>], examined: &[Buildable]) -> Result<()> {
-    let mut table = Table::of_sentences(&["there are", "can be built", "needs"]);
+    let mut table = Table::of_sentences(&["supported", "buildable", "required tools"]);
     let mut messages = Vec::new();
     for (family, built) in families.iter().zip(examined) {
         let Family { name: family, targets } = family;
         table.row(vec![known_targets::short(targets), verdict(&built.lacks), built.needs.join(", ")]);
-        messages.push(FamilyMessage { reason: "target-family", family, targets, can: Can::of(built) });
+        messages.push(FamilyMessage {
+            reason: "target-family",
+            family,
+            targets,
+            can: TargetSupport::new(built),
+        });
     }
     output.table(&messages, &table)
 }
 
-impl<'a> Can<'a> {
-    fn of(built: &'a Buildable) -> Can<'a> {
+impl<'a> TargetSupport<'a> {
+    fn new(built: &'a Buildable) -> TargetSupport<'a> {
         let Buildable { needs, lacks, better_with, .. } = built;
-        Can { buildable: lacks.is_empty(), needs, lacks, better_with }
+        TargetSupport { buildable: lacks.is_empty(), needs, lacks, better_with }
     }
 }

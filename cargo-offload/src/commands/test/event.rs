@@ -1,8 +1,8 @@
-//! What a test says about itself: lines in a file, which `offload_rt::test` appends.
+//! Events of a test, which `offload_rt::test` appends to the results file.
 
 use serde::Deserialize;
 
-use super::outcome::{Difference, End, Outcome};
+use super::outcome::{Difference, Outcome, TestResult};
 
 /// A line.
 #[derive(Clone, Debug, Deserialize)]
@@ -19,29 +19,29 @@ struct Event {
     location: Option<String>,
 }
 
-/// What a test's process has said about a device until it ended.
+/// Events that a test's process recorded for a device.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Said {
+pub(super) struct TestEvents {
     /// The worst of its ends; `None` if there was none.
-    pub(super) end: Option<End>,
+    pub(super) end: Option<TestResult>,
     /// Whether the process ended between a start and an end.
     pub(super) is_open: bool,
     pub(super) seconds: f64,
 }
 
-impl Said {
+impl TestEvents {
     /// Whether the test has taken a device.
     pub(super) fn took_device(&self) -> bool {
         self.is_open || self.end.is_some()
     }
 
-    /// What `text` says. Lines of later releases, and a last one without its end, say nothing.
-    pub(super) fn read(text: &str) -> Said {
+    /// Parses the results file. Unknown events and an incomplete last line are ignored.
+    pub(super) fn read(text: &str) -> TestEvents {
         let events = text.lines().filter_map(|line| serde_json::from_str::<Event>(line).ok());
-        events.fold(Said::default(), Said::and)
+        events.fold(TestEvents::default(), TestEvents::and)
     }
 
-    fn and(mut self, event: Event) -> Said {
+    fn and(mut self, event: Event) -> TestEvents {
         match event.event.as_str() {
             "started" => self.is_open = true,
             "ended" => {
@@ -49,8 +49,7 @@ impl Said {
                 self.seconds += event.seconds.unwrap_or(0.0);
                 let end = end(event);
                 // Of several loops over devices in a test, what is worst counts.
-                let is_worse = |known: &End| end.outcome > known.outcome;
-                if self.end.as_ref().is_none_or(is_worse) {
+                if self.end.as_ref().is_none_or(|known| end.outcome > known.outcome) {
                     self.end = Some(end);
                 }
             }
@@ -60,19 +59,20 @@ impl Said {
     }
 }
 
-fn end(event: Event) -> End {
-    let difference = || {
-        Some(Difference {
-            index: event.index?,
-            got: event.got.clone()?,
-            expected: event.expected.clone()?,
-            ulps: event.ulps,
-            differing: event.differing.unwrap_or(1),
-            location: event.location.clone().unwrap_or_default(),
-        })
-    };
-    let difference = difference();
-    End { outcome: event.outcome.unwrap_or(Outcome::Failed), problem: event.problem, difference }
+fn end(event: Event) -> TestResult {
+    let difference = difference(&event);
+    TestResult { outcome: event.outcome.unwrap_or(Outcome::Failed), problem: event.problem, difference }
+}
+
+fn difference(event: &Event) -> Option<Difference> {
+    Some(Difference {
+        index: event.index?,
+        got: event.got.clone()?,
+        expected: event.expected.clone()?,
+        ulps: event.ulps,
+        differing: event.differing.unwrap_or(1),
+        location: event.location.clone().unwrap_or_default(),
+    })
 }
 
 #[cfg(test)]
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn the_worst_end_counts() {
-        let said = Said::read(
+        let events = TestEvents::read(
             "{\"event\":\"started\",\"device\":\"host\"}\n\
              {\"event\":\"ended\",\"device\":\"host\",\"outcome\":\"wrong\",\"seconds\":0.5,\"problem\":\"p\",\"index\":3,\
              \"got\":\"NaN\",\"expected\":\"1.0\",\"differing\":2,\"location\":\"a.rs:1:2\"}\n\
@@ -89,16 +89,17 @@ mod tests {
              {\"event\":\"started\",\"device\":\"host\"}\n\
              {\"event\":\"ended\",\"device\":\"host\",\"outcome\":\"right\",\"seconds\":0.25}\n",
         );
-        let end = said.end.unwrap();
-        assert_eq!((end.outcome, said.seconds, said.is_open), (Outcome::Wrong, 0.75, false));
+        let end = events.end.unwrap();
+        assert_eq!((end.outcome, events.seconds, events.is_open), (Outcome::Wrong, 0.75, false));
         let difference = end.difference.unwrap();
         assert_eq!((difference.index, difference.ulps, difference.got.as_str()), (3, None, "NaN"));
     }
 
     #[test]
     fn a_start_without_an_end_stays_open() {
-        let said = Said::read("{\"event\":\"started\",\"device\":\"host\"}\n{\"event\":\"ended\",\"dev");
-        assert!(said.is_open && said.took_device() && said.end.is_none());
-        assert!(!Said::read("").took_device());
+        let events =
+            TestEvents::read("{\"event\":\"started\",\"device\":\"host\"}\n{\"event\":\"ended\",\"dev");
+        assert!(events.is_open && events.took_device() && events.end.is_none());
+        assert!(!TestEvents::read("").took_device());
     }
 }

@@ -1,4 +1,4 @@
-//! The results as JUnit XML, which CI servers show: a suite for each program and device.
+//! Results as JUnit XML for CI servers, with a suite per program and device.
 //!
 //! There is no standard; this is what <https://github.com/testmoapp/junitxml> describes as common.
 
@@ -18,17 +18,20 @@ pub(super) fn document(rows: &[Row]) -> String {
 }
 
 fn suite(name: &str, rows: &[&Row]) -> String {
-    let count = |is: fn(Outcome) -> bool| rows.iter().filter(|row| is(row.end.outcome)).count();
     let seconds: f64 = rows.iter().map(|row| row.seconds).sum();
     let cases: String = rows.iter().map(|row| case(name, row)).collect();
     format!(
         "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{seconds:.6}\">\n{cases}  </testsuite>\n",
         escaped(name),
         rows.len(),
-        count(is_failure),
-        count(is_error),
-        count(is_skipped),
+        count(rows, is_failure),
+        count(rows, is_error),
+        count(rows, is_skipped),
     )
+}
+
+fn count(rows: &[&Row], is: fn(Outcome) -> bool) -> usize {
+    rows.iter().filter(|row| is(row.end.outcome)).count()
 }
 
 fn is_failure(outcome: Outcome) -> bool {
@@ -89,15 +92,15 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::test::outcome::End;
+    use crate::commands::test::outcome::TestResult;
 
-    fn row(test: &str, device: Option<&str>, end: End) -> Row {
+    fn row(test: &str, device: Option<&str>, end: TestResult) -> Row {
         Row {
             package: "p".into(),
             program: "p (lib)".into(),
             test: test.into(),
             device: device.map(Into::into),
-            output: end.outcome.is_bad().then(|| "said \u{1b}[1m<&>\n".to_string()),
+            output: end.outcome.is_bad().then(|| "output \u{1b}[1m<&>\n".to_string()),
             end,
             seconds: 0.5,
         }
@@ -106,11 +109,11 @@ mod tests {
     #[test]
     fn each_device_is_a_suite() {
         let rows = [
-            row("a", Some("host"), End::of(Outcome::Right)),
-            row("a", Some("cuda:0"), End::because(Outcome::Wrong, "1 < \"2\"\nand more")),
-            row("b", Some("host"), End::because(Outcome::Refused, "no image")),
-            row("c", Some("host"), End::because(Outcome::Crashed, "by signal")),
-            row("d", None, End::of(Outcome::Passed)),
+            row("a", Some("host"), TestResult::new(Outcome::Right)),
+            row("a", Some("cuda:0"), TestResult::because(Outcome::Wrong, "1 < \"2\"\nand more")),
+            row("b", Some("host"), TestResult::because(Outcome::Refused, "no image")),
+            row("c", Some("host"), TestResult::because(Outcome::Crashed, "by signal")),
+            row("d", None, TestResult::new(Outcome::Passed)),
         ];
         let text = document(&rows);
         assert!(text.contains("<testsuite name=\"p, p (lib) on host\" tests=\"3\" failures=\"0\" errors=\"1\" skipped=\"1\" time=\"1.500000\">"), "{text}");
@@ -118,7 +121,7 @@ mod tests {
             text.contains("<failure type=\"wrong\" message=\"1 &lt; &quot;2&quot;&#10;and more\"/>"),
             "{text}"
         );
-        assert!(text.contains("<system-out>said \u{fffd}[1m&lt;&amp;&gt;&#10;</system-out>"), "{text}");
+        assert!(text.contains("<system-out>output \u{fffd}[1m&lt;&amp;&gt;&#10;</system-out>"), "{text}");
         assert!(text.contains("<testsuite name=\"p, p (lib)\" tests=\"1\""), "{text}");
     }
 }

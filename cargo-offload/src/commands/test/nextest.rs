@@ -1,16 +1,16 @@
-//! Tests that `cargo nextest` runs, where it is installed: it lists the tests of each program, starts each in a process of
-//! its own, and knows what its own configuration says of retries, groups and times.
+//! Test runs by `cargo nextest`, where it is installed: it lists the tests of each program, starts each in its own
+//! process, and applies its configuration of retries, groups and timeouts.
 //!
-//! It starts this program in place of each program with tests, as cargo does. A test then runs on all devices, one after
-//! another, and its results are appended to those of its program.
+//! It starts this program in place of each test binary, as cargo does. A test then runs on all devices in turn, and
+//! its results are appended to those of its binary.
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::leftovers;
-use super::outcome::{End, Outcome, Row};
+use super::cleanup;
+use super::outcome::{Outcome, Row, TestResult};
 use super::plan::{self, Plan};
 use super::process::{self, Proof};
 use super::runner::{self, Harness, Tests};
@@ -18,7 +18,7 @@ use crate::cargo::artifact::TestProgram;
 use crate::cargo::process::Cargo;
 use crate::cli;
 use crate::error::ExitStatus;
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::print::choice::Verbosity;
 use crate::print::output::Output;
 
@@ -29,9 +29,9 @@ pub(super) fn is_installed() -> bool {
 
 /// The command that runs tests; which, is for others to say.
 pub(super) fn command(output: &Output, args: &cli::Test) -> Cargo {
-    let cargo = Cargo::new("nextest").args(["run"]).args(args.cargo.args().iter().map(renamed));
+    let cargo = Cargo::new("nextest").args(["run"]).args(args.cargo.args().iter().map(rename_argument));
     let cargo = cargo.args(["--no-fail-fast", "--no-tests", "pass"]);
-    // What a test has printed, and how it ended on each device, is told by the table.
+    // The table shows the output of a test, and its result on each device.
     let cargo = cargo.args(["--failure-output", "never", "--success-output", "never"]);
     let cargo = cargo.args(["--final-status-level", "none", "--color", output.color_argument()]);
     let status = if output.verbosity() == Verbosity::Verbose { "all" } else { "retry" };
@@ -43,7 +43,7 @@ pub(super) fn command(output: &Output, args: &cli::Test) -> Cargo {
 }
 
 /// Options that nextest uses for something else.
-fn renamed(arg: &OsString) -> OsString {
+fn rename_argument(arg: &OsString) -> OsString {
     match arg.to_str() {
         Some("--profile") => "--cargo-profile".into(),
         Some("--jobs") => "--build-jobs".into(),
@@ -51,14 +51,14 @@ fn renamed(arg: &OsString) -> OsString {
     }
 }
 
-/// What nextest ends with where tests have failed
+/// Exit code of nextest if tests have failed
 /// (<https://docs.rs/nextest-metadata/latest/nextest_metadata/enum.NextestExitCode.html>).
 const TESTS_FAILED: u8 = 100;
 
 /// Runs `cargo` to its end.
 ///
 /// # Errors
-/// Something else than a test has failed, and nextest has said what.
+/// Something else than a test has failed, and nextest has printed the reason.
 pub(super) fn run(output: &Output, cargo: Cargo) -> Result<()> {
     let code = match output.verbosity() {
         Verbosity::Quiet => cargo.status_in_silence()?,
@@ -83,10 +83,11 @@ pub(super) fn answer(
 ) -> Result<ExitStatus> {
     let Some((number, program)) = plan.program(&args.program) else { return Ok(ExitStatus::Success) };
     let results = Results { path: plan::results(folder, number), program };
-    match asked(&args.args) {
-        Asked::List => results.list(output, args),
-        Asked::Test(name) => {
-            results.append(&results.row(&name, End::because(Outcome::Hung, "nextest has stopped it")))?;
+    match parse_request(&args.args) {
+        NextestRequest::List => results.list(output, args),
+        NextestRequest::Test(name) => {
+            results
+                .append(&results.row(&name, TestResult::because(Outcome::Hung, "terminated by nextest")))?;
             let (harness, proof) = results.harness();
             let rest = args.args.iter().filter(|arg| *arg == "--ignored" || *arg == "--include-ignored");
             let tests = Tests {
@@ -98,7 +99,7 @@ pub(super) fn answer(
                 args: rest.map(|_| "--include-ignored".into()).collect(),
             };
             let rows = runner::on_devices(plan, program, &tests, &name);
-            leftovers::end_own();
+            cleanup::end_own();
             rows.iter().try_for_each(|row| results.append(row))?;
             let is_bad = rows.iter().any(|row| row.end.outcome.is_bad());
             Ok(if is_bad { ExitStatus::CheckFailed } else { ExitStatus::Success })
@@ -106,25 +107,25 @@ pub(super) fn answer(
     }
 }
 
-/// What nextest wants of a program with tests
+/// Request of nextest to a test binary
 /// (<https://nexte.st/docs/design/custom-test-harnesses/>).
 #[derive(Debug, PartialEq, Eq)]
-enum Asked {
+enum NextestRequest {
     List,
     Test(String),
 }
 
-fn asked(args: &[OsString]) -> Asked {
+fn parse_request(args: &[OsString]) -> NextestRequest {
     let mut behind = args.iter().skip_while(|arg| *arg != "--exact").skip(1);
     let name = behind.find(|arg| !arg.to_string_lossy().starts_with("--"));
     let is_list = args.iter().any(|arg| arg == "--list");
     match name.or_else(|| args.iter().find(|arg| !arg.to_string_lossy().starts_with("--"))) {
-        Some(name) if !is_list => Asked::Test(name.to_string_lossy().into_owned()),
-        _ => Asked::List,
+        Some(name) if !is_list => NextestRequest::Test(name.to_string_lossy().into_owned()),
+        _ => NextestRequest::List,
     }
 }
 
-/// Where the results of a program are kept.
+/// Result files of a test binary.
 struct Results<'p> {
     path: PathBuf,
     program: &'p TestProgram,
@@ -165,17 +166,17 @@ impl Results<'_> {
     }
 
     fn note(&self, marker: &Path) -> Result<()> {
-        fs::write(marker, "").map_err(|error| Error::io("write", marker, &error))
+        fs::write(marker, "").io_context("write", marker)
     }
 
-    /// What the list has shown.
+    /// The harness that the list of tests has shown.
     fn harness(&self) -> (Harness, Proof) {
         let harness = if self.own_harness().exists() { Harness::Own } else { Harness::Libtest };
         let proof = if self.sums_up().exists() { Proof::Summary } else { Proof::Status };
         (harness, proof)
     }
 
-    fn row(&self, test: &str, end: End) -> Row {
+    fn row(&self, test: &str, end: TestResult) -> Row {
         Row {
             package: self.program.package.clone(),
             program: self.program.name.clone(),
@@ -195,14 +196,13 @@ impl Results<'_> {
     fn add(&self, text: &str) -> Result<()> {
         let file = OpenOptions::new().append(true).create(true).open(&self.path);
         let added = file.and_then(|mut file| file.write_all(text.as_bytes()));
-        added.map_err(|error| Error::io("write", &self.path, &error))
+        added.io_context("write", &self.path)
     }
 }
 
 /// The results of each test's last attempt. An attempt begins with a row that counts if no other follows, because nextest has
 /// ended it.
 pub(super) fn last_attempts(rows: Vec<Row>) -> Vec<Row> {
-    let is_begin = |row: &Row| row.end.outcome == Outcome::Hung && row.device.is_none();
     let mut last: Vec<Row> = Vec::new();
     for row in rows {
         let starts = is_begin(&row);
@@ -213,18 +213,23 @@ pub(super) fn last_attempts(rows: Vec<Row>) -> Vec<Row> {
     last
 }
 
+/// Whether the row marks the start of a test, which replaces earlier results.
+fn is_begin(row: &Row) -> bool {
+    row.end.outcome == Outcome::Hung && row.device.is_none()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn what_nextest_asks_for() {
-        let asked = |args: &[&str]| asked(&args.iter().map(OsString::from).collect::<Vec<_>>());
-        assert_eq!(asked(&["--list", "--format", "terse"]), Asked::List);
-        assert_eq!(asked(&["--list", "--format", "terse", "--ignored"]), Asked::List);
-        let test = Asked::Test("tests::right".into());
-        assert_eq!(asked(&["--exact", "tests::right", "--nocapture"]), test);
-        assert_eq!(asked(&["tests::right", "--nocapture", "--exact", "--ignored"]), test);
+        let parse = |args: &[&str]| parse_request(&args.iter().map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(parse(&["--list", "--format", "terse"]), NextestRequest::List);
+        assert_eq!(parse(&["--list", "--format", "terse", "--ignored"]), NextestRequest::List);
+        let test = NextestRequest::Test("tests::right".into());
+        assert_eq!(parse(&["--exact", "tests::right", "--nocapture"]), test);
+        assert_eq!(parse(&["tests::right", "--nocapture", "--exact", "--ignored"]), test);
     }
 
     #[test]
@@ -234,7 +239,7 @@ mod tests {
             program: "p (lib)".into(),
             test: test.into(),
             device: device.map(Into::into),
-            end: End::of(outcome),
+            end: TestResult::new(outcome),
             seconds: 0.0,
             output: None,
         };

@@ -1,4 +1,4 @@
-//! How a test ends on a device.
+//! Outcome of a test on a device.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,18 +12,18 @@ pub(super) struct Row {
     /// As `cuda:0`; none of a test that has taken no device.
     pub(super) device: Option<String>,
     #[serde(flatten)]
-    pub(super) end: End,
+    pub(super) end: TestResult,
     pub(super) seconds: f64,
-    /// What the test's process has printed, if something is wrong.
+    /// Output of the test's process, if it failed.
     pub(super) output: Option<String>,
 }
 
 /// The end, and what there is to say about it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct End {
+pub(super) struct TestResult {
     pub(super) outcome: Outcome,
     pub(super) problem: Option<String>,
-    /// Where values differ first, if they do.
+    /// First difference of values.
     pub(super) difference: Option<Difference>,
 }
 
@@ -54,14 +54,14 @@ pub(super) struct Difference {
     pub(super) got: String,
     pub(super) expected: String,
     pub(super) ulps: Option<u64>,
-    /// How many values differ.
+    /// Number of differing values.
     pub(super) differing: u64,
-    /// Where the test compared them.
+    /// Source position of the comparison.
     pub(super) location: String,
 }
 
 impl Outcome {
-    /// Whether somebody has to do something about it.
+    /// Whether it is a failure.
     pub(super) fn is_bad(self) -> bool {
         matches!(self, Outcome::Wrong | Outcome::Failed | Outcome::Hung | Outcome::Crashed)
     }
@@ -80,12 +80,12 @@ impl Outcome {
     }
 }
 
-impl End {
-    pub(super) fn of(outcome: Outcome) -> End {
-        End { outcome, problem: None, difference: None }
+impl TestResult {
+    pub(super) fn new(outcome: Outcome) -> TestResult {
+        TestResult { outcome, problem: None, difference: None }
     }
 
-    pub(super) fn because(outcome: Outcome, problem: impl Into<String>) -> End {
-        End { outcome, problem: Some(problem.into()), difference: None }
+    pub(super) fn because(outcome: Outcome, problem: impl Into<String>) -> TestResult {
+        TestResult { outcome, problem: Some(problem.into()), difference: None }
     }
 }

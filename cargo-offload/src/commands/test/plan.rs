@@ -1,4 +1,4 @@
-//! What the runner is told, and where it leaves its results: a temporary folder that a variable names.
+//! Input and results of the test runner, in a temporary directory that a variable names.
 
 #![allow(clippy::disallowed_methods, reason = "reads the environment")]
 
@@ -9,28 +9,28 @@ use offload_protocol::variable;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
-use super::leftovers;
+use super::cleanup;
+use super::device::DeviceUnderTest;
 use super::outcome::Row;
-use super::place::Place;
 use crate::cargo::artifact::TestProgram;
 use crate::cargo::process::Cargo;
 use crate::cli;
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 
-/// What the runner does.
+/// Input of the test runner.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Plan {
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<DeviceUnderTest>,
     /// Seconds; 0: for ever.
     pub(super) timeout: u64,
-    /// How many tests run at once; `None`: one for each processor.
+    /// Number of parallel tests; `None`: one per CPU.
     pub(super) threads: Option<usize>,
-    /// Who starts the tests of a program.
+    /// Program that starts the tests of a test binary.
     pub(super) starter: Starter,
     pub(super) programs: Vec<TestProgram>,
 }
 
-/// Who starts the tests of a program.
+/// Program that starts the tests of a test binary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Starter {
     /// The runner, which cargo starts.
@@ -40,7 +40,11 @@ pub(super) enum Starter {
 }
 
 impl Plan {
-    pub(super) fn new(places: &[Place], running: &cli::TestRunning, programs: &[TestProgram]) -> Plan {
+    pub(super) fn new(
+        places: &[DeviceUnderTest],
+        running: &cli::TestRunning,
+        programs: &[TestProgram],
+    ) -> Plan {
         Plan {
             starter: Starter::Runner,
             places: places.to_vec(),
@@ -51,7 +55,7 @@ impl Plan {
     }
 
     /// The plan of the folder that the environment names, and the folder.
-    pub(super) fn handed() -> Result<(Plan, PathBuf)> {
+    pub(super) fn from_environment() -> Result<(Plan, PathBuf)> {
         let folder = std::env::var_os(variable::TEST_RUN).map(PathBuf::from);
         let folder = folder.ok_or_else(|| Error::usage(format!("{} is not set", variable::TEST_RUN)))?;
         Ok((Plan::read(&folder)?, folder))
@@ -64,7 +68,7 @@ impl Plan {
 
     fn read(folder: &Path) -> Result<Plan> {
         let path = folder.join(PLAN);
-        let text = fs::read_to_string(&path).map_err(|error| Error::io("read", &path, &error))?;
+        let text = fs::read_to_string(&path).io_context("read", &path)?;
         serde_json::from_str(&text).map_err(|error| unreadable(&path, &error))
     }
 }
@@ -78,35 +82,36 @@ pub(super) struct Folder(TempDir);
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        leftovers::end(variable::TEST_RUN, self.0.path());
+        cleanup::end(variable::TEST_RUN, self.0.path());
     }
 }
 
 impl Folder {
     pub(super) fn new() -> Result<Folder> {
-        let failed = |error| Error::io("write to", Path::new("the temporary directory"), &error);
-        let folder = tempfile::Builder::new().prefix("offload-test-").tempdir().map_err(failed)?;
+        let folder = tempfile::Builder::new()
+            .prefix("offload-test-")
+            .tempdir()
+            .io_context("write to", "the temporary directory")?;
         let results = folder.path().join(RESULTS);
-        fs::create_dir(&results).map_err(|error| Error::io("make", &results, &error))?;
+        fs::create_dir(&results).io_context("create", &results)?;
         Ok(Folder(folder))
     }
 
     pub(super) fn write_plan(&self, plan: &Plan) -> Result<()> {
         let path = self.0.path().join(PLAN);
         let text = serde_json::to_string(plan).map_err(|error| unreadable(&path, &error))?;
-        fs::write(&path, text).map_err(|error| Error::io("write", &path, &error))
+        fs::write(&path, text).io_context("write", &path)
     }
 
     /// This program, by a name without a space: cargo cuts the text of a runner at spaces.
     pub(super) fn runner(&self) -> Result<PathBuf> {
-        let own =
-            std::env::current_exe().map_err(|error| Error::io("find", Path::new("this program"), &error))?;
+        let own = std::env::current_exe().io_context("find", "this program")?;
         let link = self.0.path().join("cargo-offload");
         #[cfg(unix)]
         let linked = std::os::unix::fs::symlink(&own, &link);
         #[cfg(not(unix))]
         let linked = fs::copy(&own, &link);
-        linked.map_err(|error| Error::io("write", &link, &error))?;
+        linked.io_context("write", &link)?;
         Ok(link)
     }
 
@@ -115,7 +120,7 @@ impl Folder {
         cargo.env(variable::TEST_RUN, self.0.path())
     }
 
-    /// What the runners have left, of each program.
+    /// The results of each test binary.
     ///
     /// # Errors
     /// A program was not run: cargo took another runner.
@@ -125,7 +130,7 @@ impl Folder {
             let path = results(self.0.path(), number);
             let text = fs::read_to_string(&path).map_err(|_| {
                 Error::usage(format!(
-                    "cargo has not run the tests of `{}` as it was told",
+                    "cargo did not run the tests of `{}` through cargo-offload",
                     program.file.display()
                 ))
                 .hint("if `build.target` is set in cargo's configuration, name it with --target too")

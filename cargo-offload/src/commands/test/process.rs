@@ -1,4 +1,4 @@
-//! Starting programs with tests: for the list of their tests, and for one test.
+//! Processes of test binaries: one that lists the tests, and one per test.
 
 #![allow(clippy::disallowed_methods, reason = "starts processes")]
 
@@ -12,21 +12,21 @@ use std::time::{Duration, Instant};
 
 use offload_protocol::variable;
 
-use super::event::Said;
-use super::leftovers;
-use super::outcome::{End, Outcome};
+use super::cleanup;
+use super::event::TestEvents;
+use super::outcome::{Outcome, TestResult};
 use crate::cargo::watch;
-use crate::error::{Error, Result};
+use crate::error::{IoContext, Result};
 
-/// How often a running test is looked at, if it may not run for ever.
+/// Polling interval of a running test with a timeout.
 const TICK: Duration = Duration::from_millis(2);
-/// How much of a test's output is kept: its end.
+/// Size of the end of a test's output that is kept.
 const KEPT: u64 = 64 * 1024;
 
 /// Asks `program` for a list; what it prints, or `None` if it fails.
 pub(super) fn ask(program: &Path, args: &[OsString]) -> Result<Option<String>> {
     let listed = Command::new(program).args(args).stdin(Stdio::null()).output();
-    let listed = listed.map_err(|error| Error::io("run", program, &error))?;
+    let listed = listed.io_context("run", program)?;
     Ok(listed.status.success().then(|| String::from_utf8_lossy(&listed.stdout).into_owned()))
 }
 
@@ -35,7 +35,7 @@ pub(super) fn ask(program: &Path, args: &[OsString]) -> Result<Option<String>> {
 pub(super) struct Run<'a> {
     pub(super) program: &'a Path,
     pub(super) args: &'a [OsString],
-    /// For whoever watches it.
+    /// Environment variables for the sanitizer.
     pub(super) env: &'a [(&'static str, OsString)],
     pub(super) device: &'a str,
     pub(super) proof: Proof,
@@ -43,7 +43,7 @@ pub(super) struct Run<'a> {
     pub(super) timeout: Duration,
 }
 
-/// What shows that a test came to its end.
+/// Evidence that a test ran to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Proof {
     /// The line in which the harness sums up. Without it the process has ended before the test, as `exit` does.
@@ -52,20 +52,19 @@ pub(super) enum Proof {
     Status,
 }
 
-/// How a test's process ended, and what it has said.
+/// Result, events and output of a test's process.
 #[derive(Debug)]
-pub(super) struct Done {
-    pub(super) said: Said,
-    pub(super) end: End,
+pub(super) struct TestRun {
+    pub(super) events: TestEvents,
+    pub(super) end: TestResult,
     pub(super) time: Duration,
     pub(super) output: String,
 }
 
 /// Runs a test to its end.
-pub(super) fn run(run: &Run<'_>) -> Result<Done> {
-    let failed = |error: io::Error| Error::io("run", run.program, &error);
-    let mut output = tempfile::tempfile().map_err(failed)?;
-    let results = tempfile::NamedTempFile::new().map_err(failed)?;
+pub(super) fn run(run: &Run<'_>) -> Result<TestRun> {
+    let mut output = tempfile::tempfile().io_context("run", run.program)?;
+    let results = tempfile::NamedTempFile::new().io_context("run", run.program)?;
     let start = Instant::now();
     let mut command = Command::new(run.program);
     command
@@ -75,19 +74,21 @@ pub(super) fn run(run: &Run<'_>) -> Result<Done> {
         .env(variable::TEST_RESULTS, results.path())
         .env(variable::RUN_ID, watch::value_for_children())
         .stdin(Stdio::null())
-        .stdout(output.try_clone().map_err(failed)?)
-        .stderr(output.try_clone().map_err(failed)?);
-    let mut child = command.spawn().map_err(failed)?;
-    let stop = || leftovers::end(variable::TEST_RESULTS, results.path());
-    let status = wait(&mut child, run.timeout, stop).map_err(failed)?;
+        .stdout(output.try_clone().io_context("run", run.program)?)
+        .stderr(output.try_clone().io_context("run", run.program)?);
+    let mut child = command.spawn().io_context("run", run.program)?;
+    let status = wait(&mut child, run.timeout, || cleanup::end(variable::TEST_RESULTS, results.path()))
+        .io_context("run", run.program)?;
     let time = start.elapsed();
-    let said = Said::read(&fs::read_to_string(results.path()).unwrap_or_default());
-    let output = tail(&mut output).map_err(failed)?;
+    let events = TestEvents::read(&fs::read_to_string(results.path()).unwrap_or_default());
+    let output = tail(&mut output).io_context("run", run.program)?;
     let end = match status {
-        Some(status) => end(&Ended { said: &said, status, is_complete: is_complete(run.proof, &output) }),
-        None => End::because(Outcome::Hung, format!("it was stopped after {} s", run.timeout.as_secs())),
+        Some(status) => {
+            end(&ExitedProcess { events: &events, status, is_complete: is_complete(run.proof, &output) })
+        }
+        None => TestResult::because(Outcome::Hung, format!("timed out after {} s", run.timeout.as_secs())),
     };
-    Ok(Done { said, end, time, output })
+    Ok(TestRun { events, end, time, output })
 }
 
 /// The status, or `None` if it had to be stopped, with what it has started.
@@ -116,42 +117,41 @@ fn is_complete(proof: Proof, output: &str) -> bool {
 /// Whether `program` sums up: it is asked for a test that it does not have.
 pub(super) fn proof(program: &Path) -> Result<Proof> {
     let args = ["--exact", "a test of this name is not there"].map(OsString::from);
-    let said = ask(program, &args)?.unwrap_or_default();
-    Ok(if said.lines().any(|line| summary(line) == Some(0)) { Proof::Summary } else { Proof::Status })
+    let listing = ask(program, &args)?.unwrap_or_default();
+    Ok(if listing.lines().any(|line| summary(line) == Some(0)) { Proof::Summary } else { Proof::Status })
 }
 
-/// How many tests have passed and failed by a line of Rust's harness, `test result: ok. 1 passed; 0 failed; 0 ignored; ...`
+/// The number of passed and failed tests in the summary of Rust's harness, `test result: ok. 1 passed; 0 failed; ...`
 /// (<https://doc.rust-lang.org/rustc/tests/index.html>). Harnesses with its options print the same.
 fn summary(line: &str) -> Option<u64> {
     let (_, counts) = line.trim_start().strip_prefix("test result: ")?.split_once(". ")?;
-    let count = |word: &str| {
-        let found = counts.split("; ").find_map(|count| count.strip_suffix(word));
-        found.and_then(|count| count.trim().parse::<u64>().ok())
-    };
-    count("passed")?.checked_add(count("failed")?)
+    count(counts, "passed")?.checked_add(count(counts, "failed")?)
 }
 
 /// A test whose process has ended by itself.
-struct Ended<'a> {
-    said: &'a Said,
+struct ExitedProcess<'a> {
+    events: &'a TestEvents,
     status: ExitStatus,
     is_complete: bool,
 }
 
-/// What the status of a process and what it has said come to.
-fn end(ended: &Ended<'_>) -> End {
-    let Ended { said, status, is_complete } = ended;
-    if said.is_open || !is_complete || status.code().is_none() {
+/// The result of a test from the exit status of its process and its events.
+fn end(ended: &ExitedProcess<'_>) -> TestResult {
+    let ExitedProcess { events, status, is_complete } = ended;
+    if events.is_open || !is_complete || status.code().is_none() {
         let in_the_middle =
-            if said.is_open || status.code().is_some() { ", in the middle of the test" } else { "" };
-        return End::because(Outcome::Crashed, format!("the process ended by {status}{in_the_middle}"));
+            if events.is_open || status.code().is_some() { ", in the middle of the test" } else { "" };
+        return TestResult::because(
+            Outcome::Crashed,
+            format!("the process ended with {status}{in_the_middle}"),
+        );
     }
-    match (&said.end, status.success()) {
+    match (&events.end, status.success()) {
         (Some(end), true) => end.clone(),
         (Some(end), false) if end.outcome.is_bad() => end.clone(),
-        (Some(_), false) => End::because(Outcome::Failed, "the test failed beside its device"),
-        (None, true) => End::of(Outcome::Passed),
-        (None, false) => End::because(Outcome::Failed, "the test failed"),
+        (Some(_), false) => TestResult::because(Outcome::Failed, "the test failed beside its device"),
+        (None, true) => TestResult::new(Outcome::Passed),
+        (None, false) => TestResult::because(Outcome::Failed, "the test failed"),
     }
 }
 
@@ -163,14 +163,24 @@ fn tail(file: &mut File) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// The number before `word` in the counts of a summary.
+fn count(counts: &str, word: &str) -> Option<u64> {
+    let found = counts.split("; ").find_map(|count| count.strip_suffix(word));
+    found.and_then(|count| count.trim().parse::<u64>().ok())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[cfg(unix)]
-    fn ended(said: &str, status: i32, is_complete: bool) -> End {
+    fn ended(events: &str, status: i32, is_complete: bool) -> TestResult {
         use std::os::unix::process::ExitStatusExt;
-        end(&Ended { said: &Said::read(said), status: ExitStatus::from_raw(status), is_complete })
+        end(&ExitedProcess {
+            events: &TestEvents::read(events),
+            status: ExitStatus::from_raw(status),
+            is_complete,
+        })
     }
 
     #[test]
@@ -181,7 +191,7 @@ mod tests {
             "{started}{{\"event\":\"ended\",\"device\":\"host\",\"outcome\":\"right\",\"seconds\":1}}\n"
         );
         let code = |code: i32| code << 8;
-        for (said, status, is_complete, expected) in [
+        for (events, status, is_complete, expected) in [
             (right.as_str(), 0, true, Outcome::Right),
             // It went on after the device, and failed there.
             (&right, code(101), true, Outcome::Failed),
@@ -198,7 +208,7 @@ mod tests {
             ("", code(3), false, Outcome::Crashed),
             (started, code(101), true, Outcome::Crashed),
         ] {
-            assert_eq!(ended(said, status, is_complete).outcome, expected, "{said} {status}");
+            assert_eq!(ended(events, status, is_complete).outcome, expected, "{events} {status}");
         }
         let crashed = ended(started, 11, false).problem.unwrap();
         assert!(crashed.contains("SIGSEGV") && crashed.ends_with("in the middle of the test"), "{crashed}");

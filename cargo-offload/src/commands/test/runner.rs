@@ -1,4 +1,4 @@
-//! What cargo starts in place of a program with tests, with cargo's environment for it and in its directory.
+//! Test runner that cargo starts in place of a test binary, with the environment and directory of that binary.
 
 use std::ffi::OsString;
 use std::fs;
@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::outcome::{End, Outcome, Row};
+use super::outcome::{Outcome, Row, TestResult};
 use super::plan::{self, Plan};
-use super::process::{self, Done, Proof};
-use super::{leftovers, sanitize};
+use super::process::{self, Proof, TestRun};
+use super::{cleanup, sanitize};
 use crate::cargo::artifact::TestProgram;
 use crate::cli;
 use crate::error::ExitStatus;
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::print::choice::Progress;
 use crate::print::output::Output;
 use crate::print::steps::Steps;
@@ -30,7 +30,7 @@ pub(super) fn run(
 ) -> Result<ExitStatus> {
     // A program that the plan lacks is none with tests of the project.
     let Some((number, program)) = plan.program(&args.program) else { return Ok(ExitStatus::Success) };
-    let tests = Tests::of(args)?;
+    let tests = Tests::from_args(args)?;
     let steps = (output.progress() == Progress::Bar).then(|| Steps::new(output, tests.names.len()));
     let rows = Mutex::new(Vec::new());
     let work = |place: usize| {
@@ -45,7 +45,7 @@ pub(super) fn run(
     let others = plan.threads.unwrap_or(cores).saturating_sub(1);
     offload_build::shared::each_beside(others, tests.names.len(), &work);
     drop(steps);
-    leftovers::end_own();
+    cleanup::end_own();
     let mut rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
     rows.sort_by_key(|(place, _)| *place);
     write(&plan::results(folder, number), rows.iter().flat_map(|(_, rows)| rows))?;
@@ -54,7 +54,7 @@ pub(super) fn run(
 
 fn write<'a>(path: &Path, rows: impl Iterator<Item = &'a Row>) -> Result<()> {
     let text = rows.map(line).collect::<Result<String>>()?;
-    fs::write(path, text).map_err(|error| Error::io("write", path, &error))
+    fs::write(path, text).io_context("write", path)
 }
 
 /// A result as it is kept.
@@ -74,7 +74,7 @@ pub(super) struct Tests {
     pub(super) args: Vec<OsString>,
 }
 
-/// Who reads the arguments of a program with tests.
+/// Test harness, which reads the arguments of a test binary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Harness {
     /// Rust's, or one with its options.
@@ -83,14 +83,14 @@ pub(super) enum Harness {
 }
 
 impl Tests {
-    fn of(args: &cli::TestProgram) -> Result<Tests> {
+    fn from_args(args: &cli::TestProgram) -> Result<Tests> {
         // Cargo hands on that it is quiet, which means something else to a list.
-        let told = args.args.iter().filter(|arg| *arg != "--quiet" && *arg != "-q");
-        let told: Vec<OsString> = told.cloned().collect();
+        let passed = args.args.iter().filter(|arg| *arg != "--quiet" && *arg != "-q");
+        let passed: Vec<OsString> = passed.cloned().collect();
         let file = args.program.clone();
         let ask = |more: &[&str]| -> Result<Option<Vec<String>>> {
             let more = more.iter().map(|arg| OsString::from(*arg));
-            let all: Vec<OsString> = told.iter().cloned().chain(more).collect();
+            let all: Vec<OsString> = passed.iter().cloned().chain(more).collect();
             Ok(process::ask(&file, &all)?.as_deref().and_then(names))
         };
         let listed = ask(&LIST)?;
@@ -105,11 +105,11 @@ impl Tests {
                     ignored: Vec::new(),
                     harness: Harness::Own,
                     proof,
-                    args: told,
+                    args: passed,
                 });
             }
         };
-        let runs_ignored = told.iter().any(|arg| arg == "--ignored" || arg == "--include-ignored");
+        let runs_ignored = passed.iter().any(|arg| arg == "--ignored" || arg == "--include-ignored");
         let ignored = if runs_ignored { None } else { ask(&[&LIST[..], &["--ignored"]].concat())? };
         let args = runs_ignored.then(|| OsString::from("--include-ignored")).into_iter().collect();
         let ignored = ignored.unwrap_or_default();
@@ -141,16 +141,17 @@ pub(super) fn file_name(file: &Path) -> String {
 
 /// The names in a list; `None` if it is none, as what a program prints that has its own harness.
 pub(super) fn names(list: &str) -> Option<Vec<String>> {
-    let name = |line: &str| {
-        let name = line.strip_suffix(": test").or_else(|| line.strip_suffix(": benchmark"));
-        name.map(str::to_string)
-    };
-    list.lines().map(name).collect()
+    list.lines()
+        .map(|line| {
+            let name = line.strip_suffix(": test").or_else(|| line.strip_suffix(": benchmark"));
+            name.map(str::to_string)
+        })
+        .collect()
 }
 
 /// Runs a test on the first device, and on the others if it has taken that one.
 pub(super) fn on_devices(plan: &Plan, program: &TestProgram, tests: &Tests, name: &str) -> Vec<Row> {
-    let row = |device: Option<&str>, end: End, seconds: f64| Row {
+    let row = |device: Option<&str>, end: TestResult, seconds: f64| Row {
         package: program.package.clone(),
         program: program.name.clone(),
         test: name.to_string(),
@@ -160,9 +161,10 @@ pub(super) fn on_devices(plan: &Plan, program: &TestProgram, tests: &Tests, name
         output: None,
     };
     if tests.ignored.iter().any(|ignored| ignored == name) {
-        return vec![row(None, End::of(Outcome::Ignored), 0.0)];
+        return vec![row(None, TestResult::new(Outcome::Ignored), 0.0)];
     }
-    let (args, timeout) = (tests.args_for(name), Duration::from_secs(plan.timeout));
+    let args = tests.args_for(name);
+    let timeout = Duration::from_secs(plan.timeout);
     let mut rows = Vec::new();
     for place in &plan.places {
         let device = place.label.as_str();
@@ -170,10 +172,10 @@ pub(super) fn on_devices(plan: &Plan, program: &TestProgram, tests: &Tests, name
             place,
             sanitize::Test { program: &tests.file, args: &args, proof: tests.proof, timeout },
         ) {
-            Ok(Done { said, end, time, output }) => {
-                let took = said.took_device();
+            Ok(TestRun { events, end, time, output }) => {
+                let took = events.took_device();
                 // The process takes longer than the test: it starts, and asks drivers for devices.
-                let seconds = if took && !said.is_open { said.seconds } else { time.as_secs_f64() };
+                let seconds = if took && !events.is_open { events.seconds } else { time.as_secs_f64() };
                 let output = end.outcome.is_bad().then_some(output);
                 rows.push(Row { output, ..row(took.then_some(device), end, seconds) });
                 if !took {
@@ -181,7 +183,7 @@ pub(super) fn on_devices(plan: &Plan, program: &TestProgram, tests: &Tests, name
                 }
             }
             Err(error) => {
-                rows.push(row(None, End::because(Outcome::Failed, error.to_string()), 0.0));
+                rows.push(row(None, TestResult::because(Outcome::Failed, error.to_string()), 0.0));
                 break;
             }
         }
@@ -208,12 +210,13 @@ mod tests {
             ("exit 0".to_string(), vec!["own".to_string()], Harness::Own, Proof::Status),
             ("exit 1".to_string(), vec!["own".to_string()], Harness::Own, Proof::Status),
         ] {
-            let (draft, program) = (folder.path().join("draft"), folder.path().join("own"));
+            let draft = folder.path().join("draft");
+            let program = folder.path().join("own");
             fs::write(&draft, format!("#!/bin/sh\n{script}\n")).unwrap();
             // Another process makes the program: a file that a thread's child has open for writing cannot be run.
             let install = std::process::Command::new("install").args([&draft, &program]).status();
             assert!(install.unwrap().success());
-            let tests = Tests::of(&cli::TestProgram { program, args: Vec::new() }).unwrap();
+            let tests = Tests::from_args(&cli::TestProgram { program, args: Vec::new() }).unwrap();
             assert_eq!((tests.names, tests.harness, tests.proof), (names, harness, proof), "{script}");
         }
     }

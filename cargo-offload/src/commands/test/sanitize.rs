@@ -1,7 +1,7 @@
-//! `--sanitize`: the devices on which somebody watches what kernels do, and what to make of what they say.
+//! `--sanitize`: devices with a sanitizer, and the effect of its reports on the results.
 //!
-//! On `host` the kernels tell themselves. OpenCL C runs in Oclgrind, a simulator, and on NVIDIA GPUs compute-sanitizer
-//! starts the test, where they are installed. Both write what they find to a file, which becomes [`Report`]s.
+//! On `host`, the kernels are instrumented. OpenCL C runs in Oclgrind, a simulator, and on NVIDIA GPUs
+//! compute-sanitizer starts the test, if they are installed. Both write a log, which is parsed into [`Report`]s.
 
 mod compute_sanitizer;
 mod compute_sanitizer_log;
@@ -13,26 +13,34 @@ mod report;
 use std::path::Path;
 use std::time::Duration;
 
-use self::find::Found;
-pub(super) use self::find::Lacking;
-use super::place::{Place, Watcher};
-use super::process::{self, Done, Proof, Run};
+pub(super) use self::find::MissingSanitizer;
+use self::find::Sanitizers;
+use super::device::{DeviceUnderTest, Sanitizer};
+use super::process::{self, Proof, Run, TestRun};
 use crate::cli;
 use crate::error::{Error, Result};
 
-/// Where tests run with `--sanitize`, and what might watch them and is not there.
-pub(super) fn places(args: &cli::TestDevices, directory: &Path) -> Result<(Vec<Place>, Vec<Lacking>)> {
-    let Found { places, lacking } = find::all(directory)?;
-    let asked = || args.device.iter().chain(&args.require);
-    if let Some(name) = asked().find(|name| !places.iter().any(|place| place.is_named(name))) {
-        return Err(not_watched(name, &lacking, args));
+/// The devices with a sanitizer, and the sanitizers that are not installed.
+pub(super) fn places(
+    args: &cli::TestDevices,
+    directory: &Path,
+) -> Result<(Vec<DeviceUnderTest>, Vec<MissingSanitizer>)> {
+    let Sanitizers { places, lacking } = find::all(directory)?;
+    let requested: Vec<&String> = args.device.iter().chain(&args.require).collect();
+    for name in &requested {
+        if !places.iter().any(|place| place.is_named(name)) {
+            return Err(not_watched(name, &lacking, args));
+        }
     }
-    let is_asked = |place: &Place| args.device.is_empty() || asked().any(|name| place.is_named(name));
-    Ok((places.into_iter().filter(is_asked).collect(), lacking))
+    let mut selected = places;
+    if !args.device.is_empty() {
+        selected.retain(|place| requested.iter().any(|name| place.is_named(name)));
+    }
+    Ok((selected, lacking))
 }
 
-/// Nobody watches the device that is asked for.
-fn not_watched(name: &str, lacking: &[Lacking], devices: &cli::TestDevices) -> Error {
+/// No sanitizer supports the requested device.
+fn not_watched(name: &str, lacking: &[MissingSanitizer], devices: &cli::TestDevices) -> Error {
     let is_required = devices.require.iter().any(|required| required == name);
     let error = if is_required { Error::check } else { Error::usage };
     let driver = name.to_lowercase();
@@ -42,8 +50,8 @@ fn not_watched(name: &str, lacking: &[Lacking], devices: &cli::TestDevices) -> E
             error(format!("--sanitize cannot look at `{name}`: {}", lacking.why)).hint(&lacking.hint)
         }
         None => {
-            let text = format!("--sanitize looks at `host`, `oclgrind` and `cuda`, not at `{name}`");
-            error(text).hint("run the tests there without --sanitize too")
+            let text = format!("--sanitize supports `host`, `oclgrind` and `cuda`, not `{name}`");
+            error(text).hint("run the tests on that device without --sanitize")
         }
     }
 }
@@ -58,13 +66,13 @@ pub(super) struct Test<'a> {
     pub(super) timeout: Duration,
 }
 
-/// Runs a test to its end, with whoever watches it.
-pub(super) fn run(place: &Place, test: Test<'_>) -> Result<Done> {
+/// Runs a test to its end, under the sanitizer of its device.
+pub(super) fn run(place: &DeviceUnderTest, test: Test<'_>) -> Result<TestRun> {
     let Test { program, args, proof, timeout } = test;
     let plain = Run { program, args, env: &[], device: &place.device, proof, timeout };
     match &place.watcher {
-        Watcher::None => process::run(&plain),
-        Watcher::Oclgrind(library) => oclgrind::run(library, plain),
-        Watcher::ComputeSanitizer(tool) => compute_sanitizer::run(tool, plain),
+        Sanitizer::None => process::run(&plain),
+        Sanitizer::Oclgrind(library) => oclgrind::run(library, plain),
+        Sanitizer::ComputeSanitizer(tool) => compute_sanitizer::run(tool, plain),
     }
 }

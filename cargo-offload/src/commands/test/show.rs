@@ -1,12 +1,12 @@
-//! The table of tests and devices, and what wrong ones have printed.
+//! Table of tests and devices, and the output of failed tests.
 
 use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use super::device::DeviceUnderTest;
 use super::outcome::{Outcome, Row};
-use super::place::Place;
-use super::sanitize::Lacking;
+use super::sanitize::MissingSanitizer;
 use crate::error::Result;
 use crate::print::choice::Verbosity;
 use crate::print::output::Output;
@@ -24,7 +24,7 @@ struct DeviceMessage<'a> {
 struct LackingMessage<'a> {
     reason: &'static str,
     #[serde(flatten)]
-    lacking: &'a Lacking,
+    lacking: &'a MissingSanitizer,
 }
 
 #[derive(Debug, Serialize)]
@@ -35,9 +35,13 @@ struct TestMessage<'a> {
 }
 
 /// Prints where tests have run, and what might have watched them there and is not installed.
-pub(super) fn places(output: &Output, places: &[Place], lacking: &[Lacking]) -> Result<()> {
+pub(super) fn places(
+    output: &Output,
+    places: &[DeviceUnderTest],
+    lacking: &[MissingSanitizer],
+) -> Result<()> {
     for place in places {
-        let Place { label: device, name, description, .. } = place;
+        let DeviceUnderTest { label: device, name, description, .. } = place;
         let message = DeviceMessage { reason: "test-device", device, name, description };
         output.done(&message, &place.to_string())?;
     }
@@ -48,15 +52,17 @@ pub(super) fn places(output: &Output, places: &[Place], lacking: &[Lacking]) -> 
 
 /// Prints results; `--quiet` leaves out what is well.
 pub(super) fn rows(output: &Output, rows: &[Row]) -> Result<()> {
-    let is_shown = |row: &&Row| output.verbosity() != Verbosity::Quiet || row.end.outcome.is_bad();
-    let shown: Vec<&Row> = rows.iter().filter(is_shown).collect();
+    let shown: Vec<&Row> = rows
+        .iter()
+        .filter(|row| output.verbosity() != Verbosity::Quiet || row.end.outcome.is_bad())
+        .collect();
     let messages: Vec<TestMessage<'_>> =
         shown.iter().map(|row| TestMessage { reason: "test", row }).collect();
     if !shown.is_empty() {
         output.space()?;
         output.table(&messages, &table(&shown))?;
     }
-    shown.iter().filter(|row| row.end.outcome.is_bad()).try_for_each(|row| told(output, row))
+    shown.iter().filter(|row| row.end.outcome.is_bad()).try_for_each(|row| print_failure(output, row))
 }
 
 fn table(rows: &[&Row]) -> Table {
@@ -100,8 +106,8 @@ fn time(seconds: f64) -> String {
     }
 }
 
-/// What the test's process has printed.
-fn told(output: &Output, row: &Row) -> Result<()> {
+/// Prints the output of a failed test.
+fn print_failure(output: &Output, row: &Row) -> Result<()> {
     let on = row.device.as_ref().map(|device| format!(" on {device}")).unwrap_or_default();
     output.remark(&format!("\n{}: {}{on}, {}", row.program, row.test, row.end.outcome.word()))?;
     let text = row.output.as_deref().unwrap_or_default();

@@ -1,11 +1,11 @@
-//! What all results come to.
+//! Summary of all results, and the exit code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::device::DeviceUnderTest;
 use super::outcome::{Outcome, Row};
-use super::place::Place;
 use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::Result;
@@ -13,9 +13,9 @@ use crate::print::choice::Verbosity;
 use crate::print::output::Output;
 use crate::print::text::{counted, listed};
 
-/// How many ended how, and what is wrong beside that.
+/// Counts of results, and further problems.
 #[derive(Debug, Serialize)]
-pub(super) struct Verdict {
+pub(super) struct TestVerdict {
     reason: &'static str,
     right: usize,
     wrong: usize,
@@ -25,29 +25,28 @@ pub(super) struct Verdict {
     refused: usize,
     passed: usize,
     ignored: usize,
-    problems: Vec<Problem>,
+    problems: Vec<TestProblem>,
 }
 
 /// Something that no single result tells.
 #[derive(Debug, PartialEq, Serialize)]
-struct Problem {
+struct TestProblem {
     problem: String,
     hint: Option<&'static str>,
 }
 
-impl Verdict {
-    pub(super) fn of(rows: &[Row], asked: &cli::TestDevices, places: &[Place]) -> Verdict {
-        let count = |outcome| rows.iter().filter(|row| row.end.outcome == outcome).count();
-        Verdict {
+impl TestVerdict {
+    pub(super) fn new(rows: &[Row], asked: &cli::TestDevices, places: &[DeviceUnderTest]) -> TestVerdict {
+        TestVerdict {
             reason: "summary",
-            right: count(Outcome::Right),
-            wrong: count(Outcome::Wrong),
-            failed: count(Outcome::Failed),
-            crashed: count(Outcome::Crashed),
-            hung: count(Outcome::Hung),
-            refused: count(Outcome::Refused),
-            passed: count(Outcome::Passed),
-            ignored: count(Outcome::Ignored),
+            right: count(rows, Outcome::Right),
+            wrong: count(rows, Outcome::Wrong),
+            failed: count(rows, Outcome::Failed),
+            crashed: count(rows, Outcome::Crashed),
+            hung: count(rows, Outcome::Hung),
+            refused: count(rows, Outcome::Refused),
+            passed: count(rows, Outcome::Passed),
+            ignored: count(rows, Outcome::Ignored),
             problems: no_device(rows)
                 .into_iter()
                 .chain(nowhere(rows, asked))
@@ -57,7 +56,7 @@ impl Verdict {
     }
 
     /// Prints it; the exit status.
-    pub(super) fn tell(&self, output: &Output) -> Result<ExitStatus> {
+    pub(super) fn print(&self, output: &Output) -> Result<ExitStatus> {
         let on_devices = self.sum(&[("right", self.right), ("wrong", self.wrong), ("refused", self.refused)]);
         let others = self.sum(&[
             ("failed", self.failed),
@@ -72,7 +71,7 @@ impl Verdict {
         let sums: Vec<String> = [on_devices, others].into_iter().filter(|sum| !sum.is_empty()).collect();
         let text = if sums.is_empty() { "no tests".to_string() } else { sums.join(", ") };
         output.done(self, &text)?;
-        for Problem { problem, hint } in &self.problems {
+        for TestProblem { problem, hint } in &self.problems {
             let error = crate::error::Error::check(problem.clone());
             output.error(&hint.map_or(error.clone(), |hint| error.hint(hint)));
         }
@@ -81,16 +80,16 @@ impl Verdict {
     }
 
     fn sum(&self, counts: &[(&str, usize)]) -> String {
-        let said = counts.iter().filter(|(_, count)| *count > 0);
-        said.map(|(word, count)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
+        let nonzero = counts.iter().filter(|(_, count)| *count > 0);
+        nonzero.map(|(word, count)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// No test has taken a device: somebody expects the kernels to be tested, and they are not.
-fn no_device(rows: &[Row]) -> Option<Problem> {
+/// The problem that no test used a device, so that no kernel was tested.
+fn no_device(rows: &[Row]) -> Option<TestProblem> {
     let is_taken = rows.iter().any(|row| row.device.is_some());
-    (!is_taken).then(|| Problem {
-        problem: format!("none of {} has taken a device", counted(rows.len() as u64, "test")),
+    (!is_taken).then(|| TestProblem {
+        problem: format!("none of {} used a device", counted(rows.len() as u64, "test")),
         hint: Some(
             "a kernel test calls `offload_rt::test::for_each_device`, of the feature `test` of offload-rt; `cargo test` runs the others",
         ),
@@ -98,7 +97,7 @@ fn no_device(rows: &[Row]) -> Option<Problem> {
 }
 
 /// Tests that were refused wherever they might have run.
-fn nowhere(rows: &[Row], asked: &cli::TestDevices) -> Option<Problem> {
+fn nowhere(rows: &[Row], asked: &cli::TestDevices) -> Option<TestProblem> {
     let mut tests: BTreeMap<(&str, &str, &str), bool> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.device.is_some()) {
         let ran = row.end.outcome != Outcome::Refused;
@@ -109,34 +108,41 @@ fn nowhere(rows: &[Row], asked: &cli::TestDevices) -> Option<Problem> {
     // Some devices alone say nothing of a single test.
     let is_excused = !asked.device.is_empty() && tests.values().any(|ran| *ran);
     let names = listed(refused.iter().map(|test| (*test).to_string())).filter(|_| !is_excused)?;
-    Some(Problem {
+    Some(TestProblem {
         problem: format!("no device has run {names}"),
         hint: Some("`why` says what each device lacks; the target `host` runs on every CPU"),
     })
 }
 
 /// Required devices on which no kernel has run.
-fn required(rows: &[Row], asked: &cli::TestDevices, places: &[Place]) -> Vec<Problem> {
-    let has_run = |place: &Place| {
-        let on = |row: &&Row| row.device.as_deref() == Some(place.label.as_str());
-        rows.iter().filter(on).any(|row| row.end.outcome != Outcome::Refused)
-    };
+fn required(rows: &[Row], asked: &cli::TestDevices, places: &[DeviceUnderTest]) -> Vec<TestProblem> {
     let idle = asked
         .require
         .iter()
-        .filter(|name| !places.iter().any(|place| place.is_named(name) && has_run(place)));
-    let problem = |name: &String| Problem {
-        problem: format!("no test has run on the required device `{name}`"),
+        .filter(|name| !places.iter().any(|place| place.is_named(name) && has_run(rows, place)));
+    idle.map(|name| TestProblem {
+        problem: format!("no test ran on the required device `{name}`"),
         hint: None,
-    };
-    idle.map(problem).collect()
+    })
+    .collect()
+}
+
+fn count(rows: &[Row], outcome: Outcome) -> usize {
+    rows.iter().filter(|row| row.end.outcome == outcome).count()
+}
+
+/// Whether a test ran on the device.
+fn has_run(rows: &[Row], place: &DeviceUnderTest) -> bool {
+    rows.iter()
+        .filter(|row| row.device.as_deref() == Some(place.label.as_str()))
+        .any(|row| row.end.outcome != Outcome::Refused)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::test::outcome::End;
-    use crate::commands::test::place::Watcher;
+    use crate::commands::test::device::Sanitizer;
+    use crate::commands::test::outcome::TestResult;
 
     fn row(test: &str, device: Option<&str>, outcome: Outcome) -> Row {
         Row {
@@ -144,7 +150,7 @@ mod tests {
             program: "p (lib)".into(),
             test: test.into(),
             device: device.map(Into::into),
-            end: End::of(outcome),
+            end: TestResult::new(outcome),
             seconds: 0.0,
             output: None,
         }
@@ -157,16 +163,17 @@ mod tests {
 
     fn problems(rows: &[Row], asked: &cli::TestDevices) -> Vec<String> {
         let host = offload_rt::test::devices().iter().filter(|device| device.label() == "host");
-        let places: Vec<Place> = host.map(|device| Place::of(device, Watcher::None)).collect();
-        Verdict::of(rows, asked, &places).problems.into_iter().map(|problem| problem.problem).collect()
+        let places: Vec<DeviceUnderTest> =
+            host.map(|device| DeviceUnderTest::new(device, Sanitizer::None)).collect();
+        TestVerdict::new(rows, asked, &places).problems.into_iter().map(|problem| problem.problem).collect()
     }
 
     #[test]
     fn tests_without_a_device_are_no_success() {
         let all = asked(&[], &[]);
-        assert_eq!(problems(&[], &all), ["none of 0 tests has taken a device"]);
+        assert_eq!(problems(&[], &all), ["none of 0 tests used a device"]);
         let passed = row("a", None, Outcome::Passed);
-        assert_eq!(problems(std::slice::from_ref(&passed), &all), ["none of 1 test has taken a device"]);
+        assert_eq!(problems(std::slice::from_ref(&passed), &all), ["none of 1 test used a device"]);
         assert!(problems(&[passed, row("b", Some("host"), Outcome::Right)], &all).is_empty());
     }
 
@@ -188,8 +195,8 @@ mod tests {
         let rows = [row("a", Some("host"), Outcome::Right)];
         assert!(problems(&rows, &asked(&[], &["host"])).is_empty());
         assert_eq!(
-            problems(&rows, &asked(&[], &["a GPU of nobody"])),
-            ["no test has run on the required device `a GPU of nobody`"]
+            problems(&rows, &asked(&[], &["a missing GPU"])),
+            ["no test ran on the required device `a missing GPU`"]
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Having cargo compile the kernels of a package, and the build script write down what they were made of.
+//! Build of a package's kernels, with a record of their inputs.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use offload_protocol::variable;
 use crate::cargo::graph::{self, BuildPlace, Depth, RootPackage};
 use crate::cargo::process::Cargo;
 use crate::cli;
-use crate::error::{Error, Result};
+use crate::error::{IoContext, Result};
 use crate::print::output::Output;
 
 /// The package whose kernels are compiled.
@@ -15,13 +15,13 @@ use crate::print::output::Output;
 pub(super) struct Package {
     pub(super) name: String,
     pub(super) version: String,
-    /// Where its manifest is.
+    /// Directory of its manifest.
     pub(super) root: PathBuf,
 }
 
 /// A directory of packs and records, removed when dropped.
 #[derive(Debug)]
-pub(super) struct Built {
+pub(super) struct PackDirectory {
     _scratch: tempfile::TempDir,
     pub(super) dir: PathBuf,
 }
@@ -42,8 +42,8 @@ impl Package {
 }
 
 /// Compiles the kernels of `package` for the targets of `args`, or for those that are configured.
-pub(super) fn images(output: &Output, package: &Package, args: &cli::Vendor) -> Result<Built> {
-    let scratch = tempfile::tempdir().map_err(|error| Error::io("create", "a directory".as_ref(), &error))?;
+pub(super) fn images(output: &Output, package: &Package, args: &cli::Vendor) -> Result<PackDirectory> {
+    let scratch = tempfile::tempdir().io_context("create", "a temporary directory")?;
     // `check` runs build scripts and compiles no Rust of the package. In the profile for releases, kernels for `host`
     // are optimised.
     let cargo = Cargo::new("check").args(["--release", "--package", &package.name]).args(args.project.args());
@@ -58,5 +58,5 @@ pub(super) fn images(output: &Output, package: &Package, args: &cli::Vendor) -> 
     let place = BuildPlace { metadata: &metadata, target_dir: None };
     graph::in_workspace(cargo, &args.project, place).spoken_as(output).run()?;
     let dir = scratch.path().join(&package.name);
-    Ok(Built { _scratch: scratch, dir })
+    Ok(PackDirectory { _scratch: scratch, dir })
 }

@@ -1,4 +1,4 @@
-//! What differs between vendored images and those that the sources give now.
+//! Differences between vendored images and a fresh build.
 
 use std::collections::BTreeMap;
 
@@ -38,13 +38,11 @@ fn damaged(old: &Record) -> Result<Vec<String>> {
         let hash = blake3::hash(&codec::decode(&pack, &image).map_err(failed)?).to_hex();
         match recorded.remove(&key) {
             Some(made) if made.blake3 == hash.as_str() => {}
-            Some(_) => {
-                lines.push(format!("{}: the pack holds another image than the record says", name(key)))
-            }
-            None => lines.push(format!("{}: the record does not have it", name(key))),
+            Some(_) => lines.push(format!("{}: the image in the pack differs from the record", name(key))),
+            None => lines.push(format!("{}: missing in the record", name(key))),
         }
     }
-    lines.extend(recorded.keys().map(|key| format!("{}: the pack does not have it", name(*key))));
+    lines.extend(recorded.keys().map(|key| format!("{}: missing in the pack", name(*key))));
     Ok(lines)
 }
 
@@ -65,14 +63,10 @@ fn images(old: &[VendoredImage], new: &[VendoredImage]) -> Vec<String> {
 }
 
 fn materials(what: &str, old: &[Material], new: &[Material]) -> Vec<String> {
-    let said = |material: &Material| match &material.version {
-        Some(version) => format!("`{}` ({version})", material.name),
-        None => format!("`{}`", material.name),
-    };
     let gone = old.iter().filter(|material| !new.contains(material));
     let come = new.iter().filter(|material| !old.contains(material));
-    let gone = gone.map(|material| format!("{what} {} was used then", said(material)));
-    gone.chain(come.map(|material| format!("{what} {} is used now", said(material)))).collect()
+    let gone = gone.map(|material| format!("vendored with {what} {}", describe(material)));
+    gone.chain(come.map(|material| format!("rebuilt with {what} {}", describe(material)))).collect()
 }
 
 fn key(made: &VendoredImage) -> [&str; 3] {
@@ -81,6 +75,13 @@ fn key(made: &VendoredImage) -> [&str; 3] {
 
 fn name(key: [&str; 3]) -> String {
     key.iter().filter(|text| !text.is_empty()).copied().collect::<Vec<_>>().join(" ")
+}
+
+fn describe(material: &Material) -> String {
+    match &material.version {
+        Some(version) => format!("`{}` ({version})", material.name),
+        None => format!("`{}`", material.name),
+    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A bill of materials of vendored images: CycloneDX 1.6, <https://cyclonedx.org/docs/1.6/json/>.
+//! Software bill of materials of vendored images: CycloneDX 1.6, <https://cyclonedx.org/docs/1.6/json/>.
 //!
 //! It has no serial number and no time: equal images give equal bytes.
 
@@ -56,13 +56,15 @@ fn materials(record: &Record, components: &mut BTreeMap<String, Value>) -> Vec<S
     let provenance = &record.provenance;
     let sources = provenance.sources.iter().map(|source| ("source", source));
     let inputs = provenance.inputs.iter().map(|input| ("input", input));
-    let add = |(kind, material): (&str, &Material)| {
-        let short = material.blake3.get(..16).unwrap_or(&material.blake3);
-        let reference = format!("{kind}:{}@{short}", material.name);
-        components.insert(reference.clone(), component(&reference, material));
-        reference
-    };
-    sources.chain(inputs).map(add).collect()
+    sources
+        .chain(inputs)
+        .map(|(kind, material)| {
+            let short = material.blake3.get(..16).unwrap_or(&material.blake3);
+            let reference = format!("{kind}:{}@{short}", material.name);
+            components.insert(reference.clone(), component(&reference, material));
+            reference
+        })
+        .collect()
 }
 
 fn component(reference: &str, material: &Material) -> Value {
@@ -84,7 +86,6 @@ fn image(module: &str, made: &VendoredImage) -> (String, Value) {
     let parts = [module, &made.target, &made.variant, &made.part];
     let name = parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("/");
     let reference = format!("image:{name}");
-    let property = |name: &str, value: &str| json!({ "name": format!("offload:{name}"), "value": value });
     let component = json!({
         "type": "file",
         "bom-ref": reference,
@@ -97,4 +98,8 @@ fn image(module: &str, made: &VendoredImage) -> (String, Value) {
         ],
     });
     (reference, component)
+}
+
+fn property(name: &str, value: &str) -> Value {
+    json!({ "name": format!("offload:{name}"), "value": value })
 }

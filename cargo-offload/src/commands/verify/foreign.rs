@@ -1,5 +1,5 @@
-//! Of containers of other tool chains: every image decodes, with the checks that its container has, is whole, and is
-//! for the machine that the container names.
+//! Checks of other toolchains' containers: every image decodes, matches the checksums of its container, and is for the
+//! machine that the container names.
 
 use offload_containers::Checksum;
 use offload_containers::carrier::FileKind;
@@ -24,7 +24,7 @@ struct Message<'a> {
     problems: u64,
 }
 
-/// What is found in the images of a container.
+/// Totals of the images of a container.
 #[derive(Debug, Default)]
 struct Sums {
     images: u64,
@@ -76,7 +76,8 @@ fn verify_container(output: &Output, contents: &Contents<'_>, number: usize) -> 
         };
         sums.images += 1;
         sums.problems += u64::from(problem.is_some());
-        let (package, module) = ("", container.name.as_str());
+        let package = "";
+        let module = container.name.as_str();
         let message = Verified { reason: "verified", package, module, target: &target, checksum, problem };
         output.message(&message, &text)
     })?;
@@ -86,7 +87,8 @@ fn verify_container(output: &Output, contents: &Contents<'_>, number: usize) -> 
 
 fn print(output: &Output, container: &Container<'_>, sums: &Sums) -> Result<()> {
     let Sums { images, kernels, problems } = *sums;
-    let (name, kind) = (container.name.as_str(), container.found.kind.map(|kind| kind.to_string()));
+    let name = container.name.as_str();
+    let kind = container.found.kind.map(|kind| kind.to_string());
     let kind = kind.unwrap_or_else(|| "device images".to_string());
     let [with, of, and] =
         [(images, "image"), (kernels, "kernel"), (problems, "problem")].map(|(n, what)| counted(n, what));
@@ -94,7 +96,7 @@ fn print(output: &Output, container: &Container<'_>, sums: &Sums) -> Result<()> 
     output.message(&Message { reason: "container", name, kind, images, kernels, problems }, &text)
 }
 
-/// How many kernels an image has, if its format tells them; or what is wrong with it.
+/// Checks an image, and returns its number of kernels if its format records them.
 fn judge(image: &Image<'_>, bytes: &[u8]) -> std::result::Result<Option<u64>, String> {
     let described = describe::any(bytes).map_err(|error| error.to_string())?;
     if let Some(target) = &image.target {

@@ -1,45 +1,43 @@
-//! `--require` and `--device`: whether programs, libraries, wheels and anything else with images have what a release has to
-//! run on. Tables of containers tell it: no image is decoded, but for `--device`.
+//! `--require` and `--device`: whether programs, libraries, wheels and other files support the devices of a release.
+//! The tables of containers suffice: no image is decoded, except for `--device`.
 
-mod demand;
 mod exceptions;
 mod for_link;
-mod judged;
 mod known_devices;
 mod kpack;
-mod lack;
+mod missing;
 mod modes;
 mod modules;
+mod requirement;
+mod verdict;
 
 use std::path::{Path, PathBuf};
 
-use self::demand::Demands;
-use self::exceptions::{Exceptions, NotRead};
-use self::judged::{Summary, Verdicts};
+use self::exceptions::{Exceptions, UnreadMessage};
 use self::kpack::Kpacks;
 use self::modules::Module;
+use self::requirement::Requirements;
+use self::verdict::{Summary, Verdicts};
 use crate::cargo::artifact;
 use crate::cli;
 use crate::error::{Error, ExitStatus, Result};
 use crate::print::output::Output;
-use crate::read::files::{self, Visited};
+use crate::read::files::{self, VisitedFile};
 use crate::read::input::Input;
-use crate::read::registry::{self, Known};
+use crate::read::registry::{self, Detail};
 use crate::settings::offload_toml::{ConfigFile, Required};
 
 /// Judges `paths`, which are files, directories and archives, or what the build of the package makes if there are none.
 pub(super) fn run(output: &Output, args: &cli::Verify, paths: &[PathBuf]) -> Result<ExitStatus> {
     let required = required(&args.gate)?;
     let demands = match &args.gate.settings {
-        Some(_) => Demands::parse(&args.gate)?.with(&required)?,
-        None => Demands::parse(&args.gate)?,
+        Some(_) => Requirements::parse(&args.gate)?.with(&required)?,
+        None => Requirements::parse(&args.gate)?,
     };
     if demands.texts().is_empty() {
         let file = args.gate.settings.as_deref().unwrap_or(Path::new("offload.toml"));
-        let error = Error::usage(format!("`{}` requires nothing", file.display()));
-        return Err(
-            error.hint("write `require = [\"sm_90\"]` into it, or name what is required with `--require`")
-        );
+        let error = Error::usage(format!("`{}` has no requirements", file.display()));
+        return Err(error.hint("add `require = [\"sm_90\"]` to it, or use `--require`"));
     }
     let exceptions = Exceptions::parse(&args.gate)?.with(&required);
     let built = match paths {
@@ -47,10 +45,10 @@ pub(super) fn run(output: &Output, args: &cli::Verify, paths: &[PathBuf]) -> Res
         _ => Vec::new(),
     };
     let paths = if paths.is_empty() { &built } else { paths };
-    let known = if args.gate.device.is_empty() { Known::Target } else { Known::Needs };
-    demands.tell_notes(output)?;
+    let known = if args.gate.device.is_empty() { Detail::Target } else { Detail::Needs };
+    demands.print_notes(output)?;
     let gate = Gate { output, args, demands, exceptions, known };
-    let mut verdict = Verdict::default();
+    let mut verdict = GateVerdict::default();
     for path in paths {
         files::each(path, output.limits(), &mut |name, visited| gate.visit(name, visited, &mut verdict))?;
     }
@@ -72,18 +70,24 @@ pub(super) fn run_configured(
     path: &Path,
 ) -> Result<ExitStatus> {
     let exceptions = Exceptions::parse(&args.gate)?.with(required);
-    let gate = Gate { output, args, demands: Demands::of(required)?, exceptions, known: Known::Target };
-    let mut verdict = Verdict::default();
+    let gate = Gate {
+        output,
+        args,
+        demands: Requirements::parse_config(required)?,
+        exceptions,
+        known: Detail::Target,
+    };
+    let mut verdict = GateVerdict::default();
     gate.judge(&path.display().to_string(), path, &mut verdict)?;
     gate.judge_kpacks(&mut verdict)?;
     verdict.summary.finish(output, &[path.to_path_buf()])
 }
 
-/// What came of the files so far.
+/// Results of the files so far.
 #[derive(Default)]
-struct Verdict {
+struct GateVerdict {
     summary: Summary,
-    /// What is judged after all files, with its library.
+    /// kpack files, which are judged with their libraries after all other files.
     kpacks: Kpacks,
 }
 
@@ -93,21 +97,21 @@ const TOGETHER: usize = 1024;
 struct Gate<'g> {
     output: &'g Output,
     args: &'g cli::Verify,
-    demands: Demands,
+    demands: Requirements,
     exceptions: Exceptions,
-    known: Known,
+    known: Detail,
 }
 
 impl Gate<'_> {
-    /// What cannot be read may lack anything.
-    fn visit(&self, name: &str, visited: Visited<'_>, verdict: &mut Verdict) -> Result<()> {
+    /// Judges a file. Unreadable files are problems, because they may lack any image.
+    fn visit(&self, name: &str, visited: VisitedFile<'_>, verdict: &mut GateVerdict) -> Result<()> {
         let judged = match visited {
-            Visited::Unread(why) => {
-                let unread = NotRead { file: name, why: &why };
-                return self.exceptions.tell_unread(self.output, &unread, &mut verdict.summary);
+            VisitedFile::Unread(why) => {
+                let unread = UnreadMessage { file: name, why: &why };
+                return self.exceptions.print_unread(self.output, &unread, &mut verdict.summary);
             }
-            Visited::Wrong(error) => Err(error),
-            Visited::File(file) => self.judge(name, file, verdict),
+            VisitedFile::Wrong(error) => Err(error),
+            VisitedFile::File(file) => self.judge(name, file, verdict),
         };
         match judged {
             Err(error) if error.status() == ExitStatus::CheckFailed => {
@@ -118,7 +122,7 @@ impl Gate<'_> {
     }
 
     /// Judges all modules of the file, which people see as `name`. Most files in a directory or an archive have none.
-    fn judge(&self, name: &str, file: &Path, verdict: &mut Verdict) -> Result<()> {
+    fn judge(&self, name: &str, file: &Path, verdict: &mut GateVerdict) -> Result<()> {
         let own_name = name.rsplit(": ").next().unwrap_or(name);
         let input = Input::open(file, self.output.limits())?.called(own_name);
         let input = input.searched(self.args.deep.search());
@@ -135,8 +139,8 @@ impl Gate<'_> {
                 return Ok(());
             }
             for_link.add(contents);
-            let registries = registry::of(contents, self.known)?;
-            self.add_modules(name, modules::of(contents, &registries), &mut verdicts);
+            let registries = registry::read(contents, self.known)?;
+            self.add_modules(name, modules::from_registries(contents, &registries), &mut verdicts);
             Ok(())
         })?;
         for_link.print(self.output, name)?;
@@ -145,7 +149,7 @@ impl Gate<'_> {
     }
 
     /// Judges what libraries have in kpacks, and kpacks that are there without their library.
-    fn judge_kpacks(&self, verdict: &mut Verdict) -> Result<()> {
+    fn judge_kpacks(&self, verdict: &mut GateVerdict) -> Result<()> {
         let mut kpacks = std::mem::take(&mut verdict.kpacks);
         let mut judgable = kpacks.libraries(self.output.limits(), self.known)?;
         judgable.extend(kpacks.others()?);
@@ -158,7 +162,7 @@ impl Gate<'_> {
                 }
             };
             let mut verdicts = self.demands.verdicts();
-            self.add_modules(&one.name, modules::of_registry(registry), &mut verdicts);
+            self.add_modules(&one.name, modules::from_registry(registry), &mut verdicts);
             self.add_verdicts(&one.name, verdicts, &mut verdict.summary)?;
         }
         Ok(())
@@ -176,8 +180,8 @@ impl Gate<'_> {
         verdicts.finish().iter().try_for_each(|judged| summary.add(self.output, name, judged))
     }
 
-    /// How many containers are judged at a time: those whose images are decoded share what they may take.
+    /// The number of containers that are judged at a time. If images are decoded, all share one decoding budget.
     fn part_size(&self) -> usize {
-        if self.known == Known::Needs { usize::MAX } else { TOGETHER }
+        if self.known == Detail::Needs { usize::MAX } else { TOGETHER }
     }
 }

@@ -1,4 +1,4 @@
-//! What `verify` prints for every kind of file.
+//! Messages of `verify` for every kind of file.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ pub(super) struct Verified<'a> {
     pub(super) package: &'a str,
     pub(super) module: &'a str,
     pub(super) target: &'a str,
-    /// What the bytes were compared with; none where the container has only sizes.
+    /// Checksum that the bytes were compared with; `None` if the container has only sizes.
     pub(super) checksum: Option<String>,
     pub(super) problem: Option<String>,
 }

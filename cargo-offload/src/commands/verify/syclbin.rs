@@ -1,4 +1,4 @@
-//! Of a SYCLBIN: what a SYCL runtime would refuse, pass over without a word, or die of.
+//! SYCLBIN hazards: content that a SYCL runtime rejects, silently skips, or crashes on.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,7 +23,7 @@ struct Message<'a> {
     problem: String,
 }
 
-/// What the user says of how files will be used.
+/// The intended use of SYCLBIN files, from the options.
 pub(super) fn usage(output: &Output, args: &cli::Verify) -> Result<Usage> {
     let mut usage = Usage::default();
     if let Some(release) = args.runtime {
@@ -53,13 +53,13 @@ fn both_export(symbol: &str, files: [&Path; 2]) -> Error {
     Error::check(format!("`{one}` and `{other}` both export symbol `{symbol}`: they cannot be linked"))
 }
 
-/// What the SYCLBINs in `path` export.
+/// The symbols that the SYCLBIN files in `path` export.
 fn exports(output: &Output, path: &Path) -> Result<Vec<String>> {
     let input = Input::open(path, output.limits())?;
     let contents = input.contents()?;
     if contents.syclbins.is_empty() {
         let text = format!("`{}` has no SYCLBIN to link with", path.display());
-        return Err(Error::usage(text).hint("`cargo offload inspect` shows what a file has"));
+        return Err(Error::usage(text).hint("`cargo offload inspect` lists the contents of a file"));
     }
     let mut symbols = Vec::new();
     for file in &contents.syclbins {

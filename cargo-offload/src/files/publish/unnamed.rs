@@ -1,5 +1,5 @@
-//! Files without a name, of which nothing is left if this process is ended: `O_TMPFILE`
-//! (<https://man7.org/linux/man-pages/man2/open.2.html>). Not every system and not every file system has it.
+//! Unnamed files, which vanish if the process is killed: `O_TMPFILE`
+//! (<https://man7.org/linux/man-pages/man2/open.2.html>). Not every system and file system supports it.
 
 use std::fs::File;
 use std::io;

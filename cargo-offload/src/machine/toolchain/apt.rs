@@ -1,11 +1,11 @@
-//! Packages of Debian and its descendants, chosen and fetched by apt, without root.
+//! Packages of Debian and its derivatives, resolved and fetched by apt without root.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::lock::{LockedPackage, PackageKind};
 use super::run;
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::files::publish::create_dir;
 use crate::print::output::Output;
 
@@ -25,7 +25,7 @@ const TOOLS: [&[&str]; 9] = [
 /// Shared libraries of these, which come with all that they depend on.
 const LIBRARIES: [&str; 6] =
     ["libclang-cpp22", "libllvm22", "libigdfcl1", "libigc1", "libigdfcl2", "libigc2"];
-/// What every system with a C compiler has, and what only fits itself.
+/// Packages of the base system, which every system with a C compiler has, and whose versions only fit that system.
 const BASE: [&str; 7] =
     ["libc6", "libgcc-s1", "libstdc++6", "gcc-12-base", "gcc-14-base", "libcrypt1", "debconf"];
 
@@ -46,7 +46,7 @@ impl Apt<'_> {
         }
         // As if nothing were installed: what has to be fetched does not depend on the machine.
         let status = state.join("status");
-        std::fs::write(&status, "").map_err(|error| Error::io("write", &status, &error))?;
+        std::fs::write(&status, "").io_context("write", &status)?;
         let named = [
             ("Dir::State::lists", state.join("lists")),
             ("Dir::State::status", status),
@@ -57,36 +57,38 @@ impl Apt<'_> {
         let options =
             paths.into_iter().chain(fixed.map(str::to_string)).flat_map(|value| ["-o".into(), value]);
         let apt = Apt { output, options: options.collect(), work: work.to_path_buf() };
-        output.status("reading the lists of packages");
+        output.status("reading package lists");
         apt.run(&["update"], &[])?;
         Ok(apt)
     }
 
     /// The newest versions of everything.
-    pub(super) fn wanted(&self) -> Result<Vec<LockedPackage>> {
-        let mut entries = BTreeMap::new();
-        let mut add = |listed: &str| {
-            let new = listed.lines().filter_map(entry).filter(|entry| !BASE.contains(&entry.name.as_str()));
-            entries.extend(new.map(|entry| (entry.name.clone(), entry)));
-        };
+    pub(super) fn newest_packages(&self) -> Result<Vec<LockedPackage>> {
+        let mut lists = Vec::new();
         for names in TOOLS {
             let found = names.iter().find_map(|name| self.run(&["download", "--print-uris"], &[*name]).ok());
             match found {
-                Some(listed) => add(&listed),
+                Some(listed) => lists.push(listed),
                 None => {
                     let names = names.join(" or ");
-                    self.output.status(&format!("this distribution has no {names}: it is left out"));
+                    self.output.status(&format!("skipping {names}: not in this distribution"));
                 }
             }
         }
         for library in LIBRARIES {
             if let Ok(listed) = self.run(&["install", "--print-uris", "--yes"], &[library]) {
-                add(&listed);
+                lists.push(listed);
+            }
+        }
+        let mut entries = BTreeMap::new();
+        for entry in lists.iter().flat_map(|listed| listed.lines()).filter_map(entry) {
+            if !BASE.contains(&entry.name.as_str()) {
+                entries.insert(entry.name.clone(), entry);
             }
         }
         if !entries.contains_key("clang-22") {
-            return Err(Error::usage("this distribution has no clang of LLVM 22")
-                .hint("on Debian, its security updates have it: add them to apt's sources; elsewhere a lock file that this command wrote on Debian serves, with --lock FILE"));
+            return Err(Error::usage("this distribution has no clang 22")
+                .hint("on Debian, add the security updates to apt's sources; elsewhere, use a lock file written on Debian with --lock FILE"));
         }
         Ok(entries.into_values().collect())
     }
@@ -100,9 +102,8 @@ impl Apt<'_> {
                 self.options.iter().map(String::as_str).chain(["download", &exact]).collect();
             run::output("apt-get", &args, directory).map_err(|error| {
                 let text = format!("cannot fetch {exact}: {error}");
-                Error::check(text).hint(
-                    "distributions drop old versions: --update takes the newest ones, for a new lock file",
-                )
+                Error::check(text)
+                    .hint("distributions drop old versions; use --update to lock the newest ones")
             })?;
         }
         Ok(())
@@ -119,7 +120,8 @@ fn entry(line: &str) -> Option<LockedPackage> {
     let (url, rest) = line.strip_prefix('\'')?.split_once("' ")?;
     let file = rest.split(' ').next()?;
     let mut parts = file.strip_suffix(".deb")?.split('_');
-    let (name, version) = (parts.next()?, parts.next()?);
+    let name = parts.next()?;
+    let version = parts.next()?;
     Some(LockedPackage {
         source: PackageKind::Distribution,
         name: name.to_string(),

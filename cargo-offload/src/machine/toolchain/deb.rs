@@ -1,4 +1,4 @@
-//! Unpacking packages of Debian and its descendants, on any system (<https://manpages.debian.org/deb.5>).
+//! Unpacking of Debian packages on any system (<https://manpages.debian.org/deb.5>).
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -8,7 +8,7 @@ use object::read::archive::ArchiveFile;
 use offload_format::Limits;
 use tar::Archive;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::files::mapping::Mapped;
 use crate::files::publish::create_dir;
 
@@ -16,24 +16,28 @@ use crate::files::publish::create_dir;
 const CONTROL: &str = "control.tar";
 const DATA: &str = "data.tar";
 
-/// What the dictionary of a decoder may take, in KiB: twice that of `xz -9`. A record of it is a claim.
+/// Maximum dictionary size of a decoder in KiB: twice that of `xz -9`. The recorded size is untrusted.
 const DICTIONARY: u32 = 128 << 10;
-/// How much of what a package says of itself is read.
+/// Maximum size of the control archive.
 const CONTROL_SIZE: u64 = 8 << 20;
 
 /// Unpacks the files of a package into `new`, and nothing else: none of its scripts runs.
 pub(super) fn unpack(file: &Path, new: &Path) -> Result<()> {
     create_dir(new)?;
     let package = Mapped::open(file)?;
-    let wrong = |what: String| Error::check(format!("`{}` is not a package: {what}", file.display()));
-    let limit = allowed(&package);
+    let limit = allowed_size(&package);
     let data = member(&package, DATA).and_then(|data| data.ok_or_else(|| format!("it has no {DATA}")));
-    let reader = Limited { reader: data.map_err(wrong)?, left: limit, limit };
-    Archive::new(reader).unpack(new).map_err(|error| Error::io("unpack", file, &error))
+    let reader = LimitReader {
+        reader: data
+            .map_err(|what| Error::check(format!("`{}` is not a package: {what}", file.display())))?,
+        left: limit,
+        limit,
+    };
+    Archive::new(reader).unpack(new).io_context("unpack", file)
 }
 
-/// How many bytes the files of `package` may be: what it records, and no more than a package of its size can be.
-fn allowed(package: &[u8]) -> u64 {
+/// Maximum unpacked size of `package`: the recorded size, within the decoding limits of its file size.
+fn allowed_size(package: &[u8]) -> u64 {
     let most = Limits::default().allowance(package.len() as u64);
     installed_size(package).map_or(most, |recorded| most.min(recorded))
 }
@@ -72,29 +76,30 @@ fn member<'p>(package: &'p [u8], start: &str) -> std::result::Result<Option<Box<
                 let decoder = zstd::stream::read::Decoder::with_buffer(data);
                 Box::new(decoder.map_err(|error| error.to_string())?)
             }
-            _ => return Err(format!("its member `{}` is compressed otherwise", name.escape_default())),
+            _ => {
+                return Err(format!("its member `{}` has an unsupported compression", name.escape_default()));
+            }
         }));
     }
     Ok(None)
 }
 
 /// A reader that fails once more than `limit` came from it.
-struct Limited<R> {
+struct LimitReader<R> {
     reader: R,
     left: u64,
     limit: u64,
 }
 
-impl<R: Read> Read for Limited<R> {
+impl<R: Read> Read for LimitReader<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let count = self.reader.read(out)?;
-        let over = || {
+        self.left = self.left.checked_sub(count as u64).ok_or_else(|| {
             io::Error::other(format!(
                 "it unpacks to more than {} bytes, which its size does not allow",
                 self.limit
             ))
-        };
-        self.left = self.left.checked_sub(count as u64).ok_or_else(over)?;
+        })?;
         Ok(count)
     }
 }

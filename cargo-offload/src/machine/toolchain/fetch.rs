@@ -1,4 +1,4 @@
-//! Files by their address, for systems whose package manager does not have them: who checks them has their hashes.
+//! Downloads by URL for systems without the package manager. The caller checks the hashes.
 
 use std::path::Path;
 
@@ -27,13 +27,13 @@ pub(super) fn download(output: &Output, entries: &[&LockedPackage], directory: &
         run::output(program, &args, directory).map_err(|error| {
             let text = format!("cannot fetch {}: {error}", entry.name);
             Error::check(text)
-                .hint("mirrors drop old versions: make the lock file again, on the system it is for")
+                .hint("mirrors drop old versions; update the lock file on the system that it is for")
         })?;
     }
     Ok(())
 }
 
 fn no_address(name: &str) -> Error {
-    Error::usage(format!("the lock file has no address of {name}"))
-        .hint("write it again with `cargo offload toolchain install --update`, on the system it is for")
+    Error::usage(format!("the lock file has no URL for {name}"))
+        .hint("update it with `cargo offload toolchain install --update` on the system that it is for")
 }

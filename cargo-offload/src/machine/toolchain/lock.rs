@@ -1,11 +1,11 @@
-//! What was installed: names, versions and hashes.
+//! Lock file of the toolchain: names, versions and hashes.
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::system::{Glibc, Packages, System};
-use crate::error::{Error, Result};
+use super::system::{Glibc, PackageManager, System};
+use crate::error::{Error, IoContext, Result};
 use crate::files::publish::{replace, replaceable};
 
 /// The usual name of the file.
@@ -36,13 +36,13 @@ pub(crate) struct LockedPackage {
     pub(crate) version: String,
     /// The name of the file that is downloaded.
     pub(crate) file: String,
-    /// Where the file was; pip finds its packages by name.
+    /// Download URL; `None` for Python packages, which pip finds by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) url: Option<String>,
     pub(crate) sha256: String,
 }
 
-/// Whose package it is.
+/// Origin of the package.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum PackageKind {
@@ -64,7 +64,7 @@ impl Lock {
         if !path.exists() {
             return Ok(None);
         }
-        let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, &error))?;
+        let text = std::fs::read_to_string(path).io_context("read", path)?;
         let lock: Lock =
             toml::from_str(&text).map_err(|error| Error::usage(format!("`{}`: {error}", path.display())))?;
         match lock.version {
@@ -77,7 +77,7 @@ impl Lock {
     /// A file that is no lock is kept.
     ///
     /// # Errors
-    /// `path` is somebody's.
+    /// `path` exists and is not a lock file.
     pub(super) fn check(path: &Path) -> Result<()> {
         match Lock::read(path) {
             Ok(_) => Ok(()),
@@ -85,7 +85,7 @@ impl Lock {
         }
     }
 
-    /// How many packages there are.
+    /// The number of packages.
     pub(super) fn packages(&self) -> usize {
         self.package.len()
     }
@@ -106,15 +106,15 @@ impl Lock {
                     system.name
                 );
                 Error::usage(text).hint(match system.packages {
-                    Packages::Apt => "--update writes one for this system",
-                    Packages::Nobody => "install the tools as `cargo offload doctor` says",
+                    PackageManager::Apt => "--update writes one for this system",
+                    PackageManager::Unsupported => "install the tools as `cargo offload doctor` says",
                 })
             })?;
         }
         match self.package.iter().find(|entry| !entry.is_plain()) {
             // They become arguments of programs and names of files.
             Some(entry) => Err(Error::usage(format!(
-                "`{}` names the package `{}`, which cannot be one",
+                "`{}` has an invalid package name `{}`",
                 path.display(),
                 entry.name.escape_default()
             ))),
@@ -127,7 +127,7 @@ impl Lock {
         self.system == system.name
     }
 
-    /// Why the packages of another system do not run on this one.
+    /// Checks that packages of another system run on this one.
     fn runs_on(&self, system: &System) -> std::result::Result<(), String> {
         if System::architecture(&self.system) != System::architecture(&system.name) {
             return Err("another architecture".to_string());
@@ -136,10 +136,12 @@ impl Lock {
         match (needed, system.glibc) {
             (Some(needed), Some(here)) if here >= needed => Ok(()),
             (Some(needed), Some(here)) => {
-                Err(format!("its programs need glibc {needed}, and here is {here}"))
+                Err(format!("its programs need glibc {needed}, but this system has {here}"))
             }
-            (Some(needed), None) => Err(format!("its programs need glibc {needed}, which is not here")),
-            (None, _) => Err("it does not say which glibc its programs need".to_string()),
+            (Some(needed), None) => {
+                Err(format!("its programs need glibc {needed}, which this system does not have"))
+            }
+            (None, _) => Err("it does not record which glibc its programs need".to_string()),
         }
     }
 
@@ -152,17 +154,18 @@ impl Lock {
 
 impl LockedPackage {
     fn is_plain(&self) -> bool {
-        let plain = |text: &str| {
-            let legal = |c: char| c.is_ascii_alphanumeric() || "-_.+:~%".contains(c);
-            text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(legal)
-        };
-        let address = |url: &String| {
-            let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
-            rest.is_some_and(|rest| rest.split('/').all(|part| part.is_empty() || plain(part)))
-        };
-        [&self.name, &self.version, &self.file].into_iter().all(|text| plain(text))
-            && self.url.as_ref().is_none_or(address)
+        [&self.name, &self.version, &self.file].into_iter().all(|text| is_plain(text))
+            && self.url.as_ref().is_none_or(|url| {
+                let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+                rest.is_some_and(|rest| rest.split('/').all(|part| part.is_empty() || is_plain(part)))
+            })
     }
+}
+
+/// Whether `text` is safe as an argument and as a part of a path or URL.
+fn is_plain(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.+:~%".contains(c))
 }
 
 #[cfg(test)]
@@ -170,7 +173,8 @@ mod tests {
     use super::*;
 
     fn entry(file: &str) -> LockedPackage {
-        let (name, version) = ("clang-22".to_string(), "1:22.1.8-1~deb12u1".to_string());
+        let name = "clang-22".to_string();
+        let version = "1:22.1.8-1~deb12u1".to_string();
         let url = Some(format!("https://deb.example.org/pool/{file}"));
         LockedPackage {
             source: PackageKind::Distribution,
@@ -182,7 +186,7 @@ mod tests {
         }
     }
 
-    fn system(name: &str, glibc: Option<&str>, packages: Packages) -> System {
+    fn system(name: &str, glibc: Option<&str>, packages: PackageManager) -> System {
         System { name: name.into(), glibc: glibc.map(|text| text.parse().unwrap()), packages }
     }
 
@@ -191,7 +195,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("lock");
         assert!(Lock::read(&path).unwrap().is_none());
-        let debian = system("debian 12 x86_64", Some("2.36"), Packages::Apt);
+        let debian = system("debian 12 x86_64", Some("2.36"), PackageManager::Apt);
         let lock = Lock::new(&debian, vec![entry("clang-22_1%3a22.1.8-1~deb12u1_amd64.deb")]);
         lock.write(&path).unwrap();
         let read = Lock::read(&path).unwrap().unwrap();
@@ -201,22 +205,39 @@ mod tests {
 
     #[test]
     fn packages_of_another_system_run_where_the_c_library_is_as_new() {
-        let lock =
-            Lock::new(&system("debian 12 x86_64", Some("2.36"), Packages::Apt), vec![entry("a_1_amd64.deb")]);
+        let lock = Lock::new(
+            &system("debian 12 x86_64", Some("2.36"), PackageManager::Apt),
+            vec![entry("a_1_amd64.deb")],
+        );
         let on = |name, glibc, packages| {
             let entries = lock.checked_for(&system(name, glibc, packages), Path::new("lock"));
             entries.map(|entries| entries.len()).map_err(|error| error.to_string())
         };
         for (name, packages) in
-            [("fedora 41 x86_64", Packages::Nobody), ("ubuntu 24.04 x86_64", Packages::Apt)]
+            [("fedora 41 x86_64", PackageManager::Unsupported), ("ubuntu 24.04 x86_64", PackageManager::Apt)]
         {
             assert_eq!(on(name, Some("2.39"), packages), Ok(1));
         }
         for (name, glibc, packages, part) in [
-            ("fedora 35 x86_64", Some("2.34"), Packages::Nobody, "need glibc 2.36, and here is 2.34\nhint: "),
-            ("alpine 3.20 x86_64", None, Packages::Nobody, "need glibc 2.36, which is not here\nhint: "),
-            ("fedora 41 aarch64", Some("2.40"), Packages::Nobody, "another architecture\nhint: "),
-            ("ubuntu 20.04 x86_64", Some("2.31"), Packages::Apt, "hint: --update writes one for this system"),
+            (
+                "fedora 35 x86_64",
+                Some("2.34"),
+                PackageManager::Unsupported,
+                "need glibc 2.36, but this system has 2.34\nhint: ",
+            ),
+            (
+                "alpine 3.20 x86_64",
+                None,
+                PackageManager::Unsupported,
+                "need glibc 2.36, which this system does not have\nhint: ",
+            ),
+            ("fedora 41 aarch64", Some("2.40"), PackageManager::Unsupported, "another architecture\nhint: "),
+            (
+                "ubuntu 20.04 x86_64",
+                Some("2.31"),
+                PackageManager::Apt,
+                "hint: --update writes one for this system",
+            ),
         ] {
             let refused = on(name, glibc, packages).unwrap_err();
             assert!(refused.contains("is for debian 12 x86_64") && refused.contains(part), "{refused}");
@@ -225,7 +246,7 @@ mod tests {
 
     #[test]
     fn names_are_no_options_and_no_paths() {
-        let here = system("x", None, Packages::Apt);
+        let here = system("x", None, PackageManager::Apt);
         let refused = |entry: LockedPackage| {
             Lock::new(&here, vec![entry]).checked_for(&here, Path::new("lock")).is_err()
         };

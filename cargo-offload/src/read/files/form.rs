@@ -1,4 +1,4 @@
-//! Forms of files by their bytes: archives and compressed files that are read, and those that are not.
+//! File formats by magic number: supported archives and compressed files, and unsupported ones.
 
 /// An archive, a compressed file, or a file system in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) enum Form {
     Unread(&'static str),
 }
 
-/// How a file is compressed.
+/// Compression format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Codec {
     Bzip2,
@@ -111,14 +111,16 @@ const MAGICS: &[Magic] = &[
     unread(0, b"Salted__", "files encrypted by `openssl enc`"),
 ];
 
-/// What a file system or a disk image has in its first part, and no magic before.
+/// Size of the start of a file that identifies file systems and disk images, whose magic numbers are not at offset 0.
 pub(super) const DISK: u64 = 66_000;
 
 impl Form {
-    /// The form that the first bytes of a file tell. File systems are told by bytes up to [`DISK`].
+    /// The form that the first bytes of a file tell. File systems are recognized by bytes up to [`DISK`].
     pub(super) fn detect(head: &[u8]) -> Option<Form> {
-        let has = |magic: &&Magic| head.get(magic.at..).is_some_and(|rest| rest.starts_with(magic.bytes));
-        let found = MAGICS.iter().find(has).map(|magic| magic.form);
+        let found = MAGICS
+            .iter()
+            .find(|magic| head.get(magic.at..).is_some_and(|rest| rest.starts_with(magic.bytes)))
+            .map(|magic| magic.form);
         found.filter(|form| is_whole(*form, head)).or_else(|| without_magic(head))
     }
 }
@@ -181,11 +183,8 @@ fn is_bzip2(head: &[u8]) -> bool {
 /// There is no magic: the properties that compressors write, a size of the dictionary as `xz` accepts it, a size that a file
 /// can have, and the first byte of the range coder (<https://github.com/tukaani-project/xz/blob/master/doc/lzma-file-format.txt>).
 fn is_lzma(head: &[u8]) -> bool {
-    let number = |range: std::ops::Range<usize>| {
-        let bytes = head.get(range)?;
-        Some(bytes.iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte)))
-    };
-    let (Some(dictionary), Some(size)) = (number(1..5), number(5..13)) else { return false };
+    let Some(dictionary) = little_endian(head, 1..5) else { return false };
+    let Some(size) = little_endian(head, 5..13) else { return false };
     let power = dictionary.is_power_of_two()
         || (dictionary / 3 * 3 == dictionary && (dictionary / 3).is_power_of_two());
     let sized = size == u64::MAX || size < 1 << 38;
@@ -213,14 +212,10 @@ fn is_old_tar(head: &[u8]) -> bool {
 /// The superblock's magic, with fields whose values are few
 /// (<https://docs.kernel.org/filesystems/ext4/super.html>).
 fn is_ext(head: &[u8]) -> bool {
-    let number = |at: usize| {
-        let bytes = head.get(1024 + at..1024 + at + 4)?;
-        Some(bytes.iter().rev().fold(0u32, |value, byte| value << 8 | u32::from(*byte)))
-    };
     head.get(1080..1082) == Some(b"\x53\xef")
-        && number(0x18).is_some_and(|block| block <= 6)
-        && number(0x4c).is_some_and(|revision| revision <= 1)
-        && number(0).is_some_and(|inodes| inodes > 0)
+        && little_endian(head, 0x418..0x41c).is_some_and(|block| block <= 6)
+        && little_endian(head, 0x44c..0x450).is_some_and(|revision| revision <= 1)
+        && little_endian(head, 0x400..0x404).is_some_and(|inodes| inodes > 0)
 }
 
 /// Whether a disk image may start so, of which the rest tells more: its first sector is empty, or code that is started.
@@ -231,6 +226,12 @@ pub(super) fn may_be_disk(head: &[u8]) -> bool {
 
 fn has_boot_sector(head: &[u8]) -> bool {
     head.get(510..512) == Some(b"\x55\xaa")
+}
+
+/// The little-endian number in a range of bytes.
+fn little_endian(head: &[u8], range: std::ops::Range<usize>) -> Option<u64> {
+    let bytes = head.get(range)?;
+    Some(bytes.iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte)))
 }
 
 #[cfg(test)]

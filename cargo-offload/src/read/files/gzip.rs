@@ -1,10 +1,10 @@
-//! gzip files: compressed members one after another (<https://www.rfc-editor.org/rfc/rfc1952>).
+//! gzip files: a sequence of compressed members (<https://www.rfc-editor.org/rfc/rfc1952>).
 
 use std::io::{self, Read};
 
 use flate2::bufread::GzDecoder;
 
-/// How a file starts.
+/// Magic number, with the compression method.
 const MAGIC: &[u8] = b"\x1f\x8b\x08";
 
 /// The bytes of a file, of all its members.

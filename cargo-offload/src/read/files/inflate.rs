@@ -1,4 +1,4 @@
-//! Compressed files as streams of what they hold.
+//! Streaming decompression of files.
 
 use std::cell::RefCell;
 use std::io::{self, Read};
@@ -11,9 +11,9 @@ use offload_format::limits::Budget;
 
 use super::form::Codec;
 use super::gzip::Gzip;
-use crate::read::over_limit::told;
+use crate::read::limit_hint::with_limit_hint;
 
-/// What the dictionary of an LZMA decoder may take, in KiB: twice that of `xz -9`. A record of it is a claim.
+/// Maximum dictionary size of an LZMA decoder in KiB: twice that of `xz -9`. The recorded size is untrusted.
 pub(super) const LZMA_MEMORY: u32 = 128 << 10;
 
 /// The bytes of `file` without the compression around them.
@@ -51,16 +51,16 @@ impl Read for Lz4<'_> {
 }
 
 /// A reader that fails once more than its budget came from it.
-pub(super) struct Bounded<R> {
+pub(super) struct BudgetReader<R> {
     pub(super) reader: R,
     pub(super) budget: Rc<RefCell<Budget>>,
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: Read> Read for BudgetReader<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let count = self.reader.read(out)?;
         let spent = self.budget.borrow_mut().spend(count as u64);
-        spent.map_err(|error| io::Error::other(told(&error)))?;
+        spent.map_err(|error| io::Error::other(with_limit_hint(&error)))?;
         Ok(count)
     }
 }

@@ -1,8 +1,9 @@
-//! Symbolic links in a directory that is looked through.
+//! Symbolic links in a searched directory.
 
 use std::path::Path;
 
-/// Why what `link` names is not looked at; `None` if it lies in `root`, a canonical path, where it is found by its own name.
+/// The reason why the target of `link` is not searched; `None` if it lies in `root`, a canonical path, where it is
+/// found by its own name.
 pub(super) fn reason(link: &Path, root: &Path) -> Option<String> {
     let target = std::fs::read_link(link).map(|target| target.display().to_string()).unwrap_or_default();
     match link.canonicalize() {

@@ -1,4 +1,4 @@
-//! Names of an archive's members: two files of one name leave it to whoever unpacks them which one is there.
+//! Member names of an archive. Of two members with one name, installers differ in the one that they keep.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ impl<C: PartialEq> Names<C> {
     }
 }
 
-/// What an error says of two such members.
+/// The error text for two such members.
 pub(super) fn sentence(archive: &str, name: &str) -> String {
     format!("two members of `{archive}` are called `{name}`: which one an installer takes is open")
 }

@@ -1,36 +1,39 @@
-//! Archives that are read from their start to their end: tar and cpio, compressed or not.
+//! Archives that are read sequentially: tar and cpio, compressed or not.
 
 use std::io::{self, BufReader, Cursor, Read, Write};
 use std::path::Path;
 
 use super::form::{Codec, Form};
-use super::inflate::{self, Bounded};
+use super::inflate::{self, BudgetReader};
 use super::names::{self, Interest, Names};
-use super::walk::{Place, Stopped, Visited, Walk, is_wanted};
+use super::walk::{ArchiveError, FileLocation, VisitedFile, Walk, is_wanted};
 use super::{cpio, rpm, zip};
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::files::mapping::Mapped;
 use crate::print::text::escaped;
 
 impl Walk<'_, '_> {
     /// An archive of any of these forms, or a compressed file.
-    pub(super) fn stream(&mut self, path: &Path, form: Form, place: Place<'_>) -> Result<()> {
+    pub(super) fn stream(&mut self, path: &Path, form: Form, place: FileLocation<'_>) -> Result<()> {
         let file = Mapped::open(path)?;
         self.stopped(place.shown, |walk| match form {
-            Form::Rpm => {
-                let damaged = || io::Error::new(io::ErrorKind::InvalidData, "its headers lead to no payload");
-                walk.bytes(rpm::payload(&file).ok_or_else(damaged)?, place)
-            }
+            Form::Rpm => walk.bytes(
+                rpm::payload(&file).ok_or_else(|| {
+                    io::Error::new(io::ErrorKind::InvalidData, "its headers lead to no payload")
+                })?,
+                place,
+            ),
             _ => walk.bytes(&file, place),
         })
     }
 
-    fn bytes(&mut self, file: &[u8], place: Place<'_>) -> std::result::Result<(), Stopped> {
+    fn bytes(&mut self, file: &[u8], place: FileLocation<'_>) -> std::result::Result<(), ArchiveError> {
         let reader = match Form::detect(file) {
             Some(Form::Compressed(codec)) => inflate::inflated(file, codec)?,
             _ => Box::new(file),
         };
-        let mut reader = BufReader::with_capacity(1 << 16, Bounded { reader, budget: self.budget.clone() });
+        let mut reader =
+            BufReader::with_capacity(1 << 16, BudgetReader { reader, budget: self.budget.clone() });
         let start = start(&mut reader)?;
         let form = Form::detect(&start);
         let is_wanted = is_wanted(&start);
@@ -43,7 +46,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn tar(&mut self, archive: impl Read, place: Place<'_>) -> std::result::Result<(), Stopped> {
+    fn tar(&mut self, archive: impl Read, place: FileLocation<'_>) -> std::result::Result<(), ArchiveError> {
         let mut archive = tar::Archive::new(archive);
         let mut names = Names::default();
         for (number, entry) in archive.entries()?.enumerate() {
@@ -65,7 +68,11 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    fn cpio(&mut self, mut archive: impl Read, place: Place<'_>) -> std::result::Result<(), Stopped> {
+    fn cpio(
+        &mut self,
+        mut archive: impl Read,
+        place: FileLocation<'_>,
+    ) -> std::result::Result<(), ArchiveError> {
         let mut names = Names::default();
         let mut number = 0u64;
         while let Some(member) = cpio::Member::read(&mut archive)? {
@@ -88,7 +95,11 @@ impl Walk<'_, '_> {
     }
 
     /// An initial RAM disk is several archives, the later ones compressed, with nulls between them.
-    fn after_cpio(&mut self, archive: impl Read, place: Place<'_>) -> std::result::Result<(), Stopped> {
+    fn after_cpio(
+        &mut self,
+        archive: impl Read,
+        place: FileLocation<'_>,
+    ) -> std::result::Result<(), ArchiveError> {
         let mut rest = BufReader::new(archive).bytes();
         loop {
             match rest.next() {
@@ -96,44 +107,43 @@ impl Walk<'_, '_> {
                 Some(Ok(0)) => {}
                 Some(Ok(_)) => {
                     let what = "more follows the first cpio archive, and only that was looked into";
-                    return Ok((self.visit)(place.shown, Visited::Unread(what.to_string()))?);
+                    return Ok((self.visit)(place.shown, VisitedFile::Unread(what.to_string()))?);
                 }
                 Some(Err(error)) => return Err(error.into()),
             }
         }
     }
 
-    fn ambiguous(&mut self, name: &str, place: Place<'_>) -> Result<()> {
+    fn ambiguous(&mut self, name: &str, place: FileLocation<'_>) -> Result<()> {
         let text = names::sentence(place.shown, &escaped(name));
-        (self.visit)(place.shown, Visited::Wrong(Error::check(text)))
+        (self.visit)(place.shown, VisitedFile::Wrong(Error::check(text)))
     }
 
     /// Writes a member of an archive to a file of its own, and looks at that.
     pub(super) fn member(
         &mut self,
         mut bytes: impl Read,
-        place: Place<'_>,
-    ) -> std::result::Result<(), Stopped> {
-        let temporary = |error: io::Error| Error::io("write", Path::new("a temporary file"), &error);
-        let mut file = tempfile::NamedTempFile::new().map_err(temporary)?;
+        place: FileLocation<'_>,
+    ) -> std::result::Result<(), ArchiveError> {
+        let mut file = tempfile::NamedTempFile::new().io_context("write", "a temporary file")?;
         let mut buffer = vec![0; 1 << 16];
         loop {
             // What fails here is the archive, and what fails below the disk.
             let count = bytes.read(&mut buffer)?;
             let Some(read) = buffer.get(..count).filter(|read| !read.is_empty()) else { break };
-            file.write_all(read).map_err(temporary)?;
+            file.write_all(read).io_context("write", "a temporary file")?;
         }
         Ok(self.file(file.path(), place)?)
     }
 }
 
-/// Whether there is an archive in a compressed file. Of a damaged one nobody knows.
+/// Whether there is an archive in a compressed file. For a damaged one that is unknown.
 pub(super) fn has_archive(file: &[u8], codec: Codec) -> bool {
     let start = inflate::inflated(file, codec).and_then(|mut reader| start(&mut reader));
     start.is_ok_and(|start| Form::detect(&start).is_some())
 }
 
-/// How `file` starts: enough to tell its form.
+/// Reads the start of `file`, which identifies its format.
 fn start(file: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
     file.take(zip::HEAD).read_to_end(&mut start)?;

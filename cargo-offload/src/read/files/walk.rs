@@ -1,4 +1,4 @@
-//! A walk through files: what it knows, and whom it calls.
+//! State and callbacks of a walk through files.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -12,13 +12,13 @@ use offload_format::limits::Budget;
 
 use super::form::{self, Form};
 use super::zip;
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 
-/// What is called with the name of each file.
-pub(crate) type VisitFile<'v> = dyn FnMut(&str, Visited<'_>) -> Result<()> + 'v;
+/// Callback for each file, with its name.
+pub(crate) type VisitFile<'v> = dyn FnMut(&str, VisitedFile<'_>) -> Result<()> + 'v;
 
 /// A file that may carry images.
-pub(crate) enum Visited<'f> {
+pub(crate) enum VisitedFile<'f> {
     /// Its bytes.
     File(&'f Path),
     /// It was not looked into, and why.
@@ -38,35 +38,35 @@ pub(super) struct Walk<'w, 'v> {
 
 /// A file's name for people, and how many archives it lies in.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'p> {
+pub(super) struct FileLocation<'p> {
     pub(super) shown: &'p str,
     pub(super) depth: u32,
 }
 
-impl Place<'_> {
+impl FileLocation<'_> {
     /// That of a member, which people see as `shown`.
-    pub(super) fn member<'p>(&self, shown: &'p str) -> Place<'p> {
-        Place { shown, depth: self.depth.saturating_add(1) }
+    pub(super) fn member<'p>(&self, shown: &'p str) -> FileLocation<'p> {
+        FileLocation { shown, depth: self.depth.saturating_add(1) }
     }
 }
 
-/// Why an archive was not read to its end.
-pub(super) enum Stopped {
+/// Error that ends the reading of an archive.
+pub(super) enum ArchiveError {
     /// It is damaged, or inflates to more than it may.
     Damaged(io::Error),
-    /// What ends the command.
+    /// An error that ends the command.
     Failed(Error),
 }
 
-impl From<io::Error> for Stopped {
-    fn from(error: io::Error) -> Stopped {
-        Stopped::Damaged(error)
+impl From<io::Error> for ArchiveError {
+    fn from(error: io::Error) -> ArchiveError {
+        ArchiveError::Damaged(error)
     }
 }
 
-impl From<Error> for Stopped {
-    fn from(error: Error) -> Stopped {
-        Stopped::Failed(error)
+impl From<Error> for ArchiveError {
+    fn from(error: Error) -> ArchiveError {
+        ArchiveError::Failed(error)
     }
 }
 
@@ -75,25 +75,25 @@ impl Walk<'_, '_> {
     pub(super) fn stopped(
         &mut self,
         shown: &str,
-        read: impl FnOnce(&mut Self) -> std::result::Result<(), Stopped>,
+        read: impl FnOnce(&mut Self) -> std::result::Result<(), ArchiveError>,
     ) -> Result<()> {
         match read(self) {
             // The members before the damage were looked at.
-            Err(Stopped::Damaged(problem)) => {
+            Err(ArchiveError::Damaged(problem)) => {
                 let text = format!("`{shown}` is a damaged archive: {problem}");
-                (self.visit)(shown, Visited::Wrong(Error::check(text)))
+                (self.visit)(shown, VisitedFile::Wrong(Error::check(text)))
             }
-            Err(Stopped::Failed(error)) => Err(error),
+            Err(ArchiveError::Failed(error)) => Err(error),
             Ok(()) => Ok(()),
         }
     }
 
     pub(super) fn unread(&mut self, shown: &str, why: impl Into<String>) -> Result<()> {
-        (self.visit)(shown, Visited::Unread(why.into()))
+        (self.visit)(shown, VisitedFile::Unread(why.into()))
     }
 }
 
-/// How a script starts, which may have an archive behind it.
+/// Start of a script, which an archive may follow.
 pub(super) const SCRIPT: &[u8] = b"#!";
 
 /// Whether what starts so may have images, or be an archive of such files.
@@ -104,15 +104,14 @@ pub(super) fn is_wanted(head: &[u8]) -> bool {
         || form::may_be_disk(head)
 }
 
-/// How `path` starts: of what may be a disk image more than of others.
+/// Reads the start of `path`, and a larger one of a possible disk image.
 pub(super) fn head(path: &Path) -> Result<Vec<u8>> {
     let mut head = Vec::new();
-    let file = File::open(path).map_err(|error| Error::io("open", path, &error))?;
-    let failed = |error: io::Error| Error::io("read", path, &error);
-    (&file).take(zip::HEAD).read_to_end(&mut head).map_err(failed)?;
+    let file = File::open(path).io_context("open", path)?;
+    (&file).take(zip::HEAD).read_to_end(&mut head).io_context("read", path)?;
     if form::may_be_disk(&head) {
         let rest = form::DISK.saturating_sub(zip::HEAD);
-        (&file).take(rest).read_to_end(&mut head).map_err(failed)?;
+        (&file).take(rest).read_to_end(&mut head).io_context("read", path)?;
     }
     Ok(head)
 }

@@ -1,6 +1,6 @@
-//! Members of a zip archive that are of interest by how they start: the libraries in a Python wheel, or kernels as files.
+//! Members of a zip archive whose first bytes are of interest, such as libraries in a Python wheel.
 //!
-//! They are inflated into temporary files, a few at a time. A member is as large as its record says, or it is damaged.
+//! They are inflated into temporary files, a few at a time. A member whose size differs from its record is damaged.
 
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
@@ -21,16 +21,16 @@ use super::names::{self, Interest, Names};
 use crate::error::{Error, Result};
 use crate::files::mapping::Mapped;
 use crate::print::text::escaped;
-use crate::read::over_limit::told;
+use crate::read::limit_hint::with_limit_hint;
 use crate::threads::Threads;
 
-/// What of a member tells its kind.
+/// Size of the start of a member that identifies its format.
 pub(super) const HEAD: u64 = 4096;
 /// So many members are inflated, by all cores, before they are looked at: they are on the disk together.
 const AT_ONCE: usize = 8;
 /// So many bytes are inflated at once: more than that no longer fit into a processor's second cache.
 const BLOCK: usize = 1 << 17;
-/// How the record at the end of an archive starts, and its size without a comment, which has 64 KiB at most
+/// Magic number of the record at the end of an archive, and its size without a comment, which has 64 KiB at most
 /// (<https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT>, 4.3.16).
 const END: &[u8] = b"PK\x05\x06";
 const END_SIZE: usize = 22;
@@ -38,7 +38,7 @@ const END_SIZE: usize = 22;
 /// An archive.
 #[derive(Debug)]
 pub(super) struct Zip {
-    /// What people know it by.
+    /// Displayed name.
     name: String,
     file: Mapped,
     limits: Limits,
@@ -50,13 +50,13 @@ pub(super) type IsWanted = fn(&[u8]) -> bool;
 /// A member of interest.
 pub(super) enum MemberFile<'m> {
     Inflated(&'m Path),
-    /// Nobody here can read it, and why.
+    /// It is encrypted or has an unsupported compression method.
     Unread(String),
     /// It is damaged, or another one has its name.
     Wrong(Error),
 }
 
-/// What is called with the name of each member.
+/// Callback for each member, with its name.
 pub(super) type VisitMember<'v> = dyn FnMut(&str, MemberFile<'_>) -> Result<()> + 'v;
 
 /// Whether an archive with members ends `file`, whatever is in front of it: a script, or a program that unpacks it.
@@ -99,7 +99,7 @@ impl Zip {
     }
 
     /// The members that are wanted, and those whose start cannot be read: to inflate them fails. `visit` is called with
-    /// those that nobody can read, and for each name that two have.
+    /// unreadable members, and for each name that two members share.
     fn members<'z>(
         &self,
         archive: &'z ZipSliceArchive<&'z [u8]>,
@@ -117,9 +117,10 @@ impl Zip {
             let entry = archive.get_entry(record.wayfinder()).map_err(|error| self.damaged(&error))?;
             let size = record.uncompressed_size_hint();
             let member = Member { name, entry, method: record.compression_method(), size };
-            let unread = match record.flags().is_encrypted() {
-                true => Some("it is encrypted".to_string()),
-                false => member.unknown_method(),
+            let unread = if record.flags().is_encrypted() {
+                Some("it is encrypted".to_string())
+            } else {
+                member.unknown_method()
             };
             let wanted = unread.is_none() && member.head().map_or(true, |head| is_wanted(&head));
             let interest = if wanted || unread.is_some() { Interest::Wanted } else { Interest::Other };
@@ -138,11 +139,13 @@ impl Zip {
 
     /// A file of each member, or why there is none.
     fn inflate(&self, members: &[Member<'_>], budget: &mut Budget) -> Vec<OnceLock<Inflated>> {
-        let mut allowed = |member: &Member<'_>| {
-            let allowed = budget.spend(member.size).and_then(|()| member.allowed(&self.limits));
-            allowed.map_or_else(|error| OnceLock::from(Err(told(&error))), |()| OnceLock::new())
-        };
-        let files: Vec<OnceLock<Inflated>> = members.iter().map(&mut allowed).collect();
+        let mut files = Vec::new();
+        for member in members {
+            files.push(match budget.spend(member.size).and_then(|()| member.check_limits(&self.limits)) {
+                Ok(()) => OnceLock::new(),
+                Err(error) => OnceLock::from(Err(with_limit_hint(&error))),
+            });
+        }
         Threads.each(members.len(), &|number| {
             if let (Some(member), Some(file)) = (members.get(number), files.get(number)) {
                 file.get_or_init(|| member.inflate().map_err(|error| error.to_string()));
@@ -176,7 +179,7 @@ struct Member<'a> {
 }
 
 impl<'a> Member<'a> {
-    /// Why the member cannot be inflated, if nobody here knows its method.
+    /// The reason why the member cannot be inflated, if its method is unsupported.
     fn unknown_method(&self) -> Option<String> {
         let error = self.reader().err().filter(|error| error.kind() == io::ErrorKind::Unsupported);
         error.map(|error| error.to_string())
@@ -205,7 +208,7 @@ impl<'a> Member<'a> {
         Ok(head)
     }
 
-    fn allowed(&self, limits: &Limits) -> std::result::Result<(), offload_format::Error> {
+    fn check_limits(&self, limits: &Limits) -> std::result::Result<(), offload_format::Error> {
         limits.inflated("a member of the archive", self.size, self.entry.data().len() as u64).map(drop)
     }
 

@@ -1,4 +1,4 @@
-//! Following the descriptors of an ELF file, by section or by note.
+//! Descriptors of an ELF file, by section or by note.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -25,7 +25,7 @@ pub(crate) struct LinkedPack {
     pub(crate) descriptor_offset: u64,
     pub(crate) pack_address: u64,
     pub(crate) pack_offset: u64,
-    /// Where notes repeat the pack's identity.
+    /// File offsets of the pack's id in notes.
     pub(crate) note_ids: Vec<u64>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct LinkedPacks {
     pub(crate) later: bool,
 }
 
-/// Where packs start in the file; empty if it is no ELF file, or none of ours.
+/// The file offsets of packs; empty if it is not an ELF file with descriptors.
 pub(super) fn pack_offsets(file: &File) -> io::Result<BTreeSet<u64>> {
     Ok(linked_packs(file)?.packs.iter().map(|pack| pack.pack_offset).collect())
 }
@@ -59,27 +59,26 @@ fn packs_in(file: &ObjectFile<'_>) -> LinkedPacks {
     let mut found = LinkedPacks::default();
     for address in addresses {
         match descriptor_at(&program, file, address) {
-            Some(Found::Descriptor { offset, descriptor }) => {
+            Some(FoundDescriptor::Descriptor { offset, descriptor }) => {
                 let ids = notes.iter().filter(|note| note.descriptor == address).map(|note| note.id_offset);
                 let pack = pack_of(&program, descriptor, address);
-                let linked = |pack: Pack| LinkedPack {
+                found.packs.extend(pack.map(|pack| LinkedPack {
                     descriptor,
                     descriptor_address: address,
                     descriptor_offset: offset,
                     pack_address: pack.address,
                     pack_offset: pack.offset,
                     note_ids: ids.collect(),
-                };
-                found.packs.extend(pack.map(linked));
+                }));
             }
-            Some(Found::Later) => found.later = true,
+            Some(FoundDescriptor::Later) => found.later = true,
             None => {}
         }
     }
     found
 }
 
-/// Where a pack lies.
+/// Location of a pack.
 struct Pack {
     address: u64,
     offset: u64,
@@ -92,7 +91,7 @@ fn pack_of(program: &Program<'_, '_>, descriptor: Descriptor, address: u64) -> O
 }
 
 /// A descriptor, and where it is in the file.
-enum Found {
+enum FoundDescriptor {
     Descriptor {
         offset: u64,
         descriptor: Descriptor,
@@ -102,15 +101,15 @@ enum Found {
 }
 
 /// The descriptor at an address.
-fn descriptor_at(program: &Program<'_, '_>, file: &ObjectFile<'_>, address: u64) -> Option<Found> {
+fn descriptor_at(program: &Program<'_, '_>, file: &ObjectFile<'_>, address: u64) -> Option<FoundDescriptor> {
     let offset = file_offset(program, address)?;
     let bytes = file.read_bytes_at(offset, DESCRIPTOR_SIZE).ok()?;
     // A later release may have made it longer, but nothing past this size is used.
     let whole = offload_format::bytes::u32_at(bytes, 8, "descriptor").ok()?;
     let bytes = file.read_bytes_at(offset, u64::from(whole)).ok()?;
     Some(match Descriptor::parse(bytes).ok()?.descriptor {
-        Some(descriptor) => Found::Descriptor { offset, descriptor },
-        None => Found::Later,
+        Some(descriptor) => FoundDescriptor::Descriptor { offset, descriptor },
+        None => FoundDescriptor::Later,
     })
 }
 
@@ -159,7 +158,7 @@ pub(super) fn by_notes(program: &Program<'_, '_>, file: &ObjectFile<'_>, notes: 
 pub(super) struct Note {
     /// Address of the descriptor that it leads to.
     pub(super) descriptor: u64,
-    /// Where it has the pack's identity, in the file.
+    /// File offset of the pack's id.
     pub(super) id_offset: u64,
 }
 
@@ -188,7 +187,7 @@ pub(super) fn notes(program: &Program<'_, '_>, file: &ObjectFile<'_>) -> Vec<Not
     notes
 }
 
-/// Where the byte at a virtual address lies in the file.
+/// The file offset of a virtual address.
 pub(super) fn file_offset(program: &Program<'_, '_>, address: u64) -> Option<u64> {
     let endian = program.endian();
     program.elf_program_headers().iter().find_map(|header| {

@@ -1,5 +1,4 @@
-//! Whether everything in a program that refers to packs is whole: what a runtime finds is what descriptors and notes
-//! say, and a damaged one is passed over.
+//! Integrity of a program's references to packs: runtimes follow descriptors and notes, and skip damaged ones.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -22,10 +21,10 @@ use crate::files::object_file::{ObjectFile, examine};
 const STEP: usize = 8;
 /// Of a table that is all rubbish, so many problems are enough.
 const MOST: usize = 64;
-/// How many of the zeros behind a pack are looked at.
+/// Maximum number of zeros after a pack that are compared.
 const MOST_ZEROS: u64 = 1 << 20;
 
-/// What is wrong with the descriptors and notes of a program; nothing if it is no ELF file.
+/// The problems of the descriptors and notes of a program; none if it is not an ELF file.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -58,7 +57,8 @@ impl References<'_, '_> {
     /// Walks the table as the runtime does; without section headers notes alone lead to descriptors.
     fn table(&mut self) {
         let Some(section) = self.program.section_by_name(TABLE_SECTION) else { return };
-        let (address, data) = (section.address(), section.data().unwrap_or_default());
+        let address = section.address();
+        let data = section.data().unwrap_or_default();
         let mut at = 0usize;
         while let Some(rest) = data.get(at..).filter(|rest| !rest.is_empty()) {
             if self.problems.len() >= MOST {
@@ -84,21 +84,19 @@ impl References<'_, '_> {
                 let reserved = bytes.get(DESCRIPTOR_RESERVED as usize..DESCRIPTOR_SIZE as usize);
                 let more =
                     size != DESCRIPTOR_SIZE || reserved.unwrap_or_default().iter().any(|byte| *byte != 0);
-                let more = more.then(|| "has more than this release knows".to_string());
+                let more = more.then(|| "is from a newer release".to_string());
                 (size, self.pack(address, &descriptor).err().or(more))
             }
-            Ok(ParsedDescriptor { size, .. }) => {
-                (size, Some("has the version of a later release".to_string()))
-            }
+            Ok(ParsedDescriptor { size, .. }) => (size, Some("is from a newer release".to_string())),
             Err(error) => (STEP as u64, Some(format!("is damaged: {error}"))),
         };
         self.problems.extend(problem.map(|problem| format!("the descriptor at {address:#x} {problem}")));
         usize::try_from(size).unwrap_or(usize::MAX)
     }
 
-    /// What is wrong with the pack of the descriptor at `address`, in words that follow this one.
+    /// Checks the pack of the descriptor at `address`; the error continues "the descriptor at 0x...".
     fn pack(&mut self, address: u64, descriptor: &Descriptor) -> Result<(), String> {
-        let lost = || "leads to no pack".to_string();
+        let lost = || "does not point to a pack".to_string();
         let start =
             address.checked_add(DESCRIPTOR_PACK).and_then(|at| at.checked_add_signed(descriptor.pack));
         let start = start.ok_or_else(lost)?;
@@ -108,22 +106,22 @@ impl References<'_, '_> {
         let rest = descriptor.pack_size.checked_sub(size);
         let rest = rest.filter(|_| self.is_loaded(start, descriptor.pack_size));
         if rest.is_none_or(|rest| !self.is_zero(offset.saturating_add(size), rest)) {
-            return Err(format!("says that its pack is {} bytes; it is {size}", descriptor.pack_size));
+            return Err(format!("records a pack of {} bytes instead of {size}", descriptor.pack_size));
         }
         let index = self.file.read_bytes_at(offset, index).map_err(|()| lost())?;
         let pages = Pages::default();
         let pack = Pack::parse_index(index, &pages).map_err(|_| lost())?;
         if pack.id().map_err(|_| lost())?.0 != descriptor.id {
-            return Err("names another pack than it leads to".to_string());
+            return Err("records another pack than it points to".to_string());
         }
         let flags = if pack.sidecars().next().is_some() { DESCRIPTOR_SIDECARS } else { 0 };
         if descriptor.flags != flags {
-            return Err(format!("has the flags {:#x}; its pack wants {flags:#x}", descriptor.flags));
+            return Err(format!("has the flags {:#x}; its pack requires {flags:#x}", descriptor.flags));
         }
         if self.ids.insert(descriptor.id) {
             return Ok(());
         }
-        Err("leads to the same pack as another one".to_string())
+        Err("points to the same pack as another descriptor".to_string())
     }
 
     /// Whether a segment has so many bytes from an address on.
@@ -172,7 +170,7 @@ impl References<'_, '_> {
             .and_then(|offset| self.file.read_bytes_at(offset, DESCRIPTOR_SIZE).ok());
         match bytes {
             Some(bytes) => drop(self.descriptor(address, bytes)),
-            None => self.problems.push("a note leads to no descriptor".to_string()),
+            None => self.problems.push("a note does not point to a descriptor".to_string()),
         }
     }
 }
@@ -184,7 +182,7 @@ mod tests {
 
     use super::*;
 
-    /// Where the table of descriptors lies in [`program`].
+    /// Offset of the descriptor table in [`program`].
     const TABLE: usize = 0x400;
     const NOTES: usize = 0x600;
     const PACKS: [usize; 2] = [0x800, 0xa00];
@@ -214,7 +212,8 @@ mod tests {
         for (number, pack_at) in PACKS.into_iter().enumerate() {
             let pack = PackBuilder::new(["one", "two"][number], "1.0.0").finish().unwrap().index;
             let id = Pack::parse(&pack, &Pages::default()).unwrap().id().unwrap().0;
-            let (at, note_at) = (TABLE + number * 64, NOTES + number * 64);
+            let at = TABLE + number * 64;
+            let note_at = NOTES + number * 64;
             let distance = (pack_at - at) as i64 - DESCRIPTOR_PACK as i64;
             let mut descriptor = Descriptor::new(pack.len() as u64, id, 0);
             descriptor.pack = distance;
@@ -238,7 +237,7 @@ mod tests {
         for bit in 0..128 * 8 {
             let mut flipped = program.to_vec();
             flipped[TABLE + bit / 8] ^= 1 << (bit % 8);
-            // A pack may be said to be larger by zeros behind it, which nobody reads: up to the next one here.
+            // A descriptor may count the unused zeros after a pack: up to the next one here.
             let harmless = (192..204).contains(&(bit % 512)) && found(&flipped).is_empty();
             assert!(harmless || !found(&flipped).is_empty(), "bit {bit}");
         }

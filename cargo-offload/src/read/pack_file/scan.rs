@@ -1,4 +1,4 @@
-//! Searching a whole file for packs: files of other formats, and ELF files that have lost everything else.
+//! Full scan of a file for packs, for other formats and for ELF files without sections and notes.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -17,7 +17,7 @@ pub(super) const MAX_INDEX: u64 = 256 << 20;
 const STEP: usize = 8;
 const CHUNK: usize = 1 << 20;
 
-/// Where something that looks like a pack starts. The magic alone is not enough: it is also a constant of programs
+/// The file offsets of possible packs. The magic number alone is not enough: it is also a constant of programs
 /// that read packs.
 pub(super) fn pack_offsets(mut file: &File) -> io::Result<BTreeSet<u64>> {
     if let Some(offsets) = walk(file)? {
@@ -48,7 +48,7 @@ pub(super) fn pack_offsets(mut file: &File) -> io::Result<BTreeSet<u64>> {
     }
 }
 
-/// Where the packs of a file start that consists of packs: indexes alone are read, however large the packs are.
+/// The offsets of the packs in a file that consists of packs. Only indexes are read, however large the packs are.
 fn walk(file: &File) -> io::Result<Option<BTreeSet<u64>>> {
     let size = file.metadata()?.len();
     let mut budget = PackBudget::for_file(size, &Limits::default());
@@ -65,7 +65,7 @@ fn walk(file: &File) -> io::Result<Option<BTreeSet<u64>>> {
     Ok(Some(offsets).filter(|offsets| !offsets.is_empty()))
 }
 
-/// How much of a pack is its index, where it ends, and where the next one starts.
+/// Size of the index of a pack, its end, and the start of the next one.
 struct Extent {
     index: u64,
     end: u64,
@@ -78,14 +78,14 @@ fn extent(file: &File, at: u64) -> io::Result<Option<Extent>> {
     let sizes = Pack::sizes(&header).ok().filter(|sizes| sizes.index <= MAX_INDEX);
     let Some(sizes) = sizes else { return Ok(None) };
     let Some(index) = if_whole(read_at(file, at, sizes.index))? else { return Ok(None) };
-    let next = || Some(Pack::parse_index(&index, &Pages::default()).ok()?.next());
-    let extent = || {
-        Some(Extent { index: sizes.index, end: at.checked_add(sizes.pack)?, next: at.checked_add(next()?)? })
-    };
-    Ok(extent())
+    let pages = Pages::default();
+    let Ok(pack) = Pack::parse_index(&index, &pages) else { return Ok(None) };
+    let Some(end) = at.checked_add(sizes.pack) else { return Ok(None) };
+    let Some(next) = at.checked_add(pack.next()) else { return Ok(None) };
+    Ok(Some(Extent { index: sizes.index, end, next }))
 }
 
-/// What was read, unless the file ends before.
+/// The bytes, or `None` if the file ends early.
 fn if_whole(outcome: io::Result<Vec<u8>>) -> io::Result<Option<Vec<u8>>> {
     match outcome {
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),

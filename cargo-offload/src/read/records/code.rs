@@ -1,4 +1,4 @@
-//! How many bytes of an image are the code of each kernel.
+//! Code size of each kernel in an image.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use object::elf::STT_FUNC;
 use object::read::elf::ElfFile64;
 use object::read::{Object, ObjectSection, ObjectSymbol};
 
-/// Where NVIDIA and Intel put the code of a kernel.
+/// Prefix of the code sections of kernels in NVIDIA and Intel images.
 const SECTION: &str = ".text.";
 
 /// The size of each function of an ELF image by its name; nothing for other images. PTX and SPIR-V are compiled again

@@ -1,4 +1,4 @@
-//! What an image says of the programs that made it.
+//! Compiler versions that an image records.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use object::{Architecture, Endianness};
 use offload_format::bytes;
 use offload_images::ImageFormat;
 
-/// Where compilers and linkers write what they are, one text after another.
+/// Section of the names and versions of compilers and linkers, as consecutive strings.
 const COMMENT: &str = ".comment";
-/// Where NVIDIA's tools do.
+/// The same of NVIDIA's tools.
 const TOOLS: &str = ".note.nv.tkinfo";
-/// What they write there, and at the start of PTX.
+/// Text before the version there, and at the start of PTX.
 const CUDA: &str = "Cuda compilation tools, release ";
-/// How far the comments at the start of PTX reach.
+/// Maximum size of the comments at the start of PTX.
 const HEAD: usize = 1024;
 /// Two of the registered generators of SPIR-V
 /// (<https://github.com/KhronosGroup/SPIRV-Headers/blob/main/include/spirv/spir-v.xml>).
@@ -24,9 +24,9 @@ const LLVM: u32 = 43;
 /// The names and versions, as `clang 22.1.8`; none if it says nothing. What made a library that was linked in says so.
 pub(crate) fn of_image(image: &[u8]) -> BTreeSet<String> {
     if let Ok(file) = ElfFile64::<Endianness>::parse(image) {
-        let text = |name: &str| file.section_by_name(name).and_then(|section| section.data().ok());
-        let clangs = clangs(text(COMMENT).unwrap_or_default(), library(&file));
-        return clangs.into_iter().chain(text(TOOLS).and_then(|text| cuda(text, "ptxas"))).collect();
+        let comments = section(&file, COMMENT).unwrap_or_default();
+        let tools = section(&file, TOOLS).and_then(|text| cuda(text, "ptxas"));
+        return clangs(comments, library(&file)).into_iter().chain(tools).collect();
     }
     if ImageFormat::detect(image) == Some(ImageFormat::SpirV) {
         return generator(image).into_iter().collect();
@@ -36,7 +36,7 @@ pub(crate) fn of_image(image: &[u8]) -> BTreeSet<String> {
     llvm.or_else(|| cuda(head, "nvcc")).into_iter().collect()
 }
 
-/// Whose bitcode is linked to kernels for the machine of `file`.
+/// The source of the bitcode library that is linked to kernels for the machine of `file`.
 fn library(file: &ElfFile64<'_, Endianness>) -> &'static str {
     match file.architecture() {
         Architecture::Unknown => "linked library, as AMD's",
@@ -51,11 +51,16 @@ fn clangs(comments: &[u8], library: &str) -> Vec<String> {
         comments.split(|byte| *byte == 0).filter_map(|text| clang(std::str::from_utf8(text).ok()?));
     let versions: BTreeSet<(Vec<u32>, &str)> = versions.map(|version| (numbers(version), version)).collect();
     let latest = versions.last().map(|(_, version)| *version);
-    let shown = |(_, version): &(Vec<u32>, &str)| match Some(*version) == latest {
-        true => format!("clang {version}"),
-        false => format!("clang {version} ({library})"),
-    };
-    versions.iter().map(shown).collect()
+    versions
+        .iter()
+        .map(|(_, version)| {
+            if Some(*version) == latest {
+                format!("clang {version}")
+            } else {
+                format!("clang {version} ({library})")
+            }
+        })
+        .collect()
 }
 
 /// `22.1.8` as numbers.
@@ -78,7 +83,7 @@ fn cuda(bytes: &[u8], tool: &str) -> Option<String> {
     Some(format!("{tool} {}", version.get(..end)?))
 }
 
-/// What the third word of SPIR-V says
+/// The generator in the third word of SPIR-V
 /// (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#_physical_layout_of_a_spir_v_module_and_instruction>).
 /// LLVM's back end counts as LLVM does.
 fn generator(image: &[u8]) -> Option<String> {
@@ -92,6 +97,10 @@ fn generator(image: &[u8]) -> Option<String> {
 
 fn contains(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
+}
+
+fn section<'a>(file: &ElfFile64<'a, Endianness>, name: &str) -> Option<&'a [u8]> {
+    file.section_by_name(name)?.data().ok()
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! A kernel of an image, as it is printed.
+//! Record of a kernel for output.
 
 use offload_format::pack::{ArgInfo, KernelInfo};
 use serde::Serialize;
 
-/// What is known of a kernel; its fields are those of [`KernelInfo`].
+/// A kernel of an image, with the fields of [`KernelInfo`].
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct KernelRecord {
     pub(crate) name: String,
@@ -67,6 +67,11 @@ impl KernelRecord {
             ([x, y, z], _) => format!("{x}x{y}x{z}"),
         }
     }
+}
+
+/// `text`, or a dash in its place if it is empty.
+pub(crate) fn text_or_dash(text: &str) -> String {
+    if text.is_empty() { "-".to_string() } else { text.to_string() }
 }
 
 /// A number, or a dash where it is not known.

@@ -1,14 +1,14 @@
-//! A list in a TOML file as lines: comments stay with the elements that they are about.
+//! List in a TOML file as lines, whose comments stay with their elements.
 
 use toml_edit::{Array, RawString, Value};
 
 /// A list, taken apart.
 #[derive(Debug)]
 pub(super) struct Lines {
-    /// What follows the opening bracket on its line.
+    /// Text after the opening bracket on its line.
     open: String,
     lines: Vec<Line>,
-    /// What precedes the closing bracket.
+    /// Text before the closing bracket.
     end: String,
     trailing_comma: bool,
 }
@@ -23,7 +23,7 @@ struct Line {
 
 impl Lines {
     /// Takes `list` apart.
-    pub(super) fn of(list: &Array) -> Lines {
+    pub(super) fn from_array(list: &Array) -> Lines {
         let trailing_comma = list.trailing_comma();
         let mut lines = Lines { open: String::new(), lines: Vec::new(), end: String::new(), trailing_comma };
         for value in list {
@@ -40,7 +40,7 @@ impl Lines {
 
     fn behind_last(&mut self, text: String) {
         match self.lines.last_mut() {
-            // Space alone is made anew.
+            // Only white space is generated.
             Some(line) if text.contains('#') => line.behind = text,
             Some(_) => {}
             None => self.open = text,
@@ -95,7 +95,7 @@ fn text(text: Option<&RawString>) -> &str {
     text.and_then(RawString::as_str).unwrap_or_default()
 }
 
-/// What is on the line of the element before, and the rest.
+/// Splits the text before an element into the rest of the previous line, and the lines after it.
 fn split(text: &str) -> (String, String) {
     let at = text.find('\n').unwrap_or(text.len());
     let (line, rest) = text.split_at(at);
@@ -108,7 +108,7 @@ mod tests {
 
     fn edited(text: &str, edit: impl FnOnce(&mut Lines)) -> String {
         let document: toml_edit::DocumentMut = format!("a = {text}\n").parse().unwrap();
-        let mut lines = Lines::of(document["a"].as_array().unwrap());
+        let mut lines = Lines::from_array(document["a"].as_array().unwrap());
         edit(&mut lines);
         lines.into_array().to_string().trim().to_string()
     }

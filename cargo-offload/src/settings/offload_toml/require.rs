@@ -1,4 +1,4 @@
-//! The lists `require`, `except` and `allow-unread`: what a release has to run on.
+//! Lists `require`, `except` and `allow-unread` of the requirements of a release.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ const REQUIRE: &str = "require";
 const EXCEPT: &str = "except";
 const ALLOW_UNREAD: &str = "allow-unread";
 
-/// What `cargo offload verify` demands of a program, in the words of its `--require`.
+/// Requirements of `cargo offload verify` on a program, in the syntax of `--require`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Required {
     pub(crate) all: Vec<String>,
     /// In place of that, of single modules.
     pub(crate) of_modules: BTreeMap<String, Vec<String>>,
-    /// What modules with such a name may lack.
+    /// Requirements that modules of a name may lack.
     pub(crate) except: BTreeMap<String, Vec<String>>,
     /// Names of files that need not be looked into.
     pub(crate) allow_unread: Vec<String>,
@@ -70,14 +70,14 @@ impl ConfigFile {
                 ALLOW_UNREAD => "[\"*.7z\"]",
                 _ => "[\"sm_90\", \"ptx>=sm_90\", \"gfx90a\"]",
             };
-            Error::usage(format!("`{key}` in `{}` is not a list of texts", self.path.display()))
+            Error::usage(format!("`{key}` in `{}` is not a list of strings", self.path.display()))
                 .hint(format!("write `{key} = {example}`"))
         })
     }
 
     fn not_exceptions(&self) -> Error {
         let path = self.path.display();
-        Error::usage(format!("`{EXCEPT}` in `{path}` does not say what modules may lack"))
+        Error::usage(format!("`{EXCEPT}` in `{path}` is not a table of exceptions"))
             .hint("write `except = { \"nccl*\" = \"sm_100f\" }`")
     }
 }

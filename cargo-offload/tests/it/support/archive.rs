@@ -34,7 +34,8 @@ fn fields(member: &Member<'_>, stored: &[u8]) -> Vec<u8> {
 }
 
 pub fn zip(members: &[Member<'_>]) -> Vec<u8> {
-    let (mut file, mut list) = (Vec::new(), Vec::new());
+    let mut file = Vec::new();
+    let mut list = Vec::new();
     for member in members {
         let deflated = all(DeflateEncoder::new(member.content, Compression::default()));
         let stored = if member.method == Method::Deflated { &deflated } else { member.content };
@@ -44,7 +45,8 @@ pub fn zip(members: &[Member<'_>]) -> Vec<u8> {
         file.extend([&b"PK\x03\x04"[..], &fields, member.name.as_bytes(), stored].concat());
     }
     let count = (members.len() as u16).to_le_bytes();
-    let (size, offset) = ((list.len() as u32).to_le_bytes(), (file.len() as u32).to_le_bytes());
+    let size = (list.len() as u32).to_le_bytes();
+    let offset = (file.len() as u32).to_le_bytes();
     [&file[..], &list, b"PK\x05\x06\0\0\0\0", &count, &count, &size, &offset, &[0; 2]].concat()
 }
 

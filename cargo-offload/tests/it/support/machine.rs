@@ -88,7 +88,10 @@ fn deb(file: &str, content: &str, method: Method) -> Vec<u8> {
     };
     let mut archive = b"!<arch>\n".to_vec();
     for (name, bytes) in [("debian-binary", b"2.0\n".to_vec()), (name, compressed)] {
-        let (time, owner, group, mode) = (0, 0, 0, 100_644);
+        let time = 0;
+        let owner = 0;
+        let group = 0;
+        let mode = 100_644;
         archive.extend(
             format!("{name:<16}{time:<12}{owner:<6}{group:<6}{mode:<8}{:<10}`\n", bytes.len()).into_bytes(),
         );

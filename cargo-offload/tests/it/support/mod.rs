@@ -58,7 +58,7 @@ pub fn stderr(output: &Output) -> String {
 }
 
 /// Everything that a command has printed.
-pub fn said(output: &Output) -> String {
+pub fn all_output(output: &Output) -> String {
     [stdout(output), stderr(output)].concat()
 }
 
@@ -73,7 +73,7 @@ pub fn on_terminal(dir: &Path, (kind, columns): (&str, u32), args: &str) -> Stri
         command.env_remove(name);
     }
     let output = command.env("TERM", kind).env("NO_COLOR", "1").stdin(Stdio::null()).output().unwrap();
-    assert!(output.status.success(), "{args}: {}", said(&output));
+    assert!(output.status.success(), "{args}: {}", all_output(&output));
     stdout(&output).replace("\r\n", "\n")
 }
 
@@ -118,7 +118,8 @@ pub fn dir_with(name: &str, bytes: &[u8]) -> tempfile::TempDir {
 
 /// A compressed bundle with two code objects.
 pub fn hip() -> Vec<u8> {
-    let (first, second) = (data("device-gfx1100.co"), data("device-gfx906.co"));
+    let first = data("device-gfx1100.co");
+    let second = data("device-gfx906.co");
     let images = [
         bundle::BundleImage { id: "hipv4-amdgcn-amd-amdhsa--gfx1100", bytes: &first },
         bundle::BundleImage { id: "hipv4-amdgcn-amd-amdhsa--gfx906", bytes: &second },

@@ -1,7 +1,7 @@
 //! Programs that a test writes and then runs.
 //!
 //! Another process writes them. A child that any thread starts has this process's open files until it becomes another
-//! program, and a file that somebody may write cannot be run: "Text file busy".
+//! program, and a file that a process has open for writing cannot be run: "Text file busy".
 
 use std::fs;
 use std::path::Path;

@@ -125,7 +125,7 @@ fn mistakes() -> Vec<Step> {
             .fails(&["'cuda_fp16.h' file not found", "cargo offload toolchain install cuda-headers"]),
         Step::new("no-such-image", "cargo offload report --for amdgcn:gfx90a")
             .files(vec![("hello/build.rs", AS_MADE)])
-            .fails(&["no image fits"]),
+            .fails(&["no image matches"]),
     ]
 }
 

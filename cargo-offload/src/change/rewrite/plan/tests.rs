@@ -1,4 +1,4 @@
-//! When a segment is split, and when it stays.
+//! Conditions under which a segment is split.
 
 use object::elf::{FileHeader64, PF_R, PF_W, PT_LOAD, SHT_PROGBITS, SectionHeader64};
 use object::endian::U32;

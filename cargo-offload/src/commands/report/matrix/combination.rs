@@ -1,16 +1,16 @@
-//! Every combination of the compilers that are compared, and what each is called.
+//! Combinations of the compilers in a matrix, and their labels.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::cli::{Axis, Tool};
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::machine::toolchain::which;
 
 /// The compilers of one build.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Combination {
-    /// What tells it from the others, as `clang-22`.
+    /// Label that distinguishes it, such as `clang-22`.
     pub(super) label: String,
     pub(super) programs: Vec<(Tool, PathBuf)>,
 }
@@ -21,16 +21,18 @@ pub(super) fn all(axes: &[Axis]) -> Result<Vec<Combination>> {
     let mut combinations = vec![Combination::default()];
     for axis in axes {
         if !tools.insert(axis.tool) {
-            let error = Error::usage(format!("--matrix names {} twice", axis.tool.name()));
-            return Err(error.hint("write its programs in one list, with commas between them"));
+            let error = Error::usage(format!("--matrix lists {} twice", axis.tool.name()));
+            return Err(error.hint("separate its programs by commas"));
         }
         let paths = axis.programs.iter().map(|program| path(program)).collect::<Result<Vec<_>>>()?;
         let named: Vec<(String, PathBuf)> = labels(axis).into_iter().zip(paths).collect();
-        let with = |before: &Combination| {
-            let next = named.iter().map(|(label, path)| before.with(axis.tool, label, path));
-            next.collect::<Vec<_>>()
-        };
-        combinations = combinations.iter().flat_map(with).collect();
+        combinations = combinations
+            .iter()
+            .flat_map(|before| {
+                let next = named.iter().map(|(label, path)| before.with(axis.tool, label, path));
+                next.collect::<Vec<_>>()
+            })
+            .collect();
     }
     Ok(combinations)
 }
@@ -49,11 +51,11 @@ impl Combination {
 fn path(program: &str) -> Result<PathBuf> {
     if !program.contains('/') {
         return which(program).ok_or_else(|| {
-            Error::usage(format!("`{program}` is not in PATH")).hint("name its file, such as ./clang")
+            Error::usage(format!("`{program}` is not in PATH")).hint("use a path, such as ./clang")
         });
     }
     let path = Path::new(program);
-    std::path::absolute(path).map_err(|error| Error::io("find", path, &error))
+    std::path::absolute(path).io_context("find", path)
 }
 
 /// The first part of their paths in which programs differ: `/opt/cuda-12/bin/ptxas` is `cuda-12` beside that of 13.
@@ -61,8 +63,10 @@ fn labels(axis: &Axis) -> Vec<String> {
     let parts: Vec<Vec<&str>> = axis.programs.iter().map(|program| program.split('/').collect()).collect();
     let longest = parts.iter().map(Vec::len).max().unwrap_or_default();
     let column = |at: usize| parts.iter().map(move |parts| parts.get(at).copied().unwrap_or_default());
-    let all_differ = |at: &usize| column(*at).collect::<BTreeSet<_>>().len() == parts.len();
-    match (0..longest).find(all_differ).filter(|_| parts.len() > 1) {
+    match (0..longest)
+        .find(|at| column(*at).collect::<BTreeSet<_>>().len() == parts.len())
+        .filter(|_| parts.len() > 1)
+    {
         Some(at) if column(at).all(|part| !part.is_empty()) => column(at).map(str::to_string).collect(),
         _ => axis.programs.clone(),
     }
@@ -99,7 +103,7 @@ mod tests {
     #[test]
     fn what_cannot_be_meant_is_refused() {
         let twice = all(&[axis("clang=/a/clang"), axis("clang=/b/clang")]).unwrap_err();
-        assert!(twice.to_string().contains("names clang twice\nhint: "), "{twice}");
+        assert!(twice.to_string().contains("lists clang twice\nhint: "), "{twice}");
         let missing = all(&[axis("clang=no-such-clang")]).unwrap_err();
         assert!(missing.to_string().contains("is not in PATH\nhint: "), "{missing}");
     }

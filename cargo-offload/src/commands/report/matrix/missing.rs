@@ -1,4 +1,4 @@
-//! What compilers could not build, and why.
+//! Images that a compiler failed to build, and the reasons.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(super) struct MissingImage {
     problem: String,
 }
 
-/// What builds lack, with their labels.
+/// Images that builds lack, with the labels of the builds.
 #[derive(Debug, Default)]
 pub(super) struct MissingByBuild(BTreeMap<MissingImage, Vec<String>>);
 
@@ -70,20 +70,24 @@ impl MissingByBuild {
 
     /// The same in words.
     pub(super) fn sentences(&self) -> Vec<String> {
-        let sentence = |(image, builds): (&MissingImage, &Vec<String>)| {
-            let [module, target, why] = image.words();
-            escaped(&format!("not built by {}: module {module}, target {target}: {why}", builds.join(", ")))
-        };
-        self.0.iter().map(sentence).collect()
+        self.0
+            .iter()
+            .map(|(image, builds)| {
+                let [module, target, why] = image.words();
+                escaped(&format!(
+                    "not built by {}: module {module}, target {target}: {why}",
+                    builds.join(", ")
+                ))
+            })
+            .collect()
     }
 }
 
 const HEADINGS: [&str; 4] = ["not built by", "module", "target", "why"];
 
 impl MissingImage {
-    /// What stands under the last three of [`HEADINGS`].
+    /// The cells under the last three of [`HEADINGS`].
     fn words(&self) -> [String; 3] {
-        let or_all = |text: &str| if text.is_empty() { "all".to_string() } else { text.to_string() };
         [or_all(&self.module), or_all(&self.target), self.why()]
     }
 
@@ -99,8 +103,8 @@ impl MissingImage {
     }
 }
 
-/// What packs say of targets that were left out.
-pub(super) fn told(contents: &Contents<'_>) -> Result<Vec<MissingImage>> {
+/// The skipped targets that packs record.
+pub(super) fn from_contents(contents: &Contents<'_>) -> Result<Vec<MissingImage>> {
     let mut missing = Vec::new();
     for pack in contents.packs.all().map(|reached| reached.source.pack) {
         for missing_target in pack.missing() {
@@ -115,17 +119,15 @@ pub(super) fn told(contents: &Contents<'_>) -> Result<Vec<MissingImage>> {
     Ok(missing)
 }
 
-/// Why cargo failed: what a build script has said, or else all from the first error on.
-pub(super) fn reason(said: &str) -> String {
-    let lines: Vec<&str> = said.lines().collect();
+/// The reason of cargo's failure: the message of a build script, or else everything from the first error on.
+pub(super) fn reason(log: &str) -> String {
+    let lines: Vec<&str> = log.lines().collect();
     let script = lines.iter().position(|line| line.trim() == "--- stderr");
     let text: Vec<&str> = match script {
         // Cargo indents what scripts say; what it says itself afterwards is not indented.
         Some(at) => {
-            let said = lines.iter().skip(at.saturating_add(1));
-            said.take_while(|line| line.is_empty() || line.starts_with("  "))
-                .map(|line| line.trim())
-                .collect()
+            let log = lines.iter().skip(at.saturating_add(1));
+            log.take_while(|line| line.is_empty() || line.starts_with("  ")).map(|line| line.trim()).collect()
         }
         None => lines.iter().skip_while(|line| !line.starts_with("error")).copied().collect(),
     };
@@ -134,14 +136,18 @@ pub(super) fn reason(said: &str) -> String {
     text.strip_prefix("error: ").unwrap_or(text).to_string()
 }
 
+fn or_all(text: &str) -> String {
+    if text.is_empty() { "all".to_string() } else { text.to_string() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_build_script_s_own_words_are_the_reason() {
-        let said = "   Compiling app v0.1.0\nerror: failed to run custom build command for `app v0.1.0`\n\nCaused by:\n  process didn't exit successfully: `x` (exit status: 1)\n  --- stderr\n\n  error: clang was not found\n  looked for: clang\n  hint: install it\n\nwarning: build failed, waiting for other jobs to finish...\n";
-        assert_eq!(reason(said), "clang was not found\nlooked for: clang\nhint: install it");
+        let log = "   Compiling app v0.1.0\nerror: failed to run custom build command for `app v0.1.0`\n\nCaused by:\n  process didn't exit successfully: `x` (exit status: 1)\n  --- stderr\n\n  error: clang was not found\n  looked for: clang\n  hint: install it\n\nwarning: build failed, waiting for other jobs to finish...\n";
+        assert_eq!(reason(log), "clang was not found\nlooked for: clang\nhint: install it");
         assert_eq!(reason("warning: a\nerror: no such command\n"), "no such command");
         assert_eq!(reason(""), "");
     }

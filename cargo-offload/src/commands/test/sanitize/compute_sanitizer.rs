@@ -1,4 +1,4 @@
-//! compute-sanitizer: NVIDIA's program that starts another one, and says what its kernels do that they must not
+//! NVIDIA's compute-sanitizer, which runs a program and reports errors of its kernels
 //! (<https://docs.nvidia.com/compute-sanitizer/ComputeSanitizer/index.html>).
 
 use std::ffi::OsString;
@@ -7,9 +7,9 @@ use std::path::Path;
 
 use super::compute_sanitizer_log::{self, Log};
 use super::report::{self, Report};
-use crate::commands::test::outcome::{End, Outcome};
-use crate::commands::test::process::{self, Done, Run};
-use crate::error::{Error, Result};
+use crate::commands::test::outcome::{Outcome, TestResult};
+use crate::commands::test::process::{self, Run, TestRun};
+use crate::error::{Error, IoContext, Result};
 
 /// Its tools, each of which looks for other mistakes, and runs the test once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ enum Tool {
     Memcheck,
     /// Races on shared memory.
     Racecheck,
-    /// Global memory that nobody wrote.
+    /// Reads of uninitialized global memory.
     Initcheck,
     /// Barriers.
     Synccheck,
@@ -38,14 +38,14 @@ impl Tool {
 }
 
 /// Runs a test under each of its tools.
-pub(super) fn run(program: &Path, run: Run<'_>) -> Result<Done> {
-    let mut all: Option<Done> = None;
+pub(super) fn run(program: &Path, run: Run<'_>) -> Result<TestRun> {
+    let mut all: Option<TestRun> = None;
     let mut reports = Vec::new();
     for tool in TOOLS {
         let (done, found) = with_tool(program, tool, run)?;
         reports.extend(found);
         let is_over =
-            !done.said.took_device() || matches!(done.end.outcome, Outcome::Refused | Outcome::Hung);
+            !done.events.took_device() || matches!(done.end.outcome, Outcome::Refused | Outcome::Hung);
         all = Some(match all {
             None => done,
             Some(all) => both(all, done),
@@ -56,30 +56,32 @@ pub(super) fn run(program: &Path, run: Run<'_>) -> Result<Done> {
         }
     }
     let done = all.ok_or_else(|| Error::usage("compute-sanitizer has no tools"))?;
-    Ok(report::added(done, &report::each_once(reports)))
+    Ok(report::add_reports(done, &report::each_once(reports)))
 }
 
 /// Two runs as one: the times together, and the end of the one that went worse.
-fn both(all: Done, next: Done) -> Done {
-    let mut said = all.said.clone();
-    said.seconds += next.said.seconds;
+fn both(all: TestRun, next: TestRun) -> TestRun {
+    let mut events = all.events.clone();
+    events.seconds += next.events.seconds;
     let time = all.time.saturating_add(next.time);
     let worse = if next.end.outcome > all.end.outcome { next } else { all };
-    Done { said, time, ..worse }
+    TestRun { events, time, ..worse }
 }
 
-fn with_tool(program: &Path, tool: Tool, run: Run<'_>) -> Result<(Done, Vec<Report>)> {
-    let failed = |error| Error::io("write to", Path::new("the temporary directory"), &error);
-    let folder = tempfile::Builder::new().prefix("offload-sanitizer-").tempdir().map_err(failed)?;
+fn with_tool(program: &Path, tool: Tool, run: Run<'_>) -> Result<(TestRun, Vec<Report>)> {
+    let folder = tempfile::Builder::new()
+        .prefix("offload-sanitizer-")
+        .tempdir()
+        .io_context("write to", "the temporary directory")?;
     let log = folder.path().join("log");
     let mut args = options(tool, &log);
     args.push(run.program.into());
     args.extend(run.args.iter().cloned());
     let done = process::run(&Run { program, args: &args, ..run })?;
-    let said = fs::read(&log).unwrap_or_default();
-    let Log { reports, trouble, is_whole } = compute_sanitizer_log::read(&String::from_utf8_lossy(&said));
-    let end = judged(done.end, tool, trouble, is_whole || !done.said.took_device());
-    Ok((Done { end, ..done }, reports))
+    let text = fs::read(&log).unwrap_or_default();
+    let Log { reports, trouble, is_whole } = compute_sanitizer_log::read(&String::from_utf8_lossy(&text));
+    let end = apply_trouble(done.end, tool, trouble, is_whole || !done.events.took_device());
+    Ok((TestRun { end, ..done }, reports))
 }
 
 /// Options first, then the program: the tool, what it looks at, how it writes, and where.
@@ -87,7 +89,7 @@ fn options(tool: Tool, log: &Path) -> Vec<OsString> {
     let mut args = vec!["--tool", tool.name()];
     // Accesses of a kernel behind one that fails are looked at too.
     args.extend(["--destroy-on-device-error", "kernel"]);
-    // Errors of calls are told by the test.
+    // Errors of API calls are reported by the test.
     if tool == Tool::Memcheck {
         args.extend(["--report-api-errors", "no"]);
     }
@@ -103,16 +105,15 @@ fn options(tool: Tool, log: &Path) -> Vec<OsString> {
 }
 
 /// The end of a run: one that the tool has not watched proves nothing.
-fn judged(end: End, tool: Tool, trouble: Option<String>, is_watched: bool) -> End {
+fn apply_trouble(end: TestResult, tool: Tool, trouble: Option<String>, is_watched: bool) -> TestResult {
     // What the tool says of itself is why the test did not come to its end.
     if let (Some(trouble), Outcome::Crashed) = (&trouble, end.outcome) {
         let problem = format!("compute-sanitizer's {}: {trouble}", tool.name());
-        return End { problem: Some([problem, end.problem.unwrap_or_default()].join("\n")), ..end };
+        return TestResult { problem: Some([problem, end.problem.unwrap_or_default()].join("\n")), ..end };
     }
-    let unwatched = || (!is_watched).then(|| "it has written no summary".to_string());
-    match trouble.or_else(unwatched) {
+    match trouble.or_else(|| (!is_watched).then(|| "it has written no summary".to_string())) {
         Some(trouble) if !end.outcome.is_bad() && end.outcome != Outcome::Refused => {
-            End::because(Outcome::Failed, format!("compute-sanitizer's {}: {trouble}", tool.name()))
+            TestResult::because(Outcome::Failed, format!("compute-sanitizer's {}: {trouble}", tool.name()))
         }
         _ => end,
     }
@@ -141,14 +142,14 @@ mod tests {
 
     #[test]
     fn a_run_that_nobody_watched_is_no_success() {
-        let right = || End::of(Outcome::Right);
-        assert_eq!(judged(right(), Tool::Memcheck, None, true), right());
-        let end = judged(right(), Tool::Synccheck, None, false);
+        let right = || TestResult::new(Outcome::Right);
+        assert_eq!(apply_trouble(right(), Tool::Memcheck, None, true), right());
+        let end = apply_trouble(right(), Tool::Synccheck, None, false);
         assert_eq!(end.outcome, Outcome::Failed);
         assert_eq!(end.problem.unwrap(), "compute-sanitizer's synccheck: it has written no summary");
         let trouble = Some("Internal Sanitizer Error".to_string());
-        assert_eq!(judged(right(), Tool::Memcheck, trouble.clone(), true).outcome, Outcome::Failed);
-        let refused = End::of(Outcome::Refused);
-        assert_eq!(judged(refused.clone(), Tool::Memcheck, trouble, false), refused);
+        assert_eq!(apply_trouble(right(), Tool::Memcheck, trouble.clone(), true).outcome, Outcome::Failed);
+        let refused = TestResult::new(Outcome::Refused);
+        assert_eq!(apply_trouble(refused.clone(), Tool::Memcheck, trouble, false), refused);
     }
 }

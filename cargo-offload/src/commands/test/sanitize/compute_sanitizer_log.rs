@@ -1,17 +1,17 @@
-//! What compute-sanitizer writes to its log.
+//! Parser of the log of compute-sanitizer.
 //!
 //! Lines begin with `=========`. A message's first line is indented by one space, what belongs to it by more; a line without
 //! anything else ends it. The manual shows each of them
 //! (<https://docs.nvidia.com/compute-sanitizer/ComputeSanitizer/index.html#understanding-memcheck-errors>).
 
-use super::report::{Kind, Line, Position, Report};
+use super::report::{DefectKind, Line, Position, Report};
 
-/// What it says.
+/// Content of the log.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     /// As often as the log has them.
     pub(super) reports: Vec<Report>,
-    /// Why it may not have seen everything.
+    /// Reason why the log may be incomplete.
     pub(super) trouble: Option<String>,
     /// Whether it has come to its end.
     pub(super) is_whole: bool,
@@ -21,13 +21,15 @@ pub(super) struct Log {
 /// start the program at all.
 const TROUBLE: [&str; 2] = ["Internal Sanitizer Error", "Error: process didn't terminate successfully"];
 
-/// What `text` says.
+/// Parses the log.
 pub(super) fn read(text: &str) -> Log {
     let messages = messages(text);
-    let is_trouble = |message: &&Message<'_>| TROUBLE.iter().any(|start| message.head.starts_with(start));
     Log {
         reports: messages.iter().filter_map(report).collect(),
-        trouble: messages.iter().find(is_trouble).map(|message| message.head.to_string()),
+        trouble: messages
+            .iter()
+            .find(|message| TROUBLE.iter().any(|start| message.head.starts_with(start)))
+            .map(|message| message.head.to_string()),
         is_whole: messages.iter().any(|message| message.head.contains(" SUMMARY: ")),
     }
 }
@@ -57,18 +59,18 @@ fn messages(text: &str) -> Vec<Message<'_>> {
 }
 
 /// A place of the code: `kernel(int *)+0x90 in a.cu:7`.
-struct Place<'t> {
+struct SourcePosition<'t> {
     function: &'t str,
     line: Option<Line>,
 }
 
-fn place(text: &str) -> Place<'_> {
+fn place(text: &str) -> SourcePosition<'_> {
     // `[clone kernel(int *)] function()+0x10`
     let text =
         text.strip_prefix("[clone ").and_then(|rest| rest.split_once("] ")).map_or(text, |(_, text)| text);
     let function = text.find(['(', '+', ':', ' ']).and_then(|end| text.get(..end)).unwrap_or(text);
     let line = text.rsplit_once(" in ").and_then(|(_, place)| line(place));
-    Place { function, line }
+    SourcePosition { function, line }
 }
 
 /// `a.cu:7`, and what stands behind it.
@@ -82,8 +84,8 @@ impl<'t> Message<'t> {
         self.body.iter().find_map(|line| line.strip_prefix(name)).map(str::trim)
     }
 
-    /// Where it is.
-    fn place(&self) -> Option<Place<'t>> {
+    /// The source position of the access.
+    fn place(&self) -> Option<SourcePosition<'t>> {
         self.field("at ").map(place)
     }
 
@@ -99,7 +101,8 @@ fn report(message: &Message<'_>) -> Option<Report> {
     if let Some(report) = race(message) {
         return Some(report);
     }
-    let (kernel, line) = (message.kernel()?.to_string(), message.place()?.line);
+    let kernel = message.kernel()?.to_string();
+    let line = message.place()?.line;
     let who = message.field("by thread ").and_then(thread)?;
     let (kind, does) = what(message)?;
     Some(Report { kernel, line, kind, text: format!("{who} {does}") })
@@ -113,33 +116,31 @@ fn thread(text: &str) -> Option<String> {
 }
 
 /// Of which kind it is, and what a thread does.
-fn what(message: &Message<'_>) -> Option<(Kind, String)> {
+fn what(message: &Message<'_>) -> Option<(DefectKind, String)> {
     let head = message.head;
     if let Some(access) = head.strip_prefix("Invalid ").or_else(|| head.strip_prefix("Potential invalid ")) {
         let access = access_of(access)?;
         let is_misaligned = message.body.iter().any(|line| line.ends_with("is misaligned"));
         let does = access.does();
-        return Some(match is_misaligned {
-            true => (
-                Kind::Misaligned,
+        return Some(if is_misaligned {
+            (
+                DefectKind::Misaligned,
                 format!("{does} at an address that is no multiple of the type's alignment"),
-            ),
-            false => (Kind::Outside, format!("{does} {}", access.outside(message))),
+            )
+        } else {
+            (DefectKind::Outside, format!("{does} {}", access.outside(message)))
         });
     }
     if let Some(rest) = head.strip_prefix("Uninitialized ") {
         let space = rest.split("__").nth(1).unwrap_or("global");
         let size = size(rest).unwrap_or_default();
-        return Some((
-            Kind::Unwritten,
-            format!("reads {size} bytes of {space} memory, which nobody has written"),
-        ));
+        return Some((DefectKind::Unwritten, format!("reads {size} bytes of uninitialized {space} memory")));
     }
     if let Some(why) = head.strip_prefix("Barrier error detected. ") {
         let why = why.trim_end_matches('.').to_lowercase();
-        return Some((Kind::Barrier, format!("waits at a barrier that others do not come to: {why}")));
+        return Some((DefectKind::Barrier, format!("waits at a barrier that others do not come to: {why}")));
     }
-    Some((Kind::Other(head.to_string()), format!("does what it must not: {head}")))
+    Some((DefectKind::Other(head.to_string()), format!("does what it must not: {head}")))
 }
 
 /// `__global__ write of size 4 bytes`
@@ -221,7 +222,7 @@ fn race(message: &Message<'_>) -> Option<Report> {
     Some(Report {
         kernel: this.place.function.to_string(),
         line: this.place.line.clone(),
-        kind: Kind::Race(other.place.line.clone()),
+        kind: DefectKind::Race(other.place.line.clone()),
         text,
     })
 }
@@ -230,7 +231,7 @@ fn race(message: &Message<'_>) -> Option<Report> {
 struct Side<'t> {
     verb: &'static str,
     thread: Position,
-    place: Place<'t>,
+    place: SourcePosition<'t>,
 }
 
 fn side(text: &str) -> Option<Side<'_>> {

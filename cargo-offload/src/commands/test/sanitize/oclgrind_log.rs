@@ -1,21 +1,21 @@
-//! What Oclgrind writes to its log.
+//! Parser of the log of Oclgrind.
 //!
 //! A message begins in the first column, and what belongs to it is indented by a tab: the kernel, one or two work-items, each
 //! with its instruction in LLVM IR and its line of the source. Release 21.10 and those before it write the same.
 
-use super::report::{Kind, Line, Position, Report, each_once};
+use super::report::{DefectKind, Line, Position, Report, each_once};
 
-/// What it says.
+/// Content of the log.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
     pub(super) reports: Vec<Report>,
-    /// What the simulator has not learnt.
+    /// Unsupported feature that stopped the simulator.
     pub(super) limit: Option<String>,
 }
 
 const FATAL: &str = "OCLGRIND FATAL ERROR";
 
-/// What `text` says, each mistake once.
+/// Parses the log into unique reports.
 pub(super) fn read(text: &str) -> Log {
     let messages = messages(text);
     let reports = messages.iter().filter_map(report).collect();
@@ -65,21 +65,20 @@ impl<'t> Message<'t> {
     }
 
     fn entities(&self) -> Vec<Entity<'t>> {
-        let starts = |line: &&str| line.contains("Global(") && line.to_lowercase().contains("entity:");
-        let at = self.body.iter().enumerate().filter(|(_, line)| starts(line));
+        let at = self
+            .body
+            .iter()
+            .enumerate()
+            .filter(|(_, line)| line.contains("Global(") && line.to_lowercase().contains("entity:"));
         at.filter_map(|(at, line)| entity(line, self.body.get(at..).unwrap_or_default().get(1..)?)).collect()
     }
 }
 
 fn entity<'t>(line: &str, below: &[&'t str]) -> Option<Entity<'t>> {
-    let position = |name: &str| {
-        let (_, rest) = line.split_once(name)?;
-        rest.get(..=rest.find(')')?)?.parse::<Position>().ok()
-    };
     let instruction = below.first().map(|line| line.trim()).unwrap_or_default();
     Some(Entity {
-        item: position("Global")?,
-        group: position("Group")?,
+        item: position(line, "Global")?,
+        group: position(line, "Group")?,
         instruction,
         line: source_line(below),
     })
@@ -97,7 +96,7 @@ fn report(message: &Message<'_>) -> Option<Report> {
     let kernel = message.field("Kernel:").filter(|_| !message.head.starts_with(FATAL))?.to_string();
     if let Some(text) = barrier(message) {
         let line = source_line(&message.body);
-        return Some(Report { kernel, line, kind: Kind::Barrier, text });
+        return Some(Report { kernel, line, kind: DefectKind::Barrier, text });
     }
     let entities = message.entities();
     let first = entities.first()?;
@@ -121,33 +120,33 @@ fn barrier(message: &Message<'_>) -> Option<String> {
 }
 
 /// Of which kind it is, and what a work-item does.
-fn what(head: &str, first: &Entity<'_>, second: Option<&Entity<'_>>) -> (Kind, String) {
+fn what(head: &str, first: &Entity<'_>, second: Option<&Entity<'_>>) -> (DefectKind, String) {
     let verb = verb(first.instruction);
     if let (Some(second), Some(at)) =
         (second, head.split_once(" data race at ").and_then(|(_, at)| place(at)))
     {
-        return (Kind::Race(second.line.clone()), race(verb, &at, first, second));
+        return (DefectKind::Race(second.line.clone()), race(verb, &at, first, second));
     }
     if let Some((access, at)) = head.strip_prefix("Invalid ").and_then(|rest| rest.split_once(" at ")) {
         let size = access.rsplit(' ').next().unwrap_or_default();
         let verb = if access.starts_with("write") { "writes" } else { "reads" };
         let does = place(at).map(|at| format!("{verb} {size} bytes {}", at.outside()));
-        return (Kind::Outside, does.unwrap_or_else(|| head.to_lowercase()));
+        return (DefectKind::Outside, does.unwrap_or_else(|| head.to_lowercase()));
     }
     if head.contains("is not aligned") {
         return (
-            Kind::Misaligned,
+            DefectKind::Misaligned,
             format!("{verb} at an address that is no multiple of the type's alignment"),
         );
     }
     if let Some((index, count)) = static_index(head) {
         let does = format!("{verb} behind the end of an array of {count} elements, at {index}");
-        return (Kind::Outside, does);
+        return (DefectKind::Outside, does);
     }
     if head.to_lowercase().contains("uninitialized") {
-        return (Kind::Unwritten, format!("uses a value that was never written: {}", in_words(head)));
+        return (DefectKind::Unwritten, format!("uses a value that was never written: {}", in_words(head)));
     }
-    (Kind::Other(head.to_string()), format!("does what it must not: {}", in_words(head)))
+    (DefectKind::Other(head.to_string()), format!("does what it must not: {}", in_words(head)))
 }
 
 /// `Index (8) exceeds static array size (8)`
@@ -156,11 +155,12 @@ fn static_index(head: &str) -> Option<(&str, &str)> {
     Some((index, rest.rsplit_once('(')?.1.trim_end_matches(')')))
 }
 
-fn race(verb: &str, at: &At, first: &Entity<'_>, second: &Entity<'_>) -> String {
+fn race(verb: &str, at: &MemoryAddress, first: &Entity<'_>, second: &Entity<'_>) -> String {
     let other = self::verb(second.instruction);
-    let why = match first.group == second.group {
-        true => "no barrier separates them",
-        false => "groups do not wait for each other",
+    let why = if first.group == second.group {
+        "no barrier separates them"
+    } else {
+        "groups do not wait for each other"
     };
     let line = second.line.as_ref().map(|line| format!(" ({line})")).unwrap_or_default();
     let Entity { item, group, .. } = second;
@@ -188,7 +188,7 @@ fn in_words(head: &str) -> String {
 
 /// An address: the simulator has the number of a buffer in its upper bits.
 #[derive(Debug)]
-struct At<'t> {
+struct MemoryAddress<'t> {
     space: &'t str,
     buffer: u64,
     /// Negative before the start.
@@ -196,23 +196,24 @@ struct At<'t> {
 }
 
 /// `global memory address 0x2000000000100`
-fn place(text: &str) -> Option<At<'_>> {
+fn place(text: &str) -> Option<MemoryAddress<'_>> {
     let (space, address) = text.split_once(" memory address 0x")?;
     let address = u64::from_str_radix(address.trim(), 16).ok()?;
     // Private memory has room for more buffers.
     let bits = if space == "private" { 32 } else { 48 };
-    let (buffer, offset) = (address >> bits, address & ((1 << bits) - 1));
+    let buffer = address >> bits;
+    let offset = address & ((1 << bits) - 1);
     let is_before = offset >> (bits - 1) == 1;
     let offset = i64::try_from(offset).ok()?;
-    match is_before {
-        true => {
-            Some(At { space, buffer: buffer.saturating_add(1), offset: offset.saturating_sub(1 << bits) })
-        }
-        false => Some(At { space, buffer, offset }),
+    if is_before {
+        let buffer = buffer.saturating_add(1);
+        let offset = offset.saturating_sub(1 << bits);
+        return Some(MemoryAddress { space, buffer, offset });
     }
+    Some(MemoryAddress { space, buffer, offset })
 }
 
-impl At<'_> {
+impl MemoryAddress<'_> {
     /// Buffers of a program count from 1, in the order in which it made them.
     fn whole(&self) -> String {
         match self.space {
@@ -238,32 +239,42 @@ impl At<'_> {
 fn without_consequences(reports: Vec<Report>) -> Vec<Report> {
     let outside: Vec<String> = reports
         .iter()
-        .filter(|report| report.kind == Kind::Outside)
+        .filter(|report| report.kind == DefectKind::Outside)
         .map(|report| report.kernel.clone())
         .collect();
-    let is_cause = |report: &Report| report.kind != Kind::Unwritten || !outside.contains(&report.kernel);
+    let is_cause =
+        |report: &Report| report.kind != DefectKind::Unwritten || !outside.contains(&report.kernel);
     reports.into_iter().filter(is_cause).collect()
+}
+
+/// The position after `name` in a line, such as `Global(1,0,0)`.
+fn position(line: &str, name: &str) -> Option<Position> {
+    let (_, rest) = line.split_once(name)?;
+    rest.get(..=rest.find(')')?)?.parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// What release 21.10 has written.
+    /// Log of release 21.10.
     const LOG: &str = include_str!("oclgrind_log/sample.log");
 
-    fn told(text: &str) -> Vec<String> {
-        let line = |report: &Report| {
-            let line = report.line.as_ref().map(ToString::to_string).unwrap_or_default();
-            format!("{} {line}: {}", report.kernel, report.text)
-        };
-        read(text).reports.iter().map(line).collect()
+    fn shown(text: &str) -> Vec<String> {
+        read(text)
+            .reports
+            .iter()
+            .map(|report| {
+                let line = report.line.as_ref().map(ToString::to_string).unwrap_or_default();
+                format!("{} {line}: {}", report.kernel, report.text)
+            })
+            .collect()
     }
 
     #[test]
     fn each_message_becomes_a_report() {
         assert_eq!(
-            told(LOG),
+            shown(LOG),
             [
                 "behind kernels/bugs.cl:3: work-item 63 of group 3 writes 4 bytes at byte 256, behind the end of \
                  buffer 2 in global memory",

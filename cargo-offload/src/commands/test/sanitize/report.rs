@@ -1,18 +1,18 @@
-//! What a watcher has found, in the words in which launches on `host` fail.
+//! Reports of sanitizers, in the wording of failed launches on `host`.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::commands::test::outcome::{End, Outcome};
-use crate::commands::test::process::Done;
+use crate::commands::test::outcome::{Outcome, TestResult};
+use crate::commands::test::process::TestRun;
 
 /// A mistake of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Report {
     pub(super) kernel: String,
     pub(super) line: Option<Line>,
-    pub(super) kind: Kind,
-    /// What happens there, beginning with who does it.
+    pub(super) kind: DefectKind,
+    /// Description, which starts with the work-item.
     pub(super) text: String,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Line {
 
 /// Of which there is one report for each line of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum DefectKind {
     Outside,
     Misaligned,
     /// With the line of the other access.
@@ -65,51 +65,59 @@ impl std::str::FromStr for Position {
 
     fn from_str(text: &str) -> Result<Position, ()> {
         let inner = text.trim().strip_prefix('(').and_then(|text| text.strip_suffix(')')).ok_or(())?;
-        let mut numbers = inner.split(',').map(|number| number.trim().parse::<u64>());
-        let mut next = || numbers.next().and_then(Result::ok).ok_or(());
-        Ok(Position([next()?, next()?, next()?]))
+        let mut position = [0; 3];
+        let mut numbers = inner.split(',');
+        for number in &mut position {
+            *number = numbers.next().and_then(|text| text.trim().parse().ok()).ok_or(())?;
+        }
+        Ok(Position(position))
     }
 }
 
 /// The first report of each mistake.
 pub(super) fn each_once(reports: Vec<Report>) -> Vec<Report> {
     let mut known = BTreeSet::new();
-    let mut is_new = |report: &Report| {
-        let (mut line, mut kind) = (report.line.clone(), report.kind.clone());
-        // A race is the same whoever comes first.
-        if let Kind::Race(other) = &mut kind
+    let mut unique = Vec::new();
+    for report in reports {
+        let mut line = report.line.clone();
+        let mut kind = report.kind.clone();
+        // A race is the same in both orders of its accesses.
+        if let DefectKind::Race(other) = &mut kind
             && *other > line
         {
             std::mem::swap(other, &mut line);
         }
-        known.insert((report.kernel.clone(), line, kind))
-    };
-    reports.into_iter().filter(|report| is_new(report)).collect()
+        if known.insert((report.kernel.clone(), line, kind)) {
+            unique.push(report);
+        }
+    }
+    unique
 }
 
-/// A test of which a watcher has said this. People see all of it below the table, where the table has the first line.
-pub(super) fn added(done: Done, reports: &[Report]) -> Done {
+/// Adds the reports of a sanitizer to a test run. The table shows the first line, and the text below it all of them.
+pub(super) fn add_reports(done: TestRun, reports: &[Report]) -> TestRun {
     let output = match reports {
         [] => done.output,
-        _ => format!("{}\n{}", told(reports), done.output),
+        _ => format!("{}\n{}", describe(reports), done.output),
     };
-    Done { end: judged(done.end, reports), output, ..done }
+    TestRun { end: apply_reports(done.end, reports), output, ..done }
 }
 
 /// A mistake is a failure, whatever the test says of its results.
-fn judged(end: End, reports: &[Report]) -> End {
+fn apply_reports(end: TestResult, reports: &[Report]) -> TestResult {
     match (reports, end.outcome) {
         ([], _) => end,
         // That it did not come to its end stays what is worst.
-        (_, Outcome::Crashed | Outcome::Hung) => {
-            End { problem: Some([told(reports), end.problem.unwrap_or_default()].join("\n")), ..end }
-        }
-        _ => End::because(Outcome::Failed, told(reports)),
+        (_, Outcome::Crashed | Outcome::Hung) => TestResult {
+            problem: Some([describe(reports), end.problem.unwrap_or_default()].join("\n")),
+            ..end
+        },
+        _ => TestResult::because(Outcome::Failed, describe(reports)),
     }
 }
 
 /// As the error of a launch on `host`: the kernel, and a line for each mistake.
-fn told(reports: &[Report]) -> String {
+fn describe(reports: &[Report]) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut of: Option<&str> = None;
     for Report { kernel, line, text, .. } in reports {
@@ -125,23 +133,23 @@ fn told(reports: &[Report]) -> String {
 mod tests {
     use super::*;
 
-    fn report(kernel: &str, line: u32, kind: Kind) -> Report {
+    fn report(kernel: &str, line: u32, kind: DefectKind) -> Report {
         let line = Some(Line { file: "./a.cl".into(), line });
         Report { kernel: kernel.into(), line, kind, text: "work-item 1 of group 0 does it".into() }
     }
 
     #[test]
     fn each_mistake_is_told_once() {
-        let other = |line| Kind::Race(Some(Line { file: "./a.cl".into(), line }));
+        let other = |line| DefectKind::Race(Some(Line { file: "./a.cl".into(), line }));
         let reports = each_once(vec![
-            report("k", 3, Kind::Outside),
-            report("k", 3, Kind::Outside),
-            report("k", 3, Kind::Unwritten),
+            report("k", 3, DefectKind::Outside),
+            report("k", 3, DefectKind::Outside),
+            report("k", 3, DefectKind::Unwritten),
             report("l", 3, other(4)),
             report("l", 4, other(3)),
         ]);
         assert_eq!(reports.len(), 3);
-        let end = judged(End::of(Outcome::Right), &reports);
+        let end = apply_reports(TestResult::new(Outcome::Right), &reports);
         assert_eq!(end.outcome, Outcome::Failed);
         assert_eq!(
             end.problem.unwrap(),
@@ -152,10 +160,13 @@ mod tests {
 
     #[test]
     fn a_crash_stays_one() {
-        let end = judged(End::because(Outcome::Crashed, "by a signal"), &[report("k", 3, Kind::Outside)]);
+        let end = apply_reports(
+            TestResult::because(Outcome::Crashed, "by a signal"),
+            &[report("k", 3, DefectKind::Outside)],
+        );
         assert_eq!(end.outcome, Outcome::Crashed);
         assert!(end.problem.unwrap().ends_with("does it\nby a signal"));
-        assert_eq!(judged(End::of(Outcome::Right), &[]).outcome, Outcome::Right);
+        assert_eq!(apply_reports(TestResult::new(Outcome::Right), &[]).outcome, Outcome::Right);
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Exceptions of a gate: modules that may lack something, and files that need not be read.
+//! Exceptions: modules that may lack a requirement, and files that may stay unread.
 
 use serde::Serialize;
 
-use super::judged::Summary;
+use super::verdict::Summary;
 use crate::cli;
 use crate::error::{Error, Result};
 use crate::print::output::Output;
@@ -10,7 +10,7 @@ use crate::print::text::escaped;
 use crate::settings::offload_toml::Required;
 use crate::settings::target_filter::glob;
 
-/// Where users write what may pass.
+/// Exceptions of the user.
 #[derive(Debug, Default)]
 pub(super) struct Exceptions {
     except: Vec<Exception>,
@@ -25,7 +25,7 @@ struct Exception {
 }
 
 /// A file that was not looked into, and why.
-pub(super) struct NotRead<'a> {
+pub(super) struct UnreadMessage<'a> {
     pub(super) file: &'a str,
     pub(super) why: &'a str,
 }
@@ -61,7 +61,7 @@ impl Exceptions {
         self
     }
 
-    /// What `module` in `file` may lack.
+    /// The requirements that `module` in `file` may lack.
     pub(super) fn of_module(&self, module: &str, file: &str) -> Vec<String> {
         let meant =
             |exception: &&Exception| glob(&exception.name, module) || is_called(&exception.name, file);
@@ -69,22 +69,23 @@ impl Exceptions {
     }
 
     /// Says that a file was not looked into.
-    pub(super) fn tell_unread(
+    pub(super) fn print_unread(
         &self,
         output: &Output,
-        unread: &NotRead<'_>,
+        unread: &UnreadMessage<'_>,
         summary: &mut Summary,
     ) -> Result<()> {
-        let NotRead { file, why } = *unread;
+        let UnreadMessage { file, why } = *unread;
         let allowed = self.allow_unread.iter().any(|pattern| is_called(pattern, file));
         let message = Unread { reason: "unread", file, problem: why, allowed };
-        let (shown, why) = (escaped(file), escaped(why));
+        let shown = escaped(file);
+        let why = escaped(why);
         if allowed {
             return output.done(&message, &format!("unread: {shown}: {why}"));
         }
         summary.add_unread();
         let text = format!(
-            "error: {shown} was not looked into: {why}\nhint: `--allow-unread-of {}` lets it pass",
+            "error: {shown} cannot be searched: {why}\nhint: use `--allow-unread-of {}` to accept it",
             escaped(base_name(file))
         );
         output.message(&message, &text)
@@ -95,8 +96,8 @@ impl Exception {
     fn parse(text: &str) -> Result<Exception> {
         let parts = text.split_once('=').filter(|(name, demand)| !name.is_empty() && !demand.is_empty());
         let (name, demand) = parts.ok_or_else(|| {
-            Error::usage(format!("`{}` does not say what a module may lack", text.escape_debug()))
-                .hint("write `--except 'nccl*=sm_100f'`")
+            Error::usage(format!("`{}` is not an exception", text.escape_debug()))
+                .hint("use NAME=WHAT, such as `--except 'nccl*=sm_100f'`")
         })?;
         Ok(Exception { name: name.to_string(), demands: vec![demand.to_string()] })
     }

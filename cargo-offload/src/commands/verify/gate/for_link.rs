@@ -1,5 +1,5 @@
-//! Code for a later link: LLVM bitcode and NVIDIA's LTO-IR. No driver takes it, so that it meets nothing, and
-//! nothing is demanded of it.
+//! Code for a later link: LLVM bitcode and NVIDIA's LTO-IR. No driver loads it, so it meets no requirement and has
+//! none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +34,7 @@ impl Formats {
         }
     }
 
-    /// How many there are.
+    /// The number of formats.
     pub(super) fn count(&self) -> usize {
         self.0.len()
     }
@@ -46,7 +46,7 @@ impl Formats {
             let named =
                 if targets.is_empty() { String::new() } else { format!(" for {}", targets.join(", ")) };
             let text = format!(
-                "note: {}: {format}{}, which a link compiles, is not judged",
+                "note: {}: {format}{} is compiled at link time, and is not checked",
                 escaped(file),
                 escaped(&named)
             );

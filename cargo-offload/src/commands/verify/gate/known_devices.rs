@@ -1,4 +1,4 @@
-//! Devices by the names under which they are sold, and the architecture of each.
+//! Devices by product name, and their architectures.
 
 mod amd;
 mod devices;
@@ -29,7 +29,7 @@ pub(super) struct KnownDevice {
     pub(super) description: DeviceDescription,
     /// Of an AMD GPU, the target ID. It may leave modes open, which no GPU does.
     amd: Option<AmdArch>,
-    /// What was assumed to describe it.
+    /// Assumption of the description.
     pub(super) note: Option<String>,
 }
 
@@ -60,17 +60,17 @@ impl KnownDevice {
 
 /// A name of a table.
 #[derive(Clone, Copy)]
-struct Known {
+struct TableEntry {
     family: &'static str,
     arch: &'static str,
     name: &'static str,
 }
 
-fn all() -> impl Iterator<Item = Known> {
+fn all() -> impl Iterator<Item = TableEntry> {
     FAMILIES.iter().flat_map(|(family, devices)| {
         devices
             .iter()
-            .flat_map(move |(arch, names)| names.iter().map(move |name| Known { family, arch, name }))
+            .flat_map(move |(arch, names)| names.iter().map(move |name| TableEntry { family, arch, name }))
     })
 }
 
@@ -82,29 +82,30 @@ pub(super) fn find(name: &str, driver: Option<&str>) -> Result<KnownDevice> {
     match by_name(name) {
         Some(known) => {
             let target = target(&[known.family, known.arch].concat()).ok_or_else(|| unknown(name))?;
-            described(known.name, &target, driver)
+            describe(known.name, &target, driver)
         }
-        None => described(name, &target(name).ok_or_else(|| unknown(name))?, driver),
+        None => describe(name, &target(name).ok_or_else(|| unknown(name))?, driver),
     }
 }
 
 /// The entry that reads the same; else the only architecture of which an entry does without the words of its series. Of
 /// two vendors' devices with one name the newer one is meant, unless the vendor is named.
-fn by_name(text: &str) -> Option<Known> {
+fn by_name(text: &str) -> Option<TableEntry> {
     let name = Name::parse(text);
     let key = name.key();
-    let of_vendor = || all().filter(|known| name.may_be_of(known.family));
-    if let Some(known) = of_vendor().filter(|known| Name::parse(known.name).key() == key).last() {
-        return Some(known);
+    let of_vendor: Vec<TableEntry> = all().filter(|known| name.may_be_of(known.family)).collect();
+    if let Some(known) = of_vendor.iter().rfind(|known| Name::parse(known.name).key() == key) {
+        return Some(*known);
     }
     // `pvc` and `gfx1100` are no short names.
     let short = name.short_key().filter(|_| target(text).is_none())?;
-    let mut alike = of_vendor().filter(|known| Name::parse(known.name).short_key().as_ref() == Some(&short));
+    let mut alike =
+        of_vendor.iter().filter(|known| Name::parse(known.name).short_key().as_ref() == Some(&short));
     let first = alike.next()?;
-    alike.all(|other| other.arch == first.arch).then_some(first)
+    alike.all(|other| other.arch == first.arch).then_some(*first)
 }
 
-/// What `text` names as an architecture, with its family or without.
+/// The target of an architecture name, with or without its family.
 fn target(text: &str) -> Option<Target> {
     let families = [("host", ""), ("sm_", "cubin:"), ("gfx", "amdgcn:"), ("", ""), ("", "intel:")];
     let mut families = families.iter().filter(|(start, _)| text.starts_with(start));
@@ -127,7 +128,7 @@ pub(super) fn of_target(target: &Target) -> Option<KnownDevice> {
 }
 
 /// The device called `name` of this architecture.
-fn described(name: &str, target: &Target, driver: Option<&str>) -> Result<KnownDevice> {
+fn describe(name: &str, target: &Target, driver: Option<&str>) -> Result<KnownDevice> {
     match target {
         Target::Cubin(sm) if sm.suffix().is_none() => with_release(cuda(name, sm), driver),
         Target::Amdgcn(arch) if !arch.is_generic() => {
@@ -155,27 +156,26 @@ fn cuda(name: &str, sm: &SmArch) -> CudaDescription {
 fn with_release(device: CudaDescription, driver: Option<&str>) -> Result<KnownDevice> {
     let Some(driver) = driver else { return Ok(DeviceDescription::from(device).into()) };
     let device = device.driver_release(driver).ok_or_else(|| {
-        Error::usage(format!("`{}` is no release of NVIDIA's driver", driver.escape_debug()))
-            .hint("write it as `nvidia-smi` does, `550.54.14`, or `550` for the newest of the branch")
+        Error::usage(format!("`{}` is not an NVIDIA driver version", driver.escape_debug()))
+            .hint("use a version as `nvidia-smi` prints it, such as `550.54.14`, or a branch such as `550`")
     })?;
     let note = device.taken_for_branch().map(|branch| {
-        format!("the driver {driver} is later than R{branch}, the last that this release knows: it is taken for that")
+        format!("driver {driver} is newer than R{branch}, the newest known branch: its rules apply")
     });
     Ok(KnownDevice { note, ..DeviceDescription::from(device).into() })
 }
 
 fn with_rocm(device: HipDescription, driver: Option<&str>) -> Result<DeviceDescription> {
     let Some(driver) = driver else { return Ok(device.into()) };
-    let part = |text: Option<&str>| text?.parse::<u32>().ok().filter(|part| *part < 100);
     let mut parts = driver.split('.');
-    let (Some(major), Some(minor)) = (part(parts.next()), part(parts.next())) else {
-        return Err(Error::usage(format!("`{}` is no version of ROCm", driver.escape_debug()))
-            .hint("write it as `6.3`, and name NVIDIA's GPUs in another command"));
+    let (Some(major), Some(minor)) = (version_part(parts.next()), version_part(parts.next())) else {
+        return Err(Error::usage(format!("`{}` is not a ROCm version", driver.escape_debug()))
+            .hint("use a version such as `6.3`; check NVIDIA GPUs in a separate command"));
     };
     Ok(device.rocm_release(major, minor).into())
 }
 
-/// What Intel's driver takes.
+/// The OpenCL description that Intel's driver reports.
 fn intel(name: &str, arch: &IntelArch) -> Option<OpenClDescription> {
     let ip = arch.ip_version()?;
     let device = OpenClDescription::new(name, "Intel").spirv(&[SpirvVersion::V1_2]).opencl_c();
@@ -185,10 +185,7 @@ fn intel(name: &str, arch: &IntelArch) -> Option<OpenClDescription> {
 fn no_driver(driver: Option<&str>, of: &str) -> Result<()> {
     match driver {
         None => Ok(()),
-        Some(_) => {
-            Err(Error::usage(format!("no rule here depends on the driver of {of}"))
-                .hint("leave out --driver"))
-        }
+        Some(_) => Err(Error::usage(format!("--driver does not apply to {of}")).hint("remove --driver")),
     }
 }
 
@@ -198,10 +195,15 @@ fn unknown(text: &str) -> Error {
         all().map(|known| (name.likeness(&Name::parse(known.name)), known.name)).collect();
     names.sort_by(|(a, a_name), (b, b_name)| b.total_cmp(a).then_with(|| a_name.cmp(b_name)));
     let nearest: Vec<&str> = names.iter().take(NEAREST).map(|(_, name)| *name).collect();
-    Error::usage(format!("no device is known as `{}`", text.escape_debug())).hint(format!(
-        "the nearest names are {}; any device can be named by its architecture, as `sm_90`, `gfx942` or `pvc`",
+    Error::usage(format!("unknown device `{}`", text.escape_debug())).hint(format!(
+        "similar names: {}; or use the architecture, such as `sm_90`, `gfx942` or `pvc`",
         nearest.join(", ")
     ))
+}
+
+/// A component of a ROCm version.
+fn version_part(text: Option<&str>) -> Option<u32> {
+    text?.parse().ok().filter(|part| *part < 100)
 }
 
 #[cfg(test)]
@@ -291,7 +293,7 @@ mod tests {
             assert!(error.to_string().contains("hint: "), "{error}");
         }
         let unknown = find("Voodoo 2", None).unwrap_err().to_string();
-        assert!(unknown.contains("no device is known as `Voodoo 2`"), "{unknown}");
+        assert!(unknown.contains("unknown device `Voodoo 2`"), "{unknown}");
     }
 
     #[test]
@@ -305,7 +307,7 @@ mod tests {
         ] {
             let error = find(text, None).err().map(|error| error.to_string()).unwrap_or_default();
             assert!(error.contains(near), "{text}: {error}");
-            let names = error.split("are ").nth(1).and_then(|rest| rest.split(';').next()).unwrap();
+            let names = error.split("names: ").nth(1).and_then(|rest| rest.split(';').next()).unwrap();
             assert_eq!(names.split(", ").count(), 3, "{error}");
         }
     }
@@ -314,7 +316,7 @@ mod tests {
     #[test]
     fn names_are_of_one_architecture() {
         let mut seen = std::collections::BTreeMap::new();
-        for Known { arch, name, family } in all() {
+        for TableEntry { arch, name, family } in all() {
             let key = Name::parse(name).key();
             assert!(!key.is_empty(), "{name}");
             assert_eq!(seen.insert((family, key), arch).unwrap_or(arch), arch, "{name}");

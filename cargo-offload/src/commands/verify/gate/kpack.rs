@@ -1,4 +1,5 @@
-//! Kernels that AMD's tools took out of a library: kpacks beside it, one for each architecture, are one module of the library.
+//! Kernels that AMD's tools moved out of a library: its kpack files, one per architecture, form one module of the
+//! library.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -13,7 +14,7 @@ use offload_rt::Registry;
 
 use crate::error::{ExitStatus, Result};
 use crate::read::input::{Contents, Input};
-use crate::read::registry::{self, Known};
+use crate::read::registry::{self, Detail};
 use crate::settings::target_filter::glob;
 
 /// Stands for a target ID in a path.
@@ -38,14 +39,14 @@ pub(super) struct Kpack {
 /// A library whose kernels are in kpacks.
 struct Library {
     name: String,
-    /// Where it is, if it lies in no archive.
+    /// Path, unless it is in an archive.
     file: Option<PathBuf>,
     /// Its keys in the kpacks: a wrapper's number behind its name.
     keys: Vec<String>,
     search_paths: Vec<String>,
 }
 
-/// What came of a library.
+/// Registry of a library, or the error.
 pub(super) struct Judgable {
     pub(super) name: String,
     /// Its modules; nothing if a kpack is missing.
@@ -77,14 +78,14 @@ impl Kpacks {
     }
 
     /// Adds a file that is a kpack; false if it is none.
-    pub(super) fn add_kpack(&mut self, name: &str, contents: &Contents<'_>, known: Known) -> bool {
+    pub(super) fn add_kpack(&mut self, name: &str, contents: &Contents<'_>, known: Detail) -> bool {
         let Some(kpack) = Kpack::read(name, contents, known) else { return false };
         self.seen.push(kpack);
         true
     }
 
     /// The libraries with what their kpacks have, after all files were added.
-    pub(super) fn libraries(&mut self, limits: &Limits, known: Known) -> Result<Vec<Judgable>> {
+    pub(super) fn libraries(&mut self, limits: &Limits, known: Detail) -> Result<Vec<Judgable>> {
         let mut judgable = Vec::new();
         for library in std::mem::take(&mut self.libraries) {
             let registry = match self.of_library(&library, limits, known)? {
@@ -111,7 +112,7 @@ impl Kpacks {
         &mut self,
         library: &Library,
         limits: &Limits,
-        known: Known,
+        known: Detail,
     ) -> Result<std::result::Result<Vec<NewImage>, String>> {
         let mut images = Vec::new();
         for path in &library.search_paths {
@@ -119,7 +120,7 @@ impl Kpacks {
             for kpack in self.seen.iter_mut().filter(|kpack| library.names(path, &kpack.name)) {
                 kpack.is_referred = true;
                 found = true;
-                images.extend(kpack.of(&library.keys));
+                images.extend(kpack.images(&library.keys));
             }
             let beside = if found { Vec::new() } else { library.beside(path) };
             for file in beside {
@@ -132,52 +133,53 @@ impl Kpacks {
                 };
                 if let Some(kpack) = Kpack::read(&file.display().to_string(), &contents, known) {
                     found = true;
-                    images.extend(kpack.of(&library.keys));
+                    images.extend(kpack.images(&library.keys));
                 }
             }
             if !found {
                 return Ok(Err(format!("kernels are in `{path}`, missing")));
             }
         }
-        let problem = || {
-            format!(
-                "kernels are in `{}`, which has none of `{}`",
+        if images.is_empty() {
+            return Ok(Err(format!(
+                "the kernels are in `{}`, which lacks `{}`",
                 library.search_paths.join("`, `"),
                 library.keys.join("`, `")
-            )
-        };
-        Ok(if images.is_empty() { Err(problem()) } else { Ok(images) })
+            )));
+        }
+        Ok(Ok(images))
     }
 }
 
 impl Kpack {
-    fn read(name: &str, contents: &Contents<'_>, known: Known) -> Option<Kpack> {
+    fn read(name: &str, contents: &Contents<'_>, known: Detail) -> Option<Kpack> {
         let [container] = contents.containers.as_slice() else { return None };
         let is_whole =
             container.found.kind == Some(FileKind::Kpack) && container.found.origin == RangeOrigin::Whole;
         let mut images: BTreeMap<String, Vec<NewImage>> = BTreeMap::new();
         for image in container.images.iter().filter(|_| is_whole) {
-            images.entry(image.name.clone()).or_default().extend(described(image, contents, known));
+            images.entry(image.name.clone()).or_default().extend(describe(image, contents, known));
         }
         is_whole.then(|| Kpack { name: name.to_string(), images, is_referred: false })
     }
 
     /// Its images of these keys. Files of older releases do not number wrappers.
-    fn of(&self, keys: &[String]) -> Vec<NewImage> {
-        let of_key = |key: &String| {
-            let plain = key.rsplit_once('#').map_or(key.as_str(), |(plain, _)| plain);
-            self.images.get(key).or_else(|| self.images.get(plain)).into_iter().flatten().cloned()
-        };
-        keys.iter().flat_map(of_key).collect()
+    fn images(&self, keys: &[String]) -> Vec<NewImage> {
+        keys.iter()
+            .flat_map(|key| {
+                let plain = key.rsplit_once('#').map_or(key.as_str(), |(plain, _)| plain);
+                self.images.get(key).or_else(|| self.images.get(plain)).into_iter().flatten().cloned()
+            })
+            .collect()
     }
 }
 
 /// The record of an image; nothing where its target has no name here.
-fn described(image: &Image<'_>, contents: &Contents<'_>, known: Known) -> Option<NewImage> {
+fn describe(image: &Image<'_>, contents: &Contents<'_>, known: Detail) -> Option<NewImage> {
     let new = NewImage::new(&image.name, image.target.clone()?);
     let bytes = match known {
-        Known::Target => return Some(new),
-        Known::Needs => image.decode(&contents.held()).ok(),
+        Detail::Target => return Some(new),
+        Detail::Needs => image.decode(&contents.held()).ok(),
     };
     let described = bytes.and_then(|bytes| describe::any(&bytes).ok().flatten()).unwrap_or_default();
     Some(NewImage {
@@ -202,17 +204,17 @@ impl Library {
     fn beside(&self, path: &str) -> Vec<PathBuf> {
         let Some(directory) = self.file.as_deref().and_then(Path::parent) else { return Vec::new() };
         let parts: Vec<&str> = path.split('/').collect();
-        expanded(directory.to_path_buf(), &parts)
+        expand_path(directory.to_path_buf(), &parts)
     }
 }
 
 /// The files below `directory` that `parts` name, with any target ID.
-fn expanded(directory: PathBuf, parts: &[&str]) -> Vec<PathBuf> {
+fn expand_path(directory: PathBuf, parts: &[&str]) -> Vec<PathBuf> {
     let Some((first, rest)) = parts.split_first() else {
         return if directory.is_file() { vec![directory] } else { Vec::new() };
     };
     if !first.contains(ARCHITECTURE) {
-        return expanded(directory.join(first), rest);
+        return expand_path(directory.join(first), rest);
     }
     let pattern = first.replace(ARCHITECTURE, "*");
     let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { &directory };
@@ -223,7 +225,7 @@ fn expanded(directory: PathBuf, parts: &[&str]) -> Vec<PathBuf> {
         .map(|entry| entry.path())
         .collect();
     names.sort();
-    names.into_iter().flat_map(|path| expanded(path, rest)).collect()
+    names.into_iter().flat_map(|path| expand_path(path, rest)).collect()
 }
 
 /// `path` without `.` and `..`, as far as its own parts allow.

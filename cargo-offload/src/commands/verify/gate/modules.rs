@@ -1,4 +1,4 @@
-//! The modules of a file, with the images of each: what a demand is made on.
+//! Modules of a file and their images, to which requirements apply.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,15 +15,15 @@ pub(super) struct Module<'m> {
     pub(super) variant: Variant,
     pub(super) images: Vec<&'m Entry>,
     pub(super) registry: Option<&'m Registry>,
-    /// What containers say of images for machines that have no name here.
+    /// Labels of images for machines without a target name.
     unknown: BTreeSet<String>,
     /// The demands that it need not meet.
     excepted: Vec<String>,
 }
 
 /// All of them, in the order of the file.
-pub(super) fn of<'m>(contents: &Contents<'_>, registries: &'m [Registry]) -> Vec<Module<'m>> {
-    let modules = registries.iter().flat_map(of_registry);
+pub(super) fn from_registries<'m>(contents: &Contents<'_>, registries: &'m [Registry]) -> Vec<Module<'m>> {
+    let modules = registries.iter().flat_map(from_registry);
     let unknown = contents.loaded().filter(|container| is_unknown(container)).map(|container| Module {
         name: container.name.clone(),
         variant: Variant::default(),
@@ -36,7 +36,7 @@ pub(super) fn of<'m>(contents: &Contents<'_>, registries: &'m [Registry]) -> Vec
 }
 
 /// Those of a registry.
-pub(super) fn of_registry(registry: &Registry) -> Vec<Module<'_>> {
+pub(super) fn from_registry(registry: &Registry) -> Vec<Module<'_>> {
     let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut modules: Vec<Module<'_>> = Vec::new();
     for entry in registry.entries() {
@@ -61,7 +61,7 @@ fn is_unknown(container: &Container<'_>) -> bool {
     loadable(container).next().is_some() && loadable(container).all(|image| image.target.is_none())
 }
 
-/// What a later link compiles is no image yet.
+/// The images of a container that a driver can load, without code for a later link.
 fn loadable<'c>(container: &'c Container<'_>) -> impl Iterator<Item = &'c Image<'c>> {
     container.images.iter().filter(|image| image.is_loadable())
 }
@@ -69,10 +69,7 @@ fn loadable<'c>(container: &'c Container<'_>) -> impl Iterator<Item = &'c Image<
 impl<'m> Module<'m> {
     /// The name for people, with its variant.
     pub(super) fn shown(&self) -> String {
-        match self.variant.is_empty() {
-            true => self.name.clone(),
-            false => format!("{}[{}]", self.name, self.variant),
-        }
+        if self.variant.is_empty() { self.name.clone() } else { format!("{}[{}]", self.name, self.variant) }
     }
 
     /// For what it has images.

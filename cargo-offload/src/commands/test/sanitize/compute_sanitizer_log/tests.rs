@@ -1,13 +1,16 @@
-//! Logs as NVIDIA shows them.
+//! Logs from NVIDIA's documentation.
 
 use super::*;
 
-fn told(text: &str) -> Vec<String> {
-    let line = |report: &Report| {
-        let line = report.line.as_ref().map(|line| format!("{line}: ")).unwrap_or_default();
-        format!("{} {line}{}", report.kernel, report.text)
-    };
-    read(text).reports.iter().map(line).collect()
+fn shown(text: &str) -> Vec<String> {
+    read(text)
+        .reports
+        .iter()
+        .map(|report| {
+            let line = report.line.as_ref().map(|line| format!("{line}: ")).unwrap_or_default();
+            format!("{} {line}{}", report.kernel, report.text)
+        })
+        .collect()
 }
 
 /// As NVIDIA's manual shows it, of release 2026.4.
@@ -38,7 +41,7 @@ fn accesses_outside_name_the_buffer() {
 ========= ERROR SUMMARY: 3 errors
 ";
     assert_eq!(
-        told(text),
+        shown(text),
         [
             "unaligned_kernel memcheck_demo.cu:34: thread 0 of block 0 writes 4 bytes at an address that is no multiple \
              of the type's alignment",
@@ -63,7 +66,7 @@ fn shared_memory_has_no_buffers() {
 ========= ERROR SUMMARY: 1 error
 ";
     let expected = "halo kernels/local_memory.cl:11: thread 15 of block 2 writes 4 bytes of shared memory: the address is out of bounds";
-    assert_eq!(told(text), [expected]);
+    assert_eq!(shown(text), [expected]);
 }
 
 /// As NVIDIA's manual shows it; without lines where the image has none.
@@ -97,15 +100,14 @@ fn shared_memory_races_barriers_and_unwritten_memory() {
 ========= RACECHECK SUMMARY: 2 hazards displayed (1 error, 1 warning)
 ";
     assert_eq!(
-        told(text),
+        shown(text),
         [
             "k thread 0 of block 0 writes 4 bytes of shared memory: the address is out of bounds",
             "WAW raceWAW.cu:20: thread 1 of block 2 writes byte 140 of shared memory, which thread 0 writes \
              (raceWAW.cu:20): no barrier separates them",
             "sumKernel warp_error.cu:56: thread 32 of block 0 reads byte 140 of shared memory, which thread \
              35 writes (warp_error.cu:44): no barrier separates them",
-            "vectorAdd memset_error.cu:41: thread 31 of block 1 reads 4 bytes of global memory, which nobody has \
-             written",
+            "vectorAdd memset_error.cu:41: thread 31 of block 1 reads 4 bytes of uninitialized global memory",
             "myKernel test.cu:42: thread 32 of block 0 waits at a barrier that others do not come to: divergent \
              thread(s) in block",
         ]

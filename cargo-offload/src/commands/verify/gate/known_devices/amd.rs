@@ -1,4 +1,4 @@
-//! AMD's GPUs by target ID, with the modes that its driver sets by default.
+//! AMD GPUs by target ID, with the default modes of the driver.
 //!
 //! <https://rocm.docs.amd.com/en/latest/reference/gpu-arch-specs.html> and
 //! <https://llvm.org/docs/AMDGPUUsage.html#amdgpu-processors>; integrated GPUs by <https://www.amd.com/en/products/specifications/processors.html>.

@@ -1,4 +1,4 @@
-//! Intel's GPUs by the names that ocloc has for them, and what each supports.
+//! Intel GPUs by ocloc's names, and the features of each.
 //!
 //! - Names: the devices of NEO, Intel's driver
 //!   (<https://github.com/intel/compute-runtime/blob/e37c60bf2ad4/shared/source/dll/devices/devices_base.inl>), and of its
@@ -51,7 +51,7 @@ pub(super) const INTEL: &[Devices] = &[
     ("cri", &["Crescent Island"]),
 ];
 
-/// What GPUs of an architecture lack of what others have: from the first release on up to the last one.
+/// Features that releases of an architecture lack, from the first release to the last one.
 struct Lacks {
     architecture: u32,
     releases: std::ops::RangeInclusive<u32>,
@@ -69,7 +69,7 @@ const LACKS: [Lacks; 5] = [
     Lacks { architecture: 12, releases: 55..=57, aspects: || Aspects::FP64 },
 ];
 
-/// What a GPU of this IP version supports.
+/// The aspects of a GPU with this IP version.
 pub(super) fn aspects([architecture, release, _]: [u32; 3]) -> Aspects {
     let lacks =
         LACKS.iter().find(|lacks| lacks.architecture == architecture && lacks.releases.contains(&release));
@@ -85,7 +85,8 @@ mod tests {
     /// As NEO has it, for every device that ocloc names.
     #[test]
     fn devices_have_the_aspects_of_their_driver() {
-        let (mut fp64, mut bf16) = (Vec::new(), Vec::new());
+        let mut fp64 = Vec::new();
+        let mut bf16 = Vec::new();
         for arch in IntelArch::devices() {
             let lacking = Aspects::ALL.missing_from(aspects(arch.ip_version().unwrap()));
             if Aspects::FP64.missing_from(lacking).is_empty() {

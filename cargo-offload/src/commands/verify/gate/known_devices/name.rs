@@ -1,9 +1,9 @@
-//! Names of devices as people and tools write them: `nvidia-smi`, `rocminfo`, `clinfo` and `lspci` add the vendor, the
-//! memory, the form factor and trademark signs.
+//! Normalization of device names: `nvidia-smi`, `rocminfo`, `clinfo` and `lspci` add the vendor, the memory size, the
+//! form factor and trademark signs.
 
 use std::collections::BTreeSet;
 
-/// What stands beside a name and is no part of it.
+/// Words in device names that do not identify a device.
 const BRANDS: &[&str] = &[
     "accelerator",
     "active",
@@ -63,7 +63,7 @@ const BRANDS: &[&str] = &[
 /// Words of a name that people leave out where the rest tells all.
 const SERIES: &[&str] = &["agx", "arc", "gt", "gtx", "hd", "jetson", "pro", "rtx", "rx", "uhd"];
 
-/// Who makes what is called so, with the family of their targets.
+/// Words that identify a vendor, with the family of its targets.
 const VENDORS: &[(&str, &str)] = &[
     ("nvidia", "cubin:"),
     ("geforce", "cubin:"),
@@ -96,12 +96,14 @@ impl Name {
         // A part of a GPU: `MIG 1g.10gb`.
         let whole = words.iter().position(|word| *word == "mig").unwrap_or(words.len());
         let words: Vec<&str> = words.into_iter().take(whole).collect();
-        let is_name = |(index, word): (usize, &&str)| {
+        let mut names = Vec::new();
+        for (index, word) in words.iter().enumerate() {
             let next = words.get(index.saturating_add(1)).copied().unwrap_or_default();
-            !BRANDS.contains(word) && !is_form(word) && !is_memory(word, next) && !is_share(index, word)
-        };
-        let names = words.iter().enumerate().filter(|it| is_name(*it)).map(|(_, word)| (*word).to_string());
-        Name { words: names.collect(), family: vendor.map(|(_, family)| *family) }
+            if !BRANDS.contains(word) && !is_form(word) && !is_memory(word, next) && !is_share(index, word) {
+                names.push((*word).to_string());
+            }
+        }
+        Name { words: names, family: vendor.map(|(_, family)| *family) }
     }
 
     /// Whether it may be a device of this family of targets.
@@ -122,11 +124,12 @@ impl Name {
         has_number.then_some(key)
     }
 
-    /// How much alike two names are: by their letters, and by their words.
+    /// The similarity of two names, by letters and by words.
     pub(super) fn likeness(&self, other: &Name) -> f64 {
-        let words = |name: &Name| name.words.iter().cloned().collect::<BTreeSet<String>>();
-        let (own, others) = (words(self), words(other));
-        let (common, all) = (own.intersection(&others).count(), own.union(&others).count().max(1));
+        let own: BTreeSet<String> = self.words.iter().cloned().collect();
+        let others: BTreeSet<String> = other.words.iter().cloned().collect();
+        let common = own.intersection(&others).count();
+        let all = own.union(&others).count().max(1);
         #[expect(clippy::cast_precision_loss, reason = "names have few words")]
         let by_words = common as f64 / all as f64;
         strsim::jaro_winkler(&self.key(), &other.key()) + by_words
@@ -153,8 +156,6 @@ fn is_form(word: &str) -> bool {
 
 /// `80GB`, `80 GB`, `24g` and `GB`; `5700G` is a name.
 fn is_memory(word: &str, next: &str) -> bool {
-    let is_unit = |text: &str| ["gb", "gib", "mb"].contains(&text);
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let sized = ["gib", "gb", "mb"].iter().find_map(|unit| word.strip_suffix(unit)).is_some_and(digits);
     let short = word.strip_suffix('g').is_some_and(|size| size.len() <= 3 && digits(size));
     is_unit(word) || sized || short || (digits(word) && is_unit(next))
@@ -164,6 +165,14 @@ fn is_memory(word: &str, next: &str) -> bool {
 fn is_share(index: usize, word: &str) -> bool {
     let share = word.strip_suffix(['a', 'b', 'c', 'q']).unwrap_or_default();
     index > 0 && !share.is_empty() && share.len() <= 2 && share.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_unit(text: &str) -> bool {
+    ["gb", "gib", "mb"].contains(&text)
+}
+
+fn digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]

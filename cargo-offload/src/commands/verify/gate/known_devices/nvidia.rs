@@ -1,4 +1,4 @@
-//! NVIDIA's GPUs by architecture.
+//! NVIDIA GPUs by architecture.
 //!
 //! <https://developer.nvidia.com/cuda-gpus> and <https://developer.nvidia.com/cuda-legacy-gpus>; of China's editions and
 //! of clouds the data sheets of the chips that they have. A GPU for laptops that is called as one for desktops has the

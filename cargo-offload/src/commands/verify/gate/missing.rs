@@ -1,45 +1,45 @@
-//! What modules lack of a demand, and the sentence for it.
+//! Images that modules lack for a requirement, and the message.
 
 use crate::print::text::escaped;
 
 /// Of so many modules people see the names.
 const NAMED: usize = 3;
 
-/// What a module lacks.
+/// Images that a module lacks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Lack {
+pub(super) struct MissingImages {
     /// In these modes alone, as `gfx90a:xnack+`; nothing where the demand is one.
     pub(super) setting: Option<String>,
-    pub(super) images: LackingImages,
+    pub(super) images: MissingKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum LackingImages {
+pub(super) enum MissingKind {
     /// Every image. The texts are the targets that it has, each with the reason where there is one.
     All(Vec<String>),
     /// These kernels.
     Kernels(Vec<String>),
 }
 
-impl Lack {
+impl MissingImages {
     /// Of `modules`, of `of` in all.
     pub(super) fn sentence(&self, modules: &[String], of: usize) -> String {
         let setting = self.setting.as_deref().map(|setting| format!(" for {}", escaped(setting)));
         let setting = setting.unwrap_or_default();
         match &self.images {
-            LackingImages::Kernels(kernels) => {
+            MissingKind::Kernels(kernels) => {
                 format!("{} lacks {}{setting}", named(modules), escaped(&shortened(kernels)))
             }
-            LackingImages::All(there) if there.is_empty() => {
-                format!("nothing{setting} in {}", many(modules, of))
+            MissingKind::All(there) if there.is_empty() => {
+                format!("no image{setting} in {}", many(modules, of))
             }
-            LackingImages::All(there) if there.iter().any(|text| text.contains(": ")) => {
+            MissingKind::All(there) if there.iter().any(|text| text.contains(": ")) => {
                 let lines: Vec<String> = there.iter().map(|text| format!("\n  {}", escaped(text))).collect();
-                format!("nothing{setting} in {}{}", many(modules, of), lines.concat())
+                format!("no image{setting} in {}{}", many(modules, of), lines.concat())
             }
-            LackingImages::All(there) => {
+            MissingKind::All(there) => {
                 let there = there.join(", ");
-                format!("nothing{setting} in {}; there is {}", many(modules, of), escaped(&there))
+                format!("no image{setting} in {}; available: {}", many(modules, of), escaped(&there))
             }
         }
     }
@@ -76,10 +76,10 @@ mod tests {
     fn a_sentence_names_what_is_there_if_anything_is() {
         let sentence = |there: &[&str]| {
             let there = there.iter().map(ToString::to_string).collect();
-            let lack = Lack { setting: None, images: LackingImages::All(there) };
+            let lack = MissingImages { setting: None, images: MissingKind::All(there) };
             lack.sentence(&["m".to_string()], 1)
         };
-        assert_eq!(sentence(&[]), "nothing in module m");
-        assert_eq!(sentence(&["spirv64"]), "nothing in module m; there is spirv64");
+        assert_eq!(sentence(&[]), "no image in module m");
+        assert_eq!(sentence(&["spirv64"]), "no image in module m; available: spirv64");
     }
 }

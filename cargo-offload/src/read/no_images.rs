@@ -1,4 +1,4 @@
-//! Why a file has nothing to show, and which command reads it.
+//! Errors for a file without images, with the command that reads it.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::files::mapping::Mapped;
 use crate::read::files;
 
-/// Why no command finds an image in `path`, or not the one that was asked.
+/// The reason why a command finds no image in `path`.
 pub(crate) fn error(path: &Path, limits: &Limits) -> Error {
     of_file(path, limits).unwrap_or_else(|error| error)
 }
@@ -32,15 +32,15 @@ fn of_file(path: &Path, limits: &Limits) -> Result<Error> {
     }
     if carrier::find(&file, limits).is_ok_and(|found| !found.is_empty()) {
         let error =
-            Error::check(format!("`{shown}` carries images of other tool chains, and none of this project"));
+            Error::check(format!("`{shown}` has images of other toolchains, but none of cargo-offload"));
         return Ok(error.hint(format!(
             "`cargo offload extract {shown}` writes them to files; inspect, report, size, verify and export read them too"
         )));
     }
-    let error = Error::check(format!("`{shown}` carries no device images"));
+    let error = Error::check(format!("`{shown}` has no device images"));
     Ok(match object::FileKind::parse(&*file) {
         Ok(_) => error.hint(
-            "a crate brings its kernels along only if the program mentions it: `use the_crate as _;`; there \
+            "a crate's kernels are linked only if the program references it: `use the_crate as _;`; there \
              are none in the known sections, and `cargo offload inspect --deep` searches all bytes",
         ),
         Err(_) if file.is_empty() => Error::check(format!("`{shown}` is empty")),

@@ -1,6 +1,7 @@
-//! Files that nothing needs any more: the sidecars that a program had before, and what an interrupted change has left.
+//! Cleanup of unreferenced files: the sidecars of earlier changes, and remains of an interrupted change.
 //!
-//! Only what is certainly a file of this program's goes, and nothing that any program of the directory names.
+//! Only files that certainly belong to this program are removed, and none that any program of the directory
+//! references.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -14,11 +15,11 @@ use offload_format::Limits;
 use offload_format::pack::layout::MAGIC;
 
 use super::sidecar_name::{has_form, is_for};
-use crate::error::{Error, ExitStatus, Result};
+use crate::error::{Error, ExitStatus, IoContext, Result};
 use crate::files::read_at::read_at;
 use crate::read::pack_file::PackFile;
 
-/// What of a file is read to tell its kind.
+/// Size of the start of a file that identifies its format.
 const HEAD: u64 = 4096;
 
 /// Removes `former`, the sidecars that the program at `path` had before it was changed, and what interrupted changes of
@@ -36,7 +37,7 @@ pub(super) fn remove(path: &Path, former: &[PathBuf]) -> Result<Vec<PathBuf>> {
     if gone.is_empty() {
         return Ok(gone);
     }
-    let Some(needed) = needed(&files)? else { return Ok(Vec::new()) };
+    let Some(needed) = referenced_files(&files)? else { return Ok(Vec::new()) };
     gone.retain(|file| file_name(file).is_some_and(|name| !needed.contains(name)));
     gone.iter().try_for_each(|file| match fs::remove_file(file) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::io("remove", file, &error)),
@@ -51,14 +52,13 @@ fn file_name(file: &Path) -> Option<&str> {
 
 /// The files of a directory, by name.
 fn files(directory: &Path) -> Result<Vec<PathBuf>> {
-    let failed = |error: io::Error| Error::io("read", directory, &error);
     let mut files = Vec::new();
     let entries = match fs::read_dir(directory) {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => return Ok(files),
-        entries => entries.map_err(failed)?,
+        entries => entries.io_context("read", directory)?,
     };
     for entry in entries {
-        let path = directory.join(entry.map_err(failed)?.file_name());
+        let path = directory.join(entry.io_context("read", directory)?.file_name());
         if path.is_file() {
             files.push(path);
         }
@@ -71,7 +71,7 @@ fn files(directory: &Path) -> Result<Vec<PathBuf>> {
 fn is_left(file: &Path, program: &str) -> Result<bool> {
     let Some(name) = file_name(file) else { return Ok(false) };
     if let Some(becomes) = TemporaryName::becomes(name) {
-        // Whoever else writes a file of this name holds the lock.
+        // Another process that writes a file of this name holds the lock.
         return Ok(becomes == program || has_form(becomes));
     }
     Ok(has_form(name) && whole(file)?.is_some_and(|packs| is_for(name, program, &packs)))
@@ -85,13 +85,13 @@ fn whole(file: &Path) -> Result<Option<Vec<Hash128>>> {
 }
 
 /// The names of all sidecars that the programs among `files` name; `None` if one of them does not tell.
-fn needed(files: &[PathBuf]) -> Result<Option<BTreeSet<String>>> {
+fn referenced_files(files: &[PathBuf]) -> Result<Option<BTreeSet<String>>> {
     let mut needed = BTreeSet::new();
     for file in files {
         let head = match head(file) {
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             Err(error) if error.kind() == ErrorKind::PermissionDenied => return Ok(None),
-            head => head.map_err(|error| Error::io("read", file, &error))?,
+            head => head.io_context("read", file)?,
         };
         let Some(program) = program(file, &head)? else { continue };
         for sidecar in program.packs().flat_map(|source| source.pack.sidecars()) {
@@ -105,7 +105,7 @@ fn needed(files: &[PathBuf]) -> Result<Option<BTreeSet<String>>> {
     Ok(Some(needed))
 }
 
-/// What tells the kind of a file.
+/// Reads the start of a file, which identifies its format.
 fn head(path: &Path) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     read_at(&file, 0, HEAD.min(file.metadata()?.len()))

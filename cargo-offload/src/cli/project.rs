@@ -1,8 +1,8 @@
-//! The options of the commands for a project's life: from `new` to `vendor`.
+//! Options of the commands that create, build and set up projects.
 
 use std::path::PathBuf;
 
-use crate::machine::toolchain::part::Part;
+use crate::machine::toolchain::part::ToolchainPart;
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -12,12 +12,12 @@ use super::examples;
 
 #[derive(Debug, Args)]
 pub(crate) struct New {
-    /// The directory to make. Its last part is the package's name.
+    /// Directory to create. Its name is the name of the package.
     pub(crate) path: PathBuf,
-    /// Give the package this name.
+    /// Set the package name [default: the directory name].
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Set up this version control.
+    /// Initialize a repository for this version control system.
     #[arg(long, value_enum, value_name = "VCS")]
     pub(crate) vcs: Option<Vcs>,
     #[command(flatten)]
@@ -26,38 +26,39 @@ pub(crate) struct New {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Vcs {
-    /// A git repository.
+    /// Git.
     Git,
-    /// A Mercurial repository.
+    /// Mercurial.
     Hg,
-    /// A Pijul repository.
+    /// Pijul.
     Pijul,
-    /// A Fossil repository.
+    /// Fossil.
     Fossil,
-    /// None.
+    /// No repository.
     None,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Init {
-    /// The directory of the package or workspace.
+    /// Directory of the package or workspace.
     #[arg(default_value = ".")]
     pub(crate) directory: PathBuf,
-    /// Replace build.rs and the kernels of the template if they exist.
+    /// Overwrite an existing build.rs and the kernels of the template.
     #[arg(long)]
     pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) source: CratesSource,
 }
 
-/// Where the crates come from that a package depends on.
+/// Source of the crates that a package depends on.
 #[derive(Debug, Args)]
 pub(crate) struct CratesSource {
-    /// Use the crates in this checkout of cargo-offload. Without it, those of the checkout that it was built in, or the
-    /// published ones.
+    /// Depend on the crates in this checkout of cargo-offload.
+    ///
+    /// The default is the checkout that cargo-offload was built in, if it exists, and otherwise crates.io.
     #[arg(long, value_name = "DIR", conflicts_with = "published")]
     pub(crate) checkout: Option<PathBuf>,
-    /// Use the published crates.
+    /// Depend on the crates of crates.io.
     #[arg(long)]
     pub(crate) published: bool,
 }
@@ -66,7 +67,7 @@ pub(crate) struct CratesSource {
 pub(crate) struct Build {
     #[command(flatten)]
     pub(crate) cargo: Cargo,
-    /// More options for cargo.
+    /// Further options for cargo.
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) rest: Vec<String>,
 }
@@ -84,8 +85,9 @@ pub(crate) struct Run {
 pub(crate) struct Doctor {
     #[command(flatten)]
     pub(crate) file: ConfigFile,
-    /// Look at these targets. Without them, those in offload.toml, or the defaults. `cuda` alone: every way to compile
-    /// CUDA C++, and what it takes.
+    /// Targets to check [default: those in offload.toml].
+    ///
+    /// `cuda` alone lists the compilers for CUDA C++, and what each requires.
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
 }
@@ -98,31 +100,35 @@ pub(crate) struct Cache {
 
 #[derive(Clone, Copy, Debug, Subcommand)]
 pub(crate) enum CacheAction {
-    /// Show where the cache is, and how large it is.
+    /// Show the cache directory and its size.
     #[command(after_help = examples::CACHE_STATS)]
     Stats,
-    /// Remove entries. Builds make them again.
+    /// Remove cache entries.
+    ///
+    /// Later builds compile the kernels again.
     #[command(after_help = examples::CACHE_CLEAN)]
     Clean {
-        /// Remove only entries that nothing used for so many days.
+        /// Remove only entries that were not used for this many days.
         #[arg(long, value_name = "DAYS")]
         unused: Option<u32>,
     },
-    /// Read every entry, and remove damaged ones.
+    /// Check every entry, and remove damaged ones.
     #[command(after_help = examples::CACHE_VERIFY)]
     Verify,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
-    /// The shell.
+    /// Shell to generate the script for.
     #[arg(value_enum)]
     pub(crate) shell: Shell,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Man {
-    /// Write one page per command into this directory. Without it, print the first page.
+    /// Write one page per command to this directory.
+    ///
+    /// If omitted, prints the page of `cargo offload` itself.
     #[arg(long, value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
     #[command(flatten)]
@@ -137,26 +143,32 @@ pub(crate) struct Toolchain {
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum ToolchainAction {
-    /// Download compilers (packages of Debian and Python) into a folder of yours, where builds find them.
+    /// Download compilers to the user's toolchain directory, where builds find them.
+    ///
+    /// The compilers are Debian and Python packages, pinned by hash in a lock file.
     #[command(after_help = examples::TOOLCHAIN_INSTALL)]
     Install {
-        /// Install only these. Without one: llvm and ptxas.
+        /// Parts to install [default: llvm and ptxas].
         #[arg(value_enum)]
-        parts: Vec<Part>,
-        /// The file with versions and hashes. Without it, offload-toolchain.lock beside offload.toml.
+        parts: Vec<ToolchainPart>,
+        /// Lock file with versions and hashes [default: offload-toolchain.lock in the directory of offload.toml].
         #[arg(long, value_name = "FILE")]
         lock: Option<PathBuf>,
-        /// Take the newest versions, and write the file again. A file that is not a lock file is kept.
+        /// Install the newest versions, and update the lock file.
         #[arg(long)]
         update: bool,
     },
-    /// List the parts, what each downloads, and which are installed.
+    /// List available and installed parts, and their download sizes.
     #[command(after_help = examples::TOOLCHAIN_LIST)]
     List,
-    /// Remove the folder. The lock file stays, and `install` makes the same again.
+    /// Remove the toolchain directory.
+    ///
+    /// The lock file stays, and `install` restores the same versions.
     #[command(after_help = examples::TOOLCHAIN_REMOVE)]
     Remove,
-    /// Show where the folder is: OFFLOAD_TOOLCHAIN, or the usual place for data.
+    /// Print the toolchain directory.
+    ///
+    /// It is OFFLOAD_TOOLCHAIN, or a directory in the user's data directory.
     #[command(after_help = examples::TOOLCHAIN_PATH)]
     Path,
 }

@@ -1,4 +1,4 @@
-//! Processes that tests have started and that would go on without them.
+//! Cleanup of processes that tests leave behind.
 
 use std::path::Path;
 

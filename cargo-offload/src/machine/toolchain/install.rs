@@ -1,4 +1,4 @@
-//! The folder as a whole: what is fetched is checked, and the folder appears when all of it is there.
+//! Installation of a whole toolchain: downloads are checked, and the directory appears when it is complete.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -7,25 +7,25 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::lock::{LOCK_NAME, Lock, LockedPackage, PackageKind};
-use super::part::Part;
-use super::system::{Packages, System};
-use super::workplace::{self, Workplace};
+use super::part::ToolchainPart;
+use super::staging::{self, Staging};
+use super::system::{PackageManager, System};
 use super::{apt, deb, fetch, python};
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::files::publish::create_dir;
 use crate::print::output::Output;
 
-/// What to install, and where.
+/// Paths and versions of an installation.
 #[derive(Debug)]
 pub(crate) struct Plan {
     /// The folder in which build scripts look.
     pub(crate) folder: PathBuf,
-    /// What was installed, for the next time.
+    /// Lock file.
     pub(crate) lock: PathBuf,
     pub(crate) versions: Versions,
 }
 
-/// Which versions are installed.
+/// Choice of versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Versions {
     /// Those in the lock file, if there is one.
@@ -34,9 +34,9 @@ pub(crate) enum Versions {
     Newest,
 }
 
-/// What came of it.
+/// Result of an installation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Installed {
+pub(crate) struct InstalledToolchain {
     pub(crate) packages: usize,
     /// Whether the folder was written: it is not where it holds what the lock file says.
     pub(crate) changed: bool,
@@ -45,32 +45,33 @@ pub(crate) struct Installed {
 /// Whether the lock file names parts of Python's alone, where apt has the rest: those were asked for until now, and the
 /// rest is to come.
 pub(crate) fn lacks_rest(lock: &Path) -> Result<bool> {
-    if System::this().packages == Packages::Nobody {
+    if System::this().packages == PackageManager::Unsupported {
         return Ok(false);
     }
-    Ok(Lock::read(lock)?.is_some_and(|lock| !lock.package.iter().any(|package| Part::Llvm.has(package))))
+    Ok(Lock::read(lock)?
+        .is_some_and(|lock| !lock.package.iter().any(|package| ToolchainPart::Llvm.has(package))))
 }
 
 /// Fetches, checks and unpacks; the folder appears whole.
-pub(crate) fn install(output: &Output, plan: &Plan) -> Result<Installed> {
+pub(crate) fn install(output: &Output, plan: &Plan) -> Result<InstalledToolchain> {
     let system = System::this();
     let locked = match plan.versions {
         Versions::Locked => Lock::read(&plan.lock)?,
         Versions::Newest => None,
     };
     if let Some(lock) = locked.as_ref().filter(|lock| lock.is_that_of(&plan.folder)) {
-        workplace::remove_leftovers(&plan.folder);
-        return Ok(Installed { packages: lock.packages(), changed: false });
+        staging::remove_leftovers(&plan.folder);
+        return Ok(InstalledToolchain { packages: lock.packages(), changed: false });
     }
-    workplace::create_parent(&plan.folder)?;
+    staging::create_parent(&plan.folder)?;
     check_directory(&plan.lock)?;
     Lock::check(&plan.lock)?;
-    let work = Workplace::beside(&plan.folder, |text| output.status(text))?;
+    let work = Staging::beside(&plan.folder, |text| output.status(text))?;
     let (lock, fetched) = match locked {
         Some(lock) => {
             let entries = lock.checked_for(&system, &plan.lock)?;
             // apt has the packages of its own distribution alone.
-            let packages = if lock.is_for(&system) { system.packages } else { Packages::Nobody };
+            let packages = if lock.is_for(&system) { system.packages } else { PackageManager::Unsupported };
             let fetched = fetch_locked(output, &Packaged { entries, packages }, work.path())?;
             (lock, fetched)
         }
@@ -80,7 +81,7 @@ pub(crate) fn install(output: &Output, plan: &Plan) -> Result<Installed> {
         }
     };
     let new = work.path().join("toolchain");
-    for Fetched { package, file } in &fetched {
+    for FetchedPackage { package, file } in &fetched {
         output.status(&format!("unpacking {}", package.name));
         match package.source {
             PackageKind::Distribution => deb::unpack(file, &new)?,
@@ -90,7 +91,7 @@ pub(crate) fn install(output: &Output, plan: &Plan) -> Result<Installed> {
     lock.write(&new.join(LOCK_NAME))?;
     work.put_in_place(&new, &plan.folder)?;
     lock.write(&plan.lock)?;
-    Ok(Installed { packages: lock.packages(), changed: true })
+    Ok(InstalledToolchain { packages: lock.packages(), changed: true })
 }
 
 /// The lock file is written last, when everything was fetched: whether that can be is known before.
@@ -99,20 +100,20 @@ pub(super) fn check_directory(lock: &Path) -> Result<()> {
     if parent.is_dir() {
         return Ok(());
     }
-    let text = format!("there is no directory `{}` for the lock file", parent.display());
-    Err(Error::usage(text).hint("make it first"))
+    let text = format!("directory `{}` of the lock file does not exist", parent.display());
+    Err(Error::usage(text).hint("create it first"))
 }
 
 /// A package, and the file that it was fetched into.
-pub(super) struct Fetched {
+pub(super) struct FetchedPackage {
     pub(super) package: LockedPackage,
     pub(super) file: PathBuf,
 }
 
-/// What a lock file names, and who has the distribution's packages among it.
+/// Packages of a lock file, and the package manager for those of the distribution.
 pub(super) struct Packaged {
     pub(super) entries: Vec<LockedPackage>,
-    pub(super) packages: Packages,
+    pub(super) packages: PackageManager,
 }
 
 /// For which system the newest packages are fetched, and the lock file that will name them.
@@ -122,14 +123,16 @@ struct Request<'a> {
 }
 
 /// Downloads what the lock file names, and compares hashes.
-pub(super) fn fetch_locked(output: &Output, locked: &Packaged, work: &Path) -> Result<Vec<Fetched>> {
+pub(super) fn fetch_locked(output: &Output, locked: &Packaged, work: &Path) -> Result<Vec<FetchedPackage>> {
     let Packaged { entries, packages } = locked;
     let downloads = downloads(work)?;
     let of =
         |source| -> Vec<&LockedPackage> { entries.iter().filter(|entry| entry.source == source).collect() };
     match packages {
-        Packages::Apt => apt::Apt::new(output, work)?.download(&of(PackageKind::Distribution), &downloads)?,
-        Packages::Nobody => fetch::download(output, &of(PackageKind::Distribution), &downloads)?,
+        PackageManager::Apt => {
+            apt::Apt::new(output, work)?.download(&of(PackageKind::Distribution), &downloads)?
+        }
+        PackageManager::Unsupported => fetch::download(output, &of(PackageKind::Distribution), &downloads)?,
     }
     python::download(output, &of(PackageKind::Python), &downloads)?;
     let mut fetched = Vec::new();
@@ -137,49 +140,51 @@ pub(super) fn fetch_locked(output: &Output, locked: &Packaged, work: &Path) -> R
         let file = downloads.join(&entry.file);
         let is = hash(&file)?;
         if is != entry.sha256 {
-            let text = format!("`{}` has the hash {is}, and the lock file has {}", entry.file, entry.sha256);
-            return Err(Error::check(text).hint("--update takes the newest versions"));
+            let text =
+                format!("`{}` has the hash {is}, but the lock file expects {}", entry.file, entry.sha256);
+            return Err(Error::check(text).hint("use --update to install the newest versions"));
         }
-        fetched.push(Fetched { package: entry.clone(), file });
+        fetched.push(FetchedPackage { package: entry.clone(), file });
     }
     Ok(fetched)
 }
 
-fn fetch_newest(output: &Output, request: &Request<'_>, work: &Path) -> Result<Vec<Fetched>> {
-    if request.system.packages == Packages::Nobody {
+fn fetch_newest(output: &Output, request: &Request<'_>, work: &Path) -> Result<Vec<FetchedPackage>> {
+    if request.system.packages == PackageManager::Unsupported {
         let lock = request.lock.display();
         let text = format!("this system has no apt-get, and there is no lock file `{lock}`");
-        return Err(Error::usage(text).hint(
-            "a lock file that this command wrote on Debian serves here too; or install the tools as `cargo offload doctor` says",
-        ));
+        return Err(Error::usage(text)
+            .hint("use a lock file written on Debian, or install the tools as `cargo offload doctor` says"));
     }
     let downloads = downloads(work)?;
     let apt = apt::Apt::new(output, work)?;
-    let mut entries = apt.wanted()?;
+    let mut entries = apt.newest_packages()?;
     apt.download(&entries.iter().collect::<Vec<_>>(), &downloads)?;
-    let mut wheels = python::wanted(output)?;
+    let mut wheels = python::packages_to_fetch(output)?;
     wheels.extend(further_wheels(request.lock)?);
     python::download(output, &wheels.iter().collect::<Vec<_>>(), &downloads)?;
-    entries.extend(python::named(wheels, &downloads)?);
-    hashed(entries, &downloads)
+    entries.extend(python::add_file_names(wheels, &downloads)?);
+    add_hashes(entries, &downloads)
 }
 
-/// What was asked for by name until now, and is kept where all is made new.
+/// Parts that were added by name, which an update of the whole toolchain keeps.
 fn further_wheels(lock: &Path) -> Result<Vec<LockedPackage>> {
     let old = Lock::read(lock)?.map(|lock| lock.package).unwrap_or_default();
-    let named = [Part::Nvcc, Part::Nvdisasm, Part::CudaHeaders].into_iter();
-    let named: Vec<Part> = named.filter(|part| part.is_in(&old)).collect();
-    Ok(Part::packages(&named))
+    let named = [ToolchainPart::Nvcc, ToolchainPart::Nvdisasm, ToolchainPart::CudaHeaders].into_iter();
+    let named: Vec<ToolchainPart> = named.filter(|part| part.is_in(&old)).collect();
+    Ok(ToolchainPart::packages(&named))
 }
 
 /// The packages with the hashes of their files in `downloads`.
-pub(super) fn hashed(entries: Vec<LockedPackage>, downloads: &Path) -> Result<Vec<Fetched>> {
-    let hashed = |mut entry: LockedPackage| {
-        let file = downloads.join(&entry.file);
-        entry.sha256 = hash(&file)?;
-        Ok(Fetched { package: entry, file })
-    };
-    entries.into_iter().map(hashed).collect()
+pub(super) fn add_hashes(entries: Vec<LockedPackage>, downloads: &Path) -> Result<Vec<FetchedPackage>> {
+    entries
+        .into_iter()
+        .map(|mut entry| {
+            let file = downloads.join(&entry.file);
+            entry.sha256 = hash(&file)?;
+            Ok(FetchedPackage { package: entry, file })
+        })
+        .collect()
 }
 
 pub(super) fn downloads(work: &Path) -> Result<PathBuf> {
@@ -190,11 +195,10 @@ pub(super) fn downloads(work: &Path) -> Result<PathBuf> {
 
 /// The SHA-256 of a file, as text.
 fn hash(path: &Path) -> Result<String> {
-    let failed = |error: std::io::Error| Error::io("read", path, &error);
-    let mut file = BufReader::with_capacity(64 << 10, fs::File::open(path).map_err(failed)?);
+    let mut file = BufReader::with_capacity(64 << 10, fs::File::open(path).io_context("read", path)?);
     let mut hasher = Sha256::new();
     loop {
-        let piece = file.fill_buf().map_err(failed)?;
+        let piece = file.fill_buf().io_context("read", path)?;
         let size = piece.len();
         if size == 0 {
             break;

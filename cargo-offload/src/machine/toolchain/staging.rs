@@ -1,4 +1,4 @@
-//! Where a folder is made anew: a directory beside it, from which it is put in place as a whole.
+//! Staging directory of the toolchain, which replaces the old directory as a whole.
 
 use std::fs;
 use std::path::Path;
@@ -7,35 +7,37 @@ use offload_build::shared::TemporaryName;
 use tempfile::TempDir;
 
 use super::lock::LOCK_NAME;
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::files::lock::DirectoryLock;
 use crate::files::publish::create_dir;
 
-/// What the names of these directories begin with.
+/// Prefix of the directory names.
 const PREFIX: &str = ".offload-toolchain-";
 
 /// A directory that disappears with the value. One process at a time has one beside a folder.
 #[derive(Debug)]
-pub(super) struct Workplace {
+pub(super) struct Staging {
     directory: TempDir,
     _lock: Option<DirectoryLock>,
 }
 
-impl Workplace {
+impl Staging {
     /// A directory beside `folder`. If another process has one, says so through `status` and waits for it. What ended
     /// processes left is removed: they may have fetched hundreds of megabytes.
-    pub(super) fn beside(folder: &Path, status: impl FnOnce(&str)) -> Result<Workplace> {
+    pub(super) fn beside(folder: &Path, status: impl FnOnce(&str)) -> Result<Staging> {
         create_parent(folder)?;
         let parent = parent(folder);
-        let waits = || status(&format!("waiting for another process that changes `{}`", folder.display()));
-        let lock = DirectoryLock::take(parent, waits).map_err(|error| Error::io("lock", parent, &error))?;
+        let lock = DirectoryLock::take(parent, || {
+            status(&format!("waiting for another process that changes `{}`", folder.display()))
+        })
+        .io_context("lock", parent)?;
         // Where nothing can be locked another process may still be at work.
         if lock.is_some() {
             remove_in(parent);
         }
         let directory = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent);
-        let directory = directory.map_err(|error| Error::io("create a directory in", parent, &error))?;
-        Ok(Workplace { directory, _lock: lock })
+        let directory = directory.io_context("create a directory in", parent)?;
+        Ok(Staging { directory, _lock: lock })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -54,7 +56,7 @@ impl Workplace {
             return Ok(());
         }
         let old = self.path().join("old");
-        fs::rename(folder, &old).map_err(|error| Error::io("replace", folder, &error))?;
+        fs::rename(folder, &old).io_context("replace", folder)?;
         fs::rename(new, folder).map_err(|error| {
             let _ = fs::rename(&old, folder);
             failed(error)
@@ -83,7 +85,7 @@ pub(super) fn remove_leftovers(folder: &Path) {
     }
 }
 
-/// The same in a directory that is locked. What cannot be removed is in nobody's way.
+/// The same in a directory that is locked. A directory that cannot be removed does no harm.
 fn remove_in(parent: &Path) {
     for path in fs::read_dir(parent).into_iter().flatten().flatten().map(|entry| entry.path()) {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -109,7 +111,7 @@ mod tests {
     fn the_old_folder_is_replaced_as_a_whole() {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("folder");
-        let work = Workplace::beside(&folder, |_| ()).unwrap();
+        let work = Staging::beside(&folder, |_| ()).unwrap();
         let new = work.path().join("new");
         for (path, name) in [(&new, "b"), (&folder, "a")] {
             fs::create_dir(path).unwrap();
@@ -126,7 +128,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("folder");
         fs::create_dir(&folder).unwrap();
-        let work = Workplace::beside(&folder, |_| ()).unwrap();
+        let work = Staging::beside(&folder, |_| ()).unwrap();
         work.put_in_place(&work.path().join("none"), &folder).unwrap_err();
         assert!(folder.exists());
     }
@@ -137,7 +139,7 @@ mod tests {
         for name in [".offload-toolchain-abc", ".offload-other"] {
             fs::create_dir_all(dir.path().join(name).join("downloads")).unwrap();
         }
-        drop(Workplace::beside(&dir.path().join("folder"), |_| ()).unwrap());
+        drop(Staging::beside(&dir.path().join("folder"), |_| ()).unwrap());
         remove_leftovers(&dir.path().join("folder"));
         assert!(!dir.path().join(".offload-toolchain-abc").exists());
         assert!(dir.path().join(".offload-other").exists());

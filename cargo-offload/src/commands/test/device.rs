@@ -1,4 +1,4 @@
-//! Where tests run: a device, and who watches there what kernels do.
+//! Device under test, and the sanitizer that observes it.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// A device in the table of results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Place {
+pub(super) struct DeviceUnderTest {
     /// As `cuda:0` or `oclgrind`.
     pub(super) label: String,
     /// As `OFFLOAD_TEST_DEVICE` takes it.
@@ -17,13 +17,13 @@ pub(super) struct Place {
     pub(super) name: String,
     /// For people.
     pub(super) description: String,
-    pub(super) watcher: Watcher,
+    pub(super) watcher: Sanitizer,
 }
 
-/// Who watches what kernels do.
+/// Tool that observes kernels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) enum Watcher {
-    /// Nobody, or the kernels themselves.
+pub(super) enum Sanitizer {
+    /// No tool: the device runs the kernels directly, with checks in the kernels on `host`.
     None,
     /// The device: a simulator, with the library that OpenCL's loader opens.
     Oclgrind(PathBuf),
@@ -31,11 +31,11 @@ pub(super) enum Watcher {
     ComputeSanitizer(PathBuf),
 }
 
-impl Place {
-    pub(super) fn of(device: &TestDevice, watcher: Watcher) -> Place {
+impl DeviceUnderTest {
+    pub(super) fn new(device: &TestDevice, watcher: Sanitizer) -> DeviceUnderTest {
         let watched =
-            if let Watcher::ComputeSanitizer(_) = watcher { ", under compute-sanitizer" } else { "" };
-        Place {
+            if let Sanitizer::ComputeSanitizer(_) = watcher { ", under compute-sanitizer" } else { "" };
+        DeviceUnderTest {
             label: device.label().to_string(),
             device: device.label().to_string(),
             name: device.device().name().to_string(),
@@ -54,7 +54,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for DeviceUnderTest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", self.label, self.description)
     }

@@ -1,4 +1,4 @@
-//! What came of a demand in a file, and how it is told.
+//! Verdict on a requirement for a file, and its output.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -6,21 +6,21 @@ use std::path::PathBuf;
 use offload_rt::{DeviceDescription, Entry};
 use serde::Serialize;
 
-use super::demand::{Demand, Demands, Wanted};
-use super::lack::{Lack, LackingImages, many, named};
+use super::missing::{MissingImages, MissingKind, many, named};
 use super::modules::{Module, kernels};
+use super::requirement::{ImageRequirement, Requirement, Requirements};
 use crate::commands::verify::message::Problem;
 use crate::error::{Error, ExitStatus, Result};
 use crate::print::output::Output;
 use crate::print::text::{counted, escaped};
 
 /// A demand, and the modules of a file that have to meet it.
-pub(super) struct Judged<'j> {
-    demand: &'j Demand,
+pub(super) struct RequirementVerdict<'j> {
+    demand: &'j Requirement,
     /// The modules that do, by the targets of the images that are meant.
     met: BTreeMap<String, Vec<String>>,
     /// Those that do not, by what is wrong.
-    unmet: BTreeMap<Lack, Vec<String>>,
+    unmet: BTreeMap<MissingImages, Vec<String>>,
     /// Those that do not, and may.
     excepted: Vec<String>,
     /// One of those is of this project, whose targets are in `offload.toml`.
@@ -28,7 +28,7 @@ pub(super) struct Judged<'j> {
 }
 
 #[derive(Debug, Serialize)]
-struct Met<'a> {
+struct MetMessage<'a> {
     reason: &'static str,
     file: &'a str,
     demand: &'a str,
@@ -38,7 +38,7 @@ struct Met<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Excepted<'a> {
+struct ExceptedMessage<'a> {
     reason: &'static str,
     file: &'a str,
     demand: &'a str,
@@ -46,7 +46,7 @@ struct Excepted<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Unmet<'a> {
+struct UnmetMessage<'a> {
     reason: &'static str,
     file: &'a str,
     demand: &'a str,
@@ -58,7 +58,7 @@ struct Unmet<'a> {
     of: usize,
     /// Kernels without an image; empty if all are.
     kernels: &'a [String],
-    /// What there is instead, and for a device why it takes none of it.
+    /// Targets of the module, and for a device the reasons why it loads none.
     there: &'a [String],
     hint: Option<String>,
 }
@@ -74,14 +74,14 @@ pub(super) struct Summary {
     for_link: usize,
 }
 
-/// What comes of all demands in a file, module by module.
+/// Verdicts on all requirements for a file, by module.
 pub(super) struct Verdicts<'j> {
-    demands: &'j Demands,
-    judged: BTreeMap<&'j str, Judged<'j>>,
+    demands: &'j Requirements,
+    judged: BTreeMap<&'j str, RequirementVerdict<'j>>,
     modules: usize,
 }
 
-impl Demands {
+impl Requirements {
     /// Of a file none of whose modules was judged.
     pub(super) fn verdicts(&self) -> Verdicts<'_> {
         Verdicts { demands: self, judged: BTreeMap::new(), modules: 0 }
@@ -93,31 +93,33 @@ impl<'j> Verdicts<'j> {
     pub(super) fn add(&mut self, module: &Module<'_>) {
         self.modules = self.modules.saturating_add(1);
         for demand in self.demands.of_module(&module.name) {
-            let fresh = || Judged {
-                demand,
-                met: BTreeMap::new(),
-                unmet: BTreeMap::new(),
-                excepted: Vec::new(),
-                is_own: false,
-            };
-            self.judged.entry(&demand.text).or_insert_with(fresh).add(module);
+            self.judged
+                .entry(&demand.text)
+                .or_insert_with(|| RequirementVerdict {
+                    demand,
+                    met: BTreeMap::new(),
+                    unmet: BTreeMap::new(),
+                    excepted: Vec::new(),
+                    is_own: false,
+                })
+                .add(module);
         }
     }
 
-    /// How many modules there are.
+    /// The number of modules.
     pub(super) fn modules(&self) -> usize {
         self.modules
     }
 
-    /// What came of each demand, in their order.
-    pub(super) fn finish(mut self) -> Vec<Judged<'j>> {
+    /// The verdict on each requirement, in order.
+    pub(super) fn finish(mut self) -> Vec<RequirementVerdict<'j>> {
         self.demands.texts().into_iter().filter_map(|text| self.judged.remove(text)).collect()
     }
 }
 
-impl Judged<'_> {
+impl RequirementVerdict<'_> {
     fn add(&mut self, module: &Module<'_>) {
-        match self.judged(module) {
+        match self.judge_module(module) {
             Ok(targets) => {
                 let targets = targets.into_iter().collect::<Vec<_>>().join(", ");
                 self.met.entry(targets).or_default().push(module.shown());
@@ -131,14 +133,14 @@ impl Judged<'_> {
     }
 
     /// The targets of the images that meet all parts of the demand.
-    fn judged(&self, module: &Module<'_>) -> std::result::Result<BTreeSet<String>, Lack> {
+    fn judge_module(&self, module: &Module<'_>) -> std::result::Result<BTreeSet<String>, MissingImages> {
         let mut targets = BTreeSet::new();
         for part in self.demand.parts(&module.images) {
             let met = match &part.wanted {
-                Wanted::Any(device) => picked(module, &part.wanted, &device.description),
+                ImageRequirement::Any(device) => selected_targets(module, &part.wanted, &device.description),
                 wanted => meant(module, wanted),
             };
-            targets.extend(met.map_err(|images| Lack { setting: part.setting, images })?);
+            targets.extend(met.map_err(|images| MissingImages { setting: part.setting, images })?);
         }
         Ok(targets)
     }
@@ -150,11 +152,14 @@ impl Judged<'_> {
 }
 
 /// The targets of the images that are wanted.
-fn meant(module: &Module<'_>, wanted: &Wanted) -> std::result::Result<BTreeSet<String>, LackingImages> {
-    let is_meant = |image: &&Entry| wanted.judge(image).is_ok();
-    let meant: Vec<&Entry> = module.images.iter().copied().filter(is_meant).collect();
+fn meant(
+    module: &Module<'_>,
+    wanted: &ImageRequirement,
+) -> std::result::Result<BTreeSet<String>, MissingKind> {
+    let meant: Vec<&Entry> =
+        module.images.iter().copied().filter(|image| wanted.judge(image).is_ok()).collect();
     if meant.is_empty() {
-        return Err(LackingImages::All(named_targets(module)));
+        return Err(MissingKind::All(named_targets(module)));
     }
     // An image without records of its kernels counts as having all.
     if meant.iter().all(|image| !image.kernels().is_empty()) {
@@ -164,16 +169,16 @@ fn meant(module: &Module<'_>, wanted: &Wanted) -> std::result::Result<BTreeSet<S
 }
 
 /// The targets of the images that the device would get.
-fn picked(
+fn selected_targets(
     module: &Module<'_>,
-    wanted: &Wanted,
+    wanted: &ImageRequirement,
     device: &DeviceDescription,
-) -> std::result::Result<BTreeSet<String>, LackingImages> {
+) -> std::result::Result<BTreeSet<String>, MissingKind> {
     let selection = module.registry.and_then(|registry| {
         registry.request(&module.name).variants(module.variant.iter()).select(device).ok()
     });
     let Some(selection) = selection else {
-        return Err(LackingImages::All(refusals(module, wanted)));
+        return Err(MissingKind::All(refusals(module, wanted)));
     };
     let has = selection.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
     if !selection.entries().iter().any(|image| image.kernels().is_empty()) {
@@ -182,16 +187,19 @@ fn picked(
     Ok(selection.entries().iter().map(|image| image.target_text().to_string()).collect())
 }
 
-/// Why the device takes none of the images.
-fn refusals(module: &Module<'_>, wanted: &Wanted) -> Vec<String> {
+/// The reasons why the device rejects each image.
+fn refusals(module: &Module<'_>, wanted: &ImageRequirement) -> Vec<String> {
     if module.images.is_empty() {
         return named_targets(module);
     }
-    let refusal = |image: &&Entry| match wanted.judge(image) {
-        Err(Some(why)) => format!("{}: {why}", image.target_text()),
-        _ => image.target_text().to_string(),
-    };
-    let refusals: BTreeSet<String> = module.images.iter().map(refusal).collect();
+    let refusals: BTreeSet<String> = module
+        .images
+        .iter()
+        .map(|image| match wanted.judge(image) {
+            Err(Some(why)) => format!("{}: {why}", image.target_text()),
+            _ => image.target_text().to_string(),
+        })
+        .collect();
     refusals.into_iter().collect()
 }
 
@@ -200,9 +208,9 @@ fn named_targets(module: &Module<'_>) -> Vec<String> {
     module.targets().into_iter().filter(|target| !target.is_empty()).collect()
 }
 
-fn all_of(all: BTreeSet<&str>, has: &BTreeSet<&str>) -> std::result::Result<(), LackingImages> {
+fn all_of(all: BTreeSet<&str>, has: &BTreeSet<&str>) -> std::result::Result<(), MissingKind> {
     let lacking: Vec<String> = all.difference(has).map(ToString::to_string).collect();
-    if lacking.is_empty() { Ok(()) } else { Err(LackingImages::Kernels(lacking)) }
+    if lacking.is_empty() { Ok(()) } else { Err(MissingKind::Kernels(lacking)) }
 }
 
 impl Summary {
@@ -220,40 +228,42 @@ impl Summary {
         self.problems = self.problems.saturating_add(1);
     }
 
-    /// What cannot be read may lack anything.
+    /// Counts an unreadable file as a problem, because it may lack any image.
     pub(super) fn add_problem(&mut self, output: &Output, file: &str, problem: &str) -> Result<()> {
         self.problems = self.problems.saturating_add(1);
         let text = format!("error: {}: {problem}", escaped(file));
         output.message(&Problem { reason: "unreadable", package: "", problem }, &text)
     }
 
-    pub(super) fn add(&mut self, output: &Output, file: &str, judged: &Judged<'_>) -> Result<()> {
-        let (demand, shown, of) = (judged.demand.text.as_str(), escaped(file), judged.modules());
+    pub(super) fn add(&mut self, output: &Output, file: &str, judged: &RequirementVerdict<'_>) -> Result<()> {
+        let demand = judged.demand.text.as_str();
+        let shown = escaped(file);
+        let of = judged.modules();
         for (targets, modules) in &judged.met {
-            let message = Met { reason: "met", file, demand, targets, modules };
+            let message = MetMessage { reason: "met", file, demand, targets, modules };
             let text = format!("ok: {shown}: {demand}: {} by {}", named(modules), escaped(targets));
             output.done(&message, &text)?;
         }
         if !judged.excepted.is_empty() {
             let modules = &judged.excepted;
-            let message = Excepted { reason: "excepted", file, demand, modules };
+            let message = ExceptedMessage { reason: "excepted", file, demand, modules };
             output
-                .done(&message, &format!("excepted: {shown}: {demand}: nothing in {}", many(modules, of)))?;
+                .done(&message, &format!("excepted: {shown}: {demand}: no image in {}", many(modules, of)))?;
         }
         for (lack, modules) in &judged.unmet {
             self.problems = self.problems.saturating_add(1);
             let none = Vec::new();
             let (kernels, there) = match &lack.images {
-                LackingImages::All(there) => (&none, there),
-                LackingImages::Kernels(kernels) => (kernels, &none),
+                MissingKind::All(there) => (&none, there),
+                MissingKind::Kernels(kernels) => (kernels, &none),
             };
             let setting = lack.setting.as_deref();
             let target = judged.demand.target().filter(|_| judged.is_own);
             let hint = target.map(|target| format!("`cargo offload targets add {target}`, and build again"));
-            let told = hint.as_ref().map_or_else(String::new, |hint| format!("\nhint: {hint}"));
-            let text = format!("error: {shown}: {demand}: {}{told}", lack.sentence(modules, of));
+            let hint_line = hint.as_ref().map_or_else(String::new, |hint| format!("\nhint: {hint}"));
+            let text = format!("error: {shown}: {demand}: {}{hint_line}", lack.sentence(modules, of));
             output.message(
-                &Unmet { reason: "unmet", file, demand, setting, modules, of, kernels, there, hint },
+                &UnmetMessage { reason: "unmet", file, demand, setting, modules, of, kernels, there, hint },
                 &text,
             )?;
         }
@@ -266,7 +276,7 @@ impl Summary {
         if self.files == 0 && self.problems == 0 {
             let shown: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
             let that = if self.for_link > 0 { " that a driver takes" } else { "" };
-            return Err(Error::check(format!("{} carries no device images{that}", shown.join(", "))));
+            return Err(Error::check(format!("{} has no device images{that}", shown.join(", "))));
         }
         self.reason = "summary";
         let [files, modules] =

@@ -1,4 +1,4 @@
-//! What each module has to have images for: the words of `--require` and `--device`, and whether an image is meant.
+//! Requirements of `--require` and `--device`, and the images that meet them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,21 +16,21 @@ use crate::settings::offload_toml::Required;
 use crate::settings::target_filter::TargetFilter;
 
 /// All that is demanded, by module.
-pub(super) struct Demands {
-    all: Vec<Demand>,
+pub(super) struct Requirements {
+    all: Vec<Requirement>,
     /// In place of that, of modules with these names.
-    of_modules: BTreeMap<String, Vec<Demand>>,
+    of_modules: BTreeMap<String, Vec<Requirement>>,
 }
 
 /// One thing that has to be there.
-pub(super) struct Demand {
+pub(super) struct Requirement {
     /// For people.
     pub(super) text: String,
-    pub(super) wanted: Wanted,
+    pub(super) wanted: ImageRequirement,
 }
 
 #[derive(Clone)]
-pub(super) enum Wanted {
+pub(super) enum ImageRequirement {
     /// Native code that this device takes.
     Native(KnownDevice),
     /// PTX that devices after this one take too.
@@ -46,17 +46,17 @@ pub(super) enum Wanted {
 /// `amdgcn:gfx90a`, which is that target, or code objects for all its modes.
 #[derive(Clone)]
 pub(super) struct CodeObject {
-    /// What the word names.
+    /// Architecture that the word names.
     named: AmdArch,
     /// The modes that the images have to be for, one demand after another.
     setting: AmdArch,
 }
 
 /// A part of a demand: for the modes that a target ID leaves open there may be an image each.
-pub(super) struct Part {
+pub(super) struct RequirementMode {
     /// The modes, as `gfx90a:xnack+`; nothing where the demand is one.
     pub(super) setting: Option<String>,
-    pub(super) wanted: Wanted,
+    pub(super) wanted: ImageRequirement,
 }
 
 /// For which architectures PTX may be.
@@ -66,51 +66,59 @@ pub(super) struct PtxRange {
     most: u16,
 }
 
-impl Demands {
-    pub(super) fn parse(gate: &cli::Gate) -> Result<Demands> {
-        let mut all = gate.require.iter().map(|word| Demand::required(word)).collect::<Result<Vec<_>>>()?;
+impl Requirements {
+    pub(super) fn parse(gate: &cli::Gate) -> Result<Requirements> {
+        let mut all =
+            gate.require.iter().map(|word| Requirement::required(word)).collect::<Result<Vec<_>>>()?;
         for name in &gate.device {
             let device = known_devices::find(name, gate.driver.as_deref())?;
-            all.push(Demand { text: device.description.to_string(), wanted: Wanted::Any(device) });
+            all.push(Requirement {
+                text: device.description.to_string(),
+                wanted: ImageRequirement::Any(device),
+            });
         }
-        Ok(Demands { all, of_modules: BTreeMap::new() })
+        Ok(Requirements { all, of_modules: BTreeMap::new() })
     }
 
     /// Those of a configuration file.
-    pub(super) fn of(required: &Required) -> Result<Demands> {
+    pub(super) fn parse_config(required: &Required) -> Result<Requirements> {
         let parse =
-            |words: &Vec<String>| words.iter().map(|word| Demand::required(word)).collect::<Result<_>>();
-        let of_module = |(name, words): (&String, &Vec<String>)| Ok((name.clone(), parse(words)?));
-        let of_modules = required.of_modules.iter().map(of_module).collect::<Result<_>>()?;
-        Ok(Demands { all: parse(&required.all)?, of_modules })
+            |words: &Vec<String>| words.iter().map(|word| Requirement::required(word)).collect::<Result<_>>();
+        let of_modules = required
+            .of_modules
+            .iter()
+            .map(|(name, words)| Ok((name.clone(), parse(words)?)))
+            .collect::<Result<_>>()?;
+        Ok(Requirements { all: parse(&required.all)?, of_modules })
     }
 
     /// The same with those of a configuration file.
-    pub(super) fn with(mut self, required: &Required) -> Result<Demands> {
-        let Demands { all, of_modules } = Demands::of(required)?;
+    pub(super) fn with(mut self, required: &Required) -> Result<Requirements> {
+        let Requirements { all, of_modules } = Requirements::parse_config(required)?;
         self.all.extend(all);
         self.of_modules.extend(of_modules);
         Ok(self)
     }
 
-    /// What `module` has to have.
-    pub(super) fn of_module(&self, module: &str) -> &[Demand] {
+    /// The requirements on `module`.
+    pub(super) fn of_module(&self, module: &str) -> &[Requirement] {
         self.of_modules.get(module).unwrap_or(&self.all)
     }
 
     /// Says what was assumed of devices.
-    pub(super) fn tell_notes(&self, output: &Output) -> Result<()> {
+    pub(super) fn print_notes(&self, output: &Output) -> Result<()> {
         #[derive(Serialize)]
         struct Note<'n> {
             reason: &'static str,
             note: &'n str,
         }
-        let note = |demand: &Demand| match &demand.wanted {
-            Wanted::Any(device) => device.note.clone(),
-            _ => None,
-        };
-        let notes: BTreeSet<String> = self.all.iter().filter_map(note).collect();
-        for note in &notes {
+        let mut notes = BTreeSet::new();
+        for requirement in &self.all {
+            if let ImageRequirement::Any(device) = &requirement.wanted {
+                notes.extend(device.note.as_deref());
+            }
+        }
+        for note in notes {
             output.done(&Note { reason: "note", note }, &format!("note: {}", escaped(note)))?;
         }
         Ok(())
@@ -128,96 +136,98 @@ impl Demands {
     }
 }
 
-impl Demand {
+impl Requirement {
     /// A word of `--require`.
-    pub(super) fn required(word: &str) -> Result<Demand> {
+    pub(super) fn required(word: &str) -> Result<Requirement> {
         let wanted = match word.strip_prefix("ptx") {
-            Some(range) => Wanted::Ptx(PtxRange::parse(range).ok_or_else(|| no_range(word))?),
-            None => Wanted::parse(word)?,
+            Some(range) => ImageRequirement::Ptx(PtxRange::parse(range).ok_or_else(|| no_range(word))?),
+            None => ImageRequirement::parse(word)?,
         };
-        Ok(Demand { text: word.to_string(), wanted })
+        Ok(Requirement { text: word.to_string(), wanted })
     }
 
     /// All that `images` have to be, together.
-    pub(super) fn parts(&self, images: &[&Entry]) -> Vec<Part> {
-        let with = |wanted: fn(KnownDevice) -> Wanted, device: &KnownDevice| {
-            let parts = device.settings(images).into_iter();
-            parts.map(|(setting, device)| Part { setting, wanted: wanted(device) }).collect()
-        };
+    pub(super) fn parts(&self, images: &[&Entry]) -> Vec<RequirementMode> {
         match &self.wanted {
-            Wanted::Native(device) => with(Wanted::Native, device),
-            Wanted::Any(device) => with(Wanted::Any, device),
-            Wanted::CodeObject(CodeObject { named, .. }) => {
+            ImageRequirement::Native(device) => device_modes(device, images, ImageRequirement::Native),
+            ImageRequirement::Any(device) => device_modes(device, images, ImageRequirement::Any),
+            ImageRequirement::CodeObject(CodeObject { named, .. }) => {
                 let narrow: Vec<&Entry> =
                     images.iter().copied().filter(|image| modes::narrows(image, named)).collect();
-                let part = |setting: AmdArch| Part {
-                    setting: (setting != *named).then(|| setting.to_string()),
-                    wanted: Wanted::CodeObject(CodeObject { named: named.clone(), setting }),
-                };
-                modes::settings(named, &narrow).into_iter().map(part).collect()
+                modes::settings(named, &narrow)
+                    .into_iter()
+                    .map(|setting| RequirementMode {
+                        setting: (setting != *named).then(|| setting.to_string()),
+                        wanted: ImageRequirement::CodeObject(CodeObject { named: named.clone(), setting }),
+                    })
+                    .collect()
             }
-            Wanted::Ptx(_) | Wanted::Target(_) => vec![Part { setting: None, wanted: self.wanted.clone() }],
+            ImageRequirement::Ptx(_) | ImageRequirement::Target(_) => {
+                vec![RequirementMode { setting: None, wanted: self.wanted.clone() }]
+            }
         }
     }
 
-    /// What a build of this project would add for it, as `cargo offload targets add` has it.
+    /// The target for `cargo offload targets add` that meets it.
     pub(super) fn target(&self) -> Option<String> {
         match &self.wanted {
-            Wanted::Native(_) => native_target(&self.text).map(|target| target.to_string()),
-            Wanted::Ptx(range) => Some(format!("nvptx:sm_{}", range.least.max(LEAST_PTX).min(range.most))),
-            Wanted::Target(filter) => Some(filter.given().to_string()).filter(|given| !given.contains('*')),
-            Wanted::CodeObject(CodeObject { named, .. }) => Some(format!("amdgcn:{named}")),
-            Wanted::Any(_) => None,
+            ImageRequirement::Native(_) => native_target(&self.text).map(|target| target.to_string()),
+            ImageRequirement::Ptx(range) => {
+                Some(format!("nvptx:sm_{}", range.least.max(LEAST_PTX).min(range.most)))
+            }
+            ImageRequirement::Target(filter) => {
+                Some(filter.given().to_string()).filter(|given| !given.contains('*'))
+            }
+            ImageRequirement::CodeObject(CodeObject { named, .. }) => Some(format!("amdgcn:{named}")),
+            ImageRequirement::Any(_) => None,
         }
     }
 }
 
-/// Where PTX for any architecture is wanted.
+/// Default architecture for PTX.
 const LEAST_PTX: u16 = 75;
 
-impl Wanted {
+impl ImageRequirement {
     /// Whether `image` is what is wanted; an error says why not, where that is more than its target.
     pub(super) fn judge(&self, image: &Entry) -> std::result::Result<(), Option<String>> {
-        let meant = |is_meant: bool| if is_meant { Ok(()) } else { Err(None) };
         match self {
-            Wanted::Target(filter) => meant(filter.matches(image.target_text())),
-            Wanted::CodeObject(CodeObject { named, setting }) => {
-                meant(modes::narrows(image, named) && modes::serves(image, setting))
+            ImageRequirement::Target(filter) => met_if(filter.matches(image.target_text())),
+            ImageRequirement::CodeObject(CodeObject { named, setting }) => {
+                met_if(modes::narrows(image, named) && modes::serves(image, setting))
             }
-            Wanted::Ptx(range) => match image.target() {
-                Ok(Target::Nvptx(sm)) => meant(range.has(&sm)),
+            ImageRequirement::Ptx(range) => match image.target() {
+                Ok(Target::Nvptx(sm)) => met_if(range.has(&sm)),
                 _ => Err(None),
             },
-            Wanted::Native(device) => match image.target() {
+            ImageRequirement::Native(device) => match image.target() {
                 Ok(Target::Cubin(_) | Target::Amdgcn(_) | Target::Intel(_)) => {
-                    meant(device.description.takes(image).is_ok())
+                    met_if(device.description.takes(image).is_ok())
                 }
                 _ => Err(None),
             },
-            Wanted::Any(device) => {
+            ImageRequirement::Any(device) => {
                 device.description.takes(image).map_err(|refusal| Some(refusal.to_string()))
             }
         }
     }
 
-    fn parse(word: &str) -> Result<Wanted> {
+    fn parse(word: &str) -> Result<ImageRequirement> {
         let native =
             native_target(word).filter(|_| !word.starts_with("cubin:") && !word.starts_with("amdgcn:"));
         match native.as_ref().and_then(known_devices::of_target) {
-            Some(device) => Ok(Wanted::Native(device)),
+            Some(device) => Ok(ImageRequirement::Native(device)),
             // Also of a later version or a level.
-            None if ["host", "spirv64"].contains(&word) => {
-                Ok(Wanted::Target(TargetFilter::any_of(word, [word.to_string(), format!("{word}:*")])))
-            }
+            None if ["host", "spirv64"].contains(&word) => Ok(ImageRequirement::Target(
+                TargetFilter::any_of(word, [word.to_string(), format!("{word}:*")]),
+            )),
             None => {
                 let target = native.map_or_else(|| word.to_string(), |target| target.to_string());
                 if let Ok(Target::Amdgcn(named)) = target.parse() {
-                    return Ok(Wanted::CodeObject(CodeObject { setting: named.clone(), named }));
+                    return Ok(ImageRequirement::CodeObject(CodeObject { setting: named.clone(), named }));
                 }
-                let error = |error: Error| {
+                TargetFilter::parse(&target).map(ImageRequirement::Target).map_err(|error| {
                     error.hint("write `sm_90`, `gfx90a`, `pvc`, `ptx>=sm_90`, or a target as `cubin:sm_90`")
-                };
-                TargetFilter::parse(&target).map(Wanted::Target).map_err(error)
+                })
             }
         }
     }
@@ -232,17 +242,13 @@ fn native_target(word: &str) -> Option<Target> {
 }
 
 impl PtxRange {
-    /// What stands behind `ptx`: nothing, `>=sm_90` or `<=sm_80`.
+    /// Parses the text after `ptx`: nothing, `>=sm_90` or `<=sm_80`.
     fn parse(text: &str) -> Option<PtxRange> {
-        let number = |text: &str| match format!("nvptx:{text}").parse() {
-            Ok(Target::Nvptx(sm)) if sm.suffix().is_none() => Some(sm.number()),
-            _ => None,
-        };
         if let Some(least) = text.strip_prefix(">=") {
-            return Some(PtxRange { least: number(least)?, most: u16::MAX });
+            return Some(PtxRange { least: plain_sm(least)?, most: u16::MAX });
         }
         if let Some(most) = text.strip_prefix("<=") {
-            return Some(PtxRange { least: 0, most: number(most)? });
+            return Some(PtxRange { least: 0, most: plain_sm(most)? });
         }
         text.is_empty().then_some(PtxRange { least: 0, most: u16::MAX })
     }
@@ -254,8 +260,33 @@ impl PtxRange {
 }
 
 fn no_range(word: &str) -> Error {
-    Error::usage(format!("`{}` is not what can be required of PTX", word.escape_debug()))
+    Error::usage(format!("`{}` is not a requirement on PTX", word.escape_debug()))
         .hint("`ptx`, `ptx>=sm_90`, `ptx<=sm_80`, or `nvptx:sm_90` for exactly this one")
+}
+
+/// The number of an architecture without a suffix: 90 of `sm_90`.
+fn plain_sm(text: &str) -> Option<u16> {
+    match format!("nvptx:{text}").parse() {
+        Ok(Target::Nvptx(sm)) if sm.suffix().is_none() => Some(sm.number()),
+        _ => None,
+    }
+}
+
+/// The requirement on a device, once for each mode that its target ID leaves open.
+fn device_modes(
+    device: &KnownDevice,
+    images: &[&Entry],
+    wanted: fn(KnownDevice) -> ImageRequirement,
+) -> Vec<RequirementMode> {
+    let mut modes = Vec::new();
+    for (setting, device) in device.settings(images) {
+        modes.push(RequirementMode { setting, wanted: wanted(device) });
+    }
+    modes
+}
+
+fn met_if(is_met: bool) -> std::result::Result<(), Option<String>> {
+    if is_met { Ok(()) } else { Err(None) }
 }
 
 #[cfg(test)]
@@ -273,7 +304,7 @@ mod tests {
     /// Whether each part of the demand has an image.
     fn meets_all(word: &str, registry: &Registry) -> bool {
         let images: Vec<&Entry> = registry.entries().iter().collect();
-        let parts = Demand::required(word).unwrap().parts(&images);
+        let parts = Requirement::required(word).unwrap().parts(&images);
         parts.iter().all(|part| images.iter().any(|image| part.wanted.judge(image).is_ok()))
     }
 
@@ -359,7 +390,7 @@ mod tests {
     #[test]
     fn words_that_mean_nothing_are_refused() {
         for word in ["ptx>sm_90", "ptx>=sm_90a", "ptx=", "sm90", "gfx", "mi300", ""] {
-            let Err(error) = Demand::required(word) else { panic!("{word}") };
+            let Err(error) = Requirement::required(word) else { panic!("{word}") };
             assert!(error.to_string().contains("hint: "), "{word}: {error}");
         }
     }
@@ -376,7 +407,7 @@ mod tests {
             ("spirv64", Some("spirv64")),
             ("intel:*", None),
         ] {
-            assert_eq!(Demand::required(word).unwrap().target().as_deref(), target, "{word}");
+            assert_eq!(Requirement::required(word).unwrap().target().as_deref(), target, "{word}");
         }
     }
 }
