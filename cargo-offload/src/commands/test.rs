@@ -23,7 +23,7 @@ use std::path::Path;
 use cargo_metadata::Metadata;
 use offload_protocol::variable;
 
-use self::device::{DeviceUnderTest, Sanitizer};
+use self::device::{DeviceUnderTest, Observer};
 use self::outcome::Row;
 use self::plan::{Folder, Plan, Starter};
 use self::sanitize::MissingSanitizer;
@@ -87,7 +87,7 @@ fn places(args: &cli::Test, workspace: &Path) -> Result<(Vec<DeviceUnderTest>, V
         return sanitize::places(&args.devices, workspace);
     }
     let devices = select_devices(&args.devices)?.into_iter();
-    Ok((devices.map(|device| DeviceUnderTest::new(device, Sanitizer::None)).collect(), Vec::new()))
+    Ok((devices.map(|device| DeviceUnderTest::new(device, Observer::None)).collect(), Vec::new()))
 }
 
 /// `cargo test` with what says which tests are meant.

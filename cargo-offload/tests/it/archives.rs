@@ -98,7 +98,7 @@ fn what_one_command_cannot_read_another_one_can() {
     }
     let message = fails(dir.path(), &["prune", "k.hipfb", "--keep", "host", "-o", "y"], 1);
     assert!(
-        message.contains("of other tool chains") && message.contains("hint: `cargo offload extract k.hipfb`"),
+        message.contains("of other toolchains") && message.contains("hint: `cargo offload extract k.hipfb`"),
         "{message}"
     );
     ok(dir.path(), &["extract", "k.hipfb"]);

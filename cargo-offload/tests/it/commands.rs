@@ -37,7 +37,7 @@ fn init_then_targets_and_compression_keep_what_people_wrote() {
     let path = dir.path();
     let failed = offload(path, &["targets", "add", "host"]);
     assert_eq!(failed.status.code(), Some(2));
-    assert!(stderr(&failed).contains("hint: `cargo offload init`"), "{}", stderr(&failed));
+    assert!(stderr(&failed).contains("hint: run `cargo offload init`"), "{}", stderr(&failed));
 
     fs::create_dir(path.join(".cargo")).unwrap();
     fs::write(path.join(".cargo/config.toml"), "# mine\n[alias]\nx = \"build\"\n").unwrap();
@@ -84,12 +84,15 @@ fn images_of_several_packages_are_told_apart() {
         |more: &[&str]| offload(dir.path(), &[&["export", "--format", "raw", "both.pack"], more].concat());
     let several = stderr(&export(&[]));
     let hint =
-        "hint: choose with --package, --module and --target among one: vecops spirv64, two: vecops spirv64";
+        "hint: choose one with --package, --module and --target: one: vecops spirv64, two: vecops spirv64";
     assert!(several.contains(hint), "{several}");
     let chosen = export(&["--package", "two"]);
     assert!(chosen.status.success(), "{}", stderr(&chosen));
     let unknown = stderr(&export(&["--package", "three"]));
-    assert!(unknown.contains("no images of a package `three`\nhint: it has those of one, two"), "{unknown}");
+    assert!(
+        unknown.contains("no images of a package `three`\nhint: available packages: one, two"),
+        "{unknown}"
+    );
 }
 
 #[test]

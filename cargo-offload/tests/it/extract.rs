@@ -93,7 +93,7 @@ fn what_could_not_be_compared_is_told() {
         assert_eq!(objects(&extracted, "summary")[0]["not_compared"], not_compared, "{extracted}");
         let message = ok(dir.path(), &["extract", "k.hipfb", "-o", "again"]);
         assert_eq!(message.matches(" bytes, not compared)").count(), not_compared, "{message}");
-        let end = format!("; of {not_compared} file");
+        let end = format!("; {not_compared} file");
         assert_eq!(message.lines().last().unwrap().contains(&end), checksum.is_none(), "{message}");
     }
 }

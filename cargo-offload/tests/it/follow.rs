@@ -155,7 +155,7 @@ fn a_file_that_is_missing_is_named_and_the_rest_is_shown() {
     let text = all_output(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("missing: cannot open `app.nvidia.offload`"), "{text}");
-    assert!(text.contains("it would have blas nvptx:sm_80\nhint: images of `app` are in it"), "{text}");
+    assert!(text.contains("it would have blas nvptx:sm_80\nhint: it holds images of `app`"), "{text}");
     assert!(text.contains("app.spirv.offload") && text.contains("app.amd.offload"), "{text}");
 
     let json = support::stdout(&offload(dir.path(), &["inspect", "app", "--json"]));

@@ -130,7 +130,7 @@ fn init_makes_a_program_of_an_empty_one_and_says_what_is_next() {
     fs::write(root.join("Cargo.toml"), "[package]\nname = \"a\"\nedition = \"2024\"\n").unwrap();
     let output = offload(root, &["init"]);
     assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stderr(&output).contains("next: `cargo offload doctor`"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("next: run `cargo offload doctor`"), "{}", stderr(&output));
     // The names of the README's steps.
     assert!(read(&root.join("build.rs")).contains(".file(\"kernels/blas.cl\").compile(\"blas\")"));
     assert!(read(&root.join("src/main.rs")).contains("include_kernels!(\"blas\")"));

@@ -32,7 +32,7 @@ fn what_cannot_be_written_is_named_without_what_is_in_between() {
     let message = fails(dir.path(), &["report", "images.pack", "--html", "no/where.html"], 3);
     assert_eq!(
         message,
-        "error: cannot write `no/where.html`: there is no directory `no`\nhint: make it first\n"
+        "error: cannot write `no/where.html`: there is no directory `no`\nhint: create it first\n"
     );
     let message = fails(dir.path(), &["report", "images.pack", "--html", "."], 3);
     assert_eq!(message, "error: cannot write `.`: it is a directory\n");

@@ -312,7 +312,7 @@ fn what_a_matrix_cannot_mean_is_refused_with_the_reason() {
     let dir = with_pack(64);
     let matrix = ["report", "--matrix", "clang=./a,./b"];
     let message = fails(dir.path(), &[&matrix[..], &["images.pack"]].concat(), 2);
-    assert!(message.contains("`images.pack` is not looked at\nhint: `--beside LABEL=FILE`"), "{message}");
+    assert!(message.contains("does not read `images.pack`\nhint: use `--beside LABEL=FILE`"), "{message}");
     let message = fails(dir.path(), &[&matrix[..], &["--baseline", "kernels.toml"]].concat(), 2);
     assert!(message.contains("applies to one build, but --matrix makes several\nhint: "), "{message}");
     let message = fails(dir.path(), &[&matrix[..], &["--beside", "a=images.pack"]].concat(), 2);

@@ -38,7 +38,7 @@ fn packages_are_fetched_locked_and_unpacked() {
     assert!(!lock.contains("libc6"), "{lock}");
     // What is there is not fetched again; a folder that is gone is made as it was.
     let again = machine.install(&[]);
-    assert!(all_output(&again).ends_with("offload-toolchain.lock` already\n"), "{}", all_output(&again));
+    assert!(all_output(&again).contains(" already has the 3 packages of "), "{}", all_output(&again));
     assert!(!all_output(&again).contains("fetching"), "{}", all_output(&again));
     fs::remove_dir_all(machine.path("data/toolchain")).unwrap();
     assert!(machine.install(&["--quiet"]).status.success());
@@ -163,7 +163,7 @@ fn what_is_not_as_locked_is_refused_and_changes_nothing() {
     let refused = machine.install(&[]);
     assert_eq!(refused.status.code(), Some(1), "{}", all_output(&refused));
     assert!(
-        all_output(&refused).contains("has the hash") && all_output(&refused).contains("hint: --update"),
+        all_output(&refused).contains("has the hash") && all_output(&refused).contains("hint: use --update"),
         "{}",
         all_output(&refused)
     );
@@ -253,7 +253,7 @@ fn a_lock_of_another_system_is_refused() {
     fs::remove_file(machine.path("bin/apt-get")).unwrap();
     let without_both = all_output(&machine.install(&[]));
     assert!(without_both.contains("no apt-get, and there is no lock file"), "{without_both}");
-    assert!(without_both.contains("\nhint: a lock file that this command wrote on Debian"), "{without_both}");
+    assert!(without_both.contains("\nhint: use a lock file written on Debian"), "{without_both}");
 }
 
 #[test]

@@ -273,7 +273,7 @@ fn modules_may_lack_what_is_excepted() {
 
     for (args, part) in [
         (&["--require", "sm_80", "--except", "nccl"][..], "is not an exception"),
-        (&["--settings", "empty.toml"], "requires nothing"),
+        (&["--settings", "empty.toml"], "has no requirements"),
         (&["--settings", "wrong.toml"], "is not a list of strings"),
         (&["--settings", "exceptions.toml"], "is not a table of exceptions"),
     ] {

@@ -17,12 +17,12 @@ pub(super) struct DeviceUnderTest {
     pub(super) name: String,
     /// For people.
     pub(super) description: String,
-    pub(super) watcher: Sanitizer,
+    pub(super) watcher: Observer,
 }
 
 /// Tool that observes kernels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) enum Sanitizer {
+pub(super) enum Observer {
     /// No tool: the device runs the kernels directly, with checks in the kernels on `host`.
     None,
     /// The device: a simulator, with the library that OpenCL's loader opens.
@@ -32,9 +32,9 @@ pub(super) enum Sanitizer {
 }
 
 impl DeviceUnderTest {
-    pub(super) fn new(device: &TestDevice, watcher: Sanitizer) -> DeviceUnderTest {
+    pub(super) fn new(device: &TestDevice, watcher: Observer) -> DeviceUnderTest {
         let watched =
-            if let Sanitizer::ComputeSanitizer(_) = watcher { ", under compute-sanitizer" } else { "" };
+            if let Observer::ComputeSanitizer(_) = watcher { ", under compute-sanitizer" } else { "" };
         DeviceUnderTest {
             label: device.label().to_string(),
             device: device.label().to_string(),

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 pub(super) use self::find::MissingSanitizer;
 use self::find::Sanitizers;
-use super::device::{DeviceUnderTest, Sanitizer};
+use super::device::{DeviceUnderTest, Observer};
 use super::process::{self, Proof, Run, TestRun};
 use crate::cli;
 use crate::error::{Error, Result};
@@ -71,8 +71,8 @@ pub(super) fn run(place: &DeviceUnderTest, test: Test<'_>) -> Result<TestRun> {
     let Test { program, args, proof, timeout } = test;
     let plain = Run { program, args, env: &[], device: &place.device, proof, timeout };
     match &place.watcher {
-        Sanitizer::None => process::run(&plain),
-        Sanitizer::Oclgrind(library) => oclgrind::run(library, plain),
-        Sanitizer::ComputeSanitizer(tool) => compute_sanitizer::run(tool, plain),
+        Observer::None => process::run(&plain),
+        Observer::Oclgrind(library) => oclgrind::run(library, plain),
+        Observer::ComputeSanitizer(tool) => compute_sanitizer::run(tool, plain),
     }
 }

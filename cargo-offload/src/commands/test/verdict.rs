@@ -141,7 +141,7 @@ fn has_run(rows: &[Row], place: &DeviceUnderTest) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::test::device::Sanitizer;
+    use crate::commands::test::device::Observer;
     use crate::commands::test::outcome::TestResult;
 
     fn row(test: &str, device: Option<&str>, outcome: Outcome) -> Row {
@@ -164,7 +164,7 @@ mod tests {
     fn problems(rows: &[Row], asked: &cli::TestDevices) -> Vec<String> {
         let host = offload_rt::test::devices().iter().filter(|device| device.label() == "host");
         let places: Vec<DeviceUnderTest> =
-            host.map(|device| DeviceUnderTest::new(device, Sanitizer::None)).collect();
+            host.map(|device| DeviceUnderTest::new(device, Observer::None)).collect();
         TestVerdict::new(rows, asked, &places).problems.into_iter().map(|problem| problem.problem).collect()
     }
 

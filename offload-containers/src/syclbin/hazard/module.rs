@@ -69,7 +69,8 @@ fn requirements(module: &AbstractModule<'_>) -> Vec<Problem> {
     match requirement(module, "aspects") {
         None => {}
         Some(PropertyValue::Bytes(bytes)) if bytes.len().is_multiple_of(4) => {
-            if bytes.as_chunks().0.iter().any(|aspect| u32::from_le_bytes(*aspect) > MAX_ASPECT) {
+            let mut aspects = bytes.as_chunks().0.iter();
+            if aspects.any(|aspect| u32::from_le_bytes(*aspect) > MAX_ASPECT) {
                 problems.push(Problem::Requirement("aspects has a number that no runtime knows".into()));
             }
         }
@@ -97,7 +98,8 @@ fn unsatisfiable_sizes(module: &AbstractModule<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     match requirement(module, "reqd_sub_group_size") {
         Some(PropertyValue::Number(size)) => {
-            if !size.is_power_of_two() || size > MAX_SUB_GROUP {
+            let is_possible = size.is_power_of_two() && size <= MAX_SUB_GROUP;
+            if !is_possible {
                 problems.push(Problem::NoDevice(format!("no device has sub-groups of {size} work-items")));
             }
         }

@@ -167,7 +167,7 @@ fn events_order_streams_and_tell_times() {
             let [now, next] = turn;
             let args = [KernelArg::value(&1.0f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
             // SAFETY: the buffers have an element for each work-item, and events order the streams.
-            unsafe { saxpy.launch(now, range(n as usize), &args) }.unwrap();
+            unsafe { saxpy.launch(now, range(n), &args) }.unwrap();
             next.wait_for(&now.record().unwrap()).unwrap();
             turn = [next, now];
         }
@@ -302,7 +302,7 @@ fn copies_of_pinned_memory_run_beside_the_program() {
         for _ in 0..10 {
             let args = [KernelArg::value(&1.0f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
             // SAFETY: the buffers have an element for each work-item.
-            unsafe { saxpy.launch(&stream, range(n as usize), &args) }.unwrap();
+            unsafe { saxpy.launch(&stream, range(n), &args) }.unwrap();
         }
         let values = begun.wait().unwrap();
         let begun = stream.read_async(&y, values).unwrap();

@@ -7,7 +7,7 @@ use offload_rt::test::TestDevice;
 use serde::Serialize;
 
 use super::oclgrind;
-use crate::commands::test::device::{DeviceUnderTest, Sanitizer};
+use crate::commands::test::device::{DeviceUnderTest, Observer};
 use crate::error::{Error, Result};
 
 /// Sanitizers on this machine.
@@ -40,7 +40,7 @@ pub(super) fn all(directory: &Path) -> Result<Sanitizers> {
     let mut found = Sanitizers { places: Vec::new(), lacking: Vec::new() };
     found
         .places
-        .extend(devices_of("host").into_iter().map(|device| DeviceUnderTest::new(device, Sanitizer::None)));
+        .extend(devices_of("host").into_iter().map(|device| DeviceUnderTest::new(device, Observer::None)));
     match oclgrind_place(&toolchain) {
         Ok(place) => found.places.push(place),
         Err(lacking) => found.lacking.push(lacking),
@@ -50,7 +50,7 @@ pub(super) fn all(directory: &Path) -> Result<Sanitizers> {
             found.places.extend(
                 devices_of("cuda")
                     .into_iter()
-                    .map(|device| DeviceUnderTest::new(device, Sanitizer::ComputeSanitizer(tool.clone()))),
+                    .map(|device| DeviceUnderTest::new(device, Observer::ComputeSanitizer(tool.clone()))),
             );
         }
         Err(lacking) => found.lacking.push(lacking),

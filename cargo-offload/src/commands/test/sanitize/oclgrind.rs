@@ -8,7 +8,7 @@ use offload_protocol::variable;
 
 use super::oclgrind_log::{self, Log};
 use super::report;
-use crate::commands::test::device::{DeviceUnderTest, Sanitizer};
+use crate::commands::test::device::{DeviceUnderTest, Observer};
 use crate::commands::test::outcome::{Outcome, TestResult};
 use crate::commands::test::process::{self, Run, TestRun};
 use crate::error::{IoContext, Result};
@@ -35,7 +35,7 @@ pub(super) fn place(library: PathBuf) -> DeviceUnderTest {
         device: DEVICE.to_string(),
         name: DEVICE.to_string(),
         description: format!("{DEVICE} (takes OpenCL C 1.2)"),
-        watcher: Sanitizer::Oclgrind(library),
+        watcher: Observer::Oclgrind(library),
     }
 }
 
