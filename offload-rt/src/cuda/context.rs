@@ -9,7 +9,7 @@ use crate::gpu::{Context, ContextApi, call};
 
 /// A context that stays valid as long as this lives.
 #[derive(Debug)]
-pub(super) struct CudaContext {
+pub(crate) struct CudaContext {
     raw: CUcontext,
     device: DeviceId,
     reads_pageable_memory: bool,

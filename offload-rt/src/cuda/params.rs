@@ -9,7 +9,7 @@ use crate::gpu::ArgumentCheck;
 /// The sizes of a kernel's parameters; `None` if its record says the same, which the launch layer compares with, or if the
 /// driver tells none.
 #[derive(Debug)]
-pub(super) struct ParameterSizes(Option<Vec<usize>>);
+pub(crate) struct ParameterSizes(Option<Vec<usize>>);
 
 impl ArgumentCheck for ParameterSizes {
     fn new(info: &KernelInfo, sizes: Option<Vec<usize>>) -> ParameterSizes {

@@ -12,7 +12,7 @@ use crate::gpu::{Context, GpuDevice, Limits};
 
 /// A device that the runtime has listed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct HipDevice {
+pub(crate) struct HipDevice {
     id: DeviceId,
     limits: Limits,
 }

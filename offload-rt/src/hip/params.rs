@@ -8,7 +8,7 @@ use crate::gpu::ArgumentCheck;
 
 /// The form of a kernel's parameters for local memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LocalParameters {
+pub(crate) enum LocalParameters {
     /// Where it starts in the dynamic shared memory, in bytes.
     Offsets,
     /// An address that the runtime makes. It gives each argument four bytes, whatever the caller says, and the dynamic

@@ -12,14 +12,14 @@ const NAME_SIZE: usize = 256;
 
 /// A device, which needs no release.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::cuda) struct DeviceId {
-    pub(in crate::cuda) api: &'static CudaApi,
-    pub(in crate::cuda) raw: CUdevice,
+pub(crate) struct DeviceId {
+    pub(crate) api: &'static CudaApi,
+    pub(crate) raw: CUdevice,
 }
 
 impl DeviceId {
     /// All devices, in the driver's order. The driver has been started.
-    pub(in crate::cuda) fn all(api: &'static CudaApi) -> CuResult<Vec<DeviceId>> {
+    pub(crate) fn all(api: &'static CudaApi) -> CuResult<Vec<DeviceId>> {
         let mut count = 0;
         // SAFETY: the function writes one number.
         unsafe { call!(api, cuDeviceGetCount(&raw mut count)) }?;
@@ -34,7 +34,7 @@ impl DeviceId {
     }
 
     /// The name, cut to 255 bytes.
-    pub(in crate::cuda) fn name(self) -> CuResult<String> {
+    pub(crate) fn name(self) -> CuResult<String> {
         let mut name = [0u8; NAME_SIZE];
         let place = name.as_mut_ptr().cast();
         let capacity = NAME_SIZE as _;
@@ -45,7 +45,7 @@ impl DeviceId {
     }
 
     /// The value of an attribute that is no negative number.
-    pub(in crate::cuda) fn attribute(self, attribute: CUdevice_attribute) -> CuResult<u32> {
+    pub(crate) fn attribute(self, attribute: CUdevice_attribute) -> CuResult<u32> {
         let mut value = 0;
         // SAFETY: the function writes one number.
         unsafe { call!(self.api, cuDeviceGetAttribute(&raw mut value, attribute, self.raw)) }?;

@@ -11,13 +11,13 @@ use super::types::{
 use crate::gpu::{function_table, open_first};
 
 /// The name by which the system finds it.
-pub(in crate::cuda) const LIBRARY: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
+pub(crate) const LIBRARY: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
 
 // A suffix as `_v2` is part of the library's name for a function; `cuda.h` hides it behind a macro. The newest form is not
 // always the one to take: drivers before 12.8 lack `cuEventElapsedTime_v2`.
 function_table! {
     /// The driver's functions.
-    pub(in crate::cuda) struct CudaApi -> CUresult;
+    pub(crate) struct CudaApi -> CUresult;
     required {
         cuCtxGetCurrent(*mut CUcontext),
         cuCtxPopCurrent_v2(*mut CUcontext),
@@ -90,7 +90,7 @@ function_table! {
 }
 
 /// The functions of this machine's driver, or why there are none. A failure is not kept: the next call looks again.
-pub(in crate::cuda) fn functions() -> Result<&'static CudaApi, String> {
+pub(crate) fn functions() -> Result<&'static CudaApi, String> {
     static OPENED: OnceLock<CudaApi> = OnceLock::new();
     match OPENED.get() {
         Some(functions) => Ok(functions),

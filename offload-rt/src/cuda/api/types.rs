@@ -6,28 +6,28 @@
 use std::ffi::{c_int, c_uint};
 
 use crate::gpu::ResultCode;
-pub(in crate::cuda) use crate::gpu::{
+pub(crate) use crate::gpu::{
     RawEvent as CUevent, RawFunction as CUfunction, RawModule as CUmodule, RawStream as CUstream,
 };
 
-pub(in crate::cuda) type CUresult = ResultCode;
+pub(crate) type CUresult = ResultCode;
 
 /// A device's ordinal, in effect.
-pub(in crate::cuda) type CUdevice = c_int;
+pub(crate) type CUdevice = c_int;
 /// An address of device memory: `unsigned long long` where pointers have 64 bits.
-pub(in crate::cuda) type CUdeviceptr = u64;
+pub(crate) type CUdeviceptr = u64;
 
-pub(in crate::cuda) type CUdevice_attribute = c_uint;
-pub(in crate::cuda) type CUfunction_attribute = c_uint;
-pub(in crate::cuda) type CUjitInputType = c_uint;
-pub(in crate::cuda) type CUjit_option = c_uint;
-pub(in crate::cuda) type CUpointer_attribute = c_uint;
+pub(crate) type CUdevice_attribute = c_uint;
+pub(crate) type CUfunction_attribute = c_uint;
+pub(crate) type CUjitInputType = c_uint;
+pub(crate) type CUjit_option = c_uint;
+pub(crate) type CUpointer_attribute = c_uint;
 
 macro_rules! handles {
     ($($handle:ident: $target:ident,)*) => {$(
         /// The opaque target of a handle.
-        pub(in crate::cuda) enum $target {}
-        pub(in crate::cuda) type $handle = *mut $target;
+        pub(crate) enum $target {}
+        pub(crate) type $handle = *mut $target;
     )*};
 }
 
@@ -38,7 +38,7 @@ handles! {
 
 macro_rules! numbers {
     ($type:ident: $($name:ident = $value:literal,)*) => {
-        $(pub(in crate::cuda) const $name: $type = $value;)*
+        $(pub(crate) const $name: $type = $value;)*
     };
 }
 

@@ -10,14 +10,14 @@ use crate::gpu::call;
 
 /// A device, which needs no release.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::hip) struct DeviceId {
-    pub(in crate::hip) api: &'static HipApi,
-    pub(in crate::hip) ordinal: c_int,
+pub(crate) struct DeviceId {
+    pub(crate) api: &'static HipApi,
+    pub(crate) ordinal: c_int,
 }
 
 impl DeviceId {
     /// All devices, in the runtime's order. The runtime has been started.
-    pub(in crate::hip) fn all(api: &'static HipApi) -> HipResult<Vec<DeviceId>> {
+    pub(crate) fn all(api: &'static HipApi) -> HipResult<Vec<DeviceId>> {
         let mut count = 0;
         // SAFETY: the function writes one number.
         match unsafe { call!(api, hipGetDeviceCount(&raw mut count)) } {
@@ -28,7 +28,7 @@ impl DeviceId {
     }
 
     /// The properties of the device.
-    pub(in crate::hip) fn properties(self) -> HipResult<Box<Properties>> {
+    pub(crate) fn properties(self) -> HipResult<Box<Properties>> {
         let mut properties = Box::new(Properties::empty());
         let place: *mut Properties = &raw mut *properties;
         // SAFETY: the place is larger than the structure that the function fills.

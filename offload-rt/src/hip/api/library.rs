@@ -12,7 +12,7 @@ use crate::gpu::{function_table, open_first};
 
 /// The names by which the system finds it: of ROCm 7 and 6, then without a version. The structures that are used here came
 /// with ROCm 6.
-pub(in crate::hip) const LIBRARIES: &[&str] = if cfg!(windows) {
+pub(crate) const LIBRARIES: &[&str] = if cfg!(windows) {
     &["amdhip64_7.dll", "amdhip64_6.dll"]
 } else {
     &["libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so"]
@@ -22,7 +22,7 @@ pub(in crate::hip) const LIBRARIES: &[&str] = if cfg!(windows) {
 // behind a macro.
 function_table! {
     /// The runtime's functions.
-    pub(in crate::hip) struct HipApi -> hipError_t;
+    pub(crate) struct HipApi -> hipError_t;
     required {
         hipDeviceSynchronize(),
         hipEventCreateWithFlags(*mut hipEvent_t, c_uint),
@@ -74,7 +74,7 @@ function_table! {
 }
 
 /// The functions of this machine's runtime, or why there are none. A failure is not kept: the next call looks again.
-pub(in crate::hip) fn functions() -> Result<&'static HipApi, String> {
+pub(crate) fn functions() -> Result<&'static HipApi, String> {
     static OPENED: OnceLock<HipApi> = OnceLock::new();
     if let Some(functions) = OPENED.get() {
         return Ok(functions);

@@ -14,47 +14,47 @@ const TEXT_SIZE: u64 = 256;
 /// The offsets are those of <https://github.com/ROCm/HIP/blob/rocm-6.2.x/include/hip/hip_runtime_api.h>; the stand-in of the
 /// tests has the whole structure, and fills it by its fields' names.
 #[repr(C, align(8))]
-pub(in crate::hip) struct Properties([u8; SIZE]);
+pub(crate) struct Properties([u8; SIZE]);
 
 impl Properties {
     /// All zero.
-    pub(in crate::hip) fn empty() -> Properties {
+    pub(crate) fn empty() -> Properties {
         Properties([0; SIZE])
     }
 
     /// The name for people.
-    pub(in crate::hip) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         self.text(0)
     }
 
     /// `gcnArchName`: the target ID, as `gfx90a:sramecc+:xnack-`.
-    pub(in crate::hip) fn target_id(&self) -> String {
+    pub(crate) fn target_id(&self) -> String {
         self.text(1160)
     }
 
     /// `sharedMemPerBlock`, in bytes.
-    pub(in crate::hip) fn shared_memory(&self) -> u32 {
+    pub(crate) fn shared_memory(&self) -> u32 {
         let bytes = bytes::u64_at(&self.0, 296, WHAT).unwrap_or(0);
         u32::try_from(bytes).unwrap_or(u32::MAX)
     }
 
     /// `warpSize`: work-items of a wavefront.
-    pub(in crate::hip) fn warp_size(&self) -> u32 {
+    pub(crate) fn warp_size(&self) -> u32 {
         self.number(308)
     }
 
     /// `maxThreadsPerBlock`.
-    pub(in crate::hip) fn max_threads(&self) -> u32 {
+    pub(crate) fn max_threads(&self) -> u32 {
         self.number(320)
     }
 
     /// `maxThreadsDim`.
-    pub(in crate::hip) fn max_block(&self) -> [u32; 3] {
+    pub(crate) fn max_block(&self) -> [u32; 3] {
         [324, 328, 332].map(|offset| self.number(offset))
     }
 
     /// `maxGridSize`, in blocks.
-    pub(in crate::hip) fn max_grid(&self) -> [u32; 3] {
+    pub(crate) fn max_grid(&self) -> [u32; 3] {
         [336, 340, 344].map(|offset| self.number(offset))
     }
 

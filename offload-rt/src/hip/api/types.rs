@@ -6,31 +6,31 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use crate::gpu::ResultCode;
-pub(in crate::hip) use crate::gpu::{
+pub(crate) use crate::gpu::{
     RawEvent as hipEvent_t, RawFunction as hipFunction_t, RawModule as hipModule_t, RawStream as hipStream_t,
 };
 
-pub(in crate::hip) type hipError_t = ResultCode;
+pub(crate) type hipError_t = ResultCode;
 
 /// An address of device memory.
-pub(in crate::hip) type hipDeviceptr_t = *mut c_void;
-pub(in crate::hip) type hipFunction_attribute = c_uint;
+pub(crate) type hipDeviceptr_t = *mut c_void;
+pub(crate) type hipFunction_attribute = c_uint;
 
 /// The attributes of an address.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub(in crate::hip) struct hipPointerAttribute_t {
-    pub(in crate::hip) kind: c_uint,
-    pub(in crate::hip) device: c_int,
-    pub(in crate::hip) device_pointer: *mut c_void,
-    pub(in crate::hip) host_pointer: *mut c_void,
-    pub(in crate::hip) is_managed: c_int,
-    pub(in crate::hip) allocation_flags: c_uint,
+pub(crate) struct hipPointerAttribute_t {
+    pub(crate) kind: c_uint,
+    pub(crate) device: c_int,
+    pub(crate) device_pointer: *mut c_void,
+    pub(crate) host_pointer: *mut c_void,
+    pub(crate) is_managed: c_int,
+    pub(crate) allocation_flags: c_uint,
 }
 
 macro_rules! numbers {
     ($type:ident: $($name:ident = $value:literal,)*) => {
-        $(pub(in crate::hip) const $name: $type = $value;)*
+        $(pub(crate) const $name: $type = $value;)*
     };
 }
 
