@@ -24,7 +24,7 @@ impl Session<'_> {
             return None;
         }
         let key = self.shared_key(action.name, action.tool)?;
-        let roots = Roots::of(self);
+        let roots = Roots::for_session(self);
         let key = args_key(key, &roots.args(&action.args));
         let key = key.part(action.input.as_deref().unwrap_or_default().as_bytes()).finish();
         Some(SharedFrontEnd { key, roots })

@@ -28,7 +28,7 @@ pub(crate) const PREFIX_MAP: &str = "-ffile-prefix-map=";
 pub(crate) const RELATIVE_PATHS: &str = "-fdebug-compilation-dir=.";
 
 impl Roots {
-    pub(crate) fn of(session: &Session<'_>) -> Roots {
+    pub(crate) fn for_session(session: &Session<'_>) -> Roots {
         let mut found = vec![("{headers}".to_string(), own_headers::parent(session))];
         if let Ok(llvm) = session.tools().llvm() {
             found.push((CLANG.to_string(), llvm.resource_dir.clone()));

@@ -321,7 +321,7 @@ impl Backend {
         Ok(texts(machine.to_vec())
             .chain(texts(if language.has_opencl_functions() { self.opencl.clone() } else { Vec::new() }))
             .chain(own_headers::flags(session)?)
-            .chain(Roots::of(session).prefix_maps())
+            .chain(Roots::for_session(session).prefix_maps())
             .chain(front_end::flags(session.sources, language, self.spec))
             .chain(self.debug_args(session))
             .chain(output))

@@ -29,7 +29,7 @@ const TIME_OF_FILE: &str = "__TIMESTAMP__";
 impl Session<'_> {
     /// What another machine makes of `front_end`; `None` where it has to be made here.
     pub(super) fn clang_elsewhere(&self, front_end: &FrontEnd<'_>) -> Option<MadeFrontEnd> {
-        let roots = Roots::of(self);
+        let roots = Roots::for_session(self);
         // Where it runs here, nobody asks for the files before.
         let is_for_others = is_cpp(&front_end.args) && !has_own_names(&front_end.args, &roots.prefix_maps());
         if !is_for_others || self.context().jobs.idle().is_some() {

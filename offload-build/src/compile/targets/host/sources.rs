@@ -99,7 +99,7 @@ fn args(session: &Session<'_>, language: Language, cpu: &Cpu) -> Result<impl Ite
         .flags()
         .chain(texts(["-fPIC", "-fvisibility=hidden"]))
         .chain(of_language)
-        .chain(Roots::of(session).prefix_maps())
+        .chain(Roots::for_session(session).prefix_maps())
         .chain(debug_args(session))
         .chain(front_end::flags(session.sources, language, SpecForm::Literal))
         .chain(front_end::front_end_output()))
