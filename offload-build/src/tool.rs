@@ -219,7 +219,7 @@ impl Context {
         })
     }
 
-    /// Whether a front end named lines of the user's sources. Its command line is of no use then, as rustc's is not.
+    /// Whether a front end named lines of the user's sources. The error then leaves out its command line, as rustc does.
     fn names_source_errors(&self, end: &End, invocation: &Invocation<'_>, printed: &str) -> bool {
         // Later steps run in scratch directories, on generated files.
         let reads_sources = invocation.directory == self.env.manifest_dir;

@@ -291,7 +291,7 @@ fn parse(text: &str) -> Result<Provenance> {
 /// If the record names a file outside of the package, or a file cannot be read.
 fn outdated(env: &CargoEnv, provenance: &Provenance) -> Result<Option<String>> {
     for source in &provenance.sources {
-        // Such a name is never written, and a device or a pipe would be read for ever.
+        // `cargo offload vendor` writes no such name, and reading a device or a pipe might never end.
         if materials::within(Path::new(&source.name)).as_deref() != Some(source.name.as_str()) {
             let record = &paths(env, &provenance.module)[0];
             return Err(Error::new(format!(

@@ -1,8 +1,8 @@
 //! Sanitizer instrumentation: checks of memory accesses, barriers and the arithmetic of indices before they are executed.
 //!
 //! ```text
-//!   %offload.told.7 = call ptr @__offload_access(ptr %14, ptr %12, i64 4, ptr @__offload_site_3), !dbg !37
-//!   %15 = load float, ptr %offload.told.7, align 4, !dbg !37
+//!   %offload.checked.7 = call ptr @__offload_access(ptr %14, ptr %12, i64 4, ptr @__offload_site_3), !dbg !37
+//!   %15 = load float, ptr %offload.checked.7, align 4, !dbg !37
 //! ```
 //!
 //! A check of an access takes the address and the pointer from which it was computed ([`origins`]), so that the runtime
@@ -232,7 +232,7 @@ impl<'m> CheckWriter<'m> {
         };
         let origin = site.origins.origin(access.pointer);
         let base = origin.base;
-        let result = format!("%offload.told.{number}");
+        let result = format!("%offload.checked.{number}");
         match &origin.object {
             Some(Object { ty, name }) => {
                 let whole = size_of(ty);

@@ -189,7 +189,7 @@ fn is_same(one: &Selection, other: &Selection) -> bool {
 }
 
 /// Prefix of the files that stand for reported problems.
-const REPORTED_PREFIX: &str = "told-";
+const REPORTED_PREFIX: &str = "reported-";
 
 const HINT: &str = "hint: end the program and start `cargo offload dev` again, so that its calls are compiled for the new kernels";
 

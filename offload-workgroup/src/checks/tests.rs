@@ -114,7 +114,7 @@ fn accesses_take_the_address_that_is_returned() {
     ));
     let size = "ptrtoint (ptr getelementptr (float, ptr null, i64 1) to i64)";
     let call = format!(
-        "  %offload.told.0 = call ptr @__offload_access(ptr %3, ptr %offload.base.3, i64 {size}, ptr @__offload_site_0), !dbg !5\n  %4 = load float, ptr %offload.told.0, align 4"
+        "  %offload.checked.0 = call ptr @__offload_access(ptr %3, ptr %offload.base.3, i64 {size}, ptr @__offload_site_0), !dbg !5\n  %4 = load float, ptr %offload.checked.0, align 4"
     );
     assert!(text.contains(&call), "{text}");
     assert!(text.contains("  store ptr %0, ptr %offload.second.2, align 8\n"), "{text}");
@@ -138,7 +138,7 @@ fn pointers_are_followed_to_their_origins() {
             "  %2 = getelementptr inbounds float, ptr %0, i64 7\n  %3 = getelementptr inbounds nuw i8, ptr %2, i64 4\n  %4 = load float, ptr %3, align 4, !dbg !5\n"
         ),
         [
-            "%offload.told.0 = call ptr @__offload_access(ptr %3, ptr %0, i64 sizeof (float), ptr @__offload_site_0)"
+            "%offload.checked.0 = call ptr @__offload_access(ptr %3, ptr %0, i64 sizeof (float), ptr @__offload_site_0)"
         ]
     );
     // The address of the pointer escapes.
@@ -147,7 +147,7 @@ fn pointers_are_followed_to_their_origins() {
             "  %2 = alloca ptr, align 8\n  call void @g(ptr %2)\n  %3 = load ptr, ptr %2, align 8\n  %4 = load float, ptr %3, align 4, !dbg !5\n"
         ),
         [
-            "%offload.told.0 = call ptr @__offload_access(ptr %3, ptr %3, i64 sizeof (float), ptr @__offload_site_0)"
+            "%offload.checked.0 = call ptr @__offload_access(ptr %3, ptr %3, i64 sizeof (float), ptr @__offload_site_0)"
         ]
     );
 }
@@ -159,7 +159,7 @@ fn accesses_of_variables_are_compared_with_their_sizes() {
             "  %2 = alloca [8 x float], align 16\n    #dbg_declare(ptr %2, !6, !DIExpression(), !5)\n  %3 = getelementptr inbounds [8 x float], ptr %2, i64 0, i64 9\n  store float 0.0, ptr %3, align 4, !dbg !5\n  store float 0.0, ptr %2, align 4, !dbg !5\n"
         ),
         [
-            "%offload.told.0 = call ptr @__offload_inside(ptr %3, ptr %2, i64 sizeof ([8 x float]), i64 sizeof (float), ptr @__offload_name_0, ptr @__offload_site_0)"
+            "%offload.checked.0 = call ptr @__offload_inside(ptr %3, ptr %2, i64 sizeof ([8 x float]), i64 sizeof (float), ptr @__offload_name_0, ptr @__offload_site_0)"
         ]
     );
 }
@@ -172,8 +172,8 @@ fn local_arrays_lie_between_redzones_and_have_rows() {
         checks(body),
         [
             format!("call void @__offload_array(ptr {tile}, i64 sizeof ([4 x [8 x float]]), ptr @__offload_name_0)"),
-            format!("%offload.told.0 = call ptr @__offload_access(ptr %3, ptr {tile}, i64 sizeof (float), ptr @__offload_site_0)"),
-            "%offload.row.0 = call ptr @__offload_in_row(ptr %offload.told.0, ptr %3, ptr %2, i64 sizeof ([8 x float]), i64 sizeof (float), ptr @__offload_site_0)".to_string(),
+            format!("%offload.checked.0 = call ptr @__offload_access(ptr %3, ptr {tile}, i64 sizeof (float), ptr @__offload_site_0)"),
+            "%offload.row.0 = call ptr @__offload_in_row(ptr %offload.checked.0, ptr %3, ptr %2, i64 sizeof ([8 x float]), i64 sizeof (float), ptr @__offload_site_0)".to_string(),
         ]
     );
     let named = add_checks(&module(&format!("entry:\n{body}")));

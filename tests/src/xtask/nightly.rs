@@ -21,6 +21,7 @@ The tasks run one after another, each with the output it has alone, and a table 
 const COMMANDS: &[&[&str]] = &[
     &["test", "--full"],
     &["features"],
+    &["targets"],
     &["msrv"],
     &["package"],
     &["remote", "--quick"],

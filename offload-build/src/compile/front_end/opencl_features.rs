@@ -91,22 +91,22 @@ const SPIRV_1_3: &[&str] = &[
 /// Where `fma` takes no longer than a multiplication and an addition.
 const FAST_FMA: [&str; 2] = ["-DFP_FAST_FMAF=1", "-DFP_FAST_FMA=1"];
 
-pub(crate) fn of_spirv(version: SpirvVersion) -> Vec<String> {
+pub(crate) fn for_spirv(version: SpirvVersion) -> Vec<String> {
     let later = if version.minor() < 3 { &[] } else { SPIRV_1_3 };
     extensions(&[EVERYWHERE, HALF, SPIRV, later])
 }
 
-pub(crate) fn of_nvptx() -> Vec<String> {
+pub(crate) fn for_nvptx() -> Vec<String> {
     let mut flags = extensions(&[EVERYWHERE]);
     flags.extend(FAST_FMA.map(str::to_string));
     flags
 }
 
-pub(crate) fn of_amdgcn() -> Vec<String> {
+pub(crate) fn for_amdgcn() -> Vec<String> {
     extensions(&[EVERYWHERE, HALF, MEDIA])
 }
 
-pub(crate) fn of_host(arch: &str, level: HostLevel) -> Vec<String> {
+pub(crate) fn for_host(arch: &str, level: HostLevel) -> Vec<String> {
     let mut flags = extensions(&[EVERYWHERE, HALF]);
     if arch == "aarch64" || matches!(level, HostLevel::X86V3 | HostLevel::X86V4) {
         flags.extend(FAST_FMA.map(str::to_string));

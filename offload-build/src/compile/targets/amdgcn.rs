@@ -106,7 +106,7 @@ pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch
     Ok(Backend {
         name: "amdgcn",
         front_end: machine(arch),
-        opencl: opencl_features::of_amdgcn(),
+        opencl: opencl_features::for_amdgcn(),
         common: if opencl { common(session, arch)? } else { None },
         vendor: Vendor { flags: hip, header: HIP_HEADER },
         vendor_sdk: None,
@@ -124,7 +124,7 @@ pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch
 
 /// Atomic functions are those of OpenCL C 2.0 as well.
 fn shim_flags() -> Vec<String> {
-    std::iter::once("-cl-std=CL2.0".to_string()).chain(opencl_features::of_amdgcn()).collect()
+    std::iter::once("-cl-std=CL2.0".to_string()).chain(opencl_features::for_amdgcn()).collect()
 }
 
 /// The front end that stands for those of most processors, if it does for this one.

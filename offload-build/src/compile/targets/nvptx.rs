@@ -103,7 +103,7 @@ pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
     Ok(Backend {
         name: "nvptx",
         front_end: machine(sm, version),
-        opencl: opencl_features::of_nvptx(),
+        opencl: opencl_features::for_nvptx(),
         common: None,
         vendor: Vendor { flags: cuda(sm, version), header: CUDA_HEADER },
         vendor_sdk: wants_sdk(session).then(|| with_sdk(session, cuda(sm, version))).transpose()?,
@@ -127,7 +127,7 @@ fn shim_flags(sm: &SmArch) -> Vec<String> {
     let fences = (sm.number() < 70).then(|| "-DOFFLOAD_FENCES".to_string());
     let system = (sm.number() >= 60).then(|| "-DOFFLOAD_SYSTEM_SCOPE".to_string());
     let std = "-cl-std=CL2.0".to_string();
-    opencl_features::of_nvptx().into_iter().chain(fences).chain(system).chain([std]).collect()
+    opencl_features::for_nvptx().into_iter().chain(fences).chain(system).chain([std]).collect()
 }
 
 /// What clang does not carry over from OpenCL C, and the limits that were asked for

@@ -130,7 +130,7 @@ pub(crate) fn backend(version: SpirvVersion) -> Backend {
     Backend {
         name: "SPIR-V",
         front_end: vec!["--target=spirv64-unknown-unknown".to_string()],
-        opencl: opencl_features::of_spirv(version),
+        opencl: opencl_features::for_spirv(version),
         common: None,
         vendor: Vendor::default(),
         vendor_sdk: None,

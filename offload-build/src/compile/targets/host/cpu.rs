@@ -40,7 +40,7 @@ pub(crate) fn cpu(session: &Session<'_>, level: HostLevel) -> Result<Cpu> {
         triple,
         march: set.march,
         opencl: set.opencl,
-        features: opencl_features::of_host(arch, level),
+        features: opencl_features::for_host(arch, level),
         vector_bits: set.vector_bits,
         pocl: session.tools().pocl(level)?,
     })
