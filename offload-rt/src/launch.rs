@@ -17,7 +17,6 @@ mod program;
 mod queued;
 mod signature;
 mod stream;
-
 mod transfer;
 mod typed;
 

@@ -6,16 +6,17 @@ pub(crate) const CACHE_DIR: &str = "OFFLOAD_CACHE_DIR";
 pub(crate) const HOME: &str = "HOME";
 /// A directory that is searched for sidecars before the program's own.
 pub(crate) const PACK_DIR: &str = "OFFLOAD_PACK_DIR";
-/// The directory with changed kernels, in builds with debug assertions.
+/// The directory with changed kernels.
+#[cfg(debug_assertions)]
 pub(crate) const RELOAD_DIR: &str = "OFFLOAD_RELOAD_DIR";
 /// Whether invalid accesses and barriers in kernels for the host fail the launch.
 #[cfg(feature = "host")]
 pub(crate) const SANITIZE: &str = "OFFLOAD_SANITIZE";
-#[cfg(feature = "test")]
 /// The devices of kernel tests and benchmarks.
-pub(crate) const TEST_DEVICE: &str = "OFFLOAD_TEST_DEVICE";
 #[cfg(feature = "test")]
+pub(crate) const TEST_DEVICE: &str = "OFFLOAD_TEST_DEVICE";
 /// The file for the results of kernel tests and benchmarks.
+#[cfg(feature = "test")]
 pub(crate) const TEST_RESULTS: &str = "OFFLOAD_TEST_RESULTS";
 /// OpenCL libraries besides the system's.
 #[cfg(feature = "opencl")]
