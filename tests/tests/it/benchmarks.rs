@@ -50,7 +50,7 @@ fn a_package_without_benchmarks_is_told() {
     let none = project.offload(&["bench", "--offline"]);
     assert_eq!(none.code, 2, "{}", none.text);
     assert!(
-        none.text.contains("error: the package has no benchmarks\nhint: put one into benches/"),
+        none.text.contains("error: the package has no benchmarks\nhint: add one to benches/"),
         "{}",
         none.text
     );

@@ -132,8 +132,8 @@ fn a_device_that_no_image_fits_gets_one() {
     let project = Project::new("two-files");
     project.write("offload.toml", "targets = [\"opencl-c\"]\n");
     let main = "offload_rt::include_kernels!(mod kernels = \"two\");\n\
-                fn main() {\n    match kernels::module().load(&offload_rt::Device::host()) {\n        \
-                Ok(image) => println!(\"took {}\", image.entry().target_text()),\n        \
+                fn main() {\n    match kernels::request().select(&offload_rt::Device::host()) {\n        \
+                Ok(selection) => println!(\"took {}\", selection.entry().target_text()),\n        \
                 Err(error) => println!(\"{error}\"),\n    }\n}\n";
     project.write("src/main.rs", main);
     let text = project.run(&[]);
@@ -149,7 +149,7 @@ fn a_baseline_for_each_compiler() {
     project.set("OFFLOAD_TARGETS", "amdgcn:gfx90a");
     let refused = project.offload(&["report", "--matrix", "clang=clang-22", "--baseline", "FILE"]);
     let command = "OFFLOAD_CLANG=clang-22 cargo offload report --baseline FILE";
-    contains(&refused.text, &[&format!("hint: have a baseline for each compiler: `{command}`")]);
+    contains(&refused.text, &[&format!("hint: use one baseline per compiler: `{command}`")]);
     assert!(project.offload(&["report", "--baseline", "FILE", "--update-baseline"]).success);
     let (variable, words) = command.split_once(" cargo offload ").unwrap();
     let (name, value) = variable.split_once('=').unwrap();

@@ -78,7 +78,7 @@ fn verify_names_a_crate_that_nobody_mentions() {
     let output_text = text(&output);
     assert_eq!(output.status.code(), Some(1), "{output_text}");
     assert!(
-        output_text.contains("package kern-forgotten has kernels, but nothing of it is linked"),
+        output_text.contains("the kernels of package kern-forgotten are not linked into the program"),
         "{output_text}"
     );
     assert!(output_text.contains("`use kern_forgotten as _;`"), "{output_text}");
