@@ -11,8 +11,6 @@ const INSTALL: &str = "`cargo offload toolchain install cuda-headers`";
 /// Who ships a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
-    /// A CUDA toolkit, and what has the same in kernels without it.
-    CudaLanguage,
     /// A CUDA toolkit, in this package of Python's.
     Cuda(&'static str),
     /// A CUDA toolkit, for functions that run on the CPU.
@@ -30,6 +28,8 @@ struct Case<'a> {
     cuda_sdk: bool,
     /// The CUDA toolkit of this machine.
     toolkit: Option<String>,
+    /// Whether `toolchain install` brought it.
+    is_installed: bool,
 }
 
 /// `error`, with what helps if a header was not found.
@@ -44,11 +44,18 @@ pub(crate) fn explained(session: &Session<'_>, error: Error) -> Error {
             format!("`{header}` is for CUDA C++ or HIP C++: files that include it are called .cu or .hip");
         return error.with_hint(text);
     }
+    let toolkit = session.tools().cuda_sdk().ok();
+    let folder = session.env().toolchain_folder();
+    let is_installed = match (&toolkit, folder) {
+        (Some(root), Some(folder)) => root.starts_with(folder),
+        _ => false,
+    };
     let case = Case {
         module: &sources.module,
         compiler: sources.options.compiler,
         cuda_sdk: sources.options.cuda_sdk == Some(true),
-        toolkit: session.tools().cuda_sdk().ok().map(|root| root.display().to_string()),
+        toolkit: toolkit.map(|root| root.display().to_string()),
+        is_installed,
     };
     error.with_hint(case.hint(&header, origin))
 }
@@ -63,14 +70,6 @@ fn missing(printed: &str) -> Option<&str> {
 }
 
 fn origin(header: &str) -> Option<Origin> {
-    const LANGUAGE: [&str; 6] = [
-        "cuda_runtime.h",
-        "cuda_runtime_api.h",
-        "device_launch_parameters.h",
-        "device_functions.h",
-        "vector_types.h",
-        "cuda.h",
-    ];
     const C: [&str; 14] = [
         "assert.h",
         "cassert",
@@ -87,19 +86,27 @@ fn origin(header: &str) -> Option<Origin> {
         "type_traits",
         "vector",
     ];
+    const RUNTIME: [&str; 9] = [
+        "cuda",
+        "cooperative_groups",
+        "device_",
+        "driver_types.h",
+        "host_defines.h",
+        "math_constants.h",
+        "mma.h",
+        "sm_",
+        "vector_",
+    ];
     const HOST: [&str; 5] = ["cublas", "cudnn", "cufft", "cusolver", "cusparse"];
     let starts = |names: &[&str]| names.iter().any(|name| header.starts_with(name));
     match header {
-        _ if LANGUAGE.contains(&header) => Some(Origin::CudaLanguage),
         _ if C.contains(&header) => Some(Origin::C),
         _ if starts(&["hip/", "hip_"]) => Some(Origin::Hip),
         _ if starts(&["cuda/", "cub/", "thrust/", "nv/"]) => Some(Origin::Cuda("nvidia-cuda-cccl")),
         _ if starts(&["curand"]) => Some(Origin::Cuda("nvidia-curand")),
         _ if starts(&HOST) => Some(Origin::CudaHost),
         _ if starts(&["crt/"]) => Some(Origin::Cuda("nvidia-cuda-crt")),
-        _ if starts(&["cuda", "cooperative_groups", "mma.h", "math_constants.h", "sm_"]) => {
-            Some(Origin::Cuda("nvidia-cuda-runtime"))
-        }
+        _ if starts(&RUNTIME) => Some(Origin::Cuda("nvidia-cuda-runtime")),
         _ => None,
     }
 }
@@ -114,14 +121,10 @@ impl Case<'_> {
                 "`{header}` is of a library that host code calls: leave it out of kernels, and call the library from Rust"
             ),
             Origin::Hip => self.hip(header),
-            Origin::CudaLanguage if !self.has_toolkit_s() => format!(
-                "leave `{header}` out: built-in variables, vector types and mathematics are there without it. {}",
-                self.with_toolkit("Its other parts need a CUDA toolkit")
+            Origin::Cuda(_) if !self.has_toolkit_s() => format!(
+                "{}; or leave `{header}` out",
+                self.with_toolkit(&format!("`{header}` is part of a CUDA toolkit, and has no stand-in"))
             ),
-            Origin::CudaLanguage => self.lacking(header, "nvidia-cuda-runtime"),
-            Origin::Cuda(_) if !self.has_toolkit_s() => {
-                self.with_toolkit(&format!("`{header}` is part of a CUDA toolkit"))
-            }
             Origin::Cuda(package) => self.lacking(header, package),
         }
     }
@@ -148,6 +151,11 @@ impl Case<'_> {
     /// Of a toolkit without this header.
     fn lacking(&self, header: &str, package: &str) -> String {
         let root = self.toolkit.as_deref().unwrap_or("the CUDA toolkit");
+        if self.is_installed && package != "nvidia-curand" {
+            return format!(
+                "the release of CUDA in `{root}` has no `{header}`: set CUDA_PATH to a CUDA toolkit of a release that has it, or leave it out"
+            );
+        }
         let how = match package {
             "nvidia-curand" => "a whole CUDA toolkit has it: set CUDA_PATH to one",
             _ => &format!("{INSTALL} (7 MB) brings it, or set CUDA_PATH to a whole CUDA toolkit"),
@@ -176,7 +184,8 @@ mod tests {
     use super::*;
 
     fn hint(header: &str, change: fn(&mut Case<'_>)) -> String {
-        let mut case = Case { module: "m", compiler: None, cuda_sdk: false, toolkit: None };
+        let mut case =
+            Case { module: "m", compiler: None, cuda_sdk: false, toolkit: None, is_installed: false };
         change(&mut case);
         case.hint(header, origin(header).unwrap())
     }
@@ -193,18 +202,25 @@ mod tests {
 
     #[test]
     fn the_way_to_a_header_depends_on_what_there_is() {
-        let alone = hint("cuda_fp16.h", |_| {});
+        let alone = hint("cuda_pipeline.h", |_| {});
         assert!(alone.contains("`cuda-sdk = true` below `[modules.m]`"), "{alone}");
         assert!(alone.contains("`cargo offload toolchain install cuda-headers` (7 MB)"), "{alone}");
-        let here = hint("cuda_fp16.h", |case| case.toolkit = Some("/opt/cuda".into()));
-        assert!(here.ends_with("`/opt/cuda` is one") && !here.contains("install"), "{here}");
+        assert!(alone.ends_with("; or leave `cuda_pipeline.h` out"), "{alone}");
+        let here = hint("cuda_pipeline.h", |case| case.toolkit = Some("/opt/cuda".into()));
+        assert!(here.contains("`/opt/cuda` is one") && !here.contains("install"), "{here}");
         // No hint to set, or to remove, an option that is set.
         let lacking = hint("cuda/std/limits", |case| case.cuda_sdk = true);
         assert!(lacking.contains("nvidia-cuda-cccl") && !lacking.contains("cuda-sdk"), "{lacking}");
         assert!(lacking.contains("`cargo offload toolchain install cuda-headers`"), "{lacking}");
+        let installed = hint("cub/iterator/old.cuh", |case| {
+            case.cuda_sdk = true;
+            case.is_installed = true;
+            case.toolkit = Some("/opt/offload".into());
+        });
+        assert!(installed.contains("`/opt/offload` has no `cub/iterator/old.cuh`"), "{installed}");
+        assert!(!installed.contains("install ") && !installed.contains("cuda-sdk"), "{installed}");
         let nvcc = hint("cuda_runtime.h", |case| case.compiler = Some(Compiler::Nvcc));
         assert!(nvcc.contains("nvidia-cuda-runtime") && !nvcc.contains("leave"), "{nvcc}");
-        assert!(hint("cuda_runtime.h", |_| {}).starts_with("leave `cuda_runtime.h` out: "));
         assert!(hint("hip/hip_runtime.h", |_| {}).starts_with("leave `hip/hip_runtime.h` out: "));
         assert!(
             hint("hip/hip_runtime.h", |case| case.compiler = Some(Compiler::Hipcc)).contains("ROCM_PATH")

@@ -42,6 +42,9 @@ void __offload_assert_fail(__constant const char *condition, __constant const ch
 #elif defined(__CUDA__) || defined(__HIP__)
 __attribute__((device)) void __assert_fail(const char *condition, const char *file, unsigned int line,
                                            const char *function);
+/* Functions for the host are checked, and left out. */
+__attribute__((host)) void __assert_fail(const char *condition, const char *file, unsigned int line,
+                                         const char *function) noexcept;
 #else
 void __assert_fail(const char *condition, const char *file, unsigned int line, const char *function);
 #endif

@@ -81,7 +81,7 @@ impl Session<'_> {
             };
             contents.push((file.path.clone(), text));
         }
-        contents.extend(own_headers::texts_of(self));
+        contents.extend(own_headers::texts_of(self, &action.text_args()));
         let texts: Vec<Text<'_>> = contents.iter().map(|(path, content)| Text { path, content }).collect();
         dependencies.search.requests(&texts, &action.defined_macros())
     }

@@ -1,6 +1,9 @@
-//! Headers that this crate supplies: `assert.h`, as GPUs have no C library, and what it includes; and for the CPU
-//! `gpuintrin.h`, which clang has for GPUs alone.
+//! Headers that this crate supplies: `assert.h`, as GPUs have no C library, and what it includes; for the CPU
+//! `gpuintrin.h`, which clang has for GPUs alone; for CUDA C++ those of a toolkit, or what clang lacks beside a toolkit's.
 
+mod cuda;
+
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
@@ -9,19 +12,68 @@ use crate::compile::steps::action::{Arg, texts};
 use crate::error::Result;
 use crate::fs;
 
-/// Of this text, so that a compiler's command changes with it: its own files are no dependencies of a build.
-const ASSERT: &str = include_str!("../device/assert.h");
 /// How an assertion of OpenCL C tells that it failed.
 pub(crate) const FAILURES: &str = include_str!("../device/offload_failures.h");
-const CASSERT: &str = "#include <assert.h>\n";
-const DIRECTORY: &str = "include/own-3";
-/// As [`ASSERT`].
-const GPU_INTRINSICS: &str = include_str!("../device/host_gpuintrin.h");
-const HOST_DIRECTORY: &str = "include/host-1";
 
-/// Where the headers are.
+/// Headers that are found together.
+#[derive(Debug)]
+struct Folder {
+    /// In the cache. The number is of the text, so that a compiler's command changes with it: its own files are no
+    /// dependencies of a build.
+    name: &'static str,
+    /// By their names.
+    headers: &'static [(&'static str, &'static str)],
+}
+
+const COMMON: Folder = Folder {
+    name: "include/own-4",
+    headers: &[
+        ("assert.h", include_str!("../device/assert.h")),
+        ("offload_failures.h", FAILURES),
+        // Written last: it shows that the folder is whole.
+        ("cassert", "#include <assert.h>\n"),
+    ],
+};
+const HOST: Folder = Folder {
+    name: "include/host-1",
+    headers: &[("gpuintrin.h", include_str!("../device/host_gpuintrin.h"))],
+};
+/// Beside the headers of a toolkit.
+const BESIDE_TOOLKIT: Folder = Folder {
+    name: "include/cuda-toolkit-1",
+    headers: &[(BUILT_IN, include_str!("../device/cuda/toolkit.h"))],
+};
+/// In place of the headers of a toolkit.
+const CUDA: Folder = Folder { name: "include/cuda-1", headers: cuda::HEADERS };
+
+const FOLDERS: [&Folder; 4] = [&COMMON, &HOST, &BESIDE_TOOLKIT, &CUDA];
+
+/// What nvcc has built in, for clang with the headers of a toolkit.
+const BUILT_IN: &str = "offload_cuda_toolkit.h";
+
+impl Folder {
+    fn directory(&self, session: &Session<'_>) -> PathBuf {
+        session.cache().dir().join(self.name)
+    }
+
+    /// Writes the headers, unless they are there.
+    fn write(&self, session: &Session<'_>) -> Result<PathBuf> {
+        let directory = self.directory(session);
+        fs::create_dir_all(&directory)?;
+        for (name, text) in self.headers {
+            let path = directory.join(name);
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent)?;
+            }
+            fs::publish_if_changed(&path, text.as_bytes())?;
+        }
+        Ok(directory)
+    }
+}
+
+/// Where the headers for all languages are.
 pub(crate) fn directory(session: &Session<'_>) -> PathBuf {
-    session.cache().dir().join(DIRECTORY)
+    COMMON.directory(session)
 }
 
 /// Where all of them are.
@@ -35,51 +87,83 @@ pub(crate) fn flags(session: &Session<'_>) -> Result<impl Iterator<Item = Arg> +
     let mut written = session.shared.own_headers.lock().unwrap_or_else(PoisonError::into_inner);
     // The cache may be emptied, or replaced by another one, during the build.
     if written.as_deref() != Some(&*directory) || !directory.join("cassert").exists() {
-        write(&directory)?;
+        COMMON.write(session)?;
         *written = Some(directory.clone());
     }
     Ok(texts(["-isystem".into(), directory.into_os_string()]))
 }
 
-fn write(directory: &Path) -> Result<()> {
-    fs::create_dir_all(directory)?;
-    fs::publish_if_changed(&directory.join("assert.h"), ASSERT.as_bytes())?;
-    fs::publish_if_changed(&directory.join("offload_failures.h"), FAILURES.as_bytes())?;
-    fs::publish_if_changed(&directory.join("cassert"), CASSERT.as_bytes())
-}
-
 /// The flags with which clang finds the headers for C and C++ on the CPU: before its own, which refuse it.
 pub(crate) fn host_flags(session: &Session<'_>) -> Result<impl Iterator<Item = Arg> + use<>> {
-    let directory = session.cache().dir().join(HOST_DIRECTORY);
-    fs::create_dir_all(&directory)?;
-    fs::publish_if_changed(&directory.join("gpuintrin.h"), GPU_INTRINSICS.as_bytes())?;
+    let directory = HOST.write(session)?;
     Ok(texts(["-isystem".into(), directory.into_os_string()]).chain(flags(session)?))
+}
+
+/// The flags with which clang includes, behind the headers of a CUDA toolkit, what nvcc has built in.
+pub(crate) fn toolkit_flags(session: &Session<'_>) -> Result<[String; 4]> {
+    let directory = BESIDE_TOOLKIT.write(session)?.display().to_string();
+    Ok(["-isystem".to_string(), directory, "-include".to_string(), BUILT_IN.to_string()])
+}
+
+/// The flags with which clang finds what stands for the headers of a CUDA toolkit.
+pub(crate) fn cuda_flags(session: &Session<'_>) -> Result<[String; 2]> {
+    Ok(["-isystem".to_string(), CUDA.write(session)?.display().to_string()])
 }
 
 /// The files of all of them that were written.
 pub(crate) fn all(session: &Session<'_>) -> Vec<PathBuf> {
-    let directories = [directory(session), session.cache().dir().join(HOST_DIRECTORY)];
-    let mut files: Vec<PathBuf> =
-        directories.iter().flat_map(|directory| fs::list(directory).unwrap_or_default()).collect();
+    let mut files: Vec<PathBuf> = Vec::new();
+    for folder in FOLDERS {
+        let directory = folder.directory(session);
+        let paths = folder.headers.iter().map(|(name, _)| directory.join(name));
+        files.extend(paths.filter(|path| path.exists()));
+    }
     files.sort();
     files
 }
 
-/// The path and the text of each.
-pub(crate) fn texts_of(session: &Session<'_>) -> Vec<(PathBuf, String)> {
-    let directory = directory(session);
-    let host = session.cache().dir().join(HOST_DIRECTORY);
-    [
-        (directory.join("assert.h"), ASSERT),
-        (directory.join("offload_failures.h"), FAILURES),
-        (directory.join("cassert"), CASSERT),
-        (host.join("gpuintrin.h"), GPU_INTRINSICS),
-    ]
-    .map(|(path, text)| (path, text.to_string()))
-    .into()
+/// The path and the text of each that a command with `arguments` finds.
+pub(crate) fn texts_of(session: &Session<'_>, arguments: &[&OsStr]) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    for folder in FOLDERS {
+        let directory = folder.directory(session);
+        if arguments.contains(&directory.as_os_str()) {
+            found.extend(folder.headers.iter().map(|(name, text)| (directory.join(name), text.to_string())));
+        }
+    }
+    found
 }
 
 /// Whether a compiler read `path` here.
 pub(crate) fn has(session: &Session<'_>, path: &Path) -> bool {
-    path.starts_with(directory(session)) || path.starts_with(session.cache().dir().join(HOST_DIRECTORY))
+    FOLDERS.iter().any(|folder| path.starts_with(folder.directory(session)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The digest of each folder's headers.
+    const KNOWN: [(&str, &str); 4] = [
+        ("include/own-4", "cbb76602c69d7a90"),
+        ("include/host-1", "0133472da0f52f61"),
+        ("include/cuda-toolkit-1", "5c83f21f46d8fb74"),
+        ("include/cuda-1", "d7f5488042a20635"),
+    ];
+
+    #[test]
+    fn headers_are_those_of_the_number_of_their_folder() {
+        for (folder, (name, known)) in FOLDERS.iter().zip(KNOWN) {
+            let mut hasher = blake3::Hasher::new();
+            for (name, text) in folder.headers {
+                hasher.update(name.as_bytes()).update(b"\n").update(text.as_bytes());
+            }
+            let digest = hasher.finalize().to_hex();
+            let digest = &digest.as_str()[..16];
+            assert!(
+                (folder.name, digest) == (name, known),
+                "headers of `{name}` have changed\nhint: increase its number, and set the digest in `KNOWN` to \"{digest}\"",
+            );
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! `nvptx:sm_NN`: PTX by LLVM's back end, in the lowest version that has the architecture.
 
+pub(crate) mod toolkit;
+
 use std::collections::BTreeMap;
 
 use offload_format::pack::NewImage;
@@ -8,12 +10,12 @@ use offload_format::{Aspects, PtxVersion, SmArch, Target};
 use crate::cache::Blob;
 use crate::compile::Session;
 use crate::compile::front_end::opencl_features;
+use crate::compile::front_end::own_headers;
 use crate::compile::linking::imports;
 use crate::compile::session::Unit;
 use crate::compile::steps::check;
 use crate::compile::targets::gpu::{Backend, Codegen, ConstantArguments, DeviceOutput, Shim, ToLink, Vendor};
 use crate::error::{Error, Result};
-use crate::fs;
 use crate::ir::{Interface, Kernel, LocalArguments};
 use crate::module::{DeviceImage, Library};
 use crate::options::SpecForm;
@@ -28,7 +30,16 @@ const SHIM_SOURCE: &str = concat!(
     include_str!("../device/c11_barriers.cl")
 );
 /// What CUDA C++ needs of CUDA's headers.
-const CUDA_HEADER: &str = include_str!("../device/cuda_shim.h");
+const CUDA_HEADER: &str = concat!(
+    // Flags of the user's for warnings are of the user's files: these lines are of a header of the system's
+    // (<https://gcc.gnu.org/onlinedocs/cpp/Preprocessor-Output.html>).
+    "# 1 \"offload_cuda.h\" 1 3\n",
+    include_str!("../device/cuda/core.h"),
+    include_str!("../device/cuda/functions.h"),
+    include_str!("../device/cuda/atomics.h"),
+    include_str!("../device/cuda/host_api.h"),
+    "# 1 \"<stdin>\" 2\n"
+);
 /// The same, with the mathematics of libdevice in place of libclc's own, which is two to five times the code.
 const SHIM_WITH_LIBDEVICE: &str = concat!(
     include_str!("../device/libclc_shim.cl"),
@@ -93,6 +104,8 @@ pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
     let opencl = session.sources.has_opencl_functions();
     let libclc = opencl.then(|| session.tools().libclc(LIBCLC_NVIDIA)).transpose()?;
     let libdevice = session.tools().libdevice().ok();
+    let mut vendor = cuda(sm, version);
+    vendor.extend(own_headers::cuda_flags(session)?);
     let mut limits = BTreeMap::new();
     for kernel in kernels {
         let text = attributes(session, kernel);
@@ -105,8 +118,10 @@ pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
         front_end: machine(sm, version),
         opencl: opencl_features::for_nvptx(),
         common: None,
-        vendor: Vendor { flags: cuda(sm, version), header: CUDA_HEADER },
-        vendor_sdk: wants_sdk(session).then(|| with_sdk(session, cuda(sm, version))).transpose()?,
+        vendor: Vendor { flags: vendor, header: CUDA_HEADER },
+        vendor_sdk: wants_sdk(session)
+            .then(|| toolkit::with_headers(session, cuda(sm, version)))
+            .transpose()?,
         machine: machine(sm, version),
         shim: Shim {
             source: if libdevice.is_some() { SHIM_WITH_LIBDEVICE } else { SHIM_SOURCE },
@@ -148,26 +163,6 @@ fn cuda(sm: &SmArch, PtxVersion { major, minor }: PtxVersion) -> Vec<String> {
 fn wants_sdk(session: &Session<'_>) -> bool {
     let libraries = session.sources.libraries().into_iter().map(|library| &library.sources);
     libraries.chain([session.sources]).any(|sources| sources.options.cuda_sdk == Some(true))
-}
-
-/// The header of clang that includes the toolkit's.
-pub(crate) const TOOLKIT: &str = "__clang_cuda_runtime_wrapper.h";
-
-/// CUDA C++ with the toolkit's headers; without, ours and those of clang do.
-fn with_sdk(session: &Session<'_>, mut flags: Vec<String>) -> Result<Vendor> {
-    let sdk = session.tools().cuda_sdk()?;
-    // clang's wrapper includes a header that NVIDIA ships with another library: an empty one does.
-    let empty = session.cache().dir().join("include");
-    fs::create_dir_all(&empty)?;
-    fs::publish_if_changed(&empty.join("curand_mtgp32_kernel.h"), b"\n")?;
-    // clang's own way, `--cuda-path`, wants a directory `bin` too, which packages of headers lack. It does no more than this.
-    flags.extend(["-include", TOOLKIT].map(str::to_string));
-    // nvcc's profile names the second, and clang does not know it: `cuda/std`, CUB and Thrust since CUDA 13.
-    let directories = [empty, sdk.join("include"), sdk.join("include/cccl")];
-    for directory in directories.into_iter().filter(|directory| directory.is_dir()) {
-        flags.extend(["-isystem".to_string(), directory.display().to_string()]);
-    }
-    Ok(Vendor { flags, header: "" })
 }
 
 /// The version is always explicit: LLVM's default is too low for new architectures.

@@ -10,7 +10,7 @@ use crate::compile::front_end::reading::{FrontEnd, MadeFrontEnd, TYPES};
 use crate::compile::remote::roots::PREFIX_MAP;
 use crate::compile::steps::action::{Arg, Made, Step};
 use crate::compile::steps::check;
-use crate::compile::targets::nvptx::TOOLKIT;
+use crate::compile::targets::nvptx::toolkit::WRAPPER;
 use crate::fs;
 
 /// The ending of the file that has all lines.
@@ -55,7 +55,7 @@ impl<'a> Split<'a> {
     pub(super) fn new(action: &FrontEnd<'a>) -> Option<Split<'a>> {
         let Some((Arg::Text(source), rest)) = action.args.split_last() else { return None };
         let source = source.to_str().filter(|_| action.input.is_none())?.to_string();
-        if !rest.iter().any(|arg| is_text(arg, TOOLKIT)) {
+        if !rest.iter().any(|arg| is_text(arg, WRAPPER)) {
             return None;
         }
         let args = without_files(rest, action.name)?.into_iter().chain([Arg::Input(0)]).collect();
@@ -155,7 +155,7 @@ mod tests {
             "-x",
             "cuda",
             "-include",
-            TOOLKIT,
+            WRAPPER,
             "-isystem",
             "/cuda/include",
             "-I.",

@@ -161,7 +161,7 @@ mod tests {
         for (path, found) in [
             ("kernels/a.cpp", Some("kernels/a.cpp")),
             ("./kernels/../common/./t.h", Some("common/t.h")),
-            ("{headers}/own-3/assert.h", Some("{headers}/own-3/assert.h")),
+            ("{headers}/own-4/assert.h", Some("{headers}/own-4/assert.h")),
             ("../shared/t.h", None),
             ("kernels/../../t.h", None),
             ("/usr/include/math.h", None),

@@ -1,0 +1,58 @@
+
+// https://docs.nvidia.com/cuda/cuda-c-programming-guide/#atomic-functions
+#define __OFFLOAD_FN static __device__ __forceinline__
+#define __OFFLOAD_ATOMIC(NAME, BUILTIN, TYPE) \
+  __OFFLOAD_FN TYPE atomic##NAME(TYPE *p, TYPE v) { return BUILTIN(p, v, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE); }
+#define __OFFLOAD_ATOMICS(TYPE) \
+  __OFFLOAD_ATOMIC(Add, __scoped_atomic_fetch_add, TYPE) __OFFLOAD_ATOMIC(Sub, __scoped_atomic_fetch_sub, TYPE) \
+  __OFFLOAD_ATOMIC(Min, __scoped_atomic_fetch_min, TYPE) __OFFLOAD_ATOMIC(Max, __scoped_atomic_fetch_max, TYPE) \
+  __OFFLOAD_ATOMIC(And, __scoped_atomic_fetch_and, TYPE) __OFFLOAD_ATOMIC(Or, __scoped_atomic_fetch_or, TYPE) \
+  __OFFLOAD_ATOMIC(Xor, __scoped_atomic_fetch_xor, TYPE) __OFFLOAD_ATOMIC(Exch, __scoped_atomic_exchange_n, TYPE) \
+  __OFFLOAD_FN TYPE atomicCAS(TYPE *p, TYPE expected, TYPE v) { \
+    __scoped_atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED, \
+                                       __MEMORY_SCOPE_DEVICE); \
+    return expected; \
+  }
+__OFFLOAD_ATOMICS(int)
+__OFFLOAD_ATOMICS(unsigned int)
+__OFFLOAD_ATOMICS(unsigned long long)
+__OFFLOAD_ATOMICS(long long)
+__OFFLOAD_ATOMIC(Add, __scoped_atomic_fetch_add, float)
+#if __CUDA_ARCH__ >= 600
+__OFFLOAD_ATOMIC(Add, __scoped_atomic_fetch_add, double)
+#endif
+#undef __OFFLOAD_ATOMICS
+
+// Of 16 bits: a loop over the word around them below sm_70, where there is no such instruction.
+__OFFLOAD_FN unsigned short atomicCAS(unsigned short *p, unsigned short expected, unsigned short v) {
+#if __CUDA_ARCH__ >= 700
+  unsigned short old;
+  asm volatile("atom.cas.b16 %0, [%1], %2, %3;" : "=h"(old) : "l"(p), "h"(expected), "h"(v) : "memory");
+  return old;
+#else
+  size_t address = (size_t)p;
+  unsigned int *word = (unsigned int *)(address & ~(size_t)3);
+  unsigned int shift = (unsigned int)(address & 2) * 8;
+  unsigned int old = *(volatile unsigned int *)word;
+  for (;;) {
+    unsigned short now = (unsigned short)(old >> shift);
+    if (now != expected)
+      return now;
+    unsigned int seen = atomicCAS(word, old, (old & ~(0xffffu << shift)) | ((unsigned int)v << shift));
+    if (seen == old)
+      return now;
+    old = seen;
+  }
+#endif
+}
+__OFFLOAD_FN unsigned int atomicInc(unsigned int *p, unsigned int limit) {
+  return __nvvm_atom_inc_gen_ui(p, limit);
+}
+__OFFLOAD_FN unsigned int atomicDec(unsigned int *p, unsigned int limit) {
+  return __nvvm_atom_dec_gen_ui(p, limit);
+}
+__OFFLOAD_FN float atomicExch(float *p, float v) {
+  return __int_as_float(atomicExch((int *)p, __float_as_int(v)));
+}
+#undef __OFFLOAD_ATOMIC
+#undef __OFFLOAD_FN

@@ -1,0 +1,114 @@
+// Scans within a block: https://nvidia.github.io/cccl/cub/api/classcub_1_1BlockScan.html
+#pragma once
+#include <cub/thread/thread_operators.cuh>
+namespace cub {
+enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
+
+template <typename T, int X, BlockScanAlgorithm ALGORITHM = BLOCK_SCAN_RAKING, int Y = 1, int Z = 1> class BlockScan {
+  enum { THREADS = X * Y * Z, WARPS = (THREADS + 31) / 32 };
+
+public:
+  struct TempStorage {
+    T of_warps[WARPS];
+  };
+  __device__ __forceinline__ BlockScan(TempStorage &storage) : storage(storage) {
+    thread = threadIdx.x + X * (threadIdx.y + Y * threadIdx.z);
+  }
+  __device__ __forceinline__ BlockScan() : BlockScan(own_storage()) {}
+
+  template <typename F> __device__ __forceinline__ void InclusiveScan(T in, T &out, F combine) {
+    T all;
+    InclusiveScan(in, out, combine, all);
+  }
+  template <typename F> __device__ __forceinline__ void InclusiveScan(T in, T &out, F combine, T &all) {
+    T v = of_warp(in, combine);
+    T before;
+    bool has_before = warps_before(v, combine, before, all);
+    out = has_before ? combine(before, v) : v;
+  }
+  template <typename F> __device__ __forceinline__ void ExclusiveScan(T in, T &out, T first, F combine) {
+    T all;
+    ExclusiveScan(in, out, first, combine, all);
+  }
+  template <typename F> __device__ __forceinline__ void ExclusiveScan(T in, T &out, T first, F combine, T &all) {
+    T v = of_warp(in, combine);
+    T before;
+    bool has_before = warps_before(v, combine, before, all);
+    int lane = thread % 32;
+    T of_lanes = __offload_from_lane(mask(), v, lane == 0 ? 0 : lane - 1);
+    out = first;
+    if (has_before)
+      out = combine(out, before);
+    if (lane > 0)
+      out = combine(out, of_lanes);
+  }
+  __device__ __forceinline__ void InclusiveSum(T in, T &out) { InclusiveScan(in, out, cub::Sum()); }
+  __device__ __forceinline__ void InclusiveSum(T in, T &out, T &all) { InclusiveScan(in, out, cub::Sum(), all); }
+  __device__ __forceinline__ void ExclusiveSum(T in, T &out) { ExclusiveScan(in, out, T(), cub::Sum()); }
+  __device__ __forceinline__ void ExclusiveSum(T in, T &out, T &all) { ExclusiveScan(in, out, T(), cub::Sum(), all); }
+
+  template <int ITEMS> __device__ __forceinline__ void InclusiveSum(T (&in)[ITEMS], T (&out)[ITEMS]) {
+    T before;
+    ExclusiveSum(sum(in), before);
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++)
+      out[i] = before = before + in[i];
+  }
+  template <int ITEMS> __device__ __forceinline__ void ExclusiveSum(T (&in)[ITEMS], T (&out)[ITEMS]) {
+    T before;
+    ExclusiveSum(sum(in), before);
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++) {
+      T item = in[i];
+      out[i] = before;
+      before = before + item;
+    }
+  }
+
+private:
+  TempStorage &storage;
+  int thread;
+
+  static __device__ __forceinline__ TempStorage &own_storage() {
+    __shared__ TempStorage storage;
+    return storage;
+  }
+  template <int ITEMS> static __device__ __forceinline__ T sum(T (&items)[ITEMS]) {
+    T v = items[0];
+#pragma unroll
+    for (int i = 1; i < ITEMS; i++)
+      v = v + items[i];
+    return v;
+  }
+  // Of the lanes that the block has in this warp.
+  __device__ __forceinline__ unsigned int mask() {
+    int lanes = THREADS - thread / 32 * 32;
+    return lanes >= 32 ? ~0u : (1u << lanes) - 1;
+  }
+  template <typename F> __device__ __forceinline__ T of_warp(T v, F combine) {
+    int lane = thread % 32;
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+      T other = __offload_from_lane(mask(), v, lane < step ? lane : lane - step);
+      if (lane >= step)
+        v = combine(other, v);
+    }
+    return v;
+  }
+  // What the warps before have together, which the first one has not, and `all` of the block.
+  template <typename F> __device__ __forceinline__ bool warps_before(T v, F combine, T &before, T &all) {
+    int warp = thread / 32;
+    if (thread % 32 == 31 || thread == THREADS - 1)
+      storage.of_warps[warp] = v;
+    __syncthreads();
+    all = before = storage.of_warps[0];
+#pragma unroll
+    for (int i = 1; i < WARPS; i++) {
+      if (i == warp)
+        before = all;
+      all = combine(all, storage.of_warps[i]);
+    }
+    return warp > 0;
+  }
+};
+}

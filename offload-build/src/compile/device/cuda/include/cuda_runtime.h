@@ -1,0 +1,2 @@
+// Everything of it that there is comes before each file.
+#pragma once

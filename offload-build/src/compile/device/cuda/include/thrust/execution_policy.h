@@ -1,0 +1,12 @@
+// Where an algorithm runs, for host code, which is checked and left out:
+// https://nvidia.github.io/cccl/thrust/api/groups/group__execution__policies.html
+#pragma once
+namespace thrust {
+struct __offload_policy {
+  __host__ __device__ __offload_policy on(cudaStream_t) const { return {}; }
+};
+namespace cuda {
+static const __offload_policy par, par_nosync;
+}
+static const __offload_policy device, host, seq;
+}

@@ -1,0 +1,39 @@
+//! Headers of a CUDA toolkit, written from NVIDIA's public documentation.
+
+/// Of headers whose content comes before each file.
+const RUNTIME: &str = include_str!("../../device/cuda/include/cuda_runtime.h");
+
+/// The headers by the names that CUDA has for them.
+pub(super) const HEADERS: &[(&str, &str)] = &[
+    ("cooperative_groups.h", include_str!("../../device/cuda/include/cooperative_groups.h")),
+    ("cooperative_groups/reduce.h", include_str!("../../device/cuda/include/cooperative_groups/reduce.h")),
+    ("crt/sm_70_rt.hpp", include_str!("../../device/cuda/include/crt/sm_70_rt.hpp")),
+    ("cub/block/block_reduce.cuh", include_str!("../../device/cuda/include/cub/block/block_reduce.cuh")),
+    ("cub/block/block_scan.cuh", include_str!("../../device/cuda/include/cub/block/block_scan.cuh")),
+    ("cub/cub.cuh", include_str!("../../device/cuda/include/cub/cub.cuh")),
+    (
+        "cub/thread/thread_operators.cuh",
+        include_str!("../../device/cuda/include/cub/thread/thread_operators.cuh"),
+    ),
+    ("cub/warp/warp_reduce.cuh", include_str!("../../device/cuda/include/cub/warp/warp_reduce.cuh")),
+    ("cub/warp/warp_scan.cuh", include_str!("../../device/cuda/include/cub/warp/warp_scan.cuh")),
+    ("cuda.h", include_str!("../../device/cuda/include/cuda.h")),
+    ("cuda/std/limits", include_str!("../../device/cuda/include/cuda/std/limits")),
+    ("cuda_bf16.h", include_str!("../../device/cuda/include/cuda_bf16.h")),
+    ("cuda_fp16.h", include_str!("../../device/cuda/include/cuda_fp16.h")),
+    ("cuda_fp8.h", include_str!("../../device/cuda/include/cuda_fp8.h")),
+    ("cuda_runtime.h", RUNTIME),
+    ("cuda_runtime_api.h", RUNTIME),
+    ("device_functions.h", RUNTIME),
+    ("device_launch_parameters.h", RUNTIME),
+    ("driver_types.h", RUNTIME),
+    ("host_defines.h", RUNTIME),
+    ("math_constants.h", include_str!("../../device/cuda/include/math_constants.h")),
+    ("mma.h", include_str!("../../device/cuda/include/mma.h")),
+    ("offload_numbers_16.h", include_str!("../../device/cuda/include/offload_numbers_16.h")),
+    ("thrust/device_ptr.h", include_str!("../../device/cuda/include/thrust/device_ptr.h")),
+    ("thrust/execution_policy.h", include_str!("../../device/cuda/include/thrust/execution_policy.h")),
+    ("thrust/scan.h", include_str!("../../device/cuda/include/thrust/scan.h")),
+    ("vector_functions.h", RUNTIME),
+    ("vector_types.h", RUNTIME),
+];
