@@ -36,6 +36,9 @@ pub const LLVM: u32 = 22;
 /// Names the root of a CUDA toolkit, at least with `ptxas`; offload-build looks at it as well.
 pub const CUDA_VAR: &str = "CUDA_PATH";
 
+/// Names the root of the headers of a CUDA toolkit.
+pub const CUDA_HEADERS_VAR: &str = "OFFLOAD_TEST_CUDA_HEADERS";
+
 /// Set where tests try everything, and not a sample that takes seconds: the tasks of `cargo xtask` set it.
 pub const FULL_VAR: &str = "OFFLOAD_TEST_FULL";
 
@@ -128,6 +131,16 @@ pub fn require_ptxas() -> Option<PathBuf> {
     let root = env::var_os(CUDA_VAR).map(PathBuf::from);
     let ptxas = root.map(|root| root.join("bin/ptxas")).filter(|ptxas| ptxas.exists());
     ptxas.or_else(|| skip(&format!("{CUDA_VAR} names no toolkit; `cargo xtask test` installs one")))
+}
+
+/// Finds NVIDIA's headers, or says that the calling test is skipped.
+///
+/// # Panics
+/// If they are missing and the variable `CI` is set.
+pub fn require_cuda_headers() -> Option<PathBuf> {
+    let root = env::var_os(CUDA_HEADERS_VAR).map(PathBuf::from);
+    let usable = root.filter(|root| root.join("include/cuda.h").exists());
+    usable.or_else(|| skip(&format!("{CUDA_HEADERS_VAR} names no headers; `cargo xtask test` installs them")))
 }
 
 /// Says that the calling test is skipped, and why; `None`, for `let ... else { return }`.

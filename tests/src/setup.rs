@@ -38,6 +38,7 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
             ensure(workspace, &[BUILD, GPUS, DRIVERS, BROWSER, SHELLS])?;
             ensure_intel(workspace, Runtime::OpenCl)?;
             ensure_cuda(workspace, Toolkit::Ptxas)?;
+            ensure_cuda(workspace, Toolkit::Headers)?;
             ensure_wheel(workspace, Wheel::Decoder)?;
         }
         [what] if what == "all" => {
@@ -50,6 +51,7 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
             )?;
             ensure_cuda(workspace, Toolkit::Ptxas)?;
             ensure_cuda(workspace, Toolkit::Nvcc)?;
+            ensure_cuda(workspace, Toolkit::Headers)?;
             ensure_wheel(workspace, Wheel::Decoder)?;
             ensure_wheel(workspace, Wheel::Buildbox)?;
             ensure_intel(workspace, Runtime::OpenCl)?;

@@ -16,6 +16,8 @@ pub enum Toolkit {
     /// The compiler, with all that it needs beside a host compiler; its assembler knows sm_75 to sm_121. The first
     /// release of its series, because its PTX is taken by the drivers of the whole series.
     Nvcc,
+    /// The headers alone, as `cargo offload toolchain install cuda-headers` brings them.
+    Headers,
 }
 
 impl Toolkit {
@@ -29,6 +31,9 @@ impl Toolkit {
                 "nvidia-cuda-runtime==13.0.96",
                 "nvidia-cuda-cccl==13.0.85",
             ],
+            Toolkit::Headers => {
+                &["nvidia-cuda-crt==13.5.37", "nvidia-cuda-runtime==13.5.37", "nvidia-cuda-cccl==13.3.5.0.6"]
+            }
         }
     }
 
@@ -36,6 +41,7 @@ impl Toolkit {
         match self {
             Toolkit::Ptxas => "cuda-12.9.86",
             Toolkit::Nvcc => "cuda-13.0.88",
+            Toolkit::Headers => "cuda-headers-13.5.37",
         }
     }
 
@@ -44,6 +50,7 @@ impl Toolkit {
         match self {
             Toolkit::Ptxas => ("nvidia/cuda_nvcc", "bin/ptxas"),
             Toolkit::Nvcc => ("nvidia/cu13", "bin/nvcc"),
+            Toolkit::Headers => ("nvidia/cu13", "include/cuda.h"),
         }
     }
 }

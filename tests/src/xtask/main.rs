@@ -3,6 +3,7 @@
 mod amd;
 mod bombs;
 mod book;
+mod candle;
 mod damage;
 mod demo;
 mod dependencies;
@@ -56,7 +57,7 @@ enum Work {
     Checks,
 }
 
-const TASKS: [Task; 50] = [
+const TASKS: [Task; 51] = [
     task("demo", demo::HELP, demo::run),
     task("test", test::HELP, test::run),
     task("setup", setup::HELP, setup::run),
@@ -84,6 +85,7 @@ const TASKS: [Task; 50] = [
     task("gate", gate::HELP, gate::run),
     task("programs", programs::HELP, programs::run),
     task("interop", interop::HELP, interop::run),
+    task("candle", candle::HELP, candle::run),
     task("bombs", bombs::HELP, bombs::run),
     task("damage", damage::HELP, damage::run),
     task("dependencies", dependencies::HELP, dependencies::run),

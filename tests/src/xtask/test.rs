@@ -50,11 +50,13 @@ pub(crate) fn environment(workspace: &Workspace) -> Result<Vec<(&'static str, Os
     setup::ensure(workspace, &lists)?;
     let intel = setup::ensure_intel(workspace, Runtime::OpenCl)?;
     let cuda = setup::ensure_cuda(workspace, Toolkit::Ptxas)?;
+    let headers = setup::ensure_cuda(workspace, Toolkit::Headers)?;
     let packages = setup::ensure_wheel(workspace, Wheel::Decoder)?;
     let fixtures = workspace.target_dir.join("fixtures");
     Ok(vec![
         (offload_tests::INTEL_RUNTIME_VAR, intel.into_os_string()),
         (offload_tests::CUDA_VAR, cuda.into_os_string()),
+        (offload_tests::CUDA_HEADERS_VAR, headers.into_os_string()),
         (offload_tests::PYTHON_PACKAGES_VAR, packages.into_os_string()),
         (offload_tests::TARGET_DIR_VAR, fixtures.into_os_string()),
     ])

@@ -1,0 +1,280 @@
+//! `candle`: the CUDA C++ of candle's kernels, as the crate registry has it, by clang with NVIDIA's headers and without.
+
+mod files;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use offload_tests::error::{Error, Result};
+use offload_tests::setup::{self, Toolkit};
+use offload_tests::table::Table;
+use offload_tests::workspace::Workspace;
+use offload_tests::{CUDA_VAR, FIGURE};
+use serde_json::Value;
+
+use self::files::{FILES, File};
+
+pub(crate) const HELP: &str =
+    "candle [NAME]...  compile the CUDA C++ of the crate candle-kernels, with NVIDIA's headers and with those of offload-build
+
+Cargo fetches the crate below the target directory. Each file becomes machine code for sm_80: clang compiles it and ptxas
+assembles it. The table shows the number of kernels, or the first error. Fails if a file does not compile that did, or if
+one compiles of which the list has that it does not (`tests/src/xtask/candle/files.rs`). With names, those files alone.";
+
+const CRATE: &str = "candle-kernels";
+const VERSION: &str = "0.11.1";
+const TARGET: &str = "cubin:sm_80";
+
+/// Whose headers clang has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Headers {
+    Nvidia,
+    Own,
+}
+
+const WAYS: [Headers; 2] = [Headers::Nvidia, Headers::Own];
+
+/// The number of kernels, or the first error.
+type Outcome = std::result::Result<usize, String>;
+
+pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
+    let wanted = wanted(args)?;
+    setup::ensure(workspace, &[setup::BUILD])?;
+    let survey = Survey::new(workspace)?;
+    let mut table = Table::new(["file", "NVIDIA's headers", "own headers"]);
+    let mut notes = Vec::new();
+    let mut sum = Sum::default();
+    for file in wanted {
+        let mut cells = vec![file.name.to_string()];
+        for headers in WAYS {
+            let outcome = survey.compile(file, headers)?;
+            cells.push(sum.add(file, headers, outcome, &mut notes));
+        }
+        println!("{}", cells.join("  "));
+        let cells: [String; 3] =
+            cells.try_into().map_err(|_| Error::new("a row has as many cells as the heading"))?;
+        table.row(cells);
+    }
+    println!("\n{table}");
+    notes.iter().for_each(|note| println!("{note}"));
+    let Sum { compiled, kernels, known, unexpected } = sum;
+    println!(
+        "{FIGURE}{compiled} compiled, {kernels} kernels; {known} known not to compile, {unexpected} unexpected"
+    );
+    Ok(if unexpected == 0 && compiled > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn wanted(args: &[String]) -> Result<Vec<&'static File>> {
+    if args.is_empty() {
+        return Ok(FILES.iter().collect());
+    }
+    let mut wanted = Vec::new();
+    for arg in args {
+        let Some(file) = FILES.iter().find(|file| file.name == arg) else {
+            let names: Vec<&str> = FILES.iter().map(|file| file.name).collect();
+            let error = Error::new(format!("{CRATE} {VERSION} has no file `{}`", arg.escape_debug()));
+            return Err(error.hint(format!("its files are {}", names.join(", "))));
+        };
+        wanted.push(file);
+    }
+    Ok(wanted)
+}
+
+#[derive(Debug, Default)]
+struct Sum {
+    compiled: usize,
+    kernels: usize,
+    known: usize,
+    unexpected: usize,
+}
+
+impl Sum {
+    /// Counts an outcome, and says it in a word.
+    fn add(&mut self, file: &File, headers: Headers, outcome: Outcome, notes: &mut Vec<String>) -> String {
+        let reason = file.reason(headers);
+        let number = notes.len() + 1;
+        match (outcome, reason) {
+            (Ok(kernels), None) => {
+                self.compiled += 1;
+                self.kernels += kernels;
+                format!("ok {kernels}")
+            }
+            (Ok(kernels), Some(_)) => {
+                self.unexpected += 1;
+                notes.push(format!("[{number}] {}: it compiles: remove the reason from the list", file.name));
+                format!("ok {kernels} [{number}]")
+            }
+            (Err(_), Some(reason)) => {
+                self.known += 1;
+                notes.push(format!("[{number}] {}: {reason}", file.name));
+                format!("known [{number}]")
+            }
+            (Err(error), None) => {
+                self.unexpected += 1;
+                notes.push(format!("[{number}] {}: {error}", file.name));
+                format!("error [{number}]")
+            }
+        }
+    }
+}
+
+/// A package whose build script compiles one file.
+struct Survey<'a> {
+    workspace: &'a Workspace,
+    directory: PathBuf,
+    /// The sources.
+    root: PathBuf,
+    ptxas: PathBuf,
+    headers: PathBuf,
+}
+
+const MANIFEST: &str = r#"[package]
+name = "candle-files"
+version = "0.1.0"
+edition = "2024"
+publish = false
+
+[workspace]
+
+[dependencies]
+offload-rt = { path = "@ROOT@/offload-rt", default-features = false }
+
+[build-dependencies]
+offload-build = { path = "@ROOT@/offload-build" }
+
+[profile.dev.build-override]
+opt-level = 1
+"#;
+
+const BUILD: &str = r#"fn main() {
+    for name in ["CANDLE_FILE", "CANDLE_HEADERS"] {
+        println!("cargo::rerun-if-env-changed={name}");
+    }
+    let mut build = offload_build::Build::new();
+    build.file(std::env::var("CANDLE_FILE").unwrap());
+    if std::env::var("CANDLE_HEADERS").unwrap() == "nvidia" {
+        build.cuda_sdk();
+    }
+    build.compile("candle");
+}
+"#;
+
+const MAIN: &str = r#"offload_rt::include_kernels!("candle");
+
+fn main() {
+    let kernels = candle::module().entries().map(|entry| entry.kernels().len());
+    println!("{}", kernels.sum::<usize>());
+}
+"#;
+
+impl<'a> Survey<'a> {
+    fn new(workspace: &'a Workspace) -> Result<Survey<'a>> {
+        let directory = workspace.target_dir.join("candle");
+        let package = directory.join("package");
+        fs::create_dir_all(package.join("src"))?;
+        let root = workspace.root.display().to_string();
+        fs::write(package.join("Cargo.toml"), MANIFEST.replace("@ROOT@", &root))?;
+        fs::write(package.join("build.rs"), BUILD)?;
+        fs::write(package.join("src/main.rs"), MAIN)?;
+        fs::write(package.join("offload.toml"), format!("targets = [\"{TARGET}\"]\n"))?;
+        fs::copy(workspace.root.join("Cargo.lock"), package.join("Cargo.lock"))?;
+        let root = sources(workspace, &directory.join("sources"))?;
+        let ptxas = setup::ensure_cuda(workspace, Toolkit::Ptxas)?;
+        let headers = setup::ensure_cuda(workspace, Toolkit::Headers)?;
+        Ok(Survey { workspace, directory, root, ptxas, headers })
+    }
+
+    fn compile(&self, file: &File, headers: Headers) -> Result<Outcome> {
+        let package = self.directory.join("package");
+        let mut cargo = Command::new(self.workspace.cargo_path());
+        cargo
+            .args(["run", "--quiet"])
+            .current_dir(&package)
+            .env("CARGO_TARGET_DIR", self.directory.join("target"))
+            .env("OFFLOAD_CACHE_DIR", self.directory.join("cache"))
+            .env("OFFLOAD_CONFIG", package.join("offload.toml"))
+            .env_remove("OFFLOAD_TARGETS")
+            .env(CUDA_VAR, &self.ptxas)
+            // Where the headers are not asked for, they must not be found.
+            .env("OFFLOAD_CUDA_SDK", if headers == Headers::Nvidia { &self.headers } else { &package })
+            .env("CANDLE_FILE", self.root.join(file.path))
+            .env("CANDLE_HEADERS", if headers == Headers::Nvidia { "nvidia" } else { "own" });
+        let output = cargo.output()?;
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        if output.status.success()
+            && let Ok(kernels) = stdout.trim().parse()
+        {
+            return Ok(Ok(kernels));
+        }
+        Ok(Err(first_error(&String::from_utf8_lossy(&output.stderr))))
+    }
+}
+
+/// The line of the compiler, or else the first of cargo's.
+fn first_error(stderr: &str) -> String {
+    let mut errors = stderr.lines().map(str::trim).filter(|line| line.contains("error"));
+    let of_cargo = "error: failed to run custom build command";
+    let text = errors.find(|line| !line.starts_with(of_cargo) && !line.starts_with("error: cannot compile"));
+    text.or(stderr.lines().next()).unwrap_or("no message").chars().take(300).collect()
+}
+
+/// The folder of the crate's sources, which cargo fetches.
+fn sources(workspace: &Workspace, directory: &Path) -> Result<PathBuf> {
+    fs::create_dir_all(directory.join("src"))?;
+    fs::write(
+        directory.join("Cargo.toml"),
+        format!(
+            "[package]\nname = \"candle-sources\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n\n\
+             [workspace]\n\n[dependencies]\n{CRATE} = \"={VERSION}\"\n"
+        ),
+    )?;
+    fs::write(directory.join("src/lib.rs"), "")?;
+    let _in = workspace.shell.push_dir(directory);
+    let metadata = workspace.cargo().args(["metadata", "--format-version=1"]).quiet().read()?;
+    manifest_directory(&metadata)
+        .map(|directory| directory.join("src"))
+        .ok_or_else(|| Error::new(format!("`cargo metadata` names no directory of {CRATE} {VERSION}")))
+}
+
+fn manifest_directory(metadata: &str) -> Option<PathBuf> {
+    let metadata: Value = serde_json::from_str(metadata).ok()?;
+    let packages = metadata.get("packages")?.as_array()?;
+    let package =
+        packages.iter().find(|package| package.get("name").and_then(Value::as_str) == Some(CRATE))?;
+    let manifest = package.get("manifest_path")?.as_str()?;
+    Path::new(manifest).parent().map(Path::to_path_buf)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_directory_is_that_of_the_crate() {
+        let metadata = r#"{"packages": [{"name": "a", "manifest_path": "/a/Cargo.toml"},
+            {"name": "candle-kernels", "manifest_path": "/b/Cargo.toml"}]}"#;
+        assert_eq!(manifest_directory(metadata).unwrap(), Path::new("/b"));
+        assert_eq!(manifest_directory("{}"), None);
+    }
+
+    #[test]
+    fn an_outcome_that_the_list_does_not_have_is_unexpected() {
+        let file = File { name: "a", path: "a.cu", lacks: Some("thrust") };
+        let mut sum = Sum::default();
+        let mut notes = Vec::new();
+        assert_eq!(sum.add(&file, Headers::Nvidia, Ok(3), &mut notes), "ok 3");
+        assert_eq!(sum.add(&file, Headers::Own, Err("no".to_string()), &mut notes), "known [1]");
+        assert_eq!((sum.compiled, sum.known, sum.unexpected), (1, 1, 0));
+        assert_eq!(sum.add(&file, Headers::Nvidia, Err("no".to_string()), &mut notes), "error [2]");
+        assert_eq!(sum.add(&file, Headers::Own, Ok(1), &mut notes), "ok 1 [3]");
+        assert_eq!(sum.unexpected, 2);
+    }
+
+    #[test]
+    fn errors_are_those_of_the_compiler() {
+        let stderr = "error: failed to run custom build command\n  error: cannot compile kernel module `candle`\n  a.cu:1:2: error: no\n";
+        assert_eq!(first_error(stderr), "a.cu:1:2: error: no");
+        assert_eq!(first_error("x\ny"), "x");
+    }
+}

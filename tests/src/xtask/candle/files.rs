@@ -1,0 +1,56 @@
+//! The files of the crate, and what is known not to compile.
+
+use super::Headers;
+
+/// A file of kernels.
+pub(super) struct File {
+    pub(super) name: &'static str,
+    /// Below the crate's `src`.
+    pub(super) path: &'static str,
+    /// Why it does not compile without NVIDIA's headers, if it does not.
+    pub(super) lacks: Option<&'static str>,
+}
+
+impl File {
+    /// Why the file does not compile this way, as far as that is known.
+    pub(super) fn reason(&self, headers: Headers) -> Option<&'static str> {
+        match headers {
+            Headers::Nvidia => None,
+            Headers::Own => self.lacks,
+        }
+    }
+}
+
+pub(super) const FILES: [File; 27] = [
+    file("affine", "affine.cu"),
+    file("binary", "binary.cu"),
+    file("cast", "cast.cu"),
+    file("conv", "conv.cu"),
+    file("fill", "fill.cu"),
+    file("indexing", "indexing.cu"),
+    file("mmq_instance_q2_k", "mmq_gguf/mmq_instance_q2_k.cu"),
+    file("mmq_instance_q3_k", "mmq_gguf/mmq_instance_q3_k.cu"),
+    file("mmq_instance_q4_0", "mmq_gguf/mmq_instance_q4_0.cu"),
+    file("mmq_instance_q4_1", "mmq_gguf/mmq_instance_q4_1.cu"),
+    file("mmq_instance_q4_k", "mmq_gguf/mmq_instance_q4_k.cu"),
+    file("mmq_instance_q5_0", "mmq_gguf/mmq_instance_q5_0.cu"),
+    file("mmq_instance_q5_1", "mmq_gguf/mmq_instance_q5_1.cu"),
+    file("mmq_instance_q5_k", "mmq_gguf/mmq_instance_q5_k.cu"),
+    file("mmq_instance_q6_k", "mmq_gguf/mmq_instance_q6_k.cu"),
+    file("mmq_instance_q8_0", "mmq_gguf/mmq_instance_q8_0.cu"),
+    file("mmq_quantize", "mmq_gguf/mmq_quantize.cu"),
+    file("mmvq_gguf", "mmvq_gguf.cu"),
+    file("moe_align", "moe/moe_align.cu"),
+    file("moe_gguf", "moe/moe_gguf.cu"),
+    file("moe_wmma", "moe/moe_wmma.cu"),
+    file("moe_wmma_gguf", "moe/moe_wmma_gguf.cu"),
+    file("quantized", "quantized.cu"),
+    file("reduce", "reduce.cu"),
+    file("sort", "sort.cu"),
+    file("ternary", "ternary.cu"),
+    file("unary", "unary.cu"),
+];
+
+const fn file(name: &'static str, path: &'static str) -> File {
+    File { name, path, lacks: None }
+}
