@@ -32,13 +32,13 @@ const ROUTES: [Route; 4] = [
         name: "clang",
         setting: "",
         takes: &[Component::Clang],
-        sources: "without CUDA headers: built-in variables, shuffles, atomics, math functions",
+        sources: "with headers of its own: cuda_fp16.h, cuda_bf16.h, mma.h, blocks of CUB",
     },
     Route {
         name: "clang with headers",
         setting: "cuda-sdk = true",
         takes: &[Component::Clang, Component::CudaSdk],
-        sources: "with cuda_fp16.h, cuda_runtime.h",
+        sources: "with NVIDIA's headers",
     },
     Route {
         name: "nvcc",
