@@ -20,6 +20,7 @@ mod carried;
 mod completions;
 mod containers;
 mod cpu_languages;
+mod cuda;
 mod damaged;
 mod debugger;
 mod demo;
