@@ -17,7 +17,7 @@ use crate::compile::steps::check;
 use crate::compile::targets::gpu::{Backend, Codegen, ConstantArguments, DeviceOutput, Shim, ToLink, Vendor};
 use crate::error::{Error, Result};
 use crate::ir::{Interface, Kernel, LocalArguments};
-use crate::module::{DeviceImage, Library};
+use crate::module::{DeviceImage, Language, Library};
 use crate::options::SpecForm;
 use crate::toolchain::LIBCLC_NVIDIA;
 
@@ -104,8 +104,10 @@ pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
     let opencl = session.sources.has_opencl_functions();
     let libclc = opencl.then(|| session.tools().libclc(LIBCLC_NVIDIA)).transpose()?;
     let libdevice = session.tools().libdevice().ok();
-    let mut vendor = cuda(sm, version);
-    vendor.extend(own_headers::cuda_flags(session)?);
+    let mut flags = cuda(sm, version);
+    if has_cuda(session) {
+        flags.extend(own_headers::cuda_flags(session)?);
+    }
     let mut limits = BTreeMap::new();
     for kernel in kernels {
         let text = attributes(session, kernel);
@@ -118,7 +120,7 @@ pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
         front_end: machine(sm, version),
         opencl: opencl_features::for_nvptx(),
         common: None,
-        vendor: Vendor { flags: vendor, header: CUDA_HEADER },
+        vendor: Vendor { flags, header: CUDA_HEADER },
         vendor_sdk: wants_sdk(session)
             .then(|| toolkit::with_headers(session, cuda(sm, version)))
             .transpose()?,
@@ -157,6 +159,13 @@ fn attributes(session: &Session<'_>, kernel: &Kernel) -> String {
 fn cuda(sm: &SmArch, PtxVersion { major, minor }: PtxVersion) -> Vec<String> {
     let feature = format!("--cuda-feature=+ptx{major}{minor}");
     vec![format!("--cuda-gpu-arch={sm}"), feature, "-nocudainc".to_string()]
+}
+
+/// Whether the module or a library that it imports has files of CUDA C++.
+fn has_cuda(session: &Session<'_>) -> bool {
+    let libraries = session.sources.libraries().into_iter().map(|library| &library.sources);
+    let mut files = libraries.chain([session.sources]).flat_map(|sources| &sources.files);
+    files.any(|file| file.language == Language::Cuda)
 }
 
 /// Whether the module or a library that it imports includes headers of the toolkit.

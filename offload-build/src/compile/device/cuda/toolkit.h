@@ -3,6 +3,11 @@
 // https://docs.nvidia.com/cuda/parallel-thread-execution/#integer-arithmetic-instructions-dp4a
 #include <assert.h>
 
+#ifndef __CUDACC_VER_MAJOR__
+#define __CUDACC_VER_MAJOR__ (CUDART_VERSION / 1000)
+#define __CUDACC_VER_MINOR__ (CUDART_VERSION % 1000 / 10)
+#endif
+
 // nvcc lets functions for the host name it.
 static inline __attribute__((host)) void __trap() { __builtin_trap(); }
 

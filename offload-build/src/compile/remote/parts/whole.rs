@@ -46,7 +46,7 @@ impl Session<'_> {
 
     fn front_end_action(&self, front_end: &FrontEnd<'_>, read: &[ReadFile], roots: &Roots) -> Option<Action> {
         let mut inputs = read.iter().map(|file| self.sent(file, roots)).collect::<Option<Vec<_>>>()?;
-        for path in own_headers::all(self) {
+        for (path, _) in own_headers::texts_of(self, &front_end.text_args()) {
             let source = Source::File(path.to_str()?.to_string());
             inputs.push(Input { path: roots.portable(&path)?, source });
         }

@@ -29,7 +29,8 @@ pub(super) fn with_headers(session: &Session<'_>, mut flags: Vec<String>) -> Res
     let empty = session.cache().dir().join("include");
     fs::create_dir_all(&empty)?;
     fs::publish_if_changed(&empty.join("curand_mtgp32_kernel.h"), b"\n")?;
-    // clang's own way, `--cuda-path`, wants a directory `bin` too, which packages of headers lack. It does no more than this.
+    // clang's own way, `--cuda-path`, wants a directory `bin` too, which packages of headers lack. It does no more than
+    // this.
     flags.extend(["-include", WRAPPER].map(str::to_string));
     // nvcc's profile names the second, and clang does not know it: `cuda/std`, CUB and Thrust since CUDA 13.
     let directories = [empty, sdk.join("include"), sdk.join("include/cccl")];
@@ -63,7 +64,8 @@ impl ToolkitVersion {
         Some(ToolkitVersion { major: number / 1000, minor: number % 1000 / 10 })
     }
 
-    /// This release, or the newest that clang knows: it takes any other for one before 9.2, where a launch was another call.
+    /// This release, or the newest that clang knows: it takes any other for one before 9.2, where a launch was another
+    /// call.
     fn known_to_clang(self, is_old: bool) -> ToolkitVersion {
         self.min(if is_old { NEWEST_OF_CLANG_19 } else { NEWEST_OF_CLANG_22 })
     }

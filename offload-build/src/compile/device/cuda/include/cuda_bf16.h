@@ -79,7 +79,7 @@ typedef __nv_bfloat162 nv_bfloat162;
 
 __OFFLOAD_HD __nv_bfloat16 __offload_bfloat16(__bf16 v) { return __nv_bfloat16(v, 0); }
 
-// Conversions, to the nearest of even where nothing else is said.
+// Conversions, to the nearest, or to even, but for those with another ending.
 __OFFLOAD_HD __nv_bfloat16 __float2bfloat16(float v) { return __nv_bfloat16(v); }
 __OFFLOAD_HD __nv_bfloat16 __float2bfloat16_rn(float v) { return __nv_bfloat16(v); }
 __OFFLOAD_HD __nv_bfloat16 __double2bfloat16(double v) { return __nv_bfloat16(v); }

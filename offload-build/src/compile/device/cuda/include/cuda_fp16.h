@@ -53,7 +53,7 @@ typedef __half2 __nv_half2;
 
 __OFFLOAD_HD __half __offload_half(_Float16 v) { return __half(v, 0); }
 
-// Conversions, to the nearest of even where nothing else is said.
+// Conversions, to the nearest, or to even, but for those with another ending.
 __OFFLOAD_HD __half __float2half(float v) { return __half(v); }
 __OFFLOAD_HD __half __float2half_rn(float v) { return __half(v); }
 __OFFLOAD_HD __half __double2half(double v) { return __half(v); }
@@ -68,17 +68,22 @@ __OFFLOAD_HD unsigned short __half_as_ushort(__half v) { return __builtin_bit_ca
 __OFFLOAD_HD short __half_as_short(__half v) { return __builtin_bit_cast(short, v.__x); }
 __OFFLOAD_HD __half __ushort_as_half(unsigned short v) { return __offload_half(__builtin_bit_cast(_Float16, v)); }
 __OFFLOAD_HD __half __short_as_half(short v) { return __offload_half(__builtin_bit_cast(_Float16, v)); }
-#define __OFFLOAD_DIRECTED(MODE) \
-  __OFFLOAD_D __half __float2half_##MODE(float v) { \
-    unsigned short bits; \
-    asm("cvt." #MODE ".f16.f32 %0, %1;" : "=h"(bits) : "f"(v)); \
-    return __ushort_as_half(bits); \
-  }
-__OFFLOAD_DIRECTED(rz)
-__OFFLOAD_DIRECTED(rd)
-__OFFLOAD_DIRECTED(ru)
-#undef __OFFLOAD_DIRECTED
-// Out of range and NaN end as PTX has it: https://docs.nvidia.com/cuda/parallel-thread-execution/#data-movement-and-conversion-instructions-cvt
+__OFFLOAD_D __half __float2half_rz(float v) {
+  unsigned short bits;
+  asm("cvt.rz.f16.f32 %0, %1;" : "=h"(bits) : "f"(v));
+  return __ushort_as_half(bits);
+}
+// PTX rounds to half in no other direction: from what is nearer to zero one step away from it.
+__OFFLOAD_D __half __float2half_rd(float v) {
+  __half nearer = __float2half_rz(v);
+  return __half2float(nearer) > v ? __ushort_as_half(__half_as_ushort(nearer) + 1) : nearer;
+}
+__OFFLOAD_D __half __float2half_ru(float v) {
+  __half nearer = __float2half_rz(v);
+  return __half2float(nearer) < v ? __ushort_as_half(__half_as_ushort(nearer) + 1) : nearer;
+}
+// Out of range and NaN end as PTX has it:
+// https://docs.nvidia.com/cuda/parallel-thread-execution/#data-movement-and-conversion-instructions-cvt
 #define __OFFLOAD_INTEGER(NAME, TYPE, OF_FLOAT) \
   __OFFLOAD_HD __half __##NAME##2half_rn(TYPE v) { return __half(v); } \
   __OFFLOAD_D TYPE __half2##NAME##_rn(__half v) { return (TYPE)OF_FLOAT##_rn(__half2float(v)); } \
@@ -130,7 +135,8 @@ __OFFLOAD_HD __half2 __lowhigh2highlow(__half2 v) { return __half2(v.y, v.x); }
 
 __OFFLOAD_D __half2 atomicAdd(__half2 *p, __half2 v) {
   unsigned int old;
-  asm volatile("atom.add.noftz.f16x2 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(__builtin_bit_cast(unsigned int, v)) : "memory");
+  unsigned int bits = __builtin_bit_cast(unsigned int, v);
+  asm volatile("atom.add.noftz.f16x2 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(bits) : "memory");
   return __builtin_bit_cast(__half2, old);
 }
 __OFFLOAD_D __half atomicAdd(__half *p, __half v) {

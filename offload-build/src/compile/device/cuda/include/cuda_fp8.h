@@ -13,7 +13,7 @@ typedef enum __nv_fp8_interpretation_t { __NV_E4M3, __NV_E5M2 } __nv_fp8_interpr
 
 #define __OFFLOAD_HD static __host__ __device__ __forceinline__
 
-// To the nearest of even. The sign of NaN is lost.
+// To the nearest, or to even. The sign of NaN is lost.
 __OFFLOAD_HD __nv_fp8_storage_t __nv_cvt_float_to_fp8(float v, __nv_saturation_t saturate,
                                                       __nv_fp8_interpretation_t format) {
   bool is_e4m3 = format == __NV_E4M3;

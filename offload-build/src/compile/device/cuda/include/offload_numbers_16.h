@@ -16,7 +16,9 @@ __OFFLOAD_BINARY(mul, _rn, "clang fp contract(off)", *)
 #undef __OFFLOAD_BINARY
 // A quotient of two is not rounded twice by way of float, which has more than twice the digits.
 __OFFLOAD_HD __OFFLOAD_T __hdiv(__OFFLOAD_T a, __OFFLOAD_T b) { return __OFFLOAD_T((float)a.__x / (float)b.__x); }
-__OFFLOAD_HD __OFFLOAD_T2 __h2div(__OFFLOAD_T2 a, __OFFLOAD_T2 b) { return __OFFLOAD_T2(__hdiv(a.x, b.x), __hdiv(a.y, b.y)); }
+__OFFLOAD_HD __OFFLOAD_T2 __h2div(__OFFLOAD_T2 a, __OFFLOAD_T2 b) {
+  return __OFFLOAD_T2(__hdiv(a.x, b.x), __hdiv(a.y, b.y));
+}
 __OFFLOAD_HD __OFFLOAD_T __hneg(__OFFLOAD_T v) { return __OFFLOAD_OF(-v.__x); }
 __OFFLOAD_HD __OFFLOAD_T2 __hneg2(__OFFLOAD_T2 v) { return __OFFLOAD_T2(-v.vector()); }
 __OFFLOAD_HD __OFFLOAD_T __habs(__OFFLOAD_T v) { return __OFFLOAD_OF_BITS(__OFFLOAD_BITS(v) & 0x7fff); }
@@ -39,7 +41,9 @@ __OFFLOAD_HD int __hisinf(__OFFLOAD_T v) {
   unsigned short bits = __OFFLOAD_BITS(v);
   return bits == __OFFLOAD_INFINITY ? 1 : bits == (0x8000 | __OFFLOAD_INFINITY) ? -1 : 0;
 }
-__OFFLOAD_HD __OFFLOAD_T2 __hisnan2(__OFFLOAD_T2 v) { return __OFFLOAD_T2(__OFFLOAD_T(__hisnan(v.x)), __OFFLOAD_T(__hisnan(v.y))); }
+__OFFLOAD_HD __OFFLOAD_T2 __hisnan2(__OFFLOAD_T2 v) {
+  return __OFFLOAD_T2(__OFFLOAD_T(__hisnan(v.x)), __OFFLOAD_T(__hisnan(v.y)));
+}
 #define __OFFLOAD_COMPARE(NAME, OPERATOR) \
   __OFFLOAD_HD bool __h##NAME(__OFFLOAD_T a, __OFFLOAD_T b) { return a.__x OPERATOR b.__x; } \
   __OFFLOAD_HD bool __h##NAME##u(__OFFLOAD_T a, __OFFLOAD_T b) { \
@@ -51,7 +55,9 @@ __OFFLOAD_HD __OFFLOAD_T2 __hisnan2(__OFFLOAD_T2 v) { return __OFFLOAD_T2(__OFFL
   __OFFLOAD_HD unsigned int __h##NAME##2_mask(__OFFLOAD_T2 a, __OFFLOAD_T2 b) { \
     return (__h##NAME(a.x, b.x) ? 0xffffu : 0) | (__h##NAME(a.y, b.y) ? 0xffff0000u : 0); \
   } \
-  __OFFLOAD_HD bool __hb##NAME##2(__OFFLOAD_T2 a, __OFFLOAD_T2 b) { return __h##NAME(a.x, b.x) && __h##NAME(a.y, b.y); } \
+  __OFFLOAD_HD bool __hb##NAME##2(__OFFLOAD_T2 a, __OFFLOAD_T2 b) { \
+    return __h##NAME(a.x, b.x) && __h##NAME(a.y, b.y); \
+  } \
   __OFFLOAD_HD bool __hb##NAME##u2(__OFFLOAD_T2 a, __OFFLOAD_T2 b) { return __h##NAME##u(a.x, b.x) && __h##NAME##u(a.y, b.y); }
 __OFFLOAD_COMPARE(eq, ==)
 __OFFLOAD_COMPARE(lt, <)
@@ -77,9 +83,15 @@ __OFFLOAD_HD bool __hneu(__OFFLOAD_T a, __OFFLOAD_T b) { return a.__x != b.__x; 
 __OFFLOAD_EXTREME(__hmin, __builtin_elementwise_min)
 __OFFLOAD_EXTREME(__hmax, __builtin_elementwise_max)
 #undef __OFFLOAD_EXTREME
-__OFFLOAD_HD __OFFLOAD_T __hadd_sat(__OFFLOAD_T a, __OFFLOAD_T b) { return __hmin(__hmax(__hadd(a, b), __OFFLOAD_ZERO), __OFFLOAD_ONE); }
-__OFFLOAD_HD __OFFLOAD_T __hsub_sat(__OFFLOAD_T a, __OFFLOAD_T b) { return __hmin(__hmax(__hsub(a, b), __OFFLOAD_ZERO), __OFFLOAD_ONE); }
-__OFFLOAD_HD __OFFLOAD_T __hmul_sat(__OFFLOAD_T a, __OFFLOAD_T b) { return __hmin(__hmax(__hmul(a, b), __OFFLOAD_ZERO), __OFFLOAD_ONE); }
+__OFFLOAD_HD __OFFLOAD_T __hadd_sat(__OFFLOAD_T a, __OFFLOAD_T b) {
+  return __hmin(__hmax(__hadd(a, b), __OFFLOAD_ZERO), __OFFLOAD_ONE);
+}
+__OFFLOAD_HD __OFFLOAD_T __hsub_sat(__OFFLOAD_T a, __OFFLOAD_T b) {
+  return __hmin(__hmax(__hsub(a, b), __OFFLOAD_ZERO), __OFFLOAD_ONE);
+}
+__OFFLOAD_HD __OFFLOAD_T __hmul_sat(__OFFLOAD_T a, __OFFLOAD_T b) {
+  return __hmin(__hmax(__hmul(a, b), __OFFLOAD_ZERO), __OFFLOAD_ONE);
+}
 __OFFLOAD_HD __OFFLOAD_T __hfma_sat(__OFFLOAD_T a, __OFFLOAD_T b, __OFFLOAD_T c) {
   return __hmin(__hmax(__hfma(a, b, c), __OFFLOAD_ZERO), __OFFLOAD_ONE);
 }

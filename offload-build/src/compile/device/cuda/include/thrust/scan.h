@@ -1,5 +1,5 @@
-// Scans over the whole device, which host code starts. They are declared alone, as host code is checked and left out; what
-// they launch is not in the image: https://nvidia.github.io/cccl/thrust/api/groups/group__prefixsums.html
+// Scans over the whole device, which host code starts. They are declared alone, as host code is checked and left out;
+// what they launch is not in the image: https://nvidia.github.io/cccl/thrust/api/groups/group__prefixsums.html
 #pragma once
 #include <thrust/execution_policy.h>
 namespace thrust {
