@@ -11,6 +11,20 @@
 // nvcc lets functions for the host name it.
 static inline __attribute__((host)) void __trap() { __builtin_trap(); }
 
+// Functions for the host have these as kernels do, of any two types.
+template <bool IS_ARITHMETIC> struct __offload_if;
+template <> struct __offload_if<true> { typedef int type; };
+template <typename A, typename B, typename __offload_if<__is_arithmetic(A) && __is_arithmetic(B)>::type = 0>
+static inline __attribute__((host)) auto min(A a, B b) -> decltype(a + b) {
+  typedef decltype(a + b) T;
+  return (T)a < (T)b ? (T)a : (T)b;
+}
+template <typename A, typename B, typename __offload_if<__is_arithmetic(A) && __is_arithmetic(B)>::type = 0>
+static inline __attribute__((host)) auto max(A a, B b) -> decltype(a + b) {
+  typedef decltype(a + b) T;
+  return (T)a > (T)b ? (T)a : (T)b;
+}
+
 #define __OFFLOAD_BUILTIN extern "C" __attribute__((device)) inline __attribute__((always_inline))
 #if __CUDA_ARCH__ >= 610
 #define __OFFLOAD_DOT(NAME, INSTRUCTION, TYPE) \
