@@ -153,7 +153,7 @@ impl<P> Newer<P> {
 
     fn refuse(&self, problem: &str, stamp: Option<Stamp>) {
         let module = escape(self.first.entry().module());
-        let text = format!("the program goes on with the old kernels of `{module}`: {problem}");
+        let text = format!("the program keeps the previous kernels of `{module}`: {problem}");
         let hash = Hash128::digest(format!("{text}{stamp:?}").as_bytes());
         // Each program, device and thread finds the problem by itself: the file makes one message of them. The terminal
         // may be closed.

@@ -188,7 +188,7 @@ fn tests_that_take_no_device_are_no_success() {
     let run = project.offload(&["test", "--no-nextest", "--offline", "tests::plain"]);
     assert_eq!(run.code, 1, "{}", run.text);
     assert!(
-        run.text.contains("error: none of 1 test has taken a device\nhint: a kernel test calls"),
+        run.text.contains("error: none of 1 test used a device\nhint: a kernel test calls"),
         "{}",
         run.text
     );

@@ -95,7 +95,7 @@ fn accesses_outside_of_buffers_are_found_in_development_and_release_builds() {
     let other = project.offload(&["test", "--no-nextest", "--offline", "--sanitize", "--device", "opencl"]);
     assert_eq!(other.code, 2, "{}", other.text);
     assert!(
-        other.text.contains("error: --sanitize looks at `host`, `oclgrind` and `cuda`, not at `opencl`\n"),
+        other.text.contains("error: --sanitize supports `host`, `oclgrind` and `cuda`, not `opencl`\n"),
         "{}",
         other.text
     );

@@ -66,7 +66,7 @@ fn kernels_of_every_language_are_launched_through_their_methods() {
 
 /// The generated Rust of the package, by the names of the files.
 fn generated(project: &Project, args: &[&str]) -> BTreeMap<String, String> {
-    let outcome = project.cargo(&[args, &["--offline", "--message-format=json"]].concat());
+    let outcome = project.cargo(&[args, &["--offline", "--message-format=json-render-diagnostics"]].concat());
     assert!(outcome.success, "{}", outcome.text);
     let messages =
         outcome.text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
