@@ -290,7 +290,14 @@ pub fn build_of_workspace(program: &str) -> Command {
 /// As [`build_of_workspace`], optimised, with the dependencies that fixtures were built with.
 pub fn optimized_build_of_workspace(program: &str) -> Command {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--offline", "--release", "--package", program, "--message-format=json-render-diagnostics"]);
+    cargo.args([
+        "build",
+        "--offline",
+        "--release",
+        "--package",
+        program,
+        "--message-format=json-render-diagnostics",
+    ]);
     for package in ["blake3", "lzma-rust2", "offload-format", "offload-packer", "zstd-safe", "zstd-sys"] {
         cargo.args(["--config", &format!("profile.release.package.{package}.opt-level=1")]);
     }
