@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use cargo_metadata::camino::Utf8Path;
 use cargo_metadata::{Artifact, Message, Metadata, TargetKind};
 #[cfg(feature = "devices")]
 use serde::{Deserialize, Serialize};
@@ -170,11 +171,12 @@ fn program(artifact: &Artifact) -> Option<LinkedArtifact<'_>> {
 fn shared_library(artifact: &Artifact) -> Option<LinkedArtifact<'_>> {
     let shared =
         artifact.target.kind.iter().any(|kind| matches!(kind, TargetKind::CDyLib | TargetKind::DyLib));
-    let is_library = |file: &&cargo_metadata::camino::Utf8PathBuf| {
-        matches!(file.extension(), Some("so" | "dylib" | "dll"))
-    };
-    let file = artifact.filenames.iter().find(is_library).filter(|_| shared)?;
+    let file = artifact.filenames.iter().find(|file| is_library(file)).filter(|_| shared)?;
     Some(LinkedArtifact { artifact, file: file.into() })
+}
+
+fn is_library(file: &Utf8Path) -> bool {
+    matches!(file.extension(), Some("so" | "dylib" | "dll"))
 }
 
 /// Whether `artifact` is what was asked for, and no dependency of it.

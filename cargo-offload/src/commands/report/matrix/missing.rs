@@ -152,9 +152,12 @@ mod tests {
         assert_eq!(reason(""), "");
     }
 
+    fn why(problem: &str) -> String {
+        MissingImage::of_everything(problem.to_string()).why()
+    }
+
     #[test]
     fn a_heading_is_no_reason() {
-        let why = |problem: &str| MissingImage::of_everything(problem.to_string()).why();
         assert_eq!(why("clang was not found\nlooked for: clang"), "clang was not found");
         assert_eq!(
             why("cannot compile kernel module `a` for `host`\na.cl:1:1: error: b\nc"),

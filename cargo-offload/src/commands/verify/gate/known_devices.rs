@@ -325,8 +325,8 @@ mod tests {
 
     #[test]
     fn a_later_driver_is_taken_for_the_last_known_one() {
-        let note = |driver| find("H100", Some(driver)).unwrap().note;
-        assert_eq!(note("550"), None);
-        assert!(note("999.1").is_some_and(|note| note.contains("R620")));
+        assert_eq!(find("H100", Some("550")).unwrap().note, None);
+        let later = find("H100", Some("999.1")).unwrap();
+        assert!(later.note.is_some_and(|note| note.contains("R620")));
     }
 }

@@ -250,12 +250,6 @@ mod tests {
 
     #[test]
     fn a_path_names_members_of_the_same_archive() {
-        let library = |name: &str| Library {
-            name: name.to_string(),
-            file: None,
-            keys: Vec::new(),
-            search_paths: Vec::new(),
-        };
         let path = "../.kpack/blas_@GFXARCH@.kpack";
         for (name, shown, is_named) in [
             ("lib/libblas.so", ".kpack/blas_gfx90a.kpack", true),
@@ -265,7 +259,9 @@ mod tests {
             ("x.whl: r/lib/libblas.so", "y.whl: r/.kpack/blas_gfx1100.kpack", false),
             ("x.whl: r/lib/libblas.so", "x.whl: r/.kpack/fft_gfx1100.kpack", false),
         ] {
-            assert_eq!(library(name).names(path, shown), is_named, "{name} {shown}");
+            let library =
+                Library { name: name.to_string(), file: None, keys: Vec::new(), search_paths: Vec::new() };
+            assert_eq!(library.names(path, shown), is_named, "{name} {shown}");
         }
     }
 }
