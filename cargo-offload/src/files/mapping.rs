@@ -165,3 +165,9 @@ impl Deref for Mapped {
         &self.map
     }
 }
+
+impl AsRef<[u8]> for Mapped {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}

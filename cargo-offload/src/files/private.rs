@@ -75,7 +75,8 @@ fn check(_: &Path) -> Result<()> {
     Ok(())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::fs::{Permissions, metadata, set_permissions};
     use std::os::unix::fs::{PermissionsExt, chown, symlink};
