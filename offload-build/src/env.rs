@@ -391,15 +391,18 @@ fn view(directory: &Path) -> View {
 
 /// The current directory of the cargo that runs this build script, which has one of its own.
 fn cargo_directory() -> Option<PathBuf> {
-    // The shell's directory, where the system does not tell that of another process.
-    let shell = || env::var_os(variable::PWD).map(PathBuf::from).filter(|dir| dir.is_absolute());
     #[cfg(target_os = "linux")]
     {
         let cargo = format!("/proc/{}/cwd", std::os::unix::process::parent_id());
-        std::fs::read_link(cargo).ok().or_else(shell)
+        std::fs::read_link(cargo).ok().or_else(shell_directory)
     }
     #[cfg(not(target_os = "linux"))]
-    shell()
+    shell_directory()
+}
+
+/// The shell's directory, where the system does not tell that of another process.
+fn shell_directory() -> Option<PathBuf> {
+    env::var_os(variable::PWD).map(PathBuf::from).filter(|dir| dir.is_absolute())
 }
 
 fn optional(name: &str) -> Option<String> {

@@ -44,7 +44,8 @@ pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 /// All values, or what is wrong with every file that a tool refused; another failure comes first, and alone.
 pub(crate) fn all<T>(results: impl IntoIterator<Item = Result<T>>) -> Result<Vec<T>> {
-    let (mut values, mut refused): (Vec<T>, Option<Error>) = (Vec::new(), None);
+    let mut values: Vec<T> = Vec::new();
+    let mut refused: Option<Error> = None;
     for result in results {
         match result {
             Ok(value) => values.push(value),

@@ -6,11 +6,11 @@ mod wait;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use offload_protocol::variable;
 
@@ -154,10 +154,14 @@ impl Tool {
 
 /// A file's path, size and time of change: enough to notice that another one was installed there.
 pub(crate) fn file_stamp(path: &Path) -> Result<String> {
-    let failed = |error| Error::io("inspect", path, error);
-    let data = path.metadata().map_err(failed)?;
-    let modified = data.modified().map_err(failed)?.duration_since(UNIX_EPOCH).unwrap_or_default();
-    Ok(format!("{} {} {}", path.display(), data.len(), modified.as_nanos()))
+    let (size, modified) = size_and_time(path).map_err(|error| Error::io("inspect", path, error))?;
+    let modified = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
+    Ok(format!("{} {size} {}", path.display(), modified.as_nanos()))
+}
+
+fn size_and_time(path: &Path) -> io::Result<(u64, SystemTime)> {
+    let data = path.metadata()?;
+    Ok((data.len(), data.modified()?))
 }
 
 /// Processes: as many at once as cargo allows, with a clean environment.

@@ -173,9 +173,8 @@ mod tests {
 
     #[test]
     fn the_hint_is_for_the_targets_that_lack_it() {
-        let wanted =
-            |name: &str| WantedTarget { target: name.parse().unwrap(), presence: Presence::Required };
-        let targets = ["nvptx:sm_75", "cubin:sm_90", "amdgcn:gfx90a"].map(wanted);
+        let targets = ["nvptx:sm_75", "cubin:sm_90", "amdgcn:gfx90a"]
+            .map(|name| WantedTarget { target: name.parse().unwrap(), presence: Presence::Required });
         let text = hint(&targets, true);
         assert!(text.contains("`#ifndef __AMDGCN__` and `#ifndef __NVPTX__`"), "{text}");
         assert!(

@@ -40,21 +40,33 @@ pub(crate) fn take_types(kernels: &mut [Kernel], module: &str) {
     }
 }
 
+/// The metadata that is attached to a function.
+pub(super) struct Attachments<'a> {
+    /// What follows the function's name.
+    rest: &'a str,
+    nodes: &'a Nodes<'a>,
+}
+
+impl<'a> Attachments<'a> {
+    /// The operands of the node of this kind.
+    pub(super) fn operands(&self, kind: &str) -> Option<&'a str> {
+        let node = self.rest.split_once(&format!("!{kind} !"))?.1;
+        self.nodes.get(node.split([' ', '{']).next()?).copied()
+    }
+}
+
 fn kernel(line: &str, nodes: &Nodes<'_>, types: &Types<'_>) -> Option<Kernel> {
     let Symbol { name, rest } = global_symbol(line)?;
-    let attached = |kind: &str| {
-        let node = rest.split_once(&format!("!{kind} !"))?.1;
-        nodes.get(node.split([' ', '{']).next()?).copied()
-    };
+    let attachments = Attachments { rest, nodes };
     let params = parameters(rest).unwrap_or_default().list;
-    let described = described::arguments(&attached, &params, types);
+    let described = described::arguments(&attachments, &params, types);
     // Only OpenCL C describes its arguments; of other languages there is the signature.
     let args = if described.is_empty() {
         params.iter().map(|param| plain_arg(param, types)).collect()
     } else {
         described
     };
-    let size = attached("reqd_work_group_size").map(integers).unwrap_or_default();
+    let size = attachments.operands("reqd_work_group_size").map(integers).unwrap_or_default();
     let required_work_group = <[u32; 3]>::try_from(size).ok().filter(|size| *size != [0; 3]);
     Some(Kernel { name: name.to_string(), args, required_work_group })
 }

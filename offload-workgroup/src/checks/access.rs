@@ -130,10 +130,9 @@ fn element_size(ty: &str) -> Option<u64> {
 
 /// Whether `text` has the value `name`.
 fn mentions(text: &str, name: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || "._$-".contains(c);
     text.match_indices(name).any(|(at, _)| {
         let behind = text.get(at.saturating_add(name.len())..).unwrap_or_default();
-        !behind.starts_with(is_part)
+        !behind.starts_with(|c: char| c.is_ascii_alphanumeric() || "._$-".contains(c))
     })
 }
 

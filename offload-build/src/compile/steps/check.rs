@@ -40,10 +40,9 @@ pub(crate) fn intel(bytes: &[u8], kernels: &[&str]) -> Result<()> {
     if !bytes.starts_with(b"!<arch>\n") {
         return expect_zebin(bytes, kernels);
     }
-    let broken = |error: object::read::Error| Error::new(format!("its archive is broken: {error}"));
     let mut images = 0;
-    for member in ArchiveFile::parse(bytes).map_err(broken)?.members() {
-        let data = member.map_err(broken)?.data(bytes).map_err(broken)?;
+    for member in ArchiveFile::parse(bytes).map_err(broken_archive)?.members() {
+        let data = member.map_err(broken_archive)?.data(bytes).map_err(broken_archive)?;
         // Padding members are spaces.
         if data.starts_with(b"\x7fELF") {
             expect_zebin(data, kernels)?;
@@ -51,6 +50,10 @@ pub(crate) fn intel(bytes: &[u8], kernels: &[&str]) -> Result<()> {
         }
     }
     if images == 0 { Err(Error::new("its archive holds no image")) } else { Ok(()) }
+}
+
+fn broken_archive(error: object::read::Error) -> Error {
+    Error::new(format!("its archive is broken: {error}"))
 }
 
 fn expect_zebin(bytes: &[u8], kernels: &[&str]) -> Result<()> {
