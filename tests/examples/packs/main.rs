@@ -1,4 +1,4 @@
-//! What `cargo xtask bench pack` measures, each as a process of its own: packing a folder of images, reaching one of them,
+//! The operations of `cargo xtask bench pack`, each as a process of its own: packing a folder of images, reaching one of them,
 //! what others do with the same files, and where the files come from.
 #![allow(
     clippy::expect_used,

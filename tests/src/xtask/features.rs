@@ -58,11 +58,13 @@ pub(crate) fn published(metadata: &str) -> Result<BTreeMap<String, Vec<String>>>
     let packages = metadata.as_ref().and_then(|value| value.get("packages")?.as_array());
     let packages = packages.ok_or_else(|| Error::new("`cargo metadata` lists no packages"))?;
     let own = packages.iter().filter(|package| package.get("publish").is_none_or(Value::is_null));
-    let features = |package: &Value| {
-        let features = package.get("features")?.as_object()?;
-        Some((package.get("name")?.as_str()?.to_string(), features.keys().cloned().collect()))
-    };
     Ok(own.filter_map(features).filter(|(name, _)| name != "example-app").collect())
+}
+
+/// The name of a package and its features.
+fn features(package: &Value) -> Option<(String, Vec<String>)> {
+    let features = package.get("features")?.as_object()?;
+    Some((package.get("name")?.as_str()?.to_string(), features.keys().cloned().collect()))
 }
 
 /// The options for each check; the first are those for no feature.

@@ -199,10 +199,13 @@ fn slowdown(project: &Project<'_>) -> Result<()> {
     for (kernel, [without, with]) in &times {
         let ratio = with / without.max(1e-6);
         (product, count) = (product + ratio.ln(), count + 1.0);
-        let ms = |time: &f64| format!("{:.1} ms", time * 1e3);
-        table.row([kernel.clone(), ms(without), ms(with), format!("{ratio:.1}")]);
+        table.row([kernel.clone(), ms(*without), ms(*with), format!("{ratio:.1}")]);
     }
     let mean = if count > 0.0 { f64::exp(product / count) } else { 0.0 };
     println!("{table}slowdown of whole tests, geometric mean: {mean:.1}");
     Ok(())
+}
+
+fn ms(seconds: f64) -> String {
+    format!("{:.1} ms", seconds * 1e3)
 }

@@ -200,7 +200,7 @@ pub(super) const FAULTS: [Fault; 30] = [
         "(kind == ArgumentKind::Local || kind == ArgumentKind::Global).then_some(Provenance::LocalMemory)",
     ),
     fault(
-        "position-not-told",
+        "position-not-given",
         "functions that are called do not read positions",
         "self.text.needs_local_id |= may_call_reader || uses_local_id_address(instruction);",
         "self.text.needs_local_id |= (may_call_reader && false) || uses_local_id_address(instruction);",

@@ -24,10 +24,10 @@ impl Oclgrind {
     /// How many bugs of the kind it has found.
     pub(super) fn cell(&self, kind: &Kind) -> String {
         let Oclgrind::Run(tests) = self else { return "-".to_string() };
-        let bugs = || tests.iter().filter(|test| test.kind == kind.name && test.is_seeded);
-        match bugs().count() {
+        let bugs: Vec<&Test> = tests.iter().filter(|test| test.kind == kind.name && test.is_seeded).collect();
+        match bugs.len() {
             0 => "-".to_string(),
-            all => format!("{} of {all}", bugs().filter(|test| is_found(kind, test)).count()),
+            all => format!("{} of {all}", bugs.iter().filter(|test| is_found(kind, test)).count()),
         }
     }
 
