@@ -88,8 +88,8 @@ pub(super) const FAULTS: [Fault; 30] = [
     fault(
         "private-in-parallel",
         "a private variable that all work-items use in turn is independent between them",
-        "self.escaped.iter().any(is_reused) || self.pointees(instruction).iter().any(is_reused)",
-        "{ let _ = (is_reused, instruction); false }",
+        "!self.live_across_barrier.contains(variable)",
+        "{ let _ = variable; false }",
     ),
     fault(
         "order-within-iteration",
