@@ -5,8 +5,8 @@ use offload_format::pack::ArgKind;
 
 use offload_workgroup::ir::{Parameter, Types, integers};
 
+use super::attachments::Attachments;
 use super::kernel::{KernelArg, value_size};
-use super::kernels::Attachments;
 
 /// The arguments that the metadata of a function describes. None for a function of another language.
 pub(super) fn arguments(

@@ -1,15 +1,11 @@
 //! The kernels of a module and their arguments.
 
-use std::collections::BTreeMap;
-
 use offload_workgroup::ir::{Parameter, Symbol, Types, global_symbol, integers, parameters};
 
+use super::attachments::{Attachments, Nodes};
 use super::debug::DebugInfo;
 use super::kernel::{Kernel, KernelArg, value_size};
 use super::{argument_kind, described, is_kernel};
-
-/// Attachments of a `define` line, then of the nodes: `!13` to its operands.
-type Nodes<'a> = BTreeMap<&'a str, &'a str>;
 
 /// The kernels that a module defines, in order.
 pub(crate) fn kernels(module: &str) -> Vec<Kernel> {
@@ -40,24 +36,9 @@ pub(crate) fn take_types(kernels: &mut [Kernel], module: &str) {
     }
 }
 
-/// The metadata that is attached to a function.
-pub(super) struct Attachments<'a> {
-    /// What follows the function's name.
-    rest: &'a str,
-    nodes: &'a Nodes<'a>,
-}
-
-impl<'a> Attachments<'a> {
-    /// The operands of the node of this kind.
-    pub(super) fn operands(&self, kind: &str) -> Option<&'a str> {
-        let node = self.rest.split_once(&format!("!{kind} !"))?.1;
-        self.nodes.get(node.split([' ', '{']).next()?).copied()
-    }
-}
-
 fn kernel(line: &str, nodes: &Nodes<'_>, types: &Types<'_>) -> Option<Kernel> {
     let Symbol { name, rest } = global_symbol(line)?;
-    let attachments = Attachments { rest, nodes };
+    let attachments = Attachments::new(rest, nodes);
     let params = parameters(rest).unwrap_or_default().list;
     let described = described::arguments(&attachments, &params, types);
     // Only OpenCL C describes its arguments; of other languages there is the signature.
