@@ -91,6 +91,7 @@ fn examine(settings: &str, message: &mut Message, table: &mut Table) -> Result<(
     Ok(())
 }
 
+#[cfg(all(feature = "remote", unix))]
 fn show(
     what: &str,
     outcome: std::result::Result<String, offload_remote::Error>,
