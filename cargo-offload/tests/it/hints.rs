@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::Output;
 
+#[cfg(target_os = "linux")]
 use crate::support::machine::Machine;
 use crate::support::{self, all_output, fails, offload, ok, stderr};
 
@@ -63,6 +64,7 @@ fn a_file_without_a_syclbin_is_inspected() {
 }
 
 /// Follows the hint in `text` to `doctor`, which ends with 1 if something is missing on this machine.
+#[cfg(target_os = "linux")]
 fn assert_diagnosed(machine: &Machine, text: &str) {
     let output = follow(text, |words| machine.offload(words));
     assert!(matches!(output.status.code(), Some(0 | 1)), "{}", all_output(&output));

@@ -184,6 +184,7 @@ mod tests {
     }
 
     /// The status of a process that exits with `code`.
+    #[cfg(unix)]
     fn exited(code: i32) -> i32 {
         code << 8
     }
