@@ -81,7 +81,7 @@ impl Cache {
                 if error.kind() == ErrorKind::UntrustedCache {
                     env.warn(error.summary());
                 }
-                Cache::of_out_dir(env, limits)
+                Cache::for_out_dir(env, limits)
             }
             cache => cache,
         }
@@ -116,7 +116,7 @@ impl Cache {
     }
 
     /// For who has no cache: one that the next run finds, where there is one in the same `OUT_DIR`.
-    fn of_out_dir(env: &CargoEnv, limits: Limits) -> Result<Cache> {
+    fn for_out_dir(env: &CargoEnv, limits: Limits) -> Result<Cache> {
         match env.runner {
             Runner::Cargo => Cache::at(env.out_dir.join(OWN), limits),
             Runner::Other => {

@@ -103,7 +103,7 @@ impl Error {
     }
 
     /// The same of what `tool` wrote. A function without a definition is no fault of the tool's.
-    pub(crate) fn of_output(self, tool: &Path) -> Error {
+    pub(crate) fn with_output_of(self, tool: &Path) -> Error {
         match self.undefined {
             Some(_) => self,
             None => self

@@ -83,7 +83,7 @@ pub(crate) fn export(env: &CargoEnv, export: Export<'_>) -> Result<Library> {
     let path = env.out_dir.join(format!("{name}.library.toml"));
     fs::publish_if_changed(&path, record.write().as_bytes())?;
     env.export_library(name, &path);
-    of_record(record, &path)
+    from_record(record, &path)
 }
 
 fn record_of(env: &CargoEnv, Export { module, options, include }: Export<'_>) -> Result<Record> {
@@ -188,10 +188,10 @@ fn not_exported(env: &CargoEnv, name: &str, exported: &[Arc<Library>]) -> Error 
 
 /// The library of the record at `path`, with all that it imports.
 fn read(path: &Path) -> Result<Arc<Library>> {
-    of_record(Record::read(&fs::read_text(path)?, path)?, path).map(Arc::new)
+    from_record(Record::read(&fs::read_text(path)?, path)?, path).map(Arc::new)
 }
 
-fn of_record(record: Record, path: &Path) -> Result<Library> {
+fn from_record(record: Record, path: &Path) -> Result<Library> {
     let files = record.files.iter().map(|file| SourceFile::new(Path::new(file)));
     let imports = record.imports.iter().map(|path| read(Path::new(path)));
     let options = Options {
@@ -268,7 +268,7 @@ mod tests {
             files: vec!["f.cl".into()],
             ..Record::default()
         };
-        let mut library = of_record(record, Path::new("")).unwrap();
+        let mut library = from_record(record, Path::new("")).unwrap();
         library.sources.origin.imports = imports;
         Arc::new(library)
     }
@@ -291,7 +291,7 @@ mod tests {
     }
 
     fn hash_of_record(record: &Record) -> String {
-        hash(&of_record(record.clone(), Path::new("")).unwrap())
+        hash(&from_record(record.clone(), Path::new("")).unwrap())
     }
 
     #[test]

@@ -258,7 +258,7 @@ impl Options {
 
     /// The specialisation constants of `variant`.
     pub(crate) fn constants(&self, variant: &Variant) -> Result<Vec<SpecConstant>> {
-        spec::of_variant(&self.spec, variant)
+        spec::for_variant(&self.spec, variant)
     }
 
     /// Every combination of the variants' values. One without any for no variants.

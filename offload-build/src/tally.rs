@@ -120,7 +120,7 @@ impl Results {
     /// All that build scripts have recorded in `directory`. Lines that are not understood are passed over.
     pub(crate) fn recorded(directory: &Path) -> Results {
         let text = fs::read_to_string(directory.join(FILE)).unwrap_or_default();
-        text.lines().filter_map(Results::of_line).fold(Results::default(), Results::and)
+        text.lines().filter_map(Results::parse_line).fold(Results::default(), Results::and)
     }
 
     fn line(&self) -> String {
@@ -128,7 +128,7 @@ impl Results {
         format!("{since} {local} {stored} {executed} {here} {received} {sent} {saved_milliseconds}\n")
     }
 
-    fn of_line(line: &str) -> Option<Results> {
+    fn parse_line(line: &str) -> Option<Results> {
         let mut words = line.split(' ');
         Some(Results {
             since: parse_next(&mut words)?,

@@ -46,7 +46,7 @@ pub(crate) fn expand(tools: &Tools<'_>, named: &[NamedTarget]) -> Result<Vec<Wan
             TargetName::Target(Target::Intel(arch)) => vec![Target::Intel(by_ip_version(tools, arch)?)],
             TargetName::Target(target) => vec![target.clone()],
             TargetName::Set(set) => {
-                of_set(tools, *set).map_err(|error| error.context(format!("targets `{set}`")))?
+                expand_set(tools, *set).map_err(|error| error.context(format!("targets `{set}`")))?
             }
         };
         all.extend(targets.into_iter().map(|target| WantedTarget { target, presence: *presence }));
@@ -107,7 +107,7 @@ pub(crate) fn target(text: &str) -> Result<Target> {
     text.parse().map_err(|error: offload_format::UnknownTarget| Error::new(error.to_string()))
 }
 
-fn of_set(tools: &Tools<'_>, set: TargetSet) -> Result<Vec<Target>> {
+fn expand_set(tools: &Tools<'_>, set: TargetSet) -> Result<Vec<Target>> {
     let possible = members(set)?;
     match set {
         TargetSet::AllIntel => known_to_ocloc(tools, possible),

@@ -75,7 +75,7 @@ impl ToolLimit {
 
 impl Context {
     /// That of this build script.
-    pub(crate) fn of_build_script() -> Result<Context> {
+    pub(crate) fn for_build_script() -> Result<Context> {
         let jobs = Jobs::from_env();
         let env = CargoEnv::read()?;
         let cache = Cache::open(&env)?;
@@ -83,9 +83,9 @@ impl Context {
         Ok(Context { env, cache, jobs, tool_limit, libraries: None, tally: Tally::default() })
     }
 
-    /// That of a program that is no build script, see [`CargoEnv::of_machine`].
-    pub(crate) fn of_machine(directory: &Path, scratch: &Path) -> Result<Context> {
-        let env = CargoEnv::of_machine(directory, scratch);
+    /// That of a program that is no build script, see [`CargoEnv::for_machine`].
+    pub(crate) fn for_machine(directory: &Path, scratch: &Path) -> Result<Context> {
+        let env = CargoEnv::for_machine(directory, scratch);
         let cache = Cache::open(&env)?;
         let tool_limit = ToolLimit::read(&env)?;
         let jobs = Jobs::alone();

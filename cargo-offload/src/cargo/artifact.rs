@@ -144,7 +144,7 @@ struct LinkedArtifact<'a> {
 fn choose(metadata: &Metadata, project: &cli::Project, artifacts: &[Artifact]) -> Result<PathBuf> {
     let linked: Vec<LinkedArtifact<'_>> = artifacts.iter().filter_map(program).collect();
     let linked = if linked.is_empty() {
-        let libraries = artifacts.iter().filter(|artifact| of_project(metadata, project, artifact));
+        let libraries = artifacts.iter().filter(|artifact| is_project_artifact(metadata, project, artifact));
         libraries.filter_map(shared_library).collect()
     } else {
         linked
@@ -180,7 +180,7 @@ fn is_library(file: &Utf8Path) -> bool {
 }
 
 /// Whether `artifact` is what was asked for, and no dependency of it.
-fn of_project(metadata: &Metadata, project: &cli::Project, artifact: &Artifact) -> bool {
+fn is_project_artifact(metadata: &Metadata, project: &cli::Project, artifact: &Artifact) -> bool {
     let package = metadata.packages.iter().find(|package| package.id == artifact.package_id);
     metadata.workspace_members.contains(&artifact.package_id)
         && project

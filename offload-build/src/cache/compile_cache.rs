@@ -26,7 +26,7 @@ impl CompileCache {
     /// # Errors
     /// If this user has no directory for caches, or a variable about the cache is not understood.
     pub fn for_directory(directory: &Path) -> Result<CompileCache, Error> {
-        let (dir, limits) = Cache::place(&CargoEnv::of_machine(directory, directory))?;
+        let (dir, limits) = Cache::place(&CargoEnv::for_machine(directory, directory))?;
         Ok(CompileCache { dir, limit: limits.size })
     }
 

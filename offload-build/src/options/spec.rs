@@ -37,7 +37,7 @@ fn one(value: Value<'_>) -> Result<SpecValue> {
 }
 
 /// The constants of a module in one variant: where the variant has a value for one, that is its default.
-pub(crate) fn of_variant(
+pub(crate) fn for_variant(
     declared: &BTreeMap<String, SpecValue>,
     variant: &Variant,
 ) -> Result<Vec<SpecConstant>> {
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn every_compiler_sees_the_value_in_its_form() {
         let all = declared(&[("A", 16.into()), ("B", (-1.5f32).into()), ("C", true.into())]);
-        let all = of_variant(&all, &Variant::default()).unwrap();
+        let all = for_variant(&all, &Variant::default()).unwrap();
         let literal: Vec<String> = definitions(&all, SpecForm::Literal, "bool").collect();
         assert_eq!(literal, ["-DA=(16)", "-DB=(-1.5f)", "-DC=(1!=0)"]);
         let spirv: Vec<String> = definitions(&all, SpecForm::Spirv, "_Bool").collect();
@@ -205,10 +205,10 @@ mod tests {
     #[test]
     fn a_variant_gives_its_own_default() {
         let all = declared(&[("A", 16.into()), ("B", 2u32.into())]);
-        let found = of_variant(&all, &Variant::new([("A", "32"), ("T", "half")]).unwrap()).unwrap();
+        let found = for_variant(&all, &Variant::new([("A", "32"), ("T", "half")]).unwrap()).unwrap();
         let shown: Vec<String> = found.iter().map(ToString::to_string).collect();
         assert_eq!(shown, ["A:int=32", "B:uint=2"]);
-        let error = of_variant(&all, &Variant::new([("B", "-1")]).unwrap()).unwrap_err().to_string();
+        let error = for_variant(&all, &Variant::new([("B", "-1")]).unwrap()).unwrap_err().to_string();
         assert!(error.contains("the variant `B=-1` is not of the type `uint`"), "{error}");
     }
 

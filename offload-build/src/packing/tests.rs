@@ -15,7 +15,7 @@ use crate::tool::ToolLimit;
 
 fn context() -> (tempfile::TempDir, Context) {
     let (dir, cache) = unlimited();
-    let env = CargoEnv::of_machine(dir.path(), dir.path());
+    let env = CargoEnv::for_machine(dir.path(), dir.path());
     (
         dir,
         Context {

@@ -102,13 +102,13 @@ impl Toolchain {
     /// If there is no place for temporary files, or a variable about the cache is not understood.
     pub fn for_directory(directory: &Path) -> Result<Toolchain, Error> {
         let scratch = fs::scratch(&temporary_directory())?;
-        Ok(Toolchain { context: Context::of_machine(directory, scratch.path())?, _scratch: scratch })
+        Ok(Toolchain { context: Context::for_machine(directory, scratch.path())?, _scratch: scratch })
     }
 
     /// The folder into which `cargo offload toolchain install` unpacks compilers, and in which build scripts of packages
     /// in `directory` look for them last. There need be no such folder.
     pub fn folder(directory: &Path) -> Option<PathBuf> {
-        CargoEnv::of_machine(directory, directory).toolchain_folder()
+        CargoEnv::for_machine(directory, directory).toolchain_folder()
     }
 
     /// Where `component` is.

@@ -80,7 +80,7 @@ impl Tools<'_> {
         let candidates = Candidates::pocl(&self.context.env);
         let mut refused = Vec::new();
         for dir in &candidates.found {
-            match Pocl::of_directory(dir, arch, cpu) {
+            match Pocl::from_directory(dir, arch, cpu) {
                 Ok(pocl) => return Ok(pocl),
                 Err(error) => refused.push(format!("`{}`: {error}", dir.display())),
             }
@@ -99,7 +99,7 @@ impl Tools<'_> {
 }
 
 impl Pocl {
-    fn of_directory(dir: &Path, arch: &str, cpu: &str) -> Result<Pocl> {
+    fn from_directory(dir: &Path, arch: &str, cpu: &str) -> Result<Pocl> {
         let prefix = format!("kernel-{arch}");
         let files = fs::list(dir)?;
         let [exact, generic] = [cpu, "generic"].map(|cpu| {
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     fn refusal(dir: &Path, arch: &str, cpu: &str) -> String {
-        Pocl::of_directory(dir, arch, cpu).unwrap_err().to_string()
+        Pocl::from_directory(dir, arch, cpu).unwrap_err().to_string()
     }
 
     #[test]
@@ -142,8 +142,8 @@ mod tests {
         for (cpu, library) in
             [("avx2", "kernel-x86_64-pc-linux-gnu-avx2.bc"), ("avx", "kernel-x86_64-pc-linux-gnu-GENERIC.bc")]
         {
-            assert!(Pocl::of_directory(dir, "x86_64", cpu).unwrap().library.ends_with(library));
+            assert!(Pocl::from_directory(dir, "x86_64", cpu).unwrap().library.ends_with(library));
         }
-        assert!(Pocl::of_directory(dir, "aarch64", "generic").is_err());
+        assert!(Pocl::from_directory(dir, "aarch64", "generic").is_err());
     }
 }

@@ -58,7 +58,7 @@ impl Reader {
 }
 
 /// Prints the microseconds from the first instruction here to the bytes of the image.
-pub fn of_pack(file: &Path, module: &str, target: &str) {
+pub fn time_pack(file: &Path, module: &str, target: &str) {
     let start = Instant::now();
     let reader = Reader::open(file);
     let (image, _) = reader.image(&reader.pack(), module, target);
@@ -66,7 +66,7 @@ pub fn of_pack(file: &Path, module: &str, target: &str) {
 }
 
 /// As HIP's runtime does it: clang's MD5 is not compared.
-pub fn of_ccob(file: &Path, target: &str) {
+pub fn time_ccob(file: &Path, target: &str) {
     let start = Instant::now();
     let file = fs::read(file).unwrap();
     let limits = Limits::default();

@@ -86,14 +86,14 @@ fn manager(workspace: &Workspace) -> Option<Manager> {
         return Some(Manager::Brew);
     }
     let text = workspace.shell.read_file("/etc/os-release").unwrap_or_default();
-    let manager = of_os_release(&text)?;
+    let manager = from_os_release(&text)?;
     // An apt-less system that calls itself a Debian gets the command to read, not a failing one to watch.
     let there = manager != Manager::Apt || workspace.program("apt-get").is_some();
     there.then_some(manager)
 }
 
 /// <https://www.freedesktop.org/software/systemd/man/latest/os-release.html>
-fn of_os_release(text: &str) -> Option<Manager> {
+fn from_os_release(text: &str) -> Option<Manager> {
     let ids = text.lines().filter_map(|line| line.strip_prefix("ID=").or(line.strip_prefix("ID_LIKE=")));
     ids.flat_map(|ids| ids.trim_matches(['"', '\'']).split_whitespace()).find_map(|id| match id {
         "debian" | "ubuntu" => Some(Manager::Apt),
@@ -114,10 +114,10 @@ mod tests {
 
     #[test]
     fn systems_are_known_by_their_relatives() {
-        assert_eq!(of_os_release("NAME=x\nID=debian\n"), Some(Manager::Apt));
-        assert_eq!(of_os_release("ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n"), Some(Manager::Apt));
-        assert_eq!(of_os_release("ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n"), Some(Manager::Dnf));
-        assert_eq!(of_os_release("ID=plan9\n"), None);
+        assert_eq!(from_os_release("NAME=x\nID=debian\n"), Some(Manager::Apt));
+        assert_eq!(from_os_release("ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n"), Some(Manager::Apt));
+        assert_eq!(from_os_release("ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n"), Some(Manager::Dnf));
+        assert_eq!(from_os_release("ID=plan9\n"), None);
     }
 
     #[test]

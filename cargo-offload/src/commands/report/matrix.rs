@@ -71,7 +71,7 @@ fn all(
                 measure(&all.program, wanted, &combination.label, &mut all.missing)?
             }
             Err(reason) => {
-                all.missing.add(&combination.label, MissingImage::of_everything(reason));
+                all.missing.add(&combination.label, MissingImage::for_all_images(reason));
                 Vec::new()
             }
         };

@@ -145,7 +145,7 @@ impl References<'_, '_> {
         // Without section headers there is no table to walk.
         if self.program.section_by_name(TABLE_SECTION).is_none() {
             let addresses = by_notes(&self.program, self.file, &notes);
-            addresses.into_iter().take(MOST).for_each(|address| self.of_note(address));
+            addresses.into_iter().take(MOST).for_each(|address| self.check_note(address));
         }
         let ids: BTreeSet<[u8; 16]> = notes
             .iter()
@@ -164,7 +164,7 @@ impl References<'_, '_> {
     }
 
     /// Looks at the descriptor to which a note leads.
-    fn of_note(&mut self, address: u64) {
+    fn check_note(&mut self, address: u64) {
         let bytes = file_offset(&self.program, address)
             .and_then(|offset| self.file.read_bytes_at(offset, DESCRIPTOR_SIZE).ok());
         match bytes {

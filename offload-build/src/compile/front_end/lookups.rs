@@ -111,7 +111,7 @@ impl SearchPath {
         if !names::all_are_named(&names, &texts, defined) {
             return None;
         }
-        let mut in_macros = names::of_command_line(defined);
+        let mut in_macros = names::from_command_line(defined);
         in_macros.extend(names.iter().flat_map(|names| names.in_macros.iter().cloned()));
         let mut requests = BTreeSet::new();
         for (index, (file, names)) in files.iter().zip(&names).enumerate() {

@@ -114,7 +114,7 @@ pub(crate) fn described(target: &Target, bytes: &[u8]) -> Result<Description> {
     let (described, what) = match target {
         Target::Spirv64(_) => (describe::spirv(bytes)?, "the SPIR-V module"),
         Target::Nvptx(_) => (describe::ptx(bytes)?, "the PTX module"),
-        Target::Cubin(_) => (of_cubin(bytes)?, "the cubin"),
+        Target::Cubin(_) => (describe_cubin(bytes)?, "the cubin"),
         Target::Amdgcn(_) => (describe::code_object(bytes)?, "the code object"),
         Target::Intel(_) => (describe::zebin(bytes)?, "the native image"),
         other => return Err(Error::new(format!("images of `{other}` cannot be read"))),
@@ -128,7 +128,7 @@ pub(crate) fn described(target: &Target, bytes: &[u8]) -> Result<Description> {
     Ok(described)
 }
 
-fn of_cubin(bytes: &[u8]) -> Result<Description> {
+fn describe_cubin(bytes: &[u8]) -> Result<Description> {
     let described = describe::cubin(bytes)?;
     if described.undefined.is_empty() && cubin_format::info(bytes)?.relocatable {
         return Err(Error::new("the cubin is not linked").with_hint("compile it without `-c` or `-rdc=true`"));

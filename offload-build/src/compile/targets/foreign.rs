@@ -130,7 +130,7 @@ fn compile(session: &Session<'_>, target: &Target, action: &FrontEnd<'_>) -> Res
     let (bytes, printed) = session.front_end_with_output(action)?;
     session.env().warn(&action::warnings(&printed));
     let described = check::described(target, &bytes.read()?);
-    let described = described.map_err(|error| error.of_output(&action.tool.path))?;
+    let described = described.map_err(|error| error.with_output_of(&action.tool.path))?;
     let mut record = NewImage {
         format_version: described.format_version,
         aspects: described.aspects,

@@ -147,7 +147,7 @@ fn lacks_fp64(double: Answer, float: impl FnOnce() -> Answer) -> bool {
 
 /// Compiles the probe with numbers of the type `real`, with the arguments that kernels get.
 fn probe(session: &Session<'_>, device: Device<'_>, real: &str) -> Result<()> {
-    let module = spirv::of_text(session, PROBE, &[format!("-DREAL={real}")], SPIRV_VERSION)?;
+    let module = spirv::compile_text(session, PROBE, &[format!("-DREAL={real}")], SPIRV_VERSION)?;
     let ocloc = session.tools().ocloc()?;
     let args = args(device);
     let inputs = vec![(&module, ".spv")];

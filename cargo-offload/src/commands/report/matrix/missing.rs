@@ -36,7 +36,7 @@ struct Message<'a> {
 }
 
 impl MissingImage {
-    pub(super) fn of_everything(problem: String) -> MissingImage {
+    pub(super) fn for_all_images(problem: String) -> MissingImage {
         MissingImage { module: String::new(), target: String::new(), problem }
     }
 }
@@ -153,7 +153,7 @@ mod tests {
     }
 
     fn why(problem: &str) -> String {
-        MissingImage::of_everything(problem.to_string()).why()
+        MissingImage::for_all_images(problem.to_string()).why()
     }
 
     #[test]

@@ -113,7 +113,7 @@ fn target(text: &str) -> Option<Target> {
 }
 
 /// The device that a native target names; nothing if it is a family, or code with more than all such devices have.
-pub(super) fn of_target(target: &Target) -> Option<KnownDevice> {
+pub(super) fn find_by_target(target: &Target) -> Option<KnownDevice> {
     match target {
         Target::Cubin(sm) if sm.suffix().is_none() => {
             Some(DeviceDescription::from(cuda(&sm.to_string(), sm)).into())

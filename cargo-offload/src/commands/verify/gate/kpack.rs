@@ -88,7 +88,7 @@ impl Kpacks {
     pub(super) fn libraries(&mut self, limits: &Limits, known: Detail) -> Result<Vec<Judgable>> {
         let mut judgable = Vec::new();
         for library in std::mem::take(&mut self.libraries) {
-            let registry = match self.of_library(&library, limits, known)? {
+            let registry = match self.library_images(&library, limits, known)? {
                 Ok(images) => Ok(registry::registry(images)?),
                 Err(problem) => Err(problem),
             };
@@ -108,7 +108,7 @@ impl Kpacks {
     }
 
     /// The images of `library`, or what is missing.
-    fn of_library(
+    fn library_images(
         &mut self,
         library: &Library,
         limits: &Limits,
