@@ -12,8 +12,8 @@ use offload_containers::offload_binary::{self, NewEntry, NewString, OffloadEntry
 use offload_containers::syclbin::{self, NewModule, PropertySets, PropertyValue};
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{NewImage, Pack, PackBuilder, Pages};
-use offload_packer::{ImageSource, Mode, RawImage, Sequential, Settings, Step};
 use offload_format::{Error, Hash128, ImageKind, Limits};
+use offload_packer::{ImageSource, Mode, RawImage, Sequential, Settings, Step};
 
 use crate::decode::RAW_BYTES;
 
@@ -93,8 +93,8 @@ pub fn fatbin(file: &[u8]) {
             found.push((target, image.bytes.into_owned()));
         }
     }
-    let image = |(target, bytes)| FatbinImage { target, bytes, name: "", options: "" };
-    let new: Vec<FatbinImage<'_>> = found.iter().map(|(target, bytes)| image((target, bytes))).collect();
+    let new: Vec<FatbinImage<'_>> =
+        found.iter().map(|(target, bytes)| FatbinImage { target, bytes, name: "", options: "" }).collect();
     for packing in [Packing::Stored, Packing::Zstd { level: 1 }] {
         let Ok(written) = fatbin::write(&new, packing) else { continue };
         let again = fatbin::parse(&written, &Limits::default()).expect("the written file parses");
@@ -144,10 +144,9 @@ pub fn ocloc(file: &[u8]) {
 type Properties = Vec<(String, String, PropertyValue)>;
 
 fn properties(sets: &PropertySets<'_>) -> Properties {
-    let owned = |property: syclbin::Property<'_>| {
-        (property.set.to_string(), property.name.to_string(), property.value)
-    };
-    sets.properties().map(owned).collect()
+    sets.properties()
+        .map(|property| (property.set.to_string(), property.name.to_string(), property.value))
+        .collect()
 }
 
 pub fn property_sets(file: &[u8]) {
@@ -203,7 +202,8 @@ pub fn pack(file: &[u8]) {
     let mut found: Vec<(String, Vec<u8>)> = (again.images())
         .map(|image| {
             let image = image.expect("an image");
-            let new = NewImage::from_image(&again, &image, image.target().expect("a target")).expect("its records");
+            let new =
+                NewImage::from_image(&again, &image, image.target().expect("a target")).expect("its records");
             (format!("{new:?}"), codec::decode(&again, &image).expect("its bytes"))
         })
         .collect();
@@ -261,7 +261,6 @@ fn raw(image: &[u8]) -> RawImage {
 }
 
 fn packed(plan: &offload_packer::Plan, source: &Images, order: &[RawImage]) -> Vec<u8> {
-    let size = |hash| source.0.get(&hash).map_or(0, |image| image.len() as u64);
     let mut builder = PackBuilder::new("p", "1.0.0");
     let mut frames = Vec::new();
     let mut infos = BTreeMap::new();
@@ -269,8 +268,10 @@ fn packed(plan: &offload_packer::Plan, source: &Images, order: &[RawImage]) -> V
         let frame = offload_packer::encode_block(plan, source, block).expect("a block");
         let info = frame.info();
         builder.block(info.into());
-        infos
-            .extend(offload_packer::in_block(plan, block, info.hash, size).into_iter().map(|info| (info.hash, info)));
+        let members = offload_packer::in_block(plan, block, info.hash, |hash| {
+            source.0.get(&hash).map_or(0, |image| image.len() as u64)
+        });
+        infos.extend(members.into_iter().map(|info| (info.hash, info)));
         frames.push(frame);
     }
     for hash in source.0.keys().filter(|hash| matches!(plan.step(**hash), Some(Step::Frame { .. }))) {

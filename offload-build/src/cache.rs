@@ -81,7 +81,7 @@ impl Cache {
                 if error.kind() == ErrorKind::UntrustedCache {
                     env.warn(error.summary());
                 }
-                Cache::of_out_dir(env, limits)
+                Cache::for_out_dir(env, limits)
             }
             cache => cache,
         }
@@ -116,7 +116,7 @@ impl Cache {
     }
 
     /// For who has no cache: one that the next run finds, where there is one in the same `OUT_DIR`.
-    fn of_out_dir(env: &CargoEnv, limits: Limits) -> Result<Cache> {
+    fn for_out_dir(env: &CargoEnv, limits: Limits) -> Result<Cache> {
         match env.runner {
             Runner::Cargo => Cache::at(env.out_dir.join(OWN), limits),
             Runner::Other => {
@@ -234,7 +234,6 @@ impl Cache {
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<PathBuf> {
         let path = self.dir().join(cached_file(id));
-        let failed = |error| Error::io("write", &path, error);
         let kept = File::open(&path).and_then(|file| file.metadata()).ok();
         let used = kept.filter(|data| data.len() == size).and_then(|data| data.modified().ok());
         let now = SystemTime::now();
@@ -243,8 +242,8 @@ impl Cache {
             fs::publish(&path, write)?;
         }
         if used.and_then(|used| now.duration_since(used).ok()).is_none_or(|ago| ago > BEFORE + DAY) {
-            let file = File::options().append(true).open(&path).map_err(failed)?;
-            file.set_modified(now.checked_sub(BEFORE).unwrap_or(now)).map_err(failed)?;
+            set_modified(&path, now.checked_sub(BEFORE).unwrap_or(now))
+                .map_err(|error| Error::io("write", &path, error))?;
         }
         Ok(path)
     }
@@ -284,6 +283,10 @@ impl Cache {
     pub(crate) fn dir(&self) -> &Path {
         self.own.get().unwrap_or(&self.shared)
     }
+}
+
+fn set_modified(path: &Path, time: SystemTime) -> io::Result<()> {
+    File::options().append(true).open(path)?.set_modified(time)
 }
 
 #[cfg(test)]

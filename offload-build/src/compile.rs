@@ -113,14 +113,10 @@ pub(crate) fn library_images(
         .filter(|wanted| unserved(session.sources, &wanted.target).is_none())
         .cloned()
         .collect();
-    let compile = |wanted: &WantedTarget| match &wanted.target {
-        Target::Host(level) => host_library::image(session, library, *level),
-        Target::Spirv64(version) => spirv::library(session, library, *version),
-        Target::Nvptx(sm) => nvptx::library(session, library, sm),
-        other => Err(Error::new(format!("no driver for `{other}` links when an image is loaded"))),
-    };
+    let results =
+        session.context().jobs.map(&targets, |wanted| library_image(session, library, &wanted.target));
     let mut found = ModuleImages::default();
-    for (wanted, result) in targets.iter().zip(session.context().jobs.map(&targets, compile)) {
+    for (wanted, result) in targets.iter().zip(results) {
         match result {
             Ok(image) => found.images.push(image),
             Err(error) if error.is_lost_entry() => return Err(error),
@@ -140,6 +136,15 @@ pub(crate) fn library_images(
         }
     }
     Ok(found)
+}
+
+fn library_image(session: &Session<'_>, library: &Library, target: &Target) -> Result<DeviceImage> {
+    match target {
+        Target::Host(level) => host_library::image(session, library, *level),
+        Target::Spirv64(version) => spirv::library(session, library, *version),
+        Target::Nvptx(sm) => nvptx::library(session, library, sm),
+        other => Err(Error::new(format!("no driver for `{other}` links when an image is loaded"))),
+    }
 }
 
 /// What becomes of a module.
@@ -281,21 +286,23 @@ fn collect(session: &Session<'_>, results: Vec<TargetImages>) -> Result<ModuleIm
 
 /// Warns of every kernel of `image` that spills more than `budget` allows, or refuses it.
 fn check_budget(env: &CargoEnv, budget: SpillBudget, image: &NewImage) -> Result<()> {
-    let over = |limit: u64| {
-        image.kernels.iter().filter(move |kernel| kernel.spilled.is_some_and(|bytes| bytes > limit))
+    let limit = match budget {
+        SpillBudget::Any => return Ok(()),
+        SpillBudget::Warn => 0,
+        SpillBudget::WarnAbove(limit) | SpillBudget::AtMost(limit) => limit,
     };
-    match budget {
-        SpillBudget::Any => {}
-        SpillBudget::Warn => over(0).for_each(|kernel| env.warn(&spills(kernel, image))),
-        SpillBudget::WarnAbove(limit) => over(limit).for_each(|kernel| env.warn(&spills(kernel, image))),
-        SpillBudget::AtMost(limit) => {
-            if let Some(kernel) = over(limit).next() {
-                let error = Error::new(format!("{}; `max-spills` allows {limit}", spills(kernel, image)));
-                return Err(error.with_hint(
-                    "give the kernel fewer live values or more registers, or raise `max-spills`",
-                ));
-            }
+    for kernel in &image.kernels {
+        if kernel.spilled.is_none_or(|bytes| bytes <= limit) {
+            continue;
         }
+        let spills = spills(kernel, image);
+        if matches!(budget, SpillBudget::AtMost(_)) {
+            let error = Error::new(format!("{spills}; `max-spills` allows {limit}"));
+            return Err(
+                error.with_hint("give the kernel fewer live values or more registers, or raise `max-spills`")
+            );
+        }
+        env.warn(&spills);
     }
     Ok(())
 }
@@ -340,15 +347,16 @@ fn listed(targets: &[WantedTarget]) -> String {
 mod tests {
     use super::*;
 
+    fn wanted(name: &str) -> WantedTarget {
+        WantedTarget { target: name.parse().unwrap(), presence: Presence::Required }
+    }
+
     #[test]
     fn of_many_targets_the_first_is_named() {
-        let listed = |names: &[&str]| {
-            let wanted =
-                |name: &&str| WantedTarget { target: name.parse().unwrap(), presence: Presence::Required };
-            listed(&names.iter().map(wanted).collect::<Vec<_>>())
-        };
-        assert_eq!(listed(&["host"]), "`host`");
-        assert_eq!(listed(&["host", "spirv64", "opencl-c"]), "`host`, `spirv64` and `opencl-c`");
-        assert_eq!(listed(&["host", "spirv64", "opencl-c", "nvptx:sm_75"]), "`host` and 3 other targets");
+        assert_eq!(listed(&[wanted("host")]), "`host`");
+        let three = ["host", "spirv64", "opencl-c"].map(wanted);
+        assert_eq!(listed(&three), "`host`, `spirv64` and `opencl-c`");
+        let four = ["host", "spirv64", "opencl-c", "nvptx:sm_75"].map(wanted);
+        assert_eq!(listed(&four), "`host` and 3 other targets");
     }
 }

@@ -212,9 +212,10 @@ fn named_file(env: &CargoEnv, clues: &Clues, path: &Path) -> Result<PathBuf> {
             .with_hint("name a file that is there, or unset OFFLOAD_CONFIG: `cargo offload init` writes an offload.toml"));
     }
     let nearest = clues.places().ok().flatten().and_then(|places| place::first_of(&places.files));
-    let is_below =
-        |file: &PathBuf| path.parent().is_some_and(|dir| file.parent() != Some(dir) && file.starts_with(dir));
-    if let Some(file) = nearest.filter(is_below) {
+    if let (Some(file), Some(dir)) = (nearest, path.parent())
+        && file.parent() != Some(dir)
+        && file.starts_with(dir)
+    {
         env.warn(&format!(
             "`{}` is not read: OFFLOAD_CONFIG names `{}`. Without it each package takes the nearest",
             file.display(),
@@ -313,20 +314,22 @@ impl Compression {
 
     /// `"balanced"`, `{ level = 19 }`, or `{ mode = "max", level = 20 }`.
     fn read(value: Value<'_>) -> Result<Compression> {
-        let unknown = || unknown(&value.to_string());
+        Compression::from_value(value).ok_or_else(|| unknown(&value.to_string()))
+    }
+
+    fn from_value(value: Value<'_>) -> Option<Compression> {
         if let Some(text) = value.as_str() {
-            return Ok(Compression { mode: Some(text.parse().map_err(|_| unknown())?), level: None });
+            return Some(Compression { mode: Some(text.parse().ok()?), level: None });
         }
-        let table = value.as_table().ok_or_else(unknown)?;
         let mut compression = Compression::default();
-        for (key, value) in table.entries() {
+        for (key, value) in value.as_table()?.entries() {
             match (key, value.as_str(), value.as_integer()) {
-                ("mode", Some(mode), _) => compression.mode = Some(mode.parse().map_err(|_| unknown())?),
-                ("level", _, Some(level)) => compression.level = Some(checked(level).ok_or_else(unknown)?),
-                _ => return Err(unknown()),
+                ("mode", Some(mode), _) => compression.mode = Some(mode.parse().ok()?),
+                ("level", _, Some(level)) => compression.level = Some(checked(level)?),
+                _ => return None,
             }
         }
-        Ok(compression)
+        Some(compression)
     }
 }
 

@@ -91,7 +91,7 @@ impl CargoEnv {
         let os = required("CARGO_CFG_TARGET_OS")?;
         let features = optional("CARGO_CFG_TARGET_FEATURE").unwrap_or_default();
         Ok(CargoEnv {
-            runner: Runner::of_environment(),
+            runner: Runner::from_environment(),
             manifest_dir: required("CARGO_MANIFEST_DIR")?.into(),
             out_dir: required("OUT_DIR")?.into(),
             package: required("CARGO_PKG_NAME")?,
@@ -115,7 +115,7 @@ impl CargoEnv {
 
     /// What this machine would tell a build script of a package in `directory`, for programs that cargo has not started
     /// as one. `scratch` stands for its `OUT_DIR`.
-    pub(crate) fn of_machine(directory: &Path, scratch: &Path) -> CargoEnv {
+    pub(crate) fn for_machine(directory: &Path, scratch: &Path) -> CargoEnv {
         let arch = env::consts::ARCH.to_string();
         let os = env::consts::OS.to_string();
         let target = format!("{arch}-unknown-{os}-gnu");
@@ -391,15 +391,18 @@ fn view(directory: &Path) -> View {
 
 /// The current directory of the cargo that runs this build script, which has one of its own.
 fn cargo_directory() -> Option<PathBuf> {
-    // The shell's directory, where the system does not tell that of another process.
-    let shell = || env::var_os(variable::PWD).map(PathBuf::from).filter(|dir| dir.is_absolute());
     #[cfg(target_os = "linux")]
     {
         let cargo = format!("/proc/{}/cwd", std::os::unix::process::parent_id());
-        std::fs::read_link(cargo).ok().or_else(shell)
+        std::fs::read_link(cargo).ok().or_else(shell_directory)
     }
     #[cfg(not(target_os = "linux"))]
-    shell()
+    shell_directory()
+}
+
+/// The shell's directory, where the system does not tell that of another process.
+fn shell_directory() -> Option<PathBuf> {
+    env::var_os(variable::PWD).map(PathBuf::from).filter(|dir| dir.is_absolute())
 }
 
 fn optional(name: &str) -> Option<String> {

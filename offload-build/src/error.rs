@@ -44,7 +44,8 @@ pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 /// All values, or what is wrong with every file that a tool refused; another failure comes first, and alone.
 pub(crate) fn all<T>(results: impl IntoIterator<Item = Result<T>>) -> Result<Vec<T>> {
-    let (mut values, mut refused): (Vec<T>, Option<Error>) = (Vec::new(), None);
+    let mut values: Vec<T> = Vec::new();
+    let mut refused: Option<Error> = None;
     for result in results {
         match result {
             Ok(value) => values.push(value),
@@ -102,7 +103,7 @@ impl Error {
     }
 
     /// The same of what `tool` wrote. A function without a definition is no fault of the tool's.
-    pub(crate) fn of_output(self, tool: &Path) -> Error {
+    pub(crate) fn with_output_of(self, tool: &Path) -> Error {
         match self.undefined {
             Some(_) => self,
             None => self

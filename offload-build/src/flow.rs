@@ -27,7 +27,7 @@ use crate::vendor::{self, UseVendored, VendorBuild};
 /// Compiles, packs and embeds `modules`, whose pack belongs to `owner`.
 pub(crate) fn run(modules: &[KernelModule<'_>], owner: Owner<'_>) -> Result<()> {
     refuse_doubles(modules)?;
-    let context = Context::of_build_script()?;
+    let context = Context::for_build_script()?;
     fs::remove_leftovers(&context.env.out_dir);
     let config = Config::load(&context.env)?;
     let remote = remote(&context, &config);
@@ -52,7 +52,7 @@ pub(crate) fn run(modules: &[KernelModule<'_>], owner: Owner<'_>) -> Result<()> 
 
 /// Exports `module` as a device library whose headers are in the folder `include`.
 pub(crate) fn export(module: KernelModule<'_>, include: &Path) -> Result<()> {
-    let context = Context::of_build_script()?;
+    let context = Context::for_build_script()?;
     fs::remove_leftovers(&context.env.out_dir);
     let config = Config::load(&context.env)?;
     let remote = remote(&context, &config);

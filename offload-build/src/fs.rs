@@ -31,12 +31,16 @@ pub(crate) fn remove_file(path: &Path) -> Result<()> {
 
 /// The paths in a directory, sorted.
 pub(crate) fn list(dir: &Path) -> Result<Vec<PathBuf>> {
-    let failed = |error| Error::io("list", dir, error);
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(dir).map_err(failed)? {
-        paths.push(entry.map_err(failed)?.path());
-    }
+    let mut paths = paths_in(dir).map_err(|error| Error::io("list", dir, error))?;
     paths.sort();
+    Ok(paths)
+}
+
+fn paths_in(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        paths.push(entry?.path());
+    }
     Ok(paths)
 }
 
@@ -156,11 +160,11 @@ mod tests {
     #[test]
     fn what_other_processes_left_goes() {
         let dir = tempfile::tempdir().unwrap();
-        let digits = |number| format!("{:08x}{number:08x}", std::process::id() ^ 1);
-        for name in [format!(".offload-{}", digits(1)), format!(".offload-lib.a-{}", digits(2))] {
+        let other = std::process::id() ^ 1;
+        for name in [format!(".offload-{other:08x}00000001"), format!(".offload-lib.a-{other:08x}00000002")] {
             fs::write(dir.path().join(name), "half").unwrap();
         }
-        let scratch = dir.path().join(format!(".offload-{}", digits(3)));
+        let scratch = dir.path().join(format!(".offload-{other:08x}00000003"));
         fs::create_dir(&scratch).unwrap();
         fs::write(scratch.join("file"), "half").unwrap();
         for name in [".offload-notes", "lib.a"] {

@@ -3,6 +3,7 @@
 //! Text, not bitcode, because its lines are stable across releases and no library is needed
 //! (<https://llvm.org/docs/LangRef.html>).
 
+mod attachments;
 mod calls;
 mod debug;
 mod described;

@@ -214,15 +214,14 @@ impl SharedNumbers {
 /// Calls `work` with every number below `count`, each once, in this thread and up to `others` more.
 pub fn each_beside(others: usize, count: usize, work: &(dyn Fn(usize) + Sync)) {
     let numbers = SharedNumbers::below(count);
-    let run = || numbers.take(work);
     thread::scope(|scope| {
         for _ in 0..others {
             // Where there can be no thread more, those that are there do it all.
-            if thread::Builder::new().spawn_scoped(scope, run).is_err() {
+            if thread::Builder::new().spawn_scoped(scope, || numbers.take(work)).is_err() {
                 break;
             }
         }
-        run();
+        numbers.take(work);
     });
 }
 

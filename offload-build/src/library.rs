@@ -83,7 +83,7 @@ pub(crate) fn export(env: &CargoEnv, export: Export<'_>) -> Result<Library> {
     let path = env.out_dir.join(format!("{name}.library.toml"));
     fs::publish_if_changed(&path, record.write().as_bytes())?;
     env.export_library(name, &path);
-    of_record(record, &path)
+    from_record(record, &path)
 }
 
 fn record_of(env: &CargoEnv, Export { module, options, include }: Export<'_>) -> Result<Record> {
@@ -188,10 +188,10 @@ fn not_exported(env: &CargoEnv, name: &str, exported: &[Arc<Library>]) -> Error 
 
 /// The library of the record at `path`, with all that it imports.
 fn read(path: &Path) -> Result<Arc<Library>> {
-    of_record(Record::read(&fs::read_text(path)?, path)?, path).map(Arc::new)
+    from_record(Record::read(&fs::read_text(path)?, path)?, path).map(Arc::new)
 }
 
-fn of_record(record: Record, path: &Path) -> Result<Library> {
+fn from_record(record: Record, path: &Path) -> Result<Library> {
     let files = record.files.iter().map(|file| SourceFile::new(Path::new(file)));
     let imports = record.imports.iter().map(|path| read(Path::new(path)));
     let options = Options {
@@ -268,7 +268,7 @@ mod tests {
             files: vec!["f.cl".into()],
             ..Record::default()
         };
-        let mut library = of_record(record, Path::new("")).unwrap();
+        let mut library = from_record(record, Path::new("")).unwrap();
         library.sources.origin.imports = imports;
         Arc::new(library)
     }
@@ -290,13 +290,17 @@ mod tests {
         assert!(names(&[]).is_empty());
     }
 
+    fn hash_of_record(record: &Record) -> String {
+        hash(&from_record(record.clone(), Path::new("")).unwrap())
+    }
+
     #[test]
     fn what_a_library_is_made_of_changes_its_hash() {
         let dir = tempfile::tempdir().unwrap();
-        let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
-        write("f.cl", "#include \"own.h\"\nint f(int x) { return x + OWN; }\n");
-        write("own.h", "#define OWN 1\n");
-        write("f.h", "int f(int x);\n");
+        let source = "#include \"own.h\"\nint f(int x) { return x + OWN; }\n";
+        std::fs::write(dir.path().join("f.cl"), source).unwrap();
+        std::fs::write(dir.path().join("own.h"), "#define OWN 1\n").unwrap();
+        std::fs::write(dir.path().join("f.h"), "int f(int x);\n").unwrap();
         let record = Record {
             library: "f".into(),
             root: dir.path().display().to_string(),
@@ -304,18 +308,18 @@ mod tests {
             headers: vec!["f.h".into()],
             ..Record::default()
         };
-        let hash = |record: &Record| hash(&of_record(record.clone(), Path::new("")).unwrap());
-        let first = hash(&record);
+        let first = hash_of_record(&record);
         for (name, text) in [
             ("own.h", "#define OWN 2\n"),
             ("f.h", "int f(int y);\n"),
             ("f.cl", "int f(int x) { return x; }\n"),
         ] {
-            let before = hash(&record);
-            write(name, text);
-            assert_ne!(hash(&record), before, "{name}");
+            let before = hash_of_record(&record);
+            std::fs::write(dir.path().join(name), text).unwrap();
+            assert_ne!(hash_of_record(&record), before, "{name}");
         }
-        assert_ne!(hash(&Record { flags: vec!["-DN=1".into()], ..record.clone() }), hash(&record));
-        assert_ne!(hash(&record), first);
+        let with_flag = Record { flags: vec!["-DN=1".into()], ..record.clone() };
+        assert_ne!(hash_of_record(&with_flag), hash_of_record(&record));
+        assert_ne!(hash_of_record(&record), first);
     }
 }

@@ -385,22 +385,22 @@ impl ModuleImages {
 mod tests {
     use super::*;
 
+    fn source_file(path: &str) -> SourceFile {
+        SourceFile::new(Path::new(path)).unwrap()
+    }
+
     #[test]
     fn extensions_tell_the_language() {
-        let language = |path: &str| SourceFile::new(Path::new(path)).map(|file| file.language);
-        assert_eq!(language("a/k.clcpp").unwrap(), Language::OpenClCpp);
-        assert_eq!(language("k.cu").unwrap(), Language::Cuda);
-        let error = language("k.metal").unwrap_err().to_string();
+        assert_eq!(source_file("a/k.clcpp").language, Language::OpenClCpp);
+        assert_eq!(source_file("k.cu").language, Language::Cuda);
+        let error = SourceFile::new(Path::new("k.metal")).unwrap_err().to_string();
         assert!(error.contains("`k.metal`") && error.contains(".cl, .clcpp"), "{error}");
     }
 
     #[test]
     fn families_do_not_mix() {
-        let files = |paths: &[&str]| {
-            paths.iter().map(|path| SourceFile::new(Path::new(path)).unwrap()).collect::<Vec<_>>()
-        };
-        assert_eq!(family(&files(&["a.cl", "b.c"])).unwrap(), LanguageFamily::Portable);
-        let error = family(&files(&["a.cl", "b.cu"])).unwrap_err().to_string();
+        assert_eq!(family(&["a.cl", "b.c"].map(source_file)).unwrap(), LanguageFamily::Portable);
+        let error = family(&["a.cl", "b.cu"].map(source_file)).unwrap_err().to_string();
         assert!(
             error.contains("`a.cl`") && error.contains("`b.cu`") && error.contains("two modules"),
             "{error}"

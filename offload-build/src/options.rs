@@ -258,7 +258,7 @@ impl Options {
 
     /// The specialisation constants of `variant`.
     pub(crate) fn constants(&self, variant: &Variant) -> Result<Vec<SpecConstant>> {
-        spec::of_variant(&self.spec, variant)
+        spec::for_variant(&self.spec, variant)
     }
 
     /// Every combination of the variants' values. One without any for no variants.
@@ -379,9 +379,11 @@ fn texts<'a>(table: Table<'a>, key: &str) -> Result<Vec<&'a str>> {
 }
 
 fn defines(value: Value<'_>) -> Result<Vec<Definition>> {
-    let definition =
-        |(name, value): (&str, Value<'_>)| Definition { name: name.to_string(), value: text(value) };
-    Ok(value.table()?.entries().map(definition).collect())
+    let mut definitions = Vec::new();
+    for (name, value) in value.table()?.entries() {
+        definitions.push(Definition { name: name.to_string(), value: text(value) });
+    }
+    Ok(definitions)
 }
 
 fn variants(value: Value<'_>) -> Result<BTreeMap<String, Vec<String>>> {

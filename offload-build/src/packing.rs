@@ -266,9 +266,9 @@ impl Maker<'_> {
         let frame = if streamed {
             self.cache.stream_or(key, |out| self.stream(image, out))?
         } else {
-            let encode =
-                || Ok(offload_packer::encode_image(self.plan, self.images, image.hash)?.into_bytes());
-            self.cache.get_or(key, encode)?
+            self.cache.get_or(key, || {
+                Ok(offload_packer::encode_image(self.plan, self.images, image.hash)?.into_bytes())
+            })?
         };
         // What does not shrink is stored as it is, whatever was planned.
         let shrunk = codec == Codec::Patch || frame.size < image.size || streamed;
@@ -292,12 +292,8 @@ impl Maker<'_> {
 
     fn stream(&self, image: &Blob, out: &mut dyn Write) -> Result<()> {
         let mut stream = offload_packer::stream(self.plan, image.size)?;
-        let mut sink = |bytes: &[u8]| {
-            let written = out.write_all(bytes);
-            written.map_err(|error| Error::new(format!("cannot write a compressed image: {error}")))
-        };
-        image.for_each_piece(&mut |piece| stream.feed(piece, &mut sink))?;
-        stream.finish(&mut sink)
+        image.for_each_piece(&mut |piece| stream.feed(piece, &mut |bytes| write_frame(out, bytes)))?;
+        stream.finish(&mut |bytes| write_frame(out, bytes))
     }
 
     /// The frame of a block. Hash and size of its content are kept as well.
@@ -358,6 +354,10 @@ fn members(key: KeyBuilder, block: &BlockPlan) -> KeyBuilder {
 
 fn unplanned() -> Error {
     Error::new("an image is not in the plan of its pack")
+}
+
+fn write_frame(out: &mut dyn Write, bytes: &[u8]) -> Result<()> {
+    out.write_all(bytes).map_err(|error| Error::new(format!("cannot write a compressed image: {error}")))
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ impl Recipe {
         if !path.is_file() {
             return Ok(None);
         }
-        Ok(Recipe::of_text(&fs::read_text(&path)?))
+        Ok(Recipe::parse(&fs::read_text(&path)?))
     }
 
     /// The value of a variable.
@@ -46,7 +46,7 @@ impl Recipe {
         parts.iter().map(|part| format!("{part}\0")).collect()
     }
 
-    fn of_text(text: &str) -> Option<Recipe> {
+    fn parse(text: &str) -> Option<Recipe> {
         let mut parts = text.strip_suffix('\0')?.split('\0');
         let program = parts.next()?.into();
         let directory = parts.next()?.into();
@@ -68,9 +68,9 @@ mod tests {
         let variables = [("A", "1\n2=3"), ("B", "")].map(|(name, value)| (name.into(), value.into()));
         let recipe =
             Recipe { program: "/p/script".into(), directory: "/p".into(), variables: variables.into() };
-        let read = Recipe::of_text(&recipe.to_text()).unwrap();
+        let read = Recipe::parse(&recipe.to_text()).unwrap();
         assert_eq!(read, recipe);
         assert_eq!(read.variable("A"), Some("1\n2=3"));
-        assert_eq!(Recipe::of_text("/p/script\0/p\0A=1"), None);
+        assert_eq!(Recipe::parse("/p/script\0/p\0A=1"), None);
     }
 }

@@ -236,23 +236,20 @@ fn at(text: &str, Span { start, end }: Span, error: Error) -> Error {
 mod tests {
     use super::*;
 
+    /// Of a table whose `key` is read as a list of booleans.
+    fn refusal(key: &str) -> String {
+        let text = "a = 1\n\nname = \"ä\" # mine\nlist = [1, \"two\"]\n";
+        read(text, |table| table.required(key)?.each(Value::bool).map(drop)).unwrap_err().to_string()
+    }
+
     #[test]
     fn what_is_refused_is_shown_with_its_line() {
-        let text = "a = 1\n\nname = \"ä\" # mine\nlist = [1, \"two\"]\n";
-        let refused = |key: &str| {
-            read(text, |table| {
-                table.required(key)?.each(Value::bool).map(drop)?;
-                Ok(())
-            })
-            .unwrap_err()
-            .to_string()
-        };
         assert_eq!(
-            refused("name"),
+            refusal("name"),
             "TOML parse error at line 3, column 8\n  |\n3 | name = \"ä\" # mine\n  |        ^^^^\ninvalid type: string `\"ä\"`, expected a sequence"
         );
-        assert!(refused("list").contains("integer `1`, expected a boolean"), "{}", refused("list"));
-        assert!(refused("b").contains("missing field `b`"), "{}", refused("b"));
+        assert!(refusal("list").contains("integer `1`, expected a boolean"), "{}", refusal("list"));
+        assert!(refusal("b").contains("missing field `b`"), "{}", refusal("b"));
     }
 
     #[test]
@@ -265,24 +262,23 @@ mod tests {
 
     #[test]
     fn numbers_have_one_form() {
-        let text = |value: &str| {
-            read(&format!("a = {value}"), |table| Ok(table.required("a")?.to_string())).unwrap()
-        };
         for (value, form) in
             [("0x10", "16"), ("1_000", "1000"), ("1.50", "1.5"), ("2.0", "2.0"), ("true", "true")]
         {
-            assert_eq!(text(value), form);
+            let text = read(&format!("a = {value}"), |table| Ok(table.required("a")?.to_string()));
+            assert_eq!(text.unwrap(), form);
         }
+    }
+
+    fn choose(text: &str) -> Result<u32> {
+        read(text, |table| table.required("a")?.choice(&[("x", 1), ("y", 2)]))
     }
 
     #[test]
     fn a_word_that_is_no_choice_is_told_the_choices() {
-        let choose = |text: &str| {
-            read(text, |table| table.required("a")?.choice(&[("x", 1), ("y", 2)]))
-                .map_err(|it| it.to_string())
-        };
-        assert_eq!(choose("a = \"y\""), Ok(2));
-        assert!(choose("a = \"z\"").unwrap_err().contains("unknown variant `z`, expected `x` or `y`"));
+        assert_eq!(choose("a = \"y\"").unwrap(), 2);
+        let error = choose("a = \"z\"").unwrap_err().to_string();
+        assert!(error.contains("unknown variant `z`, expected `x` or `y`"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
+use std::str::Split;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -119,7 +120,7 @@ impl Results {
     /// All that build scripts have recorded in `directory`. Lines that are not understood are passed over.
     pub(crate) fn recorded(directory: &Path) -> Results {
         let text = fs::read_to_string(directory.join(FILE)).unwrap_or_default();
-        text.lines().filter_map(Results::of_line).fold(Results::default(), Results::and)
+        text.lines().filter_map(Results::parse_line).fold(Results::default(), Results::and)
     }
 
     fn line(&self) -> String {
@@ -127,18 +128,17 @@ impl Results {
         format!("{since} {local} {stored} {executed} {here} {received} {sent} {saved_milliseconds}\n")
     }
 
-    fn of_line(line: &str) -> Option<Results> {
-        let mut numbers = line.split(' ').map(str::parse);
-        let mut next = || numbers.next()?.ok();
+    fn parse_line(line: &str) -> Option<Results> {
+        let mut words = line.split(' ');
         Some(Results {
-            since: next()?,
-            local: next()?,
-            stored: next()?,
-            executed: next()?,
-            here: next()?,
-            received: next()?,
-            sent: next()?,
-            saved_milliseconds: next()?,
+            since: parse_next(&mut words)?,
+            local: parse_next(&mut words)?,
+            stored: parse_next(&mut words)?,
+            executed: parse_next(&mut words)?,
+            here: parse_next(&mut words)?,
+            received: parse_next(&mut words)?,
+            sent: parse_next(&mut words)?,
+            saved_milliseconds: parse_next(&mut words)?,
         })
     }
 
@@ -155,6 +155,10 @@ impl Results {
             saved_milliseconds: self.saved_milliseconds.saturating_add(later.saved_milliseconds),
         }
     }
+}
+
+fn parse_next(words: &mut Split<'_, char>) -> Option<u64> {
+    words.next()?.parse().ok()
 }
 
 /// Forgets the older half of what was recorded in `directory`, if it is much.

@@ -46,7 +46,7 @@ pub(crate) fn expand(tools: &Tools<'_>, named: &[NamedTarget]) -> Result<Vec<Wan
             TargetName::Target(Target::Intel(arch)) => vec![Target::Intel(by_ip_version(tools, arch)?)],
             TargetName::Target(target) => vec![target.clone()],
             TargetName::Set(set) => {
-                of_set(tools, *set).map_err(|error| error.context(format!("targets `{set}`")))?
+                expand_set(tools, *set).map_err(|error| error.context(format!("targets `{set}`")))?
             }
         };
         all.extend(targets.into_iter().map(|target| WantedTarget { target, presence: *presence }));
@@ -107,7 +107,7 @@ pub(crate) fn target(text: &str) -> Result<Target> {
     text.parse().map_err(|error: offload_format::UnknownTarget| Error::new(error.to_string()))
 }
 
-fn of_set(tools: &Tools<'_>, set: TargetSet) -> Result<Vec<Target>> {
+fn expand_set(tools: &Tools<'_>, set: TargetSet) -> Result<Vec<Target>> {
     let possible = members(set)?;
     match set {
         TargetSet::AllIntel => known_to_ocloc(tools, possible),
@@ -141,13 +141,12 @@ fn known_to_ptxas(tools: &Tools<'_>, possible: Vec<Target>) -> Result<Vec<Target
     Ok(ptx.into_iter().take(1).chain(cubins).collect())
 }
 
-fn known_to_clang(tools: &Tools<'_>, possible: Vec<Target>) -> Result<Vec<Target>> {
+fn known_to_clang(tools: &Tools<'_>, mut possible: Vec<Target>) -> Result<Vec<Target>> {
     let llvm = tools.llvm()?;
     let listed = tools.help(&llvm.clang.path, &["--target=amdgcn-amd-amdhsa", "--print-supported-cpus"])?;
     let known = words(&listed);
-    let is_known =
-        |target: &Target| matches!(target, Target::Amdgcn(arch) if known.contains(arch.processor()));
-    Ok(possible.into_iter().filter(is_known).collect())
+    possible.retain(|target| matches!(target, Target::Amdgcn(arch) if known.contains(arch.processor())));
+    Ok(possible)
 }
 
 /// The devices that this machine's kernel and drivers tell of.
@@ -233,10 +232,10 @@ mod tests {
 
     #[test]
     fn processors_have_their_names() {
-        let name = |version: u32| processor(&format!("simd_count 4\ngfx_target_version {version}\n"));
-        assert_eq!(name(90010).as_deref(), Some("gfx90a"));
-        assert_eq!(name(110001).as_deref(), Some("gfx1101"));
-        assert_eq!(name(0), None);
+        for (version, name) in [(90010, Some("gfx90a")), (110001, Some("gfx1101")), (0, None)] {
+            let properties = format!("simd_count 4\ngfx_target_version {version}\n");
+            assert_eq!(processor(&properties).as_deref(), name);
+        }
     }
 
     #[test]

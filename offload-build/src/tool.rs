@@ -6,11 +6,11 @@ mod wait;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use offload_protocol::variable;
 
@@ -75,7 +75,7 @@ impl ToolLimit {
 
 impl Context {
     /// That of this build script.
-    pub(crate) fn of_build_script() -> Result<Context> {
+    pub(crate) fn for_build_script() -> Result<Context> {
         let jobs = Jobs::from_env();
         let env = CargoEnv::read()?;
         let cache = Cache::open(&env)?;
@@ -83,9 +83,9 @@ impl Context {
         Ok(Context { env, cache, jobs, tool_limit, libraries: None, tally: Tally::default() })
     }
 
-    /// That of a program that is no build script, see [`CargoEnv::of_machine`].
-    pub(crate) fn of_machine(directory: &Path, scratch: &Path) -> Result<Context> {
-        let env = CargoEnv::of_machine(directory, scratch);
+    /// That of a program that is no build script, see [`CargoEnv::for_machine`].
+    pub(crate) fn for_machine(directory: &Path, scratch: &Path) -> Result<Context> {
+        let env = CargoEnv::for_machine(directory, scratch);
         let cache = Cache::open(&env)?;
         let tool_limit = ToolLimit::read(&env)?;
         let jobs = Jobs::alone();
@@ -154,10 +154,14 @@ impl Tool {
 
 /// A file's path, size and time of change: enough to notice that another one was installed there.
 pub(crate) fn file_stamp(path: &Path) -> Result<String> {
-    let failed = |error| Error::io("inspect", path, error);
-    let data = path.metadata().map_err(failed)?;
-    let modified = data.modified().map_err(failed)?.duration_since(UNIX_EPOCH).unwrap_or_default();
-    Ok(format!("{} {} {}", path.display(), data.len(), modified.as_nanos()))
+    let (size, modified) = size_and_time(path).map_err(|error| Error::io("inspect", path, error))?;
+    let modified = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
+    Ok(format!("{} {size} {}", path.display(), modified.as_nanos()))
+}
+
+fn size_and_time(path: &Path) -> io::Result<(u64, SystemTime)> {
+    let data = path.metadata()?;
+    Ok((data.len(), data.modified()?))
 }
 
 /// Processes: as many at once as cargo allows, with a clean environment.

@@ -128,8 +128,8 @@ impl VendoredPackage {
         sources: &Sources,
         results: Vec<TargetImages>,
     ) -> Result<Vec<TargetImages>> {
-        let concerned = |error: &Error| self.used == UseVendored::Prefer || error.is_missing_tool();
-        if !results.iter().any(|result| result.images.as_ref().is_err_and(concerned)) {
+        if !results.iter().any(|result| result.images.as_ref().is_err_and(|error| self.is_used_after(error)))
+        {
             return Ok(results);
         }
         let vendored = self.variant(context, sources)?;
@@ -138,7 +138,7 @@ impl VendoredPackage {
         let mut filled = Vec::new();
         for TargetImages { target, images } in results {
             let images = match images {
-                Err(error) if concerned(&error) => {
+                Err(error) if self.is_used_after(&error) => {
                     let images = vendored.images(&context.env, &target.target);
                     if images.is_empty() {
                         Err(vendored.explain(error))
@@ -159,6 +159,11 @@ impl VendoredPackage {
             context.env.warn(&format!("the images of `{module}` for {targets} were not built here: the package brings them along, and {reason}"));
         }
         Ok(filled)
+    }
+
+    /// Whether its images take the place of those that `error` kept from being compiled.
+    fn is_used_after(&self, error: &Error) -> bool {
+        self.used == UseVendored::Prefer || error.is_missing_tool()
     }
 
     /// What the package brings along for `sources`.
@@ -226,9 +231,13 @@ impl VendoredVariant {
         if matches!(target, Target::Host(_)) && provenance.machine != machine(env) {
             return Vec::new();
         }
-        let fits =
-            |image: &&DeviceImage| image.record.variant == self.variant && image.record.target == *target;
-        images.iter().filter(fits).cloned().collect()
+        let mut fitting = Vec::new();
+        for image in images {
+            if image.record.variant == self.variant && image.record.target == *target {
+                fitting.push(image.clone());
+            }
+        }
+        fitting
     }
 
     /// `error`, which says that a tool is missing, with the reason why vendored images do not help.
@@ -315,11 +324,7 @@ fn outdated(env: &CargoEnv, provenance: &Provenance) -> Result<Option<String>> {
 
 fn request(provenance: &Provenance, sources: &Sources) -> Request {
     // The content of a file that the record lacks was never compared.
-    let is_recorded = |file: &SourceFile| {
-        let name = materials::within(&file.path);
-        name.is_some_and(|name| provenance.sources.iter().any(|source| source.name == name))
-    };
-    if !sources.files.iter().all(is_recorded) {
+    if !sources.files.iter().all(|file| is_recorded(provenance, file)) {
         return Request::Other;
     }
     let variant = sources.variant.to_string();
@@ -328,6 +333,11 @@ fn request(provenance: &Provenance, sources: &Sources) -> Request {
         return Request::Other;
     }
     Request::AsRecorded
+}
+
+fn is_recorded(provenance: &Provenance, file: &SourceFile) -> bool {
+    let Some(name) = materials::within(&file.path) else { return false };
+    provenance.sources.iter().any(|source| source.name == name)
 }
 
 /// The library that has changed since the images were made: of several, one that imports none of the others.

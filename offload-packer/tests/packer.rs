@@ -35,13 +35,15 @@ impl ImageSource for Images {
 
 impl Images {
     fn new(images: Vec<Vec<u8>>) -> Images {
-        let candidate = |image: &Vec<u8>| RawImage {
-            hash: Hash128::digest(image),
-            size: image.len() as u64,
-            kind: if image.starts_with(&[3, 2, 0x23, 7]) { ImageKind::SpirV } else { ImageKind::Object },
-        };
-        let order = images.iter().map(candidate).collect();
-        let by_hash = images.into_iter().map(|image| (Hash128::digest(&image), image)).collect();
+        let mut by_hash = BTreeMap::new();
+        let mut order = Vec::new();
+        for image in images {
+            let hash = Hash128::digest(&image);
+            let is_spirv = image.starts_with(&[3, 2, 0x23, 7]);
+            let kind = if is_spirv { ImageKind::SpirV } else { ImageKind::Object };
+            order.push(RawImage { hash, size: image.len() as u64, kind });
+            by_hash.insert(hash, image);
+        }
         Images { by_hash, order, reads: AtomicUsize::new(0) }
     }
 
@@ -51,7 +53,6 @@ impl Images {
 
     /// The whole pack, and the bytes in its payload.
     fn pack(&self, plan: &Plan) -> (Vec<u8>, u64) {
-        let size = |hash| self.by_hash[&hash].len() as u64;
         let mut builder = PackBuilder::new("p", "1.0.0");
         let mut frames = Vec::new();
         let mut infos = BTreeMap::new();
@@ -59,7 +60,8 @@ impl Images {
             let frame = packer::encode_block(plan, self, block).unwrap();
             let info = frame.info();
             builder.block(info.into());
-            infos.extend(packer::in_block(plan, block, info.hash, size).into_iter().map(|i| (i.hash, i)));
+            let images = packer::in_block(plan, block, info.hash, |hash| self.by_hash[&hash].len() as u64);
+            infos.extend(images.into_iter().map(|info| (info.hash, info)));
             frames.push(frame);
         }
         for hash in self.by_hash.keys().filter(|hash| matches!(plan.step(**hash), Some(Step::Frame { .. }))) {
@@ -90,13 +92,14 @@ impl Images {
 
 fn noise(seed: u64, size: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(2) | 1;
-    let mut next = || {
+    let mut bytes = Vec::with_capacity(size);
+    for _ in 0..size {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        (state % 97) as u8
-    };
-    (0..size).map(|_| next()).collect()
+        bytes.push((state % 97) as u8);
+    }
+    bytes
 }
 
 fn changed(image: &[u8], seed: u64, size: usize) -> Vec<u8> {
@@ -225,11 +228,11 @@ fn images_beyond_the_reach_of_a_fast_compressor_are_patches() {
     let longer = [root.as_slice(), &[1, 2, 3]].concat();
     let images = Images::new(vec![root, near_duplicate, relative, longer]);
     let plan = images.plan(Mode::Fast, &Sequential);
-    let codec = |image: &RawImage| match plan.step(image.hash) {
-        Some(Step::Frame { codec, .. }) => *codec,
-        other => panic!("{other:?}"),
-    };
-    let codecs: Vec<Codec> = images.order.iter().map(codec).collect();
+    let mut codecs = Vec::new();
+    for image in &images.order {
+        let Some(Step::Frame { codec, .. }) = plan.step(image.hash) else { panic!("{plan}") };
+        codecs.push(*codec);
+    }
     assert_eq!(codecs, [Codec::Zstd, Codec::Patch, Codec::Patch, Codec::Zstd]);
     let (pack, _) = images.pack(&plan);
     images.assert_reads_back(&pack);
@@ -272,19 +275,20 @@ fn depth(plan: &Plan, block: usize) -> usize {
     plan.blocks()[block].parent.map_or(0, |parent| 1 + depth(plan, parent))
 }
 
-/// Eight files for eight processors: two generations of four. Generations have the file's data in common, and files
+/// Of eight files for eight processors: two generations of four. Generations have the file's data in common, and files
 /// the generation's templates; processors of a generation differ in little, more with each.
+fn image_of_family(at: u64) -> Vec<u8> {
+    let file = at / 8;
+    let generation = at / 4 % 2;
+    let processor = at % 4;
+    let own = noise(1000 + at / 4, 30_000);
+    let image = [noise(100 + generation, 40_000), noise(200 + file, 2_000), own].concat();
+    if processor == 0 { image } else { changed(&image, at, 2_000 >> processor) }
+}
+
 #[test]
 fn families_are_spread_over_blocks_that_build_on_each_other() {
-    let image = |at: u64| {
-        let file = at / 8;
-        let generation = at / 4 % 2;
-        let processor = at % 4;
-        let own = noise(1000 + at / 4, 30_000);
-        let image = [noise(100 + generation, 40_000), noise(200 + file, 2_000), own].concat();
-        if processor == 0 { image } else { changed(&image, at, 2_000 >> processor) }
-    };
-    let images = Images::new((0..64).map(image).collect());
+    let images = Images::new((0..64).map(image_of_family).collect());
     let (plan, stored) = in_blocks(&images, Mode::Balanced);
     let deepest = (0..plan.blocks().len()).map(|block| depth(&plan, block)).max();
     assert_eq!(deepest, Some(codec::MAX_ANCESTORS), "{plan}");
@@ -295,8 +299,7 @@ fn families_are_spread_over_blocks_that_build_on_each_other() {
 #[test]
 fn blocks_build_on_one_that_stands_for_itself() {
     let common = noise(1, 6000);
-    let image = |at: u64| [common.as_slice(), &noise(at, 14_000)].concat();
-    let images = Images::new((100..260).map(image).collect());
+    let images = Images::new((100..260).map(|at| [&common[..], &noise(at, 14_000)].concat()).collect());
     let (plan, stored) = in_blocks(&images, Mode::Balanced);
     let parents: Vec<usize> = plan.blocks().iter().filter_map(|block| block.parent).collect();
     assert!(!parents.is_empty() && parents.len() < plan.blocks().len(), "{parents:?}");
@@ -307,12 +310,15 @@ fn blocks_build_on_one_that_stands_for_itself() {
     assert!(stored + 4000 < larger, "{stored} {larger}");
 }
 
+fn medium_image(at: u64) -> Vec<u8> {
+    changed(&noise(at % 8, 70_000), at, 5000)
+}
+
 #[test]
 fn many_medium_images_share_blocks_where_size_matters() {
-    let image = |at: u64| changed(&noise(at % 8, 70_000), at, 5000);
-    let few = Images::new((0..20).map(image).collect());
+    let few = Images::new((0..20).map(medium_image).collect());
     assert!(in_blocks(&few, Mode::Balanced).0.blocks().is_empty());
-    let many = Images::new((0..packer::MIN_MEDIUM_IMAGES as u64).map(image).collect());
+    let many = Images::new((0..packer::MIN_MEDIUM_IMAGES as u64).map(medium_image).collect());
     assert!(!in_blocks(&many, Mode::Balanced).0.blocks().is_empty());
     assert!(in_blocks(&many, Mode::Fast).0.blocks().is_empty());
 }

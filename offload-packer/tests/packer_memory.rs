@@ -76,13 +76,15 @@ impl Pieces<Error> for Repeated {
 /// Bytes that compress to a half or so.
 fn noise(seed: u64, size: usize) -> Vec<u8> {
     let mut state = seed * 2 + 1;
-    let mut next = || {
+    let mut bytes = Vec::with_capacity(size.next_multiple_of(8));
+    while bytes.len() < size {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        (state & 0x0f0f_0003_0000_ff0f).to_le_bytes()
-    };
-    (0..size.div_ceil(8)).flat_map(|_| next()).take(size).collect()
+        bytes.extend((state & 0x0f0f_0003_0000_ff0f).to_le_bytes());
+    }
+    bytes.truncate(size);
+    bytes
 }
 
 impl Made {
@@ -112,18 +114,26 @@ impl Made {
 /// Packs everything as a build does, dropping what is written; returns how much that is.
 fn pack<S: ImageSource<Error = Error>>(source: &S, order: &[RawImage], settings: Settings) -> u64 {
     let sizes: BTreeMap<Hash128, u64> = order.iter().map(|image| (image.hash, image.size)).collect();
-    let size = |hash| sizes[&hash];
     let plan = packer::plan(order, source, settings, &Two).unwrap();
     let pool = packer::Pool::new(&Two);
-    let alone = |image: &&RawImage| matches!(plan.step(image.hash), Some(Step::Frame { .. }));
-    let images: Vec<&RawImage> = order.iter().filter(alone).collect();
-    let need = |image: &&RawImage| packer::image_need(&plan, image.hash, size);
-    let frames = pool.map_with_need(&images, need, |image| frame(&plan, source, image));
+    let mut images = Vec::new();
+    for image in order {
+        if matches!(plan.step(image.hash), Some(Step::Frame { .. })) {
+            images.push(image);
+        }
+    }
+    let frames = pool.map_with_need(
+        &images,
+        |image| packer::image_need(&plan, image.hash, |hash| sizes[&hash]),
+        |image| frame(&plan, source, image),
+    );
     let numbers: Vec<usize> = (0..plan.blocks().len()).collect();
-    let block =
-        |number: &usize| Ok::<_, Error>(packer::encode_block(&plan, source, *number)?.info().stored_size);
-    let blocks = pool.map(&numbers, |_| 1 << 20, block);
+    let blocks = pool.map(&numbers, |_| 1 << 20, |number| block(&plan, source, *number));
     frames.unwrap().into_iter().chain(blocks.unwrap()).sum()
+}
+
+fn block<S: ImageSource<Error = Error>>(plan: &Plan, source: &S, number: usize) -> Result<u64, Error> {
+    Ok(packer::encode_block(plan, source, number)?.info().stored_size)
 }
 
 fn frame<S: ImageSource<Error = Error>>(plan: &Plan, source: &S, image: &RawImage) -> Result<u64, Error> {
@@ -133,19 +143,20 @@ fn frame<S: ImageSource<Error = Error>>(plan: &Plan, source: &S, image: &RawImag
     }
     let mut stored = 0;
     let mut stream = packer::stream(plan, image.size)?;
-    let mut sink = |bytes: &[u8]| {
-        stored += bytes.len() as u64;
-        Ok::<_, Error>(())
-    };
     let mut pieces = source.open(image.hash)?;
     loop {
         match pieces.next()? {
             [] => break,
-            piece => stream.feed(piece, &mut sink)?,
+            piece => stream.feed(piece, &mut |bytes| count(&mut stored, bytes))?,
         }
     }
-    stream.finish(&mut sink)?;
+    stream.finish(&mut |bytes| count(&mut stored, bytes))?;
     Ok(stored)
+}
+
+fn count(stored: &mut u64, bytes: &[u8]) -> Result<(), Error> {
+    *stored += bytes.len() as u64;
+    Ok(())
 }
 
 impl Streamed {
@@ -168,12 +179,15 @@ struct Two;
 impl Workers for Two {
     fn each(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
         let next = AtomicUsize::new(0);
-        let run = || {
-            while let Some(at) = Some(next.fetch_add(1, Ordering::SeqCst)).filter(|at| *at < count) {
-                work(at);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while let Some(at) = Some(next.fetch_add(1, Ordering::SeqCst)).filter(|at| *at < count) {
+                        work(at);
+                    }
+                });
             }
-        };
-        std::thread::scope(|scope| (0..2).for_each(|_| drop(scope.spawn(run))));
+        });
     }
 }
 
@@ -192,14 +206,20 @@ fn peak<S: ImageSource<Error = Error>>(source: &S, images: &[RawImage]) -> (u64,
     (status("VmHWM:") >> 20, stored)
 }
 
+/// One in five stands for itself, the others share blocks.
+fn mixed_size(at: usize) -> usize {
+    if at.is_multiple_of(5) { 66 << 10 } else { 1000 + at % 64 }
+}
+
 #[test]
 fn neither_number_nor_size_of_images_takes_memory() {
-    // One in five stands for itself, the others share blocks.
-    let mixed = |at: usize| if at.is_multiple_of(5) { 66 << 10 } else { 1000 + at % 64 };
     let mut peaks = Vec::new();
-    for (count, size) in
-        [(10, &mixed as &dyn Fn(usize) -> usize), (10_000, &mixed), (4, &|_| 1 << 20), (4, &|_| 15 << 20)]
-    {
+    for (count, size) in [
+        (10, &mixed_size as &dyn Fn(usize) -> usize),
+        (10_000, &mixed_size),
+        (4, &|_| 1 << 20),
+        (4, &|_| 15 << 20),
+    ] {
         let images = Made::new(count, size);
         let own = images.roots.iter().map(Vec::len).sum::<usize>() as u64 >> 20;
         let raw: u64 = images.order.iter().map(|image| image.size).sum();

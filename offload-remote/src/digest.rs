@@ -80,9 +80,12 @@ mod tests {
         assert!(empty.matches(b"") && !empty.matches(b"a"));
     }
 
+    fn message(hash: &str, size_bytes: i64) -> api::Digest {
+        api::Digest { hash: hash.into(), size_bytes }
+    }
+
     #[test]
     fn what_is_no_digest_is_none() {
-        let message = |hash: &str, size_bytes| api::Digest { hash: hash.into(), size_bytes };
         let digest = "0".repeat(64);
         assert!(Digest::from_message(Some(&message(&digest, 1))).is_some());
         for (hash, size) in [(digest.as_str(), -1), ("", 0), ("+f", 0), (&"é".repeat(32), 0)] {

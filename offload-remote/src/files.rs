@@ -122,21 +122,22 @@ mod tests {
         assert!(files.digest(&path).unwrap().is_executable);
     }
 
+    fn write_with_time(path: &Path, content: &str, modified: SystemTime) {
+        std::fs::write(path, content).unwrap();
+        File::options().write(true).open(path).unwrap().set_modified(modified).unwrap();
+    }
+
     #[test]
     fn an_old_file_is_read_once() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a");
         let old = SystemTime::now() - Duration::from_secs(60);
-        let write = |content: &str| {
-            std::fs::write(&path, content).unwrap();
-            File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
-        };
         let files = Files::default();
-        write("one");
+        write_with_time(&path, "one", old);
         let first = files.digest(&path).unwrap();
-        write("two");
+        write_with_time(&path, "two", old);
         assert_eq!(files.digest(&path).unwrap(), first, "the digest was not kept");
-        write("three");
+        write_with_time(&path, "three", old);
         assert_ne!(files.digest(&path).unwrap(), first);
     }
 

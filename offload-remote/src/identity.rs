@@ -53,7 +53,7 @@ impl Collection {
         let path = path.canonicalize().map_err(|error| Fault::file("read", path, &error))?;
         let needs = elf::needs(&path).map_err(|error| Fault::file("read", &path, &error))?;
         let mut pending = vec![Pending { path: path.clone(), inherited: Vec::new() }];
-        let own = self.directories.of_object(&path, &needs, &[]);
+        let own = self.directories.for_object(&path, &needs, &[]);
         for found in opened.iter().flat_map(|start| self.directories.beginning(start, &own)) {
             pending.push(Pending { path: found, inherited: Vec::new() });
         }
@@ -71,7 +71,7 @@ impl Collection {
         }
         let needs = elf::needs(&path).map_err(|error| Fault::file("read", &path, &error))?;
         let Some(kind) = needs.kind else { return Ok(()) };
-        let searched = self.directories.of_object(&path, &needs, &inherited);
+        let searched = self.directories.for_object(&path, &needs, &inherited);
         let inherited = inherit_rpath(&path, &needs, inherited);
         let libraries = needs.libraries.iter().flat_map(|name| {
             self.library(name, &searched, kind).into_iter().chain(search::for_processors(name, &searched))

@@ -45,7 +45,7 @@ pub(crate) fn select(
     query: VariantQuery<'_>,
     device: &DeviceDescription,
 ) -> Result<Selection, Error> {
-    let images = of_module(index, query.module)?;
+    let images = module_images(index, query.module)?;
     let group = group(&images, query)?;
     let picks = Fits::new(group, Requirements { device, spec: query.spec }).picks();
     let spec = query.spec.map(|spec| Arc::new(spec.clone()));
@@ -118,7 +118,7 @@ pub(crate) fn variants(index: &Index, module: &str) -> Vec<Variant> {
 }
 
 /// The images of `module`, which one package has.
-fn of_module(index: &Index, module: &str) -> Result<Arc<ModuleImages>, Error> {
+fn module_images(index: &Index, module: &str) -> Result<Arc<ModuleImages>, Error> {
     let found = index.module(module);
     if found.entries.is_empty() {
         let present: BTreeSet<&str> = index.lists().entries.iter().map(Entry::module).collect();

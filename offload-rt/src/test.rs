@@ -109,7 +109,7 @@ fn reference_beside<T: Element>(
         match compute(other.device()) {
             Ok(values) => return Ok(Some((other.label().to_string(), values))),
             Err(failure) if failure.is_refusal() => {}
-            Err(failure) => return Err(failure.of_reference(other.label())),
+            Err(failure) => return Err(failure.on_reference(other.label())),
         }
     }
     Ok(None)

@@ -48,9 +48,7 @@ pub fn add_checks(module: &str) -> String {
     };
     let mut lines = module.lines();
     while let Some(line) = lines.next() {
-        let name = defined_function(line);
-        let is_of_runtime = |name: &&str| RUNTIME_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
-        let Some(name) = name.filter(|name| !is_of_runtime(name)) else {
+        let Some(name) = defined_function(line).filter(|name| !is_of_runtime(name)) else {
             writer.push_line(&variables.with_redzones(line));
             continue;
         };
@@ -62,6 +60,10 @@ pub fn add_checks(module: &str) -> String {
         writer.push_line(&text);
     }
     format!("{}{}{}", writer.out, writer.sites.text(), writer.names.text())
+}
+
+fn is_of_runtime(function: &str) -> bool {
+    RUNTIME_PREFIXES.iter().any(|prefix| function.starts_with(prefix))
 }
 
 /// The analyses of the module around a function.

@@ -19,14 +19,15 @@ pub struct Measured {
 /// # Errors
 /// If readelf does not run, or tells of no section of constructors.
 pub fn measure(workspace: &Workspace, file: &Path) -> Result<Measured> {
-    let readelf = |option: &str| {
-        let cmd = workspace.shell.cmd("readelf").args(["--wide", option]).arg(file);
-        cmd.env("LC_ALL", "C").quiet().read()
-    };
-    let constructors = constructors(&readelf("--sections")?);
+    let constructors = constructors(&readelf(workspace, file, "--sections")?);
     let constructors =
         constructors.ok_or_else(|| Error::new(format!("{} has no .init_array", file.display())))?;
-    Ok(Measured { relocations: relocations(&readelf("--relocs")?), constructors })
+    Ok(Measured { relocations: relocations(&readelf(workspace, file, "--relocs")?), constructors })
+}
+
+fn readelf(workspace: &Workspace, file: &Path, option: &str) -> Result<String> {
+    let cmd = workspace.shell.cmd("readelf").args(["--wide", option]).arg(file);
+    Ok(cmd.env("LC_ALL", "C").quiet().read()?)
 }
 
 /// Sums "Relocation section '.rela.dyn' at offset 0x1 contains 12 entries:".

@@ -76,16 +76,23 @@ enum Kind {
 fn kind(call: &str) -> Option<Kind> {
     let (file, args) = call.split_once('"')?;
     let name = file.rsplit('/').next().unwrap_or_default();
-    let is = |tool: &str| name == tool || name.strip_prefix(tool).is_some_and(|rest| rest.starts_with('-'));
     let device_link = args.contains("elf64_amdgpu") || args.contains(".hsaco");
     // nvcc itself only starts others.
-    if ["clang", "opt", "llvm-link", "llvm-as", "llc", "cicc", "ptxas"].into_iter().any(is) {
+    if ["clang", "opt", "llvm-link", "llvm-as", "llc", "cicc", "ptxas"]
+        .into_iter()
+        .any(|tool| is_tool(name, tool))
+    {
         let asked =
             ["\"--version\"", "\"-print-resource-dir\""].iter().any(|question| args.contains(question));
         Some(if asked { Kind::Asked } else { Kind::Compiler })
     } else {
-        (["ld.lld", "lld"].into_iter().any(is) && device_link).then_some(Kind::Linker)
+        (["ld.lld", "lld"].into_iter().any(|tool| is_tool(name, tool)) && device_link).then_some(Kind::Linker)
     }
+}
+
+/// Whether a program called `name` is `tool`, in any version.
+fn is_tool(name: &str, tool: &str) -> bool {
+    name == tool || name.strip_prefix(tool).is_some_and(|rest| rest.starts_with('-'))
 }
 
 impl Processes {

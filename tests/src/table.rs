@@ -22,11 +22,12 @@ impl Table {
     /// Adds a row whose cells go on in further lines, after a word, where they are longer than `width` characters.
     pub fn wrapped_row<const N: usize>(&mut self, cells: [String; N], width: usize) {
         let mut columns = cells.map(|cell| wrapped(&cell, width).into_iter());
-        let mut next = || columns.each_mut().map(Iterator::next);
-        let mut line = next();
-        while line.iter().any(Option::is_some) {
+        loop {
+            let line = columns.each_mut().map(Iterator::next);
+            if line.iter().all(Option::is_none) {
+                return;
+            }
             self.row(line.map(Option::unwrap_or_default));
-            line = next();
         }
     }
 

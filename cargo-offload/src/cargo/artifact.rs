@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use cargo_metadata::camino::Utf8Path;
 use cargo_metadata::{Artifact, Message, Metadata, TargetKind};
 #[cfg(feature = "devices")]
 use serde::{Deserialize, Serialize};
@@ -143,7 +144,7 @@ struct LinkedArtifact<'a> {
 fn choose(metadata: &Metadata, project: &cli::Project, artifacts: &[Artifact]) -> Result<PathBuf> {
     let linked: Vec<LinkedArtifact<'_>> = artifacts.iter().filter_map(program).collect();
     let linked = if linked.is_empty() {
-        let libraries = artifacts.iter().filter(|artifact| of_project(metadata, project, artifact));
+        let libraries = artifacts.iter().filter(|artifact| is_project_artifact(metadata, project, artifact));
         libraries.filter_map(shared_library).collect()
     } else {
         linked
@@ -170,15 +171,16 @@ fn program(artifact: &Artifact) -> Option<LinkedArtifact<'_>> {
 fn shared_library(artifact: &Artifact) -> Option<LinkedArtifact<'_>> {
     let shared =
         artifact.target.kind.iter().any(|kind| matches!(kind, TargetKind::CDyLib | TargetKind::DyLib));
-    let is_library = |file: &&cargo_metadata::camino::Utf8PathBuf| {
-        matches!(file.extension(), Some("so" | "dylib" | "dll"))
-    };
-    let file = artifact.filenames.iter().find(is_library).filter(|_| shared)?;
+    let file = artifact.filenames.iter().find(|file| is_library(file)).filter(|_| shared)?;
     Some(LinkedArtifact { artifact, file: file.into() })
 }
 
+fn is_library(file: &Utf8Path) -> bool {
+    matches!(file.extension(), Some("so" | "dylib" | "dll"))
+}
+
 /// Whether `artifact` is what was asked for, and no dependency of it.
-fn of_project(metadata: &Metadata, project: &cli::Project, artifact: &Artifact) -> bool {
+fn is_project_artifact(metadata: &Metadata, project: &cli::Project, artifact: &Artifact) -> bool {
     let package = metadata.packages.iter().find(|package| package.id == artifact.package_id);
     metadata.workspace_members.contains(&artifact.package_id)
         && project

@@ -46,19 +46,20 @@ pub(crate) fn has_kernels_here(project: &cli::Project) -> Result<bool> {
 /// workspace where neither is given, of any package.
 pub(crate) fn makes_file_here(project: &cli::Project) -> Result<bool> {
     let metadata = metadata(project, Depth::Members)?;
-    let makes_file = |package: &Package| {
-        package.targets.iter().any(|target| {
-            target
-                .kind
-                .iter()
-                .any(|kind| matches!(kind, TargetKind::Bin | TargetKind::CDyLib | TargetKind::DyLib))
-        })
-    };
     if let Some(name) = &project.package {
         return root_package(&metadata, RootPackage::Named(name)).map(makes_file);
     }
     let own = metadata.root_package();
     Ok(own.map_or_else(|| metadata.packages.iter().any(makes_file), makes_file))
+}
+
+fn makes_file(package: &Package) -> bool {
+    package.targets.iter().any(|target| {
+        target
+            .kind
+            .iter()
+            .any(|kind| matches!(kind, TargetKind::Bin | TargetKind::CDyLib | TargetKind::DyLib))
+    })
 }
 
 /// Extent of the metadata.

@@ -24,7 +24,7 @@ use self::offsets::OldFile;
 use self::refusal::refused;
 use self::rewritten::{Patch, Rewritten};
 use crate::change::repack::pack::{NewPack, PackEnd};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::files::pieces::{Piece, total};
 use crate::read::pack_file::PackFile;
 use crate::read::pack_file::elf::LinkedPack;
@@ -48,10 +48,9 @@ pub(crate) fn rewrite(program: &PackFile, packs: Vec<Replacement>) -> Result<Rew
     let file = program.file();
     let headers = Headers::read(path, file)?;
     let old = packs_range(path, &packs)?;
-    let too_large = || refused(path, "it would become too large");
-    let start = packs.iter().map(|pack| pack.link.pack_address).min().ok_or_else(too_large)?;
-    let arranged = arrange(&packs, start).ok_or_else(too_large)?;
-    let new_size = total(&arranged.content).ok_or_else(too_large)?;
+    let start = packs.iter().map(|pack| pack.link.pack_address).min().ok_or_else(|| too_large(path))?;
+    let arranged = arrange(&packs, start).ok_or_else(|| too_large(path))?;
+    let new_size = total(&arranged.content).ok_or_else(|| too_large(path))?;
     let range = PacksRange { old, new_size };
     let plan = plan::plan(path, &headers, &range)?;
     let mut patches = header_patches(&plan);
@@ -64,6 +63,10 @@ pub(crate) fn rewrite(program: &PackFile, packs: Vec<Replacement>) -> Result<Rew
     let old = OldFile { file, size: headers.size, packs: range.old.start };
     let pieces = plan.offsets.pieces(&old, content);
     Ok(Rewritten { pieces, patches, ids: packs.iter().map(|pack| pack.pack.id.0).collect() })
+}
+
+fn too_large(path: &Path) -> Error {
+    refused(path, "it would become too large")
 }
 
 /// Above this, packs lie at pages of their own.

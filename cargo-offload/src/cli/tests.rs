@@ -133,10 +133,13 @@ fn every_command_line_of_the_pages_is_known() {
 
 #[test]
 fn unknown_command_lines_are_found() {
-    let mistakes = |text: &str| command_lines(text).iter().filter_map(mistake).count();
     assert_eq!(mistakes("```console\n$ cargo offload prune a --keep 'intel:*' -o b && c  # d\n```\n"), 0);
     assert_eq!(mistakes("Say `cargo offload prune --in-place`, or `cargo build`.\n"), 0);
     assert_eq!(mistakes("```console\n$ cargo offload prune a --kept host -o b\n```\n"), 1);
     assert_eq!(mistakes("```yaml\n- run: cargo offload verfy\n```\n"), 1);
     assert_eq!(mistakes("Say `cargo offload prune --kept`.\n"), 1);
+}
+
+fn mistakes(text: &str) -> usize {
+    command_lines(text).iter().filter_map(mistake).count()
 }

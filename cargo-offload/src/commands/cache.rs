@@ -65,7 +65,7 @@ impl Results {
         if self.since == 0 {
             return String::new();
         }
-        let day = date::of_seconds(self.since);
+        let day = date::from_seconds(self.since);
         let first = format!("\nlookups since {day}: {} hits, {} compiled locally", self.local, self.here);
         if [self.stored, self.executed, self.received_bytes, self.sent_bytes] == [0; 4] {
             return first;

@@ -34,7 +34,7 @@ pub(super) fn run(output: &Output, args: &cli::Extract) -> Result<ExitStatus> {
         written += images.len();
         let directory = match opened.member {
             None => directory.clone(),
-            Some(member) => directory.join(folders.of_member(member)),
+            Some(member) => directory.join(folders.name_member(member)),
         };
         opened.print_name(output)?;
         extract(output, args, &Extraction { opened, images: &images, directory })
@@ -70,7 +70,7 @@ fn extract(output: &Output, args: &cli::Extract, extraction: &Extraction<'_>) ->
 
 fn decoded_files(images: &[ImageRecord]) -> Vec<ExtractedFile<'_>> {
     let mut names = Names::default();
-    images.iter().map(|image| ExtractedFile { image, name: names.of_image(image) }).collect()
+    images.iter().map(|image| ExtractedFile { image, name: names.name_image(image) }).collect()
 }
 
 /// One file for each frame or container, however many images lie in it.
@@ -87,7 +87,7 @@ fn stored_files<'a>(contents: &Contents<'_>, images: &'a [ImageRecord]) -> Resul
                 (false, number, pack.frame_range(&record)?.offset)
             }
         };
-        files.entry(key).or_insert_with(|| ExtractedFile { image, name: names.of_frame(image) });
+        files.entry(key).or_insert_with(|| ExtractedFile { image, name: names.name_frame(image) });
     }
     Ok(files.into_values().collect())
 }

@@ -50,7 +50,7 @@ pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
         let status = match opened.member {
             None => contents.worse(report.show(images, others.take().unwrap_or_default())?),
             Some(member) => {
-                of_members.extend(images.into_iter().map(|image| of_member(image, member)));
+                of_members.extend(images.into_iter().map(|image| with_member(image, member)));
                 contents
             }
         };
@@ -64,7 +64,7 @@ pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
 }
 
 /// Modules of several files may have the same name.
-fn of_member(image: ImageRecord, member: &str) -> ImageRecord {
+fn with_member(image: ImageRecord, member: &str) -> ImageRecord {
     let inner = member.split_once(": ").map_or(member, |(_, inner)| inner);
     ImageRecord { module: format!("{inner}: {}", image.module), ..image }
 }

@@ -65,7 +65,7 @@ struct PartMessage {
 }
 
 fn list(output: &Output, folder: &Path) -> Result<()> {
-    let there = toolchain::of_folder(folder);
+    let there = toolchain::packages_in(folder);
     let mut table = Table::new(&["part", "download", "installed", "contents"]);
     let mut messages = Vec::new();
     for part in ToolchainPart::ALL {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use memmap2::{Mmap, MmapMut};
 use offload_containers::carrier::Memory;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::files::read_at::FilePart;
 
 /// The bytes of a file.
@@ -22,17 +22,16 @@ pub(crate) struct Mapped {
 impl Mapped {
     /// Maps `path`.
     pub(crate) fn open(path: &Path) -> Result<Mapped> {
-        let failed = |error: std::io::Error| Error::io("open", path, &error);
-        let file = File::open(path).map_err(failed)?;
-        let kind = file.metadata().map_err(failed)?.file_type();
+        let file = File::open(path).io_context("open", path)?;
+        let kind = file.metadata().io_context("open", path)?.file_type();
         if !kind.is_file() {
             let what = if kind.is_dir() { "it is a directory" } else { "it is not a regular file" };
-            return Err(failed(std::io::Error::other(what)));
+            return Err(Error::io("open", path, &std::io::Error::other(what)));
         }
         // SAFETY: the mapping is private and read only. Another process that changes the file meanwhile gives other
         // bytes, and one that cuts it short ends this process, as it does for every reader that maps: all readers of
         // these bytes take them for untrusted, and none keeps a decision about bytes to look at them again.
-        let map = unsafe { Mmap::map(&file) }.map_err(failed)?;
+        let map = unsafe { Mmap::map(&file) }.io_context("open", path)?;
         keep_apart(&map);
         Ok(Mapped { map, file: Arc::new(file) })
     }
@@ -164,5 +163,11 @@ impl Deref for Mapped {
 
     fn deref(&self) -> &[u8] {
         &self.map
+    }
+}
+
+impl AsRef<[u8]> for Mapped {
+    fn as_ref(&self) -> &[u8] {
+        self
     }
 }

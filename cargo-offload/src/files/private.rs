@@ -75,7 +75,8 @@ fn check(_: &Path) -> Result<()> {
     Ok(())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::fs::{Permissions, metadata, set_permissions};
     use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -83,38 +84,45 @@ mod tests {
 
     use super::*;
 
+    fn mode(path: &Path) -> u32 {
+        metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
     #[test]
     fn a_directory_is_for_this_user_alone() {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("own");
-        let mode = || metadata(&path).unwrap().permissions().mode() & 0o777;
         open(&path).unwrap();
-        assert_eq!(mode(), 0o700);
+        assert_eq!(mode(&path), 0o700);
         // As an earlier release has made it, where others may read.
         set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
         open(&path).unwrap();
-        assert_eq!(mode(), 0o700);
+        assert_eq!(mode(&path), 0o700);
+    }
+
+    fn check_refused(parent: &Path, name: &str, change: &dyn Fn(&PathBuf)) {
+        let path = parent.join(name);
+        create(&path).unwrap();
+        change(&path);
+        let error = open(&path).unwrap_err();
+        assert!(error.hint_text().is_some(), "{name}: {error}");
     }
 
     #[test]
     fn a_directory_of_others_is_refused() {
-        let parent = tempfile::tempdir().unwrap();
-        let refused = |name: &str, change: &dyn Fn(&PathBuf)| {
-            let path = parent.path().join(name);
-            create(&path).unwrap();
-            change(&path);
-            let error = open(&path).unwrap_err();
-            assert!(error.hint_text().is_some(), "{name}: {error}");
-        };
-        refused("group", &|path| set_permissions(path, Permissions::from_mode(0o770)).unwrap());
-        refused("all", &|path| set_permissions(path, Permissions::from_mode(0o707)).unwrap());
-        refused("sticky", &|path| set_permissions(path, Permissions::from_mode(0o1777)).unwrap());
-        refused("link", &|path| {
+        let dir = tempfile::tempdir().unwrap();
+        let parent = dir.path();
+        check_refused(parent, "group", &|path| set_permissions(path, Permissions::from_mode(0o770)).unwrap());
+        check_refused(parent, "all", &|path| set_permissions(path, Permissions::from_mode(0o707)).unwrap());
+        check_refused(parent, "sticky", &|path| {
+            set_permissions(path, Permissions::from_mode(0o1777)).unwrap()
+        });
+        check_refused(parent, "link", &|path| {
             std::fs::remove_dir(path).unwrap();
-            symlink(parent.path(), path).unwrap();
+            symlink(parent, path).unwrap();
         });
         if rustix::process::geteuid().is_root() {
-            refused("another", &|path| chown(path, Some(12345), None).unwrap());
+            check_refused(parent, "another", &|path| chown(path, Some(12345), None).unwrap());
         }
     }
 }

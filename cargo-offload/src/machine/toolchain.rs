@@ -16,6 +16,6 @@ mod staging;
 mod system;
 mod tree;
 
-pub(crate) use self::add::{add, of_folder, remove};
+pub(crate) use self::add::{add, packages_in, remove};
 pub(crate) use self::install::{InstalledToolchain, Plan, Versions, install, lacks_rest};
 pub(crate) use self::run::which;

@@ -10,7 +10,7 @@ use offload_protocol::variable::SOURCE_DATE_EPOCH;
 /// The modification date of `path`, as `2026-11-23` in UTC, or the day of `SOURCE_DATE_EPOCH`, so that the same
 /// inputs
 /// make the same bytes (<https://reproducible-builds.org/specs/source-date-epoch/>).
-pub(crate) fn of_file(path: &Path) -> Option<String> {
+pub(crate) fn modification_date(path: &Path) -> Option<String> {
     let set = std::env::var(SOURCE_DATE_EPOCH).ok().and_then(|text| text.parse().ok());
     set.or_else(|| changed(path)).map(day)
 }
@@ -21,7 +21,7 @@ fn changed(path: &Path) -> Option<u64> {
 }
 
 /// The day of a time in seconds since 1970.
-pub(crate) fn of_seconds(seconds: u64) -> String {
+pub(crate) fn from_seconds(seconds: u64) -> String {
     day(seconds)
 }
 

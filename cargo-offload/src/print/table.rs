@@ -64,7 +64,7 @@ impl Table {
     }
 
     /// A table of sentences: long ones go on in the next line.
-    pub(crate) fn of_sentences(heading: &[&'static str]) -> Table {
+    pub(crate) fn with_wrapped_cells(heading: &[&'static str]) -> Table {
         Table { long_cells: LongCells::Wrapped, ..Table::new(heading) }
     }
 
@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn sentences_go_on_in_the_next_line() {
-        let mut table = Table::of_sentences(&["way", "ready"]);
+        let mut table = Table::with_wrapped_cells(&["way", "ready"]);
         table.row(vec!["with headers of CUDA".into(), "no: lacks clang".into()]);
         table.row(vec!["alone".into(), "yes".into()]);
         let expected =

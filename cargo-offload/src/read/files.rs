@@ -27,7 +27,7 @@ use self::form::{Codec, Form};
 use self::names::{Interest, Names};
 use self::walk::{FileLocation, SCRIPT, Walk, head, is_wanted};
 pub(crate) use self::walk::{VisitFile, VisitedFile};
-use self::zip::{MemberFile, Zip};
+use self::zip::{MemberContent, NamedMember, Zip};
 use crate::error::{Error, ExitStatus, IoContext, Result};
 use crate::files::mapping::Mapped;
 use crate::print::text::escaped;
@@ -154,25 +154,29 @@ impl Walk<'_, '_> {
         if place.depth >= DEPTH {
             return self.unread(place.shown, format!("it is nested in {DEPTH} archives"));
         }
-        let zip = Zip::open(path, place.shown, self.limits)?;
-        let outcome = zip.each_member(is_wanted, &mut |name, file| {
-            let shown = format!("{}: {name}", place.shown);
-            match file {
-                MemberFile::Unread(why) => self.unread(&shown, why),
-                MemberFile::Wrong(error) => (self.visit)(&shown, VisitedFile::Wrong(error)),
-                MemberFile::Inflated(file) => match self.spend_member(file, &shown) {
-                    Ok(()) => self.file(file, place.member(&shown)),
-                    Err(error) => (self.visit)(&shown, VisitedFile::Wrong(error)),
-                },
-            }
-        });
-        match outcome {
+        match self.zip_members(path, place) {
             // Its list is damaged: other files of the directory are not.
             Err(error) if error.status() == ExitStatus::CheckFailed => {
                 (self.visit)(place.shown, VisitedFile::Wrong(error))
             }
             outcome => outcome,
         }
+    }
+
+    fn zip_members(&mut self, path: &Path, place: FileLocation<'_>) -> Result<()> {
+        let zip = Zip::open(path, place.shown, self.limits)?;
+        for NamedMember { name, content } in zip.members(is_wanted)? {
+            let shown = format!("{}: {name}", place.shown);
+            match content {
+                MemberContent::Unread(reason) => self.unread(&shown, reason)?,
+                MemberContent::Wrong(error) => (self.visit)(&shown, VisitedFile::Wrong(error))?,
+                MemberContent::Inflated(file) => match self.spend_member(file.path(), &shown) {
+                    Ok(()) => self.file(file.path(), place.member(&shown))?,
+                    Err(error) => (self.visit)(&shown, VisitedFile::Wrong(error))?,
+                },
+            }
+        }
+        Ok(())
     }
 
     fn spend_member(&self, file: &Path, shown: &str) -> Result<()> {

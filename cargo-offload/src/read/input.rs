@@ -455,6 +455,7 @@ fn what(found: &ImageRange<'_>) -> String {
     found.kind.map_or_else(|| "device images".to_string(), |kind| kind.to_string())
 }
 
+#[cfg(feature = "devices")]
 fn index(offset: u64) -> usize {
     usize::try_from(offset).unwrap_or(usize::MAX)
 }

@@ -25,7 +25,7 @@ pub(crate) struct PackMetadata {
 impl PackMetadata {
     /// The metadata of `pack`, without its sidecars and the records of images there.
     pub(crate) fn from_pack(pack: &Pack<'_>) -> Result<PackMetadata> {
-        let mut metadata = PackMetadata::of_package(pack);
+        let mut metadata = PackMetadata::without_missing(pack);
         for missing in pack.missing() {
             let missing = missing?;
             let [module, target, reason] =
@@ -37,7 +37,7 @@ impl PackMetadata {
     }
 
     /// The package that `pack` was built for.
-    pub(crate) fn of_package(pack: &Pack<'_>) -> PackMetadata {
+    pub(crate) fn without_missing(pack: &Pack<'_>) -> PackMetadata {
         PackMetadata {
             package: pack.meta("package").unwrap_or_default().to_string(),
             version: pack.meta("version").unwrap_or_default().to_string(),

@@ -11,10 +11,10 @@ use crate::read::files;
 
 /// The reason why a command finds no image in `path`.
 pub(crate) fn error(path: &Path, limits: &Limits) -> Error {
-    of_file(path, limits).unwrap_or_else(|error| error)
+    describe(path, limits).unwrap_or_else(|error| error)
 }
 
-fn of_file(path: &Path, limits: &Limits) -> Result<Error> {
+fn describe(path: &Path, limits: &Limits) -> Result<Error> {
     let shown = path.display();
     if path.is_dir() {
         return Ok(Error::io("open", path, &std::io::Error::other("it is a directory")));

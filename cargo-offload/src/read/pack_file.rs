@@ -315,7 +315,7 @@ fn read_index(
     budget: &mut PackBudget,
 ) -> io::Result<std::result::Result<PackIndex, Unreadable>> {
     let mut failure = None;
-    let read = |size: u64| {
+    let found = PackIndex::read(offset, budget, |size| {
         if size > scan::MAX_INDEX {
             return Err(Unreadable::from(format!("its index of {size} bytes is too large")));
         }
@@ -325,7 +325,6 @@ fn read_index(
             failure = Some(error).filter(|error| error.kind() != io::ErrorKind::UnexpectedEof);
             reason
         })
-    };
-    let found = PackIndex::read(offset, budget, read);
+    });
     failure.map_or(Ok(found), Err)
 }

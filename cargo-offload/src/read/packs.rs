@@ -110,15 +110,11 @@ impl Packs {
     }
 
     fn find(&self, by: &Pack<'_>, sidecar: &Sidecar) -> Result<ReachedPack<'_>> {
-        let other = || {
-            let text = format!("`{}` belongs to another build of the program", escaped(sidecar.file()));
-            Error::check(text).hint("put the file next to the program that was written with it")
-        };
-        let (name, file) = self.sidecars.get_key_value(sidecar.file()).ok_or_else(other)?;
+        let (name, file) = self.sidecars.get_key_value(sidecar.file()).ok_or_else(|| other_build(sidecar))?;
         let file = file.as_ref().map_err(|error| error.clone().hint(self.remedy(by)))?;
         let mut packs = file.packs();
         let source = packs.find(|source| source.pack.id().is_ok_and(|id| id == sidecar.id()));
-        source.map(|source| ReachedPack { file: Some(name), source }).ok_or_else(other)
+        source.map(|source| ReachedPack { file: Some(name), source }).ok_or_else(|| other_build(sidecar))
     }
 
     fn remedy(&self, by: &Pack<'_>) -> String {
@@ -131,6 +127,11 @@ impl Packs {
             ),
         }
     }
+}
+
+fn other_build(sidecar: &Sidecar) -> Error {
+    let text = format!("`{}` belongs to another build of the program", escaped(sidecar.file()));
+    Error::check(text).hint("put the file next to the program that was written with it")
 }
 
 impl MissingPack<'_> {

@@ -163,20 +163,20 @@ pub(crate) fn all(contents: &Contents<'_>) -> Result<Vec<ImageRecord>> {
     let mut records = Vec::new();
     for (number, reached) in contents.packs.all().enumerate() {
         for (index, image) in (0..).zip(reached.source.pack.images()) {
-            records.push(of_pack(reached, &image?, Origin::Pack(number, index))?);
+            records.push(pack_record(reached, &image?, Origin::Pack(number, index))?);
         }
     }
     records.sort_by(|a, b| (&a.package, &a.module).cmp(&(&b.package, &b.module)));
     for (number, container) in contents.containers.iter().enumerate() {
         let images = container.images.iter().enumerate();
         records.extend(
-            images.map(|(index, image)| of_container(container, image, Origin::Container(number, index))),
+            images.map(|(index, image)| container_record(container, image, Origin::Container(number, index))),
         );
     }
     Ok(records)
 }
 
-fn of_pack(reached: ReachedPack<'_>, image: &Image<'_>, origin: Origin) -> Result<ImageRecord> {
+fn pack_record(reached: ReachedPack<'_>, image: &Image<'_>, origin: Origin) -> Result<ImageRecord> {
     let pack = &reached.source.pack;
     let kernels = pack.kernels(image).map(|kernel| kernel.map(KernelRecord::from).map_err(Error::from));
     let stored = pack.stored(image)?;
@@ -212,7 +212,7 @@ fn of_pack(reached: ReachedPack<'_>, image: &Image<'_>, origin: Origin) -> Resul
     })
 }
 
-fn of_container(container: &Container<'_>, image: &ForeignImage<'_>, origin: Origin) -> ImageRecord {
+fn container_record(container: &Container<'_>, image: &ForeignImage<'_>, origin: Origin) -> ImageRecord {
     ImageRecord {
         reason: "image",
         package: String::new(),
@@ -263,8 +263,11 @@ fn read_kernels(contents: &Contents<'_>, records: &mut [ImageRecord], kernels: K
         // An image that cannot be read has no kernels that anyone could show; `verify` and `extract` say why.
         if let Ok(bytes) = bytes {
             let described = offload_images::describe::any(&bytes).ok().flatten();
-            let found =
-                ReadImage { described, sizes: code::sizes(&bytes), compilers: compilers::of_image(&bytes) };
+            let found = ReadImage {
+                described,
+                sizes: code::sizes(&bytes),
+                compilers: compilers::compiler_versions(&bytes),
+            };
             read.insert(origin, found);
         }
         Ok(())

@@ -107,17 +107,14 @@ impl ConfigFile {
 
     /// Makes the list `targets`, in their order. What stays keeps its comments.
     pub(crate) fn set(&mut self, targets: &[ListedTarget]) -> Result<()> {
-        let place = |value: &Value| {
-            targets.iter().position(|target| Some(target) == ListedTarget::from_value(value).as_ref())
-        };
         self.edit(|lines| {
-            lines.retain(|value| place(value).is_some());
+            lines.retain(|value| position(targets, value).is_some());
             for target in targets {
                 if !lines.values().any(|value| ListedTarget::from_value(value).as_ref() == Some(target)) {
                     lines.push(target.value());
                 }
             }
-            lines.sort_by_key(place);
+            lines.sort_by_key(|value| position(targets, value));
         })
     }
 
@@ -193,6 +190,11 @@ impl ListedTarget {
             }
         }
     }
+}
+
+/// The place of an entry of the list among `targets`.
+fn position(targets: &[ListedTarget], value: &Value) -> Option<usize> {
+    targets.iter().position(|target| Some(target) == ListedTarget::from_value(value).as_ref())
 }
 
 fn named() -> Option<PathBuf> {

@@ -82,23 +82,25 @@ const WITHOUT_A_FILE: [&[&str]; 10] = [
     &["export", "--format", "raw"],
 ];
 
+/// What a command prints that builds what it needs.
+fn run(dir: &Path, args: &[&str]) -> String {
+    let target = dir.join("target").display().to_string();
+    all_output(&offload(dir, &[args, &["--offline", "--target-dir", &target]].concat()))
+}
+
 #[test]
 fn every_command_that_takes_a_file_builds_the_package() {
     let dir = package("", &[("src/main.rs", MAIN)]);
-    let target = dir.path().join("target").display().to_string();
-    let run = |args: &[&str]| {
-        all_output(&offload(dir.path(), &[args, &["--offline", "--target-dir", &target]].concat()))
-    };
     for args in WITHOUT_A_FILE {
-        let message = run(args);
+        let message = run(dir.path(), args);
         assert!(message.contains("debug/sample` has no device images"), "{args:?}: {message}");
     }
     // The devices are of interest without a program too, and a package without kernels has nothing for them.
-    assert!(!run(&["devices"]).contains("has no device images"));
-    let message = run(&["devices", "--package", "sample"]);
+    assert!(!run(dir.path(), &["devices"]).contains("has no device images"));
+    let message = run(dir.path(), &["devices", "--package", "sample"]);
     assert!(message.contains("debug/sample` has no device images"), "{message}");
     // What is neither a name nor a file is a mistake.
-    let message = run(&["asm", "no/such.file"]);
+    let message = run(dir.path(), &["asm", "no/such.file"]);
     assert!(message.contains("cannot open `no/such.file`"), "{message}");
 }
 
@@ -140,12 +142,7 @@ fn members_profiles_and_triples_are_cargo_s() {
             .unwrap();
         fs::write(member.join("src/main.rs"), MAIN).unwrap();
     }
-    let target = dir.path().join("target").display().to_string();
-    let run = |args: &[&str]| {
-        let common = ["asm", "--offline", "--target-dir", &target];
-        all_output(&offload(dir.path(), &[&common[..], args].concat()))
-    };
-    assert!(run(&[]).contains("several files: one, two"));
+    assert!(run(dir.path(), &["asm"]).contains("several files: one, two"));
     let rustc = Command::new("rustc").arg("-vV").output().unwrap();
     let version = String::from_utf8(rustc.stdout).unwrap();
     let triple = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap().to_string();
@@ -155,7 +152,7 @@ fn members_profiles_and_triples_are_cargo_s() {
         (&["-p", "one", "--release"], "release/one`"),
         (&["-p", "one", "--target", &triple], &format!("{triple}/debug/one`")),
     ] {
-        let message = run(args);
+        let message = run(dir.path(), &[&["asm"], args].concat());
         assert!(message.contains(&format!("{file} has no device images")), "{args:?}: {message}");
     }
 }

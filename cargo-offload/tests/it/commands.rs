@@ -1,6 +1,8 @@
 //! The commands from outside: what they print, what they change, and their exit codes.
 
 use std::fs;
+use std::path::Path;
+use std::process::Output;
 
 use crate::support::{self, objects, offload, ok, stderr};
 use offload_format::Aspects;
@@ -12,16 +14,16 @@ use serde_json::Value;
 const SPIRV: &[u8] = include_bytes!("../../../tests/data/saxpy-reduce.spv");
 
 fn sample_pack() -> Vec<u8> {
-    let kernel = |name: &str| KernelInfo::new(name);
     let spirv = codec::encode(SPIRV, Codec::Zstd, 19).unwrap();
     let source = codec::encode(b"__kernel void saxpy() {}", Codec::Raw, 0).unwrap();
     let mut builder = PackBuilder::new("sample", "1.0.0");
-    let image = |target: &str| NewImage {
-        kernels: vec![kernel("saxpy"), kernel("reduce")],
-        ..NewImage::new("blas", target.parse().unwrap())
-    };
-    builder.image(image("spirv64"), spirv.info()).unwrap();
-    builder.image(image("opencl-c"), source.info()).unwrap();
+    for (target, frame) in [("spirv64", &spirv), ("opencl-c", &source)] {
+        let image = NewImage {
+            kernels: vec![KernelInfo::new("saxpy"), KernelInfo::new("reduce")],
+            ..NewImage::new("blas", target.parse().unwrap())
+        };
+        builder.image(image, frame.info()).unwrap();
+    }
     builder.finish().unwrap().with_frames([&spirv, &source]).unwrap()
 }
 
@@ -67,28 +69,29 @@ fn init_then_targets_and_compression_keep_what_people_wrote() {
     }
 }
 
+fn export(dir: &Path, more: &[&str]) -> Output {
+    offload(dir, &[&["export", "--format", "raw", "both.pack"], more].concat())
+}
+
 #[test]
 fn images_of_several_packages_are_told_apart() {
     let dir = tempfile::tempdir().unwrap();
     let frame = codec::encode(SPIRV, Codec::Raw, 0).unwrap();
-    let pack = |package: &str| {
+    let mut bytes = Vec::new();
+    for package in ["one", "two"] {
         let mut builder = PackBuilder::new(package, "1.0.0");
         builder.image(NewImage::new("vecops", "spirv64".parse().unwrap()), frame.info()).unwrap();
-        builder.finish().unwrap().with_frames([&frame]).unwrap()
-    };
-    let mut bytes = pack("one");
-    bytes.resize(bytes.len().next_multiple_of(4096), 0);
-    bytes.extend(pack("two"));
+        bytes.resize(bytes.len().next_multiple_of(4096), 0);
+        bytes.extend(builder.finish().unwrap().with_frames([&frame]).unwrap());
+    }
     fs::write(dir.path().join("both.pack"), bytes).unwrap();
-    let export =
-        |more: &[&str]| offload(dir.path(), &[&["export", "--format", "raw", "both.pack"], more].concat());
-    let several = stderr(&export(&[]));
+    let several = stderr(&export(dir.path(), &[]));
     let hint =
         "hint: choose one with --package, --module and --target: one: vecops spirv64, two: vecops spirv64";
     assert!(several.contains(hint), "{several}");
-    let chosen = export(&["--package", "two"]);
+    let chosen = export(dir.path(), &["--package", "two"]);
     assert!(chosen.status.success(), "{}", stderr(&chosen));
-    let unknown = stderr(&export(&["--package", "three"]));
+    let unknown = stderr(&export(dir.path(), &["--package", "three"]));
     assert!(
         unknown.contains("no images of a package `three`\nhint: available packages: one, two"),
         "{unknown}"
@@ -114,17 +117,20 @@ fn targets_are_set_in_place_and_back() {
     assert_eq!((&set["targets"], &set["optional"]), (&["host"][..].into(), &["intel:pvc"][..].into()));
 }
 
+fn listed(dir: &Path, args: &[&str]) -> String {
+    support::stdout(&support::without_tools(dir, args).output().unwrap())
+}
+
 #[test]
 fn targets_are_listed_with_what_they_need() {
     let dir = tempfile::tempdir().unwrap();
     let list = "targets = [\"spirv64\", { name = \"cubin:sm_90\", optional = true }]\n";
     fs::write(dir.path().join("offload.toml"), list).unwrap();
-    let listed = |args: &[&str]| support::stdout(&support::without_tools(dir.path(), args).output().unwrap());
-    let table = listed(&["targets", "list"]);
+    let table = listed(dir.path(), &["targets", "list"]);
     assert!(table.contains("cubin:sm_90 (optional)  no: lacks clang, libclc (NVIDIA), ptxas"), "{table}");
     assert!(table.contains("intel:pvc, ") || table.contains(" more  "), "{table}");
     assert!(table.contains("hint: `cargo offload doctor TARGET`"), "{table}");
-    let json = listed(&["targets", "list", "--json"]);
+    let json = listed(dir.path(), &["targets", "list", "--json"]);
     let targets = objects(&json, "target");
     assert_eq!((&targets[1]["target"], &targets[1]["optional"]), (&"cubin:sm_90".into(), &true.into()));
     assert_eq!(targets[1]["needs"], serde_json::json!(["clang", "libclc (NVIDIA)", "ptxas"]));
@@ -184,13 +190,12 @@ fn of_many_images_a_sample_is_packed() {
         ),
     )
     .unwrap();
-    let tried = |more: &[&str]| {
+    for (more, expected) in [(&[][..], [false, false, true, true, true]), (&["--exact"], [false; 5])] {
         let message = ok(dir.path(), &[&["compression", "--on", "large.pack", "--json"], more].concat());
         let rows = objects(&message, "compression-mode");
-        rows.iter().map(|row| row["about"].as_bool().unwrap()).collect::<Vec<_>>()
-    };
-    assert_eq!(tried(&[]), [false, false, true, true, true]);
-    assert_eq!(tried(&["--exact"]), [false; 5]);
+        let estimated: Vec<bool> = rows.iter().map(|row| row["about"].as_bool().unwrap()).collect();
+        assert_eq!(estimated, expected);
+    }
     let message = ok(dir.path(), &["compression", "--on", "large.pack"]);
     assert!(message.lines().any(|line| line.starts_with("max") && line.contains(" ~")), "{message}");
     assert!(message.ends_with("~: estimated from a sample; `--exact` compresses all images\n"), "{message}");
@@ -329,6 +334,16 @@ fn verify_finds_every_damaged_byte() {
     assert!(unseen.len() <= 1, "{unseen:?}");
 }
 
+/// Verifies a pack with `image` for `target`.
+fn verify(image: &str, target: &str) -> Output {
+    let dir = tempfile::tempdir().unwrap();
+    let new =
+        NewImage { kernels: vec![KernelInfo::new("k")], ..NewImage::new("blas", target.parse().unwrap()) };
+    let pack = support::pack(vec![(new, support::data(image))], Codec::Zstd);
+    fs::write(dir.path().join("k.pack"), pack).unwrap();
+    offload(dir.path(), &["verify", "k.pack"])
+}
+
 #[test]
 fn verify_compares_every_image_with_its_target() {
     for (file, right, wrong, message) in [
@@ -339,22 +354,9 @@ fn verify_compares_every_image_with_its_target() {
         ("device-clang.ptx", "nvptx:sm_80", "nvptx:sm_90", "the image is for nvptx:sm_80"),
         ("device-gfx1100.co", "amdgcn:gfx1100", "amdgcn:gfx906", "the image is for amdgcn:gfx1100"),
     ] {
-        let dir = tempfile::tempdir().unwrap();
-        let packed = |target: &str| {
-            let image = NewImage {
-                kernels: vec![KernelInfo::new("k")],
-                ..NewImage::new("blas", target.parse().unwrap())
-            };
-            fs::write(
-                dir.path().join("k.pack"),
-                support::pack(vec![(image, support::data(file))], Codec::Zstd),
-            )
-            .unwrap();
-            offload(dir.path(), &["verify", "k.pack"])
-        };
-        let output = packed(right);
+        let output = verify(file, right);
         assert!(output.status.success(), "{file} for {right}: {}", support::all_output(&output));
-        let output = packed(wrong);
+        let output = verify(file, wrong);
         let text = support::stdout(&output);
         assert_eq!(output.status.code(), Some(1), "{file} for {wrong}: {text}");
         assert!(text.contains(&format!("error: blas {wrong}: {message}")), "{text}");
@@ -447,23 +449,24 @@ fn a_syclbin_is_written_in_every_state() {
 
 #[test]
 fn native_images_that_a_runtime_would_get_wrong_are_refused() {
-    let refused = |name: &str, targets: &[&str], reason: &str| {
+    let prefixed = "__sycl_kernel_saxpy";
+    for (name, targets, reason) in [
+        (
+            prefixed,
+            &["--target", "intel:pvc", "--target", "intel:bmg-g21"][..],
+            "a second image for spir64_gen",
+        ),
+        (prefixed, &["--target", "nvptx:sm_90"], "is not a native image of a SYCLBIN"),
+        ("saxpy", &["--target", "intel:pvc"], "call it `__sycl_kernel_saxpy` in the source"),
+        (prefixed, &["--target", "intel:dg1"], "no such image for `intel:dg1`"),
+        (prefixed, &["--module", "other"], "it has blas"),
+    ] {
         let dir = natives(name);
         let output = offload(dir.path(), &[&EXPORT[..], targets].concat());
         assert_eq!(output.status.code(), Some(2));
         assert!(stderr(&output).contains(reason), "{}", stderr(&output));
         assert!(!dir.path().join("out.syclbin").exists());
-    };
-    let prefixed = "__sycl_kernel_saxpy";
-    refused(
-        prefixed,
-        &["--target", "intel:pvc", "--target", "intel:bmg-g21"],
-        "a second image for spir64_gen",
-    );
-    refused(prefixed, &["--target", "nvptx:sm_90"], "is not a native image of a SYCLBIN");
-    refused("saxpy", &["--target", "intel:pvc"], "call it `__sycl_kernel_saxpy` in the source");
-    refused(prefixed, &["--target", "intel:dg1"], "no such image for `intel:dg1`");
-    refused(prefixed, &["--module", "other"], "it has blas");
+    }
 }
 
 #[test]

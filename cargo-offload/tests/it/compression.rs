@@ -90,21 +90,25 @@ fn images_of_all_members_of_a_wheel_are_tried() {
     assert_eq!(left.len(), 3, "{left:?}");
 }
 
+/// Two members, the second by `method`.
+fn members<'t>(hip: &'t [u8], fatbin: &'t [u8], method: Method) -> [Member<'t>; 2] {
+    [
+        Member { name: "whole.hipfb", content: hip, method: Method::Stored },
+        Member { name: "bad\u{1b}.fatbin", content: fatbin, method },
+    ]
+}
+
 #[test]
 fn damaged_members_are_told_and_left_out() {
     let hip = hip();
     let fatbin = data("zstd.fatbin");
-    let members = |method: Method| {
-        [
-            Member { name: "whole.hipfb", content: &hip, method: Method::Stored },
-            Member { name: "bad\u{1b}.fatbin", content: &fatbin, method },
-        ]
-    };
-    let mut wheel = zip(&members(Method::Stored));
+    let mut wheel = zip(&members(&hip, &fatbin, Method::Stored));
     // In the second member: it is as large as its record says, and its sum is another.
     let at = wheel.windows(8).rposition(|bytes| *bytes == fatbin[fatbin.len() - 8..]).unwrap();
     wheel[at] ^= 1;
-    for (wheel, problem) in [(wheel, "checksum"), (zip(&members(Method::Unknown)), "method 99")] {
+    for (wheel, problem) in
+        [(wheel, "checksum"), (zip(&members(&hip, &fatbin, Method::Unknown)), "method 99")]
+    {
         let dir = dir_with("x.whl", &wheel);
         let output = support::offload(dir.path(), &["compression", "--on", "x.whl", "--json"]);
         let message = support::stdout(&output);

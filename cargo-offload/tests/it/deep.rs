@@ -12,6 +12,12 @@ const CODE_OBJECTS: usize = 1_184;
 /// What the command may hold in KiB: whatever there is, and for each image.
 const HELD: [usize; 2] = [64 << 10, 5];
 
+fn put(library: &mut Vec<u8>, bytes: &[u8]) {
+    library.resize(library.len().next_multiple_of(16), 0);
+    library.extend_from_slice(b"constants here. ");
+    library.extend_from_slice(bytes);
+}
+
 #[test]
 fn thousands_of_images_among_constants_are_found_in_little_memory() {
     let is_full = std::env::var_os("OFFLOAD_TEST_FULL").is_some();
@@ -19,13 +25,12 @@ fn thousands_of_images_among_constants_are_found_in_little_memory() {
     let wanted = 4 * fatbins + CODE_OBJECTS;
     let program = env!("CARGO_BIN_EXE_cargo-offload");
     let mut library = fs::read(program).unwrap();
-    let mut put = |bytes: &[u8]| {
-        library.resize(library.len().next_multiple_of(16), 0);
-        library.extend_from_slice(b"constants here. ");
-        library.extend_from_slice(bytes);
-    };
-    (0..fatbins).for_each(|_| put(&data("zstd.fatbin")));
-    (0..CODE_OBJECTS).for_each(|_| put(&data("device-gfx906.co")));
+    for _ in 0..fatbins {
+        put(&mut library, &data("zstd.fatbin"));
+    }
+    for _ in 0..CODE_OBJECTS {
+        put(&mut library, &data("device-gfx906.co"));
+    }
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("library"), &library).unwrap();
     let start = Instant::now();
@@ -37,8 +42,8 @@ fn thousands_of_images_among_constants_are_found_in_little_memory() {
     let time = start.elapsed();
     assert!(output.status.success(), "{}", support::all_output(&output));
     let images = objects(&support::stdout(&output), "image");
-    let of = |word: &str| images.iter().filter(|it| it["target"].to_string().contains(word)).count();
-    assert_eq!((of("gfx906"), images.len()), (CODE_OBJECTS, wanted));
+    let code_objects = images.iter().filter(|it| it["target"].to_string().contains("gfx906")).count();
+    assert_eq!((code_objects, images.len()), (CODE_OBJECTS, wanted));
     println!(
         "figure: {} MB with {wanted} images among constants; all found in {time:.1?}, held less than {} MiB",
         library.len() / 1_000_000,

@@ -21,12 +21,16 @@ type Images = Vec<(String, Vec<u8>)>;
 /// So many images of about `size` bytes, of which no two are alike, and which compress.
 fn images(count: usize, size: usize) -> Images {
     let mut state = count as u64;
-    let mut byte = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (state >> 60) as u8
-    };
-    let id = |number: usize| format!("hip-amdgcn-amd-amdhsa--gfx{}", 900 + number);
-    (0..count).map(|number| (id(number), (0..size + number * 7).map(|_| byte()).collect())).collect()
+    let mut images = Vec::new();
+    for number in 0..count {
+        let mut image = Vec::new();
+        for _ in 0..size + number * 7 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            image.push((state >> 60) as u8);
+        }
+        images.push((format!("hip-amdgcn-amd-amdhsa--gfx{}", 900 + number), image));
+    }
+    images
 }
 
 fn bundled(images: &Images, align: u64) -> Vec<u8> {

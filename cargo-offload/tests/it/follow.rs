@@ -25,15 +25,6 @@ const FORMS: [Form; 3] = [Form::Sidecar, Form::Split, Form::Cache];
 
 /// The images of the program.
 fn images() -> Vec<(NewImage, Vec<u8>)> {
-    let kernel = |name: &str| {
-        let mut info = KernelInfo::new(name);
-        info.spilled = Some(8);
-        info
-    };
-    let image = |target: &str, names: &[&str]| NewImage {
-        kernels: names.iter().map(|name| kernel(name)).collect(),
-        ..NewImage::new("blas", target.parse().unwrap())
-    };
     let ptx = String::from_utf8(data("calls.ptx"))
         .unwrap()
         .replace(".target sm_100a", ".target sm_80")
@@ -43,6 +34,16 @@ fn images() -> Vec<(NewImage, Vec<u8>)> {
         (image("nvptx:sm_80", &["calls"]), ptx),
         (image("amdgcn:gfx1100", &["scale"]), data("device-gfx1100.co")),
     ]
+}
+
+fn image(target: &str, names: &[&str]) -> NewImage {
+    let mut kernels = Vec::new();
+    for name in names {
+        let mut kernel = KernelInfo::new(*name);
+        kernel.spilled = Some(8);
+        kernels.push(kernel);
+    }
+    NewImage { kernels, ..NewImage::new("blas", target.parse().unwrap()) }
 }
 
 /// A directory with `app`, whose pack names others, and these; returns the others' paths.
@@ -111,27 +112,27 @@ fn every_image_is_shown_with_its_file() {
 fn commands_work_on_what_lies_in_a_sidecar() {
     for form in FORMS {
         let (dir, files) = program(form);
-        let on = |args: &[&str]| ok(dir.path(), args);
-        assert!(on(&["verify", "app"]).ends_with("3 images verified, 0 problems\n"));
-        let report = on(&["report", "app", "--for", "amdgcn:*"]);
+        let path = dir.path();
+        assert!(ok(path, &["verify", "app"]).ends_with("3 images verified, 0 problems\n"));
+        let report = ok(path, &["report", "app", "--for", "amdgcn:*"]);
         assert!(report.contains("scale") && report.contains("1 kernel: 1 spill"), "{report}");
-        assert!(on(&["asm", "app", "calls"]).contains(".entry"));
-        let size = &objects(&on(&["size", "app", "--json"]), "summary")[0];
+        assert!(ok(path, &["asm", "app", "calls"]).contains(".entry"));
+        let size = &objects(&ok(path, &["size", "app", "--json"]), "summary")[0];
         let beside: u64 = files.iter().map(|file| fs::metadata(file).unwrap().len()).sum();
         assert_eq!((&size["images"], &size["sidecar_size"]), (&3.into(), &beside.into()));
-        assert!(on(&["size", "app"]).contains("of the files' "));
-        on(&["extract", "app", "--output", "out"]);
+        assert!(ok(path, &["size", "app"]).contains("of the files' "));
+        ok(path, &["extract", "app", "--output", "out"]);
         assert_eq!(fs::read(dir.path().join("out/blas.spirv64.spv")).unwrap(), data("saxpy-reduce.spv"));
-        on(&["extract", "app", "--stored", "--output", "stored"]);
+        ok(path, &["extract", "app", "--stored", "--output", "stored"]);
         assert_eq!(fs::read_dir(dir.path().join("stored")).unwrap().count(), 3);
-        on(&["export", "app", "--format", "fatbin", "-o", "app.fatbin"]);
-        assert!(on(&["inspect", "app.fatbin"]).contains("nvptx:sm_80"));
-        on(&["export", "app", "--format", "raw", "--target", "spirv64", "-o", "raw.spv"]);
+        ok(path, &["export", "app", "--format", "fatbin", "-o", "app.fatbin"]);
+        assert!(ok(path, &["inspect", "app.fatbin"]).contains("nvptx:sm_80"));
+        ok(path, &["export", "app", "--format", "raw", "--target", "spirv64", "-o", "raw.spv"]);
         assert_eq!(fs::read(dir.path().join("raw.spv")).unwrap(), data("saxpy-reduce.spv"));
-        let pruned = on(&["prune", "app", "--drop", "all-amd", "-o", "less"]);
+        let pruned = ok(path, &["prune", "app", "--drop", "all-amd", "-o", "less"]);
         assert!(pruned.contains("has 2 of 3 images"), "{pruned}");
-        assert!(on(&["verify", "less"]).ends_with("2 images verified, 0 problems\n"));
-        assert!(on(&["verify", "app"]).ends_with("3 images verified, 0 problems\n"), "{form:?}");
+        assert!(ok(path, &["verify", "less"]).ends_with("2 images verified, 0 problems\n"));
+        assert!(ok(path, &["verify", "app"]).ends_with("3 images verified, 0 problems\n"), "{form:?}");
     }
 }
 

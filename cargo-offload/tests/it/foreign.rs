@@ -68,9 +68,11 @@ fn a_compressed_bundle_is_listed_and_extracted() {
 /// Images that lie in the file as they are are copied by the kernel where they start at a page, and read elsewhere.
 #[test]
 fn plain_images_are_copied_wherever_they_start() {
-    let image = |number: usize| vec![number as u8 + 1; 40_000 * number + 70_001];
     let images: Vec<(String, Vec<u8>)> = (0..12)
-        .map(|number| (format!("hipv4-amdgcn-amd-amdhsa--gfx{}", 900 + number), image(number)))
+        .map(|number| {
+            let id = format!("hipv4-amdgcn-amd-amdhsa--gfx{}", 900 + number);
+            (id, vec![number as u8 + 1; 40_000 * number + 70_001])
+        })
         .collect();
     let entries: Vec<_> = images.iter().map(|(id, bytes)| bundle::BundleImage { id, bytes }).collect();
     for align in [8, bundle::HIP_ALIGN] {
@@ -276,9 +278,12 @@ fn existing_files_are_kept_unless_forced() {
     assert_eq!(fs::read(dir.path().join("k.spirv64.spv")).unwrap(), data("saxpy-reduce.spv"));
 }
 
+fn image(module: &str, target: &str) -> NewImage {
+    NewImage::new(module, target.parse().unwrap())
+}
+
 #[test]
 fn images_of_a_pack_are_chosen_by_target_and_module() {
-    let image = |module: &str, target: &str| NewImage::new(module, target.parse().unwrap());
     let images = vec![
         (image("blas", "spirv64"), data("saxpy-reduce.spv")),
         (image("blas", "cubin:sm_80"), data("device-12.9-sm_80.cubin")),
@@ -390,6 +395,10 @@ fn verify_decodes_containers_and_says_what_it_compared() {
     );
 }
 
+fn targets(images: &[serde_json::Value]) -> Vec<String> {
+    images.iter().map(|image| image["target"].to_string()).collect()
+}
+
 /// A library with images among its constants; the sections have names that no tool chain gives to images.
 #[test]
 fn images_outside_of_the_known_sections_are_found_on_demand() {
@@ -407,9 +416,6 @@ fn images_outside_of_the_known_sections_are_found_on_demand() {
     let listed = objects(&ok(dir.path(), &["inspect", "library", "--deep", "--json"]), "image");
     let whole = dir_with("k.fatbin", &data("zstd.fatbin"));
     let expected = objects(&ok(whole.path(), &["inspect", "k.fatbin", "--json"]), "image");
-    let targets = |images: &[serde_json::Value]| -> Vec<String> {
-        images.iter().map(|image| image["target"].to_string()).collect()
-    };
     assert_eq!(targets(&listed), targets(&expected));
     let verified = ok(dir.path(), &["verify", "library", "--deep"]);
     assert!(

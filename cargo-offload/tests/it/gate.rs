@@ -39,12 +39,18 @@ fn texts(value: &Value) -> Vec<&str> {
     value.as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect()
 }
 
+fn image(module: &str, target: &str, names: &[&str]) -> (NewImage, Vec<u8>) {
+    let kernels = names.iter().map(|name| kernel(name, [1, 0, 0])).collect();
+    (NewImage { kernels, ..NewImage::new(module, target.parse().unwrap()) }, b"image".to_vec())
+}
+
+/// The lines of JSON with `reason` for `demand`.
+fn lines_for(message: &str, reason: &str, demand: &str) -> Vec<Value> {
+    objects(message, reason).into_iter().filter(|object| object["demand"] == demand).collect()
+}
+
 #[test]
 fn what_is_missing_of_a_pack_is_named_by_module_and_kernel() {
-    let image = |module: &str, target: &str, names: &[&str]| {
-        let kernels = names.iter().map(|name| kernel(name, [1, 0, 0])).collect();
-        (NewImage { kernels, ..NewImage::new(module, target.parse().unwrap()) }, b"image".to_vec())
-    };
     let images = vec![
         image("blas", "cubin:sm_90", &["gemm", "axpy"]),
         image("blas", "cubin:sm_75", &["axpy"]),
@@ -53,18 +59,18 @@ fn what_is_missing_of_a_pack_is_named_by_module_and_kernel() {
     ];
     let dir = dir_with("app.pack", &pack(images, Codec::Zstd));
     let message = judged(&dir, &["app.pack", "--require", "sm_90,sm_86,sm_75,ptx<=sm_80"], 1);
-    let of = |reason: &str, demand: &str| -> Vec<Value> {
-        objects(&message, reason).into_iter().filter(|object| object["demand"] == demand).collect()
-    };
-    assert_eq!(texts(&of("met", "sm_90")[0]["modules"]), ["blas", "fft"]);
-    assert!(of("unmet", "sm_90").is_empty(), "{message}");
+    assert_eq!(texts(&lines_for(&message, "met", "sm_90")[0]["modules"]), ["blas", "fft"]);
+    assert!(lines_for(&message, "unmet", "sm_90").is_empty(), "{message}");
     // No cubin for sm_8x is there.
-    assert_eq!(texts(&of("unmet", "sm_86")[0]["there"]), ["cubin:sm_75", "cubin:sm_90", "nvptx:sm_75"]);
-    let [fft, blas] = &of("unmet", "sm_75")[..] else { panic!("{message}") };
+    assert_eq!(
+        texts(&lines_for(&message, "unmet", "sm_86")[0]["there"]),
+        ["cubin:sm_75", "cubin:sm_90", "nvptx:sm_75"]
+    );
+    let [fft, blas] = &lines_for(&message, "unmet", "sm_75")[..] else { panic!("{message}") };
     assert_eq!((texts(&fft["modules"]), texts(&fft["there"])), (vec!["fft"], vec!["cubin:sm_90"]));
     assert_eq!((texts(&blas["modules"]), texts(&blas["kernels"])), (vec!["blas"], vec!["gemm"]));
-    assert_eq!(texts(&of("met", "ptx<=sm_80")[0]["modules"]), ["blas"]);
-    assert_eq!(texts(&of("unmet", "ptx<=sm_80")[0]["modules"]), ["fft"]);
+    assert_eq!(texts(&lines_for(&message, "met", "ptx<=sm_80")[0]["modules"]), ["blas"]);
+    assert_eq!(texts(&lines_for(&message, "unmet", "ptx<=sm_80")[0]["modules"]), ["fft"]);
     let summary = &objects(&message, "summary")[0];
     assert_eq!(
         (&summary["files"], &summary["modules"], &summary["problems"]),
@@ -129,13 +135,10 @@ fn every_file_of_wheels_layers_and_directories_is_judged() {
 
 #[test]
 fn a_device_takes_what_its_driver_takes() {
-    let image = |version: u32| {
-        let new =
-            NewImage { format_version: Some(version), ..NewImage::new("m", "nvptx:sm_90".parse().unwrap()) };
-        (new, b"ptx".to_vec())
-    };
     // PTX 8.7, which came with CUDA 12.8.
-    let dir = dir_with("app.pack", &pack(vec![image(0x0008_0700)], Codec::Zstd));
+    let format_version = Some(0x0008_0700);
+    let image = NewImage { format_version, ..NewImage::new("m", "nvptx:sm_90".parse().unwrap()) };
+    let dir = dir_with("app.pack", &pack(vec![(image, b"ptx".to_vec())], Codec::Zstd));
     let message = judged(&dir, &["app.pack", "--device", "B200", "--driver", "570"], 0);
     assert_eq!(objects(&message, "met")[0]["targets"], "nvptx:sm_90");
     let message = judged(&dir, &["app.pack", "--device", "NVIDIA H100,A100", "--driver", "550.54.14"], 1);
@@ -239,9 +242,13 @@ fn damaged_archives_and_bombs_are_problems() {
 #[test]
 fn what_cannot_be_meant_is_told() {
     let dir = dir_with("k.fatbin", &fatbin(&["cubin:sm_90"]));
-    let fails = |args: &[&str]| fails(dir.path(), &[&["verify", "k.fatbin"], args].concat(), 2);
-    assert!(fails(&["--require", "sm90"]).contains("hint: write `sm_90`"));
-    assert!(fails(&["--device", "Voodoo"]).contains("unknown device `Voodoo`"));
-    assert!(fails(&["--device", "B200", "--driver", "new"]).contains("is not an NVIDIA driver version"));
-    assert!(fails(&["--driver", "550"]).contains("--device"));
+    for (args, part) in [
+        (&["--require", "sm90"][..], "hint: write `sm_90`"),
+        (&["--device", "Voodoo"], "unknown device `Voodoo`"),
+        (&["--device", "B200", "--driver", "new"], "is not an NVIDIA driver version"),
+        (&["--driver", "550"], "--device"),
+    ] {
+        let message = fails(dir.path(), &[&["verify", "k.fatbin"], args].concat(), 2);
+        assert!(message.contains(part), "{message}");
+    }
 }

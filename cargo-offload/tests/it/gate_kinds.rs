@@ -153,17 +153,19 @@ fn sections_of_clang_s_bundler_tell_the_target() {
     assert_eq!(objects(&message, "met")[0]["targets"], "amdgcn:gfx906:xnack-");
 }
 
+/// A member of an archive of `ar`.
+fn ar_member(name: &str, bytes: &[u8]) -> Vec<u8> {
+    let mut member = format!("{name:<16}0           0     0     100644  {:<10}`\n", bytes.len()).into_bytes();
+    member.extend_from_slice(bytes);
+    member.resize(member.len().next_multiple_of(2), b'\n');
+    member
+}
+
 #[test]
 fn streams_around_other_files_are_no_images() {
     let frame = zstd::bulk::compress(&[b'x'; 4000], 3).unwrap();
-    let member = |name: &str, bytes: &[u8]| {
-        let mut member =
-            format!("{name:<16}0           0     0     100644  {:<10}`\n", bytes.len()).into_bytes();
-        member.extend_from_slice(bytes);
-        member.resize(member.len().next_multiple_of(2), b'\n');
-        member
-    };
-    let archive = [b"!<arch>\n".to_vec(), member("control.tar.zst", &frame), member("data.tar.zst", &frame)];
+    let archive =
+        [b"!<arch>\n".to_vec(), ar_member("control.tar.zst", &frame), ar_member("data.tar.zst", &frame)];
     let dir = dir_with("x.a", &archive.concat());
     fs::write(dir.path().join("k.spv.zst"), zstd::bulk::compress(&data("saxpy-reduce.spv"), 3).unwrap())
         .unwrap();
@@ -201,6 +203,10 @@ fn code_for_a_family_is_so_wherever_it_lies() {
 const LIBRARY: &str = ".section .hipFatBinSegment,\"aw\"\n.balign 8\n.long 0x4b504948, 1\n.quad reference\n.quad 0\n\
     .section .rocm_kpack_ref,\"aw\"\nreference: .incbin \"reference\"\n";
 
+fn stored<'t>(name: &'t str, content: &'t [u8]) -> Member<'t> {
+    Member { name, content, method: Method::Stored }
+}
+
 #[test]
 fn kernels_in_a_kpack_are_those_of_its_library() {
     let dir = tempfile::tempdir().unwrap();
@@ -225,11 +231,10 @@ fn kernels_in_a_kpack_are_those_of_its_library() {
         judged(root, &[path, "--require", "gfx1100"], 1);
     }
     let library = fs::read(root.join("lib/libtest.so")).unwrap();
-    let member = |name, content| Member { name, content, method: Method::Stored };
     let kpack = data("stored.kpack");
-    let wheel = zip(&[member("r/lib/libtest.so", &library), member("r/.kpack/test_gfx90a.kpack", &kpack)]);
+    let wheel = zip(&[stored("r/lib/libtest.so", &library), stored("r/.kpack/test_gfx90a.kpack", &kpack)]);
     fs::write(root.join("x.whl"), wheel).unwrap();
-    fs::write(root.join("y.whl"), zip(&[member("r/lib/libtest.so", &library)])).unwrap();
+    fs::write(root.join("y.whl"), zip(&[stored("r/lib/libtest.so", &library)])).unwrap();
     judged(root, &["x.whl", "--require", "gfx90a:xnack+"], 0);
     judged(root, &["y.whl", "--require", "gfx90a:xnack+"], 1);
 }

@@ -3,6 +3,8 @@
 use std::fs;
 use std::process::Output;
 
+#[cfg(target_os = "linux")]
+use crate::support::machine::Machine;
 use crate::support::{self, all_output, fails, offload, ok, stderr};
 
 /// The commands of the subcommand that stand between backticks.
@@ -61,25 +63,26 @@ fn a_file_without_a_syclbin_is_inspected() {
     assert!(shown.status.success(), "{}", all_output(&shown));
 }
 
+/// Follows the hint in `text` to `doctor`, which ends with 1 if something is missing on this machine.
+#[cfg(target_os = "linux")]
+fn assert_diagnosed(machine: &Machine, text: &str) {
+    let output = follow(text, |words| machine.offload(words));
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{}", all_output(&output));
+    assert!(all_output(&output).contains("clang"), "{}", all_output(&output));
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn what_helps_to_install_compilers() {
-    let machine = support::machine::Machine::new();
-    let run = |words: &[&str]| machine.offload(words);
-    // `doctor` ends with 1 if something is missing on this machine.
-    let diagnosed = |text: &str| {
-        let output = follow(text, run);
-        assert!(matches!(output.status.code(), Some(0 | 1)), "{}", all_output(&output));
-        assert!(all_output(&output).contains("clang"), "{}", all_output(&output));
-    };
-    let refused = run(&["toolchain", "remove"]);
-    let listed = follow(&all_output(&refused), run);
+    let machine = Machine::new();
+    let refused = machine.offload(&["toolchain", "remove"]);
+    let listed = follow(&all_output(&refused), |words| machine.offload(words));
     assert!(listed.status.success() && all_output(&listed).contains("ptxas"), "{}", all_output(&listed));
 
     // Without apt, the lock file has what is fetched.
     let apt = fs::read(machine.path("bin/apt-get")).unwrap();
     fs::remove_file(machine.path("bin/apt-get")).unwrap();
-    diagnosed(&all_output(&run(&["toolchain", "install"])));
+    assert_diagnosed(&machine, &all_output(&machine.offload(&["toolchain", "install"])));
     support::program::write(&machine.path("bin/apt-get"), &apt);
     assert!(machine.install(&[]).status.success());
     let lock = machine.path("data/offload-toolchain.lock");
@@ -88,13 +91,13 @@ fn what_helps_to_install_compilers() {
     fs::remove_dir_all(machine.path("data/toolchain")).unwrap();
     let newer = with_other_system(&locked).replace("glibc = \"2.36\"", "glibc = \"2.41\"");
     fs::write(&lock, newer).unwrap();
-    diagnosed(&all_output(&machine.install(&[])));
+    assert_diagnosed(&machine, &all_output(&machine.install(&[])));
     let without: Vec<&str> = locked.lines().filter(|line| !line.starts_with("url = \"http")).collect();
     fs::write(&lock, with_other_system(&without.join("\n"))).unwrap();
     let refused = all_output(&machine.install(&[]));
     assert!(refused.contains("the lock file has no URL for"), "{refused}");
     support::program::write(&machine.path("bin/apt-get"), &apt);
-    let written = follow(&refused, run);
+    let written = follow(&refused, |words| machine.offload(words));
     assert!(written.status.success(), "{}", all_output(&written));
     assert_eq!(fs::read_to_string(&lock).unwrap(), locked);
 }

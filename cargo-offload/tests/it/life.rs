@@ -178,6 +178,12 @@ fn the_doctor_needs_no_tool() {
     assert!(stderr(&mistake).contains("intel:pvc"), "{}", stderr(&mistake));
 }
 
+fn cuda_routes(dir: &Path, sdk: &Path) -> Vec<Value> {
+    let mut command = without_tools(dir, &["doctor", "cuda", "--json"]);
+    let output = command.env("OFFLOAD_CUDA_SDK", sdk).output().unwrap();
+    objects(&stdout(&output), "cuda-route")
+}
+
 #[test]
 fn the_doctor_explains_every_way_to_cuda() {
     let dir = tempfile::tempdir().unwrap();
@@ -204,12 +210,7 @@ fn the_doctor_explains_every_way_to_cuda() {
     let sdk = dir.path().join("cuda");
     std::fs::create_dir_all(sdk.join("include")).unwrap();
     std::fs::write(sdk.join("include/cuda.h"), "").unwrap();
-    let routes = || {
-        let mut command = without_tools(dir.path(), &["doctor", "cuda", "--json"]);
-        let output = command.env("OFFLOAD_CUDA_SDK", &sdk).output().unwrap();
-        objects(&stdout(&output), "cuda-route")
-    };
-    let with_headers = routes()[1].clone();
+    let with_headers = cuda_routes(dir.path(), &sdk)[1].clone();
     assert_eq!(
         (&with_headers["ready"], &with_headers["lacks"]),
         (&false.into(), &serde_json::json!(["clang"]))
@@ -219,8 +220,10 @@ fn the_doctor_explains_every_way_to_cuda() {
         "{with_headers}"
     );
     std::fs::create_dir_all(sdk.join("include/cccl/cuda/std")).unwrap();
-    assert!(routes()[1]["sources"].as_str().unwrap().ends_with(", cuda/std, CUB, Thrust"));
-    assert_eq!(routes()[3]["ready"], true);
+    assert!(
+        cuda_routes(dir.path(), &sdk)[1]["sources"].as_str().unwrap().ends_with(", cuda/std, CUB, Thrust")
+    );
+    assert_eq!(cuda_routes(dir.path(), &sdk)[3]["ready"], true);
 }
 
 #[test]
@@ -232,22 +235,23 @@ fn the_doctor_looks_at_the_configured_targets() {
     assert!(message.contains("cubin:sm_90") && !message.contains("spirv64"), "{message}");
 }
 
+fn examined(dir: &Path, remote: &str) -> Vec<Value> {
+    let mut command = without_tools(dir, &["doctor", "--json", "opencl-c"]);
+    let output = command.env("OFFLOAD_REMOTE", remote).output().unwrap();
+    objects(&stdout(&output), "remote")
+}
+
 #[test]
 fn the_doctor_examines_other_machines() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("offload.toml"), "[remote]\nurl = \"shared\"\n").unwrap();
-    let doctor = |variable: &str| {
-        let mut command = without_tools(dir.path(), &["doctor", "--json", "opencl-c"]);
-        let output = command.env("OFFLOAD_REMOTE", variable).output().unwrap();
-        objects(&stdout(&output), "remote")
-    };
-    assert!(doctor("0").is_empty());
-    let found = doctor("");
+    assert!(examined(dir.path(), "0").is_empty());
+    let found = examined(dir.path(), "");
     if cfg!(all(feature = "remote", unix)) {
         assert_eq!((&found[0]["reads"], &found[0]["writes"]), (&true.into(), &true.into()));
         assert!(found[0]["executes"].is_null() && found[0]["problems"] == serde_json::json!([]), "{found:?}");
         assert!(dir.path().join("shared/ac").is_dir());
-        let refused = doctor("grpc://127.0.0.1:1");
+        let refused = examined(dir.path(), "grpc://127.0.0.1:1");
         assert!(refused[0]["problems"][0]["remedy"].as_str().unwrap().contains("nothing listens there"));
     } else {
         let remedy = &found[0]["problems"][0]["remedy"];
@@ -255,20 +259,24 @@ fn the_doctor_examines_other_machines() {
     }
 }
 
+fn refusal(dir: &Path, settings: &str) -> String {
+    let args = ["remote-server", "--socket", "socket", "--settings", settings];
+    let output = offload(dir, &args);
+    assert_eq!(output.status.code(), Some(2));
+    stderr(&output)
+}
+
 #[test]
 fn the_process_for_other_machines_says_why_it_does_not_start() {
     let dir = tempfile::tempdir().unwrap();
-    let message = |settings: &str| {
-        let args = ["remote-server", "--socket", "socket", "--settings", settings];
-        let output = offload(dir.path(), &args);
-        assert_eq!(output.status.code(), Some(2));
-        stderr(&output)
-    };
     if cfg!(all(feature = "remote", unix)) {
-        assert!(message("url = 'ftp://x'").contains("hint: write `grpc://HOST:PORT`"));
-        assert!(message("url = '/x'\nupload = 1").contains("invalid type: integer `1`"));
+        assert!(refusal(dir.path(), "url = 'ftp://x'").contains("hint: write `grpc://HOST:PORT`"));
+        assert!(refusal(dir.path(), "url = '/x'\nupload = 1").contains("invalid type: integer `1`"));
     } else {
-        assert!(message("url = '/x'").contains("hint: `cargo install cargo-offload --features remote`"));
+        assert!(
+            refusal(dir.path(), "url = '/x'")
+                .contains("hint: `cargo install cargo-offload --features remote`")
+        );
     }
     assert!(!ok(dir.path(), &["--help"]).contains("remote-server"));
 }
@@ -328,17 +336,20 @@ fn cargo_help_offload_works() {
     assert!(stdout(&output).contains("Usage: cargo offload"), "{}{}", stdout(&output), stderr(&output));
 }
 
+fn is_coloured(dir: &Path, args: &[&str], variable: Option<&str>) -> bool {
+    let mut command = command(dir, &[args, &["inspect", "nothing"]].concat());
+    if let Some(value) = variable {
+        command.env("CARGO_TERM_COLOR", value);
+    }
+    stderr(&command.output().unwrap()).contains("\u{1b}[1;31merror")
+}
+
 #[test]
 fn colours_are_where_they_are_wanted() {
     let dir = tempfile::tempdir().unwrap();
-    let escape = |args: &[&str], variable: Option<&str>| {
-        let mut command = command(dir.path(), &[args, &["inspect", "nothing"]].concat());
-        if let Some(value) = variable {
-            command.env("CARGO_TERM_COLOR", value);
-        }
-        stderr(&command.output().unwrap()).contains("\u{1b}[1;31merror")
-    };
-    assert!(!escape(&[], None), "there is no terminal");
-    assert!(escape(&["--color", "always"], None) && escape(&[], Some("always")));
-    assert!(!escape(&["--color", "never"], Some("always")));
+    assert!(!is_coloured(dir.path(), &[], None), "there is no terminal");
+    assert!(
+        is_coloured(dir.path(), &["--color", "always"], None) && is_coloured(dir.path(), &[], Some("always"))
+    );
+    assert!(!is_coloured(dir.path(), &["--color", "never"], Some("always")));
 }

@@ -4,7 +4,6 @@ use std::fs;
 
 use crate::support::{self, fails, kernel, ok, pack, stderr, stdout, without_tools};
 use offload_format::codec::Codec;
-use offload_format::pack::NewImage;
 
 #[test]
 fn a_file_that_carries_nothing_is_told_from_one_that_cannot() {
@@ -79,17 +78,14 @@ fn without_a_configuration_the_defaults_are_shown() {
 /// A kernel in an image that no tool is there for, in PTX, and in source that brings other kernels.
 #[test]
 fn an_image_that_cannot_be_shown_does_not_hide_the_others() {
-    let image = |target: &str| NewImage {
-        kernels: vec![kernel("scale", [8, 0, 0])],
-        ..NewImage::new("blas", target.parse().unwrap())
-    };
     let ptx = ".version 7.0\n.target sm_80\n.visible .entry scale()\n{\n\tret;\n}\n.entry other()\n{\n}\n";
     let source = "__kernel void other(int n) {\n}\n__kernel void scale(int n) {\n  if (n) {\n  }\n}\n";
+    let kernels = vec![kernel("scale", [8, 0, 0])];
     let images = vec![
-        (image("host"), b"not decoded".to_vec()),
-        (image("cubin:sm_80"), support::data("device-12.9-sm_80.cubin")),
-        (image("nvptx:sm_80"), ptx.as_bytes().to_vec()),
-        (image("opencl-c"), source.as_bytes().to_vec()),
+        (support::image("blas", "host", kernels.clone()), b"not decoded".to_vec()),
+        (support::image("blas", "cubin:sm_80", kernels.clone()), support::data("device-12.9-sm_80.cubin")),
+        (support::image("blas", "nvptx:sm_80", kernels.clone()), ptx.as_bytes().to_vec()),
+        (support::image("blas", "opencl-c", kernels.clone()), source.as_bytes().to_vec()),
     ];
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("images.pack"), pack(images, Codec::Zstd)).unwrap();
@@ -161,15 +157,15 @@ fn a_manual_is_written_whole_or_not_at_all() {
     let man = ["man", "--directory", "man"];
     ok(dir.path(), &man);
     ok(dir.path(), &man);
-    let page = |name: &str| dir.path().join("man").join(name);
-    fs::write(page("cargo-offload-verify.1"), "mine").unwrap();
-    fs::remove_file(page("cargo-offload.1")).unwrap();
+    let pages = dir.path().join("man");
+    fs::write(pages.join("cargo-offload-verify.1"), "mine").unwrap();
+    fs::remove_file(pages.join("cargo-offload.1")).unwrap();
     let message = fails(dir.path(), &man, 2);
     assert!(message.starts_with("error: `man/cargo-offload-verify.1` exists\nhint: "), "{message}");
-    assert!(!page("cargo-offload.1").exists());
+    assert!(!pages.join("cargo-offload.1").exists());
     ok(dir.path(), &[&man[..], &["--force"]].concat());
-    assert!(page("cargo-offload.1").exists());
-    assert_ne!(fs::read(page("cargo-offload-verify.1")).unwrap(), b"mine");
+    assert!(pages.join("cargo-offload.1").exists());
+    assert_ne!(fs::read(pages.join("cargo-offload-verify.1")).unwrap(), b"mine");
 }
 
 /// As root a device would become a file.

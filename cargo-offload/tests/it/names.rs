@@ -31,13 +31,16 @@ fn renamed(mut bytes: Vec<u8>, old: &str, new: &str) -> Vec<u8> {
     bytes
 }
 
-/// A pack whose module, part, kernel and one target have such names, and a container whose target has.
-fn dir_with_names() -> tempfile::TempDir {
-    let image = |target: &str| NewImage {
+fn image(target: &str) -> NewImage {
+    NewImage {
         kernels: vec![kernel(&name("kernel"), [1, 2, 3])],
         part: name("part"),
         ..NewImage::new(&name("module"), target.parse().unwrap())
-    };
+    }
+}
+
+/// A pack whose module, part, kernel and one target have such names, and a container whose target has.
+fn dir_with_names() -> tempfile::TempDir {
     let images = vec![
         (image("amdgcn:gfx9-4-generic:xnack+"), data("device-gfx1100.co")),
         (image("cubin:sm_80"), data("device-gfx1100.co")),
@@ -48,9 +51,10 @@ fn dir_with_names() -> tempfile::TempDir {
     fs::write(dir.path().join("images.pack"), pack).unwrap();
     let triple = name("triple");
     let spirv = data("import.spv");
-    let entry =
-        |image| NewEntry::new(ImageKind::SpirV, OffloadKind::OpenMp, image).with_string("triple", &triple);
-    let container = offload_binary::write(&[entry(&spirv), entry(b"damaged")], Version::V2).unwrap();
+    let entries = [&spirv[..], b"damaged"].map(|image| {
+        NewEntry::new(ImageKind::SpirV, OffloadKind::OpenMp, image).with_string("triple", &triple)
+    });
+    let container = offload_binary::write(&entries, Version::V2).unwrap();
     fs::write(dir.path().join("images.offload"), container).unwrap();
     dir
 }

@@ -26,12 +26,12 @@ fn the_report_puts_the_worst_first() {
     assert_eq!([&summary["kernels"], &summary["spilling"]], [4, 1]);
 }
 
+fn silent(module: &str) -> NewImage {
+    support::image(module, "nvptx:sm_80", vec![KernelInfo::new("silent")])
+}
+
 #[test]
 fn kernels_of_which_nothing_is_known_are_counted_and_not_shown() {
-    let silent = |module: &str| NewImage {
-        kernels: vec![KernelInfo::new("silent")],
-        ..NewImage::new(module, "nvptx:sm_80".parse().unwrap())
-    };
     let known = NewImage {
         kernels: vec![kernel("scale", [12, 0, 0])],
         ..NewImage::new("blas", "amdgcn:gfx1100".parse().unwrap())
@@ -52,12 +52,18 @@ fn kernels_of_which_nothing_is_known_are_counted_and_not_shown() {
     assert!(message.contains("silent") && !message.contains("omitted"), "{message}");
 }
 
+fn coloured(dir: &Path, args: &[&str]) -> String {
+    stdout(&offload(dir, &[args, &["--color", "always"]].concat()))
+}
+
 #[test]
 fn problems_and_hints_are_in_colour() {
     let dir = with_pack(64);
-    let coloured = |args: &[&str]| stdout(&offload(dir.path(), &[args, &["--color", "always"]].concat()));
-    assert!(coloured(&["report", "images.pack"]).contains("\x1b[31m64\x1b[0m"));
-    assert!(coloured(&["verify", "images.pack"]).contains("\n\x1b[1;31merror\x1b[0m: blas amdgcn:gfx1101"));
+    assert!(coloured(dir.path(), &["report", "images.pack"]).contains("\x1b[31m64\x1b[0m"));
+    assert!(
+        coloured(dir.path(), &["verify", "images.pack"])
+            .contains("\n\x1b[1;31merror\x1b[0m: blas amdgcn:gfx1101")
+    );
     let doctor = support::without_tools(dir.path(), &["doctor", "spirv64", "--color", "always"]);
     let doctor = stdout(&{ doctor }.output().unwrap());
     assert!(doctor.contains("\x1b[31mno: lacks clang\x1b[0m"), "{doctor}");
@@ -67,6 +73,12 @@ fn problems_and_hints_are_in_colour() {
 }
 
 const BASELINE: [&str; 4] = ["report", "images.pack", "--baseline", "kernels.toml"];
+
+/// Replaces the pack in `dir` by one whose kernel spills so much.
+fn replace_pack(dir: &Path, spilled: u32) {
+    let other = with_pack(spilled);
+    fs::copy(other.path().join("images.pack"), dir.join("images.pack")).unwrap();
+}
 
 #[test]
 fn the_baseline_is_a_ratchet() {
@@ -84,11 +96,7 @@ fn the_baseline_is_a_ratchet() {
     ok(dir.path(), &[&BASELINE[..], &["--exact"]].concat());
 
     // A pack whose kernel spills more fails, one whose kernel spills less only where that is asked for.
-    let write = |spilled| {
-        let other = with_pack(spilled);
-        fs::copy(other.path().join("images.pack"), dir.path().join("images.pack")).unwrap();
-    };
-    write(65);
+    replace_pack(dir.path(), 65);
     let output = offload(dir.path(), &BASELINE);
     assert_eq!(output.status.code(), Some(1));
     assert!(
@@ -96,11 +104,11 @@ fn the_baseline_is_a_ratchet() {
         "{}",
         stdout(&output)
     );
-    write(8);
+    replace_pack(dir.path(), 8);
     assert!(ok(dir.path(), &BASELINE).contains("better: blas stacked cubin:sm_80: spilled 64 -> 8"));
     fails(dir.path(), &[&BASELINE[..], &["--exact"]].concat(), 1);
     ok(dir.path(), &update);
-    write(9);
+    replace_pack(dir.path(), 9);
     fails(dir.path(), &BASELINE, 1);
     // Nothing that did not change is written in another way.
     let changed = fs::read_to_string(dir.path().join("kernels.toml")).unwrap();
@@ -151,6 +159,14 @@ fn names_that_are_markup_stay_text() {
     assert!(!comment.contains("<img") && !comment.contains("</script>"), "{comment}");
 }
 
+fn total(groups: &[Value], by: &str, field: &str) -> u64 {
+    groups.iter().filter(|group| group["by"] == by).map(|group| group[field].as_u64().unwrap()).sum()
+}
+
+fn stored_change(changes: &[Value], name: &str) -> i64 {
+    changes.iter().find(|change| change["name"] == name).unwrap()["stored_change"].as_i64().unwrap()
+}
+
 #[test]
 fn sizes_add_up_and_compare() {
     let dir = with_pack(0);
@@ -158,13 +174,13 @@ fn sizes_add_up_and_compare() {
     let groups = objects(&printed, "size");
     let summary = &objects(&printed, "summary")[0];
     for by in ["module", "target", "kernel"] {
-        let of = |field: &str| -> u64 {
-            groups.iter().filter(|group| group["by"] == by).map(|group| group[field].as_u64().unwrap()).sum()
-        };
-        assert_eq!(of("raw_size"), summary["raw_size"].as_u64().unwrap(), "{by}");
+        assert_eq!(total(&groups, by, "raw_size"), summary["raw_size"].as_u64().unwrap(), "{by}");
         // Each kernel's part is rounded down.
         let stored = summary["stored_size"].as_u64().unwrap();
-        assert!(of("stored_size") <= stored && of("stored_size") + 16 > stored, "{by}");
+        assert!(
+            total(&groups, by, "stored_size") <= stored && total(&groups, by, "stored_size") + 16 > stored,
+            "{by}"
+        );
     }
     assert!(summary["alone_size"].as_u64().unwrap() > summary["stored_size"].as_u64().unwrap());
 
@@ -173,9 +189,7 @@ fn sizes_add_up_and_compare() {
     fs::write(dir.path().join("old.pack"), pack).unwrap();
     let changes =
         objects(&ok(dir.path(), &["size", "images.pack", "--compare", "old.pack", "--json"]), "size-change");
-    let change =
-        |name: &str| changes.iter().find(|change| change["name"] == name).unwrap()["stored_change"].as_i64();
-    assert!(change("cubin:sm_80").unwrap() < 0 && change("intel:pvc").unwrap() > 0);
+    assert!(stored_change(&changes, "cubin:sm_80") < 0 && stored_change(&changes, "intel:pvc") > 0);
 }
 
 /// Runs `asm` with a tool that a variable names.
@@ -223,10 +237,11 @@ fn a_kernel_for_the_cpu_is_shown_by_its_entry() {
     fs::write(dir.path().join("host.pack"), pack(images, Codec::Zstd)).unwrap();
     let tool = dir.path().join("objdump");
     program::write(&tool, "#!/bin/sh\necho; echo Disassembly of section \"$1\"\n");
-    let shown = |kernel| asm(dir.path(), &["host.pack", kernel], ("OFFLOAD_OBJDUMP", tool.to_str().unwrap()));
-    let message = stdout(&shown("scale"));
+    let tool = ("OFFLOAD_OBJDUMP", tool.to_str().unwrap());
+    let message = stdout(&asm(dir.path(), &["host.pack", "scale"], tool));
     assert!(message.contains("section --disassemble-symbols=__offload_run_scale\n"), "{message}");
-    assert!(stderr(&shown("gone")).contains("has no code of a kernel `gone`"));
+    let refused = stderr(&asm(dir.path(), &["host.pack", "gone"], tool));
+    assert!(refused.contains("has no code of a kernel `gone`"));
 }
 
 #[test]

@@ -35,18 +35,20 @@ fn session_of(dir: &Path, steps: &[&[&str]], run: impl Fn(&[&str]) -> Output) ->
 
 /// The same with `5.91 ms` and `0.000591` as `[time]`; what follows in the line moves to one place.
 fn without_times(text: &str) -> String {
-    let is_number = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_digit() || c == '.');
     let mut lines = Vec::new();
     for line in text.lines() {
         let mut words: Vec<&str> = line.split(' ').collect();
         let timed = words.windows(2).any(|pair| is_number(pair[0]) && matches!(pair[1], "ms" | "s"));
         if timed {
             words.retain(|word| !word.is_empty());
-            let unit = |at: usize| matches!(words.get(at), Some(&"ms" | &"s"));
-            let shown = (0..words.len()).filter(|at| !unit(*at));
+            let shown = (0..words.len()).filter(|at| !is_unit(&words, *at));
             lines.push(
                 shown
-                    .map(|at| if unit(at + 1) && is_number(words[at]) { "[time]" } else { words[at] })
+                    .map(
+                        |at| {
+                            if is_unit(&words, at + 1) && is_number(words[at]) { "[time]" } else { words[at] }
+                        },
+                    )
                     .collect::<Vec<_>>()
                     .join("  "),
             );
@@ -55,6 +57,15 @@ fn without_times(text: &str) -> String {
         }
     }
     lines.join("\n") + "\n"
+}
+
+fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|c| c.is_ascii_digit() || c == '.')
+}
+
+/// Whether the word at this place is a unit of time.
+fn is_unit(words: &[&str], at: usize) -> bool {
+    matches!(words.get(at), Some(&"ms" | &"s"))
 }
 
 /// Headings of the lists of commands in help texts.
@@ -209,19 +220,22 @@ fn without_cpu(text: &str) -> String {
     lines.join("\n") + "\n"
 }
 
+#[cfg(target_os = "linux")]
+fn session_with(drivers: &Drivers, dir: &Path, steps: &[&[&str]]) -> String {
+    without_cpu(&session_of(dir, steps, |args| {
+        let mut command = without_tools(dir, args);
+        drivers.found_by(&mut command);
+        command.output().unwrap()
+    }))
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn devices_of_drivers_that_work_and_that_do_not() {
     let dir = support::with_pack(64);
-    let of = |drivers: &Drivers, steps: &[&[&str]]| {
-        without_cpu(&session_of(dir.path(), steps, |args| {
-            let mut command = without_tools(dir.path(), args);
-            drivers.found_by(&mut command);
-            command.output().unwrap()
-        }))
-    };
-    let working = of(
+    let working = session_with(
         &Drivers::working(),
+        dir.path(),
         &[
             &["devices"],
             &["devices", "images.pack"],
@@ -229,28 +243,38 @@ fn devices_of_drivers_that_work_and_that_do_not() {
             &["devices", "nothing.pack"],
         ],
     );
-    let broken = of(&Drivers::broken(), &[&["devices"], &["devices", "--json"]]);
+    let broken = session_with(&Drivers::broken(), dir.path(), &[&["devices"], &["devices", "--json"]]);
     assert_data_eq!(working + &broken, snapshot("devices.txt"));
+}
+
+#[cfg(target_os = "linux")]
+fn session_on(machine: &Machine, steps: &[&[&str]]) -> String {
+    session_of(machine.directory(), steps, |args| machine.offload(args))
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn compilers_are_installed() {
     let machine = Machine::new();
-    let of = |steps: &[&[&str]]| session_of(machine.directory(), steps, |args| machine.offload(args));
-    let first = of(&[
-        &["toolchain", "install"],
-        &["toolchain", "install", "--json"],
-        &["toolchain", "path"],
-        &["toolchain", "path", "--json"],
-    ]);
+    let first = session_on(
+        &machine,
+        &[
+            &["toolchain", "install"],
+            &["toolchain", "install", "--json"],
+            &["toolchain", "path"],
+            &["toolchain", "path", "--json"],
+        ],
+    );
     machine.serve("second");
     std::fs::remove_dir_all(machine.path("data/toolchain")).unwrap();
-    let second = of(&[
-        &["toolchain", "install", "--quiet"],
-        &["toolchain", "install", "--update", "--quiet"],
-        &["toolchain", "install", "--lock", "nothing/here.lock"],
-    ]);
+    let second = session_on(
+        &machine,
+        &[
+            &["toolchain", "install", "--quiet"],
+            &["toolchain", "install", "--update", "--quiet"],
+            &["toolchain", "install", "--lock", "nothing/here.lock"],
+        ],
+    );
     assert_data_eq!(without_hashes(&(first + &second)), snapshot("toolchain.txt"));
 }
 
@@ -277,10 +301,6 @@ fn completions_offer_every_command_and_option() {
     while let Some(command) = open.pop() {
         let args: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
         let help = all_output(dir.path(), &args);
-        let option = |line: &str| {
-            let word = line.split_whitespace().find(|word| word.starts_with("--"))?;
-            Some(word.trim_end_matches([',', '.']).to_string())
-        };
         // `help` lists its commands and takes no option.
         let options = help.lines().skip_while(|line| *line != "Options:").filter_map(option);
         words.extend(options);
@@ -293,11 +313,17 @@ fn completions_offer_every_command_and_option() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = all_output(dir.path(), &["completions", shell]);
         // fish writes an option without its hyphens.
-        let offers = |word: &String| script.contains(word.trim_start_matches('-'));
-        let missing: Vec<&String> = words.iter().filter(|word| !offers(word)).collect();
+        let missing: Vec<&String> =
+            words.iter().filter(|word| !script.contains(word.trim_start_matches('-'))).collect();
         assert!(missing.is_empty(), "{shell}: {missing:?}");
     }
     assert_data_eq!(session(dir.path(), &[&["completions", "tcsh"]]), snapshot("completions.txt"));
+}
+
+/// The option that a line of help is about.
+fn option(line: &str) -> Option<String> {
+    let word = line.split_whitespace().find(|word| word.starts_with("--"))?;
+    Some(word.trim_end_matches([',', '.']).to_string())
 }
 
 /// What a command says on a terminal of so many columns.

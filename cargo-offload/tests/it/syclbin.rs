@@ -70,20 +70,20 @@ fn hazards_are_told_with_the_module_and_fail() {
 #[test]
 fn a_file_is_judged_for_its_use() {
     let dir = tempfile::tempdir().unwrap();
-    let put = |name: &str, bytes: &[u8]| fs::write(dir.path().join(name), bytes).unwrap();
-    put("new", &syclbin(None, ImageKindNumber::default()));
-    put("old", &syclbin(None, ImageKindNumber::ONEAPI_2025_3));
+    fs::write(dir.path().join("new"), syclbin(None, ImageKindNumber::default())).unwrap();
+    fs::write(dir.path().join("old"), syclbin(None, ImageKindNumber::ONEAPI_2025_3)).unwrap();
     let user = NewModule::default().with_kernels(["__sycl_kernel_calls"]).unwrap();
     let spirv = with_prefixed_kernels(IMPORT, KERNEL_PREFIX).unwrap();
     let user = user.with_imported(["elsewhere"]).unwrap().with_spirv(&spirv);
     let library = NewModule::default().with_exported(["elsewhere"]).unwrap().with_spirv(EXPORT);
     for (name, module) in [("user", user), ("library", library)] {
-        put(name, &write(BundleState::Object, &[module], ImageKindNumber::default()).unwrap());
+        let bytes = write(BundleState::Object, &[module], ImageKindNumber::default()).unwrap();
+        fs::write(dir.path().join(name), bytes).unwrap();
     }
     fs::copy(dir.path().join("library"), dir.path().join("again")).unwrap();
     let mut renamed = fs::read(dir.path().join("new")).unwrap();
     renamed[0x50..0x54].copy_from_slice(b"SYBI");
-    put("magic", &renamed);
+    fs::write(dir.path().join("magic"), renamed).unwrap();
     for (args, code, message) in [
         (&["new"][..], 0, "0 problems"),
         (&["new", "--for", "sycl-2026.2"], 0, "0 problems"),
@@ -122,6 +122,10 @@ fn a_damaged_file_is_an_error_that_names_it() {
     }
 }
 
+fn line<'t>(shown: &'t str, word: &str) -> &'t str {
+    shown.lines().find(|line| line.contains(word)).unwrap()
+}
+
 #[test]
 fn inspect_shows_state_and_forms() {
     let native = NativeImage { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: b"zebin" };
@@ -132,10 +136,10 @@ fn inspect_shows_state_and_forms() {
     let output = offload(dir.path(), &["inspect", "a.syclbin"]);
     let shown = text(&output);
     assert!(shown.starts_with("`a.syclbin`: SYCLBIN version 1, state object, image kind 7\n"), "{shown}");
-    let line = |word: &str| shown.lines().find(|line| line.contains(word)).unwrap().to_string();
-    assert!(line(" ir ").contains(&SPIRV.len().to_string()), "{shown}");
+    assert!(line(&shown, " ir ").contains(&SPIRV.len().to_string()), "{shown}");
     assert!(
-        line("intel_gpu_pvc").contains("__sycl_kernel_k") && line("intel_gpu_pvc").ends_with(" f"),
+        line(&shown, "intel_gpu_pvc").contains("__sycl_kernel_k")
+            && line(&shown, "intel_gpu_pvc").ends_with(" f"),
         "{shown}"
     );
 }
@@ -172,13 +176,16 @@ fn program_of_both() -> tempfile::TempDir {
     dir
 }
 
+fn count_rows(shown: &str, word: &str) -> usize {
+    shown.lines().filter(|line| line.starts_with(word)).count()
+}
+
 #[test]
 fn inspect_shows_a_syclbin_beside_other_containers() {
     let dir = program_of_both();
     let shown = text(&offload(dir.path(), &["inspect", "program"]));
     assert!(shown.contains("section `kernels` of `program`: SYCLBIN version 1"), "{shown}");
-    let rows = |word: &str| shown.lines().filter(|line| line.starts_with(word)).count();
-    assert!(rows("sycl-") == 1 && rows("cuda-") >= 1, "{shown}");
+    assert!(count_rows(&shown, "sycl-") == 1 && count_rows(&shown, "cuda-") >= 1, "{shown}");
 
     let json = ["--message-format", "json", "inspect", "program", "--kernels", "--for", "spirv64"];
     let output = offload(dir.path(), &json);

@@ -50,7 +50,6 @@ fn packages_are_fetched_locked_and_unpacked() {
 #[test]
 fn parts_are_installed_one_by_one() {
     let machine = Machine::new();
-    let listed = || all_output(&machine.offload(&["toolchain", "list"]));
     let site = "data/toolchain/lib/python3/site-packages/nvidia";
     let first = machine.install(&["ptxas"]);
     assert!(first.status.success(), "{}", all_output(&first));
@@ -70,7 +69,7 @@ fn parts_are_installed_one_by_one() {
     for file in ["ptxas", "nvdisasm"] {
         assert!(machine.path(site).join(file).is_file(), "{file}");
     }
-    let table = listed();
+    let table = all_output(&machine.offload(&["toolchain", "list"]));
     assert_eq!(
         ["llvm", "ptxas", "nvcc", "nvdisasm", "cuda-headers"].map(|part| {
             let line = table.lines().find(|line| line.starts_with(part)).unwrap().to_string();
@@ -104,19 +103,22 @@ fn parts_are_installed_one_by_one() {
     assert!(all_output(&kept).contains("was not created by") && machine.path("data/toolchain").exists());
 }
 
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn line<'t>(text: &'t str, start: &str) -> &'t str {
+    text.lines().find(|line| line.starts_with(start)).unwrap()
+}
+
 /// The headers of CUDA are a part of their own, and are in the part with nvcc too.
 #[test]
 fn parts_that_share_packages_are_fetched_without_them() {
     let machine = Machine::new();
     let site = machine.path("data/toolchain/lib/python3/site-packages/nvidia/cu13");
-    let installed = || {
-        let mut names: Vec<String> = fs::read_dir(&site)
-            .unwrap()
-            .map(|file| file.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        names
-    };
     let headers = machine.install(&["cuda-headers"]);
     assert!(headers.status.success(), "{}", all_output(&headers));
     for package in ["nvidia-cuda-crt 13.5.37 (162.3 KiB)", "nvidia-cuda-runtime 13.5.37 (2.4 MiB)"] {
@@ -127,16 +129,15 @@ fn parts_that_share_packages_are_fetched_without_them() {
         "{}",
         all_output(&headers)
     );
-    assert_eq!(installed(), ["cccl", "crt", "runtime"]);
+    assert_eq!(names(&site), ["cccl", "crt", "runtime"]);
     let listed = all_output(&machine.offload(&["toolchain", "list"]));
-    let row = |part: &str| listed.lines().find(|line| line.starts_with(part)).unwrap().to_string();
-    assert!(row("cuda-headers").contains("6.5 MiB  yes"), "{listed}");
-    assert!(row("nvcc").contains("  no "), "{listed}");
+    assert!(line(&listed, "cuda-headers").contains("6.5 MiB  yes"), "{listed}");
+    assert!(line(&listed, "nvcc").contains("  no "), "{listed}");
     // What nvcc needs more, and nothing twice. The wheel with NVVM has another name than the rest.
     let nvcc = machine.install(&["nvcc"]);
     assert!(nvcc.status.success(), "{}", all_output(&nvcc));
     assert_eq!(all_output(&nvcc).matches("fetching nvidia-cuda-crt ").count(), 1, "{}", all_output(&nvcc));
-    assert_eq!(installed(), ["cccl", "crt", "nvcc", "runtime"]);
+    assert_eq!(names(&site), ["cccl", "crt", "nvcc", "runtime"]);
     // A new installation: headers do not include nvcc.
     let other = Machine::new();
     assert!(other.install(&["cuda-headers"]).status.success());
@@ -193,8 +194,8 @@ fn without_apt_the_locked_files_are_fetched_by_their_addresses() {
     fs::remove_file(machine.path("bin/apt-get")).unwrap();
     let locked = read(&machine.path("lock"));
     // As if it had been written on another distribution, whose programs run with this C library.
-    let line = |start: &str| locked.lines().find(|line| line.starts_with(start)).unwrap();
-    let other = locked.replace(line("system"), &format!("system = \"other 1 {}\"", std::env::consts::ARCH));
+    let other =
+        locked.replace(line(&locked, "system"), &format!("system = \"other 1 {}\"", std::env::consts::ARCH));
     fs::write(machine.path("lock"), &other).unwrap();
     let installed = machine.install(&["--lock", "lock"]);
     assert!(installed.status.success(), "{}", all_output(&installed));
@@ -208,7 +209,7 @@ fn without_apt_the_locked_files_are_fetched_by_their_addresses() {
     let refused = machine.install(&["--lock", "lock"]);
     assert_eq!(refused.status.code(), Some(1), "{}", all_output(&refused));
     assert!(all_output(&refused).contains("has the hash"), "{}", all_output(&refused));
-    fs::write(machine.path("lock"), other.replace(line("glibc"), "glibc = \"2.41\"")).unwrap();
+    fs::write(machine.path("lock"), other.replace(line(&locked, "glibc"), "glibc = \"2.41\"")).unwrap();
     let refused = machine.install(&["--lock", "lock"]);
     assert_eq!(refused.status.code(), Some(2), "{}", all_output(&refused));
     assert!(

@@ -207,19 +207,28 @@ fn links_that_lead_elsewhere_are_named() {
     assert_eq!(gate(dir.path(), &["--allow-unread-of", "dangling,elsewhere,file"]).0, 0);
 }
 
+fn library(content: &[u8]) -> Member<'_> {
+    Member { name: "lib/k.so", content, method: Method::Deflated }
+}
+
+fn record(content: &[u8]) -> Member<'_> {
+    Member { name: "RECORD", content, method: Method::Stored }
+}
+
+/// An object that differs from one with another number.
+fn object(number: u8) -> Vec<u8> {
+    let mut object = cubin();
+    object.push(number);
+    object
+}
+
 #[test]
 fn members_with_the_same_name_are_an_error() {
     let new = cubin();
     let old = data("device-gfx1100.co");
-    let member = |content| Member { name: "lib/k.so", content, method: Method::Deflated };
-    let object = |number: u8| {
-        let mut object = cubin();
-        object.push(number);
-        object
-    };
     for (name, content) in [
-        ("x.whl", zip(&[member(&new), member(&old)])),
-        ("text.whl", zip(&[member(&new), member(b"text")])),
+        ("x.whl", zip(&[library(&new), library(&old)])),
+        ("text.whl", zip(&[library(&new), library(b"text")])),
         ("x.tar", tar(&[("lib/k.so", &new), ("./lib/k.so", &old)])),
         ("libx.a", ar(&[("k.o", &object(1)), ("k.o", &object(2))])),
         ("x.cpio", cpio(&[("lib/k.so", &new), ("lib/k.so", &old)])),
@@ -236,9 +245,8 @@ fn members_with_the_same_name_are_an_error() {
         assert_eq!(output.status.code(), Some(1));
     }
     // Neither of texts, nor of the same bytes.
-    let text = |content| Member { name: "RECORD", content, method: Method::Stored };
     for (name, content) in [
-        ("x.whl", zip(&[member(&new), member(&new), text(b"one"), text(b"two")])),
+        ("x.whl", zip(&[library(&new), library(&new), record(b"one"), record(b"two")])),
         ("libx.a", ar(&[("k.o", &object(1)), ("k.o", &object(1)), ("x.txt", b"1"), ("x.txt", b"2")])),
     ] {
         let dir = dir_with(name, &content);
@@ -246,30 +254,31 @@ fn members_with_the_same_name_are_an_error() {
     }
 }
 
+fn judge(dir: &Path, args: &[&str]) -> (i32, String) {
+    let output = support::offload(dir, &[&["verify", "--json", "."], args].concat());
+    (output.status.code().unwrap(), stdout(&output))
+}
+
 #[test]
 fn modules_may_lack_what_is_excepted() {
     let dir = dir_with("libnccl.so.2", &cubin());
     fs::write(dir.path().join("k.cubin"), cubin()).unwrap();
-    let judge = |args: &[&str]| {
-        let output = support::offload(dir.path(), &[&["verify", "--json", "."], args].concat());
-        (output.status.code().unwrap(), stdout(&output))
-    };
-    let (code, printed) = judge(&["--require", "sm_80,sm_90", "--except", "nccl*=sm_90"]);
+    let (code, printed) = judge(dir.path(), &["--require", "sm_80,sm_90", "--except", "nccl*=sm_90"]);
     assert_eq!((code, files(&objects(&printed, "unmet"))), (1, vec!["./k.cubin"]), "{printed}");
     let excepted = objects(&printed, "excepted");
     assert_eq!((files(&excepted), &excepted[0]["demand"]), (vec!["./libnccl.so.2"], &"sm_90".into()));
-    assert_eq!(judge(&["--require", "sm_80,sm_90", "--except", "nccl*=sm_90,k=sm_90"]).0, 0);
-    assert_eq!(judge(&["--require", "sm_80,sm_90", "--except", "*=sm_100"]).0, 1);
+    assert_eq!(judge(dir.path(), &["--require", "sm_80,sm_90", "--except", "nccl*=sm_90,k=sm_90"]).0, 0);
+    assert_eq!(judge(dir.path(), &["--require", "sm_80,sm_90", "--except", "*=sm_100"]).0, 1);
 
     fs::write(dir.path().join("x.7z"), b"7z\xbc\xaf\x27\x1c\0\x04").unwrap();
     let lists = "require = [\"sm_80\", \"sm_90\"]\nexcept = { \"nccl*\" = \"sm_90\", k = [\"sm_90\"] }\n";
     fs::write(dir.path().join("gate.toml"), lists).unwrap();
-    assert_eq!(judge(&["--settings", "gate.toml"]).0, 1);
+    assert_eq!(judge(dir.path(), &["--settings", "gate.toml"]).0, 1);
     fs::write(dir.path().join("gate.toml"), format!("{lists}allow-unread = [\"*.7z\"]\n")).unwrap();
-    assert_eq!(judge(&["--settings", "gate.toml"]).0, 0);
+    assert_eq!(judge(dir.path(), &["--settings", "gate.toml"]).0, 0);
     // Those of the project count for what is required by hand.
     fs::rename(dir.path().join("gate.toml"), dir.path().join("offload.toml")).unwrap();
-    assert_eq!(judge(&["--require", "sm_80,sm_90"]).0, 0);
+    assert_eq!(judge(dir.path(), &["--require", "sm_80,sm_90"]).0, 0);
 
     for (args, part) in [
         (&["--require", "sm_80", "--except", "nccl"][..], "is not an exception"),

@@ -112,18 +112,23 @@ fn arithmetic(kernels: &vectors::Kernels, stream: &Stream, wrong: &mut Wrong) ->
     let a = stream.upload(&a)?;
     let b = stream.upload(&b)?;
     let mut y = stream.zeroed::<u16>(pairs.len())?;
-    let right = |operation: fn(f64, f64) -> f64| -> Vec<u16> {
-        let value = |bits| f64::from(widened(bits));
-        pairs.iter().map(|(a, b)| nearest(operation(value(*a), value(*b)))).collect()
-    };
     // SAFETY: as above.
     unsafe { kernels.add(stream, range(&pairs), &a, &b, &mut y)? };
-    wrong.compare(&stream.download(&y)?, &right(|a, b| a + b));
+    wrong.compare(&stream.download(&y)?, &rounded(&pairs, |a, b| a + b));
     // SAFETY: as above.
     unsafe { kernels.subtract(stream, range(&pairs), &a, &b, &mut y)? };
-    wrong.compare(&stream.download(&y)?, &right(|a, b| a - b));
+    wrong.compare(&stream.download(&y)?, &rounded(&pairs, |a, b| a - b));
     // SAFETY: as above.
     unsafe { kernels.multiply(stream, range(&pairs), &a, &b, &mut y)? };
-    wrong.compare(&stream.download(&y)?, &right(|a, b| a * b));
+    wrong.compare(&stream.download(&y)?, &rounded(&pairs, |a, b| a * b));
     Ok(())
+}
+
+/// What an operation makes of each pair, rounded to the nearest.
+fn rounded(pairs: &[(u16, u16)], operation: fn(f64, f64) -> f64) -> Vec<u16> {
+    let mut results = Vec::new();
+    for (a, b) in pairs {
+        results.push(nearest(operation(widened(*a).into(), widened(*b).into())));
+    }
+    results
 }

@@ -26,7 +26,7 @@ impl CompileCache {
     /// # Errors
     /// If this user has no directory for caches, or a variable about the cache is not understood.
     pub fn for_directory(directory: &Path) -> Result<CompileCache, Error> {
-        let (dir, limits) = Cache::place(&CargoEnv::of_machine(directory, directory))?;
+        let (dir, limits) = Cache::place(&CargoEnv::for_machine(directory, directory))?;
         Ok(CompileCache { dir, limit: limits.size })
     }
 
@@ -79,6 +79,16 @@ mod tests {
     use super::super::tests::{UNLIMITED, cache};
     use super::*;
 
+    /// How many entries there are, and whether those of `blobs` are sound.
+    fn soundness(cache: &CompileCache, blobs: &[Blob; 2]) -> (usize, [Option<bool>; 2]) {
+        let entries = cache.entries();
+        let sound = blobs.each_ref().map(|blob| {
+            let entry = entries.iter().find(|entry| entry.path == blob.path)?;
+            Some(entry.is_sound().unwrap())
+        });
+        (entries.len(), sound)
+    }
+
     #[test]
     fn damaged_entries_are_told_apart() {
         let (dir, cache) = cache(UNLIMITED);
@@ -86,20 +96,19 @@ mod tests {
         let blobs = keys.map(|key| cache.put(key, b"some bytes").unwrap());
         cache.put_dependencies(keys[0], "read").unwrap();
         let cache = CompileCache::at(dir.path());
-        let sound = || {
-            let entries = cache.entries();
-            let of = |path: &Path| {
-                entries.iter().find(|entry| entry.path == path).map(|entry| entry.is_sound().unwrap())
-            };
-            (entries.len(), blobs.each_ref().map(|blob| of(&blob.path)))
-        };
-        assert_eq!(sound(), (3, [Some(true); 2]));
+        assert_eq!(soundness(&cache, &blobs), (3, [Some(true); 2]));
         let mut bytes = std::fs::read(&blobs[0].path).unwrap();
         *bytes.last_mut().unwrap() ^= 1;
         std::fs::write(&blobs[0].path, bytes).unwrap();
-        assert_eq!(sound(), (3, [Some(false), Some(true)]));
+        assert_eq!(soundness(&cache, &blobs), (3, [Some(false), Some(true)]));
         std::fs::rename(&blobs[1].path, &blobs[0].path).unwrap();
-        assert_eq!(sound(), (2, [Some(false), None]));
+        assert_eq!(soundness(&cache, &blobs), (2, [Some(false), None]));
+    }
+
+    fn sorted_soundness(entries: &[CacheEntry]) -> Vec<Option<bool>> {
+        let mut sound: Vec<_> = entries.iter().map(CacheEntry::is_sound).collect();
+        sound.sort();
+        sound
     }
 
     #[test]
@@ -109,18 +118,13 @@ mod tests {
         cache
             .put_pack(offload_format::Hash128([7; 16]), 4, |out| std::io::Write::write_all(out, b"pack"))
             .unwrap();
-        let sound = || {
-            let entries = CompileCache::at(dir.path()).entries();
-            let mut sound: Vec<_> = entries.iter().map(CacheEntry::is_sound).collect();
-            sound.sort();
-            sound
-        };
-        assert_eq!(sound(), [None, Some(true)]);
-        for entry in CompileCache::at(dir.path()).entries() {
+        let entries = CompileCache::at(dir.path()).entries();
+        assert_eq!(sorted_soundness(&entries), [None, Some(true)]);
+        for entry in entries {
             let mut bytes = std::fs::read(&entry.path).unwrap();
             *bytes.last_mut().unwrap() ^= 1;
             std::fs::write(&entry.path, bytes).unwrap();
         }
-        assert_eq!(sound(), [None, Some(false)]);
+        assert_eq!(sorted_soundness(&CompileCache::at(dir.path()).entries()), [None, Some(false)]);
     }
 }

@@ -101,10 +101,14 @@ mod tests {
 
     #[test]
     fn the_owner_alone_may_write() {
-        let trusted = |owner, mode| reason_to_distrust(Access { owner, user: 1000, mode }).is_none();
-        assert!(trusted(1000, 0o40700) && trusted(1000, 0o40755) && trusted(1000, 0o41700));
-        assert!(!trusted(0, 0o40755) && !trusted(1001, 0o40700));
-        assert!(!trusted(1000, 0o40770) && !trusted(1000, 0o40757) && !trusted(1000, 0o41777));
+        for mode in [0o40700, 0o40755, 0o41700] {
+            assert_eq!(reason_to_distrust(Access { owner: 1000, user: 1000, mode }), None, "{mode:o}");
+        }
+        for (owner, mode) in
+            [(0, 0o40755), (1001, 0o40700), (1000, 0o40770), (1000, 0o40757), (1000, 0o41777)]
+        {
+            assert!(reason_to_distrust(Access { owner, user: 1000, mode }).is_some(), "{owner} {mode:o}");
+        }
     }
 
     #[test]
@@ -113,14 +117,7 @@ mod tests {
         let dir = parent.path().join("a/cache");
         open(&dir).unwrap();
         assert_eq!(metadata(&dir).unwrap().permissions().mode() & 0o777, 0o700);
-        let names = || {
-            let names = fs::list(&dir).unwrap();
-            names
-                .into_iter()
-                .filter_map(|path| Some(path.file_name()?.to_str()?.to_string()))
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(names(), [TAG, STAMP]);
+        assert_eq!(fs::list(&dir).unwrap(), [dir.join(TAG), dir.join(STAMP)]);
         set_permissions(&dir, Permissions::from_mode(0o755)).unwrap();
         open(&dir).unwrap();
         assert_eq!(metadata(&dir).unwrap().permissions().mode() & 0o777, 0o700);

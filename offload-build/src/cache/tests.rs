@@ -38,31 +38,33 @@ fn an_entry_is_made_once() {
     assert_eq!(blob.read().unwrap(), b"made");
 }
 
+/// The content of the entry `a`, and how often it was made.
+fn read_or_make(cache: &Cache) -> (Vec<u8>, u32) {
+    let made = std::cell::Cell::new(0);
+    cache.distrusted.store(false, Ordering::Relaxed);
+    let content = cache.retry_lost_entries(&cache.dir().join("out"), || {
+        cache
+            .get_or(key("a"), || {
+                made.set(made.get() + 1);
+                Ok(b"some bytes".to_vec())
+            })?
+            .read()
+    });
+    (content.unwrap(), made.get())
+}
+
 #[test]
 fn every_damage_is_missing_and_made_anew() {
     let (_dir, cache) = cache(UNLIMITED);
     let path = cache.put(key("a"), b"some bytes").unwrap().path;
     let good = std::fs::read(&path).unwrap();
-    let read = || {
-        let made = std::cell::Cell::new(0);
-        cache.distrusted.store(false, Ordering::Relaxed);
-        let content = cache.retry_lost_entries(&cache.dir().join("out"), || {
-            cache
-                .get_or(key("a"), || {
-                    made.set(made.get() + 1);
-                    Ok(b"some bytes".to_vec())
-                })?
-                .read()
-        });
-        (content.unwrap(), made.get())
-    };
-    assert_eq!(read(), (b"some bytes".to_vec(), 0));
+    assert_eq!(read_or_make(&cache), (b"some bytes".to_vec(), 0));
     for at in 0..good.len() {
         let mut bad = good.clone();
         bad[at] ^= 1;
         for damaged in [&bad[..], &good[..at]] {
             std::fs::write(&path, damaged).unwrap();
-            assert_eq!(read(), (b"some bytes".to_vec(), 1), "byte {at} of {}", damaged.len());
+            assert_eq!(read_or_make(&cache), (b"some bytes".to_vec(), 1), "byte {at} of {}", damaged.len());
         }
     }
 }
@@ -113,21 +115,24 @@ fn an_entry_that_vanishes_is_made_anew() {
     assert_eq!((content.unwrap(), made.get()), (b"made".to_vec(), 2));
 }
 
+/// The last of ten results, each made of the one before, and whether the cache was distrusted meanwhile.
+fn make_chain(cache: &Cache) -> (Vec<u8>, bool) {
+    let made = cache.retry_lost_entries(&cache.dir().join("out"), || {
+        let mut content = b"start".to_vec();
+        for at in 0..10 {
+            let key = KeyBuilder::new("link").part(&[at]).part(&content).finish();
+            content = cache.get_or(key, || Ok([&content[..], b"+"].concat()))?.read()?;
+        }
+        Ok((content, cache.distrusted.load(Ordering::Relaxed)))
+    });
+    made.unwrap()
+}
+
 /// A chain of results of which every one is damaged takes one attempt more, not one for each.
 #[test]
 fn damage_everywhere_is_made_good_at_once() {
     let (_dir, cache) = cache(UNLIMITED);
-    let chain = || {
-        cache.retry_lost_entries(&cache.dir().join("out"), || {
-            let mut content = b"start".to_vec();
-            for at in 0..10 {
-                let key = KeyBuilder::new("link").part(&[at]).part(&content).finish();
-                content = cache.get_or(key, || Ok([&content[..], b"+"].concat()))?.read()?;
-            }
-            Ok((content, cache.distrusted.load(Ordering::Relaxed)))
-        })
-    };
-    let (made, distrusted) = chain().unwrap();
+    let (made, distrusted) = make_chain(&cache);
     assert!(!distrusted);
     for shard in std::fs::read_dir(cache.dir()).unwrap().map(|entry| entry.unwrap().path()) {
         for file in std::fs::read_dir(shard).into_iter().flatten().map(|entry| entry.unwrap().path()) {
@@ -136,7 +141,7 @@ fn damage_everywhere_is_made_good_at_once() {
             std::fs::write(&file, bytes).unwrap();
         }
     }
-    assert_eq!(chain().unwrap(), (made, true));
+    assert_eq!(make_chain(&cache), (made, true));
 }
 
 #[test]

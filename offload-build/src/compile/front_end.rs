@@ -147,11 +147,7 @@ impl Session<'_> {
         let scratch = fs::scratch(self.cache().dir())?;
         let output = scratch.path().join("out");
         let deps = scratch.path().join("deps");
-        let written = |arg: &Arg| match arg {
-            Arg::InputFile(ending) => Some(scratch.path().join(format!("in{ending}"))),
-            _ => None,
-        };
-        let file = action.args.iter().find_map(written);
+        let file = action.args.iter().find_map(|arg| input_file(arg, scratch.path()));
         let input = action.input.as_deref();
         if let (Some(path), Some(text)) = (&file, input) {
             fs::publish(path, |out| out.write_all(text.as_bytes()))?;
@@ -164,7 +160,7 @@ impl Session<'_> {
                     Arg::Text(text) => text.clone(),
                     Arg::Input(_) | Arg::Output => output.clone().into(),
                     Arg::Depfile => deps.clone().into(),
-                    Arg::InputFile(_) => written(arg).unwrap_or_default().into(),
+                    Arg::InputFile(_) => input_file(arg, scratch.path()).unwrap_or_default().into(),
                 }))
                 .collect(),
             // Sources are named relative to here, so that no absolute path gets into the output.
@@ -176,15 +172,14 @@ impl Session<'_> {
         let (search, printed) = printed
             .map_err(|error| gaps::explained(host_code::explained(headers::explained(self, error))))?;
         let content = output_of(action.tool, &output)?;
-        let ours = |path: &PathBuf| {
-            path == Path::new("-") || path.starts_with(scratch.path()) || own_headers::has(self, path)
-        };
-        let read = prerequisites(&fs::read_text(&deps)?).into_iter().filter(|path| !ours(path));
-        let dependencies = self.with_lookups(
-            action,
-            read.map(|path| ReadFile { hash: self.content_hash(&path).unwrap_or_default(), path }).collect(),
-            search,
-        );
+        let mut read = Vec::new();
+        for path in prerequisites(&fs::read_text(&deps)?) {
+            if path == Path::new("-") || path.starts_with(scratch.path()) || own_headers::has(self, &path) {
+                continue;
+            }
+            read.push(ReadFile { hash: self.content_hash(&path).unwrap_or_default(), path });
+        }
+        let dependencies = self.with_lookups(action, read, search);
         Ok(Run { content, dependencies, printed: printed.stderr })
     }
 
@@ -218,6 +213,14 @@ impl Session<'_> {
                 self.env().source_appears(&self.root().join(path));
             }
         }
+    }
+}
+
+/// The file in `scratch` that an argument stands for.
+fn input_file(arg: &Arg, scratch: &Path) -> Option<PathBuf> {
+    match arg {
+        Arg::InputFile(ending) => Some(scratch.join(format!("in{ending}"))),
+        _ => None,
     }
 }
 

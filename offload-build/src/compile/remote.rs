@@ -6,7 +6,6 @@ pub(super) mod roots;
 mod uploaded;
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -120,8 +119,10 @@ impl<'a> Session<'a> {
         tools: Vec<RemoteTool>,
         mut inputs: Vec<Input>,
     ) -> Option<Action> {
-        let variable = |name: &str, value: &str| Variable { name: name.into(), value: value.into() };
-        let mut variables = vec![variable(variable::LC_ALL, "C"), variable(variable::PATH, "/usr/bin:/bin")];
+        let mut variables = vec![
+            Variable { name: variable::LC_ALL.into(), value: "C".into() },
+            Variable { name: variable::PATH.into(), value: "/usr/bin:/bin".into() },
+        ];
         let mut directories = BTreeSet::new();
         let mut programs = Vec::new();
         for tool in tools {
@@ -131,7 +132,7 @@ impl<'a> Session<'a> {
         }
         if !directories.is_empty() {
             let directories: Vec<String> = directories.into_iter().collect();
-            variables.push(variable(variable::LD_LIBRARY_PATH, &directories.join(":")));
+            variables.push(Variable { name: variable::LD_LIBRARY_PATH.into(), value: directories.join(":") });
         }
         Some(Action {
             arguments,
@@ -199,13 +200,19 @@ fn file_name(index: usize) -> String {
 
 /// `args` with those that name one of `files` changed to the names among the inputs.
 fn portable(args: &[Arg], files: &[PathBuf]) -> Vec<Arg> {
-    let name = |text: &OsString| files.iter().position(|file| file.as_os_str() == text).map(file_name);
-    args.iter()
-        .map(|arg| match arg {
-            Arg::Text(text) => name(text).map_or_else(|| arg.clone(), |name| Arg::Text(name.into())),
-            other => other.clone(),
-        })
-        .collect()
+    let mut portable = Vec::new();
+    for arg in args {
+        portable.push(match file_index(arg, files) {
+            Some(index) => Arg::Text(file_name(index).into()),
+            None => arg.clone(),
+        });
+    }
+    portable
+}
+
+fn file_index(arg: &Arg, files: &[PathBuf]) -> Option<usize> {
+    let Arg::Text(text) = arg else { return None };
+    files.iter().position(|file| file.as_os_str() == text)
 }
 
 #[cfg(test)]

@@ -83,8 +83,8 @@ pub(super) fn served(session: &Session<'_>, targets: &[WantedTarget]) -> Result<
         match unserved(sources, &wanted.target) {
             None => served.targets.push(wanted.clone()),
             Some(Unserved { file, library }) => {
-                let sycl = sources.options.compiler == Some(Compiler::Icpx);
-                let language = if sycl { "SYCL C++".to_string() } else { file.language.to_string() };
+                let language =
+                    if is_sycl(sources) { "SYCL C++".to_string() } else { file.language.to_string() };
                 let mut reason = format!("no compiler makes code for it from {language}");
                 if let Some(library) = library {
                     reason.push_str(&format!(", in which {} has `{}`", library.provider(), library.name()));
@@ -111,24 +111,29 @@ pub(super) struct Unserved<'a> {
 /// The file that keeps a module from being compiled for `target`. Of ready-made files one that serves is enough.
 pub(super) fn unserved<'a>(sources: &'a Sources, target: &Target) -> Option<Unserved<'a>> {
     let files = &sources.files;
-    let sycl = sources.options.compiler == Some(Compiler::Icpx);
-    let serves = |file: &SourceFile| {
-        if sycl {
-            matches!(target, Target::Spirv64(_) | Target::Intel(_))
-        } else {
-            file.language.serves(target)
-        }
-    };
     match module::family(files) {
-        Ok(LanguageFamily::ReadyMade) if files.iter().any(serves) => None,
+        Ok(LanguageFamily::ReadyMade) if files.iter().any(|file| serves(sources, file, target)) => None,
         _ => {
             let own = files.iter().map(|file| Unserved { file, library: None });
             let imported = sources.libraries().into_iter().flat_map(|library| {
                 library.sources.files.iter().map(move |file| Unserved { file, library: Some(library) })
             });
-            own.chain(imported).find(|unserved| !serves(unserved.file))
+            own.chain(imported).find(|unserved| !serves(sources, unserved.file, target))
         }
     }
+}
+
+/// Whether the compiler of `sources` makes code for `target` of `file`.
+fn serves(sources: &Sources, file: &SourceFile, target: &Target) -> bool {
+    if is_sycl(sources) {
+        matches!(target, Target::Spirv64(_) | Target::Intel(_))
+    } else {
+        file.language.serves(target)
+    }
+}
+
+fn is_sycl(sources: &Sources) -> bool {
+    sources.options.compiler == Some(Compiler::Icpx)
 }
 
 /// The error if a module has no target because of the language of a library that it imports.

@@ -39,7 +39,7 @@ pub(super) fn find(session: &Session<'_>, results: &[TargetImages]) -> Option<Un
     let Call { spelled, place, kernel } = call(session, name, results);
     let mut text = format!("{place}`{spelled}` has no definition for {}", names.join(", "));
     text.push_str(&kernel.map(|kernel| format!("; kernel `{kernel}` calls it")).unwrap_or_default());
-    let imports = of_imports(session, name, &targets);
+    let imports = undefined_imports(session, name, &targets);
     text.push_str(&imports.as_ref().map(|it| it.text.clone()).unwrap_or_default());
     let some_have_it = targets.len() < results.len();
     let of_libdevice = original.hint().filter(|_| name.starts_with("__nv_")).map(str::to_string);
@@ -49,7 +49,7 @@ pub(super) fn find(session: &Session<'_>, results: &[TargetImages]) -> Option<Un
 }
 
 /// What imported libraries have to do with it, unless it is a built-in function.
-fn of_imports(session: &Session<'_>, name: &str, targets: &[WantedTarget]) -> Option<Lacking> {
+fn undefined_imports(session: &Session<'_>, name: &str, targets: &[WantedTarget]) -> Option<Lacking> {
     let first = targets.first().filter(|_| !builtin_names::is_builtin(name) && !name.starts_with("__nv_"))?;
     libraries::lacking(session, name, &first.target).ok()?
 }
@@ -173,9 +173,8 @@ mod tests {
 
     #[test]
     fn the_hint_is_for_the_targets_that_lack_it() {
-        let wanted =
-            |name: &str| WantedTarget { target: name.parse().unwrap(), presence: Presence::Required };
-        let targets = ["nvptx:sm_75", "cubin:sm_90", "amdgcn:gfx90a"].map(wanted);
+        let targets = ["nvptx:sm_75", "cubin:sm_90", "amdgcn:gfx90a"]
+            .map(|name| WantedTarget { target: name.parse().unwrap(), presence: Presence::Required });
         let text = hint(&targets, true);
         assert!(text.contains("`#ifndef __AMDGCN__` and `#ifndef __NVPTX__`"), "{text}");
         assert!(

@@ -40,7 +40,8 @@ fn without_digits(name: &str) -> String {
 
 /// Whether two names differ in one place alone, by two letters at most.
 fn reads_like(name: &str, other: &str) -> bool {
-    let (a, b): (Vec<char>, Vec<char>) = (name.chars().collect(), other.chars().collect());
+    let a: Vec<char> = name.chars().collect();
+    let b: Vec<char> = other.chars().collect();
     let shorter = a.len().min(b.len());
     let start = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
     let end = a.iter().rev().zip(b.iter().rev()).take(shorter - start).take_while(|(a, b)| a == b).count();

@@ -105,19 +105,23 @@ fn the_pages_are_understood() {
     assert!(read_block("[modules.a]\nsplits = 1\n").is_err() && read_block("[lib]\na =\n").is_err());
 }
 
+fn keys_of_table(table: &str) -> Vec<String> {
+    let mut keys = Vec::new();
+    for row in table.lines().take_while(|line| line.starts_with("| `")) {
+        keys.push(row.split('`').nth(1).unwrap().to_string());
+    }
+    keys
+}
+
 #[test]
 fn the_reference_lists_every_key() {
     let text = include_str!("../../../docs/offload-toml.md");
     let [_, file, module] = text.split("|---|---|---|\n").collect::<Vec<_>>()[..] else {
         panic!("two tables")
     };
-    let keys = |table: &str| {
-        let rows = table.lines().take_while(|line| line.starts_with("| `")).map(str::to_string);
-        rows.map(|row| row.split('`').nth(1).unwrap().to_string()).collect::<Vec<_>>()
-    };
-    assert_eq!(keys(file), Layer::KEYS);
+    assert_eq!(keys_of_table(file), Layer::KEYS);
     assert_eq!(
-        keys(module).into_iter().collect::<BTreeSet<_>>(),
+        keys_of_table(module).into_iter().collect::<BTreeSet<_>>(),
         Options::KEYS.map(str::to_string).into_iter().collect::<BTreeSet<_>>()
     );
 }
@@ -152,9 +156,10 @@ mod compression {
             let found = settings(&format!("compression = {text}"), release).unwrap();
             assert_eq!(found, Settings { mode, level }, "{text}");
         }
-        let usual = |release| Compression::merged(std::iter::empty(), &profile(release)).unwrap();
-        assert_eq!(usual(true), Settings { mode: Mode::Balanced, level: 19 });
-        assert_eq!(usual(false), Settings { mode: Mode::None, level: 1 });
+        for (release, mode, level) in [(true, Mode::Balanced, 19), (false, Mode::None, 1)] {
+            let usual = Compression::merged(std::iter::empty(), &profile(release)).unwrap();
+            assert_eq!(usual, Settings { mode, level });
+        }
     }
 
     #[test]

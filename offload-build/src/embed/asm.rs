@@ -48,30 +48,25 @@ fn source_text(env: &CargoEnv, names: &Names, pack: &Pack, pack_path: &str) -> S
     let note = note(id);
     let descriptor = Descriptor::new(pack.layout.size, id, pack.flags).encode();
     let anchor = &names.anchor;
-    let mut text = String::new();
-    let mut line = |line: String| {
-        text.push_str(&line);
-        text.push('\n');
-    };
-    line(format!(".section {NOTE_SECTION},\"a\",%note\n.balign 4"));
-    line(bytes(&note, 0, NOTE_DESCRIPTOR));
-    line(format!(".Lto_descriptor: .8byte {anchor} - .Lto_descriptor"));
-    line(bytes(&note, NOTE_DESCRIPTOR + 8, NOTE_EHDR));
-    line(".hidden __ehdr_start\n.Lto_ehdr: .8byte __ehdr_start - .Lto_ehdr".to_string());
-    line(bytes(&note, NOTE_ID, note.len() as u64));
-    line(format!(".section {TABLE_SECTION},\"a\",%progbits\n.balign 8"));
-    line(format!(".globl {anchor}\n.hidden {anchor}\n.type {anchor}, %object\n{anchor}:"));
-    line(bytes(&descriptor, 0, DESCRIPTOR_PACK));
-    line(".Lto_pack: .8byte .Lpack - .Lto_pack".to_string());
-    line(bytes(&descriptor, DESCRIPTOR_PACK + 8, descriptor.len() as u64));
-    line(format!(".size {anchor}, {}", descriptor.len()));
-    line(format!(
-        ".section {pack_section},\"{pack_flags}\",%progbits\n.balign {}",
-        pack_align(pack.layout.size)
-    ));
-    line(format!(".Lpack: .incbin \"{pack_path}\""));
-    line(".section .note.GNU-stack,\"\",%progbits".to_string());
-    text
+    let align = pack_align(pack.layout.size);
+    let lines = [
+        format!(".section {NOTE_SECTION},\"a\",%note\n.balign 4"),
+        bytes(&note, 0, NOTE_DESCRIPTOR),
+        format!(".Lto_descriptor: .8byte {anchor} - .Lto_descriptor"),
+        bytes(&note, NOTE_DESCRIPTOR + 8, NOTE_EHDR),
+        ".hidden __ehdr_start\n.Lto_ehdr: .8byte __ehdr_start - .Lto_ehdr".to_string(),
+        bytes(&note, NOTE_ID, note.len() as u64),
+        format!(".section {TABLE_SECTION},\"a\",%progbits\n.balign 8"),
+        format!(".globl {anchor}\n.hidden {anchor}\n.type {anchor}, %object\n{anchor}:"),
+        bytes(&descriptor, 0, DESCRIPTOR_PACK),
+        ".Lto_pack: .8byte .Lpack - .Lto_pack".to_string(),
+        bytes(&descriptor, DESCRIPTOR_PACK + 8, descriptor.len() as u64),
+        format!(".size {anchor}, {}", descriptor.len()),
+        format!(".section {pack_section},\"{pack_flags}\",%progbits\n.balign {align}"),
+        format!(".Lpack: .incbin \"{pack_path}\""),
+        ".section .note.GNU-stack,\"\",%progbits".to_string(),
+    ];
+    lines.map(|line| line + "\n").concat()
 }
 
 /// `.byte` for part of a record.

@@ -33,10 +33,10 @@ impl Bindings<'_> {
             self.module,
             identifier(self.module),
         );
-        let publish =
-            |name: String, text: &str| fs::publish_if_changed(&env.out_dir.join(name), text.as_bytes());
-        publish(format!("{}.kernels.rs", self.module), &content)?;
-        publish(format!("{}.offload.rs", self.module), &whole)
+        let kernels = env.out_dir.join(format!("{}.kernels.rs", self.module));
+        let module = env.out_dir.join(format!("{}.offload.rs", self.module));
+        fs::publish_if_changed(&kernels, content.as_bytes())?;
+        fs::publish_if_changed(&module, whole.as_bytes())
     }
 
     fn content(&self) -> String {
@@ -129,13 +129,17 @@ fn rust_type(value: SpecValue) -> &'static str {
 
 /// A method in the form that the macro takes.
 fn definition(method: &Method, index: usize, parameters: &[NamedParameter]) -> String {
-    let numbered = || parameters.iter().enumerate().map(|(index, one)| (one, format!("T{index}")));
-    let generics = numbered().filter_map(|(one, generic)| one.parameter.generic(&generic));
-    let generics = std::iter::once("'a".to_string()).chain(generics.map(bounded));
-    let generics: Vec<String> = generics.collect();
-    let taken = numbered().map(|(one, generic)| format!("{}: {}", one.name, one.parameter.rust(&generic)));
-    let given = numbered().map(|(one, generic)| one.parameter.given(&one.name, &generic));
-    let (taken, given): (Vec<_>, Vec<_>) = (taken.collect(), given.collect());
+    let mut generics = vec!["'a".to_string()];
+    let mut taken = Vec::new();
+    let mut given = Vec::new();
+    for (index, NamedParameter { name, parameter }) in parameters.iter().enumerate() {
+        let type_name = format!("T{index}");
+        if let Some(generic) = parameter.generic(&type_name) {
+            generics.push(bounded(generic));
+        }
+        taken.push(format!("{name}: {}", parameter.rust(&type_name)));
+        given.push(parameter.given(name, &type_name));
+    }
     format!(
         "            {}[{index}]<{}>({}) =\n                [{}];\n",
         method.name,

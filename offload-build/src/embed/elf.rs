@@ -135,16 +135,6 @@ fn sections(machine: Machine, anchor: &str, pack: &Pack) -> Vec<Section> {
         Machine::Aarch64 => (PACK_SECTION, 0),
     };
     let alloc = elf::SHF_ALLOC.0;
-    let relocations = |name, section, fields: &[Field]| Section {
-        name,
-        kind: elf::SHT_RELA,
-        flags: elf::SHF_INFO_LINK.0,
-        align: 8,
-        link: SYMTAB,
-        info: section,
-        entry: 24,
-        data: fields.iter().flat_map(|field| relocation(machine, *field)).collect(),
-    };
     vec![
         Section {
             name: NOTE_SECTION,
@@ -158,16 +148,17 @@ fn sections(machine: Machine, anchor: &str, pack: &Pack) -> Vec<Section> {
         Section { name: pack_name, flags: alloc | large, align: pack_align(pack.layout.size), ..null() },
         relocations(
             ".rela.note.offload",
-            NOTE.into(),
-            &[
-                Field { offset: NOTE_DESCRIPTOR, symbol: SYM_TABLE },
-                Field { offset: NOTE_EHDR, symbol: SYM_EHDR },
-            ],
+            NOTE,
+            [
+                relocation(machine, Field { offset: NOTE_DESCRIPTOR, symbol: SYM_TABLE }),
+                relocation(machine, Field { offset: NOTE_EHDR, symbol: SYM_EHDR }),
+            ]
+            .concat(),
         ),
         relocations(
             ".rela.offload_tab",
-            TABLE.into(),
-            &[Field { offset: DESCRIPTOR_PACK, symbol: SYM_PACK }],
+            TABLE,
+            relocation(machine, Field { offset: DESCRIPTOR_PACK, symbol: SYM_PACK }),
         ),
         Section {
             name: ".symtab",
@@ -189,6 +180,20 @@ fn sections(machine: Machine, anchor: &str, pack: &Pack) -> Vec<Section> {
 fn null() -> Section {
     let kind = elf::SHT_PROGBITS;
     Section { name: "", kind, flags: 0, align: 0, link: 0, info: 0, entry: 0, data: Vec::new() }
+}
+
+/// Those of the section with this number.
+fn relocations(name: &'static str, section: u16, data: Vec<u8>) -> Section {
+    Section {
+        name,
+        kind: elf::SHT_RELA,
+        flags: elf::SHF_INFO_LINK.0,
+        align: 8,
+        link: SYMTAB,
+        info: section.into(),
+        entry: 24,
+        data,
+    }
 }
 
 /// Page alignment lets a large pack be mapped and dropped page by page.

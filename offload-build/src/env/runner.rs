@@ -18,7 +18,7 @@ pub(crate) enum Runner {
 
 impl Runner {
     /// Cargo has set this variable since Rust 1.84, and compiles this crate from 1.88 on. Others set `CARGO` too.
-    pub(super) fn of_environment() -> Runner {
+    pub(super) fn from_environment() -> Runner {
         match env::var_os("CARGO_MANIFEST_PATH") {
             Some(_) => Runner::Cargo,
             None => Runner::Other,

@@ -113,9 +113,9 @@ mod tests {
         let mut child = std::process::Command::new("true").spawn().unwrap();
         let ended = child.id();
         assert!(child.wait().unwrap().success());
-        let name = |process: u32| format!("{SCRATCH_PREFIX}file-{process:08x}00000000");
-        assert!(TemporaryName::is_abandoned(&name(ended)));
-        assert!(!TemporaryName::is_abandoned(&name(std::process::id())));
+        let own = std::process::id();
+        assert!(TemporaryName::is_abandoned(&format!("{SCRATCH_PREFIX}file-{ended:08x}00000000")));
+        assert!(!TemporaryName::is_abandoned(&format!("{SCRATCH_PREFIX}file-{own:08x}00000000")));
         assert!(!TemporaryName::is_abandoned("file"));
     }
 

@@ -90,13 +90,12 @@ mod tests {
     #[test]
     fn a_temporary_name_tells_what_the_file_is_to_become() {
         let dir = tempfile::tempdir().unwrap();
-        let made = |name: &str| {
+        for (name, becomes) in [("app-1.so", Some("app-1.so")), (&"a".repeat(250), None)] {
             let file = Unfinished::becoming(&dir.path().join(name)).unwrap();
             assert!(file.path().parent() == Some(dir.path()) && file.path().exists());
-            file.path().file_name().unwrap().to_str().unwrap().to_string()
-        };
-        assert_eq!(TemporaryName::becomes(&made("app-1.so")), Some("app-1.so"));
-        assert_eq!(TemporaryName::becomes(&made(&"a".repeat(250))), None);
+            let temporary_name = file.path().file_name().unwrap().to_str().unwrap();
+            assert_eq!(TemporaryName::becomes(temporary_name), becomes);
+        }
         let other = Unfinished::new(dir.path()).unwrap();
         assert_eq!(TemporaryName::becomes(other.path().file_name().unwrap().to_str().unwrap()), None);
     }
@@ -110,8 +109,9 @@ mod tests {
         fs::create_dir(&here).unwrap();
         for content in ["first", "second"] {
             let _ = fs::remove_file(&elsewhere);
-            let link: Link = |from, to| fs::hard_link(from, to);
-            let mut file = Unfinished::unnamed(File::create(&elsewhere).unwrap(), elsewhere.clone(), link);
+            let unnamed = File::create(&elsewhere).unwrap();
+            let mut file =
+                Unfinished::unnamed(unnamed, elsewhere.clone(), |from, to| fs::hard_link(from, to));
             file.file().write_all(content.as_bytes()).unwrap();
             assert_eq!(file.path(), elsewhere);
             file.persist(&here.join("file")).unwrap();

@@ -5,29 +5,27 @@ use offload_format::pack::ArgKind;
 
 use offload_workgroup::ir::{Parameter, Types, integers};
 
+use super::attachments::Attachments;
 use super::kernel::{KernelArg, value_size};
 
-/// The arguments that the metadata of a function describes; `attached` finds the operands of one kind. None for a
-/// function of another language.
-pub(super) fn arguments<'a>(
-    attached: &impl Fn(&str) -> Option<&'a str>,
+/// The arguments that the metadata of a function describes. None for a function of another language.
+pub(super) fn arguments(
+    attachments: &Attachments<'_>,
     params: &[Parameter<'_>],
     structures: &Types<'_>,
 ) -> Vec<KernelArg> {
-    let strings = |kind| attached(kind).map(strings).unwrap_or_default();
-    let types = strings("kernel_arg_type");
-    let base_types = strings("kernel_arg_base_type");
-    let names = strings("kernel_arg_name");
-    let access = strings("kernel_arg_access_qual");
-    let qualifiers = strings("kernel_arg_type_qual");
-    let spaces = attached("kernel_arg_addr_space").map(integers).unwrap_or_default();
+    let types = attached_strings(attachments, "kernel_arg_type");
+    let base_types = attached_strings(attachments, "kernel_arg_base_type");
+    let names = attached_strings(attachments, "kernel_arg_name");
+    let access = attached_strings(attachments, "kernel_arg_access_qual");
+    let qualifiers = attached_strings(attachments, "kernel_arg_type_qual");
+    let spaces = attachments.operands("kernel_arg_addr_space").map(integers).unwrap_or_default();
     let described = spaces.iter().enumerate().map(|(index, space)| {
-        let text = |list: &[String]| list.get(index).cloned().unwrap_or_default();
-        let base_type = text(&base_types);
-        let kind = kind(*space, &base_type, &text(&access));
+        let base_type = text_at(&base_types, index);
+        let kind = kind(*space, &base_type, &text_at(&access, index));
         KernelArg {
-            name: text(&names),
-            type_name: text(&types),
+            name: text_at(&names, index),
+            type_name: text_at(&types, index),
             base_type: pointee(kind, &plain_vector(&base_type)).to_string(),
             kind,
             size: params
@@ -35,10 +33,18 @@ pub(super) fn arguments<'a>(
                 .filter(|_| kind == ArgKind::Value)
                 .and_then(|param| value_size(structures, param)),
             element_size: element_size(kind, &base_type, structures),
-            is_const: text(&qualifiers).split(' ').any(|word| word == "const"),
+            is_const: text_at(&qualifiers, index).split(' ').any(|word| word == "const"),
         }
     });
     described.collect()
+}
+
+fn attached_strings(attachments: &Attachments<'_>, kind: &str) -> Vec<String> {
+    attachments.operands(kind).map(strings).unwrap_or_default()
+}
+
+fn text_at(list: &[String], index: usize) -> String {
+    list.get(index).cloned().unwrap_or_default()
 }
 
 /// Size in bytes of the structure that a pointer of type `base_type` points to. clang names a structure by its tag or its

@@ -86,7 +86,8 @@ const WITHOUT_BUILTINS: [&str; 2] = [" \"no-builtins\"", " \"no-builtin-printf\"
 pub(crate) fn hide(module: &str, seen: &BTreeSet<&str>) -> String {
     let mut out = String::with_capacity(module.len() + 1024);
     for line in module.lines() {
-        let own = inline_name(line).is_some_and(|name| !seen.contains(name)).then(|| of_one_module(line));
+        let own =
+            inline_name(line).is_some_and(|name| !seen.contains(name)).then(|| as_single_definition(line));
         let line = own.as_deref().unwrap_or(line);
         if line.starts_with("attributes #") {
             out.push_str(
@@ -108,7 +109,7 @@ pub(crate) fn hide(module: &str, seen: &BTreeSet<&str>) -> String {
 
 /// The first line of an `inline` definition as that of any other: without its linkage, and out of its group (`comdat`),
 /// of which the linker takes one of several too.
-fn of_one_module(line: &str) -> String {
+fn as_single_definition(line: &str) -> String {
     let linkage =
         INLINE.iter().fold(line.to_string(), |text, word| text.replacen(&format!("{word} "), "", 1));
     let Some((before, group)) = linkage.split_once(" comdat") else { return linkage };

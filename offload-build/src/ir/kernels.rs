@@ -1,15 +1,11 @@
 //! The kernels of a module and their arguments.
 
-use std::collections::BTreeMap;
-
 use offload_workgroup::ir::{Parameter, Symbol, Types, global_symbol, integers, parameters};
 
+use super::attachments::{Attachments, Nodes};
 use super::debug::DebugInfo;
 use super::kernel::{Kernel, KernelArg, value_size};
 use super::{argument_kind, described, is_kernel};
-
-/// Attachments of a `define` line, then of the nodes: `!13` to its operands.
-type Nodes<'a> = BTreeMap<&'a str, &'a str>;
 
 /// The kernels that a module defines, in order.
 pub(crate) fn kernels(module: &str) -> Vec<Kernel> {
@@ -42,19 +38,16 @@ pub(crate) fn take_types(kernels: &mut [Kernel], module: &str) {
 
 fn kernel(line: &str, nodes: &Nodes<'_>, types: &Types<'_>) -> Option<Kernel> {
     let Symbol { name, rest } = global_symbol(line)?;
-    let attached = |kind: &str| {
-        let node = rest.split_once(&format!("!{kind} !"))?.1;
-        nodes.get(node.split([' ', '{']).next()?).copied()
-    };
+    let attachments = Attachments::new(rest, nodes);
     let params = parameters(rest).unwrap_or_default().list;
-    let described = described::arguments(&attached, &params, types);
+    let described = described::arguments(&attachments, &params, types);
     // Only OpenCL C describes its arguments; of other languages there is the signature.
     let args = if described.is_empty() {
         params.iter().map(|param| plain_arg(param, types)).collect()
     } else {
         described
     };
-    let size = attached("reqd_work_group_size").map(integers).unwrap_or_default();
+    let size = attachments.operands("reqd_work_group_size").map(integers).unwrap_or_default();
     let required_work_group = <[u32; 3]>::try_from(size).ok().filter(|size| *size != [0; 3]);
     Some(Kernel { name: name.to_string(), args, required_work_group })
 }

@@ -112,9 +112,9 @@ pub(crate) fn with_output(module: &str, output: Output) -> Option<String> {
 
 /// The number of the memory that the first argument of the declared function `name` points to.
 fn memory(module: &str, name: &str) -> u32 {
-    let declares =
-        |line: &&str| line.starts_with("declare ") && global_name(line).is_some_and(|found| found == name);
-    let line = module.lines().find(declares).unwrap_or_default();
+    let mut declarations = module.lines().filter(|line| line.starts_with("declare "));
+    let line = declarations.find(|line| global_name(line).is_some_and(|found| found == name));
+    let line = line.unwrap_or_default();
     let arguments = line.split_once(&format!("@{name}(")).map_or("", |(_, arguments)| arguments);
     let space = arguments.strip_prefix("ptr addrspace(").and_then(|rest| rest.split_once(')'));
     space.and_then(|(number, _)| number.parse().ok()).unwrap_or(0)

@@ -151,9 +151,8 @@ fn with_attributes<'a>(line: &'a str, attributes: Option<&String>) -> Cow<'a, st
 fn local_stub(line: &str, wanted: &Prepared<'_>) -> Option<String> {
     let Symbol { name, rest } = global_symbol(line)?;
     let Parameters { list: params, rest: tail } = parameters(rest)?;
-    let local = |param: &Parameter<'_>| argument_kind(param) == ArgKind::Local;
     let concerned = wanted.local_arguments == LocalArguments::Offsets && wanted.kernels.contains(&name);
-    if !concerned || !is_kernel(line) || !params.iter().any(local) {
+    if !concerned || !is_kernel(line) || !params.iter().any(is_local) {
         return None;
     }
     let head = line.split_once('@')?.0;
@@ -161,7 +160,7 @@ fn local_stub(line: &str, wanted: &Prepared<'_>) -> Option<String> {
     let mut passed = Vec::new();
     let mut body = String::new();
     for (index, param) in params.iter().enumerate() {
-        if local(param) {
+        if is_local(param) {
             let _ = writeln!(
                 body,
                 "  %offload.local.{index} = getelementptr inbounds i8, ptr addrspace(3) @{DYNAMIC}, i64 %{}",
@@ -179,6 +178,10 @@ fn local_stub(line: &str, wanted: &Prepared<'_>) -> Option<String> {
     let line = with_attributes(&line, wanted.attributes.get(name)).into_owned();
     let passed = passed.join(", ");
     Some(format!("{line}\n{body}  call void @{BODY_PREFIX}{name}({passed}){place}\n  ret void\n}}\n"))
+}
+
+fn is_local(param: &Parameter<'_>) -> bool {
+    argument_kind(param) == ArgKind::Local
 }
 
 /// Where a call of a kernel's body stands, if the kernel with this `tail` has debug information: without a place LLVM drops

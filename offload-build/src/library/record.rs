@@ -70,16 +70,15 @@ impl Record {
     /// If it is none, or of a later release.
     pub(super) fn read(text: &str, path: &Path) -> Result<Record> {
         settings::read(text, |table| {
-            let text = |key| table.required(key)?.string();
-            let package = text("package")?;
-            let package_version = text("package-version")?;
-            let library = text("library")?;
+            let package = string(table, "package")?;
+            let package_version = string(table, "package-version")?;
+            let library = string(table, "library")?;
             if table.required("version")?.number::<u32>()? > VERSION {
                 return Err(later(&library, &package, &package_version));
             }
             Ok(Record {
-                root: text("root")?,
-                include: text("include")?,
+                root: string(table, "root")?,
+                include: string(table, "include")?,
                 headers: texts(table, "headers")?,
                 files: texts(table, "files")?,
                 flags: texts(table, "flags")?,
@@ -99,6 +98,10 @@ impl Record {
     pub(super) fn path(&self, relative: &str) -> PathBuf {
         Path::new(&self.root).join(relative)
     }
+}
+
+fn string(table: Table<'_>, key: &str) -> Result<String> {
+    table.required(key)?.string()
 }
 
 fn texts(table: Table<'_>, key: &str) -> Result<Vec<String>> {

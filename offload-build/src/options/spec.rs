@@ -23,23 +23,21 @@ pub(super) fn read(value: Value<'_>) -> Result<BTreeMap<String, SpecValue>> {
 }
 
 fn one(value: Value<'_>) -> Result<SpecValue> {
-    let refuse = || {
+    let mut entries = value.as_table().into_iter().flat_map(|table| table.entries());
+    let constant = match (entries.next(), entries.next()) {
+        (Some((type_name, default)), None) => SpecValue::parse(type_name, &default.to_string()),
+        _ => None,
+    };
+    constant.ok_or_else(|| {
         let error = Error::new(format!("`{value}` is not a specialisation constant"));
         let hint = "write the type and the default, as `{ int = 16 }`; types are bool, int, uint, long, ulong, float \
                     and double";
         value.refuse(error.with_hint(hint))
-    };
-    let mut entries = value.as_table().into_iter().flat_map(|table| table.entries());
-    match (entries.next(), entries.next()) {
-        (Some((type_name, default)), None) => {
-            SpecValue::parse(type_name, &default.to_string()).ok_or_else(refuse)
-        }
-        _ => Err(refuse()),
-    }
+    })
 }
 
 /// The constants of a module in one variant: where the variant has a value for one, that is its default.
-pub(crate) fn of_variant(
+pub(crate) fn for_variant(
     declared: &BTreeMap<String, SpecValue>,
     variant: &Variant,
 ) -> Result<Vec<SpecConstant>> {
@@ -182,7 +180,7 @@ mod tests {
     #[test]
     fn every_compiler_sees_the_value_in_its_form() {
         let all = declared(&[("A", 16.into()), ("B", (-1.5f32).into()), ("C", true.into())]);
-        let all = of_variant(&all, &Variant::default()).unwrap();
+        let all = for_variant(&all, &Variant::default()).unwrap();
         let literal: Vec<String> = definitions(&all, SpecForm::Literal, "bool").collect();
         assert_eq!(literal, ["-DA=(16)", "-DB=(-1.5f)", "-DC=(1!=0)"]);
         let spirv: Vec<String> = definitions(&all, SpecForm::Spirv, "_Bool").collect();
@@ -207,22 +205,23 @@ mod tests {
     #[test]
     fn a_variant_gives_its_own_default() {
         let all = declared(&[("A", 16.into()), ("B", 2u32.into())]);
-        let found = of_variant(&all, &Variant::new([("A", "32"), ("T", "half")]).unwrap()).unwrap();
+        let found = for_variant(&all, &Variant::new([("A", "32"), ("T", "half")]).unwrap()).unwrap();
         let shown: Vec<String> = found.iter().map(ToString::to_string).collect();
         assert_eq!(shown, ["A:int=32", "B:uint=2"]);
-        let error = of_variant(&all, &Variant::new([("B", "-1")]).unwrap()).unwrap_err().to_string();
+        let error = for_variant(&all, &Variant::new([("B", "-1")]).unwrap()).unwrap_err().to_string();
         assert!(error.contains("the variant `B=-1` is not of the type `uint`"), "{error}");
+    }
+
+    fn check_one(name: &str, value: SpecValue, variants: &[&str]) -> Result<()> {
+        let values = variants.iter().map(ToString::to_string).collect();
+        let variants = if variants.is_empty() { BTreeMap::new() } else { [(name.into(), values)].into() };
+        let others = Others { definitions: ["DEFINED"].into(), variants: &variants };
+        check(&declared(&[(name, value)]), &others)
     }
 
     #[test]
     fn what_nobody_could_use_is_refused() {
-        let refusal = |name: &str, value: SpecValue, variants: &[&str]| {
-            let values = variants.iter().map(ToString::to_string).collect();
-            let variants = if variants.is_empty() { BTreeMap::new() } else { [(name.into(), values)].into() };
-            let others = Others { definitions: ["DEFINED"].into(), variants: &variants };
-            check(&declared(&[(name, value)]), &others).map_err(|error| error.to_string())
-        };
-        assert!(refusal("TILE", 16.into(), &["8", "16"]).is_ok());
+        assert!(check_one("TILE", 16.into(), &["8", "16"]).is_ok());
         for (name, value, variants, words) in [
             ("1st", SpecValue::from(1), &[][..], "`1st` cannot name a specialisation constant"),
             ("self", 1.into(), &[], "`self` cannot name"),
@@ -230,7 +229,7 @@ mod tests {
             ("A", f32::NAN.into(), &[], "has the default NaN"),
             ("A", 16.into(), &["8", "32"], "`A` has no variant with its default 16"),
         ] {
-            let error = refusal(name, value, variants).unwrap_err();
+            let error = check_one(name, value, variants).unwrap_err().to_string();
             assert!(error.contains(words) && error.contains("hint: "), "{error}");
         }
     }

@@ -37,12 +37,15 @@ fn variants_that_cannot_be_told_apart_are_refused() {
 
 #[test]
 fn budgets_have_three_forms() {
-    let budget = |text: &str| read(text).map(|options| options.max_spills.unwrap_or_default());
-    assert_eq!(budget("").unwrap(), SpillBudget::Warn);
-    assert_eq!(budget("max-spills = 0").unwrap(), SpillBudget::AtMost(0));
-    assert_eq!(budget("max-spills = { warn = 64 }").unwrap(), SpillBudget::WarnAbove(64));
-    assert_eq!(budget("max-spills = \"any\"").unwrap(), SpillBudget::Any);
-    assert!(budget("max-spills = -1").unwrap_err().to_string().contains("hint:"));
+    for (text, budget) in [
+        ("", SpillBudget::Warn),
+        ("max-spills = 0", SpillBudget::AtMost(0)),
+        ("max-spills = { warn = 64 }", SpillBudget::WarnAbove(64)),
+        ("max-spills = \"any\"", SpillBudget::Any),
+    ] {
+        assert_eq!(parse(text).max_spills.unwrap_or_default(), budget, "{text}");
+    }
+    assert!(read("max-spills = -1").unwrap_err().to_string().contains("hint:"));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::tool::ToolLimit;
 
 fn context() -> (tempfile::TempDir, Context) {
     let (dir, cache) = unlimited();
-    let env = CargoEnv::of_machine(dir.path(), dir.path());
+    let env = CargoEnv::for_machine(dir.path(), dir.path());
     (
         dir,
         Context {
@@ -31,13 +31,14 @@ fn context() -> (tempfile::TempDir, Context) {
 
 fn noise(seed: u64, size: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(2) | 1;
-    let mut next = || {
+    let mut bytes = Vec::with_capacity(size);
+    for _ in 0..size {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        (state % 97) as u8
-    };
-    (0..size).map(|_| next()).collect()
+        bytes.push((state % 97) as u8);
+    }
+    bytes
 }
 
 /// Images as modules `m0`, `m1`, and so on.
@@ -203,17 +204,15 @@ const SM_90A: &[u8] = include_bytes!("../../../tests/data/device-12.9-sm_90a.cub
 fn two_cubins(context: &Context) -> Result<(Vec<u8>, usize)> {
     let made = std::cell::Cell::new(0);
     let bytes = context.cache.retry_lost_entries(&context.env.out_dir, || {
-        let image = |target: &str, bytes: &[u8]| -> Result<DeviceImage> {
+        let mut images = Vec::new();
+        for (target, cubin) in [("cubin:sm_80", SM_80), ("cubin:sm_90a", SM_90A)] {
             let record = NewImage::new("m", target.parse().unwrap());
-            Ok(DeviceImage {
-                record,
-                bytes: context.cache.get_or(key(target), || {
-                    made.set(made.get() + 1);
-                    Ok(bytes.to_vec())
-                })?,
-            })
-        };
-        let images = vec![image("cubin:sm_80", SM_80)?, image("cubin:sm_90a", SM_90A)?];
+            let bytes = context.cache.get_or(key(target), || {
+                made.set(made.get() + 1);
+                Ok(cubin.to_vec())
+            })?;
+            images.push(DeviceImage { record, bytes });
+        }
         let packer = Packer { context, settings: FAST, remote: None };
         let pack = packer.pack(PackBuilder::new("p", "1.0.0"), images)?;
         let mut bytes = Vec::new();

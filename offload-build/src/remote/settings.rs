@@ -241,11 +241,14 @@ mod tests {
 
     #[test]
     fn the_variable_overrides_the_url_alone() {
-        let file = || read("remote = { url = 'grpc://a', execute = true }").unwrap();
-        let with = |text: &str| RemoteSettings::overridden(Some(file()), Some(text.into())).unwrap();
-        assert_eq!(with("0"), None);
-        assert_eq!(with("http://b"), Some(RemoteSettings { url: "http://b".into(), ..file() }));
+        let file = read("remote = { url = 'grpc://a', execute = true }").unwrap();
+        let b = RemoteSettings { url: "http://b".into(), ..file.clone() };
+        for (variable, settings) in
+            [(Some("0"), None), (Some("http://b"), Some(b)), (None, Some(file.clone()))]
+        {
+            let overridden = RemoteSettings::overridden(Some(file.clone()), variable.map(Into::into));
+            assert_eq!(overridden.unwrap(), settings);
+        }
         assert!(!RemoteSettings::overridden(None, Some("http://b".into())).unwrap().unwrap().execute);
-        assert_eq!(RemoteSettings::overridden(Some(file()), None).unwrap(), Some(file()));
     }
 }

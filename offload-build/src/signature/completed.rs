@@ -23,30 +23,30 @@ pub(crate) fn completed(mut kernels: Vec<KernelInfo>, declared: &[KernelInfo]) -
 
 /// Whether the record of `kernel` tells the types of its arguments.
 fn is_typed(kernel: &KernelInfo) -> bool {
-    let typed =
-        |arg: &ArgInfo| !arg.base_type.is_empty() || matches!(arg.kind, ArgKind::Image | ArgKind::Sampler);
-    kernel.args.as_ref().is_some_and(|args| args.iter().all(typed))
+    let Some(args) = &kernel.args else { return false };
+    args.iter().all(|arg| !arg.base_type.is_empty() || matches!(arg.kind, ArgKind::Image | ArgKind::Sampler))
 }
 
 /// The arguments with which `kernel` is declared, if there is no doubt.
 fn declaration<'a>(kernel: &KernelInfo, declared: &'a [KernelInfo]) -> Option<&'a [ArgInfo]> {
     let name = KernelName::parse(&kernel.name);
-    let fitting = |other: &&KernelInfo| {
-        KernelName::parse(&other.name).base == name.base
-            && match (&kernel.args, &other.args) {
-                (Some(args), Some(others)) => {
-                    args.len() == others.len() && args.iter().zip(others).all(|(arg, other)| fits(arg, other))
-                }
-                _ => false,
-            }
-    };
-    let fitting: Vec<&KernelInfo> = declared.iter().filter(fitting).collect();
+    let mut fitting = Vec::new();
+    for other in declared {
+        if KernelName::parse(&other.name).base == name.base && has_fitting_arguments(kernel, other) {
+            fitting.push(other);
+        }
+    }
     let exact: Vec<&KernelInfo> =
         fitting.iter().copied().filter(|other| KernelName::parse(&other.name) == name).collect();
     match (fitting.as_slice(), exact.as_slice()) {
         ([only], _) | (_, [only]) => only.args.as_deref(),
         _ => None,
     }
+}
+
+fn has_fitting_arguments(kernel: &KernelInfo, declared: &KernelInfo) -> bool {
+    let (Some(args), Some(others)) = (&kernel.args, &declared.args) else { return false };
+    args.len() == others.len() && args.iter().zip(others).all(|(arg, other)| fits(arg, other))
 }
 
 /// Whether a recorded argument may be declared as `declared`.
@@ -82,6 +82,10 @@ mod tests {
         ArgInfo::new(kind).named("x", base.to_string()).with_base_type(base)
     }
 
+    fn base_types(kernel: &KernelInfo) -> Vec<&str> {
+        kernel.args.iter().flatten().map(|arg| arg.base_type.as_str()).collect()
+    }
+
     #[test]
     fn declarations_of_the_same_sizes_give_their_types() {
         let source = [
@@ -96,14 +100,11 @@ mod tests {
             kernel("scale", vec![value(4), value(4)]),
         ];
         let completed = completed(recorded, &source);
-        let types = |at: usize| -> Vec<&str> {
-            completed[at].args.iter().flatten().map(|arg| arg.base_type.as_str()).collect()
-        };
-        assert_eq!(types(0), ["float", "float"]);
-        assert_eq!(types(1), ["float"]);
-        assert_eq!(types(2), [""]);
+        assert_eq!(base_types(&completed[0]), ["float", "float"]);
+        assert_eq!(base_types(&completed[1]), ["float"]);
+        assert_eq!(base_types(&completed[2]), [""]);
         // A number is no pointer.
-        assert_eq!(types(3), ["", ""]);
+        assert_eq!(base_types(&completed[3]), ["", ""]);
         assert_eq!(completed[0].name, "_Z5scalePff");
     }
 

@@ -134,17 +134,17 @@ fn array(element: &str, lanes: u32) -> String {
 impl Parameter {
     /// The parameter of a method for several variants: what differs between them is any plain type.
     pub(super) fn merged(self, other: &Parameter) -> Result<Parameter, &'static str> {
+        const ANY: Element = Element::Any { bound: Bound::Plain, lanes: 1 };
         if self == *other {
             return Ok(self);
         }
-        let any = || Element::Any { bound: Bound::Plain, lanes: 1 };
         match (self, other) {
             (Parameter::Value(_) | Parameter::Bool, Parameter::Value(_) | Parameter::Bool) => {
-                Ok(Parameter::Value(any()))
+                Ok(Parameter::Value(ANY))
             }
-            (Parameter::Read(_), Parameter::Read(_)) => Ok(Parameter::Read(any())),
-            (Parameter::Write(_), Parameter::Write(_)) => Ok(Parameter::Write(any())),
-            (Parameter::Local(_), Parameter::Local(_)) => Ok(Parameter::Local(any())),
+            (Parameter::Read(_), Parameter::Read(_)) => Ok(Parameter::Read(ANY)),
+            (Parameter::Write(_), Parameter::Write(_)) => Ok(Parameter::Write(ANY)),
+            (Parameter::Local(_), Parameter::Local(_)) => Ok(Parameter::Local(ANY)),
             _ => Err("differs between the variants"),
         }
     }
@@ -285,12 +285,12 @@ mod tests {
 
     #[test]
     fn what_variants_differ_in_is_any_type() {
-        let parameter =
-            |base: &str| for_argument(&ArgInfo::new(ArgKind::Global).with_base_type(base)).unwrap();
-        let merged = parameter("float").merged(&parameter("int")).unwrap();
+        let float = for_argument(&ArgInfo::new(ArgKind::Global).with_base_type("float")).unwrap();
+        let int = for_argument(&ArgInfo::new(ArgKind::Global).with_base_type("int")).unwrap();
+        let merged = float.clone().merged(&int).unwrap();
         assert_eq!(merged.generic("T0").unwrap().bound, Bound::Plain);
-        assert_eq!(parameter("float").merged(&parameter("float")).unwrap(), parameter("float"));
+        assert_eq!(float.clone().merged(&float).unwrap(), float);
         let local = for_argument(&ArgInfo::new(ArgKind::Local).with_base_type("float")).unwrap();
-        assert!(parameter("float").merged(&local).is_err());
+        assert!(float.merged(&local).is_err());
     }
 }

@@ -102,13 +102,13 @@ impl Toolchain {
     /// If there is no place for temporary files, or a variable about the cache is not understood.
     pub fn for_directory(directory: &Path) -> Result<Toolchain, Error> {
         let scratch = fs::scratch(&temporary_directory())?;
-        Ok(Toolchain { context: Context::of_machine(directory, scratch.path())?, _scratch: scratch })
+        Ok(Toolchain { context: Context::for_machine(directory, scratch.path())?, _scratch: scratch })
     }
 
     /// The folder into which `cargo offload toolchain install` unpacks compilers, and in which build scripts of packages
     /// in `directory` look for them last. There need be no such folder.
     pub fn folder(directory: &Path) -> Option<PathBuf> {
-        CargoEnv::of_machine(directory, directory).toolchain_folder()
+        CargoEnv::for_machine(directory, directory).toolchain_folder()
     }
 
     /// Where `component` is.
@@ -139,48 +139,61 @@ impl Toolchain {
 }
 
 fn find(tools: &Tools<'_>, component: Component) -> Result<ToolLocation, Error> {
-    let file = |path: PathBuf| ToolLocation { path, version: None };
-    let shower = |name, candidates: Candidates, remedy: fn() -> String| {
-        let found = candidates.first().map(PathBuf::from);
-        found.ok_or_else(|| candidates.error(&tools.context.env, name, &[]).with_hint(remedy())).map(file)
-    };
     match component {
         Component::Clang => tools.llvm().map(|llvm| location(llvm.clang.clone())),
         Component::LlvmLink => tools.llvm_link().map(location),
         Component::Lld => tools.lld().map(location),
-        Component::LibclcNvidia => tools.libclc_alone(LIBCLC_NVIDIA).map(file),
-        Component::LibclcAmd => tools.libclc_alone(LIBCLC_AMD).map(file),
-        Component::Libdevice => tools.libdevice().map(file),
+        Component::LibclcNvidia => tools.libclc_alone(LIBCLC_NVIDIA).map(without_version),
+        Component::LibclcAmd => tools.libclc_alone(LIBCLC_AMD).map(without_version),
+        Component::Libdevice => tools.libdevice().map(without_version),
         Component::Ptxas => tools.ptxas().map(location),
         Component::Ocloc => tools.ocloc().map(location),
-        Component::Pocl => tools.pocl(HostLevel::Baseline).map(|pocl| file(pocl.library)),
+        Component::Pocl => tools.pocl(HostLevel::Baseline).map(|pocl| without_version(pocl.library)),
         Component::SpirvVal => tools.find_spirv_val().map(location),
         Component::Nvcc => tools.nvcc().map(location),
-        Component::CudaSdk => tools.cuda_sdk().map(file),
+        Component::CudaSdk => tools.cuda_sdk().map(without_version),
         Component::Hipcc => tools.hipcc().map(location),
         Component::Icpx => tools.icpx().map(location),
         Component::LlvmObjdump => {
-            shower("llvm-objdump", Candidates::objdump(&tools.context.env), remedy::llvm)
+            let candidates = Candidates::objdump(&tools.context.env);
+            first_of(tools, "llvm-objdump", &candidates, remedy::llvm)
         }
         Component::Nvdisasm => {
             let candidates = Candidates::cuda(&tools.context.env, variable::NVDISASM, &["bin/nvdisasm"]);
-            shower("nvdisasm", candidates, remedy::nvdisasm)
+            first_of(tools, "nvdisasm", &candidates, remedy::nvdisasm)
         }
         Component::SpirvDis => {
             let candidates = Candidates::named(&tools.context.env, "spirv-dis", variable::SPIRV_DIS);
-            shower("spirv-dis", candidates, remedy::spirv_tools)
+            first_of(tools, "spirv-dis", &candidates, remedy::spirv_tools)
         }
         Component::Oclgrind => {
             let candidates = Candidates::named(&tools.context.env, "oclgrind", variable::OCLGRIND);
-            shower("oclgrind", candidates, remedy::oclgrind)
+            first_of(tools, "oclgrind", &candidates, remedy::oclgrind)
         }
         Component::ComputeSanitizer => {
             // Toolkits have a script in `bin`; Python's package has the program's folder alone.
             let files = ["bin/compute-sanitizer", "compute-sanitizer/compute-sanitizer"];
             let candidates = Candidates::cuda(&tools.context.env, variable::COMPUTE_SANITIZER, &files);
-            shower("compute-sanitizer", candidates, remedy::compute_sanitizer)
+            first_of(tools, "compute-sanitizer", &candidates, remedy::compute_sanitizer)
         }
     }
+}
+
+/// A program that no build runs: `cargo offload` does.
+fn first_of(
+    tools: &Tools<'_>,
+    name: &str,
+    candidates: &Candidates,
+    remedy: fn() -> String,
+) -> Result<ToolLocation, Error> {
+    let Some(path) = candidates.first() else {
+        return Err(candidates.error(&tools.context.env, name, &[]).with_hint(remedy()));
+    };
+    Ok(without_version(path.into()))
+}
+
+fn without_version(path: PathBuf) -> ToolLocation {
+    ToolLocation { path, version: None }
 }
 
 fn location(tool: Tool) -> ToolLocation {

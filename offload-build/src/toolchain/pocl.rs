@@ -80,7 +80,7 @@ impl Tools<'_> {
         let candidates = Candidates::pocl(&self.context.env);
         let mut refused = Vec::new();
         for dir in &candidates.found {
-            match Pocl::of_directory(dir, arch, cpu) {
+            match Pocl::from_directory(dir, arch, cpu) {
                 Ok(pocl) => return Ok(pocl),
                 Err(error) => refused.push(format!("`{}`: {error}", dir.display())),
             }
@@ -99,7 +99,7 @@ impl Tools<'_> {
 }
 
 impl Pocl {
-    fn of_directory(dir: &Path, arch: &str, cpu: &str) -> Result<Pocl> {
+    fn from_directory(dir: &Path, arch: &str, cpu: &str) -> Result<Pocl> {
         let prefix = format!("kernel-{arch}");
         let files = fs::list(dir)?;
         let [exact, generic] = [cpu, "generic"].map(|cpu| {
@@ -124,19 +124,26 @@ impl Pocl {
 mod tests {
     use super::*;
 
+    fn refusal(dir: &Path, arch: &str, cpu: &str) -> String {
+        Pocl::from_directory(dir, arch, cpu).unwrap_err().to_string()
+    }
+
     #[test]
     fn a_directory_has_to_hold_what_a_compile_uses() {
         let dir = tempfile::tempdir().unwrap();
-        let of = |arch, cpu| Pocl::of_directory(dir.path(), arch, cpu).map_err(|error| error.to_string());
-        assert_eq!(of("x86_64", "avx2").unwrap_err(), "it has no library for x86_64 with avx2");
+        let dir = dir.path();
+        assert_eq!(refusal(dir, "x86_64", "avx2"), "it has no library for x86_64 with avx2");
         for file in ["kernel-x86_64-pc-linux-gnu-GENERIC.bc", "kernel-x86_64-pc-linux-gnu-avx2.bc"] {
-            std::fs::write(dir.path().join(file), "").unwrap();
+            std::fs::write(dir.join(file), "").unwrap();
         }
-        assert_eq!(of("x86_64", "avx2").unwrap_err(), "it has no include/_builtin_renames.h");
-        std::fs::create_dir(dir.path().join("include")).unwrap();
-        std::fs::write(dir.path().join("include/_builtin_renames.h"), "").unwrap();
-        assert!(of("x86_64", "avx2").unwrap().library.ends_with("kernel-x86_64-pc-linux-gnu-avx2.bc"));
-        assert!(of("x86_64", "avx").unwrap().library.ends_with("kernel-x86_64-pc-linux-gnu-GENERIC.bc"));
-        assert!(of("aarch64", "generic").is_err());
+        assert_eq!(refusal(dir, "x86_64", "avx2"), "it has no include/_builtin_renames.h");
+        std::fs::create_dir(dir.join("include")).unwrap();
+        std::fs::write(dir.join("include/_builtin_renames.h"), "").unwrap();
+        for (cpu, library) in
+            [("avx2", "kernel-x86_64-pc-linux-gnu-avx2.bc"), ("avx", "kernel-x86_64-pc-linux-gnu-GENERIC.bc")]
+        {
+            assert!(Pocl::from_directory(dir, "x86_64", cpu).unwrap().library.ends_with(library));
+        }
+        assert!(Pocl::from_directory(dir, "aarch64", "generic").is_err());
     }
 }

@@ -146,10 +146,10 @@ fn system() -> System {
         return System::MacOs;
     }
     let text = fs::read_text(Path::new("/etc/os-release")).unwrap_or_default();
-    of_os_release(&text)
+    from_os_release(&text)
 }
 
-fn of_os_release(text: &str) -> System {
+fn from_os_release(text: &str) -> System {
     let ids = text.lines().filter_map(|line| line.strip_prefix("ID=").or(line.strip_prefix("ID_LIKE=")));
     let words = ids.flat_map(|value| value.trim_matches('"').split_whitespace());
     words
@@ -169,9 +169,9 @@ mod tests {
 
     #[test]
     fn relatives_count() {
-        assert_eq!(of_os_release("NAME=x\nID=debian\n"), System::Debian);
-        assert_eq!(of_os_release("ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n"), System::Debian);
-        assert_eq!(of_os_release("ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n"), System::Fedora);
-        assert_eq!(of_os_release("ID=plan9\n"), System::Other);
+        assert_eq!(from_os_release("NAME=x\nID=debian\n"), System::Debian);
+        assert_eq!(from_os_release("ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n"), System::Debian);
+        assert_eq!(from_os_release("ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n"), System::Fedora);
+        assert_eq!(from_os_release("ID=plan9\n"), System::Other);
     }
 }

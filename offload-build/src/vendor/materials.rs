@@ -40,13 +40,10 @@ fn package(library: &Library) -> String {
 pub(super) fn sort(env: &CargoEnv, files: &BTreeSet<PathBuf>, imported: &[&Library]) -> Result<Materials> {
     let mut sources = BTreeSet::new();
     let mut inputs = BTreeSet::new();
-    let of_library = |file: &Path| {
-        let roots = imported.iter().filter(|it| it.root() != env.manifest_dir && file.starts_with(it.root()));
-        roots.max_by_key(|library| library.root().as_os_str().len()).map(|library| package(library))
-    };
     for file in files {
         let blake3 = hash(file)?;
-        match (file.strip_prefix(&env.manifest_dir), env.version_of(file).or_else(|| of_library(file))) {
+        let version = env.version_of(file).or_else(|| library_around(file, env, imported));
+        match (file.strip_prefix(&env.manifest_dir), version) {
             (Ok(relative), None) => {
                 let name = within(relative).ok_or_else(|| outside(relative))?;
                 sources.insert(Material::new(name, blake3));
@@ -61,6 +58,12 @@ pub(super) fn sort(env: &CargoEnv, files: &BTreeSet<PathBuf>, imported: &[&Libra
         }
     }
     Ok(Materials { sources: sources.into_iter().collect(), inputs: inputs.into_iter().collect() })
+}
+
+/// The package of the library in whose folder `file` is; that of this one is no library's.
+fn library_around(file: &Path, env: &CargoEnv, imported: &[&Library]) -> Option<String> {
+    let roots = imported.iter().filter(|it| it.root() != env.manifest_dir && file.starts_with(it.root()));
+    roots.max_by_key(|library| library.root().as_os_str().len()).map(|library| package(library))
 }
 
 /// BLAKE3 of a file's content, of which little is held: compilers have hundreds of megabytes.

@@ -94,15 +94,18 @@ fn line(text: &mut String, key: &str, value: &str) {
 mod tests {
     use super::*;
 
+    fn material(name: &str) -> Material {
+        let mut material = Material::new(name.to_string(), "00".to_string());
+        material.version = Some("a \"b\" \\ \t\u{7f}\u{e4}".to_string());
+        material
+    }
+
     #[test]
     fn a_record_is_read_as_it_was_written() {
-        let material = |name: &str| {
-            let mut material = Material::new(name.to_string(), "00".to_string());
-            material.version = Some("a \"b\" \\ \t\u{7f}\u{e4}".to_string());
-            material
-        };
         let mut image = VendoredImage::new("spirv64".to_string(), "22".to_string());
-        (image.variant, image.options, image.size) = ("T=half".to_string(), "11".to_string(), 12);
+        image.variant = "T=half".to_string();
+        image.options = "11".to_string();
+        image.size = 12;
         let mut record = Provenance::new("p".to_string(), "m".to_string());
         record.machine = "x86_64-linux".to_string();
         record.made_by = "offload-build".to_string();

@@ -84,11 +84,18 @@ fn a_compressed_offload_binary() {
     let sizes = [40 + body.len() as u64, 40, 1, 40 + (1u64 << 30)].map(u64::to_le_bytes).concat();
     let mut file = [&offload_binary::MAGIC[..], &3u32.to_le_bytes(), &sizes, &body].concat();
     let limits = Limits::default().with_raw_bytes(16 << 20);
-    let parse = |file: &[u8]| refused_quickly(|| offload_binary::parse(file, &limits));
-    assert!(matches!(parse(&file), ErrorKind::TooLarge { .. }));
+    let refusal = refused_quickly(|| offload_binary::parse(&file, &limits));
+    assert!(matches!(refusal, ErrorKind::TooLarge { .. }));
     // The claim is small, what comes out is not.
     file[32..40].copy_from_slice(&(1u64 << 20).to_le_bytes());
-    assert!(matches!(parse(&file), ErrorKind::Invalid { .. }));
+    let refusal = refused_quickly(|| offload_binary::parse(&file, &limits));
+    assert!(matches!(refusal, ErrorKind::Invalid { .. }));
+}
+
+fn fatbin_image_size(file: &[u8]) -> Result<usize, Error> {
+    let limits = Limits::default();
+    let fatbin = fatbin::parse(file, &limits)?;
+    fatbin.entries[0].image(&limits).map(|image| image.len())
 }
 
 #[test]
@@ -104,35 +111,37 @@ fn a_fatbin() {
     file.resize((file.len()).next_multiple_of(8), 0);
     let size = file.len() as u64 - 16;
     file[8..16].copy_from_slice(&size.to_le_bytes());
-    let limits = Limits::default();
-    let image =
-        |file: &[u8]| fatbin::parse(file, &limits)?.entries[0].image(&limits).map(|image| image.len());
-    assert!(matches!(refused_quickly(|| image(&file)), ErrorKind::TooLarge { .. }));
+    assert!(matches!(refused_quickly(|| fatbin_image_size(&file)), ErrorKind::TooLarge { .. }));
     file[72..80].copy_from_slice(&(1u64 << 20).to_le_bytes());
-    assert!(matches!(refused_quickly(|| image(&file)), ErrorKind::Invalid { .. }));
+    assert!(matches!(refused_quickly(|| fatbin_image_size(&file)), ErrorKind::Invalid { .. }));
+}
+
+/// One code object in `frame` that says how large it is.
+fn kpack_file(frame: &[u8], size: u32) -> Vec<u8> {
+    let entry =
+        [&b"\x83\xa4type\xa5hsaco\xa7ordinal\0\xadoriginal_size\xce"[..], &size.to_be_bytes()].concat();
+    let part = [
+        &b"\x84\xb2compression_scheme\xafzstd-per-kernel\xabzstd_offset\x10\xa9zstd_size\xce"[..],
+        &(frame.len() as u32 + 8).to_be_bytes(),
+    ]
+    .concat();
+    let table = [&part[..], b"\xa3toc\x81\xa3x#0\x81\xa6gfx900", &entry].concat();
+    let end = 16 + 8 + frame.len() as u64;
+    let frames = [1, frame.len() as u32].map(u32::to_le_bytes).concat();
+    [b"KPAK\x01\0\0\0", &end.to_le_bytes()[..], &frames, frame, &table].concat()
+}
+
+fn kpack_image_size(file: &[u8]) -> Result<usize, Error> {
+    let limits = Limits::default();
+    let kpack = kpack::parse(file, &limits)?;
+    kpack.code_objects[0].image(&limits).map(|image| image.len())
 }
 
 #[test]
 fn a_kpack() {
     let frame = bomb(1 << 30);
-    let table = |size: u32| {
-        let entry =
-            [&b"\x83\xa4type\xa5hsaco\xa7ordinal\0\xadoriginal_size\xce"[..], &size.to_be_bytes()].concat();
-        let part = [
-            &b"\x84\xb2compression_scheme\xafzstd-per-kernel\xabzstd_offset\x10\xa9zstd_size\xce"[..],
-            &(frame.len() as u32 + 8).to_be_bytes(),
-        ]
-        .concat();
-        [&part[..], b"\xa3toc\x81\xa3x#0\x81\xa6gfx900", &entry].concat()
-    };
-    let file = |size: u32| {
-        let end = 16 + 8 + frame.len() as u64;
-        let frames = [1, frame.len() as u32].map(u32::to_le_bytes).concat();
-        [b"KPAK\x01\0\0\0", &end.to_le_bytes()[..], &frames, &frame, &table(size)].concat()
-    };
-    let limits = Limits::default();
-    let image =
-        |file: &[u8]| kpack::parse(file, &limits)?.code_objects[0].image(&limits).map(|image| image.len());
-    assert!(matches!(refused_quickly(|| image(&file(1 << 30))), ErrorKind::TooLarge { .. }));
-    assert!(matches!(refused_quickly(|| image(&file(1 << 20))), ErrorKind::Invalid { .. }));
+    let true_size = kpack_file(&frame, 1 << 30);
+    assert!(matches!(refused_quickly(|| kpack_image_size(&true_size)), ErrorKind::TooLarge { .. }));
+    let small_size = kpack_file(&frame, 1 << 20);
+    assert!(matches!(refused_quickly(|| kpack_image_size(&small_size)), ErrorKind::Invalid { .. }));
 }

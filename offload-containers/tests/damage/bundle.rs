@@ -49,11 +49,10 @@ fn bundles() {
     let one = bundle();
     let tight = bundle::write(&[BundleImage { id: IDS[0], bytes: b"code" }], 1).unwrap();
     let two = [tight.clone(), one[..].to_vec()].concat();
-    let fields = |bytes: &[u8]| bundle_fields(bytes, 0);
-    let second = [fields(&tight), bundle_fields(&one, tight.len())].concat();
+    let second = [bundle_fields(&tight, 0), bundle_fields(&one, tight.len())].concat();
     let samples = vec![
-        Sample { fields: fields(&one), header: 240, bytes: one },
-        Sample { header: tight.len(), fields: fields(&tight), bytes: tight },
+        Sample { fields: bundle_fields(&one, 0), header: 240, bytes: one },
+        Sample { header: tight.len(), fields: bundle_fields(&tight, 0), bytes: tight },
         Sample { header: 300, fields: second, bytes: two },
     ];
     torture(&Reader { name: "bundles", samples, decode: decode::bundles, inflates: 0 }).unwrap();

@@ -1,7 +1,7 @@
 //! Programs, objects and archives.
 
 use crate::decode;
-use crate::harness::{self, Field, Reader, Sample, fields, torture};
+use crate::harness::{Field, Reader, Sample, fields, size_at, torture};
 
 fn sample(bytes: &[u8], fields: Vec<Field>) -> Sample {
     Sample { bytes: bytes.to_vec(), fields, header: 128 }
@@ -9,7 +9,6 @@ fn sample(bytes: &[u8], fields: Vec<Field>) -> Sample {
 
 /// Header, segments and sections of a 64-bit file.
 pub fn elf(bytes: &[u8]) -> Vec<Field> {
-    let number = |at: usize, size: usize| harness::number(bytes, at, size) as usize;
     let header = [
         ("e_phoff", 32, 8),
         ("e_shoff", 40, 8),
@@ -22,15 +21,15 @@ pub fn elf(bytes: &[u8]) -> Vec<Field> {
         ("e_type", 16, 2),
     ];
     let mut all = fields(0, &header);
-    for index in 0..number(56, 2) {
-        let at = number(32, 8) + index * 56;
+    for index in 0..size_at(bytes, 56, 2) {
+        let at = size_at(bytes, 32, 8) + index * 56;
         all.extend(fields(
             at,
             &[("p_offset", 8, 8), ("p_vaddr", 16, 8), ("p_filesz", 32, 8), ("p_type", 0, 4)],
         ));
     }
-    for index in 0..number(60, 2) {
-        let at = number(40, 8) + index * 64;
+    for index in 0..size_at(bytes, 60, 2) {
+        let at = size_at(bytes, 40, 8) + index * 64;
         let section = [
             ("sh_name", 0, 4),
             ("sh_type", 4, 4),

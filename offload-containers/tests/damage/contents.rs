@@ -82,22 +82,22 @@ fn repeated(image: &[u8], count: u64) -> Vec<u8> {
     file
 }
 
+fn refusal_of_repeated(image: &[u8], count: u64) -> Option<ErrorKind> {
+    let limits = Limits::default().with_raw_bytes(RAW_BYTES);
+    let file = repeated(image, count);
+    let (result, memory) = allocations::peak(|| contents::images(&file, &limits).map(|found| found.len()));
+    let bound = (1 << 20) + 8 * file.len() as u64 + 3 * RAW_BYTES;
+    assert!(memory <= bound, "{memory} bytes of memory, more than {bound}: {result:?}");
+    result.err().map(|error| error.kind().clone())
+}
+
 #[test]
 fn images_that_are_told_again_and_again() {
-    let limits = Limits::default().with_raw_bytes(RAW_BYTES);
-    let refused = |image: &[u8], count: u64| {
-        let file = repeated(image, count);
-        let (result, memory) =
-            allocations::peak(|| contents::images(&file, &limits).map(|found| found.len()));
-        let bound = (1 << 20) + 8 * file.len() as u64 + 3 * RAW_BYTES;
-        assert!(memory <= bound, "{memory} bytes of memory, more than {bound}: {result:?}");
-        result.err().map(|error| error.kind().clone())
-    };
     // A frame of a container is inflated to be listed; one of zeros is not. A fatbin is walked each time.
     let frame = zstd::bulk::compress(&compressed_bundle(&[7; 100_000]), 3).unwrap();
     for image in [&frame[..], FATBIN, b"image", &compressed_bundle(b"image")] {
-        let kind = refused(image, 100_000);
+        let kind = refusal_of_repeated(image, 100_000);
         assert!(matches!(kind, Some(ErrorKind::TooLarge { .. })), "{kind:?}");
-        assert_eq!(refused(image, 1), None);
+        assert_eq!(refusal_of_repeated(image, 1), None);
     }
 }

@@ -102,22 +102,25 @@ fn syclbins_of_nothing() {
     bounded("byte properties", &empty, decode::property_sets);
 }
 
+/// What the heads of a map and of a list begin with in MessagePack.
+const MAP: u8 = 0xdf;
+const LIST: u8 = 0xdd;
+
+/// Of a map or a list with `count` entries.
+fn head(marker: u8, count: usize) -> Vec<u8> {
+    [&[marker][..], &(count as u32).to_be_bytes()].concat()
+}
+
 #[test]
 fn kpacks_of_nothing() {
-    let table = |entries: &[u8]| {
-        let start = b"\x82\xb2compression_scheme\xa4none\xa3toc";
-        [&b"KPAK\x01\0\0\0\x10\0\0\0\0\0\0\0"[..], start, entries].concat()
-    };
-    let map = |count: usize| [&b"\xdf"[..], &(count as u32).to_be_bytes()].concat();
     let programs = SIZE / 2;
-    bounded(
-        "kpack's programs",
-        &table(&[map(programs), b"\xa0\x80".repeat(programs)].concat()),
-        decode::kpack,
-    );
+    let scheme = b"\x82\xb2compression_scheme\xa4none\xa3toc";
+    let entries = [head(MAP, programs), b"\xa0\x80".repeat(programs)].concat();
+    let file = [&b"KPAK\x01\0\0\0\x10\0\0\0\0\0\0\0"[..], scheme, &entries].concat();
+    bounded("kpack's programs", &file, decode::kpack);
     let entry = b"\xa0\x83\xa4type\xa0\xa7ordinal\x00\xadoriginal_size\x00";
     let count = SIZE / entry.len();
-    let entries = [b"\x81\xa0", &map(count)[..], &entry.repeat(count)].concat();
+    let entries = [b"\x81\xa0", &head(MAP, count)[..], &entry.repeat(count)].concat();
     let blobs = b"\x83\xb2compression_scheme\xa4none\xa5blobs\x91\x82\xa6offset\x00\xa4size\x00\xa3toc";
     let file = [&b"KPAK\x01\0\0\0\x10\0\0\0\0\0\0\0"[..], blobs, &entries].concat();
     bounded("kpack's entries", &file, decode::kpack);
@@ -173,22 +176,21 @@ fn described(description: &[u8]) -> Vec<u8> {
 
 #[test]
 fn code_objects_of_nothing() {
-    let list = |count: usize| [&b"\xdd"[..], &(count as u32).to_be_bytes()].concat();
     let kernel = b"\x82\xa5.name\xa0\xa7.symbol\xa0";
     let count = SIZE / kernel.len();
-    let kernels = [b"\x81\xaeamdhsa.kernels", &list(count)[..], &kernel.repeat(count)].concat();
+    let kernels = [b"\x81\xaeamdhsa.kernels", &head(LIST, count)[..], &kernel.repeat(count)].concat();
     bounded("kernels of a code object", &described(&kernels), decode::code_object);
     // Lists instead of maps: the smallest form that a reader by order would take.
     let count = SIZE / 17;
     let kernels = [
         b"\x81\xaeamdhsa.kernels",
-        &list(count)[..],
+        &head(LIST, count)[..],
         &b"\x9f\xa0\xa0\xc0\xc0\xc0\xc0\xc0\xc0\xc0\xc0\xc0\xc0\xc0\x90\x90".repeat(count),
     ];
     bounded("kernels without names of fields", &described(&kernels.concat()), decode::code_object);
     let args = [
         b"\x81\xaeamdhsa.kernels\x91\x83\xa5.name\xa0\xa7.symbol\xa0\xa5.args",
-        &list(SIZE)[..],
+        &head(LIST, SIZE)[..],
         &b"\x80".repeat(SIZE),
     ];
     bounded("arguments of a code object", &described(&args.concat()), decode::code_object);

@@ -1,7 +1,7 @@
 //! CUDA's fatbins: stored, LZ4, zstd, and in groups.
 
 use crate::decode::{self, RAW_BYTES};
-use crate::harness::{self, Field, Reader, Sample, fields, torture};
+use crate::harness::{Field, Reader, Sample, fields, size_at, torture};
 
 const ENTRY: [(&str, usize, usize); 14] = [
     ("kind", 0, 2),
@@ -21,17 +21,16 @@ const ENTRY: [(&str, usize, usize); 14] = [
 ];
 
 fn sample(bytes: &[u8]) -> Sample {
-    let number = |at: usize, size: usize| harness::number(bytes, at, size) as usize;
     let header = [("magic", 0, 4), ("version", 4, 2), ("header size", 6, 2), ("size", 8, 8)];
     let mut all: Vec<Field> = fields(0, &header);
     let mut at = 16;
     while at + 64 <= bytes.len() {
         all.extend(fields(at, &ENTRY));
-        if number(at + 20, 4) > 0 {
-            let options = at + number(at + 20, 4);
-            all.extend(fields(options, &[("options' offset", 0, 4), ("options' size", 4, 4)]));
+        let options = size_at(bytes, at + 20, 4);
+        if options > 0 {
+            all.extend(fields(at + options, &[("options' offset", 0, 4), ("options' size", 4, 4)]));
         }
-        at += number(at + 4, 4) + number(at + 8, 8);
+        at += size_at(bytes, at + 4, 4) + size_at(bytes, at + 8, 8);
     }
     Sample { bytes: bytes.to_vec(), fields: all, header: 112 }
 }

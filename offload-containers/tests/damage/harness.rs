@@ -90,7 +90,6 @@ impl Run<'_> {
     /// Values at which sums wrap, sizes that just fit or just do not, and every offset of the sample for small ones.
     fn boundaries(&mut self, sample: &Sample) -> Result<(), Failure> {
         let size = sample.bytes.len() as u64;
-        let near = |value: u64| [value.wrapping_sub(1), value, value.wrapping_add(1)];
         let powers = (0..64).flat_map(|power| near(1 << power));
         let sizes =
             [0, 8, 16, 24, 32, 40, 48, 56, size, size / 2, size.wrapping_neg(), u64::MAX - 7].map(near);
@@ -138,17 +137,14 @@ impl Run<'_> {
                 break;
             }
         }
-        let failed = |why: String| {
-            Err(Failure(format!("{}: {why} with {what} changed, {:02x?}", self.reader.name, bytes)))
-        };
-        let Some(decoded) = result else { return failed("a panic".into()) };
+        let Some(decoded) = result else { return Err(self.failure("a panic", what, bytes)) };
         // What is inflated may be held twice while its buffer grows, and a part of it once more.
         let limit = (1 << 20) + 8 * bytes.len() as u64 + 3 * self.reader.inflates + decoded.unwrap_or(0);
         if used > limit {
-            return failed(format!("{used} bytes of memory, more than {limit},"));
+            return Err(self.failure(&format!("{used} bytes of memory, more than {limit},"), what, bytes));
         }
         if time > SLOW {
-            return failed(format!("{} ms", time.as_millis()));
+            return Err(self.failure(&format!("{} ms", time.as_millis()), what, bytes));
         }
         let count = self.counts.entry(what).or_default();
         count.files += 1;
@@ -156,6 +152,10 @@ impl Run<'_> {
         self.worst = self.worst.max(used);
         self.slowest = self.slowest.max(time);
         Ok(())
+    }
+
+    fn failure(&self, why: &str, what: &str, bytes: &[u8]) -> Failure {
+        Failure(format!("{}: {why} with {what} changed, {bytes:02x?}", self.reader.name))
     }
 
     fn print(&self) {
@@ -170,6 +170,15 @@ impl Run<'_> {
             println!("    {name}: {} files, {} accepted", count.files, count.accepted);
         }
     }
+}
+
+fn near(value: u64) -> [u64; 3] {
+    [value.wrapping_sub(1), value, value.wrapping_add(1)]
+}
+
+/// The same, of a size or an offset.
+pub fn size_at(bytes: &[u8], offset: usize, size: usize) -> usize {
+    number(bytes, offset, size) as usize
 }
 
 /// The little-endian number of `size` bytes at `offset`.

@@ -61,18 +61,15 @@ fn elf_files_with_a_device_binary() {
 fn zebins() {
     let whole = include_bytes!("../../../tests/data/saxpy-reduce.zebin");
     let note = whole.windows(8).position(|window| window == b"IntelGT\0").unwrap() - 12;
-    let with_notes = || {
+    let mut samples = Vec::new();
+    // As it is; and without a machine number, with a type that older compilers write.
+    for type_and_machine in [&whole[16..20], &[0x12, 0xff, 0, 0], &[0x13, 0xff, 0, 0]] {
         let mut sample = elf_sample(whole);
+        sample.bytes[16..20].copy_from_slice(type_and_machine);
         for at in (note..note + 100).step_by(4) {
             sample.fields.extend(fields(at, &[("note", 0, 4)]));
         }
-        sample
-    };
-    // Without a machine number, and with a type that older compilers write.
-    let mut typed = with_notes();
-    typed.bytes[16..20].copy_from_slice(&[0x12, 0xff, 0, 0]);
-    let mut dynamic = with_notes();
-    dynamic.bytes[16..20].copy_from_slice(&[0x13, 0xff, 0, 0]);
-    let samples = vec![with_notes(), typed, dynamic];
+        samples.push(sample);
+    }
     torture(&Reader { name: "zebins", samples, decode: decode::zebin, inflates: 0 }).unwrap();
 }

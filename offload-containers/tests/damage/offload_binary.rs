@@ -4,7 +4,7 @@ use offload_containers::offload_binary::{MAGIC, NewEntry, Version, write};
 use offload_format::{ImageKind, OffloadKind};
 
 use crate::decode::{RAW_BYTES, offload_binary};
-use crate::harness::{Field, Reader, Sample, fields, torture};
+use crate::harness::{Field, Reader, Sample, fields, size_at, torture};
 
 const HEADER: [(&str, usize, usize); 5] = [
     ("magic", 0, 4),
@@ -34,14 +34,13 @@ fn entries() -> Vec<NewEntry<'static>> {
 
 /// The fields of a binary with its header at 0: those of the entries and of the string maps too.
 fn all_fields(bytes: &[u8], header: usize, pair: usize) -> Vec<Field> {
-    let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
-    let count = if bytes[4] == 1 { 1 } else { number(24) };
+    let count = if bytes[4] == 1 { 1 } else { size_at(bytes, 24, 8) };
     let mut all = fields(0, &HEADER);
     for entry in 0..count {
         let at = header + entry * 40;
         all.extend(fields(at, &ENTRY));
-        for index in 0..number(at + 16) {
-            let pair_at = number(at + 8) + index * pair;
+        for index in 0..size_at(bytes, at + 16, 8) {
+            let pair_at = size_at(bytes, at + 8, 8) + index * pair;
             all.extend(fields(pair_at, &[("string key", 0, 8), ("string value", 8, 8)]));
             if pair == 24 {
                 all.extend(fields(pair_at, &[("string size", 16, 8)]));
@@ -51,12 +50,15 @@ fn all_fields(bytes: &[u8], header: usize, pair: usize) -> Vec<Field> {
     all
 }
 
+fn sample(bytes: Vec<u8>, pair: usize) -> Sample {
+    Sample { fields: all_fields(&bytes, 32, pair), header: 200, bytes }
+}
+
 #[test]
 fn versions_1_and_2() {
     let one = write(&entries()[..1], Version::V1).unwrap();
     let two = include_bytes!("../../../tests/data/two.offload").to_vec();
     let many = write(&entries(), Version::V2).unwrap();
-    let sample = |bytes: Vec<u8>, pair| Sample { fields: all_fields(&bytes, 32, pair), header: 200, bytes };
     let samples = vec![sample(one, 16), sample(two, 16), sample(many, 24)];
     torture(&Reader { name: "OffloadBinary 1 and 2", samples, decode: offload_binary, inflates: RAW_BYTES })
         .unwrap();

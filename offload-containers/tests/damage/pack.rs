@@ -5,7 +5,7 @@ use offload_format::pack::{NewImage, PackBuilder};
 use offload_format::section::Descriptor;
 
 use crate::decode::{self, RAW_BYTES};
-use crate::harness::{self, Reader, Sample, fields, torture};
+use crate::harness::{Reader, Sample, fields, size_at, torture};
 
 /// A pack of images stored in each way that stands alone.
 fn written(codecs: &[Codec]) -> Vec<u8> {
@@ -20,7 +20,9 @@ fn written(codecs: &[Codec]) -> Vec<u8> {
 }
 
 fn sample(bytes: &[u8]) -> Sample {
-    let number = |at: usize, size: usize| harness::number(bytes, at, size) as usize;
+    let directory = size_at(bytes, 24, 8);
+    let tables = size_at(bytes, 32, 4);
+    let directory_step = size_at(bytes, 36, 4);
     let header = [
         ("major", 8, 2),
         ("size", 16, 8),
@@ -30,19 +32,19 @@ fn sample(bytes: &[u8]) -> Sample {
         ("payload", 40, 8),
     ];
     let mut all = fields(0, &header);
-    for table in 0..number(32, 4) {
-        let at = number(24, 8) + table * number(36, 4);
+    for table in 0..tables {
+        let at = directory + table * directory_step;
         let entry = [("table", 0, 4), ("record size", 4, 4), ("table's offset", 8, 8), ("records", 16, 8)];
         all.extend(fields(at, &entry));
-        let step = number(at + 4, 4);
-        let start = number(at + 8, 8);
-        let records = number(at + 16, 8);
+        let step = size_at(bytes, at + 4, 4);
+        let start = size_at(bytes, at + 8, 8);
+        let records = size_at(bytes, at + 16, 8);
         if step >= 8 {
             let ends = start..start + records.min(4) * step;
             all.extend(ends.step_by(4).flat_map(|at| fields(at, &[("record's word", 0, 4)])));
         }
     }
-    Sample { bytes: bytes.to_vec(), fields: all, header: 64 + number(32, 4) * number(36, 4) }
+    Sample { bytes: bytes.to_vec(), fields: all, header: 64 + tables * directory_step }
 }
 
 #[test]

@@ -62,27 +62,30 @@ fn tables(base: usize) -> Vec<Field> {
     fields(base, &HEADER).into_iter().chain(modules).chain(payloads).collect()
 }
 
+/// A file whose binary is at `base`.
+fn sample(bytes: Vec<u8>, base: usize) -> Sample {
+    let envelope = if base > 0 { fields(0, &ENVELOPE) } else { Vec::new() };
+    Sample { fields: [envelope, tables(base)].concat(), header: base + 56 + 5 * 32, bytes }
+}
+
 #[test]
 fn version_1_in_every_envelope() {
     let bytes = file(BundleState::Executable);
     let bare = bytes[0x50..].to_vec();
     let entry = NewEntry::new(ImageKind::from_u16(7), OffloadKind::Sycl, &bare);
     let second = offload_binary::write(&[entry], Version::V2).unwrap();
-    let sample = |bytes: Vec<u8>, base: usize| {
-        let envelope = if base > 0 { fields(0, &ENVELOPE) } else { Vec::new() };
-        Sample { fields: [envelope, tables(base)].concat(), header: base + 56 + 5 * 32, bytes }
-    };
     let samples = vec![sample(bytes, 0x50), sample(second, 0x50), sample(bare, 0)];
     torture(&Reader { name: "SYCLBIN 1", samples, decode: decode::syclbin, inflates: 0 }).unwrap();
+}
+
+fn piece<'a>(role: &'a str, image: &'a [u8]) -> NewEntry<'a> {
+    NewEntry::new(ImageKind::from_u16(7), OffloadKind::Sycl, image).with_string("role", role)
 }
 
 #[test]
 fn the_draft_of_version_2() {
     let native = "[SYCLBIN/native device code image metadata]\ntarget=2|wAAAAAAAAAAe4YzX2QD\n";
     let sized = [&(native.len() as u64).to_le_bytes()[..], native.as_bytes(), b"image"].concat();
-    let piece = |role, image| {
-        NewEntry::new(ImageKind::from_u16(7), OffloadKind::Sycl, image).with_string("role", role)
-    };
     let entries = [
         piece("global_metadata", b"[SYCLBIN/global metadata]\nstate=1|1\n")
             .with_string("sycl_format_version", "2"),
@@ -108,11 +111,13 @@ fn the_draft_of_version_2() {
 
 #[test]
 fn property_sets() {
-    let sample = |text: &str| Sample { bytes: text.as_bytes().to_vec(), fields: vec![], header: text.len() };
-    let samples = vec![
-        sample("[SYCL/kernel names]\nsaxpy=1|1\n[SYCL/device requirements]\naspects=2|gAAAAAAAAAgBAAAA\n"),
-        sample("[a]\nx=2|wCAAAAAAAAwcwlmc2QTL152au92du1Sdutmbvdnb\n[b]\r\n[c]"),
-        sample("[]\n|=1|4294967295\n"),
+    let texts = [
+        "[SYCL/kernel names]\nsaxpy=1|1\n[SYCL/device requirements]\naspects=2|gAAAAAAAAAgBAAAA\n",
+        "[a]\nx=2|wCAAAAAAAAwcwlmc2QTL152au92du1Sdutmbvdnb\n[b]\r\n[c]",
+        "[]\n|=1|4294967295\n",
     ];
+    let samples = texts
+        .map(|text| Sample { bytes: text.as_bytes().to_vec(), fields: vec![], header: text.len() })
+        .into();
     torture(&Reader { name: "property sets", samples, decode: decode::property_sets, inflates: 0 }).unwrap();
 }

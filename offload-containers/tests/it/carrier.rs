@@ -59,12 +59,12 @@ fn programs_and_libraries_with_relocations() {
         let found = all(file);
         let expected = [&["kpack 7: -"][..], &SYCL, &WRAPPERS].concat();
         assert_eq!(shown(&found), expected, "{name}");
-        let of = |place: &dyn Fn(&ImageRange<'_>) -> bool| {
-            found.iter().find(|it| place(it)).unwrap().bytes.to_vec()
-        };
-        assert!(of(&|it| it.kind == Some(FileKind::CudaFatbin)).starts_with(FATBIN));
-        assert!(of(&|it| it.kind == Some(FileKind::ClangBundle)).ends_with(b"_hipcode"));
-        assert!(of(&|it| matches!(it.origin, RangeOrigin::KpackReference { .. })).starts_with(b"\x82kpack"));
+        let fatbin = found.iter().find(|it| it.kind == Some(FileKind::CudaFatbin)).unwrap();
+        assert!(fatbin.bytes.starts_with(FATBIN));
+        let bundle = found.iter().find(|it| it.kind == Some(FileKind::ClangBundle)).unwrap();
+        assert!(bundle.bytes.ends_with(b"_hipcode"));
+        let kpack = found.iter().find(|it| matches!(it.origin, RangeOrigin::KpackReference { .. })).unwrap();
+        assert!(kpack.bytes.starts_with(b"\x82kpack"));
         let sycl = found.iter().filter_map(|it| match it.origin {
             RangeOrigin::Sycl(image) => Some((image.target, it.bytes)),
             _ => None,
@@ -115,16 +115,17 @@ fn mach_o_of_two_architectures() {
     assert!(found.iter().all(|it| it.bytes.starts_with(FATBIN)));
 }
 
+fn shown_of_member(found: &[ImageRange<'_>], member: &str) -> Vec<String> {
+    let of_member = found.iter().filter(|it| it.member == Some(member.as_bytes()));
+    shown(&of_member.copied().collect::<Vec<_>>())
+}
+
 #[test]
 fn members_of_an_archive() {
     let found = all(ARCHIVE);
-    let of = |member: &str| {
-        let of = found.iter().filter(|it| it.member == Some(member.as_bytes()));
-        shown(&of.copied().collect::<Vec<_>>())
-    };
-    assert_eq!(of("embedded.o"), [".llvm.offloading: OffloadBinary"]);
-    assert_eq!(of("two.offload"), ["whole: OffloadBinary"]);
-    assert_eq!(of("coff.obj"), [&SYCL[..], &WRAPPERS].concat());
+    assert_eq!(shown_of_member(&found, "embedded.o"), [".llvm.offloading: OffloadBinary"]);
+    assert_eq!(shown_of_member(&found, "two.offload"), ["whole: OffloadBinary"]);
+    assert_eq!(shown_of_member(&found, "coff.obj"), [&SYCL[..], &WRAPPERS].concat());
     assert_eq!(found.len(), 7);
     assert!(found.iter().filter(|it| it.kind == Some(FileKind::OffloadBinary)).all(|it| it.bytes == TWO));
 }

@@ -14,11 +14,12 @@ use offload_format::{ErrorKind, Limits};
 /// Text that compresses to a frame with several blocks and literals.
 fn image(seed: u32, size: usize) -> Vec<u8> {
     let mut state = u64::from(seed) + 1;
-    let mut step = || {
+    let mut bytes = Vec::with_capacity(size);
+    for _ in 0..size {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (state >> 60) as u8
-    };
-    (0..size).map(|_| step()).collect()
+        bytes.push((state >> 60) as u8);
+    }
+    bytes
 }
 
 fn sample() -> Vec<u8> {
@@ -80,9 +81,12 @@ fn every_single_byte_of_what_is_written_is_guarded() {
         let mut refused = 0;
         let mut same = 0;
         for at in 0..file.len() {
-            // Each value in one version, each bit in the other.
-            let bit = |value: &u8| version == Version::V2 || (value ^ file[at]).is_power_of_two();
-            for value in (0..=255).filter(|value| *value != file[at]).filter(bit) {
+            for value in 0..=255 {
+                // Each value in one version, each bit in the other.
+                let bits: u8 = value ^ file[at];
+                if bits == 0 || (version != Version::V2 && !bits.is_power_of_two()) {
+                    continue;
+                }
                 changed[at] = value;
                 match inflate(&changed) {
                     Ok(bundle) => {
@@ -261,14 +265,14 @@ fn steps_need_the_same_memory_and_an_end() {
     .unwrap();
     let limits = Limits::default();
     let file = ccob::write(&raw, Version::V3, 3).unwrap();
-    let steps = || ccob::parse(&file, &limits).unwrap().steps(&limits).unwrap().unwrap();
-    let mut first = steps();
+    let container = ccob::parse(&file, &limits).unwrap();
+    let mut first = container.steps(&limits).unwrap().unwrap();
     let mut memory = vec![0; raw.len()];
     let mut other = vec![0; raw.len()];
     assert!(first.step(&mut memory[1..]).is_err(), "memory of another size");
     first.step(&mut memory).unwrap();
     assert!(first.step(&mut other).is_err(), "memory at another place");
-    let mut second = steps();
+    let mut second = container.steps(&limits).unwrap().unwrap();
     second.step(&mut memory).unwrap();
     assert!(second.finish().is_err(), "the end was not reached");
     // Another method is inflated as a whole; a size that cannot be is refused.

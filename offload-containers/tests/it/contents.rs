@@ -5,7 +5,7 @@ use offload_containers::carrier::{self, FileKind};
 use offload_containers::contents::{Compression, images, images_of};
 use offload_containers::offload_binary::{NewEntry, Version};
 use offload_containers::{bundle, ccob, offload_binary};
-use offload_format::{ErrorKind, ImageKind, Limits, OffloadKind};
+use offload_format::{ErrorKind, Hash128, ImageKind, Limits, OffloadKind};
 
 const ID: &str = "hipv4-amdgcn-amd-amdhsa--gfx1100";
 
@@ -44,21 +44,22 @@ fn every_way_of_storing_gives_the_same_images() {
     }
 }
 
+fn frame_hashes(file: &[u8]) -> Vec<Option<Hash128>> {
+    images(file, &Limits::default()).unwrap().iter().map(|image| image.frame_hash()).collect()
+}
+
 #[test]
 fn equal_frames_are_known_without_decoding() {
-    let hashes = |file: &[u8]| -> Vec<_> {
-        images(file, &Limits::default()).unwrap().iter().map(|image| image.frame_hash()).collect()
-    };
     let zstd = data("zstd.fatbin");
-    let twice = hashes(&zstd.repeat(2));
+    let twice = frame_hashes(&zstd.repeat(2));
     let (first, second) = twice.split_at(4);
     assert!(first == second && first.iter().all(Option::is_some));
     let distinct: std::collections::BTreeSet<_> =
-        first.iter().chain(&hashes(&data("lz4.fatbin"))).copied().collect();
+        first.iter().chain(&frame_hashes(&data("lz4.fatbin"))).copied().collect();
     assert_eq!(distinct.len(), 8);
     // What is stored as it is need not be decoded, and the members of a group are decoded together.
-    assert!(hashes(&data("stored.fatbin")).iter().all(Option::is_none));
-    assert!(hashes(&data("group.fatbin")).iter().any(Option::is_none));
+    assert!(frame_hashes(&data("stored.fatbin")).iter().all(Option::is_none));
+    assert!(frame_hashes(&data("group.fatbin")).iter().any(Option::is_none));
 }
 
 #[test]

@@ -8,17 +8,18 @@ const CODE_OBJECT: &[u8] = include_bytes!("../../../tests/data/device-gfx906.co"
 const CUBIN: &[u8] = include_bytes!("../../../tests/data/device-12.9-sm_80.cubin");
 const FATBIN: &[u8] = include_bytes!("../../../tests/data/zstd.fatbin");
 
+fn section_header(words: [u32; 2], [offset, size]: [u64; 2]) -> Vec<u8> {
+    let mut header = [words[0].to_le_bytes(), words[1].to_le_bytes()].concat();
+    [0, 0, offset, size, 0, 1, 0].iter().for_each(|field| header.extend(field.to_le_bytes()));
+    header
+}
+
 /// An ELF object with one section, `.rodata`, that holds `content`.
 fn library(content: &[u8]) -> Vec<u8> {
     let names = b"\0.rodata\0.shstrtab\0";
     let start = 64u64;
     let names_at = 64 + content.len() as u64;
     let table = (names_at + names.len() as u64).next_multiple_of(8);
-    let header = |words: [u32; 2], [offset, size]: [u64; 2]| {
-        let mut header = [words[0].to_le_bytes(), words[1].to_le_bytes()].concat();
-        [0, 0, offset, size, 0, 1, 0].iter().for_each(|field| header.extend(field.to_le_bytes()));
-        header
-    };
     let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x01\0\x3e\0\x01\0\0\0".to_vec();
     [0, 0, table].iter().for_each(|field| file.extend(field.to_le_bytes()));
     [0u16, 0, 64, 0, 0, 64, 3, 2].iter().for_each(|field| file.extend(field.to_le_bytes()));
@@ -26,8 +27,8 @@ fn library(content: &[u8]) -> Vec<u8> {
     file.extend_from_slice(names);
     file.resize(table as usize, 0);
     file.resize(table as usize + 64, 0);
-    file.extend(header([1, 1], [start, content.len() as u64]));
-    file.extend(header([9, 3], [names_at, names.len() as u64]));
+    file.extend(section_header([1, 1], [start, content.len() as u64]));
+    file.extend(section_header([9, 3], [names_at, names.len() as u64]));
     file
 }
 

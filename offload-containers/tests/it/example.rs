@@ -15,13 +15,14 @@ fn words(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+fn targets(file: &[u8]) -> Vec<String> {
+    lines(file).iter().map(|line| line.split(' ').next().unwrap().to_string()).collect()
+}
+
 #[test]
 fn a_fatbin_and_an_archive_of_ocloc_are_listed() {
     let stored = include_bytes!("../../../tests/data/stored.fatbin");
     let zstd = include_bytes!("../../../tests/data/zstd.fatbin");
-    let targets = |file: &[u8]| -> Vec<String> {
-        lines(file).iter().map(|line| line.split(' ').next().unwrap().to_string()).collect()
-    };
     // Compressed or not, the images and their sizes are the same.
     assert_eq!(lines(stored), lines(zstd));
     assert_eq!(targets(stored), ["cubin:sm_80", "cubin:sm_90a", "cubin:sm_100f", "nvptx:sm_75"]);

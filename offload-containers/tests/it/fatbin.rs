@@ -4,7 +4,7 @@
 use offload_containers::fatbin::{
     self, Compression, EntryKind, EntryVersion, Fatbin, FatbinImage, Flags, InflatedImage, Packing,
 };
-use offload_format::{ErrorKind, Limits, Target};
+use offload_format::{Error, ErrorKind, Limits, Target};
 
 const STORED: &[u8] = include_bytes!("../../../tests/data/stored.fatbin");
 const ZSTD: &[u8] = include_bytes!("../../../tests/data/zstd.fatbin");
@@ -105,15 +105,12 @@ fn headers(file: &[u8]) -> Vec<Vec<u8>> {
     let mut at = 16;
     let mut found = Vec::new();
     while at < file.len() {
-        let size = |offset: usize, count: usize| {
-            let mut number = [0; 8];
-            number[..count].copy_from_slice(&file[at + offset..at + offset + count]);
-            u64::from_le_bytes(number) as usize
-        };
-        let mut header = file[at..at + size(4, 4)].to_vec();
+        let header_size = u32::from_le_bytes(file[at + 4..at + 8].try_into().unwrap()) as usize;
+        let size = u64::from_le_bytes(file[at + 8..at + 16].try_into().unwrap()) as usize;
+        let mut header = file[at..at + header_size].to_vec();
         header[8..20].fill(0);
         found.push(header);
-        at += size(4, 4) + size(8, 8);
+        at += header_size + size;
     }
     found
 }
@@ -163,19 +160,21 @@ fn first_header(file: &[u8]) -> usize {
     u32::from_le_bytes(file[20..24].try_into().unwrap()) as usize
 }
 
+fn write_one(target: &str, bytes: &[u8], options: &str) -> Result<Vec<u8>, Error> {
+    let target: Target = target.parse().unwrap();
+    fatbin::write(&[FatbinImage { target: &target, bytes, name: "", options }], Packing::Stored)
+}
+
 #[test]
 fn what_cannot_be_written_is_refused() {
-    let target = |text: &str| text.parse::<Target>().unwrap();
-    let ptx = target("nvptx:sm_80");
-    let cubin = target("cubin:sm_80");
-    let amd = target("amdgcn:gfx90a");
-    let write = |target, bytes, options| {
-        fatbin::write(&[FatbinImage { target, bytes, name: "", options }], Packing::Stored)
-    };
     let text: &[u8] = b"//\n.version 8.1\n.target sm_80\n";
-    assert!(write(&ptx, text, "-O3").is_ok());
-    assert!(matches!(write(&amd, text, "").unwrap_err().kind(), ErrorKind::Unsupported { .. }));
-    assert!(matches!(write(&cubin, text, "").unwrap_err().kind(), ErrorKind::Magic { .. }));
-    assert!(matches!(write(&ptx, b"// nothing", "").unwrap_err().kind(), ErrorKind::Text { .. }));
-    assert!(matches!(write(&ptx, text, "-O3\0").unwrap_err().kind(), ErrorKind::Text { .. }));
+    assert!(write_one("nvptx:sm_80", text, "-O3").is_ok());
+    let of_amd = write_one("amdgcn:gfx90a", text, "").unwrap_err();
+    assert!(matches!(of_amd.kind(), ErrorKind::Unsupported { .. }));
+    let of_text = write_one("cubin:sm_80", text, "").unwrap_err();
+    assert!(matches!(of_text.kind(), ErrorKind::Magic { .. }));
+    let of_nothing = write_one("nvptx:sm_80", b"// nothing", "").unwrap_err();
+    assert!(matches!(of_nothing.kind(), ErrorKind::Text { .. }));
+    let of_options = write_one("nvptx:sm_80", text, "-O3\0").unwrap_err();
+    assert!(matches!(of_options.kind(), ErrorKind::Text { .. }));
 }

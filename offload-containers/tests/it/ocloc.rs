@@ -38,10 +38,12 @@ fn an_archive_is_written_as_ocloc_writes_it() {
 
 #[test]
 fn images_of_any_size_stay_aligned() {
-    let device = |minor| Device { pointer_bits: 64, major: 12, minor, revision: 0 };
     let bytes = [7; 20];
-    let image = |size| OclocImage { device: device(size), bytes: &bytes[..size as usize] };
-    let images: Vec<OclocImage<'_>> = (0..20).map(image).collect();
+    let mut images = Vec::new();
+    for size in 0..20 {
+        let device = Device { pointer_bits: 64, major: 12, minor: size, revision: 0 };
+        images.push(OclocImage { device, bytes: &bytes[..size as usize] });
+    }
     for spirv in [None, Some(SPIRV)] {
         let file = ocloc::write(&images, spirv).unwrap();
         let archive = ocloc::parse(&file, &Limits::default()).unwrap();
@@ -72,13 +74,13 @@ fn elf_files_of_the_compiler_are_read() {
 
 #[test]
 fn other_files_are_not_taken_for_it() {
-    let magic = |error: offload_format::Error| matches!(error.kind(), ErrorKind::Magic { .. });
     let limits = Limits::default();
-    assert!(magic(ocloc::parse(b"!<arch>\n", &limits).unwrap_err()));
     let object = format!("!<arch>\n{:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\nx\n", "main.o/", 0, 0, 0, 644, 1);
-    assert!(magic(ocloc::parse(object.as_bytes(), &limits).unwrap_err()));
-    assert!(magic(ocloc::parse(DG1, &limits).unwrap_err()));
-    assert!(magic(ocloc::parse_elf(TWO).unwrap_err()));
+    for file in [&b"!<arch>\n"[..], object.as_bytes(), DG1] {
+        let error = ocloc::parse(file, &limits).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Magic { .. }), "{error}");
+    }
+    assert!(matches!(ocloc::parse_elf(TWO).unwrap_err().kind(), ErrorKind::Magic { .. }));
     let few = limits.with_entries(2);
     assert!(matches!(ocloc::parse(TWO, &few).unwrap_err().kind(), ErrorKind::TooMany { .. }));
     for end in 0..TWO.len() {

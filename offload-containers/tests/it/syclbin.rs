@@ -8,7 +8,7 @@ use offload_containers::syclbin::{
     BundleState, Consequence, File, ImageKindNumber, KERNEL_PREFIX, NativeImage, NewModule, Payload, Problem,
     PropertySets, PropertyValue, Release, Requirements, Usage, hazards, hazards_of, parse, sets, write,
 };
-use offload_format::{ErrorKind, ImageKind, Limits, OffloadKind};
+use offload_format::{Error, ErrorKind, ImageKind, Limits, OffloadKind};
 use offload_images::spirv;
 
 const SPIRV: &[u8] = include_bytes!("../../../tests/data/saxpy-reduce.spv");
@@ -213,24 +213,26 @@ fn the_draft_of_version_2_is_read() {
     assert_eq!(file.modules[1].native[0].target().unwrap(), "spir64-unknown-unknown");
 }
 
+fn refusal_of_changed(edit: fn(&mut Vec<Piece>)) -> Error {
+    let mut all = pieces();
+    edit(&mut all);
+    parse(&draft(&all), &Limits::default()).unwrap_err()
+}
+
 #[test]
 fn a_malformed_draft_is_refused() {
-    let change = |edit: &dyn Fn(&mut Vec<Piece>)| {
-        let mut all = pieces();
-        edit(&mut all);
-        parse(&draft(&all), &Limits::default()).unwrap_err()
-    };
-    change(&|all| drop(all.remove(1)));
-    change(&|all| all.push(all[1].clone()));
-    change(&|all| drop(all.remove(3)));
-    change(&|all| all.push(all[3].clone()));
-    change(&|all| all[4].0 = &[("role", "ir"), ("am_index", "2")]);
-    change(&|all| all[4].0 = &[("role", "ir"), ("am_index", "+0")]);
-    change(&|all| all[4].0 = &[("role", "ir")]);
-    change(&|all| all[4].0 = &[("role", "irr"), ("am_index", "0")]);
-    change(&|all| all[4].0 = &[("am_index", "0")]);
-    change(&|all| all[4].1[..8].copy_from_slice(&u64::MAX.to_le_bytes()));
-    let later = change(&|all| all[1].0 = &[("role", "global_metadata"), ("sycl_format_version", "3")]);
+    refusal_of_changed(|all| drop(all.remove(1)));
+    refusal_of_changed(|all| all.push(all[1].clone()));
+    refusal_of_changed(|all| drop(all.remove(3)));
+    refusal_of_changed(|all| all.push(all[3].clone()));
+    refusal_of_changed(|all| all[4].0 = &[("role", "ir"), ("am_index", "2")]);
+    refusal_of_changed(|all| all[4].0 = &[("role", "ir"), ("am_index", "+0")]);
+    refusal_of_changed(|all| all[4].0 = &[("role", "ir")]);
+    refusal_of_changed(|all| all[4].0 = &[("role", "irr"), ("am_index", "0")]);
+    refusal_of_changed(|all| all[4].0 = &[("am_index", "0")]);
+    refusal_of_changed(|all| all[4].1[..8].copy_from_slice(&u64::MAX.to_le_bytes()));
+    let later =
+        refusal_of_changed(|all| all[1].0 = &[("role", "global_metadata"), ("sycl_format_version", "3")]);
     assert!(matches!(later.kind(), ErrorKind::Version { found: 3, .. }), "{later}");
 }
 

@@ -8,13 +8,14 @@ use offload_format::{Error, ErrorKind, Hash128};
 /// Bytes that compress a little, the same each time.
 fn noise(seed: u64, size: usize) -> Vec<u8> {
     let mut state = seed | 1;
-    let mut next = || {
+    let mut bytes = Vec::with_capacity(size);
+    for _ in 0..size {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        (state % 61) as u8
-    };
-    (0..size).map(|_| next()).collect()
+        bytes.push((state % 61) as u8);
+    }
+    bytes
 }
 
 /// A SPIR-V module: header, a type, a constant, a function that adds.
@@ -110,31 +111,36 @@ impl Made {
     }
 }
 
+/// The options of an image that needs no other.
+fn alone(codec: Codec, filter: Filter) -> EncodeOptions<'static> {
+    EncodeOptions { codec, filter, parent: None, level: 19 }
+}
+
+fn parent_of(content: &[u8]) -> Option<Parent<'_>> {
+    Some(Parent { hash: Hash128::digest(content), content })
+}
+
 /// One image of every codec and filter, in every place that an image can have.
 fn everything() -> (Vec<u8>, Vec<(String, Vec<u8>)>) {
     let mut made = Made::new();
-    let alone = |codec, filter| EncodeOptions { codec, filter, parent: None, level: 19 };
     let root = noise(1, 700);
-    let (mut child, mut grandchild) = (root.clone(), root.clone());
+    let mut child = root.clone();
+    let mut grandchild = root.clone();
     child.splice(100..200, noise(2, 120));
     grandchild.splice(100..300, noise(2, 150));
     let mut patched = grandchild.clone();
     patched[48] ^= 1;
     patched[600] ^= 7;
-    let hash = |image: &[u8]| Hash128::digest(image);
     made.add("a-root", &root, &alone(Codec::Zstd, Filter::None));
-    let parent = Some(Parent { hash: hash(&root), content: &root });
-    let prefix = |parent| EncodeOptions { codec: Codec::ZstdPrefix, filter: Filter::None, parent, level: 19 };
-    made.add("b-child", &child, &prefix(parent));
-    made.add("c-grandchild", &grandchild, &prefix(Some(Parent { hash: hash(&child), content: &child })));
-    let parent = Some(Parent { hash: hash(&grandchild), content: &grandchild });
-    made.add(
-        "d-patched",
-        &patched,
-        &EncodeOptions { codec: Codec::Patch, filter: Filter::None, parent, level: 19 },
-    );
+    let prefix = EncodeOptions { parent: parent_of(&root), ..alone(Codec::ZstdPrefix, Filter::None) };
+    made.add("b-child", &child, &prefix);
+    let prefix = EncodeOptions { parent: parent_of(&child), ..alone(Codec::ZstdPrefix, Filter::None) };
+    made.add("c-grandchild", &grandchild, &prefix);
+    let patch = EncodeOptions { parent: parent_of(&grandchild), ..alone(Codec::Patch, Filter::None) };
+    made.add("d-patched", &patched, &patch);
     made.add("e-raw", b"raw", &alone(Codec::Raw, Filter::None));
-    let (plain, symbols) = (spirv(0), elf(40));
+    let plain = spirv(0);
+    let symbols = elf(40);
     made.add("f-spirv", &plain, &alone(Codec::Zstd, Filter::SpirvIds));
     made.add("g-elf", &symbols, &alone(Codec::Zstd, Filter::ElfSymbols));
     made.block(&[("h-one", spirv(1)), ("i-two", spirv(2)), ("j-three", spirv(3))], Filter::SpirvIds);
@@ -145,7 +151,7 @@ fn everything() -> (Vec<u8>, Vec<(String, Vec<u8>)>) {
         let mut child = root.clone();
         child.splice(100..200, noise(2, 20));
         made.add("m-lzma", &root, &alone(Codec::Lzma, Filter::None));
-        let parent = Some(Parent { hash: hash(&root), content: &root });
+        let parent = parent_of(&root);
         made.add(
             "n-lzma",
             &child,
@@ -154,7 +160,7 @@ fn everything() -> (Vec<u8>, Vec<(String, Vec<u8>)>) {
     }
     // A parent that lends what its filter made of it.
     let content = codec::content_of(&plain, Filter::SpirvIds).unwrap();
-    let parent = Some(Parent { hash: hash(&plain), content: &content });
+    let parent = Some(Parent { hash: Hash128::digest(&plain), content: &content });
     let filtered = EncodeOptions { codec: Codec::ZstdPrefix, filter: Filter::SpirvIds, parent, level: 19 };
     made.add("o-filtered", &spirv(7), &filtered);
     made.finish()
@@ -184,12 +190,10 @@ fn everything_comes_back() {
     let pages = Pages::default();
     let pack = Pack::parse(&bytes, &pages).unwrap();
     assert_eq!(pack.blocks().count(), 2);
-    let stored = |module: &str| {
-        let image = pack.images().map(Result::unwrap).find(|image| image.module == module).unwrap();
-        (image.codec, image.stored_size, image.raw_size)
-    };
-    assert!(stored("b-child").1 < 200 && stored("d-patched").1 <= 7, "{:?}", stored("d-patched"));
-    assert_eq!(stored("h-one").1, stored("h-one").2);
+    let [child, patched, one] = ["b-child", "d-patched", "h-one"]
+        .map(|module| pack.images().map(Result::unwrap).find(|image| image.module == module).unwrap());
+    assert!(child.stored_size < 200 && patched.stored_size <= 7, "{}", patched.stored_size);
+    assert_eq!(one.stored_size, one.raw_size);
 }
 
 #[test]
@@ -208,16 +212,22 @@ fn every_flipped_byte_is_refused_or_harmless() {
     }
 }
 
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
+}
+
 /// The index with another value in a field of an image's or block's record, and a right hash again.
 fn with_field(good: &[u8], (table, record, field): (u32, u64, u64), value: &[u8]) -> Vec<u8> {
     let mut bad = good.to_vec();
-    let u64_at = |at: usize| u64::from_le_bytes(good[at..at + 8].try_into().unwrap());
-    let u32_at = |at: usize| u32::from_le_bytes(good[at..at + 4].try_into().unwrap());
-    let directory = (0..u32_at(32) as usize).map(|entry| u64_at(24) as usize + entry * 24);
-    let entry = directory.into_iter().find(|entry| u32_at(*entry) == table).unwrap();
-    let at = (u64_at(entry + 8) + record * u64::from(u32_at(entry + 4)) + field) as usize;
+    let directory = (0..u32_at(good, 32) as usize).map(|entry| u64_at(good, 24) as usize + entry * 24);
+    let entry = directory.into_iter().find(|entry| u32_at(good, *entry) == table).unwrap();
+    let at = (u64_at(good, entry + 8) + record * u64::from(u32_at(good, entry + 4)) + field) as usize;
     bad[at..at + value.len()].copy_from_slice(value);
-    let payload = u64_at(40) as usize;
+    let payload = u64_at(good, 40) as usize;
     let hash = Hash128::digest_parts(&[&bad[..48], &bad[64..payload]]);
     bad[48..64].copy_from_slice(&hash.0);
     bad
@@ -230,25 +240,27 @@ fn kind_of(bytes: &[u8], module: &str) -> ErrorKind {
     codec::decode(&pack, &image).unwrap_err().kind().clone()
 }
 
+fn with_parent(good: &[u8], record: u64, parent: u32) -> Vec<u8> {
+    with_field(good, (layout::TABLE_IMAGES, record, 32), &parent.to_le_bytes())
+}
+
 #[test]
 fn impossible_ancestors_are_refused() {
     let (good, _) = everything();
-    let images = layout::TABLE_IMAGES;
-    let parent = |record: u64, parent: u32| with_field(&good, (images, record, 32), &parent.to_le_bytes());
     // Itself, a cycle of two, a patch, none, one that does not exist, one too many.
     for (bytes, module) in [
-        (parent(1, 1), "b-child"),
-        (parent(1, 2), "b-child"),
-        (parent(2, 3), "c-grandchild"),
-        (parent(1, layout::NONE), "b-child"),
-        (parent(1, 1000), "b-child"),
-        (with_field(&parent(1, 2), (images, 0, 28), &[2, 0]), "d-patched"),
+        (with_parent(&good, 1, 1), "b-child"),
+        (with_parent(&good, 1, 2), "b-child"),
+        (with_parent(&good, 2, 3), "c-grandchild"),
+        (with_parent(&good, 1, layout::NONE), "b-child"),
+        (with_parent(&good, 1, 1000), "b-child"),
+        (with_field(&with_parent(&good, 1, 2), (layout::TABLE_IMAGES, 0, 28), &[2, 0]), "d-patched"),
     ] {
         let kind = kind_of(&bytes, module);
         assert!(matches!(kind, ErrorKind::Invalid { .. }), "{module}: {kind:?}");
     }
     // The neighbours are not touched by it.
-    let pack_bytes = parent(1, 1);
+    let pack_bytes = with_parent(&good, 1, 1);
     let pages = Pages::default();
     let pack = Pack::parse(&pack_bytes, &pages).unwrap();
     assert!(codec::decode(&pack, &pack.image(0).unwrap()).is_ok());
@@ -305,7 +317,8 @@ fn blocks_build_on_two_others_at_most() {
     assert_eq!(pack.blocks().filter(|block| block.as_ref().unwrap().parent.is_some()).count(), 2);
     assert_eq!(read_all(&good).unwrap(), images);
     // The first one, which has number 0, builds on the last one.
-    let (codec, parent) = (2u16.to_le_bytes(), 2u32.to_le_bytes());
+    let codec = 2u16.to_le_bytes();
+    let parent = 2u32.to_le_bytes();
     let bytes = with_field(&good, (layout::TABLE_BLOCKS, 0, 24), &codec);
     let bytes = with_field(&bytes, (layout::TABLE_BLOCKS, 0, 28), &parent);
     for module in ["a", "b", "c"] {
@@ -347,17 +360,20 @@ fn filters_are_exact_or_refuse() {
     assert!(Filter::ElfSymbols.inverse(overlapping).is_err());
 }
 
+fn append(frame: &mut Vec<u8>, bytes: &[u8]) -> Result<(), Error> {
+    frame.extend_from_slice(bytes);
+    Ok(())
+}
+
 #[test]
 fn a_stream_makes_what_a_reader_takes() {
     let image = noise(4, 3 << 20);
     let mut stream = codec::ZstdStream::new(3, image.len() as u64).unwrap();
     let mut frame = Vec::new();
-    let mut sink = |bytes: &[u8]| -> Result<(), Error> {
-        frame.extend_from_slice(bytes);
-        Ok(())
-    };
-    image.chunks(100_001).try_for_each(|chunk| stream.feed(chunk, &mut sink)).unwrap();
-    stream.finish(&mut sink).unwrap();
+    for chunk in image.chunks(100_001) {
+        stream.feed(chunk, &mut |bytes| append(&mut frame, bytes)).unwrap();
+    }
+    stream.finish(&mut |bytes| append(&mut frame, bytes)).unwrap();
     let info =
         codec::FrameInfo::new(Codec::Zstd, frame.len() as u64, image.len() as u64, Hash128::digest(&image));
     let mut builder = PackBuilder::new("p", "1.0.0");
@@ -367,17 +383,19 @@ fn a_stream_makes_what_a_reader_takes() {
     assert_eq!(read_all(&bytes).unwrap(), [("m".to_string(), image)]);
 }
 
+fn frame_behind(parent: &[u8], image: &[u8]) -> Vec<u8> {
+    let parent = parent_of(parent);
+    let options = EncodeOptions { codec: Codec::ZstdPrefix, filter: Filter::None, parent, level: 3 };
+    codec::encode_with(image, &options).unwrap().into_bytes()
+}
+
 #[test]
 fn frames_do_not_depend_on_where_the_prefix_lies() {
     let both = [noise(1, 50_000), noise(1, 50_000)].concat();
-    let frame = |parent: &[u8], image: &[u8]| {
-        let parent = Some(Parent { hash: Hash128::digest(parent), content: parent });
-        let options = EncodeOptions { codec: Codec::ZstdPrefix, filter: Filter::None, parent, level: 3 };
-        codec::encode_with(image, &options).unwrap().into_bytes()
-    };
     let (parent, image) = both.split_at(50_000);
-    let (far_parent, far_image) = (parent.to_vec(), image.to_vec());
-    assert_eq!(frame(parent, image), frame(&far_parent, &far_image));
+    let far_parent = parent.to_vec();
+    let far_image = image.to_vec();
+    assert_eq!(frame_behind(parent, image), frame_behind(&far_parent, &far_image));
 }
 
 #[test]

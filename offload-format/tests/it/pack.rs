@@ -9,11 +9,11 @@ use offload_format::pack::{
 use offload_format::{ErrorKind, Hash128, Import, SpecConstant, Target};
 
 fn kernel(name: &str) -> KernelInfo {
-    let arg = |name: &str, kind, size| ArgInfo::new(kind).named(name, "float*").with_size(size);
     {
         let mut info = KernelInfo::new(name);
-        let x = arg("x", ArgKind::Global, None).with_base_type("float").constant();
-        info.args = Some(vec![arg("a", ArgKind::Value, Some(4)), x]);
+        let a = ArgInfo::new(ArgKind::Value).named("a", "float*").with_size(Some(4));
+        let x = ArgInfo::new(ArgKind::Global).named("x", "float*").with_base_type("float").constant();
+        info.args = Some(vec![a, x]);
         info.required_work_group = Some([64, 1, 1]);
         info.sub_group_size = Some(16);
         info.registers = Some(128);
@@ -114,17 +114,19 @@ fn what_is_written_is_read() {
     );
 }
 
+fn index_of(targets: [&str; 3]) -> Vec<u8> {
+    let mut builder = PackBuilder::new("p", "1.0.0");
+    for target in targets {
+        let frame = codec::encode(target.as_bytes(), Codec::Zstd, 3).unwrap();
+        builder.image(image("m", target), frame.info()).unwrap();
+    }
+    builder.finish().unwrap().index
+}
+
 #[test]
 fn the_order_of_insertion_does_not_matter() {
-    let build = |targets: &[&str]| {
-        let mut builder = PackBuilder::new("p", "1.0.0");
-        for target in targets {
-            let frame = codec::encode(target.as_bytes(), Codec::Zstd, 3).unwrap();
-            builder.image(image("m", target), frame.info()).unwrap();
-        }
-        builder.finish().unwrap().index
-    };
-    assert_eq!(build(&["host", "spirv64", "intel:pvc"]), build(&["intel:pvc", "host", "spirv64"]));
+    let index = index_of(["host", "spirv64", "intel:pvc"]);
+    assert_eq!(index, index_of(["intel:pvc", "host", "spirv64"]));
 }
 
 #[test]
@@ -206,11 +208,15 @@ fn a_pack_of_a_later_minor_version_is_read() {
 /// The size of a directory entry in the made-up version 1.1.
 const LONGER_ENTRY: usize = layout::DIRECTORY_ENTRY as usize + 8;
 
+/// A size or an offset.
+fn size_at(pack: &[u8], at: usize) -> usize {
+    u64::from_le_bytes(pack[at..at + 8].try_into().unwrap()) as usize
+}
+
 /// The same pack in a made-up version 1.1, whose records and directory entries have eight more bytes.
 fn with_longer_records(pack: &[u8]) -> Vec<u8> {
-    let number = |at: usize| u64::from_le_bytes(pack[at..at + 8].try_into().unwrap()) as usize;
     let tables = u32::from_le_bytes(pack[32..36].try_into().unwrap()) as usize;
-    let payload = number(40);
+    let payload = size_at(pack, 40);
     let start = (layout::HEADER_SIZE as usize + tables * LONGER_ENTRY).next_multiple_of(16);
     let mut directory = Vec::new();
     let mut body = Vec::new();
@@ -218,7 +224,7 @@ fn with_longer_records(pack: &[u8]) -> Vec<u8> {
         let entry = layout::HEADER_SIZE as usize + table * layout::DIRECTORY_ENTRY as usize;
         let kind = &pack[entry..entry + 4];
         let size = u32::from_le_bytes(pack[entry + 4..entry + 8].try_into().unwrap()) as usize;
-        let records = &pack[number(entry + 8)..][..size * number(entry + 16)];
+        let records = &pack[size_at(pack, entry + 8)..][..size * size_at(pack, entry + 16)];
         // Texts are bytes, not records.
         let extra = if size == 1 { 0 } else { 8 };
         body.resize(body.len().next_multiple_of(16), 0);
@@ -273,14 +279,14 @@ fn an_image_tells_the_libraries_that_it_needs_and_what_it_has_for_others() {
     let bytes = assemble(builder, &[raw]);
     let pages = Pages::default();
     let pack = Pack::parse(&bytes, &pages).unwrap();
-    let again = |index: u32| {
+    let [blas, num] = [0, 1].map(|index| {
         let image = pack.image(index).unwrap();
         NewImage::from_image(&pack, &image, "host".parse().unwrap()).unwrap()
-    };
-    let names: Vec<String> = again(0).imports.iter().map(Import::to_string).collect();
+    });
+    let names: Vec<String> = blas.imports.iter().map(Import::to_string).collect();
     assert_eq!(names, ["num=num-device@1.2.0", "vec=vec@0.3.1"]);
-    assert!(again(0).exports.is_empty() && again(1).imports.is_empty());
-    assert_eq!(again(1).exports, ["add", "_Z3mulDv4_f"]);
+    assert!(blas.exports.is_empty() && num.imports.is_empty());
+    assert_eq!(num.exports, ["add", "_Z3mulDv4_f"]);
     let plain = pack.image(2).unwrap();
     assert_eq!((plain.imports, plain.exports), ("", ""));
 }
@@ -301,17 +307,20 @@ fn an_image_tells_its_specialisation_constants() {
     assert_eq!(pack.image(1).unwrap().spec, "");
 }
 
+fn kernels(group: Option<[u32; 3]>, names: &[&str], registers: u32) -> Vec<KernelInfo> {
+    let mut kernels = Vec::new();
+    for name in names {
+        let mut info = kernel(name);
+        info.registers = Some(registers);
+        info.required_work_group = group;
+        kernels.push(info);
+    }
+    kernels
+}
+
 /// Registers are no requirement; a name, a count and a work-group are.
 #[test]
 fn images_with_the_same_requirements_are_known_by_their_records() {
-    let kernels = |group, names: &[&str], registers| -> Vec<KernelInfo> {
-        let kernel = |name: &&str| {
-            let mut info = kernel(name);
-            (info.registers, info.required_work_group) = (Some(registers), group);
-            info
-        };
-        names.iter().map(kernel).collect()
-    };
     let group = Some([64, 1, 1]);
     let images = [
         ("cubin:sm_50", kernels(group, &["a", "b"], 1)),
@@ -331,11 +340,12 @@ fn images_with_the_same_requirements_are_known_by_their_records() {
     let pages = Pages::default();
     let pack = Pack::parse(&bytes, &pages).unwrap();
     let images: Vec<_> = pack.images().map(Result::unwrap).collect();
-    let needs = |image| pack.kernel_needs(image).collect::<Result<Vec<_>, _>>().unwrap();
     for one in &images {
+        let needs: Vec<_> = pack.kernel_needs(one).map(Result::unwrap).collect();
         for other in &images {
+            let needs_of_other: Vec<_> = pack.kernel_needs(other).map(Result::unwrap).collect();
             let same = pack.have_same_needs(one, other);
-            assert_eq!(same, needs(one) == needs(other), "{} {}", one.target_text, other.target_text);
+            assert_eq!(same, needs == needs_of_other, "{} {}", one.target_text, other.target_text);
         }
     }
     assert!(pack.have_same_needs(&images[0], &images[1]));

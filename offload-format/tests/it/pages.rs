@@ -58,11 +58,12 @@ fn read_all(bytes: &[u8]) -> Result<Vec<String>, Error> {
 #[test]
 fn every_image_of_many_is_read() {
     let bytes = sample(2000);
-    let expected = |at: usize| {
-        let alone = format!("{} host [\"kernel{at}\"] the image of module {at}", name(at));
-        [alone, format!("{} spirv64 [] image", name(at))]
-    };
-    assert_eq!(read_all(&bytes).unwrap(), (0..2000).flat_map(expected).collect::<Vec<_>>());
+    let mut expected = Vec::new();
+    for at in 0..2000 {
+        expected.push(format!("{} host [\"kernel{at}\"] the image of module {at}", name(at)));
+        expected.push(format!("{} spirv64 [] image", name(at)));
+    }
+    assert_eq!(read_all(&bytes).unwrap(), expected);
 
     let pages = Pages::default();
     let pack = Pack::parse(&bytes, &pages).unwrap();
@@ -82,14 +83,17 @@ fn every_image_of_many_is_read() {
 
 #[test]
 fn an_index_of_many_is_small_and_one_of_few_as_it_was() {
-    let (few, many) = (sample(40), sample(4000));
-    let (few_pages, many_pages) = (Pages::default(), Pages::default());
+    let few = sample(40);
+    let few_pages = Pages::default();
     let plain = Pack::parse(&few, &few_pages).unwrap();
     assert_eq!(plain.head_size(), plain.payload_offset());
     assert_eq!(plain.images().count(), 80);
+    let many = sample(4000);
+    let many_pages = Pages::default();
     let paged = Pack::parse(&many, &many_pages).unwrap();
     assert!(paged.head_size() > paged.payload_offset());
-    let (few, many) = (plain.head_size() / 40, paged.head_size() / 4000);
+    let few = plain.head_size() / 40;
+    let many = paged.head_size() / 4000;
     // Hashes are as large as ever: half of the images have one of their own.
     assert!(many * 5 < few && many > 16, "{few} and {many} bytes for two images and a kernel");
 }
@@ -113,7 +117,8 @@ fn a_look_up_decodes_two_pages_at_most() {
 
 #[test]
 fn what_stands_beside_the_images_is_read_without_a_page() {
-    let (bytes, pages) = (sample(2000), Pages::default());
+    let bytes = sample(2000);
+    let pages = Pages::default();
     let pack = Pack::parse(&bytes, &pages).unwrap();
     assert_eq!((pack.image_count(), pack.meta("version")), (4000, Some("1.2.3")));
     assert_eq!((pages.decoded(), pack.missing().count()), (0, 0));

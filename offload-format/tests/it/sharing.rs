@@ -10,8 +10,12 @@ fn image(module: &str, target: &str) -> NewImage {
 
 /// 20,000 bytes that differ from those of another seed in a few places.
 fn bytes(seed: u32) -> Vec<u8> {
-    let word = |at: u32| if at % 1000 == 7 { at ^ seed } else { at.wrapping_mul(0x9e37_79b9) };
-    (0..5000).flat_map(|at| word(at).to_le_bytes()).collect()
+    let mut bytes = Vec::new();
+    for at in 0u32..5000 {
+        let word = if at % 1000 == 7 { at ^ seed } else { at.wrapping_mul(0x9e37_79b9) };
+        bytes.extend(word.to_le_bytes());
+    }
+    bytes
 }
 
 fn related(image: &[u8], parent: &[u8]) -> Frame {
@@ -23,7 +27,8 @@ fn related(image: &[u8], parent: &[u8]) -> Frame {
 
 /// All bytes, and where each pack starts.
 fn assemble(layout: &SharedLayout, frames: &[Frame]) -> (Vec<u8>, Vec<usize>) {
-    let (mut starts, mut end) = (Vec::new(), 0);
+    let mut starts = Vec::new();
+    let mut end = 0;
     for index in &layout.indexes {
         starts.push(end);
         end += index.bytes.len();
@@ -43,22 +48,23 @@ fn three() -> (Vec<u8>, Vec<usize>, Vec<Vec<u8>>) {
     let grandchildren = [related(&images[2], &images[1]), related(&images[3], &images[1])];
     let block = codec::encode(&small.concat(), Codec::Zstd, 3).unwrap();
     let new_block = NewBlock::from(block.info());
-    let in_block = |at: usize, offset: u64| {
-        let size = small[at].len() as u64;
-        let info = codec::FrameInfo::new(Codec::Raw, size, size, Hash128::digest(&small[at]));
-        info.in_block(InBlock { hash: new_block.hash, offset })
-    };
+    let mut in_block = Vec::new();
+    for (image, offset) in small.iter().zip([0, small[0].len() as u64]) {
+        let size = image.len() as u64;
+        let info = codec::FrameInfo::new(Codec::Raw, size, size, Hash128::digest(image));
+        in_block.push(info.in_block(InBlock { hash: new_block.hash, offset }));
+    }
     let mut a = PackBuilder::new("a", "1.0.0");
     a.image(image("m", "spirv64"), root.info()).unwrap();
     let mut b = PackBuilder::new("b", "1.0.0");
     b.block(new_block);
     b.image(image("m", "spirv64"), child.info()).unwrap();
     b.image(image("m", "opencl-c"), grandchildren[0].info()).unwrap();
-    b.image(image("small", "opencl-c"), in_block(0, 0)).unwrap();
+    b.image(image("small", "opencl-c"), in_block[0]).unwrap();
     let mut c = PackBuilder::new("c", "1.0.0");
     c.block(new_block);
     c.image(image("m", "spirv64"), grandchildren[1].info()).unwrap();
-    c.image(image("small", "opencl-c"), in_block(1, small[0].len() as u64)).unwrap();
+    c.image(image("small", "opencl-c"), in_block[1]).unwrap();
     let layout = PackBuilder::finish_sharing(vec![a, b, c]).unwrap();
     let [one, two] = grandchildren;
     let (all, starts) = assemble(&layout, &[root, child, one, two, block]);
@@ -135,12 +141,11 @@ fn packs_with_pages_share_too() {
     images.sort();
     assert!(read(&all, &starts, [1201, 1, 1201]) == images);
     assert_eq!(walk(&all)[..3], starts);
-    let paged = |start: &usize| {
+    for (start, is_paged) in starts.iter().zip([true, false, true]) {
         let pages = Pages::default();
         let pack = Pack::parse(&all[*start..], &pages).unwrap();
-        pack.head_size() > pack.payload_offset()
-    };
-    assert_eq!(starts.iter().map(paged).collect::<Vec<_>>(), [true, false, true]);
+        assert_eq!(pack.head_size() > pack.payload_offset(), is_paged);
+    }
 
     let pages = Pages::default();
     let pack = Pack::parse(&all[starts[2]..], &pages).unwrap();
@@ -156,12 +161,12 @@ fn a_damaged_page_is_one_packs_alone() {
     let (mut all, starts, _) = three_with_pages();
     let last = Pack::parse(&all[starts[2]..], &Pages::default()).unwrap().head_size() as usize;
     all[starts[2] + last - 100] ^= 1;
-    let whole = |start: &usize| {
+    for (start, is_whole) in starts.iter().zip([true, true, false]) {
         let pages = Pages::default();
         let pack = Pack::parse(&all[*start..], &pages).unwrap();
-        pack.verify_index().is_ok() && pack.images().all(|image| image.is_ok())
-    };
-    assert_eq!(starts.iter().map(whole).collect::<Vec<_>>(), [true, true, false]);
+        let found_whole = pack.verify_index().is_ok() && pack.images().all(|image| image.is_ok());
+        assert_eq!(found_whole, is_whole);
+    }
 }
 
 #[test]

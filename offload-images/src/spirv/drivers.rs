@@ -29,7 +29,7 @@ const OP_U_LESS_THAN: u16 = 176;
 /// `module` is no SPIR-V, or has no id left.
 pub fn with_portable_instructions(module: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     stream::header(module)?;
-    let analysis = Analysis::of_module(module)?;
+    let analysis = Analysis::from_module(module)?;
     if analysis.carries.is_empty() && analysis.selects.is_empty() {
         return Ok(None);
     }
@@ -67,7 +67,7 @@ struct Analysis {
 }
 
 impl Analysis {
-    fn of_module(module: &[u8]) -> Result<Analysis, Error> {
+    fn from_module(module: &[u8]) -> Result<Analysis, Error> {
         let mut analysis = Analysis::default();
         for instruction in stream::instructions(module) {
             analysis.visit_definition(&instruction?)?;

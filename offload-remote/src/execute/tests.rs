@@ -78,11 +78,11 @@ async fn as_many_commands_as_jobs_run_at_once() {
     let fake = Fake::start().await;
     fake.state().gather = Some(Arc::new(tokio::sync::Barrier::new(JOBS)));
     let executor = executor(&fake, &format!("jobs = {JOBS}"));
-    let run = |number: usize| {
+    let mut all = Vec::new();
+    for number in 0..JOBS {
         let executor = Arc::clone(&executor);
-        tokio::spawn(async move { executed(&executor, action(&number.to_string())).await })
-    };
-    let all: Vec<_> = (0..JOBS).map(run).collect();
+        all.push(tokio::spawn(async move { executed(&executor, action(&number.to_string())).await }));
+    }
     for one in all {
         let ended = tokio::time::timeout(std::time::Duration::from_secs(60), one).await;
         assert_eq!(ended.expect("some wait for others to end").unwrap().exit_code, 0);
@@ -124,6 +124,10 @@ async fn a_result_that_is_damaged_is_made_again() {
     assert_eq!(fake.count("run"), 4);
 }
 
+fn link(path: &str) -> api::OutputSymlink {
+    api::OutputSymlink { path: path.into(), target: "/etc/passwd".into(), ..Default::default() }
+}
+
 /// As a compromised server might send it.
 #[tokio::test]
 async fn nothing_that_was_not_asked_for_is_taken_from_a_server() {
@@ -133,17 +137,14 @@ async fn nothing_that_was_not_asked_for_is_taken_from_a_server() {
     let key = fake.state().results.keys().next().unwrap().clone();
     let sound = fake.state().results[&key].clone();
     let mut hostile = sound.clone();
-    let evil = |path: String| api::OutputFile { path, ..sound.output_files[0].clone() };
-    for path in ["../out", "/out", "/etc/passwd", "work/out", "./out", "out/", "out/../out", "", "missing\0"]
-    {
-        hostile.output_files.push(evil(path.into()));
+    let mut paths: Vec<String> =
+        ["../out", "/out", "/etc/passwd", "work/out", "./out", "out/", "out/../out", "", "missing\0"]
+            .map(str::to_string)
+            .into();
+    paths.extend((0..100_000).map(|number| format!("{number}/out")));
+    for path in paths {
+        hostile.output_files.push(api::OutputFile { path, ..sound.output_files[0].clone() });
     }
-    hostile.output_files.extend((0..100_000).map(|number| evil(format!("{number}/out"))));
-    let link = |path: &str| api::OutputSymlink {
-        path: path.into(),
-        target: "/etc/passwd".into(),
-        ..Default::default()
-    };
     hostile.output_symlinks = vec![link("out"), link("missing"), link("../missing")];
     #[expect(deprecated, reason = "older servers send these")]
     {

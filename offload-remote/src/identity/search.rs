@@ -31,7 +31,7 @@ impl SearchPath {
     }
 
     /// The directories to search for the dependencies of the object at `path`.
-    pub(super) fn of_object(&self, path: &Path, needs: &Needs, inherited: &[PathBuf]) -> Vec<PathBuf> {
+    pub(super) fn for_object(&self, path: &Path, needs: &Needs, inherited: &[PathBuf]) -> Vec<PathBuf> {
         let mut directories = Vec::new();
         if needs.run_path.is_empty() {
             directories.extend(expanded(&needs.old_run_path, path));
@@ -158,10 +158,10 @@ mod tests {
     fn a_run_path_takes_the_place_of_older_ones() {
         let directories = SearchPath { named: vec!["/named".into()], system: vec!["/system".into()] };
         let old = Needs { old_run_path: vec!["/old".into()], ..Needs::default() };
-        let searched = directories.of_object(Path::new("/a"), &old, &["/inherited".into()]);
+        let searched = directories.for_object(Path::new("/a"), &old, &["/inherited".into()]);
         assert_eq!(searched, ["/named", "/old", "/inherited", "/system"].map(PathBuf::from));
         let new = Needs { run_path: vec!["/new".into()], ..old };
-        let searched = directories.of_object(Path::new("/a"), &new, &["/inherited".into()]);
+        let searched = directories.for_object(Path::new("/a"), &new, &["/inherited".into()]);
         assert_eq!(searched, ["/named", "/new", "/system"].map(PathBuf::from));
     }
 }

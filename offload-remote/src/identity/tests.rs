@@ -30,18 +30,18 @@ fn a_real_program_has_the_libraries_that_it_loads() {
 #[test]
 fn what_a_program_opens_and_reads_counts_too() {
     let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name);
-    std::fs::write(path("tool"), "#!/bin/sh\n").unwrap();
-    std::fs::write(path("libplugin.so.1"), "one").unwrap();
-    std::os::unix::fs::symlink("libplugin.so.1", path("libplugin.so")).unwrap();
-    std::fs::write(path("libother.so"), "two").unwrap();
-    std::fs::write(path("data"), "three").unwrap();
-    let text = |name: &str| path(name).canonicalize().unwrap().display().to_string();
+    let tool = dir.path().join("tool");
+    std::fs::write(&tool, "#!/bin/sh\n").unwrap();
+    std::fs::write(dir.path().join("libplugin.so.1"), "one").unwrap();
+    std::os::unix::fs::symlink("libplugin.so.1", dir.path().join("libplugin.so")).unwrap();
+    std::fs::write(dir.path().join("libother.so"), "two").unwrap();
+    let data = dir.path().join("data");
+    std::fs::write(&data, "three").unwrap();
     let program = Program {
         library_directories: vec![dir.path().display().to_string()],
         opened: vec!["libplugin.so".into()],
-        others: vec![text("data")],
-        ..program(&text("tool"))
+        others: vec![data.canonicalize().unwrap().display().to_string()],
+        ..program(&tool.canonicalize().unwrap().display().to_string())
     };
     let found = identify(&program, &Files::default()).unwrap();
     assert_eq!(names(&found), ["data", "libplugin.so.1", "tool"]);

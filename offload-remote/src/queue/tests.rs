@@ -15,14 +15,13 @@ async fn what_was_put_is_stored_when_a_flush_ends() {
     let dir = tempfile::tempdir().unwrap();
     let remote = remote(dir.path());
     let queue = Queue::new(Arc::clone(&remote));
-    let key = |number: u8| Hash128::digest(&[number]);
-    for number in 0..40 {
-        queue.put(key(number), vec![number; 1000]);
+    for number in 0..40_u8 {
+        queue.put(Hash128::digest(&[number]), vec![number; 1000]);
     }
     assert_eq!(queue.flush(Duration::from_secs(30)).await, FlushOutcome::Complete);
     assert!(queue.is_empty());
-    for number in 0..40 {
-        assert_eq!(remote.get(key(number)).await.unwrap(), vec![number; 1000]);
+    for number in 0..40_u8 {
+        assert_eq!(remote.get(Hash128::digest(&[number])).await.unwrap(), vec![number; 1000]);
     }
     assert_eq!(remote.notes.take(), "");
 }

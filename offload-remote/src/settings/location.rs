@@ -89,20 +89,23 @@ impl Bucket {
     /// buckets have capital letters and `_` too. A prefix has only characters that need no escape in a URL.
     fn parse(text: &str) -> Option<Bucket> {
         let (name, prefix) = text.split_once('/').unwrap_or((text, ""));
-        let plain =
-            |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
         let begins = name.as_bytes().first().is_some_and(u8::is_ascii_alphanumeric);
-        if !(3..=255).contains(&name.len()) || !plain(name) || !begins {
+        if !(3..=255).contains(&name.len()) || !is_plain(name) || !begins {
             return None;
         }
         let mut parts = String::new();
         for part in prefix.split('/').filter(|part| !part.is_empty()) {
             // HTTP clients normalize these two.
-            if !plain(part) || matches!(part, "." | "..") {
+            if !is_plain(part) || matches!(part, "." | "..") {
                 return None;
             }
             parts = format!("{parts}/{part}");
         }
         Some(Bucket { name: name.into(), prefix: parts })
     }
+}
+
+/// Whether no character needs an escape in a URL.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte))
 }

@@ -90,7 +90,8 @@ impl Link {
     }
 
     fn add(&self, Ptx { name, text }: &Ptx) -> CuResult<()> {
-        let (size, name): (_, *const c_char) = (text.len(), name.as_ptr());
+        let size = text.len();
+        let name: *const c_char = name.as_ptr();
         // The driver's function takes no pointer to constant data, and changes none.
         let text = text.as_ptr().cast_mut().cast();
         let no_options = ptr::null_mut();

@@ -181,12 +181,17 @@ fn printed_text_arrives() {
     let image = HostImage::load(&compiled(KERNELS), std::slice::from_ref(&info), Vec::new()).unwrap();
     let text = Mutex::new(Vec::new());
     let range = NdRange::new([2], [1]);
-    let print = |bytes: &[u8]| text.lock().unwrap().extend_from_slice(bytes);
     let code = image.code("hello").unwrap();
     let bound = BoundArgs::new(&info, &[]).unwrap();
+    let launch = Launch {
+        code,
+        range: &range,
+        args: &bound,
+        print: &|bytes| text.lock().unwrap().extend_from_slice(bytes),
+        sanitizer: None,
+    };
     // SAFETY: the kernel takes no arguments.
-    unsafe { executor::run(&Launch { code, range: &range, args: &bound, print: &print, sanitizer: None }) }
-        .unwrap();
+    unsafe { executor::run(&launch) }.unwrap();
     assert_eq!(text.into_inner().unwrap(), b"hellohello");
 }
 

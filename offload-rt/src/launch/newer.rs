@@ -153,7 +153,7 @@ impl<P> Newer<P> {
 
     fn refuse(&self, problem: &str, stamp: Option<Stamp>) {
         let module = escape(self.first.entry().module());
-        let text = format!("the program goes on with the old kernels of `{module}`: {problem}");
+        let text = format!("the program keeps the previous kernels of `{module}`: {problem}");
         let hash = Hash128::digest(format!("{text}{stamp:?}").as_bytes());
         // Each program, device and thread finds the problem by itself: the file makes one message of them. The terminal
         // may be closed.
@@ -303,6 +303,12 @@ mod tests {
         assert!(newer.newest(|_| Ok(String::new())).is_none());
     }
 
+    /// The number of reloads, and the content of the program.
+    fn newest(newer: &Newer<String>) -> Option<(u64, String)> {
+        let newest = newer.newest(text)?;
+        Some((newest.number, newest.program.clone()))
+    }
+
     #[test]
     fn the_newest_images_that_fit_are_taken() {
         let folder = private();
@@ -311,35 +317,30 @@ mod tests {
         let registry = Registry::from_pack(pack("host", &variants, &kernels, "old"));
         let selection = registry.request("m").variant("N", 2).select(&Device::host()).unwrap();
         let newer = Newer::in_folder(folder.path().to_path_buf(), &selection).unwrap().unwrap();
-        let reports = || reports(folder.path());
-        // The number of reloads, and the content of the program.
-        let newest = || {
-            let newest = newer.newest(text)?;
-            Some((newest.number, newest.program.clone()))
-        };
-        let in_use = fs::read_to_string(folder.path().join(IN_USE)).unwrap();
-        assert_eq!((in_use.as_str(), newest()), ("p\t1.0.0\thost\n", None));
+        let folder = folder.path();
+        let in_use = fs::read_to_string(folder.join(IN_USE)).unwrap();
+        assert_eq!((in_use.as_str(), newest(&newer)), ("p\t1.0.0\thost\n", None));
 
-        publish(folder.path(), &pack("host", &variants, &kernels, "new"));
+        publish(folder, &pack("host", &variants, &kernels, "new"));
         let first = Some((1, "N=2 new".to_string()));
-        assert_eq!((newest(), newest()), (first.clone(), first.clone()));
+        assert_eq!((newest(&newer), newest(&newer)), (first.clone(), first.clone()));
         // The same images again; those for another device; none that is whole.
-        publish(folder.path(), &pack("host", &variants[1..], &kernels, "new"));
-        assert_eq!(newest(), first);
-        publish(folder.path(), &pack("opencl-c", &variants, &kernels, "other"));
-        assert_eq!(newest(), first);
-        publish(folder.path(), b"nonsense");
-        assert_eq!((newest(), reports()), (first.clone(), 0));
+        publish(folder, &pack("host", &variants[1..], &kernels, "new"));
+        assert_eq!(newest(&newer), first);
+        publish(folder, &pack("opencl-c", &variants, &kernels, "other"));
+        assert_eq!(newest(&newer), first);
+        publish(folder, b"nonsense");
+        assert_eq!((newest(&newer), reports(folder)), (first.clone(), 0));
         // Calls that do not fit, and a variant that is gone, are reported once.
-        publish(folder.path(), &pack("host", &variants, &kernel(&[value("ulong", "n", 8)]), "wide"));
-        assert_eq!((newest(), newest(), reports()), (first.clone(), first.clone(), 1));
-        publish(folder.path(), &pack("host", &variants[..1], &kernels, "less"));
-        assert_eq!((newest(), reports()), (first, 2));
-        publish(folder.path(), &pack("host", &variants, &kernels, "last"));
-        assert_eq!((newest(), reports()), (Some((2, "N=2 last".to_string())), 2));
+        publish(folder, &pack("host", &variants, &kernel(&[value("ulong", "n", 8)]), "wide"));
+        assert_eq!((newest(&newer), newest(&newer), reports(folder)), (first.clone(), first.clone(), 1));
+        publish(folder, &pack("host", &variants[..1], &kernels, "less"));
+        assert_eq!((newest(&newer), reports(folder)), (first, 2));
+        publish(folder, &pack("host", &variants, &kernels, "last"));
+        assert_eq!((newest(&newer), reports(folder)), (Some((2, "N=2 last".to_string())), 2));
         // Back to what the program was built with.
-        publish(folder.path(), &pack("host", &variants, &kernels, "old"));
-        assert_eq!(newest(), Some((3, "N=2 old".to_string())));
+        publish(folder, &pack("host", &variants, &kernels, "old"));
+        assert_eq!(newest(&newer), Some((3, "N=2 old".to_string())));
     }
 
     /// The number of reported problems.
@@ -375,6 +376,11 @@ mod tests {
         argument(ArgKind::Value, base_type, name).with_size(Some(size))
     }
 
+    fn assert_changed(old: &[KernelInfo], new: &[KernelInfo], text: &str) {
+        let problem = changed(old, new).unwrap();
+        assert!(problem.starts_with(text) && problem.ends_with(HINT), "{problem}");
+    }
+
     #[test]
     fn calls_have_to_fit() {
         let data = argument(ArgKind::Global, "float", "y");
@@ -383,21 +389,21 @@ mod tests {
         // Calls do not use the names of arguments, and there is no call of a new kernel.
         let named = kernel(&[data.clone(), value("uint", "count", 4)]);
         assert_eq!(changed(&old, &[named, vec![KernelInfo::new("more")]].concat()), None);
-        let begins = |new: &[KernelInfo], text: &str| {
-            let problem = changed(&old, new).unwrap();
-            assert!(problem.starts_with(text) && problem.ends_with(HINT), "{problem}");
-        };
-        begins(&[], "kernel `scale` is gone\n");
-        begins(&kernel(std::slice::from_ref(&data)), "kernel `scale` takes 1 arguments now, and took 2\n");
+        assert_changed(&old, &[], "kernel `scale` is gone\n");
+        let short = kernel(std::slice::from_ref(&data));
+        assert_changed(&old, &short, "kernel `scale` takes 1 arguments now, and took 2\n");
         let wide = kernel(&[data.clone(), value("ulong", "n", 8)]);
-        begins(&wide, "kernel `scale` takes `value ulong n` as argument 1 now, and took `value uint n`\n");
+        let problem = "kernel `scale` takes `value ulong n` as argument 1 now, and took `value uint n`\n";
+        assert_changed(&old, &wide, problem);
         // As many bytes, and another meaning.
-        begins(&kernel(&[data.clone(), value("float", "n", 4)]), "kernel `scale` takes `value float n`");
+        let float = kernel(&[data.clone(), value("float", "n", 4)]);
+        assert_changed(&old, &float, "kernel `scale` takes `value float n`");
         let mut constant = data;
         constant.is_const = true;
-        begins(&kernel(&[constant, value("uint", "n", 4)]), "kernel `scale` takes `global const float y`");
+        let constant = kernel(&[constant, value("uint", "n", 4)]);
+        assert_changed(&old, &constant, "kernel `scale` takes `global const float y`");
         let mut required = old.clone();
         required[0].required_work_group = Some([8, 1, 1]);
-        begins(&required, "kernel `scale` requires another work-group\n");
+        assert_changed(&old, &required, "kernel `scale` requires another work-group\n");
     }
 }

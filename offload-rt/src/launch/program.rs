@@ -97,7 +97,7 @@ impl Device {
     /// # Errors
     /// As [`Entry::load`] and [`Device::open`], if there is one image.
     pub fn open_selection(&self, selection: &Selection) -> Result<Program, Error> {
-        let program = Program::of_selection(self, selection)?;
+        let program = Program::from_selection(self, selection)?;
         #[cfg(debug_assertions)]
         let program = Program { newer: Newer::from_env(selection).map(Arc::new), ..program };
         Ok(program)
@@ -109,13 +109,13 @@ impl Device {
     /// The driver refuses the image (the message holds its build log), or the crate feature for the device is not
     /// enabled.
     pub fn open(&self, image: &LoadedImage) -> Result<Program, Error> {
-        Ok(Program::of_module(self, load(self, image, None)?))
+        Ok(Program::from_module(self, load(self, image, None)?))
     }
 }
 
 impl Program {
     /// A program of one image is opened now: there is nothing to save by waiting, and its errors come early.
-    pub(crate) fn of_selection(device: &Device, selection: &Selection) -> Result<Program, Error> {
+    pub(crate) fn from_selection(device: &Device, selection: &Selection) -> Result<Program, Error> {
         let spec = selection.spec();
         let mut parts = Vec::with_capacity(selection.entries().len());
         for entry in selection.entries() {
@@ -137,7 +137,7 @@ impl Program {
         })
     }
 
-    pub(crate) fn of_module(device: &Device, module: Arc<dyn BackendModule>) -> Program {
+    pub(crate) fn from_module(device: &Device, module: Arc<dyn BackendModule>) -> Program {
         let part = ImageSlot { entry: None, spec: Arc::default(), module: OnceLock::from(Ok(module)) };
         Program {
             device: device.clone(),
@@ -232,7 +232,7 @@ impl Newer<Program> {
     /// The newest program, with what was written to variables of the images before.
     fn latest(&self, device: &Device) -> Option<Arc<Newest<Program>>> {
         self.newest(|selection| {
-            let program = Program::of_selection(device, selection)?;
+            let program = Program::from_selection(device, selection)?;
             for (name, bytes) in self.globals().iter() {
                 program.write_global(name, bytes)?;
             }

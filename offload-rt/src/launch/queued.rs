@@ -122,8 +122,7 @@ impl Queued {
         let outputs = self.shared.outputs.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut first = Ok(());
         for UsedOutput { output, before } in outputs {
-            let is_selected = |kernel: &str| self.lock().may_have(kernel);
-            let failed = match output.print(before, &is_selected) {
+            let failed = match output.print(before, &|kernel| self.lock().may_have(kernel)) {
                 Ok(None) => continue,
                 Ok(Some(failure)) if failure.kernel.is_empty() => self.failed(device, failure.text.into()),
                 Ok(Some(failure)) => Error::from_launch(&failure.kernel, failure.text.into()),

@@ -65,12 +65,12 @@ struct Reader {
 
 impl ClFailures {
     /// Those of `kernels` from OpenCL C, which were built to write to `record`.
-    pub(super) fn of_process(record: Record, kernels: Vec<String>) -> ClFailures {
+    pub(super) fn for_process(record: Record, kernels: Vec<String>) -> ClFailures {
         ClFailures::new(FailureSource::Process(record), kernels)
     }
 
     /// Those of `program`, if it has a kernel that reads them.
-    pub(super) fn of_program(
+    pub(super) fn for_program(
         context: &Arc<ClContext>,
         program: &Program,
         kernels: Vec<String>,

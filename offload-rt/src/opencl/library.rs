@@ -62,6 +62,21 @@ mod tests {
     use super::*;
     use crate::Registry;
 
+    /// The size of the image in place of a program; counts in `compiles`.
+    fn compiled_size(
+        libraries: &CompiledLibraries<usize>,
+        entry: &Entry,
+        compiles: &AtomicUsize,
+    ) -> Arc<usize> {
+        let compiled = libraries.compiled(entry, |image| {
+            // Long enough for the others to come.
+            thread::sleep(Duration::from_millis(50));
+            compiles.fetch_add(1, Ordering::Relaxed);
+            Ok(image.bytes().len())
+        });
+        compiled.unwrap()
+    }
+
     #[test]
     fn sixteen_threads_decode_and_compile_a_library_once_for_each_context() {
         let frame = codec::encode(&[7; 4096], Codec::Zstd, 1).unwrap();
@@ -73,27 +88,23 @@ mod tests {
         let entry = &registry.entries()[0];
         let libraries = CompiledLibraries::<usize>::default();
         let compiles = AtomicUsize::new(0);
-        let compile = |image: &LoadedImage| {
-            // Long enough for the others to come.
-            thread::sleep(Duration::from_millis(50));
-            compiles.fetch_add(1, Ordering::Relaxed);
-            Ok(image.bytes().len())
-        };
         let start = Barrier::new(16);
         let all: Vec<Arc<usize>> = thread::scope(|scope| {
-            let open = || {
-                start.wait();
-                libraries.compiled(entry, compile).unwrap()
-            };
-            let threads: Vec<_> = (0..16).map(|_| scope.spawn(open)).collect();
+            let mut threads = Vec::new();
+            for _ in 0..16 {
+                threads.push(scope.spawn(|| {
+                    start.wait();
+                    compiled_size(&libraries, entry, &compiles)
+                }));
+            }
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         assert!(all.iter().all(|program| Arc::ptr_eq(program, &all[0]) && **program == 4096));
         assert_eq!((compiles.load(Ordering::Relaxed), entry.decodes()), (1, 1));
         // Another context, and one that has it no more.
-        CompiledLibraries::<usize>::default().compiled(entry, compile).unwrap();
+        compiled_size(&CompiledLibraries::default(), entry, &compiles);
         drop(all);
-        libraries.compiled(entry, compile).unwrap();
+        compiled_size(&libraries, entry, &compiles);
         assert_eq!(compiles.load(Ordering::Relaxed), 3);
     }
 }

@@ -27,7 +27,7 @@ unsafe impl Sync for ClHostMemory {}
 impl ClHostMemory {
     /// Of `size` bytes, of which there is at least one.
     pub(super) fn new(context: Arc<ClContext>, size: usize) -> ClResult<ClHostMemory> {
-        let buffer = Buffer::of_program(&context.context, size)?;
+        let buffer = Buffer::host_accessible(&context.context, size)?;
         let queue = CommandQueue::new(&context.context, context.device())?;
         let address = queue.map(&buffer, size)?;
         Ok(ClHostMemory { address, buffer, queue, _context: context })

@@ -54,9 +54,9 @@ impl BackendDevice for ClDevice {
         let built = compiler.run()?;
         let kernels = image.entry().kernels().iter().map(|kernel| kernel.name.clone()).collect();
         let failures = match record {
-            Some(record) => Some(ClFailures::of_process(record, kernels)),
+            Some(record) => Some(ClFailures::for_process(record, kernels)),
             None if has_variable(image.entry()) => {
-                let failures = ClFailures::of_program(&context, built.default_program(), kernels);
+                let failures = ClFailures::for_program(&context, built.default_program(), kernels);
                 failures.map_err(|problem| Error::from_device(&self.name(), problem))?
             }
             None => None,

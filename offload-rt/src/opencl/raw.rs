@@ -28,7 +28,7 @@ use crate::launch::{Buffer, Kernel, Plain, Stream};
 /// Both are handles of OpenCL, and the context has the device.
 pub unsafe fn from_raw_context(context: *mut c_void, device: *mut c_void) -> Result<Device, Error> {
     // SAFETY: the contract is the same.
-    let (context, device) = unsafe { (Context::retained(context), DeviceId::of_raw(device)) };
+    let (context, device) = unsafe { (Context::retained(context), DeviceId::from_raw(device)) };
     let context = context.map_err(|error| use_error("context", error))?;
     let device = device.map_err(|error| use_error("context", error))?;
     Ok(from_context(ClContext::from_context(context, device)))

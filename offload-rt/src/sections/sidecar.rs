@@ -131,12 +131,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (bytes, id) = pack("text");
         let sidecar = Sidecar::new("app.offload", id).unwrap();
-        let error = |problem: &str| {
-            open(&sidecar, Some(dir.path())).err().is_some_and(|error| error.contains(problem))
-        };
-        assert!(error("does not have it") && error("`app.offload`") && error("OFFLOAD_PACK_DIR"));
+        let error = open(&sidecar, Some(dir.path())).err().unwrap();
+        for part in ["does not have it", "`app.offload`", "OFFLOAD_PACK_DIR"] {
+            assert!(error.contains(part), "{error}");
+        }
         std::fs::write(dir.path().join("app.offload"), pack("other").0).unwrap();
-        assert!(error("another build"));
+        let error = open(&sidecar, Some(dir.path())).err().unwrap();
+        assert!(error.contains("another build"), "{error}");
         std::fs::write(dir.path().join("app.offload"), &bytes).unwrap();
         assert!(*open(&sidecar, Some(dir.path())).unwrap() == bytes);
     }

@@ -41,7 +41,7 @@ impl Failure {
     }
 
     /// It is one of the device that others are compared with.
-    pub(super) fn of_reference(self, label: &str) -> Failure {
+    pub(super) fn on_reference(self, label: &str) -> Failure {
         Failure { kind: FailureKind::Failed(format!("on {label}, for comparison: {self}")) }
     }
 }

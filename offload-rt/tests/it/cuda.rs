@@ -200,24 +200,32 @@ fn local_arguments_do_not_overlap() {
     }
 }
 
+fn last_word(program: &Program, shared_memory: u32) -> Result<[u32; 2], Error> {
+    let mut out = [0u32; 2];
+    let range = one_group(1).with_shared_memory(shared_memory);
+    launch(program, "last_word", range, &mut [Arg::in_out(&mut out)]).map(|_| out)
+}
+
+fn weigh(program: &Program) -> [f32; 8] {
+    let mut out = [0f32; 8];
+    launch(program, "weigh", one_group(8), &mut [Arg::in_out(&mut out)]).unwrap();
+    out
+}
+
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn shared_memory_goes_up_to_the_device_s_limit() {
     let device = gpu();
     let program = opened(&device);
-    let run = |bytes: u32| {
-        let mut out = [0u32; 2];
-        let range = one_group(1).with_shared_memory(bytes);
-        launch(&program, "last_word", range, &mut [Arg::in_out(&mut out)]).map(|_| out)
-    };
-    assert_eq!(run(48 << 10).unwrap(), [48 << 10, 42]);
-    let error = run(1 << 30).unwrap_err().to_string();
+    assert_eq!(last_word(&program, 48 << 10).unwrap(), [48 << 10, 42]);
+    let error = last_word(&program, 1 << 30).unwrap_err().to_string();
     let (_, limit) = error.split_once("a work-group can have ").expect(&error);
     let limit: u32 = limit.split(' ').next().unwrap().parse().unwrap();
     assert!(limit >= 48 << 10, "{error}");
-    assert_eq!(run(limit).unwrap(), [limit, 42]);
-    assert_eq!(run(64).unwrap(), [64, 42]);
-    assert!(run(limit + 4).unwrap_err().to_string().contains(&format!("can have {limit} on this device")));
+    assert_eq!(last_word(&program, limit).unwrap(), [limit, 42]);
+    assert_eq!(last_word(&program, 64).unwrap(), [64, 42]);
+    let error = last_word(&program, limit + 4).unwrap_err().to_string();
+    assert!(error.contains(&format!("can have {limit} on this device")));
     // The same through arguments.
     let mut out = vec![[0u32; 2]; 64];
     let half = limit as usize / 32 * 16;
@@ -231,15 +239,10 @@ fn shared_memory_goes_up_to_the_device_s_limit() {
 fn variables_are_written_by_name() {
     let device = gpu();
     let program = opened(&device);
-    let weigh = || {
-        let mut out = [0f32; 8];
-        launch(&program, "weigh", one_group(8), &mut [Arg::in_out(&mut out)]).unwrap();
-        out
-    };
-    assert_eq!(weigh(), [1.0, 2.0, 3.0, 4.0, 1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(weigh(&program), [1.0, 2.0, 3.0, 4.0, 1.0, 2.0, 3.0, 4.0]);
     let bytes: Vec<u8> = [8f32, 0.5, -1.0, 9.0].iter().flat_map(|v| v.to_ne_bytes()).collect();
     program.write_global("coefficients", &bytes).unwrap();
-    assert_eq!(weigh(), [8.0, 0.5, -1.0, 9.0, 8.0, 0.5, -1.0, 9.0]);
+    assert_eq!(weigh(&program), [8.0, 0.5, -1.0, 9.0, 8.0, 0.5, -1.0, 9.0]);
     program.write_global("launches", &[0; 4]).unwrap();
     let error = program.write_global("coefficients", &bytes[..12]).unwrap_err().to_string();
     assert_eq!(error, "variable `coefficients`: it is 16 bytes, 12 are given");
@@ -368,40 +371,42 @@ fn bad_ptx_is_an_error_with_the_compiler_s_messages() {
 fn damaged_cubins_are_an_error() {
     let device = gpu();
     let sm = device.to_string().split("(sm_").nth(1).unwrap().split(',').next().unwrap().to_string();
-    let image = NewImage::new("m", format!("cubin:sm_{sm}").parse().unwrap());
-    let refused = |bytes: &[u8]| {
-        let pack = TestPack::new("p").image(image.clone(), bytes).bytes();
+    for (start, problem) in [
+        // The driver learns no size: what reaches outside of the image it must not see.
+        (&b"\x7fELF is how it starts, and not how it goes on"[..], "the image is not whole: "),
+        // A header that describes nothing reaches nowhere.
+        (b"\x7fELF\x02\x01", "CUDA_ERROR_"),
+    ] {
+        let image = NewImage::new("m", format!("cubin:sm_{sm}").parse().unwrap());
+        let pack = TestPack::new("p").image(image, &[start, &[0; 4096]].concat()).bytes();
         let registry = Registry::from_pack(pack);
-        device.open(&registry.entries()[0].load().unwrap()).unwrap_err().to_string()
-    };
-    // The driver learns no size: what reaches outside of the image it must not see.
-    let error =
-        refused(&[b"\x7fELF is how it starts, and not how it goes on".as_slice(), &[0; 4096]].concat());
-    assert!(error.contains(&format!("cannot load m for cubin:sm_{sm}: the image is not whole: ")), "{error}");
-    // A header that describes nothing reaches nowhere.
-    let error = refused(&[b"\x7fELF\x02\x01".as_slice(), &[0; 4096]].concat());
-    assert!(error.contains(&format!("cannot load m for cubin:sm_{sm}: CUDA_ERROR_")), "{error}");
+        let error = device.open(&registry.entries()[0].load().unwrap()).unwrap_err().to_string();
+        assert!(error.contains(&format!("cannot load m for cubin:sm_{sm}: {problem}")), "{error}");
+    }
+}
+
+fn current_context() -> *mut std::ffi::c_void {
+    // SAFETY: the library is loaded already, and the function writes one pointer.
+    unsafe {
+        let library = libloading::Library::new("libcuda.so.1").unwrap();
+        type Current = unsafe extern "C" fn(*mut *mut std::ffi::c_void) -> u32;
+        let mut context = std::ptr::null_mut();
+        assert_eq!(library.get::<Current>("cuCtxGetCurrent").unwrap()(&raw mut context), 0);
+        context
+    }
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn the_thread_keeps_its_own_context() {
     let device = gpu();
-    // SAFETY: the library is loaded already, and the function writes one pointer.
-    let current = || unsafe {
-        let library = libloading::Library::new("libcuda.so.1").unwrap();
-        type Current = unsafe extern "C" fn(*mut *mut std::ffi::c_void) -> u32;
-        let mut context = std::ptr::null_mut();
-        assert_eq!(library.get::<Current>("cuCtxGetCurrent").unwrap()(&raw mut context), 0);
-        context
-    };
-    assert!(current().is_null());
+    assert!(current_context().is_null());
     let program = opened(&device);
     saxpy(&program, 5, 100);
     assert!(program.write_global("none", &[]).is_err());
     assert!(refusal(&program, "none", one_group(1), &mut []).contains("kernel `none`"));
     drop(program);
-    assert!(current().is_null());
+    assert!(current_context().is_null());
 }
 
 /// A kernel that crashes takes the process's context with it, so it gets a process of its own: this test again.
@@ -422,10 +427,10 @@ fn a_crash_is_named() {
     let output = child.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-    let line = |start| text.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{text}"));
-    let first = line("first: ");
+    let first = text.lines().find(|line| line.starts_with("first: ")).expect(&text);
     assert!(first.starts_with("first: kernel `crash`: "), "{text}");
     assert!(first.contains("CUDA_ERROR_ILLEGAL_ADDRESS (700)"), "{text}");
     assert!(text.contains("hint: `compute-sanitizer` names the access"), "{text}");
-    assert!(line("then: ").contains("CUDA_ERROR_") && text.matches("CUDA_ERROR_").count() == 2, "{text}");
+    let then = text.lines().find(|line| line.starts_with("then: ")).expect(&text);
+    assert!(then.contains("CUDA_ERROR_") && text.matches("CUDA_ERROR_").count() == 2, "{text}");
 }

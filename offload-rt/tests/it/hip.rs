@@ -190,17 +190,24 @@ fn one_argument_is_in_local_memory() {
     assert!(error.contains("kernel `mirror`: it has 2 arguments in local memory; HIP's launch"), "{error}");
 }
 
+fn last_word(program: &Program, shared_memory: u32) -> Result<[u32; 2], Error> {
+    let mut out = [0u32; 2];
+    let range = one_group(1).with_shared_memory(shared_memory);
+    launch(program, "last_word", range, &mut [Arg::in_out(&mut out)]).map(|_| out)
+}
+
+fn weigh(program: &Program) -> [f32; 8] {
+    let mut out = [0f32; 8];
+    launch(program, "weigh", one_group(8), &mut [Arg::in_out(&mut out)]).unwrap();
+    out
+}
+
 #[test]
 #[ignore = "needs the stand-in of HIP's runtime"]
 fn shared_memory_goes_up_to_the_device_s_limit() {
     let program = opened(&gpu());
-    let run = |bytes: u32| {
-        let mut out = [0u32; 2];
-        let range = one_group(1).with_shared_memory(bytes);
-        launch(&program, "last_word", range, &mut [Arg::in_out(&mut out)]).map(|_| out)
-    };
-    assert_eq!(run(64 << 10).unwrap(), [64 << 10, 42]);
-    let error = run((64 << 10) + 4).unwrap_err().to_string();
+    assert_eq!(last_word(&program, 64 << 10).unwrap(), [64 << 10, 42]);
+    let error = last_word(&program, (64 << 10) + 4).unwrap_err().to_string();
     assert!(error.contains("a work-group can have 65536 on this device"), "{error}");
 }
 
@@ -208,15 +215,10 @@ fn shared_memory_goes_up_to_the_device_s_limit() {
 #[ignore = "needs the stand-in of HIP's runtime"]
 fn variables_are_written_by_name() {
     let program = opened(&gpu());
-    let weigh = || {
-        let mut out = [0f32; 8];
-        launch(&program, "weigh", one_group(8), &mut [Arg::in_out(&mut out)]).unwrap();
-        out
-    };
-    assert_eq!(weigh(), [1.0, 2.0, 3.0, 4.0, 1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(weigh(&program), [1.0, 2.0, 3.0, 4.0, 1.0, 2.0, 3.0, 4.0]);
     let bytes: Vec<u8> = [8f32, 0.5, -1.0, 9.0].iter().flat_map(|v| v.to_ne_bytes()).collect();
     program.write_global("coefficients", &bytes).unwrap();
-    assert_eq!(weigh(), [8.0, 0.5, -1.0, 9.0, 8.0, 0.5, -1.0, 9.0]);
+    assert_eq!(weigh(&program), [8.0, 0.5, -1.0, 9.0, 8.0, 0.5, -1.0, 9.0]);
     let error = program.write_global("coefficients", &bytes[..12]).unwrap_err().to_string();
     assert_eq!(error, "variable `coefficients`: it is 16 bytes, 12 are given");
     let error = program.write_global("coefficient", &bytes).unwrap_err().to_string();
@@ -271,22 +273,26 @@ fn launches_that_do_not_fit_the_kernel_are_refused() {
     assert!(error.contains("kernel `none`: the image does not have it: hipErrorNotFound (500)"), "{error}");
 }
 
+fn refusal_to_open(device: &Device, bytes: &[u8]) -> String {
+    open(device, "amdgcn:gfx1100", bytes, Vec::new()).unwrap_err().to_string()
+}
+
 #[test]
 #[ignore = "needs the stand-in of HIP's runtime"]
 fn what_is_no_code_object_does_not_reach_the_runtime() {
     let device = gpu();
-    let refused = |bytes: &[u8]| open(&device, "amdgcn:gfx1100", bytes, Vec::new()).unwrap_err().to_string();
     for bytes in [b"CCOB".as_slice(), b"__CLANG_OFFLOAD_BUNDLE__", b"", &code_object(3, GFX1100)[..40]] {
-        let error = refused(bytes);
+        let error = refusal_to_open(&device, bytes);
         assert!(error.starts_with("stand-in: cannot load m for amdgcn:gfx1100: "), "{error}");
         assert!(error.contains("it is not an AMD code object") || error.contains("is not whole"), "{error}");
     }
     let mut machine = code_object(3, GFX1100);
     machine[18] = 62;
-    assert!(refused(&machine).contains("it is not an AMD code object"));
+    assert!(refusal_to_open(&device, &machine).contains("it is not an AMD code object"));
     let mut reaching = code_object(3, GFX1100);
     reaching[60] = 9;
-    assert!(refused(&reaching).contains("the image is not whole: "), "{}", refused(&reaching));
+    let error = refusal_to_open(&device, &reaching);
+    assert!(error.contains("the image is not whole: "), "{error}");
 }
 
 #[test]
@@ -327,12 +333,12 @@ fn a_crash_is_named_by_whoever_waits() {
     let output = child.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-    let line = |start| text.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{text}"));
-    let first = line("first: ");
+    let first = text.lines().find(|line| line.starts_with("first: ")).expect(&text);
     assert!(
         first.starts_with("first: kernel `crash`: ") && first.contains("hipErrorLaunchFailure (719)"),
         "{text}"
     );
     assert!(text.contains("hint: `rocgdb` stops where the kernel failed"), "{text}");
-    assert!(line("then: ").contains("hipErrorLaunchFailure"), "{text}");
+    let then = text.lines().find(|line| line.starts_with("then: ")).expect(&text);
+    assert!(then.contains("hipErrorLaunchFailure"), "{text}");
 }

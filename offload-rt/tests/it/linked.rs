@@ -140,20 +140,25 @@ fn cycles_under(tool: &[&str]) -> usize {
     grown.1.trim().parse().unwrap()
 }
 
+fn load_and_close(path: &Path) {
+    // SAFETY: the plugin holds no code.
+    let library = unsafe { Library::new(path) }.unwrap();
+    let registry = Registry::process();
+    let image = registry.entries()[1].load().unwrap();
+    library.close().unwrap();
+    assert_eq!(image.bytes(), b"plugin source");
+}
+
 fn come_and_go() {
     let directory = tempfile::tempdir().unwrap();
     let path = plugin(directory.path(), include_str!("../sample.S"));
-    let cycle = || {
-        // SAFETY: the plugin holds no code.
-        let library = unsafe { Library::new(&path) }.unwrap();
-        let registry = Registry::process();
-        let image = registry.entries()[1].load().unwrap();
-        library.close().unwrap();
-        assert_eq!(image.bytes(), b"plugin source");
-    };
-    (0..100).for_each(|_| cycle());
+    for _ in 0..100 {
+        load_and_close(&path);
+    }
     let before = resident();
-    (0..CYCLES).for_each(|_| cycle());
+    for _ in 0..CYCLES {
+        load_and_close(&path);
+    }
     println!("\ngrown: {}", resident().saturating_sub(before));
 }
 

@@ -5,7 +5,7 @@ use std::sync::Barrier;
 use offload_format::codec::{self, Codec, EncodeOptions, Filter, Frame, InBlock, Parent};
 use offload_format::pack::{NewImage, PackBuilder};
 use offload_format::{Hash128, Target};
-use offload_rt::{Device, Registry};
+use offload_rt::{Device, Entry, Registry};
 
 fn finish(builder: PackBuilder, frames: &[Frame]) -> Vec<u8> {
     builder.finish().unwrap().with_frames(frames).unwrap()
@@ -31,14 +31,13 @@ fn related() -> (Vec<u8>, Vec<(&'static str, Vec<u8>)>) {
     fn options(codec: Codec, parent: Option<Parent<'_>>) -> EncodeOptions<'_> {
         EncodeOptions { codec, filter: Filter::None, parent, level: 3 }
     }
-    let lent = |index: usize| {
-        let content: &[u8] = &images[index].1;
+    fn parent(content: &[u8]) -> Option<Parent<'_>> {
         Some(Parent { hash: Hash128::digest(content), content })
-    };
+    }
     let mut frames = vec![
         codec::encode_with(&images[0].1, &options(Codec::Raw, None)).unwrap(),
-        codec::encode_with(&images[1].1, &options(Codec::ZstdPrefix, lent(0))).unwrap(),
-        codec::encode_with(&images[2].1, &options(Codec::Patch, lent(1))).unwrap(),
+        codec::encode_with(&images[1].1, &options(Codec::ZstdPrefix, parent(&images[0].1))).unwrap(),
+        codec::encode_with(&images[2].1, &options(Codec::Patch, parent(&images[1].1))).unwrap(),
     ];
     let mut builder = PackBuilder::new("p", "1.0.0");
     for (frame, (module, _)) in frames.iter().zip(&images) {
@@ -67,19 +66,22 @@ fn a_pack_may_be_part_of_the_rust() {
     assert!(included::module().entries().count() > 0);
 }
 
+fn entry_of(registry: &Registry, module: &str) -> Entry {
+    registry.request(module).select(&Device::host()).unwrap().entry().clone()
+}
+
 #[test]
 fn images_come_by_way_of_their_ancestors() {
     let (bytes, images) = related();
     let registry = Registry::from_pack(bytes);
     for (module, image) in &images {
-        let entry = registry.request(module).select(&Device::host()).unwrap().entry().clone();
-        assert_eq!(entry.load().unwrap().bytes(), *image, "{module}");
+        assert_eq!(entry_of(&registry, module).load().unwrap().bytes(), *image, "{module}");
     }
-    let stored =
-        |module: &str| registry.request(module).select(&Device::host()).unwrap().entry().stored_size();
-    assert!(stored("patched") <= 4 && stored("child") < 60, "{} {}", stored("patched"), stored("child"));
+    let [child, patched, one, two] =
+        ["child", "patched", "one", "two"].map(|module| entry_of(&registry, module).stored_size());
+    assert!(patched <= 4 && child < 60, "{patched} {child}");
     // Two images that do not compress share their block evenly.
-    assert!(stored("one").abs_diff(stored("two")) <= 1 && stored("one") > 3000);
+    assert!(one.abs_diff(two) <= 1 && one > 3000);
 }
 
 #[test]
@@ -88,11 +90,10 @@ fn damage_to_an_ancestor_is_seen_in_its_descendants_alone() {
     let at = bytes.windows(100).position(|window| *window == images[0].1[..100]).unwrap();
     bytes[at + 5] ^= 1;
     let registry = Registry::from_pack(bytes);
-    let load = |module: &str| registry.request(module).select(&Device::host()).unwrap().entry().load();
     for module in ["root", "child", "patched"] {
-        assert!(load(module).is_err(), "{module}");
+        assert!(entry_of(&registry, module).load().is_err(), "{module}");
     }
-    assert_eq!(load("one").unwrap().bytes(), images[3].1);
+    assert_eq!(entry_of(&registry, "one").load().unwrap().bytes(), images[3].1);
 }
 
 #[test]

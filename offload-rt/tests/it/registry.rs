@@ -131,11 +131,13 @@ fn sixty_four_threads_share_one_result() {
         let registry = Registry::from_pack(TestPack::new("p").targets("m", &TARGETS).bytes());
         let start = Barrier::new(64);
         let loaded: Vec<Vec<LoadedImage>> = std::thread::scope(|scope| {
-            let load = || {
-                start.wait();
-                registry.entries().iter().map(|entry| entry.clone().load().unwrap()).collect()
-            };
-            let threads: Vec<_> = (0..64).map(|_| scope.spawn(load)).collect();
+            let mut threads = Vec::new();
+            for _ in 0..64 {
+                threads.push(scope.spawn(|| {
+                    start.wait();
+                    registry.entries().iter().map(|entry| entry.clone().load().unwrap()).collect()
+                }));
+            }
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         fn addresses(images: &[LoadedImage]) -> Vec<usize> {

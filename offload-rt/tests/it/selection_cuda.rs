@@ -44,12 +44,11 @@ fn refusal(image: Image, device: CudaDescription) -> String {
 
 #[test]
 fn the_hint_names_a_target_for_the_device() {
-    let opencl =
-        |takes: fn(OpenClDescription) -> OpenClDescription| takes(OpenClDescription::new("d", "v")).into();
+    let opencl = OpenClDescription::new("d", "v").opencl_c();
     for (device, target) in [
         (DeviceDescription::from(gpu(7, 5)), "nvptx:sm_75"),
-        (opencl(OpenClDescription::opencl_c), "opencl-c"),
-        (opencl(|it| it.spirv(&[SpirvVersion::V1_2]).opencl_c()), "spirv64"),
+        (opencl.clone().into(), "opencl-c"),
+        (opencl.spirv(&[SpirvVersion::V1_2]).into(), "spirv64"),
         (DeviceDescription::host(), "host"),
     ] {
         let error = registry(&[("amdgcn:gfx90a", 0)]).request("m").select(&device).unwrap_err().to_string();

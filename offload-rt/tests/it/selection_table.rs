@@ -57,7 +57,8 @@ impl<'a> Case<'a> {
 
 fn device(text: &str) -> DeviceDescription {
     let mut words = text.split(' ');
-    let (kind, rest): (&str, Vec<&str>) = (words.next().unwrap(), words.collect());
+    let kind = words.next().unwrap();
+    let rest: Vec<&str> = words.collect();
     match kind {
         "opencl" => opencl(&rest).into(),
         "cuda" => {

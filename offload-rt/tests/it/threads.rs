@@ -110,14 +110,16 @@ fn threads_ask_for_devices_while_a_driver_starts() {
 }
 
 #[cfg(feature = "opencl")]
+fn opencl_device_names() -> Vec<String> {
+    let devices = offload_rt::opencl::devices().unwrap_or_default();
+    devices.iter().map(ToString::to_string).collect()
+}
+
+#[cfg(feature = "opencl")]
 #[test]
 fn eight_threads_find_the_same_devices() {
-    let found = || {
-        let devices = offload_rt::opencl::devices().unwrap_or_default();
-        devices.iter().map(ToString::to_string).collect::<Vec<_>>()
-    };
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..8).map(|_| scope.spawn(found)).collect();
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(opencl_device_names)).collect();
         let all: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
         assert!(all.windows(2).all(|pair| pair[0] == pair[1]), "{all:?}");
     });

@@ -369,15 +369,17 @@ mod tests {
         assert!(conflicts(&body.replace("@f.tile", "@f.other")));
     }
 
+    /// Two stores with these indices.
+    fn stores(first: &str, second: &str) -> String {
+        format!(
+            "  %13 = trunc i64 %7 to i32\n  %14 = add i32 %13, 8\n  %15 = add i64 %7, 8\n  %16 = {first}\n  %17 = {second}\n  \
+             %18 = getelementptr i32, ptr %5, i64 %16\n  %19 = getelementptr i32, ptr %5, i64 %17\n  \
+             store i32 1, ptr %18\n  store i32 2, ptr %19"
+        )
+    }
+
     #[test]
     fn indices_are_compared_through_extensions_and_masks() {
-        let stores = |first: &str, second: &str| {
-            format!(
-                "  %13 = trunc i64 %7 to i32\n  %14 = add i32 %13, 8\n  %15 = add i64 %7, 8\n  %16 = {first}\n  %17 = {second}\n  \
-                 %18 = getelementptr i32, ptr %5, i64 %16\n  %19 = getelementptr i32, ptr %5, i64 %17\n  \
-                 store i32 1, ptr %18\n  store i32 2, ptr %19"
-            )
-        };
         assert!(!conflicts(&stores("zext i32 %13 to i64", "zext i32 %14 to i64")));
         assert!(!conflicts(&stores("and i64 %7, 4294967295", "and i64 %15, 4294967295")));
         assert!(conflicts(&stores("and i64 %7, 15", "and i64 %15, 15")));

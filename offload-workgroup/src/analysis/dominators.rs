@@ -138,8 +138,7 @@ impl Builder<'_> {
         common
     }
 
-    fn common(&self, first: Immediate, second: Immediate, known: &[Immediate]) -> Immediate {
-        let (mut first, mut second) = (first, second);
+    fn common(&self, mut first: Immediate, mut second: Immediate, known: &[Immediate]) -> Immediate {
         while first != second {
             match (first, second) {
                 (Immediate::Unknown, other) | (other, Immediate::Unknown) => return other,
@@ -187,34 +186,46 @@ mod tests {
         assert_eq!([1, 2, 3].map(|block| tree.parent(block)), [Some(0), None, None]);
     }
 
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, limit: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) as usize % limit
+        }
+    }
+
+    /// The blocks that ways from roots lead to which avoid one block.
+    fn reachable(next: &[Vec<usize>], without: Option<usize>) -> Vec<bool> {
+        let before = reversed(next);
+        let mut found = vec![false; next.len()];
+        let mut open: Vec<usize> = (0..next.len()).filter(|block| before[*block].is_empty()).collect();
+        while let Some(block) = open.pop() {
+            if Some(block) != without && !found[block] {
+                found[block] = true;
+                open.extend(&next[block]);
+            }
+        }
+        found
+    }
+
     /// By the definition: a block dominates another if no way from a root avoids it.
     #[test]
     fn trees_of_random_graphs_are_right() {
-        let mut state = 7u64;
-        let mut random = |below: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % below
-        };
+        let mut random = Random(7);
         for _ in 0..300 {
-            let count = 2 + random(9);
-            let next: Vec<Vec<usize>> =
-                (0..count).map(|_| (0..random(4)).map(|_| 1 + random(count - 1)).collect()).collect();
+            let count = 2 + random.below(9);
+            let mut next = Vec::new();
+            for _ in 0..count {
+                let successors: Vec<usize> =
+                    (0..random.below(4)).map(|_| 1 + random.below(count - 1)).collect();
+                next.push(successors);
+            }
             let tree = DominatorTree::new(&next);
-            let before = reversed(&next);
-            let reachable = |without: Option<usize>| {
-                let mut found = vec![false; count];
-                let mut open: Vec<usize> = (0..count).filter(|block| before[*block].is_empty()).collect();
-                while let Some(block) = open.pop() {
-                    if Some(block) != without && !found[block] {
-                        found[block] = true;
-                        open.extend(&next[block]);
-                    }
-                }
-                found
-            };
-            let all = reachable(None);
+            let all = reachable(&next, None);
             for block in (0..count).filter(|block| all[*block]) {
-                let wanted: Vec<usize> = (0..count).filter(|other| !reachable(Some(*other))[block]).collect();
+                let wanted: Vec<usize> =
+                    (0..count).filter(|other| !reachable(&next, Some(*other))[block]).collect();
                 let mut found: Vec<usize> = tree.dominators(block).collect();
                 found.sort_unstable();
                 assert_eq!(

@@ -49,9 +49,13 @@ impl<'f> PrivateMemory<'f> {
 
     /// Whether `instruction` may access a variable that all work-items of a loop reuse.
     pub(crate) fn may_access_reused(&self, instruction: &Instruction) -> bool {
-        let is_reused = |variable: &&'f str| !self.live_across_barrier.contains(*variable);
         // An escaped address can be anywhere.
-        self.escaped.iter().any(is_reused) || self.pointees(instruction).iter().any(is_reused)
+        self.escaped.iter().any(|variable| self.is_reused(variable))
+            || self.pointees(instruction).iter().any(|variable| self.is_reused(variable))
+    }
+
+    fn is_reused(&self, variable: &str) -> bool {
+        !self.live_across_barrier.contains(variable)
     }
 
     /// The variables that the operands of `instruction` may point to.

@@ -112,7 +112,7 @@ pub(super) fn ends_element_update<'a>(lines: &[&'a str]) -> Option<Access<'a>> {
         return None;
     }
     let (_, index) = rest.split(", !").next()?.rsplit_once(' ')?;
-    let size = of_type(element);
+    let size = access_size(element);
     let element = element_size(element)?;
     Some(Access { offset: Some(Offset { index, element }), size, align: element, ..whole })
 }
@@ -130,10 +130,9 @@ fn element_size(ty: &str) -> Option<u64> {
 
 /// Whether `text` has the value `name`.
 fn mentions(text: &str, name: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || "._$-".contains(c);
     text.match_indices(name).any(|(at, _)| {
         let behind = text.get(at.saturating_add(name.len())..).unwrap_or_default();
-        !behind.starts_with(is_part)
+        !behind.starts_with(|c: char| c.is_ascii_alphanumeric() || "._$-".contains(c))
     })
 }
 
@@ -155,7 +154,7 @@ fn load(rest: &str) -> Option<Access<'_>> {
     Some(Access {
         pointer: operand(rest)?,
         offset: None,
-        size: of_type(ty),
+        size: access_size(ty),
         kind: AccessKind::Read,
         align: align(rest),
     })
@@ -166,7 +165,7 @@ fn store(rest: &str) -> Option<Access<'_>> {
     let value = rest.get(ty.len()..)?.trim_start();
     // The value may be an expression with commas.
     let pointer = value.get(value_end(value)..)?.strip_prefix(", ptr ")?;
-    let size = of_type(ty);
+    let size = access_size(ty);
     Some(Access {
         pointer: operand(pointer)?,
         offset: None,
@@ -181,7 +180,7 @@ fn exchange(rest: &str) -> Option<Access<'_>> {
     let (_, rest) = rest.split_once("ptr ")?;
     let pointer = operand(rest)?;
     let values = rest.get(pointer.len()..)?.strip_prefix(", ")?;
-    let size = of_type(leading_type(values));
+    let size = access_size(leading_type(values));
     Some(Access { pointer, offset: None, size, kind: AccessKind::Atomic, align: align(values) })
 }
 
@@ -217,7 +216,7 @@ fn call(rest: &str) -> Vec<Access<'_>> {
         }
         [.., _] if has_output_parameter(name) => {
             let last = operands.len().saturating_sub(1);
-            vec![call.access(last, of_type(result_type(result)), AccessKind::Write)]
+            vec![call.access(last, access_size(result_type(result)), AccessKind::Write)]
         }
         [.., index, pointer] if is_pointer(pointer) => vec![vector_access(name, index, pointer)],
         _ => Vec::new(),
@@ -251,7 +250,7 @@ fn atomic_access<'a>(call: &Call<'a>) -> Option<Access<'a>> {
     let ty = if LONG_TYPES.iter().any(|ty| call.name.contains(ty)) { "i64" } else { "i32" };
     let is_write = WRITES.iter().any(|function| call.name.contains(function));
     let kind = if is_write { AccessKind::AtomicWrite } else { AccessKind::Atomic };
-    call.access(0, of_type(ty), kind)
+    call.access(0, access_size(ty), kind)
 }
 
 /// The type at the end of the text before a function's name: `<4 x float>` has spaces of its own.
@@ -316,7 +315,7 @@ fn scalar(letter: char) -> Option<u64> {
     }
 }
 
-pub(super) fn of_type(ty: &str) -> AccessSize {
+pub(super) fn access_size(ty: &str) -> AccessSize {
     AccessSize::OfType(ty.to_string())
 }
 

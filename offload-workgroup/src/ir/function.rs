@@ -172,9 +172,11 @@ impl Function {
         let name = format!("{}.r{number}", self.blocks.get(number).map_or("", |block| &block.name));
         let Some(block) = self.blocks.get_mut(number) else { return };
         self.has_interchanged_loops = true;
-        let is_of_head =
-            |instruction: &&Instruction| matches!(instruction.opcode, Opcode::Phi | Opcode::DebugRecord);
-        let phis = block.instructions.iter().take_while(is_of_head).count();
+        let phis = block
+            .instructions
+            .iter()
+            .take_while(|instruction| matches!(instruction.opcode, Opcode::Phi | Opcode::DebugRecord))
+            .count();
         let rest = Block {
             name: name.clone(),
             instructions: block.instructions.split_off(phis),

@@ -289,16 +289,20 @@ define void @f(ptr %args) {
   ret void";
 
     fn converted(text: &str) -> Function {
-        let (lines, types): (Vec<&str>, _) = (text.lines().collect(), Types::new(""));
+        let lines: Vec<&str> = text.lines().collect();
+        let types = Types::new("");
         let mut function = Function::parse(&lines, &types).unwrap();
         convert_unpredictable_stores(&mut function, &types);
         function
     }
 
     fn lines(block: &Block) -> Vec<String> {
-        let result =
-            |one: &Instruction| one.result.as_ref().map(|name| format!("%{name} = ")).unwrap_or_default();
-        block.instructions.iter().map(|one| format!("{}{}", result(one), one.line.text())).collect()
+        let mut lines = Vec::new();
+        for instruction in &block.instructions {
+            let result = instruction.result.as_ref().map(|name| format!("%{name} = ")).unwrap_or_default();
+            lines.push(format!("{result}{}", instruction.line.text()));
+        }
+        lines
     }
 
     #[test]
@@ -334,25 +338,26 @@ define void @f(ptr %args) {
 
     #[test]
     fn other_branches_stay() {
-        let stays = |from: &str, to: &str| {
+        for (from, to) in [
+            // A condition that follows a pattern, or is known before the loop.
+            ("%8 = getelementptr i32, ptr %1, i64 %7", "%8 = getelementptr i32, ptr %1, i64 %4"),
+            ("br i1 %10", "br i1 %c"),
+            // More than stores, or larger ones.
+            ("  %12 = ", "  %20 = load i32, ptr %1\n  %12 = "),
+            ("  %12 = ", "  call void @f()\n  %12 = "),
+            ("  %12 = ", "  %20 = udiv i32 5, %6\n  %12 = "),
+            ("store i32 5", "store volatile i32 5"),
+            ("store i32 5", "store <8 x i32> zeroinitializer"),
+            ("ptr %12, align", "ptr @g, align"),
+            // What comes out of them is used.
+            ("13:\n", "13:\n  %20 = phi i32 [ 0, %3 ], [ 1, %11 ]\n"),
+            // Work-items wait for each other.
+            ("  ret void", "  call void @__offload_wait()\n  br label %21\n21:\n  ret void"),
+        ] {
             let text = SEARCH.replace(from, to);
             assert_ne!(text, SEARCH);
             assert!(converted(&text).blocks.iter().any(|block| block.name == "v11"), "{to}");
-        };
-        // A condition that follows a pattern, or is known before the loop.
-        stays("%8 = getelementptr i32, ptr %1, i64 %7", "%8 = getelementptr i32, ptr %1, i64 %4");
-        stays("br i1 %10", "br i1 %c");
-        // More than stores, or larger ones.
-        stays("  %12 = ", "  %20 = load i32, ptr %1\n  %12 = ");
-        stays("  %12 = ", "  call void @f()\n  %12 = ");
-        stays("  %12 = ", "  %20 = udiv i32 5, %6\n  %12 = ");
-        stays("store i32 5", "store volatile i32 5");
-        stays("store i32 5", "store <8 x i32> zeroinitializer");
-        stays("ptr %12, align", "ptr @g, align");
-        // What comes out of them is used.
-        stays("13:\n", "13:\n  %20 = phi i32 [ 0, %3 ], [ 1, %11 ]\n");
-        // Work-items wait for each other.
-        stays("  ret void", "  call void @__offload_wait()\n  br label %21\n21:\n  ret void");
+        }
     }
 
     #[test]

@@ -213,10 +213,13 @@ mod tests {
         let mut function = Function::parse(&lines, &Types::new("")).unwrap();
         let arrays = BTreeSet::from(["k.count"]);
         mark(&mut function, &LocalMemory { arrays: &arrays, kernel: Some(&kernel) });
-        let atomic = |instruction: &&Instruction| {
-            instruction.line.contains("atomicrmw ") || instruction.line.contains("cmpxchg ")
-        };
-        function.instructions().filter(atomic).map(|one| one.opcode == Opcode::LocalAtomic).collect()
+        let mut marked = Vec::new();
+        for instruction in function.instructions() {
+            if instruction.line.contains("atomicrmw ") || instruction.line.contains("cmpxchg ") {
+                marked.push(instruction.opcode == Opcode::LocalAtomic);
+            }
+        }
+        marked
     }
 
     #[test]

@@ -101,30 +101,40 @@ impl Side {
 /// The times of all kernels in what the program has written, whose results must be right.
 fn times(text: &str) -> std::result::Result<Times, String> {
     let found: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let list = |name: &str| found.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
-    let word = |row: &Value| row.get("kernel").and_then(Value::as_str).unwrap_or_default().to_string();
-    let results = list("results");
+    let results = list(&found, "results");
     let wrong = results.iter().find(|row| row.get("right").and_then(Value::as_bool) != Some(true));
     if let Some(row) = wrong {
-        return Err(format!("the result of kernel `{}` is wrong", word(row)));
+        return Err(format!("the result of kernel `{}` is wrong", kernel(row)));
     }
-    let rows = list("times");
-    let times = rows.iter().filter_map(|row| Some((word(row), row.get("min_ms")?.as_f64()?)));
+    let rows = list(&found, "times");
+    let times = rows.iter().filter_map(|row| Some((kernel(row), row.get("min_ms")?.as_f64()?)));
     let times: Times = times.collect();
     if times.is_empty() { Err("no kernel has run".to_string()) } else { Ok(times) }
+}
+
+fn list(found: &Value, name: &str) -> Vec<Value> {
+    found.get(name).and_then(Value::as_array).cloned().unwrap_or_default()
+}
+
+fn kernel(row: &Value) -> String {
+    row.get("kernel").and_then(Value::as_str).unwrap_or_default().to_string()
 }
 
 /// The kernels of all sides, which must be the same.
 fn rows(sides: &[Side]) -> Result<Vec<Row>> {
     let [host, pocl, intel] = sides else { return Err(Error::new("a side is missing")) };
-    let row = |(kernel, host): (&String, &f64)| {
-        let of = |side: &Side| {
-            let missing = || Error::new(format!("kernel `{kernel}` did not run on {}", side.name));
-            side.times.get(kernel).copied().ok_or_else(missing)
-        };
-        Ok(Row { kernel: kernel.clone(), host: *host, pocl: of(pocl)?, intel: of(intel)? })
-    };
-    host.times.iter().map(row).collect()
+    let mut rows = Vec::new();
+    for (kernel, host) in &host.times {
+        let pocl = time_on(pocl, kernel)?;
+        let intel = time_on(intel, kernel)?;
+        rows.push(Row { kernel: kernel.clone(), host: *host, pocl, intel });
+    }
+    Ok(rows)
+}
+
+fn time_on(side: &Side, kernel: &str) -> Result<f64> {
+    let time = side.times.get(kernel).copied();
+    time.ok_or_else(|| Error::new(format!("kernel `{kernel}` did not run on {}", side.name)))
 }
 
 fn launches(args: &[String]) -> Result<u32> {
@@ -155,24 +165,26 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
 mod tests {
     use super::*;
 
+    fn text(right: &str) -> String {
+        format!(
+            r#"{{"results": [{{"kernel": "scan", "right": {right}}}], "times": [{{"kernel": "scan", "min_ms": 1.5}}]}}"#
+        )
+    }
+
     #[test]
     fn times_count_only_if_all_results_are_right() {
-        let text = |right: &str| {
-            format!(
-                r#"{{"results": [{{"kernel": "scan", "right": {right}}}], "times": [{{"kernel": "scan", "min_ms": 1.5}}]}}"#
-            )
-        };
         assert_eq!(times(&text("true")).unwrap(), Times::from([("scan".to_string(), 1.5)]));
         assert!(times(&text("false")).unwrap_err().contains("`scan` is wrong"));
         assert_eq!(times("{}").unwrap_err(), "no kernel has run");
     }
 
+    fn side(name: &'static str, times: &[(&str, f64)]) -> Side {
+        let times = times.iter().map(|(kernel, time)| (kernel.to_string(), *time)).collect();
+        Side { name, device: "opencl", variables: Vec::new(), times }
+    }
+
     #[test]
     fn a_kernel_that_a_side_lacks_is_an_error() {
-        let side = |name, times: &[(&str, f64)]| {
-            let times = times.iter().map(|(kernel, time)| (kernel.to_string(), *time)).collect();
-            Side { name, device: "opencl", variables: Vec::new(), times }
-        };
         let both = [("scan", 2.0), ("triad", 1.0)];
         let sides = [side("host", &both), side("pocl", &both), side("intel", &both[..1])];
         assert!(rows(&sides).unwrap_err().to_string().contains("`triad` did not run on intel"));

@@ -66,8 +66,10 @@ pub(super) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     for task in tasks {
         let ours = best(&dir, std::slice::from_ref(&task.ours))?;
         let theirs = best(&dir, std::slice::from_ref(&task.theirs))?;
-        let least = |least: &Least| Ok((least.name, best(&dir, &least.commands)?));
-        let least = task.least.iter().map(least).collect::<Result<Vec<_>>>()?;
+        let mut least = Vec::new();
+        for part in &task.least {
+            least.push((part.name, best(&dir, &part.commands)?));
+        }
         let faster = theirs.seconds / ours.seconds;
         let memory = ours.peak as f64 / theirs.peak as f64;
         let met = faster >= FASTER && memory <= MEMORY;
@@ -88,10 +90,19 @@ pub(super) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
 }
 
 /// What ours, LLVM's and the least of it took.
+impl Took {
+    fn mebibytes(self) -> f64 {
+        self.peak as f64 / f64::from(1 << 20)
+    }
+
+    fn json(self) -> Value {
+        json!({ "seconds": self.seconds, "peak": self.peak })
+    }
+}
+
 type Measured<'m> = (Took, Took, &'m [(&'static str, Took)]);
 
 fn line(task: &Task, (ours, theirs, least): Measured<'_>, met: bool) -> String {
-    let mib = |took: Took| took.peak as f64 / f64::from(1 << 20);
     let least = least.iter().map(|(name, took)| format!("; {name} {:.1} ms", took.seconds * 1e3));
     format!(
         "{:<30} {:>7.1} ms {:>7.1} ms {:>7.1}x {:>5.1} MiB {:>5.1} MiB {:>8.3} {}{}",
@@ -99,8 +110,8 @@ fn line(task: &Task, (ours, theirs, least): Measured<'_>, met: bool) -> String {
         ours.seconds * 1e3,
         theirs.seconds * 1e3,
         theirs.seconds / ours.seconds,
-        mib(ours),
-        mib(theirs),
+        ours.mebibytes(),
+        theirs.mebibytes(),
         ours.peak as f64 / theirs.peak as f64,
         if met { "met" } else { "MISSED" },
         least.collect::<String>()
@@ -108,10 +119,9 @@ fn line(task: &Task, (ours, theirs, least): Measured<'_>, met: bool) -> String {
 }
 
 fn row(task: &Task, (ours, theirs, least): Measured<'_>, met: bool) -> Value {
-    let took = |took: Took| json!({ "seconds": took.seconds, "peak": took.peak });
     let least: serde_json::Map<_, _> =
-        least.iter().map(|(name, least)| (name.to_string(), took(*least))).collect();
-    json!({ "name": task.name, "ours": took(ours), "llvm": took(theirs), "least": least, "met": met })
+        least.iter().map(|(name, least)| (name.to_string(), least.json())).collect();
+    json!({ "name": task.name, "ours": ours.json(), "llvm": theirs.json(), "least": least, "met": met })
 }
 
 /// Inputs made of the largest bundle of a real library, in every container that LLVM's tools read.
@@ -124,92 +134,144 @@ fn prepare(workspace: &Workspace, dir: &Path) -> Result<Vec<Task>> {
     let example = workspace.target_dir.join("release/examples/containers");
     let library = setup::ensure_wheel(workspace, Wheel::Bitsandbytes)?.join("libbitsandbytes_rocm714.so");
     let printed = workspace.shell.cmd(example).arg("prepare").arg(library).arg(dir).quiet().read()?;
-    let field = |word: &str| -> Result<String> {
-        let line = printed.lines().find_map(|line| line.strip_prefix(word)?.strip_prefix(' '));
-        Ok(line.ok_or_else(|| Error::new(format!("the example says no {word}")))?.to_string())
-    };
-    let llvm = |name: &str| -> Result<String> {
-        let found = setup::llvm(workspace, name);
-        Ok(text(&found.ok_or_else(|| Error::new(format!("{name} of LLVM 22 is missing")))?)?.to_string())
-    };
-    program(workspace, dir, &llvm)?;
+    program(workspace, dir)?;
     let raw = workspace.shell.read_binary_file(dir.join("images.bundle"))?;
     let halves = raw.split_at(raw.len() / 2);
     for (name, half) in HALVES.into_iter().zip([halves.0, halves.1]) {
         workspace.shell.write_file(dir.join(name), half)?;
     }
-    tasks(&tool, (&field("ids")?, &field("arches")?), llvm)
+    let ids = field(&printed, "ids")?;
+    let arches = field(&printed, "arches")?;
+    let tools = Tools {
+        own: tool,
+        objdump: llvm(workspace, "llvm-objdump")?,
+        bundler: llvm(workspace, "clang-offload-bundler")?,
+        packager: llvm(workspace, "llvm-offload-binary")?,
+    };
+    Ok(tasks(&tools, &ids, &arches))
+}
+
+/// What the example prints of `word`.
+fn field(printed: &str, word: &str) -> Result<String> {
+    let line = printed.lines().find_map(|line| line.strip_prefix(word)?.strip_prefix(' '));
+    Ok(line.ok_or_else(|| Error::new(format!("the example says no {word}")))?.to_string())
+}
+
+fn llvm(workspace: &Workspace, name: &str) -> Result<String> {
+    let found = setup::llvm(workspace, name);
+    Ok(text(&found.ok_or_else(|| Error::new(format!("{name} of LLVM 22 is missing")))?)?.to_string())
 }
 
 /// A HIP program's object with the bundle in its section.
-fn program(workspace: &Workspace, dir: &Path, llvm: &dyn Fn(&str) -> Result<String>) -> Result<()> {
+fn program(workspace: &Workspace, dir: &Path) -> Result<()> {
     let shell = &workspace.shell;
     shell.write_file(dir.join("host.c"), "int host;\n")?;
     let _in = shell.push_dir(dir);
-    shell.cmd(llvm("clang")?).args(["-c", "host.c", "-o", "host.o"]).quiet().run()?;
+    shell.cmd(llvm(workspace, "clang")?).args(["-c", "host.c", "-o", "host.o"]).quiet().run()?;
     let section = ["--add-section=.hip_fatbin=images.bundle", "host.o", "program"];
-    shell.cmd(llvm("llvm-objcopy")?).args(section).quiet().run()?;
+    shell.cmd(llvm(workspace, "llvm-objcopy")?).args(section).quiet().run()?;
     Ok(())
 }
 
-fn tasks(
-    tool: &str,
-    (ids, arches): (&str, &str),
-    llvm: impl Fn(&str) -> Result<String>,
-) -> Result<Vec<Task>> {
-    let objdump = llvm("llvm-objdump")?;
-    let bundler = llvm("clang-offload-bundler")?;
-    let packager = llvm("llvm-offload-binary")?;
-    let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<String>>();
-    let ours = |args: &[&str]| words(&[&[tool, "offload"][..], args].concat());
-    let inspect = |file: &str| ours(&["inspect", file]);
-    let extract = |file: &str| ours(&["extract", file, "--output", OURS]);
-    let unbundle = |file: &str| {
-        let head = [
-            bundler.as_str(),
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(ToString::to_string).collect()
+}
+
+/// The programs that are compared.
+struct Tools {
+    own: String,
+    objdump: String,
+    bundler: String,
+    packager: String,
+}
+
+impl Tools {
+    fn inspect(&self, file: &str) -> Vec<String> {
+        words(&[&self.own, "offload", "inspect", file])
+    }
+
+    fn extract(&self, file: &str) -> Vec<String> {
+        words(&[&self.own, "offload", "extract", file, "--output", OURS])
+    }
+
+    fn list(&self, file: &str) -> Vec<String> {
+        words(&[&self.bundler, "-type=bc", &format!("-input={file}"), "-list"])
+    }
+
+    fn unbundle(&self, file: &str, ids: &str) -> Vec<String> {
+        let mut command = words(&[
+            &self.bundler,
             "-type=bc",
             &format!("-input={file}"),
             "-unbundle",
             &format!("-targets={ids}"),
-        ];
-        let outputs = (0..ids.split(',').count()).map(|number| format!("-output=theirs{number}"));
-        words(&head).into_iter().chain(outputs).collect()
-    };
-    let list = |file: &str| words(&[&bundler, "-type=bc", &format!("-input={file}"), "-list"]);
-    let take = arches.split(',').map(|arch| format!("--image=file=theirs-{arch},arch={arch}"));
-    let take = words(&[&packager, "images.offload"]).into_iter().chain(take).collect();
-    let task = |name, ours, theirs| Task { name, ours, theirs, least: Vec::new() };
-    let copy = |file: &str| words(&["cp", file, &format!("{LEAST}{file}")]);
-    let copying = |task| {
-        let one = Least { name: "cp", commands: vec![copy("images.bundle")] };
-        let two = Least { name: "two cp", commands: HALVES.map(copy).to_vec() };
-        Task { least: vec![one, two], ..task }
-    };
-    let hashing = |mut task: Task| {
-        task.least.push(Least { name: "md5sum", commands: vec![words(&["md5sum", "images.bundle"])] });
-        task
-    };
-    Ok(vec![
-        copying(task(
+        ]);
+        command.extend((0..ids.split(',').count()).map(|number| format!("-output=theirs{number}")));
+        command
+    }
+
+    /// Takes each image out of an OffloadBinary.
+    fn take(&self, file: &str, arches: &str) -> Vec<String> {
+        let mut command = words(&[&self.packager, file]);
+        command.extend(arches.split(',').map(|arch| format!("--image=file=theirs-{arch},arch={arch}")));
+        command
+    }
+}
+
+fn copy(file: &str) -> Vec<String> {
+    words(&["cp", file, &format!("{LEAST}{file}")])
+}
+
+impl Task {
+    fn new(name: &'static str, ours: Vec<String>, theirs: Vec<String>) -> Task {
+        Task { name, ours, theirs, least: Vec::new() }
+    }
+
+    /// With copies of what is extracted beside it.
+    fn with_copies(mut self) -> Task {
+        self.least.push(Least { name: "cp", commands: vec![copy("images.bundle")] });
+        self.least.push(Least { name: "two cp", commands: HALVES.map(copy).to_vec() });
+        self
+    }
+
+    /// With a hash of what is extracted beside it.
+    fn with_hash(mut self) -> Task {
+        self.least.push(Least { name: "md5sum", commands: vec![words(&["md5sum", "images.bundle"])] });
+        self
+    }
+}
+
+fn tasks(tools: &Tools, ids: &str, arches: &str) -> Vec<Task> {
+    vec![
+        Task::new(
             "list and extract a HIP object",
-            extract("program"),
-            words(&[&objdump, "--offloading", "program"]),
-        )),
-        task(
+            tools.extract("program"),
+            words(&[&tools.objdump, "--offloading", "program"]),
+        )
+        .with_copies(),
+        Task::new(
             "list OffloadBinary",
-            inspect("images.offload"),
-            words(&[&objdump, "--offloading", "images.offload"]),
+            tools.inspect("images.offload"),
+            words(&[&tools.objdump, "--offloading", "images.offload"]),
         ),
-        copying(task("extract OffloadBinary", extract("images.offload"), take)),
-        task("list a bundle", inspect("images.bundle"), list("images.bundle")),
-        copying(task("extract a bundle", extract("images.bundle"), unbundle("images.bundle"))),
-        task("list a compressed bundle", inspect("images.ccob"), list("images.ccob")),
-        hashing(copying(task(
+        Task::new(
+            "extract OffloadBinary",
+            tools.extract("images.offload"),
+            tools.take("images.offload", arches),
+        )
+        .with_copies(),
+        Task::new("list a bundle", tools.inspect("images.bundle"), tools.list("images.bundle")),
+        Task::new("extract a bundle", tools.extract("images.bundle"), tools.unbundle("images.bundle", ids))
+            .with_copies(),
+        Task::new("list a compressed bundle", tools.inspect("images.ccob"), tools.list("images.ccob")),
+        Task::new(
             "extract a compressed bundle",
-            extract("images.ccob"),
-            unbundle("images.ccob"),
-        ))),
-    ])
+            tools.extract("images.ccob"),
+            tools.unbundle("images.ccob", ids),
+        )
+        .with_copies()
+        .with_hash(),
+    ]
 }
 
 /// The first run warms the caches and does not count.
@@ -228,7 +290,6 @@ fn best(dir: &Path, commands: &[Vec<String>]) -> Result<Took> {
 /// half of the time would be ext4's, which writes to the disk what takes the name of another file.
 fn once(dir: &Path, commands: &[Vec<String>]) -> Result<Took> {
     clear(dir)?;
-    let failed = |command: &[String], what: String| Error::new(format!("{}: {what}", command.join(" ")));
     let start = Instant::now();
     let mut running = Vec::new();
     for (number, command) in commands.iter().enumerate() {
@@ -253,6 +314,10 @@ fn once(dir: &Path, commands: &[Vec<String>]) -> Result<Took> {
         peak = peak.saturating_add(kib.saturating_mul(1024));
     }
     Ok(Took { seconds, peak })
+}
+
+fn failed(command: &[String], what: String) -> Error {
+    Error::new(format!("{}: {what}", command.join(" ")))
 }
 
 /// Removes what was extracted before.

@@ -73,14 +73,6 @@ impl Atomic {
 
     /// What the runner reads.
     pub(super) fn json(&self) -> Value {
-        let form = |form: &Form| {
-            let sharing = match self.sharing(*form) {
-                Sharing::Alone => "alone",
-                Sharing::Group => "group",
-                Sharing::Device => "device",
-            };
-            json!({"call": self.call(*form, "p"), "sharing": sharing})
-        };
         let outcome = match self.outcome {
             Outcome::Nothing => "nothing",
             Outcome::Old => "old",
@@ -88,7 +80,16 @@ impl Atomic {
         };
         json!({
             "run": "atomic", "function": self.name, "element": self.element.name(), "outcome": outcome,
-            "forms": self.forms.iter().map(form).collect::<Vec<_>>(),
+            "forms": self.forms.iter().map(|form| self.form_json(*form)).collect::<Vec<_>>(),
         })
+    }
+
+    fn form_json(&self, form: Form) -> Value {
+        let sharing = match self.sharing(form) {
+            Sharing::Alone => "alone",
+            Sharing::Group => "group",
+            Sharing::Device => "device",
+        };
+        json!({"call": self.call(form, "p"), "sharing": sharing})
     }
 }

@@ -19,8 +19,10 @@ pub(super) enum Widths {
 
 impl Widths {
     fn select(self, widths: &'static [usize]) -> Vec<usize> {
-        let keep = |width: &usize| self == Widths::All || matches!(width, 1 | 4);
-        widths.iter().copied().filter(keep).collect()
+        match self {
+            Widths::All => widths.to_vec(),
+            Widths::Few => widths.iter().copied().filter(|width| matches!(width, 1 | 4)).collect(),
+        }
     }
 }
 
@@ -83,15 +85,18 @@ impl Cases {
 }
 
 fn exact(function: &str, inputs: &[Element], output: Element, widths: &[usize]) -> (Run, Bound) {
-    let param = |element: &Element| Param { element: *element, extent: Extent::Vector };
     let map = Map {
         function: function.to_string(),
-        inputs: inputs.iter().map(param).collect(),
-        outputs: vec![param(&output)],
+        inputs: inputs.iter().map(|element| vector_param(*element)).collect(),
+        outputs: vec![vector_param(output)],
         widths: widths.to_vec(),
         scratch: None,
     };
     (Run::Map(map), Bound::Exact)
+}
+
+fn vector_param(element: Element) -> Param {
+    Param { element, extent: Extent::Vector }
 }
 
 const COMPILED: (Run, Bound) = (Run::Compile, Bound::Implementation);
@@ -203,13 +208,12 @@ const HALF_STORES: [(&str, [&str; 5]); 3] = [
 
 fn halves(cases: &mut Cases) {
     use Element::{Double, Float, Half, UShort};
-    let widths = |name: &str| if name.contains('N') { vec![2, 3, 4, 8, 16] } else { vec![1] };
     for (name, shown) in HALF_LOADS {
         for space in ["__global", "__local", "__constant", "__private"] {
             let result = if name.contains('N') { "floatn" } else { "float" };
             let signature = format!("{result} {shown}(size_t, const {space} half *)");
             let label = Label { section: "vector", built_in: shown, signature: &signature, element: "half" };
-            cases.add(&label, exact(name, &[UShort], Float, &widths(name)), |kernel| {
+            cases.add(&label, exact(name, &[UShort], Float, &half_widths(name)), |kernel| {
                 kernel::vload(kernel, name, [Half, Float], space)
             });
         }
@@ -226,13 +230,18 @@ fn halves(cases: &mut Cases) {
                         signature: &signature,
                         element: from.name(),
                     };
-                    cases.add(&label, exact(&name, &[from], UShort, &widths(&name)), |kernel| {
+                    cases.add(&label, exact(&name, &[from], UShort, &half_widths(&name)), |kernel| {
                         kernel::vstore(kernel, &name, [from, Half], space)
                     });
                 }
             }
         }
     }
+}
+
+/// The widths of a function of halves.
+fn half_widths(name: &str) -> Vec<usize> {
+    if name.contains('N') { vec![2, 3, 4, 8, 16] } else { vec![1] }
 }
 
 /// 6.12.8 and 6.12.9.
@@ -341,13 +350,16 @@ mod tests {
         assert!(cases.len() > 700, "{}", cases.len());
     }
 
+    fn source(cases: &[Case], name: &str) -> String {
+        cases.iter().find(|case| case.built_in == name).unwrap().source.clone()
+    }
+
     #[test]
     fn fewer_widths_are_the_same_cases() {
-        let (all, some) = (all(Widths::All).unwrap(), all(Widths::Few).unwrap());
-        assert!(all.iter().map(Case::label).eq(some.iter().map(Case::label)));
-        let source =
-            |cases: &[Case], name| cases.iter().find(|case| case.built_in == name).unwrap().source.clone();
-        assert!(source(&all, "sin").contains("float16") && !source(&some, "sin").contains("float16"));
-        assert!(source(&some, "sin").contains("float4") && source(&some, "cross").contains("cross"));
+        let full = all(Widths::All).unwrap();
+        let few = all(Widths::Few).unwrap();
+        assert!(full.iter().map(Case::label).eq(few.iter().map(Case::label)));
+        assert!(source(&full, "sin").contains("float16") && !source(&few, "sin").contains("float16"));
+        assert!(source(&few, "sin").contains("float4") && source(&few, "cross").contains("cross"));
     }
 }

@@ -93,6 +93,6 @@ fn sources(cases: &[Case]) -> Value {
 }
 
 fn errors(text: &str) -> Result<BTreeMap<String, String>> {
-    let broken = |error| Error::new(format!("the program's list of errors cannot be read: {error}"));
-    serde_json::from_str(text).map_err(broken)
+    serde_json::from_str(text)
+        .map_err(|error| Error::new(format!("the program's list of errors cannot be read: {error}")))
 }

@@ -79,8 +79,11 @@ fn pointee(element: Element, (width, space): (usize, &str)) -> String {
 fn with_room(head: &str, element: Element, (widths, space): (&[usize], &str)) -> String {
     match space {
         "__local" => {
-            let local = |width: &usize| format!("  __local {} l{width}[{GROUP}];\n", element.vector(*width));
-            head.replacen("{\n", &format!("{{\n{}", widths.iter().map(local).collect::<String>()), 1)
+            let mut locals = String::new();
+            for width in widths {
+                locals.push_str(&format!("  __local {} l{width}[{GROUP}];\n", element.vector(*width)));
+            }
+            head.replacen("{\n", &format!("{{\n{locals}"), 1)
         }
         "__global" => {
             head.replacen("uint count)", &format!("__global {} *scratch, uint count)", element.name()), 1)

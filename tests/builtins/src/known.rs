@@ -10,6 +10,14 @@ struct Known {
     cause: &'static str,
 }
 
+impl Known {
+    fn covers(&self, target: &str, case: &Case) -> bool {
+        target == self.target
+            && self.built_ins.contains(&case.built_in)
+            && self.elements.contains(&case.element.as_str())
+    }
+}
+
 const KNOWN: &[Known] = &[
     Known {
         target: "host",
@@ -39,10 +47,5 @@ const KNOWN: &[Known] = &[
 
 /// Why results of the case are wrong on the target, if that is known.
 pub(super) fn cause(target: &str, case: &Case) -> Option<&'static str> {
-    let covers = |known: &&Known| {
-        target == known.target
-            && known.built_ins.contains(&case.built_in)
-            && known.elements.contains(&case.element.as_str())
-    };
-    KNOWN.iter().find(covers).map(|known| known.cause)
+    KNOWN.iter().find(|known| known.covers(target, case)).map(|known| known.cause)
 }

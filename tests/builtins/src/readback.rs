@@ -113,8 +113,9 @@ fn is_c_library(name: &str) -> bool {
 /// What code generation may call where the processor has no instruction.
 fn is_mathematics(name: &str) -> bool {
     const NAMES: &str = " fma floor ceil trunc rint round roundeven nearbyint sqrt fmod exp exp2 log log2 log10 pow sin cos ldexp fabs ";
-    let of = |name: &str| NAMES.contains(&format!(" {name} "));
-    of(name) || name.strip_suffix('f').is_some_and(of)
+    let own = format!(" {name} ");
+    let of_double = format!(" {} ", name.strip_suffix('f').unwrap_or(name));
+    NAMES.contains(&own) || NAMES.contains(&of_double)
 }
 
 fn finding(image: &Path, what: &str) -> String {

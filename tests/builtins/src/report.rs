@@ -88,13 +88,16 @@ pub(super) fn write(workspace: &Workspace, cases: &[Case], columns: &[Column]) -
 
 /// One column for each target that only compiles, and one for each device.
 fn headings(columns: &[Column]) -> Vec<String> {
-    let of = |column: &Column| match column.results.len() {
-        0 => vec![format!("`{}`", column.target)],
-        _ => {
-            column.results.iter().map(|result| format!("`{}` on {}", column.target, result.device)).collect()
+    let mut headings = Vec::new();
+    for column in columns {
+        if column.results.is_empty() {
+            headings.push(format!("`{}`", column.target));
         }
-    };
-    columns.iter().flat_map(of).collect()
+        for result in &column.results {
+            headings.push(format!("`{}` on {}", column.target, result.device));
+        }
+    }
+    headings
 }
 
 fn markdown(headings: &[String], rows: &[Row]) -> String {
@@ -175,27 +178,28 @@ pub(super) fn summary(cases: &[Case], columns: &[Column]) -> String {
 }
 
 fn json_rows(cases: &[Case], columns: &[Column]) -> Value {
-    let row = |case: &Case| {
-        let targets = columns.iter().map(|column| {
-            let devices = column.results.iter().filter_map(|result| {
-                let verdict = result.verdicts.get(&case.label())?;
-                Some(json!({
-                    "device": result.device, "ulp": verdict.ulp, "wrong": verdict.wrong, "compared": verdict.compared,
-                    "flushed": verdict.flushed, "example": verdict.example, "zero": verdict.zero,
-                    "failed": verdict.failed,
-                }))
-            });
-            json!({
-                "target": column.target, "error": column.errors.get(&case.kernel),
-                "devices": devices.collect::<Vec<_>>(),
-            })
+    cases.iter().map(|case| json_row(case, columns)).collect()
+}
+
+fn json_row(case: &Case, columns: &[Column]) -> Value {
+    let targets = columns.iter().map(|column| {
+        let devices = column.results.iter().filter_map(|result| {
+            let verdict = result.verdicts.get(&case.label())?;
+            Some(json!({
+                "device": result.device, "ulp": verdict.ulp, "wrong": verdict.wrong, "compared": verdict.compared,
+                "flushed": verdict.flushed, "example": verdict.example, "zero": verdict.zero,
+                "failed": verdict.failed,
+            }))
         });
         json!({
-            "section": case.section, "built-in": case.built_in, "signature": case.signature, "for": case.element,
-            "bound": case.bound.to_string(), "targets": targets.collect::<Vec<_>>(),
+            "target": column.target, "error": column.errors.get(&case.kernel),
+            "devices": devices.collect::<Vec<_>>(),
         })
-    };
-    cases.iter().map(row).collect()
+    });
+    json!({
+        "section": case.section, "built-in": case.built_in, "signature": case.signature, "for": case.element,
+        "bound": case.bound.to_string(), "targets": targets.collect::<Vec<_>>(),
+    })
 }
 
 #[cfg(test)]

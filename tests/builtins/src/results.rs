@@ -98,9 +98,17 @@ impl Verdict {
 
 /// A file that the program wrote.
 pub(super) fn read(file: &Path) -> Result<Vec<Results>> {
-    let broken = || Error::new(format!("`{}` is no result of the program", file.display()));
-    let value: Value = serde_json::from_slice(&std::fs::read(file)?).map_err(|_| broken())?;
-    value.as_array().ok_or_else(broken)?.iter().map(|value| results(value).ok_or_else(broken)).collect()
+    let value: Value = serde_json::from_slice(&std::fs::read(file)?).map_err(|_| broken(file))?;
+    value
+        .as_array()
+        .ok_or_else(|| broken(file))?
+        .iter()
+        .map(|value| results(value).ok_or_else(|| broken(file)))
+        .collect()
+}
+
+fn broken(file: &Path) -> Error {
+    Error::new(format!("`{}` is no result of the program", file.display()))
 }
 
 fn results(value: &Value) -> Option<Results> {
@@ -113,17 +121,23 @@ fn results(value: &Value) -> Option<Results> {
 }
 
 fn verdict(value: &Value) -> Verdict {
-    let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_string);
-    let number = |key: &str| value.get(key).and_then(Value::as_u64).unwrap_or(0);
     Verdict {
         ulp: value.get("ulp").and_then(Value::as_f64),
-        wrong: number("wrong"),
-        compared: number("compared"),
+        wrong: number(value, "wrong"),
+        compared: number(value, "compared"),
         flushed: value.get("flushed").and_then(Value::as_bool).unwrap_or(false),
-        example: text("example"),
-        zero: text("zero"),
-        failed: text("failed"),
+        example: text(value, "example"),
+        zero: text(value, "zero"),
+        failed: text(value, "failed"),
     }
+}
+
+fn text(value: &Value, key: &str) -> Option<String> {
+    value.get(key).and_then(Value::as_str).map(str::to_string)
+}
+
+fn number(value: &Value, key: &str) -> u64 {
+    value.get(key).and_then(Value::as_u64).unwrap_or(0)
 }
 
 /// Results of devices elsewhere that are kept with the table, in the order of the files' names.

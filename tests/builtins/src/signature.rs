@@ -43,18 +43,17 @@ pub(super) struct Signature {
 
 impl Signature {
     pub(super) fn parse(letters: &str, element: Element) -> Result<Signature> {
-        let broken = || Error::new(format!("`{letters}` is no signature"));
-        let (result, params) = letters.split_once('=').ok_or_else(broken)?;
+        let (result, params) = letters.split_once('=').ok_or_else(|| broken(letters))?;
         let mut signature = Signature {
-            result: param(result, element).ok_or_else(broken)?,
+            result: param(result, element).ok_or_else(|| broken(letters))?,
             inputs: Vec::new(),
             pointer: None,
             letters: letters.to_string(),
         };
         for text in params.split(',') {
             match text.strip_prefix('*') {
-                Some(text) => signature.pointer = Some(param(text, element).ok_or_else(broken)?),
-                None => signature.inputs.push(param(text, element).ok_or_else(broken)?),
+                Some(text) => signature.pointer = Some(param(text, element).ok_or_else(|| broken(letters))?),
+                None => signature.inputs.push(param(text, element).ok_or_else(|| broken(letters))?),
             }
         }
         Ok(signature)
@@ -62,23 +61,31 @@ impl Signature {
 
     /// As the specification writes it.
     pub(super) fn text(&self, name: &str, space: &str) -> String {
-        let words = |letter: &str| match letter {
-            "s" => "sgentype",
-            "i" => "intn",
-            "k" => "int",
-            "j" | "r" => "igentype",
-            "u" | "v" => "ugentype",
-            "w" => "gentype of twice the size",
-            "x" => "sgentype",
-            "b" => "int",
-            _ => "gentype",
-        };
         let (result, params) = self.letters.split_once('=').unwrap_or_default();
         let params = params.split(',').map(|text| match text.strip_prefix('*') {
             Some(text) => format!("{space} {} *", words(text)),
             None => words(text).to_string(),
         });
         format!("{} {name}({})", words(result), params.collect::<Vec<_>>().join(", "))
+    }
+}
+
+fn broken(letters: &str) -> Error {
+    Error::new(format!("`{letters}` is no signature"))
+}
+
+/// The type in the table of what `param` reads.
+fn words(letter: &str) -> &'static str {
+    match letter {
+        "s" => "sgentype",
+        "i" => "intn",
+        "k" => "int",
+        "j" | "r" => "igentype",
+        "u" | "v" => "ugentype",
+        "w" => "gentype of twice the size",
+        "x" => "sgentype",
+        "b" => "int",
+        _ => "gentype",
     }
 }
 

@@ -113,21 +113,35 @@ fn overlapping() -> Vec<u8> {
 /// A table in MessagePack that names one frame a thousand times.
 fn kpack() -> Vec<u8> {
     let frame = zeros(512 * MIB);
-    let text = |text: &str| [&[0xd9, text.len() as u8], text.as_bytes()].concat();
-    let number = |value: u64| [&[0xcf][..], &value.to_be_bytes()].concat();
     let mut table = vec![0x84];
-    table.extend([text("compression_scheme"), text("zstd-per-kernel")].concat());
-    table.extend([text("zstd_offset"), number(16)].concat());
-    table.extend([text("zstd_size"), number(frame.len() as u64 + 8)].concat());
-    table.extend([text("toc"), vec![0x81], text("lib.so#0"), vec![0xde, 3, 0xe8]].concat());
+    table.extend([packed_text("compression_scheme"), packed_text("zstd-per-kernel")].concat());
+    table.extend([packed_text("zstd_offset"), packed_number(16)].concat());
+    table.extend([packed_text("zstd_size"), packed_number(frame.len() as u64 + 8)].concat());
+    table.extend([packed_text("toc"), vec![0x81], packed_text("lib.so#0"), vec![0xde, 3, 0xe8]].concat());
     for at in 0..1000 {
-        table.extend([text(&format!("gfx{at}")), vec![0x83], text("type"), text("hsaco")].concat());
-        table.extend([text("ordinal"), vec![0], text("original_size"), number(512 * MIB)].concat());
+        table.extend(
+            [packed_text(&format!("gfx{at}")), vec![0x83], packed_text("type"), packed_text("hsaco")]
+                .concat(),
+        );
+        table.extend(
+            [packed_text("ordinal"), vec![0], packed_text("original_size"), packed_number(512 * MIB)]
+                .concat(),
+        );
     }
     let mut file = b"KPAK\x01\0\0\0".to_vec();
     file.extend(longs(&[16 + 8 + frame.len() as u64]));
     file.extend(words(&[1, frame.len() as u32]));
     [file, frame, table].concat()
+}
+
+/// A text of MessagePack.
+fn packed_text(text: &str) -> Vec<u8> {
+    [&[0xd9, text.len() as u8], text.as_bytes()].concat()
+}
+
+/// A number of MessagePack.
+fn packed_number(value: u64) -> Vec<u8> {
+    [&[0xcf][..], &value.to_be_bytes()].concat()
 }
 
 /// Version 3 of `raw` bytes, with one image.
@@ -217,7 +231,8 @@ const GROUP: u32 = 0x100;
 
 /// A fatbin of `image`.
 pub(super) fn fatbin_of(image: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
-    let (stored, raw) = (zstd::bulk::compress(image, 3)?, image.len() as u64);
+    let stored = zstd::bulk::compress(image, 3)?;
+    let raw = image.len() as u64;
     Ok(fatbin(&FatbinEntry { kind: 2, flags: 0x8000, appendix: &[], stored: &stored, raw }.bytes()))
 }
 

@@ -79,32 +79,36 @@ fn all(program: &Path, commands: &[&str]) -> Result<ExitCode, Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
     // A debug build hashes and parses ten times slower; memory is the same.
     let slower = if is_debug(program) { 10 } else { 1 };
-    let (mut over, mut files) = (0, 0);
+    let mut over = 0;
+    let mut files = 0;
     println!("{:24} {:>9}  {:12} {:>8} {:>8} {:>10}", "bomb", "bytes", "command", "ms", "cpu ms", "KiB");
     for bomb in own::bombs()?.into_iter().chain(foreign::bombs()?).chain(edge::bombs()?) {
         let file = directory.path().join(bomb.name);
         std::fs::write(&file, &bomb.bytes)?;
         files += 1;
         let limit = limit(bomb.bytes.len() as u64, slower);
-        let wanted = |name: &str| commands.contains(&name) && !(bomb.sound && COMPRESSING.contains(&name));
-        for (name, args) in COMMANDS.iter().filter(|(name, _)| wanted(name)) {
+        for (name, args) in COMMANDS {
+            if !commands.contains(&name) || bomb.sound && COMPRESSING.contains(&name) {
+                continue;
+            }
             let out = directory.path().join("out");
             let args: Vec<PathBuf> = args.iter().map(|arg| argument(arg, &file, &out)).collect();
-            let clean = || drop(std::fs::remove_file(&out).or_else(|_| std::fs::remove_dir_all(&out)));
-            let taken = measure::run_within(program, &args, &limit, &clean)?;
+            let taken = measure::run_within(program, &args, &limit, &|| remove(&out))?;
             if std::env::var_os("BOMBS_SHOW").is_some() {
-                clean();
-                let said = std::process::Command::new(program).args(&args).output()?;
-                let said = String::from_utf8_lossy(&said.stderr).into_owned()
-                    + &String::from_utf8_lossy(&said.stdout);
-                println!("    {}", said.chars().take(200).collect::<String>().replace('\n', " | "));
+                remove(&out);
+                let output = std::process::Command::new(program).args(&args).output()?;
+                let text = String::from_utf8_lossy(&output.stderr).into_owned()
+                    + &String::from_utf8_lossy(&output.stdout);
+                println!("    {}", text.chars().take(200).collect::<String>().replace('\n', " | "));
             }
             let mark = if taken.within(&limit) { "" } else { "  ABOVE" };
             over += u32::from(!mark.is_empty());
-            let (millis, busy, kib) = (taken.time.as_millis(), taken.busy.as_millis(), taken.memory >> 10);
+            let millis = taken.time.as_millis();
+            let busy = taken.busy.as_millis();
+            let kib = taken.memory >> 10;
             let size = bomb.bytes.len();
             println!("{:24} {size:>9}  {name:12} {millis:>8} {busy:>8} {kib:>10}{mark}", bomb.name);
-            clean();
+            remove(&out);
         }
     }
     offload_tests::figure(
@@ -127,7 +131,16 @@ fn is_debug(program: &Path) -> bool {
 }
 
 fn limit(size: u64, slower: u32) -> Limit {
-    let share = |per_mib: u64| ((u128::from(per_mib) * u128::from(size)) >> 20) as u64;
-    let time = LEAST.time + Duration::from_micros(share(EACH_MIB.time.as_micros() as u64));
-    Limit { time: time * slower, memory: LEAST.memory + share(EACH_MIB.memory) }
+    let time = LEAST.time + Duration::from_micros(share(size, EACH_MIB.time.as_micros() as u64));
+    Limit { time: time * slower, memory: LEAST.memory + share(size, EACH_MIB.memory) }
+}
+
+/// The part of what each MiB may take that so many bytes may.
+fn share(size: u64, per_mib: u64) -> u64 {
+    ((u128::from(per_mib) * u128::from(size)) >> 20) as u64
+}
+
+/// Removes a file or a directory, if it is there.
+fn remove(path: &Path) {
+    let _ = std::fs::remove_file(path).or_else(|_| std::fs::remove_dir_all(path));
 }

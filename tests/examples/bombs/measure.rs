@@ -11,7 +11,7 @@ use nix::sys::time::{TimeVal, TimeValLike};
 /// What a program took.
 #[derive(Clone, Copy)]
 pub(crate) struct Taken {
-    /// By the clock: what somebody waits for on a machine that does nothing else.
+    /// By the clock: what a user waits for on a machine that does nothing else.
     pub(crate) time: Duration,
     /// Of all processors together: what it takes on any machine.
     pub(crate) busy: Duration,
@@ -78,17 +78,17 @@ const PATIENCE: Duration = Duration::from_secs(10);
 fn run(program: &Path, args: &[PathBuf]) -> Result<Taken, Box<dyn Error>> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("--measure").arg(PATIENCE.as_secs().to_string()).arg(program).args(args);
-    let said = command.stderr(Stdio::inherit()).output()?;
-    let text = String::from_utf8(said.stdout)?;
-    let mut numbers = text.split_whitespace().map(str::parse::<u64>);
-    let mut next = || numbers.next().ok_or("the child said nothing")?.map_err(Box::<dyn Error>::from);
-    let (time, busy) = (Duration::from_micros(next()?), Duration::from_micros(next()?));
-    Ok(Taken { time, busy, memory: next()? << 10 })
+    let output = command.stderr(Stdio::inherit()).output()?;
+    let text = String::from_utf8(output.stdout)?;
+    let numbers: Vec<u64> = text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
+    let [time, busy, kib] = numbers[..] else { return Err("the child printed no measurement".into()) };
+    Ok(Taken { time: Duration::from_micros(time), busy: Duration::from_micros(busy), memory: kib << 10 })
 }
 
 /// Runs `program` and prints its microseconds by the clock and of the processors, and its kibibytes.
 pub(crate) fn child(seconds: &str, program: &str, args: &[String]) -> Result<ExitCode, Box<dyn Error>> {
-    let (patience, start) = (Duration::from_secs(seconds.parse()?), Instant::now());
+    let patience = Duration::from_secs(seconds.parse()?);
+    let start = Instant::now();
     let mut command = Command::new(program);
     // In a project `verify` asks cargo what is in it.
     command.current_dir("/");
@@ -112,10 +112,13 @@ pub(crate) fn child(seconds: &str, program: &str, args: &[String]) -> Result<Exi
     }
     let elapsed = start.elapsed().saturating_sub(others);
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
-    let micros = |time: TimeVal| u64::try_from(time.num_microseconds()).unwrap_or(0);
     let busy = micros(usage.user_time()) + micros(usage.system_time());
     println!("{} {busy} {}", elapsed.as_micros(), usage.max_rss());
     Ok(ExitCode::SUCCESS)
+}
+
+fn micros(time: TimeVal) -> u64 {
+    u64::try_from(time.num_microseconds()).unwrap_or(0)
 }
 
 /// How long the first thread of a process was ready to run while others had the processors

@@ -16,7 +16,6 @@ const PATCH: u16 = 3;
 const LZMA: u16 = 4;
 
 pub(crate) fn bombs() -> Result<Vec<Bomb>, Box<dyn Error>> {
-    let bomb = |name, pack: RawPack| Bomb::new(name, pack.finish());
     Ok(vec![
         bomb("pages", pages()),
         bomb("lzma", lzma()?),
@@ -35,12 +34,18 @@ pub(crate) fn bombs() -> Result<Vec<Bomb>, Box<dyn Error>> {
     ])
 }
 
+fn bomb(name: &'static str, pack: RawPack) -> Bomb {
+    Bomb::new(name, pack.finish())
+}
+
 /// A pack of the package `bomb`, and its module and target.
 fn start() -> (RawPack, Text, Text) {
     let mut pack = RawPack::default();
-    let (key, value) = (pack.text("package"), pack.text("bomb"));
+    let key = pack.text("package");
+    let value = pack.text("bomb");
     pack.meta(key, value);
-    let (module, target) = (pack.text("module"), pack.text("spirv64"));
+    let module = pack.text("module");
+    let target = pack.text("spirv64");
     (pack, module, target)
 }
 
@@ -57,7 +62,8 @@ fn pages() -> RawPack {
     content[0] = 16;
     content[12] = 24;
     let frame = encode(&content, Codec::Zstd, 3).map(|frame| pack.frame(frame.bytes(), raw));
-    let (frame, hash) = (frame.expect("zeros compress"), Hash128::digest(&content));
+    let frame = frame.expect("zeros compress");
+    let hash = Hash128::digest(&content);
     (0..100).for_each(|_| pack.page(frame, hash));
     pack
 }

@@ -116,7 +116,8 @@ impl RawPack {
             (TABLE_PAGES, PAGE_RECORD, &self.pages),
         ];
         let mut at = HEADER_SIZE + DIRECTORY_ENTRY * tables.len() as u64;
-        let (mut directory, mut body) = (Vec::new(), Vec::new());
+        let mut directory = Vec::new();
+        let mut body = Vec::new();
         for (kind, record, bytes) in tables {
             directory.extend(words(&[kind, record as u32]));
             directory.extend(longs(&[at, bytes.len() as u64 / record]));

@@ -56,7 +56,8 @@ fn written_by_us(images: &[&(Target, Vec<u8>)], (seed, cuobjdump): (u64, &Path))
     let file = dir.path().join("ours.fatbin");
     let bytes = fatbin::write(&images, packing).unwrap();
     fs::write(&file, &bytes).unwrap();
-    let (ours, theirs) = (ours(&bytes).unwrap(), theirs(cuobjdump, &file).expect("cuobjdump reads ours"));
+    let ours = ours(&bytes).unwrap();
+    let theirs = theirs(cuobjdump, &file).expect("cuobjdump reads ours");
     assert_eq!(shape(&ours), shape(&theirs), "set {seed}: cuobjdump reads {packing:?}");
     assert!(ours == theirs, "set {seed}: other bytes");
     assert_eq!(ours.values().sum::<usize>(), images.len());

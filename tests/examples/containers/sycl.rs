@@ -13,7 +13,8 @@ use offload_images::spirv;
 
 /// Every library below `folder`.
 pub fn check(folder: &Path) {
-    let (mut libraries, mut images) = (0, BTreeMap::<String, (usize, usize)>::new());
+    let mut libraries = 0;
+    let mut images = BTreeMap::<String, (usize, usize)>::new();
     for path in below(folder) {
         let file = fs::read(&path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -79,17 +80,22 @@ fn table(program: &object::File<'_>) -> Option<BTreeMap<u64, u64>> {
         .collect();
     let places = (section.address()..).step_by(16);
     let numbers = section.data().unwrap().chunks_exact(16).zip(places).map(|(record, place)| {
-        let number = |at: usize| u64::from_le_bytes(record[at..at + 8].try_into().unwrap());
-        (relocations.get(&place).copied().unwrap_or(number(0)), number(8))
+        (relocations.get(&place).copied().unwrap_or(number(record, 0)), number(record, 8))
     });
-    let offset = |address: u64| {
-        let holds = |section: &object::Section<'_, '_>| {
-            (section.address()..section.address() + section.size()).contains(&address)
-        };
-        let section = program.sections().filter(|section| section.address() > 0).find(holds).unwrap();
-        section.file_range().unwrap().0 + address - section.address()
-    };
-    Some(numbers.map(|(address, size)| (offset(address), size)).collect())
+    Some(numbers.map(|(address, size)| (offset(program, address), size)).collect())
+}
+
+fn number(record: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(record[at..at + 8].try_into().unwrap())
+}
+
+/// The place in the file of what is loaded at `address`.
+fn offset(program: &object::File<'_>, address: u64) -> u64 {
+    let mut sections = program.sections().filter(|section| section.address() > 0);
+    let section =
+        sections.find(|section| (section.address()..section.address() + section.size()).contains(&address));
+    let section = section.unwrap();
+    section.file_range().unwrap().0 + address - section.address()
 }
 
 /// What an image is once inflated; it has to be read to its end.

@@ -11,13 +11,16 @@ use crate::threads::Threads;
 
 pub fn run(folder: &Path, level: i32) {
     let images = folder::list(folder);
-    let size = |image: &folder::Image| {
-        let bytes = fs::read(&image.path).unwrap();
-        let stored = zstd::bulk::compress(&bytes, level).unwrap();
-        assert!(zstd::bulk::decompress(&stored, bytes.len()).unwrap() == bytes);
-        // All of them keep what does not shrink.
-        Ok::<_, Error>(stored.len().min(bytes.len()) as u64)
-    };
-    let sizes = Pool::new(&Threads).map(&images, |_| 0, size).unwrap();
-    println!("size {}", sizes.iter().sum::<u64>());
+    let sizes = Pool::new(&Threads).map(
+        &images,
+        |_| 0,
+        |image: &folder::Image| {
+            let bytes = fs::read(&image.path).unwrap();
+            let stored = zstd::bulk::compress(&bytes, level).unwrap();
+            assert!(zstd::bulk::decompress(&stored, bytes.len()).unwrap() == bytes);
+            // All of them keep what does not shrink.
+            Ok::<_, Error>(stored.len().min(bytes.len()) as u64)
+        },
+    );
+    println!("size {}", sizes.unwrap().iter().sum::<u64>());
 }

@@ -24,8 +24,8 @@ pub fn list(folder: &Path) -> Vec<Image> {
         .into_iter()
         .flat_map(|module| entries(&module))
         .map(|path| {
-            let text = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_string();
-            let (module, name) = (text(path.parent().unwrap()), text(&path));
+            let module = file_name(path.parent().unwrap());
+            let name = file_name(&path);
             let size = fs::metadata(&path).unwrap().len();
             match name.parse::<Target>() {
                 Ok(target) => Image { path, module, target, size },
@@ -40,6 +40,10 @@ pub fn list(folder: &Path) -> Vec<Image> {
         .collect();
     images.sort_by(|one, other| (&one.module, &one.target).cmp(&(&other.module, &other.target)));
     images
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap().to_str().unwrap().to_string()
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
@@ -59,14 +63,17 @@ impl Files {
     /// Hashes all images.
     pub fn read(images: &[Image], level: i32) -> (Files, Vec<RawImage>) {
         let found = Mutex::new(BTreeMap::new());
-        let hash = |image: &Image| {
-            let hash = hash(&image.path);
-            found.lock().unwrap().entry(hash).or_insert_with(|| image.path.clone());
-            let kind = image.target.image_kind();
-            Ok::<_, Error>(RawImage { hash, size: image.size, kind })
-        };
-        let candidates = Pool::new(&Threads).map(images, |_| 0, hash).unwrap();
-        (Files { paths: found.into_inner().unwrap(), level }, candidates)
+        let candidates = Pool::new(&Threads).map(
+            images,
+            |_| 0,
+            |image: &Image| {
+                let hash = hash(&image.path);
+                found.lock().unwrap().entry(hash).or_insert_with(|| image.path.clone());
+                let kind = image.target.image_kind();
+                Ok::<_, Error>(RawImage { hash, size: image.size, kind })
+            },
+        );
+        (Files { paths: found.into_inner().unwrap(), level }, candidates.unwrap())
     }
 }
 

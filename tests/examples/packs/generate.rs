@@ -51,7 +51,8 @@ const RUN: u64 = 64;
 impl Code {
     fn write(&self, size: u64, path: &Path) {
         let mut out = BufWriter::with_capacity(1 << 20, File::create(path).unwrap());
-        let (mut random, mut other) = (Random(self.seed), Random(self.seed ^ 0xffff));
+        let mut random = Random(self.seed);
+        let mut other = Random(self.seed ^ 0xffff);
         // The header: the two bytes in which images of like processors differ.
         out.write_all(&[0x7f, b'E', b'L', b'F', self.mark as u8, self.mark as u8]).unwrap();
         let mut left = size.saturating_sub(6);
@@ -92,7 +93,8 @@ fn spirv_module(template: u64, instance: u64) -> Vec<u8> {
     const MEMORY_MODEL: [u32; 3] = [3 << 16 | 14, 2, 2];
     /// Arithmetic and comparisons: type, result and two operands.
     const BINARY: [u32; 8] = [128, 129, 130, 131, 132, 133, 170, 172];
-    let (mut shape, mut choice) = (Random(template), Random(template << 32 | instance));
+    let mut shape = Random(template);
+    let mut choice = Random(template << 32 | instance);
     let mut words = vec![0x0723_0203, 0x0001_0200, 0, 0, 0];
     words.extend(CAPABILITIES.into_iter().chain(MEMORY_MODEL));
     for of in 2..8 {

@@ -1,4 +1,4 @@
-//! What `cargo xtask bench pack` measures, each as a process of its own: packing a folder of images, reaching one of them,
+//! The operations of `cargo xtask bench pack`, each as a process of its own: packing a folder of images, reaching one of them,
 //! what others do with the same files, and where the files come from.
 #![allow(
     clippy::expect_used,
@@ -44,8 +44,8 @@ fn main() {
         ["large", bytes, folder] => generate::large(bytes.parse().unwrap(), Path::new(folder)),
         ["pack", folder, file, mode] => pack::run(Path::new(folder), Path::new(file), mode.parse().unwrap()),
         ["check", folder, file] => check::run(Path::new(folder), Path::new(file)),
-        ["one", file, module, target] => one::of_pack(Path::new(file), module, target),
-        ["ccob", file, target] => one::of_ccob(Path::new(file), target),
+        ["one", file, module, target] => one::time_pack(Path::new(file), module, target),
+        ["ccob", file, target] => one::time_ccob(Path::new(file), target),
         ["each", folder, level] => each::run(Path::new(folder), level.parse().unwrap()),
         ["solid", folder, level] => solid::run(Path::new(folder), level.parse().unwrap()),
         _ => panic!("{USAGE}"),

@@ -44,7 +44,8 @@ impl Reader {
     pub fn image(&self, pack: &Pack<'_>, module: &str, target: &str) -> (Vec<u8>, usize) {
         let images = pack.module(module).unwrap().map(|number| pack.image(number).unwrap());
         let image = images.into_iter().find(|image| image.target_text == target).unwrap();
-        let (mut frames, mut file) = (0, &self.file);
+        let mut frames = 0;
+        let mut file = &self.file;
         let bytes = codec::decode_with(pack, &image, |offset, size| {
             frames += 1;
             let mut frame = vec![0; usize::try_from(size).unwrap()];
@@ -57,27 +58,28 @@ impl Reader {
 }
 
 /// Prints the microseconds from the first instruction here to the bytes of the image.
-pub fn of_pack(file: &Path, module: &str, target: &str) {
+pub fn time_pack(file: &Path, module: &str, target: &str) {
     let start = Instant::now();
     let reader = Reader::open(file);
     let (image, _) = reader.image(&reader.pack(), module, target);
-    told(start, &image);
+    print_time(start, &image);
 }
 
 /// As HIP's runtime does it: clang's MD5 is not compared.
-pub fn of_ccob(file: &Path, target: &str) {
+pub fn time_ccob(file: &Path, target: &str) {
     let start = Instant::now();
-    let (file, limits) = (fs::read(file).unwrap(), Limits::default());
+    let file = fs::read(file).unwrap();
+    let limits = Limits::default();
     let ccob = ccob::parse(&file, &limits).unwrap();
     let inflated = zstd::bulk::decompress(ccob.payload, usize::try_from(ccob.raw_size).unwrap()).unwrap();
     let bundle = bundle::parse(&inflated, &limits).unwrap();
-    let is_wanted =
-        |entry: &&bundle::BundleEntry<'_>| entry.target().and_then(|target| target.target_id) == Some(target);
-    let image = bundle.entries.iter().find(is_wanted).unwrap().image;
-    told(start, image);
+    let mut entries = bundle.entries.iter();
+    let entry =
+        entries.find(|entry| entry.target().and_then(|target| target.target_id) == Some(target)).unwrap();
+    print_time(start, entry.image);
 }
 
-fn told(start: Instant, image: &[u8]) {
+fn print_time(start: Instant, image: &[u8]) {
     black_box(image);
     println!("microseconds {}", start.elapsed().as_micros());
     println!("bytes {}", image.len());

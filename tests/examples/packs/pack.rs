@@ -35,11 +35,15 @@ pub fn run(folder: &Path, file: &Path, mode: Mode) {
     let layout = builder.finish().unwrap();
     let mut out = File::create(file).unwrap();
     out.write_all(&layout.index).unwrap();
-    let copy = |frame: &Placement| {
-        spool.copy(frame.hash, &files, (&out, layout.index.len() as u64 + frame.offset));
-        Ok::<_, Error>(())
-    };
-    Pool::new(&Threads).map(&layout.frames, |_| PIECE as u64, copy).unwrap();
+    let copied = Pool::new(&Threads).map(
+        &layout.frames,
+        |_| PIECE as u64,
+        |frame: &Placement| {
+            spool.copy(frame.hash, &files, (&out, layout.index.len() as u64 + frame.offset));
+            Ok::<_, Error>(())
+        },
+    );
+    copied.unwrap();
     out.set_len(layout.size).unwrap();
     println!("index {}", layout.index.len());
 }
@@ -66,12 +70,17 @@ impl Spool {
         (files, images): (&Files, &[RawImage]),
     ) -> BTreeMap<Hash128, FrameInfo> {
         let distinct: BTreeMap<Hash128, &RawImage> = images.iter().map(|image| (image.hash, image)).collect();
-        let framed = |image: &&RawImage| matches!(plan.step(image.hash), Some(Step::Frame { .. }));
-        let own: Vec<&RawImage> = distinct.values().copied().filter(framed).collect();
-        let need =
-            |image: &&RawImage| offload_packer::image_need(plan, image.hash, |hash| distinct[&hash].size);
-        let frame = |image: &&RawImage| self.image(plan, (files, image)).map(|info| (image.hash, info));
-        Pool::new(&Threads).map_with_need(&own, need, frame).unwrap().into_iter().collect()
+        let own: Vec<&RawImage> = distinct
+            .values()
+            .copied()
+            .filter(|image| matches!(plan.step(image.hash), Some(Step::Frame { .. })))
+            .collect();
+        let infos = Pool::new(&Threads).map_with_need(
+            &own,
+            |image: &&RawImage| offload_packer::image_need(plan, image.hash, |hash| distinct[&hash].size),
+            |image: &&RawImage| self.image(plan, (files, image)).map(|info| (image.hash, info)),
+        );
+        infos.unwrap().into_iter().collect()
     }
 
     fn image(&self, plan: &Plan, (files, image): (&Files, &RawImage)) -> Result<FrameInfo, Error> {
@@ -95,7 +104,8 @@ impl Spool {
     /// Compresses a file that is not held in memory, into a file of its own.
     fn stream(&self, plan: &Plan, (files, image): (&Files, &RawImage)) -> u64 {
         let mut stream = offload_packer::stream(plan, image.size).unwrap();
-        let (mut frame, mut size) = (tempfile::tempfile_in(&self.dir).unwrap(), 0);
+        let mut frame = tempfile::tempfile_in(&self.dir).unwrap();
+        let mut size = 0;
         let mut sink = |bytes: &[u8]| {
             frame.write_all(bytes).unwrap();
             size += bytes.len() as u64;
@@ -115,14 +125,17 @@ impl Spool {
 
     fn blocks(&mut self, plan: &Plan, (files, sizes): (&Files, &BTreeMap<Hash128, u64>)) -> Vec<NewBlock> {
         let numbers: Vec<usize> = (0..plan.blocks().len()).collect();
-        let block = |number: &usize| {
-            let frame = offload_packer::encode_block(plan, files, *number)?;
-            let info = frame.info();
-            self.add(info.hash, frame.bytes());
-            Ok::<_, Error>(NewBlock::from(info))
-        };
-        let need = |number: &usize| offload_packer::block_need(plan, *number, |hash| sizes[&hash]);
-        Pool::new(&Threads).map_with_need(&numbers, need, block).unwrap()
+        let blocks = Pool::new(&Threads).map_with_need(
+            &numbers,
+            |number: &usize| offload_packer::block_need(plan, *number, |hash| sizes[&hash]),
+            |number: &usize| {
+                let frame = offload_packer::encode_block(plan, files, *number)?;
+                let info = frame.info();
+                self.add(info.hash, frame.bytes());
+                Ok::<_, Error>(NewBlock::from(info))
+            },
+        );
+        blocks.unwrap()
     }
 
     fn add(&self, content: Hash128, frame: &[u8]) {

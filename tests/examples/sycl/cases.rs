@@ -40,6 +40,10 @@ impl Writer<'_> {
         self.bytes(name, &write(state, modules, ImageKindNumber::default()).unwrap())
     }
 
+    fn object(&self, name: &str, modules: &[NewModule<'_>]) -> String {
+        self.file(name, BundleState::Object, modules)
+    }
+
     fn bytes(&self, name: &str, bytes: &[u8]) -> String {
         let path = self.dir.join(format!("{name}.syclbin"));
         std::fs::write(&path, bytes).unwrap();
@@ -98,8 +102,7 @@ fn links(writer: &Writer<'_>) {
     let importer = prefixed(IMPORTER);
     let saxpy = prefixed(SAXPY);
     let both = [whole(&importer), whole(EXPORTER)];
-    let object = |name: &str, modules: &[NewModule<'_>]| writer.file(name, BundleState::Object, modules);
-    writer.case("right", BundleState::Object, "calls", &[object("link", &both)]);
+    writer.case("right", BundleState::Object, "calls", &[writer.object("link", &both)]);
     writer.case(
         "right",
         BundleState::Input,
@@ -112,30 +115,35 @@ fn links(writer: &Writer<'_>) {
         "calls",
         &[writer.file("link-exe", BundleState::Executable, &both)],
     );
-    let (one, other) = (object("importer", &both[..1]), object("exporter", &both[1..]));
-    let again = object("exporter-again", &both[1..]);
+    let one = writer.object("importer", &both[..1]);
+    let other = writer.object("exporter", &both[1..]);
+    let again = writer.object("exporter-again", &both[1..]);
     writer.case("right", BundleState::Object, "calls", &[one.clone(), other.clone()]);
     writer.case("right", BundleState::Object, "calls", &[other.clone(), one.clone()]);
     writer.case("refused", BundleState::Object, "calls", std::slice::from_ref(&one));
     writer.case("refused", BundleState::Object, "calls", &[one.clone(), other.clone(), again]);
-    let stranger = object("stranger", &[whole(&saxpy)]);
+    let stranger = writer.object("stranger", &[whole(&saxpy)]);
     writer.case("right", BundleState::Object, "saxpy", &[stranger.clone(), one, other]);
     writer.case(
         "refused",
         BundleState::Object,
         "saxpy",
-        &[stranger, object("stranger-again", &[whole(&saxpy)])],
+        &[stranger, writer.object("stranger-again", &[whole(&saxpy)])],
     );
     let unsaid = NewModule::default().with_kernels(["__sycl_kernel_calls"]).unwrap().with_spirv(&importer);
-    writer.case("right", BundleState::Object, "calls", &[object("unsaid", &[unsaid, whole(EXPORTER)])]);
+    writer.case(
+        "right",
+        BundleState::Object,
+        "calls",
+        &[writer.object("unsaid", &[unsaid, whole(EXPORTER)])],
+    );
 }
 
 /// Which form is taken, and which kernels are found.
 fn choices(writer: &Writer<'_>) {
     let spirv = prefixed(SAXPY);
-    let gpus = || GPUS.iter().fold(whole(&spirv), |module, native| module.with_native(*native));
     for state in [BundleState::Input, BundleState::Object, BundleState::Executable] {
-        writer.one("right", &format!("gpus-{state}"), state, gpus());
+        writer.one("right", &format!("gpus-{state}"), state, for_gpus(&spirv));
     }
     writer.one("refused", "bad-native", BundleState::Executable, whole(&spirv).with_native(CPU));
     writer.one("right", "native-object", BundleState::Object, whole(&spirv).with_native(CPU));
@@ -157,18 +165,18 @@ fn choices(writer: &Writer<'_>) {
     writer.one("right", "typed-ptx", BundleState::Executable, typed);
 }
 
+/// The module with its code for each GPU.
+fn for_gpus(spirv: &[u8]) -> NewModule<'_> {
+    GPUS.iter().fold(whole(spirv), |module, native| module.with_native(*native))
+}
+
 /// What a device must have.
 fn requirements(writer: &Writer<'_>) {
     let spirv = prefixed(SAXPY);
-    let none = Requirements::default;
-    let target = |name: &str| Requirements { compile_target: Some(name.into()), ..none() };
-    let aspects = |aspects: &[u32]| Requirements { aspects: aspects.to_vec(), ..none() };
-    let group = |size: &[u64]| Requirements { work_group_size: Some(size.to_vec()), ..none() };
-    let sub_group = |size| Requirements { sub_group_size: Some(size), ..none() };
     for (outcome, name, needs) in [
-        ("right", "target-cpu", target("x86_64")),
-        ("elsewhere", "target-gpu", target("intel_gpu_pvc")),
-        ("absent", "target-none", target("")),
+        ("right", "target-cpu", compiled_for("x86_64")),
+        ("elsewhere", "target-gpu", compiled_for("intel_gpu_pvc")),
+        ("absent", "target-none", compiled_for("")),
         ("right", "aspect-cpu", aspects(&[1])),
         ("elsewhere", "aspect-gpu", aspects(&[2])),
         ("right", "aspect-fp64", aspects(&[6])),
@@ -180,18 +188,36 @@ fn requirements(writer: &Writer<'_>) {
     ] {
         writer.one(outcome, name, BundleState::Executable, needing(&spirv, &needs));
     }
-    let malformed = |name: &str, value: PropertyValue| {
-        let sets = PropertySets::default().set(sets::REQUIREMENTS).property(name, value).unwrap();
-        named(&spirv).with_metadata(&sets).with_spirv(&spirv)
-    };
-    let bytes = malformed("reqd_sub_group_size", PropertyValue::numbers(&[16]));
+    let bytes = malformed(&spirv, "reqd_sub_group_size", PropertyValue::numbers(&[16]));
     writer.one("absent", "sub-group-bytes", BundleState::Executable, bytes);
     writer.one(
         "refused",
         "aspects-number",
         BundleState::Executable,
-        malformed("aspects", PropertyValue::Number(6)),
+        malformed(&spirv, "aspects", PropertyValue::Number(6)),
     );
+}
+
+/// A module that requires a property of another type than it has.
+fn malformed<'t>(spirv: &'t [u8], name: &str, value: PropertyValue) -> NewModule<'t> {
+    let sets = PropertySets::default().set(sets::REQUIREMENTS).property(name, value).unwrap();
+    named(spirv).with_metadata(&sets).with_spirv(spirv)
+}
+
+fn compiled_for(target: &str) -> Requirements {
+    Requirements { compile_target: Some(target.into()), ..Requirements::default() }
+}
+
+fn aspects(aspects: &[u32]) -> Requirements {
+    Requirements { aspects: aspects.to_vec(), ..Requirements::default() }
+}
+
+fn group(size: &[u64]) -> Requirements {
+    Requirements { work_group_size: Some(size.to_vec()), ..Requirements::default() }
+}
+
+fn sub_group(size: u32) -> Requirements {
+    Requirements { sub_group_size: Some(size), ..Requirements::default() }
 }
 
 /// Files that are well formed and wrong.
@@ -214,17 +240,18 @@ fn refusals(writer: &Writer<'_>) {
 fn damage(writer: &Writer<'_>) {
     let spirv = prefixed(SAXPY);
     let good = write(BundleState::Executable, &[whole(&spirv)], ImageKindNumber::default()).unwrap();
-    let refused = |name: &str, bytes: &[u8]| {
-        writer.case("refused", BundleState::Executable, "saxpy", &[writer.bytes(name, bytes)]);
-    };
     for size in [0, 20, 40, 80, 100, 300, good.len() - 400] {
-        refused(&format!("cut-{size}"), &good[..size]);
+        refused(writer, &format!("cut-{size}"), &good[..size]);
     }
     // Magic and version of the envelope, offset of the entry, kind; magic and version of the inner format, modules.
     for at in [0, 4, 16, 32, 80, 84, 88] {
         let mut bytes = good.clone();
         bytes[at] ^= 0x40;
-        refused(&format!("byte-{at}"), &bytes);
+        refused(writer, &format!("byte-{at}"), &bytes);
     }
-    refused("bare", &good[80..]);
+    refused(writer, "bare", &good[80..]);
+}
+
+fn refused(writer: &Writer<'_>, name: &str, bytes: &[u8]) {
+    writer.case("refused", BundleState::Executable, "saxpy", &[writer.bytes(name, bytes)]);
 }

@@ -1,4 +1,4 @@
-//! What `cargo xtask sycl` compares Intel's runtime with: the same files, loaded by this project's bundles.
+//! Loads for `cargo xtask sycl` the files that Intel's runtime loads, with this project's bundles.
 //!
 //! ```text
 //! sycl cases DIR                              writes files, and lists what to do with them

@@ -49,23 +49,27 @@ fn devices(writer: &Writer<'_>, state: BundleState, spirv: &[u8]) {
 }
 
 fn needs(writer: &Writer<'_>, state: BundleState, spirv: &[u8]) {
-    let with = |needs: &Requirements| named(spirv).with_requirements(needs).with_spirv(spirv);
     for aspect in [1, 6] {
         let needs = Requirements { aspects: vec![aspect], ..Requirements::default() };
-        writer.one("right", &format!("aspect-{aspect}-{state}"), state, with(&needs));
+        writer.one("right", &format!("aspect-{aspect}-{state}"), state, needing(spirv, &needs));
     }
     for size in [8, 16, 32] {
         let needs = Requirements { sub_group_size: Some(size), ..Requirements::default() };
-        writer.one("right", &format!("sub-group-{size}-{state}"), state, with(&needs));
+        writer.one("right", &format!("sub-group-{size}-{state}"), state, needing(spirv, &needs));
     }
     for size in [7, 100, 128] {
         let needs = Requirements { sub_group_size: Some(size), ..Requirements::default() };
-        writer.one("absent", &format!("sub-group-{size}-{state}"), state, with(&needs));
+        writer.one("absent", &format!("sub-group-{size}-{state}"), state, needing(spirv, &needs));
     }
     for (outcome, size) in [("right", [64, 1, 1]), ("right", [16, 16, 1]), ("absent", [1 << 20, 1, 1])] {
         let needs = Requirements { work_group_size: Some(size.to_vec()), ..Requirements::default() };
-        writer.one(outcome, &format!("group-{}x{}-{state}", size[0], size[1]), state, with(&needs));
+        writer.one(outcome, &format!("group-{}x{}-{state}", size[0], size[1]), state, needing(spirv, &needs));
     }
+}
+
+/// A kernel that requires so much of its device.
+fn needing<'t>(spirv: &'t [u8], needs: &Requirements) -> NewModule<'t> {
+    named(spirv).with_requirements(needs).with_spirv(spirv)
 }
 
 /// A module for the CPU of the test beside one for another device, and beside one with code for it.
@@ -118,10 +122,11 @@ fn changed(spirv: &[u8]) -> Vec<(usize, Vec<u8>)> {
     let code = good.windows(spirv.len()).position(|window| window == spirv).unwrap();
     let offsets: Vec<usize> = (0..code).chain(code + spirv.len()..good.len()).collect();
     let step = (offsets.len() / 120).max(1);
-    let change = |offset: &usize| {
+    let mut changed = Vec::new();
+    for offset in offsets.into_iter().step_by(step) {
         let mut bytes = good.clone();
-        bytes[*offset] ^= 1;
-        (*offset, bytes)
-    };
-    offsets.iter().step_by(step).map(change).collect()
+        bytes[offset] ^= 1;
+        changed.push((offset, bytes));
+    }
+    changed
 }

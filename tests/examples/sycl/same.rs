@@ -9,8 +9,8 @@ use offload_format::Limits;
 /// # Panics
 /// If the second file lacks anything of the first. Of an executable native code comes in place of IR.
 pub fn assert(one: &Path, other: &Path) {
-    let (one, other) = (std::fs::read(one).unwrap(), std::fs::read(other).unwrap());
-    let [one, other] = [&one, &other].map(|bytes| parse(bytes, &Limits::default()).unwrap());
+    let files = [one, other].map(|path| std::fs::read(path).unwrap());
+    let [one, other] = files.each_ref().map(|bytes| parse(bytes, &Limits::default()).unwrap());
     let state = one.state().unwrap();
     assert_eq!((state, one.modules.len()), (other.state().unwrap(), other.modules.len()));
     for module in &one.modules {
@@ -26,11 +26,14 @@ pub fn assert(one: &Path, other: &Path) {
 }
 
 fn assert_forms(module: &AbstractModule<'_>, again: &AbstractModule<'_>) {
-    let bytes = |forms: &[Payload<'_>]| forms.iter().map(|form| form.bytes.to_vec()).collect::<Vec<_>>();
     assert_eq!(bytes(&module.ir), bytes(&again.ir));
     assert_eq!(bytes(&module.native), bytes(&again.native));
     let forms = module.ir.iter().zip(&again.ir).chain(module.native.iter().zip(&again.native));
     forms.for_each(|(form, again)| assert_kept(&form.metadata, &again.metadata));
+}
+
+fn bytes(forms: &[Payload<'_>]) -> Vec<Vec<u8>> {
+    forms.iter().map(|form| form.bytes.to_vec()).collect()
 }
 
 /// A runtime may add sets and properties.

@@ -85,8 +85,8 @@ fn chosen(names: &[String]) -> Result<Vec<Fault>> {
     let mut chosen = Vec::new();
     for name in names {
         let fault = FAULTS.iter().find(|fault| fault.name == name);
-        let unknown = || Error::new(format!("there is no fault `{}`", name.escape_debug()));
-        chosen.push(*fault.ok_or_else(unknown)?);
+        let fault = fault.ok_or_else(|| Error::new(format!("there is no fault `{}`", name.escape_debug())));
+        chosen.push(*fault?);
     }
     Ok(chosen)
 }

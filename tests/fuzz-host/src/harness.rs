@@ -44,15 +44,20 @@ pub(crate) struct BatchFolder {
 }
 
 impl Programs {
-    /// Builds them from this checkout, with optimisation: without it, the compiler takes most of the time of a run.
+    /// Builds them from this checkout. They are not optimised, as build scripts are not: clang takes most of the time.
     ///
     /// # Errors
     /// They do not compile.
     pub fn build(workspace: &Workspace) -> Result<Programs> {
-        let packages = ["offload-fuzz-compiler", "offload-fuzz-runner"];
-        let [compiler, runner] = packages.map(|name| workspace.target_dir.join("release").join(name));
-        let cargo = workspace.cargo().args(["build", "--quiet", "--release"]);
-        cargo.args(packages.iter().flat_map(|name| ["--package", name])).quiet().run()?;
+        let names = ["offload-fuzz-compiler", "offload-fuzz-runner"];
+        let [compiler, runner] = names.map(|name| workspace.target_dir.join("debug").join(name));
+        // With `--test it`, dependencies have the features that they have in a run of all tests, which has compiled them.
+        let build = ["build", "--quiet", "--workspace", "--all-features", "--test", "it"];
+        let mut cargo = workspace.cargo().args(build);
+        for name in names {
+            cargo = cargo.args(["--bin", name]);
+        }
+        cargo.quiet().run()?;
         Ok(Programs { compiler, runner })
     }
 }

@@ -72,7 +72,13 @@ impl<'h> Hunt<'h> {
 
     /// A run that ends with the first fault of the compiler.
     pub fn for_first_fault(harness: &'h Harness, seed: u64, bound: Bound) -> Hunt<'h> {
-        Hunt { stops_at_fault: true, has_pocl: false, ..Hunt::new(harness, seed, bound) }
+        Hunt { stops_at_fault: true, ..Hunt::new(harness, seed, bound).without_pocl() }
+    }
+
+    /// The same run, with a build of this project wherever PoCL is compared.
+    #[must_use]
+    pub fn without_pocl(self) -> Hunt<'h> {
+        Hunt { has_pocl: false, ..self }
     }
 
     /// Runs it.

@@ -11,13 +11,15 @@ use offload_tests::error::{Error, Result};
 use offload_tests::setup;
 use offload_tests::workspace::{self, Workspace};
 
-/// Programs of a quick run.
-const QUICK: u64 = 200;
+/// Programs of a quick run: every kind of build of this project has some.
+const QUICK: u64 = 100;
 
 /// What the command line asks for.
 #[derive(Debug)]
 struct Options {
     seed: u64,
+    /// Whether PoCL is compared, which finds faults of PoCL alone.
+    has_pocl: bool,
     task: Task,
 }
 
@@ -43,7 +45,10 @@ fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let found = workspace.target_dir.join("fuzz-host/found");
     match options.task {
         Task::Fuzz(bound) => {
-            let hunt = Hunt::new(&harness, options.seed, bound);
+            let mut hunt = Hunt::new(&harness, options.seed, bound);
+            if !options.has_pocl {
+                hunt = hunt.without_pocl();
+            }
             let outcome = hunt.run()?;
             outcome.report.print();
             reduction::keep_all(&harness, options.seed, &outcome, &found)?;
@@ -63,13 +68,15 @@ fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
 }
 
 fn parse(args: &[String]) -> Result<Options> {
-    let mut options = Options { seed: 1, task: Task::Fuzz(Bound::Time(Duration::from_secs(600))) };
+    let mut options =
+        Options { seed: 1, has_pocl: true, task: Task::Fuzz(Bound::Time(Duration::from_secs(600))) };
     let mut has_minutes = false;
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--quick" => {
                 options.task = Task::Fuzz(Bound::Programs(QUICK));
+                options.has_pocl = false;
             }
             "--minutes" => {
                 has_minutes = true;

@@ -150,8 +150,12 @@ fn expand(text: &str, dir: &Path, read: &mut ReadFiles) -> String {
         match line.strip_prefix("#include \"").and_then(|rest| rest.split('"').next()) {
             Some(name) => {
                 let path = if dir == Path::new(".") { name.into() } else { dir.join(name) };
-                let elsewhere = || read.includes.iter().map(|dir| dir.join(name)).find(|path| path.exists());
-                let path = if path.exists() { path } else { elsewhere().unwrap_or(path) };
+                let path = if path.exists() {
+                    path
+                } else {
+                    let mut elsewhere = read.includes.iter().map(|dir| dir.join(name));
+                    elsewhere.find(|path| path.exists()).unwrap_or(path)
+                };
                 out.push_str(&include(&path, read));
             }
             None => out.push_str(&format!("{line}\n")),

@@ -29,34 +29,41 @@ pub(super) fn install(workspace: &Workspace, missing: &[&Need]) -> Result<()> {
 
 fn apt(workspace: &Workspace, packages: &BTreeSet<&str>) -> Result<()> {
     println!("installing with apt-get: {}", joined(packages));
-    // An interactive package configuration would block a non-interactive run.
-    let apt_get = || workspace.shell.cmd("apt-get").env("DEBIAN_FRONTEND", "noninteractive").stdin("");
     let quiet = ["--quiet", "--option=Dpkg::Use-Pty=0", "--option=Acquire::Retries=3"];
-    apt_get().arg("update").args(quiet).run()?;
-    apt_get().args(["install", "--yes", "--no-install-recommends"]).args(quiet).args(packages).run()?;
+    apt_get(workspace).arg("update").args(quiet).run()?;
+    apt_get(workspace)
+        .args(["install", "--yes", "--no-install-recommends"])
+        .args(quiet)
+        .args(packages)
+        .run()?;
     Ok(())
+}
+
+/// An interactive package configuration would block a non-interactive run.
+fn apt_get(workspace: &Workspace) -> xshell::Cmd<'_> {
+    workspace.shell.cmd("apt-get").env("DEBIAN_FRONTEND", "noninteractive").stdin("")
 }
 
 /// What a person has to type.
 fn advice(manager: Option<Manager>, missing: &[&Need]) -> String {
-    let text = |manager| {
-        let packages = joined(&names(manager, missing));
-        match manager {
-            Manager::Apt => {
-                format!("apt-get update && apt-get install --yes --no-install-recommends {packages}")
-            }
-            Manager::Dnf => format!("dnf install {packages}"),
-            Manager::Pacman => format!("pacman -S {packages}"),
-            Manager::Brew => format!("brew install {packages}"),
-        }
-    };
     match manager {
-        Some(Manager::Brew) => format!("run `{}`", text(Manager::Brew)),
-        Some(manager) => format!("run as root: {}", text(manager)),
+        Some(Manager::Brew) => format!("run `{}`", install_command(Manager::Brew, missing)),
+        Some(manager) => format!("run as root: {}", install_command(manager, missing)),
         None => {
-            let known = [Manager::Apt, Manager::Dnf, Manager::Pacman].map(text);
+            let known = [Manager::Apt, Manager::Dnf, Manager::Pacman]
+                .map(|manager| install_command(manager, missing));
             format!("install them; where there is one of these package managers:\n  {}", known.join("\n  "))
         }
+    }
+}
+
+fn install_command(manager: Manager, missing: &[&Need]) -> String {
+    let packages = joined(&names(manager, missing));
+    match manager {
+        Manager::Apt => format!("apt-get update && apt-get install --yes --no-install-recommends {packages}"),
+        Manager::Dnf => format!("dnf install {packages}"),
+        Manager::Pacman => format!("pacman -S {packages}"),
+        Manager::Brew => format!("brew install {packages}"),
     }
 }
 
@@ -79,14 +86,14 @@ fn manager(workspace: &Workspace) -> Option<Manager> {
         return Some(Manager::Brew);
     }
     let text = workspace.shell.read_file("/etc/os-release").unwrap_or_default();
-    let manager = of_os_release(&text)?;
+    let manager = from_os_release(&text)?;
     // An apt-less system that calls itself a Debian gets the command to read, not a failing one to watch.
     let there = manager != Manager::Apt || workspace.program("apt-get").is_some();
     there.then_some(manager)
 }
 
 /// <https://www.freedesktop.org/software/systemd/man/latest/os-release.html>
-fn of_os_release(text: &str) -> Option<Manager> {
+fn from_os_release(text: &str) -> Option<Manager> {
     let ids = text.lines().filter_map(|line| line.strip_prefix("ID=").or(line.strip_prefix("ID_LIKE=")));
     ids.flat_map(|ids| ids.trim_matches(['"', '\'']).split_whitespace()).find_map(|id| match id {
         "debian" | "ubuntu" => Some(Manager::Apt),
@@ -107,10 +114,10 @@ mod tests {
 
     #[test]
     fn systems_are_known_by_their_relatives() {
-        assert_eq!(of_os_release("NAME=x\nID=debian\n"), Some(Manager::Apt));
-        assert_eq!(of_os_release("ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n"), Some(Manager::Apt));
-        assert_eq!(of_os_release("ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n"), Some(Manager::Dnf));
-        assert_eq!(of_os_release("ID=plan9\n"), None);
+        assert_eq!(from_os_release("NAME=x\nID=debian\n"), Some(Manager::Apt));
+        assert_eq!(from_os_release("ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n"), Some(Manager::Apt));
+        assert_eq!(from_os_release("ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n"), Some(Manager::Dnf));
+        assert_eq!(from_os_release("ID=plan9\n"), None);
     }
 
     #[test]

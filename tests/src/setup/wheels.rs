@@ -168,8 +168,8 @@ pub fn ensure_download(workspace: &Workspace, package: &str) -> Result<PathBuf> 
         let pip = pip.args(["--disable-pip-version-check", "--no-input", "--only-binary", ":all:"]);
         // Which platforms pip takes for this machine's depends on its release.
         let platforms = ["manylinux_2_28", "manylinux_2_27", "manylinux_2_24", "manylinux2014", "manylinux1"];
-        let platform = |name| format!("--platform={name}_x86_64");
-        let pip = pip.arg("--python-version=3.11").args(platforms.map(platform));
+        let platforms = platforms.map(|name| format!("--platform={name}_x86_64"));
+        let pip = pip.arg("--python-version=3.11").args(platforms);
         pip.arg("--dest").arg(new.path()).arg(package).stdin("").run()?;
         std::fs::rename(new.path(), &folder)?;
     }

@@ -100,9 +100,12 @@ fn compile(workspace: &Workspace) -> Result<PathBuf> {
 mod tests {
     use super::*;
 
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(ToString::to_string).collect()
+    }
+
     #[test]
     fn an_emulator_is_named_or_its_absence_is_an_error() {
-        let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(parse(&words(&["--emulator", "f"])).unwrap(), AmdParts::All(Some("f".to_string())));
         assert!(parse(&words(&["--emulator"])).is_err() && parse(&words(&["f"])).is_err());
         let error = emulator(Some("/no/such/file".to_string())).unwrap_err().to_string();

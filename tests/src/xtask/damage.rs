@@ -46,13 +46,16 @@ impl Sums {
     /// Adds a line "kpack: 3000 files, no panic, slowest 12 us, most memory 400 bytes".
     fn add(&mut self, line: &str) {
         let Some((before, after)) = line.split_once(" files, no panic, slowest ") else { return };
-        let first = |text: &str| text.split(' ').next().and_then(|word| word.parse::<u64>().ok());
-        let files = before.rsplit(' ').next().and_then(first);
-        let (Some(files), Some(slowest)) = (files, first(after)) else { return };
+        let files = before.rsplit(' ').next().and_then(first_number);
+        let (Some(files), Some(slowest)) = (files, first_number(after)) else { return };
         self.readers = self.readers.saturating_add(1);
         self.files = self.files.saturating_add(files);
         self.slowest = self.slowest.max(slowest);
     }
+}
+
+fn first_number(text: &str) -> Option<u64> {
+    text.split(' ').next()?.parse().ok()
 }
 
 #[cfg(test)]

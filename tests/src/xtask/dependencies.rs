@@ -1,6 +1,6 @@
 //! `dependencies`: licences, sources, versions and known faults of what the crates depend on, by cargo-deny.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use offload_tests::FIGURE;
@@ -27,19 +27,20 @@ const THREADS: (&str, &str) = ("RAYON_NUM_THREADS", "8");
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let program = install(workspace)?;
-    let deny = |words: &[&str]| {
-        let mut command = Command::new(&program);
-        command.current_dir(&workspace.root).args(["--workspace", "--all-features"]).args(words);
-        command.env(THREADS.0, THREADS.1);
-        command
-    };
-    let fetched = deny(&["fetch", "db"]).status()?.success();
+    let fetched = deny(&program, workspace, &["fetch", "db"]).status()?.success();
     let faults = if fetched { "faults known today" } else { "faults known when they were fetched last" };
-    let mut check = deny(&["check", "--disable-fetch", "--hide-inclusion-graph"]);
+    let mut check = deny(&program, workspace, &["check", "--disable-fetch", "--hide-inclusion-graph"]);
     let status = check.args(args).status()?;
     let outcome = if status.success() { "all within the policy" } else { "not all within the policy" };
     println!("{FIGURE}{} packages, with the {faults}; {outcome}", locked(workspace)?);
     Ok(workspace::exit_code(status))
+}
+
+fn deny(program: &Path, workspace: &Workspace, words: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(&workspace.root).args(["--workspace", "--all-features"]).args(words);
+    command.env(THREADS.0, THREADS.1);
+    command
 }
 
 /// How many packages Cargo.lock names that are not of this workspace.

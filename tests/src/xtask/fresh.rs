@@ -73,14 +73,17 @@ fn in_turn(steps: &[(&str, &str)], run: impl Fn(&str) -> Result<()>) -> Result<E
 }
 
 fn clone_checkout(workspace: &Workspace, destination: &Path) -> Result<()> {
-    let git = |args: &[&str]| workspace.shell.cmd("git").args(args).quiet();
-    if !git(&["status", "--porcelain"]).read()?.is_empty() {
+    if !git(workspace, &["status", "--porcelain"]).read()?.is_empty() {
         println!("note: uncommitted changes of this checkout are not in the clone");
     }
-    let head = git(&["rev-parse", "--verify", "HEAD"]).ignore_stderr().read();
+    let head = git(workspace, &["rev-parse", "--verify", "HEAD"]).ignore_stderr().read();
     let head = head.map_err(|_| Error::new("this checkout has no commit").hint("`git commit` first"))?;
     println!("fresh: cloning {head}");
     let url = format!("file://{}", workspace.root.display());
     workspace.shell.cmd("git").args(["clone", "--quiet", "--depth=1", &url]).arg(destination).run()?;
     Ok(())
+}
+
+fn git<'t>(workspace: &'t Workspace, args: &[&str]) -> xshell::Cmd<'t> {
+    workspace.shell.cmd("git").args(args).quiet()
 }

@@ -101,8 +101,8 @@ impl Fuzzer<'_> {
     fn readers(&self) -> Result<Vec<String>> {
         let shell = &self.workspace.shell;
         let files = shell.read_dir(self.workspace.root.join("fuzz/fuzz_targets"))?;
-        let stem = |file: &PathBuf| Some(file.file_stem()?.to_str()?.to_string());
-        let mut readers: Vec<String> = files.iter().filter_map(stem).collect();
+        let mut readers: Vec<String> =
+            files.iter().filter_map(|file| Some(file.file_stem()?.to_str()?.to_string())).collect();
         readers.sort();
         Ok(readers)
     }
@@ -171,10 +171,13 @@ mod tests {
         Wish { minutes, wanted }
     }
 
+    fn ptx() -> Wanted {
+        Wanted::Named(args(&["ptx"]))
+    }
+
     #[test]
     fn minutes_and_readers_are_read() {
         assert_eq!(parse(&[]).unwrap(), wish(10, Wanted::All));
-        let ptx = || Wanted::Named(args(&["ptx"]));
         assert_eq!(parse(&args(&["--minutes", "1", "ptx"])).unwrap(), wish(1, ptx()));
         for wrong in [&["--minutes", "0"][..], &["--minutes", "a"]] {
             assert!(parse(&args(wrong)).is_err());

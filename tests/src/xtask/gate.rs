@@ -184,21 +184,20 @@ fn judged(ours: &Path, wheel: &Path, demands: &BTreeSet<String>) -> Result<Count
     let mut command = Command::new(ours);
     command.args(["offload", "verify", "--json", "--require", &demands.join(",")]).arg(wheel);
     let output = command.output()?;
-    let text = String::from_utf8_lossy(&output.stdout);
+    let printed = String::from_utf8_lossy(&output.stdout);
     let mut counts = Counts::new();
     let mut is_whole = false;
-    for line in text.lines() {
+    for line in printed.lines() {
         let message: Value =
             serde_json::from_str(line).map_err(|error| Error::new(format!("{line}: {error}")))?;
-        let text = |field: &str| message.get(field).and_then(Value::as_str).unwrap_or_default().to_string();
-        match text("reason").as_str() {
+        match text(&message, "reason").as_str() {
             "met" => {
-                let library = text("file").rsplit(": ").next().unwrap_or_default().to_string();
+                let library = text(&message, "file").rsplit(": ").next().unwrap_or_default().to_string();
                 let modules = message.get("modules").and_then(Value::as_array).map_or(0, Vec::len) as u64;
-                *counts.entry((library, text("demand"))).or_default() += modules;
+                *counts.entry((library, text(&message, "demand"))).or_default() += modules;
             }
             "unreadable" => {
-                return Err(Error::new(format!("{}: {}", wheel.display(), text("problem"))));
+                return Err(Error::new(format!("{}: {}", wheel.display(), text(&message, "problem"))));
             }
             "summary" => is_whole = true,
             _ => {}
@@ -209,4 +208,8 @@ fn judged(ours: &Path, wheel: &Path, demands: &BTreeSet<String>) -> Result<Count
     } else {
         Err(Error::new(format!("{}: {}", wheel.display(), String::from_utf8_lossy(&output.stderr))))
     }
+}
+
+fn text(message: &Value, field: &str) -> String {
+    message.get(field).and_then(Value::as_str).unwrap_or_default().to_string()
 }

@@ -114,18 +114,21 @@ mod tests {
         ("offload-launch", "all limits are met"),
     ];
 
+    fn write_program(path: &Path, text: &str) {
+        fs::write(path, text).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
     /// Runs the script with programs that print and write what `change` makes of it.
     fn script(change: impl Fn(&str) -> String) -> (Output, serde_json::Value) {
         let dir = tempfile::tempdir().unwrap();
-        let write = |name: &str, text: &str| {
-            let path = dir.path().join(name);
-            fs::write(&path, text).unwrap();
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        };
-        write("run.sh", SCRIPT);
+        write_program(&dir.path().join("run.sh"), SCRIPT);
         for (name, says) in PROGRAMS {
             let json = r#"for word; do case "$last" in --json) echo '{"samples": [1.5]}' >"$word";; esac; last=$word; done"#;
-            write(name, &change(&format!("#!/bin/sh\nprintf '{says}\\n'\n{json}\n")));
+            write_program(
+                &dir.path().join(name),
+                &change(&format!("#!/bin/sh\nprintf '{says}\\n'\n{json}\n")),
+            );
         }
         // The variable of a test run would turn off the test of the tests.
         let output = Command::new(dir.path().join("run.sh")).output().unwrap();

@@ -33,7 +33,7 @@ impl Itself {
 
 impl Drop for Itself {
     fn drop(&mut self) {
-        // Whoever stays takes no more room than the program.
+        // A file that stays takes no more room than the program.
         let _ = fs::remove_file(&self.file);
     }
 }

@@ -32,9 +32,8 @@ const HEADER: [&str; 10] =
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let start = Instant::now();
-    let large = || large::run(workspace, &linker::always_there(workspace)?);
     if args.iter().any(|arg| arg == "--large") {
-        return verdict(&large()?);
+        return verdict(&large::run(workspace, &linker::always_there(workspace)?)?);
     }
     let (args, with_large) = match args {
         [small] if small == "--small" => (&[][..], false),
@@ -60,7 +59,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     println!("linkers: {right} of {cells} cells right in {}", seconds(start.elapsed()));
     println!("{FIGURE}{cells} pairs of linker and profile; {right} right");
     if with_large {
-        failures.extend(large()?);
+        failures.extend(large::run(workspace, &linker::always_there(workspace)?)?);
     }
     verdict(&failures)
 }
@@ -89,17 +88,17 @@ pub(crate) fn linkers(workspace: &Workspace, args: &[String]) -> Result<Vec<Link
 
 /// The cell's line, and what is wrong with it.
 fn cell_row(fixture: &Fixture<'_>, linker: &Linker, profile: &str) -> ([String; 10], Option<String>) {
-    let named = |what: String| format!("{} {profile}: {what}", linker.name);
+    let name = format!("{} {profile}", linker.name);
     match cell::run(fixture, linker, profile) {
         Ok(outcome) => {
-            let failure = outcome.failure(linker).map(named);
+            let failure = outcome.failure(linker).map(|what| format!("{name}: {what}"));
             (row(linker, profile, &outcome, failure.is_none()), failure)
         }
         Err(error) => {
             let mut row = [const { String::new() }; 10];
             let filled = [linker.name, profile].into_iter().chain(["-"; 7]).chain(["FAILED"]);
             row.iter_mut().zip(filled).for_each(|(cell, text)| *cell = text.to_string());
-            (row, Some(named(error.to_string())))
+            (row, Some(format!("{name}: {error}")))
         }
     }
 }
@@ -126,9 +125,11 @@ fn table(rows: &[[String; 10]]) -> String {
     for row in rows {
         widths.iter_mut().zip(row).for_each(|(width, cell)| *width = cell.chars().count().max(*width));
     }
-    let line = |row: &[String; 10]| {
+    let mut table = String::new();
+    for row in rows {
         let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
-        format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
-    };
-    rows.iter().map(line).collect()
+        table.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
+        table.push('\n');
+    }
+    table
 }

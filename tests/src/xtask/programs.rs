@@ -175,12 +175,10 @@ impl<'a> Survey<'a> {
                     Error::new(error.to_string()).hint("the sources are in packages of Debian's")
                 })?;
             let start = format!("{}_", program.package);
-            let entries = fs::read_dir(&self.directory)?.filter_map(|entry| Some(entry.ok()?.path()));
-            let named = |path: &PathBuf| {
-                path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&start))
-            };
-            let archive =
-                entries.into_iter().find(named).ok_or_else(|| Error::new("apt-get downloaded nothing"))?;
+            let mut entries = fs::read_dir(&self.directory)?.filter_map(|entry| Some(entry.ok()?.path()));
+            let archive = entries
+                .find(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&start)));
+            let archive = archive.ok_or_else(|| Error::new("apt-get downloaded nothing"))?;
             shell.cmd("dpkg-deb").arg("-x").arg(archive).arg(&directory).run()?;
         }
         Ok(directory.join(program.root))

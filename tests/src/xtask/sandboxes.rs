@@ -168,7 +168,7 @@ impl Restored<'_> {
     fn has_restored(&self) -> Result<bool> {
         let events = self.workspace.shell.read_file(self.folder.join("store/events.jsonl"))?;
         let package = format!("\"package\":\"{PACKAGE}\"");
-        let is_hit = |line: &str| line.contains("\"local_hit\"") && line.contains("\"build_script_run\"");
-        Ok(events.lines().any(|line| is_hit(line) && line.contains(&package)))
+        let parts = ["\"local_hit\"", "\"build_script_run\"", &package];
+        Ok(events.lines().any(|line| parts.iter().all(|part| line.contains(part))))
     }
 }

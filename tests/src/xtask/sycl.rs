@@ -136,14 +136,10 @@ impl<'w> Bench<'w> {
             build.env("OFFLOAD_TARGETS", "spirv64").run()?;
             target.join("debug/fixture")
         };
-        let file = |name: &str, state: &str, modules: &[&str]| {
-            let args: Vec<&str> = modules.iter().flat_map(|module| ["--module", module]).collect();
-            self.export_to(&format!("links-{name}-{state}.syclbin"), &program, state, &args)
-        };
         for state in ["object", "input"] {
-            let importer = file("importer", state, &["calls"])?;
-            let exporter = file("exporter", state, &["plus"])?;
-            let both = file("both", state, &["calls", "plus"])?;
+            let importer = self.export_link("importer", &program, state, &["calls"])?;
+            let exporter = self.export_link("exporter", &program, state, &["plus"])?;
+            let both = self.export_link("both", &program, state, &["calls", "plus"])?;
             self.agree((state, "calls"), &[&both], "right")?;
             self.verify(&both)?;
             if state == "input" {
@@ -160,6 +156,11 @@ impl<'w> Bench<'w> {
         }
         *counts.entry("ways to link a kernel with its device library").or_default() += 4;
         Ok(())
+    }
+
+    fn export_link(&self, name: &str, program: &Path, state: &str, modules: &[&str]) -> Result<PathBuf> {
+        let args: Vec<&str> = modules.iter().flat_map(|module| ["--module", module]).collect();
+        self.export_to(&format!("links-{name}-{state}.syclbin"), program, state, &args)
     }
 
     /// The release that reads another number for a SYCLBIN.

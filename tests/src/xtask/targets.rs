@@ -118,9 +118,8 @@ fn print(families: &BTreeMap<&str, Family>) -> ExitCode {
     for (name, family) in families {
         println!("{name:<10} {:>7} {:>7}  {}", family.images, family.right, family.readers.join(", "));
     }
-    let sum = |count: fn(&Family) -> usize| families.values().map(count).sum::<usize>();
-    let images = sum(|family| family.images);
-    let right = sum(|family| family.right);
+    let images = families.values().map(|family| family.images).sum::<usize>();
+    let right = families.values().map(|family| family.right).sum::<usize>();
     println!("{:<10} {images:>7} {right:>7}", "all");
     for failure in families.values().flat_map(|family| &family.failures) {
         println!("WRONG {failure}");

@@ -30,18 +30,22 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         env.push((FULL_VAR, "1".into()));
     }
     let installed = start.elapsed();
-    let cargo = || workspace.cargo().args(["test", "--workspace", "--all-features", "--no-fail-fast"]);
-    let build =
-        workspace::run_through(cargo().arg("--no-run").args(before_separator(args)).envs(env.clone()))?;
+    let build = workspace::run_through(
+        cargo_test(workspace).arg("--no-run").args(before_separator(args)).envs(env.clone()),
+    )?;
     let built = start.elapsed();
     if !build.success() {
         return Ok(workspace::exit_code(build));
     }
-    let (status, counts) = count(Command::from(cargo().args(args).envs(env)))?;
+    let (status, counts) = count(Command::from(cargo_test(workspace).args(args).envs(env)))?;
     let times = [installed, built.saturating_sub(installed), start.elapsed().saturating_sub(built)];
     println!("{}", summary(&counts, times));
     check(&counts, args.is_empty())?;
     Ok(workspace::exit_code(status))
+}
+
+fn cargo_test(workspace: &Workspace) -> xshell::Cmd<'_> {
+    workspace.cargo().args(["test", "--workspace", "--all-features", "--no-fail-fast"])
 }
 
 /// What the tests read through `offload_tests`.

@@ -44,11 +44,6 @@ fn spirv_has_the_orders_and_scopes_of_the_source() {
     let project = project(ORDERS, "\"spirv64\"");
     project.write("offload.toml", "targets = [\"spirv64\"]\n[modules.square]\nstd = \"3.0\"\n");
     let program = project.program();
-    let atomics = |kernel: &str| -> Vec<String> {
-        let outcome = project.offload(&["asm", &program.display().to_string(), kernel]);
-        assert!(outcome.success, "{}", outcome.text);
-        outcome.text.lines().filter(|line| line.contains("OpAtomic")).map(str::to_string).collect()
-    };
     // Scope 1 is the device, 2 the work-group; semantics 2 acquire, 4 release, 16 are sequentially consistent.
     for (kernel, count, operands) in [
         ("relaxed", 22, " %uint_1 "),
@@ -56,7 +51,9 @@ fn spirv_has_the_orders_and_scopes_of_the_source() {
         ("acquiring", 18, " %uint_1 %uint_2"),
         ("releasing", 10, " %uint_2 %uint_4"),
     ] {
-        let lines = atomics(kernel);
+        let outcome = project.offload(&["asm", &program.display().to_string(), kernel]);
+        assert!(outcome.success, "{}", outcome.text);
+        let lines: Vec<&str> = outcome.text.lines().filter(|line| line.contains("OpAtomic")).collect();
         let other: Vec<_> = lines.iter().filter(|line| !line.contains(operands)).collect();
         assert!(lines.len() == count && other.is_empty(), "{kernel}: {} {other:#?}", lines.len());
     }

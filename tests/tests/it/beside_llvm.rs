@@ -32,6 +32,17 @@ struct Case {
     ours: &'static str,
 }
 
+impl Case {
+    fn new(
+        name: &'static str,
+        bytes: Vec<u8>,
+        llvm: fn(&Tools, &Path) -> Command,
+        ours: &'static str,
+    ) -> Case {
+        Case { name, bytes, has_checksum: false, llvm, ours }
+    }
+}
+
 /// LLVM's tools of one release.
 struct Tools {
     release: u32,
@@ -56,12 +67,15 @@ impl Tools {
         let bin = PathBuf::from(format!("/usr/lib/llvm-{release}/bin"));
         // It got another name.
         let packager = if release < 22 { "clang-offload-packager" } else { "llvm-offload-binary" };
-        let tool = |name: &str| Some(bin.join(name)).filter(|path| path.is_file());
-        let bundler = tool("clang-offload-bundler")?;
-        let packager = tool(packager)?;
-        let objdump = tool("llvm-objdump")?;
+        let bundler = existing(&bin, "clang-offload-bundler")?;
+        let packager = existing(&bin, packager)?;
+        let objdump = existing(&bin, "llvm-objdump")?;
         Some(Tools { release, bundler, packager, objdump })
     }
+}
+
+fn existing(bin: &Path, name: &str) -> Option<PathBuf> {
+    Some(bin.join(name)).filter(|path| path.is_file())
 }
 
 /// Of two kinds of text, so that they compress.
@@ -108,13 +122,12 @@ fn cases(tools: &Tools, directory: &Path) -> Vec<Case> {
     let plain = bundle::write(&parts, 8).unwrap();
     let ours = ccob::write(&plain, ccob::Version::V2, 3).unwrap();
     let theirs = compressed_by(tools, directory, &images);
-    let case = |name, bytes, llvm, ours| Case { name, bytes, has_checksum: false, llvm, ours };
     vec![
-        case("OffloadBinary, listed", binary.clone(), list, "inspect"),
-        case("OffloadBinary", binary, extract, "extract"),
-        case("bundle", plain, unbundle, "extract"),
-        Case { has_checksum: true, ..case("compressed bundle of LLVM's", theirs, unbundle, "extract") },
-        Case { has_checksum: true, ..case("compressed bundle of ours", ours, unbundle, "extract") },
+        Case::new("OffloadBinary, listed", binary.clone(), list, "inspect"),
+        Case::new("OffloadBinary", binary, extract, "extract"),
+        Case::new("bundle", plain, unbundle, "extract"),
+        Case { has_checksum: true, ..Case::new("compressed bundle of LLVM's", theirs, unbundle, "extract") },
+        Case { has_checksum: true, ..Case::new("compressed bundle of ours", ours, unbundle, "extract") },
     ]
 }
 
@@ -132,24 +145,18 @@ fn compressed_by(tools: &Tools, directory: &Path, images: &[Vec<u8>; 2]) -> Vec<
 /// One to three changes at places that a generator chooses; in one of eight files the end is cut off.
 fn damaged(bytes: &[u8], number: u64) -> Vec<u8> {
     let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut below = |limit: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state % limit as u64) as usize
-    };
     let mut bytes = bytes.to_vec();
-    if below(8) == 0 {
-        bytes.truncate(below(bytes.len()));
+    if below(&mut state, 8) == 0 {
+        bytes.truncate(below(&mut state, bytes.len()));
         return bytes;
     }
-    for _ in 0..=below(3) {
-        let at = below(bytes.len());
-        match below(3) {
-            0 => bytes[at] ^= 1 << below(8),
-            1 => bytes[at] = below(256) as u8,
+    for _ in 0..=below(&mut state, 3) {
+        let at = below(&mut state, bytes.len());
+        match below(&mut state, 3) {
+            0 => bytes[at] ^= 1 << below(&mut state, 8),
+            1 => bytes[at] = below(&mut state, 256) as u8,
             _ => {
-                let value = [0u64, 1, u64::MAX, 1 << 31, 1 << 40, bytes.len() as u64][below(6)];
+                let value = [0u64, 1, u64::MAX, 1 << 31, 1 << 40, bytes.len() as u64][below(&mut state, 6)];
                 let end = (at / 4 * 4 + 8).min(bytes.len());
                 let start = at / 4 * 4;
                 bytes[start..end].copy_from_slice(&value.to_le_bytes()[..end - start]);
@@ -157,6 +164,14 @@ fn damaged(bytes: &[u8], number: u64) -> Vec<u8> {
         }
     }
     bytes
+}
+
+/// The next random number below `limit`.
+fn below(state: &mut u64, limit: usize) -> usize {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    (*state % limit as u64) as usize
 }
 
 /// Ends here, and with each release of LLVM.

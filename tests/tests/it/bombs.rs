@@ -57,6 +57,11 @@ fn offload(directory: &Path, command: &str, file: &Path) -> Output {
     shell.args(["-c", &script]).args([cargo_offload(), file]).current_dir(directory).output().unwrap()
 }
 
+fn inspect(file: &Path, limit: &[&str]) -> Output {
+    let mut command = Command::new(cargo_offload());
+    command.arg("inspect").args(limit).arg(file).current_dir(file.parent().unwrap()).output().unwrap()
+}
+
 #[test]
 fn a_limit_that_is_set_allows_more() {
     let directory = tempfile::tempdir().unwrap();
@@ -64,12 +69,8 @@ fn a_limit_that_is_set_allows_more() {
     let lzma = bombs.iter().find(|bomb| bomb.name == "lzma").unwrap();
     let file = directory.path().join("images.pack");
     std::fs::write(&file, &lzma.bytes).unwrap();
-    let inspect = |limit: &[&str]| {
-        let mut command = Command::new(cargo_offload());
-        command.arg("inspect").args(limit).arg(&file).current_dir(directory.path()).output().unwrap()
-    };
-    let refused = inspect(&[]);
+    let refused = inspect(&file, &[]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&refused.stdout).contains("--limit SIZE"), "{refused:?}");
-    assert_eq!(inspect(&["--limit", "900MiB"]).status.code(), Some(0));
+    assert_eq!(inspect(&file, &["--limit", "900MiB"]).status.code(), Some(0));
 }

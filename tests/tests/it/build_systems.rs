@@ -78,22 +78,23 @@ fn packs(cache: &Path) -> usize {
     files(cache).keys().filter(|path| path.extension().is_some_and(|it| it == "pack")).count()
 }
 
+/// The files of a package, without what the stand-ins for compilers note of their calls.
+fn sources(package: &Path) -> Files {
+    let mut all = files(package);
+    all.retain(|path, _| !path.starts_with("tools"));
+    all
+}
+
 /// As in a sandbox of Nix: it shows no home and no network, and the sources may only be read.
 #[test]
 fn a_build_needs_no_home_and_writes_to_its_own_directory_alone() {
     let sandbox = Sandbox::new();
     let package = sandbox.project.path("");
     let places = ["one", "another"].map(|root| sandbox.places(root, package.clone()));
-    // What the stand-ins for compilers note of their calls.
-    let sources = || {
-        let mut all = files(&package);
-        all.retain(|path, _| !path.starts_with("tools"));
-        all
-    };
-    let before = sources();
+    let before = sources(&package);
     for places in &places {
         succeed(sandbox.command(places).env("HOME", "/proc/homeless-shelter"));
-        assert_eq!(differences(&sources(), &before), [""; 0]);
+        assert_eq!(differences(&sources(&package), &before), [""; 0]);
         assert_eq!(files(&places.cache).len(), 0);
     }
     assert_eq!(differences(&output(&places[0].out), &output(&places[1].out)), [""; 0]);

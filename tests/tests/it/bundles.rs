@@ -36,10 +36,13 @@ fn any_image(random: &mut Random) -> Vec<u8> {
 fn any_set(random: &mut Random) -> Set {
     let count = random.index(21);
     let host = (BundleId::HOST.to_string(), Vec::new());
-    let known = |arch: &AmdArch| judging_llvm() >= 20 || !SINCE_LLVM_20.contains(&arch.processor());
-    let processors = AmdArch::known().filter(known).take(count);
+    let processors = AmdArch::known().filter(is_known).take(count);
     let images = processors.map(|arch| (BundleId::hip(arch.processor()).to_string(), any_image(random)));
     std::iter::once(host).chain(images).collect()
+}
+
+fn is_known(arch: &AmdArch) -> bool {
+    judging_llvm() >= 20 || !SINCE_LLVM_20.contains(&arch.processor())
 }
 
 fn bundle_of(set: &Set, random: &mut Random) -> Vec<u8> {
@@ -101,8 +104,16 @@ fn extracted(dir: &Path, file: &[u8]) -> Option<Set> {
     run(Command::new(objcopy).args(section).current_dir(dir));
     let text = run(Command::new(objdump).args(["--offloading", "out"]).current_dir(dir));
     let names = text.lines().filter_map(|line| line.strip_prefix("Extracting offload bundle: "));
-    let id = |name: &str| name.splitn(3, '.').nth(2).unwrap().to_string();
-    Some(names.map(|name| (id(name), fs::read(dir.join(name)).unwrap())).collect())
+    let mut set = Set::new();
+    for name in names {
+        let id = name.splitn(3, '.').nth(2).unwrap().to_string();
+        set.push((id, fs::read(dir.join(name)).unwrap()));
+    }
+    Some(set)
+}
+
+fn shape(set: &Set) -> Vec<(String, usize)> {
+    set.iter().map(|(id, bytes)| (id.clone(), bytes.len())).collect()
 }
 
 #[test]
@@ -124,7 +135,6 @@ fn llvm_extracts_what_we_write() {
         let dir = tempfile::tempdir().unwrap();
         let Some(found) = extracted(dir.path(), &file) else { return };
         images += found.len();
-        let shape = |set: &Set| set.iter().map(|(id, bytes)| (id.clone(), bytes.len())).collect::<Vec<_>>();
         assert_eq!(shape(&found), shape(&set), "set {seed}");
         assert!(found == set, "set {seed}: other bytes");
     }
@@ -159,8 +169,9 @@ fn the_bundler_reads_and_writes_the_same() {
         }
         let dir = tempfile::tempdir().unwrap();
         let plain = bundle_of(&set, &mut random);
-        let compressed = |version| ccob::write(&plain, version, 3).unwrap();
-        for file in [plain.clone(), compressed(Version::V2), compressed(Version::V3)].iter().take(known) {
+        let second = ccob::write(&plain, Version::V2, 3).unwrap();
+        let third = ccob::write(&plain, Version::V3, 3).unwrap();
+        for file in [&plain, &second, &third].into_iter().take(known) {
             fs::write(dir.path().join("ours"), file).unwrap();
             assert!(unbundled(&bundler, dir.path(), &set) == set, "set {seed}: the bundler reads ours");
         }
@@ -241,14 +252,20 @@ fn bundled(bundler: &Path, (dir, version): (&Path, &str), (set, random): (&Set, 
     fs::read(dir.join("theirs")).unwrap()
 }
 
+fn members(file: &[u8]) -> BTreeMap<String, Vec<u8>> {
+    let archive = ocloc::parse(file, &Limits::default()).unwrap();
+    archive.members.iter().map(|member| (member.name.to_string(), member.data.to_vec())).collect()
+}
+
 #[test]
 fn ocloc_joins_what_we_write_with_its_own() {
     let Some(ocloc_program) = offload_tests::require("ocloc") else { return };
     let dir = tempfile::tempdir().unwrap();
-    let ocloc = |args: &[&str]| run(Command::new(&ocloc_program).args(args).current_dir(dir.path()));
     let spirv = fs::read(support::root().join("tests/data/saxpy-reduce.spv")).unwrap();
     fs::write(dir.path().join("k.spv"), &spirv).unwrap();
-    ocloc(&["compile", "-spirv_input", "-file", "k.spv", "-device", "pvc,dg1,acm-g10", "-output", "theirs"]);
+    let args =
+        ["compile", "-spirv_input", "-file", "k.spv", "-device", "pvc,dg1,acm-g10", "-output", "theirs"];
+    run(Command::new(&ocloc_program).args(args).current_dir(dir.path()));
     let theirs = fs::read(dir.path().join("theirs")).unwrap();
     let archive = ocloc::parse(&theirs, &Limits::default()).unwrap();
     assert_eq!(archive.spirv().unwrap(), Some(&spirv[..]));
@@ -263,11 +280,8 @@ fn ocloc_joins_what_we_write_with_its_own() {
     // ocloc reads ours: it joins archives member by member.
     fs::write(dir.path().join("one"), ocloc::write(&images[..1], None).unwrap()).unwrap();
     fs::write(dir.path().join("two"), ocloc::write(&images[1..], Some(&spirv)).unwrap()).unwrap();
-    ocloc(&["concat", "one", "two", "-out", "joined"]);
+    let args = ["concat", "one", "two", "-out", "joined"];
+    run(Command::new(&ocloc_program).args(args).current_dir(dir.path()));
     let joined = fs::read(dir.path().join("joined")).unwrap();
-    let members = |file| -> BTreeMap<String, Vec<u8>> {
-        let archive = ocloc::parse(file, &Limits::default()).unwrap();
-        archive.members.iter().map(|member| (member.name.to_string(), member.data.to_vec())).collect()
-    };
     assert!(members(&joined) == members(&theirs));
 }

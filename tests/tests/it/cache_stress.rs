@@ -118,9 +118,8 @@ impl Stress {
             if entries.len() < 2 {
                 continue;
             }
-            let mut any = || &entries[random.index(entries.len())];
-            let one = any();
-            let other = any();
+            let one = &entries[random.index(entries.len())];
+            let other = &entries[random.index(entries.len())];
             spoil(one, other, random.below(5));
             self.counts.lock().unwrap().hazards += 1;
         }

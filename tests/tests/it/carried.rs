@@ -127,27 +127,26 @@ pub(crate) fn sidecar(dir: &Path, start: &str) -> String {
 
 /// The names of the sidecars in `dir` that start with `start`, as `app` of `app.0123456789abcdef.offload`.
 fn sidecars(dir: &Path, start: &str) -> Vec<String> {
-    let hash = |name: &String| {
-        let hash = name.strip_prefix(start)?.strip_prefix('.')?.strip_suffix(".offload")?;
-        (hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(())
-    };
     let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    names.filter(|name| hash(name).is_some()).collect()
+    names.filter(|name| is_sidecar(name, start)).collect()
+}
+
+fn is_sidecar(name: &str, start: &str) -> bool {
+    let rest = name.strip_prefix(start).and_then(|rest| rest.strip_prefix('.'));
+    let hash = rest.and_then(|rest| rest.strip_suffix(".offload"));
+    hash.is_some_and(|hash| hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// The program or library in cargo's messages.
 fn built(messages: &str) -> PathBuf {
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut files = messages.filter_map(|message| {
-        let library = || {
-            message["filenames"]
-                .as_array()?
-                .iter()
-                .find_map(|name| name.as_str().filter(|name| name.ends_with(".so")).map(str::to_string))
-        };
         let crate_type = message["target"]["crate_types"][0].as_str()?;
         match crate_type {
-            "cdylib" => library(),
+            "cdylib" => message["filenames"]
+                .as_array()?
+                .iter()
+                .find_map(|name| name.as_str().filter(|name| name.ends_with(".so")).map(str::to_string)),
             _ => message["executable"].as_str().map(str::to_string),
         }
     });

@@ -53,6 +53,11 @@ done
 printf '%s\n' "${COMPREPLY[@]}"
 "#;
 
+/// What bash offers for the last word, with another completion before.
+fn complete_in_bash(script: &Path, before: &Path, words: &[&str]) -> String {
+    printed(Command::new("bash").args(["-c", BASH, "bash"]).arg(before).arg(script).args(words))
+}
+
 #[test]
 fn bash() {
     let dir = tempfile::tempdir().unwrap();
@@ -61,20 +66,20 @@ fn bash() {
     let before = dir.path().join("cargo.bash");
     std::fs::write(&before, "_of_cargo() { COMPREPLY=(\"asked for $2\"); }\ncomplete -F _of_cargo cargo\n")
         .unwrap();
-    let complete = |before: &Path, words: &[&str]| {
-        printed(Command::new("bash").args(["-c", BASH, "bash"]).arg(before).arg(&script).args(words))
-    };
     for (words, offered, other) in LINES {
-        let output_text = complete(&before, words);
+        let output_text = complete_in_bash(&script, &before, words);
         assert!(output_text.lines().any(|line| line == offered), "{words:?}: {output_text}");
         assert!(!output_text.lines().any(|line| line == other), "{words:?}: {output_text}");
     }
-    assert_eq!(complete(&before, &["cargo", "+nightly", "offload", "extr"]), "extract\n");
-    assert_eq!(complete(&before, &["cargo", "bui"]), "asked for bui\n");
-    assert_eq!(complete(&before, &["cargo", "offload"]), "asked for offload\n");
+    assert_eq!(complete_in_bash(&script, &before, &["cargo", "+nightly", "offload", "extr"]), "extract\n");
+    assert_eq!(complete_in_bash(&script, &before, &["cargo", "bui"]), "asked for bui\n");
+    assert_eq!(complete_in_bash(&script, &before, &["cargo", "offload"]), "asked for offload\n");
     // Where nothing completes cargo, `cargo offload` is completed all the same.
-    assert_eq!(complete(Path::new("/dev/null"), &["cargo", "offload", "inspec"]), "inspect\n");
-    assert_eq!(complete(Path::new("/dev/null"), &["cargo", "bui"]), "\n");
+    assert_eq!(
+        complete_in_bash(&script, Path::new("/dev/null"), &["cargo", "offload", "inspec"]),
+        "inspect\n"
+    );
+    assert_eq!(complete_in_bash(&script, Path::new("/dev/null"), &["cargo", "bui"]), "\n");
 }
 
 /// Types a line and the key for completion in a terminal of its own, and prints what is on the line then.
@@ -119,8 +124,8 @@ fn fish() {
         let output_text =
             printed(Command::new("fish").args(["--no-config", "-c", &line]).env("HOME", dir.path()));
         // Behind a tab is what the option does.
-        let offers = |word: &str| output_text.lines().any(|line| line.split('\t').next() == Some(word));
-        assert!(offers(offered) && !offers(other), "{words:?}: {output_text}");
+        let offers: Vec<&str> = output_text.lines().filter_map(|line| line.split('\t').next()).collect();
+        assert!(offers.contains(&offered) && !offers.contains(&other), "{words:?}: {output_text}");
     }
 }
 
@@ -132,6 +137,16 @@ eval &ns=(ns [&edit:=$edit:]) (slurp < $args[0])
 $edit:completion:arg-completer[cargo-offload] (all $args[1..])
 "#;
 
+fn complete_in_elvish(script: &Path, home: &Path, words: &[&str]) -> String {
+    let mut elvish = Command::new("elvish");
+    elvish.args(["-norc", "-c", ELVISH]).arg(script).args(words).env("HOME", home);
+    printed(&mut elvish)
+}
+
+fn has_line(text: &str, line: &str) -> bool {
+    text.lines().any(|other| other == line)
+}
+
 #[test]
 fn elvish() {
     if offload_tests::require("elvish").is_none() {
@@ -139,14 +154,8 @@ fn elvish() {
     }
     let dir = tempfile::tempdir().unwrap();
     let script = script(dir.path(), "elvish");
-    let offered = |words: &[&str]| {
-        let mut elvish = Command::new("elvish");
-        elvish.args(["-norc", "-c", ELVISH]).arg(&script).args(words).env("HOME", dir.path());
-        printed(&mut elvish)
-    };
-    let has = |output_text: &str, word: &str| output_text.lines().any(|line| line == word);
-    let commands = offered(&["cargo-offload", "ins"]);
-    assert!(has(&commands, "inspect") && !has(&commands, "--matrix"), "{commands}");
-    let options = offered(&["cargo-offload", "report", "--mat"]);
-    assert!(has(&options, "--matrix") && !has(&options, "inspect"), "{options}");
+    let commands = complete_in_elvish(&script, dir.path(), &["cargo-offload", "ins"]);
+    assert!(has_line(&commands, "inspect") && !has_line(&commands, "--matrix"), "{commands}");
+    let options = complete_in_elvish(&script, dir.path(), &["cargo-offload", "report", "--mat"]);
+    assert!(has_line(&options, "--matrix") && !has_line(&options, "inspect"), "{options}");
 }

@@ -146,13 +146,14 @@ impl Llvm {
     fn list(&self, file: &str) -> Vec<[String; 4]> {
         let output = self.run(&self.objdump, &["--offloading".to_string(), file.to_string()]);
         let text = String::from_utf8(output.stdout).unwrap();
-        let field = |part: &str, name: &str| {
-            let line = part.lines().find(|line| line.split(' ').next() == Some(name)).unwrap();
-            line.strip_prefix(name).unwrap().trim().to_string()
-        };
         let parts = text.split("OFFLOADING IMAGE").skip(1);
         parts.map(|part| ["kind", "arch", "triple", "producer"].map(|name| field(part, name))).collect()
     }
+}
+
+fn field(part: &str, name: &str) -> String {
+    let line = part.lines().find(|line| line.split(' ').next() == Some(name)).unwrap();
+    line.strip_prefix(name).unwrap().trim().to_string()
 }
 
 fn sets() -> u64 {

@@ -31,16 +31,11 @@ fn kernels_in_every_portable_language_are_right_on_the_cpu() {
 fn is_right(output_text: &[String]) {
     let all = output_text.concat();
     assert!(!all.contains("wrong"), "{all}");
-    let has = |language: &str, kernel: &str, device: &str| {
-        let start = format!("{language} {kernel} on {device}");
-        assert!(
-            all.lines().any(|line| line.starts_with(&start) && line.ends_with(": right")),
-            "no {start:?} in\n{all}"
-        );
-    };
     for kernel in KERNELS {
-        LANGUAGES.iter().for_each(|language| has(language, kernel, "host CPU"));
-        has("cl", kernel, "OpenCL device pthread");
+        for language in LANGUAGES {
+            assert_right(&all, language, kernel, "host CPU");
+        }
+        assert_right(&all, "cl", kernel, "OpenCL device pthread");
     }
     if offload_tests::require_intel_runtime().is_some() {
         assert_eq!(
@@ -49,6 +44,14 @@ fn is_right(output_text: &[String]) {
             "{all}"
         );
     }
+}
+
+fn assert_right(all: &str, language: &str, kernel: &str, device: &str) {
+    let start = format!("{language} {kernel} on {device}");
+    assert!(
+        all.lines().any(|line| line.starts_with(&start) && line.ends_with(": right")),
+        "no {start:?} in\n{all}"
+    );
 }
 
 /// What differs between the languages, and a kernel that prints and asserts.

@@ -143,9 +143,8 @@ fn what_verify_accepts_has_all_images() {
     });
     let wrong: Vec<&String> = counts.iter().flat_map(|counts| &counts.wrong).collect();
     assert!(wrong.is_empty(), "{} of {count}: {:?}", wrong.len(), &wrong[..wrong.len().min(20)]);
-    let sum = |field: fn(&Counts) -> u64| counts.iter().map(field).sum::<u64>();
-    let refused = sum(|counts| counts.refused);
-    let sound = sum(|counts| counts.sound);
+    let refused = counts.iter().map(|counts| counts.refused).sum::<u64>();
+    let sound = counts.iter().map(|counts| counts.sound).sum::<u64>();
     // Both have to happen, or nothing was compared.
     assert!(refused > count / 10 && sound > 0, "{refused} refused, {sound} sound");
     let tried = format!("{count} damaged programs, {refused} refused, {sound} with all images");

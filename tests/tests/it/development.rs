@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::carried::sidecar;
+use crate::device_library::holds;
 use crate::support::Project;
 use crate::support::script::succeed;
 use offload_format::pack::{Pack, Pages};
@@ -43,10 +44,9 @@ fn the_program_reads_its_pack_from_the_cache() {
 
     // Nothing of the machine is in it, and its payload is not either.
     let pack = fs::read(&packs(&project)[0]).unwrap();
-    let has = |bytes: &[u8]| program.windows(bytes.len()).any(|window| window == bytes);
-    assert!(!has(project.path("cache").to_str().unwrap().as_bytes()));
-    assert!(!has(&pack[pack.len() - 48..]));
-    assert!(has(packs(&project)[0].file_name().unwrap().to_str().unwrap().as_bytes()));
+    assert!(!holds(&program, project.path("cache").to_str().unwrap().as_bytes()));
+    assert!(!holds(&program, &pack[pack.len() - 48..]));
+    assert!(holds(&program, packs(&project)[0].file_name().unwrap().to_str().unwrap().as_bytes()));
 }
 
 /// The index of many images is compressed, in pages: it is read from the cache, from the program, and from beside it.
@@ -76,32 +76,34 @@ fn the_images_of_an_index_in_pages_are_found_wherever_they_lie() {
     assert_eq!(String::from_utf8(output.stdout).unwrap(), named);
 }
 
+/// What the subcommand prints, which succeeds.
+fn text(project: &Project, args: &[&str]) -> String {
+    let outcome = project.offload(args);
+    assert!(outcome.success, "{args:?}: {}", outcome.text);
+    outcome.text
+}
+
 #[test]
 fn the_subcommand_reads_the_pack_in_the_cache() {
     let project = project();
     project.run(&[]);
     let program = project.program();
     let program = program.to_str().unwrap();
-    let text = |args: &[&str]| {
-        let outcome = project.offload(args);
-        assert!(outcome.success, "{args:?}: {}", outcome.text);
-        outcome.text
-    };
     let pack = packs(&project).remove(0);
     let file = pack.file_name().unwrap().to_str().unwrap();
-    let shown = text(&["inspect", program]);
+    let shown = text(&project, &["inspect", program]);
     assert!(shown.matches(file).count() >= 3 && shown.contains("intel:pvc"), "{shown}");
-    assert!(text(&["verify", program]).contains(" 0 problems"));
+    assert!(text(&project, &["verify", program]).contains(" 0 problems"));
 
     // A program with fewer images, and one with all of them in it, need the cache no more.
     let less = project.path("less");
     let whole = project.path("whole");
-    text(&["prune", program, "--drop", "intel:*", "-o", less.to_str().unwrap()]);
+    text(&project, &["prune", program, "--drop", "intel:*", "-o", less.to_str().unwrap()]);
     sidecar(&project.path(""), "less");
-    text(&["repack", program, "--sidecar", "-o", whole.to_str().unwrap()]);
+    text(&project, &["repack", program, "--sidecar", "-o", whole.to_str().unwrap()]);
     fs::remove_file(&pack).unwrap();
-    assert!(text(&["inspect", less.to_str().unwrap()]).contains("prune` has removed it"));
-    assert!(text(&["inspect", whole.to_str().unwrap()]).contains("intel:pvc"));
+    assert!(text(&project, &["inspect", less.to_str().unwrap()]).contains("prune` has removed it"));
+    assert!(text(&project, &["inspect", whole.to_str().unwrap()]).contains("intel:pvc"));
     let outcome = project.offload(&["inspect", program]);
     assert!(!outcome.success && outcome.text.contains("is a development build"), "{}", outcome.text);
 }

@@ -73,6 +73,12 @@ fn kernels_call_functions_of_another_crate_on_every_device() {
     contains(&project.run(&[]), &["host CPU", "): right"]);
 }
 
+/// Whether the function that only a changed kernel calls is in an image.
+fn has_unused(image: &[u8]) -> bool {
+    let code = 0x5eed_c0de_u32;
+    holds(image, &code.to_le_bytes()) || holds(image, code.to_string().as_bytes())
+}
+
 #[test]
 fn code_for_every_kind_of_target_has_what_it_calls_and_no_more() {
     if offload_tests::require("clang-22").is_none() {
@@ -81,18 +87,15 @@ fn code_for_every_kind_of_target_has_what_it_calls_and_no_more() {
     let mut project = Project::new("imports");
     let targets = "host,spirv64,nvptx:sm_75,amdgcn:gfx90a,amdgcn:gfx1100";
     project.set("OFFLOAD_TARGETS", targets);
-    let code = 0x5eed_c0de_u32.to_le_bytes();
-    let text = 0x5eed_c0de_u32.to_string();
-    let uses = |image: &Vec<u8>| holds(image, &code) || holds(image, text.as_bytes());
     let found = images(&project, targets);
-    assert!(!found.iter().any(uses), "an unused function is in an image");
+    assert!(!found.iter().any(|image| has_unused(image)), "an unused function is in an image");
     // Nothing tells where the crates are.
     let directory = project.path("").display().to_string();
     let directory = directory.trim_end_matches('/').as_bytes();
     assert!(!found.iter().any(|image| holds(image, directory)), "a path of this machine is in an image");
     let kernel = fs::read_to_string(project.path("kernels/app.cl")).unwrap();
     project.write("kernels/app.cl", &kernel.replace("y[i] = ", "y[i] = vec_unused(x[i]) + "));
-    let found = images(&project, targets).into_iter().filter(uses).count();
+    let found = images(&project, targets).into_iter().filter(|image| has_unused(image)).count();
     assert_eq!(found, targets.split(',').count(), "images lack what they call");
 }
 
@@ -114,16 +117,26 @@ fn a_change_of_a_library_changes_the_images_of_who_imports_it() {
     contains(&project.run(&[]), &["): wrong"]);
 }
 
+fn kernel(body: &str) -> String {
+    format!(
+        "{body}\n__kernel void combine(__global const int *x, __global int *y) {{\n  y[0] = vec_scale(x[0], 3);\n}}\n"
+    )
+}
+
+/// A kernel that declares a function and calls it.
+fn calling(name: &str) -> String {
+    kernel("").replace("vec_scale(x[0], 3)", &format!("{name}(x[0])")).replacen(
+        '\n',
+        &format!("int {name}(int x);\n"),
+        1,
+    )
+}
+
 #[test]
 fn what_does_not_fit_names_both_crates() {
     let mut project = Project::new("imports");
     let app = format!("crate `{}` 0.1.0", project.name());
     project.set("OFFLOAD_TARGETS", "host,spirv64,nvptx:sm_75");
-    let kernel = |body: &str| {
-        format!(
-            "{body}\n__kernel void combine(__global const int *x, __global int *y) {{\n  y[0] = vec_scale(x[0], 3);\n}}\n"
-        )
-    };
     // Another type than the library's.
     project.write("kernels/app.cl", &kernel("int vec_scale(int x, float by);"));
     contains(
@@ -145,13 +158,6 @@ fn what_does_not_fit_names_both_crates() {
         ],
     );
     // One that no crate has, one that a header alone has, one that no header has.
-    let calling = |name: &str| {
-        kernel("").replace("vec_scale(x[0], 3)", &format!("{name}(x[0])")).replacen(
-            '\n',
-            &format!("int {name}(int x);\n"),
-            1,
-        )
-    };
     project.write("kernels/app.cl", &calling("vec_none"));
     contains(
         &project.fail(),
@@ -219,6 +225,12 @@ fn an_export_that_nobody_could_import_is_an_error() {
     contains(&project.fail(), &["names a function of the device library", "hint: declare in a header"]);
 }
 
+/// The command line that ends with `file`.
+fn command_line<'t>(lines: &'t [String], file: &str) -> &'t str {
+    let found = lines.iter().find(|line| line.ends_with(&format!(" {file}")));
+    found.unwrap_or_else(|| panic!("{file}: {lines:#?}"))
+}
+
 #[test]
 fn libraries_are_compiled_with_flags_of_their_own_and_linked_as_needed() {
     let mut project = Project::with_fake_tools("imports");
@@ -228,17 +240,29 @@ fn libraries_are_compiled_with_flags_of_their_own_and_linked_as_needed() {
     project.write("src/main.rs", main);
     let _ = project.program();
     let lines = project.command_lines();
-    let of = |file: &str| {
-        let found = lines.iter().find(|line| line.ends_with(&format!(" {file}")));
-        found.unwrap_or_else(|| panic!("{file}: {lines:#?}")).clone()
-    };
     let vec = project.path("vec").display().to_string();
     for part in [format!(" -I{vec}/include "), format!(" -ffile-prefix-map={vec}=/{{library vec}} ")] {
-        assert!(of("kernels/app.cl").contains(&part), "{part}: {}", of("kernels/app.cl"));
+        assert!(
+            command_line(&lines, "kernels/app.cl").contains(&part),
+            "{part}: {}",
+            command_line(&lines, "kernels/app.cl")
+        );
     }
-    assert!(!of("kernels/app.cl").contains("FACTOR"), "{}", of("kernels/app.cl"));
-    assert!(of("device/vec.cl").contains("-Iinclude -DFACTOR=2"), "{}", of("device/vec.cl"));
-    assert!(!of("device/base.cl").contains("{library"), "{}", of("device/base.cl"));
+    assert!(
+        !command_line(&lines, "kernels/app.cl").contains("FACTOR"),
+        "{}",
+        command_line(&lines, "kernels/app.cl")
+    );
+    assert!(
+        command_line(&lines, "device/vec.cl").contains("-Iinclude -DFACTOR=2"),
+        "{}",
+        command_line(&lines, "device/vec.cl")
+    );
+    assert!(
+        !command_line(&lines, "device/base.cl").contains("{library"),
+        "{}",
+        command_line(&lines, "device/base.cl")
+    );
     // The module, the library, what the library imports.
     let link = "llvm-link -S --only-needed -o out in0.ll in1.ll in2.ll";
     assert_eq!(lines.iter().filter(|line| *line == link).count(), 1, "{lines:#?}");
@@ -249,15 +273,17 @@ fn libraries_are_compiled_with_flags_of_their_own_and_linked_as_needed() {
     assert_eq!(project.calls(), Vec::<String>::new());
 }
 
+/// Has what `before` imports linked at load.
+fn link_at_load(project: &Project, file: &str, before: &str) {
+    let script = fs::read_to_string(project.path(file)).unwrap();
+    project.write(file, &script.replace(before, &format!("{before}.link(offload_build::Link::Load)")));
+}
+
 #[test]
 fn a_library_that_is_linked_at_load_is_one_image_for_all_modules() {
     let mut project = Project::new("imports");
     project.set("OFFLOAD_TARGETS", "host,spirv64,opencl-c");
-    let load = |file: &str, before: &str| {
-        let script = fs::read_to_string(project.path(file)).unwrap();
-        project.write(file, &script.replace(before, &format!("{before}.link(offload_build::Link::Load)")));
-    };
-    load("build.rs", ".import(\"vec\")");
+    link_at_load(&project, "build.rs", ".import(\"vec\")");
     contains(
         &project.fail(),
         &[
@@ -265,7 +291,7 @@ fn a_library_that_is_linked_at_load_is_one_image_for_all_modules() {
             "hint: have crate `vec` export it with `.link(Link::Load)`",
         ],
     );
-    load("vec/build.rs", ".import(\"base\")");
+    link_at_load(&project, "vec/build.rs", ".import(\"base\")");
     let alone = project.cargo(&["run", "--quiet", "--offline"]);
     assert!(!alone.success, "{}", alone.text);
     contains(&alone.text, &["Library { image: \"app for host\"", "library: \"vec\"", "refused: []"]);
@@ -301,12 +327,10 @@ fn assembled_alone(project: &mut Project) {
     let ptx: Vec<String> =
         images(project, &both).into_iter().filter_map(|image| String::from_utf8(image).ok()).collect();
     project.set("OFFLOAD_TARGETS", "host,spirv64,opencl-c");
-    let with = |linkage: &str| {
-        ptx.iter()
-            .filter(|text| text.lines().any(|line| line.starts_with(linkage) && line.contains(" vec_scale")))
-            .count()
-    };
-    assert_eq!((ptx.len(), with(".extern .func"), with(".visible .func")), (4, 2, 2));
+    assert_eq!(
+        (ptx.len(), count_linked(&ptx, ".extern .func"), count_linked(&ptx, ".visible .func")),
+        (4, 2, 2)
+    );
     let Some(ptxas) = offload_tests::require_ptxas() else { return };
     for text in &ptx {
         let file = project.path("alone.ptx");
@@ -316,4 +340,11 @@ fn assembled_alone(project: &mut Project) {
         let output = output.unwrap();
         assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     }
+}
+
+/// How many have `vec_scale` with this linkage.
+fn count_linked(ptx: &[String], linkage: &str) -> usize {
+    ptx.iter()
+        .filter(|text| text.lines().any(|line| line.starts_with(linkage) && line.contains(" vec_scale")))
+        .count()
 }

@@ -88,13 +88,31 @@ fn right_where_it_runs(program: &Path) {
     // PoCL of Debian takes no SPIR-V.
     if offload_tests::require_intel_runtime().is_some() {
         for module in PORTABLE {
-            let starts = |line: &str| {
-                line.strip_prefix(module)
-                    .is_some_and(|rest| rest.starts_with(" on ") && !rest.starts_with(" on host"))
-            };
-            assert!(all.lines().any(|line| starts(line) && line.ends_with(": right")), "{module} in\n{all}");
+            assert!(
+                all.lines().any(|line| is_on_device(line, module) && line.ends_with(": right")),
+                "{module} in\n{all}"
+            );
         }
     }
+}
+
+/// Whether a line is about `module` on a device that is not the host.
+fn is_on_device(line: &str, module: &str) -> bool {
+    let rest = line.strip_prefix(module);
+    rest.is_some_and(|rest| rest.starts_with(" on ") && !rest.starts_with(" on host"))
+}
+
+fn build_script(module: &str, library: &str) -> String {
+    format!(
+        "fn main() {{ offload_build::Build::new().file(\"kernels/app.{module}\").import(\"vec-{library}\").compile(\"app\"); }}\n"
+    )
+}
+
+/// The build script of `vec` with its function in these languages alone.
+fn in_languages(script: &str, languages: &str) -> String {
+    script
+        .replace("[&str; 6]", "[&str; 1]")
+        .replace("\"cl\", \"clcpp\", \"c\", \"cpp\", \"cu\", \"hip\"", languages)
 }
 
 #[test]
@@ -104,13 +122,8 @@ fn languages_that_do_not_fit_are_told_with_both_crates() {
     }
     let mut project = Project::new("dialects");
     let app = format!("crate `{}` 0.1.0", project.name());
-    let build = |module: &str, library: &str| {
-        format!(
-            "fn main() {{ offload_build::Build::new().file(\"kernels/app.{module}\").import(\"vec-{library}\").compile(\"app\"); }}\n"
-        )
-    };
     // The vendors' languages reach no target together.
-    project.write("build.rs", &build("hip", "cu"));
+    project.write("build.rs", &build_script("hip", "cu"));
     contains(
         &project.fail(),
         &[
@@ -120,7 +133,7 @@ fn languages_that_do_not_fit_are_told_with_both_crates() {
             "hint: crate `vec` can export sources in C or OpenCL C, which reach all GPUs",
         ],
     );
-    project.write("build.rs", &build("cl", "cu"));
+    project.write("build.rs", &build_script("cl", "cu"));
     project.set("OFFLOAD_TARGETS", "spirv64");
     let text = project.fail();
     let alone =
@@ -137,35 +150,31 @@ fn languages_that_do_not_fit_are_told_with_both_crates() {
     for (module, library, found, called) in
         [("cu", "cl", "vec_scale", "_Z9vec_scaleii"), ("c", "cpp", "_Z9vec_scaleii", "vec_scale")]
     {
-        project.write("build.rs", &build(module, library));
+        project.write("build.rs", &build_script(module, library));
         let output_text = format!("crate `vec` 0.2.1 has it as `{found}`, and the call is of `{called}`");
         contains(&project.fail(), &[&output_text, names]);
     }
     // C++ alone agrees with itself.
     project.write("src/main.rs", ALONE);
-    project.write("build.rs", &build("cu", "cpp"));
+    project.write("build.rs", &build_script("cu", "cpp"));
     assert_eq!(project.run(&[]), "app\n");
     // A header that says nothing of devices.
     let headless = header.replace("__device__", "");
     project.write("vec/include/vec.h", &headless);
-    project.write("build.rs", &build("cu", "cl"));
+    project.write("build.rs", &build_script("cu", "cl"));
     let device = "hint: functions of device code have `__device__`";
     contains(&project.fail(), &["call to __device__ function from __host__ function", device]);
     let script = fs::read_to_string(project.path("vec/build.rs")).unwrap();
-    let only = |language: &str| {
-        script
-            .replace("[&str; 6]", "[&str; 1]")
-            .replace("\"cl\", \"clcpp\", \"c\", \"cpp\", \"cu\", \"hip\"", language)
-    };
-    project.write("vec/build.rs", &only("\"cl\""));
+    project.write("vec/build.rs", &in_languages(&script, "\"cl\""));
     contains(&project.fail(), &["call to __host__ function from __global__ function", device]);
     let kernel = fs::read_to_string(project.path("kernels/app.cu")).unwrap();
     let include = "#include \"vec.h\"\n";
-    let pragma = |end: &str| format!("#pragma clang force_cuda_host_device {end}\n");
-    let marked = format!("{}{include}{}", pragma("begin"), pragma("end"));
+    let marked = format!(
+        "#pragma clang force_cuda_host_device begin\n{include}#pragma clang force_cuda_host_device end\n"
+    );
     project.write("kernels/app.cu", &kernel.replace(include, &marked));
     assert_eq!(project.run(&[]), "app\n");
-    project.write("vec/build.rs", &only("\"cu\""));
+    project.write("vec/build.rs", &in_languages(&script, "\"cu\""));
     project.write(
         "vec/device/vec.cu",
         "#include \"vec.h\"\n\nint vec_scale(int x, int by) { return x * by; }\n",
@@ -173,10 +182,10 @@ fn languages_that_do_not_fit_are_told_with_both_crates() {
     let nothing = "hint: declare in a header what importers may call, with `__device__`";
     contains(&project.fail(), &["names a function of the device library", nothing]);
     project.write("vec/include/vec.h", &header);
-    project.write("vec/build.rs", &only("\"cl\""));
+    project.write("vec/build.rs", &in_languages(&script, "\"cl\""));
     project.write(
         "build.rs",
-        &build("cu", "cl").replace(".compile", ".compiler(offload_build::Compiler::Nvcc).compile"),
+        &build_script("cu", "cl").replace(".compile", ".compiler(offload_build::Compiler::Nvcc).compile"),
     );
     contains(
         &project.fail(),

@@ -123,9 +123,8 @@ impl Disturbed {
 /// What is unfinished in a directory.
 fn unfinished(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
-    let is_unfinished = |name: &str| name.starts_with(".offload-");
     entries
-        .filter(|entry| is_unfinished(&entry.file_name().to_string_lossy()))
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(".offload-"))
         .map(|entry| entry.path())
         .collect()
 }

@@ -230,6 +230,11 @@ fn a_kernel_that_does_not_compile() {
     assert!(!text.contains("-cl-std"), "{text}");
 }
 
+/// What Cargo prints in a directory of the project.
+fn cargo_in(project: &Project, directory: &str, args: &[&str]) -> String {
+    project.command_in(directory, std::process::Command::new(env!("CARGO")).args(args)).text
+}
+
 /// Each once, whatever the number of targets, with paths that lead to the files from where cargo was started.
 #[test]
 fn all_broken_files_of_a_module_are_told_at_once() {
@@ -243,13 +248,10 @@ fn all_broken_files_of_a_module_are_told_at_once() {
     in_order(&text, &[&format!("\n  {first}\n"), &format!("\n  {second}\n")]);
     assert!(!text.contains("generated."), "{text}");
     std::fs::create_dir(project.path("elsewhere")).unwrap();
-    let cargo = |directory: &str, args: &[&str]| {
-        project.command_in(directory, std::process::Command::new(env!("CARGO")).args(args)).text
-    };
-    let text = cargo("elsewhere", &["build", "--offline", "--manifest-path", "../Cargo.toml"]);
+    let text = cargo_in(&project, "elsewhere", &["build", "--offline", "--manifest-path", "../Cargo.toml"]);
     let root = project.path("").canonicalize().unwrap();
     in_order(&text, &[&format!("\n  {}/{first}\n", root.display())]);
-    let coloured = cargo("", &["build", "--offline", "--color", "always"]);
+    let coloured = cargo_in(&project, "", &["build", "--offline", "--color", "always"]);
     contains(&coloured, &["\x1b[1;31merror: \x1b[0m\x1b[1muse of undeclared identifier 'nonsense'"]);
     // A warning of three front ends.
     for (file, kernel) in [("a", "alpha"), ("b", "beta")] {
@@ -432,17 +434,19 @@ fn a_built_in_that_targets_lack() {
     assert!(module.starts_with("spirv64 ") && module.trim_end().ends_with(" bytes"), "{module}");
 }
 
+/// A build script whose second call compiles `second`.
+fn two_calls(second: &str) -> String {
+    let first = "offload_build::Build::new().file(\"kernels/a.cl\").compile(\"one\");";
+    format!(
+        "fn main() {{\n    {first}\n    offload_build::Build::new().file(\"{second}\").compile(\"two\");\n}}\n"
+    )
+}
+
 /// Of a build script that ends with an exit code cargo shows all that it has printed.
 #[test]
 fn a_second_call_that_fails_shows_its_error_alone() {
     let project = Project::with_fake_tools("two-files");
-    let build = |second: &str| {
-        let first = "offload_build::Build::new().file(\"kernels/a.cl\").compile(\"one\");";
-        format!(
-            "fn main() {{\n    {first}\n    offload_build::Build::new().file(\"{second}\").compile(\"two\");\n}}\n"
-        )
-    };
-    project.write("build.rs", &build("kernels/nothing.cl"));
+    project.write("build.rs", &two_calls("kernels/nothing.cl"));
     // Cargo does not keep the output of the first call: the second build runs the script again.
     for _ in 0..2 {
         let text = project.fail();
@@ -458,7 +462,7 @@ fn a_second_call_that_fails_shows_its_error_alone() {
         );
         assert!(!text.contains("cargo::"), "{text}");
     }
-    project.write("build.rs", &build("kernels/b.cl"));
+    project.write("build.rs", &two_calls("kernels/b.cl"));
     let mended = project.cargo(&["build", "--offline"]);
     assert!(mended.success, "{}", mended.text);
 }

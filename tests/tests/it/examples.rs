@@ -97,6 +97,15 @@ fn packs(program: &Path) -> Vec<Registry> {
         .collect()
 }
 
+/// The target of the image that a GPU takes, and whether it converts by an instruction.
+fn taken(packs: &[Registry], module: &str, capability: [u32; 2]) -> (String, bool) {
+    let device = DeviceDescription::from(CudaDescription::new("gpu", capability).driver_version(13000));
+    let selected = packs.iter().find_map(|pack| pack.request(module).select(&device).ok()).unwrap();
+    let image = selected.entry().load().unwrap();
+    let text = String::from_utf8_lossy(image.bytes()).into_owned();
+    (selected.entry().target_text().to_string(), text.contains("cvt.rn.bf16.f32"))
+}
+
 /// Both variants of the library are in one program, with kernels that have it from the build; each device takes its own.
 #[test]
 fn a_program_has_a_device_library_for_devices_with_the_instructions_and_for_others() {
@@ -108,48 +117,45 @@ fn a_program_has_a_device_library_for_devices_with_the_instructions_and_for_othe
     let built = build.env_remove("OFFLOAD_TARGETS").env("OFFLOAD_CONFIG", &config).output().unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let packs = packs(&program_of_workspace(&built.stdout, "bf16-vectors"));
-    let takes = |module: &str, capability: [u32; 2]| {
-        let device = DeviceDescription::from(CudaDescription::new("gpu", capability).driver_version(13000));
-        let selected = packs.iter().find_map(|pack| pack.request(module).select(&device).ok()).unwrap();
-        let image = selected.entry().load().unwrap();
-        let text = String::from_utf8_lossy(image.bytes()).into_owned();
-        (selected.entry().target_text().to_string(), text.contains("cvt.rn.bf16.f32"))
-    };
     for module in ["vectors", "bf16"] {
-        assert_eq!(takes(module, [8, 9]), ("nvptx:sm_75".to_string(), false), "{module}");
-        assert_eq!(takes(module, [9, 0]), ("nvptx:sm_90".to_string(), true), "{module}");
-        assert_eq!(takes(module, [10, 0]), ("nvptx:sm_90".to_string(), true), "{module}");
+        assert_eq!(taken(&packs, module, [8, 9]), ("nvptx:sm_75".to_string(), false), "{module}");
+        assert_eq!(taken(&packs, module, [9, 0]), ("nvptx:sm_90".to_string(), true), "{module}");
+        assert_eq!(taken(&packs, module, [10, 0]), ("nvptx:sm_90".to_string(), true), "{module}");
     }
+}
+
+const INSTRUCTIONS: [&str; 4] = ["cvt.rn.bf16.f32", "add.rn.bf16", "sub.rn.bf16", "mul.rn.bf16"];
+
+/// Of each image: whether it is for sm_90, and how many of the instructions it has.
+fn count_instructions(folder: &Path, settings: &str) -> Vec<(bool, usize)> {
+    let config = folder.join("offload.toml");
+    fs::write(&config, format!("targets = [\"nvptx:sm_75\", \"nvptx:sm_90\"]\n{settings}")).unwrap();
+    let mut build = build_of_workspace("bf16-vectors");
+    let built = build.env_remove("OFFLOAD_TARGETS").env("OFFLOAD_CONFIG", &config).output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let program = program_of_workspace(&built.stdout, "bf16-vectors");
+    let images = folder.join("images");
+    let _ = fs::remove_dir_all(&images);
+    let mut extract = Command::new(support::cargo_offload());
+    let done = extract.args(["extract", "--output"]).arg(&images).arg(program).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let mut found = Vec::new();
+    for entry in fs::read_dir(&images).unwrap() {
+        let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+        let used = INSTRUCTIONS.iter().filter(|name| text.contains(**name)).count();
+        found.push((text.contains(".target sm_90"), used));
+    }
+    found.sort();
+    found
 }
 
 #[test]
 fn a_device_library_uses_the_instructions_that_a_device_has() {
     let _alone = BF16_VECTORS.lock().unwrap_or_else(PoisonError::into_inner);
-    let instructions = ["cvt.rn.bf16.f32", "add.rn.bf16", "sub.rn.bf16", "mul.rn.bf16"];
     let folder = tempfile::tempdir().unwrap();
-    let count = |settings: &str| {
-        let config = folder.path().join("offload.toml");
-        fs::write(&config, format!("targets = [\"nvptx:sm_75\", \"nvptx:sm_90\"]\n{settings}")).unwrap();
-        let mut build = build_of_workspace("bf16-vectors");
-        let built = build.env_remove("OFFLOAD_TARGETS").env("OFFLOAD_CONFIG", &config).output().unwrap();
-        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-        let program = program_of_workspace(&built.stdout, "bf16-vectors");
-        let images = folder.path().join("images");
-        let _ = fs::remove_dir_all(&images);
-        let mut extract = Command::new(support::cargo_offload());
-        let done = extract.args(["extract", "--output"]).arg(&images).arg(program).output().unwrap();
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-        let mut found = Vec::new();
-        for entry in fs::read_dir(&images).unwrap() {
-            let text = fs::read_to_string(entry.unwrap().path()).unwrap();
-            let used = instructions.iter().filter(|name| text.contains(**name)).count();
-            found.push((text.contains(".target sm_90"), used));
-        }
-        found.sort();
-        found
-    };
     // Of the kernels, and of the library for those that are linked at load.
-    assert_eq!(count(""), [(false, 0), (false, 0), (true, instructions.len()), (true, instructions.len())]);
+    let all = INSTRUCTIONS.len();
+    assert_eq!(count_instructions(folder.path(), ""), [(false, 0), (false, 0), (true, all), (true, all)]);
     let fallback = "[modules.bf16]\ndefines = { BF16_FALLBACK = 1 }\n";
-    assert_eq!(count(fallback), [(false, 0), (false, 0), (true, 0), (true, 0)]);
+    assert_eq!(count_instructions(folder.path(), fallback), [(false, 0), (false, 0), (true, 0), (true, 0)]);
 }

@@ -1,6 +1,7 @@
 //! Compilers other than LLVM's: their command lines, and what becomes of what they write.
 
 use crate::support::{self, Project};
+use offload_containers::syclbin::AbstractModule;
 
 /// A project whose module `two` is one file for `compiler`, with a header that the fake compilers say they read.
 fn project(source: &str, compiler: &str, targets: &str) -> Project {
@@ -129,6 +130,11 @@ fn a_syclbin_is_taken_for_its_spirv() {
     assert!(text.contains("holds 2 modules, not one") && text.contains("hint: "), "{text}");
 }
 
+/// The kernels, imports and exports of a module.
+fn names<'t>(module: &'t AbstractModule<'_>) -> [Vec<&'t str>; 3] {
+    [module.kernels().collect(), module.imported().collect(), module.exported().collect()]
+}
+
 #[test]
 fn a_build_writes_a_syclbin_with_libraries() {
     let project = ready(
@@ -147,13 +153,12 @@ fn a_build_writes_a_syclbin_with_libraries() {
     let bytes = std::fs::read(&to).unwrap();
     let file = offload_containers::syclbin::parse(&bytes, &offload_format::Limits::default()).unwrap();
     assert_eq!(file.state().unwrap(), offload_containers::syclbin::BundleState::Object);
-    let names = |index: usize| {
-        let module = &file.modules[index];
-        [module.kernels().collect::<Vec<_>>(), module.imported().collect(), module.exported().collect()]
-    };
     assert_eq!(file.modules.len(), 3);
-    assert_eq!(names(0), [vec!["__sycl_kernel_saxpy", "__sycl_kernel_reduce"], vec![], vec![]]);
-    assert_eq!(names(1), [vec!["__sycl_kernel_calls"], vec!["elsewhere"], vec![]]);
-    assert_eq!(names(2), [vec![], vec![], vec!["elsewhere"]]);
+    assert_eq!(
+        names(&file.modules[0]),
+        [vec!["__sycl_kernel_saxpy", "__sycl_kernel_reduce"], vec![], vec![]]
+    );
+    assert_eq!(names(&file.modules[1]), [vec!["__sycl_kernel_calls"], vec!["elsewhere"], vec![]]);
+    assert_eq!(names(&file.modules[2]), [vec![], vec![], vec!["elsewhere"]]);
     assert_eq!(offload_containers::syclbin::hazards(&file), []);
 }

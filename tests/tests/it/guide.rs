@@ -11,10 +11,12 @@ fn follow_the_guide() -> Project {
     let readme = fs::read_to_string(support::root().join("README.md")).unwrap();
     let project = Project::new("guide");
     let dependencies = &blocks(&readme, "toml")[0];
-    let path = |name: &str| format!("path = \"{}\"", support::root().join(name).display());
     let dependencies = dependencies
-        .replace("offload-build = \"0.1\"", &format!("offload-build = {{ {} }}", path("offload-build")))
-        .replace("version = \"0.1\"", &path("offload-rt"));
+        .replace(
+            "offload-build = \"0.1\"",
+            &format!("offload-build = {{ path = \"{}\" }}", crate_path("offload-build")),
+        )
+        .replace("version = \"0.1\"", &format!("path = \"{}\"", crate_path("offload-rt")));
     let manifest = fs::read_to_string(project.path("Cargo.toml")).unwrap();
     project.write("Cargo.toml", &format!("{manifest}\n{dependencies}"));
     project.write("kernels/blas.cl", &blocks(&readme, "c")[0]);
@@ -22,6 +24,11 @@ fn follow_the_guide() -> Project {
     project.write("build.rs", build);
     project.write("src/main.rs", main);
     project
+}
+
+/// The directory of a crate of this workspace.
+fn crate_path(name: &str) -> String {
+    support::root().join(name).display().to_string()
 }
 
 /// The programs and build scripts of the book's pages, each with the page's name.
@@ -41,17 +48,16 @@ fn every_program_of_the_book_compiles() {
     let mut project = Project::new("guide");
     project.set("OFFLOAD_SKIP", "1");
     let manifest = fs::read_to_string(project.path("Cargo.toml")).unwrap();
-    let path = |name: &str| support::root().join(name).display().to_string();
-    let rt = path("offload-rt");
-    let build = path("offload-build");
+    let rt = crate_path("offload-rt");
+    let build = crate_path("offload-build");
     let dependencies = format!(
         "[dependencies]\noffload-rt = {{ path = \"{rt}\", features = [\"opencl\", \"cuda\", \"hip\", \"test\"] }}\n\
          offload-build = {{ path = \"{build}\" }}\n\n[build-dependencies]\noffload-build = {{ path = \"{build}\" }}\n"
     );
     project.write("Cargo.toml", &format!("{manifest}\n{dependencies}"));
-    let module =
-        |name: &str| format!("offload_build::Build::new().file(\"kernels/blas.cl\").compile(\"{name}\");\n");
-    project.write("build.rs", &format!("fn main() {{\n{}{}}}\n", module("blas"), module("attention")));
+    let calls = ["blas", "attention"]
+        .map(|name| format!("offload_build::Build::new().file(\"kernels/blas.cl\").compile(\"{name}\");\n"));
+    project.write("build.rs", &format!("fn main() {{\n{}}}\n", calls.concat()));
     let readme = fs::read_to_string(support::root().join("README.md")).unwrap();
     project.write("kernels/blas.cl", &blocks(&readme, "c")[0]);
     fs::create_dir(project.path("src/bin")).unwrap();

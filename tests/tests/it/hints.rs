@@ -1,6 +1,6 @@
 //! Hints for missing packages and files, and for kernel names that drivers reject.
 
-use std::process::Command;
+use std::process::{Command, Output};
 
 use crate::support::Project;
 use crate::support::script::{self, Places, Script};
@@ -77,6 +77,12 @@ fn mathematics_for_nvidia_names_the_part_with_libdevice() {
     );
 }
 
+fn build_for_aarch64(script: &Script, places: &Places) -> Output {
+    let mut command = script.command(places);
+    command.env("TARGET", "aarch64-unknown-linux-gnu").env("CARGO_CFG_TARGET_ARCH", "aarch64");
+    command.output().unwrap()
+}
+
 /// The installed tools serve this machine: a hint to install them again would be useless.
 #[test]
 fn a_build_for_another_machine_needs_pocl_for_that_machine() {
@@ -90,12 +96,7 @@ fn a_build_for_another_machine_needs_pocl_for_that_machine() {
     project.write("offload.toml", "targets = [\"host\", \"opencl-c\"]\n");
     let places =
         Places { package: project.path(""), out: project.path("out"), cache: project.path("other-cache") };
-    let build = || {
-        let mut command = script.command(&places);
-        command.env("TARGET", "aarch64-unknown-linux-gnu").env("CARGO_CFG_TARGET_ARCH", "aarch64");
-        command.output().unwrap()
-    };
-    let output = build();
+    let output = build_for_aarch64(&script, &places);
     let text = script::output_text(&output);
     assert!(!output.status.success() && !text.contains("apt install"), "{text}");
     contains(
@@ -107,7 +108,7 @@ fn a_build_for_another_machine_needs_pocl_for_that_machine() {
         ],
     );
     project.follow(&text);
-    let output = build();
+    let output = build_for_aarch64(&script, &places);
     assert!(output.status.success(), "{}", script::output_text(&output));
 }
 

@@ -44,27 +44,29 @@ fn a_stripped_program_shows_the_same_images() {
     assert_eq!(project.run(&[]).lines().count(), whole.lines().count() - 1);
 }
 
+/// What the subcommand prints, which succeeds.
+fn ok(project: &Project, args: &[&str]) -> String {
+    let outcome = project.offload(&[args, &["--offline"]].concat());
+    assert!(outcome.success, "{args:?}: {}", outcome.text);
+    outcome.text
+}
+
 #[test]
 fn commands_build_a_package_with_kernels_and_look_at_its_program() {
     let project = Project::with_fake_tools("two-files");
-    let ok = |args: &[&str]| {
-        let outcome = project.offload(&[args, &["--offline"]].concat());
-        assert!(outcome.success, "{args:?}: {}", outcome.text);
-        outcome.text
-    };
-    assert!(ok(&["asm", "--for", "opencl-c"]).contains("kernel"));
+    assert!(ok(&project, &["asm", "--for", "opencl-c"]).contains("kernel"));
     // For a package with kernels, the selection for each device is printed; only there a build pays.
-    assert!(ok(&["devices"]).contains("  two "));
-    let tried = ok(&["compression", "--profile", "release"]);
+    assert!(ok(&project, &["devices"]).contains("  two "));
+    let tried = ok(&project, &["compression", "--profile", "release"]);
     assert!(tried.contains("balanced") && tried.contains("3 images of"), "{tried}");
     let less = project.path("less");
     let beside = project.path("beside");
-    ok(&["prune", "--keep", "spirv64", "-o", less.to_str().unwrap()]);
-    ok(&["repack", "--sidecar", "--release", "-o", beside.to_str().unwrap()]);
+    ok(&project, &["prune", "--keep", "spirv64", "-o", less.to_str().unwrap()]);
+    ok(&project, &["repack", "--sidecar", "--release", "-o", beside.to_str().unwrap()]);
     assert!(!inspect(&less).contains("opencl-c "));
     assert!(inspect(&beside).contains(&sidecar(&project.path(""), "beside")));
     let raw = project.path("two.cl");
-    ok(&["export", "--format", "raw", "--target", "opencl-c", "-o", raw.to_str().unwrap()]);
+    ok(&project, &["export", "--format", "raw", "--target", "opencl-c", "-o", raw.to_str().unwrap()]);
     assert!(raw.exists());
 }
 
@@ -96,14 +98,14 @@ fn verify_names_a_crate_that_nobody_mentions() {
     assert!(inspect(&program).contains("kern-forgotten"));
 }
 
+fn asm(file: &str, kernel: &str) -> String {
+    let output = offload(&support::root().join("tests/data"), &["asm", file, kernel]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    text(&output)
+}
+
 #[test]
 fn machine_code_of_one_kernel_is_shown() {
-    let data = support::root().join("tests/data");
-    let asm = |file: &str, kernel: &str| {
-        let output = offload(&data, &["asm", file, kernel]);
-        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-        text(&output)
-    };
     if offload_tests::require("llvm-objdump-22").is_some() {
         let code = asm("saxpy-reduce-gfx90a.co", "saxpy");
         assert!(code.contains("<saxpy>:") && code.contains("s_endpgm"), "{code}");

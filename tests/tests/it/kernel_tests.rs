@@ -74,6 +74,12 @@ fn all_ends(drivers: usize) -> Vec<(&'static str, BTreeMap<String, String>)> {
     ]
 }
 
+/// The problem of a test on a device.
+fn problem<'t>(rows: &'t [Value], test: &str, device: &str) -> &'t str {
+    let row = rows.iter().find(|row| row["test"] == format!("tests::{test}") && row["device"] == device);
+    text(&row.unwrap()["problem"])
+}
+
 #[test]
 fn a_test_ends_on_each_device_in_its_own_way() {
     let (project, drivers) = project();
@@ -108,21 +114,19 @@ fn a_test_ends_on_each_device_in_its_own_way() {
         assert!(text(&difference["location"]).starts_with("src/lib.rs:"), "{row}");
         assert!(text(&row["output"]).contains("wrong: element 17 is 5.25"), "{row}");
     }
-    let problem = |test: &str, device: &str| {
-        let row = rows.iter().find(|row| row["test"] == format!("tests::{test}") && row["device"] == device);
-        text(&row.unwrap()["problem"]).to_string()
-    };
-    assert!(problem("seeded_other_than_host", "opencl:0").contains("element 17 is 5.25, host says 5.0"));
+    assert!(
+        problem(&rows, "seeded_other_than_host", "opencl:0").contains("element 17 is 5.25, host says 5.0")
+    );
     let seeded = rows
         .iter()
         .find(|row| row["test"] == "tests::seeded_other_than_host" && row["device"] == "opencl:0")
         .unwrap();
     let location = seeded["difference"]["location"].clone();
     assert!(text(&location).starts_with("src/lib.rs:"), "{location}");
-    assert!(problem("seeded_panic", "host").contains("a panic of the test"));
-    assert!(problem("seeded_crash", "host").contains("SIGABRT"));
-    assert_eq!(problem("seeded_hang", "opencl:0"), "timed out after 10 s");
-    assert_eq!(problem("refused_but_on_host", "opencl:0"), "it is for the CPU alone");
+    assert!(problem(&rows, "seeded_panic", "host").contains("a panic of the test"));
+    assert!(problem(&rows, "seeded_crash", "host").contains("SIGABRT"));
+    assert_eq!(problem(&rows, "seeded_hang", "opencl:0"), "timed out after 10 s");
+    assert_eq!(problem(&rows, "refused_but_on_host", "opencl:0"), "it is for the CPU alone");
     let summary = objects(&run.text, "summary").pop().unwrap();
     assert_eq!(summary["wrong"], 1 + 2 * drivers, "{summary}");
     assert_eq!(summary["problems"][0]["problem"], "no device has run tests::seeded_refusal");
@@ -132,15 +136,21 @@ fn a_test_ends_on_each_device_in_its_own_way() {
     assert!(document.contains("on opencl:0\" tests=\"13\""), "{document}");
 }
 
+fn is_right(text: &str, device: &str) -> bool {
+    text.lines().any(|line| line.split_whitespace().take(3).eq(["tests::right", device, "right"]))
+}
+
 #[test]
 fn what_is_well_is_a_success_and_a_table() {
     let (project, drivers) = project();
     let run = project.offload(&["test", "--no-nextest", "--offline", "right"]);
     assert!(run.success, "{}", run.text);
-    let row = |device: &str| {
-        run.text.lines().any(|line| line.split_whitespace().take(3).eq(["tests::right", device, "right"]))
-    };
-    assert!(row("host") && (0..drivers).all(|number| row(&format!("opencl:{number}"))), "{}", run.text);
+    assert!(
+        is_right(&run.text, "host")
+            && (0..drivers).all(|number| is_right(&run.text, &format!("opencl:{number}"))),
+        "{}",
+        run.text
+    );
     assert!(run.text.contains(&format!("\n{} right\n", 2 * (drivers + 1))), "{}", run.text);
     let quiet = project.offload(&["test", "--no-nextest", "--offline", "--quiet", "right"]);
     assert!(quiet.success && quiet.text.is_empty(), "{}", quiet.text);
@@ -188,7 +198,7 @@ fn tests_that_take_no_device_are_no_success() {
     let run = project.offload(&["test", "--no-nextest", "--offline", "tests::plain"]);
     assert_eq!(run.code, 1, "{}", run.text);
     assert!(
-        run.text.contains("error: none of 1 test has taken a device\nhint: a kernel test calls"),
+        run.text.contains("error: none of 1 test used a device\nhint: a kernel test calls"),
         "{}",
         run.text
     );

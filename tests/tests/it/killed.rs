@@ -78,16 +78,17 @@ fn builds(mut disturb: impl FnMut(Disturbed)) {
     let project = Project::with_fake_tools("two-files");
     let script = Script::for_project(&project);
     let places = Places { package: project.path(""), out: project.path("out"), cache: project.path("cache") };
-    let new = || {
-        let directories = vec![places.out.clone(), places.cache.clone()];
-        Disturbed::new(script.command(&places), Whose::All, directories)
-    };
-    disturb(new());
+    disturb(disturbed(&script, &places));
     succeed(&mut script.command(&places));
     project.write("kernels/b.cl", "__kernel void gamma(__global int *x) {\n}\n");
-    disturb(new());
+    disturb(disturbed(&script, &places));
     project.write("kernels/b.cl", "__kernel void delta(__global int *x) {\n}\n");
     disturb(sweeping(&script, &places, &project));
+}
+
+fn disturbed(script: &Script, places: &Places) -> Disturbed {
+    let directories = vec![places.out.clone(), places.cache.clone()];
+    Disturbed::new(script.command(places), Whose::All, directories)
 }
 
 /// A build whose cache is to be empty.

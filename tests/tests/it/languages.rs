@@ -49,6 +49,11 @@ fn ready_made(dir: &Path) {
     }
 }
 
+fn assert_has(text: &str, module: &str, target: &str, rest: &str) {
+    let start = format!("{module} for {target} | {rest}");
+    assert!(text.lines().any(|line| line.starts_with(&start)), "no {start:?} in\n{text}");
+}
+
 #[test]
 fn every_language_reaches_its_targets() {
     if offload_tests::require_ptxas().is_none() {
@@ -57,21 +62,17 @@ fn every_language_reaches_its_targets() {
     let project = Project::new("languages");
     ready_made(&project.path("."));
     let text = project.run(&[]);
-    let has = |module: &str, target: &str, rest: &str| {
-        let start = format!("{module} for {target} | {rest}");
-        assert!(text.lines().any(|line| line.starts_with(&start)), "no {start:?} in\n{text}");
-    };
     for (module, args, targets) in LANGUAGES {
         for target in targets {
-            has(module, target, &format!("scale | args {args}"));
+            assert_has(&text, module, target, &format!("scale | args {args}"));
         }
         let images = text.lines().filter(|line| line.starts_with(&format!("{module} for "))).count();
         // OpenCL C is also compiled for the targets that the list above leaves out.
         assert!(images == targets.len() || module == "opencl", "{module}: {images} images in\n{text}");
     }
     for target in ["spirv64", "intel:pvc", "nvptx:sm_75", "cubin:sm_90", "amdgcn:gfx90a"] {
-        has("ready", target, "scale | args ");
-        has("llvm", target, "scale | args 2");
+        assert_has(&text, "ready", target, "scale | args ");
+        assert_has(&text, "llvm", target, "scale | args 2");
     }
     // Unsupported targets of a language are errors.
     for notice in [
@@ -115,20 +116,21 @@ fn variants_and_parts(text: &str) {
 
 /// Registers and spills in the output of the compilers, and the choice of the register file.
 fn resources(text: &str) {
-    let line = |start: &str| {
-        text.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{start} in\n{text}"))
-    };
-    let spilling = line("spill [large-grf] for intel:acm-g10 | spill |");
+    let spilling = line(text, "spill [large-grf] for intel:acm-g10 | spill |");
     assert!(
         spilling.contains("registers Some(256) spilled Some(0) | 256 registers: spills 0 bytes"),
         "{spilling}"
     );
-    let small = line("spill for intel:acm-g10 | small |");
+    let small = line(text, "spill for intel:acm-g10 | small |");
     assert!(small.contains("registers Some(128) spilled Some(0)"), "{small}");
     for target in ["cubin:sm_90", "amdgcn:gfx90a"] {
-        let small = line(&format!("spill for {target} | small |"));
+        let small = line(text, &format!("spill for {target} | small |"));
         assert!(small.contains("registers Some(") && small.contains("spilled Some(0)"), "{small}");
     }
+}
+
+fn line<'t>(text: &'t str, start: &str) -> &'t str {
+    text.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{start} in\n{text}"))
 }
 
 #[test]

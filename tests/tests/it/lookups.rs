@@ -89,27 +89,26 @@ struct Checkouts {
 
 impl Checkouts {
     fn places(&self, checkout: &str, cache: &str) -> Places {
-        let path = |name: &str| self.folder.path().join(name);
-        let out = path(&format!("{checkout}-{cache}-out"));
-        Places { package: path(checkout), out, cache: path(cache) }
+        let folder = self.folder.path();
+        let out = folder.join(format!("{checkout}-{cache}-out"));
+        Places { package: folder.join(checkout), out, cache: folder.join(cache) }
     }
 
     fn write(&self, checkout: &str, case: &Case) {
         let package = self.folder.path().join(checkout);
-        let write = |name: &str, text: &str| {
-            let path = package.join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        };
-        write("Cargo.toml", "[package]\nname = \"two-files\"\n");
-        write("offload.toml", "targets = [\"opencl-c\"]\n");
-        write("flags.txt", case.flags);
-        write("kernels/a.cl", &format!("{}kernel void a(global int *x) {{ x[0] = VALUE; }}\n", case.kernel));
-        write("kernels/b.cl", "kernel void b(global int *x) { x[0] = 2; }\n");
-        write("inc/first/empty", "");
-        write("inc/second/head.h", "#undef VALUE\n#define VALUE 1\n");
-        write("inc/second/outer.h", "#include \"deep/head.h\"\n");
-        write("inc/second/deep/head.h", "#define VALUE 1\n");
+        write_below(&package, "Cargo.toml", "[package]\nname = \"two-files\"\n");
+        write_below(&package, "offload.toml", "targets = [\"opencl-c\"]\n");
+        write_below(&package, "flags.txt", case.flags);
+        write_below(
+            &package,
+            "kernels/a.cl",
+            &format!("{}kernel void a(global int *x) {{ x[0] = VALUE; }}\n", case.kernel),
+        );
+        write_below(&package, "kernels/b.cl", "kernel void b(global int *x) { x[0] = 2; }\n");
+        write_below(&package, "inc/first/empty", "");
+        write_below(&package, "inc/second/head.h", "#undef VALUE\n#define VALUE 1\n");
+        write_below(&package, "inc/second/outer.h", "#include \"deep/head.h\"\n");
+        write_below(&package, "inc/second/deep/head.h", "#define VALUE 1\n");
         fs::rename(package.join("inc/second/outer.h"), package.join("inc/first/outer.h")).unwrap();
     }
 
@@ -129,6 +128,12 @@ impl Checkouts {
         let output_text = succeed(&mut command);
         (of_programs(&places.out), output_text)
     }
+}
+
+fn write_below(package: &Path, name: &str, text: &str) {
+    let path = package.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
 }
 
 /// The paths that cargo looks at in place of files that do not exist.

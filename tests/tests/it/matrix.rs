@@ -14,6 +14,15 @@ fn of_build<'a>(missing: &'a [Value], build: &str, target: &str) -> &'a Value {
     found.unwrap_or_else(|| panic!("{build} lacks nothing for {target}: {missing:?}"))
 }
 
+fn lines_of<'t>(lines: &'t [Value], target: &str) -> Vec<&'t Value> {
+    lines.iter().filter(|line| line["target"] == target).collect()
+}
+
+/// Whether the build with this place in a line has more than its label.
+fn has_numbers(line: &Value, build: usize) -> bool {
+    line["builds"][build].as_object().unwrap().len() > 1
+}
+
 #[test]
 fn what_one_compiler_cannot_build_the_others_show() {
     let project = Project::with_fake_tools("two-files");
@@ -26,9 +35,8 @@ fn what_one_compiler_cannot_build_the_others_show() {
     check_page(&std::fs::read_to_string(project.path("page.html")).unwrap());
 
     let lines = messages(&outcome, "comparison");
-    let of = |target: &str| lines.iter().filter(|line| line["target"] == target).collect::<Vec<_>>();
     for target in ["spirv64", "intel:pvc", "opencl-c"] {
-        let labels: Vec<&str> = of(target)[0]["builds"]
+        let labels: Vec<&str> = lines_of(&lines, target)[0]["builds"]
             .as_array()
             .unwrap()
             .iter()
@@ -36,9 +44,14 @@ fn what_one_compiler_cannot_build_the_others_show() {
             .collect();
         assert_eq!(labels, ["tools", "older", "broken", "gone"], "{target}");
     }
-    let has_numbers = |line: &Value, build: usize| line["builds"][build].as_object().unwrap().len() > 1;
-    assert!(of("intel:pvc").iter().all(|line| has_numbers(line, 0) && !has_numbers(line, 1)), "{lines:?}");
-    assert!(of("opencl-c").iter().all(|line| has_numbers(line, 1) && !has_numbers(line, 2)), "{lines:?}");
+    assert!(
+        lines_of(&lines, "intel:pvc").iter().all(|line| has_numbers(line, 0) && !has_numbers(line, 1)),
+        "{lines:?}"
+    );
+    assert!(
+        lines_of(&lines, "opencl-c").iter().all(|line| has_numbers(line, 1) && !has_numbers(line, 2)),
+        "{lines:?}"
+    );
 
     let missing = messages(&outcome, "missing");
     for (build, target, part) in [

@@ -63,21 +63,6 @@ type Section = (Vec<u8>, Vec<(u64, String)>);
 /// What matters of an object: its sections by name.
 fn meaning(object: &[u8]) -> BTreeMap<String, Section> {
     let file = object::File::parse(object).unwrap();
-    let section_of = |target: RelocationTarget| match target {
-        RelocationTarget::Symbol(index) => {
-            let symbol = file.symbol_by_index(index).unwrap();
-            match symbol.section_index() {
-                // Different symbols at the start of one section are the same place.
-                Some(section) => format!(
-                    "{}+{}",
-                    file.section_by_index(section).unwrap().name().unwrap(),
-                    symbol.address()
-                ),
-                None => symbol.name().unwrap().to_string(),
-            }
-        }
-        other => panic!("{other:?}"),
-    };
     file.sections()
         .filter(|section| {
             section.name().unwrap().contains("offload") && !section.name().unwrap().starts_with(".rela")
@@ -85,11 +70,24 @@ fn meaning(object: &[u8]) -> BTreeMap<String, Section> {
         .map(|section| {
             let relocations = section.relocations().map(|(at, relocation)| {
                 assert_eq!(relocation.addend(), 0);
-                (at, format!("{} {:?}", section_of(relocation.target()), relocation.flags()))
+                (at, format!("{} {:?}", place_of(&file, relocation.target()), relocation.flags()))
             });
             (section.name().unwrap().to_string(), (section.data().unwrap().to_vec(), relocations.collect()))
         })
         .collect()
+}
+
+/// The place that a relocation is of.
+fn place_of(file: &object::File<'_>, target: RelocationTarget) -> String {
+    let RelocationTarget::Symbol(index) = target else { panic!("{target:?}") };
+    let symbol = file.symbol_by_index(index).unwrap();
+    match symbol.section_index() {
+        // Different symbols at the start of one section are the same place.
+        Some(section) => {
+            format!("{}+{}", file.section_by_index(section).unwrap().name().unwrap(), symbol.address())
+        }
+        None => symbol.name().unwrap().to_string(),
+    }
 }
 
 /// Links the archive into a shared library with nothing else and follows the addresses as a reader would.

@@ -140,6 +140,11 @@ fn inline_functions_that_are_not_inlined_compile_for_every_target_and_run() {
     assert!(outcome.success, "{}", outcome.text);
 }
 
+fn calling_both(name: &str) -> String {
+    let body = "x[0] = common(x[1]) + other(x[2]);";
+    format!("#include \"common.h\"\n__kernel void {name}(__global int *x) {{ {body} }}\n")
+}
+
 /// A header with an inline function in two files of a module, and one of C.
 #[test]
 fn inline_functions_of_a_header_are_those_of_every_file() {
@@ -147,12 +152,8 @@ fn inline_functions_of_a_header_are_those_of_every_file() {
     let header = "inline int common(int x) { return x + 1; }\n\
                   inline __attribute__((noinline)) int other(int x) { return x + 2; }\n";
     project.write("kernels/common.h", header);
-    let kernel = |name: &str| {
-        let body = "x[0] = common(x[1]) + other(x[2]);";
-        format!("#include \"common.h\"\n__kernel void {name}(__global int *x) {{ {body} }}\n")
-    };
-    project.write("kernels/a.cl", &kernel("alpha"));
-    project.write("kernels/b.cl", &kernel("beta"));
+    project.write("kernels/a.cl", &calling_both("alpha"));
+    project.write("kernels/b.cl", &calling_both("beta"));
     project.write("offload.toml", "targets = [\"host\", \"spirv64\", \"nvptx:sm_75\", \"amdgcn:gfx90a\"]\n");
     let text = project.run(&[]);
     assert_eq!(text.matches(" bytes\n").count(), 4, "{text}");
@@ -330,29 +331,36 @@ fn atomic_functions_of_64_bits_are_on_every_target() {
     assert!(text.contains(&format!("opencl-c {results}\n")), "{text}");
 }
 
+/// All calls of an atomic function and its explicit forms.
+fn push_calls(body: &mut String, function: &str, arguments: &str, orders: &str) {
+    let one = orders.split(',').next_back().unwrap();
+    body.push_str(&format!("s += {function}(p{arguments});\n"));
+    let rest = orders.split(',').map(|order| format!(", memory_order_{order}")).collect::<String>();
+    body.push_str(&format!("s += {function}_explicit(p{arguments}{rest});\n"));
+    for scope in ["work_group", "device", "all_svm_devices"] {
+        body.push_str(&format!(
+            "s += {function}_explicit(p{arguments}{rest}, memory_scope_{scope}); // {one}\n"
+        ));
+    }
+}
+
 /// Every atomic function of OpenCL C 2.0 in every form, for every type.
 fn c11() -> String {
     let mut text = String::from("#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n");
     for kind in ["int", "uint", "long", "ulong", "float", "double"] {
         let mut body = format!("{kind} e = 1, s = 0; atomic_init(p, ({kind})1);\n");
-        let mut each = |function: &str, arguments: &str, orders: &str| {
-            let one = orders.split(',').next_back().unwrap();
-            body.push_str(&format!("s += {function}(p{arguments});\n"));
-            let rest = orders.split(',').map(|order| format!(", memory_order_{order}")).collect::<String>();
-            body.push_str(&format!("s += {function}_explicit(p{arguments}{rest});\n"));
-            for scope in ["work_group", "device", "all_svm_devices"] {
-                body.push_str(&format!(
-                    "s += {function}_explicit(p{arguments}{rest}, memory_scope_{scope}); // {one}\n"
-                ));
-            }
-        };
-        each("atomic_load", "", "acquire");
-        each("atomic_exchange", &format!(", ({kind})3"), "acq_rel");
-        each("atomic_compare_exchange_strong", &format!(", &e, ({kind})4"), "seq_cst,relaxed");
-        each("atomic_compare_exchange_weak", &format!(", &e, ({kind})4"), "acq_rel,acquire");
+        push_calls(&mut body, "atomic_load", "", "acquire");
+        push_calls(&mut body, "atomic_exchange", &format!(", ({kind})3"), "acq_rel");
+        push_calls(
+            &mut body,
+            "atomic_compare_exchange_strong",
+            &format!(", &e, ({kind})4"),
+            "seq_cst,relaxed",
+        );
+        push_calls(&mut body, "atomic_compare_exchange_weak", &format!(", &e, ({kind})4"), "acq_rel,acquire");
         if !matches!(kind, "float" | "double") {
             for name in ["add", "sub", "or", "xor", "and", "min", "max"] {
-                each(&format!("atomic_fetch_{name}"), &format!(", ({kind})3"), "relaxed");
+                push_calls(&mut body, &format!("atomic_fetch_{name}"), &format!(", ({kind})3"), "relaxed");
             }
         }
         body.push_str(&format!(

@@ -91,12 +91,6 @@ fn pack(bytes_a_register: u32) -> Vec<u8> {
                 (state >> 24) as u8
             })
             .collect();
-        let kernel = |name: &str, registers| {
-            let mut info = KernelInfo::new(name);
-            info.registers = Some(registers);
-            info.spilled = Some(0);
-            info
-        };
         let kernels = vec![kernel("saxpy", size / bytes_a_register), kernel("</script><b>dot", 8)];
         let image = NewImage { kernels, ..NewImage::new(module, target.parse().unwrap()) };
         let frame = codec::encode(&bytes, Codec::Zstd, 3).unwrap();
@@ -104,6 +98,13 @@ fn pack(bytes_a_register: u32) -> Vec<u8> {
         frames.push(frame);
     }
     builder.finish().unwrap().with_frames(&frames).unwrap()
+}
+
+fn kernel(name: &str, registers: u32) -> KernelInfo {
+    let mut info = KernelInfo::new(name);
+    info.registers = Some(registers);
+    info.spilled = Some(0);
+    info
 }
 
 /// What the page says, and what the browser's console does.
@@ -163,6 +164,14 @@ fn builds_stand_side_by_side_in_a_browser() {
     assert_eq!(side["worse"], 4, "{side}");
 }
 
+fn count_rows(probe: &Value, state: &str) -> u64 {
+    probe[state]["rows"].as_u64().unwrap()
+}
+
+fn sum(rects: &[Value], key: &str) -> f64 {
+    rects.iter().map(|rect| rect[key].as_f64().unwrap()).sum()
+}
+
 #[test]
 fn the_page_works_in_a_browser() {
     let Some(browser) = offload_tests::require("chromium") else { return };
@@ -171,8 +180,11 @@ fn the_page_works_in_a_browser() {
     let (probe, _) = probed(&browser, dir.path(), &[]);
     assert_eq!(probe["side"]["hidden"], true);
     assert_eq!(probe["heading"], "Kernels of images.pack");
-    let rows = |state: &str| probe[state]["rows"].as_u64().unwrap();
-    assert_eq!((rows("first"), rows("one"), rows("none"), rows("all")), (8, 1, 0, 8), "{probe}");
+    assert_eq!(
+        ["first", "one", "none", "all"].map(|state| count_rows(&probe, state)),
+        [8, 1, 0, 8],
+        "{probe}"
+    );
     assert_eq!(probe["one"]["shown"], "1 of 8 kernels");
     assert_eq!((probe["one"]["dim"].as_u64(), probe["all"]["dim"].as_u64()), (Some(3), Some(0)), "{probe}");
     assert_eq!((probe["sorted"].as_str(), probe["bold"].as_u64()), (Some("registers"), Some(0)), "{probe}");
@@ -180,9 +192,8 @@ fn the_page_works_in_a_browser() {
     let rects = probe["rects"].as_array().unwrap();
     let total = probe["total"].as_f64().unwrap();
     assert_eq!(rects.len(), 4);
-    let sum = |key: &str| rects.iter().map(|rect| rect[key].as_f64().unwrap()).sum::<f64>();
-    assert!((sum("bytes") - total).abs() < 0.5 && total >= 24_000.0, "{probe}");
-    let area = sum("area");
+    assert!((sum(rects, "bytes") - total).abs() < 0.5 && total >= 24_000.0, "{probe}");
+    let area = sum(rects, "area");
     let [width, height] = [2, 3].map(|at: usize| probe["box"][at].as_f64().unwrap());
     assert!((area - width * height).abs() < 1.0, "{area}");
     for rect in rects {

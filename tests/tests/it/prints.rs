@@ -16,6 +16,15 @@ fn run(program: &Path, word: &str, variables: &[(&str, PathBuf)]) -> String {
     text
 }
 
+fn assert_has_line(text: &str, line: &str) {
+    assert!(text.lines().any(|other| other == line), "no {line:?}: {text}");
+}
+
+fn assert_right(program: &Path, kind: &str, variables: &[(&str, PathBuf)]) {
+    let text = run(program, kind, variables);
+    assert!(text.ends_with(&format!("1 modules\n{kind}: right\n")), "{text}");
+}
+
 #[test]
 fn kernels_print_and_assert_on_every_kind_of_device() {
     let mut project = Project::new("prints");
@@ -27,27 +36,30 @@ fn kernels_print_and_assert_on_every_kind_of_device() {
     );
     let program = project.program();
     let images = run(&program, "--images", &[]);
-    let has = |line: &str| assert!(images.lines().any(|other| other == line), "no {line:?}: {images}");
     for (file, targets) in [
         ("opencl.cl", &["nvptx:sm_75", "amdgcn:gfx90a", "amdgcn:gfx1100"][..]),
         ("cuda.cu", &["nvptx:sm_75"]),
         ("hip.hip", &["amdgcn:gfx90a", "amdgcn:gfx1100"]),
     ] {
-        targets.iter().for_each(|target| has(&format!("{file} {target}: true")));
+        for target in targets {
+            assert_has_line(&images, &format!("{file} {target}: true"));
+        }
     }
     if !cubin.is_empty() {
-        ["opencl.cl", "cuda.cu"].iter().for_each(|file| has(&format!("{file} cubin:sm_90: true")));
+        for file in ["opencl.cl", "cuda.cu"] {
+            assert_has_line(&images, &format!("{file} cubin:sm_90: true"));
+        }
     }
-    has("opencl.cl spirv64: true");
-    let right = |kind: &str, variables: &[(&str, PathBuf)]| {
-        let text = run(&program, kind, variables);
-        assert!(text.ends_with(&format!("1 modules\n{kind}: right\n")), "{text}");
-    };
-    right("host", &[]);
-    right("opencl", &[("OCL_ICD_VENDORS", "/etc/OpenCL/vendors/pocl.icd".into())]);
+    assert_has_line(&images, "opencl.cl spirv64: true");
+    assert_right(&program, "host", &[]);
+    assert_right(&program, "opencl", &[("OCL_ICD_VENDORS", "/etc/OpenCL/vendors/pocl.icd".into())]);
     if let Some(prefix) = offload_tests::require_intel_runtime() {
         let lib = prefix.join("lib");
-        right("opencl", &[("OCL_ICD_FILENAMES", lib.join("libintelocl.so")), ("LD_LIBRARY_PATH", lib)]);
+        assert_right(
+            &program,
+            "opencl",
+            &[("OCL_ICD_FILENAMES", lib.join("libintelocl.so")), ("LD_LIBRARY_PATH", lib)],
+        );
     }
 }
 

@@ -171,17 +171,18 @@ fn saved_kernels_reach_the_running_program() {
     dev.end();
 }
 
+fn has_the_name(project: &Project, args: &[&str]) -> bool {
+    let built = project.cargo(&[&["build", "--offline", "--message-format=json"], args].concat());
+    assert!(built.success, "{}", built.text);
+    let program = fs::read(crate::support::executable(&built.text)).unwrap();
+    let name = b"OFFLOAD_RELOAD_DIR";
+    program.windows(name.len()).any(|bytes| bytes == name)
+}
+
 #[test]
 fn a_release_program_looks_for_no_kernels() {
     let mut project = Project::new("reloaded");
     project.set("OFFLOAD_SKIP", "1");
-    let has_the_name = |args: &[&str]| {
-        let built = project.cargo(&[&["build", "--offline", "--message-format=json"], args].concat());
-        assert!(built.success, "{}", built.text);
-        let program = fs::read(crate::support::executable(&built.text)).unwrap();
-        let name = b"OFFLOAD_RELOAD_DIR";
-        program.windows(name.len()).any(|bytes| bytes == name)
-    };
-    assert!(has_the_name(&[]));
-    assert!(!has_the_name(&["--release"]));
+    assert!(has_the_name(&project, &[]));
+    assert!(!has_the_name(&project, &["--release"]));
 }

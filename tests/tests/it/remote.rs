@@ -91,25 +91,36 @@ fn warnings(output_text: &str) -> Vec<&str> {
     output_text.lines().filter_map(|line| line.strip_prefix("cargo::warning=")).collect()
 }
 
+/// The places where the results of a build come from.
+fn places(machines: &Machines, name: &str) -> BTreeSet<String> {
+    let file = machines.path("progress");
+    fs::write(&file, "").unwrap();
+    machines.built(name, machines.command(name).env("OFFLOAD_PROGRESS", &file));
+    let text = fs::read_to_string(file).unwrap();
+    let done = text.lines().filter(|line| line.starts_with("done\t"));
+    done.filter_map(|line| line.rsplit('\t').next()).map(str::to_string).collect()
+}
+
 #[test]
 fn each_compile_tells_where_it_was_done() {
     let machines = Machines::new();
-    let places = |name: &str| -> BTreeSet<String> {
-        let file = machines.path("progress");
-        fs::write(&file, "").unwrap();
-        machines.built(name, machines.command(name).env("OFFLOAD_PROGRESS", &file));
-        let text = fs::read_to_string(file).unwrap();
-        let done = text.lines().filter(|line| line.starts_with("done\t"));
-        done.filter_map(|line| line.rsplit('\t').next()).map(str::to_string).collect()
-    };
     // A target may find all of it in the cache, where another one of the same build had it made or fetched.
-    let mut first = places("first");
+    let mut first = places(&machines, "first");
     first.remove("cache");
     assert_eq!(first, ["here".to_string()].into());
-    let mut second = places("second");
+    let mut second = places(&machines, "second");
     second.remove("cache");
     assert_eq!(second, ["stored".to_string()].into());
-    assert_eq!(places("second"), ["cache".to_string()].into());
+    assert_eq!(places(&machines, "second"), ["cache".to_string()].into());
+}
+
+/// How many results of a machine's cache were stored by others, and made here.
+fn stats(machines: &Machines, name: &str) -> [u64; 2] {
+    let mut command = Command::new(cargo_offload());
+    command.args(["offload", "cache", "stats", "--message-format", "json"]).current_dir(machines.path(name));
+    let output_text = succeed(command.env("OFFLOAD_CACHE_DIR", machines.path(name).join("cache")));
+    let stats: serde_json::Value = serde_json::from_str(output_text.lines().next().unwrap()).unwrap();
+    ["stored", "here"].map(|origin| stats["results"][origin].as_u64().unwrap())
 }
 
 #[test]
@@ -121,17 +132,28 @@ fn a_machine_takes_what_another_has_compiled() {
     assert_eq!(second.compilers, [""; 0]);
     assert_eq!(differences(&first.files, &second.files), [""; 0]);
     assert_eq!([warnings(&first.output_text), warnings(&second.output_text)], [[""; 0]; 2]);
-    let stats = |name: &str| {
-        let mut command = Command::new(cargo_offload());
-        command
-            .args(["offload", "cache", "stats", "--message-format", "json"])
-            .current_dir(machines.path(name));
-        let output_text = succeed(command.env("OFFLOAD_CACHE_DIR", machines.path(name).join("cache")));
-        let stats: serde_json::Value = serde_json::from_str(output_text.lines().next().unwrap()).unwrap();
-        ["stored", "here"].map(|origin| stats["results"][origin].as_u64().unwrap())
+    let [[0, here], [stored, 0]] = [stats(&machines, "first"), stats(&machines, "second")] else {
+        panic!("{}", first.output_text)
     };
-    let [[0, here], [stored, 0]] = [stats("first"), stats("second")] else { panic!("{}", first.output_text) };
     assert!(here >= 5 && stored == here, "{here} {stored}");
+}
+
+/// Builds with the compilers in `tools`; how many of them ran.
+fn compiles_with(tools: &Path, machines: &Machines, name: &str) -> usize {
+    let mut command = machines.command(name);
+    for (variable, tool) in
+        [("OFFLOAD_CLANG", "clang"), ("OFFLOAD_OCLOC", "ocloc"), ("OFFLOAD_SPIRV_VAL", "spirv-val")]
+    {
+        command.env(variable, tools.join(tool));
+    }
+    succeed(&mut command);
+    let calls = fs::read_to_string(tools.join("calls.log")).unwrap_or_default();
+    let _ = fs::remove_file(tools.join("calls.log"));
+    calls
+        .lines()
+        .filter(|line| !line.contains("--version") && !line.contains("-print-resource-dir"))
+        .filter(|line| !line.starts_with("spirv-val"))
+        .count()
 }
 
 #[test]
@@ -146,28 +168,11 @@ fn compilers_count_by_their_content() {
             program::copy(&path, &tools.join(path.file_name().unwrap()));
         }
     }
-    let elsewhere = |name: &str| {
-        let mut command = machines.command(name);
-        for (variable, tool) in
-            [("OFFLOAD_CLANG", "clang"), ("OFFLOAD_OCLOC", "ocloc"), ("OFFLOAD_SPIRV_VAL", "spirv-val")]
-        {
-            command.env(variable, tools.join(tool));
-        }
-        let output_text = succeed(&mut command);
-        let calls = fs::read_to_string(tools.join("calls.log")).unwrap_or_default();
-        let _ = fs::remove_file(tools.join("calls.log"));
-        let compiles = calls
-            .lines()
-            .filter(|line| !line.contains("--version") && !line.contains("-print-resource-dir"))
-            .filter(|line| !line.starts_with("spirv-val"))
-            .count();
-        (compiles, output_text)
-    };
-    assert_eq!(elsewhere("second").0, 0, "the same compiler at another place");
+    assert_eq!(compiles_with(&tools, &machines, "second"), 0, "the same compiler at another place");
     let ocloc = tools.join("ocloc");
     let longer = [fs::read(&ocloc).unwrap(), b"another".to_vec()].concat();
     program::write(&ocloc, longer);
-    assert_eq!(elsewhere("third").0, 1, "another ocloc");
+    assert_eq!(compiles_with(&tools, &machines, "third"), 1, "another ocloc");
 }
 
 #[test]

@@ -136,6 +136,13 @@ fn sources_of(project: &Project, directory: &Path) -> PathBuf {
     sources
 }
 
+fn export(format: &str, file: &Path, out: &Path, directory: &Path) -> Command {
+    let mut command = Command::new(cargo_offload());
+    command.args(["export", "--format", format, "--module", "two", "--output"]).arg(out).arg(file);
+    command.current_dir(directory);
+    command
+}
+
 /// Containers for others, made of one program at two times and places.
 #[test]
 fn containers_for_others_are_the_same_bytes() {
@@ -147,19 +154,21 @@ fn containers_for_others_are_the_same_bytes() {
     fs::set_permissions(&copied, fs::Permissions::from_mode(0o755)).unwrap();
     let formats = ["syclbin", "ocloc-ar", "offload-binary"];
     for format in formats {
-        let export = |file: &Path, out: &Path| {
-            let mut command = Command::new(cargo_offload());
-            command.args(["export", "--format", format, "--module", "two", "--output"]).arg(out).arg(file);
-            command.current_dir(directory.path());
-            command
-        };
         let one = project.path(format);
         let other = directory.path().join(format);
-        succeed(&mut export(&program, &one));
-        succeed(&mut elsewhere(&export(&copied, &other), directory.path()));
+        succeed(&mut export(format, &program, &one, directory.path()));
+        succeed(&mut elsewhere(&export(format, &copied, &other, directory.path()), directory.path()));
         assert!(fs::read(&one).unwrap() == fs::read(&other).unwrap(), "{format}");
     }
     offload_tests::figure(format!("{} containers twice", formats.len()), "0 differ");
+}
+
+/// The program of a release build.
+fn release_program(project: &Project, package: &Path, target_dir: &Path) -> Vec<u8> {
+    let mut command = Command::new(env!("CARGO"));
+    command.args(["build", "--release", "--offline", "--message-format=json"]).current_dir(package);
+    project.set_environment(target_dir, &mut command);
+    fs::read(executable(&succeed(&mut command))).unwrap()
 }
 
 /// A release of the program itself, from two directories with target directories of their own.
@@ -172,14 +181,8 @@ fn executables_of_two_directories_are_the_same_bytes() {
     let project = Project::with_fake_tools("two-files");
     let directory = tempfile::tempdir().unwrap();
     let there = copy_of(&sources_of(&project, directory.path()), directory.path());
-    let build = |package: &Path, target_dir: &Path| {
-        let mut command = Command::new(env!("CARGO"));
-        command.args(["build", "--release", "--offline", "--message-format=json"]).current_dir(package);
-        project.set_environment(target_dir, &mut command);
-        fs::read(executable(&succeed(&mut command))).unwrap()
-    };
-    let one = build(&project.path(""), &directory.path().join("target"));
-    let other = build(&there.package, &directory.path().join("another/target"));
+    let one = release_program(&project, &project.path(""), &directory.path().join("target"));
+    let other = release_program(&project, &there.package, &directory.path().join("another/target"));
     assert!(one == other, "{} and {} bytes", one.len(), other.len());
     let all = Files::from([("program".into(), one)]);
     assert_names_none_of(&all, &[&project.path(""), directory.path()]);

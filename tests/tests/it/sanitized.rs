@@ -54,11 +54,14 @@ const FOUND: [(&str, &[&str]); 7] = [
 ];
 
 /// The tests of the run, each with its outcome and the problem.
-fn tests(text: &str) -> Vec<(String, String, String)> {
-    let objects = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
+fn tests(messages: &str) -> Vec<(String, String, String)> {
+    let objects = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let tests = objects.filter(|object| object["reason"] == "test");
     tests.map(|test| (text(&test["test"]), text(&test["outcome"]), text(&test["problem"]))).collect()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_string()
 }
 
 /// What a run with the checks says: of each kernel with a bug what it does, of its twin nothing.
@@ -70,11 +73,7 @@ fn assert_found(project: &Project, args: &[&str]) {
     let tests = tests(&run.text);
     assert_eq!(tests.len(), 2 * FOUND.len(), "{}", run.text);
     for (kernel, expected) in FOUND {
-        let of = |name: &str| {
-            let test = tests.iter().find(|(test, ..)| *test == format!("tests::{name}"));
-            test.map(|(_, outcome, problem)| (outcome.as_str(), problem.as_str())).unwrap()
-        };
-        let (outcome, problem) = of(kernel);
+        let (outcome, problem) = end(&tests, kernel);
         assert_eq!(outcome, "failed", "{kernel}: {problem}");
         let output_text = problem.strip_prefix(&format!("kernel `{kernel}`: "));
         assert_eq!(
@@ -82,8 +81,14 @@ fn assert_found(project: &Project, args: &[&str]) {
             Some(expected),
             "{problem}"
         );
-        assert_eq!(of(&format!("{kernel}_mended")), ("right", ""), "{kernel}");
+        assert_eq!(end(&tests, &format!("{kernel}_mended")), ("right", ""), "{kernel}");
     }
+}
+
+/// The outcome and the problem of a test.
+fn end<'t>(tests: &'t [(String, String, String)], name: &str) -> (&'t str, &'t str) {
+    let test = tests.iter().find(|(test, ..)| *test == format!("tests::{name}"));
+    test.map(|(_, outcome, problem)| (outcome.as_str(), problem.as_str())).unwrap()
 }
 
 #[test]
@@ -95,7 +100,7 @@ fn accesses_outside_of_buffers_are_found_in_development_and_release_builds() {
     let other = project.offload(&["test", "--no-nextest", "--offline", "--sanitize", "--device", "opencl"]);
     assert_eq!(other.code, 2, "{}", other.text);
     assert!(
-        other.text.contains("error: --sanitize looks at `host`, `oclgrind` and `cuda`, not at `opencl`\n"),
+        other.text.contains("error: --sanitize supports `host`, `oclgrind` and `cuda`, not `opencl`\n"),
         "{}",
         other.text
     );

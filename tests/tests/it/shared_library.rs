@@ -139,12 +139,13 @@ fn libraries_that_share_a_device_library_come_and_go() {
     }
 }
 
+fn inspect(name: &str) -> String {
+    let mut command = Command::new(cargo_offload());
+    succeed(command.args(["offload", "inspect", "--json"]).arg(built().join(name)))
+}
+
 #[test]
 fn the_subcommand_shows_what_an_image_imports_and_exports() {
-    let inspect = |name: &str| {
-        let mut command = Command::new(cargo_offload());
-        succeed(command.args(["offload", "inspect", "--json"]).arg(built().join(name)))
-    };
     let one = inspect("libone.so");
     assert_eq!(one.matches("\"imports\":[\"bf16=bf16@0.1.0\"]").count(), 2, "{one}");
     assert!(!one.contains("\"exports\""), "{one}");

@@ -15,14 +15,14 @@ fn snapshot(name: &str) -> Data {
 /// What commands say, each after its command line and with its exit code if it fails. What depends on the machine, on
 /// the release of cargo and on what was built before is left out.
 fn session(project: &Project, steps: &[&[&str]]) -> String {
-    let output_text = |args: &&[&str]| {
+    let mut text = String::new();
+    for args in steps {
         let outcome = project.offload(args);
         let code = if outcome.success { String::new() } else { format!("[exit code {}]\n", outcome.code) };
         let lines = outcome.text.lines().filter_map(|line| shown(line, &project.name()));
         let lines: String = lines.map(|line| line + "\n").collect();
-        format!("$ cargo offload {}\n{lines}{code}\n", args.join(" "))
-    };
-    let text: String = steps.iter().map(output_text).collect();
+        text.push_str(&format!("$ cargo offload {}\n{lines}{code}\n", args.join(" ")));
+    }
     let target = project.target_dir().display().to_string();
     let directory = project.path("").display().to_string();
     let text = text.replace(directory.trim_end_matches('/'), "[DIR]").replace(&target, "[TARGET]");

@@ -43,19 +43,20 @@ impl Library {
 
 /// The linkers of this machine, as arguments for the C compiler: gcc knows LLD by its plain name alone.
 fn linkers(directory: &Path) -> Vec<(&'static str, Vec<String>)> {
-    let there = |name: &str| {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&path).map(|directory| directory.join(name)).find(|file| file.is_file())
-    };
     let mut linkers = vec![("bfd", vec!["-fuse-ld=bfd".to_string()])];
-    if let Some(lld) = there("ld.lld-22").or_else(|| there("ld.lld")) {
+    if let Some(lld) = find_program("ld.lld-22").or_else(|| find_program("ld.lld")) {
         std::os::unix::fs::symlink(lld.canonicalize().unwrap(), directory.join("ld.lld")).unwrap();
         linkers.push(("lld", vec![format!("-B{}", directory.display()), "-fuse-ld=lld".into()]));
     }
     for (name, program) in [("mold", "mold"), ("gold", "ld.gold")] {
-        linkers.extend(there(program).map(|_| (name, vec![format!("-fuse-ld={name}")])));
+        linkers.extend(find_program(program).map(|_| (name, vec![format!("-fuse-ld={name}")])));
     }
     linkers
+}
+
+fn find_program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).map(|directory| directory.join(name)).find(|file| file.is_file())
 }
 
 fn output_text(output: &Output) -> String {

@@ -44,14 +44,17 @@ impl RustFile {
 
 /// Whether `word` stands in `line` and is not the end or the start of a longer name.
 fn has_word(line: &str, word: &str) -> bool {
-    let inside = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word).any(|(at, _)| {
         let before = &line[..at];
         let after = &line[at + word.len()..];
         // A word that ends in a colon or a bracket has its own end.
-        let open = word.ends_with(inside) && after.starts_with(inside);
-        !before.ends_with(inside) && !open
+        let open = word.ends_with(is_word_char) && after.starts_with(is_word_char);
+        !before.ends_with(is_word_char) && !open
     })
+}
+
+fn is_word_char(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
 /// Files that git knows or would add, so that build outputs and editors' files do not count.

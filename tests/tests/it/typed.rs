@@ -37,36 +37,40 @@ fn stand_in(dir: &Path, library: &str, sources: &[&str]) -> Vec<(&'static str, P
     vec![("LD_LIBRARY_PATH", dir.to_path_buf())]
 }
 
+fn assert_right(text: &str, kernels: &[&str]) {
+    let right: Vec<&str> = text.lines().filter_map(|line| line.strip_suffix(": right")).collect();
+    assert_eq!(right.split_last().unwrap().1, kernels, "{text}");
+}
+
 #[test]
 fn kernels_of_every_language_are_launched_through_their_methods() {
     let program = project().program();
-    let expect = |text: &str, kernels: &[&str]| {
-        let right: Vec<&str> = text.lines().filter_map(|line| line.strip_suffix(": right")).collect();
-        assert_eq!(right.split_last().unwrap().1, kernels, "{text}");
-    };
     let portable = ["opencl: saxpy", "c: saxpy", "cpp: saxpy", "cpp: iaxpy"];
-    expect(&run(&program, &["host"], &[]), &portable);
+    assert_right(&run(&program, &["host"], &[]), &portable);
     let pocl = [("OCL_ICD_VENDORS", "/etc/OpenCL/vendors/pocl.icd".into())];
-    expect(&run(&program, &["opencl"], &pocl), &["opencl: saxpy"]);
+    assert_right(&run(&program, &["opencl"], &pocl), &["opencl: saxpy"]);
     if let Some(prefix) = offload_tests::require_intel_runtime() {
         let lib = prefix.join("lib");
         let intel = [("OCL_ICD_FILENAMES", lib.join("libintelocl.so")), ("LD_LIBRARY_PATH", lib)];
         let text = run(&program, &["opencl"], &intel);
-        expect(&text, &portable);
+        assert_right(&text, &portable);
     }
     // The stand-ins have a kernel `saxpy` of their own, which takes these arguments.
     let dir = tempfile::tempdir().unwrap();
     let cuda = stand_in(dir.path(), "libcuda.so.1", &["cuda/driver.c"]);
     let text = run(&program, &["cuda", "--plain"], &cuda);
-    expect(&text, &["opencl: saxpy", "c: saxpy", "cuda: saxpy", "opencl: saxpy", "c: saxpy", "cuda: saxpy"]);
+    assert_right(
+        &text,
+        &["opencl: saxpy", "c: saxpy", "cuda: saxpy", "opencl: saxpy", "c: saxpy", "cuda: saxpy"],
+    );
     let hip = stand_in(dir.path(), "libamdhip64.so.7", &["hip/driver.c", "hip/kernels.c"]);
     let text = run(&program, &["hip", "--plain"], &hip);
-    expect(&text, &["opencl: saxpy", "c: saxpy", "hip: saxpy"]);
+    assert_right(&text, &["opencl: saxpy", "c: saxpy", "hip: saxpy"]);
 }
 
 /// The generated Rust of the package, by the names of the files.
 fn generated(project: &Project, args: &[&str]) -> BTreeMap<String, String> {
-    let outcome = project.cargo(&[args, &["--offline", "--message-format=json"]].concat());
+    let outcome = project.cargo(&[args, &["--offline", "--message-format=json-render-diagnostics"]].concat());
     assert!(outcome.success, "{}", outcome.text);
     let messages =
         outcome.text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());

@@ -249,6 +249,19 @@ fn the_images_of_the_demo_are_of_its_sources() {
     }
 }
 
+/// Names and versions in the tables of a record with this heading.
+fn named(record: &str, heading: &str) -> Vec<String> {
+    let start = format!("[[{heading}]]\nname = \"");
+    let items = record.split(&start).skip(1);
+    items.map(|item| item.lines().take(2).collect()).collect()
+}
+
+fn assert_unusable(project: &Project, reason: &str) {
+    let text = project.fail();
+    let note = format!("this build cannot use the vendored images of `app`: {reason}\n");
+    assert!(text.contains(&note) && text.contains("hint: apt install clang-22"), "{text}");
+}
+
 /// What a module imports is part of what its images are made of, and no file of its package.
 #[test]
 fn images_with_functions_of_other_crates_are_vendored() {
@@ -260,20 +273,15 @@ fn images_with_functions_of_other_crates_are_vendored() {
     let outcome = project.offload(&["vendor"]);
     assert!(outcome.success && outcome.text.contains("app.pack: 3 images"), "{}", outcome.text);
     let record = fs::read_to_string(project.path("offload-vendor/app.toml")).unwrap();
-    let named = |heading: &str| {
-        let start = format!("[[{heading}]]\nname = \"");
-        let items = record.split(&start).skip(1);
-        items.map(|item| item.lines().take(2).collect::<String>()).collect::<Vec<_>>()
-    };
     assert_eq!(
-        named("library"),
+        named(&record, "library"),
         ["vec\"version = \"vec 0.2.1\"", "base\"version = \"base 0.3.0\""],
         "{record}"
     );
     // A published package has no files of another one, though that lies in a folder of it.
-    assert_eq!(named("source").len(), 1, "{record}");
-    assert!(named("source")[0].starts_with("kernels/app.cl\""), "{record}");
-    assert!(named("input").contains(&"base.cl\"version = \"base 0.3.0\"".to_string()), "{record}");
+    assert_eq!(named(&record, "source").len(), 1, "{record}");
+    assert!(named(&record, "source")[0].starts_with("kernels/app.cl\""), "{record}");
+    assert!(named(&record, "input").contains(&"base.cl\"version = \"base 0.3.0\"".to_string()), "{record}");
     assert!(project.offload(&["vendor", "--verify"]).text.contains("app: 3 images, equal to"));
 
     project.set("OFFLOAD_CLANG", "/nonexistent/tool");
@@ -283,16 +291,11 @@ fn images_with_functions_of_other_crates_are_vendored() {
     // The functions are in the images: a library that is not the same is not taken for it.
     let base = fs::read_to_string(project.path("base/device/base.cl")).unwrap();
     project.write("base/device/base.cl", &base.replace("+ 7", "+ 8"));
-    let unused = |reason: &str| {
-        let text = project.fail();
-        let note = format!("this build cannot use the vendored images of `app`: {reason}\n");
-        assert!(text.contains(&note) && text.contains("hint: apt install clang-22"), "{text}");
-    };
-    unused("the device library `base` of crate base 0.3.0 has changed since");
+    assert_unusable(&project, "the device library `base` of crate base 0.3.0 has changed since");
     project.write("base/device/base.cl", &base);
     let manifest = fs::read_to_string(project.path("vec/Cargo.toml")).unwrap();
     project.write("vec/Cargo.toml", &manifest.replace("0.2.1", "0.2.2"));
-    unused("they have functions of crate vec 0.2.1, and this build has vec 0.2.2");
+    assert_unusable(&project, "they have functions of crate vec 0.2.1, and this build has vec 0.2.2");
     project.set("OFFLOAD_CLANG", "clang-22");
     let outcome = project.offload(&["vendor", "--verify"]);
     assert!(!outcome.success, "{}", outcome.text);

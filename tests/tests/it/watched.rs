@@ -14,8 +14,8 @@ const SANITIZE: [&str; 5] = ["test", "--no-nextest", "--offline", "--json", "--s
 
 /// Outcome and problem of a test on a device.
 fn end<'r>(rows: &'r [Value], test: &str, device: &str) -> (&'r str, &'r str) {
-    let is_row = |row: &&Value| row["test"] == format!("tests::{test}") && row["device"] == device;
-    let row = rows.iter().find(is_row).unwrap_or_else(|| panic!("no row of {test} on {device}"));
+    let row = rows.iter().find(|row| row["test"] == format!("tests::{test}") && row["device"] == device);
+    let row = row.unwrap_or_else(|| panic!("no row of {test} on {device}"));
     (row["outcome"].as_str().unwrap(), row["problem"].as_str().unwrap_or_default())
 }
 
@@ -151,25 +151,27 @@ fn with_cuda() -> Project {
     assert!(made.unwrap().success());
     let tool = project.path("compute-sanitizer");
     program::write(&tool, COMPUTE_SANITIZER);
-    let text = |path: &Path| path.display().to_string();
-    project.set("LD_LIBRARY_PATH", &text(library.parent().unwrap()));
-    project.set("OFFLOAD_COMPUTE_SANITIZER", &text(&tool));
-    project.set("CALLS", &text(&project.path("calls")));
+    project.set("LD_LIBRARY_PATH", &library.parent().unwrap().display().to_string());
+    project.set("OFFLOAD_COMPUTE_SANITIZER", &tool.display().to_string());
+    project.set("CALLS", &project.path("calls").display().to_string());
     project.set("FAULT", "none");
     project
+}
+
+fn run_copies(project: &Project) -> Outcome {
+    sanitize(project, &["--require", "cuda:0", "--device", "cuda:0", "copies"])
 }
 
 #[test]
 fn tests_on_nvidia_gpus_run_under_each_tool_of_compute_sanitizer() {
     let mut project = with_cuda();
-    let run = |project: &Project| sanitize(project, &["--require", "cuda:0", "--device", "cuda:0", "copies"]);
-    let right = run(&project);
+    let right = run_copies(&project);
     assert_eq!(right.code, 0, "{}", right.text);
     assert_eq!(end(&objects(&right.text, "test"), "copies", "cuda:0"), ("right", ""));
     let calls = fs::read_to_string(project.path("calls")).unwrap();
     assert_eq!(calls.lines().collect::<Vec<_>>(), ["memcheck", "racecheck", "initcheck", "synccheck"]);
     project.set("FAULT", "outside");
-    let found = run(&project);
+    let found = run_copies(&project);
     assert_eq!(found.code, 1, "{}", found.text);
     assert_eq!(
         end(&objects(&found.text, "test"), "copies", "cuda:0"),
@@ -188,12 +190,12 @@ fn tests_on_nvidia_gpus_run_under_each_tool_of_compute_sanitizer() {
     assert!(!Path::new("/proc").join(started.trim()).join("exe").exists(), "it is still there");
     // A tool that could not start the test ends with 0.
     project.set("FAULT", "unstarted");
-    let unstarted = run(&project);
+    let unstarted = run_copies(&project);
     assert_eq!(unstarted.code, 1, "{}", unstarted.text);
     assert!(unstarted.text.contains("didn't terminate successfully"), "{}", unstarted.text);
     // A sanitizer without output has not run.
     project.set("FAULT", "silent");
-    let silent = run(&project);
+    let silent = run_copies(&project);
     assert_eq!(silent.code, 1, "{}", silent.text);
     let rows = objects(&silent.text, "test");
     assert_eq!(

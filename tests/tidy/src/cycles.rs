@@ -15,8 +15,12 @@ pub fn find(modules: &[ParsedModule]) -> Vec<Vec<String>> {
     let mut seen = BTreeSet::new();
     let mut groups = Vec::new();
     for (at, from_here) in reached.iter().enumerate() {
-        let back = |other: &&usize| reached.get(**other).is_some_and(|from_there| from_there.contains(&at));
-        let group: Vec<usize> = from_here.iter().filter(back).copied().collect();
+        let mut group = Vec::new();
+        for other in from_here {
+            if reached.get(*other).is_some_and(|from_there| from_there.contains(&at)) {
+                group.push(*other);
+            }
+        }
         if group.len() > 1 && seen.insert(group.clone()) {
             groups.push(group.iter().filter_map(|at| modules.get(*at)).map(name).collect());
         }

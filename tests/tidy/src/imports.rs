@@ -1,4 +1,4 @@
-//! Which modules of a crate a module names: in `use`, in paths, and in calls of macros.
+//! The modules of a crate that a module names: in `use`, in paths, and in calls of macros.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -224,17 +224,20 @@ mod tests {
         assert!(after.contains("offload-build = \"0.1\""), "{after}");
     }
 
+    fn build_script_of(path: &Path, build: &str) -> Result<Option<String>> {
+        std::fs::write(path, format!("[package]\nname = \"a\"\n{build}")).unwrap();
+        build_script(path)
+    }
+
     #[test]
     fn a_build_script_of_another_name_is_known() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("Cargo.toml");
-        let named = |build: &str| {
-            std::fs::write(&path, format!("[package]\nname = \"a\"\n{build}")).unwrap();
-            build_script(&path)
-        };
-        assert_eq!(named("").unwrap(), None);
-        assert_eq!(named("build = \"make.rs\"").unwrap().as_deref(), Some("make.rs"));
-        assert!(named("build = false").unwrap_err().to_string().contains("hint: remove `build`"));
+        assert_eq!(build_script_of(&path, "").unwrap(), None);
+        assert_eq!(build_script_of(&path, "build = \"make.rs\"").unwrap().as_deref(), Some("make.rs"));
+        assert!(
+            build_script_of(&path, "build = false").unwrap_err().to_string().contains("hint: remove `build`")
+        );
     }
 
     #[test]

@@ -26,11 +26,10 @@ impl Frames {
     /// Takes over what can be, and plans and compresses the rest.
     pub(super) fn plan(packs: &[PackContent<'_>], storage: Storage) -> Result<Frames> {
         let images = Images::from_packs(packs);
-        let all = || images.all().map(|source| source.image.hash).collect();
         let (loose, settings) = match storage {
             Storage::Kept => (loose(&images)?, settings_of(&images)),
-            Storage::Planned => (all(), settings_of(&images)),
-            Storage::Fresh(settings) => (all(), settings),
+            Storage::Planned => (hashes(&images), settings_of(&images)),
+            Storage::Fresh(settings) => (hashes(&images), settings),
         };
         let mut frames = Frames::default();
         for source in images.all().filter(|source| !loose.contains(&source.image.hash)) {
@@ -93,6 +92,10 @@ fn make(
 }
 
 /// Compression settings of packs that do not record them, derived from their frames.
+fn hashes(images: &Images<'_>) -> BTreeSet<Hash128> {
+    images.all().map(|source| source.image.hash).collect()
+}
+
 fn settings_of(images: &Images<'_>) -> Settings {
     let is_archive = images.all().any(|source| {
         let stored = source.source.pack.stored(&source.image);

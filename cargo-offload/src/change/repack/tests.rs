@@ -78,9 +78,12 @@ fn move_images(packs: &[&dyn Fn(usize) -> bool], paged: &[bool]) {
     let new = dir.path().join("new.pack");
     write_pack(&old, 1500);
     rebuild_file(&old, &new, packs);
-    let expected = |at: usize| (name(at), raw(at).into_bytes());
-    let expected = packs.iter().map(|wanted| (0..1500).filter(|at| wanted(*at)).map(expected).collect());
-    assert_eq!(read_packs(&new), expected.zip(paged.iter().copied()).collect::<Vec<_>>());
+    let mut expected = Vec::new();
+    for (wanted, is_paged) in packs.iter().zip(paged) {
+        let images = (0..1500).filter(|at| wanted(*at)).map(|at| (name(at), raw(at).into_bytes()));
+        expected.push((images.collect(), *is_paged));
+    }
+    assert_eq!(read_packs(&new), expected);
 }
 
 /// A pack of 36 images in three blocks, each of which builds on the one before.

@@ -8,7 +8,7 @@ use object::elf::{ET_DYN, ET_EXEC, FileHeader64, PT_LOAD, ProgramHeader64, SHT_N
 use object::read::elf::FileHeader;
 
 use super::refusal::refused;
-use crate::error::{IoContext, Result};
+use crate::error::{Error, IoContext, Result};
 use crate::files::object_file::{ObjectFile, examine};
 
 /// Headers of a 64-bit little-endian program or shared library.
@@ -29,15 +29,13 @@ impl Headers {
     }
 
     fn parse(path: &Path, file: &ObjectFile<'_>, size: u64) -> Result<Headers> {
-        let unfit = |_| refused(path, "it is not a 64-bit ELF program or library");
-        let header = FileHeader64::<LE>::parse(file).map_err(unfit)?;
-        let endian = header.endian().map_err(unfit)?;
+        let header = FileHeader64::<LE>::parse(file).map_err(|_| unfit(path))?;
+        let endian = header.endian().map_err(|_| unfit(path))?;
         if !matches!(header.e_type(endian), ET_EXEC | ET_DYN) {
             return Err(refused(path, "it is an object, not a linked program or library"));
         }
-        let broken = |_| refused(path, "its headers point outside the file");
-        let segments = header.program_headers(endian, file).map_err(broken)?.to_vec();
-        let sections = header.section_headers(endian, file).map_err(broken)?.to_vec();
+        let segments = header.program_headers(endian, file).map_err(|_| broken(path))?.to_vec();
+        let sections = header.section_headers(endian, file).map_err(|_| broken(path))?.to_vec();
         let headers = Headers { file: *header, segments, sections, size };
         if headers.segments.len() != usize::from(headers.file.e_phnum.get(LE)) {
             return Err(refused(path, "it has more segments than its header can count"));
@@ -68,6 +66,14 @@ impl Headers {
             (index, [start, start.saturating_add(section.sh_size.get(LE))])
         })
     }
+}
+
+fn unfit(path: &Path) -> Error {
+    refused(path, "it is not a 64-bit ELF program or library")
+}
+
+fn broken(path: &Path) -> Error {
+    refused(path, "its headers point outside the file")
 }
 
 /// The numbers of a segment. Sums saturate: what does not exist lies behind everything.

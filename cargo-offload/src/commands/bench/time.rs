@@ -119,11 +119,10 @@ fn sort_by_kernel(all: &[BenchResult]) -> Vec<&BenchResult> {
             names.push(name);
         }
     }
-    let place = |result: &BenchResult| {
-        names.iter().position(|name| Some(*name) == result.name()).unwrap_or(names.len())
-    };
     let mut sorted: Vec<&BenchResult> = all.iter().collect();
-    sorted.sort_by_key(|result| place(result));
+    sorted.sort_by_key(|result| {
+        names.iter().position(|name| Some(*name) == result.name()).unwrap_or(names.len())
+    });
     sorted
 }
 
@@ -155,13 +154,14 @@ fn shown(seconds: f64) -> String {
 mod tests {
     use super::*;
 
+    fn time(device: &str, name: &str, median: f64) -> String {
+        format!(
+            "{{\"event\":\"time\",\"device\":\"{device}\",\"name\":\"{name}\",\"median\":{median},\"min\":0.5,\"most\":3,\"count\":9}}\n"
+        )
+    }
+
     #[test]
     fn kernels_stand_together_and_are_compared_with_the_first_device() {
-        let time = |device: &str, name: &str, median: f64| {
-            format!(
-                "{{\"event\":\"time\",\"device\":\"{device}\",\"name\":\"{name}\",\"median\":{median},\"min\":0.5,\"most\":3,\"count\":9}}\n"
-            )
-        };
         let text = [
             "{\"event\":\"started\",\"device\":\"host\"}\n".to_string(),
             time("host", "a", 2.0),

@@ -158,12 +158,14 @@ mod tests {
     /// Bytes like those of code: words of which many come again.
     fn code(seed: u32, words: u32) -> Vec<u8> {
         let mut state = seed;
-        let mut next = || {
+        let mut code = Vec::new();
+        for _ in 0..words {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            state >> 16
-        };
-        let word = |number: u32| if number.is_multiple_of(3) { number } else { number % 61 };
-        (0..words).flat_map(|_| word(next()).to_le_bytes()).collect()
+            let number = state >> 16;
+            let word = if number.is_multiple_of(3) { number } else { number % 61 };
+            code.extend(word.to_le_bytes());
+        }
+        code
     }
 
     /// Some images that stand for themselves, and one relative of each.

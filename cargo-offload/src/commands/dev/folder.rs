@@ -128,13 +128,10 @@ mod tests {
         let lines = "a\t1.0.0\thost\na\t1.0.0\tspirv64\na\t1.0.0\thost\nb\t2.0.0\tcubin:sm_90\nb\t2.0.0\tho";
         fs::write(folder.packs().join(IN_USE), lines).unwrap();
         let in_use = folder.in_use();
-        let targets = |package: &str, version: &str| {
+        for (package, version, expected) in [("a", "1.0.0", "host spirv64"), ("b", "2.0.0", "cubin:sm_90")] {
             let found = &in_use[&(package.to_string(), version.to_string())];
-            found.iter().cloned().collect::<Vec<_>>().join(" ")
-        };
-        assert_eq!(
-            (targets("a", "1.0.0"), targets("b", "2.0.0")),
-            ("host spirv64".into(), "cubin:sm_90".into())
-        );
+            let targets = found.iter().cloned().collect::<Vec<_>>().join(" ");
+            assert_eq!(targets, expected);
+        }
     }
 }

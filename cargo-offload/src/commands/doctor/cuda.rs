@@ -62,7 +62,7 @@ struct RouteMessage {
 pub(super) fn run(output: &Output) -> Result<ExitStatus> {
     let tools = examine_tools(Path::new("."), &TOOLS)?;
     let routes: Vec<RouteMessage> = ROUTES.iter().map(|route| route.message(&tools)).collect();
-    let mut table = Table::of_sentences(&["way", "ready", "in offload.toml", "compiles sources"]);
+    let mut table = Table::with_wrapped_cells(&["way", "ready", "in offload.toml", "compiles sources"]);
     for route in &routes {
         let setting = if route.setting.is_empty() { "-" } else { route.setting };
         let cells =

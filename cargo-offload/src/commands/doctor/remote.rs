@@ -71,31 +71,41 @@ fn examine(settings: &str, message: &mut Message, table: &mut Table) -> Result<(
     let found = offload_remote::examine(&settings).map_err(Error::from_remote)?;
     message.url = Some(settings.url().to_string());
     message.instance = Some(settings.instance().to_string());
-    let mut show = |what: &str, outcome: std::result::Result<String, offload_remote::Error>| match outcome {
+    let version = found.version.as_ref().map(|version| format!(", version {version} of the API"));
+    let time = found.connection.as_ref().ok().map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+    let answer = found
+        .connection
+        .map(|_| format!("answers within {} ms{}", time.unwrap_or_default(), version.unwrap_or_default()));
+    show(settings.url(), answer, message, table);
+    let accesses = [found.reads, found.writes, found.executes];
+    let tried = accesses.each_ref().map(access);
+    for (what, access) in ["find results", "store results", "run commands"].into_iter().zip(accesses) {
+        match access {
+            offload_remote::Access::Granted => show(what, Ok("yes".to_string()), message, table),
+            offload_remote::Access::NotTried => show(what, Ok("not tried".to_string()), message, table),
+            offload_remote::Access::Refused(error) => show(what, Err(error), message, table),
+        }
+    }
+    [message.reads, message.writes, message.executes] = tried;
+    (message.milliseconds, message.version) = (time, found.version);
+    Ok(())
+}
+
+#[cfg(all(feature = "remote", unix))]
+fn show(
+    what: &str,
+    outcome: std::result::Result<String, offload_remote::Error>,
+    message: &mut Message,
+    table: &mut Table,
+) {
+    match outcome {
         Ok(text) => table.row(vec![what.to_string(), text]),
         Err(error) => {
             table.row(vec![what.to_string(), format!("no: {}", error.message())]);
             table.problem("outcome");
             message.problem(&Error::from_remote(error));
         }
-    };
-    let version = found.version.as_ref().map(|version| format!(", version {version} of the API"));
-    let time = found.connection.as_ref().ok().map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
-    let answers =
-        |_| format!("answers within {} ms{}", time.unwrap_or_default(), version.unwrap_or_default());
-    show(settings.url(), found.connection.map(answers));
-    let accesses = [found.reads, found.writes, found.executes];
-    let tried = accesses.each_ref().map(access);
-    for (what, access) in ["find results", "store results", "run commands"].into_iter().zip(accesses) {
-        match access {
-            offload_remote::Access::Granted => show(what, Ok("yes".to_string())),
-            offload_remote::Access::NotTried => show(what, Ok("not tried".to_string())),
-            offload_remote::Access::Refused(error) => show(what, Err(error)),
-        }
     }
-    [message.reads, message.writes, message.executes] = tried;
-    (message.milliseconds, message.version) = (time, found.version);
-    Ok(())
 }
 
 #[cfg(all(feature = "remote", unix))]

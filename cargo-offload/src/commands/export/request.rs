@@ -41,7 +41,7 @@ pub(super) fn images<'a>(packs: &'a Packs, request: &Request<'_>) -> Result<Vec<
     let mut all = Vec::new();
     let mut packages = BTreeSet::new();
     for ReachedPack { source, .. } in packs.all() {
-        let PackMetadata { package, .. } = PackMetadata::of_package(&source.pack);
+        let PackMetadata { package, .. } = PackMetadata::without_missing(&source.pack);
         if named.is_none_or(|named| *named == package) {
             for image in source.pack.images() {
                 all.push(PackedImage { package: package.clone(), source, image: image? });

@@ -87,7 +87,7 @@ impl<'a> Job<'a> {
             && let Some(bundle) = self.inflated(&part.bundle)?
         {
             return match bundle.problem() {
-                Some(problem) => self.failed(of_image(file, &problem)),
+                Some(problem) => self.failed(failure_text(file, &problem)),
                 None => {
                     let from = bundle.bytes().clone();
                     let part = FilePart { offset: part.offset, size: part.size };
@@ -176,7 +176,7 @@ impl<'a> Job<'a> {
         for PendingFile { file, bundle, part, checksum, .. } in &waiting {
             let staged = staged.next().and_then(OnceLock::into_inner);
             if let Some(problem) = bundle.as_ref().and_then(|bundle| bundle.verified().err()) {
-                self.print_failure(of_image(file, &problem))?;
+                self.print_failure(failure_text(file, &problem))?;
                 continue;
             }
             if let Some(staged) = staged {
@@ -221,6 +221,6 @@ impl<'a> Job<'a> {
     }
 }
 
-fn of_image(file: &ExtractedFile<'_>, problem: &str) -> String {
+fn failure_text(file: &ExtractedFile<'_>, problem: &str) -> String {
     format!("image {} of {}: {problem}", escaped(&file.image.target), escaped(&file.image.module))
 }

@@ -18,12 +18,12 @@ pub(super) struct Names {
 
 impl Names {
     /// `blas.N=2.amdgcn-gfx90a.co`.
-    pub(super) fn of_image(&mut self, image: &ImageRecord) -> String {
+    pub(super) fn name_image(&mut self, image: &ImageRecord) -> String {
         self.unique(&words(image), ending(image))
     }
 
     /// The same for a frame of a pack or a whole container.
-    pub(super) fn of_frame(&mut self, image: &ImageRecord) -> String {
+    pub(super) fn name_frame(&mut self, image: &ImageRecord) -> String {
         match image.origin {
             Origin::Pack(..) => self.unique(&words(image), codec_ending(&image.codec)),
             Origin::Container(..) => self.unique(&safe(&image.module), container_ending(image)),
@@ -55,7 +55,7 @@ pub(super) struct Folders {
 
 impl Folders {
     /// `x-_C.so` of `x.whl: x/_C.so`.
-    pub(super) fn of_member(&mut self, member: &str) -> String {
+    pub(super) fn name_member(&mut self, member: &str) -> String {
         let inner = member.split_once(": ").map_or(member, |(_, inner)| inner);
         let end: Vec<char> = inner.chars().rev().take(LONGEST).collect();
         let stem = sound(&safe(&end.into_iter().rev().collect::<String>()));

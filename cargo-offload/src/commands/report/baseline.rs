@@ -67,24 +67,18 @@ impl Baseline {
 
     pub(super) fn read(path: &Path) -> Result<Baseline> {
         let text = std::fs::read_to_string(path).io_context("read", path)?;
-        let wrong = |what: &str| {
-            let error = Error::usage(format!("`{}` is not a baseline: {what}", path.display()));
-            if text.starts_with(HEADER) {
-                error.hint("update it with --update-baseline")
-            } else {
-                error.hint("use a file that --update-baseline wrote")
-            }
-        };
         let document: DocumentMut =
-            text.parse().map_err(|error: toml_edit::TomlError| wrong(error.message()))?;
+            text.parse().map_err(|error: toml_edit::TomlError| wrong(path, &text, error.message()))?;
         if document.get(VERSION_KEY).and_then(Item::as_integer) != Some(VERSION) {
-            return Err(wrong(&format!("it lacks `version = {VERSION}`")));
+            return Err(wrong(path, &text, &format!("it lacks `version = {VERSION}`")));
         }
         let table = document.get(KERNELS_KEY).and_then(Item::as_table_like);
         let mut kernels = BTreeMap::new();
-        for (kernel, numbers) in table.ok_or_else(|| wrong("it has no table `kernels`"))?.iter() {
-            let numbers =
-                numbers.as_table_like().ok_or_else(|| wrong(&format!("`{kernel}` has no numbers")))?;
+        for (kernel, numbers) in table.ok_or_else(|| wrong(path, &text, "it has no table `kernels`"))?.iter()
+        {
+            let numbers = numbers
+                .as_table_like()
+                .ok_or_else(|| wrong(path, &text, &format!("`{kernel}` has no numbers")))?;
             kernels.insert(
                 kernel.to_string(),
                 numbers
@@ -93,7 +87,7 @@ impl Baseline {
                         let number = item.as_integer().and_then(|number| u64::try_from(number).ok());
                         Ok((
                             name.to_string(),
-                            number.ok_or_else(|| wrong(&format!("`{name}` of `{kernel}`")))?,
+                            number.ok_or_else(|| wrong(path, &text, &format!("`{name}` of `{kernel}`")))?,
                         ))
                     })
                     .collect::<Result<_>>()?,
@@ -148,6 +142,15 @@ impl Baseline {
         findings.extend(gone.map(|kernel| Finding::new(kernel.clone(), Change::Gone)));
         findings.sort_by_key(|finding| finding.verdict as u8);
         findings
+    }
+}
+
+fn wrong(path: &Path, text: &str, what: &str) -> Error {
+    let error = Error::usage(format!("`{}` is not a baseline: {what}", path.display()));
+    if text.starts_with(HEADER) {
+        error.hint("update it with --update-baseline")
+    } else {
+        error.hint("use a file that --update-baseline wrote")
     }
 }
 

@@ -87,7 +87,7 @@ impl Page<'_> {
         let images = whole.map(|build| build.images.as_slice()).unwrap_or_default();
         let data = Data {
             packages: packages(images),
-            date: date::of_file(self.path),
+            date: date::modification_date(self.path),
             compilers: compilers(images),
             file: self.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             build: whole.filter(|_| several).map(|build| build.label.as_str()),

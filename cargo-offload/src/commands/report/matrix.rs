@@ -17,7 +17,6 @@ use super::comparison::{self, MeasuredBuild};
 use super::html::Page;
 use crate::cargo::artifact::{self, Project};
 use crate::cargo::graph::{self, Depth};
-use crate::cargo::process::Cargo;
 use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::{Error, IoContext, Result};
@@ -72,7 +71,7 @@ fn all(
                 measure(&all.program, wanted, &combination.label, &mut all.missing)?
             }
             Err(reason) => {
-                all.missing.add(&combination.label, MissingImage::of_everything(reason));
+                all.missing.add(&combination.label, MissingImage::for_all_images(reason));
                 Vec::new()
             }
         };
@@ -109,7 +108,7 @@ fn build_with(
 ) -> Result<std::result::Result<PathBuf, String>> {
     let mut log = tempfile::tempfile().io_context("write", "a temporary file")?;
     let errors = log.try_clone().io_context("write", "a temporary file")?;
-    let prepare = |cargo: Cargo| {
+    let built = artifact::built(output, project, |cargo| {
         let settings = [
             // What one compiler cannot build is for the others to show.
             (variable::OPTIONAL, "1"),
@@ -119,8 +118,8 @@ fn build_with(
         let cargo = settings.into_iter().fold(cargo, |cargo, (name, value)| cargo.env(name, value));
         let programs = combination.programs.iter();
         programs.fold(cargo, |cargo, (tool, path)| cargo.env(tool.variable(), path)).errors_to(errors)
-    };
-    match artifact::built(output, project, prepare) {
+    });
+    match built {
         Ok(path) => Ok(Ok(path)),
         Err(error) if error.status() == ExitStatus::CargoFailed => {
             let mut text = Vec::new();

@@ -79,7 +79,7 @@ fn print_configured(output: &Output, configured: &[ListedTarget], examined: &[Bu
 }
 
 fn print_families(output: &Output, families: &[Family<'_>], examined: &[Buildable]) -> Result<()> {
-    let mut table = Table::of_sentences(&["supported", "buildable", "required tools"]);
+    let mut table = Table::with_wrapped_cells(&["supported", "buildable", "required tools"]);
     let mut messages = Vec::new();
     for (family, built) in families.iter().zip(examined) {
         let Family { name: family, targets } = family;

@@ -222,9 +222,12 @@ fn is_begin(row: &Row) -> bool {
 mod tests {
     use super::*;
 
+    fn parse(args: &[&str]) -> NextestRequest {
+        parse_request(&args.iter().map(OsString::from).collect::<Vec<_>>())
+    }
+
     #[test]
     fn what_nextest_asks_for() {
-        let parse = |args: &[&str]| parse_request(&args.iter().map(OsString::from).collect::<Vec<_>>());
         assert_eq!(parse(&["--list", "--format", "terse"]), NextestRequest::List);
         assert_eq!(parse(&["--list", "--format", "terse", "--ignored"]), NextestRequest::List);
         let test = NextestRequest::Test("tests::right".into());
@@ -232,9 +235,8 @@ mod tests {
         assert_eq!(parse(&["tests::right", "--nocapture", "--exact", "--ignored"]), test);
     }
 
-    #[test]
-    fn the_last_attempt_counts() {
-        let row = |test: &str, device: Option<&str>, outcome: Outcome| Row {
+    fn row(test: &str, device: Option<&str>, outcome: Outcome) -> Row {
+        Row {
             package: "p".into(),
             program: "p (lib)".into(),
             test: test.into(),
@@ -242,8 +244,15 @@ mod tests {
             end: TestResult::new(outcome),
             seconds: 0.0,
             output: None,
-        };
-        let begin = |test: &str| row(test, None, Outcome::Hung);
+        }
+    }
+
+    fn begin(test: &str) -> Row {
+        row(test, None, Outcome::Hung)
+    }
+
+    #[test]
+    fn the_last_attempt_counts() {
         let rows = last_attempts(vec![
             begin("b"),
             begin("a"),

@@ -183,6 +183,12 @@ mod tests {
         })
     }
 
+    /// The status of a process that exits with `code`.
+    #[cfg(unix)]
+    fn exited(code: i32) -> i32 {
+        code << 8
+    }
+
     #[test]
     #[cfg(unix)]
     fn status_and_words_are_weighed() {
@@ -190,14 +196,13 @@ mod tests {
         let right = format!(
             "{started}{{\"event\":\"ended\",\"device\":\"host\",\"outcome\":\"right\",\"seconds\":1}}\n"
         );
-        let code = |code: i32| code << 8;
         for (events, status, is_complete, expected) in [
             (right.as_str(), 0, true, Outcome::Right),
             // It went on after the device, and failed there.
-            (&right, code(101), true, Outcome::Failed),
+            (&right, exited(101), true, Outcome::Failed),
             (&right, 11, false, Outcome::Crashed),
             ("", 0, true, Outcome::Passed),
-            ("", code(101), true, Outcome::Failed),
+            ("", exited(101), true, Outcome::Failed),
             ("", 6, false, Outcome::Crashed),
             // A driver crashes when the process ends.
             ("", 11, true, Outcome::Crashed),
@@ -205,8 +210,8 @@ mod tests {
             (started, 0, false, Outcome::Crashed),
             (&right, 0, false, Outcome::Crashed),
             ("", 0, false, Outcome::Crashed),
-            ("", code(3), false, Outcome::Crashed),
-            (started, code(101), true, Outcome::Crashed),
+            ("", exited(3), false, Outcome::Crashed),
+            (started, exited(101), true, Outcome::Crashed),
         ] {
             assert_eq!(ended(events, status, is_complete).outcome, expected, "{events} {status}");
         }
@@ -214,17 +219,20 @@ mod tests {
         assert!(crashed.contains("SIGSEGV") && crashed.ends_with("in the middle of the test"), "{crashed}");
     }
 
+    fn summary(result: &str, counts: &str) -> String {
+        format!(
+            "test a ... ok\n\ntest result: {result}. {counts}; 0 ignored; 0 measured; 5 filtered out; finished in 0.1s\n"
+        )
+    }
+
     #[test]
     fn a_summary_shows_that_a_test_has_ended() {
-        let line = |result: &str, counts: &str| {
-            format!(
-                "test a ... ok\n\ntest result: {result}. {counts}; 0 ignored; 0 measured; 5 filtered out; finished in 0.1s\n"
-            )
-        };
-        let is_complete = |text: &str| is_complete(Proof::Summary, text);
-        assert!(is_complete(&line("ok", "1 passed; 0 failed")));
-        assert!(is_complete(&line("FAILED", "0 passed; 1 failed")));
-        assert!(!is_complete(&line("ok", "0 passed; 0 failed")));
-        assert!(!is_complete("running 1 test\ntest a ... ok\n") && !is_complete("test result: ok. nonsense"));
+        assert!(is_complete(Proof::Summary, &summary("ok", "1 passed; 0 failed")));
+        assert!(is_complete(Proof::Summary, &summary("FAILED", "0 passed; 1 failed")));
+        assert!(!is_complete(Proof::Summary, &summary("ok", "0 passed; 0 failed")));
+        assert!(
+            !is_complete(Proof::Summary, "running 1 test\ntest a ... ok\n")
+                && !is_complete(Proof::Summary, "test result: ok. nonsense")
+        );
     }
 }

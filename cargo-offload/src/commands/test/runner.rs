@@ -33,17 +33,16 @@ pub(super) fn run(
     let tests = Tests::from_args(args)?;
     let steps = (output.progress() == Progress::Bar).then(|| Steps::new(output, tests.names.len()));
     let rows = Mutex::new(Vec::new());
-    let work = |place: usize| {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    let others = plan.threads.unwrap_or(cores).saturating_sub(1);
+    offload_build::shared::each_beside(others, tests.names.len(), &|place| {
         let Some(name) = tests.names.get(place) else { return };
         if let Some(steps) = &steps {
             steps.next(output, name);
         }
         let found = on_devices(plan, program, &tests, name);
         rows.lock().unwrap_or_else(PoisonError::into_inner).push((place, found));
-    };
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    let others = plan.threads.unwrap_or(cores).saturating_sub(1);
-    offload_build::shared::each_beside(others, tests.names.len(), &work);
+    });
     drop(steps);
     cleanup::end_own();
     let mut rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -88,12 +87,7 @@ impl Tests {
         let passed = args.args.iter().filter(|arg| *arg != "--quiet" && *arg != "-q");
         let passed: Vec<OsString> = passed.cloned().collect();
         let file = args.program.clone();
-        let ask = |more: &[&str]| -> Result<Option<Vec<String>>> {
-            let more = more.iter().map(|arg| OsString::from(*arg));
-            let all: Vec<OsString> = passed.iter().cloned().chain(more).collect();
-            Ok(process::ask(&file, &all)?.as_deref().and_then(names))
-        };
-        let listed = ask(&LIST)?;
+        let listed = ask(&file, &passed, &LIST)?;
         let proof = if listed.is_some() { process::proof(&file)? } else { Proof::Status };
         let listed = match listed {
             Some(listed) if !listed.is_empty() || proof == Proof::Summary || lists(&file)? => listed,
@@ -110,7 +104,8 @@ impl Tests {
             }
         };
         let runs_ignored = passed.iter().any(|arg| arg == "--ignored" || arg == "--include-ignored");
-        let ignored = if runs_ignored { None } else { ask(&[&LIST[..], &["--ignored"]].concat())? };
+        let ignored =
+            if runs_ignored { None } else { ask(&file, &passed, &[&LIST[..], &["--ignored"]].concat())? };
         let args = runs_ignored.then(|| OsString::from("--include-ignored")).into_iter().collect();
         let ignored = ignored.unwrap_or_default();
         Ok(Tests { file, names: listed, ignored, harness: Harness::Libtest, proof, args })
@@ -124,6 +119,13 @@ impl Tests {
         };
         own.iter().map(OsString::from).chain(self.args.iter().cloned()).collect()
     }
+}
+
+/// The names that `program` lists with its own arguments and these.
+fn ask(program: &Path, passed: &[OsString], more: &[&str]) -> Result<Option<Vec<String>>> {
+    let more = more.iter().map(|arg| OsString::from(*arg));
+    let all: Vec<OsString> = passed.iter().cloned().chain(more).collect();
+    Ok(process::ask(program, &all)?.as_deref().and_then(names))
 }
 
 const LIST: [&str; 3] = ["--list", "--format", "terse"];
@@ -151,23 +153,13 @@ pub(super) fn names(list: &str) -> Option<Vec<String>> {
 
 /// Runs a test on the first device, and on the others if it has taken that one.
 pub(super) fn on_devices(plan: &Plan, program: &TestProgram, tests: &Tests, name: &str) -> Vec<Row> {
-    let row = |device: Option<&str>, end: TestResult, seconds: f64| Row {
-        package: program.package.clone(),
-        program: program.name.clone(),
-        test: name.to_string(),
-        device: device.map(str::to_string),
-        end,
-        seconds,
-        output: None,
-    };
     if tests.ignored.iter().any(|ignored| ignored == name) {
-        return vec![row(None, TestResult::new(Outcome::Ignored), 0.0)];
+        return vec![row(program, name, TestResult::new(Outcome::Ignored))];
     }
     let args = tests.args_for(name);
     let timeout = Duration::from_secs(plan.timeout);
     let mut rows = Vec::new();
     for place in &plan.places {
-        let device = place.label.as_str();
         match sanitize::run(
             place,
             sanitize::Test { program: &tests.file, args: &args, proof: tests.proof, timeout },
@@ -177,18 +169,31 @@ pub(super) fn on_devices(plan: &Plan, program: &TestProgram, tests: &Tests, name
                 // The process takes longer than the test: it starts, and asks drivers for devices.
                 let seconds = if took && !events.is_open { events.seconds } else { time.as_secs_f64() };
                 let output = end.outcome.is_bad().then_some(output);
-                rows.push(Row { output, ..row(took.then_some(device), end, seconds) });
+                let device = took.then(|| place.label.clone());
+                rows.push(Row { device, seconds, output, ..row(program, name, end) });
                 if !took {
                     break;
                 }
             }
             Err(error) => {
-                rows.push(row(None, TestResult::because(Outcome::Failed, error.to_string()), 0.0));
+                rows.push(row(program, name, TestResult::because(Outcome::Failed, error.to_string())));
                 break;
             }
         }
     }
     rows
+}
+
+fn row(program: &TestProgram, test: &str, end: TestResult) -> Row {
+    Row {
+        package: program.package.clone(),
+        program: program.name.clone(),
+        test: test.to_string(),
+        device: None,
+        end,
+        seconds: 0.0,
+        output: None,
+    }
 }
 
 #[cfg(test)]

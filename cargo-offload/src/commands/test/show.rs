@@ -74,7 +74,7 @@ fn table(rows: &[&Row]) -> Table {
     } else {
         &["program", "test", "device", "result", "time", "why"]
     };
-    let mut table = Table::of_sentences(heading);
+    let mut table = Table::with_wrapped_cells(heading);
     for row in rows {
         let time = match row.end.outcome {
             Outcome::Ignored | Outcome::Refused => "-".to_string(),

@@ -157,8 +157,10 @@ mod tests {
     }
 
     fn asked(device: &[&str], require: &[&str]) -> cli::TestDevices {
-        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_string()).collect();
-        cli::TestDevices { device: owned(device), require: owned(require) }
+        cli::TestDevices {
+            device: device.iter().map(ToString::to_string).collect(),
+            require: require.iter().map(ToString::to_string).collect(),
+        }
     }
 
     fn problems(rows: &[Row], asked: &cli::TestDevices) -> Vec<String> {

@@ -23,19 +23,17 @@ pub(super) fn between(old: &Record, new: &Record) -> Result<Vec<String>> {
 
 /// Images of the pack that are not the recorded ones.
 fn damaged(old: &Record) -> Result<Vec<String>> {
-    let failed = |error: offload_format::Error| {
-        Error::check(format!("the vendored pack of `{}`: {error}", old.provenance.module))
-    };
     let pages = Pages::default();
-    let pack = Pack::parse(&old.pack, &pages).map_err(failed)?;
-    pack.verify_index().map_err(failed)?;
+    let pack = Pack::parse(&old.pack, &pages).map_err(|error| unreadable(old, error))?;
+    pack.verify_index().map_err(|error| unreadable(old, error))?;
     let mut recorded: BTreeMap<[&str; 3], &VendoredImage> =
         old.provenance.images.iter().map(|made| (key(made), made)).collect();
     let mut lines = Vec::new();
     for image in pack.images() {
-        let image = image.map_err(failed)?;
+        let image = image.map_err(|error| unreadable(old, error))?;
         let key = [image.target_text, image.variant, image.part];
-        let hash = blake3::hash(&codec::decode(&pack, &image).map_err(failed)?).to_hex();
+        let hash =
+            blake3::hash(&codec::decode(&pack, &image).map_err(|error| unreadable(old, error))?).to_hex();
         match recorded.remove(&key) {
             Some(made) if made.blake3 == hash.as_str() => {}
             Some(_) => lines.push(format!("{}: the image in the pack differs from the record", name(key))),
@@ -44,6 +42,10 @@ fn damaged(old: &Record) -> Result<Vec<String>> {
     }
     lines.extend(recorded.keys().map(|key| format!("{}: missing in the pack", name(*key))));
     Ok(lines)
+}
+
+fn unreadable(old: &Record, error: offload_format::Error) -> Error {
+    Error::check(format!("the vendored pack of `{}`: {error}", old.provenance.module))
 }
 
 fn images(old: &[VendoredImage], new: &[VendoredImage]) -> Vec<String> {

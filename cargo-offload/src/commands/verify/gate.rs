@@ -170,7 +170,7 @@ impl Gate<'_> {
 
     fn add_modules(&self, name: &str, modules: Vec<Module<'_>>, verdicts: &mut Verdicts<'_>) {
         for module in modules {
-            let excepted = self.exceptions.of_module(&module.name, name);
+            let excepted = self.exceptions.for_module(&module.name, name);
             verdicts.add(&module.with_exceptions(excepted));
         }
     }

@@ -59,22 +59,28 @@ mod linux {
 mod tests {
     use super::*;
 
+    fn count_files(dir: &Path) -> usize {
+        std::fs::read_dir(dir).unwrap().count()
+    }
+
     #[test]
     fn a_file_appears_once_it_is_written() {
         use std::io::Write;
 
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
-        let names = || std::fs::read_dir(dir.path()).unwrap().count();
         for (content, before) in [("first", 0), ("second", 1)] {
             let mut file = unfinished(&path).unwrap();
             file.file().write_all(content.as_bytes()).unwrap();
             assert_eq!(std::fs::read_to_string(file.path()).unwrap(), content);
             if cfg!(target_os = "linux") {
-                assert_eq!(names(), before, "something is left if the process is ended now");
+                assert_eq!(count_files(dir.path()), before, "something is left if the process is ended now");
             }
             file.persist(&path).unwrap();
-            assert_eq!((std::fs::read_to_string(&path).unwrap().as_str(), names()), (content, 1));
+            assert_eq!(
+                (std::fs::read_to_string(&path).unwrap().as_str(), count_files(dir.path())),
+                (content, 1)
+            );
         }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn add(output: &Output, plan: &Plan, parts: &[ToolchainPart]) -> Resu
     check_directory(&plan.lock)?;
     Lock::check(&plan.lock)?;
     let lock = Lock::read(&plan.lock)?;
-    let there = of_folder(&plan.folder);
+    let there = packages_in(&plan.folder);
     let known = match (plan.versions, &lock) {
         (Versions::Locked, Some(lock)) => lock.checked_for(&system, &plan.lock)?,
         _ => Vec::new(),
@@ -59,7 +59,7 @@ pub(crate) fn add(output: &Output, plan: &Plan, parts: &[ToolchainPart]) -> Resu
 }
 
 /// The packages that the folder was made of.
-pub(crate) fn of_folder(folder: &Path) -> Vec<LockedPackage> {
+pub(crate) fn packages_in(folder: &Path) -> Vec<LockedPackage> {
     Lock::read(&folder.join(LOCK_NAME)).ok().flatten().map(|lock| lock.package).unwrap_or_default()
 }
 

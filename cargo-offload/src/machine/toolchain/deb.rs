@@ -140,12 +140,14 @@ mod tests {
         package
     }
 
+    fn control(size: u64) -> Vec<u8> {
+        let text = format!("Package: x\nInstalled-Size: {size}\n");
+        xz(&tar_of("./control", text.as_bytes()))
+    }
+
     #[test]
     fn a_package_unpacks_to_what_its_size_allows() {
         let dir = tempfile::tempdir().unwrap();
-        let control =
-            |size: u64| xz(&tar_of("./control", format!("Package: x\nInstalled-Size: {size}\n").as_bytes()));
-        let data = |size: usize| xz(&tar_of("./usr/lib/x", &vec![0; size]));
         for (recorded, size, fits) in [
             (Some(4), 4096, true),
             (None, 4096, true),
@@ -157,7 +159,7 @@ mod tests {
         ] {
             let mut members = vec![("debian-binary", b"2.0\n".to_vec())];
             members.extend(recorded.map(|size| ("control.tar.xz", control(size))));
-            members.push(("data.tar.xz", data(size)));
+            members.push(("data.tar.xz", xz(&tar_of("./usr/lib/x", &vec![0; size]))));
             let members: Vec<(&str, &[u8])> =
                 members.iter().map(|(name, bytes)| (*name, bytes.as_slice())).collect();
             let file = dir.path().join("x.deb");

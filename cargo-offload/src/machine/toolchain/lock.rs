@@ -203,20 +203,26 @@ mod tests {
         assert_eq!(read.checked_for(&debian, &path).unwrap().len(), 1);
     }
 
+    fn checked_on(
+        lock: &Lock,
+        name: &str,
+        glibc: Option<&str>,
+        packages: PackageManager,
+    ) -> std::result::Result<usize, String> {
+        let entries = lock.checked_for(&system(name, glibc, packages), Path::new("lock"));
+        entries.map(|entries| entries.len()).map_err(|error| error.to_string())
+    }
+
     #[test]
     fn packages_of_another_system_run_where_the_c_library_is_as_new() {
         let lock = Lock::new(
             &system("debian 12 x86_64", Some("2.36"), PackageManager::Apt),
             vec![entry("a_1_amd64.deb")],
         );
-        let on = |name, glibc, packages| {
-            let entries = lock.checked_for(&system(name, glibc, packages), Path::new("lock"));
-            entries.map(|entries| entries.len()).map_err(|error| error.to_string())
-        };
         for (name, packages) in
             [("fedora 41 x86_64", PackageManager::Unsupported), ("ubuntu 24.04 x86_64", PackageManager::Apt)]
         {
-            assert_eq!(on(name, Some("2.39"), packages), Ok(1));
+            assert_eq!(checked_on(&lock, name, Some("2.39"), packages), Ok(1));
         }
         for (name, glibc, packages, part) in [
             (
@@ -239,23 +245,27 @@ mod tests {
                 "hint: --update writes one for this system",
             ),
         ] {
-            let refused = on(name, glibc, packages).unwrap_err();
+            let refused = checked_on(&lock, name, glibc, packages).unwrap_err();
             assert!(refused.contains("is for debian 12 x86_64") && refused.contains(part), "{refused}");
         }
+    }
+
+    fn is_refused(here: &System, entry: LockedPackage) -> bool {
+        Lock::new(here, vec![entry]).checked_for(here, Path::new("lock")).is_err()
     }
 
     #[test]
     fn names_are_no_options_and_no_paths() {
         let here = system("x", None, PackageManager::Apt);
-        let refused = |entry: LockedPackage| {
-            Lock::new(&here, vec![entry]).checked_for(&here, Path::new("lock")).is_err()
-        };
-        assert!(!refused(entry("a_1_amd64.deb")));
+        assert!(!is_refused(&here, entry("a_1_amd64.deb")));
         for file in ["../escape.deb", "-o", "a/b.deb", "", "a b"] {
-            assert!(refused(entry(file)), "{file:?}");
+            assert!(is_refused(&here, entry(file)), "{file:?}");
         }
         for url in ["file:///etc/passwd", "-o", "https://x/-o", "https://x/a b", "ftp://x/y"] {
-            assert!(refused(LockedPackage { url: Some(url.into()), ..entry("a_1_amd64.deb") }), "{url:?}");
+            assert!(
+                is_refused(&here, LockedPackage { url: Some(url.into()), ..entry("a_1_amd64.deb") }),
+                "{url:?}"
+            );
         }
     }
 }

@@ -47,9 +47,8 @@ impl Staging {
     /// Gives `new`, which is in this directory, the name `folder`. The old folder stays until the new one is there, and
     /// leaves with this directory.
     pub(super) fn put_in_place(&self, new: &Path, folder: &Path) -> Result<()> {
-        let failed = |error| Error::io("write", folder, &error);
         if !folder.exists() {
-            return fs::rename(new, folder).map_err(failed);
+            return fs::rename(new, folder).io_context("write", folder);
         }
         #[cfg(target_os = "linux")]
         if exchange(new, folder) {
@@ -59,7 +58,7 @@ impl Staging {
         fs::rename(folder, &old).io_context("replace", folder)?;
         fs::rename(new, folder).map_err(|error| {
             let _ = fs::rename(&old, folder);
-            failed(error)
+            Error::io("write", folder, &error)
         })
     }
 }

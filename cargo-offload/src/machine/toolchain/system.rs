@@ -82,9 +82,12 @@ fn os_release_value(text: &str, name: &str) -> Option<String> {
 mod tests {
     use super::*;
 
+    fn version(text: &str) -> Glibc {
+        text.parse().unwrap()
+    }
+
     #[test]
     fn versions_are_compared_as_numbers() {
-        let version = |text: &str| text.parse::<Glibc>().unwrap();
         assert!(version("2.9") < version("2.36") && version("2.36") < version("3.0"));
         assert_eq!(version("2.36").to_string(), "2.36");
         assert!("musl".parse::<Glibc>().is_err());

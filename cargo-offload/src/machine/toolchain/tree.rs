@@ -54,16 +54,15 @@ mod tests {
     #[test]
     fn trees_are_put_together() {
         let dir = tempfile::tempdir().unwrap();
-        let at = |name: &str| dir.path().join(name);
         for (tree, file) in [("a", "one"), ("b", "two"), ("b", "one")] {
-            fs::create_dir_all(at(tree).join("sub")).unwrap();
-            fs::write(at(tree).join("sub").join(file), tree).unwrap();
+            fs::create_dir_all(dir.path().join(tree).join("sub")).unwrap();
+            fs::write(dir.path().join(tree).join("sub").join(file), tree).unwrap();
         }
-        link(&at("a"), &at("c")).unwrap();
-        merge(&at("b"), &at("c")).unwrap();
-        assert_eq!(fs::read_to_string(at("c/sub/one")).unwrap(), "b");
-        assert_eq!(fs::read_to_string(at("c/sub/two")).unwrap(), "b");
+        link(&dir.path().join("a"), &dir.path().join("c")).unwrap();
+        merge(&dir.path().join("b"), &dir.path().join("c")).unwrap();
+        assert_eq!(fs::read_to_string(dir.path().join("c/sub/one")).unwrap(), "b");
+        assert_eq!(fs::read_to_string(dir.path().join("c/sub/two")).unwrap(), "b");
         // The first tree is as it was.
-        assert_eq!(fs::read_to_string(at("a/sub/one")).unwrap(), "a");
+        assert_eq!(fs::read_to_string(dir.path().join("a/sub/one")).unwrap(), "a");
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! They are inflated into temporary files, a few at a time. A member whose size differs from its record is damaged.
 
+use std::collections::VecDeque;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -36,11 +37,10 @@ const END: &[u8] = b"PK\x05\x06";
 const END_SIZE: usize = 22;
 
 /// An archive.
-#[derive(Debug)]
 pub(super) struct Zip {
     /// Displayed name.
     name: String,
-    file: Mapped,
+    archive: ZipSliceArchive<Mapped>,
     limits: Limits,
 }
 
@@ -48,16 +48,19 @@ pub(super) struct Zip {
 pub(super) type IsWanted = fn(&[u8]) -> bool;
 
 /// A member of interest.
-pub(super) enum MemberFile<'m> {
-    Inflated(&'m Path),
+pub(super) struct NamedMember {
+    pub(super) name: String,
+    pub(super) content: MemberContent,
+}
+
+/// The content of a member, or the reason why there is none.
+pub(super) enum MemberContent {
+    Inflated(NamedTempFile),
     /// It is encrypted or has an unsupported compression method.
     Unread(String),
     /// It is damaged, or another one has its name.
     Wrong(Error),
 }
-
-/// Callback for each member, with its name.
-pub(super) type VisitMember<'v> = dyn FnMut(&str, MemberFile<'_>) -> Result<()> + 'v;
 
 /// Whether an archive with members ends `file`, whatever is in front of it: a script, or a program that unpacks it.
 pub(super) fn ends(file: &[u8]) -> bool {
@@ -71,50 +74,39 @@ pub(super) fn ends(file: &[u8]) -> bool {
 
 impl Zip {
     /// Opens `path`, which people know as `name`.
-    pub(super) fn open(path: &Path, name: &str, limits: &Limits) -> Result<Zip> {
-        Ok(Zip { name: name.to_string(), file: Mapped::open(path)?, limits: *limits })
-    }
-
-    /// Calls `visit` with the members whose start `is_wanted`, in their order.
     ///
     /// # Errors
-    /// Those of `visit`; the list of members is damaged.
-    pub(super) fn each_member(&self, is_wanted: IsWanted, visit: &mut VisitMember<'_>) -> Result<()> {
-        let archive = self.archive()?;
-        let members = self.members(&archive, is_wanted, visit)?;
-        // Members may be the same bytes again.
-        let allowance = self.limits.allowance(self.file.len() as u64);
-        let mut budget = Budget::new("what the members of the archive inflate to", allowance);
-        for members in members.chunks(AT_ONCE) {
-            let files = self.inflate(members, &mut budget);
-            for (Member { name, .. }, file) in members.iter().zip(files) {
-                let file = file.into_inner().unwrap_or_else(|| Err("it was not inflated".to_owned()));
-                match &file {
-                    Ok(file) => visit(name, MemberFile::Inflated(file.path())),
-                    Err(problem) => visit(name, MemberFile::Wrong(self.of_member(name, problem))),
-                }?;
-            }
+    /// It cannot be read, or is no archive.
+    pub(super) fn open(path: &Path, name: &str, limits: &Limits) -> Result<Zip> {
+        let name = name.to_string();
+        match rawzip::ZipArchive::from_slice(Mapped::open(path)?) {
+            Ok(archive) => Ok(Zip { name, archive, limits: *limits }),
+            Err(error) => Err(damaged(&name, &error)),
         }
-        Ok(())
     }
 
-    /// The members that are wanted, and those whose start cannot be read: to inflate them fails. `visit` is called with
-    /// unreadable members, and for each name that two members share.
-    fn members<'z>(
-        &self,
-        archive: &'z ZipSliceArchive<&'z [u8]>,
-        is_wanted: IsWanted,
-        visit: &mut VisitMember<'_>,
-    ) -> Result<Vec<Member<'z>>> {
-        let mut members = Vec::new();
+    /// The members whose start `is_wanted`: first those that are not inflated, then the others in their order.
+    ///
+    /// # Errors
+    /// The list of members is damaged.
+    pub(super) fn members(&self, is_wanted: IsWanted) -> Result<Members<'_>> {
+        // Members may be the same bytes again.
+        let allowance = self.limits.allowance(self.archive.get_ref().len() as u64);
+        let mut members = Members {
+            zip: self,
+            ready: VecDeque::new(),
+            compressed: VecDeque::new(),
+            budget: Budget::new("what the members of the archive inflate to", allowance),
+        };
         let mut names = Names::default();
-        for record in archive.entries() {
-            let record = record.map_err(|error| self.damaged(&error))?;
+        for record in self.archive.entries() {
+            let record = record.map_err(|error| damaged(&self.name, &error))?;
             if record.is_dir() {
                 continue;
             }
             let name = String::from_utf8_lossy(record.file_path().as_bytes()).into_owned();
-            let entry = archive.get_entry(record.wayfinder()).map_err(|error| self.damaged(&error))?;
+            let entry =
+                self.archive.get_entry(record.wayfinder()).map_err(|error| damaged(&self.name, &error))?;
             let size = record.uncompressed_size_hint();
             let member = Member { name, entry, method: record.compression_method(), size };
             let unread = if record.flags().is_encrypted() {
@@ -122,26 +114,72 @@ impl Zip {
             } else {
                 member.unknown_method()
             };
-            let wanted = unread.is_none() && member.head().map_or(true, |head| is_wanted(&head));
-            let interest = if wanted || unread.is_some() { Interest::Wanted } else { Interest::Other };
+            // To inflate a member whose start cannot be read fails.
+            let is_member_wanted = unread.is_none() && member.head().map_or(true, |head| is_wanted(&head));
+            let interest =
+                if is_member_wanted || unread.is_some() { Interest::Wanted } else { Interest::Other };
             if names.is_ambiguous(&member.name, interest, (record.crc32(), size)) {
                 let text = names::sentence(&self.name, &escaped(&member.name));
-                visit(&member.name, MemberFile::Wrong(Error::check(text)))?;
+                members.add(&member.name, MemberContent::Wrong(Error::check(text)));
             }
             match unread {
-                Some(why) => visit(&member.name, MemberFile::Unread(why))?,
-                None if wanted => members.push(member),
+                Some(reason) => members.add(&member.name, MemberContent::Unread(reason)),
+                None if is_member_wanted => members.compressed.push_back(member),
                 None => {}
             }
         }
         Ok(members)
     }
+}
+
+/// Members of interest, inflated as they are asked for.
+pub(super) struct Members<'z> {
+    zip: &'z Zip,
+    ready: VecDeque<NamedMember>,
+    compressed: VecDeque<Member<'z>>,
+    budget: Budget,
+}
+
+impl Iterator for Members<'_> {
+    type Item = NamedMember;
+
+    fn next(&mut self) -> Option<NamedMember> {
+        if self.ready.is_empty() {
+            self.inflate_some();
+        }
+        self.ready.pop_front()
+    }
+}
+
+impl<'z> Members<'z> {
+    fn add(&mut self, name: &str, content: MemberContent) {
+        self.ready.push_back(NamedMember { name: name.to_string(), content });
+    }
+
+    /// Inflates the next members, on all cores.
+    fn inflate_some(&mut self) {
+        let count = self.compressed.len().min(AT_ONCE);
+        let members: Vec<Member<'z>> = self.compressed.drain(..count).collect();
+        let files = self.inflate(&members);
+        for (member, file) in members.iter().zip(files) {
+            let file = file.into_inner().unwrap_or_else(|| Err("it was not inflated".to_owned()));
+            let content = match file {
+                Ok(file) => MemberContent::Inflated(file),
+                Err(problem) => {
+                    let text = format!("`{}` in `{}`: {problem}", escaped(&member.name), self.zip.name);
+                    MemberContent::Wrong(Error::check(text))
+                }
+            };
+            self.add(&member.name, content);
+        }
+    }
 
     /// A file of each member, or why there is none.
-    fn inflate(&self, members: &[Member<'_>], budget: &mut Budget) -> Vec<OnceLock<Inflated>> {
+    fn inflate(&mut self, members: &[Member<'_>]) -> Vec<OnceLock<Inflated>> {
+        let limits = &self.zip.limits;
         let mut files = Vec::new();
         for member in members {
-            files.push(match budget.spend(member.size).and_then(|()| member.check_limits(&self.limits)) {
+            files.push(match self.budget.spend(member.size).and_then(|()| member.check_limits(limits)) {
                 Ok(()) => OnceLock::new(),
                 Err(error) => OnceLock::from(Err(with_limit_hint(&error))),
             });
@@ -153,18 +191,10 @@ impl Zip {
         });
         files
     }
+}
 
-    fn archive(&self) -> Result<ZipSliceArchive<&[u8]>> {
-        rawzip::ZipArchive::from_slice(&*self.file).map_err(|error| self.damaged(&error))
-    }
-
-    fn damaged(&self, error: &rawzip::Error) -> Error {
-        Error::check(format!("`{}` is a damaged zip archive: {error}", self.name))
-    }
-
-    fn of_member(&self, name: &str, problem: &str) -> Error {
-        Error::check(format!("`{}` in `{}`: {problem}", escaped(name), self.name))
-    }
+fn damaged(name: &str, error: &rawzip::Error) -> Error {
+    Error::check(format!("`{name}` is a damaged zip archive: {error}"))
 }
 
 /// A member's file, or why there is none.

@@ -133,25 +133,27 @@ fn by_section(program: &Program<'_, '_>) -> BTreeSet<u64> {
 /// The addresses of the descriptors that notes lead to, and of those before and behind them: linkers put all
 /// descriptors one after another, and a damaged note hides none.
 pub(super) fn by_notes(program: &Program<'_, '_>, file: &ObjectFile<'_>, notes: &[Note]) -> BTreeSet<u64> {
-    let is_descriptor = |address: u64| {
-        let offset = file_offset(program, address)?;
-        let magic = file.read_bytes_at(offset, DESCRIPTOR_MAGIC.len() as u64).ok()?;
-        (magic == DESCRIPTOR_MAGIC).then_some(address)
-    };
     let mut addresses = BTreeSet::new();
     for note in notes {
         if !addresses.insert(note.descriptor) {
             continue;
         }
         for step in [DESCRIPTOR_SIZE.wrapping_neg(), DESCRIPTOR_SIZE] {
-            let mut next = is_descriptor(note.descriptor.wrapping_add(step));
+            let mut address = note.descriptor.wrapping_add(step);
             // What was seen before has been walked from, in both directions.
-            while let Some(address) = next.filter(|address| addresses.insert(*address)) {
-                next = is_descriptor(address.wrapping_add(step));
+            while is_descriptor(program, file, address) && addresses.insert(address) {
+                address = address.wrapping_add(step);
             }
         }
     }
     addresses
+}
+
+/// Whether a descriptor begins there.
+fn is_descriptor(program: &Program<'_, '_>, file: &ObjectFile<'_>, address: u64) -> bool {
+    let Some(offset) = file_offset(program, address) else { return false };
+    let magic = file.read_bytes_at(offset, DESCRIPTOR_MAGIC.len() as u64);
+    magic.is_ok_and(|magic| magic == DESCRIPTOR_MAGIC)
 }
 
 /// A note of ours.

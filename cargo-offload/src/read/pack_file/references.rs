@@ -96,7 +96,6 @@ impl References<'_, '_> {
 
     /// Checks the pack of the descriptor at `address`; the error continues "the descriptor at 0x...".
     fn pack(&mut self, address: u64, descriptor: &Descriptor) -> Result<(), String> {
-        let lost = || "does not point to a pack".to_string();
         let start =
             address.checked_add(DESCRIPTOR_PACK).and_then(|at| at.checked_add_signed(descriptor.pack));
         let start = start.ok_or_else(lost)?;
@@ -146,7 +145,7 @@ impl References<'_, '_> {
         // Without section headers there is no table to walk.
         if self.program.section_by_name(TABLE_SECTION).is_none() {
             let addresses = by_notes(&self.program, self.file, &notes);
-            addresses.into_iter().take(MOST).for_each(|address| self.of_note(address));
+            addresses.into_iter().take(MOST).for_each(|address| self.check_note(address));
         }
         let ids: BTreeSet<[u8; 16]> = notes
             .iter()
@@ -165,7 +164,7 @@ impl References<'_, '_> {
     }
 
     /// Looks at the descriptor to which a note leads.
-    fn of_note(&mut self, address: u64) {
+    fn check_note(&mut self, address: u64) {
         let bytes = file_offset(&self.program, address)
             .and_then(|offset| self.file.read_bytes_at(offset, DESCRIPTOR_SIZE).ok());
         match bytes {
@@ -173,6 +172,10 @@ impl References<'_, '_> {
             None => self.problems.push("a note does not point to a descriptor".to_string()),
         }
     }
+}
+
+fn lost() -> String {
+    "does not point to a pack".to_string()
 }
 
 #[cfg(test)]
@@ -190,25 +193,17 @@ mod tests {
     /// A program with two packs, as a linker leaves it: addresses are offsets.
     fn program() -> Vec<u8> {
         let mut file = vec![0; 0x1000];
-        let mut put = |at: usize, bytes: &[u8]| file[at..at + bytes.len()].copy_from_slice(bytes);
-        put(0, b"\x7fELF\x02\x01\x01");
+        put(&mut file, 0, b"\x7fELF\x02\x01\x01");
         let long = u64::to_le_bytes;
         // A shared object for x86-64, with two program headers and three section headers.
-        put(16, &[3, 0, 62, 0, 1, 0, 0, 0]);
-        put(32, &[long(64), long(0x200)].concat());
-        put(52, &[64, 0, 56, 0, 2, 0, 64, 0, 3, 0, 2, 0]);
-        let segment = |kind: u8, at: u64, size: u64| {
-            [[kind, 0, 0, 0, 4, 0, 0, 0], long(at), long(at), long(at), long(size), long(size), long(8)]
-                .concat()
-        };
-        put(64, &segment(1, 0, 0x1000));
-        put(120, &segment(4, NOTES as u64, 128));
-        let section = |name: u8, kind: u8, at: u64, size: u64| {
-            [[name, 0, 0, 0, kind, 0, 0, 0], long(2), long(at), long(at), long(size)].concat()
-        };
-        put(0x240, &section(1, 1, TABLE as u64, 128));
-        put(0x280, &section(13, 3, 0x300, 32));
-        put(0x301, b"offload_tab\0.shstrtab\0");
+        put(&mut file, 16, &[3, 0, 62, 0, 1, 0, 0, 0]);
+        put(&mut file, 32, &[long(64), long(0x200)].concat());
+        put(&mut file, 52, &[64, 0, 56, 0, 2, 0, 64, 0, 3, 0, 2, 0]);
+        put(&mut file, 64, &segment(1, 0, 0x1000));
+        put(&mut file, 120, &segment(4, NOTES as u64, 128));
+        put(&mut file, 0x240, &section(1, 1, TABLE as u64, 128));
+        put(&mut file, 0x280, &section(13, 3, 0x300, 32));
+        put(&mut file, 0x301, b"offload_tab\0.shstrtab\0");
         for (number, pack_at) in PACKS.into_iter().enumerate() {
             let pack = PackBuilder::new(["one", "two"][number], "1.0.0").finish().unwrap().index;
             let id = Pack::parse(&pack, &Pages::default()).unwrap().id().unwrap().0;
@@ -217,12 +212,26 @@ mod tests {
             let distance = (pack_at - at) as i64 - DESCRIPTOR_PACK as i64;
             let mut descriptor = Descriptor::new(pack.len() as u64, id, 0);
             descriptor.pack = distance;
-            put(pack_at, &pack);
-            put(at, &descriptor.encode());
-            put(note_at, &note(id));
-            put(note_at + 28, &((at as i64 - note_at as i64) - 28).to_le_bytes());
+            put(&mut file, pack_at, &pack);
+            put(&mut file, at, &descriptor.encode());
+            put(&mut file, note_at, &note(id));
+            put(&mut file, note_at + 28, &((at as i64 - note_at as i64) - 28).to_le_bytes());
         }
         file
+    }
+
+    fn put(file: &mut [u8], at: usize, bytes: &[u8]) {
+        file[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn segment(kind: u8, at: u64, size: u64) -> Vec<u8> {
+        let long = u64::to_le_bytes;
+        [[kind, 0, 0, 0, 4, 0, 0, 0], long(at), long(at), long(at), long(size), long(size), long(8)].concat()
+    }
+
+    fn section(name: u8, kind: u8, at: u64, size: u64) -> Vec<u8> {
+        let long = u64::to_le_bytes;
+        [[name, 0, 0, 0, kind, 0, 0, 0], long(2), long(at), long(at), long(size)].concat()
     }
 
     fn found(program: &[u8]) -> Vec<String> {

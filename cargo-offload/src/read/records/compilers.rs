@@ -22,7 +22,7 @@ const TRANSLATOR: u32 = 6;
 const LLVM: u32 = 43;
 
 /// The names and versions, as `clang 22.1.8`; none if it says nothing. What made a library that was linked in says so.
-pub(crate) fn of_image(image: &[u8]) -> BTreeSet<String> {
+pub(crate) fn compiler_versions(image: &[u8]) -> BTreeSet<String> {
     if let Ok(file) = ElfFile64::<Endianness>::parse(image) {
         let comments = section(&file, COMMENT).unwrap_or_default();
         let tools = section(&file, TOOLS).and_then(|text| cuda(text, "ptxas"));
@@ -107,7 +107,7 @@ fn section<'a>(file: &ElfFile64<'a, Endianness>, name: &str) -> Option<&'a [u8]>
 mod tests {
     use std::path::Path;
 
-    use super::of_image;
+    use super::compiler_versions;
 
     /// PoCL's library is bitcode of two releases.
     #[test]
@@ -134,7 +134,7 @@ mod tests {
             ("saxpy-reduce.zebin", &[]),
         ] {
             let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data").join(file);
-            let found: Vec<String> = of_image(&std::fs::read(path).unwrap()).into_iter().collect();
+            let found: Vec<String> = compiler_versions(&std::fs::read(path).unwrap()).into_iter().collect();
             assert_eq!(found, compilers, "{file}");
         }
     }

@@ -85,13 +85,14 @@ pub fn cpio(members: &[(&str, &[u8])]) -> Vec<u8> {
 /// An RPM package with empty headers (<https://rpm-software-management.github.io/rpm/manual/format_v4.html>).
 pub fn rpm(payload: &[u8]) -> Vec<u8> {
     let lead = [&b"\xed\xab\xee\xdb\x03\0"[..], &[0; 90]].concat();
-    let header = |data: u32| {
-        let sizes = [1u32.to_be_bytes(), data.to_be_bytes()].concat();
-        [&b"\x8e\xad\xe8\x01\0\0\0\0"[..], &sizes, &[0; 16], &vec![0; data as usize]].concat()
-    };
-    let mut package = [lead, header(3)].concat();
+    let mut package = [lead, rpm_header(3)].concat();
     package.resize(package.len().next_multiple_of(8), 0);
-    [package, header(5), payload.to_vec()].concat()
+    [package, rpm_header(5), payload.to_vec()].concat()
+}
+
+fn rpm_header(data: u32) -> Vec<u8> {
+    let sizes = [1u32.to_be_bytes(), data.to_be_bytes()].concat();
+    [&b"\x8e\xad\xe8\x01\0\0\0\0"[..], &sizes, &[0; 16], &vec![0; data as usize]].concat()
 }
 
 /// `bytes` as gzip has them.

@@ -138,12 +138,12 @@ pub fn kernel(name: &str, [registers, spilled, private]: [u32; 3]) -> KernelInfo
     info
 }
 
+pub fn image(module: &str, target: &str, kernels: Vec<KernelInfo>) -> NewImage {
+    NewImage { kernels, ..NewImage::new(module, target.parse().unwrap()) }
+}
+
 /// A directory with `images.pack`: two modules for three targets, of which two images are the same bytes.
 pub fn with_pack(spilled: u32) -> tempfile::TempDir {
-    let image = |module: &str, target: &str, kernels: Vec<KernelInfo>| NewImage {
-        kernels,
-        ..NewImage::new(module, target.parse().unwrap())
-    };
     let images = vec![
         (
             image("blas", "cubin:sm_80", vec![kernel("stacked", [32, spilled, 16])]),

@@ -189,9 +189,9 @@ fn read_all(cache: &Cache, made: &std::sync::atomic::AtomicU32) {
     }
 }
 
+/// An empty value stands for a variable that is not set.
 fn parse(size: &str, age: &str) -> Result<Limits> {
-    let given = |text: &str| (!text.is_empty()).then(|| OsString::from(text));
-    Limits::parse([given(size), given(age)])
+    Limits::parse([size, age].map(|text| (!text.is_empty()).then(|| OsString::from(text))))
 }
 
 #[test]

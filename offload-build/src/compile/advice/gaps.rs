@@ -119,19 +119,19 @@ fn place(session: &Session<'_>, file: &Scanned, cycle: &[String]) -> String {
     let path = &file.file.path;
     let text = fs::read_text(&session.env().manifest_dir.join(path)).unwrap_or_default();
     let name = cycle.first().map(|name| name_of(name)).unwrap_or_default();
-    let defines = |line: &str| {
-        let before = line.split_once(&format!("{name}(")).map(|(before, _)| before.trim());
-        before.is_some_and(|before| {
-            !before.is_empty()
-                && !before.contains(['(', '=', '{', ';', '/'])
-                && before != "return"
-                && !line.ends_with(';')
-        })
-    };
-    match text.lines().position(defines) {
+    match text.lines().position(|line| is_definition(line, &name)) {
         Some(index) => format!("{}:{}", path.display(), index.saturating_add(1)),
         None => path.display().to_string(),
     }
+}
+
+fn is_definition(line: &str, function: &str) -> bool {
+    let Some((before, _)) = line.split_once(&format!("{function}(")) else { return false };
+    let before = before.trim();
+    !before.is_empty()
+        && !before.contains(['(', '=', '{', ';', '/'])
+        && before != "return"
+        && !line.ends_with(';')
 }
 
 #[cfg(test)]
@@ -145,18 +145,19 @@ mod tests {
         assert!(gap("_Z13get_global_idj").is_none());
     }
 
+    fn hint(text: &str) -> Option<String> {
+        let error = explained(Error::new(text).with_kind(ErrorKind::Tool));
+        error.hint().map(str::to_string)
+    }
+
     #[test]
     fn unknown_names_of_a_gap_are_explained() {
-        let of = |text: &str| {
-            let error = explained(Error::new(text).with_kind(ErrorKind::Tool));
-            error.hint().map(str::to_string)
-        };
-        let hint = of("a.cl:1:2: error: use of undeclared identifier 'enqueue_kernel'").unwrap();
-        assert!(hint.contains("stream"), "{hint}");
-        assert!(of("a.cl:1:2: error: unknown type name 'pipe'").is_some());
-        assert!(of("a.cl:1:2: error: unknown type name 'ndrange_t'").is_some());
+        let hint_of_queue = hint("a.cl:1:2: error: use of undeclared identifier 'enqueue_kernel'").unwrap();
+        assert!(hint_of_queue.contains("stream"), "{hint_of_queue}");
+        assert!(hint("a.cl:1:2: error: unknown type name 'pipe'").is_some());
+        assert!(hint("a.cl:1:2: error: unknown type name 'ndrange_t'").is_some());
         for name in ["mine", "pipeline", "queue_two"] {
-            assert_eq!(of(&format!("a.cl:1:2: error: unknown type name '{name}'")), None, "{name}");
+            assert_eq!(hint(&format!("a.cl:1:2: error: unknown type name '{name}'")), None, "{name}");
         }
     }
 }

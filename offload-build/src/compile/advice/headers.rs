@@ -98,17 +98,22 @@ fn origin(header: &str) -> Option<Origin> {
         "vector_",
     ];
     const HOST: [&str; 5] = ["cublas", "cudnn", "cufft", "cusolver", "cusparse"];
-    let starts = |names: &[&str]| names.iter().any(|name| header.starts_with(name));
     match header {
         _ if C.contains(&header) => Some(Origin::C),
-        _ if starts(&["hip/", "hip_"]) => Some(Origin::Hip),
-        _ if starts(&["cuda/", "cub/", "thrust/", "nv/"]) => Some(Origin::Cuda("nvidia-cuda-cccl")),
-        _ if starts(&["curand"]) => Some(Origin::Cuda("nvidia-curand")),
-        _ if starts(&HOST) => Some(Origin::CudaHost),
-        _ if starts(&["crt/"]) => Some(Origin::Cuda("nvidia-cuda-crt")),
-        _ if starts(&RUNTIME) => Some(Origin::Cuda("nvidia-cuda-runtime")),
+        _ if starts_with(header, &["hip/", "hip_"]) => Some(Origin::Hip),
+        _ if starts_with(header, &["cuda/", "cub/", "thrust/", "nv/"]) => {
+            Some(Origin::Cuda("nvidia-cuda-cccl"))
+        }
+        _ if starts_with(header, &["curand"]) => Some(Origin::Cuda("nvidia-curand")),
+        _ if starts_with(header, &HOST) => Some(Origin::CudaHost),
+        _ if starts_with(header, &["crt/"]) => Some(Origin::Cuda("nvidia-cuda-crt")),
+        _ if starts_with(header, &RUNTIME) => Some(Origin::Cuda("nvidia-cuda-runtime")),
         _ => None,
     }
+}
+
+fn starts_with(header: &str, prefixes: &[&str]) -> bool {
+    prefixes.iter().any(|prefix| header.starts_with(prefix))
 }
 
 impl Case<'_> {

@@ -111,7 +111,7 @@ impl SearchPath {
         if !names::all_are_named(&names, &texts, defined) {
             return None;
         }
-        let mut in_macros = names::of_command_line(defined);
+        let mut in_macros = names::from_command_line(defined);
         in_macros.extend(names.iter().flat_map(|names| names.in_macros.iter().cloned()));
         let mut requests = BTreeSet::new();
         for (index, (file, names)) in files.iter().zip(&names).enumerate() {
@@ -323,11 +323,10 @@ k.cl:1:2: warning: unused";
     #[test]
     fn search_paths_are_printed_between_warnings() {
         let (path, others) = SearchPath::split(PRINTED, &["-Ix", "--embed-dir=e"].map(OsStr::new));
-        let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
-        assert_eq!(path.quoted, paths(&["q"]));
-        assert_eq!(path.angled, paths(&["a", "b c", "/usr/include"]));
-        assert_eq!(path.embedded, paths(&["e"]));
-        assert_eq!(path.missing, paths(&["none"]));
+        assert_eq!(path.quoted, ["q"].map(PathBuf::from));
+        assert_eq!(path.angled, ["a", "b c", "/usr/include"].map(PathBuf::from));
+        assert_eq!(path.embedded, ["e"].map(PathBuf::from));
+        assert_eq!(path.missing, ["none"].map(PathBuf::from));
         assert_eq!(others, "k.cl:1:2: warning: unused");
     }
 
@@ -353,18 +352,17 @@ k.cl:1:2: warning: unused";
             missing: vec!["gone".into()],
             ..SearchPath::default()
         };
-        let file = |path, content| Text { path: Path::new(path), content };
-        let files = [file("-", ""), file("k/k.cl", text), file("two/head.h", "")];
+        let files = [("-", ""), ("k/k.cl", text), ("two/head.h", "")]
+            .map(|(path, content)| Text { path: Path::new(path), content });
         let requests = path.requests(&files, &[]).unwrap();
         assert_eq!(parse(&to_text(&requests).unwrap()).unwrap(), requests);
-        let lookups = || path.resolve(dir.path(), &requests);
-        let before = lookups();
+        let before = path.resolve(dir.path(), &requests);
         let mut found = Vec::new();
         for name in created {
             let file = dir.path().join(name);
             std::fs::create_dir_all(file.parent().unwrap()).unwrap();
             std::fs::write(&file, "").unwrap();
-            let is_changed = lookups().digest != before.digest;
+            let is_changed = path.resolve(dir.path(), &requests).digest != before.digest;
             assert!(!is_changed || before.absent.iter().any(|path| dir.path().join(path).exists()));
             found.push(is_changed);
             std::fs::remove_file(&file).unwrap();

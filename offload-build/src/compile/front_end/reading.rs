@@ -85,22 +85,22 @@ impl Dependencies {
     /// As text, in which each path is what `name` makes of it; `None` where a path has no name, or the lookups are not
     /// known.
     pub(crate) fn to_text(&self, name: impl Fn(&Path) -> Option<String>) -> Option<String> {
-        let mut lines = vec![FIRST_LINE.to_string()];
-        let mut add = |word: &str, path: &Path| {
-            let name = name(path).filter(|name| !name.contains('\n'))?;
-            lines.push(format!("{word} {name}"));
-            Some(())
-        };
+        let mut paths: Vec<(&str, &Path)> = Vec::new();
         for ReadFile { path, hash } in &self.files {
-            add(hash, path)?;
+            paths.push((hash, path));
         }
         let SearchPath { quoted, angled, embedded, missing } = &self.search;
         for (word, list) in
             [("quoted", quoted), ("angled", angled), ("embedded", embedded), ("missing", missing)]
         {
             for directory in list {
-                add(word, directory)?;
+                paths.push((word, directory));
             }
+        }
+        let mut lines = vec![FIRST_LINE.to_string()];
+        for (word, path) in paths {
+            let name = name(path).filter(|name| !name.contains('\n'))?;
+            lines.push(format!("{word} {name}"));
         }
         lines.push(format!("lookups {}", self.lookups.as_ref()?.digest));
         Some(lines.join("\n"))

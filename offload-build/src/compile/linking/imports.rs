@@ -148,6 +148,12 @@ impl Side<'_> {
             None => self.interface.defined.contains_key(name) || self.interface.inline.contains(name),
         }
     }
+
+    /// LLVM's types of a function that it defines or declares.
+    fn types(&self, name: &str) -> String {
+        let functions = [&self.interface.defined, &self.interface.declared];
+        functions.into_iter().find_map(|all| all.get(name)).cloned().unwrap_or_default()
+    }
 }
 
 /// Whether what is declared is what is defined, once for each state of both.
@@ -203,17 +209,13 @@ fn refuse_misfits(sides: &[Side<'_>]) -> Result<()> {
 }
 
 fn misfit(name: &str, exporter: &Side<'_>, importer: &Side<'_>) -> Error {
-    let types = |side: &Side<'_>| {
-        let functions = [&side.interface.defined, &side.interface.declared];
-        functions.into_iter().find_map(|all| all.get(name)).cloned().unwrap_or_default()
-    };
     let error = format!(
         "{} declares the function `{}` as `{}`, and {} defines it as `{}`, in LLVM's types",
         importer.who,
         written(name),
-        types(importer),
+        importer.types(name),
         exporter.who,
-        types(exporter),
+        exporter.types(name),
     );
     Error::new(error).with_hint(format!(
         "include the header of crate `{}` in place of a declaration; both have to be compiled with the same version of OpenCL C",

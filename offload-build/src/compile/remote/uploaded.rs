@@ -34,10 +34,9 @@ impl Session<'_> {
 }
 
 fn uploaded(folder: &Path, tool: &Path, directories: &[PathBuf], files: &[PathBuf]) -> Option<Uploaded> {
-    let name = |path: &Path| Some(format!("{TOOLS}/{}", path.strip_prefix(folder).ok()?.to_str()?));
     // lld is another linker under each name; its libraries are found from where the file lies.
     let program = tool.canonicalize().ok()?;
-    let program_name = name(&program.with_file_name(tool.file_name()?))?;
+    let program_name = uploaded_name(&program.with_file_name(tool.file_name()?), folder)?;
     // The worker has the rest: the C library, and what belongs to it.
     let own: BTreeSet<&Path> =
         files.iter().map(PathBuf::as_path).filter(|path| path.starts_with(folder)).collect();
@@ -49,11 +48,11 @@ fn uploaded(folder: &Path, tool: &Path, directories: &[PathBuf], files: &[PathBu
     let links = links.map(|entry| entry.path()).filter(|path| path.is_symlink());
     let links = links.filter(|link| link.canonicalize().is_ok_and(|target| own.contains(&*target)));
     let paths = own.iter().map(|path| path.to_path_buf()).chain(links);
-    let paths = paths.filter_map(|path| Some((name(&path)?, path)));
+    let paths = paths.filter_map(|path| Some((uploaded_name(&path, folder)?, path)));
     let inputs: BTreeMap<String, PathBuf> = paths.chain([(program_name.clone(), program)]).collect();
     Some(Uploaded {
         program: program_name,
-        library_directories: searched.iter().filter_map(|dir| name(dir)).collect(),
+        library_directories: searched.iter().filter_map(|dir| uploaded_name(dir, folder)).collect(),
         inputs: inputs
             .into_iter()
             .map(|(path, file)| {
@@ -61,6 +60,10 @@ fn uploaded(folder: &Path, tool: &Path, directories: &[PathBuf], files: &[PathBu
             })
             .collect::<Option<_>>()?,
     })
+}
+
+fn uploaded_name(path: &Path, folder: &Path) -> Option<String> {
+    Some(format!("{TOOLS}/{}", path.strip_prefix(folder).ok()?.to_str()?))
 }
 
 #[cfg(test)]

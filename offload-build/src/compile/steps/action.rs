@@ -161,7 +161,7 @@ impl Session<'_> {
         check: &dyn Fn(&[u8]) -> Result<()>,
     ) -> Result<Made> {
         let made = work.run(self, token)?;
-        check(&made.content).map_err(|error| error.of_output(&work.tool().path))?;
+        check(&made.content).map_err(|error| error.with_output_of(&work.tool().path))?;
         Ok(made)
     }
 

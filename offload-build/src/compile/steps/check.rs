@@ -40,10 +40,9 @@ pub(crate) fn intel(bytes: &[u8], kernels: &[&str]) -> Result<()> {
     if !bytes.starts_with(b"!<arch>\n") {
         return expect_zebin(bytes, kernels);
     }
-    let broken = |error: object::read::Error| Error::new(format!("its archive is broken: {error}"));
     let mut images = 0;
-    for member in ArchiveFile::parse(bytes).map_err(broken)?.members() {
-        let data = member.map_err(broken)?.data(bytes).map_err(broken)?;
+    for member in ArchiveFile::parse(bytes).map_err(broken_archive)?.members() {
+        let data = member.map_err(broken_archive)?.data(bytes).map_err(broken_archive)?;
         // Padding members are spaces.
         if data.starts_with(b"\x7fELF") {
             expect_zebin(data, kernels)?;
@@ -51,6 +50,10 @@ pub(crate) fn intel(bytes: &[u8], kernels: &[&str]) -> Result<()> {
         }
     }
     if images == 0 { Err(Error::new("its archive holds no image")) } else { Ok(()) }
+}
+
+fn broken_archive(error: object::read::Error) -> Error {
+    Error::new(format!("its archive is broken: {error}"))
 }
 
 fn expect_zebin(bytes: &[u8], kernels: &[&str]) -> Result<()> {
@@ -111,7 +114,7 @@ pub(crate) fn described(target: &Target, bytes: &[u8]) -> Result<Description> {
     let (described, what) = match target {
         Target::Spirv64(_) => (describe::spirv(bytes)?, "the SPIR-V module"),
         Target::Nvptx(_) => (describe::ptx(bytes)?, "the PTX module"),
-        Target::Cubin(_) => (of_cubin(bytes)?, "the cubin"),
+        Target::Cubin(_) => (describe_cubin(bytes)?, "the cubin"),
         Target::Amdgcn(_) => (describe::code_object(bytes)?, "the code object"),
         Target::Intel(_) => (describe::zebin(bytes)?, "the native image"),
         other => return Err(Error::new(format!("images of `{other}` cannot be read"))),
@@ -125,7 +128,7 @@ pub(crate) fn described(target: &Target, bytes: &[u8]) -> Result<Description> {
     Ok(described)
 }
 
-fn of_cubin(bytes: &[u8]) -> Result<Description> {
+fn describe_cubin(bytes: &[u8]) -> Result<Description> {
     let described = describe::cubin(bytes)?;
     if described.undefined.is_empty() && cubin_format::info(bytes)?.relocatable {
         return Err(Error::new("the cubin is not linked").with_hint("compile it without `-c` or `-rdc=true`"));

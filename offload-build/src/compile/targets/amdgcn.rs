@@ -160,11 +160,12 @@ mod tests {
 
     #[test]
     fn generic_processors_need_the_newer_container() {
-        let flags = |text: &str| {
-            let Target::Amdgcn(arch) = text.parse().unwrap() else { panic!() };
-            machine(&arch)
-        };
-        assert_eq!(flags("amdgcn:gfx90a:xnack+")[1..3], ["-mcpu=gfx90a:xnack+", "-mcode-object-version=5"]);
-        assert_eq!(flags("amdgcn:gfx11-generic")[1..3], ["-mcpu=gfx11-generic", "-mcode-object-version=6"]);
+        for (target, flags) in [
+            ("amdgcn:gfx90a:xnack+", ["-mcpu=gfx90a:xnack+", "-mcode-object-version=5"]),
+            ("amdgcn:gfx11-generic", ["-mcpu=gfx11-generic", "-mcode-object-version=6"]),
+        ] {
+            let Target::Amdgcn(arch) = target.parse().unwrap() else { panic!() };
+            assert_eq!(machine(&arch)[1..3], flags);
+        }
     }
 }

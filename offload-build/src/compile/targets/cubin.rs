@@ -101,9 +101,8 @@ mod tests {
 
     #[test]
     fn the_lowest_architecture_gives_the_text() {
-        let target = |text| Target::Cubin(sm(text));
-        let targets = ["90", "80", "90a", "120"].map(target);
-        let all = targets.map(|target| WantedTarget { target, presence: Presence::Required });
+        let all = ["90", "80", "90a", "120"]
+            .map(|text| WantedTarget { target: Target::Cubin(sm(text)), presence: Presence::Required });
         assert_eq!(base(&sm("90"), &all), sm("80"));
         assert_eq!(base(&sm("90a"), &all), sm("90a"));
         assert_eq!(base(&sm("75"), &[]), sm("75"));
@@ -126,8 +125,7 @@ mod tests {
             ptxas info    : Function properties for small\n    \
             0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n\
             ptxas info    : Used 8 registers, used 0 barriers\n";
-        let kernel = |name: &str| KernelInfo::new(name);
-        let mut kernels = [kernel("small"), kernel("spill")];
+        let mut kernels = [KernelInfo::new("small"), KernelInfo::new("spill")];
         add_ptxas(&mut kernels, printed);
         let [small, spill] = kernels;
         assert_eq!((small.registers, small.spilled, small.local_memory), (Some(8), Some(0), Some(0)));

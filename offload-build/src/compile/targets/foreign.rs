@@ -130,7 +130,7 @@ fn compile(session: &Session<'_>, target: &Target, action: &FrontEnd<'_>) -> Res
     let (bytes, printed) = session.front_end_with_output(action)?;
     session.env().warn(&action::warnings(&printed));
     let described = check::described(target, &bytes.read()?);
-    let described = described.map_err(|error| error.of_output(&action.tool.path))?;
+    let described = described.map_err(|error| error.with_output_of(&action.tool.path))?;
     let mut record = NewImage {
         format_version: described.format_version,
         aspects: described.aspects,
@@ -147,8 +147,13 @@ mod tests {
 
     #[test]
     fn the_path_is_named_for_releases_that_take_it() {
-        let takes = |version: &str| takes_path(&Tool { path: "nvcc".into(), version: version.into() });
-        assert!(takes("Cuda compilation tools, release 13.0, V13.0.88\nBuild cuda_13.0"));
-        assert!(!takes("Cuda compilation tools, release 12.9, V12.9.86") && !takes(""));
+        for (version, takes) in [
+            ("Cuda compilation tools, release 13.0, V13.0.88\nBuild cuda_13.0", true),
+            ("Cuda compilation tools, release 12.9, V12.9.86", false),
+            ("", false),
+        ] {
+            let nvcc = Tool { path: "nvcc".into(), version: version.into() };
+            assert_eq!(takes_path(&nvcc), takes, "{version}");
+        }
     }
 }

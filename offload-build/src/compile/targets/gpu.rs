@@ -231,31 +231,39 @@ impl Backend {
             let output = llvm_ir::text(session, file)?;
             return Ok(FrontEndResult { output, printed: String::new(), read: Vec::new() });
         }
-        let run = |machine: &[String]| {
-            let mut action = self.front_end_action(session, machine, file)?;
-            action.args.splice(0..0, texts(flags.iter().copied()));
-            session.front_end_result(&action)
-        };
         if let Some(machine) = self
             .common
             .as_ref()
             .filter(|_| file.language == Language::OpenClC && processor::is_probed(session))
         {
-            let done = run(machine)?;
+            let done = self.written_for(machine, session, file, flags)?;
             if let Some(output) = processor::without(session, &done)? {
                 return Ok(FrontEndResult { output, ..done });
             }
         }
         let vendor = matches!(file.language, Language::Cuda | Language::Hip);
         let machine = if vendor { &self.vendor(session).flags } else { &self.front_end };
-        let done = run(machine)?;
+        let done = self.written_for(machine, session, file, flags)?;
         if file.language == Language::Cuda && session.tools().llvm()?.is_old() {
             let key = KeyBuilder::new("kernels by convention").part(&done.output.hash.0).finish();
-            let with_conventions = || Ok(ir::with_conventions(&done.output.read_text()?).into_bytes());
-            let output = session.cache().get_or(key, with_conventions)?;
+            let output = session
+                .cache()
+                .get_or(key, || Ok(ir::with_conventions(&done.output.read_text()?).into_bytes()))?;
             return Ok(FrontEndResult { output, ..done });
         }
         Ok(done)
+    }
+
+    fn written_for(
+        &self,
+        machine: &[String],
+        session: &Session<'_>,
+        file: &SourceFile,
+        flags: &[&str],
+    ) -> Result<FrontEndResult> {
+        let mut action = self.front_end_action(session, machine, file)?;
+        action.args.splice(0..0, texts(flags.iter().copied()));
+        session.front_end_result(&action)
     }
 
     /// How the vendor's own language is compiled in `session`.
@@ -502,9 +510,9 @@ mod tests {
     #[test]
     fn the_first_library_goes_before_the_others() {
         let args = library_args(None, &["x.bc".into(), "y.bc".into()]);
-        let other = |name: &str| Arg::Text(name.into());
-        let end = [Arg::Input(0), Arg::Input(1), other("x.bc"), Arg::Input(1), other("y.bc")];
-        assert_eq!(args[args.len() - 5..], end);
+        let x = Arg::Text("x.bc".into());
+        let y = Arg::Text("y.bc".into());
+        assert_eq!(args[args.len() - 5..], [Arg::Input(0), Arg::Input(1), x, Arg::Input(1), y]);
         let args = library_args(Some(Arg::Input(2)), &[]);
         assert_eq!(args[args.len() - 3..], [Arg::Input(0), Arg::Input(2), Arg::Input(1)]);
     }

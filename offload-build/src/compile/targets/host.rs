@@ -146,12 +146,19 @@ pub(crate) fn library_ir(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> {
 
 /// What kernels with this IR need beside PoCL's library: most neither print nor assert.
 fn shim(session: &Session<'_>, texts: &[String]) -> String {
-    let part = |name: &str, source| if texts.iter().any(|text| text.contains(name)) { source } else { "" };
-    let printf = part("@__offload_printf(", PRINTF);
-    let assert = part("@__offload_assert_fail(", ASSERT);
-    let checks = if session.env().is_sanitized() { CHECKS } else { "" };
-    let atomics = if session.env().cfg.arch == "aarch64" { ATOMICS } else { "" };
-    format!("{SHIM}{atomics}{checks}{printf}{assert}")
+    let mut shim = SHIM.to_string();
+    if session.env().cfg.arch == "aarch64" {
+        shim.push_str(ATOMICS);
+    }
+    if session.env().is_sanitized() {
+        shim.push_str(CHECKS);
+    }
+    for (function, source) in [("@__offload_printf(", PRINTF), ("@__offload_assert_fail(", ASSERT)] {
+        if texts.iter().any(|text| text.contains(function)) {
+            shim.push_str(source);
+        }
+    }
+    shim
 }
 
 /// `linked`, which tells what it does if it is asked to: before anything is optimised, so that none of the source is missing.
@@ -238,14 +245,17 @@ pub(crate) fn codegen(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result
 
 /// `module` with its functions optimised in which accesses may be joined.
 fn interleaved(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> {
-    let key = |name: &str, of: &Blob| KeyBuilder::new(name).part(&of.hash.0).finish();
     let cache = session.cache();
-    let without = || Ok(offload_workgroup::disable_in_order_functions(&module.read_text()?).into_bytes());
-    let marked = cache.get_or(key("host functions without others", module), without)?;
+    let key = KeyBuilder::new("host functions without others").part(&module.hash.0).finish();
+    let marked = cache.get_or(key, || {
+        Ok(offload_workgroup::disable_in_order_functions(&module.read_text()?).into_bytes())
+    })?;
     let args = cpu.ir_args(&[&OPTIMISED[..], &["-S", "-emit-llvm"]].concat());
     let optimised = cpu.step(session, "host interleaved", args, &marked)?;
-    let with = || Ok(offload_workgroup::enable_in_order_functions(&optimised.read_text()?).into_bytes());
-    cache.get_or(key("host functions with others", &optimised), with)
+    let key = KeyBuilder::new("host functions with others").part(&optimised.hash.0).finish();
+    cache.get_or(key, || {
+        Ok(offload_workgroup::enable_in_order_functions(&optimised.read_text()?).into_bytes())
+    })
 }
 
 fn object(session: &Session<'_>, module: &Blob, cpu: &Cpu, level: &[&str]) -> Result<Blob> {

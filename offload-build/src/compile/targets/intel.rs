@@ -33,25 +33,25 @@ pub(crate) struct Device<'a> {
 }
 
 pub(crate) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: &IntelArch) -> Result<Vec<DeviceImage>> {
-    let build = |unit: &Unit<'_>, registers| build(session, unit, Device { arch, registers });
+    let default = Device { arch, registers: RegisterFile::Default };
+    let large = Device { arch, registers: RegisterFile::Large };
     let first = match session.sources.options.grf.unwrap_or_default() {
-        Grf::Auto => build(unit, RegisterFile::Default)?,
-        Grf::Default => return Ok(vec![build(unit, RegisterFile::Default)?]),
-        Grf::Large => return Ok(vec![build(unit, RegisterFile::Large)?]),
+        Grf::Auto => build(session, unit, default)?,
+        Grf::Default => return Ok(vec![build(session, unit, default)?]),
+        Grf::Large => return Ok(vec![build(session, unit, large)?]),
     };
     if first.record.kernels.iter().all(|kernel| kernel.spilled.unwrap_or(0) == 0) {
         return Ok(vec![first]);
     }
-    let second = build(unit, RegisterFile::Large)?;
+    let second = build(session, unit, large)?;
     let choices = choices(&first.record.kernels, &second.record.kernels);
-    let large = |name: &str| choices.get(name).is_some_and(|choice| choice.registers == RegisterFile::Large);
-    let number = unit.names().into_iter().filter(|name| large(name)).count();
+    let number = unit.names().into_iter().filter(|name| is_large(&choices, name)).count();
     let mut kept = match number {
         0 => vec![first],
         all if all == unit.kernels.len() => vec![second],
         _ => vec![
-            build(&unit.only("", |name| !large(name)), RegisterFile::Default)?,
-            build(&unit.only(LARGE_PART, large), RegisterFile::Large)?,
+            build(session, &unit.only("", |name| !is_large(&choices, name)), default)?,
+            build(session, &unit.only(LARGE_PART, |name| is_large(&choices, name)), large)?,
         ],
     };
     for kernel in kept.iter_mut().flat_map(|image| &mut image.record.kernels) {
@@ -67,6 +67,10 @@ fn choices(default: &[KernelInfo], large: &[KernelInfo]) -> BTreeMap<String, Reg
         Some((kernel.name.clone(), RegisterFile::better(kernel, other)))
     }));
     choices
+}
+
+fn is_large(choices: &BTreeMap<String, RegisterFileChoice>, kernel: &str) -> bool {
+    choices.get(kernel).is_some_and(|choice| choice.registers == RegisterFile::Large)
 }
 
 fn build(session: &Session<'_>, unit: &Unit<'_>, device: Device<'_>) -> Result<DeviceImage> {
@@ -105,19 +109,18 @@ const PROBE: &str = "kernel void probe(global REAL *x) { x[0] += x[1]; }\n";
 /// releases, which emulate it on some. So a module that uses it is asked about twice more: the same small kernel is
 /// compiled for the device with `double` and with `float`.
 fn told_apart(session: &Session<'_>, device: Device<'_>, module: &Blob, error: Error) -> Error {
-    let aspects = || spirv::aspects(&module.read()?);
-    let takes = |real| match probe(session, device, real) {
-        Ok(()) => Answer::Yes,
-        Err(error) if error.kind() == ErrorKind::Tool => Answer::No,
-        Err(_) => Answer::Unknown,
-    };
     if error.kind() == ErrorKind::Tool
-        && aspects().is_ok_and(|aspects| Aspects::FP64.missing_from(aspects).is_empty())
-        && lacks_fp64(takes("double"), || takes("float"))
+        && uses_fp64(module)
+        && lacks_fp64(answer(session, device, "double"), || answer(session, device, "float"))
     {
         return error.with_kind(ErrorKind::MissingFp64);
     }
     error
+}
+
+fn uses_fp64(module: &Blob) -> bool {
+    let aspects = module.read().and_then(|module| spirv::aspects(&module));
+    aspects.is_ok_and(|aspects| Aspects::FP64.missing_from(aspects).is_empty())
 }
 
 /// Whether ocloc compiles a kernel for a device.
@@ -128,6 +131,15 @@ enum Answer {
     Unknown,
 }
 
+/// Whether ocloc compiles the probe with numbers of the type `real`.
+fn answer(session: &Session<'_>, device: Device<'_>, real: &str) -> Answer {
+    match probe(session, device, real) {
+        Ok(()) => Answer::Yes,
+        Err(error) if error.kind() == ErrorKind::Tool => Answer::No,
+        Err(_) => Answer::Unknown,
+    }
+}
+
 /// An ocloc that refuses both has another reason.
 fn lacks_fp64(double: Answer, float: impl FnOnce() -> Answer) -> bool {
     double == Answer::No && float() == Answer::Yes
@@ -135,7 +147,7 @@ fn lacks_fp64(double: Answer, float: impl FnOnce() -> Answer) -> bool {
 
 /// Compiles the probe with numbers of the type `real`, with the arguments that kernels get.
 fn probe(session: &Session<'_>, device: Device<'_>, real: &str) -> Result<()> {
-    let module = spirv::of_text(session, PROBE, &[format!("-DREAL={real}")], SPIRV_VERSION)?;
+    let module = spirv::compile_text(session, PROBE, &[format!("-DREAL={real}")], SPIRV_VERSION)?;
     let ocloc = session.tools().ocloc()?;
     let args = args(device);
     let inputs = vec![(&module, ".spv")];
@@ -223,11 +235,15 @@ mod tests {
     fn the_device_and_the_format_are_asked_for() {
         let Target::Intel(arch) = "intel:pvc".parse().unwrap() else { panic!() };
         let args = args(Device { arch: &arch, registers: RegisterFile::Large });
-        let at = |text: &str| args.iter().position(|arg| *arg == Arg::Text(text.into())).unwrap();
-        assert_eq!(args[at("-device") + 1], Arg::Text("pvc".into()));
-        assert_eq!(args[at("--format") + 1], Arg::Text("zebin".into()));
-        assert_eq!(args[at("-options") + 1], Arg::Text("-ze-opt-large-register-file".into()));
-        assert_eq!(args[at("-file") + 1], Arg::Input(0));
+        for (flag, value) in [
+            ("-device", Arg::Text("pvc".into())),
+            ("--format", Arg::Text("zebin".into())),
+            ("-options", Arg::Text("-ze-opt-large-register-file".into())),
+            ("-file", Arg::Input(0)),
+        ] {
+            let at = args.iter().position(|arg| *arg == Arg::Text(flag.into())).unwrap();
+            assert_eq!(args[at + 1], value);
+        }
     }
 
     #[test]
@@ -244,12 +260,9 @@ mod tests {
 
     #[test]
     fn registers_differ_in_size() {
-        let bytes = |name: &str| {
-            let offload_format::Target::Intel(arch) = format!("intel:{name}").parse().unwrap() else {
-                panic!()
-            };
-            register_bytes(&arch)
-        };
-        assert_eq!((bytes("pvc"), bytes("acm-g10"), bytes("mtl-u"), bytes("bmg-g21")), (64, 32, 32, 64));
+        for (name, bytes) in [("pvc", 64), ("acm-g10", 32), ("mtl-u", 32), ("bmg-g21", 64)] {
+            let Target::Intel(arch) = format!("intel:{name}").parse().unwrap() else { panic!() };
+            assert_eq!(register_bytes(&arch), bytes, "{name}");
+        }
     }
 }

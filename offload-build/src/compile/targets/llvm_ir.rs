@@ -38,10 +38,14 @@ mod tests {
 
     #[test]
     fn versions_with_one_calling_convention_are_exchangeable() {
-        let flag = |name: &str, version: u32| format!("!0 = !{{i32 1, !\"{name}\", i32 {version}}}\n");
-        let of = |version| any_code_object(&flag("amdhsa_code_object_version", version));
-        assert_eq!(of(500), flag("offload_code_object_version", 500));
-        assert_eq!(of(600), flag("offload_code_object_version", 600));
-        assert_eq!(of(400), flag("amdhsa_code_object_version", 400));
+        for (version, renamed) in [
+            (500, "offload_code_object_version"),
+            (600, "offload_code_object_version"),
+            (400, "amdhsa_code_object_version"),
+        ] {
+            let module = format!("!0 = !{{i32 1, !\"amdhsa_code_object_version\", i32 {version}}}\n");
+            let expected = format!("!0 = !{{i32 1, !\"{renamed}\", i32 {version}}}\n");
+            assert_eq!(any_code_object(&module), expected);
+        }
     }
 }

@@ -135,15 +135,16 @@ pub(crate) fn read(session: &Session<'_>, path: &Path) -> Result<Blob> {
 }
 
 fn spirv_file(session: &Session<'_>, version: Option<SpirvVersion>) -> Result<Blob> {
-    // Every device that takes a version takes what is older.
-    let fits = |word: &str| {
-        let word: Option<u32> = word.parse().ok();
-        version.is_none_or(|version| word.is_some_and(|word| word <= version.word()))
-    };
-    match one(session, Language::Spirv, fits)? {
+    match one(session, Language::Spirv, |word| is_taken_by(word, version))? {
         Some(file) => Ok(file),
         None => ir_of_syclbin(session, version),
     }
+}
+
+/// Whether devices of `version` take a module that begins with `word`: every one takes what is older.
+fn is_taken_by(word: &str, version: Option<SpirvVersion>) -> bool {
+    let word: Option<u32> = word.parse().ok();
+    version.is_none_or(|version| word.is_some_and(|word| word <= version.word()))
 }
 
 fn ir_of_syclbin(session: &Session<'_>, version: Option<SpirvVersion>) -> Result<Blob> {

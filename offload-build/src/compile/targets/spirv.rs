@@ -112,7 +112,7 @@ fn corrected(bytes: &[u8]) -> Result<Option<Vec<u8>>> {
 }
 
 /// OpenCL C of ours as SPIR-V; `defines` are flags of the front end.
-pub(crate) fn of_text(
+pub(crate) fn compile_text(
     session: &Session<'_>,
     text: &str,
     defines: &[String],

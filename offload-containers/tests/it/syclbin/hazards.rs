@@ -31,37 +31,48 @@ fn a_file_without_hazards_has_none() {
     assert_eq!(problems(BundleState::Executable, &[gated]), []);
 }
 
+fn native<'a>(target: &'a str, image: &'a [u8]) -> NativeImage<'a> {
+    NativeImage { target, arch: "", image }
+}
+
+fn problems_of_natives(state: BundleState, natives: &[NativeImage<'_>]) -> Vec<Problem> {
+    let spirv = renamed();
+    let mut module = module(&spirv);
+    for native in natives {
+        module = module.with_native(*native);
+    }
+    problems(state, &[module])
+}
+
 #[test]
 fn hazards_of_natives() {
-    let spirv = renamed();
-    let native = |target, image: &'static [u8]| NativeImage { target, arch: "", image };
-    let pvc = native("spir64_gen-unknown-unknown", ELF);
-    let with = |natives: &[NativeImage<'static>], state| {
-        let module = natives.iter().fold(module(&spirv), |module, native| module.with_native(*native));
-        problems(state, &[module])
-    };
     use Problem::*;
-    assert_eq!(with(&[pvc], BundleState::Executable), [NativeForEveryDevice("spir64_gen".into())]);
+    let pvc = native("spir64_gen-unknown-unknown", ELF);
+    let once = [NativeForEveryDevice("spir64_gen".into())];
+    assert_eq!(problems_of_natives(BundleState::Executable, &[pvc]), once);
     let twice = [NativesOfOneTarget("spir64_gen".into()), NativeForEveryDevice("spir64_gen".into())];
-    assert_eq!(with(&[pvc, pvc], BundleState::Executable), twice);
+    assert_eq!(problems_of_natives(BundleState::Executable, &[pvc, pvc]), twice);
     let cpu = native("spir64_x86_64-unknown-unknown", ELF);
-    assert_eq!(with(&[cpu], BundleState::Executable), []);
-    assert_eq!(with(&[cpu], BundleState::Input), [NativeIgnored(BundleState::Input)]);
-    assert_eq!(with(&[cpu], BundleState::Object), [NativeInObject("spir64_x86_64".into())]);
+    let ignored = [NativeIgnored(BundleState::Input)];
+    let in_object = [NativeInObject("spir64_x86_64".into())];
+    assert_eq!(problems_of_natives(BundleState::Executable, &[cpu]), []);
+    assert_eq!(problems_of_natives(BundleState::Input, &[cpu]), ignored);
+    assert_eq!(problems_of_natives(BundleState::Object, &[cpu]), in_object);
     for (image, problem) in [
         (&b"no code"[..], NativeUnknown("spir64_x86_64".into())),
         (b"\x28\xb5\x2f\xfd....", NativeCompressed("spir64_x86_64".into())),
     ] {
-        assert_eq!(
-            with(&[native("spir64_x86_64-unknown-unknown", image)], BundleState::Executable),
-            [problem]
-        );
+        let native = native("spir64_x86_64-unknown-unknown", image);
+        assert_eq!(problems_of_natives(BundleState::Executable, &[native]), [problem]);
     }
-    assert_eq!(with(&[native("spir64_x86_64-", b"")], BundleState::Executable), [NativeEmpty]);
+    let empty = native("spir64_x86_64-", b"");
+    assert_eq!(problems_of_natives(BundleState::Executable, &[empty]), [NativeEmpty]);
     // A triple without `-`, and a part that no runtime knows.
     for target in ["amdgcn", "spirv64-unknown-unknown", ""] {
-        assert_eq!(with(&[native(target, b"1")], BundleState::Executable), [NativeTarget(target.into())]);
+        let found = problems_of_natives(BundleState::Executable, &[native(target, b"1")]);
+        assert_eq!(found, [NativeTarget(target.into())]);
     }
+    let spirv = renamed();
     let mut bare = module(&spirv);
     bare.native.push(Payload::new(PropertySets::default(), b"1"));
     assert_eq!(problems(BundleState::Executable, &[bare]), [NativeWithoutTarget]);
@@ -101,51 +112,55 @@ fn hazards_of_kernels_and_ir() {
     assert_eq!(problems(BundleState::Executable, &[named("__sycl_kernel_saxpy")]), [NoImages]);
 }
 
+/// The problems but for kernels that the SPIR-V lacks.
+fn problems_of_link(state: BundleState, modules: &[NewModule<'_>], usage: &Usage) -> Vec<Problem> {
+    let mut found = problems_of(state, modules, ImageKindNumber::default(), usage);
+    found.retain(|problem| !matches!(problem, Problem::KernelMissing(_)));
+    found
+}
+
 #[test]
 fn hazards_of_links() {
     use Problem::*;
     let spirv = renamed();
-    let user = || module(IMPORT).with_imported(["elsewhere"]).unwrap();
-    let library = || NewModule::default().with_exported(["elsewhere"]).unwrap().with_spirv(&spirv);
-    let only = |state, modules: &[NewModule<'_>]| {
-        let mut found = problems(state, modules);
-        found.retain(|problem| !matches!(problem, KernelMissing(_)));
-        found
-    };
-    let symbol = || "elsewhere".to_string();
-    assert_eq!(only(BundleState::Object, &[user(), library()]), []);
-    assert_eq!(only(BundleState::Object, &[user()]), [NeedsExporter(symbol())]);
-    assert_eq!(only(BundleState::Input, &[user()]), [NeedsExporter(symbol())]);
-    assert_eq!(only(BundleState::Input, &[user(), library()]), []);
-    assert_eq!(only(BundleState::Object, &[user(), library(), library()]), [ExportedTwice(symbol())]);
-    assert_eq!(
-        only(BundleState::Executable, &[user(), library()]),
-        [NotLinked(symbol(), BundleState::Executable)]
-    );
-    // The SPIR-V says so as well.
-    assert_eq!(only(BundleState::Object, &[module(IMPORT)]), [NeedsExporter(symbol())]);
-    assert_eq!(NeedsExporter(symbol()).consequence(), Consequence::Restricts);
-    // Once it is known what it will be linked with, the symbol is there or it is not.
-    for (exported, problem) in [("elsewhere", vec![]), ("other", vec![NotExported(symbol())])] {
-        let usage = Usage::default().linked_with([exported.to_string()]);
-        let mut found = problems_of(BundleState::Object, &[user()], ImageKindNumber::default(), &usage);
-        found.retain(|problem| !matches!(problem, KernelMissing(_)));
-        assert_eq!(found, problem, "{exported}");
+    let user = module(IMPORT).with_imported(["elsewhere"]).unwrap();
+    let library = NewModule::default().with_exported(["elsewhere"]).unwrap().with_spirv(&spirv);
+    let linked = [user.clone(), library.clone()];
+    let exported_twice = [user.clone(), library.clone(), library];
+    let user = [user];
+    for (state, modules, problems) in [
+        (BundleState::Object, &linked[..], vec![]),
+        (BundleState::Object, &user, vec![NeedsExporter("elsewhere".into())]),
+        (BundleState::Input, &user, vec![NeedsExporter("elsewhere".into())]),
+        (BundleState::Input, &linked, vec![]),
+        (BundleState::Object, &exported_twice, vec![ExportedTwice("elsewhere".into())]),
+        (BundleState::Executable, &linked, vec![NotLinked("elsewhere".into(), BundleState::Executable)]),
+        // The SPIR-V says so as well.
+        (BundleState::Object, &[module(IMPORT)], vec![NeedsExporter("elsewhere".into())]),
+    ] {
+        assert_eq!(problems_of_link(state, modules, &Usage::default()), problems, "{state:?}");
     }
+    assert_eq!(NeedsExporter("elsewhere".into()).consequence(), Consequence::Restricts);
+    // Once it is known what it will be linked with, the symbol is there or it is not.
+    for (exported, problems) in [("elsewhere", vec![]), ("other", vec![NotExported("elsewhere".into())])] {
+        let usage = Usage::default().linked_with([exported.to_string()]);
+        assert_eq!(problems_of_link(BundleState::Object, &user, &usage), problems, "{exported}");
+    }
+}
+
+fn problems_of_kernels(names: [&str; 2]) -> Vec<Problem> {
+    let spirv = renamed();
+    let module = NewModule::default().with_kernels(names).unwrap().with_spirv(&spirv);
+    problems(BundleState::Executable, &[module])
 }
 
 /// Files of Intel's own run-time compiler list a kernel under two names; its SPIR-V has the first.
 #[test]
 fn aliases_of_intel_s_writer_are_no_hazards() {
-    let spirv = renamed();
-    let with = |names: &[&str]| {
-        let module = NewModule::default().with_kernels(names).unwrap().with_spirv(&spirv);
-        problems(BundleState::Executable, &[module])
-    };
-    assert_eq!(with(&["rtc_0$__sycl_kernel_saxpy", "__sycl_kernel_saxpy"]), []);
-    assert_eq!(with(&["rtc_12$__sycl_kernel_saxpy", "__sycl_kernel_saxpy"]), []);
+    assert_eq!(problems_of_kernels(["rtc_0$__sycl_kernel_saxpy", "__sycl_kernel_saxpy"]), []);
+    assert_eq!(problems_of_kernels(["rtc_12$__sycl_kernel_saxpy", "__sycl_kernel_saxpy"]), []);
     for other in ["rtc_0$__sycl_kernel_none", "rtc_$__sycl_kernel_saxpy", "rtc_0__sycl_kernel_saxpy"] {
-        let found = with(&[other, "__sycl_kernel_saxpy"]);
+        let found = problems_of_kernels([other, "__sycl_kernel_saxpy"]);
         assert!(found.contains(&Problem::KernelWithoutPrefix(other.into())), "{found:?}");
     }
 }
@@ -154,30 +169,30 @@ fn aliases_of_intel_s_writer_are_no_hazards() {
 #[test]
 fn a_kernel_may_be_in_modules_for_different_devices() {
     let spirv = renamed();
-    let of = |target: Option<&str>| {
+    let [pvc, bmg, any] = [Some("intel_gpu_pvc"), Some("intel_gpu_bmg_g21"), None].map(|target| {
         let needs = Requirements { compile_target: target.map(Into::into), ..Requirements::default() };
         module(&spirv).with_requirements(&needs)
-    };
-    let twice = |name: &str| Problem::KernelTwice(format!("__sycl_kernel_{name}"));
-    let twice = [twice("reduce"), twice("saxpy")];
-    let [pvc, bmg] = ["intel_gpu_pvc", "intel_gpu_bmg_g21"].map(Some);
+    });
+    let twice = ["reduce", "saxpy"].map(|name| Problem::KernelTwice(format!("__sycl_kernel_{name}")));
     for state in [BundleState::Input, BundleState::Object, BundleState::Executable] {
-        assert_eq!(problems(state, &[of(pvc), of(bmg)]), []);
-        assert_eq!(problems(state, &[of(pvc), of(bmg), of(pvc)]), twice);
-        assert_eq!(problems(state, &[of(pvc), of(None)]), twice);
+        assert_eq!(problems(state, &[pvc.clone(), bmg.clone()]), []);
+        assert_eq!(problems(state, &[pvc.clone(), bmg.clone(), pvc.clone()]), twice);
+        assert_eq!(problems(state, &[pvc.clone(), any.clone()]), twice);
     }
+}
+
+/// The number of hazards, and the worst consequence.
+fn judge(bytes: &[u8], release: Option<Release>) -> (usize, Option<Consequence>) {
+    let usage = release.map_or(Usage::default(), |release| Usage::default().for_release(release));
+    let found = hazards_of(&read(bytes), &usage);
+    let worst = found.iter().map(|hazard| hazard.problem.consequence()).max();
+    (found.len(), worst)
 }
 
 /// The hazards of an envelope for any release, and for each known one.
 #[test]
 fn a_release_reads_its_own_envelopes() {
     let spirv = renamed();
-    let of = |bytes: &[u8], release: Option<Release>| {
-        let usage = release.map_or(Usage::default(), |release| Usage::default().for_release(release));
-        let found = hazards_of(&read(bytes), &usage);
-        let worst = found.iter().map(|hazard| hazard.problem.consequence()).max();
-        (found.len(), worst)
-    };
     let [old, new] = [Release::Oneapi2025_3, Release::Oneapi2026_2].map(Some);
     let none = (0, None);
     let fails = (1, Some(Consequence::Fails));
@@ -194,7 +209,7 @@ fn a_release_reads_its_own_envelopes() {
             bytes = in_version_2(&inner(&bytes));
             bytes[32] = kind as u8;
         }
-        let found = [None, old, new].map(|release| of(&bytes, release));
+        let found = [None, old, new].map(|release| judge(&bytes, release));
         assert_eq!(found, [any, by_old, by_new], "kind {kind} in version {version}");
     }
 }
@@ -203,7 +218,6 @@ fn a_release_reads_its_own_envelopes() {
 #[test]
 fn natives_in_objects_are_judged_by_release() {
     let spirv = renamed();
-    let native = |target| module(&spirv).with_native(NativeImage { target, arch: "", image: ELF });
     let cpu = "spir64_x86_64-unknown-unknown";
     let gpu = "spir64_gen-unknown-unknown";
     for (target, release, kind, consequence) in [
@@ -213,21 +227,28 @@ fn natives_in_objects_are_judged_by_release() {
         (gpu, Release::Oneapi2026_2, 7, Consequence::Restricts),
     ] {
         let usage = Usage::default().for_release(release);
-        let found = problems_of(BundleState::Object, &[native(target)], ImageKindNumber(kind), &usage);
+        let module = module(&spirv).with_native(native(target, ELF));
+        let found = problems_of(BundleState::Object, &[module], ImageKindNumber(kind), &usage);
         let worst = found.iter().map(Problem::consequence).max();
         assert_eq!(worst, Some(consequence), "{target} {release}: {found:?}");
     }
 }
 
+fn problems_of_requirement(property: &str) -> Vec<Problem> {
+    let spirv = renamed();
+    let sets: PropertySets<'_> = format!("[SYCL/device requirements]\n{property}\n").parse().unwrap();
+    let module = NewModule::default().with_kernels(["__sycl_kernel_saxpy"]).unwrap().with_metadata(&sets);
+    problems(BundleState::Executable, &[module.with_spirv(&spirv)])
+}
+
+fn work_group(sizes: &[u64]) -> String {
+    let bytes = sizes.iter().flat_map(|size| size.to_le_bytes()).collect();
+    format!("reqd_work_group_size_uint64_t={}", PropertyValue::Bytes(bytes))
+}
+
 #[test]
 fn hazards_of_requirements() {
     use Problem::*;
-    let spirv = renamed();
-    let with = |text: &str| {
-        let sets: PropertySets<'_> = format!("[SYCL/device requirements]\n{text}\n").parse().unwrap();
-        let module = NewModule::default().with_kernels(["__sycl_kernel_saxpy"]).unwrap().with_metadata(&sets);
-        problems(BundleState::Executable, &[module.with_spirv(&spirv)])
-    };
     let odd = PropertyValue::Bytes(vec![6, 0, 0]);
     let unknown = PropertyValue::numbers(&[6, 4000]);
     for line in [
@@ -237,30 +258,34 @@ fn hazards_of_requirements() {
         format!("reqd_work_group_size_uint64_t={}", PropertyValue::numbers(&[16])),
         "compile_target=1|1".to_string(),
     ] {
-        assert!(matches!(with(&line)[..], [Requirement(_)]), "{line}: {:?}", with(&line));
+        let found = problems_of_requirement(&line);
+        assert!(matches!(found[..], [Requirement(_)]), "{line}: {found:?}");
     }
-    assert_eq!(with(&format!("aspects={}", PropertyValue::numbers(&[6]))), []);
-    assert_eq!(with("reqd_sub_group_size=1|16"), []);
-    let group = |sizes: &[u64]| {
-        let bytes = sizes.iter().flat_map(|size| size.to_le_bytes()).collect();
-        format!("reqd_work_group_size_uint64_t={}", PropertyValue::Bytes(bytes))
-    };
-    assert_eq!(with(&group(&[1024, 8, 1])), []);
+    assert_eq!(problems_of_requirement(&format!("aspects={}", PropertyValue::numbers(&[6]))), []);
+    assert_eq!(problems_of_requirement("reqd_sub_group_size=1|16"), []);
+    assert_eq!(problems_of_requirement(&work_group(&[1024, 8, 1])), []);
     for line in [
         "reqd_sub_group_size=1|7".to_string(),
         "reqd_sub_group_size=1|0".to_string(),
         "reqd_sub_group_size=1|128".to_string(),
         format!("reqd_sub_group_size={}", PropertyValue::numbers(&[16])),
-        group(&[1 << 20, 1, 1]),
-        group(&[1 << 63, 1 << 63, 4]),
+        work_group(&[1 << 20, 1, 1]),
+        work_group(&[1 << 63, 1 << 63, 4]),
     ] {
-        let found = with(&line);
+        let found = problems_of_requirement(&line);
         assert!(matches!(found[..], [NoDevice(_)]), "{line}: {found:?}");
         assert_eq!(found[0].consequence(), Consequence::Ignores);
     }
-    let target = |name| with(&format!("compile_target={}", PropertyValue::text(name)));
-    assert_eq!(target("intel_gpu_pvc"), []);
-    assert_eq!(target("intel_gpu_none"), [CompileTarget("intel_gpu_none".into())]);
+    for (target, problems) in
+        [("intel_gpu_pvc", vec![]), ("intel_gpu_none", vec![CompileTarget("intel_gpu_none".into())])]
+    {
+        let property = format!("compile_target={}", PropertyValue::text(target));
+        assert_eq!(problems_of_requirement(&property), problems);
+    }
+}
+
+fn problems_of_file(file: &[u8]) -> Vec<Problem> {
+    hazards(&read(file)).into_iter().map(|hazard| hazard.problem).collect()
 }
 
 #[test]
@@ -268,23 +293,23 @@ fn hazards_of_the_file() {
     use Problem::{BadState, Draft, EnvelopeVersion, NoEnvelope};
     let spirv = renamed();
     let bytes = write(BundleState::Executable, &[module(&spirv)], ImageKindNumber::ONEAPI_2025_3).unwrap();
-    let of = |file: &[u8]| hazards(&read(file)).into_iter().map(|hazard| hazard.problem).collect::<Vec<_>>();
-    assert_eq!(of(&bytes), [Problem::ImageKind(6)]);
-    assert_eq!(of(&inner(&bytes)), [NoEnvelope]);
-    assert_eq!(of(&in_version_2(&inner(&bytes))), [EnvelopeVersion(2)]);
+    assert_eq!(problems_of_file(&bytes), [Problem::ImageKind(6)]);
+    assert_eq!(problems_of_file(&inner(&bytes)), [NoEnvelope]);
+    assert_eq!(problems_of_file(&in_version_2(&inner(&bytes))), [EnvelopeVersion(2)]);
     let mut of_none = in_version_2(&inner(&bytes));
     of_none[32] = 6;
-    assert_eq!(of(&of_none), [Problem::Envelope { version: 2, kind: 6 }]);
+    assert_eq!(problems_of_file(&of_none), [Problem::Envelope { version: 2, kind: 6 }]);
     let text = String::from_utf8_lossy(&bytes).find("state=1|2").unwrap();
     assert!(text > 0);
     let at = bytes.windows(9).position(|window| window == b"state=1|2").unwrap();
     let mut bad = bytes.clone();
     bad[at + 8] = b'3';
-    assert_eq!(of(&bad), [Problem::ImageKind(6), BadState(Some(PropertyValue::Number(3)))]);
+    let other_state = BadState(Some(PropertyValue::Number(3)));
+    assert_eq!(problems_of_file(&bad), [Problem::ImageKind(6), other_state]);
     assert!(read(&bad).state().is_err());
     bad[at] = b'S';
-    assert_eq!(of(&bad), [Problem::ImageKind(6), BadState(None)]);
-    assert!(of(&draft(&pieces())).contains(&Draft));
+    assert_eq!(problems_of_file(&bad), [Problem::ImageKind(6), BadState(None)]);
+    assert!(problems_of_file(&draft(&pieces())).contains(&Draft));
     assert_eq!(EnvelopeVersion(2).consequence(), Consequence::Restricts);
 }
 

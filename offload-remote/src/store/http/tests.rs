@@ -25,6 +25,11 @@ pub(super) struct State {
     secret: Option<&'static str>,
 }
 
+/// The value of a header in the head of a request.
+pub(super) fn header<'h>(head: &'h str, name: &str) -> Option<&'h str> {
+    head.lines().find_map(|line| line.strip_prefix(&format!("{name}: ")))
+}
+
 impl Server {
     /// The request line and headers of each request.
     pub(super) fn heads(&self) -> Vec<String> {
@@ -51,17 +56,14 @@ impl Server {
                 head.push(stream.read_u8().await.ok()?);
             }
             let head = String::from_utf8(head).unwrap();
-            let header = |name: &str| {
-                let line = head.lines().find_map(|line| line.strip_prefix(&format!("{name}: ")));
-                line.map(str::to_string)
-            };
-            let mut body = vec![0; header("content-length").map_or(0, |size| size.parse().unwrap())];
+            let mut body = vec![0; header(&head, "content-length").map_or(0, |size| size.parse().unwrap())];
             stream.read_exact(&mut body).await.ok()?;
             self.0.lock().unwrap().heads.push(head.replace("\r\n", "\n"));
             let mut words = head.split(' ');
             let method = words.next()?;
             let path = words.next()?;
-            let (status, content) = self.answer(method, path, (header("authorization"), body));
+            let secret = header(&head, "authorization").map(str::to_string);
+            let (status, content) = self.answer(method, path, (secret, body));
             let mut answer =
                 format!("HTTP/1.1 {status} x\r\ncontent-length: {}\r\n\r\n", content.len()).into_bytes();
             if method != "HEAD" {

@@ -261,18 +261,18 @@ mod tests {
 
     #[test]
     fn nothing_separates_groups() {
-        fn of_group(group: u32, kind: SiteKind, barriers: u32) -> Access {
+        fn group_access(group: u32, kind: SiteKind, barriers: u32) -> Access {
             Access { kind, item: 0, group, barriers, site: 7 }
         }
         let mut shadow = Shadow::default();
-        assert_eq!(shadow.note(0, 4, &of_group(0, SiteKind::Write, 0)), AccessResult::default());
-        let verdict = shadow.note(0, 4, &of_group(3, SiteKind::Read, 5));
+        assert_eq!(shadow.note(0, 4, &group_access(0, SiteKind::Write, 0)), AccessResult::default());
+        let verdict = shadow.note(0, 4, &group_access(3, SiteKind::Read, 5));
         let expected =
             Conflict { item: Some(0), group: 0, site: 7, other_writes: true, other_is_atomic: false };
         assert_eq!(verdict.conflict, Some(expected));
         let mut shadow = Shadow::default();
         for group in 0..4 {
-            assert_eq!(shadow.note(0, 4, &of_group(group, SiteKind::Atomic, 0)).conflict, None);
+            assert_eq!(shadow.note(0, 4, &group_access(group, SiteKind::Atomic, 0)).conflict, None);
         }
     }
 

@@ -17,7 +17,7 @@ use super::object::{Buffer, CommandQueue, Context, Kernel, Program};
 impl DeviceId {
     /// # Safety
     /// `raw` is a device of a platform.
-    pub(in crate::opencl) unsafe fn of_raw(raw: cl_device_id) -> ClResult<DeviceId> {
+    pub(in crate::opencl) unsafe fn from_raw(raw: cl_device_id) -> ClResult<DeviceId> {
         Ok(DeviceId { functions: functions()?, raw })
     }
 

@@ -270,7 +270,7 @@ impl Buffer {
     }
 
     /// As [`Buffer::new`], in memory that the program can reach.
-    pub(in crate::opencl) fn of_program(context: &Context, size: usize) -> ClResult<Buffer> {
+    pub(in crate::opencl) fn host_accessible(context: &Context, size: usize) -> ClResult<Buffer> {
         Buffer::with_flags(context, size, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR)
     }
 

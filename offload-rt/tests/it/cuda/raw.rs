@@ -46,6 +46,11 @@ fn work_of_other_code_is_taken_over_and_given_away() {
     drop((x, y));
 }
 
+/// How many handles hold the owner.
+fn holders(owner: &Arc<()>) -> usize {
+    Arc::strong_count(owner) - 1
+}
+
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn owners_are_dropped_when_nothing_needs_the_handle() {
@@ -53,23 +58,22 @@ fn owners_are_dropped_when_nothing_needs_the_handle() {
     let own = device.stream().unwrap();
     let values = own.upload(&[7u32; 8]).unwrap();
     let owner = Arc::new(());
-    let held = || Arc::strong_count(&owner) - 1;
     // SAFETY: the handles are valid until the end.
     let (taken, stream, buffer): (Device, Stream, Buffer<u32>) = unsafe {
         let taken = raw::from_raw_context(raw::as_raw_context(&device).unwrap(), owner.clone()).unwrap();
-        assert_eq!(held(), 1);
+        assert_eq!(holders(&owner), 1);
         let stream = raw::from_raw_stream(&taken, raw::as_raw_stream(&own).unwrap(), owner.clone()).unwrap();
         let address = raw::as_raw_address(&values).unwrap();
         (taken.clone(), stream, raw::from_raw_address(&taken, address, 8, owner.clone()).unwrap())
     };
-    assert_eq!(held(), 3);
+    assert_eq!(holders(&owner), 3);
     assert_eq!(stream.download(&buffer).unwrap(), [7; 8]);
     drop(buffer);
-    assert_eq!(held(), 2);
+    assert_eq!(holders(&owner), 2);
     drop(taken);
-    assert_eq!(held(), 2, "the stream needs the context");
+    assert_eq!(holders(&owner), 2, "the stream needs the context");
     drop(stream);
-    assert_eq!(held(), 0);
+    assert_eq!(holders(&owner), 0);
     // Nothing was released.
     assert_eq!(own.download(&values).unwrap(), [7; 8]);
 }

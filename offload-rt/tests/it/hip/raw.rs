@@ -40,6 +40,11 @@ fn work_of_other_code_is_taken_over_and_given_away() {
     assert_eq!(own.download(&y).unwrap(), [5.0; 64]);
 }
 
+/// How many handles hold the owner.
+fn holders(owner: &Arc<()>) -> usize {
+    Arc::strong_count(owner) - 1
+}
+
 #[test]
 #[ignore = "needs the stand-in of HIP's runtime"]
 fn owners_are_dropped_when_nothing_needs_the_handle() {
@@ -47,19 +52,18 @@ fn owners_are_dropped_when_nothing_needs_the_handle() {
     let own = device.stream().unwrap();
     let values = own.upload(&[7u32; 8]).unwrap();
     let owner = Arc::new(());
-    let held = || Arc::strong_count(&owner) - 1;
     // SAFETY: the handles are valid until the end.
     let (stream, buffer): (Stream, Buffer<u32>) = unsafe {
         let stream = raw::from_raw_stream(&device, raw::as_raw_stream(&own).unwrap(), owner.clone()).unwrap();
         let address = raw::as_raw_address(&values).unwrap();
         (stream, raw::from_raw_address(&device, address, 8, owner.clone()).unwrap())
     };
-    assert_eq!(held(), 2);
+    assert_eq!(holders(&owner), 2);
     assert_eq!(stream.download(&buffer).unwrap(), [7; 8]);
     drop(buffer);
-    assert_eq!(held(), 1);
+    assert_eq!(holders(&owner), 1);
     drop(stream);
-    assert_eq!(held(), 0);
+    assert_eq!(holders(&owner), 0);
     // Nothing was released.
     assert_eq!(own.download(&values).unwrap(), [7; 8]);
 }

@@ -62,11 +62,12 @@ fn the_stand_in_passes_too_and_gets_everything_back() {
 /// Names of the calls of one run, in order, each with the device that was current.
 fn calls(directory: &Path) -> Vec<(String, usize)> {
     let text = fs::read_to_string(directory.join("calls")).unwrap();
-    let call = |line: &str| {
+    let mut calls = Vec::new();
+    for line in text.lines() {
         let (name, device) = line.split_once(' ').unwrap();
-        (name.to_string(), device.parse().unwrap())
-    };
-    text.lines().map(call).collect()
+        calls.push((name.to_string(), device.parse().unwrap()));
+    }
+    calls
 }
 
 #[test]
@@ -83,9 +84,12 @@ fn a_launch_is_one_call_and_what_goes_waits_first() {
     assert_eq!(launches.len(), 30, "{names:?}");
     // Ten in a row, with nothing between them: the device was the thread's already.
     assert!(launches.windows(10).step_by(10).all(|ten| ten[9] - ten[0] == 9), "{names:?}");
-    let before = |name: &str| names[names.iter().position(|it| *it == name).unwrap() - 1];
-    assert_eq!(before("hipStreamDestroy"), "hipStreamSynchronize");
-    assert_eq!(before("hipModuleUnload"), "hipDeviceSynchronize");
+    for (wait, end) in
+        [("hipStreamSynchronize", "hipStreamDestroy"), ("hipDeviceSynchronize", "hipModuleUnload")]
+    {
+        let at = names.iter().position(|name| *name == end).unwrap();
+        assert_eq!(names[at - 1], wait);
+    }
 }
 
 #[test]

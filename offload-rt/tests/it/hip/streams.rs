@@ -106,25 +106,27 @@ fn buffers_are_copied_filled_and_cut() {
     assert!(stream.download(&empty).unwrap().is_empty());
 }
 
+/// What the kernel finds, of whose local arguments the pack tells this size.
+fn local_offsets(size: Option<u32>) -> Result<Vec<u32>, Error> {
+    let device = gpu();
+    let stream = device.stream().unwrap();
+    let local = (ArgKind::Local, "uint*", size);
+    let out = (ArgKind::Global, "uint*", None);
+    let records = vec![kernel("offsets", &[local, out, local])];
+    let program = open(&device, "amdgcn:gfx1100", &code_object(3, GFX1100), records).unwrap();
+    let mut out = stream.zeroed::<u32>(3).unwrap();
+    let args = [KernelArg::local::<u32>(33), KernelArg::buffer_mut(&mut out), KernelArg::local::<u8>(5)];
+    // SAFETY: the kernel writes three values.
+    unsafe { program.kernel("offsets").unwrap().launch(&stream, one_group(1), &args) }?;
+    stream.download(&out)
+}
+
 /// Where the pack says that the kernel takes offsets, each of its local arguments has its own part of the memory.
 #[test]
 #[ignore = "needs the stand-in of HIP's runtime"]
 fn local_arguments_share_the_dynamic_memory() {
-    let device = gpu();
-    let stream = device.stream().unwrap();
-    let launched = |size: Option<u32>| {
-        let local = (ArgKind::Local, "uint*", size);
-        let out = (ArgKind::Global, "uint*", None);
-        let records = vec![kernel("offsets", &[local, out, local])];
-        let program = open(&device, "amdgcn:gfx1100", &code_object(3, GFX1100), records).unwrap();
-        let mut out = stream.zeroed::<u32>(3).unwrap();
-        let args = [KernelArg::local::<u32>(33), KernelArg::buffer_mut(&mut out), KernelArg::local::<u8>(5)];
-        // SAFETY: the kernel writes three values.
-        unsafe { program.kernel("offsets").unwrap().launch(&stream, one_group(1), &args) }?;
-        stream.download(&out)
-    };
-    assert_eq!(launched(Some(8)).unwrap(), [0, 144, 160]);
-    let error = launched(None).unwrap_err().to_string();
+    assert_eq!(local_offsets(Some(8)).unwrap(), [0, 144, 160]);
+    let error = local_offsets(None).unwrap_err().to_string();
     assert!(error.contains("2 arguments in local memory") && error.contains("hint:"), "{error}");
 }
 

@@ -97,9 +97,12 @@ mod tests {
         Row { kernel: "scan".into(), host: 1.0, pocl, intel }
     }
 
+    fn error(rows: &[Row]) -> String {
+        Summary::from_rows(rows).conclude().unwrap_err().to_string()
+    }
+
     #[test]
     fn every_limit_can_be_missed() {
-        let error = |rows: &[Row]| Summary::from_rows(rows).conclude().unwrap_err().to_string();
         assert!(Summary::from_rows(&[row(1.2, 0.9), row(0.9, 0.7)]).conclude().is_ok());
         assert!(error(&[row(0.9, 0.9)]).contains("the mean beside PoCL"));
         assert!(error(&[row(1.2, 0.7)]).contains("the mean beside Intel's runtime"));

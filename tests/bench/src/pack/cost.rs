@@ -24,8 +24,16 @@ pub(super) struct Cost {
 
 impl Cost {
     pub(super) fn new(set: &Set, who: &str) -> Result<Cost> {
-        let (set, raw) = (set.name.clone(), set.size()?);
-        Ok(Cost { set, who: who.to_string(), raw, bytes: 0, index: 0, seconds: 0.0, peak: 0 })
+        let raw = set.size()?;
+        Ok(Cost {
+            set: set.name.clone(),
+            who: who.to_string(),
+            raw,
+            bytes: 0,
+            index: 0,
+            seconds: 0.0,
+            peak: 0,
+        })
     }
 
     /// Adds a process and the size of what it wrote.

@@ -9,7 +9,7 @@ use super::plan::{Extent, Plan};
 use super::sets::{Kind, Set};
 use super::tool::Tool;
 use crate::rebuild::measure::output;
-use offload_tests::error::{Error, Result};
+use offload_tests::error::Result;
 
 /// Names and sizes in bytes.
 const SIZES: [(&str, u64); 2] = [("4 GB", 4_000_000_000), ("1 GB", 1_000_000_000)];
@@ -39,12 +39,7 @@ fn one(
     (set, dir): (&Set, &Path),
     add: &mut dyn FnMut(Cost),
 ) -> Result<()> {
-    let ours = |mode: &str| {
-        let (cost, file) = ours::pack(tool, set, (mode, dir))?;
-        std::fs::remove_file(file)?;
-        Ok::<Cost, Error>(cost)
-    };
-    add(fastest(|| ours("fast"))?);
+    add(fastest(|| pack(tool, set, "fast", dir))?);
     peers.packaged(set)?.into_iter().for_each(&mut *add);
     match free_memory() {
         Some(free) if free < BUNDLER * set.size()? => {
@@ -52,12 +47,19 @@ fn one(
         }
         _ => add(peers.joined(set)?),
     }
-    add(ours("balanced")?);
+    add(pack(tool, set, "balanced", dir)?);
     // LZMA of 4 GB takes half an hour.
     if set.name != "4 GB" {
-        add(ours("archive")?);
+        add(pack(tool, set, "archive", dir)?);
     }
     Ok(())
+}
+
+/// Packs a set, and removes the pack.
+fn pack(tool: &Tool, set: &Set, mode: &str, dir: &Path) -> Result<Cost> {
+    let (cost, file) = ours::pack(tool, set, (mode, dir))?;
+    std::fs::remove_file(file)?;
+    Ok(cost)
 }
 
 /// How often what takes seconds is measured.
@@ -95,12 +97,12 @@ mod tests {
     #[test]
     fn the_least_time_and_the_most_memory_count() {
         let runs = Cell::new(0);
-        let run = || {
+        let cost = fastest(|| {
             let (seconds, peak) = [(3.0, 10), (1.0, 30), (2.0, 40)][runs.get()];
             runs.set(runs.get() + 1);
             Ok(Cost { set: "s".into(), who: "us".into(), raw: 9, bytes: 5, index: 0, seconds, peak })
-        };
-        let cost = fastest(run).unwrap();
+        })
+        .unwrap();
         assert_eq!((cost.seconds, cost.peak, runs.get()), (1.0, 40, RUNS));
     }
 }

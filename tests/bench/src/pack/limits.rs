@@ -100,16 +100,18 @@ pub(super) fn judge(limits: &[Limit], costs: &[Cost]) -> Vec<Judged> {
 
 impl Limit {
     fn judge(&self, costs: &[Cost]) -> Option<Judged> {
-        let find = |who: &str| costs.iter().find(|cost| cost.set == self.set && cost.who == who);
-        let ours = find(self.ours)?;
+        let ours = self.find(costs, self.ours)?;
         let (what, measured) = match self.measure {
             Measure::Size(who) => {
-                (format!("size, to {who}"), ratio(ours.bytes as f64, find(who)?.bytes as f64))
+                (format!("size, to {who}"), ratio(ours.bytes as f64, self.find(costs, who)?.bytes as f64))
             }
-            Measure::Time(who) => (format!("time, to {who}"), ratio(ours.seconds, find(who)?.seconds)),
-            Measure::Peak(who) => {
-                (format!("peak memory, to {who}"), ratio(ours.peak as f64, find(who)?.peak as f64))
+            Measure::Time(who) => {
+                (format!("time, to {who}"), ratio(ours.seconds, self.find(costs, who)?.seconds))
             }
+            Measure::Peak(who) => (
+                format!("peak memory, to {who}"),
+                ratio(ours.peak as f64, self.find(costs, who)?.peak as f64),
+            ),
             Measure::Mebibytes => ("peak memory in MiB".into(), ours.peak as f64 / f64::from(1 << 20)),
             Measure::Above => {
                 ("MB of memory above the image".into(), (ours.peak as f64 - ours.bytes as f64) / 1e6)
@@ -119,6 +121,10 @@ impl Limit {
         let better = if self.measure == Measure::Throughput { Better::More } else { Better::Less };
         let what = format!("{}: {}, {what}", self.set, self.ours);
         Some(Judged { what, measured, limit: self.limit, aim: self.aim, better })
+    }
+
+    fn find<'t>(&self, costs: &'t [Cost], who: &str) -> Option<&'t Cost> {
+        costs.iter().find(|cost| cost.set == self.set && cost.who == who)
     }
 }
 

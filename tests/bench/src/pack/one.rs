@@ -32,7 +32,6 @@ pub(super) fn measure(
         let ran = read(tool, (pack, module), &file_name(image)?)?;
         let whole = inflate(tool, &ccob, image)?;
         let unbundled = unbundle((tool, peers), &ccob, (image, dir))?;
-        let inside = |ran: &Ran| ran.value("microseconds").unwrap_or(f64::NAN) / 1e6;
         let bytes = tool::size(image)?;
         let times = [
             (inside(&ran), ran.peak),
@@ -46,6 +45,11 @@ pub(super) fn measure(
     }
     let raw = set.size()?;
     Ok(samples.into_iter().map(|(who, samples)| cost(who, samples, raw)).collect())
+}
+
+/// Seconds that a process took for the image alone.
+fn inside(ran: &Ran) -> f64 {
+    ran.value("microseconds").unwrap_or(f64::NAN) / 1e6
 }
 
 fn cost(who: &str, samples: Vec<(f64, u64, u64)>, raw: u64) -> Cost {
@@ -78,7 +82,6 @@ fn unbundle((tool, peers): (&Tool, &Peers<'_>), ccob: &Path, (image, dir): (&Pat
 }
 
 fn fastest(run: impl Fn() -> Result<Ran>) -> Result<Ran> {
-    let time = |ran: &Ran| ran.value("microseconds").unwrap_or(ran.seconds * 1e6);
     let mut best = run()?;
     for _ in 1..RUNS {
         let ran = run()?;
@@ -87,6 +90,10 @@ fn fastest(run: impl Fn() -> Result<Ran>) -> Result<Ran> {
         }
     }
     Ok(best)
+}
+
+fn time(ran: &Ran) -> f64 {
+    ran.value("microseconds").unwrap_or(ran.seconds * 1e6)
 }
 
 #[cfg(test)]

@@ -151,15 +151,16 @@ mod tests {
         assert_eq!(std::collections::BTreeSet::from(texts).len(), LAYERS.len());
     }
 
+    fn kernels(text: &str) -> std::collections::BTreeSet<String> {
+        text.lines()
+            .filter_map(|line| {
+                Some(line.split_once("__global__")?.1.trim_end_matches([' ', '\\']).to_string())
+            })
+            .collect()
+    }
+
     #[test]
     fn files_of_operations_share_kernels() {
-        let kernels = |text: &str| -> std::collections::BTreeSet<String> {
-            text.lines()
-                .filter_map(|line| {
-                    Some(line.split_once("__global__")?.1.trim_end_matches([' ', '\\']).to_string())
-                })
-                .collect()
-        };
         let all: usize = OPERATIONS.iter().map(|text| kernels(text).len()).sum();
         let distinct = kernels(&OPERATIONS.concat()).len();
         assert!(all > distinct && distinct > LAYERS.len(), "{distinct} of {all}");

@@ -40,18 +40,19 @@ impl<'a> Peers<'a> {
 
     /// All that fit the kind of the set.
     pub(super) fn measure(&self, set: &Set) -> Result<Vec<Cost>> {
-        let each = |who, level| self.zstd("each", set, (who, level));
         Ok(match set.kind {
             Kind::Hip => {
                 let mut costs =
                     vec![self.bundles(set, (CCOB, None))?, self.bundles(set, (CCOB_19, Some(19)))?];
                 costs.extend(self.packaged(set)?);
-                costs.push(each(KPACK, 3)?);
+                costs.push(self.zstd("each", set, (KPACK, 3))?);
                 costs.push(self.zstd("solid", set, (SOLID, 19))?);
                 costs
             }
-            Kind::Cuda => [each(NVCC, 19)?].into_iter().chain(self.packaged(set)?).collect(),
-            Kind::Spirv => vec![each(ICPX, 10)?],
+            Kind::Cuda => {
+                [self.zstd("each", set, (NVCC, 19))?].into_iter().chain(self.packaged(set)?).collect()
+            }
+            Kind::Spirv => vec![self.zstd("each", set, (ICPX, 10))?],
         })
     }
 
@@ -107,12 +108,12 @@ impl<'a> Peers<'a> {
     /// What the bundler takes out again is what was put in.
     fn check_bundle(&self, bundle: &Path, (images, ids): (&[PathBuf], &[String])) -> Result<()> {
         let dir = tempfile::tempdir_in(&self.dir)?;
-        let out = |number: usize| dir.path().join(number.to_string());
         let mut command = self.unbundle(bundle, ids);
-        command.args((0..images.len()).map(|number| option("-output=", &out(number))));
+        command
+            .args((0..images.len()).map(|number| option("-output=", &dir.path().join(number.to_string()))));
         output(&mut command)?;
         for (number, image) in images.iter().enumerate() {
-            if std::fs::read(out(number))? != std::fs::read(image)? {
+            if std::fs::read(dir.path().join(number.to_string()))? != std::fs::read(image)? {
                 let text = format!("the bundler reads other bytes for `{}`", image.display());
                 return Err(Error::new(text));
             }

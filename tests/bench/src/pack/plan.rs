@@ -30,16 +30,11 @@ impl Plan {
         let mut plan = Plan { extent: Extent::Whole, json: None, wheels: Vec::new(), only: Vec::new() };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
-            let mut value = || {
-                args.next()
-                    .cloned()
-                    .ok_or_else(|| Error::new(format!("`{arg}` takes a value")).hint(super::HELP))
-            };
             match arg.as_str() {
                 "--quick" => plan.extent = Extent::Quick,
-                "--json" => plan.json = Some(value()?.into()),
-                "--wheel" => plan.wheels.push(wheel(value()?)?),
-                "--set" => plan.only.push(value()?),
+                "--json" => plan.json = Some(value(&mut args, arg)?.into()),
+                "--wheel" => plan.wheels.push(wheel(value(&mut args, arg)?)?),
+                "--set" => plan.only.push(value(&mut args, arg)?),
                 other => {
                     let text = format!("`bench pack` does not know `{}`", other.escape_debug());
                     return Err(Error::new(text).hint(super::HELP));
@@ -58,15 +53,22 @@ impl Plan {
 }
 
 /// An exact version, so that everyone measures the same files; the text is also the name of a directory.
+fn value(args: &mut std::slice::Iter<'_, String>, arg: &str) -> Result<String> {
+    let value = args.next().cloned();
+    value.ok_or_else(|| Error::new(format!("`{arg}` takes a value")).hint(super::HELP))
+}
+
 fn wheel(text: String) -> Result<String> {
-    let fits = |part: &str| {
-        !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
-    };
     match text.split_once("==") {
-        Some((name, version)) if fits(name) && fits(version) => Ok(text),
+        Some((name, version)) if is_part(name) && is_part(version) => Ok(text),
         _ => Err(Error::new(format!("`{}` is no package with a version", text.escape_debug()))
             .hint("write NAME==VERSION")),
     }
+}
+
+/// Whether this can be a name or a version.
+fn is_part(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
 }
 
 #[cfg(test)]

@@ -42,8 +42,9 @@ pub(super) fn print(costs: &[Cost], judged: &[Judged]) -> ExitCode {
 
 fn measured(costs: &[Cost]) -> Vec<Vec<String>> {
     let head = ["set", "who", "images", "bytes", "index", "part", "seconds", "MB/s", "peak MiB"];
-    let row = |cost: &Cost| {
-        vec![
+    let mut rows = vec![head.map(str::to_string).to_vec()];
+    for cost in costs {
+        rows.push(vec![
             cost.set.clone(),
             cost.who.clone(),
             cost.raw.to_string(),
@@ -53,36 +54,41 @@ fn measured(costs: &[Cost]) -> Vec<Vec<String>> {
             format!("{:.4}", cost.seconds),
             format!("{:.1}", cost.throughput() / 1e6),
             format!("{:.1}", cost.peak as f64 / f64::from(1 << 20)),
-        ]
-    };
-    [head.map(str::to_string).to_vec()].into_iter().chain(costs.iter().map(row)).collect()
+        ]);
+    }
+    rows
 }
 
 fn verdicts(judged: &[Judged]) -> Vec<Vec<String>> {
     let head = ["what", "measured", "limit", "", "aim", ""];
-    let row = |judged: &Judged| {
+    let mut rows = vec![head.map(str::to_string).to_vec()];
+    for judged in judged {
         let (limit, verdict) = match judged.limit {
             Some(limit) => (format!("{limit:.3}"), if judged.is_met() { "met" } else { "MISSED" }),
             None => ("-".to_string(), "-"),
         };
         let aim = if judged.reaches(judged.aim) { "met" } else { "missed" };
-        vec![
+        rows.push(vec![
             judged.what.clone(),
             format!("{:.4}", judged.measured),
             limit,
             verdict.to_string(),
             format!("{:.3}", judged.aim),
             aim.to_string(),
-        ]
-    };
-    [head.map(str::to_string).to_vec()].into_iter().chain(judged.iter().map(row)).collect()
+        ]);
+    }
+    rows
 }
 
 /// Rows of one width: words to the left, numbers to the right.
 fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| rows.iter().filter_map(|row| Some(row.get(column)?.chars().count())).max();
-    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let mut widths = vec![0; columns];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
     let mut text = String::new();
     for row in rows {
         let cells = row.iter().zip(&widths).map(|(cell, width)| {

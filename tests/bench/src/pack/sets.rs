@@ -58,17 +58,19 @@ pub(super) fn prepare(workspace: &Workspace, plan: &Plan, tool: &Tool) -> Result
     let root = workspace.target_dir.join("bench/pack");
     let mut sets = Sets { plan, dir: root.join("sets"), found: Vec::new() };
     remove(&sets.dir)?;
-    let bitsandbytes = || {
-        let folder = setup::ensure_wheel(workspace, Wheel::Bitsandbytes)?;
-        extract(tool, &folder, &root.join("bitsandbytes"))
-    };
     let quick = plan.extent == Extent::Quick;
     if plan.wants(HIP) {
         let modes = if quick { QUICK } else { EVERY };
-        sets.link((HIP, Kind::Hip, modes), &[(bitsandbytes()?.join(HIP_BUNDLE), "000")])?;
+        sets.link(
+            (HIP, Kind::Hip, modes),
+            &[(bitsandbytes(workspace, tool, &root)?.join(HIP_BUNDLE), "000")],
+        )?;
     }
     if plan.wants(CUDA) && !quick {
-        sets.link((CUDA, Kind::Cuda, RELEASE), &containers(&bitsandbytes()?.join(CUDA_LIBRARY))?)?;
+        sets.link(
+            (CUDA, Kind::Cuda, RELEASE),
+            &containers(&bitsandbytes(workspace, tool, &root)?.join(CUDA_LIBRARY))?,
+        )?;
     }
     own_kernels(workspace, &root, &mut sets)?;
     if quick && plan.wants(GENERATED) {
@@ -81,6 +83,11 @@ pub(super) fn prepare(workspace: &Workspace, plan: &Plan, tool: &Tool) -> Result
         sets.wheel(wheel, &extract(tool, &folder, &root.join(wheel))?)?;
     }
     Ok(sets.found)
+}
+
+fn bitsandbytes(workspace: &Workspace, tool: &Tool, root: &Path) -> Result<PathBuf> {
+    let folder = setup::ensure_wheel(workspace, Wheel::Bitsandbytes)?;
+    extract(tool, &folder, &root.join("bitsandbytes"))
 }
 
 fn own_kernels(workspace: &Workspace, root: &Path, sets: &mut Sets<'_>) -> Result<()> {

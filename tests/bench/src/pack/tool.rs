@@ -45,11 +45,11 @@ impl Tool {
 
 impl Ran {
     fn parse(text: &str) -> Option<Ran> {
-        let pair = |line: &str| {
+        let lines = text.lines().filter_map(|line| {
             let (name, value) = line.split_once(' ')?;
             Some((name.to_string(), value.parse().ok()?))
-        };
-        let mut ran = Ran { seconds: 0.0, peak: 0, lines: text.lines().filter_map(pair).collect() };
+        });
+        let mut ran = Ran { seconds: 0.0, peak: 0, lines: lines.collect() };
         (ran.seconds, ran.peak) = (ran.value("seconds")?, (ran.value("kibibytes")? * 1024.0) as u64);
         Some(ran)
     }
@@ -62,8 +62,8 @@ impl Ran {
 
 /// The size of a file.
 pub(super) fn size(path: &Path) -> Result<u64> {
-    let failed = |error| Error::new(format!("`{}`: {error}", path.display()));
-    Ok(std::fs::metadata(path).map_err(failed)?.len())
+    let file = std::fs::metadata(path);
+    Ok(file.map_err(|error| Error::new(format!("`{}`: {error}", path.display())))?.len())
 }
 
 #[cfg(test)]

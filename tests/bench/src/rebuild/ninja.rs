@@ -40,17 +40,15 @@ impl Ninja {
         dir: &Path,
         (plan, cache): (&Plan, CompilerCache),
     ) -> Result<Ninja> {
-        let missing = |what: &str| Error::new(format!("`{what}` is not installed")).hint("cargo xtask setup");
-        let tool = |name: &str| setup::llvm(workspace, name).ok_or_else(|| missing(name));
         let clang = match cache {
-            CompilerCache::None => tool("clang")?.display().to_string(),
-            CompilerCache::Ccache => format!("ccache {}", tool("clang")?.display()),
+            CompilerCache::None => tool(workspace, "clang")?.display().to_string(),
+            CompilerCache::Ccache => format!("ccache {}", tool(workspace, "clang")?.display()),
         };
         let text = match plan.kernels {
             Language::OpenClC => {
                 let libclc = LIBCLC.iter().map(Path::new).find(|path| path.is_file());
                 let libclc = libclc.ok_or_else(|| missing("libclc"))?;
-                opencl_build_file(plan, (&clang, &tool("ld.lld")?), libclc)
+                opencl_build_file(plan, (&clang, &tool(workspace, "ld.lld")?), libclc)
             }
             Language::Hip => hip_build_file(plan, &clang, &workspace.root.join(HIP_HEADER)),
         };
@@ -86,6 +84,14 @@ impl Ninja {
     fn compiler_cache(&self) -> PathBuf {
         self.dir.join("ccache")
     }
+}
+
+fn missing(what: &str) -> Error {
+    Error::new(format!("`{what}` is not installed")).hint("cargo xtask setup")
+}
+
+fn tool(workspace: &Workspace, name: &str) -> Result<PathBuf> {
+    setup::llvm(workspace, name).ok_or_else(|| missing(name))
 }
 
 impl Side for Ninja {

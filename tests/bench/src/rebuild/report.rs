@@ -1,5 +1,6 @@
 //! The table, what was wanted, and the file with the raw samples.
 
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use serde_json::{Value, json};
@@ -70,8 +71,9 @@ pub(super) fn print(plan: &Plan, samples: &Samples, counts: &Counts) -> ExitCode
         }
     }
     wanted(plan, samples);
-    let none = |scenario| counts.get(scenario, "ours").is_some_and(|found| found.compilers == 0);
-    let exact = none(Scenario::Unchanged) && none(Scenario::NewProfile);
+    let exact = [Scenario::Unchanged, Scenario::NewProfile]
+        .into_iter()
+        .all(|scenario| counts.get(scenario, "ours").is_some_and(|found| found.compilers == 0));
     println!(
         "no compiler runs for an unchanged build and for a new profile: {}",
         if exact { "yes" } else { "NO" }
@@ -94,21 +96,24 @@ fn line(scenario: Scenario, side: &str, (samples, counts): (&Samples, &Counts)) 
 }
 
 fn wanted(plan: &Plan, samples: &Samples) {
-    let ours = |scenario| samples.fastest(scenario, "ours");
-    let full = ours(Scenario::Full);
-    let verdict = |good: bool| if good { "yes" } else { "NO" };
+    let full = samples.fastest(Scenario::Full, "ours");
     let ratio = samples.fastest(Scenario::Full, "ninja") / full;
     println!("full build at least 1.5 times as fast as ninja: {ratio:.2}, {}", verdict(ratio >= 1.5));
     // A busy machine stretches the clock of one side more than that of the other; work done is work done.
-    let cpu = |side| samples.median_cpu(Scenario::Full, side);
-    if let Some((ours, ninja)) = cpu("ours").zip(cpu("ninja")) {
+    let cpu = ["ours", "ninja"].map(|side| samples.median_cpu(Scenario::Full, side));
+    if let [Some(ours), Some(ninja)] = cpu {
         println!("the same by the time of all processors: {:.2}", ninja / ours);
     }
-    let changed = ours(Scenario::OneChanged);
+    let changed = samples.fastest(Scenario::OneChanged, "ours");
     let limit = full / plan.files as f64 + 0.3;
     println!("one of {} changed in {limit:.2} s: {changed:.2} s, {}", plan.files, verdict(changed <= limit));
-    let over = ours(Scenario::Unchanged) - samples.fastest(Scenario::Unchanged, "no kernels");
+    let over =
+        samples.fastest(Scenario::Unchanged, "ours") - samples.fastest(Scenario::Unchanged, "no kernels");
     println!("unchanged at most 0.1 s over no kernels: {over:+.3} s, {}", verdict(over <= 0.1));
+}
+
+fn verdict(good: bool) -> &'static str {
+    if good { "yes" } else { "NO" }
 }
 
 /// The processor's name for itself.
@@ -127,17 +132,19 @@ pub(crate) fn tools(workspace: &Workspace, llvm: &[&'static str]) -> Value {
         ("ccache", workspace.program("ccache")),
     ];
     let llvm = llvm.iter().map(|name| (*name, setup::llvm(workspace, name)));
-    let version = |path: std::path::PathBuf| {
-        let output = Command::new(path).arg("--version").output().ok()?;
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        // Some of LLVM's tools begin with the address of the project.
-        let line = text.lines().find(|line| line.contains("version")).or(text.lines().next())?;
-        Some(line.trim().to_string())
-    };
     found
         .into_iter()
         .chain(llvm)
         .map(|(name, path)| (name.to_string(), json!(path.and_then(version))))
         .collect::<serde_json::Map<_, _>>()
         .into()
+}
+
+/// The line with its version that a program prints.
+fn version(program: PathBuf) -> Option<String> {
+    let output = Command::new(program).arg("--version").output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    // Some of LLVM's tools begin with the address of the project.
+    let line = text.lines().find(|line| line.contains("version")).or(text.lines().next())?;
+    Some(line.trim().to_string())
 }

@@ -44,20 +44,26 @@ fn export(tool: &Path, program: &Path, (dir, module, target): (&Path, &str, &str
 fn check(readelf: &Path, file: &Path, (kernel, target): (&str, &str)) -> Result<()> {
     let output = Command::new(readelf).args(["--dyn-syms", "--file-header"]).arg(file).output()?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let wrong = |what: &str| Err(Error::new(format!("`{}` {what}", file.display())));
-    let words = |line: &str, wanted: &str| line.split([' ', ',']).any(|word| word == wanted);
     if !output.status.success() {
-        return wrong("cannot be read");
+        return Err(wrong(file, "cannot be read"));
     }
     // A generic processor's flags name it with underscores in some releases; its kernel is proof enough.
     if !target.ends_with("-generic")
-        && !text.lines().any(|line| line.contains("Flags:") && words(line, target))
+        && !text.lines().any(|line| line.contains("Flags:") && has_word(line, target))
     {
-        return wrong(&format!("is not for {target}"));
+        return Err(wrong(file, &format!("is not for {target}")));
     }
     let descriptor = format!("{kernel}.kd");
-    if !text.lines().any(|line| words(line, &descriptor)) {
-        return wrong(&format!("has no `{descriptor}`"));
+    if !text.lines().any(|line| has_word(line, &descriptor)) {
+        return Err(wrong(file, &format!("has no `{descriptor}`")));
     }
     Ok(())
+}
+
+fn wrong(file: &Path, what: &str) -> Error {
+    Error::new(format!("`{}` {what}", file.display()))
+}
+
+fn has_word(line: &str, word: &str) -> bool {
+    line.split([' ', ',']).any(|other| other == word)
 }

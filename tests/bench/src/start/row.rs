@@ -62,8 +62,6 @@ impl Row {
     }
 
     fn cells(&self) -> [String; 6] {
-        let number = |value: f64| format!("{value:.1}");
-        let or_dash = |value: Option<f64>| value.map_or("-".to_string(), number);
         let (limit, aim) = self.want.numbers();
         let met = match (self.is_met(), aim) {
             (_, None) => "-",
@@ -75,6 +73,14 @@ impl Row {
             if self.unit.is_empty() { self.what.into() } else { format!("{}, {}", self.what, self.unit) };
         [what, number(self.median), number(self.least), or_dash(limit), or_dash(aim), met.to_string()]
     }
+}
+
+fn number(value: f64) -> String {
+    format!("{value:.1}")
+}
+
+fn or_dash(value: Option<f64>) -> String {
+    value.map_or("-".to_string(), number)
 }
 
 const HEADING: [&str; 6] = ["measured", "median", "least", "at most", "aim", "met"];

@@ -31,12 +31,11 @@ impl Start {
     }
 
     fn parse(text: &str) -> Option<Start> {
-        let field = |name| field(text, name);
         Some(Start {
-            ready: field("ready_ns")? as f64 / 1000.0,
-            first: field("first_ns")? as f64 / 1000.0,
-            written: field("dirty_bytes")? as f64 / 1000.0,
-            images: field("images")?,
+            ready: field(text, "ready_ns")? as f64 / 1000.0,
+            first: field(text, "first_ns")? as f64 / 1000.0,
+            written: field(text, "dirty_bytes")? as f64 / 1000.0,
+            images: field(text, "images")?,
         })
     }
 }
@@ -57,12 +56,16 @@ impl Choice {
     pub(super) fn measure(program: &Path) -> Result<Choice> {
         let output = Command::new(program).output()?;
         let text = String::from_utf8_lossy(&output.stdout);
-        let thousands = |name| field(&text, name).map(|number| number as f64 / 1000.0);
-        match (thousands("first_ns"), thousands("again_ns"), thousands("head_bytes")) {
+        match (thousands(&text, "first_ns"), thousands(&text, "again_ns"), thousands(&text, "head_bytes")) {
             (Some(first), Some(again), Some(index)) => Ok(Choice { first, again, index }),
             _ => Err(Error::new(format!("`{}` says nothing of its choices: {text}", program.display()))),
         }
     }
+}
+
+/// A number of nanoseconds or bytes, in thousands.
+fn thousands(text: &str, name: &str) -> Option<f64> {
+    field(text, name).map(|number| number as f64 / 1000.0)
 }
 
 /// The number behind `name=`.

@@ -101,18 +101,20 @@ fn add(cases: &mut super::Cases, label: &Label<'_>, atomic: Atomic) {
 fn fences(cases: &mut super::Cases) {
     let name = "atomic_work_item_fence";
     let signature = format!("void {name}(cl_mem_fence_flags, memory_order, memory_scope)");
-    let label = |element| Label { section: ORDERED, built_in: name, signature: &signature, element };
-    let passed = |function: &str| exact(function, &[Element::UInt], Element::UInt, &[1]);
-    cases.add(&label("local memory"), passed("reverse"), |kernel| kernel::local_fence(kernel, name));
+    let label = Label { section: ORDERED, built_in: name, signature: &signature, element: "local memory" };
+    cases.add(&label, passed("reverse"), |kernel| kernel::local_fence(kernel, name));
     let (run, bound) = passed("mirror");
-    cases.add(&label("global memory"), (with_scratch(run), bound), |kernel| {
-        kernel::global_fence(kernel, name)
-    });
+    let label = Label { element: "global memory", ..label };
+    cases.add(&label, (with_scratch(run), bound), |kernel| kernel::global_fence(kernel, name));
 
     let name = "work_group_barrier";
     let signature = format!("void {name}(cl_mem_fence_flags[, memory_scope])");
     let label = Label { section: ORDERED, built_in: name, signature: &signature, element: "" };
     cases.add(&label, passed("reverse"), |kernel| kernel::fence(kernel, name));
+}
+
+fn passed(function: &str) -> (Run, Bound) {
+    exact(function, &[Element::UInt], Element::UInt, &[1])
 }
 
 fn with_scratch(run: Run) -> Run {

@@ -110,11 +110,14 @@ fn cells(case: &Case, column: &Column, notes: &mut Notes) -> Vec<Cell> {
     if column.results.is_empty() {
         return vec![Cell("ok".to_string())];
     }
-    let of = |verdict: Option<&Verdict>, notes: &mut Notes| match verdict {
-        None => Cell("ok".to_string()),
-        Some(verdict) => judged(case, (&column.target, verdict), notes),
-    };
-    column.results.iter().map(|result| of(result.verdicts.get(&case.label()), notes)).collect()
+    let mut cells = Vec::new();
+    for result in &column.results {
+        cells.push(match result.verdicts.get(&case.label()) {
+            None => Cell("ok".to_string()),
+            Some(verdict) => judged(case, (&column.target, verdict), notes),
+        });
+    }
+    cells
 }
 
 fn judged(case: &Case, (target, verdict): (&str, &Verdict), notes: &mut Notes) -> Cell {

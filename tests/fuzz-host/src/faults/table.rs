@@ -88,8 +88,8 @@ pub(super) const FAULTS: [Fault; 30] = [
     fault(
         "private-in-parallel",
         "a private variable that all work-items use in turn is independent between them",
-        "self.escaped.iter().any(is_reused) || self.pointees(instruction).iter().any(is_reused)",
-        "{ let _ = (is_reused, instruction); false }",
+        "!self.live_across_barrier.contains(variable)",
+        "{ let _ = variable; false }",
     ),
     fault(
         "order-within-iteration",
@@ -200,7 +200,7 @@ pub(super) const FAULTS: [Fault; 30] = [
         "(kind == ArgumentKind::Local || kind == ArgumentKind::Global).then_some(Provenance::LocalMemory)",
     ),
     fault(
-        "position-not-told",
+        "position-not-given",
         "functions that are called do not read positions",
         "self.text.needs_local_id |= may_call_reader || uses_local_id_address(instruction);",
         "self.text.needs_local_id |= (may_call_reader && false) || uses_local_id_address(instruction);",

@@ -134,13 +134,10 @@ impl Generator {
         }
         body.extend(self.epilogue(&scope));
         let mut random = self.random.clone();
-        let mut words = |count: u64| -> Vec<u32> {
-            (0..count).map(|_| u32::try_from(random.below(1 << 16)).unwrap_or(0)).collect()
-        };
         let buffers = vec![
-            words(total.saturating_mul(u64::from(self.slots))),
-            words(INPUT_ELEMENTS),
-            words(groups.saturating_mul(elements).saturating_add(COUNTERS)),
+            words(&mut random, total.saturating_mul(u64::from(self.slots))),
+            words(&mut random, INPUT_ELEMENTS),
+            words(&mut random, groups.saturating_mul(elements).saturating_add(COUNTERS)),
         ];
         let most = u32::try_from(total).unwrap_or(u32::MAX);
         let mut args = vec![
@@ -176,22 +173,23 @@ impl Generator {
     /// Positions, and the variables of the kernel.
     fn prologue(&mut self, range: Range, elements: u64, scope: &mut Scope) -> Vec<Statement> {
         let mut body = Vec::new();
-        let position = |dimension: usize| {
-            let offset = range.offset.get(dimension).copied().unwrap_or(0);
-            format!("(POSITION({dimension}) - {offset}u)")
-        };
         let [width, height, _] = range.global;
         let (lid, group, t) = match range.dimensions {
-            1 => ("LID(0)".to_string(), "GROUP(0)".to_string(), position(0)),
+            1 => ("LID(0)".to_string(), "GROUP(0)".to_string(), position(range, 0)),
             2 => (
                 "LID(1) * LSIZE(0) + LID(0)".to_string(),
                 "GROUP(1) * GROUPS(0) + GROUP(0)".to_string(),
-                format!("{} * {width}u + {}", position(1), position(0)),
+                format!("{} * {width}u + {}", position(range, 1), position(range, 0)),
             ),
             _ => (
                 "(LID(2) * LSIZE(1) + LID(1)) * LSIZE(0) + LID(0)".to_string(),
                 "(GROUP(2) * GROUPS(1) + GROUP(1)) * GROUPS(0) + GROUP(0)".to_string(),
-                format!("({} * {height}u + {}) * {width}u + {}", position(2), position(1), position(0)),
+                format!(
+                    "({} * {height}u + {}) * {width}u + {}",
+                    position(range, 2),
+                    position(range, 1),
+                    position(range, 0)
+                ),
             ),
         };
         body.push(Statement::simple(format!("uint lid = {lid};")));
@@ -485,4 +483,14 @@ impl Generator {
         let place = self.name("");
         Statement::simple(format!("printf(\"%u: at {place} %u\\n\", t, {value});"))
     }
+}
+
+fn words(random: &mut Random, count: u64) -> Vec<u32> {
+    (0..count).map(|_| u32::try_from(random.below(1 << 16)).unwrap_or(0)).collect()
+}
+
+/// The position of a work-item in a dimension, without the offset of the range.
+fn position(range: Range, dimension: usize) -> String {
+    let offset = range.offset.get(dimension).copied().unwrap_or(0);
+    format!("(POSITION({dimension}) - {offset}u)")
 }

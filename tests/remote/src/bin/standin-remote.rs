@@ -38,16 +38,21 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, Box<dyn E
     let mut faults = Vec::new();
     let mut address = "127.0.0.1".to_string();
     while let Some(word) = words.next() {
-        let mut value = || words.next().ok_or_else(|| format!("`{word}` needs a value"));
         match word.as_str() {
-            "--listen" => address = value()?,
-            "--instance" => options.instance = value()?,
-            "--slots" => options.slots = value()?.parse()?,
-            "--sleep" => options.work = Work::Sleep(Duration::from_millis(value()?.parse()?)),
+            "--listen" => address = value(&mut words, &word)?,
+            "--instance" => options.instance = value(&mut words, &word)?,
+            "--slots" => options.slots = value(&mut words, &word)?.parse()?,
+            "--sleep" => {
+                options.work = Work::Sleep(Duration::from_millis(value(&mut words, &word)?.parse()?))
+            }
             _ => faults.push(word.parse()?),
         }
     }
     Ok(Arguments { options, faults, address })
+}
+
+fn value(words: &mut impl Iterator<Item = String>, word: &str) -> Result<String, String> {
+    words.next().ok_or_else(|| format!("`{word}` needs a value"))
 }
 
 /// Executes commands from standard input until it ends, with the parent process.

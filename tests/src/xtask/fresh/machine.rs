@@ -121,8 +121,8 @@ impl<'a> Machine<'a> {
         eprintln!("fresh$ {}", command.join(" "));
         let enter = self.isolated().args(["sh", "-eu", "-c", ENTER, "sh"]).arg(&self.root).arg(&self.rust);
         let env = enter.args(self.prefix()).args(["/usr/bin/env", "-i"]).args(self.environment());
-        let failed = |_| Error::new(format!("`{}` failed in the new machine", command.join(" ")));
-        env.args(command).stdin("").quiet().run().map_err(failed)
+        let outcome = env.args(command).stdin("").quiet().run();
+        outcome.map_err(|_| Error::new(format!("`{}` failed in the new machine", command.join(" "))))
     }
 
     fn prefix(&self) -> &'static [&'static str] {

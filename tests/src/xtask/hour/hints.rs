@@ -26,12 +26,15 @@ pub(super) fn commands(screen: &str) -> Vec<String> {
     let quoted = hints.flat_map(|line| line.split('`').skip(1).step_by(2));
     let mut commands: Vec<String> = Vec::new();
     for command in quoted.filter(|text| text.starts_with("cargo offload ")) {
-        let is_placeholder = |word: &str| word.len() > 2 && word.chars().all(|c| c.is_ascii_uppercase());
         if !command.split(' ').any(is_placeholder) && !commands.iter().any(|known| known == command) {
             commands.push(command.to_string());
         }
     }
     commands
+}
+
+fn is_placeholder(word: &str) -> bool {
+    word.len() > 2 && word.chars().all(|c| c.is_ascii_uppercase())
 }
 
 /// What a command fetches from a network.

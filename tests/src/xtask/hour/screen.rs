@@ -45,13 +45,12 @@ impl Screen {
 
     /// What is not as it should be, with the place of the screen.
     pub(super) fn problems(&self) -> Vec<String> {
-        let place = |problem: String| format!("{}/{}.txt: {problem}", self.width, self.step.name);
         let end = self.wrong_end();
         let text = &self.shown.text;
         let missing = self.step.says.iter().filter(|part| !text.contains(**part));
         let missing = missing.map(|part| format!("the screen does not say `{part}`"));
         let problems = end.into_iter().chain(missing).chain(self.wide_line());
-        problems.map(place).collect()
+        problems.map(|problem| format!("{}/{}.txt: {problem}", self.width, self.step.name)).collect()
     }
 
     fn wrong_end(&self) -> Option<String> {
@@ -66,8 +65,11 @@ impl Screen {
 
     /// The first line that is wider than the screen, if none may be.
     fn wide_line(&self) -> Option<String> {
-        let is_wide = |line: &&str| line.trim_end().chars().count() > usize::from(self.width);
-        let wide = self.shown.text.lines().find(is_wide).filter(|_| self.step.lines == Lines::Fit)?;
+        if self.step.lines != Lines::Fit {
+            return None;
+        }
+        let mut lines = self.shown.text.lines();
+        let wide = lines.find(|line| line.trim_end().chars().count() > usize::from(self.width))?;
         Some(format!("a line is wider than the screen: `{}`", wide.trim_end()))
     }
 }

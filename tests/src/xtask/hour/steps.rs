@@ -68,14 +68,13 @@ pub(super) fn all(root: &Path) -> Vec<Step> {
 
 /// From nothing to a program that runs.
 fn first_look(new: &str) -> Vec<Step> {
-    let outside = |step: Step| Step { directory: "", ..step };
     vec![
-        outside(Step::new("help", "cargo offload --help").fits()),
-        outside(Step::new("help-build", "cargo offload build --help").fits()),
-        outside(
-            Step::new("outside", "cargo offload inspect").fails(&["could not find `Cargo.toml`", "hint: "]),
-        ),
-        outside(Step::new("new", new).says(&["cd hello", "cargo offload doctor", "cargo offload run"])),
+        Step::new("help", "cargo offload --help").below("").fits(),
+        Step::new("help-build", "cargo offload build --help").below("").fits(),
+        Step::new("outside", "cargo offload inspect")
+            .below("")
+            .fails(&["could not find `Cargo.toml`", "hint: "]),
+        Step::new("new", new).below("").says(&["cd hello", "cargo offload doctor", "cargo offload run"]),
         Step::new("doctor", "cargo offload doctor").fits().either(),
         Step::new("doctor-cuda", "cargo offload doctor cuda")
             .either()
@@ -102,24 +101,22 @@ fn looking() -> Vec<Step> {
 
 /// What goes wrong in the first hour.
 fn mistakes() -> Vec<Step> {
-    let with = |file, text| vec![("hello/build.rs", TWO_FILES), (file, text)];
-    let twice = "hello/kernels/twice.cl";
     vec![
         Step::new("misspelt", "cargo offload inspekt").fails(&["inspect"]),
         Step::new("wrong-target", "cargo offload targets add intel:pcv").fails(&["intel:pvc"]),
         Step::new("broken-kernel", "cargo offload build")
-            .files(with(twice, BROKEN))
+            .files(with_twice(BROKEN))
             .fails(&["kernels/twice.cl:2:", "use of undeclared identifier 'two'"]),
         Step::new("built-in-name", "cargo offload build")
-            .files(with(twice, NAMED))
+            .files(with_twice(NAMED))
             .says(&["kernel `dot` has the name of a built-in function"]),
         Step::new("target-added", "cargo offload targets add nvptx:sm_75").says(&["added nvptx:sm_75"]),
-        Step::new("no-definition", "cargo offload build").files(with(twice, UNDEFINED)).fails(&[
+        Step::new("no-definition", "cargo offload build").files(with_twice(UNDEFINED)).fails(&[
             "kernels/twice.cl:3: `doubled` has no definition for",
             "`nvptx:sm_75`",
             "hint: ",
         ]),
-        Step::new("mended", "cargo offload build").files(with(twice, TWICE)).says(&["Finished"]),
+        Step::new("mended", "cargo offload build").files(with_twice(TWICE)).says(&["Finished"]),
         Step::new("missing-header", "cargo offload build")
             .files(vec![("hello/build.rs", WITH_CUDA), ("hello/kernels/half.cu", HALF)])
             .fails(&["'cuda_fp16.h' file not found", "cargo offload toolchain install cuda-headers"]),
@@ -127,6 +124,11 @@ fn mistakes() -> Vec<Step> {
             .files(vec![("hello/build.rs", AS_MADE)])
             .fails(&["no image matches"]),
     ]
+}
+
+/// The files of a package with this third kernel file.
+fn with_twice(text: &'static str) -> Vec<(&'static str, &'static str)> {
+    vec![("hello/build.rs", TWO_FILES), ("hello/kernels/twice.cl", text)]
 }
 
 /// With more targets the tables get longer.
@@ -142,11 +144,14 @@ fn larger() -> Vec<Step> {
 
 /// Kernels in a package that is there; the dependencies are those of the first one.
 fn own_package() -> Vec<Step> {
-    let there = |step: Step| Step { directory: "own", ..step };
     vec![
-        Step { directory: "", ..Step::new("cargo-new", "cargo new --quiet --vcs none own") },
-        there(Step::new("init", "cargo offload init")).says(&["next: `cargo offload doctor`", "`cargo run`"]),
-        there(Step::new("init-run", "CARGO_TARGET_DIR=../hello/target cargo run")).says(&["3 * 1 + 2 = 5"]),
+        Step::new("cargo-new", "cargo new --quiet --vcs none own").below(""),
+        Step::new("init", "cargo offload init")
+            .below("own")
+            .says(&["next: `cargo offload doctor`", "`cargo run`"]),
+        Step::new("init-run", "CARGO_TARGET_DIR=../hello/target cargo run")
+            .below("own")
+            .says(&["3 * 1 + 2 = 5"]),
         Step::new("other-targets", "OFFLOAD_TARGETS=host,spirv64 cargo build").says(&["Finished"]),
     ]
 }
@@ -171,6 +176,10 @@ impl Step {
             lines: Lines::Any,
             says: Vec::new(),
         }
+    }
+
+    fn below(self, directory: &'static str) -> Step {
+        Step { directory, ..self }
     }
 
     fn fits(self) -> Step {

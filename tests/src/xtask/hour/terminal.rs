@@ -54,12 +54,11 @@ impl Terminal {
     /// tmux does not start, or cannot tell what it shows.
     pub(super) fn run(&self, line: &str, directory: &str) -> Result<Shown> {
         let scratch = tempfile::tempdir()?;
-        let file = |name: &str| scratch.path().join(name);
-        fs::write(file("settings"), SETTINGS)?;
+        fs::write(scratch.path().join("settings"), SETTINGS)?;
         // The screen is read before the shell ends, because it goes with it.
         let script = format!("{line}\necho $? > \"$HOUR/code\"\ntmux wait-for -S ended\ncat > /dev/null\n");
-        fs::write(file("script"), script)?;
-        let tmux = Tmux { socket: file("socket"), settings: file("settings") };
+        fs::write(scratch.path().join("script"), script)?;
+        let tmux = Tmux { socket: scratch.path().join("socket"), settings: scratch.path().join("settings") };
         let mut start = tmux.command();
         start.args(["new-session", "-d", "-x", &self.width.to_string(), "-y", LINES, "-c"]);
         start.arg(self.directory.join(directory)).arg("sh \"$HOUR/script\"");
@@ -68,7 +67,7 @@ impl Terminal {
         }
         start.env("HOUR", scratch.path());
         start.envs(self.variables.iter().map(|(name, value)| (name, value)));
-        let shown = run_tmux(&mut start).and_then(|_| tmux.shown(&file("code")));
+        let shown = run_tmux(&mut start).and_then(|_| tmux.shown(&scratch.path().join("code")));
         // Without a session the server ends by itself.
         let _ = tmux.command().arg("kill-server").output();
         shown

@@ -30,11 +30,11 @@ pub(super) fn check(workspace: &Workspace, _sets: &str) -> Result<ExitCode> {
 
 fn libraries(workspace: &Workspace, folder: &Path) -> Result<Vec<PathBuf>> {
     // That for the CPU has no image.
-    let wanted = |path: &PathBuf| {
+    let mut libraries = workspace.shell.read_dir(folder)?;
+    libraries.retain(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.ends_with(".so") && !name.ends_with("_cpu.so")
-    };
-    let mut libraries: Vec<PathBuf> = workspace.shell.read_dir(folder)?.into_iter().filter(wanted).collect();
+    });
     libraries.sort();
     Ok(libraries)
 }
@@ -42,20 +42,13 @@ fn libraries(workspace: &Workspace, folder: &Path) -> Result<Vec<PathBuf>> {
 /// Every command on one library; each has to find the same images. Returns how many.
 fn one((workspace, program): (&Workspace, &Path), library: &Path, scratch: &Path) -> Result<u64> {
     let name = library.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let run_json = |command: &str, options: &[&Path]| -> Result<Vec<Value>> {
-        let cmd = workspace.shell.cmd(program).args(["offload", "--json", command]).arg(library);
-        let printed = cmd.args(options).quiet().read()?;
-        let objects = printed.lines().map(|line| {
-            serde_json::from_str(line).map_err(|error| Error::new(format!("{name}: {command}: {error}")))
-        });
-        objects.collect()
-    };
-    let inspected = count(&run_json("inspect", &[])?, "image");
+    let inspected = count(&run_json((workspace, program), library, "inspect", &[])?, "image");
     let page = scratch.join("page.html");
     let directory = scratch.join(&name);
-    let kernels = count(&run_json("report", &["--html".as_ref(), &page])?, "kernel");
-    let extracted = run_json("extract", &["--output".as_ref(), &directory])?;
-    let verified = run_json("verify", &[])?;
+    let kernels =
+        count(&run_json((workspace, program), library, "report", &["--html".as_ref(), &page])?, "kernel");
+    let extracted = run_json((workspace, program), library, "extract", &["--output".as_ref(), &directory])?;
+    let verified = run_json((workspace, program), library, "verify", &[])?;
     let verified_images = count(&verified, "verified");
     let containers = count(&verified, "container");
     let files = workspace.shell.read_dir(&directory)?.len() as u64;
@@ -74,6 +67,22 @@ fn one((workspace, program): (&Workspace, &Path), library: &Path, scratch: &Path
             count(&extracted, "extracted")
         )))
     }
+}
+
+/// The lines of JSON that a command prints about a library.
+fn run_json(
+    (workspace, program): (&Workspace, &Path),
+    library: &Path,
+    command: &str,
+    options: &[&Path],
+) -> Result<Vec<Value>> {
+    let name = library.file_name().unwrap_or_default().to_string_lossy();
+    let cmd = workspace.shell.cmd(program).args(["offload", "--json", command]).arg(library);
+    let printed = cmd.args(options).quiet().read()?;
+    let objects = printed.lines().map(|line| {
+        serde_json::from_str(line).map_err(|error| Error::new(format!("{name}: {command}: {error}")))
+    });
+    objects.collect()
 }
 
 fn count(objects: &[Value], reason: &str) -> u64 {

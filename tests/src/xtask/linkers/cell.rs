@@ -41,9 +41,8 @@ pub(super) fn run(fixture: &Fixture<'_>, linker: &Linker, profile: &str) -> Resu
     let control = fixture.build("control", linker, profile, &app.archives.join(";"))?;
     let bare = fixture.build("bare", linker, profile, "")?;
     let logs = [&plug, &app, &control, &bare].map(|built| built.linkers.join(", "));
-    let measured = |file: &Path| binary::measure(fixture.workspace, file);
-    let with = measured(&app.file)?;
-    let without = measured(&bare.file)?;
+    let with = binary::measure(fixture.workspace, &app.file)?;
+    let without = binary::measure(fixture.workspace, &bare.file)?;
     Ok(Outcome {
         seen: distinct(&logs),
         app: report(fixture, &app.file, Some(&plug.file))?,
@@ -93,11 +92,13 @@ fn report(fixture: &Fixture<'_>, program: &Path, plugin: Option<&Path>) -> Resul
 
 /// Reads `images=2 of 2 plugin=1 of 1 inside=1 of 1`.
 fn parse(text: &str) -> Found {
-    let field = |name: &str| {
-        let rest = text.split_once(&format!("{name}=")).map_or("-", |(_, rest)| rest);
-        rest.split_whitespace().take(3).collect::<Vec<_>>().join(" ")
-    };
-    Found { images: field("images"), plugin: field("plugin"), inside: field("inside") }
+    Found { images: field(text, "images"), plugin: field(text, "plugin"), inside: field(text, "inside") }
+}
+
+/// The first words behind `name` in what the program prints.
+fn field(text: &str, name: &str) -> String {
+    let rest = text.split_once(&format!("{name}=")).map_or("-", |(_, rest)| rest);
+    rest.split_whitespace().take(3).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -86,12 +86,13 @@ fn problem(printed: &str) -> Option<String> {
     if !SIZE.contains(&bytes) || loaded != Some("true") {
         return Some(format!("{bytes} bytes of images were found, loaded: {loaded:?}"));
     }
-    let too_much = |name| {
-        let peak = number(printed, name).map(|kilobytes| kilobytes.saturating_mul(1024));
-        let over = peak.is_none_or(|peak| peak > MOST_MEMORY);
-        over.then(|| format!("{name}: {peak:?} bytes, more than {MOST_MEMORY}"))
-    };
-    too_much("peak_kb").or_else(|| too_much("build_peak_kb"))
+    excess(printed, "peak_kb").or_else(|| excess(printed, "build_peak_kb"))
+}
+
+fn excess(printed: &str, name: &str) -> Option<String> {
+    let peak = number(printed, name).map(|kilobytes| kilobytes.saturating_mul(1024));
+    let over = peak.is_none_or(|peak| peak > MOST_MEMORY);
+    over.then(|| format!("{name}: {peak:?} bytes, more than {MOST_MEMORY}"))
 }
 
 #[cfg(test)]

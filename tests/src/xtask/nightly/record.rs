@@ -20,9 +20,8 @@ pub(super) struct Record {
 impl Record {
     /// An empty record for the commit that is checked out.
     pub(super) fn new(workspace: &Workspace) -> Result<Record> {
-        let git = |args: &[&str]| workspace.shell.cmd("git").args(args).quiet().read();
-        let mut commit = git(&["rev-parse", "HEAD"])?;
-        if !git(&["status", "--porcelain"])?.is_empty() {
+        let mut commit = git(workspace, &["rev-parse", "HEAD"])?;
+        if !git(workspace, &["status", "--porcelain"])?.is_empty() {
             commit.push_str(" with changes");
         }
         Ok(Record { file: workspace.target_dir.join("nightly.json"), commit, passed: BTreeMap::new() })
@@ -70,6 +69,10 @@ impl Record {
         fs::write(&unfinished, text)?;
         Ok(fs::rename(&unfinished, &self.file)?)
     }
+}
+
+fn git(workspace: &Workspace, args: &[&str]) -> Result<String> {
+    Ok(workspace.shell.cmd("git").args(args).quiet().read()?)
 }
 
 #[cfg(test)]

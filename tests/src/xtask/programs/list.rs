@@ -36,7 +36,8 @@ const HASHCAT: &[&str] = &[
     "-DATTACK_KERN=0",
     "-DATTACK_MODE=0",
     "-DLOCAL_MEM_TYPE=1",
-    "-DFIXED_LOCAL_SIZE=64",
+    // As its host program chooses for local memory of 48 KiB.
+    "-DFIXED_LOCAL_SIZE=8",
     "-DSCRYPT_N=1024",
     "-DSCRYPT_R=1",
     "-DSCRYPT_P=1",

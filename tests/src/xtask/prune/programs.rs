@@ -66,22 +66,25 @@ impl<'a> Programs<'a> {
 fn artifacts(messages: &str) -> impl DoubleEndedIterator<Item = PathBuf> {
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let files = messages.filter_map(|message| {
-        let library = || {
-            let names = message.get("filenames")?.as_array()?.iter().filter_map(Value::as_str);
-            // Procedural macros are shared libraries too.
-            let ours = message.pointer("/target/crate_types/0")? == "cdylib";
-            names.map(PathBuf::from).find(|name| ours && name.extension().is_some_and(|end| end == "so"))
-        };
-        message.get("executable").and_then(Value::as_str).map(PathBuf::from).or_else(library)
+        message.get("executable").and_then(Value::as_str).map(PathBuf::from).or_else(|| library(&message))
     });
     files.collect::<Vec<_>>().into_iter()
+}
+
+/// The shared library that a message of Cargo names.
+fn library(message: &Value) -> Option<PathBuf> {
+    let names = message.get("filenames")?.as_array()?.iter().filter_map(Value::as_str);
+    // Procedural macros are shared libraries too.
+    let ours = message.pointer("/target/crate_types/0")? == "cdylib";
+    names.map(PathBuf::from).find(|name| ours && name.extension().is_some_and(|end| end == "so"))
 }
 
 /// How many of the four modules (two of the program, two of the plugin) compute on the CPU, and how many have SPIR-V.
 pub(super) fn run(workspace: &Workspace, program: &Path, plugin: &Path) -> Result<[usize; 2]> {
     let text = workspace.shell.cmd(program).arg(plugin).env_remove("OFFLOAD_PACK_DIR").quiet().read()?;
-    let count = |end: &str, what: &str| {
-        text.lines().filter(|line| line.contains(what) && line.ends_with(end)).count()
-    };
-    Ok([count("right", " on the CPU: "), count("bytes", " with SPIR-V: ")])
+    Ok([count_lines(&text, "right", " on the CPU: "), count_lines(&text, "bytes", " with SPIR-V: ")])
+}
+
+fn count_lines(text: &str, end: &str, what: &str) -> usize {
+    text.lines().filter(|line| line.contains(what) && line.ends_with(end)).count()
 }

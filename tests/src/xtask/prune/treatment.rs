@@ -26,6 +26,16 @@ enum Step {
     Objcopy(&'static [&'static str]),
 }
 
+impl Step {
+    fn text(&self) -> String {
+        match self {
+            Step::Offload(words) => words.join(" "),
+            Step::Strip(words) => [&["strip"], *words].concat().join(" "),
+            Step::Objcopy(words) => [&["llvm-objcopy"], *words].concat().join(" "),
+        }
+    }
+}
+
 const PRUNE: Step = Step::Offload(&["prune", "--keep", "host"]);
 const PRUNE_FIRST: Step = Step::Offload(&["prune", "--drop", "opencl-c", "spirv64:*"]);
 const PRUNE_SECOND: Step = Step::Offload(&["prune", "--drop", "spirv64"]);
@@ -69,12 +79,7 @@ pub(super) const TREATMENTS: [Treatment; 22] = [
 impl Treatment {
     /// Its steps in words.
     pub(super) fn name(&self) -> String {
-        let word = |step: &Step| match step {
-            Step::Offload(words) => words.join(" "),
-            Step::Strip(words) => [&["strip"], *words].concat().join(" "),
-            Step::Objcopy(words) => [&["llvm-objcopy"], *words].concat().join(" "),
-        };
-        self.steps.iter().map(word).collect::<Vec<_>>().join(", ")
+        self.steps.iter().map(Step::text).collect::<Vec<_>>().join(", ")
     }
 
     /// Treats copies of the files, runs them, and says what was saved.

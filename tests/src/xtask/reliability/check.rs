@@ -139,8 +139,8 @@ impl Printed {
     /// A name that no test has would pass, and a test that got another name would not be missed.
     fn what_ran_nothing(&self, shown: &Shown) -> Option<String> {
         let Shown::Tests { names, .. } = shown else { return None };
-        let is_missing = |name: &&&str| !self.ran.iter().any(|test| test.contains(**name));
-        let missing: Vec<&str> = names.iter().filter(is_missing).copied().collect();
+        let missing: Vec<&str> =
+            names.iter().copied().filter(|name| !self.ran.iter().any(|test| test.contains(*name))).collect();
         match missing.as_slice() {
             [] if self.counts.passed == 0 => Some("no test ran".to_string()),
             [] => None,

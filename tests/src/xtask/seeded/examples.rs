@@ -43,11 +43,10 @@ fn example(name: &str, command: xshell::Cmd<'_>, project: &Project<'_>) -> Resul
     // No other device has an image.
     let command = command.env("OFFLOAD_TARGETS", "host").env("CARGO_TARGET_DIR", &project.target);
     let output = command.ignore_status().quiet().output()?;
-    let failure = || {
+    let problem = (!output.status.success()).then(|| {
         let out = String::from_utf8_lossy(&output.stdout);
         let error = String::from_utf8_lossy(&output.stderr);
         format!("{}{}", out.trim_end(), error.trim_end())
-    };
-    let problem = (!output.status.success()).then(failure);
+    });
     Ok(Example { name: name.to_string(), problem, time: start.elapsed() })
 }

@@ -6,29 +6,39 @@ use offload_tests::workspace::Workspace;
 use super::tests::{Project, Test};
 use super::{BUGS, KINDS, Kind};
 
-/// How the kernels with a bug and their twins ended there; none where it is not installed.
-pub(super) struct Oclgrind(Option<Vec<Test>>);
+/// Results of the kernels with a bug and of their twins.
+pub(super) enum Oclgrind {
+    Run(Vec<Test>),
+    NotInstalled,
+    LeftOut,
+}
 
 impl Oclgrind {
     pub(super) fn run(workspace: &Workspace, project: &Project<'_>) -> Result<Oclgrind> {
-        let is_there = workspace.program("oclgrind").is_some();
-        Ok(Oclgrind(is_there.then(|| project.run_in_oclgrind()).transpose()?))
+        match workspace.program("oclgrind") {
+            Some(_) => Ok(Oclgrind::Run(project.run_in_oclgrind()?)),
+            None => Ok(Oclgrind::NotInstalled),
+        }
     }
 
     /// How many bugs of the kind it has found.
     pub(super) fn cell(&self, kind: &Kind) -> String {
-        let Some(tests) = &self.0 else { return "-".to_string() };
-        let bugs = || tests.iter().filter(|test| test.kind == kind.name && test.is_seeded);
-        match bugs().count() {
+        let Oclgrind::Run(tests) = self else { return "-".to_string() };
+        let bugs: Vec<&Test> = tests.iter().filter(|test| test.kind == kind.name && test.is_seeded).collect();
+        match bugs.len() {
             0 => "-".to_string(),
-            all => format!("{} of {all}", bugs().filter(|test| is_found(kind, test)).count()),
+            all => format!("{} of {all}", bugs.iter().filter(|test| is_found(kind, test)).count()),
         }
     }
 
     /// A line about all kinds.
     pub(super) fn summary(&self) -> String {
-        let Some(tests) = &self.0 else {
-            return "Oclgrind is not installed (Debian's package `oclgrind`)".to_string();
+        let tests = match self {
+            Oclgrind::Run(tests) => tests,
+            Oclgrind::NotInstalled => {
+                return "Oclgrind is not installed (Debian's package `oclgrind`)".to_string();
+            }
+            Oclgrind::LeftOut => return "Oclgrind was left out".to_string(),
         };
         let found = KINDS.iter().map(|kind| {
             tests

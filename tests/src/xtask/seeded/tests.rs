@@ -89,8 +89,7 @@ impl<'w> Project<'w> {
 /// `tests::KIND::KERNEL::seeded`, `tests::KIND::KERNEL::mended` or `twelve::KERNEL`.
 fn test(line: &str) -> Option<Test> {
     let row: Value = serde_json::from_str(line).ok().filter(|row: &Value| row["reason"] == "test")?;
-    let text = |key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default().to_string();
-    let name = text("test");
+    let name = text(&row, "test");
     let parts: Vec<&str> = name.split("::").collect();
     let (kind, kernel, is_seeded) = match parts.as_slice() {
         ["tests", kind, kernel, twin] => (*kind, *kernel, *twin == "seeded"),
@@ -101,8 +100,12 @@ fn test(line: &str) -> Option<Test> {
         kind: kind.to_string(),
         kernel: kernel.to_string(),
         is_seeded,
-        outcome: text("outcome"),
-        problem: text("problem"),
+        outcome: text(&row, "outcome"),
+        problem: text(&row, "problem"),
         seconds: row.get("seconds").and_then(Value::as_f64).unwrap_or_default(),
     })
+}
+
+fn text(row: &Value, key: &str) -> String {
+    row.get(key).and_then(Value::as_str).unwrap_or_default().to_string()
 }

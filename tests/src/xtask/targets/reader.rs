@@ -20,13 +20,11 @@ pub(super) struct Readers {
 
 impl Readers {
     pub(super) fn find(workspace: &Workspace, cuda: &Path) -> Result<Readers> {
-        let missing = |name: &str| Error::new(format!("{name} was not found"));
-        let llvm = |name: &str| setup::llvm(workspace, name).ok_or_else(|| missing(name));
         Ok(Readers {
             spirv_val: workspace.program("spirv-val").ok_or_else(|| missing("spirv-val"))?,
-            readelf: llvm("llvm-readelf")?,
-            ar: llvm("llvm-ar")?,
-            clang: llvm("clang")?,
+            readelf: llvm(workspace, "llvm-readelf")?,
+            ar: llvm(workspace, "llvm-ar")?,
+            clang: llvm(workspace, "clang")?,
             ptxas: cuda.join("bin/ptxas"),
         })
     }
@@ -123,6 +121,14 @@ impl Readers {
         names(&listing, name)?;
         Ok("llvm-readelf")
     }
+}
+
+fn llvm(workspace: &Workspace, name: &str) -> Result<PathBuf> {
+    setup::llvm(workspace, name).ok_or_else(|| missing(name))
+}
+
+fn missing(name: &str) -> Error {
+    Error::new(format!("{name} was not found"))
 }
 
 fn names(listing: &str, name: impl Fn(&str) -> String) -> Result<()> {

@@ -24,14 +24,13 @@ fn streams_and_handles_are_right_on_intel_s_runtime_too() {
     // Both drivers were there, and values went from each to each.
     let copies: Vec<&str> =
         text.lines().filter_map(|line| Some(line.split_once("copied from ")?.1)).collect();
-    let between = |from: &str, to: &str| {
-        copies
-            .iter()
-            .any(|line| line.split_once(" to ").is_some_and(|(a, b)| a.contains(from) && b.contains(to)))
-    };
     for from in DEVICES {
         for to in DEVICES {
-            assert!(between(from, to), "nothing was copied from {from} to {to}: {text}");
+            assert!(is_copied(&copies, from, to), "nothing was copied from {from} to {to}: {text}");
         }
     }
+}
+
+fn is_copied(copies: &[&str], from: &str, to: &str) -> bool {
+    copies.iter().any(|line| line.split_once(" to ").is_some_and(|(a, b)| a.contains(from) && b.contains(to)))
 }

@@ -222,6 +222,12 @@ fn a_kernel_is_launched_from_many_threads() {
     }
 }
 
+/// The error of a launch that does not fit.
+fn refusal(kernel: &Kernel, stream: &Stream, args: &[KernelArg<'_>]) -> String {
+    // SAFETY: the launch is refused.
+    unsafe { kernel.launch(stream, range(64), args) }.unwrap_err().to_string()
+}
+
 #[test]
 fn what_does_not_belong_together_is_refused() {
     let _alone = alone();
@@ -235,21 +241,18 @@ fn what_does_not_belong_together_is_refused() {
         assert!(host.copy(&y, &mut of_host).is_err() && stream.wait_for(&host.record().unwrap()).is_err());
         let x = KernelArg::buffer(&of_host);
         let args = [KernelArg::value(&1.0f32), x, KernelArg::buffer_mut(&mut y)];
-        // SAFETY: the launches are refused.
-        let launch = |stream, args: &[KernelArg<'_>]| unsafe { saxpy.launch(stream, range(64), args) };
-        let error = launch(&stream, &args).unwrap_err().to_string();
+        let error = refusal(&saxpy, &stream, &args);
         assert!(error.contains("kernel `saxpy`: argument 1 is a buffer of another device"), "{error}");
-        let error = launch(&host, &args).unwrap_err().to_string();
+        let error = refusal(&saxpy, &host, &args);
         assert!(error.contains("the stream is of host CPU"), "{error}");
-        let error = launch(&stream, &args[..2]).unwrap_err().to_string();
+        let error = refusal(&saxpy, &stream, &args[..2]);
         assert!(error.contains("takes 3 arguments, 2 are given"), "{error}");
-        let error =
-            launch(&stream, &[args[0], KernelArg::local::<f32>(64), args[2]]).unwrap_err().to_string();
+        let error = refusal(&saxpy, &stream, &[args[0], KernelArg::local::<f32>(64), args[2]]);
         assert!(error.contains("is of kind"), "{error}");
         // No device's alignment is a single value.
         let own = stream.zeroed::<f32>(65).unwrap();
         let odd = KernelArg::buffer(own.slice(1..).unwrap());
-        let error = launch(&stream, &[args[0], odd, odd]).unwrap_err().to_string();
+        let error = refusal(&saxpy, &stream, &[args[0], odd, odd]);
         assert!(
             error.contains("starts at byte 4") && error.contains("hint: start parts at multiples"),
             "{error}"
@@ -277,13 +280,14 @@ fn values_go_from_device_to_device() {
             source.fill(&mut x, 1).unwrap();
             target.fill(y.slice_mut(200..201).unwrap(), 2).unwrap();
             let y = target.download(&y).unwrap();
-            let expected = |at: usize| match at {
-                200 => 2,
-                at if at < 100 || at >= len - 900 => 0,
-                _ => 7 + number as u32,
-            };
-            let wrong = y.iter().enumerate().find(|(at, value)| **value != expected(*at));
-            assert_eq!(wrong, None, "{} to {}", source.device(), target.device());
+            for (at, value) in y.into_iter().enumerate() {
+                let expected = match at {
+                    200 => 2,
+                    at if at < 100 || at >= len - 900 => 0,
+                    _ => 7 + number as u32,
+                };
+                assert_eq!(value, expected, "{at}: {} to {}", source.device(), target.device());
+            }
         }
     }
 }

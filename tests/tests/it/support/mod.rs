@@ -177,7 +177,7 @@ impl Project {
 
     /// The compiled build script, to be run with the environment of a target that cannot be built here.
     pub fn build_script(&self) -> PathBuf {
-        let outcome = self.cargo(&["build", "--offline", "--message-format=json"]);
+        let outcome = self.cargo(&["build", "--offline", "--message-format=json-render-diagnostics"]);
         assert!(outcome.success, "{}", outcome.text);
         let messages =
             outcome.text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
@@ -191,7 +191,7 @@ impl Project {
 
     /// The built program.
     pub fn program(&self) -> PathBuf {
-        let outcome = self.cargo(&["build", "--offline", "--message-format=json"]);
+        let outcome = self.cargo(&["build", "--offline", "--message-format=json-render-diagnostics"]);
         assert!(outcome.success, "{}", without_messages(&outcome.text));
         executable(&outcome.text)
     }
@@ -283,14 +283,21 @@ pub fn cargo_offload() -> &'static Path {
 pub fn build_of_workspace(program: &str) -> Command {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--offline", "--workspace", "--all-features", "--test", "it", "--bin", program]);
-    cargo.arg("--message-format=json").current_dir(root()).env_remove("CLIPPY_ARGS");
+    cargo.arg("--message-format=json-render-diagnostics").current_dir(root()).env_remove("CLIPPY_ARGS");
     cargo
 }
 
 /// As [`build_of_workspace`], optimised, with the dependencies that fixtures were built with.
 pub fn optimized_build_of_workspace(program: &str) -> Command {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--offline", "--release", "--package", program, "--message-format=json"]);
+    cargo.args([
+        "build",
+        "--offline",
+        "--release",
+        "--package",
+        program,
+        "--message-format=json-render-diagnostics",
+    ]);
     for package in ["blake3", "lzma-rust2", "offload-format", "offload-packer", "zstd-safe", "zstd-sys"] {
         cargo.args(["--config", &format!("profile.release.package.{package}.opt-level=1")]);
     }

@@ -98,10 +98,9 @@ impl Place {
     /// What cargo has called after the package, with a hash behind it.
     fn below(&self, directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
         let start = format!("{}-", self.name());
-        let is_ours = move |path: &PathBuf| {
+        entries(directory).into_iter().filter(move |path| {
             path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&start))
-        };
-        entries(directory).into_iter().filter(is_ours)
+        })
     }
 }
 

@@ -9,8 +9,9 @@ pub fn on_all_processors<R: Send>(count: u64, work: impl Fn(StepBy<Range<u64>>) 
     let threads = thread::available_parallelism().map_or(1, |threads| threads.get() as u64);
     let work = &work;
     thread::scope(|scope| {
-        let share = |first: u64| scope.spawn(move || work((first..count).step_by(threads as usize)));
-        let shares: Vec<_> = (0..threads).map(share).collect();
+        let shares: Vec<_> = (0..threads)
+            .map(|first| scope.spawn(move || work((first..count).step_by(threads as usize))))
+            .collect();
         shares.into_iter().map(|share| share.join().unwrap()).collect()
     })
 }

@@ -46,20 +46,20 @@ impl Page {
     /// The names that browsers know its headings by.
     fn anchors(&self) -> BTreeSet<String> {
         let headings = self.lines.iter().filter(|line| line.starts_with('#'));
-        let anchor = |heading: &String| {
-            let text = heading.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
-            text.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()
-        };
-        headings.map(anchor).collect()
+        headings.map(|heading| anchor(heading)).collect()
     }
+}
+
+fn anchor(heading: &str) -> String {
+    let text = heading.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
+    text.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()
 }
 
 /// What is wrong with the links of the page at `path`.
 fn broken(path: &Path) -> Vec<String> {
-    let at = |what: String| format!("{}: {what}", path.display());
     let page = match fs::read_to_string(path).map_err(|e| e.to_string()).and_then(|text| Page::parse(&text)) {
         Ok(page) => page,
-        Err(problem) => return vec![at(problem)],
+        Err(problem) => return vec![format!("{}: {problem}", path.display())],
     };
     let mut problems = Vec::new();
     for link in page.links().into_iter().filter(|link| !link.contains("://")) {
@@ -69,7 +69,7 @@ fn broken(path: &Path) -> Vec<String> {
             && (anchor.is_empty()
                 || Page::parse(&fs::read_to_string(&target).unwrap()).unwrap().anchors().contains(anchor));
         if !there {
-            problems.push(at(format!("the link `{link}` leads nowhere")));
+            problems.push(format!("{}: the link `{link}` leads nowhere", path.display()));
         }
     }
     problems
@@ -101,17 +101,21 @@ fn every_link_leads_somewhere() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
+fn count_broken(page: &Path, text: &str) -> usize {
+    fs::write(page, text).unwrap();
+    broken(page).len()
+}
+
 #[test]
 fn broken_links_are_found() {
     let dir = tempfile::tempdir().unwrap();
     let page = dir.path().join("a.md");
-    let problems = |text: &str| {
-        fs::write(&page, text).unwrap();
-        broken(&page).len()
-    };
-    assert_eq!(problems("# The `word`, here\n[a](a.md#the-word-here) [b](https://example.org/none)\n"), 0);
-    assert_eq!(problems("# One\n[a](#two) [b](b.md) ![c](c.png)\n```text\n[d](d.md)\n```\n"), 3);
-    assert_eq!(problems("```text\nno end\n"), 1);
+    assert_eq!(
+        count_broken(&page, "# The `word`, here\n[a](a.md#the-word-here) [b](https://example.org/none)\n"),
+        0
+    );
+    assert_eq!(count_broken(&page, "# One\n[a](#two) [b](b.md) ![c](c.png)\n```text\n[d](d.md)\n```\n"), 3);
+    assert_eq!(count_broken(&page, "```text\nno end\n"), 1);
 }
 
 #[test]
@@ -141,8 +145,10 @@ fn every_block_is_of_a_language_that_is_tested() {
 /// Names of the form `OFFLOAD_...`.
 fn variables(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    let capitals = |word: &&str| !word.contains(|c: char| c.is_ascii_lowercase());
-    words.filter(|word| word.starts_with("OFFLOAD_")).filter(capitals).map(str::to_string).collect()
+    words
+        .filter(|word| word.starts_with("OFFLOAD_") && !word.contains(|c: char| c.is_ascii_lowercase()))
+        .map(str::to_string)
+        .collect()
 }
 
 /// The Rust files below `directory`, without their tests.
@@ -182,18 +188,21 @@ fn spelled<'a>(code: &'a str, names: &BTreeSet<&str>) -> Vec<&'a str> {
 fn table(purpose: Purpose) -> String {
     let mut table = "| variable | read by | meaning |\n|---|---|---|\n".to_string();
     for variable in variable::ALL.iter().filter(|variable| variable.purpose == purpose) {
-        let reader = |reader: &Reader| match reader {
-            Reader::BuildScript => "build scripts",
-            Reader::Subcommand => "`cargo offload`",
-            Reader::Program => "programs",
-            Reader::Driver => "drivers",
-            Reader::Compiler => "compilers",
-            other => panic!("{other:?} has no name in the book"),
-        };
-        let readers: Vec<&str> = variable.readers.iter().map(reader).collect();
+        let readers: Vec<&str> = variable.readers.iter().map(shown).collect();
         table.push_str(&format!("| `{}` | {} | {} |\n", variable.name, readers.join(", "), variable.meaning));
     }
     table
+}
+
+fn shown(reader: &Reader) -> &'static str {
+    match reader {
+        Reader::BuildScript => "build scripts",
+        Reader::Subcommand => "`cargo offload`",
+        Reader::Program => "programs",
+        Reader::Driver => "drivers",
+        Reader::Compiler => "compilers",
+        other => panic!("{other:?} has no name in the book"),
+    }
 }
 
 /// The page with the tables of the code below its marks `<!-- variables: PURPOSE -->`.
@@ -295,11 +304,18 @@ fn environment_readers() -> Vec<(PathBuf, String)> {
 
 /// Quoted words in capitals.
 fn capitals(code: &str) -> BTreeSet<&str> {
-    let is_name = |part: &&str| {
-        let plain = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-        part.len() > 2 && part.starts_with(|c: char| c.is_ascii_uppercase()) && part.chars().all(plain)
-    };
-    code.split('"').filter(is_name).collect()
+    code.split('"').filter(|part| is_name(part)).collect()
+}
+
+fn is_name(text: &str) -> bool {
+    text.len() > 2
+        && text.starts_with(|c: char| c.is_ascii_uppercase())
+        && text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+}
+
+fn is_cargo_s(name: &str) -> bool {
+    let prefixes = ["CARGO_CFG_", "CARGO_FEATURE_", "CARGO_PKG_", "CARGO_MANIFEST_", "DEP_"];
+    CARGO_S.contains(&name) || prefixes.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// A variable is read by its constant, so that the book has it; cargo's own for build scripts are exempt.
@@ -308,11 +324,7 @@ fn variables_that_are_read_are_declared() {
     let files = environment_readers();
     assert!(files.len() > 5, "{files:?}");
     for (file, code) in files {
-        let set_by_cargo = |name: &&str| {
-            let prefixes = ["CARGO_CFG_", "CARGO_FEATURE_", "CARGO_PKG_", "CARGO_MANIFEST_", "DEP_"];
-            CARGO_S.contains(name) || prefixes.iter().any(|prefix| name.starts_with(prefix))
-        };
-        let undeclared = capitals(&code).into_iter().find(|name| !set_by_cargo(name));
+        let undeclared = capitals(&code).into_iter().find(|name| !is_cargo_s(name));
         assert_eq!(undeclared, None, "{}: declare it in offload-protocol/src/variable.rs", file.display());
     }
 }

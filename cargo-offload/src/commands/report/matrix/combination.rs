@@ -62,14 +62,19 @@ fn path(program: &str) -> Result<PathBuf> {
 fn labels(axis: &Axis) -> Vec<String> {
     let parts: Vec<Vec<&str>> = axis.programs.iter().map(|program| program.split('/').collect()).collect();
     let longest = parts.iter().map(Vec::len).max().unwrap_or_default();
-    let column = |at: usize| parts.iter().map(move |parts| parts.get(at).copied().unwrap_or_default());
     match (0..longest)
-        .find(|at| column(*at).collect::<BTreeSet<_>>().len() == parts.len())
+        .find(|at| column(&parts, *at).collect::<BTreeSet<_>>().len() == parts.len())
         .filter(|_| parts.len() > 1)
     {
-        Some(at) if column(at).all(|part| !part.is_empty()) => column(at).map(str::to_string).collect(),
+        Some(at) if column(&parts, at).all(|part| !part.is_empty()) => {
+            column(&parts, at).map(str::to_string).collect()
+        }
         _ => axis.programs.clone(),
     }
+}
+
+fn column<'t>(parts: &'t [Vec<&'t str>], at: usize) -> impl Iterator<Item = &'t str> {
+    parts.iter().map(move |parts| parts.get(at).copied().unwrap_or_default())
 }
 
 #[cfg(test)]

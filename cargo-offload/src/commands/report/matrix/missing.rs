@@ -36,7 +36,7 @@ struct Message<'a> {
 }
 
 impl MissingImage {
-    pub(super) fn of_everything(problem: String) -> MissingImage {
+    pub(super) fn for_all_images(problem: String) -> MissingImage {
         MissingImage { module: String::new(), target: String::new(), problem }
     }
 }
@@ -152,9 +152,12 @@ mod tests {
         assert_eq!(reason(""), "");
     }
 
+    fn why(problem: &str) -> String {
+        MissingImage::for_all_images(problem.to_string()).why()
+    }
+
     #[test]
     fn a_heading_is_no_reason() {
-        let why = |problem: &str| MissingImage::of_everything(problem.to_string()).why();
         assert_eq!(why("clang was not found\nlooked for: clang"), "clang was not found");
         assert_eq!(
             why("cannot compile kernel module `a` for `host`\na.cl:1:1: error: b\nc"),

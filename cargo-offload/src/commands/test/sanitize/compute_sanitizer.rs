@@ -123,12 +123,13 @@ fn apply_trouble(end: TestResult, tool: Tool, trouble: Option<String>, is_watche
 mod tests {
     use super::*;
 
+    fn args(tool: Tool) -> Vec<String> {
+        let args = options(tool, Path::new("/t/log")).into_iter();
+        args.map(|arg| arg.into_string().unwrap()).collect()
+    }
+
     #[test]
     fn options_stand_before_the_program() {
-        let args = |tool| -> Vec<String> {
-            let args = options(tool, Path::new("/t/log")).into_iter();
-            args.map(|arg| arg.into_string().unwrap()).collect()
-        };
         let memcheck = args(Tool::Memcheck);
         assert_eq!(memcheck[..2], ["--tool", "memcheck"]);
         assert_eq!(memcheck[memcheck.len() - 2..], ["--log-file", "/t/log"]);
@@ -140,9 +141,12 @@ mod tests {
         assert_eq!(TOOLS.map(Tool::name), ["memcheck", "racecheck", "initcheck", "synccheck"]);
     }
 
+    fn right() -> TestResult {
+        TestResult::new(Outcome::Right)
+    }
+
     #[test]
     fn a_run_that_nobody_watched_is_no_success() {
-        let right = || TestResult::new(Outcome::Right);
         assert_eq!(apply_trouble(right(), Tool::Memcheck, None, true), right());
         let end = apply_trouble(right(), Tool::Synccheck, None, false);
         assert_eq!(end.outcome, Outcome::Failed);

@@ -193,16 +193,18 @@ impl Access<'_> {
                 format!("that end {end} behind the end of a buffer of {whole} bytes")
             }
             _ => {
-                // The manual has the first form, release 2026.2 writes the second one of shared and local memory.
-                let address = |line: &&str| {
-                    let rest = line.strip_prefix("Address ").or_else(|| line.strip_prefix("Access to "))?;
-                    Some(rest.split_once(' ')?.1.to_string())
-                };
-                let why = message.body.iter().find_map(address).unwrap_or_else(|| "is out of bounds".into());
+                let why = message.body.iter().find_map(|line| reason(line)).unwrap_or("is out of bounds");
                 format!("of {space} memory: the address {why}")
             }
         }
     }
+}
+
+/// What the line about an address says of it.
+fn reason(line: &str) -> Option<&str> {
+    // The manual has the first form, release 2026.2 writes the second one of shared and local memory.
+    let rest = line.strip_prefix("Address ").or_else(|| line.strip_prefix("Access to "))?;
+    Some(rest.split_once(' ')?.1)
 }
 
 /// `Error: Potential WAW hazard detected at __shared__ 0x0 in block (0,0,0) :`, and both accesses in the order of time.

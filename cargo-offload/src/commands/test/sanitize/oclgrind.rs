@@ -115,9 +115,12 @@ mod tests {
         assert_eq!(places.len(), 3);
     }
 
+    fn failed(problem: &str) -> TestResult {
+        TestResult::because(Outcome::Failed, problem)
+    }
+
     #[test]
     fn what_oclgrind_cannot_do_is_refused() {
-        let failed = |problem: &str| TestResult::because(Outcome::Failed, problem);
         let unbuilt = "device Oclgrind Simulator: cannot build an image: CL_BUILD_PROGRAM_FAILURE\nerror";
         let end = apply_limit(failed(unbuilt), None);
         assert_eq!((end.outcome, end.problem.as_deref()), (Outcome::Refused, Some(unbuilt)));

@@ -62,7 +62,7 @@ impl Exceptions {
     }
 
     /// The requirements that `module` in `file` may lack.
-    pub(super) fn of_module(&self, module: &str, file: &str) -> Vec<String> {
+    pub(super) fn for_module(&self, module: &str, file: &str) -> Vec<String> {
         let meant =
             |exception: &&Exception| glob(&exception.name, module) || is_called(&exception.name, file);
         self.except.iter().filter(meant).flat_map(|exception| exception.demands.iter().cloned()).collect()

@@ -113,7 +113,7 @@ fn target(text: &str) -> Option<Target> {
 }
 
 /// The device that a native target names; nothing if it is a family, or code with more than all such devices have.
-pub(super) fn of_target(target: &Target) -> Option<KnownDevice> {
+pub(super) fn find_by_target(target: &Target) -> Option<KnownDevice> {
     match target {
         Target::Cubin(sm) if sm.suffix().is_none() => {
             Some(DeviceDescription::from(cuda(&sm.to_string(), sm)).into())
@@ -325,8 +325,8 @@ mod tests {
 
     #[test]
     fn a_later_driver_is_taken_for_the_last_known_one() {
-        let note = |driver| find("H100", Some(driver)).unwrap().note;
-        assert_eq!(note("550"), None);
-        assert!(note("999.1").is_some_and(|note| note.contains("R620")));
+        assert_eq!(find("H100", Some("550")).unwrap().note, None);
+        let later = find("H100", Some("999.1")).unwrap();
+        assert!(later.note.is_some_and(|note| note.contains("R620")));
     }
 }

@@ -88,7 +88,7 @@ impl Kpacks {
     pub(super) fn libraries(&mut self, limits: &Limits, known: Detail) -> Result<Vec<Judgable>> {
         let mut judgable = Vec::new();
         for library in std::mem::take(&mut self.libraries) {
-            let registry = match self.of_library(&library, limits, known)? {
+            let registry = match self.library_images(&library, limits, known)? {
                 Ok(images) => Ok(registry::registry(images)?),
                 Err(problem) => Err(problem),
             };
@@ -108,7 +108,7 @@ impl Kpacks {
     }
 
     /// The images of `library`, or what is missing.
-    fn of_library(
+    fn library_images(
         &mut self,
         library: &Library,
         limits: &Limits,
@@ -250,12 +250,6 @@ mod tests {
 
     #[test]
     fn a_path_names_members_of_the_same_archive() {
-        let library = |name: &str| Library {
-            name: name.to_string(),
-            file: None,
-            keys: Vec::new(),
-            search_paths: Vec::new(),
-        };
         let path = "../.kpack/blas_@GFXARCH@.kpack";
         for (name, shown, is_named) in [
             ("lib/libblas.so", ".kpack/blas_gfx90a.kpack", true),
@@ -265,7 +259,9 @@ mod tests {
             ("x.whl: r/lib/libblas.so", "y.whl: r/.kpack/blas_gfx1100.kpack", false),
             ("x.whl: r/lib/libblas.so", "x.whl: r/.kpack/fft_gfx1100.kpack", false),
         ] {
-            assert_eq!(library(name).names(path, shown), is_named, "{name} {shown}");
+            let library =
+                Library { name: name.to_string(), file: None, keys: Vec::new(), search_paths: Vec::new() };
+            assert_eq!(library.names(path, shown), is_named, "{name} {shown}");
         }
     }
 }

@@ -72,13 +72,14 @@ fn shortened(names: &[String]) -> String {
 mod tests {
     use super::*;
 
+    fn sentence(there: &[&str]) -> String {
+        let there = there.iter().map(ToString::to_string).collect();
+        let lack = MissingImages { setting: None, images: MissingKind::All(there) };
+        lack.sentence(&["m".to_string()], 1)
+    }
+
     #[test]
     fn a_sentence_names_what_is_there_if_anything_is() {
-        let sentence = |there: &[&str]| {
-            let there = there.iter().map(ToString::to_string).collect();
-            let lack = MissingImages { setting: None, images: MissingKind::All(there) };
-            lack.sentence(&["m".to_string()], 1)
-        };
         assert_eq!(sentence(&[]), "no image in module m");
         assert_eq!(sentence(&["spirv64"]), "no image in module m; available: spirv64");
     }

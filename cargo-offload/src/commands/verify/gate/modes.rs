@@ -9,7 +9,7 @@ use offload_rt::Entry;
 /// `arch` in every setting of the modes that it leaves open and an image names: the four of sramecc and xnack for
 /// `gfx90a`, where images name both. `arch` alone where they name none.
 pub(super) fn settings(arch: &AmdArch, images: &[&Entry]) -> Vec<AmdArch> {
-    let targets: Vec<AmdArch> = images.iter().filter_map(|image| of_image(image)).collect();
+    let targets: Vec<AmdArch> = images.iter().filter_map(|image| amd_arch(image)).collect();
     let mut all = Vec::new();
     for sramecc in mode_settings(arch, &targets, AmdArch::sramecc) {
         for xnack in mode_settings(arch, &targets, AmdArch::xnack) {
@@ -21,7 +21,7 @@ pub(super) fn settings(arch: &AmdArch, images: &[&Entry]) -> Vec<AmdArch> {
 
 /// Whether `image` is for the processor of `arch`, in the modes that `arch` has, or in any.
 pub(super) fn serves(image: &Entry, arch: &AmdArch) -> bool {
-    of_image(image).is_some_and(|named| {
+    amd_arch(image).is_some_and(|named| {
         named.processor() == arch.processor()
             && is_compatible(named.sramecc(), arch.sramecc())
             && is_compatible(named.xnack(), arch.xnack())
@@ -30,12 +30,12 @@ pub(super) fn serves(image: &Entry, arch: &AmdArch) -> bool {
 
 /// Whether `image` names what `arch` names, and perhaps more modes.
 pub(super) fn narrows(image: &Entry, arch: &AmdArch) -> bool {
-    of_image(image).is_some_and(|named| {
+    amd_arch(image).is_some_and(|named| {
         is_compatible(arch.sramecc(), named.sramecc()) && is_compatible(arch.xnack(), named.xnack())
     })
 }
 
-fn of_image(image: &Entry) -> Option<AmdArch> {
+fn amd_arch(image: &Entry) -> Option<AmdArch> {
     match image.target() {
         Ok(Target::Amdgcn(arch)) => Some(arch),
         _ => None,

@@ -101,7 +101,7 @@ impl Requirements {
     }
 
     /// The requirements on `module`.
-    pub(super) fn of_module(&self, module: &str) -> &[Requirement] {
+    pub(super) fn for_module(&self, module: &str) -> &[Requirement] {
         self.of_modules.get(module).unwrap_or(&self.all)
     }
 
@@ -214,7 +214,7 @@ impl ImageRequirement {
     fn parse(word: &str) -> Result<ImageRequirement> {
         let native =
             native_target(word).filter(|_| !word.starts_with("cubin:") && !word.starts_with("amdgcn:"));
-        match native.as_ref().and_then(known_devices::of_target) {
+        match native.as_ref().and_then(known_devices::find_by_target) {
             Some(device) => Ok(ImageRequirement::Native(device)),
             // Also of a later version or a level.
             None if ["host", "spirv64"].contains(&word) => Ok(ImageRequirement::Target(

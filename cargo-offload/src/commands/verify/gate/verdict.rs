@@ -92,7 +92,7 @@ impl<'j> Verdicts<'j> {
     /// Adds whether `module` meets what is demanded of it.
     pub(super) fn add(&mut self, module: &Module<'_>) {
         self.modules = self.modules.saturating_add(1);
-        for demand in self.demands.of_module(&module.name) {
+        for demand in self.demands.for_module(&module.name) {
             self.judged
                 .entry(&demand.text)
                 .or_insert_with(|| RequirementVerdict {

@@ -118,7 +118,7 @@ impl Names {
 }
 
 /// The names in macros of the command line, which are written as behind `-D`.
-pub(super) fn of_command_line(defined: &[&str]) -> BTreeSet<Name> {
+pub(super) fn from_command_line(defined: &[&str]) -> BTreeSet<Name> {
     let mut names = Names::default();
     for text in defined {
         names.add(&format!("define {}", text.replacen('=', " ", 1)));

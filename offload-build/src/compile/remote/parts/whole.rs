@@ -90,9 +90,11 @@ fn is_cpp(args: &[Arg]) -> bool {
 
 /// Whether a flag of the user's gives directories other names, which it would not know at their places elsewhere.
 fn has_own_names(args: &[Arg], ours: &[Arg]) -> bool {
-    let is_map =
-        |arg: &Arg| matches!(arg, Arg::Text(text) if text.to_string_lossy().contains("-prefix-map="));
-    args.iter().any(|arg| is_map(arg) && !ours.contains(arg))
+    args.iter().any(|arg| is_prefix_map(arg) && !ours.contains(arg))
+}
+
+fn is_prefix_map(arg: &Arg) -> bool {
+    matches!(arg, Arg::Text(text) if text.to_string_lossy().contains("-prefix-map="))
 }
 
 /// The run that tells which files are read.

@@ -109,7 +109,6 @@ fn function(name: &str, types: &[Type]) -> Option<(String, String)> {
     if name.starts_with("vload") || name.starts_with("vstore") {
         return access(name, types);
     }
-    let is_in = |list: &str| list.contains(&format!(" {name} "));
     let width = types.iter().filter(|kind| kind.is_half()).map(|kind| kind.width).max()?;
     let by_way_of = if name == "fma" { "double" } else { "float" };
     let mut arguments = Vec::new();
@@ -121,17 +120,22 @@ fn function(name: &str, types: &[Type]) -> Option<(String, String)> {
         });
     }
     let call = format!("{name}({})", arguments.join(", "));
-    if is_in(MATHEMATICS) {
+    if has_word(MATHEMATICS, name) {
         return Some((named("half", width), format!("return {}", cast(&call, "half", width))));
     }
-    if is_in(GEOMETRY) {
+    if has_word(GEOMETRY, name) {
         return Some(("half".to_string(), format!("return (half){call}")));
     }
-    match (is_in(RELATIONS), width) {
+    match (has_word(RELATIONS, name), width) {
         (true, 1) => Some(("int".to_string(), format!("return {call}"))),
         (true, _) => Some((named("short", width), format!("return {}", cast(&call, "short", width)))),
         (false, _) => (name == "ilogb").then(|| (named("int", width), format!("return {call}"))),
     }
+}
+
+/// Of a list with a space before and behind each word.
+fn has_word(list: &str, word: &str) -> bool {
+    list.contains(&format!(" {word} "))
 }
 
 /// `convert_half4_rtz(float4)`, `convert_int_sat(half)`; `to` is what follows `convert_`.
@@ -162,15 +166,15 @@ fn access(name: &str, types: &[Type]) -> Option<(String, String)> {
     let (verb, width) = name.split_at_checked(digits)?;
     let width: usize = width.parse().ok()?;
     types.last().filter(|kind| kind.memory.is_some())?;
-    let elements = |index: usize| format!("a{}[a{} * {width} + {index}]", types.len() - 1, types.len() - 2);
     match (verb, types.len()) {
         ("vload", 2) => {
-            let components = (0..width).map(elements).collect::<Vec<_>>().join(", ");
+            let components = (0..width).map(|index| format!("a1[a0 * {width} + {index}]"));
+            let components = components.collect::<Vec<_>>().join(", ");
             let vector = named("half", width);
             Some((vector.clone(), format!("return ({vector})({components})")))
         }
         ("vstore", 3) => {
-            let stores = (0..width).map(|index| format!("{} = a0.s{index:x}", elements(index)));
+            let stores = (0..width).map(|index| format!("a2[a1 * {width} + {index}] = a0.s{index:x}"));
             Some(("void".to_string(), stores.collect::<Vec<_>>().join("; ")))
         }
         _ => None,

@@ -1,8 +1,6 @@
 //! Front ends for the CPU: OpenCL C and C++ for OpenCL against PoCL's built-in functions, C and C++ against our own
 //! `gpuintrin.h`.
 
-use std::path::PathBuf;
-
 use super::cpu::Cpu;
 use super::wrapper;
 use crate::cache::{Blob, KeyBuilder};
@@ -107,16 +105,16 @@ fn args(session: &Session<'_>, language: Language, cpu: &Cpu) -> Result<impl Ite
 
 /// PoCL's functions have names of their own, so that none is taken for a function of the C library.
 fn opencl_args(session: &Session<'_>, cpu: &Cpu) -> Result<Vec<Arg>> {
-    let include = |path: PathBuf| texts(["-include".into(), path.into_os_string()]);
     let headers = session.tools().llvm()?.resource_dir.join("include");
-    Ok(texts(["-cl-no-stdinc"])
+    let mut args: Vec<Arg> = texts(["-cl-no-stdinc"])
         .chain(texts(cpu.opencl.iter().copied()))
         .chain(texts(cpu.features.iter()))
         .chain(own_headers::flags(session)?)
-        .chain(include(cpu.pocl.renames.clone()))
-        .chain(include(headers.join("opencl-c-base.h")))
-        .chain(include(headers.join("opencl-c.h")))
-        .collect())
+        .collect();
+    for header in [cpu.pocl.renames.clone(), headers.join("opencl-c-base.h"), headers.join("opencl-c.h")] {
+        args.extend(texts(["-include".into(), header.into_os_string()]));
+    }
+    Ok(args)
 }
 
 fn debug_args(session: &Session<'_>) -> impl Iterator<Item = Arg> {

@@ -4,7 +4,7 @@ use http::HeaderMap;
 use reqsign_core::StaticEnv;
 
 use super::super::client::client;
-use super::super::tests::Server;
+use super::super::tests::{Server, header};
 use super::super::{Http, Service};
 use super::*;
 use crate::settings::Location;
@@ -19,8 +19,10 @@ fn settings(text: &str) -> Settings {
 fn address(text: &str, variables: &[(&str, &str)]) -> Result<String, Error> {
     let settings = settings(text);
     let Location::S3(bucket) = settings.location() else { panic!("{text}") };
-    let value = |name: &str| variables.iter().find(|it| it.0 == name).map(|it| it.1.to_string());
-    Address::with(&settings, bucket, value).map(|it| format!("{} {}", it.region, it.url))
+    let address = Address::with(&settings, bucket, |name| {
+        variables.iter().find(|it| it.0 == name).map(|it| it.1.to_string())
+    });
+    address.map(|it| format!("{} {}", it.region, it.url))
 }
 
 #[test]
@@ -67,14 +69,13 @@ async fn each_request_has_the_hash_of_its_body_and_a_signature() {
     let heads = server.heads();
     assert_eq!(heads.len(), 2);
     for (head, body) in heads.iter().zip([&b"content"[..], b""]) {
-        let header = |name: &str| head.lines().find_map(|line| line.strip_prefix(&format!("{name}: ")));
-        assert_eq!(header("x-amz-content-sha256").unwrap(), Digest::from_bytes(body).hex());
-        let signature = header("authorization").unwrap();
+        assert_eq!(header(head, "x-amz-content-sha256").unwrap(), Digest::from_bytes(body).hex());
+        let signature = header(head, "authorization").unwrap();
         assert!(signature.starts_with("AWS4-HMAC-SHA256 Credential=AKEXAMPLE/"), "{signature}");
         let scope =
             "/eu-west-1/s3/aws4_request, SignedHeaders=host;x-amz-acl;x-amz-content-sha256;x-amz-date, ";
         assert!(signature.contains(scope), "{signature}");
-        assert!(header("user-agent").unwrap().starts_with("cargo-offload/"));
+        assert!(header(head, "user-agent").unwrap().starts_with("cargo-offload/"));
     }
 }
 

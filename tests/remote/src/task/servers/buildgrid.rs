@@ -30,12 +30,13 @@ impl Buildgrid {
         let mut scheduler = python(packages, &args.collect::<Vec<_>>(), &dir.join("scheduler.log"))?;
         wait_for(address, &mut scheduler)?;
         let bot = Path::new(env!("CARGO_MANIFEST_DIR")).join("workers/bot.py");
-        let worker = |index: usize| {
+        let mut workers = Vec::new();
+        for index in 0..jobs {
             let args = [address.to_string(), INSTANCE.to_string(), format!("worker{index}")];
             let args = std::iter::once(bot.clone()).chain(args.map(PathBuf::from));
-            python(packages, &args.collect::<Vec<_>>(), &dir.join(format!("worker{index}.log")))
-        };
-        let workers = (0..jobs).map(worker).collect::<Result<_>>()?;
+            let log = dir.join(format!("worker{index}.log"));
+            workers.push(python(packages, &args.collect::<Vec<_>>(), &log)?);
+        }
         Ok(Buildgrid { _workers: workers, _scheduler: scheduler, address })
     }
 

@@ -48,20 +48,11 @@ struct Addresses {
 
 /// As in <https://github.com/TraceMachina/nativelink/blob/main/nativelink-config/examples/local_rbe_self_test.json5>.
 fn configuration(dir: &Path, Addresses { address, workers }: &Addresses, jobs: usize) -> Value {
-    let filesystem = |name: &str| {
-        json!({
-            "content_path": dir.join(name),
-            "temp_path": dir.join(format!("{name}-new")),
-            "eviction_policy": { "max_bytes": 4_000_000_000_u64 },
-        })
-    };
-    let fast_slow =
-        json!({ "fast": { "filesystem": filesystem("worker") }, "slow": { "ref_store": { "name": "cas" } } });
-    let listener = |address: &SocketAddr| json!({ "http": { "socket_address": address.to_string() } });
+    let fast_slow = json!({ "fast": { "filesystem": filesystem(dir, "worker") }, "slow": { "ref_store": { "name": "cas" } } });
     json!({
         "stores": [
-            { "name": "cas", "filesystem": filesystem("cas") },
-            { "name": "ac", "filesystem": filesystem("ac") },
+            { "name": "cas", "filesystem": filesystem(dir, "cas") },
+            { "name": "ac", "filesystem": filesystem(dir, "ac") },
             { "name": "worker", "fast_slow": fast_slow },
         ],
         "schedulers": [{
@@ -100,4 +91,16 @@ fn configuration(dir: &Path, Addresses { address, workers }: &Addresses, jobs: u
             { "listener": listener(workers), "services": { "worker_api": { "scheduler": "scheduler" } } },
         ],
     })
+}
+
+fn filesystem(dir: &Path, name: &str) -> Value {
+    json!({
+        "content_path": dir.join(name),
+        "temp_path": dir.join(format!("{name}-new")),
+        "eviction_policy": { "max_bytes": 4_000_000_000_u64 },
+    })
+}
+
+fn listener(address: &SocketAddr) -> Value {
+    json!({ "http": { "socket_address": address.to_string() } })
 }
