@@ -125,13 +125,15 @@ fn all_forms() -> BTreeSet<String> {
 
 /// What each mode makes of these images: frames and blocks, by their codecs.
 const MODES: [(&str, &str); 6] = [
-    ("none", "frame 0"),
     ("fast", "block 1, frame 1, frame 2, frame 3"),
+    ("archive", "block 4, frame 3, frame 4, frame 5"),
+    ("none", "frame 0"),
     ("balanced", "block 1, frame 1, frame 2, frame 3"),
     ("max", "block 1, frame 1, frame 2, frame 3"),
-    ("archive", "block 4, frame 3, frame 4, frame 5"),
     ("7", "block 1, frame 1, frame 2, frame 3"),
 ];
+/// The first of them are tried in every run, all of them by `cargo xtask nightly`.
+const SAMPLED_MODES: usize = 2;
 
 fn assert_known(file: &Path, images: &BTreeMap<String, Vec<u8>>) -> Option<Vec<Value>> {
     let Decoded { images: found, lines } = assert_agree(file, images.len())?;
@@ -166,8 +168,9 @@ fn every_mode_of_compression_is_decoded_as_the_document_says() {
     let shared = directory.path().join("shared.pack");
     fs::write(&plain, forms::plain(&large)).unwrap();
     fs::write(&shared, two_packs).unwrap();
+    let modes = if offload_tests::is_full() { &MODES[..] } else { &MODES[..SAMPLED_MODES] };
     let mut codecs = Vec::new();
-    for (mode, _) in MODES {
+    for &(mode, _) in modes {
         let mut seen = BTreeSet::new();
         for (from, images, sharing) in
             [(&plain, &large, None), (&shared, &many, None), (&shared, &many, Some("--unmerge"))]
@@ -183,7 +186,8 @@ fn every_mode_of_compression_is_decoded_as_the_document_says() {
             .collect();
         codecs.push((mode, seen.into_iter().collect::<Vec<_>>().join(", ")));
     }
-    assert_eq!(codecs, MODES.map(|(mode, codecs)| (mode, codecs.to_string())));
+    let expected: Vec<_> = modes.iter().map(|&(mode, codecs)| (mode, codecs.to_string())).collect();
+    assert_eq!(codecs, expected);
 }
 
 fn repack(from: &Path, args: &[&str], to: &Path) {

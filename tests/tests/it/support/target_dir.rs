@@ -59,9 +59,9 @@ fn numbered(number: usize) -> PathBuf {
 fn seed() {
     let project = Project::with_fake_tools("two-files");
     let seed = numbered(0);
-    for profile in ["dev", "release"] {
+    for command in [["build", "--profile=dev"], ["build", "--profile=release"], ["check", "--profile=dev"]] {
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--offline", "--profile", profile]).current_dir(project.path(""));
+        cargo.args(command).arg("--offline").current_dir(project.path(""));
         let outcome = project.command_with(&seed, &mut cargo);
         assert!(outcome.success, "{}", outcome.text);
     }
