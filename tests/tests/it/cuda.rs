@@ -1,4 +1,4 @@
-//! CUDA C++ as nvcc takes it, by clang: with the headers of offload-build, and with NVIDIA's.
+//! CUDA C++ as nvcc takes it, by clang: with the headers of offload-build, and with NVIDIA's; for NVIDIA and AMD.
 
 use std::fs;
 
@@ -52,5 +52,72 @@ fn a_header_without_a_stand_in_is_named_with_both_ways() {
         "or leave `cuda_pipeline.h` out",
     ] {
         assert!(text.contains(part), "no {part:?} in\n{text}");
+    }
+}
+
+const AMD: &str = "amdgcn:gfx90a amdgcn:gfx1100";
+
+#[test]
+fn cuda_files_compile_for_amd_beside_nvidia() {
+    let mut project = Project::new("cuda");
+    project.set("OFFLOAD_CUDA_SDK", "/nonexistent");
+    project.set("OFFLOAD_TARGETS", &format!("nvptx:sm_80 {AMD}"));
+    let text = project.run(&[]);
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    let targets: Vec<&str> = lines.iter().filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(targets, ["amdgcn:gfx1100", "amdgcn:gfx90a", "nvptx:sm_80"], "{text}");
+    for line in lines {
+        let mut names: Vec<&str> = line.split(' ').skip(1).collect();
+        names.sort_unstable();
+        assert_eq!(names, KERNELS, "{text}");
+    }
+}
+
+/// NVIDIA's licence binds its headers to its own GPUs: a folder of them that would fail to compile must not be read.
+#[test]
+fn headers_of_a_toolkit_are_for_nvidia_alone() {
+    let mut project = Project::new("cuda");
+    let toml = fs::read_to_string(project.path("offload.toml")).unwrap();
+    project.write("offload.toml", &format!("{toml}[modules.cuda]\ncuda-sdk = true\n"));
+    for header in ["cuda.h", "cuda_runtime.h", "cuda_fp16.h"] {
+        project.write(&format!("sdk/include/{header}"), "#error \"a header of NVIDIA's\"\n");
+    }
+    let sdk = project.path("sdk");
+    project.set("OFFLOAD_CUDA_SDK", sdk.to_str().unwrap());
+    project.set("OFFLOAD_TARGETS", "amdgcn:gfx1100");
+    assert!(project.run(&[]).starts_with("amdgcn:gfx1100 "));
+    // The same folder is read for NVIDIA.
+    project.set("OFFLOAD_TARGETS", "nvptx:sm_80");
+    assert!(project.fail().contains("a header of NVIDIA's"));
+}
+
+#[test]
+fn kernels_that_some_targets_lack_are_named() {
+    let mut project = Project::new("cuda");
+    project.set("OFFLOAD_TARGETS", "nvptx:sm_80 amdgcn:gfx1100");
+    let toml = fs::read_to_string(project.path("offload.toml")).unwrap();
+    project.write("offload.toml", &format!("{toml}[modules.cuda]\ncuda-arch = 720\n"));
+    let kernels = "extern \"C\" __global__ void dot(int *x) { *x = __CUDA_ARCH__; }\n\
+                   #if __CUDA_ARCH__ >= 800\nextern \"C\" __global__ void newer(int *x) { *x = 1; }\n#endif\n";
+    project.write("kernels/dot.cu", kernels);
+    let warnings = project.cargo(&["build", "--offline"]).text;
+    assert!(warnings.contains("`amdgcn:gfx1100` has no kernel `newer`"), "{warnings}");
+}
+
+#[test]
+fn inline_ptx_is_an_error_with_its_line_for_amd() {
+    let mut project = Project::new("cuda");
+    project.set("OFFLOAD_TARGETS", "amdgcn:gfx1100");
+    // clang takes the first, as its constraint is one of AMD's too, and not the second.
+    for (text, line) in [
+        ("int y;\n  asm(\"add.s32 %0, %1, 1;\" : \"=r\"(y) : \"r\"(*x));\n  *x = y;", 3),
+        ("asm volatile(\"st.global.u32 [%0], 1;\" :: \"l\"(x));", 2),
+    ] {
+        project
+            .write("kernels/dot.cu", &format!("extern \"C\" __global__ void dot(int *x) {{\n  {text}\n}}\n"));
+        let error = project.fail();
+        assert!(error.contains(&format!("kernels/dot.cu:{line}")), "{error}");
+        assert!(error.contains("hint: PTX is the assembly of NVIDIA's GPUs"), "{error}");
     }
 }
