@@ -1,8 +1,9 @@
 //! CUDA C++ as nvcc takes it, by clang: with the headers of offload-build, and with NVIDIA's; for NVIDIA and AMD.
 
 use std::fs;
+use std::process::Command;
 
-use crate::support::Project;
+use crate::support::{self, Project};
 
 /// The kernels of the fixture, in the order of their names.
 const KERNELS: [&str; 8] =
@@ -120,4 +121,19 @@ fn inline_ptx_is_an_error_with_its_line_for_amd() {
         assert!(error.contains(&format!("kernels/dot.cu:{line}")), "{error}");
         assert!(error.contains("hint: PTX is the assembly of NVIDIA's GPUs"), "{error}");
     }
+}
+
+/// What stands for clang's headers of intrinsics where it has none is plain C++, which the CPU runs too.
+#[test]
+fn intrinsics_end_as_cuda_and_ptx_have_it() {
+    let Some(clang) = offload_tests::require("clang-22") else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let program = directory.path().join("intrinsics");
+    let mut compile = Command::new(clang);
+    compile.args(["-std=c++17", "-O1", "-ffp-contract=off", "-w", "-o"]).arg(&program).arg("-I");
+    compile.arg(support::root().join("offload-build/src/compile/device/cuda"));
+    compile.arg(support::root().join("tests/tests/it/cuda/intrinsics.cpp"));
+    assert!(compile.status().unwrap().success());
+    let output = Command::new(program).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }

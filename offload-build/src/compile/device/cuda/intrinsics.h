@@ -33,8 +33,11 @@ __OFFLOAD_FN unsigned int __byte_perm(unsigned int a, unsigned int b, unsigned i
   unsigned long long bytes = (unsigned long long)b << 32 | a;
   unsigned int out = 0;
 #pragma unroll
-  for (int i = 0; i < 4; i++)
-    out |= (unsigned int)(bytes >> (selector >> i * 4 & 7) * 8 & 0xff) << i * 8;
+  for (int i = 0; i < 4; i++) {
+    unsigned int digit = selector >> i * 4;
+    int byte = (signed char)(bytes >> (digit & 7) * 8);
+    out |= (unsigned int)(unsigned char)(digit & 8 ? byte >> 7 : byte) << i * 8;
+  }
   return out;
 }
 // Shifts of two words: by the last five bits of `by`, or with `c` by 32 at most.
@@ -49,6 +52,15 @@ __OFFLOAD_FN unsigned int __funnelshift_r(unsigned int low, unsigned int high, u
 }
 __OFFLOAD_FN unsigned int __funnelshift_rc(unsigned int low, unsigned int high, unsigned int by) {
   return by >= 32 ? high : __funnelshift_r(low, high, by);
+}
+
+extern "C" {
+__device__ __forceinline__ void *memcpy(void *to, const void *from, size_t size) {
+  return __builtin_memcpy(to, from, size);
+}
+__device__ __forceinline__ void *memset(void *memory, int value, size_t size) {
+  return __builtin_memset(memory, value, size);
+}
 }
 
 __OFFLOAD_FN int __float_as_int(float v) { return __builtin_bit_cast(int, v); }
