@@ -14,7 +14,9 @@ use std::time::{Duration, Instant, SystemTime};
 use offload_format::Hash128;
 
 use self::lookups::{SearchPath, directories};
-use self::reading::{Dependencies, FrontEnd, MadeFrontEnd, ReadFile, recorded, result_key, with_newest};
+use self::reading::{
+    AMDGCN, Dependencies, FrontEnd, MadeFrontEnd, ReadFile, recorded, result_key, with_newest,
+};
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::compile::advice::gaps;
 use crate::compile::advice::headers::{self, Gpus};
@@ -22,7 +24,6 @@ use crate::compile::advice::host_code;
 use crate::compile::advice::ptx;
 use crate::compile::session::{FrontEndResult, Session};
 use crate::compile::steps::action::{Arg, Made, args_key, output_of, printed_key, texts};
-use crate::compile::targets::amdgcn;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::module::{Language, Sources};
@@ -172,7 +173,7 @@ impl Session<'_> {
         let texts = action.text_args();
         let printed = self.context().run_and_read(&invocation, |text| SearchPath::split(text, &texts));
         let (search, printed) = printed.map_err(|error| {
-            let is_amd = action.name == amdgcn::NAME;
+            let is_amd = action.name == AMDGCN;
             let error = headers::explained(self, if is_amd { Gpus::Amd } else { Gpus::Nvidia }, error);
             gaps::explained(host_code::explained(if is_amd { ptx::explained(error) } else { error }))
         })?;

@@ -10,6 +10,7 @@ use crate::cache::Blob;
 use crate::compile::Session;
 use crate::compile::front_end::opencl_features;
 use crate::compile::front_end::own_headers;
+use crate::compile::front_end::reading::AMDGCN;
 use crate::compile::session::Unit;
 use crate::compile::steps::action::{Arg, Step, texts};
 use crate::compile::steps::chain::{Chain, Then};
@@ -22,8 +23,6 @@ use crate::module::{DeviceImage, Language};
 use crate::options::SpecForm;
 use crate::toolchain::LIBCLC_AMD;
 
-/// The name of the back end.
-pub(crate) const NAME: &str = "amdgcn";
 /// The functions that libclc lacks or gets wrong.
 const SHIM_SOURCE: &str = concat!(
     include_str!("../device/libclc_shim.cl"),
@@ -131,7 +130,7 @@ pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch
     }
     let hip = [format!("--offload-arch={arch}"), version(arch)];
     Ok(Backend {
-        name: NAME,
+        name: AMDGCN,
         front_end: machine(arch),
         opencl: opencl_features::for_amdgcn(),
         common: if opencl { common(session, arch)? } else { None },

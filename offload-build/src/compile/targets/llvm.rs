@@ -9,6 +9,7 @@ use crate::cache::Blob;
 use crate::compile::Session;
 use crate::compile::advice::gaps;
 use crate::compile::advice::ptx;
+use crate::compile::front_end::reading::AMDGCN;
 use crate::compile::session::{Scan, Scanned, Unit};
 use crate::compile::targets::amdgcn;
 use crate::compile::targets::cubin;
@@ -152,7 +153,7 @@ fn file_of(session: &Session<'_>, backend: &Backend, file: &SourceFile) -> Resul
     }
     let scanned = Scanned { file: file.clone(), ir, kernels };
     gaps::refuse_recursion(session, &scanned)?;
-    if backend.name == amdgcn::NAME {
+    if backend.name == AMDGCN {
         ptx::refuse(session, &scanned)?;
     }
     Ok(scanned)
