@@ -167,9 +167,17 @@ impl Build {
         self
     }
 
-    /// Has clang compile CUDA C++ with the headers of an installed CUDA toolkit; without, common CUDA C++ needs none.
+    /// Has clang compile CUDA C++ for NVIDIA with the headers of an installed CUDA toolkit; without, common CUDA C++ needs
+    /// none. Other targets never see them: NVIDIA licenses them for its own GPUs.
     pub fn cuda_sdk(&mut self) -> &mut Build {
         self.options.cuda_sdk = Some(true);
+        self
+    }
+
+    /// Sets what `__CUDA_ARCH__` is for CUDA C++ where no GPU of NVIDIA is the target, as 700 for compute capability 7.0;
+    /// the default is 800.
+    pub fn cuda_arch(&mut self, arch: u32) -> &mut Build {
+        self.options.cuda_arch = Some(arch);
         self
     }
 
@@ -330,6 +338,7 @@ mod tests {
 compiler = "nvcc"
 split = "kernel"
 cuda-sdk = true
+cuda-arch = 700
 strip = true
 std = "3.0"
 includes = ["inc"]
@@ -351,6 +360,7 @@ link = "load"
     fn the_builder_and_the_file_say_the_same() {
         let mut build = Build::new();
         build.compiler(Compiler::Nvcc).split(Split::Kernel).cuda_sdk().strip().std(OpenClStd::C30);
+        build.cuda_arch(700);
         build.spec("WIDTH", 16u32).spec("SCALE", 1.5f32);
         build.include("inc").define("TILE", "16").flag("-O1").variants("N", [1, 2]);
         build.max_registers(64).kernel_max_registers("saxpy", 32);

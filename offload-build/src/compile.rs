@@ -3,6 +3,7 @@
 mod advice;
 mod files;
 mod front_end;
+mod kernel_lists;
 mod libraries;
 mod linking;
 mod remote;
@@ -13,17 +14,22 @@ mod steps;
 mod targets;
 mod undefined;
 
+use std::collections::BTreeMap;
+
 use offload_format::Target;
 use offload_format::pack::{KernelInfo, NewImage};
 
 use self::advice::builtin_names;
+use self::kernel_lists::TargetKernels;
 use self::route::{Route, Served, route, served, unserved};
 pub(crate) use self::session::{Session, Shared};
 use self::targets::{amdgcn, host_library, llvm, nvptx, spirv};
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::ir;
-use crate::module::{DeviceImage, Library, MissingTarget, ModuleImages, Sources, TargetImages};
+use crate::module::{
+    self, DeviceImage, LanguageFamily, Library, MissingTarget, ModuleImages, Sources, TargetImages,
+};
 use crate::options::SpillBudget;
 use crate::progress::CompileOrigin;
 use crate::tally::Origins;
@@ -212,6 +218,9 @@ fn compiled(session: &Session<'_>, targets: &[WantedTarget], all: &[WantedTarget
     let mut kernels = Vec::new();
     let Some(first) = targets.first() else { return Ok(Compiled { results: Vec::new(), kernels }) };
     let results = match route(session.sources)? {
+        Route::Llvm if module::family(&session.sources.files)? == LanguageFamily::Cuda => {
+            return each_scanned(session, targets, all);
+        }
         Route::Llvm => {
             let scan = llvm::scan(session, &first.target)?;
             builtin_names::warn(session, &scan.files, all);
@@ -227,6 +236,38 @@ fn compiled(session: &Session<'_>, targets: &[WantedTarget], all: &[WantedTarget
             each_target(session, targets, |session, target| Ok(vec![compile(session, target)?]))
         }
     };
+    Ok(Compiled { results, kernels })
+}
+
+/// As [`compiled`], with kernels that depend on the target: sources in CUDA C++ ask for `__CUDA_ARCH__`.
+fn each_scanned(session: &Session<'_>, targets: &[WantedTarget], all: &[WantedTarget]) -> Result<Compiled> {
+    let scans = session.context().jobs.map(targets, |wanted| llvm::scan(session, &wanted.target));
+    let mut results = Vec::new();
+    let mut found = BTreeMap::new();
+    for (wanted, scan) in targets.iter().zip(scans) {
+        match scan {
+            Ok(scan) => drop(found.insert(wanted.target.clone(), scan)),
+            Err(error) => results.push(TargetImages { target: wanted.clone(), images: Err(error) }),
+        }
+    }
+    // What is wrong for all is said once.
+    if found.is_empty() {
+        let first = results.into_iter().next().map(|result| result.images);
+        return Err(first.and_then(Result::err).unwrap_or_else(|| Error::new("there is no target")));
+    }
+    let split = session.sources.options.split.unwrap_or_default();
+    let left: Vec<WantedTarget> =
+        targets.iter().filter(|wanted| found.contains_key(&wanted.target)).cloned().collect();
+    results.extend(each_target(session, &left, |session, target| {
+        let Some(scan) = found.get(target) else { return Ok(Vec::new()) };
+        let units = session::Unit::split(scan, split)?;
+        llvm::ScannedModule { scan, units: &units, targets: all }.compile(session, target)
+    }));
+    let lists = left.iter().filter_map(|target| {
+        let kernels = scanned(&found.get(&target.target)?.files);
+        Some(TargetKernels { target, kernels })
+    });
+    let kernels = kernel_lists::merged(session.env(), &session.sources.name(), lists.collect());
     Ok(Compiled { results, kernels })
 }
 

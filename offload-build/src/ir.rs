@@ -7,6 +7,7 @@ mod attachments;
 mod calls;
 mod debug;
 mod described;
+mod inline_assembly;
 mod interface;
 mod kernel;
 mod kernels;
@@ -20,6 +21,7 @@ use offload_format::pack::ArgKind;
 use offload_workgroup::ir::Parameter;
 
 pub(crate) use calls::aspects;
+pub(crate) use inline_assembly::{AsmCall, asm_calls};
 pub(crate) use interface::{Interface, hide, symbols};
 pub(crate) use kernel::{Kernel, KernelArg};
 pub(crate) use kernels::{kernels, take_types};

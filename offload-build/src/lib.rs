@@ -36,7 +36,8 @@
 //! variants = { HEAD_DIM = [64, 128], T = ["half", "float"] } # one module for each combination
 //! split = "kernel"            # "none", "kernel", "source", "aspect"
 //! compiler = "nvcc"           # "clang", "nvcc", "hipcc", "icpx"
-//! cuda-sdk = true             # clang sees the headers of a CUDA toolkit
+//! cuda-sdk = true             # clang sees the headers of a CUDA toolkit, for NVIDIA targets
+//! cuda-arch = 700             # `__CUDA_ARCH__` of CUDA C++ for AMD; the default is 800
 //! std = "2.0"                 # OpenCL C: "1.2", "2.0", "3.0"
 //! imports = ["bf16"]          # device libraries that dependencies export
 //! includes = ["kernels"]      # relative to the crate's Cargo.toml

@@ -132,6 +132,7 @@ fn record_of(env: &CargoEnv, Export { module, options, include }: Export<'_>) ->
         flags,
         std: options.std.map(|std| std.name().to_string()),
         cuda_sdk: options.cuda_sdk.unwrap_or_default(),
+        cuda_arch: options.cuda_arch,
         images: options.link == Some(Link::Load),
         imports: imported.collect::<Result<_>>()?,
     })
@@ -197,6 +198,7 @@ fn from_record(record: Record, path: &Path) -> Result<Library> {
     let options = Options {
         std: record.std.as_deref().map(OpenClStd::named).transpose()?,
         cuda_sdk: Some(record.cuda_sdk),
+        cuda_arch: record.cuda_arch,
         ..Options::default()
     };
     let sources = Sources {

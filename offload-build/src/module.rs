@@ -157,6 +157,13 @@ impl Sources {
             .any(|sources| sources.files.iter().any(|file| file.language.has_opencl_functions()))
     }
 
+    /// Whether any file is CUDA C++, libraries included.
+    pub(crate) fn has_cuda(&self) -> bool {
+        let libraries = self.libraries().into_iter().map(|library| &library.sources);
+        let mut files = libraries.chain([self]).flat_map(|sources| &sources.files);
+        files.any(|file| file.language == Language::Cuda)
+    }
+
     /// The module and the values of its variant.
     pub(crate) fn name(&self) -> String {
         let values = self.variant.iter().map(|(name, value)| format!(" {name}={value}"));
@@ -207,7 +214,7 @@ pub(crate) enum Language {
 pub(crate) enum LanguageFamily {
     /// Compiles for every GPU.
     Portable,
-    /// NVIDIA's own language.
+    /// NVIDIA's own language, which compiles for AMD as well.
     Cuda,
     /// AMD's own language.
     Hip,
@@ -269,7 +276,7 @@ impl Language {
             (_, Target::OpenClC) => false,
             (_, Target::Host(_)) => self.is_portable(),
             (Language::Cuda | Language::Ptx, Target::Nvptx(_) | Target::Cubin(_)) => true,
-            (Language::Hip | Language::AmdCodeObject, Target::Amdgcn(_)) => true,
+            (Language::Cuda | Language::Hip | Language::AmdCodeObject, Target::Amdgcn(_)) => true,
             (Language::Cubin, Target::Cubin(_)) | (Language::Ocloc, Target::Intel(_)) => true,
             (Language::Spirv | Language::Syclbin, Target::Spirv64(_) | Target::Intel(_)) => true,
             (Language::OpenClCpp | Language::C | Language::Cpp | Language::LlvmIr, _) => true,

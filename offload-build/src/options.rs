@@ -107,6 +107,8 @@ pub(crate) struct Options {
     pub(crate) split: Option<Split>,
     /// CUDA C++ sees the headers of the CUDA toolkit.
     pub(crate) cuda_sdk: Option<bool>,
+    /// What `__CUDA_ARCH__` is where no GPU of NVIDIA is the target.
+    pub(crate) cuda_arch: Option<u32>,
     /// Images for AMD lose their symbol table and comments.
     pub(crate) strip: Option<bool>,
     pub(crate) std: Option<OpenClStd>,
@@ -145,10 +147,11 @@ pub(crate) struct KernelOptions {
 }
 
 impl Options {
-    pub(crate) const KEYS: [&str; 19] = [
+    pub(crate) const KEYS: [&str; 20] = [
         "compiler",
         "split",
         "cuda-sdk",
+        "cuda-arch",
         "strip",
         "std",
         "imports",
@@ -176,6 +179,7 @@ impl Options {
             compiler: table.optional("compiler", |value| value.choice(&Compiler::NAMES))?,
             split: table.optional("split", |value| value.choice(&Split::NAMES))?,
             cuda_sdk: table.optional("cuda-sdk", Value::bool)?,
+            cuda_arch: table.optional("cuda-arch", Value::number)?,
             strip: table.optional("strip", Value::bool)?,
             std: table.optional("std", |value| value.choice(&OpenClStd::NAMES))?,
             imports: texts(table, "imports")?.into_iter().map(str::to_string).collect(),
@@ -201,6 +205,7 @@ impl Options {
         self.compiler = later.compiler.or(self.compiler);
         self.split = later.split.or(self.split);
         self.cuda_sdk = later.cuda_sdk.or(self.cuda_sdk);
+        self.cuda_arch = later.cuda_arch.or(self.cuda_arch);
         self.strip = later.strip.or(self.strip);
         self.max_registers = later.max_registers.or(self.max_registers);
         self.std = later.std.or(self.std);
@@ -228,6 +233,10 @@ impl Options {
                 let error = Error::new(format!("the variants `{name} = {values:?}` are not distinct"));
                 return Err(error.with_hint("give at least one value, and each once"));
             }
+        }
+        if let Some(arch) = self.cuda_arch.filter(|arch| !(300..2000).contains(arch) || arch % 10 != 0) {
+            let error = Error::new(format!("`cuda-arch = {arch}` is no value of `__CUDA_ARCH__`"));
+            return Err(error.with_hint("compute capability 8.0 is 800"));
         }
         let mut definitions = BTreeSet::new();
         definitions.extend(self.defines.iter().map(|definition| definition.name.as_str()));

@@ -5,3 +5,4 @@ pub(super) mod builtin_names;
 pub(super) mod gaps;
 pub(super) mod headers;
 pub(super) mod host_code;
+pub(super) mod ptx;

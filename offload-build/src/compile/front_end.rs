@@ -14,11 +14,14 @@ use std::time::{Duration, Instant, SystemTime};
 use offload_format::Hash128;
 
 use self::lookups::{SearchPath, directories};
-use self::reading::{Dependencies, FrontEnd, MadeFrontEnd, ReadFile, recorded, result_key, with_newest};
+use self::reading::{
+    AMDGCN, Dependencies, FrontEnd, MadeFrontEnd, ReadFile, recorded, result_key, with_newest,
+};
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::compile::advice::gaps;
-use crate::compile::advice::headers;
+use crate::compile::advice::headers::{self, Gpus};
 use crate::compile::advice::host_code;
+use crate::compile::advice::ptx;
 use crate::compile::session::{FrontEndResult, Session};
 use crate::compile::steps::action::{Arg, Made, args_key, output_of, printed_key, texts};
 use crate::error::{Error, Result};
@@ -169,8 +172,11 @@ impl Session<'_> {
         };
         let texts = action.text_args();
         let printed = self.context().run_and_read(&invocation, |text| SearchPath::split(text, &texts));
-        let (search, printed) = printed
-            .map_err(|error| gaps::explained(host_code::explained(headers::explained(self, error))))?;
+        let (search, printed) = printed.map_err(|error| {
+            let is_amd = action.name == AMDGCN;
+            let error = headers::explained(self, if is_amd { Gpus::Amd } else { Gpus::Nvidia }, error);
+            gaps::explained(host_code::explained(if is_amd { ptx::explained(error) } else { error }))
+        })?;
         let content = output_of(action.tool, &output)?;
         let mut read = Vec::new();
         for path in prerequisites(&fs::read_text(&deps)?) {
@@ -290,7 +296,8 @@ pub(super) fn flags(sources: &Sources, language: Language, form: SpecForm) -> im
                 ["--cuda-device-only", "-nogpuinc", "-nogpulib", "--no-gpu-bundle-output", "-std=c++17"];
             // Clang would make calls of AMD's own library of printf.
             let rest = rest.iter().chain(&["-fno-builtin-printf"]);
-            ["-x", "hip"].iter().chain(rest).map(|flag| flag.to_string()).collect()
+            let flags = ["-x", "hip"].iter().chain(rest).map(|flag| flag.to_string());
+            flags.chain(cuda_arch(sources)).collect()
         }
         _ => vec!["-x".into(), "ir".into()],
     };
@@ -299,6 +306,14 @@ pub(super) fn flags(sources: &Sources, language: Language, form: SpecForm) -> im
         .chain(texts(spec::definitions(&sources.spec, form, boolean)))
         .chain(texts(sources.flags.clone()))
         .chain(texts(sources.import_flags()))
+}
+
+/// What CUDA C++ that clang reads as HIP C++ asks for the architecture.
+fn cuda_arch(sources: &Sources) -> Option<String> {
+    /// From this on CUDA has bfloat16 and all atomic functions.
+    const DEFAULT: u32 = 800;
+    let is_cuda = sources.files.iter().any(|file| file.language == Language::Cuda);
+    is_cuda.then(|| format!("-D__CUDA_ARCH__={}", sources.options.cuda_arch.unwrap_or(DEFAULT)))
 }
 
 /// The version of OpenCL C, as a flag.

@@ -125,10 +125,10 @@ pub(super) fn unserved<'a>(sources: &'a Sources, target: &Target) -> Option<Unse
 
 /// Whether the compiler of `sources` makes code for `target` of `file`.
 fn serves(sources: &Sources, file: &SourceFile, target: &Target) -> bool {
-    if is_sycl(sources) {
-        matches!(target, Target::Spirv64(_) | Target::Intel(_))
-    } else {
-        file.language.serves(target)
+    match sources.options.compiler {
+        Some(Compiler::Icpx) => matches!(target, Target::Spirv64(_) | Target::Intel(_)),
+        Some(Compiler::Nvcc) if matches!(target, Target::Amdgcn(_)) => false,
+        _ => file.language.serves(target),
     }
 }
 

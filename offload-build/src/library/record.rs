@@ -28,6 +28,7 @@ pub(super) struct Record {
     /// The version of OpenCL C, if one was chosen.
     pub(super) std: Option<String>,
     pub(super) cuda_sdk: bool,
+    pub(super) cuda_arch: Option<u32>,
     /// Whether programs have images of the library, to be linked when they are loaded.
     pub(super) images: bool,
     /// The records of what the library itself imports.
@@ -60,6 +61,9 @@ impl Record {
             let _ = writeln!(text, "std = {}", settings::quoted(std));
         }
         let _ = writeln!(text, "cuda-sdk = {}", self.cuda_sdk);
+        if let Some(arch) = self.cuda_arch {
+            let _ = writeln!(text, "cuda-arch = {arch}");
+        }
         let _ = writeln!(text, "images = {}", self.images);
         text
     }
@@ -85,6 +89,7 @@ impl Record {
                 imports: texts(table, "imports")?,
                 std: table.optional("std", Value::string)?,
                 cuda_sdk: table.optional("cuda-sdk", Value::bool)?.unwrap_or_default(),
+                cuda_arch: table.optional("cuda-arch", Value::number)?,
                 images: table.optional("images", Value::bool)?.unwrap_or_default(),
                 library,
                 package,
@@ -132,6 +137,7 @@ mod tests {
             flags: vec!["-DN=\"1\"".into()],
             std: Some("2.0".into()),
             cuda_sdk: true,
+            cuda_arch: Some(700),
             images: true,
             imports: vec!["/out/rounding.library.toml".into()],
         }
@@ -140,7 +146,14 @@ mod tests {
     #[test]
     fn a_record_is_read_as_it_was_written() {
         assert_eq!(Record::read(&record().write(), Path::new("r")).unwrap(), record());
-        let least = Record { std: None, cuda_sdk: false, images: false, imports: Vec::new(), ..record() };
+        let least = Record {
+            std: None,
+            cuda_sdk: false,
+            cuda_arch: None,
+            images: false,
+            imports: Vec::new(),
+            ..record()
+        };
         assert_eq!(Record::read(&least.write(), Path::new("r")).unwrap(), least);
         assert_eq!(record().path("include"), Path::new("/pkg/a \"b\"\\c/include"));
     }

@@ -31,6 +31,7 @@ fn text(sources: &Sources) -> String {
     options.compiler.iter().for_each(|compiler| line(&mut text, "compiler", format!("{compiler:?}")));
     options.split.iter().for_each(|split| line(&mut text, "split", format!("{split:?}")));
     options.cuda_sdk.iter().for_each(|sdk| line(&mut text, "cuda-sdk", sdk));
+    options.cuda_arch.iter().for_each(|arch| line(&mut text, "cuda-arch", arch));
     options.strip.iter().filter(|strip| **strip).for_each(|strip| line(&mut text, "strip", strip));
     options.max_registers.iter().for_each(|count| line(&mut text, "max-registers", count));
     for (kernel, options) in &options.kernels {
@@ -82,13 +83,14 @@ mod tests {
     #[test]
     fn everything_that_changes_code_changes_the_hash() {
         let base = hash(&sources());
-        let changes: [fn(&mut Sources); 8] = [
+        let changes: [fn(&mut Sources); 9] = [
             |sources| sources.files.clear(),
             |sources| sources.options.std = Some(OpenClStd::C20),
             |sources| sources.flags = vec!["-DN=1\nflag: x".into()],
             |sources| sources.options.compiler = Some(Compiler::Nvcc),
             |sources| sources.options.max_registers = Some(64),
             |sources| sources.options.cuda_sdk = Some(true),
+            |sources| sources.options.cuda_arch = Some(700),
             |sources| sources.options.strip = Some(true),
             |sources| sources.spec = SpecConstant::list("TILE:int=16"),
         ];

@@ -12,11 +12,12 @@ use offload_tests::workspace::{self, Workspace};
 pub(crate) const HELP: &str =
     "amd [--emulator FILE]  test the HIP back end with a stand-in for HIP's runtime, and launch kernels in an emulator
 
-The stand-in runs the tests of streams, buffers, events and launches. Then thirteen kernels are compiled for gfx1100 and for
-gfx11-generic, and launched through the same back end: the stand-in executes the code objects in an emulator of RDNA3,
-and the results are compared with plain Rust. FILE, or the variable OFFLOAD_AMD_EMULATOR, names the emulator's library:
-libremu.so of https://github.com/Qazalin/remu. --stand-in runs the first part alone. Without the library
-the task fails, since no code for AMD would run. The emulator lacks atomics, clamp, popcount and exact square roots.";
+The stand-in runs the tests of streams, buffers, events and launches. Then eighteen kernels of OpenCL C and CUDA C++ are
+compiled for gfx1100 and for gfx11-generic, and launched through the same back end: the stand-in executes the code
+objects in an emulator of RDNA3, and the results are compared with plain Rust. FILE, or the variable
+OFFLOAD_AMD_EMULATOR, names the emulator's library: libremu.so of https://github.com/Qazalin/remu. --stand-in runs the
+first part alone. Without the library the task fails, since no code for AMD would run. The emulator lacks atomics,
+exchanges between lanes, clamp, popcount and exact square roots.";
 
 /// The variable that names the emulator's library.
 const EMULATOR: &str = "OFFLOAD_AMD_EMULATOR";

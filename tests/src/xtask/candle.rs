@@ -1,4 +1,5 @@
-//! `candle`: the CUDA C++ of candle's kernels, as the crate registry has it, by clang with NVIDIA's headers and without.
+//! `candle`: the CUDA C++ of candle's kernels, as the crate registry has it, by clang with NVIDIA's headers and without, for
+//! NVIDIA and for AMD.
 
 mod files;
 
@@ -16,15 +17,17 @@ use serde_json::Value;
 use self::files::{FILES, File};
 
 pub(crate) const HELP: &str =
-    "candle [NAME]...  compile the CUDA C++ of the crate candle-kernels, with NVIDIA's headers and with those of offload-build
+    "candle [TARGET] [NAME]...  compile the CUDA C++ of the crate candle-kernels, with NVIDIA's headers and with those of offload-build
 
-Cargo fetches the crate below the target directory. Each file becomes machine code for sm_80: clang compiles it and ptxas
-assembles it. The table shows the number of kernels, or the first error. Fails if a file does not compile that did, or if
+Cargo fetches the crate below the target directory. Each file becomes machine code for cubin:sm_80, or for TARGET, as
+amdgcn:gfx1100: for AMD with the headers of offload-build alone, and with the macro or the value of __CUDA_ARCH__ that a
+file needs there. The table shows the number of kernels, or the first error. Fails if a file does not compile that did, or if
 one compiles of which the list has that it does not (`tests/src/xtask/candle/files.rs`). With names, those files alone.";
 
 const CRATE: &str = "candle-kernels";
 const VERSION: &str = "0.11.1";
 const TARGET: &str = "cubin:sm_80";
+const AMD: &str = "amdgcn:";
 
 /// Whose headers clang has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,21 +36,27 @@ pub(super) enum Headers {
     Own,
 }
 
-const WAYS: [Headers; 2] = [Headers::Nvidia, Headers::Own];
-
 /// The number of kernels, or the first error.
 type Outcome = std::result::Result<usize, String>;
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
-    let wanted = wanted(args)?;
+    let (target, names) = match args {
+        [first, names @ ..] if first.contains(':') => (first.as_str(), names),
+        names => (TARGET, names),
+    };
+    let wanted = wanted(names)?;
     setup::ensure(workspace, &[setup::BUILD])?;
-    let survey = Survey::new(workspace)?;
+    let survey = Survey::new(workspace, target)?;
     let mut table = Table::new(["file", "NVIDIA's headers", "own headers"]);
     let mut notes = Vec::new();
     let mut sum = Sum::default();
     for file in wanted {
         let mut cells = vec![file.name.to_string()];
-        for headers in WAYS {
+        for headers in [Headers::Nvidia, Headers::Own] {
+            if headers == Headers::Nvidia && survey.is_amd() {
+                cells.push("-".to_string());
+                continue;
+            }
             let outcome = survey.compile(file, headers)?;
             cells.push(sum.add(file, headers, outcome, &mut notes));
         }
@@ -127,6 +136,7 @@ struct Survey<'a> {
     root: PathBuf,
     ptxas: PathBuf,
     headers: PathBuf,
+    target: &'a str,
 }
 
 const MANIFEST: &str = r#"[package]
@@ -148,13 +158,19 @@ opt-level = 1
 "#;
 
 const BUILD: &str = r#"fn main() {
-    for name in ["CANDLE_FILE", "CANDLE_HEADERS"] {
+    for name in ["CANDLE_FILE", "CANDLE_HEADERS", "CANDLE_DEFINE", "CANDLE_ARCH"] {
         println!("cargo::rerun-if-env-changed={name}");
     }
     let mut build = offload_build::Build::new();
     build.file(std::env::var("CANDLE_FILE").unwrap());
     if std::env::var("CANDLE_HEADERS").unwrap() == "nvidia" {
         build.cuda_sdk();
+    }
+    if let Ok(define) = std::env::var("CANDLE_DEFINE") {
+        build.define(&define, "1");
+    }
+    if let Ok(arch) = std::env::var("CANDLE_ARCH") {
+        build.cuda_arch(arch.parse().unwrap());
     }
     build.compile("candle");
 }
@@ -169,7 +185,7 @@ fn main() {
 "#;
 
 impl<'a> Survey<'a> {
-    fn new(workspace: &'a Workspace) -> Result<Survey<'a>> {
+    fn new(workspace: &'a Workspace, target: &'a str) -> Result<Survey<'a>> {
         let directory = workspace.target_dir.join("candle");
         let package = directory.join("package");
         fs::create_dir_all(package.join("src"))?;
@@ -177,12 +193,16 @@ impl<'a> Survey<'a> {
         fs::write(package.join("Cargo.toml"), MANIFEST.replace("@ROOT@", &root))?;
         fs::write(package.join("build.rs"), BUILD)?;
         fs::write(package.join("src/main.rs"), MAIN)?;
-        fs::write(package.join("offload.toml"), format!("targets = [\"{TARGET}\"]\n"))?;
+        fs::write(package.join("offload.toml"), format!("targets = [\"{target}\"]\n"))?;
         fs::copy(workspace.root.join("Cargo.lock"), package.join("Cargo.lock"))?;
         let root = sources(workspace, &directory.join("sources"))?;
         let ptxas = setup::ensure_cuda(workspace, Toolkit::Ptxas)?;
         let headers = setup::ensure_cuda(workspace, Toolkit::Headers)?;
-        Ok(Survey { workspace, directory, root, ptxas, headers })
+        Ok(Survey { workspace, directory, root, ptxas, headers, target })
+    }
+
+    fn is_amd(&self) -> bool {
+        self.target.starts_with(AMD)
     }
 
     fn compile(&self, file: &File, headers: Headers) -> Result<Outcome> {
@@ -200,6 +220,12 @@ impl<'a> Survey<'a> {
             .env("OFFLOAD_CUDA_SDK", if headers == Headers::Nvidia { &self.headers } else { &package })
             .env("CANDLE_FILE", self.root.join(file.path))
             .env("CANDLE_HEADERS", if headers == Headers::Nvidia { "nvidia" } else { "own" });
+        if let Some(define) = file.define_for_amd.filter(|_| self.is_amd()) {
+            cargo.env("CANDLE_DEFINE", define);
+        }
+        if let Some(arch) = file.arch_for_amd.filter(|_| self.is_amd()) {
+            cargo.env("CANDLE_ARCH", arch);
+        }
         let output = cargo.output()?;
         let stdout = String::from_utf8_lossy(&output.stdout);
         if output.status.success()
@@ -248,6 +274,7 @@ fn manifest_directory(metadata: &str) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use super::files::file;
     use super::*;
 
     #[test]
@@ -260,7 +287,7 @@ mod tests {
 
     #[test]
     fn an_outcome_that_the_list_does_not_have_is_unexpected() {
-        let file = File { name: "a", path: "a.cu", lacks: Some("thrust") };
+        let file = File { lacks: Some("thrust"), ..file("a", "a.cu") };
         let mut sum = Sum::default();
         let mut notes = Vec::new();
         assert_eq!(sum.add(&file, Headers::Nvidia, Ok(3), &mut notes), "ok 3");

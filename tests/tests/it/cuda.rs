@@ -1,8 +1,9 @@
-//! CUDA C++ as nvcc takes it, by clang: with the headers of offload-build, and with NVIDIA's.
+//! CUDA C++ as nvcc takes it, by clang: with the headers of offload-build, and with NVIDIA's; for NVIDIA and AMD.
 
 use std::fs;
+use std::process::Command;
 
-use crate::support::Project;
+use crate::support::{self, Project};
 
 /// The kernels of the fixture, in the order of their names.
 const KERNELS: [&str; 8] =
@@ -53,4 +54,92 @@ fn a_header_without_a_stand_in_is_named_with_both_ways() {
     ] {
         assert!(text.contains(part), "no {part:?} in\n{text}");
     }
+}
+
+#[test]
+fn cuda_files_compile_for_amd_beside_nvidia() {
+    // It has NVIDIA's functions of mathematics too.
+    if offload_tests::require_ptxas().is_none() {
+        return;
+    }
+    let mut project = Project::new("cuda");
+    project.set("OFFLOAD_CUDA_SDK", "/nonexistent");
+    project.set("OFFLOAD_TARGETS", "nvptx:sm_80,amdgcn:gfx90a,amdgcn:gfx1100");
+    let text = project.run(&[]);
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    let targets: Vec<&str> = lines.iter().filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(targets, ["amdgcn:gfx1100", "amdgcn:gfx90a", "nvptx:sm_80"], "{text}");
+    for line in lines {
+        let mut names: Vec<&str> = line.split(' ').skip(1).collect();
+        names.sort_unstable();
+        assert_eq!(names, KERNELS, "{text}");
+    }
+}
+
+/// NVIDIA's licence binds its headers to its own GPUs: a folder of them that would fail to compile must not be read.
+#[test]
+fn headers_of_a_toolkit_are_for_nvidia_alone() {
+    let mut project = Project::new("cuda");
+    let toml = fs::read_to_string(project.path("offload.toml")).unwrap();
+    project.write("offload.toml", &format!("{toml}[modules.cuda]\ncuda-sdk = true\n"));
+    fs::create_dir_all(project.path("sdk/include")).unwrap();
+    for header in ["cuda.h", "cuda_runtime.h", "cuda_fp16.h"] {
+        project.write(&format!("sdk/include/{header}"), "#error \"a header of NVIDIA's\"\n");
+    }
+    let sdk = project.path("sdk");
+    project.set("OFFLOAD_CUDA_SDK", sdk.to_str().unwrap());
+    project.set("OFFLOAD_TARGETS", "amdgcn:gfx1100");
+    assert!(project.run(&[]).starts_with("amdgcn:gfx1100 "));
+    // The same folder is read for NVIDIA.
+    project.set("OFFLOAD_TARGETS", "nvptx:sm_80");
+    assert!(project.fail().contains("a header of NVIDIA's"));
+}
+
+#[test]
+fn kernels_that_some_targets_lack_are_named() {
+    if offload_tests::require_ptxas().is_none() {
+        return;
+    }
+    let mut project = Project::new("cuda");
+    project.set("OFFLOAD_TARGETS", "nvptx:sm_80,amdgcn:gfx1100");
+    let toml = fs::read_to_string(project.path("offload.toml")).unwrap();
+    project.write("offload.toml", &format!("{toml}[modules.cuda]\ncuda-arch = 720\n"));
+    let kernels = "extern \"C\" __global__ void dot(int *x) { *x = __CUDA_ARCH__; }\n\
+                   #if __CUDA_ARCH__ >= 800\nextern \"C\" __global__ void newer(int *x) { *x = 1; }\n#endif\n";
+    project.write("kernels/dot.cu", kernels);
+    let warnings = project.cargo(&["build", "--offline"]).text;
+    assert!(warnings.contains("`amdgcn:gfx1100` has no kernel `newer`"), "{warnings}");
+}
+
+#[test]
+fn inline_ptx_is_an_error_with_its_line_for_amd() {
+    let mut project = Project::new("cuda");
+    project.set("OFFLOAD_TARGETS", "amdgcn:gfx1100");
+    // clang takes the first, as its constraint is one of AMD's too, and not the second.
+    for (text, line) in [
+        ("int y;\n  asm(\"add.s32 %0, %1, 1;\" : \"=r\"(y) : \"r\"(*x));\n  *x = y;", 3),
+        ("asm volatile(\"st.global.u32 [%0], 1;\" :: \"l\"(x));", 2),
+    ] {
+        project
+            .write("kernels/dot.cu", &format!("extern \"C\" __global__ void dot(int *x) {{\n  {text}\n}}\n"));
+        let error = project.fail();
+        assert!(error.contains(&format!("kernels/dot.cu:{line}")), "{error}");
+        assert!(error.contains("hint: PTX is the assembly of NVIDIA's GPUs"), "{error}");
+    }
+}
+
+/// What stands for clang's headers of intrinsics where it has none is plain C++, which the CPU runs too.
+#[test]
+fn intrinsics_end_as_cuda_and_ptx_have_it() {
+    let Some(clang) = offload_tests::require("clang-22") else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let program = directory.path().join("intrinsics");
+    let mut compile = Command::new(clang);
+    compile.args(["-std=c++17", "-O1", "-ffp-contract=off", "-w", "-o"]).arg(&program).arg("-I");
+    compile.arg(support::root().join("offload-build/src/compile/device/cuda"));
+    compile.arg(support::root().join("tests/tests/it/cuda/intrinsics.cpp"));
+    assert!(compile.status().unwrap().success());
+    let output = Command::new(program).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }

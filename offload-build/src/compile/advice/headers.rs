@@ -20,10 +20,18 @@ enum Origin {
     C,
 }
 
+/// Whose GPUs code is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gpus {
+    Nvidia,
+    Amd,
+}
+
 /// The options of a module that a hint depends on.
 #[derive(Debug)]
 struct Case<'a> {
     module: &'a str,
+    gpus: Gpus,
     compiler: Option<Compiler>,
     cuda_sdk: bool,
     /// The CUDA toolkit of this machine.
@@ -33,7 +41,7 @@ struct Case<'a> {
 }
 
 /// `error`, with what helps if a header was not found.
-pub(crate) fn explained(session: &Session<'_>, error: Error) -> Error {
+pub(crate) fn explained(session: &Session<'_>, gpus: Gpus, error: Error) -> Error {
     let header = missing(error.message()).filter(|_| error.kind() == ErrorKind::Tool);
     let Some(header) = header.filter(|_| error.hint().is_none()).map(str::to_string) else { return error };
     let sources = session.sources;
@@ -52,6 +60,7 @@ pub(crate) fn explained(session: &Session<'_>, error: Error) -> Error {
     };
     let case = Case {
         module: &sources.module,
+        gpus,
         compiler: sources.options.compiler,
         cuda_sdk: sources.options.cuda_sdk == Some(true),
         toolkit: toolkit.map(|root| root.display().to_string()),
@@ -126,6 +135,9 @@ impl Case<'_> {
                 "`{header}` is of a library that host code calls: leave it out of kernels, and call the library from Rust"
             ),
             Origin::Hip => self.hip(header),
+            Origin::Cuda(_) if self.gpus == Gpus::Amd => format!(
+                "`{header}` is part of a CUDA toolkit, has no stand-in, and NVIDIA licenses its own for NVIDIA's GPUs: leave it out for AMD with `#ifdef __NVPTX__`"
+            ),
             Origin::Cuda(_) if !self.has_toolkit_s() => format!(
                 "{}; or leave `{header}` out",
                 self.with_toolkit(&format!("`{header}` is part of a CUDA toolkit, and has no stand-in"))
@@ -189,8 +201,14 @@ mod tests {
     use super::*;
 
     fn hint(header: &str, change: fn(&mut Case<'_>)) -> String {
-        let mut case =
-            Case { module: "m", compiler: None, cuda_sdk: false, toolkit: None, is_installed: false };
+        let mut case = Case {
+            module: "m",
+            gpus: Gpus::Nvidia,
+            compiler: None,
+            cuda_sdk: false,
+            toolkit: None,
+            is_installed: false,
+        };
         change(&mut case);
         case.hint(header, origin(header).unwrap())
     }
@@ -217,6 +235,11 @@ mod tests {
         let lacking = hint("cuda/std/limits", |case| case.cuda_sdk = true);
         assert!(lacking.contains("nvidia-cuda-cccl") && !lacking.contains("cuda-sdk"), "{lacking}");
         assert!(lacking.contains("`cargo offload toolchain install cuda-headers`"), "{lacking}");
+        let amd = hint("cuda_pipeline.h", |case| {
+            case.cuda_sdk = true;
+            case.gpus = Gpus::Amd;
+        });
+        assert!(amd.contains("`#ifdef __NVPTX__`") && !amd.contains("cuda-sdk"), "{amd}");
         let installed = hint("cub/iterator/old.cuh", |case| {
             case.cuda_sdk = true;
             case.is_installed = true;

@@ -11,6 +11,8 @@ use crate::tool::Tool;
 
 /// The name of actions that run nvcc.
 pub(crate) const NVCC: &str = "nvcc";
+/// Front ends for AMD.
+pub(crate) const AMDGCN: &str = "amdgcn";
 /// The name of actions whose debug information tells the types of arguments; no image is made of them.
 pub(crate) const TYPES: &str = "types";
 

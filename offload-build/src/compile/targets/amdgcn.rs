@@ -9,6 +9,8 @@ use offload_images::{code_object as format, describe};
 use crate::cache::Blob;
 use crate::compile::Session;
 use crate::compile::front_end::opencl_features;
+use crate::compile::front_end::own_headers;
+use crate::compile::front_end::reading::AMDGCN;
 use crate::compile::session::Unit;
 use crate::compile::steps::action::{Arg, Step, texts};
 use crate::compile::steps::chain::{Chain, Then};
@@ -17,7 +19,7 @@ use crate::compile::targets::gpu::{Backend, Codegen, ConstantArguments, DeviceOu
 use crate::compile::targets::processor;
 use crate::error::{Error, Result};
 use crate::ir::{Kernel, LocalArguments};
-use crate::module::DeviceImage;
+use crate::module::{DeviceImage, Language};
 use crate::options::SpecForm;
 use crate::toolchain::LIBCLC_AMD;
 
@@ -28,6 +30,29 @@ const SHIM_SOURCE: &str = concat!(
     include_str!("../device/amdgcn_media.cl"),
     include_str!("../device/c11_atomics.cl"),
     include_str!("../device/c11_barriers.cl")
+);
+/// The same with the functions of mathematics of CUDA C++.
+const SHIM_WITH_OCML: &str = concat!(
+    include_str!("../device/libclc_shim.cl"),
+    include_str!("../device/amdgcn_shim.cl"),
+    include_str!("../device/amdgcn_media.cl"),
+    include_str!("../device/amdgcn_ocml.cl"),
+    include_str!("../device/c11_atomics.cl"),
+    include_str!("../device/c11_barriers.cl")
+);
+/// What CUDA C++ needs of CUDA's headers.
+const CUDA_HEADER: &str = concat!(
+    // As for NVIDIA.
+    "# 1 \"offload_cuda.h\" 1 3\n",
+    include_str!("../device/cuda/core.h"),
+    include_str!("../device/cuda/target_amdgcn.h"),
+    include_str!("../device/cuda/intrinsics.h"),
+    include_str!("../device/cuda/words.h"),
+    include_str!("../device/cuda/warps.h"),
+    include_str!("../device/cuda/functions.h"),
+    include_str!("../device/cuda/atomics.h"),
+    include_str!("../device/cuda/host_api.h"),
+    "# 1 \"<stdin>\" 2\n"
 );
 /// What HIP C++ needs of HIP's headers.
 const HIP_HEADER: &str = include_str!("../device/hip_shim.h");
@@ -95,24 +120,31 @@ fn code_object(session: &Session<'_>, unit: &Unit<'_>, arch: &AmdArch) -> Result
 /// LLVM's back end for `arch`, with the register limits of `kernels`.
 pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch) -> Result<Backend> {
     let opencl = session.sources.has_opencl_functions();
-    let libclc = opencl.then(|| session.tools().libclc(LIBCLC_AMD)).transpose()?;
+    let cuda = session.sources.has_cuda();
+    let libclc = (opencl || cuda).then(|| session.tools().libclc(LIBCLC_AMD)).transpose()?;
     let mut limits = BTreeMap::new();
     for kernel in kernels {
         if let Some(count) = session.sources.options.registers_of(&kernel.name) {
             limits.insert(kernel.name.clone(), format!("\"amdgpu-num-vgpr\"=\"{count}\""));
         }
     }
-    let hip = [format!("--offload-arch={arch}"), version(arch)].into();
+    let hip = [format!("--offload-arch={arch}"), version(arch)];
     Ok(Backend {
-        name: "amdgcn",
+        name: AMDGCN,
         front_end: machine(arch),
         opencl: opencl_features::for_amdgcn(),
         common: if opencl { common(session, arch)? } else { None },
-        vendor: Vendor { flags: hip, header: HIP_HEADER },
-        vendor_sdk: None,
+        cuda: if cuda { self::cuda(session, &hip)? } else { Vendor::unserved(Language::Cuda) },
+        // NVIDIA licenses its headers for its own GPUs alone: https://docs.nvidia.com/cuda/eula/ (2.1).
+        cuda_sdk: None,
+        hip: Vendor { dialect: Language::Hip, flags: hip.into(), header: HIP_HEADER },
         machine: machine(arch),
         // Modules of different versions are not linked.
-        shim: Shim { source: SHIM_SOURCE, flags: vec![version(arch)], opencl: shim_flags() },
+        shim: Shim {
+            source: if cuda { SHIM_WITH_OCML } else { SHIM_SOURCE },
+            flags: vec![version(arch)],
+            opencl: shim_flags(),
+        },
         libraries: libclc.into_iter().collect(),
         spec: SpecForm::Literal,
         local_arguments: LocalArguments::Offsets,
@@ -120,6 +152,13 @@ pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch
         output: DeviceOutput::Runtime,
         attributes: limits,
     })
+}
+
+/// CUDA C++ as clang reads HIP C++, with the processor's flags of that: clang's driver compiles none for AMD.
+fn cuda(session: &Session<'_>, hip: &[String]) -> Result<Vendor> {
+    let mut flags = hip.to_vec();
+    flags.extend(own_headers::cuda_flags(session)?);
+    Ok(Vendor { dialect: Language::Hip, flags, header: CUDA_HEADER })
 }
 
 /// Atomic functions are those of OpenCL C 2.0 as well.

@@ -53,10 +53,12 @@ pub(crate) struct Backend {
     pub(crate) opencl: Vec<String>,
     /// The front end for OpenCL C that does for many processors what `front_end` does for one.
     pub(crate) common: Option<Vec<String>>,
-    /// The same for CUDA C++ or HIP C++.
-    pub(crate) vendor: Vendor,
+    /// The same for CUDA C++.
+    pub(crate) cuda: Vendor,
     /// The same with the headers of CUDA's toolkit, for sources that want them: a library may, and its importer not.
-    pub(crate) vendor_sdk: Option<Vendor>,
+    pub(crate) cuda_sdk: Option<Vendor>,
+    /// The same for HIP C++.
+    pub(crate) hip: Vendor,
     /// The same for the code generator.
     pub(crate) machine: Vec<String>,
     /// OpenCL C that is linked before the libraries, because theirs is missing or wrong; and flags for it.
@@ -109,11 +111,20 @@ pub(crate) struct Codegen<'a> {
 }
 
 /// How a vendor's own language is compiled.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Vendor {
+    /// As what clang reads it.
+    pub(crate) dialect: Language,
     pub(crate) flags: Vec<String>,
     /// Goes before each file, in place of the vendor's headers.
     pub(crate) header: &'static str,
+}
+
+impl Vendor {
+    /// A language that no code for the target is made of.
+    pub(crate) fn unserved(dialect: Language) -> Vendor {
+        Vendor { dialect, flags: Vec::new(), header: "" }
+    }
 }
 
 impl Backend {
@@ -241,10 +252,10 @@ impl Backend {
                 return Ok(FrontEndResult { output, ..done });
             }
         }
-        let vendor = matches!(file.language, Language::Cuda | Language::Hip);
-        let machine = if vendor { &self.vendor(session).flags } else { &self.front_end };
+        let vendor = self.vendor(session, file.language);
+        let machine = vendor.map_or(&self.front_end, |vendor| &vendor.flags);
         let done = self.written_for(machine, session, file, flags)?;
-        if file.language == Language::Cuda && session.tools().llvm()?.is_old() {
+        if vendor.is_some_and(|vendor| vendor.dialect == Language::Cuda) && session.tools().llvm()?.is_old() {
             let key = KeyBuilder::new("kernels by convention").part(&done.output.hash.0).finish();
             let output = session
                 .cache()
@@ -266,10 +277,14 @@ impl Backend {
         session.front_end_result(&action)
     }
 
-    /// How the vendor's own language is compiled in `session`.
-    fn vendor(&self, session: &Session<'_>) -> &Vendor {
+    /// How `language` is compiled in `session`, if it is a vendor's own.
+    fn vendor(&self, session: &Session<'_>, language: Language) -> Option<&Vendor> {
         let wants_sdk = session.sources.options.cuda_sdk == Some(true);
-        self.vendor_sdk.as_ref().filter(|_| wants_sdk).unwrap_or(&self.vendor)
+        match language {
+            Language::Cuda => Some(self.cuda_sdk.as_ref().filter(|_| wants_sdk).unwrap_or(&self.cuda)),
+            Language::Hip => Some(&self.hip),
+            _ => None,
+        }
     }
 
     /// The same with debug information, which tells the types of arguments. OpenCL C tells them without.
@@ -280,9 +295,9 @@ impl Backend {
         session: &Session<'_>,
         file: &SourceFile,
     ) -> Result<Option<Blob>> {
-        let machine = match file.language {
-            Language::C | Language::Cpp => &self.front_end,
-            Language::Cuda | Language::Hip => &self.vendor(session).flags,
+        let machine = match (self.vendor(session, file.language), file.language) {
+            (Some(vendor), _) => &vendor.flags,
+            (None, Language::C | Language::Cpp) => &self.front_end,
             _ => return Ok(None),
         };
         let mut action = self.front_end_action(session, machine, file)?;
@@ -298,8 +313,10 @@ impl Backend {
         machine: &[String],
         file: &SourceFile,
     ) -> Result<FrontEnd<'a>> {
-        let header = self.vendor(session).header;
-        let with_header = matches!(file.language, Language::Cuda | Language::Hip) && !header.is_empty();
+        let vendor = self.vendor(session, file.language);
+        let header = vendor.map_or("", |vendor| vendor.header);
+        let dialect = vendor.map_or(file.language, |vendor| vendor.dialect);
+        let with_header = !header.is_empty();
         let input = if with_header {
             Some(format!("{header}{}", front_end::include_line(&file.path)?))
         } else {
@@ -308,12 +325,12 @@ impl Backend {
         // Of it clang makes the name of a variable, of which linked files may have one each. By default that is the output's path.
         let mut unit = OsString::from("-cuid=");
         unit.push(&file.path);
-        let unit = (file.language == Language::Hip).then_some(Arg::Text(unit));
+        let unit = (dialect == Language::Hip).then_some(Arg::Text(unit));
         let last = if with_header { Arg::Text("-".into()) } else { Arg::Text(file.path.clone().into()) };
         Ok(FrontEnd {
             name: self.name,
             tool: &session.tools().llvm()?.clang,
-            args: self.front_end_args(session, machine, file.language)?.chain(unit).chain([last]).collect(),
+            args: self.front_end_args(session, machine, dialect)?.chain(unit).chain([last]).collect(),
             input,
         })
     }

@@ -8,6 +8,8 @@ use offload_format::{SpirvVersion, Target};
 use crate::cache::Blob;
 use crate::compile::Session;
 use crate::compile::advice::gaps;
+use crate::compile::advice::ptx;
+use crate::compile::front_end::reading::AMDGCN;
 use crate::compile::session::{Scan, Scanned, Unit};
 use crate::compile::targets::amdgcn;
 use crate::compile::targets::cubin;
@@ -123,7 +125,9 @@ fn backend(session: &Session<'_>, first: &Target) -> Result<Backend> {
         (Some(LanguageFamily::Cuda), Target::Nvptx(sm) | Target::Cubin(sm)) => {
             nvptx::backend(session, &[], sm)
         }
-        (Some(LanguageFamily::Hip), Target::Amdgcn(arch)) => amdgcn::backend(session, &[], arch),
+        (Some(LanguageFamily::Cuda | LanguageFamily::Hip), Target::Amdgcn(arch)) => {
+            amdgcn::backend(session, &[], arch)
+        }
         (_, Target::Spirv64(version)) => Ok(spirv::backend(*version)),
         _ => Ok(spirv::backend(SpirvVersion::default())),
     }
@@ -149,6 +153,9 @@ fn file_of(session: &Session<'_>, backend: &Backend, file: &SourceFile) -> Resul
     }
     let scanned = Scanned { file: file.clone(), ir, kernels };
     gaps::refuse_recursion(session, &scanned)?;
+    if backend.name == AMDGCN {
+        ptx::refuse(session, &scanned)?;
+    }
     Ok(scanned)
 }
 

@@ -35,6 +35,7 @@ const CUDA_HEADER: &str = concat!(
     // (<https://gcc.gnu.org/onlinedocs/cpp/Preprocessor-Output.html>).
     "# 1 \"offload_cuda.h\" 1 3\n",
     include_str!("../device/cuda/core.h"),
+    include_str!("../device/cuda/target_nvptx.h"),
     include_str!("../device/cuda/functions.h"),
     include_str!("../device/cuda/atomics.h"),
     include_str!("../device/cuda/host_api.h"),
@@ -105,7 +106,7 @@ pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
     let libclc = opencl.then(|| session.tools().libclc(LIBCLC_NVIDIA)).transpose()?;
     let libdevice = session.tools().libdevice().ok();
     let mut flags = cuda(sm, version);
-    if has_cuda(session) {
+    if session.sources.has_cuda() {
         flags.extend(own_headers::cuda_flags(session)?);
     }
     let mut limits = BTreeMap::new();
@@ -120,10 +121,11 @@ pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
         front_end: machine(sm, version),
         opencl: opencl_features::for_nvptx(),
         common: None,
-        vendor: Vendor { flags, header: CUDA_HEADER },
-        vendor_sdk: wants_sdk(session)
+        cuda: Vendor { dialect: Language::Cuda, flags, header: CUDA_HEADER },
+        cuda_sdk: wants_sdk(session)
             .then(|| toolkit::with_headers(session, cuda(sm, version)))
             .transpose()?,
+        hip: Vendor::unserved(Language::Hip),
         machine: machine(sm, version),
         shim: Shim {
             source: if libdevice.is_some() { SHIM_WITH_LIBDEVICE } else { SHIM_SOURCE },
@@ -159,13 +161,6 @@ fn attributes(session: &Session<'_>, kernel: &Kernel) -> String {
 fn cuda(sm: &SmArch, PtxVersion { major, minor }: PtxVersion) -> Vec<String> {
     let feature = format!("--cuda-feature=+ptx{major}{minor}");
     vec![format!("--cuda-gpu-arch={sm}"), feature, "-nocudainc".to_string()]
-}
-
-/// Whether the module or a library that it imports has files of CUDA C++.
-fn has_cuda(session: &Session<'_>) -> bool {
-    let libraries = session.sources.libraries().into_iter().map(|library| &library.sources);
-    let mut files = libraries.chain([session.sources]).flat_map(|sources| &sources.files);
-    files.any(|file| file.language == Language::Cuda)
 }
 
 /// Whether the module or a library that it imports includes headers of the toolkit.

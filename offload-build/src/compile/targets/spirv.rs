@@ -17,7 +17,7 @@ use crate::compile::targets::gpu::{Backend, Codegen, ConstantArguments, DeviceOu
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::ir::{self, LocalArguments};
-use crate::module::{DeviceImage, Library};
+use crate::module::{DeviceImage, Language, Library};
 use crate::options::SpecForm;
 use crate::tool::Invocation;
 
@@ -132,8 +132,9 @@ pub(crate) fn backend(version: SpirvVersion) -> Backend {
         front_end: vec!["--target=spirv64-unknown-unknown".to_string()],
         opencl: opencl_features::for_spirv(version),
         common: None,
-        vendor: Vendor::default(),
-        vendor_sdk: None,
+        cuda: Vendor::unserved(Language::Cuda),
+        cuda_sdk: None,
+        hip: Vendor::unserved(Language::Hip),
         machine: vec![format!("--target=spirv64{version}-unknown-unknown")],
         // Without clang's own header: it declares as built-in what the shim defines.
         shim: Shim {

@@ -9,6 +9,10 @@ pub(super) struct File {
     pub(super) path: &'static str,
     /// Why it does not compile without NVIDIA's headers, if it does not.
     pub(super) lacks: Option<&'static str>,
+    /// The macro with which it has no inline PTX.
+    pub(super) define_for_amd: Option<&'static str>,
+    /// The same of `__CUDA_ARCH__`, where the default has some.
+    pub(super) arch_for_amd: Option<&'static str>,
 }
 
 impl File {
@@ -28,22 +32,22 @@ pub(super) const FILES: [File; 27] = [
     file("conv", "conv.cu"),
     file("fill", "fill.cu"),
     file("indexing", "indexing.cu"),
-    file("mmq_instance_q2_k", "mmq_gguf/mmq_instance_q2_k.cu"),
-    file("mmq_instance_q3_k", "mmq_gguf/mmq_instance_q3_k.cu"),
-    file("mmq_instance_q4_0", "mmq_gguf/mmq_instance_q4_0.cu"),
-    file("mmq_instance_q4_1", "mmq_gguf/mmq_instance_q4_1.cu"),
-    file("mmq_instance_q4_k", "mmq_gguf/mmq_instance_q4_k.cu"),
-    file("mmq_instance_q5_0", "mmq_gguf/mmq_instance_q5_0.cu"),
-    file("mmq_instance_q5_1", "mmq_gguf/mmq_instance_q5_1.cu"),
-    file("mmq_instance_q5_k", "mmq_gguf/mmq_instance_q5_k.cu"),
-    file("mmq_instance_q6_k", "mmq_gguf/mmq_instance_q6_k.cu"),
-    file("mmq_instance_q8_0", "mmq_gguf/mmq_instance_q8_0.cu"),
-    file("mmq_quantize", "mmq_gguf/mmq_quantize.cu"),
+    mmq("mmq_instance_q2_k", "mmq_gguf/mmq_instance_q2_k.cu"),
+    mmq("mmq_instance_q3_k", "mmq_gguf/mmq_instance_q3_k.cu"),
+    mmq("mmq_instance_q4_0", "mmq_gguf/mmq_instance_q4_0.cu"),
+    mmq("mmq_instance_q4_1", "mmq_gguf/mmq_instance_q4_1.cu"),
+    mmq("mmq_instance_q4_k", "mmq_gguf/mmq_instance_q4_k.cu"),
+    mmq("mmq_instance_q5_0", "mmq_gguf/mmq_instance_q5_0.cu"),
+    mmq("mmq_instance_q5_1", "mmq_gguf/mmq_instance_q5_1.cu"),
+    mmq("mmq_instance_q5_k", "mmq_gguf/mmq_instance_q5_k.cu"),
+    mmq("mmq_instance_q6_k", "mmq_gguf/mmq_instance_q6_k.cu"),
+    mmq("mmq_instance_q8_0", "mmq_gguf/mmq_instance_q8_0.cu"),
+    mmq("mmq_quantize", "mmq_gguf/mmq_quantize.cu"),
     file("mmvq_gguf", "mmvq_gguf.cu"),
     file("moe_align", "moe/moe_align.cu"),
     file("moe_gguf", "moe/moe_gguf.cu"),
-    file("moe_wmma", "moe/moe_wmma.cu"),
-    file("moe_wmma_gguf", "moe/moe_wmma_gguf.cu"),
+    wmma("moe_wmma", "moe/moe_wmma.cu"),
+    wmma("moe_wmma_gguf", "moe/moe_wmma_gguf.cu"),
     file("quantized", "quantized.cu"),
     file("reduce", "reduce.cu"),
     file("sort", "sort.cu"),
@@ -51,6 +55,15 @@ pub(super) const FILES: [File; 27] = [
     file("unary", "unary.cu"),
 ];
 
-const fn file(name: &'static str, path: &'static str) -> File {
-    File { name, path, lacks: None }
+pub(super) const fn file(name: &'static str, path: &'static str) -> File {
+    File { name, path, lacks: None, define_for_amd: None, arch_for_amd: None }
+}
+
+/// From 750 on these multiply by `mma.sync`.
+const fn mmq(name: &'static str, path: &'static str) -> File {
+    File { arch_for_amd: Some("720"), ..file(name, path) }
+}
+
+const fn wmma(name: &'static str, path: &'static str) -> File {
+    File { define_for_amd: Some("USE_ROCM"), ..file(name, path) }
 }

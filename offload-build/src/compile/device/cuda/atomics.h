@@ -1,6 +1,5 @@
 
 // https://docs.nvidia.com/cuda/cuda-c-programming-guide/#atomic-functions
-#define __OFFLOAD_FN static __device__ __forceinline__
 #define __OFFLOAD_ATOMIC(NAME, BUILTIN, TYPE) \
   __OFFLOAD_FN TYPE atomic##NAME(TYPE *p, TYPE v) { return BUILTIN(p, v, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE); }
 #define __OFFLOAD_ATOMICS(TYPE) \
@@ -23,12 +22,10 @@ __OFFLOAD_ATOMIC(Add, __scoped_atomic_fetch_add, double)
 #endif
 #undef __OFFLOAD_ATOMICS
 
-// Of 16 bits: a loop over the word around them below sm_70, where there is no such instruction.
+// Of 16 bits: a loop over the word around them where there is no such instruction.
 __OFFLOAD_FN unsigned short atomicCAS(unsigned short *p, unsigned short expected, unsigned short v) {
-#if __CUDA_ARCH__ >= 700
-  unsigned short old;
-  asm volatile("atom.cas.b16 %0, [%1], %2, %3;" : "=h"(old) : "l"(p), "h"(expected), "h"(v) : "memory");
-  return old;
+#ifdef __OFFLOAD_HAS_ATOMICS_16
+  return __offload_atomic_exchange_16(p, expected, v);
 #else
   size_t address = (size_t)p;
   unsigned int *word = (unsigned int *)(address & ~(size_t)3);
@@ -46,10 +43,10 @@ __OFFLOAD_FN unsigned short atomicCAS(unsigned short *p, unsigned short expected
 #endif
 }
 __OFFLOAD_FN unsigned int atomicInc(unsigned int *p, unsigned int limit) {
-  return __nvvm_atom_inc_gen_ui(p, limit);
+  return __offload_atomic_increment(p, limit);
 }
 __OFFLOAD_FN unsigned int atomicDec(unsigned int *p, unsigned int limit) {
-  return __nvvm_atom_dec_gen_ui(p, limit);
+  return __offload_atomic_decrement(p, limit);
 }
 __OFFLOAD_FN float atomicExch(float *p, float v) {
   return __int_as_float(atomicExch((int *)p, __float_as_int(v)));

@@ -5,9 +5,6 @@
 #define __global__ __attribute__((global))
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
-#define __managed__ __attribute__((managed))
-#define __grid_constant__ __attribute__((grid_constant))
-#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __noinline__ __attribute__((noinline))
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
@@ -44,3 +41,14 @@ __OFFLOAD_VECTORS(unsigned long long, ulonglong, 16, 16)
 __OFFLOAD_VECTORS(float, float, 8, 16)
 __OFFLOAD_VECTORS(double, double, 16, 16)
 #undef __OFFLOAD_VECTORS
+
+#define __OFFLOAD_FN static __device__ __forceinline__
+// clang's headers expect these of the C library.
+#ifndef INT_MAX
+#define INT_MAX __INT_MAX__
+#define INT_MIN (-__INT_MAX__ - 1)
+#endif
+#define HUGE_VALF __builtin_huge_valf()
+#define HUGE_VAL __builtin_huge_val()
+#define INFINITY __builtin_inff()
+#define NAN __builtin_nanf("")

@@ -1,50 +1,10 @@
 
-// Functions that nvcc has without an include. Those of mathematics and most intrinsics come from clang's own headers,
-// their code from NVIDIA's libdevice.
-// clang's headers expect these of the C library.
-#ifndef INT_MAX
-#define INT_MAX __INT_MAX__
-#define INT_MIN (-__INT_MAX__ - 1)
-#endif
-#define HUGE_VALF __builtin_huge_valf()
-#define HUGE_VAL __builtin_huge_val()
-#define INFINITY __builtin_inff()
-#define NAN __builtin_nanf("")
-
-// clang's headers expect these of a toolkit.
-typedef unsigned int cuuint32_t;
-#define __OFFLOAD_SPACE(IS, BUILTIN, NAME, SPACE) \
-  static __device__ __forceinline__ unsigned int IS(const void *p) { return __nvvm_isspacep_##BUILTIN(p); } \
-  static __device__ __forceinline__ size_t __cvta_generic_to_##NAME(const void *p) { \
-    return (size_t)(void __attribute__((address_space(SPACE))) *)p; \
-  } \
-  static __device__ __forceinline__ void *__cvta_##NAME##_to_generic(size_t p) { \
-    return (void *)(void __attribute__((address_space(SPACE))) *)p; \
-  }
-__OFFLOAD_SPACE(__isGlobal, global, global, 1)
-__OFFLOAD_SPACE(__isShared, shared, shared, 3)
-__OFFLOAD_SPACE(__isConstant, const, constant, 4)
-__OFFLOAD_SPACE(__isLocal, local, local, 5)
-#undef __OFFLOAD_SPACE
-#pragma push_macro("CUDA_VERSION")
-#define CUDA_VERSION 12090
-#include <__clang_cuda_builtin_vars.h>
-#include <__clang_cuda_libdevice_declares.h>
-#include <__clang_cuda_device_functions.h>
-#include <__clang_cuda_intrinsics.h>
-#include <__clang_cuda_math.h>
-#pragma pop_macro("CUDA_VERSION")
-
-// By overloads, as in the headers of CUDA; those of int are in those of clang.
-#define __OFFLOAD_FN static __device__ __forceinline__
+// Functions that nvcc has without an include, over those of the target and of clang's own headers.
+// By overloads, as in the headers of CUDA; those of int are in those of clang, those of float and double before this.
 __OFFLOAD_FN unsigned int min(unsigned int a, unsigned int b) { return a < b ? a : b; }
 __OFFLOAD_FN unsigned int max(unsigned int a, unsigned int b) { return a > b ? a : b; }
 __OFFLOAD_FN long long min(long long a, long long b) { return a < b ? a : b; }
 __OFFLOAD_FN long long max(long long a, long long b) { return a > b ? a : b; }
-__OFFLOAD_FN float min(float a, float b) { return fminf(a, b); }
-__OFFLOAD_FN float max(float a, float b) { return fmaxf(a, b); }
-__OFFLOAD_FN double min(double a, double b) { return fmin(a, b); }
-__OFFLOAD_FN double max(double a, double b) { return fmax(a, b); }
 // Of two types, the result has that of `a + b`; nvcc has an overload for each pair.
 template <bool IS_ARITHMETIC> struct __offload_if;
 template <> struct __offload_if<true> { typedef int type; };
@@ -72,26 +32,31 @@ __OFFLOAD_FN float fmod(float x, float y) { return fmodf(x, y); }
 __OFFLOAD_FN float atan2(float y, float x) { return atan2f(y, x); }
 __OFFLOAD_FN float fma(float a, float b, float c) { return fmaf(a, b, c); }
 
-// https://docs.nvidia.com/cuda/parallel-thread-execution/#integer-arithmetic-instructions-dp4a
-#if __CUDA_ARCH__ >= 610
-#define __OFFLOAD_DOT(NAME, INSTRUCTION, TYPE, VECTOR_A, VECTOR_B) \
-  __OFFLOAD_FN TYPE NAME(TYPE a, TYPE b, TYPE c) { \
-    TYPE sum; \
-    asm(INSTRUCTION " %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(b), "r"(c)); \
-    return sum; \
-  } \
+// Of four products, and of two; the target has those of words.
+#define __OFFLOAD_DOT(NAME, TYPE, VECTOR_A, VECTOR_B) \
   __OFFLOAD_FN TYPE NAME(VECTOR_A a, VECTOR_B b, TYPE c) { \
     return NAME(__builtin_bit_cast(TYPE, a), __builtin_bit_cast(TYPE, b), c); \
   }
-__OFFLOAD_DOT(__dp4a, "dp4a.s32.s32", int, char4, char4)
-__OFFLOAD_DOT(__dp4a, "dp4a.u32.u32", unsigned int, uchar4, uchar4)
-__OFFLOAD_DOT(__dp2a_lo, "dp2a.lo.s32.s32", int, short2, char4)
-__OFFLOAD_DOT(__dp2a_lo, "dp2a.lo.u32.u32", unsigned int, ushort2, uchar4)
-__OFFLOAD_DOT(__dp2a_hi, "dp2a.hi.s32.s32", int, short2, char4)
-__OFFLOAD_DOT(__dp2a_hi, "dp2a.hi.u32.u32", unsigned int, ushort2, uchar4)
-#undef __OFFLOAD_DOT
+#if __CUDA_ARCH__ >= 610
+__OFFLOAD_DOT(__dp4a, int, char4, char4)
+__OFFLOAD_DOT(__dp4a, unsigned int, uchar4, uchar4)
+__OFFLOAD_DOT(__dp2a_lo, int, short2, char4)
+__OFFLOAD_DOT(__dp2a_lo, unsigned int, ushort2, uchar4)
+__OFFLOAD_DOT(__dp2a_hi, int, short2, char4)
+__OFFLOAD_DOT(__dp2a_hi, unsigned int, ushort2, uchar4)
 #endif
-#undef __OFFLOAD_FN
+#undef __OFFLOAD_DOT
+// A value of any size from another lane.
+template <typename T> static __device__ __forceinline__ T __offload_from_lane(unsigned int mask, T v, int lane) {
+  enum { WORDS = (sizeof(T) + 3) / 4 };
+  unsigned int words[WORDS] = {};
+  __builtin_memcpy(words, &v, sizeof(T));
+#pragma unroll
+  for (int i = 0; i < WORDS; i++)
+    words[i] = __shfl_sync(mask, words[i], lane);
+  __builtin_memcpy(&v, words, sizeof(T));
+  return v;
+}
 // As macros and functions of a C library have them, for those who include none. Templates, so that a library's own win.
 #define __OFFLOAD_CLASS(NAME) \
   template <typename T, typename __offload_if<__is_floating_point(T)>::type = 0> \

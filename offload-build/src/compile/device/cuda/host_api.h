@@ -83,6 +83,9 @@ extern "C" {
 __OFFLOAD_HOST cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0);
 __OFFLOAD_HOST unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0,
                                                         cudaStream_t stream = 0);
+// What clang calls in its mode for HIP.
+__OFFLOAD_HOST unsigned int __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0,
+                                                       cudaStream_t stream = 0);
 __OFFLOAD_HOST cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
                                             cudaStream_t stream);
 __OFFLOAD_HOST cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,

@@ -30,6 +30,8 @@ pub(super) const HEADERS: &[(&str, &str)] = &[
     ("host_defines.h", RUNTIME),
     ("math_constants.h", include_str!("../../device/cuda/include/math_constants.h")),
     ("mma.h", include_str!("../../device/cuda/include/mma.h")),
+    ("offload_mma_lanes.h", include_str!("../../device/cuda/include/offload_mma_lanes.h")),
+    ("offload_mma_nvptx.h", include_str!("../../device/cuda/include/offload_mma_nvptx.h")),
     ("offload_numbers_16.h", include_str!("../../device/cuda/include/offload_numbers_16.h")),
     ("thrust/device_ptr.h", include_str!("../../device/cuda/include/thrust/device_ptr.h")),
     ("thrust/execution_policy.h", include_str!("../../device/cuda/include/thrust/execution_policy.h")),

@@ -7,6 +7,7 @@ use crate::compile::front_end::own_headers;
 use crate::compile::targets::gpu::Vendor;
 use crate::error::Result;
 use crate::fs;
+use crate::module::Language;
 
 /// The header of clang that includes the toolkit's.
 pub(crate) const WRAPPER: &str = "__clang_cuda_runtime_wrapper.h";
@@ -42,7 +43,7 @@ pub(super) fn with_headers(session: &Session<'_>, mut flags: Vec<String>) -> Res
         flags.extend(version.known_to_clang(session.tools().llvm()?.is_old()).flags());
     }
     flags.extend(own_headers::toolkit_flags(session)?);
-    Ok(Vendor { flags, header: "" })
+    Ok(Vendor { dialect: Language::Cuda, flags, header: "" })
 }
 
 /// The release that `cuda.h` names. Without one clang's wrapper has an error of its own.

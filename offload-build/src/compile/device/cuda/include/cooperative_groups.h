@@ -62,7 +62,7 @@ public:
   __OFFLOAD_FN coalesced_group(unsigned int mask) : __offload_lanes(mask) {}
   __OFFLOAD_FN unsigned int num_threads() const { return __popc(mask); }
   __OFFLOAD_FN unsigned int size() const { return num_threads(); }
-  __OFFLOAD_FN unsigned int thread_rank() const { return __popc(mask & __nvvm_read_ptx_sreg_lanemask_lt()); }
+  __OFFLOAD_FN unsigned int thread_rank() const { return __popc(mask & __offload_lanes_before()); }
   template <typename T> __OFFLOAD_FN T shfl(T v, unsigned int rank) const {
     return __shfl_sync(mask, v, rank == 0 ? __ffs(mask) - 1 : lane_of(rank));
   }

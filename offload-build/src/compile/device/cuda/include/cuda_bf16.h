@@ -142,10 +142,8 @@ __OFFLOAD_HD __nv_bfloat162 __lowhigh2highlow(__nv_bfloat162 v) { return __nv_bf
 #include "offload_numbers_16.h"
 
 __OFFLOAD_D __nv_bfloat16 atomicAdd(__nv_bfloat16 *p, __nv_bfloat16 v) {
-#if __CUDA_ARCH__ >= 900
-  unsigned short old;
-  asm volatile("atom.add.noftz.bf16 %0, [%1], %2;" : "=h"(old) : "l"(p), "h"(__bfloat16_as_ushort(v)) : "memory");
-  return __ushort_as_bfloat16(old);
+#ifdef __OFFLOAD_HAS_ATOMIC_BFLOAT16
+  return __ushort_as_bfloat16(__offload_atomic_add_bfloat16(p, __bfloat16_as_ushort(v)));
 #else
   unsigned short now = *(volatile unsigned short *)p;
   for (;;) {

@@ -68,12 +68,8 @@ __OFFLOAD_HD unsigned short __half_as_ushort(__half v) { return __builtin_bit_ca
 __OFFLOAD_HD short __half_as_short(__half v) { return __builtin_bit_cast(short, v.__x); }
 __OFFLOAD_HD __half __ushort_as_half(unsigned short v) { return __offload_half(__builtin_bit_cast(_Float16, v)); }
 __OFFLOAD_HD __half __short_as_half(short v) { return __offload_half(__builtin_bit_cast(_Float16, v)); }
-__OFFLOAD_D __half __float2half_rz(float v) {
-  unsigned short bits;
-  asm("cvt.rz.f16.f32 %0, %1;" : "=h"(bits) : "f"(v));
-  return __ushort_as_half(bits);
-}
-// PTX rounds to half in no other direction: from what is nearer to zero one step away from it.
+__OFFLOAD_D __half __float2half_rz(float v) { return __ushort_as_half(__offload_half_towards_zero(v)); }
+// From what is nearer to zero one step away from it.
 __OFFLOAD_D __half __float2half_rd(float v) {
   __half nearer = __float2half_rz(v);
   return __half2float(nearer) > v ? __ushort_as_half(__half_as_ushort(nearer) + 1) : nearer;
@@ -133,17 +129,9 @@ __OFFLOAD_HD __half2 __lowhigh2highlow(__half2 v) { return __half2(v.y, v.x); }
 #endif
 #include "offload_numbers_16.h"
 
-__OFFLOAD_D __half2 atomicAdd(__half2 *p, __half2 v) {
-  unsigned int old;
-  unsigned int bits = __builtin_bit_cast(unsigned int, v);
-  asm volatile("atom.add.noftz.f16x2 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(bits) : "memory");
-  return __builtin_bit_cast(__half2, old);
-}
 __OFFLOAD_D __half atomicAdd(__half *p, __half v) {
-#if __CUDA_ARCH__ >= 700
-  unsigned short old;
-  asm volatile("atom.add.noftz.f16 %0, [%1], %2;" : "=h"(old) : "l"(p), "h"(__half_as_ushort(v)) : "memory");
-  return __ushort_as_half(old);
+#ifdef __OFFLOAD_HAS_ATOMICS_16
+  return __ushort_as_half(__offload_atomic_add_half(p, __half_as_ushort(v)));
 #else
   unsigned short now = *(volatile unsigned short *)p;
   for (;;) {
@@ -152,6 +140,14 @@ __OFFLOAD_D __half atomicAdd(__half *p, __half v) {
       return __ushort_as_half(seen);
     now = seen;
   }
+#endif
+}
+__OFFLOAD_D __half2 atomicAdd(__half2 *p, __half2 v) {
+#ifdef __OFFLOAD_HAS_ATOMIC_HALF2
+  return __builtin_bit_cast(__half2, __offload_atomic_add_half2(p, __builtin_bit_cast(unsigned int, v)));
+#else
+  // Each half is atomic, and not the pair.
+  return __half2(atomicAdd(&p->x, v.x), atomicAdd(&p->y, v.y));
 #endif
 }
 #undef __OFFLOAD_HD
