@@ -7,6 +7,8 @@ mod attachments;
 mod calls;
 mod debug;
 mod described;
+mod file_local;
+mod host_part;
 mod interface;
 mod kernel;
 mod kernels;
@@ -20,6 +22,8 @@ use offload_format::pack::ArgKind;
 use offload_workgroup::ir::Parameter;
 
 pub(crate) use calls::aspects;
+pub(crate) use file_local::with_distinct_names;
+pub(crate) use host_part::{HostPart, host_part, missing_runtime_functions, needs_cpp_library};
 pub(crate) use interface::{Interface, hide, symbols};
 pub(crate) use kernel::{Kernel, KernelArg};
 pub(crate) use kernels::{kernels, take_types};

@@ -107,6 +107,8 @@ pub(crate) struct Options {
     pub(crate) split: Option<Split>,
     /// CUDA C++ sees the headers of the CUDA toolkit.
     pub(crate) cuda_sdk: Option<bool>,
+    /// Host functions of CUDA C++ become part of the program.
+    pub(crate) launchers: Option<bool>,
     /// Images for AMD lose their symbol table and comments.
     pub(crate) strip: Option<bool>,
     pub(crate) std: Option<OpenClStd>,
@@ -145,10 +147,11 @@ pub(crate) struct KernelOptions {
 }
 
 impl Options {
-    pub(crate) const KEYS: [&str; 19] = [
+    pub(crate) const KEYS: [&str; 20] = [
         "compiler",
         "split",
         "cuda-sdk",
+        "launchers",
         "strip",
         "std",
         "imports",
@@ -176,6 +179,7 @@ impl Options {
             compiler: table.optional("compiler", |value| value.choice(&Compiler::NAMES))?,
             split: table.optional("split", |value| value.choice(&Split::NAMES))?,
             cuda_sdk: table.optional("cuda-sdk", Value::bool)?,
+            launchers: table.optional("launchers", Value::bool)?,
             strip: table.optional("strip", Value::bool)?,
             std: table.optional("std", |value| value.choice(&OpenClStd::NAMES))?,
             imports: texts(table, "imports")?.into_iter().map(str::to_string).collect(),
@@ -201,6 +205,7 @@ impl Options {
         self.compiler = later.compiler.or(self.compiler);
         self.split = later.split.or(self.split);
         self.cuda_sdk = later.cuda_sdk.or(self.cuda_sdk);
+        self.launchers = later.launchers.or(self.launchers);
         self.strip = later.strip.or(self.strip);
         self.max_registers = later.max_registers.or(self.max_registers);
         self.std = later.std.or(self.std);
