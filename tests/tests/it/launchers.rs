@@ -23,10 +23,10 @@ const LAUNCHES: [&str; 5] = [
     "_Z5scaleIfEvPT_iS0_<<<(3, 1, 1), (128, 1, 1), 0, 0x77000>>>(0x1000, 300, 2.5)",
 ];
 
-/// The suffix of a name that is distinct for its file.
-fn suffixes(text: &str) -> Vec<&str> {
-    let names = text.split("__static__").skip(1);
-    names.map(|rest| rest.split("<<<").next().unwrap()).collect()
+/// The suffixes of names that are distinct for their file.
+fn suffixes<'a>(launches: &[&'a str]) -> Vec<&'a str> {
+    let names = launches.iter().filter_map(|launch| launch.split_once("__static__"));
+    names.map(|(_, rest)| rest.split("<<<").next().unwrap()).collect()
 }
 
 #[test]
@@ -35,10 +35,10 @@ fn the_driver_gets_what_the_host_functions_launch() {
         let mut project = Project::new("launchers");
         use_stand_in(&mut project);
         let text = project.run(&[profile, &["--", "calls"]].concat());
-        let suffixes = suffixes(&text);
-        assert!(suffixes.len() == 2 && suffixes[0] != suffixes[1], "{text}");
         let launches: Vec<&str> =
-            text.lines().filter(|line| line.contains("<<<") && line.starts_with("_Z")).collect();
+            text.lines().filter(|line| line.starts_with("_Z") && line.contains("<<<")).collect();
+        let suffixes = suffixes(&launches);
+        assert!(suffixes.len() == 2 && suffixes[0] != suffixes[1], "{text}");
         let expected = LAUNCHES.map(|line| line.replace("FIRST", suffixes[0]).replace("SECOND", suffixes[1]));
         assert_eq!(launches, expected, "{text}");
         assert!(text.contains("attribute 8 of _Z3sumPKfPf is 100000\n"), "{text}");
