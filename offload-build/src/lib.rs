@@ -37,6 +37,7 @@
 //! split = "kernel"            # "none", "kernel", "source", "aspect"
 //! compiler = "nvcc"           # "clang", "nvcc", "hipcc", "icpx"
 //! cuda-sdk = true             # clang sees the headers of a CUDA toolkit
+//! launchers = true            # host functions of CUDA C++ are linked into the program
 //! std = "2.0"                 # OpenCL C: "1.2", "2.0", "3.0"
 //! imports = ["bf16"]          # device libraries that dependencies export
 //! includes = ["kernels"]      # relative to the crate's Cargo.toml

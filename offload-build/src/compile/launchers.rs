@@ -23,6 +23,9 @@ use crate::ir::{self, HostPart, Interface};
 use crate::module::{self, Language, LanguageFamily, LauncherObject, SourceFile, Sources};
 use crate::options::{Compiler, SpecForm};
 
+/// What nvcc includes for host functions by itself, beside the runtime's header.
+const C_HEADERS: &str = "#include <assert.h>\n#include <math.h>\n#include <stdlib.h>\n#include <string.h>\n";
+
 /// The host part of each file of the module; none unless the module has launchers.
 pub(super) fn objects(session: &Session<'_>) -> Result<Vec<LauncherObject>> {
     if !session.sources.has_launchers() {
@@ -114,7 +117,7 @@ fn front_end_action<'s>(session: &Session<'s>, file: &SourceFile) -> Result<Fron
     let vendor = nvptx::host_headers(session)?;
     let has_header = !vendor.header.is_empty();
     let input = if has_header {
-        Some(format!("{}{}", vendor.header, front_end::include_line(&file.path)?))
+        Some(format!("{}{C_HEADERS}{}", vendor.header, front_end::include_line(&file.path)?))
     } else {
         None
     };

@@ -149,7 +149,7 @@ fn undefined(module: &str) -> BTreeSet<&str> {
             continue;
         }
         let references = line.split('@').skip(1);
-        used.extend(references.filter_map(|text| symbol_at(text)).map(|symbol| symbol.name));
+        used.extend(references.filter_map(symbol_at).map(|symbol| symbol.name));
     }
     declared.into_iter().filter(|name| used.contains(name)).collect()
 }

@@ -50,7 +50,7 @@ fn text(code: c_int) -> String {
 
 #[test]
 fn a_failure_has_a_number_once_and_a_reason_that_stays() {
-    let nothing: *const std::ffi::c_void = &raw const FUNCTIONS as *const _;
+    let nothing: *const std::ffi::c_void = FUNCTIONS.as_ptr().cast();
     assert!(registration::kernel(nothing).is_err());
     let code = failure::returned(registration::kernel(nothing).map(drop));
     assert_eq!(code, failure::INVALID_DEVICE_FUNCTION);

@@ -85,6 +85,17 @@ fn launchers_of_other_languages_and_of_variants_are_refused() {
     assert!(text.contains("`launchers`") && text.contains("variants"), "{text}");
 }
 
+#[test]
+fn the_book_lists_the_functions_that_programs_have() {
+    let book = std::fs::read_to_string(root().join("docs/languages.md")).unwrap();
+    let (_, section) = book.split_once("## Launchers").unwrap();
+    let (_, table) = section.split_once("| for | functions |").unwrap();
+    let (table, _) = table.split_once("\n\n").unwrap();
+    let mut listed: Vec<&str> = table.split('`').skip(1).step_by(2).collect();
+    listed.sort_unstable();
+    assert_eq!(listed, offload_format::launchers::FUNCTIONS);
+}
+
 /// On a device, with the host functions' own memory and with that of offload-rt.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
