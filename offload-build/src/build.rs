@@ -181,6 +181,19 @@ impl Build {
         self
     }
 
+    /// Compiles the host functions of CUDA C++ too, those that launch kernels with `<<<...>>>`, and links them into the
+    /// program, which calls them through C. The program has `offload-rt` with its feature `launchers`, whose functions
+    /// take the place of CUDA's runtime library.
+    ///
+    /// ```no_run
+    /// offload_build::Build::new().file("kernels/scale.cu").launchers().compile("scale");
+    /// // In the program: unsafe extern "C" { fn launch_scale(x: *mut f32, n: i32, stream: *mut c_void) -> i32; }
+    /// ```
+    pub fn launchers(&mut self) -> &mut Build {
+        self.options.launchers = Some(true);
+        self
+    }
+
     /// Limits the registers of a work-item, for NVIDIA (registers) and AMD (VGPRs): more work-items at once, maybe
     /// with spills.
     pub fn max_registers(&mut self, count: u32) -> &mut Build {
@@ -339,6 +352,7 @@ compiler = "nvcc"
 split = "kernel"
 cuda-sdk = true
 cuda-arch = 700
+launchers = true
 strip = true
 std = "3.0"
 includes = ["inc"]
@@ -359,7 +373,13 @@ link = "load"
     #[test]
     fn the_builder_and_the_file_say_the_same() {
         let mut build = Build::new();
-        build.compiler(Compiler::Nvcc).split(Split::Kernel).cuda_sdk().strip().std(OpenClStd::C30);
+        build
+            .compiler(Compiler::Nvcc)
+            .split(Split::Kernel)
+            .cuda_sdk()
+            .launchers()
+            .strip()
+            .std(OpenClStd::C30);
         build.cuda_arch(700);
         build.spec("WIDTH", 16u32).spec("SCALE", 1.5f32);
         build.include("inc").define("TILE", "16").flag("-O1").variants("N", [1, 2]);

@@ -4,6 +4,7 @@ mod advice;
 mod files;
 mod front_end;
 mod kernel_lists;
+mod launchers;
 mod libraries;
 mod linking;
 mod remote;
@@ -51,6 +52,7 @@ pub(crate) fn images(session: &Session<'_>, targets: &[WantedTarget]) -> Result<
     }
     module.kernels.push(kernels);
     module.missing.extend(missing);
+    module.launchers = launchers::objects(session)?;
     let budget = session.sources.options.max_spills.unwrap_or_default();
     module.images.iter().try_for_each(|image| check_budget(session.env(), budget, &image.record))?;
     Ok(module)
@@ -68,7 +70,7 @@ pub(crate) fn syntax(session: &Session<'_>, targets: &[WantedTarget]) -> Result<
         kernels = scanned(&files.files);
         sizes::complete(kernels.iter_mut().collect());
     }
-    Ok(ModuleImages { images: Vec::new(), missing, kernels: vec![kernels] })
+    Ok(ModuleImages { missing, kernels: vec![kernels], ..ModuleImages::default() })
 }
 
 /// Compiles a library alone, for each of `targets` that its languages support, so that its errors appear in the build of

@@ -1,12 +1,13 @@
 //! Embedding of a pack: an object in an archive for the final link, or a file of the cache, and the Rust that refers
 //! to it.
 
+mod archive;
 mod asm;
 mod bindings;
 mod elf;
+pub(crate) mod launchers;
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
 use std::str::FromStr;
 
 use offload_format::Hash128;
@@ -16,6 +17,7 @@ use offload_format::pack::{
 use offload_format::section::DESCRIPTOR_SIDECARS;
 use offload_protocol::variable;
 
+use self::archive::Member;
 pub(crate) use self::bindings::Bindings;
 use self::elf::Names;
 use crate::env::{Archives, CargoEnv, Runner};
@@ -159,12 +161,13 @@ pub(crate) fn embed(env: &CargoEnv, owner: Owner<'_>, wanted: Embedding, pack: &
     }
     refuse_unlinkable(env, pack.layout.size)?;
     let names = names(env, owner, pack);
-    remove_stale(env, &names, owner)?;
+    remove_stale(env, &format!("offload{}", name(env, owner)), &names.archive)?;
     let path = env.out_dir.join(format!("lib{}.a", names.archive));
     match machine(env) {
         Some(machine) => {
             let object = elf::Object::new(machine, &names.anchor, pack)?;
-            fs::publish(&path, |out| write_archive(out, &names.anchor, &object))?;
+            let member = Member { name: "images.o", symbols: vec![&names.anchor], content: &object };
+            fs::publish(&path, |out| archive::write(out, &[member]))?;
         }
         None => asm::assemble(env, &names, pack)?,
     }
@@ -247,10 +250,10 @@ fn name(env: &CargoEnv, owner: Owner<'_>) -> String {
     }
 }
 
-/// `OUT_DIR` keeps what earlier builds wrote.
-fn remove_stale(env: &CargoEnv, names: &Names, owner: Owner<'_>) -> Result<()> {
-    let prefix = format!("liboffload{}_", name(env, owner));
-    let current = format!("lib{}.a", names.archive);
+/// `OUT_DIR` keeps what earlier builds wrote: archives called `prefix` and a hash, of which `current` stays.
+fn remove_stale(env: &CargoEnv, prefix: &str, current: &str) -> Result<()> {
+    let prefix = format!("lib{prefix}_");
+    let current = format!("lib{current}.a");
     for path in fs::list(&env.out_dir)? {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         // A hash follows the prefix, so that module `a` does not take away `a_b`.
@@ -260,37 +263,4 @@ fn remove_stale(env: &CargoEnv, names: &Names, owner: Owner<'_>) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// First bytes of an archive.
-const MAGIC: &[u8; 8] = b"!<arch>\n";
-
-/// Writes a static library with `object`, which defines `symbol`, and its symbol index (System V format, as `ar` of GNU
-/// writes it). Written directly so that the images are not copied once more.
-fn write_archive(out: &mut dyn Write, symbol: &str, object: &elf::Object<'_>) -> io::Result<()> {
-    let mut index = Vec::new();
-    index.extend(1u32.to_be_bytes());
-    // Magic, the index's header and its body of two numbers and a name padded to 8.
-    let names = (symbol.len() as u64).saturating_add(1).next_multiple_of(8);
-    let member = 8u64.saturating_add(60).saturating_add(8).saturating_add(names);
-    index.extend(u32::try_from(member).map_err(io::Error::other)?.to_be_bytes());
-    index.extend(symbol.as_bytes());
-    index.resize(usize::try_from(names.saturating_add(8)).map_err(io::Error::other)?, 0);
-
-    out.write_all(MAGIC)?;
-    out.write_all(&header("/", index.len() as u64)?)?;
-    out.write_all(&index)?;
-    out.write_all(&header("images.o/", object.size())?)?;
-    object.write_to(out)?;
-    if object.size() % 2 == 1 { out.write_all(b"\n") } else { Ok(()) }
-}
-
-/// Name, time, owner, group, mode, size. No time and no owner: the same images give the same archive.
-fn header(name: &str, size: u64) -> io::Result<Vec<u8>> {
-    let header = format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{size:<10}`\n", 0, 0, 0, 644).into_bytes();
-    if header.len() == 60 {
-        Ok(header)
-    } else {
-        Err(io::Error::other("the images are too large for an archive"))
-    }
 }

@@ -54,6 +54,8 @@ const LIBRARY_KEY: &str = "offload_library_";
 pub(crate) struct Profile {
     pub(crate) release: bool,
     pub(crate) optimized: bool,
+    /// As cargo has it, and clang behind `-O`: `0` to `3`, `s`, `z`.
+    pub(crate) level: String,
     pub(crate) debug_info: bool,
 }
 
@@ -107,6 +109,7 @@ impl CargoEnv {
             profile: Profile {
                 release: required("PROFILE")? == "release",
                 optimized: required("OPT_LEVEL")? != "0",
+                level: required("OPT_LEVEL")?,
                 debug_info: !matches!(required("DEBUG")?.as_str(), "false" | "0" | "none"),
             },
             lines: Mutex::default(),
@@ -128,7 +131,7 @@ impl CargoEnv {
             host: target.clone(),
             target,
             cfg: TargetCfg { arch, os, crt_static: false },
-            profile: Profile { release: false, optimized: false, debug_info: true },
+            profile: Profile { release: false, optimized: false, level: "0".into(), debug_info: true },
             lines: Mutex::default(),
         }
     }
@@ -282,6 +285,11 @@ impl CargoEnv {
             lines.link.push(format!("rustc-link-search=native={}", self.out_dir.display()));
             lines.link.push(format!("rustc-link-lib=static:{bundle},+whole-archive={name}"));
         });
+    }
+
+    /// Tells cargo to link the library of C++ as well, that of this system's compiler.
+    pub(crate) fn link_cpp_library(&self) {
+        self.record(|lines| lines.link.push("rustc-link-lib=dylib=stdc++".to_string()));
     }
 
     /// Tells the crate which kernel modules it can include, for the error of `include_kernels!`.

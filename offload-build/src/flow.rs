@@ -12,7 +12,7 @@ use crate::embed::{self, Anchor, Bindings, Owner};
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::library::{self, Export};
-use crate::module::{KernelModule, Library, ModuleImages, ModuleKernels, Origin, Sources};
+use crate::module::{KernelModule, LauncherObject, Library, ModuleImages, ModuleKernels, Origin, Sources};
 use crate::options::Options;
 use crate::packing::{Pack, Packer};
 use crate::progress::Progress;
@@ -40,9 +40,10 @@ pub(crate) fn run(modules: &[KernelModule<'_>], owner: Owner<'_>) -> Result<()> 
     }
     context.env.write_recipe()?;
     let Embedded { anchor, kernels } = context.cache.retry_lost_entries(&context.env.out_dir, || {
-        let Packed { pack, kernels } = build.pack()?;
+        let Packed { pack, kernels, launchers } = build.pack()?;
         let pack = embed::place(&context, config.embedding, pack)?;
         let anchor = embed::embed(&context.env, owner, config.embedding, &pack)?;
+        embed::launchers::embed(&context.env, owner, config.embedding, &launchers)?;
         Ok(Embedded { anchor, kernels })
     })?;
     build.write_bindings(&anchor, kernels)?;
@@ -175,6 +176,8 @@ struct ModuleBuild<'a> {
 struct Packed {
     pack: Pack,
     kernels: Vec<ModuleKernels>,
+    /// The host part of all modules that have one.
+    launchers: Vec<LauncherObject>,
 }
 
 /// The same when the program has the pack.
@@ -302,7 +305,7 @@ impl<'a> PackageBuild<'a> {
             builder.missing(Missing::new(MissingKind::Build, module.name).with_reason(reason));
         }
         let pack = Pack { layout: builder.finish()?, frames: Vec::new(), flags: 0 };
-        Ok(Packed { pack, kernels })
+        Ok(Packed { pack, kernels, launchers: Vec::new() })
     }
 
     /// The Rust of each module, with a method for each of its `kernels`, as far as those are known.
@@ -319,6 +322,7 @@ impl<'a> PackageBuild<'a> {
         let mut builder = self.builder();
         let mut all = Vec::new();
         let mut kernels = Vec::new();
+        let mut launchers = Vec::new();
         for (module, compiled) in self.modules.iter().zip(compiled) {
             if let Some(state) = module.options.syclbin {
                 let options = SyclbinOptions { state, libraries: &module.options.syclbin_libraries };
@@ -331,9 +335,10 @@ impl<'a> PackageBuild<'a> {
             }
             all.extend(compiled.images);
             kernels.push(compiled.kernels);
+            launchers.extend(compiled.launchers);
         }
         let packer = Packer { context: self.context, settings: self.config.compression, remote: self.remote };
-        Ok(Packed { pack: packer.pack(builder, all)?, kernels })
+        Ok(Packed { pack: packer.pack(builder, all)?, kernels, launchers })
     }
 
     fn builder(&self) -> PackBuilder {

@@ -7,6 +7,8 @@ mod attachments;
 mod calls;
 mod debug;
 mod described;
+mod file_local;
+mod host_part;
 mod inline_assembly;
 mod interface;
 mod kernel;
@@ -21,6 +23,8 @@ use offload_format::pack::ArgKind;
 use offload_workgroup::ir::Parameter;
 
 pub(crate) use calls::aspects;
+pub(crate) use file_local::with_distinct_names;
+pub(crate) use host_part::{HostPart, host_part, missing_runtime_functions, needs_cpp_library};
 pub(crate) use inline_assembly::{AsmCall, asm_calls};
 pub(crate) use interface::{Interface, hide, symbols};
 pub(crate) use kernel::{Kernel, KernelArg};

@@ -38,6 +38,7 @@
 //! compiler = "nvcc"           # "clang", "nvcc", "hipcc", "icpx"
 //! cuda-sdk = true             # clang sees the headers of a CUDA toolkit, for NVIDIA targets
 //! cuda-arch = 700             # `__CUDA_ARCH__` of CUDA C++ for AMD; the default is 800
+//! launchers = true            # host functions of CUDA C++ are linked into the program
 //! std = "2.0"                 # OpenCL C: "1.2", "2.0", "3.0"
 //! imports = ["bf16"]          # device libraries that dependencies export
 //! includes = ["kernels"]      # relative to the crate's Cargo.toml

@@ -101,6 +101,11 @@ fn record_of(env: &CargoEnv, Export { module, options, include }: Export<'_>) ->
             Error::new(error).with_hint("export sources: they are compiled for the targets of each importer")
         );
     }
+    if sources.has_launchers() {
+        let error = format!("the device library `{}` has `launchers`", module.name);
+        return Err(Error::new(error)
+            .with_hint("a module with kernels has them: leave `launchers` out for the library"));
+    }
     if options.compiler.unwrap_or_default() != Compiler::Clang {
         let error =
             format!("the device library `{}` is to be compiled by another compiler than clang", module.name);

@@ -132,6 +132,16 @@ impl Sources {
         order
     }
 
+    /// Whether the host part of its files becomes part of the program.
+    pub(crate) fn has_launchers(&self) -> bool {
+        self.options.launchers == Some(true)
+    }
+
+    /// Whether what C++ keeps to a file has a name of its own in each: only launchers need no name of a kernel.
+    pub(crate) fn has_distinct_names(&self) -> bool {
+        self.has_launchers() && self.files.len() > 1
+    }
+
     /// Whether what they import is left to the loader, for targets where that is possible.
     pub(crate) fn link_at_load(&self) -> bool {
         self.options.link == Some(Link::Load) && !self.origin.imports.is_empty()
@@ -370,6 +380,18 @@ pub(crate) struct ModuleImages {
     pub(crate) images: Vec<DeviceImage>,
     pub(crate) missing: Vec<MissingTarget>,
     pub(crate) kernels: ModuleKernels,
+    /// The host part of its files, if the module has launchers.
+    pub(crate) launchers: Vec<LauncherObject>,
+}
+
+/// The host part of a file of CUDA C++, for the program.
+#[derive(Clone, Debug)]
+pub(crate) struct LauncherObject {
+    pub(crate) object: Blob,
+    /// The functions that others may call.
+    pub(crate) symbols: Vec<String>,
+    /// Whether the program has to link the library of C++.
+    pub(crate) needs_cpp_library: bool,
 }
 
 /// A target for which a module has no image.
@@ -385,6 +407,7 @@ impl ModuleImages {
         self.images.extend(other.images);
         self.missing.extend(other.missing);
         self.kernels.extend(other.kernels);
+        self.launchers.extend(other.launchers);
     }
 }
 

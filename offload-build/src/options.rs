@@ -109,6 +109,8 @@ pub(crate) struct Options {
     pub(crate) cuda_sdk: Option<bool>,
     /// What `__CUDA_ARCH__` is where no GPU of NVIDIA is the target.
     pub(crate) cuda_arch: Option<u32>,
+    /// Host functions of CUDA C++ become part of the program.
+    pub(crate) launchers: Option<bool>,
     /// Images for AMD lose their symbol table and comments.
     pub(crate) strip: Option<bool>,
     pub(crate) std: Option<OpenClStd>,
@@ -147,11 +149,12 @@ pub(crate) struct KernelOptions {
 }
 
 impl Options {
-    pub(crate) const KEYS: [&str; 20] = [
+    pub(crate) const KEYS: [&str; 21] = [
         "compiler",
         "split",
         "cuda-sdk",
         "cuda-arch",
+        "launchers",
         "strip",
         "std",
         "imports",
@@ -180,6 +183,7 @@ impl Options {
             split: table.optional("split", |value| value.choice(&Split::NAMES))?,
             cuda_sdk: table.optional("cuda-sdk", Value::bool)?,
             cuda_arch: table.optional("cuda-arch", Value::number)?,
+            launchers: table.optional("launchers", Value::bool)?,
             strip: table.optional("strip", Value::bool)?,
             std: table.optional("std", |value| value.choice(&OpenClStd::NAMES))?,
             imports: texts(table, "imports")?.into_iter().map(str::to_string).collect(),
@@ -206,6 +210,7 @@ impl Options {
         self.split = later.split.or(self.split);
         self.cuda_sdk = later.cuda_sdk.or(self.cuda_sdk);
         self.cuda_arch = later.cuda_arch.or(self.cuda_arch);
+        self.launchers = later.launchers.or(self.launchers);
         self.strip = later.strip.or(self.strip);
         self.max_registers = later.max_registers.or(self.max_registers);
         self.std = later.std.or(self.std);

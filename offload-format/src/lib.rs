@@ -4,6 +4,7 @@
 //! - [`pack`]: the container of compressed device images, the same embedded, in a sidecar or vendored;
 //! - [`section`]: the sections and descriptors by which a linked program refers to its packs;
 //! - [`codec`]: compressed frames with verified decoding;
+//! - [`launchers`]: the interface between the host part of CUDA C++ and its runtime;
 //! - behind features: writing packs (`write`), records of vendored images ([`provenance`]), and the nearest names in
 //!   errors of unknown targets (`suggestions`).
 //!
@@ -27,6 +28,7 @@
 
 pub mod bytes;
 pub mod codec;
+pub mod launchers;
 pub mod limits;
 pub mod pack;
 pub mod section;

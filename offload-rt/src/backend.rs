@@ -67,6 +67,12 @@ pub(crate) trait BackendModule: Debug + Send + Sync {
     /// Looks up a kernel, which keeps the module.
     fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn BackendKernel>, Error>;
 
+    /// The driver's handle, if launchers use the driver.
+    #[cfg(feature = "launchers")]
+    fn raw_module(&self) -> Option<*mut std::ffi::c_void> {
+        None
+    }
+
     /// Writes a variable of the image.
     fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
         let problem = format!("cannot write {} bytes: only CUDA and HIP devices have variables", bytes.len());

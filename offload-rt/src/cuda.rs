@@ -15,12 +15,12 @@
 //! [`KernelArg::value`]: crate::KernelArg::value
 //! [`KernelArg::local`]: crate::KernelArg::local
 
-mod api;
-mod context;
+pub(crate) mod api;
+pub(crate) mod context;
 #[cfg(feature = "cudarc-0_19")]
 pub mod cudarc_0_19;
-mod device;
-mod driver;
+pub(crate) mod device;
+pub(crate) mod driver;
 mod jit;
 mod limits;
 mod module;

@@ -18,6 +18,7 @@
 //! | `host` (default) | `host`: images for the program's own CPU run in this process, without a driver |
 //! | `opencl` | `opencl`: OpenCL devices; the library is opened at run time |
 //! | `cuda` | `cuda`: NVIDIA devices through CUDA's driver, which is opened at run time |
+//! | `launchers` | `launchers`: what host functions of CUDA C++ with `<<<...>>>` call, which are linked into the program |
 //! | `hip` | `hip`: AMD devices through HIP's runtime, which is opened at run time |
 //! | `cudarc-0_19`, `opencl3-0_12` | conversions for the types of these crates, in `cuda::cudarc_0_19` and `opencl::opencl3_0_12` |
 //! | `half` | `half::f16` is an element of buffers and an argument of kernels, see [`Half`] |
@@ -55,7 +56,7 @@
 //!
 //! # Unsafe code
 //! It is in the modules `sections` (reading linked and loaded memory), `launch`, `module`, and
-//! in the adapters `host`, `opencl`, `cuda` and `hip`; everywhere else it is denied.
+//! in the adapters `host`, `opencl`, `cuda`, `launchers` and `hip`; everywhere else it is denied.
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -73,6 +74,10 @@ pub mod hip;
 pub mod host;
 #[cfg(feature = "opencl")]
 pub mod opencl;
+
+#[cfg(feature = "launchers")]
+#[allow(unsafe_code, reason = "is called from C, and calls the CUDA driver")]
+pub mod launchers;
 
 #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
 mod backend;

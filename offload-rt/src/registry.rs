@@ -27,6 +27,12 @@ impl Registry {
         Registry::from_sources(sections::own())
     }
 
+    /// Those of a version of a package alone.
+    #[cfg(feature = "launchers")]
+    pub(crate) fn for_package(package: &str, version: &str) -> Registry {
+        Registry::from_sources(sections::own().of_package(package, version))
+    }
+
     /// The images of all modules of the process that are loaded now.
     ///
     /// Packs of other modules than the main program are copied, because those modules may be unloaded.

@@ -1,4 +1,5 @@
 //! Symbol resolution at the level of LLVM IR: imports from device libraries, and inline functions of C.
 
+pub(super) mod distinct_names;
 pub(super) mod imports;
 pub(super) mod inline_functions;

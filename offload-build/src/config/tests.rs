@@ -134,7 +134,7 @@ mod compression {
     }
 
     fn profile(release: bool) -> Profile {
-        Profile { release, optimized: release, debug_info: !release }
+        Profile { release, optimized: release, level: "0".into(), debug_info: !release }
     }
 
     fn settings(text: &str, release: bool) -> Result<Settings> {

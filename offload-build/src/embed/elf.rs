@@ -18,6 +18,7 @@ use offload_format::section::{
     PACK_SECTION_X86_64, SHF_X86_64_LARGE, TABLE_SECTION, note,
 };
 
+use super::archive::Content;
 use crate::error::{Error, Result};
 use crate::packing::Pack;
 
@@ -112,13 +113,14 @@ impl<'a> Object<'a> {
         head.splice(..64, bytes_of(&file_header(machine, headers_offset)).iter().copied());
         Ok(Object { head, pack_offset, pack })
     }
+}
 
-    /// Size in bytes.
-    pub(super) fn size(&self) -> u64 {
+impl Content for Object<'_> {
+    fn size(&self) -> u64 {
         self.pack_offset.saturating_add(self.pack.layout.size)
     }
 
-    pub(super) fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(&self.head)?;
         pad(out, self.pack_offset.saturating_sub(self.head.len() as u64))?;
         self.pack.write_to(out)

@@ -32,6 +32,7 @@ fn text(sources: &Sources) -> String {
     options.split.iter().for_each(|split| line(&mut text, "split", format!("{split:?}")));
     options.cuda_sdk.iter().for_each(|sdk| line(&mut text, "cuda-sdk", sdk));
     options.cuda_arch.iter().for_each(|arch| line(&mut text, "cuda-arch", arch));
+    options.launchers.iter().filter(|wanted| **wanted).for_each(|_| line(&mut text, "launchers", true));
     options.strip.iter().filter(|strip| **strip).for_each(|strip| line(&mut text, "strip", strip));
     options.max_registers.iter().for_each(|count| line(&mut text, "max-registers", count));
     for (kernel, options) in &options.kernels {

@@ -11,10 +11,10 @@ mod library;
 mod tests;
 mod types;
 
-pub(super) use self::device::DeviceId;
-pub(super) use self::library::{CudaApi, LIBRARY, functions};
-pub(super) use self::types::*;
+pub(crate) use self::device::DeviceId;
+pub(crate) use self::library::{CudaApi, LIBRARY, functions};
+pub(crate) use self::types::*;
 use crate::gpu::{ApiError, ApiResult};
 
-pub(super) type CuError = ApiError<CudaApi>;
-pub(super) type CuResult<T> = ApiResult<T, CudaApi>;
+pub(crate) type CuError = ApiError<CudaApi>;
+pub(crate) type CuResult<T> = ApiResult<T, CudaApi>;

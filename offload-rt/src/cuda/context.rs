@@ -31,7 +31,7 @@ unsafe impl Sync for CudaContext {}
 
 impl CudaContext {
     /// Takes a reference to the primary context of `device`; the driver makes it if this is the first.
-    pub(super) fn retain(device: DeviceId) -> CuResult<Context<CudaApi>> {
+    pub(crate) fn retain(device: DeviceId) -> CuResult<Context<CudaApi>> {
         let limits = limits(device)?;
         let mut raw = ptr::null_mut();
         // SAFETY: the device was found by the driver; the function writes one handle.
@@ -43,7 +43,7 @@ impl CudaContext {
     ///
     /// # Safety
     /// `raw` is a context of this driver, and `owner` keeps it.
-    pub(super) unsafe fn adopt(
+    pub(crate) unsafe fn adopt(
         api: &'static CudaApi,
         raw: CUcontext,
         owner: Owner,
@@ -69,7 +69,7 @@ impl CudaContext {
         CudaContext { raw, device, reads_pageable_memory, held }
     }
 
-    pub(super) fn raw(&self) -> CUcontext {
+    pub(crate) fn raw(&self) -> CUcontext {
         self.raw
     }
 

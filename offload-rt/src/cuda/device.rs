@@ -26,7 +26,7 @@ fn list(driver: CudaDriver) -> CuResult<Vec<Device>> {
 }
 
 /// The device of the caller's `context`, which everything that is made of it uses.
-pub(super) fn from_context(driver: CudaDriver, context: Context<CudaApi>) -> CuResult<Device> {
+pub(crate) fn from_context(driver: CudaDriver, context: Context<CudaApi>) -> CuResult<Device> {
     let device = context.handle().device();
     describe(driver, device, Some(context))
 }

@@ -7,21 +7,21 @@ use crate::error::Error;
 use crate::gpu::call;
 
 /// The device name in errors of the driver.
-pub(super) const CUDA: &str = "CUDA";
+pub(crate) const CUDA: &str = "CUDA";
 
 const LIBRARY_HINT: &str = "if this machine has an NVIDIA GPU, install its driver (Debian: nvidia-driver; in a container, start it with the GPU, as `--gpus all`); under WSL the library is in /usr/lib/wsl/lib and comes with the driver of Windows, on NixOS in /run/opengl-driver/lib with `hardware.graphics.enable`";
 const DEVICE_HINT: &str = "`nvidia-smi` shows the devices; CUDA_VISIBLE_DEVICES may hide them";
 
 /// The driver, ready for calls.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CudaDriver {
+pub(crate) struct CudaDriver {
     functions: &'static CudaApi,
     version: u32,
 }
 
 impl CudaDriver {
     /// Opens the library and initialises the driver.
-    pub(super) fn open() -> Result<CudaDriver, Error> {
+    pub(crate) fn open() -> Result<CudaDriver, Error> {
         let functions =
             functions().map_err(|problem| Error::driver_library(CUDA, problem).with_hint(LIBRARY_HINT))?;
         // SAFETY: the only flags that there are.
@@ -37,7 +37,7 @@ impl CudaDriver {
         Ok(CudaDriver { functions, version })
     }
 
-    pub(super) fn functions(self) -> &'static CudaApi {
+    pub(crate) fn functions(self) -> &'static CudaApi {
         self.functions
     }
 

@@ -88,6 +88,11 @@ impl<A: DriverApi> BackendModule for GpuModule<A> {
         Ok(Box::new(GpuKernel::new(self.module.clone(), function, info)))
     }
 
+    #[cfg(feature = "launchers")]
+    fn raw_module(&self) -> Option<*mut std::ffi::c_void> {
+        Some(self.module.raw().cast())
+    }
+
     fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
         self.module
             .write_global(name, bytes)

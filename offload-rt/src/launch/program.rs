@@ -209,6 +209,16 @@ impl Program {
         Ok(())
     }
 
+    /// The driver's modules of all images, which are opened now.
+    #[cfg(feature = "launchers")]
+    pub(crate) fn raw_modules(&self) -> Result<Vec<*mut std::ffi::c_void>, Error> {
+        let mut modules = Vec::new();
+        for part in &self.parts {
+            modules.extend(part.open(&self.device, self.index())?.raw_module());
+        }
+        Ok(modules)
+    }
+
     /// The images that those of the program were chosen from.
     fn index(&self) -> Option<&Arc<Index>> {
         self.selection.as_ref().map(Selection::index)

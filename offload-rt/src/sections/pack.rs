@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use memmap2::Mmap;
 use offload_format::bytes;
+#[cfg(feature = "launchers")]
+use offload_format::pack::{Pack, Pages};
 
 /// The bytes of a pack.
 #[derive(Clone)]
@@ -42,6 +44,21 @@ pub(crate) struct PackSources {
     pub(crate) packs: Vec<PackSource>,
     /// Descriptors that lead to no pack, and why.
     pub(crate) unreadable: Vec<String>,
+}
+
+impl PackSources {
+    /// Those of this version of a package alone.
+    #[cfg(feature = "launchers")]
+    pub(crate) fn of_package(mut self, package: &str, version: &str) -> PackSources {
+        self.packs.retain(|pack| {
+            let pages = Pages::default();
+            let parsed = Pack::parse(&pack.bytes, &pages);
+            parsed.is_ok_and(|pack| {
+                pack.meta("package") == Some(package) && pack.meta("version") == Some(version)
+            })
+        });
+        self
+    }
 }
 
 /// A part of a mapped file.

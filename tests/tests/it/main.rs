@@ -42,6 +42,7 @@ mod interrupted;
 mod kernel_tests;
 mod killed;
 mod languages;
+mod launchers;
 mod life;
 mod lookups;
 mod matrix;

@@ -13,6 +13,7 @@ use crate::compile::Session;
 use crate::compile::front_end;
 use crate::compile::front_end::own_headers;
 use crate::compile::front_end::reading::{FrontEnd, TYPES};
+use crate::compile::linking::distinct_names::with_distinct_names;
 use crate::compile::linking::imports::{self, Left, LibraryIr};
 use crate::compile::linking::inline_functions;
 use crate::compile::remote::roots::{RELATIVE_PATHS, Roots};
@@ -233,7 +234,10 @@ impl Backend {
 
     /// Unoptimised IR of one file.
     pub(crate) fn front_end(&self, session: &Session<'_>, file: &SourceFile) -> Result<Blob> {
-        inline_functions::front_end(session, file.language, |flags| self.as_written(session, file, flags))
+        let module = inline_functions::front_end(session, file.language, |flags| {
+            self.as_written(session, file, flags)
+        })?;
+        with_distinct_names(session, file, module)
     }
 
     /// The same with inline functions as the language has them, with further `flags`.
@@ -293,18 +297,19 @@ impl Backend {
     pub(crate) fn front_end_with_types(
         &self,
         session: &Session<'_>,
-        file: &SourceFile,
+        source: &SourceFile,
     ) -> Result<Option<Blob>> {
-        let machine = match (self.vendor(session, file.language), file.language) {
+        let machine = match (self.vendor(session, source.language), source.language) {
             (Some(vendor), _) => &vendor.flags,
             (None, Language::C | Language::Cpp) => &self.front_end,
             _ => return Ok(None),
         };
-        let mut action = self.front_end_action(session, machine, file)?;
+        let mut action = self.front_end_action(session, machine, source)?;
         action.name = TYPES;
         let file = action.args.pop();
         action.args.extend(texts(["-g", RELATIVE_PATHS]).chain(file));
-        session.front_end(&action).map(Some)
+        let module = session.front_end(&action)?;
+        with_distinct_names(session, source, module).map(Some)
     }
 
     fn front_end_action<'a>(

@@ -169,6 +169,17 @@ fn wants_sdk(session: &Session<'_>) -> bool {
     libraries.chain([session.sources]).any(|sources| sources.options.cuda_sdk == Some(true))
 }
 
+/// The headers for the host part of CUDA C++, which know no processor.
+pub(crate) fn host_headers(session: &Session<'_>) -> Result<Vendor> {
+    if session.sources.options.cuda_sdk == Some(true) {
+        return toolkit::with_headers(session, vec!["-nocudainc".to_string()]);
+    }
+    let mut flags = vec!["-nocudainc".to_string()];
+    flags.extend(toolkit::newest_version(session)?);
+    flags.extend(own_headers::cuda_flags(session)?);
+    Ok(Vendor { dialect: Language::Cuda, flags, header: CUDA_HEADER })
+}
+
 /// The version is always explicit: LLVM's default is too low for new architectures.
 fn machine(sm: &SmArch, PtxVersion { major, minor }: PtxVersion) -> Vec<String> {
     let feature = format!("+ptx{major}{minor}");

@@ -70,6 +70,19 @@ function_table! {
         cuLinkComplete(CUlinkState, *mut *mut c_void, *mut usize),
         cuLinkCreate_v2(c_uint, *mut CUjit_option, *mut *mut c_void, *mut CUlinkState),
         cuLinkDestroy(CUlinkState),
+        // For launchers.
+        cuCtxSetCurrent(CUcontext),
+        cuDevicePrimaryCtxGetState(CUdevice, *mut c_uint, *mut c_int),
+        cuFuncSetCacheConfig(CUfunction, c_uint),
+        // As `cuLaunchKernel`, without the extra options.
+        cuLaunchCooperativeKernel(
+            CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream, *mut *mut c_void
+        ),
+        cuMemAllocAsync(*mut CUdeviceptr, usize, CUstream),
+        cuMemFreeAsync(CUdeviceptr, CUstream),
+        cuMemcpy(CUdeviceptr, CUdeviceptr, usize),
+        cuMemcpyAsync(CUdeviceptr, CUdeviceptr, usize, CUstream),
+        cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(*mut c_int, CUfunction, c_int, usize, c_uint),
         // For work that outlives a call; no launch needs them.
         cuCtxGetDevice(*mut CUdevice),
         cuEventQuery(CUevent),

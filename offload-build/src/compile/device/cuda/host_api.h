@@ -1,6 +1,7 @@
 
-// What functions for the host in a file with kernels commonly call. They are checked and left out of the image, so that
-// declarations do: https://docs.nvidia.com/cuda/cuda-runtime-api/
+// What functions for the host in a file with kernels commonly call. They are checked and left out of the image. Where a
+// module has launchers they are part of the program, and offload-rt has some of the functions:
+// https://docs.nvidia.com/cuda/cuda-runtime-api/
 #define CUDART_VERSION 12090
 #define CUDARTAPI
 #define CUDART_CB
@@ -12,11 +13,19 @@ enum cudaError {
   cudaErrorMemoryAllocation = 2,
   cudaErrorInitializationError = 3,
   cudaErrorInvalidConfiguration = 9,
+  cudaErrorInvalidSymbol = 13,
+  cudaErrorInvalidDevicePointer = 17,
+  cudaErrorInvalidMemcpyDirection = 21,
+  cudaErrorInsufficientDriver = 35,
   cudaErrorInvalidDeviceFunction = 98,
   cudaErrorNoDevice = 100,
   cudaErrorInvalidDevice = 101,
+  cudaErrorInvalidKernelImage = 200,
+  cudaErrorNoKernelImageForDevice = 209,
   cudaErrorInvalidResourceHandle = 400,
+  cudaErrorSymbolNotFound = 500,
   cudaErrorNotReady = 600,
+  cudaErrorIllegalAddress = 700,
   cudaErrorLaunchOutOfResources = 701,
   cudaErrorPeerAccessAlreadyEnabled = 704,
   cudaErrorPeerAccessNotEnabled = 705,
@@ -65,7 +74,10 @@ typedef struct CUmemPoolHandle_st *cudaMemPool_t;
 #define cudaStreamLegacy ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)
 #define cudaEventDefault 0x00
+#define cudaEventBlockingSync 0x01
 #define cudaEventDisableTiming 0x02
+#define cudaOccupancyDefault 0x00
+#define cudaMemAttachGlobal 0x01
 struct cudaFuncAttributes {
   size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
   int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA, maxDynamicSharedSizeBytes,
@@ -104,45 +116,129 @@ __OFFLOAD_HOST cudaError_t cudaStreamCreate(cudaStream_t *stream);
 __OFFLOAD_HOST cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags);
 __OFFLOAD_HOST cudaError_t cudaStreamDestroy(cudaStream_t stream);
 __OFFLOAD_HOST cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+__OFFLOAD_HOST cudaError_t cudaStreamQuery(cudaStream_t stream);
 __OFFLOAD_HOST cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags = 0);
 __OFFLOAD_HOST cudaError_t cudaEventCreate(cudaEvent_t *event);
 __OFFLOAD_HOST cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags);
 __OFFLOAD_HOST cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = 0);
 __OFFLOAD_HOST cudaError_t cudaEventSynchronize(cudaEvent_t event);
+__OFFLOAD_HOST cudaError_t cudaEventQuery(cudaEvent_t event);
 __OFFLOAD_HOST cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end);
 __OFFLOAD_HOST cudaError_t cudaEventDestroy(cudaEvent_t event);
+__OFFLOAD_HOST cudaError_t cudaMalloc(void **memory, size_t size);
+__OFFLOAD_HOST cudaError_t cudaMallocAsync(void **memory, size_t size, cudaStream_t stream);
+__OFFLOAD_HOST cudaError_t cudaMallocHost(void **memory, size_t size);
+__OFFLOAD_HOST cudaError_t cudaMallocManaged(void **memory, size_t size, unsigned int flags = cudaMemAttachGlobal);
 __OFFLOAD_HOST cudaError_t cudaFree(void *memory);
 __OFFLOAD_HOST cudaError_t cudaFreeHost(void *memory);
 __OFFLOAD_HOST cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream);
+__OFFLOAD_HOST cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
 __OFFLOAD_HOST cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind);
 __OFFLOAD_HOST cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind,
                                            cudaStream_t stream = 0);
 __OFFLOAD_HOST cudaError_t cudaMemset(void *memory, int value, size_t size);
 __OFFLOAD_HOST cudaError_t cudaMemsetAsync(void *memory, int value, size_t size, cudaStream_t stream = 0);
+__OFFLOAD_HOST cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t size, size_t offset = 0,
+                                              cudaMemcpyKind kind = cudaMemcpyHostToDevice);
+__OFFLOAD_HOST cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t size, size_t offset,
+                                                   cudaMemcpyKind kind, cudaStream_t stream = 0);
+__OFFLOAD_HOST cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t size, size_t offset = 0,
+                                                cudaMemcpyKind kind = cudaMemcpyDeviceToHost);
+__OFFLOAD_HOST cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size, size_t offset,
+                                                     cudaMemcpyKind kind, cudaStream_t stream = 0);
+__OFFLOAD_HOST cudaError_t cudaGetSymbolAddress(void **address, const void *symbol);
+__OFFLOAD_HOST cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol);
+__OFFLOAD_HOST cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value);
+__OFFLOAD_HOST cudaError_t cudaFuncSetCacheConfig(const void *kernel, cudaFuncCache cache);
+__OFFLOAD_HOST cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel);
+__OFFLOAD_HOST cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int block,
+                                                                         size_t shared);
+__OFFLOAD_HOST cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *kernel,
+                                                                                  int block, size_t shared,
+                                                                                  unsigned int flags);
 }
-#define __OFFLOAD_HOST_TEMPLATE template <typename T> __OFFLOAD_HOST cudaError_t
-__OFFLOAD_HOST_TEMPLATE cudaMalloc(T **memory, size_t size);
-__OFFLOAD_HOST_TEMPLATE cudaMallocAsync(T **memory, size_t size, cudaStream_t stream);
-__OFFLOAD_HOST_TEMPLATE cudaMallocHost(T **memory, size_t size, unsigned int flags = 0);
-__OFFLOAD_HOST_TEMPLATE cudaMallocManaged(T **memory, size_t size, unsigned int flags = 1);
-__OFFLOAD_HOST_TEMPLATE cudaFuncSetAttribute(T *kernel, cudaFuncAttribute attribute, int value);
-__OFFLOAD_HOST_TEMPLATE cudaFuncSetCacheConfig(T *kernel, cudaFuncCache cache);
-__OFFLOAD_HOST_TEMPLATE cudaFuncGetAttributes(cudaFuncAttributes *attributes, T *kernel);
+// For pointers and symbols of any type.
+#define __OFFLOAD_HOST_TEMPLATE template <typename T> static inline __attribute__((host)) cudaError_t
+#define __OFFLOAD_SYMBOL ((const void *)&reinterpret_cast<const volatile char &>(symbol))
+__OFFLOAD_HOST_TEMPLATE cudaMalloc(T **memory, size_t size) { return cudaMalloc((void **)memory, size); }
+__OFFLOAD_HOST_TEMPLATE cudaMallocAsync(T **memory, size_t size, cudaStream_t stream) {
+  return cudaMallocAsync((void **)memory, size, stream);
+}
+__OFFLOAD_HOST_TEMPLATE cudaMallocHost(T **memory, size_t size, unsigned int = 0) {
+  return cudaMallocHost((void **)memory, size);
+}
+__OFFLOAD_HOST_TEMPLATE cudaMallocManaged(T **memory, size_t size, unsigned int flags = cudaMemAttachGlobal) {
+  return cudaMallocManaged((void **)memory, size, flags);
+}
+__OFFLOAD_HOST_TEMPLATE cudaFuncSetAttribute(T *kernel, cudaFuncAttribute attribute, int value) {
+  return cudaFuncSetAttribute((const void *)kernel, attribute, value);
+}
+__OFFLOAD_HOST_TEMPLATE cudaFuncSetCacheConfig(T *kernel, cudaFuncCache cache) {
+  return cudaFuncSetCacheConfig((const void *)kernel, cache);
+}
+__OFFLOAD_HOST_TEMPLATE cudaFuncGetAttributes(cudaFuncAttributes *attributes, T *kernel) {
+  return cudaFuncGetAttributes(attributes, (const void *)kernel);
+}
 __OFFLOAD_HOST_TEMPLATE cudaLaunchKernel(T *kernel, dim3 grid, dim3 block, void **arguments, size_t shared = 0,
-                                         cudaStream_t stream = 0);
+                                         cudaStream_t stream = 0) {
+  return cudaLaunchKernel((const void *)kernel, grid, block, arguments, shared, stream);
+}
 __OFFLOAD_HOST_TEMPLATE cudaLaunchCooperativeKernel(T *kernel, dim3 grid, dim3 block, void **arguments,
-                                                    size_t shared = 0, cudaStream_t stream = 0);
-__OFFLOAD_HOST_TEMPLATE cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T kernel, int block, size_t shared);
-__OFFLOAD_HOST_TEMPLATE cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, T kernel, size_t shared = 0,
-                                                           int limit = 0);
+                                                    size_t shared = 0, cudaStream_t stream = 0) {
+  return cudaLaunchCooperativeKernel((const void *)kernel, grid, block, arguments, shared, stream);
+}
+__OFFLOAD_HOST_TEMPLATE cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T kernel, int block, size_t shared) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)kernel, block, shared);
+}
 __OFFLOAD_HOST_TEMPLATE cudaMemcpyToSymbol(const T &symbol, const void *from, size_t size, size_t offset = 0,
-                                           cudaMemcpyKind kind = cudaMemcpyHostToDevice);
+                                           cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+  return cudaMemcpyToSymbol(__OFFLOAD_SYMBOL, from, size, offset, kind);
+}
 __OFFLOAD_HOST_TEMPLATE cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t size, size_t offset,
-                                                cudaMemcpyKind kind, cudaStream_t stream = 0);
+                                                cudaMemcpyKind kind, cudaStream_t stream = 0) {
+  return cudaMemcpyToSymbolAsync(__OFFLOAD_SYMBOL, from, size, offset, kind, stream);
+}
 __OFFLOAD_HOST_TEMPLATE cudaMemcpyFromSymbol(void *to, const T &symbol, size_t size, size_t offset = 0,
-                                             cudaMemcpyKind kind = cudaMemcpyDeviceToHost);
-__OFFLOAD_HOST_TEMPLATE cudaGetSymbolAddress(void **address, const T &symbol);
+                                             cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+  return cudaMemcpyFromSymbol(to, __OFFLOAD_SYMBOL, size, offset, kind);
+}
+__OFFLOAD_HOST_TEMPLATE cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t size, size_t offset,
+                                                  cudaMemcpyKind kind, cudaStream_t stream = 0) {
+  return cudaMemcpyFromSymbolAsync(to, __OFFLOAD_SYMBOL, size, offset, kind, stream);
+}
+__OFFLOAD_HOST_TEMPLATE cudaGetSymbolAddress(void **address, const T &symbol) {
+  return cudaGetSymbolAddress(address, __OFFLOAD_SYMBOL);
+}
+__OFFLOAD_HOST_TEMPLATE cudaGetSymbolSize(size_t *size, const T &symbol) {
+  return cudaGetSymbolSize(size, __OFFLOAD_SYMBOL);
+}
+// The block with the most threads at once on a multiprocessor; of several the largest.
+__OFFLOAD_HOST_TEMPLATE cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, T kernel, size_t shared = 0,
+                                                           int limit = 0) {
+  cudaFuncAttributes attributes;
+  int device, processors, warp;
+  cudaError_t error = cudaFuncGetAttributes(&attributes, kernel);
+  if (!error) error = cudaGetDevice(&device);
+  if (!error) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  if (!error) error = cudaDeviceGetAttribute(&warp, cudaDevAttrWarpSize, device);
+  if (error) return error;
+  int largest = attributes.maxThreadsPerBlock, most = 0;
+  if (limit > 0 && limit < largest) largest = limit;
+  int size = (largest + warp - 1) / warp * warp;
+  for (; size > 0; size -= warp) {
+    int threads = size < largest ? size : largest, blocks;
+    error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared);
+    if (error) return error;
+    if (blocks * threads > most) {
+      most = blocks * threads;
+      *block = threads;
+      *grid = blocks * processors;
+    }
+  }
+  return cudaSuccess;
+}
 #undef __OFFLOAD_HOST_TEMPLATE
+#undef __OFFLOAD_SYMBOL
 // nvcc lets functions for the host name it.
 static inline __host__ void __trap() { __builtin_trap(); }
 #undef __OFFLOAD_HOST

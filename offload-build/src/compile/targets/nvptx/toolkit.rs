@@ -46,6 +46,11 @@ pub(super) fn with_headers(session: &Session<'_>, mut flags: Vec<String>) -> Res
     Ok(Vendor { dialect: Language::Cuda, flags, header: "" })
 }
 
+/// The flags of the newest release that clang knows: without any it takes a toolkit for one before 9.2.
+pub(super) fn newest_version(session: &Session<'_>) -> Result<[String; 2]> {
+    Ok(if session.tools().llvm()?.is_old() { NEWEST_OF_CLANG_19 } else { NEWEST_OF_CLANG_22 }.flags())
+}
+
 /// The release that `cuda.h` names. Without one clang's wrapper has an error of its own.
 fn version(sdk: &Path) -> Result<Option<ToolkitVersion>> {
     let text = fs::read_text(&sdk.join("include/cuda.h"))?;

@@ -49,7 +49,7 @@ public:
     return __shfl_xor_sync(mask, v, lanes, SIZE);
   }
   __OFFLOAD_FN unsigned int ballot(int predicate) const { return (__ballot_sync(mask, predicate) & mask) >> first(); }
-#if __CUDA_ARCH__ >= 700
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
   template <typename T> __OFFLOAD_FN unsigned int match_any(T v) const { return __match_any_sync(mask, v) >> first(); }
 #endif
 };

@@ -30,8 +30,8 @@ static __device__ __forceinline__ void fill_fragment(fragment<Use, m, n, k, T, L
 
 }
 }
-#ifdef __NVPTX__
-#include "offload_mma_nvptx.h"
-#else
+#ifdef __AMDGCN__
 #include "offload_mma_lanes.h"
+#else
+#include "offload_mma_nvptx.h"
 #endif

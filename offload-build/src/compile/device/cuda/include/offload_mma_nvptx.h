@@ -35,7 +35,7 @@ namespace wmma {
              __offload_layout<A>::value * 2 + __offload_layout<B>::value, 0); \
   }
 
-#if __CUDA_ARCH__ >= 700
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
 #define __OFFLOAD_SHAPE(M, N, K, NAME) \
   __OFFLOAD_OPERAND(matrix_a, M, N, K, __half, 16, __hmma_##NAME##_ld_a) \
   __OFFLOAD_OPERAND(matrix_b, M, N, K, __half, 16, __hmma_##NAME##_ld_b) \
@@ -50,7 +50,7 @@ __OFFLOAD_SHAPE(32, 8, 16, m32n8k16)
 __OFFLOAD_SHAPE(8, 32, 16, m8n32k16)
 #undef __OFFLOAD_SHAPE
 #endif
-#if __CUDA_ARCH__ >= 720
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 720
 #define __OFFLOAD_SHAPE(M, N, K, NAME, A, B) \
   __OFFLOAD_OPERAND(matrix_a, M, N, K, signed char, A, __imma_##NAME##_ld_a_s8) \
   __OFFLOAD_OPERAND(matrix_b, M, N, K, signed char, B, __imma_##NAME##_ld_b_s8) \
@@ -64,7 +64,7 @@ __OFFLOAD_SHAPE(32, 8, 16, m32n8k16, 16, 4)
 __OFFLOAD_SHAPE(8, 32, 16, m8n32k16, 4, 16)
 #undef __OFFLOAD_SHAPE
 #endif
-#if __CUDA_ARCH__ >= 800
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 // The sums are those of half.
 #define __OFFLOAD_SHAPE(M, N, K, NAME, A, B) \
   __OFFLOAD_OPERAND(matrix_a, M, N, K, __nv_bfloat16, A, __mma_bf16_##NAME##_ld_a) \

@@ -1,0 +1,151 @@
+//! The host part of CUDA C++: functions that launch kernels with `<<<...>>>`, as objects for the program.
+//!
+//! clang compiles a file once more, for the CPU, and makes the calls that register its kernels with CUDA's runtime. In
+//! place of images they hand over a token with the name of the kernel module, and all calls of the runtime go to the
+//! functions of `offload-rt`, which selects an image for the device at the first launch. So the object depends neither on
+//! the targets nor on the images.
+//!
+//! Refused: what the runtime of `offload-rt` lacks, at build time and by name; and modules with variants, whose host
+//! functions would be defined once for each.
+
+use offload_format::launchers::Token;
+
+use crate::cache::{Blob, KeyBuilder};
+use crate::compile::Session;
+use crate::compile::front_end;
+use crate::compile::front_end::reading::FrontEnd;
+use crate::compile::remote::roots::{RELATIVE_PATHS, Roots};
+use crate::compile::steps::action::{Arg, Step, texts};
+use crate::compile::steps::check;
+use crate::compile::targets::nvptx;
+use crate::error::{self, Error, Result};
+use crate::ir::{self, HostPart, Interface};
+use crate::module::{self, Language, LanguageFamily, LauncherObject, SourceFile, Sources};
+use crate::options::{Compiler, SpecForm};
+
+/// What nvcc includes for host functions by itself, beside the runtime's header.
+const C_HEADERS: &str = "#include <assert.h>\n#include <math.h>\n#include <stdlib.h>\n#include <string.h>\n";
+
+/// The host part of each file of the module; none unless the module has launchers.
+pub(super) fn objects(session: &Session<'_>) -> Result<Vec<LauncherObject>> {
+    if !session.sources.has_launchers() {
+        return Ok(Vec::new());
+    }
+    refuse_unsuited(session.sources)?;
+    let files = &session.sources.files;
+    error::all(session.context().jobs.map(files, |file| object(session, file)))
+}
+
+/// Refuses a module whose host part is not compiled, or would be more than once.
+fn refuse_unsuited(sources: &Sources) -> Result<()> {
+    let module = &sources.module;
+    let family = module::family(&sources.files)?;
+    if family != LanguageFamily::Cuda {
+        let error = format!("the kernel module `{module}` has `launchers`, and is {family}");
+        return Err(Error::new(error).with_hint("only host functions of CUDA C++ (.cu) launch kernels: leave `launchers` out, and launch from Rust"));
+    }
+    if sources.options.compiler.unwrap_or_default() != Compiler::Clang {
+        let error = format!("the kernel module `{module}` has `launchers`, and another compiler than clang");
+        return Err(Error::new(error).with_hint("leave `compiler` out, or `launchers`"));
+    }
+    if !sources.options.variants.is_empty() {
+        let error = format!(
+            "the kernel module `{module}` has `launchers` and variants: each would define the same host functions"
+        );
+        return Err(Error::new(error).with_hint(
+            "make modules of the variants, with `defines`, whose host functions have names of their own",
+        ));
+    }
+    Ok(())
+}
+
+fn object(session: &Session<'_>, file: &SourceFile) -> Result<LauncherObject> {
+    let module = session.front_end(&front_end_action(session, file)?)?;
+    let text = module.read_text()?;
+    refuse_lacking(file, &text)?;
+    let rewritten = rewritten(session, file, &module)?;
+    let symbols = Interface::parse(&text).defined.into_keys().map(str::to_string).collect();
+    Ok(LauncherObject {
+        object: codegen(session, &rewritten)?,
+        symbols,
+        needs_cpp_library: ir::needs_cpp_library(&text),
+    })
+}
+
+/// Refuses calls of functions that offload-rt has not.
+fn refuse_lacking(file: &SourceFile, module: &str) -> Result<()> {
+    let missing = ir::missing_runtime_functions(module);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
+    let error = format!(
+        "the host part of `{}` calls {}, which programs with launchers lack",
+        file.path.display(),
+        names.join(", ")
+    );
+    Err(Error::new(error).with_hint("docs/languages.md lists the functions of CUDA's runtime that they have; keep what calls others in a file that nvcc compiles, or between `#ifdef` and `#endif`"))
+}
+
+/// IR with the token of the module.
+fn rewritten(session: &Session<'_>, file: &SourceFile, module: &Blob) -> Result<Blob> {
+    let env = session.env();
+    let token =
+        Token { package: &env.package, version: &env.version, module: &session.sources.module }.encode();
+    let path = file.path.to_string_lossy();
+    let part = HostPart { token: &token, file: session.sources.has_distinct_names().then_some(&*path) };
+    let key = KeyBuilder::new("host part").part(&module.hash.0).part(format!("{part:?}").as_bytes());
+    session.cache().get_or(key.finish(), || Ok(ir::host_part(&module.read_text()?, &part).into_bytes()))
+}
+
+fn codegen(session: &Session<'_>, module: &Blob) -> Result<Blob> {
+    let fixed = ["-x", "ir", "-fPIC", "-ffunction-sections", "-fdata-sections", "-c", "-o"];
+    let step = Step {
+        name: "launchers",
+        tool: &session.tools().llvm()?.clang,
+        args: texts([target(session), format!("-O{}", session.env().profile.level)])
+            .chain(texts(fixed))
+            .chain([Arg::Output, Arg::Input(0)])
+            .collect(),
+        inputs: vec![(module, ".ll")],
+        files: vec![],
+    };
+    session.step(&step, check::elf)
+}
+
+fn front_end_action<'s>(session: &Session<'s>, file: &SourceFile) -> Result<FrontEnd<'s>> {
+    let vendor = nvptx::host_headers(session)?;
+    let has_header = !vendor.header.is_empty();
+    let input = if has_header {
+        Some(format!("{}{C_HEADERS}{}", vendor.header, front_end::include_line(&file.path)?))
+    } else {
+        None
+    };
+    let last = if has_header { Arg::Text("-".into()) } else { Arg::Text(file.path.clone().into()) };
+    // Not an empty one: clang registers nothing then. The token takes the place of its content.
+    let binary = ["-Xclang", "-fcuda-include-gpubinary", "-Xclang", "/dev/null"];
+    // The device part has shown the warnings.
+    let host = ["--cuda-host-only", "-fPIC", "-w"];
+    let debug: &[&str] =
+        if session.env().profile.debug_info { &["-gline-tables-only", RELATIVE_PATHS] } else { &[] };
+    Ok(FrontEnd {
+        name: "host part",
+        tool: &session.tools().llvm()?.clang,
+        args: texts([target(session)])
+            .chain(texts(vendor.flags))
+            .chain(Roots::for_session(session).prefix_maps())
+            .chain(front_end::flags(session.sources, Language::Cuda, SpecForm::Literal))
+            .chain(texts(host))
+            .chain(texts(binary))
+            .chain(texts(debug.iter().copied()))
+            .chain(front_end::front_end_output())
+            .chain([last])
+            .collect(),
+        input,
+    })
+}
+
+/// The program's system, by the name that rustc and clang share.
+fn target(session: &Session<'_>) -> String {
+    format!("--target={}", session.env().target)
+}

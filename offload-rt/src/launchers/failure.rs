@@ -1,0 +1,161 @@
+//! Failures: the number that a function of C returns, and the reason, which the thread keeps.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::sync::{Mutex, PoisonError};
+
+use crate::cuda::api::{CuError, CudaApi, functions};
+use crate::cuda::driver::CUDA;
+use crate::error::{Error, ErrorKind};
+use crate::gpu::ResultTexts;
+
+/// A `cudaError_t` (<https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html>). Numbers of the driver
+/// are the same.
+pub(super) type CudaError = c_int;
+
+pub(super) const SUCCESS: CudaError = 0;
+pub(super) const INVALID_VALUE: CudaError = 1;
+pub(super) const INVALID_CONFIGURATION: CudaError = 9;
+pub(super) const INVALID_SYMBOL: CudaError = 13;
+const INSUFFICIENT_DRIVER: CudaError = 35;
+pub(super) const INVALID_DEVICE_FUNCTION: CudaError = 98;
+pub(super) const NOT_READY: CudaError = 600;
+const NO_DEVICE: CudaError = 100;
+pub(super) const INVALID_DEVICE: CudaError = 101;
+const INVALID_KERNEL_IMAGE: CudaError = 200;
+const NO_KERNEL_IMAGE_FOR_DEVICE: CudaError = 209;
+const SYMBOL_NOT_FOUND: CudaError = 500;
+pub(super) const ASSERT: CudaError = 710;
+const LAUNCH_FAILURE: CudaError = 719;
+const NOT_SUPPORTED: CudaError = 801;
+const UNKNOWN: CudaError = 999;
+
+/// Why a function failed.
+#[derive(Debug)]
+pub(super) struct Failure {
+    code: CudaError,
+    error: Error,
+}
+
+pub(super) type Outcome<T = ()> = Result<T, Failure>;
+
+#[derive(Debug, Default)]
+struct LastFailure {
+    /// What `cudaGetLastError` returns, and takes away.
+    code: CudaError,
+    /// The last failure of any function.
+    kept: Option<Failure>,
+}
+
+thread_local! {
+    /// CUDA's interface has an error for each thread.
+    static LAST: RefCell<LastFailure> = RefCell::default();
+}
+
+/// The reason for the last failure of a function of CUDA's runtime in this thread, of which host functions return the
+/// number alone: which images there are and why none fits the device, for instance.
+///
+/// It stays when `cudaGetLastError` takes the number.
+pub fn last_error() -> Option<Error> {
+    LAST.with_borrow(|last| last.kept.as_ref().map(|failure| failure.error.clone()))
+}
+
+impl Failure {
+    pub(super) fn new(code: CudaError, problem: impl Into<String>) -> Failure {
+        Failure { code, error: Error::device(CUDA, problem) }
+    }
+
+    pub(super) fn with_error(code: CudaError, error: Error) -> Failure {
+        Failure { code, error }
+    }
+}
+
+impl From<CuError> for Failure {
+    fn from(error: CuError) -> Failure {
+        let code = error.code().and_then(|code| CudaError::try_from(code).ok());
+        Failure { code: code.unwrap_or(NOT_SUPPORTED), error: Error::from_device(CUDA, error.into()) }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        let code = match error.kind() {
+            ErrorKind::NoFit => NO_KERNEL_IMAGE_FOR_DEVICE,
+            ErrorKind::UnknownModule | ErrorKind::AmbiguousModule | ErrorKind::UnknownVariant => {
+                NO_KERNEL_IMAGE_FOR_DEVICE
+            }
+            ErrorKind::UnknownKernel => SYMBOL_NOT_FOUND,
+            ErrorKind::Image | ErrorKind::Library => INVALID_KERNEL_IMAGE,
+            ErrorKind::NoDevice if functions().is_ok() => NO_DEVICE,
+            ErrorKind::NoDevice => INSUFFICIENT_DRIVER,
+            ErrorKind::Launch => LAUNCH_FAILURE,
+            ErrorKind::Device => UNKNOWN,
+        };
+        Failure { code, error }
+    }
+}
+
+/// What a function returns; a failure becomes the thread's last one.
+pub(super) fn returned(outcome: Outcome) -> CudaError {
+    let Err(failure) = outcome else { return SUCCESS };
+    let code = failure.code;
+    LAST.with_borrow_mut(|last| *last = LastFailure { code, kept: Some(failure) });
+    code
+}
+
+/// As [`returned`], for a number that is an answer and no failure.
+pub(super) fn answered(outcome: Outcome, answer: CudaError) -> CudaError {
+    match outcome {
+        Err(failure) if failure.code == answer => answer,
+        outcome => returned(outcome),
+    }
+}
+
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn offload_cudaGetLastError() -> CudaError {
+    LAST.with_borrow_mut(|last| std::mem::take(&mut last.code))
+}
+
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn offload_cudaPeekAtLastError() -> CudaError {
+    LAST.with_borrow(|last| last.code)
+}
+
+/// The reason, if it is the thread's last failure; else what the driver says of the number.
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn offload_cudaGetErrorString(code: CudaError) -> *const c_char {
+    let reason = LAST.with_borrow(|last| {
+        let failure = last.kept.as_ref().filter(|failure| failure.code == code);
+        failure.map(|failure| failure.error.to_string())
+    });
+    let text = if code == SUCCESS { None } else { reason };
+    constant(text.or_else(|| of_driver(code, CudaApi::text)).unwrap_or_else(|| plain(code)))
+}
+
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn offload_cudaGetErrorName(code: CudaError) -> *const c_char {
+    constant(of_driver(code, CudaApi::name).unwrap_or_else(|| plain(code)))
+}
+
+fn of_driver(code: CudaError, ask: fn(&'static CudaApi, u32) -> Option<String>) -> Option<String> {
+    ask(functions().ok()?, u32::try_from(code).ok()?)
+}
+
+/// Where the driver has no text.
+fn plain(code: CudaError) -> String {
+    if code == SUCCESS { "no error".to_string() } else { format!("CUDA error {code}") }
+}
+
+/// A text that stays: callers of CUDA's functions do not release it, and each is made once.
+fn constant(text: String) -> *const c_char {
+    static TEXTS: Mutex<BTreeSet<&'static CStr>> = Mutex::new(BTreeSet::new());
+    let Ok(text) = CString::new(text) else { return c"an error".as_ptr() };
+    let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = texts.get(text.as_c_str()) {
+        return known.as_ptr();
+    }
+    let text: &'static CStr = Box::leak(text.into_boxed_c_str());
+    texts.insert(text);
+    text.as_ptr()
+}

@@ -1,0 +1,161 @@
+//! Kernels and programs that launches have loaded, by context.
+
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+
+use super::context::Current;
+use super::failure::{ASSERT, Failure, Outcome};
+use super::registration::{self, Binary, Registered};
+use crate::backend::{BackendOutput, OutputMark};
+use crate::cuda::api::CUfunction;
+use crate::cuda::context::CudaContext;
+use crate::cuda::raw;
+use crate::cuda::{device, driver::CUDA};
+use crate::device::Device;
+use crate::error::Error;
+use crate::launch::{Kernel, Program};
+
+/// A kernel, ready to be launched in a context. It keeps its image.
+#[derive(Debug)]
+pub(super) struct LoadedKernel {
+    kernel: Kernel,
+}
+
+impl LoadedKernel {
+    pub(super) fn raw(&self) -> Outcome<CUfunction> {
+        Ok(raw::as_raw_function(&self.kernel)?.cast())
+    }
+
+    /// As it is in the images.
+    pub(super) fn name(&self) -> &str {
+        &self.kernel.info().name
+    }
+}
+
+/// What a context has.
+#[derive(Debug)]
+pub(super) struct LoadedContext {
+    device: Device,
+    /// By the address of the function on the host.
+    kernels: RwLock<BTreeMap<usize, Arc<LoadedKernel>>>,
+    /// By package, version and module: a module has a host part for each file.
+    programs: Mutex<LoadedPrograms>,
+    /// The outputs of its kernels.
+    outputs: Mutex<Vec<UsedOutput>>,
+}
+
+/// [`Binary::full_name`].
+type ModuleName = String;
+
+type LoadedPrograms = BTreeMap<ModuleName, Arc<OnceLock<Result<Arc<Program>, Error>>>>;
+
+#[derive(Debug)]
+struct UsedOutput {
+    output: Arc<dyn BackendOutput>,
+    before: OutputMark,
+}
+
+/// What was loaded stays, as CUDA's runtime has it. Host functions have nothing to keep it by: the table is the
+/// process's own, by the address of the context.
+static CONTEXTS: RwLock<BTreeMap<usize, Arc<LoadedContext>>> = RwLock::new(BTreeMap::new());
+
+/// The kernel of the function at `stub` on the host, loaded in the current context if it is not yet.
+pub(super) fn kernel(current: &Current, stub: *const c_void) -> Outcome<Arc<LoadedKernel>> {
+    let context = context(current)?;
+    let known = context.kernels.read().unwrap_or_else(PoisonError::into_inner).get(&stub.addr()).cloned();
+    match known {
+        Some(kernel) => Ok(kernel),
+        None => context.load_kernel(stub),
+    }
+}
+
+/// The program with the variable whose shadow on the host is at `shadow`, and the variable's name.
+pub(super) fn variable(current: &Current, shadow: *const c_void) -> Outcome<LoadedVariable> {
+    let Registered { binary, name } = registration::variable(shadow)?;
+    let program = context(current)?.program(binary)?;
+    Ok(LoadedVariable { program, name })
+}
+
+/// A variable of a loaded program.
+#[derive(Debug)]
+pub(super) struct LoadedVariable {
+    pub(super) program: Arc<Program>,
+    pub(super) name: &'static str,
+}
+
+/// What the current context has.
+pub(super) fn context(current: &Current) -> Outcome<Arc<LoadedContext>> {
+    let id = current.raw.addr();
+    if let Some(known) = CONTEXTS.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
+        return Ok(known.clone());
+    }
+    let loaded = Arc::new(LoadedContext::new(current)?);
+    let mut contexts = CONTEXTS.write().unwrap_or_else(PoisonError::into_inner);
+    Ok(contexts.entry(id).or_insert(loaded).clone())
+}
+
+impl LoadedContext {
+    fn new(current: &Current) -> Outcome<LoadedContext> {
+        // A primary context must not be released as long as modules are loaded in it.
+        current.is_primary()?;
+        // SAFETY: the context is current. It stays if it is a primary one, and else by the contract of this module.
+        let adopted = unsafe { CudaContext::adopt(current.api(), current.raw, Arc::new(())) }?;
+        Ok(LoadedContext {
+            device: device::from_context(current.driver, adopted)?,
+            kernels: RwLock::default(),
+            programs: Mutex::default(),
+            outputs: Mutex::default(),
+        })
+    }
+
+    fn load_kernel(&self, stub: *const c_void) -> Outcome<Arc<LoadedKernel>> {
+        let Registered { binary, name } = registration::kernel(stub)?;
+        let kernel = self.program(binary)?.kernel(name)?;
+        if let Some(output) = kernel.backend().output() {
+            self.remember_output(output);
+        }
+        let loaded = Arc::new(LoadedKernel { kernel });
+        let mut kernels = self.kernels.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(kernels.entry(stub.addr()).or_insert(loaded).clone())
+    }
+
+    /// The module of `binary`, loaded once; so is the error if it cannot be.
+    fn program(&self, binary: &Binary) -> Outcome<Arc<Program>> {
+        let slot = self.programs().entry(binary.full_name()).or_default().clone();
+        let loaded = slot.get_or_init(|| {
+            let request = binary.registry().request(&binary.module);
+            request.load(&self.device).map(Arc::new)
+        });
+        Ok(loaded.clone()?)
+    }
+
+    fn programs(&self) -> MutexGuard<'_, LoadedPrograms> {
+        self.programs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remember_output(&self, output: Arc<dyn BackendOutput>) {
+        let mut outputs = self.outputs.lock().unwrap_or_else(PoisonError::into_inner);
+        if !outputs.iter().any(|used| Arc::ptr_eq(&used.output, &output)) {
+            outputs.push(UsedOutput { before: output.mark(), output });
+        }
+    }
+
+    /// Prints what kernels that were waited for have printed; fails for the first assertion that failed since the last
+    /// call.
+    pub(super) fn print(&self) -> Outcome {
+        let mut outputs = self.outputs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut first = Ok(());
+        for UsedOutput { output, before } in outputs.iter_mut() {
+            let printed = output.print(*before, &|_| true);
+            *before = output.mark();
+            let failed = match printed {
+                Ok(None) => continue,
+                Ok(Some(failure)) => Error::launch(&failure.kernel, failure.text),
+                Err(problem) => Error::from_device(CUDA, problem.during("cannot read what kernels print")),
+            };
+            first = first.and(Err(Failure::with_error(ASSERT, failed)));
+        }
+        first
+    }
+}
