@@ -23,7 +23,9 @@ __OFFLOAD_HD float __offload_to_odd(double v) {
   unsigned int bits = __builtin_bit_cast(unsigned int, f);
   if (!(error != 0) || (bits & 1) || (bits & 0x7f800000) == 0x7f800000)
     return f;
-  return __builtin_bit_cast(float, (error > 0) == (f > 0) ? bits + 1 : bits - 1);
+  // By the sign of zero as well, to which what is less than half of the least float is rounded.
+  bool is_negative = bits >> 31;
+  return __builtin_bit_cast(float, (error > 0) != is_negative ? bits + 1 : bits - 1);
 }
 // The same of an integer.
 template <typename T> __OFFLOAD_HD float __offload_integer_to_odd(T v) {
