@@ -96,6 +96,11 @@ R cuDeviceGetAttribute(int *value, int attribute, int device)
 /* Contexts */
 R cuDevicePrimaryCtxRetain(void **context, int device) { contexts++; return *context = primary + device, OK; }
 R cuDevicePrimaryCtxRelease_v2(int device) { (void)device; contexts--; return OK; }
+R cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
+{
+    (void)device;
+    return *flags = 0, *active = contexts > 0, OK;
+}
 R cuCtxPushCurrent_v2(void *context) { return is_context(context) ? (current[depth++] = context, OK) : INVALID_CONTEXT; }
 R cuCtxPopCurrent_v2(void **context) { return depth ? (*context = current[--depth], OK) : INVALID_CONTEXT; }
 R cuCtxSetCurrent(void *context)
@@ -173,6 +178,11 @@ R cuMemFree_v2(uint64_t address)
     buffers--;
     return free((void *)address), OK;
 }
+R cuMemAllocAsync(uint64_t *address, size_t size, void *stream)
+{
+    return is_here(stream) ? cuMemAlloc_v2(address, size) : INVALID_VALUE;
+}
+R cuMemFreeAsync(uint64_t address, void *stream) { return is_here(stream) ? cuMemFree_v2(address) : INVALID_VALUE; }
 R cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, void *stream)
 {
     NEEDS_CONTEXT;
@@ -190,6 +200,8 @@ R cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *stream)
     NEEDS_CONTEXT;
     return is_here(stream) ? memcpy((void *)to, (void *)from, size), OK : INVALID_VALUE;
 }
+R cuMemcpyAsync(uint64_t to, uint64_t from, size_t size, void *stream) { return cuMemcpyDtoDAsync_v2(to, from, size, stream); }
+R cuMemcpy(uint64_t to, uint64_t from, size_t size) { NEEDS_CONTEXT; return memcpy((void *)to, (void *)from, size), OK; }
 R cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t size, void *stream)
 {
     NEEDS_CONTEXT;
@@ -393,6 +405,19 @@ R cuFuncSetAttribute(struct kernel *kernel, int attribute, int value)
     if (attribute != 8 || value + kernel->shared > OPT_IN_LIMIT) return INVALID_VALUE;
     return kernel->opt_in = value, OK;
 }
+R cuFuncSetCacheConfig(struct kernel *kernel, unsigned preference)
+{
+    NEEDS_CONTEXT;
+    return kernel && preference <= 3 ? OK : INVALID_VALUE;
+}
+R cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, struct kernel *kernel, int block, size_t shared,
+                                                       unsigned flags)
+{
+    NEEDS_CONTEXT;
+    (void)shared;
+    if (block <= 0 || flags > 1) return INVALID_VALUE;
+    return *blocks = block > kernel->block ? 0 : 2048 / block, OK;
+}
 
 #ifndef INCOMPLETE
 static struct module *module_of(struct kernel *kernel)
@@ -455,5 +480,10 @@ R cuLaunchKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, u
         PARAMETER(uint32_t *, 0)[0] += gx * gy * gz;
     }
     return free(dynamic), OK;
+}
+R cuLaunchCooperativeKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                            unsigned bz, unsigned shared, void *stream, void **parameters)
+{
+    return cuLaunchKernel(kernel, gx, gy, gz, bx, by, bz, shared, stream, parameters, NULL);
 }
 #endif

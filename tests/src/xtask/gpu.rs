@@ -14,8 +14,10 @@ use self::programs::Programs;
 pub(crate) const HELP: &str = "gpu [--run-here] [ARGS]  build a self-contained folder of the tests that need an NVIDIA GPU
 
 The folder stands alone: a machine needs NVIDIA's driver and no toolchain. Its run.sh runs the tests of the CUDA back
-end, the examples, twelve kernels by clang and nvcc and twenty of public suites with their results compared, typed kernels of CUDA C++, kernels that print and assert, and launches
-beside cudarc; it writes every sample to gpu.json and what the programs print to log/, and fails if one of them does.
+end, the examples, twelve kernels by clang and nvcc and twenty of public suites with their results compared, typed
+kernels of CUDA C++, host functions that launch, numbers of 16 and 8 bits beside NVIDIA's headers, kernels that print
+and assert, and launches beside cudarc; it writes every sample to gpu.json and what the programs print to log/, and
+fails if one of them does.
 --run-here runs the kernels on this machine; ARGS are their program's (`--help` lists them). Without a GPU,
 --run-here --device host (or opencl) runs the same kernels and comparisons on the CPU.";
 
@@ -99,7 +101,7 @@ mod tests {
     }
 
     /// The programs that the script runs, each with what it prints where all is well.
-    const PROGRAMS: [(&str, &str); 12] = [
+    const PROGRAMS: [(&str, &str); 14] = [
         ("cuda-tests", "test result: ok. 40 passed"),
         ("with-cudarc", "65536 of 65536 values are 15"),
         ("conjugate-gradient", "CUDA device\\n2 of 2 devices are right"),
@@ -108,6 +110,8 @@ mod tests {
         ("bf16-load", "CUDA device: 2818048 results, 0 wrong"),
         ("bf16-fallback", "CUDA device: 2818048 results, 0 wrong"),
         ("offload-typed", "cuda: right"),
+        ("offload-launchers", "results are right"),
+        ("offload-numbers", "cuda: right"),
         ("offload-prints", "cuda: right"),
         ("offload-prints-linked", "cuda: right"),
         ("offload-gpu", "all right"),

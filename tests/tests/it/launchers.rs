@@ -94,12 +94,3 @@ fn the_book_lists_the_functions_that_programs_have() {
     listed.sort_unstable();
     assert_eq!(listed, offload_format::launchers::FUNCTIONS);
 }
-
-/// On a device, with the host functions' own memory and with that of offload-rt.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn results_of_host_functions_are_right() {
-    let mut project = Project::new("launchers");
-    project.set("OFFLOAD_TARGETS", "nvptx:sm_80");
-    assert!(project.run(&["--", "results"]).contains("results are right"));
-}

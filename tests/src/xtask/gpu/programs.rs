@@ -52,6 +52,8 @@ impl Programs<'_> {
         let mut programs = vec![self.kernels()?];
         programs.push(self.fixture(&Fixture { name: "launch", program: "offload-launch" })?);
         programs.push(self.fixture(&Fixture { name: "typed", program: "offload-typed" })?);
+        programs.push(self.fixture(&Fixture { name: "launchers", program: "offload-launchers" })?);
+        programs.push(self.fixture(&Fixture { name: "numbers", program: "offload-numbers" })?);
         programs.push(self.fixture(&Fixture { name: "prints", program: "offload-prints" })?);
         programs.push(self.fixture(&Fixture { name: "prints-linked", program: "offload-prints-linked" })?);
         programs.extend(self.examples()?);

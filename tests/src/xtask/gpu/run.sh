@@ -28,6 +28,8 @@ for library in bf16-build bf16-load bf16-fallback; do
     run "$library" 'CUDA device.*: 2818048 results, 0 wrong' "./$library" --times
 done
 run typed '^cuda: right' ./offload-typed cuda
+run launchers '^results are right' ./offload-launchers results
+run numbers '^cuda: right' ./offload-numbers
 run prints '^cuda: right' ./offload-prints cuda
 run prints-linked '^cuda: right' ./offload-prints-linked cuda
 run kernels . ./offload-gpu --json samples/kernels.json "$@"
