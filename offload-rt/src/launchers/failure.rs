@@ -130,15 +130,15 @@ pub(super) extern "C" fn offload_cudaGetErrorString(code: CudaError) -> *const c
         failure.map(|failure| failure.error.to_string())
     });
     let text = if code == SUCCESS { None } else { reason };
-    constant(text.or_else(|| of_driver(code, CudaApi::text)).unwrap_or_else(|| plain(code)))
+    constant(text.or_else(|| driver_text(code, CudaApi::text)).unwrap_or_else(|| plain(code)))
 }
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn offload_cudaGetErrorName(code: CudaError) -> *const c_char {
-    constant(of_driver(code, CudaApi::name).unwrap_or_else(|| plain(code)))
+    constant(driver_text(code, CudaApi::name).unwrap_or_else(|| plain(code)))
 }
 
-fn of_driver(code: CudaError, ask: fn(&'static CudaApi, u32) -> Option<String>) -> Option<String> {
+fn driver_text(code: CudaError, ask: fn(&'static CudaApi, u32) -> Option<String>) -> Option<String> {
     ask(functions().ok()?, u32::try_from(code).ok()?)
 }
 

@@ -45,7 +45,7 @@ const BESIDE_TOOLKIT: Folder = Folder {
     headers: &[(BUILT_IN, include_str!("../device/cuda/toolkit.h"))],
 };
 /// In place of the headers of a toolkit.
-const CUDA: Folder = Folder { name: "include/cuda-3", headers: cuda::HEADERS };
+const CUDA: Folder = Folder { name: "include/cuda-4", headers: cuda::HEADERS };
 
 const FOLDERS: [&Folder; 4] = [&COMMON, &HOST, &BESIDE_TOOLKIT, &CUDA];
 
@@ -137,7 +137,7 @@ mod tests {
         ("include/own-4", "cbb76602c69d7a90"),
         ("include/host-1", "0133472da0f52f61"),
         ("include/cuda-toolkit-1", "13906241a4b72a89"),
-        ("include/cuda-3", "768e570354940a81"),
+        ("include/cuda-4", "72b5c7818bcc63a3"),
     ];
 
     #[test]

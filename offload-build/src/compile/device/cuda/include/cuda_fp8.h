@@ -43,10 +43,11 @@ __OFFLOAD_HD __nv_fp8_storage_t __nv_cvt_float_to_fp8(float v, __nv_saturation_t
 }
 __OFFLOAD_HD __nv_fp8_storage_t __nv_cvt_double_to_fp8(double v, __nv_saturation_t saturate,
                                                        __nv_fp8_interpretation_t format) {
-  // The NaN of a double keeps its sign, and is another one in E5M2 than that of a float.
+  // The NaN of a double keeps its sign, and in E5M2, which has several, the upper digits.
   if (v != v) {
-    unsigned int sign = __builtin_bit_cast(unsigned long long, v) >> 56 & 0x80;
-    return (__nv_fp8_storage_t)(sign | (format == __NV_E4M3 ? 0x7f : 0x7e));
+    unsigned int high = __builtin_bit_cast(unsigned long long, v) >> 32;
+    unsigned int digits = format == __NV_E4M3 ? 3 : 2 | (high >> 18 & 1);
+    return (__nv_fp8_storage_t)((high >> 24 & 0x80) | 0x7c | digits);
   }
   return __nv_cvt_float_to_fp8(__offload_to_odd(v), saturate, format);
 }
