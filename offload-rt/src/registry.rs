@@ -30,7 +30,7 @@ impl Registry {
     /// Those of a version of a package alone.
     #[cfg(feature = "launchers")]
     pub(crate) fn for_package(package: &str, version: &str) -> Registry {
-        Registry::from_sources(sections::own().of_package(package, version))
+        Registry::from_sources(sections::own().with_package(package, version))
     }
 
     /// The images of all modules of the process that are loaded now.

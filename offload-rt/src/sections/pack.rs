@@ -49,7 +49,7 @@ pub(crate) struct PackSources {
 impl PackSources {
     /// Those of this version of a package alone.
     #[cfg(feature = "launchers")]
-    pub(crate) fn of_package(mut self, package: &str, version: &str) -> PackSources {
+    pub(crate) fn with_package(mut self, package: &str, version: &str) -> PackSources {
         self.packs.retain(|pack| {
             let pages = Pages::default();
             let parsed = Pack::parse(&pack.bytes, &pages);
