@@ -65,7 +65,7 @@ fn kernels_of_every_language_are_launched_through_their_methods() {
     );
     let hip = stand_in(dir.path(), "libamdhip64.so.7", &["hip/driver.c", "hip/kernels.c"]);
     let text = run(&program, &["hip", "--plain"], &hip);
-    assert_right(&text, &["opencl: saxpy", "c: saxpy", "hip: saxpy"]);
+    assert_right(&text, &["opencl: saxpy", "c: saxpy", "cuda: saxpy", "hip: saxpy"]);
 }
 
 /// The generated Rust of the package, by the names of the files.
