@@ -10,8 +10,10 @@
 //!     // extern "C" int launch_scale(float *x, int n, cudaStream_t stream) { ...; return cudaGetLastError(); }
 //!     fn launch_scale(x: *mut f32, n: c_int, stream: *mut c_void) -> c_int;
 //! }
-//! # unsafe extern "C" fn unused(x: *mut f32, n: c_int, stream: *mut c_void) -> c_int { 0 }
-//! # use unused as launch_scale;
+//! # mod host_part {
+//! #     #[unsafe(no_mangle)]
+//! #     extern "C" fn launch_scale(_: *mut f32, _: i32, _: *mut std::ffi::c_void) -> i32 { 0 }
+//! # }
 //! let device = offload_rt::cuda::devices()?[0].clone();
 //! let stream = device.stream()?;
 //! let x = stream.zeroed::<f32>(256)?;
