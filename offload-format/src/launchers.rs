@@ -133,7 +133,7 @@ impl<'a> Token<'a> {
     }
 }
 
-/// Whether `name` is that of a function of CUDA's runtime, whoever has it.
+/// Whether `name` is that of a function of CUDA's runtime, in [`FUNCTIONS`] or not.
 pub fn is_runtime_function(name: &str) -> bool {
     let rest = name.strip_prefix("__").unwrap_or(name).strip_prefix("cuda");
     rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()))

@@ -1,7 +1,7 @@
 //! Comparison of the kernels that the targets of a module have: one that `#if` takes away from some is no error, and a
 //! program would miss it only when it launches.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use offload_format::pack::KernelInfo;
 
@@ -20,9 +20,10 @@ pub(super) fn merged(env: &CargoEnv, module: &str, lists: Vec<TargetKernels<'_>>
     for line in differences(&lists) {
         env.warn(&format!("`{module}`: {line}"));
     }
+    let mut known = BTreeSet::new();
     let mut merged: Vec<KernelInfo> = Vec::new();
     for kernel in lists.into_iter().flat_map(|list| list.kernels) {
-        if merged.iter().all(|known| known.name != kernel.name) {
+        if known.insert(kernel.name.clone()) {
             merged.push(kernel);
         }
     }
@@ -31,16 +32,20 @@ pub(super) fn merged(env: &CargoEnv, module: &str, lists: Vec<TargetKernels<'_>>
 
 /// A line for each set of targets that lack the same kernels.
 fn differences(lists: &[TargetKernels<'_>]) -> Vec<String> {
-    let mut lacking: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for kernel in lists.iter().flat_map(|list| &list.kernels) {
-        let without = lists.iter().filter(|list| list.kernels.iter().all(|other| other.name != kernel.name));
-        let names: Vec<String> = without.map(|list| format!("`{}`", list.target.target)).collect();
-        if !names.is_empty() {
-            lacking.insert(&kernel.name, names);
+    // By kernel, the positions of the targets that have it.
+    let mut having: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+    for (position, list) in lists.iter().enumerate() {
+        for kernel in &list.kernels {
+            having.entry(&kernel.name).or_default().insert(position);
         }
     }
     let mut lines: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
-    for (kernel, targets) in lacking {
+    for (kernel, positions) in having {
+        if positions.len() == lists.len() {
+            continue;
+        }
+        let lacking = lists.iter().enumerate().filter(|(position, _)| !positions.contains(position));
+        let targets = lacking.map(|(_, list)| format!("`{}`", list.target.target)).collect();
         lines.entry(targets).or_default().push(format!("`{kernel}`"));
     }
     let mut texts = Vec::new();

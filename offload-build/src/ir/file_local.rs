@@ -84,18 +84,26 @@ fn is_file_local(name: &str) -> bool {
     }
     if let Some(nested) = rest.strip_prefix('N') {
         rest = nested;
-        while let Some(after) = after_source_name(rest) {
+        while let Some(SourceName { rest: after, .. }) = source_name(rest) {
             rest = after;
         }
     }
     rest.strip_prefix('L').is_some_and(|name| name.starts_with(|first: char| first.is_ascii_digit()))
 }
 
-/// What follows a name with its length in front.
-fn after_source_name(text: &str) -> Option<&str> {
-    let digits = text.find(|char: char| !char.is_ascii_digit())?;
-    let length: usize = text.get(..digits)?.parse().ok()?;
-    text.get(digits.checked_add(length)?..)
+/// A name of a mangled one that has its length in front, and what follows it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SourceName<'a> {
+    pub(super) name: &'a str,
+    pub(super) rest: &'a str,
+}
+
+/// The name at the start of `mangled`, behind its length.
+pub(super) fn source_name(mangled: &str) -> Option<SourceName<'_>> {
+    let digits = mangled.find(|char: char| !char.is_ascii_digit())?;
+    let length: usize = mangled.get(..digits)?.parse().ok()?;
+    let (name, rest) = mangled.get(digits..)?.split_at_checked(length)?;
+    Some(SourceName { name, rest })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use offload_format::launchers::{FUNCTIONS, PREFIX, is_runtime_function};
 use offload_workgroup::ir::{Symbol, global_name, global_symbol, symbol_at};
 
-use super::file_local::{distinct_name, with_names};
+use super::file_local::{distinct_name, source_name, with_names};
 
 /// What makes the host part of a file that of its module.
 #[derive(Clone, Copy, Debug)]
@@ -40,15 +40,15 @@ const CPP_LIBRARY: [&str; 11] = [
 pub(crate) fn missing_runtime_functions(module: &str) -> BTreeSet<String> {
     let mut missing = BTreeSet::new();
     for name in undefined(module) {
-        let is_algorithm = name.starts_with("_ZN6thrust");
         let is_missing = is_runtime_function(name) && !FUNCTIONS.contains(&name);
-        let unmangled = after_length(name).filter(|name| is_runtime_function(name));
-        if let Some(unmangled) = unmangled {
+        let unmangled = name.strip_prefix("_Z").and_then(source_name).map(|source| source.name);
+        if let Some(unmangled) = unmangled.filter(|name| is_runtime_function(name)) {
             missing.insert(unmangled.to_string());
         } else if is_missing {
             missing.insert(name.to_string());
-        } else if is_algorithm {
-            missing.insert(algorithm(name));
+        } else if let Some(rest) = name.strip_prefix("_ZN6thrust") {
+            let algorithm = source_name(rest).map_or("", |source| source.name);
+            missing.insert(format!("thrust::{algorithm}"));
         }
     }
     missing
@@ -152,22 +152,6 @@ fn undefined(module: &str) -> BTreeSet<&str> {
         used.extend(references.filter_map(symbol_at).map(|symbol| symbol.name));
     }
     declared.into_iter().filter(|name| used.contains(name)).collect()
-}
-
-/// `name` in the mangled `_Z<length>name...`.
-fn after_length(mangled: &str) -> Option<&str> {
-    let rest = mangled.strip_prefix("_Z")?;
-    let digits = rest.find(|char: char| !char.is_ascii_digit())?;
-    let length: usize = rest.get(..digits)?.parse().ok()?;
-    rest.get(digits..digits.checked_add(length)?)
-}
-
-/// The function of Thrust with this mangled name.
-fn algorithm(mangled: &str) -> String {
-    let name = mangled
-        .strip_prefix("_ZN6thrust")
-        .and_then(|rest| after_length(&format!("_Z{rest}")).map(str::to_string));
-    format!("thrust::{}", name.unwrap_or_default())
 }
 
 fn escaped(bytes: &[u8]) -> String {

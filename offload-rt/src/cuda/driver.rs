@@ -1,6 +1,7 @@
 //! The CUDA driver: its initialization and version.
 
 use std::ffi::c_int;
+use std::sync::OnceLock;
 
 use super::api::{CUDA_ERROR_NO_DEVICE, CuResult, CudaApi, LIBRARY, functions};
 use crate::error::Error;
@@ -20,8 +21,12 @@ pub(crate) struct CudaDriver {
 }
 
 impl CudaDriver {
-    /// Opens the library and initialises the driver.
+    /// Opens the library and initialises the driver, unless that was done: each call of a host function asks.
     pub(crate) fn open() -> Result<CudaDriver, Error> {
+        static OPENED: OnceLock<CudaDriver> = OnceLock::new();
+        if let Some(opened) = OPENED.get() {
+            return Ok(*opened);
+        }
         let functions =
             functions().map_err(|problem| Error::driver_library(CUDA, problem).with_hint(LIBRARY_HINT))?;
         // SAFETY: the only flags that there are.
@@ -34,7 +39,7 @@ impl CudaDriver {
             error.with_hint(DEVICE_HINT)
         })?;
         let version = version(functions).map_err(|error| Error::device(CUDA, error.to_string()))?;
-        Ok(CudaDriver { functions, version })
+        Ok(*OPENED.get_or_init(|| CudaDriver { functions, version }))
     }
 
     pub(crate) fn functions(self) -> &'static CudaApi {

@@ -78,8 +78,8 @@ impl Current {
         Ok(DeviceId { api, raw })
     }
 
-    /// Whether it is the primary context of its device, which is then kept.
-    pub(super) fn is_primary(&self) -> Outcome<bool> {
+    /// Keeps the primary context of the device if it is active, as it is where this one is it: modules are loaded in it.
+    pub(super) fn retain_primary(&self) -> Outcome {
         let device = self.device()?;
         let mut flags: c_uint = 0;
         let mut active: c_int = 0;
@@ -87,7 +87,10 @@ impl Current {
         let asked = unsafe {
             call!(self.api(), cuDevicePrimaryCtxGetState(device.raw, &raw mut flags, &raw mut active))
         };
-        Ok(asked.is_ok() && active != 0 && primary(self.api(), device)? == self.raw)
+        if asked.is_ok() && active != 0 {
+            primary(self.api(), device)?;
+        }
+        Ok(())
     }
 }
 

@@ -97,8 +97,7 @@ pub(super) fn context(current: &Current) -> Outcome<Arc<LoadedContext>> {
 
 impl LoadedContext {
     fn new(current: &Current) -> Outcome<LoadedContext> {
-        // A primary context must not be released as long as modules are loaded in it.
-        current.is_primary()?;
+        current.retain_primary()?;
         // SAFETY: the context is current. It stays if it is a primary one, and else by the contract of this module.
         let adopted = unsafe { CudaContext::adopt(current.api(), current.raw, Arc::new(())) }?;
         Ok(LoadedContext {

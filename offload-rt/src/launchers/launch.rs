@@ -7,7 +7,7 @@ use std::ptr;
 use super::context::Current;
 use super::failure::{CudaError, Failure, INVALID_CONFIGURATION, Outcome, returned};
 use super::kernels;
-use crate::cuda::api::CUstream;
+use crate::cuda::api::{CUfunction, CUstream};
 use crate::gpu::call;
 use crate::text::escape;
 
@@ -96,32 +96,39 @@ pub(super) unsafe extern "C" fn offload_cudaLaunchCooperativeKernel(
     returned(unsafe { launch_cooperative(stub, configuration, arguments) })
 }
 
+/// A launch that only the driver may refuse.
+struct Prepared {
+    current: Current,
+    function: CUfunction,
+    shared: c_uint,
+}
+
+impl Prepared {
+    /// # Safety
+    /// The stream is one of CUDA.
+    unsafe fn new(stub: *const c_void, configuration: Configuration) -> Outcome<Prepared> {
+        // SAFETY: by the contract.
+        let current = unsafe { Current::for_stream(configuration.stream) }?;
+        let kernel = kernels::kernel(&current, stub)?;
+        let shared = configuration.check(kernel.name())?;
+        let function = kernel.raw()?;
+        Ok(Prepared { current, function, shared })
+    }
+}
+
 /// # Safety
 /// `arguments` leads to the arguments of the kernel of `stub`, the stream is one of CUDA, and the kernel stays within
 /// its memory.
 unsafe fn launch(stub: *const c_void, configuration: Configuration, arguments: *mut *mut c_void) -> Outcome {
-    let Configuration { grid, block, stream, .. } = configuration;
+    let Configuration { grid: Dim3 { x, y, z }, block, stream, .. } = configuration;
     // SAFETY: by the contract.
-    let current = unsafe { Current::for_stream(stream) }?;
-    let kernel = kernels::kernel(&current, stub)?;
-    let shared = configuration.check(kernel.name())?;
+    let Prepared { current, function, shared } = unsafe { Prepared::new(stub, configuration) }?;
+    let extra = ptr::null_mut();
     // SAFETY: by the contract; the kernel's module is loaded in the current context.
     Ok(unsafe {
         call!(
             current.api(),
-            cuLaunchKernel(
-                kernel.raw()?,
-                grid.x,
-                grid.y,
-                grid.z,
-                block.x,
-                block.y,
-                block.z,
-                shared,
-                stream,
-                arguments,
-                ptr::null_mut()
-            )
+            cuLaunchKernel(function, x, y, z, block.x, block.y, block.z, shared, stream, arguments, extra)
         )
     }?)
 }
@@ -133,26 +140,15 @@ unsafe fn launch_cooperative(
     configuration: Configuration,
     arguments: *mut *mut c_void,
 ) -> Outcome {
-    let Configuration { grid, block, stream, .. } = configuration;
+    let Configuration { grid: Dim3 { x, y, z }, block, stream, .. } = configuration;
     // SAFETY: by the contract.
-    let current = unsafe { Current::for_stream(stream) }?;
-    let kernel = kernels::kernel(&current, stub)?;
-    let shared = configuration.check(kernel.name())?;
+    let Prepared { current, function, shared } = unsafe { Prepared::new(stub, configuration) }?;
     // SAFETY: by the contract; the kernel's module is loaded in the current context.
     Ok(unsafe {
         call!(
             current.api(),
             cuLaunchCooperativeKernel(
-                kernel.raw()?,
-                grid.x,
-                grid.y,
-                grid.z,
-                block.x,
-                block.y,
-                block.z,
-                shared,
-                stream,
-                arguments
+                function, x, y, z, block.x, block.y, block.z, shared, stream, arguments
             )
         )
     }?)

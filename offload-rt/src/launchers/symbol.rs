@@ -4,10 +4,11 @@ use std::ffi::{CString, c_int, c_void};
 use std::ptr;
 
 use super::context::Current;
-use super::failure::{CudaError, Failure, INVALID_VALUE, Outcome, returned};
+use super::failure::{CudaError, Failure, INVALID_SYMBOL, INVALID_VALUE, Outcome, returned};
 use super::kernels::{self, LoadedVariable};
 use super::memory;
 use crate::cuda::api::CUstream;
+use crate::gpu::call;
 
 /// Where a variable is.
 #[derive(Clone, Copy, Debug)]
@@ -176,7 +177,7 @@ fn place_in(current: &Current, symbol: *const c_void) -> Outcome<Place> {
         let mut size = 0;
         // SAFETY: the module is loaded in the current context; the function writes two numbers.
         let found = unsafe {
-            crate::gpu::call!(
+            call!(
                 current.api(),
                 cuModuleGetGlobal_v2(&raw mut address, &raw mut size, module.cast(), name.as_ptr())
             )
@@ -185,8 +186,5 @@ fn place_in(current: &Current, symbol: *const c_void) -> Outcome<Place> {
             return Ok(Place { address: usize::try_from(address).unwrap_or(0), size });
         }
     }
-    Err(Failure::new(
-        super::failure::INVALID_SYMBOL,
-        format!("no image has the variable `{}`", name.to_string_lossy()),
-    ))
+    Err(Failure::new(INVALID_SYMBOL, format!("no image has the variable `{}`", name.to_string_lossy())))
 }
