@@ -18,6 +18,7 @@ mod pointers;
 mod prepare;
 mod recursion;
 mod rewrite;
+mod shared_memory;
 
 use offload_format::pack::ArgKind;
 use offload_workgroup::ir::Parameter;
@@ -33,6 +34,7 @@ pub(crate) use output::{Output, has_kernel_names, has_output, with_assertions, w
 pub(crate) use pointers::{exporting, through_pointers};
 pub(crate) use prepare::{BODY_PREFIX, LocalArguments, Prepared, prepare};
 pub(crate) use recursion::recursion;
+pub(crate) use shared_memory::with_shared_memory;
 pub(crate) use rewrite::{
     has_inline_that_is_not_inlined, in_global_memory, with_conventions, with_inline_definitions,
     without_processor,

@@ -284,7 +284,7 @@ impl Language {
         match (self, target) {
             (Language::OpenClC, _) => true,
             (_, Target::OpenClC) => false,
-            (_, Target::Host(_)) => self.is_portable(),
+            (_, Target::Host(_)) => self.is_portable() || self == Language::Cuda,
             (Language::Cuda | Language::Ptx, Target::Nvptx(_) | Target::Cubin(_)) => true,
             (Language::Cuda | Language::Hip | Language::AmdCodeObject, Target::Amdgcn(_)) => true,
             (Language::Cubin, Target::Cubin(_)) | (Language::Ocloc, Target::Intel(_)) => true,

@@ -334,7 +334,7 @@ pub(crate) fn refuse_shared_memory(range: &NdRange) -> Result<(), Problem> {
         0 => Ok(()),
         bytes => {
             let problem = format!(
-                "the launch asks for {bytes} bytes of shared memory, which only CUDA and HIP devices have"
+                "the launch asks for {bytes} bytes of shared memory, which the kernel has no use for on this device"
             );
             Err(Problem::with_hint(problem, "pass local memory as an argument, with KernelArg::local"))
         }

@@ -30,6 +30,8 @@
 //!   size)`, which calls `run`, a function as `__offload_run_K`. It returns the result of `run`, or 2 to the 30 if an
 //!   assertion failed; then the group is abandoned, and `message` holds the text of the failure.
 //! - `print(print_data, text, size)` writes to the standard output.
+//! - An image with `extern __shared__` arrays of CUDA C++ has `extern const uint64_t __offload_dynamic_shared_size`, the most
+//!   bytes of shared memory that a launch may ask for.
 //! - An instrumented image has the variable `__offload_checks`, which is null or points to functions that it
 //!   calls before each access, barrier and computation of an index (`struct offload_checks` in `host_checks.c`).
 //!
@@ -118,6 +120,22 @@ impl BackendModule for HostModule {
     }
 }
 
+impl HostKernel {
+    fn check_shared_memory(&self, range: &NdRange) -> Result<(), Problem> {
+        let capacity = self.code.dynamic_shared;
+        if capacity == 0 {
+            return refuse_shared_memory(range);
+        }
+        let bytes = range.shared_memory();
+        if u64::from(bytes) <= capacity {
+            return Ok(());
+        }
+        Err(Problem::from(format!(
+            "the launch asks for {bytes} bytes of shared memory, and a block on the CPU has {capacity}"
+        )))
+    }
+}
+
 impl BackendKernel for HostKernel {
     fn context(&self) -> ContextId {
         CONTEXT
@@ -133,7 +151,7 @@ impl BackendKernel for HostKernel {
         range: &NdRange,
         args: &[KernelArg<'_>],
     ) -> Result<(), Problem> {
-        refuse_shared_memory(range)?;
+        self.check_shared_memory(range)?;
         let bound = BoundArgs::new(&self.info, args)?;
         let sanitizer = checks::are_enabled().then(|| Sanitizer::new(&self.info, args, range));
         let launch =

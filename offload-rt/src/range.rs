@@ -149,8 +149,8 @@ impl NdRange {
     /// work-group.
     ///
     /// This is the third parameter of CUDA's and HIP's launches
-    /// (<https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#execution-configuration>); other devices
-    /// refuse it. [`KernelArg::local`](crate::KernelArg::local) is for kernels with a local pointer argument.
+    /// (<https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#execution-configuration>). The
+    /// host CPU has it for CUDA C++, and other devices refuse it. [`KernelArg::local`](crate::KernelArg::local) is for kernels with a local pointer argument.
     #[must_use]
     pub fn with_shared_memory(mut self, bytes: u32) -> NdRange {
         self.shared_memory = bytes;

@@ -23,7 +23,7 @@ use std::fmt::Write;
 use crate::codegen::plan::Plan;
 use crate::codegen::work_group::{WorkGroupContext, write_work_group_function};
 use crate::error::{Error, Result};
-use crate::ir::function::Function;
+use crate::ir::function::{Function, Scheduling};
 use crate::ir::line::without_invariant_load;
 use crate::ir::numbering::{FreeNumbers, ModuleNumbers};
 use crate::ir::{Symbol, Types, defined_function, functions_reaching, global_symbol};
@@ -32,7 +32,7 @@ use crate::options::{Options, Validity};
 use crate::transforms::local_atomics::{self, LocalMemory};
 use crate::transforms::thread_local::{local_arrays, make_thread_local};
 use crate::transforms::{if_conversion, loop_interchange, vector_math};
-use crate::{BARRIER, WORK_ITEM_PREFIX};
+use crate::{WORK_ITEM_PREFIX, is_barrier};
 
 /// A copy of `module` in which each work-item function is replaced by a work-group function, and `__local` arrays and the
 /// state of work-items are thread-local.
@@ -46,7 +46,7 @@ use crate::{BARRIER, WORK_ITEM_PREFIX};
 /// instruction that OpenCL C has no source for, such as `invoke`.
 pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options) -> Result<String> {
     let types = Types::new(module);
-    let with_barrier = functions_reaching(module, |name| name == BARRIER);
+    let with_barrier = functions_reaching(module, is_barrier);
     let numbered = ModuleNumbers::new(module);
     let local_arrays = local_arrays(module);
     let mut numbers = numbered.free;
@@ -72,12 +72,17 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
         refuse_barrier_calls(kernel, &body, &with_barrier)?;
         let mut function = Function::parse(&body, &types).map_err(|why| refusal(kernel, &why))?;
         let known = kernels.iter().find(|known| known.name == kernel);
-        if options.validity == Validity::Assumed {
+        let validity = match function.scheduling {
+            Scheduling::Lockstep => options.validity,
+            // No rule of OpenCL C on barriers applies.
+            Scheduling::Independent => Validity::Checked,
+        };
+        if validity == Validity::Assumed {
             local_atomics::mark(&mut function, &LocalMemory { arrays: &local_arrays, kernel: known });
             loop_interchange::insert_barriers(&mut function);
             if_conversion::convert_unpredictable_stores(&mut function, &types);
         }
-        let plan = Plan::new(&function, &types, &local_arrays, options.validity)
+        let plan = Plan::new(&function, &types, &local_arrays, validity)
             .map_err(|why| refusal(kernel, &why))?;
         let context = WorkGroupContext {
             kernel,
@@ -107,8 +112,8 @@ fn refuse_barrier_calls(kernel: &str, body: &[&str], with_barrier: &BTreeSet<Str
     for line in body.iter().skip(1) {
         let mut text = *line;
         while let Some(Symbol { name, rest }) = global_symbol(text) {
-            let is_barrier = name == BARRIER && line.contains("call ");
-            if with_barrier.contains(name) && !is_barrier {
+            let is_barrier_call = is_barrier(name) && line.contains("call ");
+            if with_barrier.contains(name) && !is_barrier_call {
                 let why = format!(
                     "its function `{name}` can reach a barrier, and is recursive or called through a pointer"
                 );

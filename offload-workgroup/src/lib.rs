@@ -59,6 +59,16 @@ pub const WORK_ITEM_PREFIX: &str = "__offload_work_item_";
 pub const WORK_GROUP_PREFIX: &str = "__offload_run_";
 /// The function that a barrier calls.
 pub const BARRIER: &str = "__offload_wait";
+/// The function that a barrier of CUDA's thread blocks calls: work-items that have returned do not take part, and others
+/// may wait at different calls.
+pub const BLOCK_BARRIER: &str = "__offload_wait_block";
+/// The function that a barrier of 32 neighbours calls, a warp.
+pub const WARP_BARRIER: &str = "__offload_wait_warp";
+
+/// Whether `name` is the function of a barrier.
+pub fn is_barrier(name: &str) -> bool {
+    [BARRIER, BLOCK_BARRIER, WARP_BARRIER].contains(&name)
+}
 
 /// Runs the code of the README.
 #[cfg(doctest)]

@@ -297,7 +297,7 @@ pub(super) fn flags(sources: &Sources, language: Language, form: SpecForm) -> im
             // Clang would make calls of AMD's own library of printf.
             let rest = rest.iter().chain(&["-fno-builtin-printf"]);
             let flags = ["-x", "hip"].iter().chain(rest).map(|flag| flag.to_string());
-            flags.chain(cuda_arch(sources)).collect()
+            flags.chain(cuda_arch_macro(sources)).collect()
         }
         _ => vec!["-x".into(), "ir".into()],
     };
@@ -308,12 +308,17 @@ pub(super) fn flags(sources: &Sources, language: Language, form: SpecForm) -> im
         .chain(texts(sources.import_flags()))
 }
 
-/// What CUDA C++ that clang reads as HIP C++ asks for the architecture.
-fn cuda_arch(sources: &Sources) -> Option<String> {
+/// `__CUDA_ARCH__` of CUDA C++ for other targets than NVIDIA's.
+pub(super) fn cuda_arch(sources: &Sources) -> u32 {
     /// From this on CUDA has bfloat16 and all atomic functions.
     const DEFAULT: u32 = 800;
+    sources.options.cuda_arch.unwrap_or(DEFAULT)
+}
+
+/// The same as a flag, for CUDA C++ that clang reads as another language.
+pub(super) fn cuda_arch_macro(sources: &Sources) -> Option<String> {
     let is_cuda = sources.files.iter().any(|file| file.language == Language::Cuda);
-    is_cuda.then(|| format!("-D__CUDA_ARCH__={}", sources.options.cuda_arch.unwrap_or(DEFAULT)))
+    is_cuda.then(|| format!("-D__CUDA_ARCH__={}", cuda_arch(sources)))
 }
 
 /// The version of OpenCL C, as a flag.

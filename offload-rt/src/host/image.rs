@@ -16,6 +16,9 @@ use crate::error::Problem;
 /// Prefix of the symbol with the frame size of a kernel.
 const FRAME_PREFIX: &str = "__offload_frame_";
 
+/// The symbol with the size of the dynamic shared memory of CUDA C++, in bytes.
+const DYNAMIC_SHARED: &str = "__offload_dynamic_shared_size";
+
 /// The symbol of the [`Guard`] of an image with assertions.
 const GUARD: &str = "__offload_guarded";
 
@@ -98,6 +101,8 @@ pub(super) struct HostCode {
     pub(super) run: Run,
     /// Bytes of the frame for each work-item.
     pub(super) frame: u64,
+    /// Bytes of shared memory that a launch may ask for.
+    pub(super) dynamic_shared: u64,
 }
 
 /// A kernel's name and code.
@@ -148,11 +153,23 @@ fn code(library: &Library, kernel: &str) -> Result<HostCode, String> {
     let guard = unsafe { library.get::<Guard>(GUARD) }.ok().map(|guard| *guard);
     let name = format!("{FRAME_PREFIX}{kernel}");
     // SAFETY: the symbol is a `const uint64_t`; it is read while the library is loaded.
-    let frame = unsafe { library.get::<*const u64>(&name).map(|symbol| symbol.as_ref().copied()) };
-    let frame = frame.ok().flatten().ok_or_else(|| format!("it has no symbol {name}"))?;
+    let frame = unsafe { number(library, &name) }.ok_or_else(|| format!("it has no symbol {name}"))?;
+    // SAFETY: as above.
+    let dynamic_shared = unsafe { number(library, DYNAMIC_SHARED) }.unwrap_or(0);
     let run = match guard {
         Some(guard) => Run::Guarded(guard, run),
         None => Run::Direct(run),
     };
-    Ok(HostCode { run, frame })
+    Ok(HostCode { run, frame, dynamic_shared })
+}
+
+/// The number that is called `name`.
+///
+/// # Safety
+/// If `library` has the symbol, it is a `const uint64_t`.
+unsafe fn number(library: &Library, name: &str) -> Option<u64> {
+    // SAFETY: as the caller answers for.
+    let symbol = unsafe { library.get::<*const u64>(name) }.ok()?;
+    // SAFETY: as above; the library is loaded.
+    unsafe { symbol.as_ref() }.copied()
 }

@@ -14,7 +14,7 @@ pub(crate) struct ControlFlowGraph {
     post_dominators: DominatorTree,
     /// The blocks that end with a barrier of any scope.
     barriers: BTreeSet<usize>,
-    /// Those of them with a barrier of the whole group.
+    /// Those of them with a barrier of more than a chunk.
     group_barriers: BTreeSet<usize>,
     /// The blocks that end with a return.
     returns: BTreeSet<usize>,
@@ -41,7 +41,7 @@ impl ControlFlowGraph {
             match block.terminator {
                 Terminator::Barrier { scope, .. } => {
                     barriers.insert(number);
-                    if scope == BarrierScope::Group {
+                    if !matches!(scope, BarrierScope::Chunk(_)) {
                         group_barriers.insert(number);
                     }
                 }

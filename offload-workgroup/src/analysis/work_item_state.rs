@@ -7,6 +7,8 @@ use crate::ir::{global_name, integers};
 
 /// The prefix of the variables that hold state.
 pub(crate) const STATE_PREFIX: &str = "__offload_state_";
+/// The prefix of the variables with which the lanes of a warp exchange values.
+pub(crate) const WARP_PREFIX: &str = "__offload_warp_";
 /// The position of a work-item in its group.
 const LOCAL_ID: &str = "local_id";
 

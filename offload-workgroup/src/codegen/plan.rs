@@ -8,7 +8,7 @@ use crate::analysis::control_flow::ControlFlowGraph;
 use crate::analysis::liveness;
 use crate::analysis::private_memory::PrivateMemory;
 use crate::analysis::values::Values;
-use crate::ir::function::{BarrierScope, Function, Iterations, Opcode, Terminator};
+use crate::ir::function::{BarrierScope, Function, Iterations, Opcode, Scheduling, Terminator};
 use crate::ir::{Layout, Types, after_word};
 use crate::options::Validity;
 
@@ -33,7 +33,13 @@ pub(crate) struct Plan<'f> {
     pub(crate) context_layout: ContextLayout,
     pub(crate) interleaving: Interleaving,
     pub(crate) validity: Validity,
+    /// Bytes of the slots of all work-items, for each: behind them is the array of due regions, where each work-item has
+    /// its own.
+    pub(crate) due_offset: Option<u64>,
 }
+
+/// Bytes of a code that says which region is due.
+const DUE_SIZE: u64 = 4;
 
 /// The blocks that a work-item executes from one barrier to the next.
 #[derive(Debug)]
@@ -107,11 +113,23 @@ impl<'f> Plan<'f> {
             context_layout: ContextLayout::StructOfArrays,
             interleaving,
             validity,
+            due_offset: None,
         };
         plan.allocate_slots(types)?;
         plan.assign_offsets()?;
         plan.context_layout = plan.choose_layout();
+        if plan.function.scheduling == Scheduling::Independent {
+            plan.due_offset = plan.context_size.checked_next_multiple_of(DUE_SIZE);
+        }
         Ok(plan)
+    }
+
+    /// Bytes that a launch provides for each work-item.
+    pub(crate) fn frame_size(&self) -> u64 {
+        match self.due_offset {
+            Some(offset) => offset.saturating_add(DUE_SIZE),
+            None => self.context_size,
+        }
     }
 
     fn allocate_slots(&mut self, types: &Types<'_>) -> Result<(), String> {
@@ -125,7 +143,8 @@ impl<'f> Plan<'f> {
             }
             let definition = self.values.definitions.get(name).ok_or_else(|| unknown_size(name))?;
             let ty = types.result(&definition.instruction.line.text()).ok_or_else(|| unknown_size(name))?;
-            if self.values.uniform.contains(name) {
+            // Work-items that are scheduled independently are not in the same iteration of a loop.
+            if self.values.uniform.contains(name) && self.function.scheduling == Scheduling::Lockstep {
                 self.group_values.insert(name, ty);
                 continue;
             }
@@ -145,6 +164,9 @@ impl<'f> Plan<'f> {
 
     /// A value that is live only across barriers of a chunk is stored for that chunk.
     fn storage(&self, name: &str) -> Storage {
+        if self.function.scheduling == Scheduling::Independent {
+            return Storage::Context;
+        }
         let mut of_group = self.regions.iter().filter(|region| region.scope == BarrierScope::Group);
         if of_group.any(|region| region.live_in.contains(name)) { Storage::Context } else { Storage::Chunk }
     }

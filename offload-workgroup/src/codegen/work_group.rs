@@ -4,6 +4,7 @@ mod chunk_copy;
 mod chunk_loop;
 mod chunk_region;
 mod dispatch;
+mod independent;
 mod row_version;
 mod successors;
 
@@ -16,7 +17,7 @@ use crate::WORK_GROUP_PREFIX;
 use crate::analysis::work_item_state::{GROUP_FIELDS, axis};
 use crate::codegen::plan::{ContextLayout, Plan, Storage};
 use crate::codegen::region::{Nodes, RegionCopy, RegionText, write_region};
-use crate::ir::function::Opcode;
+use crate::ir::function::{Opcode, Scheduling};
 use crate::ir::line::{Line, NameMap};
 use crate::options::Validity;
 
@@ -57,16 +58,9 @@ pub(crate) fn write_work_group_function(plan: &Plan<'_>, context: &WorkGroupCont
     };
     let empty = writer.new_node();
     let _ = writeln!(writer.metadata, "!{empty} = !{{}}");
-    writer.write_prologue(empty);
-    for number in (0..plan.regions.len()).filter(|number| !plan.begins_in_chunk(*number)) {
-        if let Some(chunk_region) = ChunkRegion::starting_at(plan, number) {
-            writer.write_chunk_loops(&chunk_region, empty);
-            continue;
-        }
-        let accesses = writer.new_access_group();
-        let copy = RegionCopy { region: number, suffix: number, chunk: None };
-        let text = write_region(plan, copy, Nodes { empty, accesses }, None);
-        writer.write_work_item_loops(copy, &text, Nodes { empty, accesses });
+    match plan.function.scheduling {
+        Scheduling::Lockstep => writer.write_regions(empty),
+        Scheduling::Independent => writer.write_independent_regions(empty),
     }
     let debug = plan.function.debug.as_deref().map(|node| format!(" !dbg {node}")).unwrap_or_default();
     let function = format!(
@@ -76,7 +70,7 @@ pub(crate) fn write_work_group_function(plan: &Plan<'_>, context: &WorkGroupCont
          offload.leave:\n  call void @__offload_end()\n  %offload.result = load i32, ptr %offload.status\n  \
          ret i32 %offload.result\n}}\n",
         kernel = context.kernel,
-        size = plan.context_size,
+        size = plan.frame_size(),
         attributes = context.attributes,
         body = writer.body,
     );
@@ -92,6 +86,23 @@ struct FunctionWriter<'w, 'p> {
 }
 
 impl FunctionWriter<'_, '_> {
+    /// Writes the regions for work-items that execute the same one.
+    fn write_regions(&mut self, empty: u64) {
+        let plan = self.plan;
+        self.write_prologue(empty);
+        self.body.push_str("  br label %offload.begin.p0\n");
+        for number in (0..plan.regions.len()).filter(|number| !plan.begins_in_chunk(*number)) {
+            if let Some(chunk_region) = ChunkRegion::starting_at(plan, number) {
+                self.write_chunk_loops(&chunk_region, empty);
+                continue;
+            }
+            let accesses = self.new_access_group();
+            let copy = RegionCopy { region: number, suffix: number, chunk: None };
+            let text = write_region(plan, copy, Nodes { empty, accesses }, None);
+            self.write_work_item_loops(copy, &text, Nodes { empty, accesses });
+        }
+    }
+
     fn new_node(&mut self) -> u64 {
         let node = self.node;
         self.node = node.saturating_add(1);
@@ -132,7 +143,6 @@ impl FunctionWriter<'_, '_> {
             self.write_group_number(&last, size, &address, empty);
         }
         self.write_context_arrays();
-        self.body.push_str("  br label %offload.begin.p0\n");
     }
 
     /// The size that the kernel requires of its work-groups.
@@ -187,7 +197,8 @@ impl FunctionWriter<'_, '_> {
 
     /// Writes the addresses of the arrays of the context.
     fn write_context_arrays(&mut self) {
-        if self.plan.slots.iter().all(|slot| slot.storage != Storage::Context) {
+        let has_slots = self.plan.slots.iter().any(|slot| slot.storage == Storage::Context);
+        if !has_slots && self.plan.due_offset.is_none() {
             return;
         }
         let context = match self.plan.context_alignment {

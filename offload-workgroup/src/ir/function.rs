@@ -3,8 +3,14 @@
 use crate::ir::line::{Line, local_name};
 use crate::ir::{Parameters, Types, global_symbol, list, parameters};
 
-/// The text of a call of the barrier.
-pub(crate) const BARRIER_CALL: &str = "@__offload_wait(";
+/// The text of the calls of barriers.
+const BARRIER_CALLS: [(&str, BarrierScope); 3] = [
+    ("@__offload_wait(", BarrierScope::Group),
+    ("@__offload_wait_block(", BarrierScope::Group),
+    ("@__offload_wait_warp(", BarrierScope::Warp),
+];
+/// The text in the calls of those that do not keep work-items together.
+const INDEPENDENT_CALL: &str = "@__offload_wait_";
 
 /// A function with one parameter.
 #[derive(Debug)]
@@ -17,6 +23,16 @@ pub(crate) struct Function {
     pub(crate) debug: Option<String>,
     /// Whether loops have implicit barriers, so as to be interchanged with the work-item loop.
     pub(crate) has_interchanged_loops: bool,
+    pub(crate) scheduling: Scheduling,
+}
+
+/// The order in which the work-items of a group execute parallel regions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scheduling {
+    /// All execute the same region, as OpenCL C requires.
+    Lockstep,
+    /// Each has a region of its own that is next: CUDA's independent thread scheduling.
+    Independent,
 }
 
 /// A basic block.
@@ -46,6 +62,8 @@ pub(crate) enum Terminator {
 pub(crate) enum BarrierScope {
     /// The work-group.
     Group,
+    /// A warp of 32 neighbours.
+    Warp,
     /// A chunk of neighbours in the first dimension, which execute a loop in lockstep.
     Chunk(Iterations),
 }
@@ -115,6 +133,7 @@ impl Function {
             attributes: number_after(tail, " #"),
             debug: number_after(tail, "!dbg !").map(|number| format!("!{number}")),
             has_interchanged_loops: false,
+            scheduling: Scheduling::Lockstep,
         };
         let entry = if parameter.name().parse::<u32>().is_ok() { "1" } else { "0" };
         let mut open =
@@ -147,9 +166,12 @@ impl Function {
 
     /// Adds one line that is no label.
     fn push_line(&mut self, text: &str, open: &mut OpenBlock, types: &Types<'_>) -> Result<(), String> {
-        let terminator = if is_barrier_call(text) {
+        let terminator = if let Some(scope) = barrier_call(text) {
+            if text.contains(INDEPENDENT_CALL) {
+                self.scheduling = Scheduling::Independent;
+            }
             let location = number_after(text, "!dbg !").map(|number| format!("!{number}"));
-            Terminator::Barrier { scope: BarrierScope::Group, location }
+            Terminator::Barrier { scope, location }
         } else if text == "ret void" || text.starts_with("ret void,") {
             Terminator::Return
         } else if ["br ", "switch ", "unreachable"].iter().any(|word| text.starts_with(word)) {
@@ -330,8 +352,10 @@ fn opcode(text: &str) -> Opcode {
     }
 }
 
-fn is_barrier_call(text: &str) -> bool {
-    text.contains(BARRIER_CALL) && text.split(' ').any(|word| word == "call")
+/// The scope of the barrier that an instruction calls, if it calls one.
+fn barrier_call(text: &str) -> Option<BarrierScope> {
+    let (_, scope) = BARRIER_CALLS.into_iter().find(|(call, _)| text.contains(call))?;
+    text.split(' ').any(|word| word == "call").then_some(scope)
 }
 
 /// The name in a line `7:      ; preds = %2`.

@@ -7,7 +7,7 @@ use crate::ir::numbering::{FreeNumbers, ModuleNumbers};
 use crate::ir::{defined_function, functions_reaching, global_name};
 use crate::transforms::thread_local::is_uninitialized;
 use crate::transforms::vector_math::MathCalls;
-use crate::{BARRIER, WORK_ITEM_PREFIX};
+use crate::{WORK_ITEM_PREFIX, is_barrier};
 
 /// The prefix of the functions of the runtime.
 const RUNTIME_PREFIX: &str = "__offload_";
@@ -23,7 +23,7 @@ const RUNTIME_PREFIX: &str = "__offload_";
 /// - Mathematical functions are renamed, so that they are not inlined: a work-item loop can call their vector variants.
 /// - Loads of the state of a work-item are marked as invariant.
 pub fn prepare_work_items(module: &str) -> String {
-    let with_barrier = functions_reaching(module, |name| name == BARRIER);
+    let with_barrier = functions_reaching(module, is_barrier);
     let numbered = ModuleNumbers::new(module);
     let mut numbers = numbered.free;
     let empty = numbers.node;
@@ -111,7 +111,7 @@ fn without_noalias(line: &str) -> String {
 
 /// The definition of a variable, with external linkage if it is state or local memory.
 fn make_visible(line: &str) -> String {
-    let is_state = line.starts_with("@__offload_state_");
+    let is_state = line.starts_with("@__offload_state_") || line.starts_with("@__offload_warp_");
     let is_local = line.split_once("global ").is_some_and(|(_, value)| is_uninitialized(value));
     if line.contains(" = internal global ") && (is_state || is_local) {
         line.replacen(" = internal global ", " = hidden global ", 1)

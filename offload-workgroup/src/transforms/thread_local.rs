@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::analysis::work_item_state::STATE_PREFIX;
+use crate::analysis::work_item_state::{STATE_PREFIX, WARP_PREFIX};
 
 /// A copy of `module` in which each thread has its own `__local` arrays and work-item state.
 pub(crate) fn make_thread_local(module: &str) -> String {
@@ -24,7 +24,7 @@ pub(crate) fn make_thread_local(module: &str) -> String {
 /// The names of a module's `__local` arrays.
 pub(crate) fn local_arrays(module: &str) -> BTreeSet<&str> {
     let variables = module.lines().filter_map(ThreadVariable::parse);
-    variables.map(|variable| variable.name).filter(|name| !name.starts_with(STATE_PREFIX)).collect()
+    variables.map(|variable| variable.name).filter(|name| !is_state(name)).collect()
 }
 
 /// A variable that each thread needs its own copy of.
@@ -44,7 +44,7 @@ impl<'a> ThreadVariable<'a> {
                 "internal" | "hidden" | "dso_local" | "local_unnamed_addr" | "unnamed_addr" | "thread_local"
             )
         });
-        let is_of_thread = name.starts_with(STATE_PREFIX) || is_uninitialized(value);
+        let is_of_thread = is_state(name) || is_uninitialized(value);
         (is_defined_here && is_of_thread).then_some(ThreadVariable { name, value })
     }
 
@@ -53,6 +53,11 @@ impl<'a> ThreadVariable<'a> {
     fn definition(&self) -> String {
         format!("@{} = internal thread_local(localdynamic) global {}", self.name, self.value)
     }
+}
+
+/// Whether `name` is a variable of the runtime: the state of a work-item, or what the lanes of a warp exchange.
+fn is_state(name: &str) -> bool {
+    name.starts_with(STATE_PREFIX) || name.starts_with(WARP_PREFIX)
 }
 
 /// Whether a variable has no initial value, as `local` arrays have none: `[16 x i32] undef, align 4`, which stands

@@ -36,7 +36,7 @@ const SHIM_WITH_OCML: &str = concat!(
     include_str!("../device/libclc_shim.cl"),
     include_str!("../device/amdgcn_shim.cl"),
     include_str!("../device/amdgcn_media.cl"),
-    include_str!("../device/amdgcn_ocml.cl"),
+    include_str!("../device/cuda_ocml.cl"),
     include_str!("../device/c11_atomics.cl"),
     include_str!("../device/c11_barriers.cl")
 );
@@ -46,6 +46,7 @@ const CUDA_HEADER: &str = concat!(
     "# 1 \"offload_cuda.h\" 1 3\n",
     include_str!("../device/cuda/core.h"),
     include_str!("../device/cuda/target_amdgcn.h"),
+    include_str!("../device/cuda/hip_math.h"),
     include_str!("../device/cuda/intrinsics.h"),
     include_str!("../device/cuda/words.h"),
     include_str!("../device/cuda/warps.h"),

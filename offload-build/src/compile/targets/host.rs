@@ -38,6 +38,7 @@ const SHIM: &str = include_str!("../device/host_shim.c");
 const PRINTF: &str = include_str!("../device/host_printf.c");
 const ASSERT: &str = include_str!("../device/host_assert.c");
 const CHECKS: &str = include_str!("../device/host_checks.c");
+const WARPS: &str = include_str!("../device/host_warps.c");
 const ATOMICS: &str = include_str!("../device/host_atomics_aarch64.c");
 
 pub(crate) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) -> Result<DeviceImage> {
@@ -45,7 +46,7 @@ pub(crate) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) 
     let ToLink { module: linked, left } = link(session, unit, &cpu)?;
     let linked = with_checks(session, linked)?;
     let linked = with_waiting_library(session, linked, &cpu)?;
-    let waiting = functions_reaching(&linked.read_text()?, |name| name == offload_workgroup::BARRIER);
+    let waiting = functions_reaching(&linked.read_text()?, offload_workgroup::is_barrier);
     let work_items = work_items(session, linked, &waiting, &cpu)?;
     let groups = groups(session, unit, &work_items, &cpu)?;
     let object = codegen(session, &groups, &cpu)?;
@@ -92,6 +93,9 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<ToLink> {
     }
     if let Some(source) = half_functions::source(&texts) {
         modules.push(sources::functions(session, cpu, "host functions of half", source)?);
+    }
+    if session.sources.has_cuda() {
+        modules.push(sources::cuda_math(session, cpu)?);
     }
     modules.push(session.front_end(&FrontEnd {
         name: "host shim",
@@ -152,6 +156,9 @@ fn shim(session: &Session<'_>, texts: &[String]) -> String {
     }
     if session.env().is_sanitized() {
         shim.push_str(CHECKS);
+    }
+    if session.sources.has_cuda() {
+        shim.push_str(WARPS);
     }
     for (function, source) in [("@__offload_printf(", PRINTF), ("@__offload_assert_fail(", ASSERT)] {
         if texts.iter().any(|text| text.contains(function)) {

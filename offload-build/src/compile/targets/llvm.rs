@@ -128,6 +128,7 @@ fn backend(session: &Session<'_>, first: &Target) -> Result<Backend> {
         (Some(LanguageFamily::Cuda | LanguageFamily::Hip), Target::Amdgcn(arch)) => {
             amdgcn::backend(session, &[], arch)
         }
+        (Some(LanguageFamily::Cuda), Target::Host(_)) => nvptx::backend_for_kernels(session),
         (_, Target::Spirv64(version)) => Ok(spirv::backend(*version)),
         _ => Ok(spirv::backend(SpirvVersion::default())),
     }

@@ -9,6 +9,7 @@ use offload_format::{Aspects, PtxVersion, SmArch, Target};
 
 use crate::cache::Blob;
 use crate::compile::Session;
+use crate::compile::front_end;
 use crate::compile::front_end::opencl_features;
 use crate::compile::front_end::own_headers;
 use crate::compile::linking::imports;
@@ -141,6 +142,22 @@ pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
     })
 }
 
+/// The front end that finds the kernels of CUDA C++ for the CPU, with the architecture that the sources see there.
+pub(crate) fn backend_for_kernels(session: &Session<'_>) -> Result<Backend> {
+    let name = format!("sm_{}", front_end::cuda_arch(session.sources) / 10);
+    let sm = SmArch::known().find(|sm| sm.to_string() == name);
+    let sm = sm.ok_or_else(|| {
+        let error = Error::new(format!("`cuda-arch` names `{name}`, which no GPU of NVIDIA is"));
+        error.with_hint("`cuda-arch = 800` is the default")
+    })?;
+    let version = version(&sm)?;
+    let mut flags = cuda(&sm, version);
+    flags.extend(own_headers::cuda_flags(session)?);
+    let backend = backend(session, &[], &sm)?;
+    // NVIDIA licenses its headers for its own GPUs alone.
+    Ok(Backend { cuda: Vendor { dialect: Language::Cuda, flags, header: CUDA_HEADER }, cuda_sdk: None, ..backend })
+}
+
 /// Atomic functions are those of OpenCL C 2.0 as well.
 fn shim_flags(sm: &SmArch) -> Vec<String> {
     let fences = (sm.number() < 70).then(|| "-DOFFLOAD_FENCES".to_string());
@@ -175,9 +192,14 @@ pub(crate) fn host_headers(session: &Session<'_>) -> Result<Vendor> {
         return toolkit::with_headers(session, vec!["-nocudainc".to_string()]);
     }
     let mut flags = vec!["-nocudainc".to_string()];
-    flags.extend(toolkit::newest_version(session)?);
+    flags.extend(newest_toolkit(session)?);
     flags.extend(own_headers::cuda_flags(session)?);
     Ok(Vendor { dialect: Language::Cuda, flags, header: CUDA_HEADER })
+}
+
+/// The flags of the newest release of the toolkit that clang knows.
+pub(crate) fn newest_toolkit(session: &Session<'_>) -> Result<[String; 2]> {
+    toolkit::newest_version(session)
 }
 
 /// The version is always explicit: LLVM's default is too low for new architectures.

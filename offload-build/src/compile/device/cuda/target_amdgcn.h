@@ -53,15 +53,16 @@ __OFFLOAD_FN unsigned int __offload_wave_lane() {
 __OFFLOAD_FN unsigned int __offload_lane() { return __offload_wave_lane() % 32; }
 __OFFLOAD_FN unsigned int __offload_lanes_before() { return (1u << __offload_lane()) - 1; }
 // The lanes of this warp that come here together and have `v` set.
-__OFFLOAD_FN unsigned int __offload_ballot(bool v) {
+__OFFLOAD_FN unsigned int __offload_ballot(unsigned int, bool v) {
   return (unsigned int)(__builtin_amdgcn_ballot_w64(v) >> (__offload_wave_lane() & 32));
 }
 // The word of another lane of this warp; of one that does not come here it is 0.
-__OFFLOAD_FN unsigned int __offload_exchange(unsigned int v, unsigned int lane) {
+typedef unsigned int __offload_lane_word;
+__OFFLOAD_FN __offload_lane_word __offload_exchange(unsigned int, __offload_lane_word v, unsigned int lane) {
   unsigned int of_wave = (__offload_wave_lane() & 32) + lane % 32;
   return (unsigned int)__builtin_amdgcn_ds_bpermute((int)(of_wave * 4), (int)v);
 }
-__OFFLOAD_FN void __offload_warp_barrier() {
+__OFFLOAD_FN void __offload_warp_barrier(unsigned int) {
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
   __builtin_amdgcn_wave_barrier();
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
@@ -103,50 +104,4 @@ __OFFLOAD_FN void *__cvta_shared_to_generic(size_t p) {
 #define __OFFLOAD_UDP4A(A, B, C) __builtin_amdgcn_udot4(A, B, C, false)
 #endif
 
-// clang's mathematics, over functions of AMD's library that libclc stands for (amdgcn_ocml.cl). Its own of these names
-// may be part of a fused operation, or are not rounded to the nearest, or do not end as PTX has it.
-#define __OFFLOAD_REPLACED(NAME) __offload_hip_##NAME
-#define __fadd_rn __OFFLOAD_REPLACED(fadd_rn)
-#define __fsub_rn __OFFLOAD_REPLACED(fsub_rn)
-#define __fmul_rn __OFFLOAD_REPLACED(fmul_rn)
-#define __fsqrt_rn __OFFLOAD_REPLACED(fsqrt_rn)
-#define __dadd_rn __OFFLOAD_REPLACED(dadd_rn)
-#define __dsub_rn __OFFLOAD_REPLACED(dsub_rn)
-#define __dmul_rn __OFFLOAD_REPLACED(dmul_rn)
-#define __dsqrt_rn __OFFLOAD_REPLACED(dsqrt_rn)
-#define __saturatef __OFFLOAD_REPLACED(saturatef)
-#define llrintf __OFFLOAD_REPLACED(llrintf)
-#define llroundf __OFFLOAD_REPLACED(llroundf)
-#define lrintf __OFFLOAD_REPLACED(lrintf)
-#define lroundf __OFFLOAD_REPLACED(lroundf)
-#define llrint __OFFLOAD_REPLACED(llrint)
-#define llround __OFFLOAD_REPLACED(llround)
-#define lrint __OFFLOAD_REPLACED(lrint)
-#define lround __OFFLOAD_REPLACED(lround)
-#define __HIP_NO_HOST_MIN_MAX_IN_GLOBAL_NAMESPACE__ 1
-#include <__clang_hip_libdevice_declares.h>
-#include <__clang_hip_math.h>
-#undef __fadd_rn
-#undef __fsub_rn
-#undef __fmul_rn
-#undef __fsqrt_rn
-#undef __dadd_rn
-#undef __dsub_rn
-#undef __dmul_rn
-#undef __dsqrt_rn
-#undef __saturatef
-#undef llrintf
-#undef llroundf
-#undef lrintf
-#undef lroundf
-#undef llrint
-#undef llround
-#undef lrint
-#undef lround
-#undef __OFFLOAD_REPLACED
-
-// The sources are CUDA C++.
-#undef __HIP__
-#undef __HIPCC__
-#undef __HIP_DEVICE_COMPILE__
-#define __CUDA__ 1
+// Functions of AMD's library, which clang's mathematics calls, are in cuda_ocml.cl.

@@ -21,12 +21,12 @@ __OFFLOAD_FN unsigned int __offload_lane_xor(int lanes, int width) {
   return other >= (lane & ~(width - 1)) + width ? lane : other;
 }
 #define __OFFLOAD_WORDS(NAME, LANE, TYPE_OF_LANE, TYPE) \
-  __OFFLOAD_FN TYPE NAME(unsigned int, TYPE v, TYPE_OF_LANE lane, int width = 32) { \
-    enum { WORDS = sizeof(TYPE) / 4 }; \
-    unsigned int words[WORDS]; \
+  __OFFLOAD_FN TYPE NAME(unsigned int mask, TYPE v, TYPE_OF_LANE lane, int width = 32) { \
+    enum { SIZE = sizeof(__offload_lane_word), WORDS = (sizeof(TYPE) + SIZE - 1) / SIZE }; \
+    __offload_lane_word words[WORDS] = {}; \
     __builtin_memcpy(words, &v, sizeof(TYPE)); \
     unsigned int from = LANE(lane, width); \
-    _Pragma("unroll") for (int i = 0; i < WORDS; i++) words[i] = __offload_exchange(words[i], from); \
+    _Pragma("unroll") for (int i = 0; i < WORDS; i++) words[i] = __offload_exchange(mask, words[i], from); \
     __builtin_memcpy(&v, words, sizeof(TYPE)); \
     return v; \
   }
@@ -43,9 +43,9 @@ __OFFLOAD_SHUFFLE(__shfl_xor_sync, __offload_lane_xor, int)
 #undef __OFFLOAD_SHUFFLE
 #undef __OFFLOAD_WORDS
 
-__OFFLOAD_FN void __syncwarp(unsigned int = ~0u) { __offload_warp_barrier(); }
-__OFFLOAD_FN unsigned int __activemask() { return __offload_ballot(true); }
-__OFFLOAD_FN unsigned int __ballot_sync(unsigned int mask, int v) { return __offload_ballot(v != 0) & mask; }
+__OFFLOAD_FN void __syncwarp(unsigned int mask = ~0u) { __offload_warp_barrier(mask); }
+__OFFLOAD_FN unsigned int __activemask() { return __offload_ballot(0, true); }
+__OFFLOAD_FN unsigned int __ballot_sync(unsigned int mask, int v) { return __offload_ballot(mask, v != 0) & mask; }
 __OFFLOAD_FN int __any_sync(unsigned int mask, int v) { return __ballot_sync(mask, v) != 0; }
 // Not by comparison with `mask`: it may name lanes that have left.
 __OFFLOAD_FN int __all_sync(unsigned int mask, int v) { return __ballot_sync(mask, v == 0) == 0; }
@@ -129,7 +129,7 @@ __OFFLOAD_FN int __syncthreads_count(int v) {
   if ((threadIdx.x | threadIdx.y | threadIdx.z) == 0)
     count = 0;
   __syncthreads();
-  unsigned int votes = __offload_ballot(v != 0);
+  unsigned int votes = __offload_ballot(0, v != 0);
   if ((votes & __offload_lanes_before()) == 0 && v != 0)
     __scoped_atomic_fetch_add(&count, __builtin_popcount(votes), __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
   __syncthreads();

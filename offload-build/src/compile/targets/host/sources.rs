@@ -8,15 +8,34 @@ use crate::compile::Session;
 use crate::compile::front_end;
 use crate::compile::front_end::own_headers;
 use crate::compile::front_end::reading::FrontEnd;
+use crate::compile::linking::distinct_names::with_distinct_names;
 use crate::compile::linking::inline_functions;
 use crate::compile::remote::roots::{RELATIVE_PATHS, Roots};
 use crate::compile::session::Scanned;
 use crate::compile::steps::action::{Arg, texts};
+use crate::compile::targets::nvptx;
 use crate::error::Result;
-use crate::ir::Kernel;
+use crate::ir::{self, Kernel};
 use crate::module::Language;
 use crate::options::SpecForm;
 
+/// Headers of CUDA for the CPU.
+const CUDA_HEADER: &str = concat!(
+    "# 1 \"offload_cuda.h\" 1 3\n",
+    include_str!("../../device/cuda/core.h"),
+    include_str!("../../device/cuda/target_host.h"),
+    include_str!("../../device/cuda/hip_math.h"),
+    include_str!("../../device/cuda/intrinsics.h"),
+    include_str!("../../device/cuda/words.h"),
+    include_str!("../../device/cuda/warps.h"),
+    include_str!("../../device/cuda/functions.h"),
+    include_str!("../../device/cuda/atomics.h"),
+    include_str!("../../device/cuda/host_api.h"),
+    "# 1 \"<stdin>\" 2\n"
+);
+/// The functions of mathematics that they call.
+const CUDA_MATH: &str =
+    concat!(include_str!("../../device/cuda_ocml.cl"), include_str!("../../device/host_ocml.cl"));
 const ATOMICS: &str = include_str!("../../device/c11_atomics.cl");
 
 /// One file, with a function of one work-item for each of its kernels.
@@ -24,6 +43,7 @@ pub(super) fn file_ir(session: &Session<'_>, file: &Scanned, cpu: &Cpu) -> Resul
     let input = match file.file.language {
         Language::OpenClC => Some(wrapper::source(file)?),
         Language::OpenClCpp => Some(wrapper::included(file)?),
+        Language::Cuda => Some(format!("{CUDA_HEADER}{}", front_end::include_line(&file.file.path)?)),
         _ => None,
     };
     let last = match input {
@@ -42,10 +62,15 @@ pub(super) fn file_ir(session: &Session<'_>, file: &Scanned, cpu: &Cpu) -> Resul
     if file.file.language == Language::OpenClC {
         return Ok(made);
     }
+    let made = with_distinct_names(session, &file.file, made)?;
     let key =
         KeyBuilder::new("host entries").part(&made.hash.0).part(format!("{:?}", file.kernels).as_bytes());
     session.cache().get_or(key.finish(), || {
-        let text = offload_workgroup::merge_address_spaces(&made.read_text()?)?;
+        let mut text = made.read_text()?;
+        if file.file.language == Language::Cuda {
+            text = ir::with_shared_memory(&text);
+        }
+        let text = offload_workgroup::merge_address_spaces(&text)?;
         let kernels: Vec<_> = file.kernels.iter().map(Kernel::for_work_groups).collect();
         Ok(offload_workgroup::add_work_item_functions(&text, &kernels)?.into_bytes())
     })
@@ -60,6 +85,11 @@ pub(super) fn has_generic_atomics(ir: &str) -> bool {
 /// Those functions.
 pub(super) fn generic_atomics(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> {
     functions(session, cpu, "host atomics", ATOMICS.to_string())
+}
+
+/// The functions of mathematics of CUDA C++.
+pub(super) fn cuda_math(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> {
+    functions(session, cpu, "host functions of CUDA", CUDA_MATH.to_string())
 }
 
 /// Functions in OpenCL C that stand beside PoCL's.
@@ -87,6 +117,8 @@ pub(super) fn functions(
 fn args(session: &Session<'_>, language: Language, cpu: &Cpu) -> Result<impl Iterator<Item = Arg>> {
     let of_language: Vec<Arg> = if language.has_opencl_functions() {
         opencl_args(session, cpu)?
+    } else if language == Language::Cuda {
+        cuda_args(session)?
     } else {
         // Functions with barriers are `convergent`, as in OpenCL C. A scalarised structure is recognised by its name.
         texts(["-fconvergent-functions", "-fno-discard-value-names"])
@@ -100,7 +132,18 @@ fn args(session: &Session<'_>, language: Language, cpu: &Cpu) -> Result<impl Ite
         .chain(Roots::for_session(session).prefix_maps())
         .chain(debug_args(session))
         .chain(front_end::flags(session.sources, language, SpecForm::Literal))
+        .chain(texts((language == Language::Cuda).then_some("--cuda-host-only")))
         .chain(front_end::front_end_output()))
+}
+
+/// clang compiles the device functions of CUDA C++ for the CPU if it takes the CPU for the device.
+fn cuda_args(session: &Session<'_>) -> Result<Vec<Arg>> {
+    let device = ["-Xclang", "-fcuda-is-device", "-nocudainc", "-fno-math-errno", "-fno-discard-value-names"];
+    let mut args: Vec<Arg> = texts(device).collect();
+    args.extend(texts(nvptx::newest_toolkit(session)?));
+    args.extend(texts(front_end::cuda_arch_macro(session.sources)));
+    args.extend(texts(own_headers::cuda_flags(session)?));
+    Ok(args)
 }
 
 /// PoCL's functions have names of their own, so that none is taken for a function of the C library.

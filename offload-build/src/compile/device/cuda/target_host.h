@@ -1,0 +1,99 @@
+// The layer of the CPU: places, barriers, lanes of a warp, atomic functions, memory. clang compiles device code of CUDA
+// C++ for the CPU, and work-item functions are scheduled as the threads of a block (host_warps.c).
+#define __managed__ __attribute__((device))
+#define __grid_constant__
+#define __launch_bounds__(...)
+
+// Functions of host_shim.c and host_warps.c, by the names that OpenCL C has for them where it has them.
+extern "C" {
+__device__ unsigned long __offload_get_num_groups(unsigned int) __asm__("_Z14get_num_groupsj");
+__device__ unsigned long __offload_get_group_id(unsigned int) __asm__("_Z12get_group_idj");
+__device__ unsigned long __offload_get_local_size(unsigned int) __asm__("_Z14get_local_sizej");
+__device__ unsigned long __offload_get_local_id(unsigned int) __asm__("_Z12get_local_idj");
+__device__ unsigned long __offload_get_local_linear_id() __asm__("_Z19get_local_linear_idv");
+__device__ __attribute__((convergent)) void __offload_wait_block();
+__device__ __attribute__((convergent)) void __offload_wait_warp();
+__device__ unsigned int __offload_warp_ballot();
+extern __device__ unsigned int __offload_warp_masks[32];
+extern __device__ unsigned long long __offload_warp_sent[32], __offload_warp_received[32];
+}
+#define __OFFLOAD_COORDINATE(FIELD, VALUE) \
+  __declspec(property(get = __get_##FIELD)) unsigned int FIELD; \
+  static __device__ __forceinline__ unsigned int __get_##FIELD() { return (unsigned int)VALUE; }
+#define __OFFLOAD_COORDINATES(NAME, FUNCTION) \
+  struct __offload_##NAME { \
+    __OFFLOAD_COORDINATE(x, FUNCTION(0)) __OFFLOAD_COORDINATE(y, FUNCTION(1)) __OFFLOAD_COORDINATE(z, FUNCTION(2)) \
+    __device__ __forceinline__ operator dim3() const { return dim3(x, y, z); } \
+    __device__ __forceinline__ operator uint3() const { return uint3{x, y, z}; } \
+  }; \
+  extern const __device__ __attribute__((weak)) __offload_##NAME NAME;
+__OFFLOAD_COORDINATES(threadIdx, __offload_get_local_id)
+__OFFLOAD_COORDINATES(blockIdx, __offload_get_group_id)
+__OFFLOAD_COORDINATES(blockDim, __offload_get_local_size)
+__OFFLOAD_COORDINATES(gridDim, __offload_get_num_groups)
+#undef __OFFLOAD_COORDINATES
+#undef __OFFLOAD_COORDINATE
+
+__OFFLOAD_FN void __syncthreads() { __offload_wait_block(); }
+// Threads of a block run on one thread of the CPU.
+__OFFLOAD_FN void __threadfence_block() { __asm__ volatile("" ::: "memory"); }
+__OFFLOAD_FN void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+__OFFLOAD_FN void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+__OFFLOAD_FN void __trap() { __builtin_trap(); }
+__OFFLOAD_FN void __nanosleep(unsigned int) {}
+__OFFLOAD_FN long long clock64() { return (long long)__builtin_readcyclecounter(); }
+
+// A word of a lane, as wide as any value that a function of warps takes.
+typedef unsigned long long __offload_lane_word;
+__OFFLOAD_FN unsigned int __offload_lane() { return (unsigned int)__offload_get_local_linear_id() % 32; }
+__OFFLOAD_FN unsigned int __offload_lanes_before() { return (1u << __offload_lane()) - 1; }
+__OFFLOAD_FN void __offload_warp_barrier(unsigned int mask) {
+  __offload_warp_masks[__offload_lane()] = mask;
+  __offload_wait_warp();
+}
+// The lanes that come here together and have `v` set: those in `mask`, and others that happen to be here.
+__OFFLOAD_FN unsigned int __offload_ballot(unsigned int mask, bool v) {
+  __offload_warp_sent[__offload_lane()] = v;
+  __offload_warp_barrier(mask);
+  return __offload_warp_ballot();
+}
+// The word of another lane; of one that does not come here it is 0.
+__OFFLOAD_FN __offload_lane_word __offload_exchange(unsigned int mask, __offload_lane_word v, unsigned int lane) {
+  __offload_warp_sent[__offload_lane()] = v;
+  __offload_warp_barrier(mask);
+  return __offload_warp_received[lane % 32];
+}
+
+__OFFLOAD_FN unsigned int __offload_atomic_increment(unsigned int *p, unsigned int limit) {
+  unsigned int old = __atomic_load_n(p, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(p, &old, old >= limit ? 0 : old + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+  return old;
+}
+__OFFLOAD_FN unsigned int __offload_atomic_decrement(unsigned int *p, unsigned int limit) {
+  unsigned int old = __atomic_load_n(p, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(p, &old, old == 0 || old > limit ? limit : old - 1, false, __ATOMIC_RELAXED,
+                                      __ATOMIC_RELAXED)) {
+  }
+  return old;
+}
+
+// All memory is of one kind.
+__OFFLOAD_FN unsigned int __isShared(const void *) { return 0; }
+__OFFLOAD_FN unsigned int __isLocal(const void *) { return 0; }
+__OFFLOAD_FN unsigned int __isGlobal(const void *) { return 1; }
+__OFFLOAD_FN size_t __cvta_generic_to_global(const void *p) { return (size_t)p; }
+__OFFLOAD_FN void *__cvta_global_to_generic(size_t p) { return (void *)p; }
+__OFFLOAD_FN size_t __cvta_generic_to_shared(const void *p) { return (size_t)p; }
+__OFFLOAD_FN void *__cvta_shared_to_generic(size_t p) { return (void *)p; }
+
+// clang's mathematics for HIP, over functions that PoCL's library stands for (cuda_ocml.cl, host_ocml.cl).
+extern "C" __device__ float __offload_ldexp_f32(float, int);
+extern "C" __device__ double __offload_ldexp_f64(double, int);
+#define __builtin_amdgcn_exp2f(X) __ocml_exp2_f32(X)
+#define __builtin_amdgcn_logf(X) __ocml_log2_f32(X)
+#define __builtin_amdgcn_rsqf(X) __ocml_rsqrt_f32(X)
+#define __builtin_amdgcn_rcpf(X) (1 / (X))
+#define __builtin_amdgcn_ldexpf(X, E) __offload_ldexp_f32(X, E)
+#define __builtin_amdgcn_ldexp(X, E) __offload_ldexp_f64(X, E)
+#define __HIP__ 1
