@@ -270,7 +270,9 @@ impl<'m> CheckWriter<'m> {
             return;
         }
         let mut flags = None;
-        if name.contains("barrier") {
+        if name.contains(WARP_BARRIER_FUNCTION) {
+            flags = Some(WARP_FLAGS);
+        } else if name.contains("barrier") {
             let argument = arguments.split([',', ')']).next().unwrap_or_default();
             flags = argument.rsplit(' ').next().and_then(|word| word.parse::<u32>().ok());
         }
@@ -329,9 +331,13 @@ fn is_label(line: &str) -> bool {
     !line.starts_with(' ') && line.contains(':')
 }
 
-/// Whether a function of OpenCL C is a barrier of the work-group.
+/// The function of a barrier of a warp in the headers for CUDA C++, and the flags of its check.
+const WARP_BARRIER_FUNCTION: &str = "__offload_warp_barrier";
+const WARP_FLAGS: u32 = 1 << 30;
+
+/// Whether a function is a barrier of the work-group or of a warp.
 fn is_barrier_function(name: &str) -> bool {
-    let has_barrier = ["barrier", "wait_group_events", "work_group_", "__gpu_sync_threads"]
+    let has_barrier = ["barrier", "wait_group_events", "work_group_", "__gpu_sync_threads", "__syncthreads"]
         .iter()
         .any(|word| name.contains(word));
     has_barrier && !name.contains("sub_group") && !name.contains("async_work_group")

@@ -316,7 +316,7 @@ pub(super) fn cuda_arch(sources: &Sources) -> u32 {
 }
 
 /// The same as a flag, for CUDA C++ that clang reads as another language.
-pub(super) fn cuda_arch_macro(sources: &Sources) -> Option<String> {
+fn cuda_arch_macro(sources: &Sources) -> Option<String> {
     let is_cuda = sources.files.iter().any(|file| file.language == Language::Cuda);
     is_cuda.then(|| format!("-D__CUDA_ARCH__={}", cuda_arch(sources)))
 }

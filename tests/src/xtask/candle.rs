@@ -1,5 +1,5 @@
 //! `candle`: the CUDA C++ of candle's kernels, as the crate registry has it, by clang with NVIDIA's headers and without, for
-//! NVIDIA and for AMD.
+//! NVIDIA, for AMD and for the CPU.
 
 mod files;
 
@@ -20,14 +20,15 @@ pub(crate) const HELP: &str =
     "candle [TARGET] [NAME]...  compile the CUDA C++ of the crate candle-kernels, with NVIDIA's headers and with those of offload-build
 
 Cargo fetches the crate below the target directory. Each file becomes machine code for cubin:sm_80, or for TARGET, as
-amdgcn:gfx1100: for AMD with the headers of offload-build alone, and with the macro or the value of __CUDA_ARCH__ that a
-file needs there. The table shows the number of kernels, or the first error. Fails if a file does not compile that did, or if
+amdgcn:gfx1100 or host: for others than NVIDIA with the headers of offload-build alone, and with the macro or the value of
+__CUDA_ARCH__ that a file needs there. The table shows the number of kernels, or the first error. Fails if a file does not compile that did, or if
 one compiles of which the list has that it does not (`tests/src/xtask/candle/files.rs`). With names, those files alone.";
 
 const CRATE: &str = "candle-kernels";
 const VERSION: &str = "0.11.1";
 const TARGET: &str = "cubin:sm_80";
-const AMD: &str = "amdgcn:";
+/// Targets whose licence allows NVIDIA's headers.
+const NVIDIA: [&str; 2] = ["cubin:", "nvptx:"];
 
 /// Whose headers clang has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +42,7 @@ type Outcome = std::result::Result<usize, String>;
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let (target, names) = match args {
-        [first, names @ ..] if first.contains(':') => (first.as_str(), names),
+        [first, names @ ..] if first.contains(':') || first == "host" => (first.as_str(), names),
         names => (TARGET, names),
     };
     let wanted = wanted(names)?;
@@ -53,7 +54,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     for file in wanted {
         let mut cells = vec![file.name.to_string()];
         for headers in [Headers::Nvidia, Headers::Own] {
-            if headers == Headers::Nvidia && survey.is_amd() {
+            if headers == Headers::Nvidia && !survey.is_nvidia() {
                 cells.push("-".to_string());
                 continue;
             }
@@ -201,8 +202,8 @@ impl<'a> Survey<'a> {
         Ok(Survey { workspace, directory, root, ptxas, headers, target })
     }
 
-    fn is_amd(&self) -> bool {
-        self.target.starts_with(AMD)
+    fn is_nvidia(&self) -> bool {
+        NVIDIA.iter().any(|prefix| self.target.starts_with(prefix))
     }
 
     fn compile(&self, file: &File, headers: Headers) -> Result<Outcome> {
@@ -220,10 +221,10 @@ impl<'a> Survey<'a> {
             .env("OFFLOAD_CUDA_SDK", if headers == Headers::Nvidia { &self.headers } else { &package })
             .env("CANDLE_FILE", self.root.join(file.path))
             .env("CANDLE_HEADERS", if headers == Headers::Nvidia { "nvidia" } else { "own" });
-        if let Some(define) = file.define_for_amd.filter(|_| self.is_amd()) {
+        if let Some(define) = file.define_elsewhere.filter(|_| !self.is_nvidia()) {
             cargo.env("CANDLE_DEFINE", define);
         }
-        if let Some(arch) = file.arch_for_amd.filter(|_| self.is_amd()) {
+        if let Some(arch) = file.arch_elsewhere.filter(|_| !self.is_nvidia()) {
             cargo.env("CANDLE_ARCH", arch);
         }
         let output = cargo.output()?;

@@ -54,3 +54,27 @@ float __extendhfsf2(_Float16 x) {
 }
 
 double __extendhfdf2(_Float16 x) { return __extendhfsf2(x); }
+
+/* The same of bfloat16, for CPUs without AVX512-BF16. */
+static __bf16 bfloat_of(u32 bits) {
+  union { u16 bits; __bf16 value; } bfloat = {(u16)bits};
+  return bfloat.value;
+}
+
+__bf16 __truncsfbf2(float x) {
+  union { float value; u32 bits; } from = {x};
+  if ((from.bits & 0x7fffffff) > 0x7f800000) return bfloat_of(from.bits >> 16 | 0x40);
+  return bfloat_of((from.bits + 0x7fff + (from.bits >> 16 & 1)) >> 16);
+}
+
+__bf16 __truncdfbf2(double x) {
+  /* A float rounded to odd keeps what decides how bfloat16 is rounded. */
+  union { float value; u32 bits; } nearest = {(float)x};
+  double back = nearest.value;
+  if (back == x || x != x) return __truncsfbf2(nearest.value);
+  if ((nearest.bits & 1) == 0) {
+    int is_further = (back > x) == (back > 0);
+    nearest.bits += is_further ? -1 : 1;
+  }
+  return __truncsfbf2(nearest.value);
+}

@@ -45,7 +45,7 @@ const BESIDE_TOOLKIT: Folder = Folder {
     headers: &[(BUILT_IN, include_str!("../device/cuda/toolkit.h"))],
 };
 /// In place of the headers of a toolkit.
-const CUDA: Folder = Folder { name: "include/cuda-4", headers: cuda::HEADERS };
+const CUDA: Folder = Folder { name: "include/cuda-5", headers: cuda::HEADERS };
 
 const FOLDERS: [&Folder; 4] = [&COMMON, &HOST, &BESIDE_TOOLKIT, &CUDA];
 

@@ -175,7 +175,7 @@ pub(crate) fn undefined_symbols(bytes: &[u8]) -> Result<BTreeSet<String>> {
 }
 
 /// What code generation may call of the C library and its mathematics, beside what printing and asserting use.
-const C_LIBRARY: [&str; 48] = [
+const C_LIBRARY: [&str; 54] = [
     "_setjmp",
     "_longjmp",
     "__tls_get_addr",
@@ -187,6 +187,12 @@ const C_LIBRARY: [&str; 48] = [
     "snprintf",
     "fma",
     "fmaf",
+    "fmax",
+    "fmaxf",
+    "fmin",
+    "fminf",
+    "frexp",
+    "frexpf",
     "floor",
     "floorf",
     "ceil",

@@ -17,6 +17,8 @@ use crate::range::{NdRange, widened};
 /// Bits of the flags of a barrier: the memory that it orders.
 const LOCAL: u32 = 1;
 const GLOBAL: u32 = 2;
+/// The flags of a barrier of a warp.
+const WARP: u32 = 1 << 30;
 /// Sites are numbered by their distance from the first one, which is in the same image, plus this.
 const SITE_BIAS: usize = 1 << 30;
 /// An access in the first page is one of a null pointer.
@@ -68,6 +70,7 @@ const LINE: usize = 128;
 struct BarrierCounts {
     local: u32,
     global: u32,
+    warp: u32,
     all: u32,
     last: usize,
 }
@@ -216,6 +219,10 @@ impl Sanitizer {
         state.report_suspects(|work_item| work_item.item == item);
         let number = usize::try_from(item).unwrap_or(0);
         if let Some(waited) = state.barriers.get_mut(number) {
+            if flags == WARP {
+                waited.warp = waited.warp.saturating_add(1);
+                return;
+            }
             waited.local = waited.local.saturating_add(u32::from(flags & LOCAL != 0));
             waited.global = waited.global.saturating_add(u32::from(flags & GLOBAL != 0));
             waited.all = waited.all.saturating_add(1);
@@ -289,6 +296,7 @@ impl LaunchState {
             item: work_item.item,
             group: work_item.group,
             barriers,
+            warp_barriers: waited.warp,
             site: site_number,
         };
         let first = bytes.first.saturating_sub(object.start);

@@ -27,12 +27,16 @@ pub(super) struct Mark {
     item: u32,
     /// The number of barriers before it; of a mark of another group: the number of the group.
     when: u32,
+    /// The number of barriers of its warp before it.
+    warp_when: u32,
     /// Where, as [`Access::site`]; its lowest bit says whether it was atomic.
     site: u32,
 }
 
 /// Stands for all work-items of a group.
 const GROUP: u32 = u32::MAX;
+/// Work-items of a warp, the neighbours that have barriers of their own.
+const WARP_SIZE: u32 = 32;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
@@ -54,6 +58,7 @@ pub(super) struct Access {
     pub(super) item: u32,
     pub(super) group: u32,
     pub(super) barriers: u32,
+    pub(super) warp_barriers: u32,
     pub(super) site: u32,
 }
 
@@ -80,7 +85,8 @@ impl Mark {
     fn new(access: &Access) -> Mark {
         let item = if access.kind.is_of_group() { GROUP } else { access.item.saturating_add(1) };
         let is_atomic = u32::from(access.kind.is_atomic());
-        Mark { item, when: access.barriers, site: access.site << 1 | is_atomic }
+        let warp_when = access.warp_barriers;
+        Mark { item, when: access.barriers, warp_when, site: access.site << 1 | is_atomic }
     }
 
     fn is_some(self) -> bool {
@@ -100,11 +106,21 @@ impl Mark {
         }
     }
 
-    /// Whether no barrier lies between this access and the other of the same group.
+    /// Whether both are of one warp.
+    fn shares_warp_with(self, other: Mark) -> bool {
+        let warps = [self, other].map(|mark| mark.item.saturating_sub(1) / WARP_SIZE);
+        self.item != GROUP && other.item != GROUP && warps[0] == warps[1]
+    }
+
+    /// Whether a barrier lies between this access and the other of the same group.
+    fn is_separated_from(self, other: Mark) -> bool {
+        self.when != other.when || (self.warp_when != other.warp_when && self.shares_warp_with(other))
+    }
+
     fn conflicts_with(self, other: Mark) -> bool {
         self.is_some()
             && self.item != other.item
-            && self.when == other.when
+            && !self.is_separated_from(other)
             && !(self.is_atomic() && other.is_atomic())
     }
 
@@ -176,7 +192,7 @@ impl Cell {
         }
         if access.kind.reads() {
             let [first, second] = &mut self.readers;
-            if first.when != mark.when || first.item == mark.item || !first.is_some() {
+            if first.is_separated_from(mark) || first.item == mark.item || !first.is_some() {
                 *first = mark;
             } else {
                 *second = mark;
@@ -224,13 +240,23 @@ mod tests {
     use super::*;
 
     fn access(kind: SiteKind, item: u32, barriers: u32) -> Access {
-        Access { kind, item, group: 0, barriers, site: item }
+        Access { kind, item, group: 0, barriers, warp_barriers: 0, site: item }
     }
 
     /// The work-item that each of several accesses of one word conflicts with.
     fn conflicts(all: &[Access]) -> Vec<Option<Option<u32>>> {
         let mut shadow = Shadow::default();
         all.iter().map(|access| shadow.note(8, 4, access).conflict.map(|conflict| conflict.item)).collect()
+    }
+
+    #[test]
+    fn a_barrier_of_a_warp_separates_its_lanes_alone() {
+        for (other, is_race) in [(1, false), (32, true)] {
+            let mut shadow = Shadow::default();
+            shadow.note(0, 4, &access(SiteKind::Write, 0, 1));
+            let read = Access { warp_barriers: 1, ..access(SiteKind::Read, other, 1) };
+            assert_eq!(shadow.note(0, 4, &read).conflict.is_some(), is_race, "{other}");
+        }
     }
 
     #[test]
@@ -262,7 +288,7 @@ mod tests {
     #[test]
     fn nothing_separates_groups() {
         fn group_access(group: u32, kind: SiteKind, barriers: u32) -> Access {
-            Access { kind, item: 0, group, barriers, site: 7 }
+            Access { kind, item: 0, group, barriers, warp_barriers: 0, site: 7 }
         }
         let mut shadow = Shadow::default();
         assert_eq!(shadow.note(0, 4, &group_access(0, SiteKind::Write, 0)), AccessResult::default());

@@ -9,10 +9,10 @@ pub(super) struct File {
     pub(super) path: &'static str,
     /// Why it does not compile without NVIDIA's headers, if it does not.
     pub(super) lacks: Option<&'static str>,
-    /// The macro with which it has no inline PTX.
-    pub(super) define_for_amd: Option<&'static str>,
+    /// The macro with which it has no inline PTX, for others than NVIDIA.
+    pub(super) define_elsewhere: Option<&'static str>,
     /// The same of `__CUDA_ARCH__`, where the default has some.
-    pub(super) arch_for_amd: Option<&'static str>,
+    pub(super) arch_elsewhere: Option<&'static str>,
 }
 
 impl File {
@@ -56,14 +56,14 @@ pub(super) const FILES: [File; 27] = [
 ];
 
 pub(super) const fn file(name: &'static str, path: &'static str) -> File {
-    File { name, path, lacks: None, define_for_amd: None, arch_for_amd: None }
+    File { name, path, lacks: None, define_elsewhere: None, arch_elsewhere: None }
 }
 
 /// From 750 on these multiply by `mma.sync`.
 const fn mmq(name: &'static str, path: &'static str) -> File {
-    File { arch_for_amd: Some("720"), ..file(name, path) }
+    File { arch_elsewhere: Some("720"), ..file(name, path) }
 }
 
 const fn wmma(name: &'static str, path: &'static str) -> File {
-    File { define_for_amd: Some("USE_ROCM"), ..file(name, path) }
+    File { define_elsewhere: Some("USE_ROCM"), ..file(name, path) }
 }

@@ -1,5 +1,6 @@
 // The layer of the CPU: places, barriers, lanes of a warp, atomic functions, memory. clang compiles device code of CUDA
 // C++ for the CPU, and work-item functions are scheduled as the threads of a block (host_warps.c).
+#define __OFFLOAD_TARGET_HOST 1
 #define __managed__ __attribute__((device))
 #define __grid_constant__
 #define __launch_bounds__(...)

@@ -1,4 +1,4 @@
-//! Conversion functions of `half`, which are linked to the code that calls them.
+//! Conversion functions of `half` and `bfloat16`, which are linked to the code that calls them.
 
 use super::cpu::Cpu;
 use crate::cache::Blob;
@@ -10,14 +10,15 @@ use crate::error::Result;
 
 const SOURCE: &str = include_str!("../../device/host_half.c");
 
+/// The functions that the source defines.
+const CONVERSIONS: [&str; 6] =
+    ["__truncsfhf2", "__truncdfhf2", "__extendhfsf2", "__extendhfdf2", "__truncsfbf2", "__truncdfbf2"];
+
 /// The functions, as an object, if `object` calls one of them. Only the code generator makes these calls: the IR before has
 /// conversions, and would lose functions that it does not call.
 pub(super) fn functions(session: &Session<'_>, object: &Blob, cpu: &Cpu) -> Result<Option<Blob>> {
     let undefined = check::undefined_symbols(&object.read()?)?;
-    if !["__truncsfhf2", "__truncdfhf2", "__extendhfsf2", "__extendhfdf2"]
-        .iter()
-        .any(|it| undefined.contains(*it))
-    {
+    if !CONVERSIONS.iter().any(|name| undefined.contains(*name)) {
         return Ok(None);
     }
     let fixed = ["-fPIC", "-fvisibility=hidden", "-ffreestanding", "-x", "c", "-std=c11", "-O2"];

@@ -1,6 +1,8 @@
 //! Front ends for the CPU: OpenCL C and C++ for OpenCL against PoCL's built-in functions, C and C++ against our own
 //! `gpuintrin.h`.
 
+use std::path::Path;
+
 use super::cpu::Cpu;
 use super::wrapper;
 use crate::cache::{Blob, KeyBuilder};
@@ -43,7 +45,7 @@ pub(super) fn file_ir(session: &Session<'_>, file: &Scanned, cpu: &Cpu) -> Resul
     let input = match file.file.language {
         Language::OpenClC => Some(wrapper::source(file)?),
         Language::OpenClCpp => Some(wrapper::included(file)?),
-        Language::Cuda => Some(format!("{CUDA_HEADER}{}", front_end::include_line(&file.file.path)?)),
+        Language::Cuda => Some(cuda_source(session, &file.file.path)?),
         _ => None,
     };
     let last = match input {
@@ -136,13 +138,20 @@ fn args(session: &Session<'_>, language: Language, cpu: &Cpu) -> Result<impl Ite
         .chain(front_end::front_end_output()))
 }
 
+/// The text that is compiled in place of `file`. clang has an architecture of its own for the CPU.
+fn cuda_source(session: &Session<'_>, file: &Path) -> Result<String> {
+    let arch = front_end::cuda_arch(session.sources);
+    let include = front_end::include_line(file)?;
+    Ok(format!("#undef __CUDA_ARCH__\n#define __CUDA_ARCH__ {arch}\n{CUDA_HEADER}{include}"))
+}
+
 /// clang compiles the device functions of CUDA C++ for the CPU if it takes the CPU for the device.
 fn cuda_args(session: &Session<'_>) -> Result<Vec<Arg>> {
     let device = ["-Xclang", "-fcuda-is-device", "-nocudainc", "-fno-math-errno", "-fno-discard-value-names"];
     let mut args: Vec<Arg> = texts(device).collect();
     args.extend(texts(nvptx::newest_toolkit(session)?));
-    args.extend(texts(front_end::cuda_arch_macro(session.sources)));
     args.extend(texts(own_headers::cuda_flags(session)?));
+    args.extend(own_headers::flags(session)?);
     Ok(args)
 }
 

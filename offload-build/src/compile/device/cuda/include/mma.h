@@ -30,7 +30,7 @@ static __device__ __forceinline__ void fill_fragment(fragment<Use, m, n, k, T, L
 
 }
 }
-#ifdef __AMDGCN__
+#if defined(__AMDGCN__) || defined(__OFFLOAD_TARGET_HOST)
 #include "offload_mma_lanes.h"
 #else
 #include "offload_mma_nvptx.h"

@@ -74,12 +74,26 @@ static __device__ __forceinline__ void mma_sync(fragment<accumulator, m, n, k, D
   for (int i = 0; i < 8; i++)
     sums[i] = (Sum)c.x[i];
   int first = (int)(__offload_lane() / n) * 8;
+#ifdef __OFFLOAD_TARGET_HOST
+  // By memory of the warp: each exchange would be a barrier.
+  __shared__ T rows[32][32][k];
+  T(*of_warp)[k] = rows[__offload_get_local_linear_id() / 32];
+  for (int j = 0; j < k; j++)
+    of_warp[__offload_lane()][j] = a.x[j];
+  __syncwarp();
+  for (int i = 0; i < 8; i++) {
+    for (int j = 0; j < k; j++)
+      sums[i] += (Sum)of_warp[first + i][j] * (Sum)b.x[j];
+  }
+  __syncwarp();
+#else
 #pragma unroll
   for (int i = 0; i < 8; i++) {
 #pragma unroll
     for (int j = 0; j < k; j++)
       sums[i] += (Sum)__offload_from_lane(~0u, a.x[j], first + i) * (Sum)b.x[j];
   }
+#endif
 #pragma unroll
   for (int i = 0; i < 8; i++)
     d.x[i] = D(sums[i]);
