@@ -12,7 +12,7 @@ use crate::env;
 use crate::error::Error;
 use crate::flow;
 use crate::module::KernelModule;
-use crate::options::{Compiler, Definition, Grf, Link, OpenClStd, Options, SpillBudget, Split};
+use crate::options::{Compiler, Definition, Grf, Link, OpenClStd, Options, SpillBudget, Split, TargetKind};
 
 /// Compiles kernel sources and embeds the images; a builder in the manner of `cc::Build`.
 ///
@@ -164,6 +164,19 @@ impl Build {
     /// Sets the compiler of CUDA C++ and HIP C++; the default is clang.
     pub fn compiler(&mut self, compiler: Compiler) -> &mut Build {
         self.options.compiler = Some(compiler);
+        self
+    }
+
+    /// Compiles the module for the targets of these kinds alone, as far as the application has them: for one with inline
+    /// assembly, or a kernel that has a purpose on one kind of device.
+    ///
+    /// ```no_run
+    /// use offload_build::{Build, TargetKind};
+    ///
+    /// Build::new().file("kernels/ptx.cu").only([TargetKind::Nvptx, TargetKind::Cubin]).compile("ptx");
+    /// ```
+    pub fn only(&mut self, kinds: impl IntoIterator<Item = TargetKind>) -> &mut Build {
+        self.options.only.extend(kinds);
         self
     }
 
@@ -348,6 +361,7 @@ mod tests {
 
     const FILE: &str = r#"
 [module]
+only = ["nvptx", "cubin"]
 compiler = "nvcc"
 split = "kernel"
 cuda-sdk = true
@@ -380,7 +394,7 @@ link = "load"
             .launchers()
             .strip()
             .std(OpenClStd::C30);
-        build.cuda_arch(700);
+        build.cuda_arch(700).only([TargetKind::Nvptx, TargetKind::Cubin]);
         build.spec("WIDTH", 16u32).spec("SCALE", 1.5f32);
         build.include("inc").define("TILE", "16").flag("-O1").variants("N", [1, 2]);
         build.max_registers(64).kernel_max_registers("saxpy", 32);

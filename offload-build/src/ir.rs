@@ -34,11 +34,11 @@ pub(crate) use output::{Output, has_kernel_names, has_output, with_assertions, w
 pub(crate) use pointers::{exporting, through_pointers};
 pub(crate) use prepare::{BODY_PREFIX, LocalArguments, Prepared, prepare};
 pub(crate) use recursion::recursion;
-pub(crate) use shared_memory::with_shared_memory;
 pub(crate) use rewrite::{
     has_inline_that_is_not_inlined, in_global_memory, with_conventions, with_inline_definitions,
     without_processor,
 };
+pub(crate) use shared_memory::with_shared_memory;
 
 /// Whether a `define` line is of a kernel, on any GPU.
 fn is_kernel(line: &str) -> bool {

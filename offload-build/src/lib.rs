@@ -35,9 +35,10 @@
 //! [modules.attention]
 //! variants = { HEAD_DIM = [64, 128], T = ["half", "float"] } # one module for each combination
 //! split = "kernel"            # "none", "kernel", "source", "aspect"
+//! only = ["nvptx", "cubin"]   # kinds of targets that the module is compiled for
 //! compiler = "nvcc"           # "clang", "nvcc", "hipcc", "icpx"
 //! cuda-sdk = true             # clang sees the headers of a CUDA toolkit, for NVIDIA targets
-//! cuda-arch = 700             # `__CUDA_ARCH__` of CUDA C++ for AMD; the default is 800
+//! cuda-arch = 700             # `__CUDA_ARCH__` of CUDA C++ for others than NVIDIA
 //! launchers = true            # host functions of CUDA C++ are linked into the program
 //! std = "2.0"                 # OpenCL C: "1.2", "2.0", "3.0"
 //! imports = ["bf16"]          # device libraries that dependencies export
@@ -156,4 +157,4 @@ pub use offload_format::SpecValue;
 pub use crate::build::{Build, compile_all, try_compile_all};
 pub use crate::config::DEFAULT_TARGETS;
 pub use crate::error::{Error, ErrorKind};
-pub use crate::options::{Compiler, Grf, Link, OpenClStd, SpillBudget, Split};
+pub use crate::options::{Compiler, Grf, Link, OpenClStd, SpillBudget, Split, TargetKind};

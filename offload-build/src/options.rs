@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use offload_containers::syclbin::BundleState as SyclState;
-use offload_format::{SpecConstant, SpecValue, Variant};
+use offload_format::{SpecConstant, SpecValue, Target, Variant};
 
 use crate::error::{Error, Result};
 use crate::settings::{Table, Value};
@@ -100,9 +100,31 @@ pub enum Link {
     Load,
 }
 
+/// A kind of targets: the part of a target's name before the colon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TargetKind {
+    /// `host`
+    Host,
+    /// `spirv64`
+    Spirv64,
+    /// `opencl-c`
+    OpenClC,
+    /// `intel:...`
+    Intel,
+    /// `nvptx:...`
+    Nvptx,
+    /// `cubin:...`
+    Cubin,
+    /// `amdgcn:...`
+    Amdgcn,
+}
+
 /// Options of one kernel module.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Options {
+    /// The kinds of targets that it is compiled for; none for all.
+    pub(crate) only: Vec<TargetKind>,
     pub(crate) compiler: Option<Compiler>,
     pub(crate) split: Option<Split>,
     /// CUDA C++ sees the headers of the CUDA toolkit.
@@ -149,7 +171,8 @@ pub(crate) struct KernelOptions {
 }
 
 impl Options {
-    pub(crate) const KEYS: [&str; 21] = [
+    pub(crate) const KEYS: [&str; 22] = [
+        "only",
         "compiler",
         "split",
         "cuda-sdk",
@@ -178,7 +201,9 @@ impl Options {
         let table = value.table()?;
         table.only(&Options::KEYS)?;
         table.optional("require", |value| value.each(Value::string))?;
+        let only = table.optional("only", |value| value.each(|kind| kind.choice(&TargetKind::NAMES)))?;
         Ok(Options {
+            only: only.unwrap_or_default(),
             compiler: table.optional("compiler", |value| value.choice(&Compiler::NAMES))?,
             split: table.optional("split", |value| value.choice(&Split::NAMES))?,
             cuda_sdk: table.optional("cuda-sdk", Value::bool)?,
@@ -206,6 +231,9 @@ impl Options {
 
     /// These options with those of `later` on top: single values are replaced, lists grow.
     pub(crate) fn with(mut self, later: &Options) -> Options {
+        if !later.only.is_empty() {
+            self.only.clone_from(&later.only);
+        }
         self.compiler = later.compiler.or(self.compiler);
         self.split = later.split.or(self.split);
         self.cuda_sdk = later.cuda_sdk.or(self.cuda_sdk);
@@ -332,6 +360,55 @@ impl Compiler {
         ("hipcc", Compiler::Hipcc),
         ("icpx", Compiler::Icpx),
     ];
+}
+
+impl TargetKind {
+    const NAMES: [(&str, TargetKind); 7] = [
+        ("host", TargetKind::Host),
+        ("spirv64", TargetKind::Spirv64),
+        ("opencl-c", TargetKind::OpenClC),
+        ("intel", TargetKind::Intel),
+        ("nvptx", TargetKind::Nvptx),
+        ("cubin", TargetKind::Cubin),
+        ("amdgcn", TargetKind::Amdgcn),
+    ];
+
+    /// The kind of `target`; `None` for one that this release does not know.
+    pub(crate) fn for_target(target: &Target) -> Option<TargetKind> {
+        match target {
+            Target::Host(_) => Some(TargetKind::Host),
+            Target::Spirv64(_) => Some(TargetKind::Spirv64),
+            Target::OpenClC => Some(TargetKind::OpenClC),
+            Target::Intel(_) => Some(TargetKind::Intel),
+            Target::Nvptx(_) => Some(TargetKind::Nvptx),
+            Target::Cubin(_) => Some(TargetKind::Cubin),
+            Target::Amdgcn(_) => Some(TargetKind::Amdgcn),
+            _ => None,
+        }
+    }
+
+    /// A target of the kind.
+    pub(crate) fn example(self) -> &'static str {
+        match self {
+            TargetKind::Host => "host",
+            TargetKind::Spirv64 => "spirv64",
+            TargetKind::OpenClC => "opencl-c",
+            TargetKind::Intel => "intel:pvc",
+            TargetKind::Nvptx => "nvptx:sm_75",
+            TargetKind::Cubin => "cubin:sm_75",
+            TargetKind::Amdgcn => "amdgcn:gfx90a",
+        }
+    }
+
+    fn name(self) -> &'static str {
+        TargetKind::NAMES.iter().find(|(_, kind)| *kind == self).map(|(name, _)| *name).unwrap_or_default()
+    }
+}
+
+impl std::fmt::Display for TargetKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 impl Link {

@@ -82,8 +82,8 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
             loop_interchange::insert_barriers(&mut function);
             if_conversion::convert_unpredictable_stores(&mut function, &types);
         }
-        let plan = Plan::new(&function, &types, &local_arrays, validity)
-            .map_err(|why| refusal(kernel, &why))?;
+        let plan =
+            Plan::new(&function, &types, &local_arrays, validity).map_err(|why| refusal(kernel, &why))?;
         let context = WorkGroupContext {
             kernel,
             required_work_group: known.and_then(|kernel| kernel.required_work_group),

@@ -15,7 +15,7 @@ use offload_format::Hash128;
 
 use self::lookups::{SearchPath, directories};
 use self::reading::{
-    AMDGCN, Dependencies, FrontEnd, MadeFrontEnd, ReadFile, recorded, result_key, with_newest,
+    AMDGCN, Dependencies, FrontEnd, HOST, MadeFrontEnd, ReadFile, recorded, result_key, with_newest,
 };
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::compile::advice::gaps;
@@ -173,9 +173,10 @@ impl Session<'_> {
         let texts = action.text_args();
         let printed = self.context().run_and_read(&invocation, |text| SearchPath::split(text, &texts));
         let (search, printed) = printed.map_err(|error| {
-            let is_amd = action.name == AMDGCN;
-            let error = headers::explained(self, if is_amd { Gpus::Amd } else { Gpus::Nvidia }, error);
-            gaps::explained(host_code::explained(if is_amd { ptx::explained(error) } else { error }))
+            let is_elsewhere = [AMDGCN, HOST].contains(&action.name);
+            let gpus = if is_elsewhere { Gpus::Others } else { Gpus::Nvidia };
+            let error = headers::explained(self, gpus, error);
+            gaps::explained(host_code::explained(if is_elsewhere { ptx::explained(error) } else { error }))
         })?;
         let content = output_of(action.tool, &output)?;
         let mut read = Vec::new();

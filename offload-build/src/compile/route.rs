@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::module::{
     self, DeviceImage, Language, LanguageFamily, Library, MissingTarget, SourceFile, Sources,
 };
-use crate::options::Compiler;
+use crate::options::{Compiler, TargetKind};
 use crate::targets::WantedTarget;
 
 /// Who compiles a module.
@@ -80,6 +80,14 @@ pub(super) fn served(session: &Session<'_>, targets: &[WantedTarget]) -> Result<
     let family = module::family(&sources.files)?;
     let mut served = Served { targets: Vec::new(), missing: Vec::new() };
     for wanted in targets {
+        let only = &sources.options.only;
+        let is_left_out = TargetKind::for_target(&wanted.target).is_some_and(|kind| !only.contains(&kind));
+        if !only.is_empty() && is_left_out {
+            let kinds: Vec<String> = only.iter().map(|kind| format!("`{kind}`")).collect();
+            let reason = format!("the module is for {} alone", kinds.join(", "));
+            served.missing.push(MissingTarget { target: wanted.target.clone(), reason });
+            continue;
+        }
         match unserved(sources, &wanted.target) {
             None => served.targets.push(wanted.clone()),
             Some(Unserved { file, library }) => {
@@ -169,13 +177,14 @@ fn library_without(session: &Session<'_>, targets: &[WantedTarget]) -> Option<Er
 
 fn nothing_fits(sources: &Sources, family: LanguageFamily, targets: &[WantedTarget]) -> Error {
     let language = sources.files.first().map(|file| file.language);
-    let example = match (family, language) {
+    let of_family = match (family, language) {
         (LanguageFamily::Cuda, _) | (_, Some(Language::Ptx)) => "nvptx:sm_75",
         (LanguageFamily::Hip, _) | (_, Some(Language::AmdCodeObject)) => "amdgcn:gfx90a",
         (_, Some(Language::Cubin)) => "cubin:sm_75",
         (_, Some(Language::Ocloc)) => "intel:pvc",
         _ => "spirv64",
     };
+    let example = sources.options.only.first().map_or(of_family, |kind| kind.example());
     let what = language
         .filter(|_| family == LanguageFamily::ReadyMade)
         .map_or(family.to_string(), |it| it.to_string());

@@ -82,7 +82,8 @@ mod tests {
 
     #[test]
     fn shared_arrays_of_templates_are_local() {
-        let line = "@_ZZ3sumILi32EEffE4tile = linkonce_odr hidden global [32 x float] undef, comdat, align 16\n";
+        let line =
+            "@_ZZ3sumILi32EEffE4tile = linkonce_odr hidden global [32 x float] undef, comdat, align 16\n";
         let local = "@_ZZ3sumILi32EEffE4tile = internal global [32 x float] undef, align 16\n";
         assert_eq!(with_shared_memory(line), local);
         for other in [
@@ -102,7 +103,9 @@ mod tests {
         let text = with_shared_memory(module);
         assert!(text.contains("load float, ptr @__offload_dynamic_shared\nload i32, ptr @ab\n"), "{text}");
         assert!(text.contains("getelementptr (i8, ptr @__offload_dynamic_shared, i64 8)"), "{text}");
-        assert!(text.contains("@__offload_dynamic_shared = internal global [232448 x i8] undef, align 128\n"));
+        assert!(
+            text.contains("@__offload_dynamic_shared = internal global [232448 x i8] undef, align 128\n")
+        );
         assert!(!text.contains("@a =") && !text.contains("@b ="), "{text}");
     }
 }

@@ -57,6 +57,23 @@ fn a_barrier_makes_two_work_item_loops() {
 }
 
 #[test]
+fn barriers_of_warps_and_blocks_make_a_scheduler() {
+    let module = REVERSE.replace("__offload_wait(", "__offload_wait_warp(");
+    let text = generate(&module);
+    // The loaded value, and the code of the region that is due.
+    assert!(text.contains("@__offload_frame_k = constant i64 8, align 8"), "{text}");
+    assert!(text.contains("call i64 @__offload_warp_next(ptr %offload.lanes,"), "{text}");
+    assert!(text.contains("[ i32 0, label %offload.begin.p0 i32 1, label %offload.begin.p1 ]"), "{text}");
+    // The second region is due behind the barrier of the warp, and then the work-item has returned.
+    assert!(text.contains("%offload.to.p0 = phi i32 [ 1073741825,"), "{text}");
+    assert!(text.contains("%offload.to.p1 = phi i32 [ 3221225472,"), "{text}");
+    // No rule holds that would let the vectoriser exchange accesses.
+    assert!(!text.contains("llvm.loop.parallel_accesses"), "{text}");
+    let text = generate(&REVERSE.replace("__offload_wait(", "__offload_wait_block("));
+    assert!(text.contains("%offload.to.p0 = phi i32 [ 2147483649,"), "{text}");
+}
+
+#[test]
 fn the_context_of_a_kernel_with_vectors_is_an_array_of_structs() {
     let values: String = (10..20).map(|n| format!("  %{n} = load float, ptr %5, align 4\n")).collect();
     let uses: String = (10..20).map(|n| format!("  store volatile float %{n}, ptr %5, align 4\n")).collect();

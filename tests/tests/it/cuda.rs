@@ -113,9 +113,8 @@ fn kernels_that_some_targets_lack_are_named() {
 }
 
 #[test]
-fn inline_ptx_is_an_error_with_its_line_for_amd() {
+fn inline_ptx_is_an_error_with_its_line_for_others_than_nvidia() {
     let mut project = Project::new("cuda");
-    project.set("OFFLOAD_TARGETS", "amdgcn:gfx1100");
     // clang takes the first, as its constraint is one of AMD's too, and not the second.
     for (text, line) in [
         ("int y;\n  asm(\"add.s32 %0, %1, 1;\" : \"=r\"(y) : \"r\"(*x));\n  *x = y;", 3),
@@ -123,10 +122,37 @@ fn inline_ptx_is_an_error_with_its_line_for_amd() {
     ] {
         project
             .write("kernels/dot.cu", &format!("extern \"C\" __global__ void dot(int *x) {{\n  {text}\n}}\n"));
-        let error = project.fail();
-        assert!(error.contains(&format!("kernels/dot.cu:{line}")), "{error}");
-        assert!(error.contains("hint: PTX is the assembly of NVIDIA's GPUs"), "{error}");
+        for target in ["amdgcn:gfx1100", "host"] {
+            project.set("OFFLOAD_TARGETS", target);
+            let error = project.fail();
+            assert!(error.contains(&format!("kernels/dot.cu:{line}")), "{error}");
+            assert!(error.contains("hint: PTX is the assembly of NVIDIA's GPUs"), "{error}");
+        }
     }
+    // The setting that the hint names.
+    project.write("offload.toml", "targets = [\"host\"]\n[modules.cuda]\nonly = [\"nvptx\", \"cubin\"]\n");
+    project.set("OFFLOAD_TARGETS", "host,nvptx:sm_80");
+    assert!(project.run(&[]).starts_with("nvptx:sm_80 "));
+}
+
+#[test]
+fn blocks_and_warps_run_on_the_cpu() {
+    let mut project = Project::new("warps");
+    project.set("OFFLOAD_TARGETS", "host");
+    assert!(project.run(&["host"]).ends_with("host: right\n"));
+    // Instrumented kernels are optimised, and those of development builds are not.
+    project.set("OFFLOAD_SANITIZE", "1");
+    assert!(project.run(&["host"]).ends_with("host: right\n"));
+    // A race between warps, which a barrier of a warp does not separate.
+    let kernels = std::fs::read_to_string(project.path("kernels/warps.cu")).unwrap();
+    let racing = kernels.replace(
+        "    parts[threadIdx.x / 32] = sum;\n  __syncthreads();",
+        "    parts[threadIdx.x / 32] = sum;\n  __syncwarp();",
+    );
+    assert_ne!(racing, kernels);
+    project.write("kernels/warps.cu", &racing);
+    let outcome = project.cargo(&["run", "--quiet", "--offline", "host"]);
+    assert!(!outcome.success && outcome.text.contains("no barrier separates them"), "{}", outcome.text);
 }
 
 /// What stands for clang's headers of intrinsics where it has none is plain C++, which the CPU runs too.

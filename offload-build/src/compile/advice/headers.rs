@@ -20,11 +20,12 @@ enum Origin {
     C,
 }
 
-/// Whose GPUs code is made for.
+/// The devices that code is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gpus {
     Nvidia,
-    Amd,
+    /// AMD's GPUs and the CPU, for which NVIDIA does not license its headers.
+    Others,
 }
 
 /// The options of a module that a hint depends on.
@@ -135,8 +136,8 @@ impl Case<'_> {
                 "`{header}` is of a library that host code calls: leave it out of kernels, and call the library from Rust"
             ),
             Origin::Hip => self.hip(header),
-            Origin::Cuda(_) if self.gpus == Gpus::Amd => format!(
-                "`{header}` is part of a CUDA toolkit, has no stand-in, and NVIDIA licenses its own for NVIDIA's GPUs: leave it out for AMD with `#ifdef __NVPTX__`"
+            Origin::Cuda(_) if self.gpus == Gpus::Others => format!(
+                "`{header}` is part of a CUDA toolkit, has no stand-in, and NVIDIA licenses its own for NVIDIA's GPUs: leave it out for other targets with `#ifdef __NVPTX__`"
             ),
             Origin::Cuda(_) if !self.has_toolkit_s() => format!(
                 "{}; or leave `{header}` out",
@@ -237,7 +238,7 @@ mod tests {
         assert!(lacking.contains("`cargo offload toolchain install cuda-headers`"), "{lacking}");
         let amd = hint("cuda_pipeline.h", |case| {
             case.cuda_sdk = true;
-            case.gpus = Gpus::Amd;
+            case.gpus = Gpus::Others;
         });
         assert!(amd.contains("`#ifdef __NVPTX__`") && !amd.contains("cuda-sdk"), "{amd}");
         let installed = hint("cub/iterator/old.cuh", |case| {

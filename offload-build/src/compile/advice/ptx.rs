@@ -1,14 +1,15 @@
 //! Inline PTX in CUDA C++ for other targets than NVIDIA's: clang refuses some of it by its constraints, and the assembler
 //! the rest without a place in the source.
 
-use crate::compile::session::{Scanned, Session};
+use crate::cache::Blob;
+use crate::compile::session::Session;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{AsmCall, asm_calls};
-use crate::module::Language;
+use crate::module::{Language, SourceFile};
 
-const HINT: &str = "PTX is the assembly of NVIDIA's GPUs: guard it with `#ifdef __NVPTX__` and write C++ for other targets, or set `cuda-arch` of the module to a value of `__CUDA_ARCH__` without it";
+const HINT: &str = "PTX is the assembly of NVIDIA's GPUs: guard it with `#ifdef __NVPTX__` and write C++ for other targets, or set `cuda-arch` of the module to a value of `__CUDA_ARCH__` without it; or `only = [\"nvptx\", \"cubin\"]` leaves other targets out";
 
-/// `error` of a front end for AMD, with what helps if it is of inline assembly.
+/// `error` of a front end for AMD or the CPU, with what helps if it is of inline assembly.
 pub(crate) fn explained(error: Error) -> Error {
     let is_asm = error.message().lines().any(is_constraint);
     if error.kind() == ErrorKind::Tool && error.hint().is_none() && is_asm {
@@ -23,22 +24,23 @@ fn is_constraint(line: &str) -> bool {
     error.starts_with("invalid ") && error.ends_with(" in asm") && error.contains("put constraint '")
 }
 
-/// Refuses PTX that clang took.
-pub(crate) fn refuse(session: &Session<'_>, file: &Scanned) -> Result<()> {
-    if file.file.language != Language::Cuda {
+/// Refuses PTX that clang took in `ir`, what it made of `file`.
+pub(crate) fn refuse(session: &Session<'_>, file: &SourceFile, ir: &Blob) -> Result<()> {
+    if file.language != Language::Cuda {
         return Ok(());
     }
-    let text = file.ir.read_text()?;
+    let text = ir.read_text()?;
     let Some(AsmCall { template, place }) = asm_calls(&text).into_iter().find(|call| is_ptx(&call.template))
     else {
         return Ok(());
     };
     let place = match place {
         Some((path, line)) => format!("{path}:{line}"),
-        None => file.file.path.display().to_string(),
+        None => file.path.display().to_string(),
     };
     let module = &session.sources.module;
-    let error = format!("{place}: inline PTX in `{module}`, which is no code for AMD: `{}`", template.trim());
+    let error =
+        format!("{place}: inline PTX in `{module}`, which is for NVIDIA alone: `{}`", template.trim());
     Err(Error::new(error).with_hint(HINT))
 }
 

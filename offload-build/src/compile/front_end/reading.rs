@@ -13,6 +13,8 @@ use crate::tool::Tool;
 pub(crate) const NVCC: &str = "nvcc";
 /// Front ends for AMD.
 pub(crate) const AMDGCN: &str = "amdgcn";
+/// Front ends for the CPU.
+pub(crate) const HOST: &str = "front end for host";
 /// The name of actions whose debug information tells the types of arguments; no image is made of them.
 pub(crate) const TYPES: &str = "types";
 

@@ -29,6 +29,7 @@ use crate::compile::session::{Scanned, Unit};
 use crate::compile::steps::action::{Arg, Step, link_args, texts};
 use crate::compile::steps::check;
 use crate::compile::targets::gpu::ToLink;
+use crate::compile::targets::nvptx;
 use crate::compile::targets::spirv;
 use crate::error::{self, Result};
 use crate::ir;
@@ -136,10 +137,14 @@ pub(crate) fn library(session: &Session<'_>, level: HostLevel) -> Result<Blob> {
 }
 
 pub(crate) fn library_ir(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> {
-    let spirv = spirv::backend(SpirvVersion::default());
+    let scanner = if session.sources.has_cuda() {
+        nvptx::backend_for_kernels(session)?
+    } else {
+        spirv::backend(SpirvVersion::default())
+    };
     let modules = error::all(session.sources.files.iter().map(|file| {
         let scanned =
-            Scanned { file: file.clone(), ir: spirv.front_end(session, file)?, kernels: Vec::new() };
+            Scanned { file: file.clone(), ir: scanner.front_end(session, file)?, kernels: Vec::new() };
         sources::file_ir(session, &scanned, cpu)
     }))?;
     let tool = session.tools().llvm_link()?;

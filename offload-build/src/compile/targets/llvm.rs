@@ -155,7 +155,7 @@ fn file_of(session: &Session<'_>, backend: &Backend, file: &SourceFile) -> Resul
     let scanned = Scanned { file: file.clone(), ir, kernels };
     gaps::refuse_recursion(session, &scanned)?;
     if backend.name == AMDGCN {
-        ptx::refuse(session, &scanned)?;
+        ptx::refuse(session, &scanned.file, &scanned.ir)?;
     }
     Ok(scanned)
 }

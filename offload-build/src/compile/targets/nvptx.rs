@@ -12,6 +12,7 @@ use crate::compile::Session;
 use crate::compile::front_end;
 use crate::compile::front_end::opencl_features;
 use crate::compile::front_end::own_headers;
+use crate::compile::front_end::reading::HOST;
 use crate::compile::linking::imports;
 use crate::compile::session::Unit;
 use crate::compile::steps::check;
@@ -153,9 +154,16 @@ pub(crate) fn backend_for_kernels(session: &Session<'_>) -> Result<Backend> {
     let version = version(&sm)?;
     let mut flags = cuda(&sm, version);
     flags.extend(own_headers::cuda_flags(session)?);
+    // As on the CPU.
+    flags.push("-U__NVPTX__".to_string());
     let backend = backend(session, &[], &sm)?;
     // NVIDIA licenses its headers for its own GPUs alone.
-    Ok(Backend { cuda: Vendor { dialect: Language::Cuda, flags, header: CUDA_HEADER }, cuda_sdk: None, ..backend })
+    Ok(Backend {
+        name: HOST,
+        cuda: Vendor { dialect: Language::Cuda, flags, header: CUDA_HEADER },
+        cuda_sdk: None,
+        ..backend
+    })
 }
 
 /// Atomic functions are those of OpenCL C 2.0 as well.

@@ -7,9 +7,10 @@ use super::cpu::Cpu;
 use super::wrapper;
 use crate::cache::{Blob, KeyBuilder};
 use crate::compile::Session;
+use crate::compile::advice::ptx;
 use crate::compile::front_end;
 use crate::compile::front_end::own_headers;
-use crate::compile::front_end::reading::FrontEnd;
+use crate::compile::front_end::reading::{FrontEnd, HOST};
 use crate::compile::linking::distinct_names::with_distinct_names;
 use crate::compile::linking::inline_functions;
 use crate::compile::remote::roots::{RELATIVE_PATHS, Roots};
@@ -55,7 +56,7 @@ pub(super) fn file_ir(session: &Session<'_>, file: &Scanned, cpu: &Cpu) -> Resul
     let made = inline_functions::front_end(session, file.file.language, |flags| {
         let args = args(session, file.file.language, cpu)?;
         session.front_end_result(&FrontEnd {
-            name: "front end for host",
+            name: HOST,
             tool: &session.tools().llvm()?.clang,
             args: texts(flags.iter().copied()).chain(args).chain([last.clone()]).collect(),
             input: input.clone(),
@@ -64,6 +65,7 @@ pub(super) fn file_ir(session: &Session<'_>, file: &Scanned, cpu: &Cpu) -> Resul
     if file.file.language == Language::OpenClC {
         return Ok(made);
     }
+    ptx::refuse(session, &file.file, &made)?;
     let made = with_distinct_names(session, &file.file, made)?;
     let key =
         KeyBuilder::new("host entries").part(&made.hash.0).part(format!("{:?}", file.kernels).as_bytes());
