@@ -19,10 +19,14 @@ use offload_workgroup::{
 };
 
 /// Functions that work-group functions call.
-const RUNTIME: [&str; 3] = [
+const RUNTIME: [&str; 7] = [
     "declare void @__offload_begin(ptr)\n",
     "declare void @__offload_item(i64, i64, i64)\n",
     "declare void @__offload_end()\n",
+    "declare void @__offload_block_begin(ptr, i64)\n",
+    "declare i32 @__offload_block_next(ptr, i64)\n",
+    "declare i64 @__offload_warp_next(ptr, i64)\n",
+    "declare i32 @__offload_warp_lane(i32)\n",
 ];
 
 fn main() -> ExitCode {

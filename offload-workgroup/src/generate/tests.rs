@@ -74,6 +74,16 @@ fn barriers_of_warps_and_blocks_make_a_scheduler() {
 }
 
 #[test]
+fn loops_around_barriers_of_cuda_are_not_unrolled() {
+    let module = "define void @__offload_work_item_k(ptr %args) #3 {\n  br label %1\n1:\n  \
+                  call void @__offload_wait_warp()\n  br i1 true, label %1, label %2, !llvm.loop !4\n2:\n  ret void\n}\n\
+                  declare void @__offload_wait_warp()\nattributes #3 = { nounwind }\n!4 = distinct !{!4}\n";
+    assert!(!crate::prepare_work_items(module).contains("!llvm.loop"));
+    let lockstep = module.replace("__offload_wait_warp", "__offload_wait");
+    assert!(crate::prepare_work_items(&lockstep).contains("!llvm.loop !4"));
+}
+
+#[test]
 fn the_context_of_a_kernel_with_vectors_is_an_array_of_structs() {
     let values: String = (10..20).map(|n| format!("  %{n} = load float, ptr %5, align 4\n")).collect();
     let uses: String = (10..20).map(|n| format!("  store volatile float %{n}, ptr %5, align 4\n")).collect();

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use crate::ir::line::without_metadata;
 use crate::ir::numbering::{FreeNumbers, ModuleNumbers};
 use crate::ir::{defined_function, functions_reaching, global_name};
 use crate::transforms::thread_local::is_uninitialized;
 use crate::transforms::vector_math::MathCalls;
-use crate::{WORK_ITEM_PREFIX, is_barrier};
+use crate::{BARRIER, WORK_ITEM_PREFIX, is_barrier};
 
 /// The prefix of the functions of the runtime.
 const RUNTIME_PREFIX: &str = "__offload_";
@@ -22,8 +23,12 @@ const RUNTIME_PREFIX: &str = "__offload_";
 ///   from the stores of the module.
 /// - Mathematical functions are renamed, so that they are not inlined: a work-item loop can call their vector variants.
 /// - Loads of the state of a work-item are marked as invariant.
+/// - Loops around barriers of CUDA lose the hint that asks for unrolling: each copy of a barrier would begin a region of
+///   its own, with all that is live there.
 pub fn prepare_work_items(module: &str) -> String {
     let with_barrier = functions_reaching(module, is_barrier);
+    let independent = functions_reaching(module, |name| is_barrier(name) && name != BARRIER);
+    let mut is_independent = false;
     let numbered = ModuleNumbers::new(module);
     let mut numbers = numbered.free;
     let empty = numbers.node;
@@ -32,6 +37,7 @@ pub fn prepare_work_items(module: &str) -> String {
     let calls = MathCalls::new(module);
     for line in module.lines() {
         let line = if line.starts_with("define ") {
+            is_independent = defined_function(line).is_some_and(|name| independent.contains(name));
             definition(line, &with_barrier, &mut groups, &mut numbers)
         } else if line.starts_with('@') {
             make_visible(line)
@@ -39,6 +45,8 @@ pub fn prepare_work_items(module: &str) -> String {
             format!("{line}, !invariant.load !{empty}")
         } else if calls_barrier_function(line, &with_barrier) {
             without_noalias(line)
+        } else if is_independent && line.starts_with("  br ") {
+            without_metadata(line, "llvm.loop")
         } else {
             line.to_string()
         };
