@@ -22,7 +22,7 @@ const LANGUAGES: [(&str, usize, &[&str]); 6] = [
     ("opencl-cpp", 2, &PORTABLE),
     ("c", 2, &PORTABLE),
     ("cpp", 2, &PORTABLE),
-    ("cuda", 2, &["nvptx:sm_75", "cubin:sm_90", "amdgcn:gfx90a", "amdgcn:gfx11-generic"]),
+    ("cuda", 2, &["host", "nvptx:sm_75", "cubin:sm_90", "amdgcn:gfx90a", "amdgcn:gfx11-generic"]),
     ("hip", 2, &["amdgcn:gfx90a", "amdgcn:gfx11-generic"]),
 ];
 
@@ -77,7 +77,7 @@ fn every_language_reaches_its_targets() {
     // Unsupported targets of a language are errors.
     for notice in [
         "hip nvptx:sm_75: no compiler makes code for it from HIP C++",
-        "cuda host: no compiler makes code for it from CUDA C++",
+        "cuda spirv64: no compiler makes code for it from CUDA C++",
     ] {
         assert!(text.contains(&format!("left out: {notice}")), "no {notice:?} in\n{text}");
     }

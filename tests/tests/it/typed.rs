@@ -46,7 +46,8 @@ fn assert_right(text: &str, kernels: &[&str]) {
 fn kernels_of_every_language_are_launched_through_their_methods() {
     let program = project().program();
     let portable = ["opencl: saxpy", "c: saxpy", "cpp: saxpy", "cpp: iaxpy"];
-    assert_right(&run(&program, &["host"], &[]), &portable);
+    let cuda = ["cuda: saxpy", "instances: axpy<float>", "instances: axpy<int>"];
+    assert_right(&run(&program, &["host"], &[]), &[&portable[..], &cuda].concat());
     let pocl = [("OCL_ICD_VENDORS", "/etc/OpenCL/vendors/pocl.icd".into())];
     assert_right(&run(&program, &["opencl"], &pocl), &["opencl: saxpy"]);
     if let Some(prefix) = offload_tests::require_intel_runtime() {

@@ -41,7 +41,10 @@ pub(super) fn run(workspace: &Workspace, project: &Project<'_>) -> Result<Vec<Ex
 fn example(name: &str, command: xshell::Cmd<'_>, project: &Project<'_>) -> Result<Example> {
     let start = Instant::now();
     // No other device has an image.
-    let command = command.env("OFFLOAD_TARGETS", "host").env("CARGO_TARGET_DIR", &project.target);
+    let command = command
+        .env("OFFLOAD_TARGETS", "host")
+        .env("CARGO_TARGET_DIR", &project.target)
+        .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
     let output = command.ignore_status().quiet().output()?;
     let problem = (!output.status.success()).then(|| {
         let out = String::from_utf8_lossy(&output.stdout);

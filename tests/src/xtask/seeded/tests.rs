@@ -7,7 +7,7 @@ use offload_tests::fixture;
 use offload_tests::workspace::Workspace;
 use serde_json::Value;
 
-/// A copy of the fixture, built in a target directory of its own.
+/// A copy of the fixture, built where tests have built the dependencies.
 pub(super) struct Project<'w> {
     workspace: &'w Workspace,
     dir: PathBuf,
@@ -44,7 +44,7 @@ impl<'w> Project<'w> {
         let dir = workspace.target_dir.join("seeded/project");
         fixture::copy(workspace, "seeded", &dir)?;
         let tool = workspace.target_dir.join("debug/cargo-offload");
-        Ok(Project { workspace, dir, tool, target: workspace.target_dir.join("seeded/target") })
+        Ok(Project { workspace, dir, tool, target: workspace.target_dir.join("fixtures/0") })
     }
 
     /// Runs all tests on the host CPU; those of kernels with a bug only with checks.
@@ -68,6 +68,8 @@ impl<'w> Project<'w> {
         let command =
             self.workspace.shell.cmd(&self.tool).args(["offload", "test", "--json", "--test-threads", "1"]);
         let command = command.args(args).args(profile).env("CARGO_TARGET_DIR", &self.target);
+        // As tests have it: else all dependencies are built again.
+        let command = command.env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
         let command =
             command.env("OFFLOAD_CONFIG", self.dir.join("offload.toml")).env_remove("OFFLOAD_TARGETS");
         // Kernels with a bug fail.

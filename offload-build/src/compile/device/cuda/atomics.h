@@ -1,17 +1,23 @@
 
 // https://docs.nvidia.com/cuda/cuda-c-programming-guide/#atomic-functions
+#define __OFFLOAD_ATOMIC_IN(NAME, BUILTIN, TYPE, SCOPE) \
+  __OFFLOAD_FN TYPE atomic##NAME(TYPE *p, TYPE v) { return BUILTIN(p, v, __ATOMIC_RELAXED, __MEMORY_SCOPE_##SCOPE); }
 #define __OFFLOAD_ATOMIC(NAME, BUILTIN, TYPE) \
-  __OFFLOAD_FN TYPE atomic##NAME(TYPE *p, TYPE v) { return BUILTIN(p, v, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE); }
+  __OFFLOAD_ATOMIC_IN(NAME, BUILTIN, TYPE, DEVICE) __OFFLOAD_ATOMIC_IN(NAME##_block, BUILTIN, TYPE, WRKGRP) \
+  __OFFLOAD_ATOMIC_IN(NAME##_system, BUILTIN, TYPE, SYSTEM)
+#define __OFFLOAD_ATOMIC_CAS(NAME, TYPE, SCOPE) \
+  __OFFLOAD_FN TYPE NAME(TYPE *p, TYPE expected, TYPE v) { \
+    __scoped_atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED, \
+                                       __MEMORY_SCOPE_##SCOPE); \
+    return expected; \
+  }
 #define __OFFLOAD_ATOMICS(TYPE) \
   __OFFLOAD_ATOMIC(Add, __scoped_atomic_fetch_add, TYPE) __OFFLOAD_ATOMIC(Sub, __scoped_atomic_fetch_sub, TYPE) \
   __OFFLOAD_ATOMIC(Min, __scoped_atomic_fetch_min, TYPE) __OFFLOAD_ATOMIC(Max, __scoped_atomic_fetch_max, TYPE) \
   __OFFLOAD_ATOMIC(And, __scoped_atomic_fetch_and, TYPE) __OFFLOAD_ATOMIC(Or, __scoped_atomic_fetch_or, TYPE) \
   __OFFLOAD_ATOMIC(Xor, __scoped_atomic_fetch_xor, TYPE) __OFFLOAD_ATOMIC(Exch, __scoped_atomic_exchange_n, TYPE) \
-  __OFFLOAD_FN TYPE atomicCAS(TYPE *p, TYPE expected, TYPE v) { \
-    __scoped_atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED, \
-                                       __MEMORY_SCOPE_DEVICE); \
-    return expected; \
-  }
+  __OFFLOAD_ATOMIC_CAS(atomicCAS, TYPE, DEVICE) __OFFLOAD_ATOMIC_CAS(atomicCAS_block, TYPE, WRKGRP) \
+  __OFFLOAD_ATOMIC_CAS(atomicCAS_system, TYPE, SYSTEM)
 __OFFLOAD_ATOMICS(int)
 __OFFLOAD_ATOMICS(unsigned int)
 __OFFLOAD_ATOMICS(unsigned long long)
@@ -21,6 +27,7 @@ __OFFLOAD_ATOMIC(Add, __scoped_atomic_fetch_add, float)
 __OFFLOAD_ATOMIC(Add, __scoped_atomic_fetch_add, double)
 #endif
 #undef __OFFLOAD_ATOMICS
+#undef __OFFLOAD_ATOMIC_CAS
 
 // Of 16 bits: a loop over the word around them where there is no such instruction.
 __OFFLOAD_FN unsigned short atomicCAS(unsigned short *p, unsigned short expected, unsigned short v) {
@@ -52,4 +59,5 @@ __OFFLOAD_FN float atomicExch(float *p, float v) {
   return __int_as_float(atomicExch((int *)p, __float_as_int(v)));
 }
 #undef __OFFLOAD_ATOMIC
+#undef __OFFLOAD_ATOMIC_IN
 #undef __OFFLOAD_FN

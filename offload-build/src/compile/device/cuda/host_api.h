@@ -2,11 +2,26 @@
 // What functions for the host in a file with kernels commonly call. They are checked and left out of the image. Where a
 // module has launchers they are part of the program, and offload-rt has some of the functions:
 // https://docs.nvidia.com/cuda/cuda-runtime-api/
-#define CUDART_VERSION 12090
+#if __has_include(<cmath>) && __has_include(<cstdlib>) && __has_include(<new>)
+// nvcc includes these by itself.
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <math.h>
+#include <new>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#endif
+// Before nvcc had atomic functions of its own.
+#define CUDART_VERSION 12060
 #define CUDARTAPI
 #define CUDART_CB
 #define __CUDACC_VER_MAJOR__ 12
-#define __CUDACC_VER_MINOR__ 9
+#define __CUDACC_VER_MINOR__ 6
 enum cudaError {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
@@ -25,7 +40,13 @@ enum cudaError {
   cudaErrorInvalidResourceHandle = 400,
   cudaErrorSymbolNotFound = 500,
   cudaErrorNotReady = 600,
+  cudaErrorStreamCaptureUnsupported = 900,
   cudaErrorIllegalAddress = 700,
+  cudaErrorLaunchTimeout = 702,
+  cudaErrorAssert = 710,
+  cudaErrorHostMemoryAlreadyRegistered = 712,
+  cudaErrorHostMemoryNotRegistered = 713,
+  cudaErrorMisalignedAddress = 716,
   cudaErrorLaunchOutOfResources = 701,
   cudaErrorPeerAccessAlreadyEnabled = 704,
   cudaErrorPeerAccessNotEnabled = 705,
@@ -53,13 +74,33 @@ enum cudaFuncCache {
 };
 enum cudaDeviceAttr {
   cudaDevAttrMaxThreadsPerBlock = 1,
+  cudaDevAttrMaxBlockDimX = 2,
+  cudaDevAttrMaxBlockDimY = 3,
+  cudaDevAttrMaxBlockDimZ = 4,
+  cudaDevAttrMaxGridDimX = 5,
+  cudaDevAttrMaxGridDimY = 6,
+  cudaDevAttrMaxGridDimZ = 7,
   cudaDevAttrMaxSharedMemoryPerBlock = 8,
+  cudaDevAttrTotalConstantMemory = 9,
   cudaDevAttrWarpSize = 10,
+  cudaDevAttrMaxRegistersPerBlock = 12,
+  cudaDevAttrClockRate = 13,
   cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrCanMapHostMemory = 19,
+  cudaDevAttrComputeMode = 20,
+  cudaDevAttrConcurrentKernels = 31,
+  cudaDevAttrMemoryClockRate = 36,
+  cudaDevAttrGlobalMemoryBusWidth = 37,
+  cudaDevAttrL2CacheSize = 38,
   cudaDevAttrMaxThreadsPerMultiProcessor = 39,
+  cudaDevAttrUnifiedAddressing = 41,
   cudaDevAttrComputeCapabilityMajor = 75,
   cudaDevAttrComputeCapabilityMinor = 76,
   cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+  cudaDevAttrMaxRegistersPerMultiprocessor = 82,
+  cudaDevAttrManagedMemory = 83,
+  cudaDevAttrPageableMemoryAccess = 88,
+  cudaDevAttrConcurrentManagedAccess = 89,
   cudaDevAttrCooperativeLaunch = 95,
   cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
 };
@@ -78,6 +119,112 @@ typedef struct CUmemPoolHandle_st *cudaMemPool_t;
 #define cudaEventDisableTiming 0x02
 #define cudaOccupancyDefault 0x00
 #define cudaMemAttachGlobal 0x01
+#define cudaMemAttachHost 0x02
+#define cudaMemAttachSingle 0x04
+#define cudaHostAllocDefault 0x00
+#define cudaHostAllocPortable 0x01
+#define cudaHostAllocMapped 0x02
+#define cudaHostAllocWriteCombined 0x04
+#define cudaHostRegisterDefault 0x00
+#define cudaHostRegisterPortable 0x01
+#define cudaHostRegisterMapped 0x02
+#define cudaDeviceScheduleAuto 0x00
+#define cudaDeviceScheduleSpin 0x01
+#define cudaDeviceScheduleYield 0x02
+#define cudaDeviceScheduleBlockingSync 0x04
+#define cudaDeviceMapHost 0x08
+#define cudaCpuDeviceId ((int)-1)
+#define cudaInvalidDeviceId ((int)-2)
+#define cudaEventInterprocess 0x04
+#define cudaIpcMemLazyEnablePeerAccess 0x01
+enum cudaStreamCaptureMode {
+  cudaStreamCaptureModeGlobal,
+  cudaStreamCaptureModeThreadLocal,
+  cudaStreamCaptureModeRelaxed
+};
+enum cudaStreamCaptureStatus {
+  cudaStreamCaptureStatusNone,
+  cudaStreamCaptureStatusActive,
+  cudaStreamCaptureStatusInvalidated
+};
+enum cudaMemoryAdvise {
+  cudaMemAdviseSetReadMostly = 1,
+  cudaMemAdviseUnsetReadMostly = 2,
+  cudaMemAdviseSetPreferredLocation = 3,
+  cudaMemAdviseUnsetPreferredLocation = 4,
+  cudaMemAdviseSetAccessedBy = 5,
+  cudaMemAdviseUnsetAccessedBy = 6
+};
+enum cudaComputeMode {
+  cudaComputeModeDefault,
+  cudaComputeModeExclusive,
+  cudaComputeModeProhibited,
+  cudaComputeModeExclusiveProcess
+};
+enum cudaLimit {
+  cudaLimitStackSize,
+  cudaLimitPrintfFifoSize,
+  cudaLimitMallocHeapSize,
+  cudaLimitDevRuntimeSyncDepth,
+  cudaLimitDevRuntimePendingLaunchCount,
+  cudaLimitMaxL2FetchGranularity,
+  cudaLimitPersistingL2CacheSize
+};
+enum cudaSharedMemConfig {
+  cudaSharedMemBankSizeDefault,
+  cudaSharedMemBankSizeFourByte,
+  cudaSharedMemBankSizeEightByte
+};
+enum cudaMemoryType {
+  cudaMemoryTypeUnregistered,
+  cudaMemoryTypeHost,
+  cudaMemoryTypeDevice,
+  cudaMemoryTypeManaged
+};
+struct cudaPointerAttributes {
+  cudaMemoryType type;
+  int device;
+  void *devicePointer, *hostPointer;
+};
+struct cudaIpcMemHandle_t { char reserved[64]; };
+struct cudaIpcEventHandle_t { char reserved[64]; };
+typedef struct CUgraphNode_st *cudaGraphNode_t;
+typedef void (*cudaHostFn_t)(void *data);
+typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *data);
+struct cudaKernelNodeParams {
+  void *func;
+  dim3 gridDim, blockDim;
+  unsigned int sharedMemBytes;
+  void **kernelParams, **extra;
+};
+struct cudaHostNodeParams {
+  cudaHostFn_t fn;
+  void *userData;
+};
+struct cudaMemsetParams {
+  void *dst;
+  size_t pitch;
+  unsigned int value, elementSize;
+  size_t width, height;
+};
+struct cudaPitchedPtr {
+  void *ptr;
+  size_t pitch, xsize, ysize;
+};
+struct cudaExtent { size_t width, height, depth; };
+struct cudaPos { size_t x, y, z; };
+typedef struct cudaArray *cudaArray_t;
+typedef const struct cudaArray *cudaArray_const_t;
+struct cudaMemcpy3DParms {
+  cudaArray_t srcArray;
+  cudaPos srcPos;
+  cudaPitchedPtr srcPtr;
+  cudaArray_t dstArray;
+  cudaPos dstPos;
+  cudaPitchedPtr dstPtr;
+  cudaExtent extent;
+  cudaMemcpyKind kind;
+};
 struct cudaFuncAttributes {
   size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
   int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA, maxDynamicSharedSizeBytes,
@@ -85,7 +232,13 @@ struct cudaFuncAttributes {
 };
 struct cudaDeviceProp {
   char name[256];
-  size_t totalGlobalMem, sharedMemPerBlock, totalConstMem, sharedMemPerMultiprocessor, sharedMemPerBlockOptin;
+  size_t totalGlobalMem, sharedMemPerBlock, totalConstMem, sharedMemPerMultiprocessor, sharedMemPerBlockOptin, memPitch,
+      textureAlignment, surfaceAlignment;
+  int clockRate, memoryClockRate, memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize, regsPerMultiprocessor,
+      asyncEngineCount, deviceOverlap, integrated, canMapHostMemory, computeMode, ECCEnabled, pciBusID, pciDeviceID,
+      pciDomainID, tccDriver, unifiedAddressing, managedMemory, isMultiGpuBoard, pageableMemoryAccess,
+      concurrentManagedAccess, kernelExecTimeoutEnabled, streamPrioritiesSupported, globalL1CacheSupported,
+      localL1CacheSupported, singleToDoublePrecisionPerfRatio, maxTexture1D, maxTexture2D[2], maxTexture3D[3];
   int regsPerBlock, warpSize, maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], major, minor, multiProcessorCount,
       maxThreadsPerMultiProcessor, concurrentKernels, cooperativeLaunch, maxBlocksPerMultiProcessor;
 };
@@ -151,6 +304,71 @@ __OFFLOAD_HOST cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol);
 __OFFLOAD_HOST cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value);
 __OFFLOAD_HOST cudaError_t cudaFuncSetCacheConfig(const void *kernel, cudaFuncCache cache);
 __OFFLOAD_HOST cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel);
+__OFFLOAD_HOST cudaError_t cudaDeviceReset();
+__OFFLOAD_HOST cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value);
+__OFFLOAD_HOST cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit limit);
+__OFFLOAD_HOST cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache cache);
+__OFFLOAD_HOST cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config);
+__OFFLOAD_HOST cudaError_t cudaFuncSetSharedMemConfig(const void *kernel, cudaSharedMemConfig config);
+__OFFLOAD_HOST cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer);
+__OFFLOAD_HOST cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags);
+__OFFLOAD_HOST cudaError_t cudaDeviceDisablePeerAccess(int peer);
+__OFFLOAD_HOST cudaError_t cudaDeviceGetPCIBusId(char *id, int size, int device);
+__OFFLOAD_HOST cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
+__OFFLOAD_HOST cudaError_t cudaSetDeviceFlags(unsigned int flags);
+__OFFLOAD_HOST cudaError_t cudaThreadSynchronize();
+__OFFLOAD_HOST cudaError_t cudaThreadExit();
+__OFFLOAD_HOST cudaError_t cudaDriverGetVersion(int *version);
+__OFFLOAD_HOST cudaError_t cudaRuntimeGetVersion(int *version);
+__OFFLOAD_HOST cudaError_t cudaProfilerStart();
+__OFFLOAD_HOST cudaError_t cudaProfilerStop();
+__OFFLOAD_HOST cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority);
+__OFFLOAD_HOST cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data,
+                                                 unsigned int flags);
+__OFFLOAD_HOST cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *memory, size_t size = 0,
+                                                    unsigned int flags = cudaMemAttachSingle);
+__OFFLOAD_HOST cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data);
+__OFFLOAD_HOST cudaError_t cudaHostAlloc(void **memory, size_t size, unsigned int flags);
+__OFFLOAD_HOST cudaError_t cudaHostRegister(void *memory, size_t size, unsigned int flags);
+__OFFLOAD_HOST cudaError_t cudaHostUnregister(void *memory);
+__OFFLOAD_HOST cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned int flags);
+__OFFLOAD_HOST cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *memory);
+__OFFLOAD_HOST cudaError_t cudaMemPrefetchAsync(const void *memory, size_t size, int device, cudaStream_t stream = 0);
+__OFFLOAD_HOST cudaError_t cudaMemAdvise(const void *memory, size_t size, cudaMemoryAdvise advice, int device);
+__OFFLOAD_HOST cudaError_t cudaMallocPitch(void **memory, size_t *pitch, size_t width, size_t height);
+__OFFLOAD_HOST cudaError_t cudaMalloc3D(cudaPitchedPtr *memory, cudaExtent extent);
+__OFFLOAD_HOST cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                                        size_t height, cudaMemcpyKind kind);
+__OFFLOAD_HOST cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                                             size_t height, cudaMemcpyKind kind, cudaStream_t stream = 0);
+__OFFLOAD_HOST cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *parameters);
+__OFFLOAD_HOST cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size);
+__OFFLOAD_HOST cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t size,
+                                               cudaStream_t stream = 0);
+__OFFLOAD_HOST cudaError_t cudaMemset2D(void *memory, size_t pitch, int value, size_t width, size_t height);
+__OFFLOAD_HOST cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent);
+__OFFLOAD_HOST cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *memory);
+__OFFLOAD_HOST cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle, unsigned int flags);
+__OFFLOAD_HOST cudaError_t cudaIpcCloseMemHandle(void *memory);
+__OFFLOAD_HOST cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event);
+__OFFLOAD_HOST cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t handle);
+__OFFLOAD_HOST cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+__OFFLOAD_HOST cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
+__OFFLOAD_HOST cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status);
+__OFFLOAD_HOST cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned int flags);
+__OFFLOAD_HOST cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+__OFFLOAD_HOST cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream);
+__OFFLOAD_HOST cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph);
+__OFFLOAD_HOST cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph);
+__OFFLOAD_HOST cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
+__OFFLOAD_HOST cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+                                                  size_t count, const cudaKernelNodeParams *parameters);
+__OFFLOAD_HOST cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+                                                  size_t count, const cudaMemcpy3DParms *parameters);
+__OFFLOAD_HOST cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+                                                  size_t count, const cudaMemsetParams *parameters);
+__OFFLOAD_HOST cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+                                                size_t count, const cudaHostNodeParams *parameters);
 __OFFLOAD_HOST cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int block,
                                                                          size_t shared);
 __OFFLOAD_HOST cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *kernel,
@@ -166,6 +384,18 @@ __OFFLOAD_HOST_TEMPLATE cudaMallocAsync(T **memory, size_t size, cudaStream_t st
 }
 __OFFLOAD_HOST_TEMPLATE cudaMallocHost(T **memory, size_t size, unsigned int = 0) {
   return cudaMallocHost((void **)memory, size);
+}
+__OFFLOAD_HOST_TEMPLATE cudaHostAlloc(T **memory, size_t size, unsigned int flags) {
+  return cudaHostAlloc((void **)memory, size, flags);
+}
+__OFFLOAD_HOST_TEMPLATE cudaHostGetDevicePointer(T **device, void *host, unsigned int flags) {
+  return cudaHostGetDevicePointer((void **)device, host, flags);
+}
+__OFFLOAD_HOST_TEMPLATE cudaMallocPitch(T **memory, size_t *pitch, size_t width, size_t height) {
+  return cudaMallocPitch((void **)memory, pitch, width, height);
+}
+__OFFLOAD_HOST_TEMPLATE cudaFuncSetSharedMemConfig(T *kernel, cudaSharedMemConfig config) {
+  return cudaFuncSetSharedMemConfig((const void *)kernel, config);
 }
 __OFFLOAD_HOST_TEMPLATE cudaMallocManaged(T **memory, size_t size, unsigned int flags = cudaMemAttachGlobal) {
   return cudaMallocManaged((void **)memory, size, flags);
@@ -238,6 +468,19 @@ __OFFLOAD_HOST_TEMPLATE cudaOccupancyMaxPotentialBlockSize(int *grid, int *block
   return cudaSuccess;
 }
 #undef __OFFLOAD_HOST_TEMPLATE
+// Of a graph in the forms of CUDA 11 and 12.
+static inline __attribute__((host)) cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) {
+  return {width, height, depth};
+}
+static inline __attribute__((host)) cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
+static inline __attribute__((host)) cudaPitchedPtr make_cudaPitchedPtr(void *memory, size_t pitch, size_t width,
+                                                                       size_t height) {
+  return {memory, pitch, width, height};
+}
+extern __attribute__((host)) cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                                              unsigned long long flags = 0);
+extern __attribute__((host)) cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                                              cudaGraphNode_t *node, char *log, size_t size);
 #undef __OFFLOAD_SYMBOL
 // nvcc lets functions for the host name it.
 static inline __host__ void __trap() { __builtin_trap(); }

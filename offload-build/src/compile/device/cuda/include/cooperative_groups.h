@@ -34,6 +34,8 @@ template <unsigned int SIZE, typename Parent = void> class thread_block_tile : p
   static __OFFLOAD_FN unsigned int first() { return thread_block::thread_rank() % 32 / SIZE * SIZE; }
 
 public:
+  // One that has forgotten its parent.
+  template <typename Other> __OFFLOAD_FN thread_block_tile(const thread_block_tile<SIZE, Other> &) : thread_block_tile() {}
   __OFFLOAD_FN thread_block_tile() : __offload_lanes((SIZE == 32 ? ~0u : (1u << (SIZE % 32)) - 1) << first()) {}
   static __OFFLOAD_FN unsigned int thread_rank() { return thread_block::thread_rank() % SIZE; }
   static __host__ __device__ constexpr unsigned int num_threads() { return SIZE; }

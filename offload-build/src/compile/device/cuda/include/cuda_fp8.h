@@ -109,4 +109,43 @@ __OFFLOAD_HD __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t v, __nv
 __OFFLOAD_FP8(__nv_fp8_e4m3, __NV_E4M3)
 __OFFLOAD_FP8(__nv_fp8_e5m2, __NV_E5M2)
 #undef __OFFLOAD_FP8
+
+// Two and four numbers: the first is in the lowest bits.
+typedef unsigned int __nv_fp8x4_storage_t;
+#define __OFFLOAD_FP8S(NAME, FORMAT) \
+  struct __align__(2) __nv_fp8x2_##NAME { \
+    __nv_fp8x2_storage_t __x; \
+    __nv_fp8x2_##NAME() = default; \
+    __host__ __device__ explicit __nv_fp8x2_##NAME(float2 v) \
+        : __x(__nv_cvt_float2_to_fp8x2(v, __NV_SATFINITE, FORMAT)) {} \
+    __host__ __device__ explicit __nv_fp8x2_##NAME(__half2 v) : __nv_fp8x2_##NAME(__half22float2(v)) {} \
+    __host__ __device__ explicit __nv_fp8x2_##NAME(__nv_bfloat162 v) : __nv_fp8x2_##NAME(__bfloat1622float2(v)) {} \
+    __host__ __device__ explicit operator __half2() const { return __half2(__nv_cvt_fp8x2_to_halfraw2(__x, FORMAT)); } \
+    __host__ __device__ explicit operator float2() const { return __half22float2((__half2)*this); } \
+  }; \
+  struct __align__(4) __nv_fp8x4_##NAME { \
+    __nv_fp8x4_storage_t __x; \
+    __nv_fp8x4_##NAME() = default; \
+    __host__ __device__ explicit __nv_fp8x4_##NAME(float4 v) \
+        : __nv_fp8x4_##NAME(__nv_fp8x2_##NAME(float2{v.x, v.y}), __nv_fp8x2_##NAME(float2{v.z, v.w})) {} \
+    __host__ __device__ explicit __nv_fp8x4_##NAME(__half2 low, __half2 high) \
+        : __nv_fp8x4_##NAME(__nv_fp8x2_##NAME(low), __nv_fp8x2_##NAME(high)) {} \
+    __host__ __device__ explicit __nv_fp8x4_##NAME(__nv_bfloat162 low, __nv_bfloat162 high) \
+        : __nv_fp8x4_##NAME(__nv_fp8x2_##NAME(low), __nv_fp8x2_##NAME(high)) {} \
+    __host__ __device__ explicit operator float4() const { \
+      __nv_fp8x2_##NAME low, high; \
+      low.__x = (__nv_fp8x2_storage_t)__x; \
+      high.__x = (__nv_fp8x2_storage_t)(__x >> 16); \
+      float2 first = (float2)low; \
+      float2 second = (float2)high; \
+      return {first.x, first.y, second.x, second.y}; \
+    } \
+\
+  private: \
+    __host__ __device__ explicit __nv_fp8x4_##NAME(__nv_fp8x2_##NAME low, __nv_fp8x2_##NAME high) \
+        : __x((unsigned int)low.__x | (unsigned int)high.__x << 16) {} \
+  };
+__OFFLOAD_FP8S(e4m3, __NV_E4M3)
+__OFFLOAD_FP8S(e5m2, __NV_E5M2)
+#undef __OFFLOAD_FP8S
 #undef __OFFLOAD_HD
