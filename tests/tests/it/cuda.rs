@@ -1,4 +1,6 @@
-//! CUDA C++ as nvcc takes it, by clang: with the headers of offload-build, and with NVIDIA's; for NVIDIA and AMD.
+//! CUDA C++ as nvcc takes it, by clang: with the headers of offload-build, and with NVIDIA's; for NVIDIA, AMD and the CPU.
+
+mod constructs;
 
 use std::fs;
 use std::process::Command;

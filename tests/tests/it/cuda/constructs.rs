@@ -1,0 +1,191 @@
+//! The table of constructs of CUDA C++ in the book: what compiles for which target without a toolkit.
+
+use std::collections::BTreeMap;
+
+use crate::support::{self, Project};
+
+/// A row of the book, and sources with what it names.
+struct Construct {
+    row: &'static str,
+    /// Each has a kernel.
+    sources: &'static [&'static str],
+}
+
+const fn construct(row: &'static str, sources: &'static [&'static str]) -> Construct {
+    Construct { row, sources }
+}
+
+const CONSTRUCTS: [Construct; 19] = [
+    construct(
+        "templates, device lambdas, `constexpr` functions",
+        &["constexpr int twice(int v) { return 2 * v; }
+template <typename T, typename F> __device__ void apply(T *x, F f) { *x = f(*x); }
+extern \"C\" __global__ void K(int *x, int n) { apply(x, [=](int v) { return v + n + twice(3); }); }"],
+    ),
+    construct(
+        "`__shared__` and `extern __shared__` arrays",
+        &["extern __shared__ float dynamic[];
+template <int N> __device__ float last(float v) { __shared__ float tile[N]; tile[threadIdx.x] = v; __syncthreads(); return tile[N - 1]; }
+extern \"C\" __global__ void K(float *x) { dynamic[threadIdx.x] = last<32>(x[threadIdx.x]); __syncthreads(); x[0] = dynamic[5]; }"],
+    ),
+    construct(
+        "`__constant__` and `__device__` variables",
+        &["__constant__ float table[4] = {1, 2, 3, 4};
+__device__ int counter;
+extern \"C\" __global__ void K(float *x, int i) { x[i] = table[i & 3]; atomicAdd(&counter, 1); }"],
+    ),
+    construct(
+        "`__syncthreads`, `__syncthreads_count`, fences",
+        &["extern \"C\" __global__ void K(int *x) { __threadfence(); __threadfence_block(); __threadfence_system(); __syncthreads(); *x = __syncthreads_count(*x) + __syncthreads_or(*x); }"],
+    ),
+    construct(
+        "shuffles, votes, matches and reductions of warps",
+        &["extern \"C\" __global__ void K(int *x, double *y) { *y = __shfl_xor_sync(~0u, *y, 1) + __shfl_sync(~0u, *y, 3, 8); *x = __ballot_sync(~0u, *x) + __any_sync(~0u, *x) + __match_any_sync(~0u, *x) + __reduce_add_sync(~0u, *x) + __activemask(); __syncwarp(); }"],
+    ),
+    construct(
+        "atomic functions of 16, 32 and 64 bits, `_block` and `_system`",
+        &["#include <cuda_fp16.h>
+extern \"C\" __global__ void K(unsigned short *a, int *b, unsigned long long *c, double *d, __half *h) { atomicCAS(a, (unsigned short)1, (unsigned short)2); atomicMax_block(b, 3); atomicAdd_system(c, 4ull); atomicAdd(d, 5.0); atomicAdd(h, __float2half(6)); }"],
+    ),
+    construct(
+        "`half`, `half2`, `bfloat16`, fp8",
+        &["#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_fp8.h>
+extern \"C\" __global__ void K(__half *h, __half2 *p, __nv_bfloat16 *b, __nv_fp8_e4m3 *f, __nv_fp8x4_e5m2 *q, float4 *v) { h[0] = hexp(h[1]) * h[2]; p[0] = __hfma2(p[1], p[2], p[3]); b[0] = __float2bfloat16(2) + b[1]; f[0] = __nv_fp8_e4m3(h[3]); q[0] = __nv_fp8x4_e5m2(v[0]); v[1] = float4(q[1]); }"],
+    ),
+    construct(
+        "`__dp4a`, `__vadd4` and other integer SIMD",
+        &["extern \"C\" __global__ void K(int *x, unsigned int *y) { x[0] = __dp4a(x[1], x[2], x[3]); y[0] = __vadd4(y[1], __vabsdiffu4(y[2], y[3])); }"],
+    ),
+    construct(
+        "`cuComplex`",
+        &["#include <cuComplex.h>
+extern \"C\" __global__ void K(cuDoubleComplex *z, cuFloatComplex *c) { z[0] = cuCdiv(cuCmul(z[1], z[2]), z[3]); c[0] = make_cuFloatComplex(cuCabsf(c[1]), 0); }"],
+    ),
+    construct(
+        "`printf`, `assert`, `clock64`",
+        &["#include <assert.h>
+#include <stdio.h>
+extern \"C\" __global__ void K(long long *x) { assert(x != nullptr); printf(\"%lld\\n\", x[0]); x[0] = clock64(); }"],
+    ),
+    construct(
+        "cooperative groups: blocks, tiles, coalesced threads",
+        &["#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__device__ int sum(cg::thread_block_tile<16> tile, int v) { for (int i = tile.size() / 2; i > 0; i /= 2) v += tile.shfl_down(v, i); return v; }
+extern \"C\" __global__ void K(int *x) { auto block = cg::this_thread_block(); x[0] = sum(cg::tiled_partition<16>(block), x[1]) + cg::coalesced_threads().size(); block.sync(); }"],
+    ),
+    construct(
+        "`cub::BlockReduce`, `BlockScan`, `WarpReduce`, `WarpScan`",
+        &["#include <cub/cub.cuh>
+extern \"C\" __global__ void K(int *x) { typedef cub::BlockReduce<int, 64> Reduce; typedef cub::WarpScan<int> Scan; __shared__ Reduce::TempStorage a; __shared__ Scan::TempStorage b[2]; int v = Reduce(a).Sum(x[threadIdx.x]); Scan(b[threadIdx.x / 32]).InclusiveSum(v, v); x[threadIdx.x] = v; }"],
+    ),
+    construct(
+        "`nvcuda::wmma`",
+        &["#include <mma.h>
+using namespace nvcuda::wmma;
+extern \"C\" __global__ void K(const __half *a, const __half *b, float *c) { fragment<matrix_a, 16, 16, 16, __half, row_major> x; fragment<matrix_b, 16, 16, 16, __half, row_major> y; fragment<accumulator, 16, 16, 16, float> z; fill_fragment(z, 0.0f); load_matrix_sync(x, a, 16); load_matrix_sync(y, b, 16); mma_sync(z, x, y, z); store_matrix_sync(c, z, 16, mem_row_major); }"],
+    ),
+    construct(
+        "host functions that launch, or call CUDA's runtime or cuBLAS",
+        &["#include <cublas_v2.h>
+extern \"C\" __global__ void K(float *x) { *x = 1; }
+int main(int count, char **words) { float *x, alpha = atoi(words[1]); cudaMalloc(&x, 4); cudaGraph_t graph; cudaStream_t stream; cudaStreamCreate(&stream); cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal); K<<<dim3(1), 32, 0, stream>>>(x); cudaStreamEndCapture(stream, &graph); cublasHandle_t blas; cublasCreate(&blas); cublasSscal(blas, 1, &alpha, x, 1); printf(\"%d\\n\", count); return cudaDeviceSynchronize(); }"],
+    ),
+    construct(
+        "inline PTX",
+        &["extern \"C\" __global__ void K(unsigned int *x) { asm(\"lop3.b32 %0, %1, %1, %1, 0x80;\" : \"=r\"(x[0]) : \"r\"(x[1])); }"],
+    ),
+    construct(
+        "`cuda::atomic`, `cuda::pipeline`, `curand_kernel.h`",
+        &[
+            "#include <cuda/atomic>\nextern \"C\" __global__ void K(int *x) { *x = 1; }",
+            "#include <cuda/pipeline>\nextern \"C\" __global__ void K(int *x) { *x = 1; }",
+            "#include <curand_kernel.h>\nextern \"C\" __global__ void K(int *x) { *x = 1; }",
+        ],
+    ),
+    construct(
+        "textures and surfaces",
+        &["extern \"C\" __global__ void K(cudaTextureObject_t t, float *x) { *x = tex2D<float>(t, 1, 2); }"],
+    ),
+    construct(
+        "CUB and Thrust for whole devices",
+        &["#include <thrust/sort.h>\nextern \"C\" __global__ void K(int *x) { *x = 1; }",
+          "#include <cub/device/device_reduce.cuh>\nextern \"C\" __global__ void K(int *x) { *x = 1; }"],
+    ),
+    construct(
+        "launches from kernels",
+        &["__global__ void child(int *x) { *x = 1; }\nextern \"C\" __global__ void K(int *x) { child<<<1, 1>>>(x); }"],
+    ),
+];
+
+const TARGETS: [&str; 3] = ["nvptx:sm_80", "amdgcn:gfx1100", "host"];
+
+/// The cells of the book's table, by row.
+fn table() -> BTreeMap<String, Vec<String>> {
+    let book = std::fs::read_to_string(support::root().join("docs/moving-cuda.md")).unwrap();
+    let mut rows = BTreeMap::new();
+    for line in book.lines().filter(|line| line.starts_with("| ")).skip(1) {
+        let mut cells = line.trim_matches('|').split('|').map(|cell| cell.trim().to_string());
+        let row = cells.next().unwrap();
+        rows.insert(row, cells.collect());
+    }
+    rows
+}
+
+#[test]
+fn the_book_says_what_compiles_for_which_target() {
+    if !offload_tests::is_nightly() {
+        return;
+    }
+    if offload_tests::require_ptxas().is_none() {
+        return;
+    }
+    let table = table();
+    assert_eq!(table.len(), CONSTRUCTS.len(), "{table:?}");
+    let mut project = Project::new("cuda");
+    for (index, target) in TARGETS.iter().enumerate() {
+        project.set("OFFLOAD_TARGETS", target);
+        let mut files = Vec::new();
+        let mut refused = Vec::new();
+        for (number, construct) in CONSTRUCTS.iter().enumerate() {
+            let cells = table.get(construct.row).expect(construct.row);
+            for (part, source) in construct.sources.iter().enumerate() {
+                let source = source.replace('K', &format!("k{number}_{part}"));
+                if cells[index] == "yes" {
+                    let name = format!("kernels/construct_{number}_{part}.cu");
+                    project.write(&name, &source);
+                    files.push(name);
+                } else {
+                    refused.push((construct.row, source));
+                }
+            }
+        }
+        compile_all(&project, target, &files);
+        for (row, source) in refused {
+            refuse(&project, target, row, &source);
+        }
+    }
+}
+
+/// Builds one module of `files`, each of which has a kernel.
+fn compile_all(project: &Project, target: &str, files: &[String]) {
+    project.write("build.rs", &build_script(files));
+    let text = project.run(&[]);
+    let kernels = text.split_whitespace().filter(|word| word.starts_with('k')).count();
+    assert_eq!(kernels, files.len(), "{target}: {text}");
+}
+
+/// The build of `source` alone fails, with the line of the file.
+fn refuse(project: &Project, target: &str, row: &str, source: &str) {
+    let name = "kernels/refused.cu";
+    project.write(name, source);
+    project.write("build.rs", &build_script(&[name.to_string()]));
+    let text = project.fail();
+    assert!(text.contains("kernels/refused.cu:"), "{row} for {target}: {text}");
+}
+
+fn build_script(files: &[String]) -> String {
+    format!("fn main() {{\n    offload_build::Build::new().files({files:?}).compile(\"cuda\");\n}}\n")
+}
