@@ -14,6 +14,7 @@ mod fresh;
 mod fuzz;
 mod gate;
 mod gpu;
+mod hecbench;
 mod hour;
 mod interop;
 mod itself;
@@ -57,7 +58,7 @@ enum Work {
     Checks,
 }
 
-const TASKS: [Task; 51] = [
+const TASKS: [Task; 52] = [
     task("demo", demo::HELP, demo::run),
     task("test", test::HELP, test::run),
     task("setup", setup::HELP, setup::run),
@@ -86,6 +87,7 @@ const TASKS: [Task; 51] = [
     task("programs", programs::HELP, programs::run),
     task("interop", interop::HELP, interop::run),
     task("candle", candle::HELP, candle::run),
+    task("hecbench", hecbench::HELP, hecbench::run),
     task("bombs", bombs::HELP, bombs::run),
     task("damage", damage::HELP, damage::run),
     task("dependencies", dependencies::HELP, dependencies::run),
