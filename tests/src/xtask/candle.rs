@@ -2,6 +2,7 @@
 //! NVIDIA, for AMD and for the CPU.
 
 mod files;
+mod results;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,12 @@ pub(crate) const HELP: &str =
 Cargo fetches the crate below the target directory. Each file becomes machine code for cubin:sm_80, or for TARGET, as
 amdgcn:gfx1100 or host: for others than NVIDIA with the headers of offload-build alone, and with the macro or the value of
 __CUDA_ARCH__ that a file needs there. The table shows the number of kernels, or the first error. Fails if a file does not compile that did, or if
-one compiles of which the list has that it does not (`tests/src/xtask/candle/files.rs`). With names, those files alone.";
+one compiles of which the list has that it does not (`tests/src/xtask/candle/files.rs`). With names, those files alone.
+
+candle results [host|cuda]  run the kernels of 11 files on the CPU, or on NVIDIA GPUs, and compare with plain Rust
+
+For each file, the program prints how many kernels and values were compared, and the largest error in units in the last
+place (`tests/fixtures/candle`). Fails if a result is further away than CUDA or the kernel's arithmetic allows.";
 
 const CRATE: &str = "candle-kernels";
 const VERSION: &str = "0.11.1";
@@ -40,7 +46,14 @@ pub(super) enum Headers {
 /// The number of kernels, or the first error.
 type Outcome = std::result::Result<usize, String>;
 
+pub(crate) use self::results::KERNELS_VAR;
+
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
+    if let [first, rest @ ..] = args
+        && first == "results"
+    {
+        return results::run(workspace, rest);
+    }
     let (target, names) = match args {
         [first, names @ ..] if first.contains(':') || first == "host" => (first.as_str(), names),
         names => (TARGET, names),
@@ -196,7 +209,7 @@ impl<'a> Survey<'a> {
         fs::write(package.join("src/main.rs"), MAIN)?;
         fs::write(package.join("offload.toml"), format!("targets = [\"{target}\"]\n"))?;
         fs::copy(workspace.root.join("Cargo.lock"), package.join("Cargo.lock"))?;
-        let root = sources(workspace, &directory.join("sources"))?;
+        let root = sources(workspace)?;
         let ptxas = setup::ensure_cuda(workspace, Toolkit::Ptxas)?;
         let headers = setup::ensure_cuda(workspace, Toolkit::Headers)?;
         Ok(Survey { workspace, directory, root, ptxas, headers, target })
@@ -247,7 +260,8 @@ fn first_error(stderr: &str) -> String {
 }
 
 /// The folder of the crate's sources, which cargo fetches.
-fn sources(workspace: &Workspace, directory: &Path) -> Result<PathBuf> {
+pub(crate) fn sources(workspace: &Workspace) -> Result<PathBuf> {
+    let directory = workspace.target_dir.join("candle/sources");
     fs::create_dir_all(directory.join("src"))?;
     fs::write(
         directory.join("Cargo.toml"),
@@ -257,7 +271,7 @@ fn sources(workspace: &Workspace, directory: &Path) -> Result<PathBuf> {
         ),
     )?;
     fs::write(directory.join("src/lib.rs"), "")?;
-    let _in = workspace.shell.push_dir(directory);
+    let _in = workspace.shell.push_dir(&directory);
     let metadata = workspace.cargo().args(["metadata", "--format-version=1"]).quiet().read()?;
     manifest_directory(&metadata)
         .map(|directory| directory.join("src"))

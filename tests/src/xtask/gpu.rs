@@ -15,9 +15,9 @@ pub(crate) const HELP: &str = "gpu [--run-here] [ARGS]  build a self-contained f
 
 The folder stands alone: a machine needs NVIDIA's driver and no toolchain. Its run.sh runs the tests of the CUDA back
 end, the examples, twelve kernels by clang and nvcc and twenty of public suites with their results compared, typed
-kernels of CUDA C++, host functions that launch, numbers of 16 and 8 bits beside NVIDIA's headers, kernels that print
-and assert, and launches beside cudarc; it writes every sample to gpu.json and what the programs print to log/, and
-fails if one of them does.
+kernels of CUDA C++, host functions that launch, numbers of 16 and 8 bits beside NVIDIA's headers, blocks and
+warps, candle's kernels beside plain Rust, kernels that print and assert, and launches beside cudarc; it writes every
+sample to gpu.json and what the programs print to log/, and fails if one of them does.
 --run-here runs the kernels on this machine; ARGS are their program's (`--help` lists them). Without a GPU,
 --run-here --device host (or opencl) runs the same kernels and comparisons on the CPU.";
 
@@ -101,7 +101,7 @@ mod tests {
     }
 
     /// The programs that the script runs, each with what it prints where all is well.
-    const PROGRAMS: [(&str, &str); 14] = [
+    const PROGRAMS: [(&str, &str); 16] = [
         ("cuda-tests", "test result: ok. 40 passed"),
         ("with-cudarc", "65536 of 65536 values are 15"),
         ("conjugate-gradient", "CUDA device\\n2 of 2 devices are right"),
@@ -112,6 +112,8 @@ mod tests {
         ("offload-typed", "cuda: right"),
         ("offload-launchers", "results are right"),
         ("offload-numbers", "cuda: right"),
+        ("offload-warps", "cuda: right"),
+        ("offload-candle", "cuda: right"),
         ("offload-prints", "cuda: right"),
         ("offload-prints-linked", "cuda: right"),
         ("offload-gpu", "all right"),

@@ -65,8 +65,8 @@ double __ocml_rlen4_f64(double x, double y, double z, double w) { return 1 / __o
 float __ocml_ncdf_f32(float x) { return (float)(0.5 * erfc((double)x * -M_SQRT1_2)); }
 double __ocml_ncdf_f64(double x) {
   double z = x * -M_SQRT1_2;
-  // The rest of the square root of a half.
-  double error = fma(x, -M_SQRT1_2, -z) - x * 0x1.bdd3413b26456p-55;
+  // M_SQRT1_2 is larger than the root of a half by this.
+  double error = fma(x, -M_SQRT1_2, -z) + x * 0x1.bdd3413b26456p-55;
   double slope = M_2_SQRTPI * exp(-z * z);
   return 0.5 * (erfc(z) - (slope == 0 ? 0 : slope * error));
 }

@@ -7,6 +7,8 @@ use offload_tests::error::{Error, Result};
 use offload_tests::fixture;
 use offload_tests::workspace::Workspace;
 
+use crate::candle;
+
 /// Native code for Hopper, PTX that newer GPUs compile, and the CPU's own.
 const TARGETS: &str = "host,nvptx:sm_75,cubin:sm_90";
 
@@ -42,6 +44,9 @@ struct Fixture {
     program: &'static str,
 }
 
+/// The kernels of another project, whose sources are not part of the fixture.
+const CANDLE: Fixture = Fixture { name: "candle", program: "offload-candle" };
+
 impl Programs<'_> {
     /// The program with kernels.
     pub(super) fn kernels(&self) -> Result<PathBuf> {
@@ -54,6 +59,8 @@ impl Programs<'_> {
         programs.push(self.fixture(&Fixture { name: "typed", program: "offload-typed" })?);
         programs.push(self.fixture(&Fixture { name: "launchers", program: "offload-launchers" })?);
         programs.push(self.fixture(&Fixture { name: "numbers", program: "offload-numbers" })?);
+        programs.push(self.fixture(&Fixture { name: "warps", program: "offload-warps" })?);
+        programs.push(self.candle()?);
         programs.push(self.fixture(&Fixture { name: "prints", program: "offload-prints" })?);
         programs.push(self.fixture(&Fixture { name: "prints-linked", program: "offload-prints-linked" })?);
         programs.extend(self.examples()?);
@@ -64,8 +71,19 @@ impl Programs<'_> {
         Ok(programs)
     }
 
-    /// Builds a copy of the fixture; the same place each time, so that little is built again.
+    fn candle(&self) -> Result<PathBuf> {
+        let kernels = candle::sources(self.workspace)?;
+        // The CPU's code would take minutes, and does not run on a GPU.
+        let variables = [(candle::KERNELS_VAR, kernels), ("OFFLOAD_TARGETS", PathBuf::from("nvptx:sm_80"))];
+        self.fixture_with(&CANDLE, &variables)
+    }
+
     fn fixture(&self, fixture: &Fixture) -> Result<PathBuf> {
+        self.fixture_with(fixture, &[])
+    }
+
+    /// Builds a copy of the fixture; the same place each time, so that little is built again.
+    fn fixture_with(&self, fixture: &Fixture, variables: &[(&str, PathBuf)]) -> Result<PathBuf> {
         let dir = self.workspace.target_dir.join("gpu").join(fixture.name);
         let dir = self.workspace.shell.create_dir(dir)?;
         fixture::copy(self.workspace, fixture.name, &dir)?;
@@ -74,6 +92,7 @@ impl Programs<'_> {
         // Not the targets of this checkout, in which the copy lies: the fixture has its own.
         let cargo = cargo.env("OFFLOAD_CONFIG", dir.join("offload.toml")).env_remove("OFFLOAD_TARGETS");
         let cargo = cargo.env("CARGO_TARGET_DIR", &self.target).env("CUDA_PATH", &self.cuda);
+        let cargo = cargo.envs(variables.iter().map(|(name, value)| (name, value)));
         cargo.env_remove("RUSTFLAGS").run()?;
         Ok(self.target.join("release").join(fixture.program))
     }

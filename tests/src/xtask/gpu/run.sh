@@ -30,6 +30,8 @@ done
 run typed '^cuda: right' ./offload-typed cuda
 run launchers '^results are right' ./offload-launchers results
 run numbers '^cuda: right' ./offload-numbers
+run warps '^cuda: right' ./offload-warps cuda
+run candle '^cuda: right' ./offload-candle cuda
 run prints '^cuda: right' ./offload-prints cuda
 run prints-linked '^cuda: right' ./offload-prints-linked cuda
 run kernels . ./offload-gpu --json samples/kernels.json "$@"
