@@ -164,7 +164,7 @@ impl<'a> Survey<'a> {
         if stderr.contains("file not found") || stderr.contains("has no kernel") {
             return Ok(Outcome::LeftOut);
         }
-        let errors = stderr.lines().filter_map(|line| line.split_once(" error: "));
+        let errors = stderr.lines().filter_map(|line| line.split_once(": error: "));
         let first = errors.map(|(_, error)| error).next().or(stderr.lines().next_back());
         let text = first.unwrap_or(self.target);
         Ok(Outcome::Refused(text.chars().take(100).collect()))

@@ -128,7 +128,7 @@ pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
             .then(|| toolkit::with_headers(session, cuda(sm, version)))
             .transpose()?,
         hip: Vendor::unserved(Language::Hip),
-        machine: machine(sm, version),
+        machine: [machine(sm, version), square_roots(session)?].concat(),
         shim: Shim {
             source: if libdevice.is_some() { SHIM_WITH_LIBDEVICE } else { SHIM_SOURCE },
             flags: Vec::new(),
@@ -186,6 +186,16 @@ fn attributes(session: &Session<'_>, kernel: &Kernel) -> String {
 fn cuda(sm: &SmArch, PtxVersion { major, minor }: PtxVersion) -> Vec<String> {
     let feature = format!("--cuda-feature=+ptx{major}{minor}");
     vec![format!("--cuda-gpu-arch={sm}"), feature, "-nocudainc".to_string()]
+}
+
+/// The flags for square roots of CUDA C++ that are rounded to nearest, as nvcc's are without `--use_fast_math`: libdevice
+/// has an approximation otherwise.
+fn square_roots(session: &Session<'_>) -> Result<Vec<String>> {
+    let is_fast = session.sources.flags.iter().any(|flag| flag == "-ffast-math");
+    if !session.sources.has_cuda() || is_fast || session.tools().llvm()?.is_old() {
+        return Ok(Vec::new());
+    }
+    Ok(["-mllvm", "-nvvm-reflect-add=__CUDA_PREC_SQRT=1"].map(str::to_string).into())
 }
 
 /// Whether the module or a library that it imports includes headers of the toolkit.

@@ -37,7 +37,7 @@ __OFFLOAD_FN unsigned short atomicCAS(unsigned short *p, unsigned short expected
   size_t address = (size_t)p;
   unsigned int *word = (unsigned int *)(address & ~(size_t)3);
   unsigned int shift = (unsigned int)(address & 2) * 8;
-  unsigned int old = *(volatile unsigned int *)word;
+  unsigned int old = __scoped_atomic_load_n(word, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
   for (;;) {
     unsigned short now = (unsigned short)(old >> shift);
     if (now != expected)

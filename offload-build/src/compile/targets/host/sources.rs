@@ -38,7 +38,7 @@ const CUDA_HEADER: &str = concat!(
 );
 /// The functions of mathematics that they call.
 const CUDA_MATH: &str =
-    concat!(include_str!("../../device/cuda_ocml.cl"), include_str!("../../device/host_ocml.cl"));
+    concat!(include_str!("../../device/host_ocml.cl"), include_str!("../../device/cuda_ocml.cl"));
 const ATOMICS: &str = include_str!("../../device/c11_atomics.cl");
 
 /// One file, with a function of one work-item for each of its kernels.

@@ -147,7 +147,7 @@ __OFFLOAD_D __nv_bfloat16 atomicAdd(__nv_bfloat16 *p, __nv_bfloat16 v) {
 #ifdef __OFFLOAD_HAS_ATOMIC_BFLOAT16
   return __ushort_as_bfloat16(__offload_atomic_add_bfloat16(p, __bfloat16_as_ushort(v)));
 #else
-  unsigned short now = *(volatile unsigned short *)p;
+  unsigned short now = __scoped_atomic_load_n((unsigned short *)p, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
   for (;;) {
     unsigned short sum = __bfloat16_as_ushort(__hadd(__ushort_as_bfloat16(now), v));
     unsigned short seen = atomicCAS((unsigned short *)p, now, sum);

@@ -133,7 +133,7 @@ __OFFLOAD_D __half atomicAdd(__half *p, __half v) {
 #ifdef __OFFLOAD_HAS_ATOMICS_16
   return __ushort_as_half(__offload_atomic_add_half(p, __half_as_ushort(v)));
 #else
-  unsigned short now = *(volatile unsigned short *)p;
+  unsigned short now = __scoped_atomic_load_n((unsigned short *)p, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
   for (;;) {
     unsigned short seen = atomicCAS((unsigned short *)p, now, __half_as_ushort(__hadd(__ushort_as_half(now), v)));
     if (seen == now)
