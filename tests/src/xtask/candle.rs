@@ -72,7 +72,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
                 continue;
             }
             let outcome = survey.compile(file, headers)?;
-            cells.push(sum.add(file, headers, outcome, &mut notes));
+            cells.push(sum.add(file, file.reason(headers, target), outcome, &mut notes));
         }
         println!("{}", cells.join("  "));
         let cells: [String; 3] =
@@ -113,9 +113,14 @@ struct Sum {
 }
 
 impl Sum {
-    /// Counts an outcome, and says it in a word.
-    fn add(&mut self, file: &File, headers: Headers, outcome: Outcome, notes: &mut Vec<String>) -> String {
-        let reason = file.reason(headers);
+    /// Counts an outcome, and says it in a word. `reason` is why the file is known not to compile.
+    fn add(
+        &mut self,
+        file: &File,
+        reason: Option<&'static str>,
+        outcome: Outcome,
+        notes: &mut Vec<String>,
+    ) -> String {
         let number = notes.len() + 1;
         match (outcome, reason) {
             (Ok(kernels), None) => {
@@ -305,11 +310,17 @@ mod tests {
         let file = File { lacks: Some("thrust"), ..file("a", "a.cu") };
         let mut sum = Sum::default();
         let mut notes = Vec::new();
-        assert_eq!(sum.add(&file, Headers::Nvidia, Ok(3), &mut notes), "ok 3");
-        assert_eq!(sum.add(&file, Headers::Own, Err("no".to_string()), &mut notes), "known [1]");
+        assert_eq!(sum.add(&file, file.reason(Headers::Nvidia, TARGET), Ok(3), &mut notes), "ok 3");
+        assert_eq!(
+            sum.add(&file, file.reason(Headers::Own, TARGET), Err("no".to_string()), &mut notes),
+            "known [1]"
+        );
         assert_eq!((sum.compiled, sum.known, sum.unexpected), (1, 1, 0));
-        assert_eq!(sum.add(&file, Headers::Nvidia, Err("no".to_string()), &mut notes), "error [2]");
-        assert_eq!(sum.add(&file, Headers::Own, Ok(1), &mut notes), "ok 1 [3]");
+        assert_eq!(
+            sum.add(&file, file.reason(Headers::Nvidia, TARGET), Err("no".to_string()), &mut notes),
+            "error [2]"
+        );
+        assert_eq!(sum.add(&file, file.reason(Headers::Own, TARGET), Ok(1), &mut notes), "ok 1 [3]");
         assert_eq!(sum.unexpected, 2);
     }
 

@@ -11,15 +11,18 @@ pub(super) struct File {
     pub(super) lacks: Option<&'static str>,
     /// The macro with which it has no inline PTX, for others than NVIDIA.
     pub(super) define_elsewhere: Option<&'static str>,
+    /// Why it does not compile for the CPU, if it does not.
+    pub(super) lacks_on_host: Option<&'static str>,
     /// The same of `__CUDA_ARCH__`, where the default has some.
     pub(super) arch_elsewhere: Option<&'static str>,
 }
 
 impl File {
     /// Why the file does not compile this way, as far as that is known.
-    pub(super) fn reason(&self, headers: Headers) -> Option<&'static str> {
+    pub(super) fn reason(&self, headers: Headers, target: &str) -> Option<&'static str> {
         match headers {
             Headers::Nvidia => None,
+            Headers::Own if target.starts_with("host") => self.lacks.or(self.lacks_on_host),
             Headers::Own => self.lacks,
         }
     }
@@ -56,7 +59,7 @@ pub(super) const FILES: [File; 27] = [
 ];
 
 pub(super) const fn file(name: &'static str, path: &'static str) -> File {
-    File { name, path, lacks: None, define_elsewhere: None, arch_elsewhere: None }
+    File { name, path, lacks: None, lacks_on_host: None, define_elsewhere: None, arch_elsewhere: None }
 }
 
 /// From 750 on these multiply by `mma.sync`.
@@ -65,5 +68,6 @@ const fn mmq(name: &'static str, path: &'static str) -> File {
 }
 
 const fn wmma(name: &'static str, path: &'static str) -> File {
-    File { define_elsewhere: Some("USE_ROCM"), ..file(name, path) }
+    let lacks_on_host = Some("inline assembly, of one kind or another for each vendor's GPUs");
+    File { lacks_on_host, define_elsewhere: Some("USE_ROCM"), ..file(name, path) }
 }
