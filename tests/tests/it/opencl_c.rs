@@ -178,6 +178,9 @@ __kernel void run(__global ulong *r) {
 /// Intel's driver of 2022 refuses sums with a carry, and `spirv-val` what LLVM makes of the choice.
 #[test]
 fn carries_and_choices_between_vectors_compile_for_every_target_and_run() {
+    if !offload_tests::is_nightly() {
+        return;
+    }
     let project = project(CARRY, TARGETS);
     for profile in [&[] as &[&str], &["--release"]] {
         let outcome = project.cargo(&[&["build"], profile].concat());
@@ -493,6 +496,9 @@ __kernel void run(__global ulong *r) {
 
 #[test]
 fn functions_of_half_are_on_every_cpu() {
+    if !offload_tests::is_nightly() {
+        return;
+    }
     let project = project(HALF_FUNCTIONS, "\"host\"");
     let results = "[15, 15, 15, 15, 15, 15, 15, 0]\n";
     for level in ["host", "host:x86-64-v3"] {

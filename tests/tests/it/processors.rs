@@ -16,6 +16,9 @@ fn front_ends(calls: &[String]) -> usize {
 
 #[test]
 fn amd_processors_have_the_same_images_with_a_front_end_of_their_own() {
+    if !offload_tests::is_nightly() {
+        return;
+    }
     let project = project();
     project.write("offload.toml", "targets = [\"all-amd\"]\n");
     let shared = project.run(&["--release"]);
