@@ -2,6 +2,7 @@
 // PoCL's function never reaches 1, which C99 asks for at infinity. From these numbers on 1 is nearest.
 static float __attribute__((overloadable)) host_tanh(float x) { return fabs(x) > 9.02f ? copysign(1.0f, x) : tanh(x); }
 static double __attribute__((overloadable)) host_tanh(double x) { return fabs(x) > 19.07 ? copysign(1.0, x) : tanh(x); }
+#undef tanh
 #define tanh host_tanh
 
 // Instructions of AMD's GPUs that clang's headers use.
