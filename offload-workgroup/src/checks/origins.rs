@@ -131,11 +131,27 @@ impl<'m> ModuleVariables<'m> {
     }
 }
 
-/// `tile` of `kernel.tile` and `kernel.tile.3`.
+/// `tile` of `kernel.tile` and `kernel.tile.3`, and of C++'s `_ZZ6kernelPfE4tile`.
 pub(super) fn source_name(name: &str) -> &str {
+    if let Some(name) = cpp_local_name(name) {
+        return name;
+    }
     let mut parts = name.split('.').filter(|part| !part.is_empty());
     let first = parts.next().unwrap_or(name);
     parts.next().unwrap_or(first)
+}
+
+/// The variable in a mangled name of one that is local to a function
+/// (<https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling.scope>).
+fn cpp_local_name(name: &str) -> Option<&str> {
+    let rest = name.strip_prefix("_ZZ")?;
+    for (at, _) in rest.rmatch_indices('E') {
+        let entity = rest.get(at.saturating_add(1)..)?;
+        let end = entity.find(|c: char| !c.is_ascii_digit()).unwrap_or(entity.len());
+        let Ok(length) = entity.get(..end)?.parse::<usize>() else { continue };
+        return entity.get(end..)?.get(..length);
+    }
+    None
 }
 
 /// Name and type of a variable at program scope that the module defines.
@@ -315,4 +331,19 @@ pub(super) fn local_names(text: &str) -> impl Iterator<Item = &str> {
         let end = rest.find(|c: char| !is_name_character(c)).unwrap_or(rest.len());
         text.get(at..at.saturating_add(end).saturating_add(1))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_have_the_names_of_the_source() {
+        for name in
+            ["kernel.tile", "kernel.tile.3", "_ZZ10block_sumsE4tile", "_ZZ3sumILi32EEffE4tile_0", "tile"]
+        {
+            assert_eq!(source_name(name), "tile", "{name}");
+        }
+        assert_eq!(source_name("_ZZ"), "_ZZ");
+    }
 }
