@@ -20,10 +20,12 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use crate::analysis::control_flow::ControlFlowGraph;
+use crate::analysis::values::Values;
 use crate::codegen::plan::Plan;
 use crate::codegen::work_group::{WorkGroupContext, write_work_group_function};
 use crate::error::{Error, Result};
-use crate::ir::function::{Function, Scheduling};
+use crate::ir::function::{BarrierScope, Function, Scheduling, Terminator};
 use crate::ir::line::without_invariant_load;
 use crate::ir::numbering::{FreeNumbers, ModuleNumbers};
 use crate::ir::{Symbol, Types, defined_function, functions_reaching, global_symbol};
@@ -71,6 +73,9 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
         body.extend(rest.by_ref().take_while(|line| *line != "}"));
         refuse_barrier_calls(kernel, &body, &with_barrier)?;
         let mut function = Function::parse(&body, &types).map_err(|why| refusal(kernel, &why))?;
+        if function.scheduling == Scheduling::Independent && has_aligned_barriers(&function) {
+            function.scheduling = Scheduling::Lockstep;
+        }
         let known = kernels.iter().find(|known| known.name == kernel);
         let validity = match function.scheduling {
             Scheduling::Lockstep => options.validity,
@@ -105,6 +110,24 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
 
 fn refusal(kernel: &str, why: &str) -> Error {
     Error::new(format!("kernel `{kernel}` cannot be compiled for the CPU: {why}"))
+}
+
+/// Whether all work-items of a block execute the same sequence of barriers, which are those of the block alone: no branch
+/// that differs between them decides about one.
+fn has_aligned_barriers(function: &Function) -> bool {
+    let cfg = ControlFlowGraph::new(function, Validity::Checked);
+    let values = Values::new(function, &cfg);
+    let mut divergent = BTreeSet::new();
+    for (number, block) in function.blocks.iter().enumerate() {
+        if values.is_divergent(&block.terminator) {
+            divergent.extend(cfg.divergent_region(number));
+        }
+    }
+    function.blocks.iter().enumerate().all(|(number, block)| match block.terminator {
+        Terminator::Barrier { scope, .. } => scope == BarrierScope::Group && !divergent.contains(&number),
+        Terminator::Return => !divergent.contains(&number),
+        Terminator::Branch(_) => true,
+    })
 }
 
 /// Refuses calls of functions that can reach a barrier: the inliner has left them.

@@ -78,6 +78,15 @@ impl ControlFlowGraph {
         self.reachable(self.successors(block), &merge)
     }
 
+    /// The same without the merge block: some work-items may execute these blocks, and others not.
+    pub(crate) fn divergent_region(&self, block: usize) -> BTreeSet<usize> {
+        let mut region = self.influence_region(block);
+        if let Some(merge_block) = self.merge_block(block) {
+            region.remove(&merge_block);
+        }
+        region
+    }
+
     /// Whether all work-items of a group that execute the branch at the end of `block` between two barriers take the same
     /// successor, because the kernel would be invalid otherwise.
     ///

@@ -69,8 +69,37 @@ fn barriers_of_warps_and_blocks_make_a_scheduler() {
     assert!(text.contains("%offload.to.p1 = phi i32 [ 3221225472,"), "{text}");
     // No rule holds that would let the vectoriser exchange accesses.
     assert!(!text.contains("llvm.loop.parallel_accesses"), "{text}");
-    let text = generate(&REVERSE.replace("__offload_wait(", "__offload_wait_block("));
-    assert!(text.contains("%offload.to.p0 = phi i32 [ 2147483649,"), "{text}");
+}
+
+/// A barrier of CUDA that all work-items come to needs no scheduler.
+#[test]
+fn barriers_of_blocks_that_are_aligned_are_those_of_a_group() {
+    let block = REVERSE.replace("__offload_wait(", "__offload_wait_block(");
+    let text = generate(&block);
+    assert!(!text.contains("@__offload_warp_next(") && text.contains("offload.loop.x.p1:"), "{text}");
+    // Some return early.
+    let early = block.replace(
+        "  store i32 %6, ptr %7, align 4\n",
+        "  %c = icmp ult i64 %4, 100\n  br i1 %c, label %on, label %off\noff:\n  ret void\non:\n  store i32 %6, ptr %7, align 4\n",
+    );
+    assert_ne!(early, block);
+    let text = generate(&early);
+    assert!(text.contains("@__offload_warp_next("), "{text}");
+    assert!(text.contains("[ 2147483649, %"), "{text}");
+    // Some wait inside of a branch that comes together behind it.
+    let inside = block.replace(
+        "  tail call void @__offload_wait_block() #4, !dbg !8\n",
+        "  %c = icmp ult i64 %4, 100\n  br i1 %c, label %on, label %off\non:\n  tail call void @__offload_wait_block() #4, !dbg !8\n  br label %off\noff:\n",
+    );
+    assert_ne!(inside, block);
+    assert!(generate(&inside).contains("@__offload_warp_next("));
+    // One that decides about a store alone.
+    let store = block.replace(
+        "  store i32 %6, ptr %7, align 4\n",
+        "  %c = icmp ult i64 %4, 100\n  br i1 %c, label %on, label %off\non:\n  store i32 %6, ptr %7, align 4\n  br label %off\noff:\n",
+    );
+    assert_ne!(store, block);
+    assert!(!generate(&store).contains("@__offload_warp_next("));
 }
 
 #[test]
