@@ -6,16 +6,17 @@ mod results;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
+use offload_tests::FIGURE;
 use offload_tests::error::{Error, Result};
 use offload_tests::setup::{self, Toolkit};
 use offload_tests::table::Table;
 use offload_tests::workspace::Workspace;
-use offload_tests::{CUDA_VAR, FIGURE};
 use serde_json::Value;
 
 use self::files::{FILES, File};
+use crate::file_package::FilePackage;
 
 pub(crate) const HELP: &str =
     "candle [TARGET] [NAME]...  compile the CUDA C++ of the crate candle-kernels, with NVIDIA's headers and with those of offload-build
@@ -147,34 +148,14 @@ impl Sum {
     }
 }
 
-/// A package whose build script compiles one file.
 struct Survey<'a> {
-    workspace: &'a Workspace,
-    directory: PathBuf,
+    package: FilePackage,
     /// The sources.
     root: PathBuf,
     ptxas: PathBuf,
     headers: PathBuf,
     target: &'a str,
 }
-
-const MANIFEST: &str = r#"[package]
-name = "candle-files"
-version = "0.1.0"
-edition = "2024"
-publish = false
-
-[workspace]
-
-[dependencies]
-offload-rt = { path = "@ROOT@/offload-rt", default-features = false }
-
-[build-dependencies]
-offload-build = { path = "@ROOT@/offload-build" }
-
-[profile.dev.build-override]
-opt-level = 1
-"#;
 
 const BUILD: &str = r#"fn main() {
     for name in ["CANDLE_FILE", "CANDLE_HEADERS", "CANDLE_DEFINE", "CANDLE_ARCH"] {
@@ -191,33 +172,17 @@ const BUILD: &str = r#"fn main() {
     if let Ok(arch) = std::env::var("CANDLE_ARCH") {
         build.cuda_arch(arch.parse().unwrap());
     }
-    build.compile("candle");
-}
-"#;
-
-const MAIN: &str = r#"offload_rt::include_kernels!("candle");
-
-fn main() {
-    let kernels = candle::module().entries().map(|entry| entry.kernels().len());
-    println!("{}", kernels.sum::<usize>());
+    build.compile("kernels");
 }
 "#;
 
 impl<'a> Survey<'a> {
-    fn new(workspace: &'a Workspace, target: &'a str) -> Result<Survey<'a>> {
-        let directory = workspace.target_dir.join("candle");
-        let package = directory.join("package");
-        fs::create_dir_all(package.join("src"))?;
-        let root = workspace.root.display().to_string();
-        fs::write(package.join("Cargo.toml"), MANIFEST.replace("@ROOT@", &root))?;
-        fs::write(package.join("build.rs"), BUILD)?;
-        fs::write(package.join("src/main.rs"), MAIN)?;
-        fs::write(package.join("offload.toml"), format!("targets = [\"{target}\"]\n"))?;
-        fs::copy(workspace.root.join("Cargo.lock"), package.join("Cargo.lock"))?;
+    fn new(workspace: &Workspace, target: &'a str) -> Result<Survey<'a>> {
+        let package = FilePackage::create(workspace, workspace.target_dir.join("candle"), BUILD, target)?;
         let root = sources(workspace)?;
         let ptxas = setup::ensure_cuda(workspace, Toolkit::Ptxas)?;
         let headers = setup::ensure_cuda(workspace, Toolkit::Headers)?;
-        Ok(Survey { workspace, directory, root, ptxas, headers, target })
+        Ok(Survey { package, root, ptxas, headers, target })
     }
 
     fn is_nvidia(&self) -> bool {
@@ -225,18 +190,11 @@ impl<'a> Survey<'a> {
     }
 
     fn compile(&self, file: &File, headers: Headers) -> Result<Outcome> {
-        let package = self.directory.join("package");
-        let mut cargo = Command::new(self.workspace.cargo_path());
+        // Where the headers are not asked for, they must not be found.
+        let sdk = if headers == Headers::Nvidia { &self.headers } else { &self.package.package };
+        let mut cargo = self.package.run(&self.ptxas);
         cargo
-            .args(["run", "--quiet"])
-            .current_dir(&package)
-            .env("CARGO_TARGET_DIR", self.directory.join("target"))
-            .env("OFFLOAD_CACHE_DIR", self.directory.join("cache"))
-            .env("OFFLOAD_CONFIG", package.join("offload.toml"))
-            .env_remove("OFFLOAD_TARGETS")
-            .env(CUDA_VAR, &self.ptxas)
-            // Where the headers are not asked for, they must not be found.
-            .env("OFFLOAD_CUDA_SDK", if headers == Headers::Nvidia { &self.headers } else { &package })
+            .env("OFFLOAD_CUDA_SDK", sdk)
             .env("CANDLE_FILE", self.root.join(file.path))
             .env("CANDLE_HEADERS", if headers == Headers::Nvidia { "nvidia" } else { "own" });
         if let Some(define) = file.define_elsewhere.filter(|_| !self.is_nvidia()) {

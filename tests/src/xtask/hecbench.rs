@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use offload_tests::FIGURE;
 use offload_tests::error::{Error, Result};
 use offload_tests::setup::{self, Toolkit};
 use offload_tests::table::Table;
 use offload_tests::workspace::Workspace;
+
+use crate::file_package::FilePackage;
 
 pub(crate) const HELP: &str = "hecbench CHECKOUT [TARGET] [PREFIX]  compile the CUDA programs of a checkout of HeCBench
 
@@ -20,24 +22,6 @@ is not counted that includes what the checkout lacks, as libraries of others.";
 
 const TARGET: &str = "nvptx:sm_80";
 
-const MANIFEST: &str = r#"[package]
-name = "hecbench-program"
-version = "0.1.0"
-edition = "2024"
-publish = false
-
-[workspace]
-
-[dependencies]
-offload-rt = { path = "@ROOT@/offload-rt", default-features = false }
-
-[build-dependencies]
-offload-build = { path = "@ROOT@/offload-build" }
-
-[profile.dev.build-override]
-opt-level = 1
-"#;
-
 const BUILD: &str = r#"fn main() {
     println!("cargo::rerun-if-env-changed=HECBENCH_FILE");
     println!("cargo::rerun-if-env-changed=HECBENCH_FLAGS");
@@ -45,14 +29,7 @@ const BUILD: &str = r#"fn main() {
     for flag in std::env::var("HECBENCH_FLAGS").unwrap().lines() {
         build.flag(flag);
     }
-    build.file(std::env::var("HECBENCH_FILE").unwrap()).compile("program");
-}
-"#;
-
-const MAIN: &str = r#"offload_rt::include_kernels!("program");
-
-fn main() {
-    println!("{}", program::module().entries().count());
+    build.file(std::env::var("HECBENCH_FILE").unwrap()).compile("kernels");
 }
 "#;
 
@@ -99,17 +76,15 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     Ok(if compiled > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A package whose build script compiles one program.
 struct Survey<'a> {
-    workspace: &'a Workspace,
+    package: FilePackage,
     sources: PathBuf,
-    directory: PathBuf,
     ptxas: PathBuf,
     target: &'a str,
 }
 
 impl<'a> Survey<'a> {
-    fn new(workspace: &'a Workspace, checkout: &Path, target: &'a str) -> Result<Survey<'a>> {
+    fn new(workspace: &Workspace, checkout: &Path, target: &'a str) -> Result<Survey<'a>> {
         let sources = checkout.join("src");
         if !sources.is_dir() {
             let error = Error::new(format!("`{}` is no checkout of HeCBench", checkout.display()));
@@ -117,16 +92,9 @@ impl<'a> Survey<'a> {
         }
         let sources = fs::canonicalize(sources)?;
         let directory = workspace.target_dir.join("hecbench");
-        let package = directory.join("package");
-        fs::create_dir_all(package.join("src"))?;
-        let root = workspace.root.display().to_string();
-        fs::write(package.join("Cargo.toml"), MANIFEST.replace("@ROOT@", &root))?;
-        fs::write(package.join("build.rs"), BUILD)?;
-        fs::write(package.join("src/main.rs"), MAIN)?;
-        fs::write(package.join("offload.toml"), format!("targets = [\"{target}\"]\n"))?;
-        fs::copy(workspace.root.join("Cargo.lock"), package.join("Cargo.lock"))?;
+        let package = FilePackage::create(workspace, directory, BUILD, target)?;
         let ptxas = setup::ensure_cuda(workspace, Toolkit::Ptxas)?;
-        Ok(Survey { workspace, sources, directory, ptxas, target })
+        Ok(Survey { package, sources, ptxas, target })
     }
 
     /// The folders of programs, by name.
@@ -144,16 +112,10 @@ impl<'a> Survey<'a> {
     }
 
     fn compile(&self, folder: &Path) -> Result<Outcome> {
-        let package = self.directory.join("package");
-        let output = Command::new(self.workspace.cargo_path())
-            .args(["run", "--quiet"])
-            .current_dir(&package)
-            .env("CARGO_TARGET_DIR", self.directory.join("target"))
-            .env("OFFLOAD_CACHE_DIR", self.directory.join("cache"))
-            .env("OFFLOAD_CONFIG", package.join("offload.toml"))
-            .env("OFFLOAD_CUDA_SDK", &package)
-            .env_remove("OFFLOAD_TARGETS")
-            .env(offload_tests::CUDA_VAR, &self.ptxas)
+        let mut cargo = self.package.run(&self.ptxas);
+        let output = cargo
+            // No headers of NVIDIA's.
+            .env("OFFLOAD_CUDA_SDK", &self.package.package)
             .env("HECBENCH_FILE", folder.join("main.cu"))
             .env("HECBENCH_FLAGS", self.flags(folder)?.join("\n"))
             .output()?;

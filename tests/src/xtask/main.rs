@@ -10,6 +10,7 @@ mod dependencies;
 mod devicelib;
 mod family;
 mod features;
+mod file_package;
 mod fresh;
 mod fuzz;
 mod gate;
