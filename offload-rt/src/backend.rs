@@ -336,7 +336,10 @@ pub(crate) fn refuse_shared_memory(range: &NdRange) -> Result<(), Problem> {
             let problem = format!(
                 "the launch asks for {bytes} bytes of shared memory, which the kernel has no use for on this device"
             );
-            Err(Problem::with_hint(problem, "pass local memory as an argument, with KernelArg::local"))
+            Err(Problem::with_hint(
+                problem,
+                "leave `with_shared_memory` out; local memory of OpenCL C is an argument, KernelArg::local",
+            ))
         }
     }
 }

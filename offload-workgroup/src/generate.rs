@@ -115,6 +115,13 @@ fn refusal(kernel: &str, why: &str) -> Error {
 /// Whether all work-items of a block execute the same sequence of barriers, which are those of the block alone: no branch
 /// that differs between them decides about one.
 fn has_aligned_barriers(function: &Function) -> bool {
+    let has_warp_barrier = function
+        .blocks
+        .iter()
+        .any(|block| matches!(block.terminator, Terminator::Barrier { scope: BarrierScope::Warp, .. }));
+    if has_warp_barrier {
+        return false;
+    }
     let cfg = ControlFlowGraph::new(function, Validity::Checked);
     let values = Values::new(function, &cfg);
     let mut divergent = BTreeSet::new();
@@ -124,8 +131,7 @@ fn has_aligned_barriers(function: &Function) -> bool {
         }
     }
     function.blocks.iter().enumerate().all(|(number, block)| match block.terminator {
-        Terminator::Barrier { scope, .. } => scope == BarrierScope::Group && !divergent.contains(&number),
-        Terminator::Return => !divergent.contains(&number),
+        Terminator::Barrier { .. } | Terminator::Return => !divergent.contains(&number),
         Terminator::Branch(_) => true,
     })
 }

@@ -19,7 +19,7 @@ use self::reading::{
 };
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::compile::advice::gaps;
-use crate::compile::advice::headers::{self, Gpus};
+use crate::compile::advice::headers::{self, Devices};
 use crate::compile::advice::host_code;
 use crate::compile::advice::ptx;
 use crate::compile::session::{FrontEndResult, Session};
@@ -174,8 +174,8 @@ impl Session<'_> {
         let printed = self.context().run_and_read(&invocation, |text| SearchPath::split(text, &texts));
         let (search, printed) = printed.map_err(|error| {
             let is_elsewhere = [AMDGCN, HOST].contains(&action.name);
-            let gpus = if is_elsewhere { Gpus::Others } else { Gpus::Nvidia };
-            let error = headers::explained(self, gpus, error);
+            let devices = if is_elsewhere { Devices::Others } else { Devices::Nvidia };
+            let error = headers::explained(self, devices, error);
             gaps::explained(host_code::explained(if is_elsewhere { ptx::explained(error) } else { error }))
         })?;
         let content = output_of(action.tool, &output)?;

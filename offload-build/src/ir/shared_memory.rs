@@ -3,32 +3,39 @@
 //! clang makes a `__shared__` variable of a template one that linked modules share, and an `extern __shared__` array an
 //! external one of unknown size. All of the latter are the dynamic shared memory of the launch.
 
+use std::collections::BTreeMap;
+
+use super::file_local::with_names;
+
 /// The variable that is the dynamic shared memory; its size is [`DYNAMIC_SHARED_CAPACITY`].
 const DYNAMIC: &str = "__offload_dynamic_shared";
 /// The most that a block of any NVIDIA GPU can have, of static and dynamic shared memory together
 /// (<https://docs.nvidia.com/cuda/cuda-c-programming-guide/#compute-capabilities>).
-pub(crate) const DYNAMIC_SHARED_CAPACITY: u64 = 227 * 1024;
+const DYNAMIC_SHARED_CAPACITY: u64 = 227 * 1024;
 
 /// A copy of `module`, device code for the CPU, with shared memory as local arrays.
 pub(crate) fn with_shared_memory(module: &str) -> String {
-    let dynamic: Vec<&str> = module.lines().filter_map(dynamic_array).collect();
+    let mut dynamic: BTreeMap<&str, String> = BTreeMap::new();
     let mut out = String::with_capacity(module.len());
     for line in module.lines() {
-        if dynamic_array(line).is_some() {
+        if let Some(name) = dynamic_array(line) {
+            dynamic.insert(name, DYNAMIC.to_string());
             continue;
         }
         match static_variable(line) {
             Some(variable) => out.push_str(&variable),
-            None => push_renamed(&mut out, line, &dynamic),
+            None => out.push_str(line),
         }
         out.push('\n');
     }
-    if !dynamic.is_empty() {
-        out.push_str(&format!(
-            "@{DYNAMIC} = internal global [{DYNAMIC_SHARED_CAPACITY} x i8] undef, align 128\n\
-             @{DYNAMIC}_size = weak_odr constant i64 {DYNAMIC_SHARED_CAPACITY}, align 8\n"
-        ));
+    if dynamic.is_empty() {
+        return out;
     }
+    out = with_names(&out, &dynamic);
+    out.push_str(&format!(
+        "@{DYNAMIC} = internal global [{DYNAMIC_SHARED_CAPACITY} x i8] undef, align 128\n\
+         @{DYNAMIC}_size = weak_odr constant i64 {DYNAMIC_SHARED_CAPACITY}, align 8\n"
+    ));
     out
 }
 
@@ -53,27 +60,6 @@ fn static_variable(line: &str) -> Option<String> {
         text.push_str(attribute);
     }
     Some(text)
-}
-
-/// Adds `line` with the names of dynamic arrays replaced.
-fn push_renamed(out: &mut String, line: &str, dynamic: &[&str]) {
-    if dynamic.is_empty() {
-        out.push_str(line);
-        return;
-    }
-    let mut parts = line.split('@');
-    out.push_str(parts.next().unwrap_or_default());
-    for part in parts {
-        out.push('@');
-        let end = part.find(|char: char| !is_name_char(char)).unwrap_or(part.len());
-        let (name, rest) = part.split_at(end);
-        out.push_str(if dynamic.contains(&name) { DYNAMIC } else { name });
-        out.push_str(rest);
-    }
-}
-
-fn is_name_char(char: char) -> bool {
-    char.is_ascii_alphanumeric() || matches!(char, '_' | '.' | '$' | '-')
 }
 
 #[cfg(test)]

@@ -33,9 +33,6 @@ pub(crate) struct Plan<'f> {
     pub(crate) context_layout: ContextLayout,
     pub(crate) interleaving: Interleaving,
     pub(crate) validity: Validity,
-    /// Bytes of the slots of all work-items, for each: behind them is the array of due regions, where each work-item has
-    /// its own.
-    pub(crate) due_offset: Option<u64>,
 }
 
 /// Bytes of a code that says which region is due.
@@ -113,22 +110,23 @@ impl<'f> Plan<'f> {
             context_layout: ContextLayout::StructOfArrays,
             interleaving,
             validity,
-            due_offset: None,
         };
         plan.allocate_slots(types)?;
         plan.assign_offsets()?;
         plan.context_layout = plan.choose_layout();
-        if plan.function.scheduling == Scheduling::Independent {
-            plan.due_offset = plan.context_size.checked_next_multiple_of(DUE_SIZE);
-        }
         Ok(plan)
+    }
+
+    /// Bytes of the slots for each work-item before the array of due regions, which has a code for each.
+    pub(crate) fn due_offset(&self) -> u64 {
+        self.context_size.checked_next_multiple_of(DUE_SIZE).unwrap_or(u64::MAX)
     }
 
     /// Bytes that a launch provides for each work-item.
     pub(crate) fn frame_size(&self) -> u64 {
-        match self.due_offset {
-            Some(offset) => offset.saturating_add(DUE_SIZE),
-            None => self.context_size,
+        match self.function.scheduling {
+            Scheduling::Lockstep => self.context_size,
+            Scheduling::Independent => self.due_offset().saturating_add(DUE_SIZE),
         }
     }
 

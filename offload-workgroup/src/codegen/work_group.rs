@@ -198,7 +198,7 @@ impl FunctionWriter<'_, '_> {
     /// Writes the addresses of the arrays of the context.
     fn write_context_arrays(&mut self) {
         let has_slots = self.plan.slots.iter().any(|slot| slot.storage == Storage::Context);
-        if !has_slots && self.plan.due_offset.is_none() {
+        if !has_slots && self.plan.function.scheduling == Scheduling::Lockstep {
             return;
         }
         let context = match self.plan.context_alignment {

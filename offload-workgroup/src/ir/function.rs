@@ -1,16 +1,8 @@
 //! A work-item function as blocks of instructions, split at every barrier.
 
 use crate::ir::line::{Line, local_name};
-use crate::ir::{Parameters, Types, global_symbol, list, parameters};
-
-/// The text of the calls of barriers.
-const BARRIER_CALLS: [(&str, BarrierScope); 3] = [
-    ("@__offload_wait(", BarrierScope::Group),
-    ("@__offload_wait_block(", BarrierScope::Group),
-    ("@__offload_wait_warp(", BarrierScope::Warp),
-];
-/// The text in the calls of those that do not keep work-items together.
-const INDEPENDENT_CALL: &str = "@__offload_wait_";
+use crate::ir::{Parameters, Symbol, Types, global_symbol, list, parameters};
+use crate::{BARRIER, BLOCK_BARRIER, WARP_BARRIER};
 
 /// A function with one parameter.
 #[derive(Debug)]
@@ -166,9 +158,9 @@ impl Function {
 
     /// Adds one line that is no label.
     fn push_line(&mut self, text: &str, open: &mut OpenBlock, types: &Types<'_>) -> Result<(), String> {
-        let terminator = if let Some(scope) = barrier_call(text) {
-            if text.contains(INDEPENDENT_CALL) {
-                self.scheduling = Scheduling::Independent;
+        let terminator = if let Some(BarrierCall { scope, scheduling }) = barrier_call(text) {
+            if scheduling == Scheduling::Independent {
+                self.scheduling = scheduling;
             }
             let location = number_after(text, "!dbg !").map(|number| format!("!{number}"));
             Terminator::Barrier { scope, location }
@@ -352,10 +344,24 @@ fn opcode(text: &str) -> Opcode {
     }
 }
 
-/// The scope of the barrier that an instruction calls, if it calls one.
-fn barrier_call(text: &str) -> Option<BarrierScope> {
-    let (_, scope) = BARRIER_CALLS.into_iter().find(|(call, _)| text.contains(call))?;
-    text.split(' ').any(|word| word == "call").then_some(scope)
+/// A call of a barrier.
+struct BarrierCall {
+    scope: BarrierScope,
+    /// That of kernels with the barrier.
+    scheduling: Scheduling,
+}
+
+/// The barrier that an instruction calls, if it calls one.
+fn barrier_call(text: &str) -> Option<BarrierCall> {
+    let Symbol { name, rest } = global_symbol(text)?;
+    let (scope, scheduling) = match name {
+        BARRIER => (BarrierScope::Group, Scheduling::Lockstep),
+        BLOCK_BARRIER => (BarrierScope::Group, Scheduling::Independent),
+        WARP_BARRIER => (BarrierScope::Warp, Scheduling::Independent),
+        _ => return None,
+    };
+    let is_call = rest.starts_with('(') && text.split(' ').any(|word| word == "call");
+    is_call.then_some(BarrierCall { scope, scheduling })
 }
 
 /// The name in a line `7:      ; preds = %2`.

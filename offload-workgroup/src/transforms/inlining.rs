@@ -119,7 +119,7 @@ fn without_noalias(line: &str) -> String {
 
 /// The definition of a variable, with external linkage if it is state or local memory.
 fn make_visible(line: &str) -> String {
-    let is_state = line.starts_with("@__offload_state_") || line.starts_with("@__offload_warp_");
+    let is_state = line.starts_with("@__offload_state_");
     let is_local = line.split_once("global ").is_some_and(|(_, value)| is_uninitialized(value));
     if line.contains(" = internal global ") && (is_state || is_local) {
         line.replacen(" = internal global ", " = hidden global ", 1)

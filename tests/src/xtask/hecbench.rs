@@ -76,15 +76,14 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     Ok(if compiled > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-struct Survey<'a> {
+struct Survey {
     package: FilePackage,
     sources: PathBuf,
     ptxas: PathBuf,
-    target: &'a str,
 }
 
-impl<'a> Survey<'a> {
-    fn new(workspace: &Workspace, checkout: &Path, target: &'a str) -> Result<Survey<'a>> {
+impl Survey {
+    fn new(workspace: &Workspace, checkout: &Path, target: &str) -> Result<Survey> {
         let sources = checkout.join("src");
         if !sources.is_dir() {
             let error = Error::new(format!("`{}` is no checkout of HeCBench", checkout.display()));
@@ -94,7 +93,7 @@ impl<'a> Survey<'a> {
         let directory = workspace.target_dir.join("hecbench");
         let package = FilePackage::create(workspace, directory, BUILD, target)?;
         let ptxas = setup::ensure_cuda(workspace, Toolkit::Ptxas)?;
-        Ok(Survey { package, sources, ptxas, target })
+        Ok(Survey { package, sources, ptxas })
     }
 
     /// The folders of programs, by name.
@@ -128,7 +127,7 @@ impl<'a> Survey<'a> {
         }
         let errors = stderr.lines().filter_map(|line| line.split_once(": error: "));
         let first = errors.map(|(_, error)| error).next().or(stderr.lines().next_back());
-        let text = first.unwrap_or(self.target);
+        let text = first.unwrap_or("no message");
         Ok(Outcome::Refused(text.chars().take(100).collect()))
     }
 

@@ -22,7 +22,7 @@ enum Origin {
 
 /// The devices that code is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Gpus {
+pub(crate) enum Devices {
     Nvidia,
     /// AMD's GPUs and the CPU, for which NVIDIA does not license its headers.
     Others,
@@ -32,7 +32,7 @@ pub(crate) enum Gpus {
 #[derive(Debug)]
 struct Case<'a> {
     module: &'a str,
-    gpus: Gpus,
+    devices: Devices,
     compiler: Option<Compiler>,
     cuda_sdk: bool,
     /// The CUDA toolkit of this machine.
@@ -42,7 +42,7 @@ struct Case<'a> {
 }
 
 /// `error`, with what helps if a header was not found.
-pub(crate) fn explained(session: &Session<'_>, gpus: Gpus, error: Error) -> Error {
+pub(crate) fn explained(session: &Session<'_>, devices: Devices, error: Error) -> Error {
     let header = missing(error.message()).filter(|_| error.kind() == ErrorKind::Tool);
     let Some(header) = header.filter(|_| error.hint().is_none()).map(str::to_string) else { return error };
     let sources = session.sources;
@@ -61,7 +61,7 @@ pub(crate) fn explained(session: &Session<'_>, gpus: Gpus, error: Error) -> Erro
     };
     let case = Case {
         module: &sources.module,
-        gpus,
+        devices,
         compiler: sources.options.compiler,
         cuda_sdk: sources.options.cuda_sdk == Some(true),
         toolkit: toolkit.map(|root| root.display().to_string()),
@@ -136,7 +136,7 @@ impl Case<'_> {
                 "`{header}` is of a library that host code calls: leave it out of kernels, and call the library from Rust"
             ),
             Origin::Hip => self.hip(header),
-            Origin::Cuda(_) if self.gpus == Gpus::Others => format!(
+            Origin::Cuda(_) if self.devices == Devices::Others => format!(
                 "`{header}` is part of a CUDA toolkit, has no stand-in, and NVIDIA licenses its own for NVIDIA's GPUs: leave it out for other targets with `#ifdef __NVPTX__`"
             ),
             Origin::Cuda(_) if !self.has_toolkit_s() => format!(
@@ -204,7 +204,7 @@ mod tests {
     fn hint(header: &str, change: fn(&mut Case<'_>)) -> String {
         let mut case = Case {
             module: "m",
-            gpus: Gpus::Nvidia,
+            devices: Devices::Nvidia,
             compiler: None,
             cuda_sdk: false,
             toolkit: None,
@@ -238,7 +238,7 @@ mod tests {
         assert!(lacking.contains("`cargo offload toolchain install cuda-headers`"), "{lacking}");
         let amd = hint("cuda_pipeline.h", |case| {
             case.cuda_sdk = true;
-            case.gpus = Gpus::Others;
+            case.devices = Devices::Others;
         });
         assert!(amd.contains("`#ifdef __NVPTX__`") && !amd.contains("cuda-sdk"), "{amd}");
         let installed = hint("cub/iterator/old.cuh", |case| {

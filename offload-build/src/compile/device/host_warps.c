@@ -11,7 +11,6 @@ enum { WARP_SIZE = 32 };
 /* What the lanes of the running warp wait for and exchange. Variables named __offload_warp_* become thread-local. */
 u32 __offload_warp_masks[WARP_SIZE];
 u64 __offload_warp_sent[WARP_SIZE], __offload_warp_received[WARP_SIZE];
-u32 __offload_warp_active;
 
 INLINE void __offload_block_begin(u32 *due, u64 count) {
   for (u64 i = 0; i < count; i++) due[i] = 0;
@@ -54,7 +53,6 @@ __attribute__((noinline)) u64 __offload_warp_next(const u32 *due, u64 count) {
   }
   if (active == 0) region = blocked_region, active = blocked;
   if (active == 0) return ~0u;
-  __offload_warp_active = active;
   for (u32 lane = 0; lane < WARP_SIZE; lane++)
     __offload_warp_received[lane] = active >> lane & 1 ? __offload_warp_sent[lane] : 0;
   return (u64)active << 32 | region;

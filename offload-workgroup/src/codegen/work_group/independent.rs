@@ -44,7 +44,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     fn write_scheduler(&mut self) {
-        let offset = self.plan.due_offset.unwrap_or_default();
+        let offset = self.plan.due_offset();
         let mut cases = String::new();
         for number in 0..self.plan.regions.len() {
             let _ = write!(cases, " i32 {number}, label %offload.begin.p{number}");

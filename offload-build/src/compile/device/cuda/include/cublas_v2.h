@@ -1,5 +1,6 @@
 // Declarations of cuBLAS that functions for the host in files with kernels commonly name; they are checked and left out of
-// images. A program that calls them links the library: https://docs.nvidia.com/cuda/cublas/
+// images. A program that calls them links the library, where the names without `_v2` are those of an older interface:
+// https://docs.nvidia.com/cuda/cublas/#new-and-legacy-cublas-api
 #pragma once
 #include <cuComplex.h>
 #include <library_types.h>
@@ -45,15 +46,15 @@ typedef enum { CUBLAS_GEMM_DEFAULT = -1, CUBLAS_GEMM_DEFAULT_TENSOR_OP = 99 } cu
 
 #define __OFFLOAD_CUBLAS extern __attribute__((host)) cublasStatus_t
 extern "C" {
-__OFFLOAD_CUBLAS cublasCreate(cublasHandle_t *handle);
-__OFFLOAD_CUBLAS cublasDestroy(cublasHandle_t handle);
-__OFFLOAD_CUBLAS cublasGetVersion(cublasHandle_t handle, int *version);
-__OFFLOAD_CUBLAS cublasSetStream(cublasHandle_t handle, cudaStream_t stream);
-__OFFLOAD_CUBLAS cublasGetStream(cublasHandle_t handle, cudaStream_t *stream);
-__OFFLOAD_CUBLAS cublasSetWorkspace(cublasHandle_t handle, void *memory, size_t size);
+__OFFLOAD_CUBLAS cublasCreate(cublasHandle_t *handle) __asm__("cublasCreate_v2");
+__OFFLOAD_CUBLAS cublasDestroy(cublasHandle_t handle) __asm__("cublasDestroy_v2");
+__OFFLOAD_CUBLAS cublasGetVersion(cublasHandle_t handle, int *version) __asm__("cublasGetVersion_v2");
+__OFFLOAD_CUBLAS cublasSetStream(cublasHandle_t handle, cudaStream_t stream) __asm__("cublasSetStream_v2");
+__OFFLOAD_CUBLAS cublasGetStream(cublasHandle_t handle, cudaStream_t *stream) __asm__("cublasGetStream_v2");
+__OFFLOAD_CUBLAS cublasSetWorkspace(cublasHandle_t handle, void *memory, size_t size) __asm__("cublasSetWorkspace_v2");
 __OFFLOAD_CUBLAS cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode);
 __OFFLOAD_CUBLAS cublasGetMathMode(cublasHandle_t handle, cublasMath_t *mode);
-__OFFLOAD_CUBLAS cublasSetPointerMode(cublasHandle_t handle, cublasPointerMode_t mode);
+__OFFLOAD_CUBLAS cublasSetPointerMode(cublasHandle_t handle, cublasPointerMode_t mode) __asm__("cublasSetPointerMode_v2");
 __OFFLOAD_CUBLAS cublasSetMatrix(int rows, int columns, int size, const void *a, int lda, void *b, int ldb);
 __OFFLOAD_CUBLAS cublasGetMatrix(int rows, int columns, int size, const void *a, int lda, void *b, int ldb);
 __OFFLOAD_CUBLAS cublasSetVector(int n, int size, const void *x, int step_x, void *y, int step_y);
@@ -61,15 +62,15 @@ __OFFLOAD_CUBLAS cublasGetVector(int n, int size, const void *x, int step_x, voi
 __attribute__((host)) const char *cublasGetStatusString(cublasStatus_t status);
 __attribute__((host)) const char *cublasGetStatusName(cublasStatus_t status);
 #define __OFFLOAD_BLAS(T, L) \
-  __OFFLOAD_CUBLAS cublas##L##axpy(cublasHandle_t handle, int n, const T *alpha, const T *x, int step_x, T *y, int step_y); \
-  __OFFLOAD_CUBLAS cublas##L##copy(cublasHandle_t handle, int n, const T *x, int step_x, T *y, int step_y); \
-  __OFFLOAD_CUBLAS cublas##L##swap(cublasHandle_t handle, int n, T *x, int step_x, T *y, int step_y); \
-  __OFFLOAD_CUBLAS cublas##L##scal(cublasHandle_t handle, int n, const T *alpha, T *x, int step_x); \
+  __OFFLOAD_CUBLAS cublas##L##axpy(cublasHandle_t handle, int n, const T *alpha, const T *x, int step_x, T *y, int step_y) __asm__("cublas" #L "axpy_v2"); \
+  __OFFLOAD_CUBLAS cublas##L##copy(cublasHandle_t handle, int n, const T *x, int step_x, T *y, int step_y) __asm__("cublas" #L "copy_v2"); \
+  __OFFLOAD_CUBLAS cublas##L##swap(cublasHandle_t handle, int n, T *x, int step_x, T *y, int step_y) __asm__("cublas" #L "swap_v2"); \
+  __OFFLOAD_CUBLAS cublas##L##scal(cublasHandle_t handle, int n, const T *alpha, T *x, int step_x) __asm__("cublas" #L "scal_v2"); \
   __OFFLOAD_CUBLAS cublas##L##gemv(cublasHandle_t handle, cublasOperation_t op, int m, int n, const T *alpha, const T *a, \
-                                   int lda, const T *x, int step_x, const T *beta, T *y, int step_y); \
+                                   int lda, const T *x, int step_x, const T *beta, T *y, int step_y) __asm__("cublas" #L "gemv_v2"); \
   __OFFLOAD_CUBLAS cublas##L##gemm(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, \
                                    int k, const T *alpha, const T *a, int lda, const T *b, int ldb, const T *beta, T *c, \
-                                   int ldc); \
+                                   int ldc) __asm__("cublas" #L "gemm_v2"); \
   __OFFLOAD_CUBLAS cublas##L##gemmBatched(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, \
                                           int n, int k, const T *alpha, const T *const a[], int lda, const T *const b[], \
                                           int ldb, const T *beta, T *const c[], int ldc, int count); \
@@ -81,7 +82,7 @@ __attribute__((host)) const char *cublasGetStatusName(cublasStatus_t status);
                                    const T *alpha, const T *a, int lda, const T *beta, const T *b, int ldb, T *c, int ldc); \
   __OFFLOAD_CUBLAS cublas##L##trsm(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, \
                                    cublasOperation_t op, cublasDiagType_t diagonal, int m, int n, const T *alpha, \
-                                   const T *a, int lda, T *b, int ldb); \
+                                   const T *a, int lda, T *b, int ldb) __asm__("cublas" #L "trsm_v2"); \
   __OFFLOAD_CUBLAS cublas##L##trsmBatched(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, \
                                           cublasOperation_t op, cublasDiagType_t diagonal, int m, int n, const T *alpha, \
                                           const T *const a[], int lda, T *const b[], int ldb, int count); \
@@ -94,13 +95,13 @@ __attribute__((host)) const char *cublasGetStatusName(cublasStatus_t status);
 __OFFLOAD_BLAS(float, S) __OFFLOAD_BLAS(double, D) __OFFLOAD_BLAS(cuComplex, C) __OFFLOAD_BLAS(cuDoubleComplex, Z)
 #undef __OFFLOAD_BLAS
 #define __OFFLOAD_BLAS(T, L, I) \
-  __OFFLOAD_CUBLAS cublas##L##dot(cublasHandle_t handle, int n, const T *x, int step_x, const T *y, int step_y, T *result); \
-  __OFFLOAD_CUBLAS cublas##L##nrm2(cublasHandle_t handle, int n, const T *x, int step, T *result); \
-  __OFFLOAD_CUBLAS cublas##L##asum(cublasHandle_t handle, int n, const T *x, int step, T *result); \
-  __OFFLOAD_CUBLAS cublasI##I##amax(cublasHandle_t handle, int n, const T *x, int step, int *result); \
-  __OFFLOAD_CUBLAS cublasI##I##amin(cublasHandle_t handle, int n, const T *x, int step, int *result); \
+  __OFFLOAD_CUBLAS cublas##L##dot(cublasHandle_t handle, int n, const T *x, int step_x, const T *y, int step_y, T *result) __asm__("cublas" #L "dot_v2"); \
+  __OFFLOAD_CUBLAS cublas##L##nrm2(cublasHandle_t handle, int n, const T *x, int step, T *result) __asm__("cublas" #L "nrm2_v2"); \
+  __OFFLOAD_CUBLAS cublas##L##asum(cublasHandle_t handle, int n, const T *x, int step, T *result) __asm__("cublas" #L "asum_v2"); \
+  __OFFLOAD_CUBLAS cublasI##I##amax(cublasHandle_t handle, int n, const T *x, int step, int *result) __asm__("cublasI" #I "amax_v2"); \
+  __OFFLOAD_CUBLAS cublasI##I##amin(cublasHandle_t handle, int n, const T *x, int step, int *result) __asm__("cublasI" #I "amin_v2"); \
   __OFFLOAD_CUBLAS cublas##L##symv(cublasHandle_t handle, cublasFillMode_t fill, int n, const T *alpha, const T *a, \
-                                   int lda, const T *x, int step_x, const T *beta, T *y, int step_y);
+                                   int lda, const T *x, int step_x, const T *beta, T *y, int step_y) __asm__("cublas" #L "symv_v2");
 __OFFLOAD_BLAS(float, S, s) __OFFLOAD_BLAS(double, D, d)
 #undef __OFFLOAD_BLAS
 __OFFLOAD_CUBLAS cublasAxpyEx(cublasHandle_t handle, int n, const void *alpha, cudaDataType type_alpha, const void *x,
