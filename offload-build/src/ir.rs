@@ -19,6 +19,7 @@ mod prepare;
 mod recursion;
 mod rewrite;
 mod shared_memory;
+mod variables;
 
 use offload_format::pack::ArgKind;
 use offload_workgroup::ir::Parameter;
@@ -39,6 +40,7 @@ pub(crate) use rewrite::{
     without_processor,
 };
 pub(crate) use shared_memory::with_shared_memory;
+pub(crate) use variables::with_variables;
 
 /// Whether a `define` line is of a kernel, on any GPU.
 fn is_kernel(line: &str) -> bool {

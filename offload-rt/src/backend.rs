@@ -67,9 +67,9 @@ pub(crate) trait BackendModule: Debug + Send + Sync {
     /// Looks up a kernel, which keeps the module.
     fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn BackendKernel>, Error>;
 
-    /// The driver's handle, if launchers use the driver.
-    #[cfg(feature = "launchers")]
-    fn raw_module(&self) -> Option<*mut std::ffi::c_void> {
+    /// Where a variable of the image is, for launchers.
+    #[cfg(all(feature = "launchers", target_os = "linux"))]
+    fn variable(&self, _name: &str) -> Option<ImageVariable> {
         None
     }
 
@@ -79,6 +79,16 @@ pub(crate) trait BackendModule: Debug + Send + Sync {
         let error = Error::device(&format!("variable `{}`", escape(name)), problem);
         Err(error.with_hint("pass the value to the kernel as an argument"))
     }
+}
+
+/// A variable of a loaded image.
+#[cfg(all(feature = "launchers", target_os = "linux"))]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ImageVariable {
+    /// Its address for kernels and copies.
+    pub(crate) address: usize,
+    /// In bytes.
+    pub(crate) size: usize,
 }
 
 /// A kernel of a loaded module.

@@ -18,15 +18,15 @@
 //! [`KernelArg::value`]: crate::KernelArg::value
 //! [`KernelArg::local`]: crate::KernelArg::local
 
-mod api;
+pub(crate) mod api;
 mod context;
 mod device;
 mod limits;
 mod module;
-mod operations;
+pub(crate) mod operations;
 mod params;
 pub mod raw;
-mod runtime;
+pub(crate) mod runtime;
 
 use crate::device::Device;
 use crate::error::Error;

@@ -32,6 +32,8 @@
 //! - `print(print_data, text, size)` writes to the standard output.
 //! - An image with `extern __shared__` arrays of CUDA C++ has `extern const uint64_t __offload_dynamic_shared_size`, the most
 //!   bytes of shared memory that a launch may ask for.
+//! - A variable `V` that the program may read and write (CUDA's `__device__` and `__constant__`) has
+//!   `extern const struct { void *start; uint64_t size; } __offload_variable_V`.
 //! - An instrumented image has the variable `__offload_checks`, which is null or points to functions that it
 //!   calls before each access, barrier and computation of an index (`struct offload_checks` in `host_checks.c`).
 //!
@@ -60,12 +62,15 @@ use self::executor::Launch;
 use self::image::{HostCode, HostImage};
 use self::library::HostLibrary;
 use self::memory::CONTEXT;
+#[cfg(all(feature = "launchers", target_os = "linux"))]
+pub(crate) use self::memory::HostMemory;
 use self::stream::HostStream;
 use crate::backend::{BackendDevice, BackendKernel, BackendModule, BackendStream, ContextId};
 use crate::backend::{KernelArg, find_kernel, refuse_shared_memory};
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
 use crate::range::NdRange;
+use crate::text::escape;
 
 /// The program's own CPU.
 #[derive(Debug)]
@@ -79,7 +84,7 @@ struct HostModule {
 }
 
 #[derive(Debug)]
-struct HostKernel {
+pub(crate) struct HostKernel {
     info: KernelInfo,
     code: HostCode,
     /// Keeps the code.
@@ -118,9 +123,66 @@ impl BackendModule for HostModule {
         let code = self.image.code(name).ok_or_else(|| Error::launch(name, "the image lost its entry"))?;
         Ok(Box::new(HostKernel { info, code, _module: self }))
     }
+
+    #[cfg(all(feature = "launchers", target_os = "linux"))]
+    fn variable(&self, name: &str) -> Option<crate::backend::ImageVariable> {
+        let variable = self.image.variable(name)?;
+        Some(crate::backend::ImageVariable {
+            address: variable.start.expose_provenance(),
+            size: variable.size,
+        })
+    }
+
+    fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        let written = match self.image.variable(name) {
+            None => Err("the image has no such variable".to_string()),
+            Some(variable) => variable.write(bytes),
+        };
+        written.map_err(|problem| Error::device(&format!("variable `{}`", escape(name)), problem))
+    }
 }
 
 impl HostKernel {
+    /// The kernel of a program for the CPU.
+    #[cfg(all(feature = "launchers", target_os = "linux"))]
+    pub(crate) fn from_kernel(kernel: &crate::launch::Kernel) -> Result<&HostKernel, Problem> {
+        crate::backend::downcast(kernel.backend())
+    }
+
+    /// The most dynamic shared memory of a block in bytes.
+    #[cfg(all(feature = "launchers", target_os = "linux"))]
+    pub(crate) fn max_shared_memory(&self) -> u64 {
+        self.code.dynamic_shared
+    }
+
+    /// Runs the kernel with arguments that `arguments` leads to, a pointer to each, aligned as its type is.
+    ///
+    /// # Safety
+    /// There are as many arguments as the kernel has, of its types, and the caller answers for what the kernel does with
+    /// them.
+    #[cfg(all(feature = "launchers", target_os = "linux"))]
+    pub(crate) unsafe fn launch_with_pointers(
+        &self,
+        range: &NdRange,
+        arguments: *const *mut std::ffi::c_void,
+    ) -> Result<(), Problem> {
+        self.check_shared_memory(range)?;
+        // SAFETY: the contract is the same.
+        unsafe { self.run(range, &BoundArgs::Pointers(arguments), &[]) }
+    }
+
+    /// # Safety
+    /// `bound` has the arguments of the kernel, and the caller answers for what the kernel does with them.
+    unsafe fn run(&self, range: &NdRange, bound: &BoundArgs, args: &[KernelArg<'_>]) -> Result<(), Problem> {
+        let sanitizer = checks::are_enabled().then(|| Sanitizer::new(&self.info, args, range));
+        let launch =
+            Launch { code: self.code, range, args: bound, print: &print, sanitizer: sanitizer.as_ref() };
+        // SAFETY: the entry is this kernel's, and the rest is the contract.
+        let ran = unsafe { executor::run(&launch) };
+        sanitizer.map_or(Ok(()), Sanitizer::conclude)?;
+        ran
+    }
+
     fn check_shared_memory(&self, range: &NdRange) -> Result<(), Problem> {
         let capacity = self.code.dynamic_shared;
         if capacity == 0 {
@@ -153,14 +215,8 @@ impl BackendKernel for HostKernel {
     ) -> Result<(), Problem> {
         self.check_shared_memory(range)?;
         let bound = BoundArgs::new(&self.info, args)?;
-        let sanitizer = checks::are_enabled().then(|| Sanitizer::new(&self.info, args, range));
-        let launch =
-            Launch { code: self.code, range, args: &bound, print: &print, sanitizer: sanitizer.as_ref() };
-        // SAFETY: the entry is this kernel's, the arguments are bound as its record says, and the caller answers for
-        // what the kernel does with them.
-        let ran = unsafe { executor::run(&launch) };
-        sanitizer.map_or(Ok(()), Sanitizer::conclude)?;
-        ran
+        // SAFETY: the arguments are bound as the kernel's record says, and the caller answers for the rest.
+        unsafe { self.run(range, &bound, args) }
     }
 }
 

@@ -1,7 +1,8 @@
 //! The host part of CUDA C++: functions with `kernel<<<grid, block, shared, stream>>>(...)` that Rust calls through C.
 //!
 //! `offload_build::Build::launchers` compiles them into the program. What they call of CUDA's runtime is here, under
-//! names of its own (`offload_cudaLaunchKernel`), and works through the driver: nothing of the CUDA toolkit is linked.
+//! names of its own (`offload_cudaLaunchKernel`), and works through the device's driver: nothing of the CUDA toolkit is
+//! linked.
 //!
 //! ```no_run
 //! use std::ffi::{c_int, c_void};
@@ -17,38 +18,46 @@
 //! let device = offload_rt::cuda::devices()?[0].clone();
 //! let stream = device.stream()?;
 //! let x = stream.zeroed::<f32>(256)?;
-//! let address = offload_rt::cuda::raw::as_raw_address(&x)? as *mut f32;
+//! let address = offload_rt::launchers::as_raw_address(&x)?;
 //! // SAFETY: the function launches a kernel that stays within 256 values.
-//! let code = unsafe { launch_scale(address, 256, offload_rt::cuda::raw::as_raw_stream(&stream)?) };
+//! let code = unsafe { launch_scale(address, 256, offload_rt::launchers::as_raw_stream(&stream)?) };
 //! if code != 0 {
 //!     return Err(offload_rt::launchers::last_error().expect("a reason").into());
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A stream may be of any crate: it is a `CUstream`. Work goes to the context of the stream; without one, to the
-//! context that is current in the thread, which is the primary one of device 0, or of that of `cudaSetDevice`, if there
-//! is none. The first launch of a module in a context selects, decodes and loads its images as
-//! [`Module::load`](crate::Module::load) does. They stay loaded; a context that is not a device's primary one has to
-//! outlive the program's launches.
+//! The same functions work on NVIDIA GPUs, on AMD GPUs through HIP's runtime, and on the program's own CPU: a call works on
+//! the device of its stream, which may be of any crate on a GPU. Without a stream it works on the device of
+//! [`set_device`]; if there was none, on CUDA's, or on HIP's on a machine without CUDA's driver.
+//!
+//! On CUDA, work goes to the context of the stream; without one, to the context that is current in the thread, which is
+//! the primary one of device 0, or of that of `cudaSetDevice`, if there is none. The first launch of a module in a context
+//! selects, decodes and loads its images as [`Module::load`](crate::Module::load) does. They stay loaded; a context that is
+//! not a device's primary one has to outlive the program's launches.
 //!
 //! Linux links a function of this module where a host function calls it, if the crate mentions `offload_rt`, as
 //! [`include_kernels!`](crate::include_kernels) does; without, write `use offload_rt as _;`.
 #![allow(non_snake_case, reason = "the names of CUDA's functions")]
 
-mod context;
+mod current;
 mod device;
 mod event;
 mod failure;
 mod function;
+mod gpu;
+mod handles;
+mod host;
 mod kernels;
 mod launch;
 mod memory;
+mod platform;
 mod registration;
 mod stream;
 mod symbol;
 
 pub use self::failure::last_error;
+pub use self::handles::{as_raw_address, as_raw_stream, set_device};
 
 #[cfg(test)]
 mod tests;

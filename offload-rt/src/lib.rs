@@ -75,7 +75,7 @@ pub mod host;
 #[cfg(feature = "opencl")]
 pub mod opencl;
 
-#[cfg(feature = "launchers")]
+#[cfg(all(feature = "launchers", target_os = "linux"))]
 #[allow(unsafe_code, reason = "is called from C, and calls the CUDA driver")]
 pub mod launchers;
 

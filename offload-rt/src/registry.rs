@@ -28,7 +28,7 @@ impl Registry {
     }
 
     /// Those of a version of a package alone.
-    #[cfg(feature = "launchers")]
+    #[cfg(all(feature = "launchers", target_os = "linux"))]
     pub(crate) fn for_package(package: &str, version: &str) -> Registry {
         Registry::from_sources(sections::own().with_package(package, version))
     }

@@ -10,8 +10,8 @@ pub(crate) mod numbering;
 mod types;
 
 pub use self::call_graph::{declared_functions, functions_reaching};
-pub use self::types::{Layout, Types};
-pub(crate) use self::types::{after_word, closing, first_type, list};
+pub use self::types::{Layout, Typed, Types, first_type};
+pub(crate) use self::types::{after_word, closing, list};
 
 /// A name, without its quotes, and the text behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

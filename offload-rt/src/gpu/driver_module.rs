@@ -75,6 +75,14 @@ impl<A: DriverApi> DriverModule<A> {
         unsafe { entered.api().kernel_names(self.raw) }
     }
 
+    /// Where the variable `name` is, if the image has it.
+    #[cfg(all(feature = "launchers", target_os = "linux"))]
+    pub(super) fn variable_address(&self, name: &str) -> Option<crate::backend::ImageVariable> {
+        let entered = self.context.enter().ok()?;
+        let Variable { address, size } = self.variable(name, &entered).ok()?;
+        Some(crate::backend::ImageVariable { address: usize::try_from(address).ok()?, size })
+    }
+
     fn variable(&self, name: &str, entered: &Entered<'_, A>) -> Result<Variable, String> {
         let name = CString::new(name).map_err(|_| "the name has a NUL".to_string())?;
         let mut address = 0;

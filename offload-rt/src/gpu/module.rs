@@ -88,9 +88,9 @@ impl<A: DriverApi> BackendModule for GpuModule<A> {
         Ok(Box::new(GpuKernel::new(self.module.clone(), function, info)))
     }
 
-    #[cfg(feature = "launchers")]
-    fn raw_module(&self) -> Option<*mut std::ffi::c_void> {
-        Some(self.module.raw().cast())
+    #[cfg(all(feature = "launchers", target_os = "linux"))]
+    fn variable(&self, name: &str) -> Option<crate::backend::ImageVariable> {
+        self.module.variable_address(name)
     }
 
     fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {

@@ -12,11 +12,11 @@ mod properties;
 mod tests;
 mod types;
 
-pub(super) use self::device::DeviceId;
-pub(super) use self::library::{HipApi, functions};
+pub(crate) use self::device::DeviceId;
+pub(crate) use self::library::{HipApi, functions};
 pub(super) use self::properties::Properties;
-pub(super) use self::types::*;
+pub(crate) use self::types::*;
 use crate::gpu::{ApiError, ApiResult};
 
-pub(super) type HipError = ApiError<HipApi>;
-pub(super) type HipResult<T> = ApiResult<T, HipApi>;
+pub(crate) type HipError = ApiError<HipApi>;
+pub(crate) type HipResult<T> = ApiResult<T, HipApi>;

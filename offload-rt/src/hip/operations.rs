@@ -138,6 +138,6 @@ impl DriverApi for HipApi {
 
 /// An address as HIP takes it.
 #[inline]
-pub(super) fn pointer(address: u64) -> hipDeviceptr_t {
+pub(crate) fn pointer(address: u64) -> hipDeviceptr_t {
     ptr::with_exposed_provenance_mut(address as usize)
 }

@@ -7,21 +7,21 @@ use crate::error::Error;
 use crate::gpu::call;
 
 /// The device name in errors of the runtime.
-pub(super) const HIP: &str = "HIP";
+pub(crate) const HIP: &str = "HIP";
 
 const LIBRARY_HINT: &str = "if this machine has an AMD GPU, install HIP's runtime of ROCm 6 or later (AMD's package hip-runtime-amd), and the kernel module amdgpu";
 const DEVICE_HINT: &str = "`rocminfo` shows the devices; the user has to be in the groups `render` and `video`, and HIP_VISIBLE_DEVICES may hide them";
 
 /// The runtime, ready for calls.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct HipRuntime {
+pub(crate) struct HipRuntime {
     functions: &'static HipApi,
     version: Option<u32>,
 }
 
 impl HipRuntime {
     /// Opens the library and initialises the runtime.
-    pub(super) fn open() -> Result<HipRuntime, Error> {
+    pub(crate) fn open() -> Result<HipRuntime, Error> {
         let functions =
             functions().map_err(|problem| Error::driver_library(HIP, problem).with_hint(LIBRARY_HINT))?;
         // SAFETY: the only flags that there are.
@@ -34,7 +34,7 @@ impl HipRuntime {
         Ok(HipRuntime { functions, version: version(functions) })
     }
 
-    pub(super) fn functions(self) -> &'static HipApi {
+    pub(crate) fn functions(self) -> &'static HipApi {
         self.functions
     }
 

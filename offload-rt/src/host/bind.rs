@@ -10,11 +10,14 @@ use crate::backend::{KernelArg, KernelArgKind};
 use crate::error::Problem;
 
 /// The arguments of one launch, shared by its threads.
-pub(super) struct BoundArgs {
-    slots: Vec<Slot>,
+pub(super) enum BoundArgs {
+    Slots(Vec<Slot>),
+    /// A pointer to each argument, as the image takes them.
+    #[cfg(all(feature = "launchers", target_os = "linux"))]
+    Pointers(*const *mut c_void),
 }
 
-enum Slot {
+pub(super) enum Slot {
     /// A copy of the bytes, aligned for every type.
     Value(HostMemory),
     Buffer(*mut c_void),
@@ -33,14 +36,39 @@ impl BoundArgs {
             let slot = slot(arg, type_name);
             slots.push(slot.map_err(|problem| problem.during(&format!("argument {index}")))?);
         }
-        Ok(BoundArgs { slots })
+        Ok(BoundArgs::Slots(slots))
     }
 
     /// The arguments as one thread passes them.
     pub(super) fn for_thread(&self) -> Result<ThreadArgs, Problem> {
+        match self {
+            BoundArgs::Slots(slots) => ThreadArgs::from_slots(slots),
+            #[cfg(all(feature = "launchers", target_os = "linux"))]
+            BoundArgs::Pointers(array) => Ok(ThreadArgs::from_pointers(*array)),
+        }
+    }
+}
+
+/// One thread's argument array with the memory that is its own.
+pub(super) struct ThreadArgs {
+    array: *const *mut c_void,
+    _pointers: Vec<*mut c_void>,
+    _cells: Vec<*mut c_void>,
+    locals: Vec<Local>,
+}
+
+/// Local memory of an argument.
+struct Local {
+    number: usize,
+    size: usize,
+    memory: HostMemory,
+}
+
+impl ThreadArgs {
+    fn from_slots(slots: &[Slot]) -> Result<ThreadArgs, Problem> {
         let mut locals = Vec::new();
         let mut cells: Vec<*mut c_void> = Vec::new();
-        for (number, slot) in self.slots.iter().enumerate() {
+        for (number, slot) in slots.iter().enumerate() {
             cells.push(match slot {
                 Slot::Value(copy) => copy.address().cast(),
                 Slot::Buffer(address) => *address,
@@ -56,30 +84,21 @@ impl BoundArgs {
                 }
             });
         }
-        let by_value = self.slots.iter().map(|slot| matches!(slot, Slot::Value(_)));
-        let pointers =
-            by_value.zip(&mut cells).map(|(value, cell)| if value { *cell } else { (&raw mut *cell).cast() });
-        Ok(ThreadArgs { pointers: pointers.collect(), _cells: cells, locals })
+        let mut pointers: Vec<*mut c_void> = Vec::with_capacity(cells.len());
+        for (slot, cell) in slots.iter().zip(&mut cells) {
+            let is_value = matches!(slot, Slot::Value(_));
+            pointers.push(if is_value { *cell } else { (&raw mut *cell).cast() });
+        }
+        Ok(ThreadArgs { array: pointers.as_ptr(), _pointers: pointers, _cells: cells, locals })
     }
-}
 
-/// One thread's argument array with the memory that is its own.
-pub(super) struct ThreadArgs {
-    pointers: Vec<*mut c_void>,
-    _cells: Vec<*mut c_void>,
-    locals: Vec<Local>,
-}
+    #[cfg(all(feature = "launchers", target_os = "linux"))]
+    fn from_pointers(array: *const *mut c_void) -> ThreadArgs {
+        ThreadArgs { array, _pointers: Vec::new(), _cells: Vec::new(), locals: Vec::new() }
+    }
 
-/// Local memory of an argument.
-struct Local {
-    number: usize,
-    size: usize,
-    memory: HostMemory,
-}
-
-impl ThreadArgs {
     pub(super) fn pointers(&self) -> *const *mut c_void {
-        self.pointers.as_ptr()
+        self.array
     }
 
     /// Local memory, by its arguments.

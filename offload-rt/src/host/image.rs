@@ -19,6 +19,9 @@ const FRAME_PREFIX: &str = "__offload_frame_";
 /// The symbol with the size of the dynamic shared memory of CUDA C++, in bytes.
 const DYNAMIC_SHARED: &str = "__offload_dynamic_shared_size";
 
+/// Prefix of the symbol with the [`Variable`] of a name.
+const VARIABLE_PREFIX: &str = "__offload_variable_";
+
 /// The symbol of the [`Guard`] of an image with assertions.
 const GUARD: &str = "__offload_guarded";
 
@@ -87,7 +90,7 @@ pub(super) unsafe extern "C" fn print(data: *mut c_void, text: *const c_char, si
 /// A loaded `host` image. Fields are dropped in this order: code before the file that holds it.
 pub(super) struct HostImage {
     runs: Vec<KernelCode>,
-    _library: Library,
+    library: Library,
     /// Keeps the functions that its code calls.
     _imported: Vec<Arc<HostLibrary>>,
     _libm: Option<Library>,
@@ -103,6 +106,26 @@ pub(super) struct HostCode {
     pub(super) frame: u64,
     /// Bytes of shared memory that a launch may ask for.
     pub(super) dynamic_shared: u64,
+}
+
+/// A variable of an image.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Variable {
+    pub(super) start: *mut u8,
+    pub(super) size: usize,
+}
+
+impl Variable {
+    /// Writes all its bytes.
+    pub(super) fn write(self, bytes: &[u8]) -> Result<(), String> {
+        if bytes.len() != self.size {
+            return Err(format!("it is {} bytes, {} are given", self.size, bytes.len()));
+        }
+        // SAFETY: the image has so many bytes there, which are writable, and no other code of this crate refers to them.
+        unsafe { self.start.copy_from(bytes.as_ptr(), bytes.len()) };
+        Ok(())
+    }
 }
 
 /// A kernel's name and code.
@@ -127,7 +150,16 @@ impl HostImage {
             runs.push(KernelCode { kernel: kernel.name.clone(), code });
         }
         checks::attach(&library);
-        Ok(HostImage { runs, _library: library, _imported: imported, _libm: libm, _file: file })
+        Ok(HostImage { runs, library, _imported: imported, _libm: libm, _file: file })
+    }
+
+    /// The variable `name`, if the image has it.
+    pub(super) fn variable(&self, name: &str) -> Option<Variable> {
+        // SAFETY: a symbol with the prefix is a constant of this type.
+        let symbol =
+            unsafe { self.library.get::<*const Variable>(&format!("{VARIABLE_PREFIX}{name}")) }.ok()?;
+        // SAFETY: as above; the library is loaded.
+        unsafe { symbol.as_ref() }.copied()
     }
 
     /// The code of `kernel`.

@@ -3,7 +3,7 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
-use super::checks::{RED_ZONE, RegisteredBuffer};
+use super::checks::{self, RED_ZONE, RegisteredBuffer};
 use crate::backend::{Backend, BackendMemory, ContextId, MemoryRange, downcast};
 use crate::error::Problem;
 
@@ -15,7 +15,7 @@ pub(super) const CONTEXT: ContextId = ContextId { backend: Backend::Host, handle
 
 /// Zeroed memory.
 #[derive(Debug)]
-pub(super) struct HostMemory {
+pub(crate) struct HostMemory {
     /// Where the allocation starts.
     start: NonNull<u8>,
     layout: Layout,
@@ -54,7 +54,12 @@ impl HostMemory {
         Ok(memory)
     }
 
-    pub(super) fn address(&self) -> *mut u8 {
+    /// Memory for a buffer of the program, which the sanitizer knows if it is enabled.
+    pub(crate) fn for_buffer(size: usize) -> Result<HostMemory, Problem> {
+        if checks::are_enabled() { HostMemory::registered(size) } else { HostMemory::zeroed(size) }
+    }
+
+    pub(crate) fn address(&self) -> *mut u8 {
         self.start.as_ptr().wrapping_add(self.zone)
     }
 }

@@ -5,7 +5,6 @@
 
 use std::time::{Duration, Instant};
 
-use super::checks;
 use super::memory::{CONTEXT, HostMemory, start};
 use crate::backend::{
     BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, MemoryRange, downcast,
@@ -25,11 +24,7 @@ impl BackendStream for HostStream {
     }
 
     fn allocate(&self, size: usize) -> Result<Box<dyn BackendMemory>, Problem> {
-        Ok(Box::new(if checks::are_enabled() {
-            HostMemory::registered(size)?
-        } else {
-            HostMemory::zeroed(size)?
-        }))
+        Ok(Box::new(HostMemory::for_buffer(size)?))
     }
 
     fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {

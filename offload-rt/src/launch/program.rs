@@ -209,14 +209,15 @@ impl Program {
         Ok(())
     }
 
-    /// The driver's modules of all images, which are opened now.
-    #[cfg(feature = "launchers")]
-    pub(crate) fn raw_modules(&self) -> Result<Vec<*mut std::ffi::c_void>, Error> {
-        let mut modules = Vec::new();
+    /// Where the variable `name` is in the first image that has it. Images are opened up to that one.
+    #[cfg(all(feature = "launchers", target_os = "linux"))]
+    pub(crate) fn variable(&self, name: &str) -> Result<Option<crate::backend::ImageVariable>, Error> {
         for part in &self.parts {
-            modules.extend(part.open(&self.device, self.index())?.raw_module());
+            if let Some(found) = part.open(&self.device, self.index())?.variable(name) {
+                return Ok(Some(found));
+            }
         }
-        Ok(modules)
+        Ok(None)
     }
 
     /// The images that those of the program were chosen from.

@@ -1,13 +1,10 @@
 //! Devices and their attributes.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_uint};
 
-use super::context::{self, Current};
+use super::current::{self, Current};
 use super::failure::{CudaError, Outcome, returned};
 use super::kernels;
-use crate::cuda::api::{CUdevice_attribute, DeviceId};
-use crate::cuda::driver::CudaDriver;
-use crate::gpu::call;
 
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn offload_cudaGetDeviceCount(count: *mut c_int) -> CudaError {
@@ -16,9 +13,9 @@ pub(super) unsafe extern "C" fn offload_cudaGetDeviceCount(count: *mut c_int) ->
 }
 
 unsafe fn get_device_count(count: *mut c_int) -> Outcome {
-    let devices = DeviceId::all(CudaDriver::open()?.functions())?;
+    let found = current::platform()?.device_count()?;
     // SAFETY: by the contract.
-    unsafe { *count = c_int::try_from(devices.len()).unwrap_or(c_int::MAX) };
+    unsafe { *count = found };
     Ok(())
 }
 
@@ -29,36 +26,36 @@ pub(super) unsafe extern "C" fn offload_cudaGetDevice(number: *mut c_int) -> Cud
 }
 
 unsafe fn get_device(number: *mut c_int) -> Outcome {
-    let current = Current::for_thread()?;
-    let device = current.device()?.raw;
-    let devices = DeviceId::all(current.api())?;
-    let position = devices.iter().position(|found| found.raw == device).unwrap_or(0);
+    let found = Current::for_thread()?.platform.device_number()?;
     // SAFETY: by the contract.
-    unsafe { *number = c_int::try_from(position).unwrap_or(0) };
+    unsafe { *number = found };
     Ok(())
 }
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn offload_cudaSetDevice(number: c_int) -> CudaError {
-    returned(context::set_device(number))
+    returned(set_device(number))
 }
 
-/// The numbers of attributes are the driver's.
+fn set_device(number: c_int) -> Outcome {
+    current::platform()?.set_device(number)
+}
+
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn offload_cudaDeviceGetAttribute(
     value: *mut c_int,
-    attribute: CUdevice_attribute,
+    attribute: c_uint,
     number: c_int,
 ) -> CudaError {
     // SAFETY: the caller has a place for the value.
     returned(unsafe { get_attribute(value, attribute, number) })
 }
 
-unsafe fn get_attribute(value: *mut c_int, attribute: CUdevice_attribute, number: c_int) -> Outcome {
-    let api = CudaDriver::open()?.functions();
-    let device = context::device(api, number)?;
+unsafe fn get_attribute(value: *mut c_int, attribute: c_uint, number: c_int) -> Outcome {
+    let found = current::platform()?.device_attribute(attribute, number)?;
     // SAFETY: by the contract.
-    Ok(unsafe { call!(api, cuDeviceGetAttribute(value, attribute, device.raw)) }?)
+    unsafe { *value = found };
+    Ok(())
 }
 
 #[unsafe(no_mangle)]
@@ -68,7 +65,6 @@ pub(super) extern "C" fn offload_cudaDeviceSynchronize() -> CudaError {
 
 fn synchronize() -> Outcome {
     let current = Current::for_thread()?;
-    // SAFETY: a context is current.
-    unsafe { call!(current.api(), cuCtxSynchronize()) }?;
+    current.platform.synchronize()?;
     kernels::context(&current)?.print()
 }

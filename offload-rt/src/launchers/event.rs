@@ -1,96 +1,104 @@
-//! Events: they are those of the driver.
+//! Events: they are those of the back end.
 
 use std::ffi::c_uint;
 
-use super::context::Current;
+use super::current::Current;
 use super::failure::{CudaError, NOT_READY, Outcome, answered, returned};
-use crate::cuda::api::{CU_EVENT_DEFAULT, CUevent, CUstream};
-use crate::gpu::call;
+use super::platform::{EventHandle, StreamHandle};
+
+/// `cudaEventDefault`.
+const DEFAULT: c_uint = 0;
 
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn offload_cudaEventCreate(event: *mut CUevent) -> CudaError {
+pub(super) unsafe extern "C" fn offload_cudaEventCreate(event: *mut EventHandle) -> CudaError {
     // SAFETY: the caller has a place for the handle.
-    returned(unsafe { create(event, CU_EVENT_DEFAULT) })
+    returned(unsafe { create(event, DEFAULT) })
 }
 
-/// The numbers of flags are the driver's.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn offload_cudaEventCreateWithFlags(
-    event: *mut CUevent,
+    event: *mut EventHandle,
     flags: c_uint,
 ) -> CudaError {
     // SAFETY: as above.
     returned(unsafe { create(event, flags) })
 }
 
-unsafe fn create(event: *mut CUevent, flags: c_uint) -> Outcome {
-    let current = Current::for_thread()?;
+unsafe fn create(event: *mut EventHandle, flags: c_uint) -> Outcome {
+    let created = Current::for_thread()?.platform.create_event(flags)?;
     // SAFETY: by the contract.
-    Ok(unsafe { call!(current.api(), cuEventCreate(event, flags)) }?)
+    unsafe { *event = created };
+    Ok(())
 }
 
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn offload_cudaEventRecord(event: CUevent, stream: CUstream) -> CudaError {
+pub(super) unsafe extern "C" fn offload_cudaEventRecord(
+    event: EventHandle,
+    stream: StreamHandle,
+) -> CudaError {
     // SAFETY: event and stream are the caller's.
     returned(unsafe { record(event, stream) })
 }
 
-unsafe fn record(event: CUevent, stream: CUstream) -> Outcome {
+unsafe fn record(event: EventHandle, stream: StreamHandle) -> Outcome {
     // SAFETY: by the contract.
     let current = unsafe { Current::for_stream(stream) }?;
     // SAFETY: by the contract.
-    Ok(unsafe { call!(current.api(), cuEventRecord(event, stream)) }?)
+    unsafe { current.platform.record_event(event, stream) }
 }
 
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn offload_cudaEventQuery(event: CUevent) -> CudaError {
+pub(super) unsafe extern "C" fn offload_cudaEventQuery(event: EventHandle) -> CudaError {
     // SAFETY: the event is the caller's.
     answered(unsafe { query(event) }, NOT_READY)
 }
 
-unsafe fn query(event: CUevent) -> Outcome {
+unsafe fn query(event: EventHandle) -> Outcome {
     let current = Current::for_thread()?;
     // SAFETY: by the contract.
-    Ok(unsafe { call!(current.api(), cuEventQuery(event)) }?)
+    unsafe { current.platform.query_event(event) }
 }
 
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn offload_cudaEventSynchronize(event: CUevent) -> CudaError {
+pub(super) unsafe extern "C" fn offload_cudaEventSynchronize(event: EventHandle) -> CudaError {
     // SAFETY: the event is the caller's.
     returned(unsafe { synchronize(event) })
 }
 
-unsafe fn synchronize(event: CUevent) -> Outcome {
+unsafe fn synchronize(event: EventHandle) -> Outcome {
     let current = Current::for_thread()?;
     // SAFETY: by the contract.
-    Ok(unsafe { call!(current.api(), cuEventSynchronize(event)) }?)
+    unsafe { current.platform.synchronize_event(event) }
 }
 
 /// Writes milliseconds.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn offload_cudaEventElapsedTime(
     milliseconds: *mut f32,
-    start: CUevent,
-    end: CUevent,
+    start: EventHandle,
+    end: EventHandle,
 ) -> CudaError {
     // SAFETY: the events are the caller's, which has a place for the number.
     returned(unsafe { elapsed_time(milliseconds, start, end) })
 }
 
-unsafe fn elapsed_time(milliseconds: *mut f32, start: CUevent, end: CUevent) -> Outcome {
+unsafe fn elapsed_time(milliseconds: *mut f32, start: EventHandle, end: EventHandle) -> Outcome {
     let current = Current::for_thread()?;
     // SAFETY: by the contract.
-    Ok(unsafe { call!(current.api(), cuEventElapsedTime(milliseconds, start, end)) }?)
+    let elapsed = unsafe { current.platform.elapsed_time(start, end) }?;
+    // SAFETY: by the contract.
+    unsafe { *milliseconds = elapsed };
+    Ok(())
 }
 
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn offload_cudaEventDestroy(event: CUevent) -> CudaError {
+pub(super) unsafe extern "C" fn offload_cudaEventDestroy(event: EventHandle) -> CudaError {
     // SAFETY: the caller gives its event away.
     returned(unsafe { destroy(event) })
 }
 
-unsafe fn destroy(event: CUevent) -> Outcome {
+unsafe fn destroy(event: EventHandle) -> Outcome {
     let current = Current::for_thread()?;
     // SAFETY: by the contract.
-    Ok(unsafe { call!(current.api(), cuEventDestroy_v2(event)) }?)
+    unsafe { current.platform.destroy_event(event) }
 }

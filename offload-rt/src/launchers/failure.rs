@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::sync::{Mutex, PoisonError};
 
-use crate::cuda::api::{CuError, CudaApi, functions};
-use crate::cuda::driver::CUDA;
-use crate::error::{Error, ErrorKind};
-use crate::gpu::ResultTexts;
+use super::current;
+use crate::cuda::api::functions;
+use crate::error::{Error, ErrorKind, Problem};
+use crate::gpu::{ApiError, ResultTexts};
 
 /// A `cudaError_t` (<https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html>). Numbers of the driver
 /// are the same.
@@ -16,6 +16,7 @@ pub(super) type CudaError = c_int;
 
 pub(super) const SUCCESS: CudaError = 0;
 pub(super) const INVALID_VALUE: CudaError = 1;
+pub(super) const MEMORY_ALLOCATION: CudaError = 2;
 pub(super) const INVALID_CONFIGURATION: CudaError = 9;
 pub(super) const INVALID_SYMBOL: CudaError = 13;
 const INSUFFICIENT_DRIVER: CudaError = 35;
@@ -25,10 +26,11 @@ const NO_DEVICE: CudaError = 100;
 pub(super) const INVALID_DEVICE: CudaError = 101;
 const INVALID_KERNEL_IMAGE: CudaError = 200;
 const NO_KERNEL_IMAGE_FOR_DEVICE: CudaError = 209;
+pub(super) const INVALID_HANDLE: CudaError = 400;
 const SYMBOL_NOT_FOUND: CudaError = 500;
 pub(super) const ASSERT: CudaError = 710;
 const LAUNCH_FAILURE: CudaError = 719;
-const NOT_SUPPORTED: CudaError = 801;
+pub(super) const NOT_SUPPORTED: CudaError = 801;
 const UNKNOWN: CudaError = 999;
 
 /// Why a function failed.
@@ -63,7 +65,11 @@ pub fn last_error() -> Option<Error> {
 
 impl Failure {
     pub(super) fn new(code: CudaError, problem: impl Into<String>) -> Failure {
-        Failure { code, error: Error::device(CUDA, problem) }
+        Failure { code, error: Error::device("launchers", problem) }
+    }
+
+    pub(super) fn into_error(self) -> Error {
+        self.error
     }
 
     pub(super) fn with_error(code: CudaError, error: Error) -> Failure {
@@ -71,10 +77,14 @@ impl Failure {
     }
 }
 
-impl From<CuError> for Failure {
-    fn from(error: CuError) -> Failure {
-        let code = error.code().and_then(|code| CudaError::try_from(code).ok());
-        Failure { code: code.unwrap_or(NOT_SUPPORTED), error: Error::from_device(CUDA, error.into()) }
+/// Results of HIP have CUDA's numbers where CUDA has them.
+impl<A: ResultTexts> From<ApiError<A>> for Failure {
+    fn from(error: ApiError<A>) -> Failure {
+        let code = match &error {
+            ApiError::Code(code, _) => CudaError::try_from(*code).unwrap_or(UNKNOWN),
+            ApiError::Lacks(..) => NOT_SUPPORTED,
+        };
+        Failure { code, error: Error::from_device(A::INTERFACE, Problem::from(error)) }
     }
 }
 
@@ -122,7 +132,7 @@ pub(super) extern "C" fn offload_cudaPeekAtLastError() -> CudaError {
     LAST.with_borrow(|last| last.code)
 }
 
-/// The reason, if it is the thread's last failure; else what the driver says of the number.
+/// The reason, if it is the thread's last failure; else what the back end's library says of the number.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn offload_cudaGetErrorString(code: CudaError) -> *const c_char {
     let reason = LAST.with_borrow(|last| {
@@ -130,19 +140,23 @@ pub(super) extern "C" fn offload_cudaGetErrorString(code: CudaError) -> *const c
         failure.map(|failure| failure.error.to_string())
     });
     let text = if code == SUCCESS { None } else { reason };
-    constant(text.or_else(|| driver_text(code, CudaApi::text)).unwrap_or_else(|| plain(code)))
+    constant(text.or_else(|| library_text(code)).unwrap_or_else(|| plain(code)))
 }
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn offload_cudaGetErrorName(code: CudaError) -> *const c_char {
-    constant(driver_text(code, CudaApi::name).unwrap_or_else(|| plain(code)))
+    constant(library_name(code).unwrap_or_else(|| plain(code)))
 }
 
-fn driver_text(code: CudaError, ask: fn(&'static CudaApi, u32) -> Option<String>) -> Option<String> {
-    ask(functions().ok()?, u32::try_from(code).ok()?)
+fn library_text(code: CudaError) -> Option<String> {
+    current::platform().ok()?.result_text(code)
 }
 
-/// Where the driver has no text.
+fn library_name(code: CudaError) -> Option<String> {
+    current::platform().ok()?.result_name(code)
+}
+
+/// Where the library has no text.
 fn plain(code: CudaError) -> String {
     if code == SUCCESS { "no error".to_string() } else { format!("CUDA error {code}") }
 }

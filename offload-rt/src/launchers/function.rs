@@ -2,11 +2,11 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use super::context::Current;
+use super::current::Current;
 use super::failure::{CudaError, Outcome, returned};
 use super::kernels;
-use crate::cuda::api::{CUfunction, CUfunction_attribute};
-use crate::gpu::call;
+use super::platform::Block;
+use crate::launch::Kernel;
 
 /// `cudaFuncAttributes` up to the fields that CUDA 11 has; later releases add to its end.
 #[derive(Debug)]
@@ -24,22 +24,20 @@ pub(super) struct FuncAttributes {
     preferred_carveout: c_int,
 }
 
-/// The numbers of attributes are the driver's.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn offload_cudaFuncSetAttribute(
     stub: *const c_void,
-    attribute: CUfunction_attribute,
+    attribute: c_uint,
     value: c_int,
 ) -> CudaError {
     returned(set_attribute(stub, attribute, value))
 }
 
 /// Of the kernel in the thread's context.
-fn set_attribute(stub: *const c_void, attribute: CUfunction_attribute, value: c_int) -> Outcome {
+fn set_attribute(stub: *const c_void, attribute: c_uint, value: c_int) -> Outcome {
     let current = Current::for_thread()?;
-    let function = kernels::kernel(&current, stub)?.raw()?;
-    // SAFETY: the kernel's module is loaded in the current context.
-    Ok(unsafe { call!(current.api(), cuFuncSetAttribute(function, attribute, value)) }?)
+    let kernel = kernels::kernel(&current, stub)?;
+    current.platform.set_function_attribute(&kernel, attribute, value)
 }
 
 #[unsafe(no_mangle)]
@@ -53,18 +51,18 @@ pub(super) unsafe extern "C" fn offload_cudaFuncGetAttributes(
 
 unsafe fn get_attributes(attributes: *mut FuncAttributes, stub: *const c_void) -> Outcome {
     let current = Current::for_thread()?;
-    let function = kernels::kernel(&current, stub)?.raw()?;
+    let kernel = &*kernels::kernel(&current, stub)?;
     let read = FuncAttributes {
-        shared_size: size(attribute(&current, function, 1)?),
-        const_size: size(attribute(&current, function, 2)?),
-        local_size: size(attribute(&current, function, 3)?),
-        max_threads: attribute(&current, function, 0)?,
-        registers: attribute(&current, function, 4)?,
-        ptx_version: attribute(&current, function, 5)?,
-        binary_version: attribute(&current, function, 6)?,
-        cache_mode: attribute(&current, function, 7)?,
-        max_dynamic_shared_size: attribute(&current, function, 8)?,
-        preferred_carveout: attribute(&current, function, 9)?,
+        shared_size: size(attribute(&current, kernel, 1)?),
+        const_size: size(attribute(&current, kernel, 2)?),
+        local_size: size(attribute(&current, kernel, 3)?),
+        max_threads: attribute(&current, kernel, 0)?,
+        registers: attribute(&current, kernel, 4)?,
+        ptx_version: attribute(&current, kernel, 5)?,
+        binary_version: attribute(&current, kernel, 6)?,
+        cache_mode: attribute(&current, kernel, 7)?,
+        max_dynamic_shared_size: attribute(&current, kernel, 8)?,
+        preferred_carveout: attribute(&current, kernel, 9)?,
     };
     // SAFETY: by the contract.
     unsafe { attributes.write(read) };
@@ -73,11 +71,8 @@ unsafe fn get_attributes(attributes: *mut FuncAttributes, stub: *const c_void) -
 
 /// By the numbers of `CUfunction_attribute`
 /// (<https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__TYPES.html>).
-fn attribute(current: &Current, function: CUfunction, number: CUfunction_attribute) -> Outcome<c_int> {
-    let mut value = 0;
-    // SAFETY: the kernel's module is loaded in the current context; the function writes one number.
-    unsafe { call!(current.api(), cuFuncGetAttribute(&raw mut value, number, function)) }?;
-    Ok(value)
+fn attribute(current: &Current, kernel: &Kernel, number: c_uint) -> Outcome<c_int> {
+    current.platform.function_attribute(kernel, number)
 }
 
 fn size(value: c_int) -> usize {
@@ -91,9 +86,8 @@ pub(super) extern "C" fn offload_cudaFuncSetCacheConfig(stub: *const c_void, cac
 
 fn set_cache(stub: *const c_void, cache: c_uint) -> Outcome {
     let current = Current::for_thread()?;
-    let function = kernels::kernel(&current, stub)?.raw()?;
-    // SAFETY: the kernel's module is loaded in the current context.
-    Ok(unsafe { call!(current.api(), cuFuncSetCacheConfig(function, cache)) }?)
+    let kernel = kernels::kernel(&current, stub)?;
+    current.platform.set_cache(&kernel, cache)
 }
 
 #[unsafe(no_mangle)]
@@ -119,23 +113,11 @@ pub(super) unsafe extern "C" fn offload_cudaOccupancyMaxActiveBlocksPerMultiproc
     returned(unsafe { occupancy(blocks, stub, Block { threads: block, shared }, flags) })
 }
 
-/// What a launch gives a block.
-#[derive(Clone, Copy, Debug)]
-struct Block {
-    threads: c_int,
-    /// Bytes of dynamic shared memory.
-    shared: usize,
-}
-
 unsafe fn occupancy(blocks: *mut c_int, stub: *const c_void, block: Block, flags: c_uint) -> Outcome {
     let current = Current::for_thread()?;
-    let function = kernels::kernel(&current, stub)?.raw()?;
-    let Block { threads, shared } = block;
-    // SAFETY: by the contract; the kernel's module is loaded in the current context.
-    Ok(unsafe {
-        call!(
-            current.api(),
-            cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared, flags)
-        )
-    }?)
+    let kernel = kernels::kernel(&current, stub)?;
+    let found = current.platform.occupancy(&kernel, block, flags)?;
+    // SAFETY: by the contract.
+    unsafe { *blocks = found };
+    Ok(())
 }

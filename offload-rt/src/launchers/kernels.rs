@@ -2,47 +2,36 @@
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
+use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
-use super::context::Current;
+use super::current::Current;
 use super::failure::{ASSERT, Failure, Outcome};
+use super::platform::ContextHandle;
 use super::registration::{self, Binary, Registered};
 use crate::backend::{BackendOutput, OutputMark};
-use crate::cuda::api::CUfunction;
-use crate::cuda::context::CudaContext;
-use crate::cuda::raw;
-use crate::cuda::{device, driver::CUDA};
 use crate::device::Device;
 use crate::error::Error;
 use crate::launch::{Kernel, Program};
-
-/// A kernel, ready to be launched in a context. It keeps its image.
-#[derive(Debug)]
-pub(super) struct LoadedKernel {
-    kernel: Kernel,
-}
-
-impl LoadedKernel {
-    pub(super) fn raw(&self) -> Outcome<CUfunction> {
-        Ok(raw::as_raw_function(&self.kernel)?.cast())
-    }
-
-    /// As it is in the images.
-    pub(super) fn name(&self) -> &str {
-        &self.kernel.info().name
-    }
-}
 
 /// What a context has.
 #[derive(Debug)]
 pub(super) struct LoadedContext {
     device: Device,
     /// By the address of the function on the host.
-    kernels: RwLock<BTreeMap<usize, Arc<LoadedKernel>>>,
+    kernels: RwLock<BTreeMap<usize, Arc<Kernel>>>,
     /// By package, version and module: a module has a host part for each file.
     programs: Mutex<LoadedPrograms>,
     /// The outputs of its kernels.
     outputs: Mutex<Vec<UsedOutput>>,
+}
+
+/// A context of a back end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ContextKey {
+    /// The address of the back end.
+    platform: usize,
+    context: ContextHandle,
 }
 
 /// [`Binary::full_name`].
@@ -57,11 +46,11 @@ struct UsedOutput {
 }
 
 /// What was loaded stays, as CUDA's runtime has it. Host functions have nothing to keep it by: the table is the
-/// process's own, by the address of the context.
-static CONTEXTS: RwLock<BTreeMap<usize, Arc<LoadedContext>>> = RwLock::new(BTreeMap::new());
+/// process's own.
+static CONTEXTS: RwLock<BTreeMap<ContextKey, Arc<LoadedContext>>> = RwLock::new(BTreeMap::new());
 
 /// The kernel of the function at `stub` on the host, loaded in the current context if it is not yet.
-pub(super) fn kernel(current: &Current, stub: *const c_void) -> Outcome<Arc<LoadedKernel>> {
+pub(super) fn kernel(current: &Current, stub: *const c_void) -> Outcome<Arc<Kernel>> {
     let context = context(current)?;
     let known = context.kernels.read().unwrap_or_else(PoisonError::into_inner).get(&stub.addr()).cloned();
     match known {
@@ -86,7 +75,7 @@ pub(super) struct LoadedVariable {
 
 /// What the current context has.
 pub(super) fn context(current: &Current) -> Outcome<Arc<LoadedContext>> {
-    let id = current.raw.addr();
+    let id = ContextKey { platform: ptr::from_ref(current.platform).addr(), context: current.context };
     if let Some(known) = CONTEXTS.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
         return Ok(known.clone());
     }
@@ -97,24 +86,21 @@ pub(super) fn context(current: &Current) -> Outcome<Arc<LoadedContext>> {
 
 impl LoadedContext {
     fn new(current: &Current) -> Outcome<LoadedContext> {
-        current.retain_primary()?;
-        // SAFETY: the context is current. It stays if it is a primary one, and else by the contract of this module.
-        let adopted = unsafe { CudaContext::adopt(current.api(), current.raw, Arc::new(())) }?;
         Ok(LoadedContext {
-            device: device::from_context(current.driver, adopted)?,
+            device: current.platform.device(current.context)?,
             kernels: RwLock::default(),
             programs: Mutex::default(),
             outputs: Mutex::default(),
         })
     }
 
-    fn load_kernel(&self, stub: *const c_void) -> Outcome<Arc<LoadedKernel>> {
+    fn load_kernel(&self, stub: *const c_void) -> Outcome<Arc<Kernel>> {
         let Registered { binary, name } = registration::kernel(stub)?;
         let kernel = self.program(binary)?.kernel(name)?;
         if let Some(output) = kernel.backend().output() {
             self.remember_output(output);
         }
-        let loaded = Arc::new(LoadedKernel { kernel });
+        let loaded = Arc::new(kernel);
         let mut kernels = self.kernels.write().unwrap_or_else(PoisonError::into_inner);
         Ok(kernels.entry(stub.addr()).or_insert(loaded).clone())
     }
@@ -151,7 +137,9 @@ impl LoadedContext {
             let failed = match printed {
                 Ok(None) => continue,
                 Ok(Some(failure)) => Error::launch(&failure.kernel, failure.text),
-                Err(problem) => Error::from_device(CUDA, problem.during("cannot read what kernels print")),
+                Err(problem) => {
+                    Error::from_device(self.device.name(), problem.during("cannot read what kernels print"))
+                }
             };
             first = first.and(Err(Failure::with_error(ASSERT, failed)));
         }

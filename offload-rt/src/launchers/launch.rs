@@ -2,36 +2,48 @@
 
 use std::cell::RefCell;
 use std::ffi::{c_int, c_uint, c_void};
-use std::ptr;
+use std::sync::Arc;
 
-use super::context::Current;
+use super::current::Current;
 use super::failure::{CudaError, Failure, INVALID_CONFIGURATION, Outcome, returned};
 use super::kernels;
-use crate::cuda::api::{CUfunction, CUstream};
-use crate::gpu::call;
+use super::platform::StreamHandle;
+use crate::launch::Kernel;
+use crate::range::NdRange;
 use crate::text::escape;
 
 /// `dim3` of CUDA.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(super) struct Dim3 {
-    x: c_uint,
-    y: c_uint,
-    z: c_uint,
+    pub(super) x: c_uint,
+    pub(super) y: c_uint,
+    pub(super) z: c_uint,
 }
 
+/// The configuration of a launch that has blocks and threads.
 #[derive(Clone, Copy, Debug)]
-struct Configuration {
+pub(super) struct Configuration {
+    pub(super) grid: Dim3,
+    pub(super) block: Dim3,
+    /// Bytes of dynamic shared memory.
+    pub(super) shared: c_uint,
+    pub(super) stream: StreamHandle,
+}
+
+/// What is between `<<<` and `>>>`.
+#[derive(Clone, Copy, Debug)]
+struct GivenConfiguration {
     grid: Dim3,
     block: Dim3,
     shared: usize,
-    stream: CUstream,
+    stream: StreamHandle,
 }
 
 thread_local! {
     /// A launch pushes its configuration before the arguments are evaluated, which may launch as well, and the kernel's
     /// function on the host takes it: clang's interface passes it on in no other way.
-    static CONFIGURATIONS: RefCell<Vec<Configuration>> = const { RefCell::new(Vec::new()) };
+    static CONFIGURATIONS: RefCell<Vec<GivenConfiguration>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Returns 0, for which the launch goes on.
@@ -42,7 +54,7 @@ pub(super) extern "C" fn offload___cudaPushCallConfiguration(
     shared: usize,
     stream: *mut c_void,
 ) -> c_uint {
-    let configuration = Configuration { grid, block, shared, stream: stream.cast() };
+    let configuration = GivenConfiguration { grid, block, shared, stream };
     CONFIGURATIONS.with_borrow_mut(|all| all.push(configuration));
     0
 }
@@ -63,7 +75,7 @@ pub(super) unsafe extern "C" fn offload___cudaPopCallConfiguration(
         *grid = configuration.grid;
         *block = configuration.block;
         *shared = configuration.shared;
-        *stream = configuration.stream.cast();
+        *stream = configuration.stream;
     }
     returned(Ok(()))
 }
@@ -77,7 +89,7 @@ pub(super) unsafe extern "C" fn offload_cudaLaunchKernel(
     shared: usize,
     stream: *mut c_void,
 ) -> CudaError {
-    let configuration = Configuration { grid, block, shared, stream: stream.cast() };
+    let configuration = GivenConfiguration { grid, block, shared, stream };
     // SAFETY: the caller answers for the kernel and its arguments.
     returned(unsafe { launch(stub, configuration, arguments) })
 }
@@ -91,90 +103,104 @@ pub(super) unsafe extern "C" fn offload_cudaLaunchCooperativeKernel(
     shared: usize,
     stream: *mut c_void,
 ) -> CudaError {
-    let configuration = Configuration { grid, block, shared, stream: stream.cast() };
+    let configuration = GivenConfiguration { grid, block, shared, stream };
     // SAFETY: as above.
     returned(unsafe { launch_cooperative(stub, configuration, arguments) })
 }
 
-/// A launch that only the driver may refuse.
+/// A launch that only the back end may refuse.
 struct Prepared {
     current: Current,
-    function: CUfunction,
-    shared: c_uint,
+    kernel: Arc<Kernel>,
+    configuration: Configuration,
 }
 
 impl Prepared {
     /// # Safety
-    /// The stream is one of CUDA.
-    unsafe fn new(stub: *const c_void, configuration: Configuration) -> Outcome<Prepared> {
+    /// The stream is one of [`Current::for_stream`].
+    unsafe fn new(stub: *const c_void, given: GivenConfiguration) -> Outcome<Prepared> {
         // SAFETY: by the contract.
-        let current = unsafe { Current::for_stream(configuration.stream) }?;
+        let current = unsafe { Current::for_stream(given.stream) }?;
         let kernel = kernels::kernel(&current, stub)?;
-        let shared = configuration.check(kernel.name())?;
-        let function = kernel.raw()?;
-        Ok(Prepared { current, function, shared })
+        let configuration = given.check(&kernel.info().name)?;
+        Ok(Prepared { current, kernel, configuration })
     }
 }
 
 /// # Safety
-/// `arguments` leads to the arguments of the kernel of `stub`, the stream is one of CUDA, and the kernel stays within
-/// its memory.
-unsafe fn launch(stub: *const c_void, configuration: Configuration, arguments: *mut *mut c_void) -> Outcome {
-    let Configuration { grid: Dim3 { x, y, z }, block, stream, .. } = configuration;
+/// `arguments` leads to the arguments of the kernel of `stub`, the stream is one of [`Current::for_stream`], and the kernel
+/// stays within its memory.
+unsafe fn launch(stub: *const c_void, given: GivenConfiguration, arguments: *mut *mut c_void) -> Outcome {
     // SAFETY: by the contract.
-    let Prepared { current, function, shared } = unsafe { Prepared::new(stub, configuration) }?;
-    let extra = ptr::null_mut();
-    // SAFETY: by the contract; the kernel's module is loaded in the current context.
-    Ok(unsafe {
-        call!(
-            current.api(),
-            cuLaunchKernel(function, x, y, z, block.x, block.y, block.z, shared, stream, arguments, extra)
-        )
-    }?)
+    let Prepared { current, kernel, configuration } = unsafe { Prepared::new(stub, given) }?;
+    // SAFETY: by the contract; the kernel is loaded in the current context.
+    unsafe { current.platform.launch(&kernel, &configuration, arguments) }
 }
 
 /// # Safety
 /// As that of [`launch`].
 unsafe fn launch_cooperative(
     stub: *const c_void,
-    configuration: Configuration,
+    given: GivenConfiguration,
     arguments: *mut *mut c_void,
 ) -> Outcome {
-    let Configuration { grid: Dim3 { x, y, z }, block, stream, .. } = configuration;
     // SAFETY: by the contract.
-    let Prepared { current, function, shared } = unsafe { Prepared::new(stub, configuration) }?;
-    // SAFETY: by the contract; the kernel's module is loaded in the current context.
-    Ok(unsafe {
-        call!(
-            current.api(),
-            cuLaunchCooperativeKernel(
-                function, x, y, z, block.x, block.y, block.z, shared, stream, arguments
-            )
-        )
-    }?)
+    let Prepared { current, kernel, configuration } = unsafe { Prepared::new(stub, given) }?;
+    // SAFETY: by the contract; the kernel is loaded in the current context.
+    unsafe { current.platform.launch_cooperative(&kernel, &configuration, arguments) }
 }
 
-impl Configuration {
-    /// The bytes of shared memory as the driver takes them. It has another number for a launch of nothing than CUDA's
-    /// runtime, which programs ask for.
-    fn check(&self, kernel: &str) -> Outcome<c_uint> {
-        let Dim3 { x, y, z } = self.grid;
-        let block = self.block;
-        if [x, y, z, block.x, block.y, block.z].contains(&0) {
+impl GivenConfiguration {
+    /// The configuration as back ends take it. Drivers have another number for a launch of nothing than CUDA's runtime,
+    /// which programs ask for.
+    fn check(&self, kernel: &str) -> Outcome<Configuration> {
+        let GivenConfiguration { grid, block, shared, stream } = *self;
+        if [grid.x, grid.y, grid.z, block.x, block.y, block.z].contains(&0) {
             let problem = format!("the launch of `{}` has no block or no thread: {self}", escape(kernel));
             return Err(Failure::new(INVALID_CONFIGURATION, problem));
         }
-        c_int::try_from(self.shared).ok().and_then(|bytes| c_uint::try_from(bytes).ok()).ok_or_else(|| {
-            let problem = format!("the launch of `{}` wants too much shared memory: {self}", escape(kernel));
-            Failure::new(INVALID_CONFIGURATION, problem)
-        })
+        let bytes = c_int::try_from(shared).ok().and_then(|bytes| c_uint::try_from(bytes).ok());
+        match bytes {
+            Some(shared) => Ok(Configuration { grid, block, shared, stream }),
+            None => {
+                let problem =
+                    format!("the launch of `{}` wants too much shared memory: {self}", escape(kernel));
+                Err(Failure::new(INVALID_CONFIGURATION, problem))
+            }
+        }
     }
 }
 
-impl std::fmt::Display for Configuration {
+impl Configuration {
+    /// The range of work-items, if a block has at most `max_threads`.
+    pub(super) fn range(&self, max_threads: c_int) -> Outcome<NdRange> {
+        let block = self.block.sizes();
+        let threads = block.iter().try_fold(1usize, |threads, size| threads.checked_mul(*size));
+        if threads
+            .and_then(|threads| c_int::try_from(threads).ok())
+            .is_none_or(|threads| threads > max_threads)
+        {
+            let problem = format!("a block of {block:?} threads has more than {max_threads}");
+            return Err(Failure::new(INVALID_CONFIGURATION, problem));
+        }
+        let mut global = self.grid.sizes();
+        for (size, block) in global.iter_mut().zip(block) {
+            *size = size.saturating_mul(block);
+        }
+        Ok(NdRange::new(global, block).with_shared_memory(self.shared))
+    }
+}
+
+impl Dim3 {
+    fn sizes(self) -> [usize; 3] {
+        [self.x, self.y, self.z].map(|size| usize::try_from(size).unwrap_or(usize::MAX))
+    }
+}
+
+impl std::fmt::Display for GivenConfiguration {
     /// As the source has it.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Configuration { grid, block, shared, .. } = self;
+        let GivenConfiguration { grid, block, shared, .. } = self;
         write!(
             f,
             "<<<({}, {}, {}), ({}, {}, {}), {shared}>>>",

@@ -1,17 +1,16 @@
 //! Memory of the device, and copies and fills.
 //!
-//! Pointers of the program and of the device are of one address space, which the driver tells apart
+//! Pointers of the program and of the device are of one address space, which the back end tells apart
 //! (<https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__UNIFIED.html>): the kind of a copy that a caller names is
 //! checked and not needed.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
-use super::context::Current;
+use super::current::Current;
 use super::failure::{CudaError, Failure, INVALID_VALUE, Outcome, returned};
+use super::platform::{Copy, Fill, StreamHandle};
 use super::{kernels, stream};
-use crate::cuda::api::{CU_MEMHOSTALLOC_PORTABLE, CUstream};
-use crate::gpu::call;
 
 /// `cudaMemcpyDefault`, the last of the kinds.
 const LAST_KIND: c_int = 4;
@@ -25,13 +24,9 @@ pub(super) unsafe extern "C" fn offload_cudaMalloc(memory: *mut *mut c_void, siz
 
 unsafe fn allocate(memory: *mut *mut c_void, size: usize) -> Outcome {
     let current = Current::for_thread()?;
-    let mut address = 0;
-    if size > 0 {
-        // SAFETY: the function writes one number.
-        unsafe { call!(current.api(), cuMemAlloc_v2(&raw mut address, size)) }?;
-    }
+    let allocated = if size == 0 { ptr::null_mut() } else { current.platform.allocate(size)? };
     // SAFETY: by the contract.
-    unsafe { *memory = pointer(address) };
+    unsafe { *memory = allocated };
     Ok(())
 }
 
@@ -39,22 +34,22 @@ unsafe fn allocate(memory: *mut *mut c_void, size: usize) -> Outcome {
 pub(super) unsafe extern "C" fn offload_cudaMallocAsync(
     memory: *mut *mut c_void,
     size: usize,
-    stream: CUstream,
+    stream: StreamHandle,
 ) -> CudaError {
     // SAFETY: the caller has a place for the pointer, and the stream.
     returned(unsafe { allocate_in_order(memory, size, stream) })
 }
 
-unsafe fn allocate_in_order(memory: *mut *mut c_void, size: usize, stream: CUstream) -> Outcome {
+unsafe fn allocate_in_order(memory: *mut *mut c_void, size: usize, stream: StreamHandle) -> Outcome {
     // SAFETY: by the contract.
     let current = unsafe { Current::for_stream(stream) }?;
-    let mut address = 0;
+    let mut allocated = ptr::null_mut();
     if size > 0 {
-        // SAFETY: by the contract; the function writes one number.
-        unsafe { call!(current.api(), cuMemAllocAsync(&raw mut address, size, stream)) }?;
+        // SAFETY: by the contract.
+        allocated = unsafe { current.platform.allocate_in_order(size, stream) }?;
     }
     // SAFETY: by the contract.
-    unsafe { *memory = pointer(address) };
+    unsafe { *memory = allocated };
     Ok(())
 }
 
@@ -71,23 +66,26 @@ unsafe fn free(memory: *mut c_void) -> Outcome {
         return Ok(());
     }
     // SAFETY: by the contract.
-    Ok(unsafe { call!(current.api(), cuMemFree_v2(address(memory))) }?)
+    unsafe { current.platform.free(memory) }
 }
 
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn offload_cudaFreeAsync(memory: *mut c_void, stream: CUstream) -> CudaError {
+pub(super) unsafe extern "C" fn offload_cudaFreeAsync(
+    memory: *mut c_void,
+    stream: StreamHandle,
+) -> CudaError {
     // SAFETY: the caller gives its memory away.
     returned(unsafe { free_in_order(memory, stream) })
 }
 
-unsafe fn free_in_order(memory: *mut c_void, stream: CUstream) -> Outcome {
+unsafe fn free_in_order(memory: *mut c_void, stream: StreamHandle) -> Outcome {
     if memory.is_null() {
         return Ok(());
     }
     // SAFETY: by the contract.
     let current = unsafe { Current::for_stream(stream) }?;
     // SAFETY: by the contract.
-    Ok(unsafe { call!(current.api(), cuMemFreeAsync(address(memory), stream)) }?)
+    unsafe { current.platform.free_in_order(memory, stream) }
 }
 
 #[unsafe(no_mangle)]
@@ -97,9 +95,10 @@ pub(super) unsafe extern "C" fn offload_cudaMallocHost(memory: *mut *mut c_void,
 }
 
 unsafe fn allocate_host(memory: *mut *mut c_void, size: usize) -> Outcome {
-    let current = Current::for_thread()?;
+    let allocated = Current::for_thread()?.platform.allocate_host(size)?;
     // SAFETY: by the contract.
-    Ok(unsafe { call!(current.api(), cuMemHostAlloc(memory, size, CU_MEMHOSTALLOC_PORTABLE)) }?)
+    unsafe { *memory = allocated };
+    Ok(())
 }
 
 #[unsafe(no_mangle)]
@@ -114,7 +113,7 @@ unsafe fn free_host(memory: *mut c_void) -> Outcome {
     }
     let current = Current::for_thread()?;
     // SAFETY: by the contract.
-    Ok(unsafe { call!(current.api(), cuMemFreeHost(memory)) }?)
+    unsafe { current.platform.free_host(memory) }
 }
 
 #[unsafe(no_mangle)]
@@ -124,9 +123,13 @@ pub(super) unsafe extern "C" fn offload_cudaMemGetInfo(free: *mut usize, total: 
 }
 
 unsafe fn get_info(free: *mut usize, total: *mut usize) -> Outcome {
-    let current = Current::for_thread()?;
+    let info = Current::for_thread()?.platform.memory_info()?;
     // SAFETY: by the contract.
-    Ok(unsafe { call!(current.api(), cuMemGetInfo_v2(free, total)) }?)
+    unsafe {
+        *free = info.free;
+        *total = info.total;
+    }
+    Ok(())
 }
 
 /// Waits for the copy, as the default stream does.
@@ -150,7 +153,7 @@ pub(super) unsafe fn copy(to: *mut c_void, from: *const c_void, size: usize, kin
         return Ok(());
     }
     // SAFETY: by the contract.
-    unsafe { call!(current.api(), cuMemcpy(address(to), address(from), size)) }?;
+    unsafe { current.platform.copy(Copy { to, from, size }) }?;
     kernels::context(&current)?.print()
 }
 
@@ -160,7 +163,7 @@ pub(super) unsafe extern "C" fn offload_cudaMemcpyAsync(
     from: *const c_void,
     size: usize,
     kind: c_int,
-    stream: CUstream,
+    stream: StreamHandle,
 ) -> CudaError {
     // SAFETY: the caller's ranges have this size, until the stream has copied them.
     returned(unsafe { copy_in_order(to, from, size, kind, stream) })
@@ -173,7 +176,7 @@ pub(super) unsafe fn copy_in_order(
     from: *const c_void,
     size: usize,
     kind: c_int,
-    stream: CUstream,
+    stream: StreamHandle,
 ) -> Outcome {
     check_kind(kind)?;
     if size == 0 {
@@ -182,7 +185,7 @@ pub(super) unsafe fn copy_in_order(
     // SAFETY: by the contract.
     let current = unsafe { Current::for_stream(stream) }?;
     // SAFETY: by the contract.
-    Ok(unsafe { call!(current.api(), cuMemcpyAsync(address(to), address(from), size, stream)) }?)
+    unsafe { current.platform.copy_in_order(Copy { to, from, size }, stream) }
 }
 
 fn check_kind(kind: c_int) -> Outcome {
@@ -216,13 +219,13 @@ pub(super) unsafe extern "C" fn offload_cudaMemsetAsync(
     memory: *mut c_void,
     value: c_int,
     size: usize,
-    stream: CUstream,
+    stream: StreamHandle,
 ) -> CudaError {
     // SAFETY: the caller's range has this size.
     returned(unsafe { fill(memory, value, size, stream) })
 }
 
-unsafe fn fill(memory: *mut c_void, value: c_int, size: usize, stream: CUstream) -> Outcome {
+unsafe fn fill(memory: *mut c_void, value: c_int, size: usize, stream: StreamHandle) -> Outcome {
     if size == 0 {
         return Ok(());
     }
@@ -234,14 +237,5 @@ unsafe fn fill(memory: *mut c_void, value: c_int, size: usize, stream: CUstream)
     // SAFETY: by the contract.
     let current = unsafe { Current::for_stream(stream) }?;
     // SAFETY: by the contract.
-    Ok(unsafe { call!(current.api(), cuMemsetD8Async(address(memory), value, size, stream)) }?)
-}
-
-/// The driver's form of a pointer.
-fn address(memory: *const c_void) -> u64 {
-    memory.expose_provenance() as u64
-}
-
-fn pointer(address: u64) -> *mut c_void {
-    ptr::with_exposed_provenance_mut(usize::try_from(address).unwrap_or(0))
+    unsafe { current.platform.fill_in_order(Fill { to: memory, value, size }, stream) }
 }

@@ -1,52 +1,52 @@
-//! Streams: they are those of the driver.
+//! Streams: they are those of the back end.
 
-use std::ffi::{c_uint, c_void};
+use std::ffi::c_uint;
 
-use super::context::Current;
+use super::current::Current;
 use super::failure::{CudaError, NOT_READY, Outcome, answered, returned};
 use super::kernels;
-use crate::cuda::api::CUstream;
-use crate::gpu::call;
+use super::platform::{EventHandle, StreamHandle};
 
-/// `cudaStreamDefault`, as `CU_STREAM_DEFAULT`.
+/// `cudaStreamDefault`.
 const DEFAULT: c_uint = 0;
 
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn offload_cudaStreamCreate(stream: *mut CUstream) -> CudaError {
+pub(super) unsafe extern "C" fn offload_cudaStreamCreate(stream: *mut StreamHandle) -> CudaError {
     // SAFETY: the caller has a place for the handle.
     returned(unsafe { create(stream, DEFAULT) })
 }
 
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn offload_cudaStreamCreateWithFlags(
-    stream: *mut CUstream,
+    stream: *mut StreamHandle,
     flags: c_uint,
 ) -> CudaError {
     // SAFETY: as above.
     returned(unsafe { create(stream, flags) })
 }
 
-unsafe fn create(stream: *mut CUstream, flags: c_uint) -> Outcome {
-    let current = Current::for_thread()?;
+unsafe fn create(stream: *mut StreamHandle, flags: c_uint) -> Outcome {
+    let created = Current::for_thread()?.platform.create_stream(flags)?;
     // SAFETY: by the contract.
-    Ok(unsafe { call!(current.api(), cuStreamCreate(stream, flags)) }?)
+    unsafe { *stream = created };
+    Ok(())
 }
 
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn offload_cudaStreamDestroy(stream: CUstream) -> CudaError {
+pub(super) unsafe extern "C" fn offload_cudaStreamDestroy(stream: StreamHandle) -> CudaError {
     // SAFETY: the caller gives its stream away.
     returned(unsafe { destroy(stream) })
 }
 
-unsafe fn destroy(stream: CUstream) -> Outcome {
+unsafe fn destroy(stream: StreamHandle) -> Outcome {
     // SAFETY: by the contract.
     let current = unsafe { Current::for_stream(stream) }?;
     // SAFETY: by the contract.
-    Ok(unsafe { call!(current.api(), cuStreamDestroy_v2(stream)) }?)
+    unsafe { current.platform.destroy_stream(stream) }
 }
 
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn offload_cudaStreamSynchronize(stream: CUstream) -> CudaError {
+pub(super) unsafe extern "C" fn offload_cudaStreamSynchronize(stream: StreamHandle) -> CudaError {
     // SAFETY: the stream is the caller's.
     returned(unsafe { synchronize(stream) })
 }
@@ -54,41 +54,41 @@ pub(super) unsafe extern "C" fn offload_cudaStreamSynchronize(stream: CUstream) 
 /// Waits, and prints what kernels have printed.
 ///
 /// # Safety
-/// `stream` is a stream of CUDA.
-pub(super) unsafe fn synchronize(stream: CUstream) -> Outcome {
+/// That of [`Current::for_stream`].
+pub(super) unsafe fn synchronize(stream: StreamHandle) -> Outcome {
     // SAFETY: by the contract.
     let current = unsafe { Current::for_stream(stream) }?;
     // SAFETY: by the contract.
-    unsafe { call!(current.api(), cuStreamSynchronize(stream)) }?;
+    unsafe { current.platform.synchronize_stream(stream) }?;
     kernels::context(&current)?.print()
 }
 
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn offload_cudaStreamQuery(stream: CUstream) -> CudaError {
+pub(super) unsafe extern "C" fn offload_cudaStreamQuery(stream: StreamHandle) -> CudaError {
     // SAFETY: the stream is the caller's.
     answered(unsafe { query(stream) }, NOT_READY)
 }
 
-unsafe fn query(stream: CUstream) -> Outcome {
+unsafe fn query(stream: StreamHandle) -> Outcome {
     // SAFETY: by the contract.
     let current = unsafe { Current::for_stream(stream) }?;
     // SAFETY: by the contract.
-    Ok(unsafe { call!(current.api(), cuStreamQuery(stream)) }?)
+    unsafe { current.platform.query_stream(stream) }
 }
 
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn offload_cudaStreamWaitEvent(
-    stream: CUstream,
-    event: *mut c_void,
-    flags: c_uint,
+    stream: StreamHandle,
+    event: EventHandle,
+    _flags: c_uint,
 ) -> CudaError {
     // SAFETY: stream and event are the caller's.
-    returned(unsafe { wait_event(stream, event, flags) })
+    returned(unsafe { wait_event(stream, event) })
 }
 
-unsafe fn wait_event(stream: CUstream, event: *mut c_void, flags: c_uint) -> Outcome {
+unsafe fn wait_event(stream: StreamHandle, event: EventHandle) -> Outcome {
     // SAFETY: by the contract.
     let current = unsafe { Current::for_stream(stream) }?;
     // SAFETY: by the contract.
-    Ok(unsafe { call!(current.api(), cuStreamWaitEvent(stream, event.cast(), flags)) }?)
+    unsafe { current.platform.wait_event(stream, event) }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use memmap2::Mmap;
 use offload_format::bytes;
-#[cfg(feature = "launchers")]
+#[cfg(all(feature = "launchers", target_os = "linux"))]
 use offload_format::pack::{Pack, Pages};
 
 /// The bytes of a pack.
@@ -48,7 +48,7 @@ pub(crate) struct PackSources {
 
 impl PackSources {
     /// Those of this version of a package alone.
-    #[cfg(feature = "launchers")]
+    #[cfg(all(feature = "launchers", target_os = "linux"))]
     pub(crate) fn with_package(mut self, package: &str, version: &str) -> PackSources {
         self.packs.retain(|pack| {
             let pages = Pages::default();

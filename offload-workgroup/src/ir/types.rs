@@ -23,9 +23,11 @@ pub struct Layout {
 
 /// A type and the text behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Typed<'a> {
-    pub(crate) ty: &'a str,
-    pub(crate) rest: &'a str,
+pub struct Typed<'a> {
+    /// The type, as `[2 x float]`.
+    pub ty: &'a str,
+    /// The text behind the type.
+    pub rest: &'a str,
 }
 
 impl<'a> Types<'a> {
@@ -238,7 +240,7 @@ pub(crate) fn list(text: &str) -> Vec<&str> {
 }
 
 /// The first type in `text`, behind flags and attributes.
-pub(crate) fn first_type(text: &str) -> Option<Typed<'_>> {
+pub fn first_type(text: &str) -> Option<Typed<'_>> {
     let mut rest = text.trim_start();
     while !rest.is_empty() {
         if let Some(found) = leading_type(rest) {

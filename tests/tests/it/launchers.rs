@@ -4,13 +4,21 @@ use std::process::Command;
 
 use crate::support::{Project, root};
 
-/// Puts a stand-in that prints what it is asked into the place of CUDA's driver.
-fn use_stand_in(project: &mut Project) {
+/// A library that prints what it is asked, in the place of a driver's.
+struct StandIn {
+    source: &'static str,
+    library: &'static str,
+}
+
+const CUDA: StandIn = StandIn { source: "driver.c", library: "libcuda.so.1" };
+const HIP: StandIn = StandIn { source: "runtime.c", library: "libamdhip64.so.7" };
+
+fn use_stand_in(project: &mut Project, stand_in: &StandIn) {
     let directory = project.path("driver");
     std::fs::create_dir_all(&directory).unwrap();
     let mut compiler = Command::new("cc");
-    compiler.args(["-shared", "-fPIC", "-O1", "-o"]).arg(directory.join("libcuda.so.1"));
-    assert!(compiler.arg(project.path("driver.c")).status().unwrap().success());
+    compiler.args(["-shared", "-fPIC", "-O1", "-o"]).arg(directory.join(stand_in.library));
+    assert!(compiler.arg(project.path(stand_in.source)).status().unwrap().success());
     project.set("LD_LIBRARY_PATH", directory.to_str().unwrap());
 }
 
@@ -29,19 +37,24 @@ fn suffixes<'a>(launches: &[&'a str]) -> Vec<&'a str> {
     names.map(|(_, rest)| rest.split("<<<").next().unwrap()).collect()
 }
 
+/// Compares the launches in `text` with [`LAUNCHES`].
+fn assert_launches(text: &str) {
+    let launches: Vec<&str> =
+        text.lines().filter(|line| line.starts_with("_Z") && line.contains("<<<")).collect();
+    let suffixes = suffixes(&launches);
+    assert!(suffixes.len() == 2 && suffixes[0] != suffixes[1], "{text}");
+    let expected = LAUNCHES.map(|line| line.replace("FIRST", suffixes[0]).replace("SECOND", suffixes[1]));
+    assert_eq!(launches, expected, "{text}");
+}
+
 #[test]
 fn the_driver_gets_what_the_host_functions_launch() {
     let profiles: &[&[&str]] = if offload_tests::is_full() { &[&[], &["--release"]] } else { &[&[]] };
     for profile in profiles {
         let mut project = Project::new("launchers");
-        use_stand_in(&mut project);
+        use_stand_in(&mut project, &CUDA);
         let text = project.run(&[profile, &["--", "calls"][..]].concat());
-        let launches: Vec<&str> =
-            text.lines().filter(|line| line.starts_with("_Z") && line.contains("<<<")).collect();
-        let suffixes = suffixes(&launches);
-        assert!(suffixes.len() == 2 && suffixes[0] != suffixes[1], "{text}");
-        let expected = LAUNCHES.map(|line| line.replace("FIRST", suffixes[0]).replace("SECOND", suffixes[1]));
-        assert_eq!(launches, expected, "{text}");
+        assert_launches(&text);
         assert!(text.contains("attribute 8 of _Z3sumPKfPf is 100000\n"), "{text}");
         // Loaded once, from both files.
         assert_eq!(text.matches("module of PTX").count(), 1, "{text}");
@@ -51,9 +64,42 @@ fn the_driver_gets_what_the_host_functions_launch() {
 }
 
 #[test]
+fn hip_gets_what_the_host_functions_launch() {
+    let mut project = Project::new("launchers");
+    use_stand_in(&mut project, &HIP);
+    project.set("OFFLOAD_TARGETS", "amdgcn:gfx1100");
+    let text = project.run(&["--", "calls"]);
+    assert_launches(&text);
+    assert_eq!(text.matches("module of a code object").count(), 1, "{text}");
+    assert!(text.contains("nothing: 9\n") && text.contains("again: 0\n"), "{text}");
+    assert!(text.contains("offsets: 0\n") && text.contains("copy of 8 bytes from memory to 0x5000\n"), "{text}");
+}
+
+#[test]
+fn without_a_gpu_calls_without_a_stream_fail_unless_the_cpu_is_chosen() {
+    let mut project = Project::new("launchers");
+    project.set("OFFLOAD_TARGETS", "host");
+    project.set("LD_LIBRARY_PATH", project.path("nothing").to_str().unwrap());
+    let text = project.run(&["--", "offsets"]);
+    assert!(text.contains("offsets: 35\n") && text.contains("launchers::set_device"), "{text}");
+    assert!(text.contains("devices: 1\n"), "{text}");
+}
+
+#[test]
+fn host_functions_work_on_the_cpu() {
+    let mut project = Project::new("launchers");
+    project.set("OFFLOAD_TARGETS", "host");
+    let text = project.run(&["--", "results"]);
+    assert!(text.contains("results are right"), "{text}");
+    project.set("OFFLOAD_SANITIZE", "1");
+    let text = project.run(&["--", "results"]);
+    assert!(text.contains("results are right"), "{text}");
+}
+
+#[test]
 fn a_launch_without_an_image_for_the_device_says_why() {
     let mut project = Project::new("launchers");
-    use_stand_in(&mut project);
+    use_stand_in(&mut project, &CUDA);
     project.set("OFFLOAD_TARGETS", "nvptx:sm_100");
     let text = project.run(&["--", "calls"]);
     assert!(text.contains("scale: 209\n"), "{text}");

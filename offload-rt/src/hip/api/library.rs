@@ -61,6 +61,21 @@ function_table! {
         hipStreamWaitEvent(hipStream_t, hipEvent_t, c_uint),
     }
     optional {
+        // For launchers.
+        hipDeviceGetAttribute(*mut c_int, c_uint, c_int),
+        hipFreeAsync(*mut c_void, hipStream_t),
+        hipMallocAsync(*mut *mut c_void, usize, hipStream_t),
+        hipMemGetInfo(*mut usize, *mut usize),
+        // The last is the kind of a copy.
+        hipMemcpy(*mut c_void, *const c_void, usize, c_uint),
+        hipMemcpyAsync(*mut c_void, *const c_void, usize, c_uint, hipStream_t),
+        // As `hipModuleLaunchKernel`, without the extra options.
+        hipModuleLaunchCooperativeKernel(
+            hipFunction_t, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, hipStream_t, *mut *mut c_void
+        ),
+        hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(*mut c_int, hipFunction_t, c_int, usize, c_uint),
+        hipStreamQuery(hipStream_t),
+        // For work that outlives a call.
         hipHostFree(*mut c_void),
         hipHostMalloc(*mut *mut c_void, usize, c_uint),
         // Target and its device; source and its device; size; stream.

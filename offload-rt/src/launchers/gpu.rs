@@ -1,0 +1,336 @@
+//! GPUs, through CUDA's driver or HIP's runtime.
+
+pub(super) mod cuda;
+pub(super) mod hip;
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::fmt::Debug;
+use std::ptr;
+
+use super::failure::{CudaError, Failure, INVALID_DEVICE, Outcome};
+use super::launch::Configuration;
+use super::platform::{
+    Block, ContextHandle, Copy, EnteredContext, EventHandle, Fill, MemoryInfo, Platform, StreamHandle,
+};
+use crate::device::Device;
+use crate::gpu::{ApiResult, DriverApi, RawEvent, RawFunction, RawStream, own_kernel};
+use crate::launch::Kernel;
+
+/// What launchers need of a library beside what the launch layer does.
+///
+/// # Safety of the operations
+/// That of [`DriverApi`].
+pub(super) trait LauncherApi: DriverApi {
+    /// [`Platform::thread_context`].
+    fn thread_context(&'static self) -> Outcome<ContextHandle>;
+    /// [`Platform::enter_stream`].
+    unsafe fn enter_stream(&'static self, stream: RawStream) -> Outcome<EnteredContext>;
+    /// [`Platform::leave`].
+    fn leave_context(&'static self, previous: ContextHandle);
+    /// [`Platform::device`].
+    fn context_device(&'static self, context: ContextHandle) -> Outcome<Device>;
+
+    fn device_count(&'static self) -> ApiResult<usize, Self>;
+    /// The position of the current context's device.
+    fn device_number(&'static self) -> Outcome<usize>;
+    /// `number` is less than [`LauncherApi::device_count`].
+    fn set_device(&'static self, number: c_int) -> Outcome;
+    /// The device is one of [`LauncherApi::device_count`]. The number of the attribute is CUDA's.
+    fn device_attribute(&'static self, attribute: c_uint, number: c_int) -> Outcome<c_int>;
+
+    unsafe fn create_stream_with(&'static self, stream: *mut RawStream, flags: c_uint)
+    -> ApiResult<(), Self>;
+    unsafe fn query_stream(&'static self, stream: RawStream) -> ApiResult<(), Self>;
+    unsafe fn create_event_with(&'static self, event: *mut RawEvent, flags: c_uint) -> ApiResult<(), Self>;
+
+    unsafe fn memory_info(&'static self, free: *mut usize, total: *mut usize) -> ApiResult<(), Self>;
+    unsafe fn allocate_in_order(
+        &'static self,
+        address: *mut u64,
+        size: usize,
+        stream: RawStream,
+    ) -> ApiResult<(), Self>;
+    unsafe fn free_in_order(&'static self, address: u64, stream: RawStream) -> ApiResult<(), Self>;
+    unsafe fn copy_any(&'static self, copy: Copy) -> ApiResult<(), Self>;
+    unsafe fn copy_any_in_order(&'static self, copy: Copy, stream: RawStream) -> ApiResult<(), Self>;
+
+    unsafe fn set_function_attribute(
+        &'static self,
+        function: RawFunction,
+        attribute: c_uint,
+        value: c_int,
+    ) -> ApiResult<(), Self>;
+    unsafe fn set_cache(&'static self, function: RawFunction, cache: c_uint) -> ApiResult<(), Self>;
+    unsafe fn occupancy(
+        &'static self,
+        blocks: *mut c_int,
+        function: RawFunction,
+        block: Block,
+        flags: c_uint,
+    ) -> ApiResult<(), Self>;
+    unsafe fn launch_configured(
+        &'static self,
+        function: RawFunction,
+        configuration: &Configuration,
+        arguments: *mut *mut c_void,
+    ) -> ApiResult<(), Self>;
+    unsafe fn launch_cooperative(
+        &'static self,
+        function: RawFunction,
+        configuration: &Configuration,
+        arguments: *mut *mut c_void,
+    ) -> ApiResult<(), Self>;
+}
+
+/// The GPUs of a library.
+#[derive(Debug)]
+pub(super) struct GpuPlatform<A: LauncherApi> {
+    api: &'static A,
+}
+
+impl<A: LauncherApi> GpuPlatform<A> {
+    /// Refuses a device that the library does not show.
+    fn check_device(&self, number: c_int) -> Outcome {
+        let count = self.api.device_count()?;
+        match usize::try_from(number) {
+            Ok(number) if number < count => Ok(()),
+            _ => {
+                let problem = format!("there is no device {number}: {} shows {count}", A::INTERFACE);
+                Err(Failure::new(INVALID_DEVICE, problem))
+            }
+        }
+    }
+}
+
+fn function<A: LauncherApi>(kernel: &Kernel) -> Outcome<RawFunction> {
+    Ok(own_kernel::<A>(kernel)?.raw())
+}
+
+impl<A: LauncherApi> Platform for GpuPlatform<A> {
+    fn thread_context(&'static self) -> Outcome<ContextHandle> {
+        self.api.thread_context()
+    }
+
+    unsafe fn enter_stream(&'static self, stream: StreamHandle) -> Outcome<EnteredContext> {
+        // SAFETY: the contract is the same.
+        unsafe { self.api.enter_stream(stream.cast()) }
+    }
+
+    fn leave(&'static self, previous: ContextHandle) {
+        self.api.leave_context(previous);
+    }
+
+    fn device(&'static self, context: ContextHandle) -> Outcome<Device> {
+        self.api.context_device(context)
+    }
+
+    fn device_count(&'static self) -> Outcome<c_int> {
+        Ok(c_int::try_from(self.api.device_count()?).unwrap_or(c_int::MAX))
+    }
+
+    fn device_number(&'static self) -> Outcome<c_int> {
+        Ok(c_int::try_from(self.api.device_number()?).unwrap_or(c_int::MAX))
+    }
+
+    fn set_device(&'static self, number: c_int) -> Outcome {
+        self.check_device(number)?;
+        self.api.set_device(number)
+    }
+
+    fn device_attribute(&'static self, attribute: c_uint, number: c_int) -> Outcome<c_int> {
+        self.check_device(number)?;
+        self.api.device_attribute(attribute, number)
+    }
+
+    fn synchronize(&'static self) -> Outcome {
+        // SAFETY: a context is current.
+        Ok(unsafe { self.api.synchronize() }?)
+    }
+
+    fn create_stream(&'static self, flags: c_uint) -> Outcome<StreamHandle> {
+        let mut stream = ptr::null_mut();
+        // SAFETY: a context is current; the function writes one handle.
+        unsafe { self.api.create_stream_with(&raw mut stream, flags) }?;
+        Ok(stream.cast())
+    }
+
+    unsafe fn destroy_stream(&'static self, stream: StreamHandle) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.destroy_stream(stream.cast()) }?)
+    }
+
+    unsafe fn synchronize_stream(&'static self, stream: StreamHandle) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.synchronize_stream(stream.cast()) }?)
+    }
+
+    unsafe fn query_stream(&'static self, stream: StreamHandle) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.query_stream(stream.cast()) }?)
+    }
+
+    unsafe fn wait_event(&'static self, stream: StreamHandle, event: EventHandle) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.wait_event(stream.cast(), event.cast()) }?)
+    }
+
+    fn create_event(&'static self, flags: c_uint) -> Outcome<EventHandle> {
+        let mut event = ptr::null_mut();
+        // SAFETY: a context is current; the function writes one handle.
+        unsafe { self.api.create_event_with(&raw mut event, flags) }?;
+        Ok(event.cast())
+    }
+
+    unsafe fn destroy_event(&'static self, event: EventHandle) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.destroy_event(event.cast()) }?)
+    }
+
+    unsafe fn record_event(&'static self, event: EventHandle, stream: StreamHandle) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.record_event(event.cast(), stream.cast()) }?)
+    }
+
+    unsafe fn query_event(&'static self, event: EventHandle) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.query_event(event.cast()) }?)
+    }
+
+    unsafe fn synchronize_event(&'static self, event: EventHandle) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.synchronize_event(event.cast()) }?)
+    }
+
+    unsafe fn elapsed_time(&'static self, start: EventHandle, end: EventHandle) -> Outcome<f32> {
+        let mut milliseconds = 0.0;
+        // SAFETY: by the contract; the function writes one number.
+        unsafe { self.api.elapsed_time(&raw mut milliseconds, start.cast(), end.cast()) }?;
+        Ok(milliseconds)
+    }
+
+    fn memory_info(&'static self) -> Outcome<MemoryInfo> {
+        let mut info = MemoryInfo { free: 0, total: 0 };
+        // SAFETY: a context is current; the function writes two numbers.
+        unsafe { self.api.memory_info(&raw mut info.free, &raw mut info.total) }?;
+        Ok(info)
+    }
+
+    fn allocate(&'static self, size: usize) -> Outcome<*mut c_void> {
+        let mut address = 0;
+        // SAFETY: a context is current; the function writes one number.
+        unsafe { self.api.allocate(&raw mut address, size) }?;
+        Ok(pointer(address))
+    }
+
+    unsafe fn allocate_in_order(&'static self, size: usize, stream: StreamHandle) -> Outcome<*mut c_void> {
+        let mut address = 0;
+        // SAFETY: by the contract; the function writes one number.
+        unsafe { self.api.allocate_in_order(&raw mut address, size, stream.cast()) }?;
+        Ok(pointer(address))
+    }
+
+    unsafe fn free(&'static self, memory: *mut c_void) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.free(address(memory)) }?)
+    }
+
+    unsafe fn free_in_order(&'static self, memory: *mut c_void, stream: StreamHandle) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.free_in_order(address(memory), stream.cast()) }?)
+    }
+
+    fn allocate_host(&'static self, size: usize) -> Outcome<*mut c_void> {
+        let mut memory = ptr::null_mut();
+        // SAFETY: a context is current; the function writes one pointer.
+        unsafe { self.api.allocate_host(&raw mut memory, size) }?;
+        Ok(memory)
+    }
+
+    unsafe fn free_host(&'static self, memory: *mut c_void) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.free_host(memory) }?)
+    }
+
+    unsafe fn copy(&'static self, copy: Copy) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.copy_any(copy) }?)
+    }
+
+    unsafe fn copy_in_order(&'static self, copy: Copy, stream: StreamHandle) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.copy_any_in_order(copy, stream.cast()) }?)
+    }
+
+    unsafe fn fill_in_order(&'static self, fill: Fill, stream: StreamHandle) -> Outcome {
+        let Fill { to, value, size } = fill;
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.fill_u8(address(to), value, size, stream.cast()) }?)
+    }
+
+    fn function_attribute(&'static self, kernel: &Kernel, attribute: c_uint) -> Outcome<c_int> {
+        let function = function::<A>(kernel)?;
+        let mut value = 0;
+        // SAFETY: the kernel is loaded in the current context; the function writes one number.
+        unsafe { self.api.function_attribute(&raw mut value, attribute, function) }?;
+        Ok(value)
+    }
+
+    fn set_function_attribute(&'static self, kernel: &Kernel, attribute: c_uint, value: c_int) -> Outcome {
+        let function = function::<A>(kernel)?;
+        // SAFETY: the kernel is loaded in the current context.
+        Ok(unsafe { self.api.set_function_attribute(function, attribute, value) }?)
+    }
+
+    fn set_cache(&'static self, kernel: &Kernel, cache: c_uint) -> Outcome {
+        let function = function::<A>(kernel)?;
+        // SAFETY: the kernel is loaded in the current context.
+        Ok(unsafe { self.api.set_cache(function, cache) }?)
+    }
+
+    fn occupancy(&'static self, kernel: &Kernel, block: Block, flags: c_uint) -> Outcome<c_int> {
+        let function = function::<A>(kernel)?;
+        let mut blocks = 0;
+        // SAFETY: the kernel is loaded in the current context; the function writes one number.
+        unsafe { self.api.occupancy(&raw mut blocks, function, block, flags) }?;
+        Ok(blocks)
+    }
+
+    unsafe fn launch(
+        &'static self,
+        kernel: &Kernel,
+        configuration: &Configuration,
+        arguments: *mut *mut c_void,
+    ) -> Outcome {
+        let function = function::<A>(kernel)?;
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.launch_configured(function, configuration, arguments) }?)
+    }
+
+    unsafe fn launch_cooperative(
+        &'static self,
+        kernel: &Kernel,
+        configuration: &Configuration,
+        arguments: *mut *mut c_void,
+    ) -> Outcome {
+        let function = function::<A>(kernel)?;
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.launch_cooperative(function, configuration, arguments) }?)
+    }
+
+    fn result_name(&'static self, code: CudaError) -> Option<String> {
+        self.api.name(u32::try_from(code).ok()?)
+    }
+
+    fn result_text(&'static self, code: CudaError) -> Option<String> {
+        self.api.text(u32::try_from(code).ok()?)
+    }
+}
+
+/// A pointer in the library's form.
+fn address(memory: *const c_void) -> u64 {
+    memory.expose_provenance() as u64
+}
+
+fn pointer(address: u64) -> *mut c_void {
+    ptr::with_exposed_provenance_mut(usize::try_from(address).unwrap_or(0))
+}

@@ -1,0 +1,362 @@
+//! The program's own CPU, whose work is done when a call returns.
+//!
+//! All its streams are one. Memory of the device is memory of the program.
+
+use std::collections::BTreeMap;
+use std::ffi::{c_int, c_uint, c_void};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use super::failure::{
+    CudaError, Failure, INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, MEMORY_ALLOCATION, NOT_SUPPORTED,
+    Outcome,
+};
+use super::launch::Configuration;
+use super::platform::{
+    Block, ContextHandle, Copy, EnteredContext, EventHandle, Fill, MemoryInfo, Platform, StreamHandle,
+};
+use crate::device::Device;
+use crate::error::Error;
+use crate::host::{HostKernel, HostMemory};
+use crate::launch::Kernel;
+
+/// The most threads of a block.
+const MAX_THREADS: c_int = 1024;
+
+#[derive(Debug)]
+struct HostPlatform;
+
+/// A `cudaEvent_t`: when it was recorded.
+#[derive(Debug, Default)]
+struct HostEvent(Mutex<Option<Instant>>);
+
+/// What callers have allocated, by address: they release it by nothing else.
+static ALLOCATIONS: Mutex<BTreeMap<usize, HostMemory>> = Mutex::new(BTreeMap::new());
+
+pub(super) fn platform() -> &'static dyn Platform {
+    &HostPlatform
+}
+
+/// The handle of every stream: an address that no library can have for its own.
+pub(super) fn stream() -> StreamHandle {
+    static STREAM: u64 = 0;
+    (&raw const STREAM).cast_mut().cast()
+}
+
+impl Platform for HostPlatform {
+    fn thread_context(&'static self) -> Outcome<ContextHandle> {
+        Ok(ContextHandle(0))
+    }
+
+    unsafe fn enter_stream(&'static self, _: StreamHandle) -> Outcome<EnteredContext> {
+        Ok(EnteredContext { context: ContextHandle(0), previous: None })
+    }
+
+    fn leave(&'static self, _: ContextHandle) {}
+
+    fn device(&'static self, _: ContextHandle) -> Outcome<Device> {
+        Ok(Device::host())
+    }
+
+    fn device_count(&'static self) -> Outcome<c_int> {
+        Ok(1)
+    }
+
+    fn device_number(&'static self) -> Outcome<c_int> {
+        Ok(0)
+    }
+
+    fn set_device(&'static self, number: c_int) -> Outcome {
+        check_device(number)
+    }
+
+    fn device_attribute(&'static self, attribute: c_uint, number: c_int) -> Outcome<c_int> {
+        check_device(number)?;
+        attribute_value(attribute).ok_or_else(|| {
+            Failure::new(NOT_SUPPORTED, format!("the CPU has no attribute {attribute} of CUDA's devices"))
+        })
+    }
+
+    fn synchronize(&'static self) -> Outcome {
+        Ok(())
+    }
+
+    fn create_stream(&'static self, _: c_uint) -> Outcome<StreamHandle> {
+        Ok(stream())
+    }
+
+    unsafe fn destroy_stream(&'static self, _: StreamHandle) -> Outcome {
+        Ok(())
+    }
+
+    unsafe fn synchronize_stream(&'static self, _: StreamHandle) -> Outcome {
+        Ok(())
+    }
+
+    unsafe fn query_stream(&'static self, _: StreamHandle) -> Outcome {
+        Ok(())
+    }
+
+    unsafe fn wait_event(&'static self, _: StreamHandle, _: EventHandle) -> Outcome {
+        Ok(())
+    }
+
+    fn create_event(&'static self, _: c_uint) -> Outcome<EventHandle> {
+        Ok(Box::into_raw(Box::new(HostEvent::default())).cast())
+    }
+
+    unsafe fn destroy_event(&'static self, event: EventHandle) -> Outcome {
+        // SAFETY: by the contract, it is one of `create_event` that was not destroyed.
+        drop(unsafe { Box::from_raw(event.cast::<HostEvent>()) });
+        Ok(())
+    }
+
+    unsafe fn record_event(&'static self, event: EventHandle, _: StreamHandle) -> Outcome {
+        // SAFETY: by the contract.
+        let HostEvent(recorded) = unsafe { &*event.cast() };
+        *recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        Ok(())
+    }
+
+    unsafe fn query_event(&'static self, _: EventHandle) -> Outcome {
+        Ok(())
+    }
+
+    unsafe fn synchronize_event(&'static self, _: EventHandle) -> Outcome {
+        Ok(())
+    }
+
+    unsafe fn elapsed_time(&'static self, start: EventHandle, end: EventHandle) -> Outcome<f32> {
+        // SAFETY: by the contract.
+        let start = unsafe { recorded(start) }?;
+        // SAFETY: by the contract.
+        let end = unsafe { recorded(end) }?;
+        Ok(end.saturating_duration_since(start).as_secs_f32() * 1000.0)
+    }
+
+    fn memory_info(&'static self) -> Outcome<MemoryInfo> {
+        Ok(MemoryInfo { free: pages(libc::_SC_AVPHYS_PAGES)?, total: pages(libc::_SC_PHYS_PAGES)? })
+    }
+
+    fn allocate(&'static self, size: usize) -> Outcome<*mut c_void> {
+        let allocation = HostMemory::for_buffer(size).map_err(|problem| {
+            Failure::with_error(MEMORY_ALLOCATION, Error::from_device("host CPU", problem))
+        })?;
+        let address: *mut c_void = allocation.address().cast();
+        let mut allocations = ALLOCATIONS.lock().unwrap_or_else(PoisonError::into_inner);
+        allocations.insert(address.addr(), allocation);
+        Ok(address)
+    }
+
+    unsafe fn allocate_in_order(&'static self, size: usize, _: StreamHandle) -> Outcome<*mut c_void> {
+        self.allocate(size)
+    }
+
+    unsafe fn free(&'static self, memory: *mut c_void) -> Outcome {
+        let mut allocations = ALLOCATIONS.lock().unwrap_or_else(PoisonError::into_inner);
+        match allocations.remove(&memory.addr()) {
+            Some(_) => Ok(()),
+            None => Err(Failure::new(INVALID_VALUE, format!("{memory:?} was not allocated on the CPU"))),
+        }
+    }
+
+    unsafe fn free_in_order(&'static self, memory: *mut c_void, _: StreamHandle) -> Outcome {
+        // SAFETY: the contract is the same.
+        unsafe { self.free(memory) }
+    }
+
+    fn allocate_host(&'static self, size: usize) -> Outcome<*mut c_void> {
+        self.allocate(size)
+    }
+
+    unsafe fn free_host(&'static self, memory: *mut c_void) -> Outcome {
+        // SAFETY: the contract is the same.
+        unsafe { self.free(memory) }
+    }
+
+    unsafe fn copy(&'static self, copy: Copy) -> Outcome {
+        let Copy { to, from, size } = copy;
+        // SAFETY: by the contract.
+        unsafe { to.copy_from(from, size) };
+        Ok(())
+    }
+
+    unsafe fn copy_in_order(&'static self, copy: Copy, _: StreamHandle) -> Outcome {
+        // SAFETY: the contract is the same.
+        unsafe { self.copy(copy) }
+    }
+
+    unsafe fn fill_in_order(&'static self, fill: Fill, _: StreamHandle) -> Outcome {
+        let Fill { to, value, size } = fill;
+        // SAFETY: by the contract.
+        unsafe { to.write_bytes(value, size) };
+        Ok(())
+    }
+
+    /// The registers and the local memory of compiled code are the CPU's own matter.
+    fn function_attribute(&'static self, kernel: &Kernel, attribute: c_uint) -> Outcome<c_int> {
+        Ok(match attribute {
+            // CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK
+            0 => MAX_THREADS,
+            // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            8 => number(host_kernel(kernel)?.max_shared_memory()),
+            _ => 0,
+        })
+    }
+
+    /// A block has all the shared memory that it can have without an opt-in.
+    fn set_function_attribute(&'static self, _: &Kernel, _: c_uint, _: c_int) -> Outcome {
+        Ok(())
+    }
+
+    fn set_cache(&'static self, _: &Kernel, _: c_uint) -> Outcome {
+        Ok(())
+    }
+
+    /// A block runs on one CPU.
+    fn occupancy(&'static self, kernel: &Kernel, block: Block, _: c_uint) -> Outcome<c_int> {
+        let shared = u64::try_from(block.shared).unwrap_or(u64::MAX);
+        let fits =
+            (1..=MAX_THREADS).contains(&block.threads) && shared <= host_kernel(kernel)?.max_shared_memory();
+        Ok(c_int::from(fits))
+    }
+
+    unsafe fn launch(
+        &'static self,
+        kernel: &Kernel,
+        configuration: &Configuration,
+        arguments: *mut *mut c_void,
+    ) -> Outcome {
+        let range = configuration.range(MAX_THREADS)?;
+        // SAFETY: by the contract.
+        unsafe { host_kernel(kernel)?.launch_with_pointers(&range, arguments) }
+            .map_err(|problem| Failure::from(Error::from_launch(&kernel.info().name, problem)))
+    }
+
+    /// Kernels that wait for the whole grid have no image for the CPU, and others do not notice.
+    unsafe fn launch_cooperative(
+        &'static self,
+        kernel: &Kernel,
+        configuration: &Configuration,
+        arguments: *mut *mut c_void,
+    ) -> Outcome {
+        // SAFETY: the contract is the same.
+        unsafe { self.launch(kernel, configuration, arguments) }
+    }
+
+    fn result_name(&'static self, _: CudaError) -> Option<String> {
+        None
+    }
+
+    fn result_text(&'static self, _: CudaError) -> Option<String> {
+        None
+    }
+}
+
+fn check_device(number: c_int) -> Outcome {
+    if number == 0 {
+        return Ok(());
+    }
+    Err(Failure::new(INVALID_DEVICE, format!("there is no device {number}: the CPU is device 0")))
+}
+
+/// Attributes by the numbers of `cudaDeviceAttr`
+/// (<https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html>).
+fn attribute_value(attribute: c_uint) -> Option<c_int> {
+    Some(match attribute {
+        // Threads of a block, in all and by dimension, and of a multiprocessor.
+        1..=3 | 39 => MAX_THREADS,
+        4 => 64,
+        // Blocks of a grid by dimension.
+        5 => c_int::MAX,
+        6 | 7 => 65535,
+        // Shared memory of a block without an opt-in.
+        8 => 48 << 10,
+        // Constant memory.
+        9 => 64 << 10,
+        // Lanes of a warp.
+        10 => 32,
+        // Registers of a block and of a multiprocessor, which sources divide by.
+        12 | 82 => 65536,
+        // Multiprocessors.
+        16 => std::thread::available_parallelism().map_or(1, |count| number(count.get() as u64)),
+        // Integrated, CanMapHostMemory, UnifiedAddressing, ManagedMemory, CooperativeLaunch.
+        18 | 19 | 41 | 83 | 95 => 1,
+        // KernelExecTimeout, ComputeMode, ConcurrentKernels.
+        17 | 20 | 31 => 0,
+        // The compute capability of `__CUDA_ARCH__`, unless the module says otherwise.
+        75 => 8,
+        76 => 0,
+        // Shared memory of a multiprocessor, and of a block with an opt-in.
+        81 | 97 => 227 << 10,
+        _ => return None,
+    })
+}
+
+fn number(value: u64) -> c_int {
+    c_int::try_from(value).unwrap_or(c_int::MAX)
+}
+
+fn host_kernel(kernel: &Kernel) -> Outcome<&HostKernel> {
+    let kernel =
+        HostKernel::from_kernel(kernel).map_err(|problem| Error::from_device("host CPU", problem))?;
+    Ok(kernel)
+}
+
+/// # Safety
+/// `event` is one of this back end.
+unsafe fn recorded(event: EventHandle) -> Outcome<Instant> {
+    // SAFETY: by the contract.
+    let HostEvent(recorded) = unsafe { &*event.cast() };
+    let recorded = *recorded.lock().unwrap_or_else(PoisonError::into_inner);
+    recorded.ok_or_else(|| Failure::new(INVALID_HANDLE, "the event was not recorded"))
+}
+
+/// Bytes of the pages that the system counts under `name`.
+fn pages(name: c_int) -> Outcome<usize> {
+    let count = system_value(name)?;
+    let size = system_value(libc::_SC_PAGESIZE)?;
+    Ok(count.saturating_mul(size))
+}
+
+fn system_value(name: c_int) -> Outcome<usize> {
+    // SAFETY: the function reads a number of the system.
+    let value = unsafe { libc::sysconf(name) };
+    usize::try_from(value).map_err(|_| Failure::new(NOT_SUPPORTED, "the system does not tell its memory"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ptr;
+
+    use super::*;
+
+    #[test]
+    fn memory_is_released_once() {
+        let platform = platform();
+        let memory = platform.allocate(16).unwrap();
+        // SAFETY: the memory is this test's own.
+        unsafe {
+            platform.fill_in_order(Fill { to: memory, value: 7, size: 16 }, ptr::null_mut()).unwrap();
+            assert_eq!(memory.cast::<u8>().add(15).read(), 7);
+            platform.free(memory).unwrap();
+            assert!(platform.free(memory).is_err());
+        }
+    }
+
+    #[test]
+    fn time_passes_between_recorded_events_alone() {
+        let platform = platform();
+        let start = platform.create_event(0).unwrap();
+        let end = platform.create_event(0).unwrap();
+        // SAFETY: the events are this test's own.
+        unsafe {
+            assert!(platform.elapsed_time(start, end).is_err());
+            platform.record_event(start, stream()).unwrap();
+            platform.record_event(end, stream()).unwrap();
+            assert!(platform.elapsed_time(start, end).unwrap() >= 0.0);
+            platform.destroy_event(start).unwrap();
+            platform.destroy_event(end).unwrap();
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The back ends that functions of CUDA's runtime work on: CUDA's driver, HIP's runtime, and the program's own CPU.
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::fmt::Debug;
+
+use super::failure::{CudaError, Outcome};
+use super::launch::Configuration;
+use crate::device::Device;
+use crate::launch::Kernel;
+
+/// A `cudaStream_t`: a stream of the back end, or one of the two numbers that stand for default streams.
+pub(super) type StreamHandle = *mut c_void;
+
+/// A `cudaEvent_t`: an event of the back end.
+pub(super) type EventHandle = *mut c_void;
+
+/// A context of the back end, as a number: programs are loaded once in each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ContextHandle(pub(super) usize);
+
+/// A context that a thread works in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EnteredContext {
+    pub(super) context: ContextHandle,
+    /// The thread's context before, if it was another.
+    pub(super) previous: Option<ContextHandle>,
+}
+
+/// Memory of a device in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MemoryInfo {
+    pub(super) free: usize,
+    pub(super) total: usize,
+}
+
+/// The resources of a block that decide how many a multiprocessor holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block {
+    pub(super) threads: c_int,
+    /// Bytes of dynamic shared memory.
+    pub(super) shared: usize,
+}
+
+/// A copy between two ranges that do not overlap; the back end tells its memory from the program's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Copy {
+    pub(super) to: *mut c_void,
+    pub(super) from: *const c_void,
+    pub(super) size: usize,
+}
+
+/// A fill of a range with one byte.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fill {
+    pub(super) to: *mut c_void,
+    pub(super) value: u8,
+    pub(super) size: usize,
+}
+
+/// What functions of CUDA's runtime need of a back end. Numbers of attributes, flags and results are CUDA's.
+///
+/// # Safety of the operations
+/// Handles are of this back end and live, a pointer has room for what is read or written there, kernels and programs are
+/// loaded in the thread's current context, and memory is released once.
+pub(super) trait Platform: Debug + Sync {
+    /// The thread's context. Where it has none, that of device 0 becomes the thread's own, as CUDA's runtime has it.
+    fn thread_context(&'static self) -> Outcome<ContextHandle>;
+    /// Makes the context of `stream`, which is no default stream, the thread's own.
+    unsafe fn enter_stream(&'static self, stream: StreamHandle) -> Outcome<EnteredContext>;
+    /// Makes `previous` the thread's context again. A failure leaves nothing to be done.
+    fn leave(&'static self, previous: ContextHandle);
+    /// The device of `context`, which is current and stays.
+    fn device(&'static self, context: ContextHandle) -> Outcome<Device>;
+
+    fn device_count(&'static self) -> Outcome<c_int>;
+    /// The number of the device of the current context.
+    fn device_number(&'static self) -> Outcome<c_int>;
+    fn set_device(&'static self, number: c_int) -> Outcome;
+    fn device_attribute(&'static self, attribute: c_uint, number: c_int) -> Outcome<c_int>;
+    /// Waits for the work of the current context.
+    fn synchronize(&'static self) -> Outcome;
+
+    fn create_stream(&'static self, flags: c_uint) -> Outcome<StreamHandle>;
+    unsafe fn destroy_stream(&'static self, stream: StreamHandle) -> Outcome;
+    unsafe fn synchronize_stream(&'static self, stream: StreamHandle) -> Outcome;
+    unsafe fn query_stream(&'static self, stream: StreamHandle) -> Outcome;
+    unsafe fn wait_event(&'static self, stream: StreamHandle, event: EventHandle) -> Outcome;
+
+    fn create_event(&'static self, flags: c_uint) -> Outcome<EventHandle>;
+    unsafe fn destroy_event(&'static self, event: EventHandle) -> Outcome;
+    unsafe fn record_event(&'static self, event: EventHandle, stream: StreamHandle) -> Outcome;
+    unsafe fn query_event(&'static self, event: EventHandle) -> Outcome;
+    unsafe fn synchronize_event(&'static self, event: EventHandle) -> Outcome;
+    /// In milliseconds.
+    unsafe fn elapsed_time(&'static self, start: EventHandle, end: EventHandle) -> Outcome<f32>;
+
+    fn memory_info(&'static self) -> Outcome<MemoryInfo>;
+    fn allocate(&'static self, size: usize) -> Outcome<*mut c_void>;
+    unsafe fn allocate_in_order(&'static self, size: usize, stream: StreamHandle) -> Outcome<*mut c_void>;
+    unsafe fn free(&'static self, memory: *mut c_void) -> Outcome;
+    unsafe fn free_in_order(&'static self, memory: *mut c_void, stream: StreamHandle) -> Outcome;
+    /// Memory of the program that devices reach.
+    fn allocate_host(&'static self, size: usize) -> Outcome<*mut c_void>;
+    unsafe fn free_host(&'static self, memory: *mut c_void) -> Outcome;
+    /// Waits for the copy.
+    unsafe fn copy(&'static self, copy: Copy) -> Outcome;
+    unsafe fn copy_in_order(&'static self, copy: Copy, stream: StreamHandle) -> Outcome;
+    unsafe fn fill_in_order(&'static self, fill: Fill, stream: StreamHandle) -> Outcome;
+
+    fn function_attribute(&'static self, kernel: &Kernel, attribute: c_uint) -> Outcome<c_int>;
+    fn set_function_attribute(&'static self, kernel: &Kernel, attribute: c_uint, value: c_int) -> Outcome;
+    fn set_cache(&'static self, kernel: &Kernel, cache: c_uint) -> Outcome;
+    /// The number of blocks that a multiprocessor holds at once.
+    fn occupancy(&'static self, kernel: &Kernel, block: Block, flags: c_uint) -> Outcome<c_int>;
+    /// `arguments` leads to a pointer to each argument, which are read during the call.
+    unsafe fn launch(
+        &'static self,
+        kernel: &Kernel,
+        configuration: &Configuration,
+        arguments: *mut *mut c_void,
+    ) -> Outcome;
+    /// Launches blocks that run at the same time.
+    unsafe fn launch_cooperative(
+        &'static self,
+        kernel: &Kernel,
+        configuration: &Configuration,
+        arguments: *mut *mut c_void,
+    ) -> Outcome;
+
+    /// The library's name of a result.
+    fn result_name(&'static self, code: CudaError) -> Option<String>;
+    /// The library's text for a result.
+    fn result_text(&'static self, code: CudaError) -> Option<String>;
+}
