@@ -23,8 +23,10 @@ pub const HEADER_SIZE: usize = 12;
 pub const PREFIX: &str = "offload_";
 
 /// The functions of CUDA's runtime (<https://docs.nvidia.com/cuda/cuda-runtime-api/>) that `offload-rt` has for the host
-/// part, sorted; those with two underscores in front are what clang calls for launches and registration.
-pub const FUNCTIONS: [&str; 53] = [
+/// part, sorted; those with two underscores in front are what clang calls for launches and registration, and what
+/// headers of `offload-build` call.
+pub const FUNCTIONS: [&str; 65] = [
+    "__cudaDescribeDevice",
     "__cudaPopCallConfiguration",
     "__cudaPushCallConfiguration",
     "__cudaRegisterFatBinary",
@@ -33,7 +35,10 @@ pub const FUNCTIONS: [&str; 53] = [
     "__cudaRegisterVar",
     "__cudaUnregisterFatBinary",
     "cudaDeviceGetAttribute",
+    "cudaDeviceGetStreamPriorityRange",
+    "cudaDeviceReset",
     "cudaDeviceSynchronize",
+    "cudaDriverGetVersion",
     "cudaEventCreate",
     "cudaEventCreateWithFlags",
     "cudaEventDestroy",
@@ -54,13 +59,19 @@ pub const FUNCTIONS: [&str; 53] = [
     "cudaGetLastError",
     "cudaGetSymbolAddress",
     "cudaGetSymbolSize",
+    "cudaHostAlloc",
+    "cudaHostGetDevicePointer",
     "cudaLaunchCooperativeKernel",
     "cudaLaunchKernel",
     "cudaMalloc",
     "cudaMallocAsync",
     "cudaMallocHost",
+    "cudaMallocManaged",
+    "cudaMallocPitch",
     "cudaMemGetInfo",
     "cudaMemcpy",
+    "cudaMemcpy2D",
+    "cudaMemcpy2DAsync",
     "cudaMemcpyAsync",
     "cudaMemcpyFromSymbol",
     "cudaMemcpyFromSymbolAsync",
@@ -71,9 +82,11 @@ pub const FUNCTIONS: [&str; 53] = [
     "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
     "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
     "cudaPeekAtLastError",
+    "cudaRuntimeGetVersion",
     "cudaSetDevice",
     "cudaStreamCreate",
     "cudaStreamCreateWithFlags",
+    "cudaStreamCreateWithPriority",
     "cudaStreamDestroy",
     "cudaStreamQuery",
     "cudaStreamSynchronize",

@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn variables_of_the_device_alone_stay() {
-        let module = "@_ZL6hidden = internal global i32 0, align 4\n@s = private constant [2 x i8] c\"a\\00\"\n";
+        let module =
+            "@_ZL6hidden = internal global i32 0, align 4\n@s = private constant [2 x i8] c\"a\\00\"\n";
         assert_eq!(with_variables(module), module);
     }
 }

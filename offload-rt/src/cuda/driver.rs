@@ -47,7 +47,7 @@ impl CudaDriver {
     }
 
     /// The version of CUDA that the driver supports: 12080 is 12.8.
-    pub(super) fn version(self) -> u32 {
+    pub(crate) fn version(self) -> u32 {
         self.version
     }
 }

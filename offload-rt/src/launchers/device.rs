@@ -1,10 +1,13 @@
 //! Devices and their attributes.
 
-use std::ffi::{c_int, c_uint};
+use std::ffi::{c_char, c_int, c_uint};
 
 use super::current::{self, Current};
 use super::failure::{CudaError, Outcome, returned};
 use super::kernels;
+
+/// The release of CUDA's runtime that these functions are of, as the headers of `offload-build` have it.
+pub(super) const RUNTIME_VERSION: c_int = 12060;
 
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn offload_cudaGetDeviceCount(count: *mut c_int) -> CudaError {
@@ -67,4 +70,73 @@ fn synchronize() -> Outcome {
     let current = Current::for_thread()?;
     current.platform.synchronize()?;
     kernels::context(&current)?.print()
+}
+
+/// Waits for all work: what a context has is the program's own, and stays.
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn offload_cudaDeviceReset() -> CudaError {
+    returned(synchronize())
+}
+
+/// Streams have one priority here.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn offload_cudaDeviceGetStreamPriorityRange(
+    least: *mut c_int,
+    greatest: *mut c_int,
+) -> CudaError {
+    for priority in [least, greatest] {
+        // SAFETY: the caller has a place for the number, or passes null.
+        if let Some(priority) = unsafe { priority.as_mut() } {
+            *priority = 0;
+        }
+    }
+    returned(Ok(()))
+}
+
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn offload_cudaDriverGetVersion(version: *mut c_int) -> CudaError {
+    // SAFETY: the caller has a place for the number.
+    returned(unsafe { get_version(version) })
+}
+
+unsafe fn get_version(version: *mut c_int) -> Outcome {
+    let found = current::platform()?.version()?;
+    // SAFETY: by the contract.
+    unsafe { *version = found };
+    Ok(())
+}
+
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn offload_cudaRuntimeGetVersion(version: *mut c_int) -> CudaError {
+    // SAFETY: the caller has a place for the number.
+    unsafe { *version = RUNTIME_VERSION };
+    returned(Ok(()))
+}
+
+/// Writes the name of a device to `size` bytes, with a NUL, and the bytes of its memory, for `cudaGetDeviceProperties` of
+/// the headers of `offload-build`. The structure of CUDA's own differs between releases.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn offload___cudaDescribeDevice(
+    name: *mut c_char,
+    size: usize,
+    memory: *mut usize,
+    number: c_int,
+) -> CudaError {
+    // SAFETY: the caller has places for the values.
+    returned(unsafe { describe(name, size, memory, number) })
+}
+
+unsafe fn describe(name: *mut c_char, size: usize, memory: *mut usize, number: c_int) -> Outcome {
+    let platform = current::platform()?;
+    let found = platform.device_name(number)?;
+    let length = found.len().min(size.saturating_sub(1));
+    // SAFETY: by the contract; the name is cut to its place.
+    unsafe {
+        name.copy_from_nonoverlapping(found.as_ptr().cast(), length);
+        if size > 0 {
+            *name.add(length) = 0;
+        }
+        *memory = platform.device_memory(number)?;
+    }
+    Ok(())
 }

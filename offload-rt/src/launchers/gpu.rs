@@ -10,7 +10,8 @@ use std::ptr;
 use super::failure::{CudaError, Failure, INVALID_DEVICE, Outcome};
 use super::launch::Configuration;
 use super::platform::{
-    Block, ContextHandle, Copy, EnteredContext, EventHandle, Fill, MemoryInfo, Platform, StreamHandle,
+    Block, ContextHandle, Copy, EnteredContext, EventHandle, Fill, MemoryInfo, Platform, RowsCopy,
+    StreamHandle,
 };
 use crate::device::Device;
 use crate::gpu::{ApiResult, DriverApi, RawEvent, RawFunction, RawStream, own_kernel};
@@ -38,6 +39,12 @@ pub(super) trait LauncherApi: DriverApi {
     /// The device is one of [`LauncherApi::device_count`]. The number of the attribute is CUDA's.
     fn device_attribute(&'static self, attribute: c_uint, number: c_int) -> Outcome<c_int>;
 
+    /// The device is one of [`LauncherApi::device_count`].
+    fn device_name(&'static self, number: c_int) -> Outcome<String>;
+    /// The device is one of [`LauncherApi::device_count`].
+    fn device_memory(&'static self, number: c_int) -> Outcome<usize>;
+    fn version(&'static self) -> Outcome<c_int>;
+
     unsafe fn create_stream_with(&'static self, stream: *mut RawStream, flags: c_uint)
     -> ApiResult<(), Self>;
     unsafe fn query_stream(&'static self, stream: RawStream) -> ApiResult<(), Self>;
@@ -53,6 +60,13 @@ pub(super) trait LauncherApi: DriverApi {
     unsafe fn free_in_order(&'static self, address: u64, stream: RawStream) -> ApiResult<(), Self>;
     unsafe fn copy_any(&'static self, copy: Copy) -> ApiResult<(), Self>;
     unsafe fn copy_any_in_order(&'static self, copy: Copy, stream: RawStream) -> ApiResult<(), Self>;
+    unsafe fn copy_rows_in_order(&'static self, copy: RowsCopy, stream: RawStream) -> ApiResult<(), Self>;
+    unsafe fn allocate_managed(
+        &'static self,
+        address: *mut u64,
+        size: usize,
+        flags: c_uint,
+    ) -> ApiResult<(), Self>;
 
     unsafe fn set_function_attribute(
         &'static self,
@@ -142,6 +156,20 @@ impl<A: LauncherApi> Platform for GpuPlatform<A> {
         self.api.device_attribute(attribute, number)
     }
 
+    fn device_name(&'static self, number: c_int) -> Outcome<String> {
+        self.check_device(number)?;
+        self.api.device_name(number)
+    }
+
+    fn device_memory(&'static self, number: c_int) -> Outcome<usize> {
+        self.check_device(number)?;
+        self.api.device_memory(number)
+    }
+
+    fn version(&'static self) -> Outcome<c_int> {
+        LauncherApi::version(self.api)
+    }
+
     fn synchronize(&'static self) -> Outcome {
         // SAFETY: a context is current.
         Ok(unsafe { self.api.synchronize() }?)
@@ -229,6 +257,13 @@ impl<A: LauncherApi> Platform for GpuPlatform<A> {
         Ok(pointer(address))
     }
 
+    fn allocate_managed(&'static self, size: usize, flags: c_uint) -> Outcome<*mut c_void> {
+        let mut address = 0;
+        // SAFETY: a context is current; the function writes one number.
+        unsafe { self.api.allocate_managed(&raw mut address, size, flags) }?;
+        Ok(pointer(address))
+    }
+
     unsafe fn free(&'static self, memory: *mut c_void) -> Outcome {
         // SAFETY: by the contract.
         Ok(unsafe { self.api.free(address(memory)) }?)
@@ -259,6 +294,11 @@ impl<A: LauncherApi> Platform for GpuPlatform<A> {
     unsafe fn copy_in_order(&'static self, copy: Copy, stream: StreamHandle) -> Outcome {
         // SAFETY: by the contract.
         Ok(unsafe { self.api.copy_any_in_order(copy, stream.cast()) }?)
+    }
+
+    unsafe fn copy_rows_in_order(&'static self, copy: RowsCopy, stream: StreamHandle) -> Outcome {
+        // SAFETY: by the contract.
+        Ok(unsafe { self.api.copy_rows_in_order(copy, stream.cast()) }?)
     }
 
     unsafe fn fill_in_order(&'static self, fill: Fill, stream: StreamHandle) -> Outcome {

@@ -7,13 +7,15 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use super::device::RUNTIME_VERSION;
 use super::failure::{
     CudaError, Failure, INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, MEMORY_ALLOCATION, NOT_SUPPORTED,
     Outcome,
 };
 use super::launch::Configuration;
 use super::platform::{
-    Block, ContextHandle, Copy, EnteredContext, EventHandle, Fill, MemoryInfo, Platform, StreamHandle,
+    Block, ContextHandle, Copy, EnteredContext, EventHandle, Fill, MemoryInfo, Platform, RowsCopy,
+    StreamHandle,
 };
 use crate::device::Device;
 use crate::error::Error;
@@ -75,6 +77,20 @@ impl Platform for HostPlatform {
         attribute_value(attribute).ok_or_else(|| {
             Failure::new(NOT_SUPPORTED, format!("the CPU has no attribute {attribute} of CUDA's devices"))
         })
+    }
+
+    fn device_name(&'static self, number: c_int) -> Outcome<String> {
+        check_device(number)?;
+        Ok(Device::host().name().to_string())
+    }
+
+    fn device_memory(&'static self, number: c_int) -> Outcome<usize> {
+        check_device(number)?;
+        pages(libc::_SC_PHYS_PAGES)
+    }
+
+    fn version(&'static self) -> Outcome<c_int> {
+        Ok(RUNTIME_VERSION)
     }
 
     fn synchronize(&'static self) -> Outcome {
@@ -152,6 +168,10 @@ impl Platform for HostPlatform {
         self.allocate(size)
     }
 
+    fn allocate_managed(&'static self, size: usize, _: c_uint) -> Outcome<*mut c_void> {
+        self.allocate(size)
+    }
+
     unsafe fn free(&'static self, memory: *mut c_void) -> Outcome {
         let mut allocations = ALLOCATIONS.lock().unwrap_or_else(PoisonError::into_inner);
         match allocations.remove(&memory.addr()) {
@@ -184,6 +204,16 @@ impl Platform for HostPlatform {
     unsafe fn copy_in_order(&'static self, copy: Copy, _: StreamHandle) -> Outcome {
         // SAFETY: the contract is the same.
         unsafe { self.copy(copy) }
+    }
+
+    unsafe fn copy_rows_in_order(&'static self, copy: RowsCopy, _: StreamHandle) -> Outcome {
+        for row in 0..copy.height {
+            let to = copy.to.wrapping_byte_add(row.saturating_mul(copy.to_pitch));
+            let from = copy.from.wrapping_byte_add(row.saturating_mul(copy.from_pitch));
+            // SAFETY: by the contract.
+            unsafe { to.copy_from(from, copy.width) };
+        }
+        Ok(())
     }
 
     unsafe fn fill_in_order(&'static self, fill: Fill, _: StreamHandle) -> Outcome {

@@ -4,16 +4,19 @@
 //! (<https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__UNIFIED.html>): the kind of a copy that a caller names is
 //! checked and not needed.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
 
 use super::current::Current;
 use super::failure::{CudaError, Failure, INVALID_VALUE, Outcome, returned};
-use super::platform::{Copy, Fill, StreamHandle};
+use super::platform::{Copy, Fill, RowsCopy, StreamHandle};
 use super::{kernels, stream};
 
 /// `cudaMemcpyDefault`, the last of the kinds.
 const LAST_KIND: c_int = 4;
+/// The alignment of rows in bytes: that of textures on every device.
+const PITCH: usize = 512;
+const INVALID_PITCH: CudaError = 12;
 const INVALID_MEMCPY_DIRECTION: CudaError = 21;
 
 #[unsafe(no_mangle)]
@@ -132,6 +135,69 @@ unsafe fn get_info(free: *mut usize, total: *mut usize) -> Outcome {
     Ok(())
 }
 
+/// Ignores the flags: they are hints, or what unified addresses have anyway.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn offload_cudaHostAlloc(
+    memory: *mut *mut c_void,
+    size: usize,
+    _flags: c_uint,
+) -> CudaError {
+    // SAFETY: the caller has a place for the pointer.
+    returned(unsafe { allocate_host(memory, size) })
+}
+
+/// Writes the same address: program and devices share addresses of such memory.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn offload_cudaHostGetDevicePointer(
+    device: *mut *mut c_void,
+    host: *mut c_void,
+    _flags: c_uint,
+) -> CudaError {
+    // SAFETY: the caller has a place for the pointer.
+    unsafe { *device = host };
+    returned(Ok(()))
+}
+
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn offload_cudaMallocManaged(
+    memory: *mut *mut c_void,
+    size: usize,
+    flags: c_uint,
+) -> CudaError {
+    // SAFETY: the caller has a place for the pointer.
+    returned(unsafe { allocate_managed(memory, size, flags) })
+}
+
+unsafe fn allocate_managed(memory: *mut *mut c_void, size: usize, flags: c_uint) -> Outcome {
+    let allocated = Current::for_thread()?.platform.allocate_managed(size, flags)?;
+    // SAFETY: by the contract.
+    unsafe { *memory = allocated };
+    Ok(())
+}
+
+/// Allocates rows that each start at a multiple of [`PITCH`].
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn offload_cudaMallocPitch(
+    memory: *mut *mut c_void,
+    pitch: *mut usize,
+    width: usize,
+    height: usize,
+) -> CudaError {
+    // SAFETY: the caller has places for the pointer and the number.
+    returned(unsafe { allocate_rows(memory, pitch, width, height) })
+}
+
+unsafe fn allocate_rows(memory: *mut *mut c_void, pitch: *mut usize, width: usize, height: usize) -> Outcome {
+    let too_many = || Failure::new(INVALID_VALUE, format!("{height} rows of {width} bytes are too many"));
+    let row = width.checked_next_multiple_of(PITCH).ok_or_else(too_many)?;
+    let size = row.checked_mul(height).ok_or_else(too_many)?;
+    // SAFETY: by the contract.
+    unsafe {
+        *pitch = row;
+        allocate(memory, size)
+    }
+}
+
 /// Waits for the copy, as the default stream does.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn offload_cudaMemcpy(
@@ -186,6 +252,60 @@ pub(super) unsafe fn copy_in_order(
     let current = unsafe { Current::for_stream(stream) }?;
     // SAFETY: by the contract.
     unsafe { current.platform.copy_in_order(Copy { to, from, size }, stream) }
+}
+
+/// Waits for the copy, as the default stream does.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn offload_cudaMemcpy2D(
+    to: *mut c_void,
+    to_pitch: usize,
+    from: *const c_void,
+    from_pitch: usize,
+    width: usize,
+    height: usize,
+    kind: c_int,
+) -> CudaError {
+    let copy = RowsCopy { to, to_pitch, from, from_pitch, width, height };
+    // SAFETY: the caller's ranges have these rows.
+    returned(unsafe { copy_rows(copy, kind) })
+}
+
+unsafe fn copy_rows(copy: RowsCopy, kind: c_int) -> Outcome {
+    // SAFETY: by the contract; null is the default stream.
+    unsafe {
+        copy_rows_in_order(copy, kind, ptr::null_mut())?;
+        stream::synchronize(ptr::null_mut())
+    }
+}
+
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn offload_cudaMemcpy2DAsync(
+    to: *mut c_void,
+    to_pitch: usize,
+    from: *const c_void,
+    from_pitch: usize,
+    width: usize,
+    height: usize,
+    kind: c_int,
+    stream: StreamHandle,
+) -> CudaError {
+    let copy = RowsCopy { to, to_pitch, from, from_pitch, width, height };
+    // SAFETY: the caller's ranges have these rows, until the stream has copied them.
+    returned(unsafe { copy_rows_in_order(copy, kind, stream) })
+}
+
+unsafe fn copy_rows_in_order(copy: RowsCopy, kind: c_int, stream: StreamHandle) -> Outcome {
+    check_kind(kind)?;
+    if copy.width > copy.to_pitch || copy.width > copy.from_pitch {
+        return Err(Failure::new(INVALID_PITCH, format!("the rows overlap: {copy:?}")));
+    }
+    if copy.width == 0 || copy.height == 0 {
+        return Ok(());
+    }
+    // SAFETY: by the contract.
+    let current = unsafe { Current::for_stream(stream) }?;
+    // SAFETY: by the contract.
+    unsafe { current.platform.copy_rows_in_order(copy, stream) }
 }
 
 fn check_kind(kind: c_int) -> Outcome {

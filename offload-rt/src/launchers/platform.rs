@@ -49,6 +49,19 @@ pub(super) struct Copy {
     pub(super) size: usize,
 }
 
+/// A copy of rows, each `pitch` bytes behind the one before it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowsCopy {
+    pub(super) to: *mut c_void,
+    pub(super) to_pitch: usize,
+    pub(super) from: *const c_void,
+    pub(super) from_pitch: usize,
+    /// Bytes of a row.
+    pub(super) width: usize,
+    /// The number of rows.
+    pub(super) height: usize,
+}
+
 /// A fill of a range with one byte.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fill {
@@ -77,6 +90,11 @@ pub(super) trait Platform: Debug + Sync {
     fn device_number(&'static self) -> Outcome<c_int>;
     fn set_device(&'static self, number: c_int) -> Outcome;
     fn device_attribute(&'static self, attribute: c_uint, number: c_int) -> Outcome<c_int>;
+    fn device_name(&'static self, number: c_int) -> Outcome<String>;
+    /// Memory of a device in bytes.
+    fn device_memory(&'static self, number: c_int) -> Outcome<usize>;
+    /// The release of CUDA whose functions the library has, as 12080.
+    fn version(&'static self) -> Outcome<c_int>;
     /// Waits for the work of the current context.
     fn synchronize(&'static self) -> Outcome;
 
@@ -97,6 +115,8 @@ pub(super) trait Platform: Debug + Sync {
     fn memory_info(&'static self) -> Outcome<MemoryInfo>;
     fn allocate(&'static self, size: usize) -> Outcome<*mut c_void>;
     unsafe fn allocate_in_order(&'static self, size: usize, stream: StreamHandle) -> Outcome<*mut c_void>;
+    /// Memory that the program and the device use by the same address.
+    fn allocate_managed(&'static self, size: usize, flags: c_uint) -> Outcome<*mut c_void>;
     unsafe fn free(&'static self, memory: *mut c_void) -> Outcome;
     unsafe fn free_in_order(&'static self, memory: *mut c_void, stream: StreamHandle) -> Outcome;
     /// Memory of the program that devices reach.
@@ -105,6 +125,7 @@ pub(super) trait Platform: Debug + Sync {
     /// Waits for the copy.
     unsafe fn copy(&'static self, copy: Copy) -> Outcome;
     unsafe fn copy_in_order(&'static self, copy: Copy, stream: StreamHandle) -> Outcome;
+    unsafe fn copy_rows_in_order(&'static self, copy: RowsCopy, stream: StreamHandle) -> Outcome;
     unsafe fn fill_in_order(&'static self, fill: Fill, stream: StreamHandle) -> Outcome;
 
     fn function_attribute(&'static self, kernel: &Kernel, attribute: c_uint) -> Outcome<c_int>;

@@ -1,6 +1,6 @@
 //! Streams: they are those of the back end.
 
-use std::ffi::c_uint;
+use std::ffi::{c_int, c_uint};
 
 use super::current::Current;
 use super::failure::{CudaError, NOT_READY, Outcome, answered, returned};
@@ -20,6 +20,17 @@ pub(super) unsafe extern "C" fn offload_cudaStreamCreate(stream: *mut StreamHand
 pub(super) unsafe extern "C" fn offload_cudaStreamCreateWithFlags(
     stream: *mut StreamHandle,
     flags: c_uint,
+) -> CudaError {
+    // SAFETY: as above.
+    returned(unsafe { create(stream, flags) })
+}
+
+/// Of the one priority that there is.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn offload_cudaStreamCreateWithPriority(
+    stream: *mut StreamHandle,
+    flags: c_uint,
+    _priority: c_int,
 ) -> CudaError {
     // SAFETY: as above.
     returned(unsafe { create(stream, flags) })

@@ -15,7 +15,9 @@ macro_rules! addresses {
 #[test]
 fn every_function_that_host_functions_may_call_is_there() {
     let addresses = addresses! {
-        device: offload_cudaDeviceGetAttribute offload_cudaDeviceSynchronize offload_cudaGetDevice
+        device: offload___cudaDescribeDevice offload_cudaDeviceGetAttribute
+            offload_cudaDeviceGetStreamPriorityRange offload_cudaDeviceReset offload_cudaDeviceSynchronize
+            offload_cudaDriverGetVersion offload_cudaRuntimeGetVersion offload_cudaGetDevice
             offload_cudaGetDeviceCount offload_cudaSetDevice;
         event: offload_cudaEventCreate offload_cudaEventCreateWithFlags offload_cudaEventDestroy
             offload_cudaEventElapsedTime offload_cudaEventQuery offload_cudaEventRecord offload_cudaEventSynchronize;
@@ -26,12 +28,13 @@ fn every_function_that_host_functions_may_call_is_there() {
             offload_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags;
         launch: offload___cudaPopCallConfiguration offload___cudaPushCallConfiguration
             offload_cudaLaunchCooperativeKernel offload_cudaLaunchKernel;
-        memory: offload_cudaFree offload_cudaFreeAsync offload_cudaFreeHost offload_cudaMalloc
+        memory: offload_cudaHostAlloc offload_cudaHostGetDevicePointer offload_cudaMallocManaged
+            offload_cudaMallocPitch offload_cudaMemcpy2D offload_cudaMemcpy2DAsync offload_cudaFree offload_cudaFreeAsync offload_cudaFreeHost offload_cudaMalloc
             offload_cudaMallocAsync offload_cudaMallocHost offload_cudaMemGetInfo offload_cudaMemcpy
             offload_cudaMemcpyAsync offload_cudaMemset offload_cudaMemsetAsync;
         registration: offload___cudaRegisterFatBinary offload___cudaRegisterFatBinaryEnd
             offload___cudaRegisterFunction offload___cudaRegisterVar offload___cudaUnregisterFatBinary;
-        stream: offload_cudaStreamCreate offload_cudaStreamCreateWithFlags offload_cudaStreamDestroy
+        stream: offload_cudaStreamCreateWithPriority offload_cudaStreamCreate offload_cudaStreamCreateWithFlags offload_cudaStreamDestroy
             offload_cudaStreamQuery offload_cudaStreamSynchronize offload_cudaStreamWaitEvent;
         symbol: offload_cudaGetSymbolAddress offload_cudaGetSymbolSize offload_cudaMemcpyFromSymbol
             offload_cudaMemcpyFromSymbolAsync offload_cudaMemcpyToSymbol offload_cudaMemcpyToSymbolAsync;

@@ -24,6 +24,12 @@ offload-build = { path = "@ROOT@/offload-build" }
 
 [profile.dev.build-override]
 opt-level = 1
+
+[profile.release]
+strip = true
+
+[profile.release.build-override]
+opt-level = 1
 "#;
 
 const MAIN: &str = r#"offload_rt::include_kernels!("kernels");
@@ -59,11 +65,35 @@ impl FilePackage {
         Ok(FilePackage { directory, package, cargo: workspace.cargo_path().into() })
     }
 
+    /// With `main` as its program, which calls host functions of the file.
+    pub(crate) fn with_launchers(self, main: &str) -> Result<FilePackage> {
+        let manifest = self.package.join("Cargo.toml");
+        let text = fs::read_to_string(&manifest)?;
+        let text = text.replace("default-features = false }", "features = [\"launchers\"] }");
+        fs::write(&manifest, text.replace("[build-dependencies]\n", "[build-dependencies]\ncc = \"1\"\n"))?;
+        fs::write(self.package.join("src/main.rs"), main)?;
+        Ok(self)
+    }
+
+    /// The program that [`FilePackage::build`] builds.
+    pub(crate) fn program(&self) -> PathBuf {
+        self.directory.join("target/release/file-package")
+    }
+
     /// The command that builds and runs it, with an assembler of CUDA's at `ptxas`.
     pub(crate) fn run(&self, ptxas: &Path) -> Command {
+        self.command(&["run", "--quiet"], ptxas)
+    }
+
+    /// The command that builds a release of it.
+    pub(crate) fn build(&self, ptxas: &Path) -> Command {
+        self.command(&["build", "--quiet", "--release"], ptxas)
+    }
+
+    fn command(&self, arguments: &[&str], ptxas: &Path) -> Command {
         let mut cargo = Command::new(&self.cargo);
         cargo
-            .args(["run", "--quiet"])
+            .args(arguments)
             .current_dir(&self.package)
             .env("CARGO_TARGET_DIR", self.directory.join("target"))
             .env("OFFLOAD_CACHE_DIR", self.directory.join("cache"))

@@ -72,7 +72,10 @@ fn hip_gets_what_the_host_functions_launch() {
     assert_launches(&text);
     assert_eq!(text.matches("module of a code object").count(), 1, "{text}");
     assert!(text.contains("nothing: 9\n") && text.contains("again: 0\n"), "{text}");
-    assert!(text.contains("offsets: 0\n") && text.contains("copy of 8 bytes from memory to 0x5000\n"), "{text}");
+    assert!(
+        text.contains("offsets: 0\n") && text.contains("copy of 8 bytes from memory to 0x5000\n"),
+        "{text}"
+    );
 }
 
 #[test]

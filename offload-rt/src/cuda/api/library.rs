@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use super::types::{
-    CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUfunction_attribute,
-    CUjit_option, CUjitInputType, CUlinkState, CUmodule, CUpointer_attribute, CUresult, CUstream,
+    CUDA_MEMCPY2D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction,
+    CUfunction_attribute, CUjit_option, CUjitInputType, CUlinkState, CUmodule, CUpointer_attribute, CUresult,
+    CUstream,
 };
 use crate::gpu::{function_table, open_first};
 
@@ -72,12 +73,15 @@ function_table! {
         cuLinkDestroy(CUlinkState),
         // For launchers.
         cuCtxSetCurrent(CUcontext),
+        cuDeviceTotalMem_v2(*mut usize, CUdevice),
         cuDevicePrimaryCtxGetState(CUdevice, *mut c_uint, *mut c_int),
         cuFuncSetCacheConfig(CUfunction, c_uint),
         // As `cuLaunchKernel`, without the extra options.
         cuLaunchCooperativeKernel(
             CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream, *mut *mut c_void
         ),
+        cuMemAllocManaged(*mut CUdeviceptr, usize, c_uint),
+        cuMemcpy2DAsync_v2(*const CUDA_MEMCPY2D, CUstream),
         cuMemAllocAsync(*mut CUdeviceptr, usize, CUstream),
         cuMemFreeAsync(CUdeviceptr, CUstream),
         cuMemcpy(CUdeviceptr, CUdeviceptr, usize),

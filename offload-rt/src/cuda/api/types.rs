@@ -3,7 +3,7 @@
 //! <https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__TYPES.html>
 #![allow(non_camel_case_types, reason = "CUDA's own names")]
 
-use std::ffi::{c_int, c_uint};
+use std::ffi::{c_int, c_uint, c_void};
 
 use crate::gpu::ResultCode;
 pub(crate) use crate::gpu::{
@@ -34,6 +34,28 @@ macro_rules! handles {
 handles! {
     CUcontext: CUctx_st,
     CUlinkState: CUlinkState_st,
+}
+
+/// A copy of rows (<https://docs.nvidia.com/cuda/cuda-driver-api/structCUDA__MEMCPY2D__v2.html>).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CUDA_MEMCPY2D {
+    pub(crate) src_x_in_bytes: usize,
+    pub(crate) src_y: usize,
+    pub(crate) src_memory_type: c_uint,
+    pub(crate) src_host: *const c_void,
+    pub(crate) src_device: CUdeviceptr,
+    pub(crate) src_array: *mut c_void,
+    pub(crate) src_pitch: usize,
+    pub(crate) dst_x_in_bytes: usize,
+    pub(crate) dst_y: usize,
+    pub(crate) dst_memory_type: c_uint,
+    pub(crate) dst_host: *mut c_void,
+    pub(crate) dst_device: CUdeviceptr,
+    pub(crate) dst_array: *mut c_void,
+    pub(crate) dst_pitch: usize,
+    pub(crate) width: usize,
+    pub(crate) height: usize,
 }
 
 macro_rules! numbers {
@@ -89,6 +111,11 @@ numbers! { c_uint:
     CU_EVENT_DEFAULT = 0,
     CU_MEMHOSTALLOC_PORTABLE = 1,
     CU_STREAM_NON_BLOCKING = 1,
+}
+
+// A `CUmemorytype`.
+numbers! { c_uint:
+    CU_MEMORYTYPE_UNIFIED = 4,
 }
 
 numbers! { CUpointer_attribute:

@@ -65,6 +65,8 @@ function_table! {
         hipDeviceGetAttribute(*mut c_int, c_uint, c_int),
         hipFreeAsync(*mut c_void, hipStream_t),
         hipMallocAsync(*mut *mut c_void, usize, hipStream_t),
+        hipMallocManaged(*mut *mut c_void, usize, c_uint),
+        hipMemcpy2DAsync(*mut c_void, usize, *const c_void, usize, usize, usize, c_uint, hipStream_t),
         hipMemGetInfo(*mut usize, *mut usize),
         // The last is the kind of a copy.
         hipMemcpy(*mut c_void, *const c_void, usize, c_uint),

@@ -32,6 +32,12 @@ impl Properties {
         self.text(1160)
     }
 
+    /// `totalGlobalMem`, in bytes.
+    #[cfg(all(feature = "launchers", target_os = "linux"))]
+    pub(crate) fn global_memory(&self) -> u64 {
+        bytes::u64_at(&self.0, 288, WHAT).unwrap_or(0)
+    }
+
     /// `sharedMemPerBlock`, in bytes.
     pub(crate) fn shared_memory(&self) -> u32 {
         let bytes = bytes::u64_at(&self.0, 296, WHAT).unwrap_or(0);

@@ -6,7 +6,10 @@ use std::ptr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::{GpuPlatform, LauncherApi, address};
-use crate::cuda::api::{CUcontext, CUdevice, CUevent, CUfunction, CUstream, CuResult, CudaApi, DeviceId};
+use crate::cuda::api::{
+    CU_MEMORYTYPE_UNIFIED, CUDA_MEMCPY2D, CUcontext, CUdevice, CUevent, CUfunction, CUstream, CuResult,
+    CudaApi, DeviceId,
+};
 use crate::cuda::context::CudaContext;
 use crate::cuda::device;
 use crate::cuda::driver::{CUDA, CudaDriver};
@@ -15,7 +18,7 @@ use crate::error::Error;
 use crate::gpu::{GpuDevice, call, operations};
 use crate::launchers::failure::{Failure, INVALID_DEVICE, Outcome};
 use crate::launchers::launch::{Configuration, Dim3};
-use crate::launchers::platform::{Block, ContextHandle, Copy, EnteredContext, Platform};
+use crate::launchers::platform::{Block, ContextHandle, Copy, EnteredContext, Platform, RowsCopy};
 
 /// The driver's devices, if it starts.
 pub(in crate::launchers) fn platform() -> Result<&'static dyn Platform, Error> {
@@ -36,6 +39,8 @@ impl LauncherApi for CudaApi {
         copy_any(copy: Copy) => cuMemcpy(address(copy.to), address(copy.from), copy.size);
         copy_any_in_order(copy: Copy, stream: CUstream) =>
             cuMemcpyAsync(address(copy.to), address(copy.from), copy.size, stream);
+
+        allocate_managed(address: *mut u64, size: usize, flags: c_uint) => cuMemAllocManaged(address, size, flags);
 
         set_function_attribute(function: CUfunction, attribute: c_uint, value: c_int) =>
             cuFuncSetAttribute(function, attribute, value);
@@ -112,6 +117,45 @@ impl LauncherApi for CudaApi {
         // SAFETY: the function writes one number.
         unsafe { call!(self, cuDeviceGetAttribute(&raw mut value, attribute, device.raw)) }?;
         Ok(value)
+    }
+
+    fn device_name(&'static self, number: c_int) -> Outcome<String> {
+        Ok(device_with_number(self, number)?.name()?)
+    }
+
+    fn device_memory(&'static self, number: c_int) -> Outcome<usize> {
+        let device = device_with_number(self, number)?;
+        let mut bytes = 0;
+        // SAFETY: the function writes one number.
+        unsafe { call!(self, cuDeviceTotalMem_v2(&raw mut bytes, device.raw)) }?;
+        Ok(bytes)
+    }
+
+    fn version(&'static self) -> Outcome<c_int> {
+        Ok(c_int::try_from(CudaDriver::open()?.version()).unwrap_or(0))
+    }
+
+    unsafe fn copy_rows_in_order(&'static self, copy: RowsCopy, stream: CUstream) -> CuResult<()> {
+        let parameters = CUDA_MEMCPY2D {
+            src_x_in_bytes: 0,
+            src_y: 0,
+            src_memory_type: CU_MEMORYTYPE_UNIFIED,
+            src_host: ptr::null(),
+            src_device: address(copy.from),
+            src_array: ptr::null_mut(),
+            src_pitch: copy.from_pitch,
+            dst_x_in_bytes: 0,
+            dst_y: 0,
+            dst_memory_type: CU_MEMORYTYPE_UNIFIED,
+            dst_host: ptr::null_mut(),
+            dst_device: address(copy.to),
+            dst_array: ptr::null_mut(),
+            dst_pitch: copy.to_pitch,
+            width: copy.width,
+            height: copy.height,
+        };
+        // SAFETY: by the contract; the function reads the structure.
+        unsafe { call!(self, cuMemcpy2DAsync_v2(&raw const parameters, stream)) }
     }
 
     unsafe fn launch_configured(

@@ -15,9 +15,10 @@ use crate::hip;
 use crate::hip::api::{DeviceId, HipApi, HipResult, hipEvent_t, hipFunction_t, hipStream_t};
 use crate::hip::operations::pointer;
 use crate::hip::runtime::HipRuntime;
+use crate::launchers::device::RUNTIME_VERSION;
 use crate::launchers::failure::{Failure, INVALID_DEVICE, NOT_SUPPORTED, Outcome};
 use crate::launchers::launch::{Configuration, Dim3};
-use crate::launchers::platform::{Block, ContextHandle, Copy, EnteredContext, Platform};
+use crate::launchers::platform::{Block, ContextHandle, Copy, EnteredContext, Platform, RowsCopy};
 
 /// `hipMemcpyDefault`.
 const COPY_DEFAULT: c_uint = 4;
@@ -83,6 +84,10 @@ impl LauncherApi for HipApi {
         copy_any(copy: Copy) => hipMemcpy(copy.to, copy.from, copy.size, COPY_DEFAULT);
         copy_any_in_order(copy: Copy, stream: hipStream_t) =>
             hipMemcpyAsync(copy.to, copy.from, copy.size, COPY_DEFAULT, stream);
+        copy_rows_in_order(copy: RowsCopy, stream: hipStream_t) =>
+            hipMemcpy2DAsync(
+                copy.to, copy.to_pitch, copy.from, copy.from_pitch, copy.width, copy.height, COPY_DEFAULT, stream
+            );
         free_in_order(address: u64, stream: hipStream_t) => hipFreeAsync(pointer(address), stream);
 
         occupancy(blocks: *mut c_int, function: hipFunction_t, block: Block, flags: c_uint) =>
@@ -152,6 +157,34 @@ impl LauncherApi for HipApi {
         // SAFETY: the function writes one number.
         unsafe { call!(self, hipDeviceGetAttribute(&raw mut value, *own, number)) }?;
         Ok(value)
+    }
+
+    fn device_name(&'static self, number: c_int) -> Outcome<String> {
+        Ok(DeviceId { api: self, ordinal: number }.properties()?.name())
+    }
+
+    fn device_memory(&'static self, number: c_int) -> Outcome<usize> {
+        let bytes = DeviceId { api: self, ordinal: number }.properties()?.global_memory();
+        Ok(usize::try_from(bytes).unwrap_or(usize::MAX))
+    }
+
+    /// HIP's functions are those of CUDA 12.
+    fn version(&'static self) -> Outcome<c_int> {
+        Ok(RUNTIME_VERSION)
+    }
+
+    unsafe fn allocate_managed(
+        &'static self,
+        address: *mut u64,
+        size: usize,
+        flags: c_uint,
+    ) -> HipResult<()> {
+        let mut memory: *mut c_void = ptr::null_mut();
+        // SAFETY: by the contract; the function writes one pointer.
+        unsafe { call!(self, hipMallocManaged(&raw mut memory, size, flags)) }?;
+        // SAFETY: by the contract.
+        unsafe { *address = memory.expose_provenance() as u64 };
+        Ok(())
     }
 
     unsafe fn allocate_in_order(

@@ -86,6 +86,8 @@ enum cudaDeviceAttr {
   cudaDevAttrMaxRegistersPerBlock = 12,
   cudaDevAttrClockRate = 13,
   cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrKernelExecTimeout = 17,
+  cudaDevAttrIntegrated = 18,
   cudaDevAttrCanMapHostMemory = 19,
   cudaDevAttrComputeMode = 20,
   cudaDevAttrConcurrentKernels = 31,
@@ -262,7 +264,7 @@ __OFFLOAD_HOST const char *cudaGetErrorName(cudaError_t error);
 __OFFLOAD_HOST cudaError_t cudaGetDevice(int *device);
 __OFFLOAD_HOST cudaError_t cudaSetDevice(int device);
 __OFFLOAD_HOST cudaError_t cudaGetDeviceCount(int *count);
-__OFFLOAD_HOST cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
+__OFFLOAD_HOST cudaError_t __cudaDescribeDevice(char *name, size_t size, size_t *memory, int device);
 __OFFLOAD_HOST cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
 __OFFLOAD_HOST cudaError_t cudaDeviceSynchronize();
 __OFFLOAD_HOST cudaError_t cudaStreamCreate(cudaStream_t *stream);
@@ -307,21 +309,13 @@ __OFFLOAD_HOST cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes,
 __OFFLOAD_HOST cudaError_t cudaDeviceReset();
 __OFFLOAD_HOST cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value);
 __OFFLOAD_HOST cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit limit);
-__OFFLOAD_HOST cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache cache);
-__OFFLOAD_HOST cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config);
-__OFFLOAD_HOST cudaError_t cudaFuncSetSharedMemConfig(const void *kernel, cudaSharedMemConfig config);
 __OFFLOAD_HOST cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer);
 __OFFLOAD_HOST cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags);
 __OFFLOAD_HOST cudaError_t cudaDeviceDisablePeerAccess(int peer);
 __OFFLOAD_HOST cudaError_t cudaDeviceGetPCIBusId(char *id, int size, int device);
 __OFFLOAD_HOST cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
-__OFFLOAD_HOST cudaError_t cudaSetDeviceFlags(unsigned int flags);
-__OFFLOAD_HOST cudaError_t cudaThreadSynchronize();
-__OFFLOAD_HOST cudaError_t cudaThreadExit();
 __OFFLOAD_HOST cudaError_t cudaDriverGetVersion(int *version);
 __OFFLOAD_HOST cudaError_t cudaRuntimeGetVersion(int *version);
-__OFFLOAD_HOST cudaError_t cudaProfilerStart();
-__OFFLOAD_HOST cudaError_t cudaProfilerStop();
 __OFFLOAD_HOST cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority);
 __OFFLOAD_HOST cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data,
                                                  unsigned int flags);
@@ -333,8 +327,6 @@ __OFFLOAD_HOST cudaError_t cudaHostRegister(void *memory, size_t size, unsigned 
 __OFFLOAD_HOST cudaError_t cudaHostUnregister(void *memory);
 __OFFLOAD_HOST cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned int flags);
 __OFFLOAD_HOST cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *memory);
-__OFFLOAD_HOST cudaError_t cudaMemPrefetchAsync(const void *memory, size_t size, int device, cudaStream_t stream = 0);
-__OFFLOAD_HOST cudaError_t cudaMemAdvise(const void *memory, size_t size, cudaMemoryAdvise advice, int device);
 __OFFLOAD_HOST cudaError_t cudaMallocPitch(void **memory, size_t *pitch, size_t width, size_t height);
 __OFFLOAD_HOST cudaError_t cudaMalloc3D(cudaPitchedPtr *memory, cudaExtent extent);
 __OFFLOAD_HOST cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
@@ -345,7 +337,6 @@ __OFFLOAD_HOST cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *parameters);
 __OFFLOAD_HOST cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size);
 __OFFLOAD_HOST cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t size,
                                                cudaStream_t stream = 0);
-__OFFLOAD_HOST cudaError_t cudaMemset2D(void *memory, size_t pitch, int value, size_t width, size_t height);
 __OFFLOAD_HOST cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent);
 __OFFLOAD_HOST cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *memory);
 __OFFLOAD_HOST cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle, unsigned int flags);
@@ -375,6 +366,68 @@ __OFFLOAD_HOST cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlag
                                                                                   int block, size_t shared,
                                                                                   unsigned int flags);
 }
+// Hints, and functions that others make up.
+#define __OFFLOAD_HOST_INLINE static inline __attribute__((host)) cudaError_t
+__OFFLOAD_HOST_INLINE cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
+__OFFLOAD_HOST_INLINE cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
+__OFFLOAD_HOST_INLINE cudaFuncSetSharedMemConfig(const void *, cudaSharedMemConfig) { return cudaSuccess; }
+__OFFLOAD_HOST_INLINE cudaSetDeviceFlags(unsigned int) { return cudaSuccess; }
+__OFFLOAD_HOST_INLINE cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
+__OFFLOAD_HOST_INLINE cudaThreadExit() { return cudaDeviceReset(); }
+__OFFLOAD_HOST_INLINE cudaProfilerStart() { return cudaSuccess; }
+__OFFLOAD_HOST_INLINE cudaProfilerStop() { return cudaSuccess; }
+__OFFLOAD_HOST_INLINE cudaMemPrefetchAsync(const void *, size_t, int, cudaStream_t = 0) { return cudaSuccess; }
+__OFFLOAD_HOST_INLINE cudaMemAdvise(const void *, size_t, cudaMemoryAdvise, int) { return cudaSuccess; }
+__OFFLOAD_HOST_INLINE cudaMemset2D(void *memory, size_t pitch, int value, size_t width, size_t height) {
+  cudaError_t error = cudaSuccess;
+  for (size_t row = 0; row < height && !error; row++) error = cudaMemset((char *)memory + row * pitch, value, width);
+  return error;
+}
+// What a device has no number for is 0.
+static inline __attribute__((host)) int __offload_device_number(cudaDeviceAttr attribute, int device) {
+  int value;
+  if (!cudaDeviceGetAttribute(&value, attribute, device)) return value;
+  cudaGetLastError();
+  return 0;
+}
+__OFFLOAD_HOST_INLINE cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
+  cudaDeviceProp p = {};
+  cudaError_t error = __cudaDescribeDevice(p.name, sizeof(p.name), &p.totalGlobalMem, device);
+  if (error) return error;
+  p.sharedMemPerBlock = __offload_device_number(cudaDevAttrMaxSharedMemoryPerBlock, device);
+  p.sharedMemPerBlockOptin = __offload_device_number(cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  p.sharedMemPerMultiprocessor = __offload_device_number(cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
+  p.totalConstMem = __offload_device_number(cudaDevAttrTotalConstantMemory, device);
+  p.clockRate = __offload_device_number(cudaDevAttrClockRate, device);
+  p.memoryClockRate = __offload_device_number(cudaDevAttrMemoryClockRate, device);
+  p.memoryBusWidth = __offload_device_number(cudaDevAttrGlobalMemoryBusWidth, device);
+  p.l2CacheSize = __offload_device_number(cudaDevAttrL2CacheSize, device);
+  p.regsPerBlock = __offload_device_number(cudaDevAttrMaxRegistersPerBlock, device);
+  p.regsPerMultiprocessor = __offload_device_number(cudaDevAttrMaxRegistersPerMultiprocessor, device);
+  p.kernelExecTimeoutEnabled = __offload_device_number(cudaDevAttrKernelExecTimeout, device);
+  p.integrated = __offload_device_number(cudaDevAttrIntegrated, device);
+  p.canMapHostMemory = __offload_device_number(cudaDevAttrCanMapHostMemory, device);
+  p.computeMode = __offload_device_number(cudaDevAttrComputeMode, device);
+  p.concurrentKernels = __offload_device_number(cudaDevAttrConcurrentKernels, device);
+  p.cooperativeLaunch = __offload_device_number(cudaDevAttrCooperativeLaunch, device);
+  p.unifiedAddressing = __offload_device_number(cudaDevAttrUnifiedAddressing, device);
+  p.managedMemory = __offload_device_number(cudaDevAttrManagedMemory, device);
+  p.warpSize = __offload_device_number(cudaDevAttrWarpSize, device);
+  p.maxThreadsPerBlock = __offload_device_number(cudaDevAttrMaxThreadsPerBlock, device);
+  p.maxThreadsPerMultiProcessor = __offload_device_number(cudaDevAttrMaxThreadsPerMultiProcessor, device);
+  p.multiProcessorCount = __offload_device_number(cudaDevAttrMultiProcessorCount, device);
+  p.maxThreadsDim[0] = __offload_device_number(cudaDevAttrMaxBlockDimX, device);
+  p.maxThreadsDim[1] = __offload_device_number(cudaDevAttrMaxBlockDimY, device);
+  p.maxThreadsDim[2] = __offload_device_number(cudaDevAttrMaxBlockDimZ, device);
+  p.maxGridSize[0] = __offload_device_number(cudaDevAttrMaxGridDimX, device);
+  p.maxGridSize[1] = __offload_device_number(cudaDevAttrMaxGridDimY, device);
+  p.maxGridSize[2] = __offload_device_number(cudaDevAttrMaxGridDimZ, device);
+  p.major = __offload_device_number(cudaDevAttrComputeCapabilityMajor, device);
+  p.minor = __offload_device_number(cudaDevAttrComputeCapabilityMinor, device);
+  *properties = p;
+  return cudaSuccess;
+}
+#undef __OFFLOAD_HOST_INLINE
 // For pointers and symbols of any type.
 #define __OFFLOAD_HOST_TEMPLATE template <typename T> static inline __attribute__((host)) cudaError_t
 #define __OFFLOAD_SYMBOL ((const void *)&reinterpret_cast<const volatile char &>(symbol))
@@ -482,6 +535,26 @@ extern __attribute__((host)) cudaError_t cudaGraphInstantiate(cudaGraphExec_t *e
 extern __attribute__((host)) cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
                                                               cudaGraphNode_t *node, char *log, size_t size);
 #undef __OFFLOAD_SYMBOL
+// Conversions that clang calls where the CPU has no instruction: libgcc has them since 13, and Rust's library has not.
+extern "C" {
+__attribute__((host, weak, used, visibility("hidden"))) __bf16 __truncsfbf2(float v) {
+  unsigned int bits = __builtin_bit_cast(unsigned int, v);
+  unsigned int rounded = bits + 0x7fff + (bits >> 16 & 1);
+  if (v != v) rounded = bits | 0x400000;
+  return __builtin_bit_cast(__bf16, (unsigned short)(rounded >> 16));
+}
+// To odd first, so that the result is rounded once.
+__attribute__((host, weak, used, visibility("hidden"))) __bf16 __truncdfbf2(double v) {
+  float rounded = (float)v;
+  unsigned int bits = __builtin_bit_cast(unsigned int, rounded);
+  bool is_exact = rounded == v || v != v;
+  if (!is_exact) {
+    double magnitude = v < 0 ? -v : v, nearest = rounded < 0 ? -rounded : rounded;
+    bits = (nearest > magnitude ? bits - 1 : bits) | 1;
+  }
+  return __truncsfbf2(__builtin_bit_cast(float, bits));
+}
+}
 // nvcc lets functions for the host name it.
 static inline __host__ void __trap() { __builtin_trap(); }
 #undef __OFFLOAD_HOST

@@ -1,0 +1,61 @@
+//! The Makefile of a program: its sources, compiler flags, and the arguments of its run.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What a folder's Makefile says.
+pub(super) struct Makefile {
+    folder: PathBuf,
+    /// Its lines, with continued ones joined.
+    text: String,
+}
+
+impl Makefile {
+    /// That of `folder`; an empty one if there is none.
+    pub(super) fn read(folder: &Path) -> Makefile {
+        let text = fs::read_to_string(folder.join("Makefile")).unwrap_or_default();
+        Makefile { folder: folder.to_path_buf(), text: text.replace("\\\n", " ") }
+    }
+
+    /// The definitions and the folders of headers, for clang.
+    pub(super) fn flags(&self) -> Vec<String> {
+        let mut flags = vec![format!("-I{}", self.folder.display()), "-w".to_string()];
+        for word in self.text.split_whitespace().filter(|word| !word.contains('$')) {
+            if word.starts_with("-D") && word.len() > 2 {
+                flags.push(word.to_string());
+            } else if let Some(directory) = word.strip_prefix("-I").filter(|rest| !rest.is_empty()) {
+                flags.push(format!("-I{}", self.folder.join(directory).display()));
+            }
+        }
+        flags
+    }
+
+    /// The files that the program is made of: those that the Makefile names, or all of the folder.
+    pub(super) fn sources(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        for word in self.text.split_whitespace().filter(|word| is_source(Path::new(word))) {
+            let file = self.folder.join(word.trim_start_matches("./"));
+            if file.is_file() && !files.contains(&file) {
+                files.push(file);
+            }
+        }
+        if files.is_empty() {
+            let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+            files = entries.map(|entry| entry.path()).filter(|file| is_source(file)).collect();
+            files.sort();
+        }
+        files
+    }
+
+    /// The arguments of the first command behind `run:`.
+    pub(super) fn arguments(&self) -> String {
+        let Some((_, rule)) = self.text.split_once("\nrun:") else { return String::new() };
+        let Some(command) = rule.lines().nth(1) else { return String::new() };
+        let words = command.split_whitespace().skip_while(|word| !word.starts_with("./"));
+        words.skip(1).take_while(|word| !word.starts_with('>')).collect::<Vec<_>>().join(" ")
+    }
+}
+
+fn is_source(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| ["cu", "cpp", "cc", "c"].iter().any(|known| extension == *known))
+}
