@@ -75,7 +75,7 @@ pub(crate) trait BackendModule: Debug + Send + Sync {
 
     /// Writes a variable of the image.
     fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
-        let problem = format!("cannot write {} bytes: only CUDA and HIP devices have variables", bytes.len());
+        let problem = format!("cannot write {} bytes: OpenCL devices have no variables", bytes.len());
         let error = Error::device(&format!("variable `{}`", escape(name)), problem);
         Err(error.with_hint("pass the value to the kernel as an argument"))
     }

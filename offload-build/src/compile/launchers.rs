@@ -13,6 +13,7 @@ use offload_format::launchers::Token;
 use crate::cache::{Blob, KeyBuilder};
 use crate::compile::Session;
 use crate::compile::front_end;
+use crate::compile::front_end::own_headers;
 use crate::compile::front_end::reading::FrontEnd;
 use crate::compile::remote::roots::{RELATIVE_PATHS, Roots};
 use crate::compile::steps::action::{Arg, Step, texts};
@@ -133,6 +134,8 @@ fn front_end_action<'s>(session: &Session<'s>, file: &SourceFile) -> Result<Fron
         tool: &session.tools().llvm()?.clang,
         args: texts([target(session)])
             .chain(texts(vendor.flags))
+            // Before the C library's, whose `assert` is no function of kernels.
+            .chain(own_headers::flags(session)?)
             .chain(Roots::for_session(session).prefix_maps())
             .chain(front_end::flags(session.sources, Language::Cuda, SpecForm::Literal))
             .chain(texts(host))

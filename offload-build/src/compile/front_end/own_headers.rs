@@ -45,7 +45,7 @@ const BESIDE_TOOLKIT: Folder = Folder {
     headers: &[(BUILT_IN, include_str!("../device/cuda/toolkit.h"))],
 };
 /// In place of the headers of a toolkit.
-const CUDA: Folder = Folder { name: "include/cuda-6", headers: cuda::HEADERS };
+const CUDA: Folder = Folder { name: "include/cuda-7", headers: cuda::HEADERS };
 
 const FOLDERS: [&Folder; 4] = [&COMMON, &HOST, &BESIDE_TOOLKIT, &CUDA];
 
@@ -137,7 +137,7 @@ mod tests {
         ("include/own-4", "cbb76602c69d7a90"),
         ("include/host-1", "0133472da0f52f61"),
         ("include/cuda-toolkit-1", "13906241a4b72a89"),
-        ("include/cuda-6", "2ee9f0732d5c3505"),
+        ("include/cuda-7", "bf525944f0986d3f"),
     ];
 
     #[test]

@@ -113,11 +113,6 @@ numbers! { c_uint:
     CU_STREAM_NON_BLOCKING = 1,
 }
 
-// A `CUmemorytype`.
-numbers! { c_uint:
-    CU_MEMORYTYPE_UNIFIED = 4,
-}
-
 numbers! { CUpointer_attribute:
     CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
 }

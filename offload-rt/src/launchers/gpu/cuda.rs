@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::{GpuPlatform, LauncherApi, address};
 use crate::cuda::api::{
-    CU_MEMORYTYPE_UNIFIED, CUDA_MEMCPY2D, CUcontext, CUdevice, CUevent, CUfunction, CUstream, CuResult,
-    CudaApi, DeviceId,
+    CUDA_MEMCPY2D, CUcontext, CUdevice, CUevent, CUfunction, CUstream, CuResult, CudaApi, DeviceId,
 };
 use crate::cuda::context::CudaContext;
 use crate::cuda::device;
@@ -19,6 +18,9 @@ use crate::gpu::{GpuDevice, call, operations};
 use crate::launchers::failure::{Failure, INVALID_DEVICE, Outcome};
 use crate::launchers::launch::{Configuration, Dim3};
 use crate::launchers::platform::{Block, ContextHandle, Copy, EnteredContext, Platform, RowsCopy};
+
+/// A `CUmemorytype`: the driver tells memory by its address.
+const CU_MEMORYTYPE_UNIFIED: c_uint = 4;
 
 /// The driver's devices, if it starts.
 pub(in crate::launchers) fn platform() -> Result<&'static dyn Platform, Error> {

@@ -23,7 +23,7 @@ __OFFLOAD_ATOMICS(unsigned int)
 __OFFLOAD_ATOMICS(unsigned long long)
 __OFFLOAD_ATOMICS(long long)
 __OFFLOAD_ATOMIC(Add, __scoped_atomic_fetch_add, float)
-#if __CUDA_ARCH__ >= 600
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 600
 __OFFLOAD_ATOMIC(Add, __scoped_atomic_fetch_add, double)
 #endif
 #undef __OFFLOAD_ATOMICS

@@ -37,7 +37,7 @@ __OFFLOAD_FN float fma(float a, float b, float c) { return fmaf(a, b, c); }
   __OFFLOAD_FN TYPE NAME(VECTOR_A a, VECTOR_B b, TYPE c) { \
     return NAME(__builtin_bit_cast(TYPE, a), __builtin_bit_cast(TYPE, b), c); \
   }
-#if __CUDA_ARCH__ >= 610
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 610
 __OFFLOAD_DOT(__dp4a, int, char4, char4)
 __OFFLOAD_DOT(__dp4a, unsigned int, uchar4, uchar4)
 __OFFLOAD_DOT(__dp2a_lo, int, short2, char4)

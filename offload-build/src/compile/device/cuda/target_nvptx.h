@@ -37,7 +37,7 @@ __OFFLOAD_FN unsigned int __offload_lane() { return __nvvm_read_ptx_sreg_laneid(
 __OFFLOAD_FN unsigned int __offload_lanes_before() { return __nvvm_read_ptx_sreg_lanemask_lt(); }
 
 // https://docs.nvidia.com/cuda/parallel-thread-execution/#integer-arithmetic-instructions-dp4a
-#if __CUDA_ARCH__ >= 610
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 610
 #define __OFFLOAD_DOT(NAME, INSTRUCTION, TYPE) \
   __OFFLOAD_FN TYPE NAME(TYPE a, TYPE b, TYPE c) { \
     TYPE sum; \

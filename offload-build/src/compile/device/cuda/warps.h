@@ -109,7 +109,7 @@ __OFFLOAD_FN unsigned int __fns(unsigned int mask, unsigned int base, int offset
     } \
     return v; \
   }
-#if __CUDA_ARCH__ >= 800
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 __OFFLOAD_REDUCE(add, int, (int)((unsigned int)v + (unsigned int)other))
 __OFFLOAD_REDUCE(add, unsigned int, v + other)
 __OFFLOAD_REDUCE(min, int, v < other ? v : other)

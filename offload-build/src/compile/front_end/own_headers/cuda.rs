@@ -17,6 +17,31 @@ pub(super) const HEADERS: &[(&str, &str)] = &[
     ),
     ("cub/warp/warp_reduce.cuh", include_str!("../../device/cuda/include/cub/warp/warp_reduce.cuh")),
     ("cub/warp/warp_scan.cuh", include_str!("../../device/cuda/include/cub/warp/warp_scan.cuh")),
+    (
+        "cub/block/block_adjacent_difference.cuh",
+        include_str!("../../device/cuda/include/cub/block/block_adjacent_difference.cuh"),
+    ),
+    (
+        "cub/block/block_discontinuity.cuh",
+        include_str!("../../device/cuda/include/cub/block/block_discontinuity.cuh"),
+    ),
+    ("cub/block/block_exchange.cuh", include_str!("../../device/cuda/include/cub/block/block_exchange.cuh")),
+    (
+        "cub/block/block_histogram.cuh",
+        include_str!("../../device/cuda/include/cub/block/block_histogram.cuh"),
+    ),
+    ("cub/block/block_load.cuh", include_str!("../../device/cuda/include/cub/block/block_load.cuh")),
+    (
+        "cub/block/block_radix_rank.cuh",
+        include_str!("../../device/cuda/include/cub/block/block_radix_rank.cuh"),
+    ),
+    (
+        "cub/block/block_radix_sort.cuh",
+        include_str!("../../device/cuda/include/cub/block/block_radix_sort.cuh"),
+    ),
+    ("cub/block/block_shuffle.cuh", include_str!("../../device/cuda/include/cub/block/block_shuffle.cuh")),
+    ("cub/block/block_store.cuh", include_str!("../../device/cuda/include/cub/block/block_store.cuh")),
+    ("cub/util_type.cuh", include_str!("../../device/cuda/include/cub/util_type.cuh")),
     ("cuComplex.h", include_str!("../../device/cuda/include/cuComplex.h")),
     ("cublas_v2.h", include_str!("../../device/cuda/include/cublas_v2.h")),
     ("cuda.h", include_str!("../../device/cuda/include/cuda.h")),

@@ -51,7 +51,7 @@ template <int n> static __device__ __forceinline__ unsigned int __offload_place(
 __OFFLOAD_OPERAND(__half)
 __OFFLOAD_OPERAND(signed char)
 __OFFLOAD_OPERAND(unsigned char)
-#if __CUDA_ARCH__ >= 800
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 __OFFLOAD_OPERAND(__nv_bfloat16)
 #endif
 __OFFLOAD_SUM(float)

@@ -1,6 +1,7 @@
 // Reductions within a block: https://nvidia.github.io/cccl/cub/api/classcub_1_1BlockReduce.html
 #pragma once
 #include <cub/thread/thread_operators.cuh>
+#include <cub/util_type.cuh>
 namespace cub {
 enum BlockReduceAlgorithm {
   BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY,
@@ -14,12 +15,12 @@ class BlockReduce {
 
 public:
   struct TempStorage {
-    T of_warps[WARPS];
+    __offload_array<T, WARPS> of_warps;
   };
   __device__ __forceinline__ BlockReduce(TempStorage &storage) : storage(storage) {
-    thread = threadIdx.x + X * (threadIdx.y + Y * threadIdx.z);
+    thread = __offload_rank<X, Y>();
   }
-  __device__ __forceinline__ BlockReduce() : BlockReduce(own_storage()) {}
+  __device__ __forceinline__ BlockReduce() : BlockReduce(__offload_own_storage<TempStorage>()) {}
   // The first thread has the result.
   template <typename F> __device__ __forceinline__ T Reduce(T v, F combine) { return Reduce(v, combine, THREADS); }
   template <typename F> __device__ __forceinline__ T Reduce(T v, F combine, int valid) {
@@ -48,10 +49,6 @@ private:
   TempStorage &storage;
   int thread;
 
-  static __device__ __forceinline__ TempStorage &own_storage() {
-    __shared__ TempStorage storage;
-    return storage;
-  }
   template <typename F> static __device__ __forceinline__ T of_warp(T v, F combine, int valid, int thread) {
     int lane = thread % 32;
     int lanes = THREADS - (thread - lane);

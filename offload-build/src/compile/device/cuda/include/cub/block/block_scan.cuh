@@ -1,6 +1,7 @@
 // Scans within a block: https://nvidia.github.io/cccl/cub/api/classcub_1_1BlockScan.html
 #pragma once
 #include <cub/thread/thread_operators.cuh>
+#include <cub/util_type.cuh>
 namespace cub {
 enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
 
@@ -9,12 +10,12 @@ template <typename T, int X, BlockScanAlgorithm ALGORITHM = BLOCK_SCAN_RAKING, i
 
 public:
   struct TempStorage {
-    T of_warps[WARPS];
+    __offload_array<T, WARPS> of_warps;
   };
   __device__ __forceinline__ BlockScan(TempStorage &storage) : storage(storage) {
-    thread = threadIdx.x + X * (threadIdx.y + Y * threadIdx.z);
+    thread = __offload_rank<X, Y>();
   }
-  __device__ __forceinline__ BlockScan() : BlockScan(own_storage()) {}
+  __device__ __forceinline__ BlockScan() : BlockScan(__offload_own_storage<TempStorage>()) {}
 
   template <typename F> __device__ __forceinline__ void InclusiveScan(T in, T &out, F combine) {
     T all;
@@ -69,10 +70,6 @@ private:
   TempStorage &storage;
   int thread;
 
-  static __device__ __forceinline__ TempStorage &own_storage() {
-    __shared__ TempStorage storage;
-    return storage;
-  }
   template <int ITEMS> static __device__ __forceinline__ T sum(T (&items)[ITEMS]) {
     T v = items[0];
 #pragma unroll
