@@ -22,6 +22,8 @@ pub struct Argument {
     pub kind: ArgumentKind,
     /// Size in bytes of a value. Needed where the calling convention has split or coerced a structure.
     pub size: Option<u32>,
+    /// Whether a value is a structure: empty ones of C++ have one byte, and CPUs pass none of it.
+    pub is_structure: bool,
 }
 
 /// The class of an argument, by OpenCL's address spaces.
@@ -60,12 +62,18 @@ impl Kernel {
 impl Argument {
     /// An argument of unknown size.
     pub fn new(name: impl Into<String>, kind: ArgumentKind) -> Argument {
-        Argument { name: name.into(), kind, size: None }
+        Argument { name: name.into(), kind, size: None, is_structure: false }
     }
 
     /// The argument with its size in bytes, if that is known.
     #[must_use]
     pub fn with_size(self, size: Option<u32>) -> Argument {
         Argument { size, ..self }
+    }
+
+    /// The argument as a structure.
+    #[must_use]
+    pub fn structure(self) -> Argument {
+        Argument { is_structure: true, ..self }
     }
 }

@@ -161,6 +161,7 @@ fn argument(found: Type, param: &Parameter<'_>, name: &str) -> KernelArg {
         base_type: format!("{}{}", found.base, "*".repeat(behind)),
         kind,
         size: found.size.filter(|_| kind == ArgKind::Value).and_then(|bits| bits.checked_div(8)),
+        is_structure: param.is_by_value(),
         element_size: found.element_size.filter(|_| kind != ArgKind::Local).and_then(whole_bytes),
         is_const: found.is_const,
     }

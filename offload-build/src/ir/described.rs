@@ -32,6 +32,7 @@ pub(super) fn arguments(
                 .get(index)
                 .filter(|_| kind == ArgKind::Value)
                 .and_then(|param| value_size(structures, param)),
+            is_structure: params.get(index).is_some_and(Parameter::is_by_value),
             element_size: element_size(kind, &base_type, structures),
             is_const: text_at(&qualifiers, index).split(' ').any(|word| word == "const"),
         }

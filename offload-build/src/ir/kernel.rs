@@ -25,6 +25,8 @@ pub(crate) struct KernelArg {
     pub(crate) kind: ArgKind,
     /// Size in bytes of a value, where its type in LLVM's IR says it.
     pub(crate) size: Option<u32>,
+    /// Whether it is a structure or another object of C++, as far as the calling convention of the GPU tells.
+    pub(crate) is_structure: bool,
     /// As [`ArgInfo::element_size`].
     pub(crate) element_size: Option<u32>,
     /// As [`ArgInfo::is_const`].
@@ -42,7 +44,8 @@ impl Kernel {
                 ArgKind::Constant => ArgumentKind::Constant,
                 _ => ArgumentKind::Global,
             };
-            arguments.push(offload_workgroup::Argument::new(arg.name.clone(), kind).with_size(arg.size));
+            let argument = offload_workgroup::Argument::new(arg.name.clone(), kind).with_size(arg.size);
+            arguments.push(if arg.is_structure { argument.structure() } else { argument });
         }
         offload_workgroup::Kernel::new(self.name.clone())
             .with_arguments(arguments)

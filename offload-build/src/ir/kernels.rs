@@ -62,6 +62,7 @@ fn plain_arg(param: &Parameter<'_>, types: &Types<'_>) -> KernelArg {
         type_name,
         kind: argument_kind(param),
         size: value_size(types, param),
+        is_structure: param.is_by_value(),
         element_size: None,
         is_const: false,
     }

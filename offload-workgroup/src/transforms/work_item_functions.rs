@@ -51,6 +51,38 @@ struct KernelCaller<'a> {
     attributes: String,
 }
 
+/// The parameters of each argument; `None` if they are others.
+///
+/// An empty structure of C++ has a size of one byte and no parameter. Where some structures of one byte have one, it is
+/// unknown which.
+fn parameters_of<'a>(arguments: &[Argument], list: Vec<Parameter<'a>>) -> Option<Vec<Vec<Parameter<'a>>>> {
+    let mut passed: Vec<Vec<Parameter<'a>>> = Vec::new();
+    for parameter in list {
+        match passed.last_mut().filter(|_| parameter.name().ends_with(".coerce1")) {
+            Some(first) => first.push(parameter),
+            None => passed.push(vec![parameter]),
+        }
+    }
+    if passed.len() == arguments.len() {
+        return Some(passed);
+    }
+    let empty = arguments.iter().filter(|argument| can_be_empty(argument)).count();
+    if passed.len().checked_add(empty)? != arguments.len() {
+        return None;
+    }
+    let mut passed = passed.into_iter();
+    let mut parameters = Vec::new();
+    for argument in arguments {
+        parameters.push(if can_be_empty(argument) { Vec::new() } else { passed.next()? });
+    }
+    Some(parameters)
+}
+
+/// Whether it has the size that C++ gives an empty structure.
+fn can_be_empty(argument: &Argument) -> bool {
+    argument.is_structure && argument.size == Some(1)
+}
+
 /// Debug information of a work-item function.
 #[derive(Default)]
 struct DebugLocation {
@@ -65,22 +97,15 @@ impl<'a> KernelCaller<'a> {
     fn new(kernel: &'a Kernel, line: &'a str) -> Result<KernelCaller<'a>> {
         let rest = global_symbol(line).map(|symbol| symbol.rest).unwrap_or_default();
         let Parameters { list, rest: tail } = parameters(rest).unwrap_or_default();
-        let mut parameters: Vec<Vec<Parameter<'_>>> = Vec::new();
-        for parameter in list {
-            match parameters.last_mut().filter(|_| parameter.name().ends_with(".coerce1")) {
-                Some(first) => first.push(parameter),
-                None => parameters.push(vec![parameter]),
-            }
-        }
-        if parameters.len() != kernel.arguments.len() {
+        let passed = list.iter().filter(|parameter| !parameter.name().ends_with(".coerce1")).count();
+        let Some(parameters) = parameters_of(&kernel.arguments, list) else {
             let error = format!(
-                "kernel `{}` takes {} arguments, and the CPU's calling convention has {} for them",
+                "kernel `{}` takes {} arguments, and the CPU's calling convention has {passed} for them",
                 kernel.name,
                 kernel.arguments.len(),
-                parameters.len()
             );
-            return Err(Error::new(error).with_hint("leave empty structures out of its arguments"));
-        }
+            return Err(Error::new(error).with_hint("the CPU is passed nothing of empty structures: make those of one byte larger, or leave the empty ones out"));
+        };
         let group = tail.split_once(" #").map(|(_, rest)| rest).unwrap_or_default();
         let number = group.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
         let attributes = if number.is_empty() { String::new() } else { format!(" #{number}") };
@@ -296,6 +321,27 @@ mod tests {
         ] {
             assert!(text.contains(part), "no {part:?} in\n{text}");
         }
+    }
+
+    #[test]
+    fn empty_structures_have_no_parameter() {
+        let line = "define void @k(i8 noundef %flag, ptr noundef %x) #3 {\n";
+        let arguments = vec![
+            argument(ArgumentKind::Value, Some(1)).structure(),
+            argument(ArgumentKind::Value, Some(1)),
+            argument(ArgumentKind::Global, None),
+            argument(ArgumentKind::Value, Some(1)).structure(),
+        ];
+        let text = add_work_item_functions(line, &[kernel(arguments)]).unwrap();
+        assert!(text.contains("[i32 4, i32 1, i32 1, i32 8, i32 1]"), "{text}");
+        assert!(text.contains("call void @k(i8 noundef %v1.0, ptr noundef %v2.0)\n"), "{text}");
+        // One of two has a byte.
+        let arguments = vec![
+            argument(ArgumentKind::Value, Some(1)).structure(),
+            argument(ArgumentKind::Value, Some(1)).structure(),
+        ];
+        let line = "define void @k(i8 %x.coerce) {\n";
+        assert!(add_work_item_functions(line, &[kernel(arguments)]).is_err());
     }
 
     /// AArch64 passes a large structure as a pointer to a copy.

@@ -91,10 +91,9 @@ impl Outcome {
         {
             return Outcome::LeftOut;
         }
-        let errors = stderr.lines().filter_map(|line| line.split_once("error: "));
-        let mut errors = errors.map(|(_, error)| error).filter(|error| !error.starts_with("failed to run"));
-        let first = errors.next().or(stderr.lines().next_back());
-        let text = first.unwrap_or("no message");
+        let found = |mark: &str| stderr.lines().find_map(|line| Some(line.split_once(mark)?.1.to_string()));
+        let text = found(": error: ").or_else(|| found("  error: ")).or_else(|| found("error: "));
+        let text = text.unwrap_or_else(|| "no message".to_string());
         Outcome::Refused(text.chars().take(100).collect())
     }
 }

@@ -30,10 +30,11 @@ impl Makefile {
         flags
     }
 
-    /// The files that the program is made of: those that the Makefile names, or all of the folder.
+    /// The files that the program is made of: those that the Makefile assigns to variables, or all of the folder.
     pub(super) fn sources(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
-        for word in self.text.split_whitespace().filter(|word| is_source(Path::new(word))) {
+        let assigned = self.text.lines().filter_map(|line| line.split_once('=')).map(|(_, value)| value);
+        for word in assigned.flat_map(str::split_whitespace).filter(|word| is_source(Path::new(word))) {
             let file = self.folder.join(word.trim_start_matches("./"));
             if file.is_file() && !files.contains(&file) {
                 files.push(file);

@@ -108,7 +108,16 @@ mod tests {
 
     fn kernel(base_type: &str, kind: ArgKind) -> Kernel {
         let [name, type_name, base_type] = ["x", "t", base_type].map(str::to_string);
-        let arg = Arg { name, type_name, base_type, kind, size: None, element_size: None, is_const: false };
+        let arg = Arg {
+            name,
+            type_name,
+            base_type,
+            kind,
+            size: None,
+            is_structure: false,
+            element_size: None,
+            is_const: false,
+        };
         Kernel { name: "k".into(), args: vec![arg], required_work_group: None }
     }
 
