@@ -5,6 +5,45 @@ static double __attribute__((overloadable)) host_tanh(double x) { return fabs(x)
 #undef tanh
 #define tanh host_tanh
 
+// PoCL's functions with a second result are for pointers to no named memory alone.
+#define HOST_SECOND_RESULTS(TYPE)                                                                     \
+  static TYPE __attribute__((overloadable)) host_sincos(TYPE x, __private TYPE *cosine) {             \
+    *cosine = cos(x);                                                                                 \
+    return sin(x);                                                                                    \
+  }                                                                                                   \
+  static TYPE __attribute__((overloadable)) host_modf(TYPE x, __private TYPE *whole) {                \
+    *whole = trunc(x);                                                                                \
+    return copysign(isinf(x) ? (TYPE)0 : x - *whole, x);                                              \
+  }                                                                                                   \
+  /* Three bits of the quotient, as CUDA has it. Each difference is exact. */                         \
+  static TYPE __attribute__((overloadable)) host_remquo(TYPE x, TYPE y, __private int *quotient) {    \
+    TYPE divisor = fabs(y), eightfold = 8 * divisor;                                                  \
+    TYPE rest = isinf(eightfold) ? fabs(x) : fmod(fabs(x), eightfold);                                \
+    int count = 0;                                                                                    \
+    *quotient = 0;                                                                                    \
+    if (isnan(x) || isnan(y) || isinf(x) || y == 0) return (TYPE)NAN;                                 \
+    if (isinf(y)) return x;                                                                           \
+    for (int step = 4; step > 0; step /= 2) {                                                         \
+      if (rest < step * divisor) continue;                                                            \
+      rest -= step * divisor;                                                                         \
+      count += step;                                                                                  \
+    }                                                                                                 \
+    if (rest > divisor - rest || (rest == divisor - rest && count % 2 == 1)) {                        \
+      rest -= divisor;                                                                                \
+      count++;                                                                                        \
+    }                                                                                                 \
+    *quotient = signbit(x) == signbit(y) ? count % 8 : -(count % 8);                                  \
+    return signbit(x) ? -rest : rest;                                                                 \
+  }
+HOST_SECOND_RESULTS(float)
+HOST_SECOND_RESULTS(double)
+#undef sincos
+#undef modf
+#undef remquo
+#define sincos host_sincos
+#define modf host_modf
+#define remquo host_remquo
+
 // Instructions of AMD's GPUs that clang's headers use.
 float __offload_ldexp_f32(float x, int exponent) { return ldexp(x, exponent); }
 double __offload_ldexp_f64(double x, int exponent) { return ldexp(x, exponent); }

@@ -175,7 +175,7 @@ pub(crate) fn undefined_symbols(bytes: &[u8]) -> Result<BTreeSet<String>> {
 }
 
 /// What code generation may call of the C library and its mathematics, beside what printing and asserting use.
-const C_LIBRARY: [&str; 54] = [
+const C_LIBRARY: [&str; 56] = [
     "_setjmp",
     "_longjmp",
     "__tls_get_addr",
@@ -184,6 +184,9 @@ const C_LIBRARY: [&str; 54] = [
     "memset",
     "memcmp",
     "strlen",
+    // Of a sine and a cosine of one angle.
+    "sincos",
+    "sincosf",
     "snprintf",
     "fma",
     "fmaf",

@@ -44,6 +44,7 @@ const SHIM_WITH_OCML: &str = concat!(
 const CUDA_HEADER: &str = concat!(
     // As for NVIDIA.
     "# 1 \"offload_cuda.h\" 1 3\n",
+    include_str!("../device/cuda/include/offload_names_begin.h"),
     include_str!("../device/cuda/core.h"),
     include_str!("../device/cuda/target_amdgcn.h"),
     include_str!("../device/cuda/hip_math.h"),
@@ -53,6 +54,7 @@ const CUDA_HEADER: &str = concat!(
     include_str!("../device/cuda/functions.h"),
     include_str!("../device/cuda/atomics.h"),
     include_str!("../device/cuda/host_api.h"),
+    include_str!("../device/cuda/include/offload_names_end.h"),
     "# 1 \"<stdin>\" 2\n"
 );
 /// What HIP C++ needs of HIP's headers.

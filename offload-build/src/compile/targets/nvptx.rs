@@ -36,11 +36,13 @@ const CUDA_HEADER: &str = concat!(
     // Flags of the user's for warnings are of the user's files: these lines are of a header of the system's
     // (<https://gcc.gnu.org/onlinedocs/cpp/Preprocessor-Output.html>).
     "# 1 \"offload_cuda.h\" 1 3\n",
+    include_str!("../device/cuda/include/offload_names_begin.h"),
     include_str!("../device/cuda/core.h"),
     include_str!("../device/cuda/target_nvptx.h"),
     include_str!("../device/cuda/functions.h"),
     include_str!("../device/cuda/atomics.h"),
     include_str!("../device/cuda/host_api.h"),
+    include_str!("../device/cuda/include/offload_names_end.h"),
     "# 1 \"<stdin>\" 2\n"
 );
 /// The same, with the mathematics of libdevice in place of libclc's own, which is two to five times the code.

@@ -25,6 +25,7 @@ use crate::options::SpecForm;
 /// Headers of CUDA for the CPU.
 const CUDA_HEADER: &str = concat!(
     "# 1 \"offload_cuda.h\" 1 3\n",
+    include_str!("../../device/cuda/include/offload_names_begin.h"),
     include_str!("../../device/cuda/core.h"),
     include_str!("../../device/cuda/target_host.h"),
     include_str!("../../device/cuda/hip_math.h"),
@@ -34,6 +35,7 @@ const CUDA_HEADER: &str = concat!(
     include_str!("../../device/cuda/functions.h"),
     include_str!("../../device/cuda/atomics.h"),
     include_str!("../../device/cuda/host_api.h"),
+    include_str!("../../device/cuda/include/offload_names_end.h"),
     "# 1 \"<stdin>\" 2\n"
 );
 /// The functions of mathematics that they call.

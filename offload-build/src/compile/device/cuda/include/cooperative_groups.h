@@ -1,5 +1,6 @@
 // Blocks, and tiles of warps: https://docs.nvidia.com/cuda/cuda-c-programming-guide/#cooperative-groups
 #pragma once
+#include <offload_names_begin.h>
 namespace cooperative_groups {
 #define __OFFLOAD_FN __device__ __forceinline__
 class thread_block {
@@ -78,3 +79,4 @@ static __OFFLOAD_FN thread_block_tile<SIZE, Parent> tiled_partition(const Parent
 template <typename Group> static __OFFLOAD_FN void sync(const Group &group) { group.sync(); }
 #undef __OFFLOAD_FN
 }
+#include <offload_names_end.h>

@@ -2,6 +2,7 @@
 // images. A program that calls them links the library, where the names without `_v2` are those of an older interface:
 // https://docs.nvidia.com/cuda/cublas/#new-and-legacy-cublas-api
 #pragma once
+#include <offload_names_begin.h>
 #include <cuComplex.h>
 #include <library_types.h>
 typedef struct cublasContext *cublasHandle_t;
@@ -154,3 +155,4 @@ static inline __attribute__((host)) cublasStatus_t cublasGemmEx(
                       algorithm);
 }
 #undef __OFFLOAD_CUBLAS
+#include <offload_names_end.h>

@@ -1,5 +1,6 @@
 // Numbers of 16 bits as `__bf16`: https://docs.nvidia.com/cuda/cuda-math-api/group__CUDA__MATH__INTRINSIC__BFLOAT16.html
 #pragma once
+#include <offload_names_begin.h>
 #include <cuda_fp16.h>
 #define __CUDA_BF16_TYPES_EXIST__
 #define CUDART_INF_BF16 __ushort_as_bfloat16((unsigned short)0x7F80U)
@@ -163,3 +164,4 @@ __OFFLOAD_D __nv_bfloat162 atomicAdd(__nv_bfloat162 *p, __nv_bfloat162 v) {
 }
 #undef __OFFLOAD_HD
 #undef __OFFLOAD_D
+#include <offload_names_end.h>

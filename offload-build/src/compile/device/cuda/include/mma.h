@@ -1,5 +1,6 @@
 // Products of tiles by a warp: https://docs.nvidia.com/cuda/cuda-c-programming-guide/#warp-matrix-functions
 #pragma once
+#include <offload_names_begin.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -35,3 +36,4 @@ static __device__ __forceinline__ void fill_fragment(fragment<Use, m, n, k, T, L
 #else
 #include "offload_mma_nvptx.h"
 #endif
+#include <offload_names_end.h>

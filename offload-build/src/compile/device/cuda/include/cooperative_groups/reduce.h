@@ -1,6 +1,7 @@
 // Reductions over a tile, whose threads all get the result:
 // https://docs.nvidia.com/cuda/cuda-c-programming-guide/#reduce
 #pragma once
+#include <offload_names_begin.h>
 #include <cooperative_groups.h>
 namespace cooperative_groups {
 template <typename T> struct plus {
@@ -29,3 +30,4 @@ static __device__ __forceinline__ T reduce(const thread_block_tile<SIZE, Parent>
   return v;
 }
 }
+#include <offload_names_end.h>

@@ -1,5 +1,6 @@
 // Types that CUB's classes share: https://nvidia.github.io/cccl/cub/
 #pragma once
+#include <offload_names_begin.h>
 namespace cub {
 struct NullType {};
 // An array in shared memory, whose variables have no constructors.
@@ -19,3 +20,4 @@ template <typename STORAGE> __device__ __forceinline__ STORAGE &__offload_own_st
   return storage;
 }
 }
+#include <offload_names_end.h>

@@ -1,5 +1,6 @@
 // Differences of neighbours: https://nvidia.github.io/cccl/cub/api/classcub_1_1BlockAdjacentDifference.html
 #pragma once
+#include <offload_names_begin.h>
 #include <cub/util_type.cuh>
 namespace cub {
 template <typename T, int X, int Y = 1, int Z = 1> class BlockAdjacentDifference {
@@ -78,3 +79,4 @@ private:
   }
 };
 }
+#include <offload_names_end.h>

@@ -1,5 +1,6 @@
 // Flags where neighbours differ: https://nvidia.github.io/cccl/cub/api/classcub_1_1BlockDiscontinuity.html
 #pragma once
+#include <offload_names_begin.h>
 #include <cub/thread/thread_operators.cuh>
 #include <cub/util_type.cuh>
 namespace cub {
@@ -68,3 +69,4 @@ private:
   }
 };
 }
+#include <offload_names_end.h>

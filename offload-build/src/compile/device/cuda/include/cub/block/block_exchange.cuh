@@ -1,5 +1,6 @@
 // Exchanges between the threads of a block: https://nvidia.github.io/cccl/cub/api/classcub_1_1BlockExchange.html
 #pragma once
+#include <offload_names_begin.h>
 #include <cub/util_type.cuh>
 namespace cub {
 template <typename T, int X, int ITEMS, bool WARP_TIME_SLICING = false, int Y = 1, int Z = 1> class BlockExchange {
@@ -83,3 +84,4 @@ private:
   }
 };
 }
+#include <offload_names_end.h>

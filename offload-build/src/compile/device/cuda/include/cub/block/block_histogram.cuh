@@ -1,5 +1,6 @@
 // Histograms of a tile: https://nvidia.github.io/cccl/cub/api/classcub_1_1BlockHistogram.html
 #pragma once
+#include <offload_names_begin.h>
 #include <cub/util_type.cuh>
 namespace cub {
 enum BlockHistogramAlgorithm { BLOCK_HISTO_SORT, BLOCK_HISTO_ATOMIC };
@@ -35,3 +36,4 @@ private:
   int thread;
 };
 }
+#include <offload_names_end.h>

@@ -1,5 +1,6 @@
 // Loads of a tile by a block: https://nvidia.github.io/cccl/cub/api/classcub_1_1BlockLoad.html
 #pragma once
+#include <offload_names_begin.h>
 #include <cub/block/block_exchange.cuh>
 namespace cub {
 enum BlockLoadAlgorithm {
@@ -86,3 +87,4 @@ private:
   int thread;
 };
 }
+#include <offload_names_end.h>

@@ -1,5 +1,6 @@
 // Digits of keys, for sorts: https://nvidia.github.io/cccl/cub/api/classcub_1_1BlockRadixSort.html
 #pragma once
+#include <offload_names_begin.h>
 namespace cub {
 template <int SIZE> struct __offload_word;
 template <> struct __offload_word<1> { typedef unsigned char Type; };
@@ -28,3 +29,4 @@ __device__ __forceinline__ unsigned int __offload_digit(KEY key, int begin, int 
   return (DESCENDING ? ~digit : digit) & ((1u << bits) - 1);
 }
 }
+#include <offload_names_end.h>

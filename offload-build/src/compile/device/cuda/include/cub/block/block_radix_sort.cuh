@@ -1,5 +1,6 @@
 // Sorts within a block: https://nvidia.github.io/cccl/cub/api/classcub_1_1BlockRadixSort.html
 #pragma once
+#include <offload_names_begin.h>
 #include <cub/block/block_exchange.cuh>
 #include <cub/block/block_radix_rank.cuh>
 #include <cub/block/block_scan.cuh>
@@ -122,3 +123,4 @@ private:
   }
 };
 }
+#include <offload_names_end.h>

@@ -1,5 +1,6 @@
 // Reductions within a block: https://nvidia.github.io/cccl/cub/api/classcub_1_1BlockReduce.html
 #pragma once
+#include <offload_names_begin.h>
 #include <cub/thread/thread_operators.cuh>
 #include <cub/util_type.cuh>
 namespace cub {
@@ -63,3 +64,4 @@ private:
   }
 };
 }
+#include <offload_names_end.h>

@@ -1,5 +1,6 @@
 // Scans within a block: https://nvidia.github.io/cccl/cub/api/classcub_1_1BlockScan.html
 #pragma once
+#include <offload_names_begin.h>
 #include <cub/thread/thread_operators.cuh>
 #include <cub/util_type.cuh>
 namespace cub {
@@ -109,3 +110,4 @@ private:
   }
 };
 }
+#include <offload_names_end.h>

@@ -1,5 +1,6 @@
 // Shifts of items between the threads of a block: https://nvidia.github.io/cccl/cub/api/classcub_1_1BlockShuffle.html
 #pragma once
+#include <offload_names_begin.h>
 #include <cub/util_type.cuh>
 namespace cub {
 template <typename T, int X, int Y = 1, int Z = 1> class BlockShuffle {
@@ -59,3 +60,4 @@ private:
   }
 };
 }
+#include <offload_names_end.h>

@@ -1,5 +1,6 @@
 // Stores of a tile by a block: https://nvidia.github.io/cccl/cub/api/classcub_1_1BlockStore.html
 #pragma once
+#include <offload_names_begin.h>
 #include <cub/block/block_exchange.cuh>
 namespace cub {
 enum BlockStoreAlgorithm {
@@ -70,3 +71,4 @@ private:
   int thread;
 };
 }
+#include <offload_names_end.h>

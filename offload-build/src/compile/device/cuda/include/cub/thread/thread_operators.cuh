@@ -1,5 +1,6 @@
 // Operators of reductions and scans: https://nvidia.github.io/cccl/cub/
 #pragma once
+#include <offload_names_begin.h>
 namespace cub {
 struct Sum {
   template <typename T> __host__ __device__ T operator()(const T &a, const T &b) const { return a + b; }
@@ -11,3 +12,4 @@ struct Min {
   template <typename T> __host__ __device__ T operator()(const T &a, const T &b) const { return b < a ? b : a; }
 };
 }
+#include <offload_names_end.h>

@@ -1,5 +1,6 @@
 // Reductions within a warp: https://nvidia.github.io/cccl/cub/api/classcub_1_1WarpReduce.html
 #pragma once
+#include <offload_names_begin.h>
 #include <cub/thread/thread_operators.cuh>
 namespace cub {
 template <typename T, int THREADS = 32> class WarpReduce {
@@ -26,3 +27,4 @@ public:
   __device__ __forceinline__ T Sum(T v, int valid) { return Reduce(v, cub::Sum(), valid); }
 };
 }
+#include <offload_names_end.h>

@@ -1,5 +1,6 @@
 // Scans within a warp: https://nvidia.github.io/cccl/cub/api/classcub_1_1WarpScan.html
 #pragma once
+#include <offload_names_begin.h>
 #include <cub/thread/thread_operators.cuh>
 namespace cub {
 template <typename T, int THREADS = 32> class WarpScan {
@@ -40,3 +41,4 @@ public:
   __device__ __forceinline__ void ExclusiveSum(T in, T &out) { ExclusiveScan(in, out, T(), cub::Sum()); }
 };
 }
+#include <offload_names_end.h>
