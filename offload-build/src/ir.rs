@@ -20,6 +20,7 @@ mod recursion;
 mod rewrite;
 mod shared_memory;
 mod variables;
+mod warp_synchronous;
 
 use offload_format::pack::ArgKind;
 use offload_workgroup::ir::Parameter;
@@ -41,6 +42,7 @@ pub(crate) use rewrite::{
 };
 pub(crate) use shared_memory::with_shared_memory;
 pub(crate) use variables::with_variables;
+pub(crate) use warp_synchronous::with_warp_synchronous_stores;
 
 /// Whether a `define` line is of a kernel, on any GPU.
 fn is_kernel(line: &str) -> bool {

@@ -74,7 +74,8 @@ pub(super) fn file_ir(session: &Session<'_>, file: &Scanned, cpu: &Cpu) -> Resul
     session.cache().get_or(key.finish(), || {
         let mut text = made.read_text()?;
         if file.file.language == Language::Cuda {
-            text = ir::with_variables(&ir::with_shared_memory(&text));
+            text = ir::with_warp_synchronous_stores(&ir::with_shared_memory(&text));
+            text = ir::with_variables(&text);
         }
         let text = offload_workgroup::merge_address_spaces(&text)?;
         let kernels: Vec<_> = file.kernels.iter().map(Kernel::for_work_groups).collect();
