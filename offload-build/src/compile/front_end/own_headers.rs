@@ -137,7 +137,7 @@ mod tests {
         ("include/own-4", "cbb76602c69d7a90"),
         ("include/host-1", "0133472da0f52f61"),
         ("include/cuda-toolkit-1", "13906241a4b72a89"),
-        ("include/cuda-7", "06b19d0952f36d28"),
+        ("include/cuda-7", "b1965239f8ec5261"),
     ];
 
     #[test]

@@ -49,34 +49,74 @@ public:
   __device__ __forceinline__ void ExclusiveSum(T in, T &out) { ExclusiveScan(in, out, T(), cub::Sum()); }
   __device__ __forceinline__ void ExclusiveSum(T in, T &out, T &all) { ExclusiveScan(in, out, T(), cub::Sum(), all); }
 
-  template <int ITEMS> __device__ __forceinline__ void InclusiveSum(T (&in)[ITEMS], T (&out)[ITEMS]) {
-    T before;
-    ExclusiveSum(sum(in), before);
-#pragma unroll
-    for (int i = 0; i < ITEMS; i++)
-      out[i] = before = before + in[i];
+  // Of the items of a thread, in order.
+  template <int ITEMS, typename F>
+  __device__ __forceinline__ void InclusiveScan(T (&in)[ITEMS], T (&out)[ITEMS], F combine) {
+    T all;
+    InclusiveScan(in, out, combine, all);
   }
-  template <int ITEMS> __device__ __forceinline__ void ExclusiveSum(T (&in)[ITEMS], T (&out)[ITEMS]) {
-    T before;
-    ExclusiveSum(sum(in), before);
+  template <int ITEMS, typename F>
+  __device__ __forceinline__ void InclusiveScan(T (&in)[ITEMS], T (&out)[ITEMS], F combine, T &all) {
+    T v = of_warp(of_thread(in, combine), combine), before;
+    bool has_before = before_thread(v, combine, before, all);
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++) {
+      before = i == 0 && !has_before ? in[i] : combine(before, in[i]);
+      out[i] = before;
+    }
+  }
+  template <int ITEMS, typename F>
+  __device__ __forceinline__ void ExclusiveScan(T (&in)[ITEMS], T (&out)[ITEMS], T first, F combine) {
+    T all;
+    ExclusiveScan(in, out, first, combine, all);
+  }
+  template <int ITEMS, typename F>
+  __device__ __forceinline__ void ExclusiveScan(T (&in)[ITEMS], T (&out)[ITEMS], T first, F combine, T &all) {
+    T v = of_warp(of_thread(in, combine), combine), before;
+    bool has_before = before_thread(v, combine, before, all);
+    T next = has_before ? combine(first, before) : first;
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
       T item = in[i];
-      out[i] = before;
-      before = before + item;
+      out[i] = next;
+      next = combine(next, item);
     }
+  }
+  template <int ITEMS> __device__ __forceinline__ void InclusiveSum(T (&in)[ITEMS], T (&out)[ITEMS]) {
+    InclusiveScan(in, out, cub::Sum());
+  }
+  template <int ITEMS> __device__ __forceinline__ void InclusiveSum(T (&in)[ITEMS], T (&out)[ITEMS], T &all) {
+    InclusiveScan(in, out, cub::Sum(), all);
+  }
+  template <int ITEMS> __device__ __forceinline__ void ExclusiveSum(T (&in)[ITEMS], T (&out)[ITEMS]) {
+    ExclusiveScan(in, out, T(), cub::Sum());
+  }
+  template <int ITEMS> __device__ __forceinline__ void ExclusiveSum(T (&in)[ITEMS], T (&out)[ITEMS], T &all) {
+    ExclusiveScan(in, out, T(), cub::Sum(), all);
   }
 
 private:
   TempStorage &storage;
   int thread;
 
-  template <int ITEMS> static __device__ __forceinline__ T sum(T (&items)[ITEMS]) {
+  template <int ITEMS, typename F> static __device__ __forceinline__ T of_thread(T (&items)[ITEMS], F combine) {
     T v = items[0];
 #pragma unroll
     for (int i = 1; i < ITEMS; i++)
-      v = v + items[i];
+      v = combine(v, items[i]);
     return v;
+  }
+  // What the threads before have together, which the first one has not; `v` is the scan of the warp.
+  template <typename F> __device__ __forceinline__ bool before_thread(T v, F combine, T &before, T &all) {
+    T of_warps;
+    bool has_warps = warps_before(v, combine, of_warps, all);
+    int lane = thread % 32;
+    T of_lanes = __offload_from_lane(mask(), v, lane == 0 ? 0 : lane - 1);
+    if (lane == 0)
+      before = of_warps;
+    else
+      before = has_warps ? combine(of_warps, of_lanes) : of_lanes;
+    return lane > 0 || has_warps;
   }
   // Of the lanes that the block has in this warp.
   __device__ __forceinline__ unsigned int mask() {
