@@ -15,7 +15,7 @@ const fn construct(row: &'static str, sources: &'static [&'static str]) -> Const
     Construct { row, sources }
 }
 
-const CONSTRUCTS: [Construct; 19] = [
+const CONSTRUCTS: [Construct; 20] = [
     construct(
         "templates, device lambdas, `constexpr` functions",
         &["constexpr int twice(int v) { return 2 * v; }
@@ -77,8 +77,10 @@ __device__ int sum(cg::thread_block_tile<16> tile, int v) { for (int i = tile.si
 extern \"C\" __global__ void K(int *x) { auto block = cg::this_thread_block(); x[0] = sum(cg::tiled_partition<16>(block), x[1]) + cg::coalesced_threads().size(); block.sync(); }"],
     ),
     construct(
-        "`cub::BlockReduce`, `BlockScan`, `WarpReduce`, `WarpScan`",
-        &["#include <cub/cub.cuh>
+        "CUB for warps and blocks: reductions, scans, loads, stores, exchanges, sorts, neighbours, histograms",
+        &["#include <cub/block/block_radix_sort.cuh>
+extern \"C\" __global__ void K(float *x, int *y) { typedef cub::BlockRadixSort<float, 64, 4, int> Sort; __shared__ Sort::TempStorage a; float keys[4]; int values[4]; cub::LoadDirectStriped<64>(threadIdx.x, x, keys); Sort(a).SortDescending(keys, values); cub::StoreDirectBlocked(threadIdx.x, y, values); }",
+          "#include <cub/cub.cuh>
 extern \"C\" __global__ void K(int *x) { typedef cub::BlockReduce<int, 64> Reduce; typedef cub::WarpScan<int> Scan; __shared__ Reduce::TempStorage a; __shared__ Scan::TempStorage b[2]; int v = Reduce(a).Sum(x[threadIdx.x]); Scan(b[threadIdx.x / 32]).InclusiveSum(v, v); x[threadIdx.x] = v; }"],
     ),
     construct(
@@ -98,11 +100,15 @@ int main(int count, char **words) { float *x, alpha = atoi(words[1]); cudaMalloc
         &["extern \"C\" __global__ void K(unsigned int *x) { asm(\"lop3.b32 %0, %1, %1, %1, 0x80;\" : \"=r\"(x[0]) : \"r\"(x[1])); }"],
     ),
     construct(
-        "`cuda::atomic`, `cuda::pipeline`, `curand_kernel.h`",
+        "`curand_kernel.h`: Philox and XORWOW",
+        &["#include <curand_kernel.h>
+extern \"C\" __global__ void K(float *x, double *y) { curandState a; curandStatePhilox4_32_10_t b; curand_init(1234, threadIdx.x, 0, &a); curand_init(1234, threadIdx.x, 0, &b); *x = curand_uniform(&a) + curand_normal(&b) + curand_uniform4(&b).x; *y = curand_normal_double(&a) + curand(&b); }"],
+    ),
+    construct(
+        "`cuda::atomic`, `cuda::pipeline`",
         &[
             "#include <cuda/atomic>\nextern \"C\" __global__ void K(int *x) { *x = 1; }",
             "#include <cuda/pipeline>\nextern \"C\" __global__ void K(int *x) { *x = 1; }",
-            "#include <curand_kernel.h>\nextern \"C\" __global__ void K(int *x) { *x = 1; }",
         ],
     ),
     construct(
