@@ -379,6 +379,7 @@ pub(crate) type ModuleKernels = Vec<Vec<KernelInfo>>;
 pub(crate) struct ModuleImages {
     pub(crate) images: Vec<DeviceImage>,
     pub(crate) missing: Vec<MissingTarget>,
+    pub(crate) left_out: Vec<LeftOutKernel>,
     pub(crate) kernels: ModuleKernels,
     /// The host part of its files, if the module has launchers.
     pub(crate) launchers: Vec<LauncherObject>,
@@ -401,11 +402,20 @@ pub(crate) struct MissingTarget {
     pub(crate) reason: String,
 }
 
+/// A kernel that the images for a target are without.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct LeftOutKernel {
+    pub(crate) target: Target,
+    pub(crate) kernel: String,
+    pub(crate) reason: String,
+}
+
 impl ModuleImages {
     /// Those of another variant of the module as well.
     pub(crate) fn extend(&mut self, other: ModuleImages) {
         self.images.extend(other.images);
         self.missing.extend(other.missing);
+        self.left_out.extend(other.left_out);
         self.kernels.extend(other.kernels);
         self.launchers.extend(other.launchers);
     }

@@ -196,12 +196,27 @@ impl Index {
         let lists = self.lists();
         let mut lines = Vec::new();
         for missing in &lists.missing {
-            if missing.module == module || missing.module.is_empty() {
+            // A kernel is missed by those who ask for it.
+            let is_of_module = missing.module == module || missing.module.is_empty();
+            if missing.kind != MissingKind::Kernel && is_of_module {
                 lines.push(missing.to_string());
             }
         }
         lines.extend(lists.unreadable.iter().map(|unreadable| format!("cannot be read: {unreadable}")));
         lines
+    }
+
+    /// Why the images of `module` for `target` are without `kernel`, if the build says it.
+    pub(crate) fn left_out(&self, module: &str, target: &str, kernel: &str) -> Option<String> {
+        let mut missing = self.lists().missing.iter();
+        missing.find_map(|missing| {
+            let is_of_image = missing.module == module && missing.target == target;
+            if missing.kind != MissingKind::Kernel || !is_of_image {
+                return None;
+            }
+            let (name, reason) = missing.reason.split_once(": ")?;
+            (name == kernel).then(|| reason.to_string())
+        })
     }
 
     /// Whether images of `module` lie in files that were not found.

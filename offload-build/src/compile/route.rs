@@ -44,6 +44,15 @@ pub(super) fn route(sources: &Sources) -> Result<Route> {
             "clang defines them: give the module sources, and leave `compiler` out; or leave `spec` out",
         ));
     }
+    let kept = sources.options.kernels.iter().find(|(_, options)| !options.targets.is_empty());
+    if let (Route::Whole(_), Some((kernel, _))) = (&route, kept) {
+        let error = format!(
+            "`kernels.{kernel}.targets` of `{}` needs clang, which compiles one kernel of a file without another",
+            sources.module
+        );
+        return Err(Error::new(error)
+            .with_hint("leave `compiler` out, or compile the kernel as a module of its own, with `only`"));
+    }
     Ok(route)
 }
 

@@ -53,6 +53,7 @@ const CUDA_HEADER: &str = concat!(
     include_str!("../device/cuda/functions.h"),
     include_str!("../device/cuda/atomics.h"),
     include_str!("../device/cuda/host_api.h"),
+    include_str!("../device/cuda/textures.h"),
     "# 1 \"<stdin>\" 2\n"
 );
 /// What HIP C++ needs of HIP's headers.

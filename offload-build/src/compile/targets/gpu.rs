@@ -13,6 +13,7 @@ use crate::compile::Session;
 use crate::compile::front_end;
 use crate::compile::front_end::own_headers;
 use crate::compile::front_end::reading::{FrontEnd, TYPES};
+use crate::compile::left_out;
 use crate::compile::linking::distinct_names::with_distinct_names;
 use crate::compile::linking::imports::{self, Left, LibraryIr};
 use crate::compile::linking::inline_functions;
@@ -131,18 +132,24 @@ impl Vendor {
 impl Backend {
     /// The unit as one module of IR that shows nothing but its kernels.
     pub(crate) fn module(&self, session: &Session<'_>, unit: &Unit<'_>) -> Result<Blob> {
-        let files = unit.scan.files.iter().map(|file| self.front_end(session, &file.file));
-        let own = link(session, error::all(files)?)?;
+        let own = link(session, self.files(session, unit)?)?;
         let linked = imports::link(session, own, &self.libraries(session)?)?;
         self.prepared(session, unit, &linked)
     }
 
     /// The same without what it imports: that is linked when the image is loaded.
     pub(crate) fn module_to_link(&self, session: &Session<'_>, unit: &Unit<'_>) -> Result<ToLink> {
-        let files = unit.scan.files.iter().map(|file| self.front_end(session, &file.file));
-        let own = link(session, error::all(files)?)?;
+        let own = link(session, self.files(session, unit)?)?;
         let left = imports::left(session, &own, &self.libraries(session)?)?;
         Ok(ToLink { module: self.prepared(session, unit, &own)?, left })
+    }
+
+    /// Each file of the unit, with what has code for the target.
+    fn files(&self, session: &Session<'_>, unit: &Unit<'_>) -> Result<Vec<Blob>> {
+        error::all(unit.scan.files.iter().map(|file| {
+            let module = self.front_end(session, &file.file)?;
+            left_out::without_foreign_code(session, file, module)
+        }))
     }
 
     /// The library whose session this is, with all that it imports, as one module of IR that shows what others may call.

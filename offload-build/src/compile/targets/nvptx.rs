@@ -41,6 +41,7 @@ const CUDA_HEADER: &str = concat!(
     include_str!("../device/cuda/functions.h"),
     include_str!("../device/cuda/atomics.h"),
     include_str!("../device/cuda/host_api.h"),
+    include_str!("../device/cuda/textures.h"),
     "# 1 \"<stdin>\" 2\n"
 );
 /// The same, with the mathematics of libdevice in place of libclc's own, which is two to five times the code.

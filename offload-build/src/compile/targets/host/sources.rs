@@ -7,10 +7,10 @@ use super::cpu::Cpu;
 use super::wrapper;
 use crate::cache::{Blob, KeyBuilder};
 use crate::compile::Session;
-use crate::compile::advice::ptx;
 use crate::compile::front_end;
 use crate::compile::front_end::own_headers;
 use crate::compile::front_end::reading::{FrontEnd, HOST};
+use crate::compile::left_out;
 use crate::compile::linking::distinct_names::with_distinct_names;
 use crate::compile::linking::inline_functions;
 use crate::compile::remote::roots::{RELATIVE_PATHS, Roots};
@@ -19,7 +19,7 @@ use crate::compile::steps::action::{Arg, texts};
 use crate::compile::targets::nvptx;
 use crate::error::Result;
 use crate::ir::{self, Kernel};
-use crate::module::Language;
+use crate::module::{Language, SourceFile};
 use crate::options::SpecForm;
 
 /// Headers of CUDA for the CPU.
@@ -34,6 +34,7 @@ const CUDA_HEADER: &str = concat!(
     include_str!("../../device/cuda/functions.h"),
     include_str!("../../device/cuda/atomics.h"),
     include_str!("../../device/cuda/host_api.h"),
+    include_str!("../../device/cuda/textures.h"),
     "# 1 \"<stdin>\" 2\n"
 );
 /// The functions of mathematics that they call.
@@ -43,30 +44,13 @@ const ATOMICS: &str = include_str!("../../device/c11_atomics.cl");
 
 /// One file, with a function of one work-item for each of its kernels.
 pub(super) fn file_ir(session: &Session<'_>, file: &Scanned, cpu: &Cpu) -> Result<Blob> {
-    let input = match file.file.language {
-        Language::OpenClC => Some(wrapper::source(file)?),
-        Language::OpenClCpp => Some(wrapper::included(file)?),
-        Language::Cuda => Some(cuda_source(session, &file.file.path)?),
-        _ => None,
+    let made = match file.file.language {
+        Language::Cuda => cuda_ir(session, &file.file, cpu, &[])?,
+        Language::OpenClC => return written(session, &file.file, cpu, Some(wrapper::source(file)?), &[]),
+        Language::OpenClCpp => written(session, &file.file, cpu, Some(wrapper::included(file)?), &[])?,
+        _ => written(session, &file.file, cpu, None, &[])?,
     };
-    let last = match input {
-        Some(_) => Arg::Text("-".into()),
-        None => Arg::Text(file.file.path.clone().into()),
-    };
-    let made = inline_functions::front_end(session, file.file.language, |flags| {
-        let args = args(session, file.file.language, cpu)?;
-        session.front_end_result(&FrontEnd {
-            name: HOST,
-            tool: &session.tools().llvm()?.clang,
-            args: texts(flags.iter().copied()).chain(args).chain([last.clone()]).collect(),
-            input: input.clone(),
-        })
-    })?;
-    if file.file.language == Language::OpenClC {
-        return Ok(made);
-    }
-    ptx::refuse(session, &file.file, &made)?;
-    let made = with_distinct_names(session, &file.file, made)?;
+    let made = left_out::without_foreign_code(session, file, made)?;
     let key =
         KeyBuilder::new("host entries").part(&made.hash.0).part(format!("{:?}", file.kernels).as_bytes());
     session.cache().get_or(key.finish(), || {
@@ -77,6 +61,36 @@ pub(super) fn file_ir(session: &Session<'_>, file: &Scanned, cpu: &Cpu) -> Resul
         let text = offload_workgroup::merge_address_spaces(&text)?;
         let kernels: Vec<_> = file.kernels.iter().map(Kernel::for_work_groups).collect();
         Ok(offload_workgroup::add_work_item_functions(&text, &kernels)?.into_bytes())
+    })
+}
+
+/// A file of CUDA C++ as clang writes it, with further `flags`.
+pub(super) fn cuda_ir(session: &Session<'_>, file: &SourceFile, cpu: &Cpu, flags: &[&str]) -> Result<Blob> {
+    let made = written(session, file, cpu, Some(cuda_source(session, &file.path)?), flags)?;
+    with_distinct_names(session, file, made)
+}
+
+/// `file`, or `input` in its place, as clang writes it.
+fn written(
+    session: &Session<'_>,
+    file: &SourceFile,
+    cpu: &Cpu,
+    input: Option<String>,
+    further: &[&str],
+) -> Result<Blob> {
+    let last = match input {
+        Some(_) => Arg::Text("-".into()),
+        None => Arg::Text(file.path.clone().into()),
+    };
+    inline_functions::front_end(session, file.language, |flags| {
+        let flags = texts(flags.iter().chain(further).copied());
+        let args = args(session, file.language, cpu)?;
+        session.front_end_result(&FrontEnd {
+            name: HOST,
+            tool: &session.tools().llvm()?.clang,
+            args: flags.chain(args).chain([last.clone()]).collect(),
+            input: input.clone(),
+        })
     })
 }
 
