@@ -48,8 +48,8 @@ impl Build {
     /// | `.cl` | OpenCL C | all |
     /// | `.clcpp` | C++ for OpenCL | all but `opencl-c` |
     /// | `.c`, `.cpp`, `.cc`, `.cxx` | C and C++ with `<gpuintrin.h>` | all but `opencl-c` |
-    /// | `.cu` | CUDA C++ | `nvptx`, `cubin` |
-    /// | `.hip` | HIP C++ | `amdgcn` |
+    /// | `.cu` | CUDA C++ | `nvptx`, `cubin`, `amdgcn`, `host` |
+    /// | `.hip` | HIP C++ | `nvptx`, `cubin`, `amdgcn`, `host` |
     /// | `.syclbin` | a SYCLBIN with one module of SPIR-V | `spirv64`, `intel` |
     ///
     /// Targets that a vendor's language does not support are left out of the module, and recorded as missing in the program.

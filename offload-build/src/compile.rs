@@ -233,7 +233,7 @@ fn compiled(session: &Session<'_>, targets: &[WantedTarget], all: &[WantedTarget
     let mut kernels = Vec::new();
     let Some(first) = targets.first() else { return Ok(Compiled::default()) };
     let results = match route(session.sources)? {
-        Route::Llvm if module::family(&session.sources.files)? == LanguageFamily::Cuda => {
+        Route::Llvm if is_of_vendor(session.sources)? => {
             return each_scanned(session, targets, all);
         }
         Route::Llvm => {
@@ -274,7 +274,12 @@ fn compile_scan(
     llvm::ScannedModule { scan, units: &units, targets: all }.compile(session, target)
 }
 
-/// As [`compiled`], with kernels that depend on the target: sources in CUDA C++ ask for `__CUDA_ARCH__`.
+/// Whether its files are in CUDA C++ or HIP C++.
+fn is_of_vendor(sources: &Sources) -> Result<bool> {
+    Ok(matches!(module::family(&sources.files)?, LanguageFamily::Cuda | LanguageFamily::Hip))
+}
+
+/// As [`compiled`], with kernels that depend on the target: sources in CUDA C++ and HIP C++ ask for it.
 fn each_scanned(session: &Session<'_>, targets: &[WantedTarget], all: &[WantedTarget]) -> Result<Compiled> {
     let scans = session.context().jobs.map(targets, |wanted| {
         let scan = llvm::scan(session, &wanted.target)?;

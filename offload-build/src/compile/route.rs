@@ -144,6 +144,7 @@ pub(super) fn unserved<'a>(sources: &'a Sources, target: &Target) -> Option<Unse
 fn serves(sources: &Sources, file: &SourceFile, target: &Target) -> bool {
     match sources.options.compiler {
         Some(Compiler::Icpx) => matches!(target, Target::Spirv64(_) | Target::Intel(_)),
+        Some(Compiler::Hipcc) if !matches!(target, Target::Amdgcn(_)) => false,
         Some(Compiler::Nvcc) if !matches!(target, Target::Nvptx(_) | Target::Cubin(_)) => false,
         _ => file.language.serves(target),
     }

@@ -1,5 +1,6 @@
 //! The pipeline that LLVM's GPU code generators share, from source files to one module of machine code.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -113,19 +114,19 @@ pub(crate) struct Codegen<'a> {
 }
 
 /// How a vendor's own language is compiled.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Vendor {
     /// As what clang reads it.
     pub(crate) dialect: Language,
     pub(crate) flags: Vec<String>,
     /// Goes before each file, in place of the vendor's headers.
-    pub(crate) header: &'static str,
+    pub(crate) header: Cow<'static, str>,
 }
 
 impl Vendor {
     /// A language that no code for the target is made of.
     pub(crate) fn unserved(dialect: Language) -> Vendor {
-        Vendor { dialect, flags: Vec::new(), header: "" }
+        Vendor { dialect, flags: Vec::new(), header: "".into() }
     }
 }
 
@@ -326,7 +327,7 @@ impl Backend {
         file: &SourceFile,
     ) -> Result<FrontEnd<'a>> {
         let vendor = self.vendor(session, file.language);
-        let header = vendor.map_or("", |vendor| vendor.header);
+        let header = vendor.map_or("", |vendor| &vendor.header);
         let dialect = vendor.map_or(file.language, |vendor| vendor.dialect);
         let with_header = !header.is_empty();
         let input = if with_header {

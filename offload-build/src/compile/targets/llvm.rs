@@ -121,13 +121,15 @@ pub(crate) fn library(session: &Session<'_>, target: &Target) -> Result<Blob> {
 fn backend(session: &Session<'_>, first: &Target) -> Result<Backend> {
     let family = session.sources.files.first().map(|file| file.language.family());
     match (family, first) {
-        (Some(LanguageFamily::Cuda), Target::Nvptx(sm) | Target::Cubin(sm)) => {
+        (Some(LanguageFamily::Cuda | LanguageFamily::Hip), Target::Nvptx(sm) | Target::Cubin(sm)) => {
             nvptx::backend(session, &[], sm)
         }
         (Some(LanguageFamily::Cuda | LanguageFamily::Hip), Target::Amdgcn(arch)) => {
             amdgcn::backend(session, &[], arch)
         }
-        (Some(LanguageFamily::Cuda), Target::Host(_)) => nvptx::backend_for_kernels(session),
+        (Some(LanguageFamily::Cuda | LanguageFamily::Hip), Target::Host(_)) => {
+            nvptx::backend_for_kernels(session)
+        }
         (_, Target::Spirv64(version)) => Ok(spirv::backend(*version)),
         _ => Ok(spirv::backend(SpirvVersion::default())),
     }

@@ -1,7 +1,7 @@
 //! Front ends for the CPU: OpenCL C and C++ for OpenCL against PoCL's built-in functions, C and C++ against our own
 //! `gpuintrin.h`.
 
-use std::path::Path;
+use std::borrow::Cow;
 
 use super::cpu::Cpu;
 use super::wrapper;
@@ -9,6 +9,7 @@ use crate::cache::{Blob, KeyBuilder};
 use crate::compile::Session;
 use crate::compile::front_end;
 use crate::compile::front_end::own_headers;
+use crate::compile::front_end::own_headers::hip::HipHeader;
 use crate::compile::front_end::reading::{FrontEnd, HOST};
 use crate::compile::left_out;
 use crate::compile::linking::distinct_names::with_distinct_names;
@@ -37,6 +38,20 @@ const CUDA_HEADER: &str = concat!(
     include_str!("../../device/cuda/textures.h"),
     "# 1 \"<stdin>\" 2\n"
 );
+/// Headers of HIP for the CPU.
+const HIP_HEADER: HipHeader = HipHeader {
+    before: concat!(
+        "# 1 \"offload_hip.h\" 1 3\n",
+        include_str!("../../device/cuda/core.h"),
+        include_str!("../../device/cuda/target_host.h"),
+        include_str!("../../device/cuda/hip_math.h"),
+        include_str!("../../device/cuda/intrinsics.h"),
+        include_str!("../../device/cuda/words.h"),
+        include_str!("../../device/cuda/warps.h"),
+        include_str!("../../device/cuda/functions.h"),
+        include_str!("../../device/cuda/atomics.h"),
+    ),
+};
 /// The functions of mathematics that they call.
 const CUDA_MATH: &str =
     concat!(include_str!("../../device/host_ocml.cl"), include_str!("../../device/cuda_ocml.cl"));
@@ -45,7 +60,7 @@ const ATOMICS: &str = include_str!("../../device/c11_atomics.cl");
 /// One file, with a function of one work-item for each of its kernels.
 pub(super) fn file_ir(session: &Session<'_>, file: &Scanned, cpu: &Cpu) -> Result<Blob> {
     let made = match file.file.language {
-        Language::Cuda => cuda_ir(session, &file.file, cpu, &[])?,
+        Language::Cuda | Language::Hip => cuda_ir(session, &file.file, cpu, &[])?,
         Language::OpenClC => return written(session, &file.file, cpu, Some(wrapper::source(file)?), &[]),
         Language::OpenClCpp => written(session, &file.file, cpu, Some(wrapper::included(file)?), &[])?,
         _ => written(session, &file.file, cpu, None, &[])?,
@@ -55,7 +70,7 @@ pub(super) fn file_ir(session: &Session<'_>, file: &Scanned, cpu: &Cpu) -> Resul
         KeyBuilder::new("host entries").part(&made.hash.0).part(format!("{:?}", file.kernels).as_bytes());
     session.cache().get_or(key.finish(), || {
         let mut text = made.read_text()?;
-        if file.file.language == Language::Cuda {
+        if matches!(file.file.language, Language::Cuda | Language::Hip) {
             text = ir::with_shared_memory(&text);
         }
         let text = offload_workgroup::merge_address_spaces(&text)?;
@@ -66,7 +81,7 @@ pub(super) fn file_ir(session: &Session<'_>, file: &Scanned, cpu: &Cpu) -> Resul
 
 /// A file of CUDA C++ as clang writes it, with further `flags`.
 pub(super) fn cuda_ir(session: &Session<'_>, file: &SourceFile, cpu: &Cpu, flags: &[&str]) -> Result<Blob> {
-    let made = written(session, file, cpu, Some(cuda_source(session, &file.path)?), flags)?;
+    let made = written(session, file, cpu, Some(cuda_source(session, file)?), flags)?;
     with_distinct_names(session, file, made)
 }
 
@@ -84,7 +99,9 @@ fn written(
     };
     inline_functions::front_end(session, file.language, |flags| {
         let flags = texts(flags.iter().chain(further).copied());
-        let args = args(session, file.language, cpu)?;
+        // clang's mode for HIP compiles no device code for the CPU.
+        let dialect = if file.language == Language::Hip { Language::Cuda } else { file.language };
+        let args = args(session, dialect, cpu)?;
         session.front_end_result(&FrontEnd {
             name: HOST,
             tool: &session.tools().llvm()?.clang,
@@ -155,10 +172,12 @@ fn args(session: &Session<'_>, language: Language, cpu: &Cpu) -> Result<impl Ite
 }
 
 /// The text that is compiled in place of `file`. clang has an architecture of its own for the CPU.
-fn cuda_source(session: &Session<'_>, file: &Path) -> Result<String> {
+fn cuda_source(session: &Session<'_>, file: &SourceFile) -> Result<String> {
     let arch = front_end::cuda_arch(session.sources);
-    let include = front_end::include_line(file)?;
-    Ok(format!("#undef __CUDA_ARCH__\n#define __CUDA_ARCH__ {arch}\n{CUDA_HEADER}{include}"))
+    let include = front_end::include_line(&file.path)?;
+    let header: Cow<'_, str> =
+        if file.language == Language::Hip { HIP_HEADER.text().into() } else { CUDA_HEADER.into() };
+    Ok(format!("#undef __CUDA_ARCH__\n#define __CUDA_ARCH__ {arch}\n{header}{include}"))
 }
 
 /// clang compiles the device functions of CUDA C++ for the CPU if it takes the CPU for the device.
