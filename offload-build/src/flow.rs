@@ -335,10 +335,11 @@ impl<'a> PackageBuild<'a> {
                 let record = Missing::new(MissingKind::Target, module.name).with_target(&target);
                 builder.missing(record.with_reason(&missing.reason));
             }
-            for LeftOutKernel { target, kernel, reason } in &compiled.left_out {
+            for LeftOutKernel { target, kernel, is_by_settings, reason } in &compiled.left_out {
                 let target = target.to_string();
                 let reason = format!("{kernel}: {reason}");
-                let record = Missing::new(MissingKind::Kernel, module.name).with_target(&target);
+                let kind = if *is_by_settings { MissingKind::KeptKernel } else { MissingKind::Kernel };
+                let record = Missing::new(kind, module.name).with_target(&target);
                 builder.missing(record.with_reason(&reason));
             }
             all.extend(compiled.images);

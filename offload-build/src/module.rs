@@ -413,6 +413,8 @@ pub(crate) struct MissingTarget {
 pub(crate) struct LeftOutKernel {
     pub(crate) target: Target,
     pub(crate) kernel: String,
+    /// The settings leave it out; otherwise there is no code for it.
+    pub(crate) is_by_settings: bool,
     pub(crate) reason: String,
 }
 

@@ -198,7 +198,7 @@ impl Index {
         for missing in &lists.missing {
             // A kernel is missed by those who ask for it.
             let is_of_module = missing.module == module || missing.module.is_empty();
-            if missing.kind != MissingKind::Kernel && is_of_module {
+            if !is_of_kernel(missing.kind) && is_of_module {
                 lines.push(missing.to_string());
             }
         }
@@ -211,7 +211,7 @@ impl Index {
         let mut missing = self.lists().missing.iter();
         missing.find_map(|missing| {
             let is_of_image = missing.module == module && missing.target == target;
-            if missing.kind != MissingKind::Kernel || !is_of_image {
+            if !is_of_kernel(missing.kind) || !is_of_image {
                 return None;
             }
             let (name, reason) = missing.reason.split_once(": ")?;
@@ -232,4 +232,9 @@ impl Index {
     fn entries_of(&self, name: &str) -> Vec<NewEntry<'_>> {
         self.packs.iter().filter_map(|held| held.entries_of(name)).flatten().collect()
     }
+}
+
+/// Whether one kernel is missing, and not an image.
+fn is_of_kernel(kind: MissingKind) -> bool {
+    matches!(kind, MissingKind::Kernel | MissingKind::KeptKernel)
 }

@@ -180,7 +180,9 @@ pub(super) fn settings_records(session: &Session<'_>, targets: &[WantedTarget]) 
         for wanted in targets {
             let Some(kinds) = options.left_out_of(kernel, &wanted.target) else { continue };
             let reason = format!("the settings keep it to {}", kinds_listed(kinds));
-            records.push(LeftOutKernel { target: wanted.target.clone(), kernel: kernel.clone(), reason });
+            let target = wanted.target.clone();
+            let kernel = kernel.clone();
+            records.push(LeftOutKernel { target, kernel, is_by_settings: true, reason });
         }
     }
     records
@@ -196,7 +198,7 @@ pub(super) fn records(target: &Target, refused: &[RefusedKernel]) -> Vec<LeftOut
     let mut records = Vec::new();
     for RefusedKernel { kernel, reason, .. } in refused {
         let [kernel, reason] = [kernel, reason].map(Clone::clone);
-        records.push(LeftOutKernel { target: target.clone(), kernel, reason });
+        records.push(LeftOutKernel { target: target.clone(), kernel, is_by_settings: false, reason });
     }
     records
 }
