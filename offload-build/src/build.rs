@@ -48,8 +48,8 @@ impl Build {
     /// | `.cl` | OpenCL C | all |
     /// | `.clcpp` | C++ for OpenCL | all but `opencl-c` |
     /// | `.c`, `.cpp`, `.cc`, `.cxx` | C and C++ with `<gpuintrin.h>` | all but `opencl-c` |
-    /// | `.cu` | CUDA C++ | `nvptx`, `cubin` |
-    /// | `.hip` | HIP C++ | `amdgcn` |
+    /// | `.cu` | CUDA C++ | `nvptx`, `cubin`, `amdgcn`, `host` |
+    /// | `.hip` | HIP C++ | `nvptx`, `cubin`, `amdgcn`, `host` |
     /// | `.syclbin` | a SYCLBIN with one module of SPIR-V | `spirv64`, `intel` |
     ///
     /// Targets that a vendor's language does not support are left out of the module, and recorded as missing in the program.
@@ -220,6 +220,26 @@ impl Build {
         self
     }
 
+    /// Keeps a kernel to the targets of these kinds: images for others are without it and what only it uses. For a
+    /// kernel with inline assembly beside others that have none.
+    ///
+    /// ```no_run
+    /// use offload_build::{Build, TargetKind};
+    ///
+    /// Build::new()
+    ///     .file("kernels/sort.cu")
+    ///     .kernel_targets("sort_with_ptx", [TargetKind::Nvptx, TargetKind::Cubin])
+    ///     .compile("sort");
+    /// ```
+    pub fn kernel_targets(
+        &mut self,
+        kernel: &str,
+        kinds: impl IntoIterator<Item = TargetKind>,
+    ) -> &mut Build {
+        self.options.kernels.entry(kernel.to_string()).or_default().targets.extend(kinds);
+        self
+    }
+
     /// Sets the registers of a hardware thread on Intel GPUs; the default is [`Grf::Auto`].
     pub fn grf(&mut self, grf: Grf) -> &mut Build {
         self.options.grf = Some(grf);
@@ -377,7 +397,7 @@ spec = { WIDTH = { uint = 16 }, SCALE = { float = 1.5 } }
 max-registers = 64
 grf = "large"
 max-spills = 0
-kernels = { saxpy = { max-registers = 32 } }
+kernels = { saxpy = { max-registers = 32, targets = ["cubin"] } }
 syclbin = "executable"
 syclbin-libraries = ["library.spv"]
 imports = ["bf16"]
@@ -398,6 +418,7 @@ link = "load"
         build.spec("WIDTH", 16u32).spec("SCALE", 1.5f32);
         build.include("inc").define("TILE", "16").flag("-O1").variants("N", [1, 2]);
         build.max_registers(64).kernel_max_registers("saxpy", 32);
+        build.kernel_targets("saxpy", [TargetKind::Cubin]);
         build.grf(Grf::Large).max_spills(SpillBudget::AtMost(0));
         build.syclbin(SyclState::Executable).syclbin_library("library.spv").import("bf16").link(Link::Load);
         let of_file = settings::read(FILE, |table| Options::read(table.required("module")?)).unwrap();

@@ -5,6 +5,7 @@ mod files;
 mod front_end;
 mod kernel_lists;
 mod launchers;
+mod left_out;
 mod libraries;
 mod linking;
 mod remote;
@@ -22,14 +23,17 @@ use offload_format::pack::{KernelInfo, NewImage};
 
 use self::advice::builtin_names;
 use self::kernel_lists::TargetKernels;
+use self::left_out::KeptScan;
 use self::route::{Route, Served, route, served, unserved};
+use self::session::Scan;
 pub(crate) use self::session::{Session, Shared};
 use self::targets::{amdgcn, host_library, llvm, nvptx, spirv};
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::ir;
 use crate::module::{
-    self, DeviceImage, LanguageFamily, Library, MissingTarget, ModuleImages, Sources, TargetImages,
+    self, DeviceImage, LanguageFamily, LeftOutKernel, Library, MissingTarget, ModuleImages, Sources,
+    TargetImages,
 };
 use crate::options::SpillBudget;
 use crate::progress::CompileOrigin;
@@ -52,6 +56,8 @@ pub(crate) fn images(session: &Session<'_>, targets: &[WantedTarget]) -> Result<
     }
     module.kernels.push(kernels);
     module.missing.extend(missing);
+    module.left_out.extend(compiled.left_out);
+    module.left_out.extend(left_out::settings_records(session, &targets));
     module.launchers = launchers::objects(session)?;
     let budget = session.sources.options.max_spills.unwrap_or_default();
     module.images.iter().try_for_each(|image| check_budget(session.env(), budget, &image.record))?;
@@ -64,10 +70,14 @@ pub(crate) fn syntax(session: &Session<'_>, targets: &[WantedTarget]) -> Result<
     let Served { targets, missing } = served(session, targets)?;
     let mut kernels = Vec::new();
     if let (Route::Llvm, Some(first)) = (route(session.sources)?, targets.first()) {
-        let files = llvm::scan(session, &first.target)
+        let scan = llvm::scan(session, &first.target)
             .map_err(|error| cannot_compile(session.sources, &targets, error))?;
-        builtin_names::warn(session, &files.files, &targets);
-        kernels = scanned(&files.files);
+        builtin_names::warn(session, &scan.files, &targets);
+        kernels = scanned(&scan.files);
+        let only = [WantedTarget::clone(first)];
+        let kept = left_out::kept(session, scan, &first.target)
+            .map_err(|error| cannot_compile(session.sources, &only, error))?;
+        left_out::warn(session, &[(first, &kept.refused)]);
         sizes::complete(kernels.iter_mut().collect());
     }
     Ok(ModuleImages { missing, kernels: vec![kernels], ..ModuleImages::default() })
@@ -156,8 +166,11 @@ fn library_image(session: &Session<'_>, library: &Library, target: &Target) -> R
 }
 
 /// What becomes of a module.
+#[derive(Default)]
 struct Compiled {
     results: Vec<TargetImages>,
+    /// Kernels that a target has no code for.
+    left_out: Vec<LeftOutKernel>,
     /// What the front end says of its kernels; empty if none ran.
     kernels: Vec<KernelInfo>,
 }
@@ -195,16 +208,16 @@ fn results(session: &Session<'_>, targets: &[WantedTarget]) -> Result<Compiled> 
     let mut compiled = match compiled(session, &left, targets) {
         // What all targets need is missed by each, and the package may have images for some.
         Err(error) if error.is_missing_tool() && may_fall_back => {
-            Compiled { results: failed(&left, &error), kernels: Vec::new() }
+            Compiled { results: failed(&left, &error), ..Compiled::default() }
         }
         compiled => compiled?,
     };
     if may_fall_back && compiled.results.iter().any(has_failed) {
         compiled.results = vendored.in_place_of_failed(context, sources, compiled.results)?;
     }
-    results.extend(compiled.results);
+    results.append(&mut compiled.results);
     results.sort_by(|a, b| a.target.cmp(&b.target));
-    Ok(Compiled { results, kernels: compiled.kernels })
+    Ok(Compiled { results, ..compiled })
 }
 
 fn has_failed(result: &TargetImages) -> bool {
@@ -218,9 +231,9 @@ fn failed(targets: &[WantedTarget], error: &Error) -> Vec<TargetImages> {
 /// What compilers make for each of `targets`, which are some of the targets `all`.
 fn compiled(session: &Session<'_>, targets: &[WantedTarget], all: &[WantedTarget]) -> Result<Compiled> {
     let mut kernels = Vec::new();
-    let Some(first) = targets.first() else { return Ok(Compiled { results: Vec::new(), kernels }) };
+    let Some(first) = targets.first() else { return Ok(Compiled::default()) };
     let results = match route(session.sources)? {
-        Route::Llvm if module::family(&session.sources.files)? == LanguageFamily::Cuda => {
+        Route::Llvm if is_of_vendor(session.sources)? => {
             return each_scanned(session, targets, all);
         }
         Route::Llvm => {
@@ -229,7 +242,13 @@ fn compiled(session: &Session<'_>, targets: &[WantedTarget], all: &[WantedTarget
             kernels = scanned(&scan.files);
             let units = session::Unit::split(&scan, session.sources.options.split.unwrap_or_default())?;
             let module = llvm::ScannedModule { scan: &scan, units: &units, targets: all };
-            each_target(session, targets, |session, target| module.compile(session, target))
+            each_target(session, targets, |session, target| {
+                if session.sources.options.has_kernel_targets() {
+                    let scan = left_out::by_settings(session, scan.clone(), target);
+                    return compile_scan(session, &scan, target, all);
+                }
+                module.compile(session, target)
+            })
         }
         Route::LlvmIr => {
             each_target(session, targets, |session, target| llvm::compile_ir(session, target, all))
@@ -238,12 +257,35 @@ fn compiled(session: &Session<'_>, targets: &[WantedTarget], all: &[WantedTarget
             each_target(session, targets, |session, target| Ok(vec![compile(session, target)?]))
         }
     };
-    Ok(Compiled { results, kernels })
+    Ok(Compiled { results, left_out: Vec::new(), kernels })
 }
 
-/// As [`compiled`], with kernels that depend on the target: sources in CUDA C++ ask for `__CUDA_ARCH__`.
+/// The images for `target`, one of the targets `all`; none without kernels.
+fn compile_scan(
+    session: &Session<'_>,
+    scan: &Scan,
+    target: &Target,
+    all: &[WantedTarget],
+) -> Result<Vec<DeviceImage>> {
+    if scan.has_no_kernel() {
+        return Ok(Vec::new());
+    }
+    let units = session::Unit::split(scan, session.sources.options.split.unwrap_or_default())?;
+    llvm::ScannedModule { scan, units: &units, targets: all }.compile(session, target)
+}
+
+/// Whether its files are in CUDA C++ or HIP C++.
+fn is_of_vendor(sources: &Sources) -> Result<bool> {
+    Ok(matches!(module::family(&sources.files)?, LanguageFamily::Cuda | LanguageFamily::Hip))
+}
+
+/// As [`compiled`], with kernels that depend on the target: sources in CUDA C++ and HIP C++ ask for it.
 fn each_scanned(session: &Session<'_>, targets: &[WantedTarget], all: &[WantedTarget]) -> Result<Compiled> {
-    let scans = session.context().jobs.map(targets, |wanted| llvm::scan(session, &wanted.target));
+    let scans = session.context().jobs.map(targets, |wanted| {
+        let scan = llvm::scan(session, &wanted.target)?;
+        let kernels = scanned(&scan.files);
+        Ok(TargetScan { kernels, kept: left_out::kept(session, scan, &wanted.target)? })
+    });
     let mut results = Vec::new();
     let mut found = BTreeMap::new();
     for (wanted, scan) in targets.iter().zip(scans) {
@@ -257,20 +299,31 @@ fn each_scanned(session: &Session<'_>, targets: &[WantedTarget], all: &[WantedTa
         let first = results.into_iter().next().map(|result| result.images);
         return Err(first.and_then(Result::err).unwrap_or_else(|| Error::new("there is no target")));
     }
-    let split = session.sources.options.split.unwrap_or_default();
     let left: Vec<WantedTarget> =
         targets.iter().filter(|wanted| found.contains_key(&wanted.target)).cloned().collect();
     results.extend(each_target(session, &left, |session, target| {
         let Some(scan) = found.get(target) else { return Ok(Vec::new()) };
-        let units = session::Unit::split(scan, split)?;
-        llvm::ScannedModule { scan, units: &units, targets: all }.compile(session, target)
+        compile_scan(session, &scan.kept.scan, target, all)
     }));
-    let lists = left.iter().filter_map(|target| {
-        let kernels = scanned(&found.get(&target.target)?.files);
-        Some(TargetKernels { target, kernels })
-    });
-    let kernels = kernel_lists::merged(session.env(), &session.sources.name(), lists.collect());
-    Ok(Compiled { results, kernels })
+    let mut lists = Vec::new();
+    let mut refused = Vec::new();
+    let mut records = Vec::new();
+    for target in &left {
+        let Some(TargetScan { kernels, kept }) = found.get(&target.target) else { continue };
+        lists.push(TargetKernels { target, kernels: kernels.clone() });
+        refused.push((target, kept.refused.as_slice()));
+        records.extend(left_out::records(&target.target, &kept.refused));
+    }
+    left_out::warn(session, &refused);
+    let kernels = kernel_lists::merged(session.env(), &session.sources.name(), lists);
+    Ok(Compiled { results, left_out: records, kernels })
+}
+
+/// What the front ends have found for a target.
+struct TargetScan {
+    /// All kernels.
+    kernels: Vec<KernelInfo>,
+    kept: KeptScan,
 }
 
 /// Compiles for all targets at once, and tells how far that is.
@@ -313,6 +366,10 @@ fn collect(session: &Session<'_>, results: Vec<TargetImages>) -> Result<ModuleIm
     let mut module = ModuleImages::default();
     for TargetImages { target: wanted, images } in results {
         match (images, wanted.presence) {
+            (Ok(images), _) if images.is_empty() => {
+                let reason = "the settings keep its kernels to other targets".to_string();
+                module.missing.push(MissingTarget { target: wanted.target, reason });
+            }
             (Ok(images), _) => module.images.extend(images),
             (Err(error), _) if error.is_lost_entry() => return Err(error),
             (Err(error), Presence::Required) => {

@@ -12,7 +12,9 @@ use crate::embed::{self, Anchor, Bindings, Owner};
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::library::{self, Export};
-use crate::module::{KernelModule, LauncherObject, Library, ModuleImages, ModuleKernels, Origin, Sources};
+use crate::module::{
+    KernelModule, LauncherObject, LeftOutKernel, Library, ModuleImages, ModuleKernels, Origin, Sources,
+};
 use crate::options::Options;
 use crate::packing::{Pack, Packer};
 use crate::progress::Progress;
@@ -333,6 +335,13 @@ impl<'a> PackageBuild<'a> {
                 let record = Missing::new(MissingKind::Target, module.name).with_target(&target);
                 builder.missing(record.with_reason(&missing.reason));
             }
+            for LeftOutKernel { target, kernel, is_by_settings, reason } in &compiled.left_out {
+                let target = target.to_string();
+                let reason = format!("{kernel}: {reason}");
+                let kind = if *is_by_settings { MissingKind::KeptKernel } else { MissingKind::Kernel };
+                let record = Missing::new(kind, module.name).with_target(&target);
+                builder.missing(record.with_reason(&reason));
+            }
             all.extend(compiled.images);
             kernels.push(compiled.kernels);
             launchers.extend(compiled.launchers);
@@ -360,6 +369,8 @@ impl<'a> PackageBuild<'a> {
             }
             all.missing.sort();
             all.missing.dedup();
+            all.left_out.sort();
+            all.left_out.dedup();
             Ok(all)
         });
         results.into_iter().collect()

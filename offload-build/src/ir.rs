@@ -8,6 +8,7 @@ mod calls;
 mod debug;
 mod described;
 mod file_local;
+mod foreign;
 mod host_part;
 mod inline_assembly;
 mod interface;
@@ -27,8 +28,8 @@ use offload_workgroup::ir::Parameter;
 
 pub(crate) use calls::aspects;
 pub(crate) use file_local::with_distinct_names;
+pub(crate) use foreign::{ForeignCode, ForeignConstruct, References, foreign_code, without_bodies};
 pub(crate) use host_part::{HostPart, host_part, missing_runtime_functions, needs_cpp_library};
-pub(crate) use inline_assembly::{AsmCall, asm_calls};
 pub(crate) use interface::{Interface, hide, symbols};
 pub(crate) use kernel::{Kernel, KernelArg};
 pub(crate) use kernels::{kernels, take_types};

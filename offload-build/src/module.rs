@@ -167,11 +167,16 @@ impl Sources {
             .any(|sources| sources.files.iter().any(|file| file.language.has_opencl_functions()))
     }
 
-    /// Whether any file is CUDA C++, libraries included.
+    /// Whether any file is CUDA C++ or HIP C++, libraries included.
     pub(crate) fn has_cuda(&self) -> bool {
+        self.has_language(Language::Cuda) || self.has_language(Language::Hip)
+    }
+
+    /// Whether any file is in `language`, libraries included.
+    pub(crate) fn has_language(&self, language: Language) -> bool {
         let libraries = self.libraries().into_iter().map(|library| &library.sources);
         let mut files = libraries.chain([self]).flat_map(|sources| &sources.files);
-        files.any(|file| file.language == Language::Cuda)
+        files.any(|file| file.language == language)
     }
 
     /// The module and the values of its variant.
@@ -226,7 +231,7 @@ pub(crate) enum LanguageFamily {
     Portable,
     /// NVIDIA's own language, which compiles for AMD as well.
     Cuda,
-    /// AMD's own language.
+    /// AMD's own language, which compiles for NVIDIA as well.
     Hip,
     /// Compiled already, by others.
     ReadyMade,
@@ -284,8 +289,9 @@ impl Language {
         match (self, target) {
             (Language::OpenClC, _) => true,
             (_, Target::OpenClC) => false,
-            (_, Target::Host(_)) => self.is_portable() || self == Language::Cuda,
-            (Language::Cuda | Language::Ptx, Target::Nvptx(_) | Target::Cubin(_)) => true,
+            (Language::Cuda | Language::Hip, Target::Host(_)) => true,
+            (_, Target::Host(_)) => self.is_portable(),
+            (Language::Cuda | Language::Hip | Language::Ptx, Target::Nvptx(_) | Target::Cubin(_)) => true,
             (Language::Cuda | Language::Hip | Language::AmdCodeObject, Target::Amdgcn(_)) => true,
             (Language::Cubin, Target::Cubin(_)) | (Language::Ocloc, Target::Intel(_)) => true,
             (Language::Spirv | Language::Syclbin, Target::Spirv64(_) | Target::Intel(_)) => true,
@@ -379,6 +385,7 @@ pub(crate) type ModuleKernels = Vec<Vec<KernelInfo>>;
 pub(crate) struct ModuleImages {
     pub(crate) images: Vec<DeviceImage>,
     pub(crate) missing: Vec<MissingTarget>,
+    pub(crate) left_out: Vec<LeftOutKernel>,
     pub(crate) kernels: ModuleKernels,
     /// The host part of its files, if the module has launchers.
     pub(crate) launchers: Vec<LauncherObject>,
@@ -401,11 +408,22 @@ pub(crate) struct MissingTarget {
     pub(crate) reason: String,
 }
 
+/// A kernel that the images for a target are without.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct LeftOutKernel {
+    pub(crate) target: Target,
+    pub(crate) kernel: String,
+    /// The settings leave it out; otherwise there is no code for it.
+    pub(crate) is_by_settings: bool,
+    pub(crate) reason: String,
+}
+
 impl ModuleImages {
     /// Those of another variant of the module as well.
     pub(crate) fn extend(&mut self, other: ModuleImages) {
         self.images.extend(other.images);
         self.missing.extend(other.missing);
+        self.left_out.extend(other.left_out);
         self.kernels.extend(other.kernels);
         self.launchers.extend(other.launchers);
     }

@@ -168,6 +168,8 @@ pub(crate) struct Definition {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KernelOptions {
     pub(crate) max_registers: Option<u32>,
+    /// The kinds of targets that have it; none for all.
+    pub(crate) targets: Vec<TargetKind>,
 }
 
 impl Options {
@@ -253,7 +255,13 @@ impl Options {
         self.flags.extend(later.flags.iter().cloned());
         self.variants.extend(later.variants.iter().map(|(name, values)| (name.clone(), values.clone())));
         self.spec.extend(later.spec.iter().map(|(name, value)| (name.clone(), *value)));
-        self.kernels.extend(later.kernels.iter().map(|(name, options)| (name.clone(), options.clone())));
+        for (name, later) in &later.kernels {
+            let kernel = self.kernels.entry(name.clone()).or_default();
+            kernel.max_registers = later.max_registers.or(kernel.max_registers);
+            if !later.targets.is_empty() {
+                kernel.targets.clone_from(&later.targets);
+            }
+        }
         self
     }
 
@@ -280,6 +288,18 @@ impl Options {
     /// The register limit of `kernel`.
     pub(crate) fn registers_of(&self, kernel: &str) -> Option<u32> {
         self.kernels.get(kernel).and_then(|options| options.max_registers).or(self.max_registers)
+    }
+
+    /// The kinds of targets that `kernel` is kept to, if they leave `target` out.
+    pub(crate) fn left_out_of(&self, kernel: &str, target: &Target) -> Option<&[TargetKind]> {
+        let kinds = self.kernels.get(kernel)?.targets.as_slice();
+        let is_of_kind = TargetKind::for_target(target).is_some_and(|kind| kinds.contains(&kind));
+        (!kinds.is_empty() && !is_of_kind).then_some(kinds)
+    }
+
+    /// Whether a kernel is kept to some kinds of targets.
+    pub(crate) fn has_kernel_targets(&self) -> bool {
+        self.kernels.values().any(|kernel| !kernel.targets.is_empty())
     }
 
     /// What clang's front end is given for `variant`: include directories, definitions, flags.
@@ -460,8 +480,13 @@ impl SpillBudget {
 impl KernelOptions {
     fn read(value: Value<'_>) -> Result<KernelOptions> {
         let table = value.table()?;
-        table.only(&["max-registers"])?;
-        Ok(KernelOptions { max_registers: table.optional("max-registers", Value::number)? })
+        table.only(&["max-registers", "targets"])?;
+        let targets =
+            table.optional("targets", |value| value.each(|kind| kind.choice(&TargetKind::NAMES)))?;
+        Ok(KernelOptions {
+            max_registers: table.optional("max-registers", Value::number)?,
+            targets: targets.unwrap_or_default(),
+        })
     }
 }
 

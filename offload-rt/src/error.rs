@@ -8,7 +8,7 @@ use offload_format::Import;
 
 #[cfg(any(feature = "cuda", feature = "hip"))]
 use crate::driver_library::is_not_found;
-use crate::refusal::RefusedImage;
+use crate::refusal::{Refusal, RefusedImage};
 use crate::text::escape;
 
 /// Why an image could not be found, selected, loaded or launched.
@@ -244,6 +244,11 @@ impl Error {
             Case::Variant { present, .. } if present.is_empty() => "ask for the module without `.variant(...)`".to_string(),
             Case::Variant { present, .. } => list_names("choose one by `.variant(NAME, VALUE)` of the request; there are", present),
             Case::UnknownKernel { present, .. } => list_names("it has", present),
+            Case::NoFitForKernel { present, refused, .. }
+                if refused.iter().any(|image| matches!(image.refusal(), Refusal::LackingKernel { .. })) =>
+            {
+                list_names("take a device whose image has it, or use the other kernels:", present)
+            }
             Case::NoFitForKernel { present, .. } => {
                 list_names("add a target that fits, or use the other kernels:", present)
             }

@@ -196,12 +196,27 @@ impl Index {
         let lists = self.lists();
         let mut lines = Vec::new();
         for missing in &lists.missing {
-            if missing.module == module || missing.module.is_empty() {
+            // A kernel is missed by those who ask for it.
+            let is_of_module = missing.module == module || missing.module.is_empty();
+            if !is_of_kernel(missing.kind) && is_of_module {
                 lines.push(missing.to_string());
             }
         }
         lines.extend(lists.unreadable.iter().map(|unreadable| format!("cannot be read: {unreadable}")));
         lines
+    }
+
+    /// Why the images of `module` for `target` are without `kernel`, if the build says it.
+    pub(crate) fn left_out(&self, module: &str, target: &str, kernel: &str) -> Option<String> {
+        let mut missing = self.lists().missing.iter();
+        missing.find_map(|missing| {
+            let is_of_image = missing.module == module && missing.target == target;
+            if !is_of_kernel(missing.kind) || !is_of_image {
+                return None;
+            }
+            let (name, reason) = missing.reason.split_once(": ")?;
+            (name == kernel).then(|| reason.to_string())
+        })
     }
 
     /// Whether images of `module` lie in files that were not found.
@@ -217,4 +232,9 @@ impl Index {
     fn entries_of(&self, name: &str) -> Vec<NewEntry<'_>> {
         self.packs.iter().filter_map(|held| held.entries_of(name)).flatten().collect()
     }
+}
+
+/// Whether one kernel is missing, and not an image.
+fn is_of_kernel(kind: MissingKind) -> bool {
+    matches!(kind, MissingKind::Kernel | MissingKind::KeptKernel)
 }

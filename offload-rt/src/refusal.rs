@@ -84,6 +84,13 @@ pub enum Refusal {
         /// Work-items of the device's largest work-group.
         largest: u64,
     },
+    /// It was built without the kernel.
+    LackingKernel {
+        /// The kernel.
+        kernel: String,
+        /// Why, if its pack tells: an inline assembly of another vendor, or the settings of the build.
+        reason: Option<String>,
+    },
     /// It lacks a requested specialisation constant.
     MissingConstant(String),
     /// Its specialisation constant has another type than the requested value.
@@ -112,6 +119,10 @@ impl fmt::Display for Refusal {
             Refusal::UnknownTarget => f.write_str("its target is newer than this release of offload-rt"),
             Refusal::UnknownKind(kind) => {
                 write!(f, "it is of kind {kind}, which is newer than this release of offload-rt")
+            }
+            Refusal::LackingKernel { kernel, reason } => {
+                write!(f, "it was built without kernel `{}`", escape(kernel))?;
+                reason.iter().try_for_each(|reason| write!(f, ": {}", escape(reason)))
             }
             Refusal::UnknownVariant => f.write_str("its variant is newer than this release of offload-rt"),
             Refusal::UnknownAspects(aspects) => {

@@ -7,8 +7,8 @@ use crate::support::archive::{Member, Method, gzip, tar, zip};
 use crate::support::{self, data, dir_with, fails, hip, kernel, objects, ok, pack, stdout};
 use offload_containers::fatbin::{self, FatbinImage, Packing};
 use offload_format::Target;
-use offload_format::codec::Codec;
-use offload_format::pack::NewImage;
+use offload_format::codec::{self, Codec};
+use offload_format::pack::{Missing, MissingKind, NewImage, PackBuilder};
 use serde_json::Value;
 
 /// A fatbin with an image for each of these targets. The bytes are not code for the target.
@@ -88,6 +88,24 @@ fn what_is_missing_of_a_pack_is_named_by_module_and_kernel() {
         ok(dir.path(), &["verify", "app.pack", "--require", "sm_90"])
             .contains("2 modules in 1 file, 0 problems")
     );
+}
+
+#[test]
+fn a_kernel_that_the_settings_keep_to_other_targets_is_not_missed() {
+    for (kind, code) in [(MissingKind::KeptKernel, 0), (MissingKind::Kernel, 1)] {
+        let images =
+            [image("sort", "cubin:sm_90", &["plain", "ptx"]), image("sort", "amdgcn:gfx90a", &["plain"])];
+        let mut builder = PackBuilder::new("sample", "1.0.0");
+        let record = Missing::new(kind, "sort").with_target("amdgcn:gfx90a");
+        builder.missing(record.with_reason("ptx: why"));
+        let frame = codec::encode(b"image", Codec::Raw, 0).unwrap();
+        for (image, _) in images {
+            builder.image(image, frame.info()).unwrap();
+        }
+        let bytes = builder.finish().unwrap().with_frames([&frame, &frame]).unwrap();
+        let dir = dir_with("app.pack", &bytes);
+        judged(&dir, &["app.pack", "--require", "sm_90,gfx90a"], code);
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Front ends: their flags for each language, and cached execution under the dependencies that only the dependency
 //! file of a run lists.
 
+mod asm_constraints;
 pub(super) mod dependencies;
 pub(super) mod lookups;
 pub(super) mod opencl_features;
@@ -29,7 +30,7 @@ use crate::fs;
 use crate::module::{Language, Sources};
 use crate::options::{SpecForm, spec};
 use crate::tally::Origin;
-use crate::tool::Invocation;
+use crate::tool::{Invocation, Output};
 
 /// What a run just now has given.
 #[derive(Debug)]
@@ -155,23 +156,23 @@ impl Session<'_> {
         if let (Some(path), Some(text)) = (&file, input) {
             fs::publish(path, |out| out.write_all(text.as_bytes()))?;
         }
-        let verbose = action.search_path_flags().iter().map(OsString::from);
+        let paths = ScratchPaths { scratch: scratch.path(), output: &output, deps: &deps };
         let invocation = Invocation {
             program: &action.tool.path,
-            args: verbose
-                .chain(action.args.iter().map(|arg| match arg {
-                    Arg::Text(text) => text.clone(),
-                    Arg::Input(_) | Arg::Output => output.clone().into(),
-                    Arg::Depfile => deps.clone().into(),
-                    Arg::InputFile(_) => input_file(arg, scratch.path()).unwrap_or_default().into(),
-                }))
-                .collect(),
+            args: paths.args(action, &action.args),
             // Sources are named relative to here, so that no absolute path gets into the output.
             directory: self.root(),
             input: input.filter(|_| file.is_none()),
         };
         let texts = action.text_args();
         let printed = self.context().run_and_read(&invocation, |text| SearchPath::split(text, &texts));
+        let printed = printed.or_else(|error| {
+            if !ptx::is_of_constraints(&error) {
+                return Err(error);
+            }
+            let again = self.run_with_any_register(action, &invocation, &paths)?;
+            again.ok_or(error)
+        });
         let (search, printed) = printed.map_err(|error| {
             let is_elsewhere = [AMDGCN, HOST].contains(&action.name);
             let devices = if is_elsewhere { Devices::Others } else { Devices::Nvidia };
@@ -188,6 +189,34 @@ impl Session<'_> {
         }
         let dependencies = self.with_lookups(action, read, search);
         Ok(Run { content, dependencies, printed: printed.stderr })
+    }
+
+    /// The same in two runs, the second of preprocessed text in which constraints of PTX ask for any register; `None` if
+    /// the action or the text is of another kind.
+    fn run_with_any_register(
+        &self,
+        action: &FrontEnd<'_>,
+        invocation: &Invocation<'_>,
+        paths: &ScratchPaths<'_>,
+    ) -> Result<Option<(SearchPath, Output)>> {
+        let Some(preprocessed) = asm_constraints::of_preprocessed(&action.args) else { return Ok(None) };
+        let Invocation { program, directory, input, .. } = *invocation;
+        let args = paths.args(action, &asm_constraints::preprocessing(&action.args));
+        let preprocess = Invocation { program, args, directory, input };
+        let texts = action.text_args();
+        let (search, first) =
+            self.context().run_and_read(&preprocess, |text| SearchPath::split(text, &texts))?;
+        let text = String::from_utf8(output_of(action.tool, paths.output)?)
+            .map_err(|error| Error::new(format!("preprocessed text is no UTF-8: {error}")))?;
+        let Some(text) = asm_constraints::with_any_register(&text) else { return Ok(None) };
+        // What was read is known already.
+        let again = paths.scratch.join("deps of preprocessed text");
+        let paths = ScratchPaths { deps: &again, ..*paths };
+        let args = paths.args(action, &preprocessed);
+        let compile = Invocation { program, args, directory, input: Some(&text) };
+        let (_, second) = self.context().run_and_read(&compile, |text| SearchPath::split(text, &texts))?;
+        let stderr = [first.stderr, second.stderr].concat();
+        Ok(Some((search, Output { stderr, ..second })))
     }
 
     /// Records what a front end depends on, newest first, and returns the key of its result.
@@ -220,6 +249,28 @@ impl Session<'_> {
                 self.env().source_appears(&self.root().join(path));
             }
         }
+    }
+}
+
+/// The files of a run.
+#[derive(Clone, Copy, Debug)]
+struct ScratchPaths<'p> {
+    scratch: &'p Path,
+    output: &'p Path,
+    deps: &'p Path,
+}
+
+impl ScratchPaths<'_> {
+    /// `args` as the compiler of `action` takes them, which prints its search path as well.
+    fn args(&self, action: &FrontEnd<'_>, args: &[Arg]) -> Vec<OsString> {
+        let mut all: Vec<OsString> = action.search_path_flags().iter().map(OsString::from).collect();
+        all.extend(args.iter().map(|arg| match arg {
+            Arg::Text(text) => text.clone(),
+            Arg::Input(_) | Arg::Output => self.output.into(),
+            Arg::Depfile => self.deps.into(),
+            Arg::InputFile(_) => input_file(arg, self.scratch).unwrap_or_default().into(),
+        }));
+        all
     }
 }
 

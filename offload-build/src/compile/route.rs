@@ -44,6 +44,15 @@ pub(super) fn route(sources: &Sources) -> Result<Route> {
             "clang defines them: give the module sources, and leave `compiler` out; or leave `spec` out",
         ));
     }
+    let kept = sources.options.kernels.iter().find(|(_, options)| !options.targets.is_empty());
+    if let (Route::Whole(_), Some((kernel, _))) = (&route, kept) {
+        let error = format!(
+            "`kernels.{kernel}.targets` of `{}` needs clang, which compiles one kernel of a file without another",
+            sources.module
+        );
+        return Err(Error::new(error)
+            .with_hint("leave `compiler` out, or compile the kernel as a module of its own, with `only`"));
+    }
     Ok(route)
 }
 
@@ -135,6 +144,7 @@ pub(super) fn unserved<'a>(sources: &'a Sources, target: &Target) -> Option<Unse
 fn serves(sources: &Sources, file: &SourceFile, target: &Target) -> bool {
     match sources.options.compiler {
         Some(Compiler::Icpx) => matches!(target, Target::Spirv64(_) | Target::Intel(_)),
+        Some(Compiler::Hipcc) if !matches!(target, Target::Amdgcn(_)) => false,
         Some(Compiler::Nvcc) if !matches!(target, Target::Nvptx(_) | Target::Cubin(_)) => false,
         _ => file.language.serves(target),
     }

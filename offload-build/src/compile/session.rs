@@ -1,7 +1,7 @@
 //! The state of a compilation: parts that all modules of a build script share, the current module, and the units that
 //! become images.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -129,15 +129,24 @@ impl<'a> Session<'a> {
 }
 
 /// A file that the front end has read: its IR for the machine that was scanned for, and its kernels.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Scanned {
     pub(super) file: SourceFile,
     pub(super) ir: Blob,
     pub(super) kernels: Vec<Kernel>,
+    /// Functions of the file that have no code for the target; no kernel comes to them.
+    pub(super) foreign: BTreeSet<String>,
+}
+
+impl Scanned {
+    /// A file whose functions all have code.
+    pub(super) fn new(file: &SourceFile, ir: Blob, kernels: Vec<Kernel>) -> Scanned {
+        Scanned { file: file.clone(), ir, kernels, foreign: BTreeSet::new() }
+    }
 }
 
 /// All files of a module, and what they import.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Scan {
     pub(super) files: Vec<Scanned>,
     /// IR of the libraries, for the same machine.
@@ -228,6 +237,11 @@ impl<'a> Unit<'a> {
 }
 
 impl Scan {
+    /// Whether no kernel is left.
+    pub(super) fn has_no_kernel(&self) -> bool {
+        self.files.iter().all(|file| file.kernels.is_empty())
+    }
+
     /// What each kernel, with everything it calls, needs of the device.
     pub(super) fn aspects(&self) -> Result<BTreeMap<String, Aspects>> {
         let modules = self.files.iter().map(|file| &file.ir).chain(&self.libraries);

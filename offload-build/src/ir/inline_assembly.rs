@@ -2,30 +2,33 @@
 
 use std::collections::BTreeMap;
 
-/// A call of an assembler's text.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct AsmCall {
-    /// The text, without escapes.
-    pub(crate) template: String,
-    /// File and line, if the module has line tables.
-    pub(crate) place: Option<(String, u64)>,
+/// File and line.
+pub(crate) type Place = (String, u64);
+
+/// The calls of assemblers' texts in a module.
+#[derive(Debug)]
+pub(crate) struct AsmCalls<'m> {
+    /// Metadata by name.
+    nodes: BTreeMap<&'m str, &'m str>,
 }
 
-/// All that `module` calls, in order.
-pub(crate) fn asm_calls(module: &str) -> Vec<AsmCall> {
-    let mut calls = Vec::new();
-    if !module.contains(" asm ") {
-        return calls;
+impl<'m> AsmCalls<'m> {
+    pub(crate) fn new(module: &'m str) -> AsmCalls<'m> {
+        let mut nodes = BTreeMap::new();
+        let metadata = module.lines().filter(|line| line.starts_with('!'));
+        nodes.extend(metadata.filter_map(|line| line.split_once(" = ")));
+        AsmCalls { nodes }
     }
-    let mut nodes = BTreeMap::new();
-    nodes.extend(
-        module.lines().filter(|line| line.starts_with('!')).filter_map(|line| line.split_once(" = ")),
-    );
-    for line in module.lines().filter(|line| line.starts_with("  ")) {
-        let Some(template) = template(line) else { continue };
-        calls.push(AsmCall { template: unescaped(template), place: place(line, &nodes) });
+
+    /// The text for an assembler that `line` calls, without escapes.
+    pub(crate) fn template(&self, line: &str) -> Option<String> {
+        template(line).map(unescaped)
     }
-    calls
+
+    /// Where `line` stands in the source, if the module has line tables.
+    pub(crate) fn place(&self, line: &str) -> Option<Place> {
+        place(line, &self.nodes)
+    }
 }
 
 /// The text of a call in `line`, which stands behind `asm` and its properties.
@@ -98,11 +101,12 @@ define void @k() !dbg !4 {
 
     #[test]
     fn calls_have_their_places() {
-        let calls = asm_calls(MODULE);
-        assert_eq!(calls.len(), 2);
-        assert_eq!(calls[0].template, "cvt.rn.f16.f32 $0, $1;\n");
-        assert_eq!(calls[0].place, Some(("kernels/a.cu".to_string(), 5)));
-        assert_eq!(calls[1], AsmCall { template: "s_nop 0".to_string(), place: None });
-        assert!(asm_calls("define void @f() {\n}\n").is_empty());
+        let calls = AsmCalls::new(MODULE);
+        let mut found = Vec::new();
+        for line in MODULE.lines() {
+            found.extend(calls.template(line).map(|template| (template, calls.place(line))));
+        }
+        let place = Some(("kernels/a.cu".to_string(), 5));
+        assert_eq!(found, [("cvt.rn.f16.f32 $0, $1;\n".to_string(), place), ("s_nop 0".to_string(), None)]);
     }
 }

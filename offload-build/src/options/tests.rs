@@ -86,4 +86,11 @@ fn later_options_win_kernel_by_kernel() {
     let options = early.with(&parse("max-registers = 128\ncompiler = \"nvcc\""));
     assert_eq!((options.registers_of("k"), options.registers_of("other")), (Some(32), Some(128)));
     assert_eq!((options.split, options.compiler), (Some(Split::Kernel), Some(Compiler::Nvcc)));
+    // One setting of a kernel leaves its others as they are.
+    let options = options.with(&parse("kernels.k.targets = [\"nvptx\", \"cubin\"]"));
+    assert_eq!(options.registers_of("k"), Some(32));
+    let [host, cubin] = ["host", "cubin:sm_90"].map(|name| name.parse().unwrap());
+    let kinds = [TargetKind::Nvptx, TargetKind::Cubin];
+    assert_eq!(options.left_out_of("k", &host), Some(&kinds[..]));
+    assert_eq!((options.left_out_of("k", &cubin), options.left_out_of("other", &host)), (None, None));
 }

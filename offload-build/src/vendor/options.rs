@@ -37,6 +37,9 @@ fn text(sources: &Sources) -> String {
     options.max_registers.iter().for_each(|count| line(&mut text, "max-registers", count));
     for (kernel, options) in &options.kernels {
         options.max_registers.iter().for_each(|count| line(&mut text, &format!("kernel {kernel}"), count));
+        for kind in &options.targets {
+            line(&mut text, &format!("target of kernel {kernel}"), kind);
+        }
     }
     match options.grf.unwrap_or_default() {
         Grf::Auto => {}
@@ -62,7 +65,7 @@ mod tests {
 
     use super::*;
     use crate::module::SourceFile;
-    use crate::options::{Compiler, OpenClStd, Options};
+    use crate::options::{Compiler, KernelOptions, OpenClStd, Options, TargetKind};
 
     fn sources() -> Sources {
         Sources {
@@ -84,7 +87,7 @@ mod tests {
     #[test]
     fn everything_that_changes_code_changes_the_hash() {
         let base = hash(&sources());
-        let changes: [fn(&mut Sources); 9] = [
+        let changes: [fn(&mut Sources); 10] = [
             |sources| sources.files.clear(),
             |sources| sources.options.std = Some(OpenClStd::C20),
             |sources| sources.flags = vec!["-DN=1\nflag: x".into()],
@@ -93,6 +96,10 @@ mod tests {
             |sources| sources.options.cuda_sdk = Some(true),
             |sources| sources.options.cuda_arch = Some(700),
             |sources| sources.options.strip = Some(true),
+            |sources| {
+                let options = KernelOptions { targets: vec![TargetKind::Cubin], ..Default::default() };
+                sources.options.kernels.insert("k".into(), options);
+            },
             |sources| sources.spec = SpecConstant::list("TILE:int=16"),
         ];
         for (index, change) in changes.into_iter().enumerate() {

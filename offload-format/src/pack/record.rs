@@ -258,6 +258,10 @@ open_enum! {
         Pruned = 3 => "pruned",
         /// The images of a target are in a sidecar; the reason is the name of the file.
         Sidecar = 4 => "sidecar",
+        /// A kernel that the images for a target have no code for; the reason is its name, `: ` and why.
+        Kernel = 5 => "kernel left out",
+        /// A kernel that the settings keep to other targets; the reason is its name, `: ` and which.
+        KeptKernel = 6 => "kernel of other targets",
     }
 }
 

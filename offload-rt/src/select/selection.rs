@@ -1,5 +1,6 @@
 //! The result of a selection: the picked images and their kernels.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use offload_format::pack::KernelInfo;
@@ -11,7 +12,7 @@ use crate::entry::Entry;
 use crate::error::{Case, Error};
 use crate::index::Index;
 use crate::module_images::Group;
-use crate::refusal::RefusedImage;
+use crate::refusal::{Refusal, RefusedImage};
 use crate::specialization::Specialization;
 use crate::text::escape;
 
@@ -134,8 +135,13 @@ impl Selection {
 
     /// Why `kernel` has no image.
     pub(crate) fn without(&self, kernel: &str) -> Error {
-        let refused: Vec<RefusedImage> =
+        let mut refused: Vec<RefusedImage> =
             self.candidates().iter().filter_map(|candidate| self.refusal(candidate, kernel)).collect();
+        let lacking = self.lacking(kernel);
+        // Without a reason it may be a kernel of no image at all.
+        if !refused.is_empty() || lacking.iter().any(has_reason) {
+            refused.splice(0..0, lacking);
+        }
         let kernels = self.query.group.kernels.iter().zip(&self.picks.kernels);
         let present = kernels.filter(|(_, image)| image.is_some()).map(|(kernel, _)| escape(&kernel.name));
         let present = present.collect();
@@ -147,6 +153,23 @@ impl Selection {
         }
         let device = self.query.device.to_string();
         Case::NoFitForKernel { kernel, module, device, refused, missing, present }.into()
+    }
+
+    /// The chosen images, which are without `kernel`, one of each target. Another part of a split module may have it.
+    fn lacking(&self, kernel: &str) -> Vec<RefusedImage> {
+        let mut refused = Vec::new();
+        let mut targets = BTreeSet::new();
+        for image in self.entries.iter().filter(|image| !image.kernels().is_empty()) {
+            let mut of_target =
+                self.query.group.entries.iter().filter(|it| it.target_text() == image.target_text());
+            let has_it = of_target.any(|it| it.kernels().iter().any(|known| known.name == kernel));
+            if has_it || !targets.insert(image.target_text()) {
+                continue;
+            }
+            let reason = self.query.index.left_out(self.query.name(), image.target_text(), kernel);
+            refused.push(image.refused(Refusal::LackingKernel { kernel: kernel.to_string(), reason }));
+        }
+        refused
     }
 
     /// Why `kernel` is not taken from an image that has it.
@@ -182,4 +205,8 @@ impl Selection {
         found.sort_unstable_by_key(|(order, _)| *order);
         found.into_iter().map(|(_, record)| record.clone()).collect()
     }
+}
+
+fn has_reason(refused: &RefusedImage) -> bool {
+    matches!(refused.refusal(), Refusal::LackingKernel { reason: Some(_), .. })
 }

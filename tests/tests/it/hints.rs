@@ -45,21 +45,16 @@ fn a_header_of_cuda_comes_with_the_small_part_that_has_it() {
 /// What people bring along from hipcc: the function that launches stands below the kernel.
 #[test]
 fn host_code_in_a_hip_file() {
-    let kernel = "extern \"C\" __global__ void scale(float *x) {\n  x[threadIdx.x] *= 2;\n}\n";
-    let launching = format!("{kernel}void run(float *x) {{\n  scale<<<1, 32>>>(x);\n}}\n");
-    let project = project("kernels/a.hip", &launching, "amdgcn:gfx1100");
-    contains(
-        &project.fail(),
-        &[
-            "kernels/a.hip:5:",
-            "hint: kernels are launched from Rust, with `Kernel::launch`: keep functions with `<<<...>>>` in another file",
-        ],
+    let kernel = "#include <hip/hip_runtime.h>\nextern \"C\" __global__ void scale(float *x) {\n  x[threadIdx.x] *= 2;\n}\n";
+    let launching = format!(
+        "{kernel}void run(float *x) {{\n  scale<<<1, 32>>>(x);\n  hipLaunchKernelGGL(scale, 1, 32, 0, 0, x);\n}}\n"
     );
-    // What the hint says works.
-    let guard = "#if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)";
-    let guarded = launching.replace("void run", &format!("{guard}\nvoid run")) + "#endif\n";
-    project.write("kernels/a.hip", &guarded);
+    let project = project("kernels/a.hip", &launching, "amdgcn:gfx1100");
     assert!(project.run(&[]).starts_with("amdgcn:gfx1100 "));
+    // A header without a stand-in.
+    project.write("kernels/a.hip", &format!("#include <hip/hip_fp8.h>\n{kernel}"));
+    let hint = "hint: `hip/hip_fp8.h` has no stand-in: leave it out";
+    contains(&project.fail(), &["kernels/a.hip:1:", hint, "`compiler = \"hipcc\"`"]);
 }
 
 #[test]

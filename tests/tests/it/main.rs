@@ -36,6 +36,7 @@ mod foreign_reader;
 mod gate;
 mod guide;
 mod hints;
+mod hip;
 mod host;
 mod inspect;
 mod interrupted;

@@ -39,20 +39,20 @@ fn kernels_print_and_assert_on_every_kind_of_device() {
     for (file, targets) in [
         ("opencl.cl", &["nvptx:sm_75", "amdgcn:gfx90a", "amdgcn:gfx1100"][..]),
         ("cuda.cu", &["nvptx:sm_75"]),
-        ("hip.hip", &["amdgcn:gfx90a", "amdgcn:gfx1100"]),
+        ("hip.hip", &["nvptx:sm_75", "amdgcn:gfx90a", "amdgcn:gfx1100"]),
     ] {
         for target in targets {
             assert_has_line(&images, &format!("{file} {target}: true"));
         }
     }
     if !cubin.is_empty() {
-        for file in ["opencl.cl", "cuda.cu"] {
+        for file in ["opencl.cl", "cuda.cu", "hip.hip"] {
             assert_has_line(&images, &format!("{file} cubin:sm_90: true"));
         }
     }
     assert_has_line(&images, "opencl.cl spirv64: true");
-    // That of CUDA C++ runs on the CPU too.
-    assert_right(&program, "host", 2, &[]);
+    // Those of CUDA C++ and HIP C++ run on the CPU too.
+    assert_right(&program, "host", 3, &[]);
     assert_right(&program, "opencl", 1, &[("OCL_ICD_VENDORS", "/etc/OpenCL/vendors/pocl.icd".into())]);
     if let Some(prefix) = offload_tests::require_intel_runtime() {
         let lib = prefix.join("lib");

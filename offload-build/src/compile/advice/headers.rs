@@ -185,12 +185,8 @@ impl Case<'_> {
         let package = "Debian's package libamdhip64-dev, or ROCm, has it";
         match (self.compiler, header) {
             (Some(Compiler::Hipcc), _) => format!("{package}: set ROCM_PATH to where it is"),
-            (_, "hip/hip_runtime.h") => format!(
-                "leave `{header}` out: built-in variables and mathematics are there without it. For its other parts write `compiler = \"hipcc\"` below `[modules.{}]` in offload.toml, and install ROCm",
-                self.module
-            ),
             _ => format!(
-                "{package}: write `compiler = \"hipcc\"` below `[modules.{}]` in offload.toml, and install ROCm's hipcc",
+                "`{header}` has no stand-in: leave it out; or {package}: write `compiler = \"hipcc\"` below `[modules.{}]` in offload.toml, and install ROCm's hipcc",
                 self.module
             ),
         }
@@ -250,7 +246,8 @@ mod tests {
         assert!(!installed.contains("install ") && !installed.contains("cuda-sdk"), "{installed}");
         let nvcc = hint("cuda_runtime.h", |case| case.compiler = Some(Compiler::Nvcc));
         assert!(nvcc.contains("nvidia-cuda-runtime") && !nvcc.contains("leave"), "{nvcc}");
-        assert!(hint("hip/hip_runtime.h", |_| {}).starts_with("leave `hip/hip_runtime.h` out: "));
+        let hip = hint("hip/hip_fp8.h", |_| {});
+        assert!(hip.contains("has no stand-in") && hip.contains("`compiler = \"hipcc\"`"), "{hip}");
         assert!(
             hint("hip/hip_runtime.h", |case| case.compiler = Some(Compiler::Hipcc)).contains("ROCM_PATH")
         );

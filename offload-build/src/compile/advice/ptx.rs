@@ -1,21 +1,32 @@
-//! Inline PTX in CUDA C++ for other targets than NVIDIA's: clang refuses some of it by its constraints, and the assembler
-//! the rest without a place in the source.
+//! Inline PTX in CUDA C++ and HIP C++ for other targets than NVIDIA's: clang refuses some of it by its constraints, and the
+//! assembler the rest without a place in the source.
 
-use crate::cache::Blob;
-use crate::compile::session::Session;
-use crate::error::{Error, ErrorKind, Result};
-use crate::ir::{AsmCall, asm_calls};
-use crate::module::{Language, SourceFile};
+use crate::error::{Error, ErrorKind};
+use crate::ir::{ForeignCode, ForeignConstruct};
 
-const HINT: &str = "PTX is the assembly of NVIDIA's GPUs: guard it with `#ifdef __NVPTX__` and write C++ for other targets, or set `cuda-arch` of the module to a value of `__CUDA_ARCH__` without it; or `only = [\"nvptx\", \"cubin\"]` leaves other targets out";
+const HINT: &str = "PTX is the assembly of NVIDIA's GPUs: guard it with `#ifdef __NVPTX__` and write C++ for other targets, or set `cuda-arch` of the module to a value of `__CUDA_ARCH__` without it; or `only = [\"nvptx\", \"cubin\"]` leaves other targets out, and `kernels.NAME.targets` does for one kernel";
+
+const HINT_OF_HEADERS: &str = "guard it with `#ifdef __NVPTX__`, and write C++ for other targets; or `only = [\"nvptx\", \"cubin\"]` leaves other targets out, and `kernels.NAME.targets` does for one kernel";
+
+/// What helps where no kernel is left.
+pub(crate) fn hint(what: &ForeignConstruct) -> &'static str {
+    match what {
+        ForeignConstruct::Assembly(_) => HINT,
+        ForeignConstruct::Lacking(_) => HINT_OF_HEADERS,
+    }
+}
 
 /// `error` of a front end for AMD or the CPU, with what helps if it is of inline assembly.
 pub(crate) fn explained(error: Error) -> Error {
-    let is_asm = error.message().lines().any(is_constraint);
-    if error.kind() == ErrorKind::Tool && error.hint().is_none() && is_asm {
+    if error.hint().is_none() && is_of_constraints(&error) {
         return error.with_hint(HINT);
     }
     error
+}
+
+/// Whether a compiler has refused constraints of inline assembly.
+pub(crate) fn is_of_constraints(error: &Error) -> bool {
+    error.kind() == ErrorKind::Tool && error.message().lines().any(is_constraint)
 }
 
 /// Whether clang says that no register of the target is one of PTX.
@@ -24,28 +35,25 @@ fn is_constraint(line: &str) -> bool {
     error.starts_with("invalid ") && error.ends_with(" in asm") && error.contains("put constraint '")
 }
 
-/// Refuses PTX that clang took in `ir`, what it made of `file`.
-pub(crate) fn refuse(session: &Session<'_>, file: &SourceFile, ir: &Blob) -> Result<()> {
-    if file.language != Language::Cuda {
-        return Ok(());
+/// Why a function with foreign code is refused, with the place; `file` is that of the kernel.
+pub(crate) fn reason(file: &str, code: &ForeignCode) -> String {
+    let place = match &code.place {
+        // From standard input clang finds files as from a directory.
+        Some((path, line)) => format!("{}:{line}", path.trim_start_matches("./")),
+        None => file.to_string(),
+    };
+    match &code.what {
+        ForeignConstruct::Assembly(template) => {
+            let statement =
+                template.split(['\n', ';']).map(str::trim).find(|it| !it.trim_matches(['{', '}']).is_empty());
+            format!("{place}: inline PTX, which is for NVIDIA alone: `{}`", statement.unwrap_or_default())
+        }
+        ForeignConstruct::Lacking(what) => format!("{place}: {what}, which NVIDIA's headers alone have"),
     }
-    let text = ir.read_text()?;
-    let Some(AsmCall { template, place }) = asm_calls(&text).into_iter().find(|call| is_ptx(&call.template))
-    else {
-        return Ok(());
-    };
-    let place = match place {
-        Some((path, line)) => format!("{path}:{line}"),
-        None => file.path.display().to_string(),
-    };
-    let module = &session.sources.module;
-    let error =
-        format!("{place}: inline PTX in `{module}`, which is for NVIDIA alone: `{}`", template.trim());
-    Err(Error::new(error).with_hint(HINT))
 }
 
 /// Whether a text for an assembler is PTX: its instructions have types behind dots, where AMD's have underscores.
-fn is_ptx(template: &str) -> bool {
+pub(crate) fn is_ptx(template: &str) -> bool {
     template.split([';', '\n', '{']).any(|statement| {
         let words = statement.split_whitespace().find(|word| !word.starts_with('@'));
         let opcode = words.unwrap_or_default();

@@ -1,8 +1,9 @@
 //! Headers that this crate supplies: `assert.h`, as GPUs have no C library, and what it includes; for the CPU
 //! `gpuintrin.h`, which clang has for GPUs alone; for CUDA C++ what stands for a toolkit's, or what clang lacks beside
-//! them.
+//! them; for HIP C++ what stands for ROCm's.
 
 mod cuda;
+pub(crate) mod hip;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use crate::compile::Session;
 use crate::compile::steps::action::{Arg, texts};
 use crate::error::Result;
 use crate::fs;
+use crate::module::Language;
 
 /// How an assertion of OpenCL C tells that it failed.
 pub(crate) const FAILURES: &str = include_str!("../device/offload_failures.h");
@@ -46,8 +48,10 @@ const BESIDE_TOOLKIT: Folder = Folder {
 };
 /// In place of the headers of a toolkit.
 const CUDA: Folder = Folder { name: "include/cuda-7", headers: cuda::HEADERS };
+/// In place of those of ROCm.
+const HIP: Folder = Folder { name: "include/hip-1", headers: hip::HEADERS };
 
-const FOLDERS: [&Folder; 4] = [&COMMON, &HOST, &BESIDE_TOOLKIT, &CUDA];
+const FOLDERS: [&Folder; 5] = [&COMMON, &HOST, &BESIDE_TOOLKIT, &CUDA, &HIP];
 
 /// What nvcc has built in, for clang with the headers of a toolkit.
 const BUILT_IN: &str = "offload_cuda_toolkit.h";
@@ -106,9 +110,15 @@ pub(crate) fn toolkit_flags(session: &Session<'_>) -> Result<[String; 4]> {
     Ok(["-isystem".to_string(), directory, "-include".to_string(), BUILT_IN.to_string()])
 }
 
-/// The flags with which clang finds what stands for the headers of a CUDA toolkit.
-pub(crate) fn cuda_flags(session: &Session<'_>) -> Result<[String; 2]> {
-    Ok(["-isystem".to_string(), CUDA.write(session)?.display().to_string()])
+/// The flags with which clang finds what stands for the headers of a CUDA toolkit, and of ROCm.
+pub(crate) fn cuda_flags(session: &Session<'_>) -> Result<Vec<String>> {
+    let mut flags = Vec::new();
+    let hip = session.sources.has_language(Language::Hip).then_some(&HIP);
+    for folder in [&CUDA].into_iter().chain(hip) {
+        flags.push("-isystem".to_string());
+        flags.push(folder.write(session)?.display().to_string());
+    }
+    Ok(flags)
 }
 
 /// The path and the text of each that a command with `arguments` finds.
@@ -133,11 +143,12 @@ mod tests {
     use super::*;
 
     /// The digest of each folder's headers.
-    const KNOWN: [(&str, &str); 4] = [
+    const KNOWN: [(&str, &str); 5] = [
         ("include/own-4", "cbb76602c69d7a90"),
         ("include/host-1", "0133472da0f52f61"),
         ("include/cuda-toolkit-1", "13906241a4b72a89"),
         ("include/cuda-7", "b1965239f8ec5261"),
+        ("include/hip-1", "225ee1a040c72706"),
     ];
 
     #[test]

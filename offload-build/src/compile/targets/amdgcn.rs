@@ -10,6 +10,7 @@ use crate::cache::Blob;
 use crate::compile::Session;
 use crate::compile::front_end::opencl_features;
 use crate::compile::front_end::own_headers;
+use crate::compile::front_end::own_headers::hip::HipHeader;
 use crate::compile::front_end::reading::AMDGCN;
 use crate::compile::session::Unit;
 use crate::compile::steps::action::{Arg, Step, texts};
@@ -54,11 +55,27 @@ const CUDA_HEADER: &str = concat!(
     include_str!("../device/cuda/functions.h"),
     include_str!("../device/cuda/atomics.h"),
     include_str!("../device/cuda/host_api.h"),
+    include_str!("../device/cuda/textures.h"),
     include_str!("../device/cuda/include/offload_names_end.h"),
     "# 1 \"<stdin>\" 2\n"
 );
-/// What HIP C++ needs of HIP's headers.
-const HIP_HEADER: &str = include_str!("../device/hip_shim.h");
+/// What HIP C++ needs of HIP's headers: the same, with warps that are waves, and HIP's names.
+const HIP_HEADER: HipHeader = HipHeader {
+    before: concat!(
+        "# 1 \"offload_hip.h\" 1 3\n#define __CUDA_ARCH__ 800\n",
+        include_str!("../device/cuda/core.h"),
+        include_str!("../device/cuda/target_amdgcn.h"),
+        include_str!("../device/cuda/hip_math.h"),
+        include_str!("../device/cuda/intrinsics.h"),
+        include_str!("../device/cuda/words.h"),
+        // HIP's is that of the device.
+        "#define warpSize __offload_warp_size\n",
+        include_str!("../device/cuda/warps.h"),
+        "#undef warpSize\n",
+        include_str!("../device/cuda/functions.h"),
+        include_str!("../device/cuda/atomics.h"),
+    ),
+};
 /// An old processor: its front end is like that of all later ones but the latest.
 const COMMON: &str = "gfx900";
 
@@ -132,15 +149,19 @@ pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch
         }
     }
     let hip = [format!("--offload-arch={arch}"), version(arch)];
+    let vendor = if cuda { Some(self::cuda(session, &hip)?) } else { None };
     Ok(Backend {
         name: AMDGCN,
         front_end: machine(arch),
         opencl: opencl_features::for_amdgcn(),
         common: if opencl { common(session, arch)? } else { None },
-        cuda: if cuda { self::cuda(session, &hip)? } else { Vendor::unserved(Language::Cuda) },
+        hip: match &vendor {
+            Some(cuda) => Vendor { header: HIP_HEADER.text().into(), ..cuda.clone() },
+            None => Vendor::unserved(Language::Hip),
+        },
+        cuda: vendor.unwrap_or_else(|| Vendor::unserved(Language::Cuda)),
         // NVIDIA licenses its headers for its own GPUs alone: https://docs.nvidia.com/cuda/eula/ (2.1).
         cuda_sdk: None,
-        hip: Vendor { dialect: Language::Hip, flags: hip.into(), header: HIP_HEADER },
         machine: machine(arch),
         // Modules of different versions are not linked.
         shim: Shim {
@@ -161,7 +182,7 @@ pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch
 fn cuda(session: &Session<'_>, hip: &[String]) -> Result<Vendor> {
     let mut flags = hip.to_vec();
     flags.extend(own_headers::cuda_flags(session)?);
-    Ok(Vendor { dialect: Language::Hip, flags, header: CUDA_HEADER })
+    Ok(Vendor { dialect: Language::Hip, flags, header: CUDA_HEADER.into() })
 }
 
 /// Atomic functions are those of OpenCL C 2.0 as well.

@@ -1,5 +1,6 @@
 //! The pipeline that LLVM's GPU code generators share, from source files to one module of machine code.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -13,6 +14,7 @@ use crate::compile::Session;
 use crate::compile::front_end;
 use crate::compile::front_end::own_headers;
 use crate::compile::front_end::reading::{FrontEnd, TYPES};
+use crate::compile::left_out;
 use crate::compile::linking::distinct_names::with_distinct_names;
 use crate::compile::linking::imports::{self, Left, LibraryIr};
 use crate::compile::linking::inline_functions;
@@ -112,37 +114,43 @@ pub(crate) struct Codegen<'a> {
 }
 
 /// How a vendor's own language is compiled.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Vendor {
     /// As what clang reads it.
     pub(crate) dialect: Language,
     pub(crate) flags: Vec<String>,
     /// Goes before each file, in place of the vendor's headers.
-    pub(crate) header: &'static str,
+    pub(crate) header: Cow<'static, str>,
 }
 
 impl Vendor {
     /// A language that no code for the target is made of.
     pub(crate) fn unserved(dialect: Language) -> Vendor {
-        Vendor { dialect, flags: Vec::new(), header: "" }
+        Vendor { dialect, flags: Vec::new(), header: "".into() }
     }
 }
 
 impl Backend {
     /// The unit as one module of IR that shows nothing but its kernels.
     pub(crate) fn module(&self, session: &Session<'_>, unit: &Unit<'_>) -> Result<Blob> {
-        let files = unit.scan.files.iter().map(|file| self.front_end(session, &file.file));
-        let own = link(session, error::all(files)?)?;
+        let own = link(session, self.files(session, unit)?)?;
         let linked = imports::link(session, own, &self.libraries(session)?)?;
         self.prepared(session, unit, &linked)
     }
 
     /// The same without what it imports: that is linked when the image is loaded.
     pub(crate) fn module_to_link(&self, session: &Session<'_>, unit: &Unit<'_>) -> Result<ToLink> {
-        let files = unit.scan.files.iter().map(|file| self.front_end(session, &file.file));
-        let own = link(session, error::all(files)?)?;
+        let own = link(session, self.files(session, unit)?)?;
         let left = imports::left(session, &own, &self.libraries(session)?)?;
         Ok(ToLink { module: self.prepared(session, unit, &own)?, left })
+    }
+
+    /// Each file of the unit, with what has code for the target.
+    fn files(&self, session: &Session<'_>, unit: &Unit<'_>) -> Result<Vec<Blob>> {
+        error::all(unit.scan.files.iter().map(|file| {
+            let module = self.front_end(session, &file.file)?;
+            left_out::without_foreign_code(session, file, module)
+        }))
     }
 
     /// The library whose session this is, with all that it imports, as one module of IR that shows what others may call.
@@ -319,7 +327,7 @@ impl Backend {
         file: &SourceFile,
     ) -> Result<FrontEnd<'a>> {
         let vendor = self.vendor(session, file.language);
-        let header = vendor.map_or("", |vendor| vendor.header);
+        let header = vendor.map_or("", |vendor| &vendor.header);
         let dialect = vendor.map_or(file.language, |vendor| vendor.dialect);
         let with_header = !header.is_empty();
         let input = if with_header {

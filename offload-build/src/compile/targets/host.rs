@@ -33,7 +33,7 @@ use crate::compile::targets::nvptx;
 use crate::compile::targets::spirv;
 use crate::error::{self, Result};
 use crate::ir;
-use crate::module::DeviceImage;
+use crate::module::{DeviceImage, SourceFile};
 
 const SHIM: &str = include_str!("../device/host_shim.c");
 const PRINTF: &str = include_str!("../device/host_printf.c");
@@ -123,6 +123,16 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<ToLink> {
     Ok(ToLink { module, left })
 }
 
+/// The functions of one work-item of a file in CUDA C++, as clang writes them with further `flags`.
+pub(crate) fn cuda_ir(
+    session: &Session<'_>,
+    file: &SourceFile,
+    level: HostLevel,
+    flags: &[&str],
+) -> Result<Blob> {
+    sources::cuda_ir(session, file, &cpu(session, level)?, flags)
+}
+
 pub(crate) fn libraries<'s>(session: &Session<'s>, cpu: &Cpu) -> Result<Vec<LibraryIr<'s>>> {
     let libraries = session.sources.libraries().into_iter();
     error::all(
@@ -143,8 +153,7 @@ pub(crate) fn library_ir(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> {
         spirv::backend(SpirvVersion::default())
     };
     let modules = error::all(session.sources.files.iter().map(|file| {
-        let scanned =
-            Scanned { file: file.clone(), ir: scanner.front_end(session, file)?, kernels: Vec::new() };
+        let scanned = Scanned::new(file, scanner.front_end(session, file)?, Vec::new());
         sources::file_ir(session, &scanned, cpu)
     }))?;
     let tool = session.tools().llvm_link()?;

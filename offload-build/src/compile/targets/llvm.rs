@@ -8,8 +8,7 @@ use offload_format::{SpirvVersion, Target};
 use crate::cache::Blob;
 use crate::compile::Session;
 use crate::compile::advice::gaps;
-use crate::compile::advice::ptx;
-use crate::compile::front_end::reading::AMDGCN;
+use crate::compile::left_out;
 use crate::compile::session::{Scan, Scanned, Unit};
 use crate::compile::targets::amdgcn;
 use crate::compile::targets::cubin;
@@ -122,15 +121,26 @@ pub(crate) fn library(session: &Session<'_>, target: &Target) -> Result<Blob> {
 fn backend(session: &Session<'_>, first: &Target) -> Result<Backend> {
     let family = session.sources.files.first().map(|file| file.language.family());
     match (family, first) {
-        (Some(LanguageFamily::Cuda), Target::Nvptx(sm) | Target::Cubin(sm)) => {
+        (Some(LanguageFamily::Cuda | LanguageFamily::Hip), Target::Nvptx(sm) | Target::Cubin(sm)) => {
             nvptx::backend(session, &[], sm)
         }
         (Some(LanguageFamily::Cuda | LanguageFamily::Hip), Target::Amdgcn(arch)) => {
             amdgcn::backend(session, &[], arch)
         }
-        (Some(LanguageFamily::Cuda), Target::Host(_)) => nvptx::backend_for_kernels(session),
+        (Some(LanguageFamily::Cuda | LanguageFamily::Hip), Target::Host(_)) => {
+            nvptx::backend_for_kernels(session)
+        }
         (_, Target::Spirv64(version)) => Ok(spirv::backend(*version)),
         _ => Ok(spirv::backend(SpirvVersion::default())),
+    }
+}
+
+/// The IR of `file` with debug information, for `target`.
+pub(crate) fn with_types(session: &Session<'_>, file: &SourceFile, target: &Target) -> Result<Blob> {
+    let backend = backend(session, target)?;
+    match backend.front_end_with_types(session, file)? {
+        Some(typed) => Ok(typed),
+        None => backend.front_end(session, file),
     }
 }
 
@@ -152,11 +162,8 @@ fn file_of(session: &Session<'_>, backend: &Backend, file: &SourceFile) -> Resul
         return Err(Error::new(format!("`{}` has no kernel", path.display()))
             .with_hint("a kernel is a function marked `__kernel` (OpenCL C), `__global__` (CUDA, HIP) or `__gpu_kernel` (C with gpuintrin.h)"));
     }
-    let scanned = Scanned { file: file.clone(), ir, kernels };
+    let scanned = Scanned::new(file, ir, kernels);
     gaps::refuse_recursion(session, &scanned)?;
-    if backend.name == AMDGCN {
-        ptx::refuse(session, &scanned.file, &scanned.ir)?;
-    }
     Ok(scanned)
 }
 
@@ -187,7 +194,10 @@ pub(crate) fn compile_ir(
     target: &Target,
     targets: &[WantedTarget],
 ) -> Result<Vec<DeviceImage>> {
-    let scan = fitting(session, target)?;
+    let scan = left_out::by_settings(session, fitting(session, target)?, target);
+    if scan.has_no_kernel() {
+        return Ok(Vec::new());
+    }
     let mut parts = Vec::new();
     for unit in Unit::split(&scan, session.sources.options.split.unwrap_or_default())? {
         parts.extend(compile_unit(session, &unit, target, targets)?);
@@ -231,5 +241,5 @@ fn read_ir(session: &Session<'_>, file: &SourceFile) -> Result<ReadIr> {
     let triple = content.lines().find_map(|line| line.strip_prefix("target triple = \"")?.strip_suffix('"'));
     let triple = triple.unwrap_or_default().to_string();
     let kernels = ir::kernels(&content);
-    Ok(ReadIr { scanned: Scanned { file: file.clone(), ir, kernels }, triple })
+    Ok(ReadIr { scanned: Scanned::new(file, ir, kernels), triple })
 }

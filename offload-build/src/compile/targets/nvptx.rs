@@ -12,6 +12,7 @@ use crate::compile::Session;
 use crate::compile::front_end;
 use crate::compile::front_end::opencl_features;
 use crate::compile::front_end::own_headers;
+use crate::compile::front_end::own_headers::hip::HipHeader;
 use crate::compile::front_end::reading::HOST;
 use crate::compile::linking::imports;
 use crate::compile::session::Unit;
@@ -42,9 +43,20 @@ const CUDA_HEADER: &str = concat!(
     include_str!("../device/cuda/functions.h"),
     include_str!("../device/cuda/atomics.h"),
     include_str!("../device/cuda/host_api.h"),
+    include_str!("../device/cuda/textures.h"),
     include_str!("../device/cuda/include/offload_names_end.h"),
     "# 1 \"<stdin>\" 2\n"
 );
+/// What HIP C++ needs of HIP's headers.
+const HIP_HEADER: HipHeader = HipHeader {
+    before: concat!(
+        "# 1 \"offload_hip.h\" 1 3\n",
+        include_str!("../device/cuda/core.h"),
+        include_str!("../device/cuda/target_nvptx.h"),
+        include_str!("../device/cuda/functions.h"),
+        include_str!("../device/cuda/atomics.h"),
+    ),
+};
 /// The same, with the mathematics of libdevice in place of libclc's own, which is two to five times the code.
 const SHIM_WITH_LIBDEVICE: &str = concat!(
     include_str!("../device/libclc_shim.cl"),
@@ -125,11 +137,11 @@ pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
         front_end: machine(sm, version),
         opencl: opencl_features::for_nvptx(),
         common: None,
-        cuda: Vendor { dialect: Language::Cuda, flags, header: CUDA_HEADER },
+        hip: Vendor { dialect: Language::Cuda, flags: flags.clone(), header: HIP_HEADER.text().into() },
+        cuda: Vendor { dialect: Language::Cuda, flags, header: CUDA_HEADER.into() },
         cuda_sdk: wants_sdk(session)
             .then(|| toolkit::with_headers(session, cuda(sm, version)))
             .transpose()?,
-        hip: Vendor::unserved(Language::Hip),
         machine: [machine(sm, version), square_roots(session)?].concat(),
         shim: Shim {
             source: if libdevice.is_some() { SHIM_WITH_LIBDEVICE } else { SHIM_SOURCE },
@@ -162,7 +174,8 @@ pub(crate) fn backend_for_kernels(session: &Session<'_>) -> Result<Backend> {
     // NVIDIA licenses its headers for its own GPUs alone.
     Ok(Backend {
         name: HOST,
-        cuda: Vendor { dialect: Language::Cuda, flags, header: CUDA_HEADER },
+        hip: Vendor { dialect: Language::Cuda, flags: flags.clone(), header: HIP_HEADER.text().into() },
+        cuda: Vendor { dialect: Language::Cuda, flags, header: CUDA_HEADER.into() },
         cuda_sdk: None,
         ..backend
     })
@@ -214,7 +227,7 @@ pub(crate) fn host_headers(session: &Session<'_>) -> Result<Vendor> {
     let mut flags = vec!["-nocudainc".to_string()];
     flags.extend(newest_toolkit(session)?);
     flags.extend(own_headers::cuda_flags(session)?);
-    Ok(Vendor { dialect: Language::Cuda, flags, header: CUDA_HEADER })
+    Ok(Vendor { dialect: Language::Cuda, flags, header: CUDA_HEADER.into() })
 }
 
 /// The flags of the newest release of the toolkit that clang knows.

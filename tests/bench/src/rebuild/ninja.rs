@@ -147,7 +147,7 @@ fn opencl_build_file(plan: &Plan, (clang, lld): (&str, &Path), libclc: &Path) ->
 }
 
 /// What kernels use of HIP's headers, where ROCm is not installed.
-const HIP_HEADER: &str = "offload-build/src/compile/device/hip_shim.h";
+const HIP_HEADER: &str = "tests/bench/pack/hip_runtime.h";
 
 /// Clang compiles for one processor, and links.
 fn hip_build_file(plan: &Plan, clang: &str, header: &Path) -> String {

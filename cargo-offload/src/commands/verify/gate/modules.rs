@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use offload_containers::contents::Image;
 use offload_format::Variant;
+use offload_format::pack::MissingKind;
 use offload_rt::{Entry, Registry};
 
 use crate::read::input::{Container, Contents};
@@ -86,6 +87,20 @@ impl<'m> Module<'m> {
     /// Whether it need not meet `demand`.
     pub(super) fn may_lack(&self, demand: &str) -> bool {
         self.excepted.iter().any(|pattern| glob(pattern, demand))
+    }
+
+    /// Whether the settings of the build keep `kernel` away from all of `targets`.
+    pub(super) fn keeps_away(&self, kernel: &str, targets: &BTreeSet<String>) -> bool {
+        let missing = self.registry.map_or(&[][..], Registry::missing);
+        targets.iter().all(|target| {
+            missing.iter().any(|missing| {
+                let name = missing.reason.split_once(": ").map(|(name, _)| name);
+                missing.kind == MissingKind::KeptKernel
+                    && missing.module == self.name
+                    && missing.target == *target
+                    && name == Some(kernel)
+            })
+        })
     }
 
     /// Whether its images come from a build with offload-build.

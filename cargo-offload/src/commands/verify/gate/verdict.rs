@@ -162,10 +162,11 @@ fn meant(
         return Err(MissingKind::All(named_targets(module)));
     }
     // An image without records of its kernels counts as having all.
+    let targets = meant.iter().map(|image| image.target_text().to_string()).collect();
     if meant.iter().all(|image| !image.kernels().is_empty()) {
-        all_of(kernels(&module.images), &kernels(&meant))?;
+        all_of(module, &kernels(&meant), &targets)?;
     }
-    Ok(meant.iter().map(|image| image.target_text().to_string()).collect())
+    Ok(targets)
 }
 
 /// The targets of the images that the device would get.
@@ -181,10 +182,11 @@ fn selected_targets(
         return Err(MissingKind::All(refusals(module, wanted)));
     };
     let has = selection.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
+    let targets = selection.entries().iter().map(|image| image.target_text().to_string()).collect();
     if !selection.entries().iter().any(|image| image.kernels().is_empty()) {
-        all_of(kernels(&module.images), &has)?;
+        all_of(module, &has, &targets)?;
     }
-    Ok(selection.entries().iter().map(|image| image.target_text().to_string()).collect())
+    Ok(targets)
 }
 
 /// The reasons why the device rejects each image.
@@ -208,8 +210,15 @@ fn named_targets(module: &Module<'_>) -> Vec<String> {
     module.targets().into_iter().filter(|target| !target.is_empty()).collect()
 }
 
-fn all_of(all: BTreeSet<&str>, has: &BTreeSet<&str>) -> std::result::Result<(), MissingKind> {
-    let lacking: Vec<String> = all.difference(has).map(ToString::to_string).collect();
+/// Refuses images for `targets` that have not all kernels of `module`, but for those that its settings keep away.
+fn all_of(
+    module: &Module<'_>,
+    has: &BTreeSet<&str>,
+    targets: &BTreeSet<String>,
+) -> std::result::Result<(), MissingKind> {
+    let all = kernels(&module.images);
+    let lacking = all.difference(has).filter(|kernel| !module.keeps_away(kernel, targets));
+    let lacking: Vec<String> = lacking.map(ToString::to_string).collect();
     if lacking.is_empty() { Ok(()) } else { Err(MissingKind::Kernels(lacking)) }
 }
 

@@ -1,16 +1,17 @@
 //! Front ends for the CPU: OpenCL C and C++ for OpenCL against PoCL's built-in functions, C and C++ against our own
 //! `gpuintrin.h`.
 
-use std::path::Path;
+use std::borrow::Cow;
 
 use super::cpu::Cpu;
 use super::wrapper;
 use crate::cache::{Blob, KeyBuilder};
 use crate::compile::Session;
-use crate::compile::advice::ptx;
 use crate::compile::front_end;
 use crate::compile::front_end::own_headers;
+use crate::compile::front_end::own_headers::hip::HipHeader;
 use crate::compile::front_end::reading::{FrontEnd, HOST};
+use crate::compile::left_out;
 use crate::compile::linking::distinct_names::with_distinct_names;
 use crate::compile::linking::inline_functions;
 use crate::compile::remote::roots::{RELATIVE_PATHS, Roots};
@@ -19,7 +20,7 @@ use crate::compile::steps::action::{Arg, texts};
 use crate::compile::targets::nvptx;
 use crate::error::Result;
 use crate::ir::{self, Kernel};
-use crate::module::Language;
+use crate::module::{Language, SourceFile};
 use crate::options::SpecForm;
 
 /// Headers of CUDA for the CPU.
@@ -35,9 +36,24 @@ const CUDA_HEADER: &str = concat!(
     include_str!("../../device/cuda/functions.h"),
     include_str!("../../device/cuda/atomics.h"),
     include_str!("../../device/cuda/host_api.h"),
+    include_str!("../../device/cuda/textures.h"),
     include_str!("../../device/cuda/include/offload_names_end.h"),
     "# 1 \"<stdin>\" 2\n"
 );
+/// Headers of HIP for the CPU.
+const HIP_HEADER: HipHeader = HipHeader {
+    before: concat!(
+        "# 1 \"offload_hip.h\" 1 3\n",
+        include_str!("../../device/cuda/core.h"),
+        include_str!("../../device/cuda/target_host.h"),
+        include_str!("../../device/cuda/hip_math.h"),
+        include_str!("../../device/cuda/intrinsics.h"),
+        include_str!("../../device/cuda/words.h"),
+        include_str!("../../device/cuda/warps.h"),
+        include_str!("../../device/cuda/functions.h"),
+        include_str!("../../device/cuda/atomics.h"),
+    ),
+};
 /// The functions of mathematics that they call.
 const CUDA_MATH: &str =
     concat!(include_str!("../../device/host_ocml.cl"), include_str!("../../device/cuda_ocml.cl"));
@@ -45,41 +61,56 @@ const ATOMICS: &str = include_str!("../../device/c11_atomics.cl");
 
 /// One file, with a function of one work-item for each of its kernels.
 pub(super) fn file_ir(session: &Session<'_>, file: &Scanned, cpu: &Cpu) -> Result<Blob> {
-    let input = match file.file.language {
-        Language::OpenClC => Some(wrapper::source(file)?),
-        Language::OpenClCpp => Some(wrapper::included(file)?),
-        Language::Cuda => Some(cuda_source(session, &file.file.path)?),
-        _ => None,
+    let made = match file.file.language {
+        Language::Cuda | Language::Hip => cuda_ir(session, &file.file, cpu, &[])?,
+        Language::OpenClC => return written(session, &file.file, cpu, Some(wrapper::source(file)?), &[]),
+        Language::OpenClCpp => written(session, &file.file, cpu, Some(wrapper::included(file)?), &[])?,
+        _ => written(session, &file.file, cpu, None, &[])?,
     };
-    let last = match input {
-        Some(_) => Arg::Text("-".into()),
-        None => Arg::Text(file.file.path.clone().into()),
-    };
-    let made = inline_functions::front_end(session, file.file.language, |flags| {
-        let args = args(session, file.file.language, cpu)?;
-        session.front_end_result(&FrontEnd {
-            name: HOST,
-            tool: &session.tools().llvm()?.clang,
-            args: texts(flags.iter().copied()).chain(args).chain([last.clone()]).collect(),
-            input: input.clone(),
-        })
-    })?;
-    if file.file.language == Language::OpenClC {
-        return Ok(made);
-    }
-    ptx::refuse(session, &file.file, &made)?;
-    let made = with_distinct_names(session, &file.file, made)?;
+    let made = left_out::without_foreign_code(session, file, made)?;
     let key =
         KeyBuilder::new("host entries").part(&made.hash.0).part(format!("{:?}", file.kernels).as_bytes());
     session.cache().get_or(key.finish(), || {
         let mut text = made.read_text()?;
-        if file.file.language == Language::Cuda {
+        if matches!(file.file.language, Language::Cuda | Language::Hip) {
             text = ir::with_warp_synchronous_stores(&ir::with_shared_memory(&text));
             text = ir::with_variables(&text);
         }
         let text = offload_workgroup::merge_address_spaces(&text)?;
         let kernels: Vec<_> = file.kernels.iter().map(Kernel::for_work_groups).collect();
         Ok(offload_workgroup::add_work_item_functions(&text, &kernels)?.into_bytes())
+    })
+}
+
+/// A file of CUDA C++ as clang writes it, with further `flags`.
+pub(super) fn cuda_ir(session: &Session<'_>, file: &SourceFile, cpu: &Cpu, flags: &[&str]) -> Result<Blob> {
+    let made = written(session, file, cpu, Some(cuda_source(session, file)?), flags)?;
+    with_distinct_names(session, file, made)
+}
+
+/// `file`, or `input` in its place, as clang writes it.
+fn written(
+    session: &Session<'_>,
+    file: &SourceFile,
+    cpu: &Cpu,
+    input: Option<String>,
+    further: &[&str],
+) -> Result<Blob> {
+    let last = match input {
+        Some(_) => Arg::Text("-".into()),
+        None => Arg::Text(file.path.clone().into()),
+    };
+    inline_functions::front_end(session, file.language, |flags| {
+        let flags = texts(flags.iter().chain(further).copied());
+        // clang's mode for HIP compiles no device code for the CPU.
+        let dialect = if file.language == Language::Hip { Language::Cuda } else { file.language };
+        let args = args(session, dialect, cpu)?;
+        session.front_end_result(&FrontEnd {
+            name: HOST,
+            tool: &session.tools().llvm()?.clang,
+            args: flags.chain(args).chain([last.clone()]).collect(),
+            input: input.clone(),
+        })
     })
 }
 
@@ -144,10 +175,12 @@ fn args(session: &Session<'_>, language: Language, cpu: &Cpu) -> Result<impl Ite
 }
 
 /// The text that is compiled in place of `file`. clang has an architecture of its own for the CPU.
-fn cuda_source(session: &Session<'_>, file: &Path) -> Result<String> {
+fn cuda_source(session: &Session<'_>, file: &SourceFile) -> Result<String> {
     let arch = front_end::cuda_arch(session.sources);
-    let include = front_end::include_line(file)?;
-    Ok(format!("#undef __CUDA_ARCH__\n#define __CUDA_ARCH__ {arch}\n{CUDA_HEADER}{include}"))
+    let include = front_end::include_line(&file.path)?;
+    let header: Cow<'_, str> =
+        if file.language == Language::Hip { HIP_HEADER.text().into() } else { CUDA_HEADER.into() };
+    Ok(format!("#undef __CUDA_ARCH__\n#define __CUDA_ARCH__ {arch}\n{header}{include}"))
 }
 
 /// clang compiles the device functions of CUDA C++ for the CPU if it takes the CPU for the device.

@@ -43,7 +43,7 @@ pub(super) fn with_headers(session: &Session<'_>, mut flags: Vec<String>) -> Res
         flags.extend(version.known_to_clang(session.tools().llvm()?.is_old()).flags());
     }
     flags.extend(own_headers::toolkit_flags(session)?);
-    Ok(Vendor { dialect: Language::Cuda, flags, header: "" })
+    Ok(Vendor { dialect: Language::Cuda, flags, header: "".into() })
 }
 
 /// The flags of the newest release that clang knows: without any it takes a toolkit for one before 9.2.

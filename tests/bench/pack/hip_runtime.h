@@ -1,4 +1,4 @@
-// What HIP C++ kernels commonly use of HIP's headers, so that they compile without ROCm.
+// What the kernels of this benchmark use of HIP's headers, for clang alone.
 // https://rocm.docs.amd.com/projects/HIP/en/latest/reference/cpp_language_extensions.html
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))

@@ -1,0 +1,2 @@
+#pragma once
+// Everything of it that there is comes before each file.

@@ -1,0 +1,328 @@
+//! Constraints of inline PTX, which clang refuses for other machines before it makes IR.
+//!
+//! Which kernels come to the assembly is known in IR alone. So a file that is refused for its constraints is compiled once
+//! more from preprocessed text, in which they ask for any register, as `"=l"` becomes `"=r"`: no place in the text moves.
+//! The assembly stays as it is, and is found in the IR.
+
+use crate::compile::advice::ptx;
+use crate::compile::steps::action::Arg;
+
+/// The registers of NVIDIA's GPUs by kind
+/// (<https://docs.nvidia.com/cuda/inline-ptx-assembly/#constraints>).
+const REGISTERS: &[u8] = b"bchrlfdq";
+/// What clang takes for every machine.
+const ANY_REGISTER: u8 = b'r';
+/// What stands before the register: https://gcc.gnu.org/onlinedocs/gcc/Modifiers.html
+const MODIFIERS: &[u8] = b"=+&%";
+
+/// The languages of vendors.
+const LANGUAGES: [&str; 2] = ["cuda", "hip"];
+
+/// The arguments that preprocess alone what `args` compile to IR.
+pub(super) fn preprocessing(args: &[Arg]) -> Vec<Arg> {
+    let mut changed = Vec::new();
+    for arg in args {
+        match arg {
+            Arg::Text(text) if text == "-S" => changed.push(Arg::Text("-E".into())),
+            Arg::Text(text) if text == "-emit-llvm" => {}
+            other => changed.push(other.clone()),
+        }
+    }
+    changed
+}
+
+/// The arguments that compile preprocessed text from standard input as `args` compile a file; `None` for other languages
+/// than those of vendors.
+///
+/// The language stays: of preprocessed HIP C++ clang's driver expects a bundle of texts for the processor and the GPU. So
+/// macros of the command line would be replaced once more, and are left out, as are files that it includes.
+pub(super) fn of_preprocessed(args: &[Arg]) -> Option<Vec<Arg>> {
+    let mut changed: Vec<Arg> = Vec::new();
+    let mut is_known = false;
+    // The last is the file.
+    let (_, flags) = args.split_last()?;
+    let mut flags = flags.iter();
+    while let Some(flag) = flags.next() {
+        let text = match flag {
+            Arg::Text(text) => text.to_str().unwrap_or_default(),
+            _ => "",
+        };
+        match text {
+            "-D" | "-U" | "-include" | "-imacros" => drop(flags.next()),
+            _ if text.starts_with("-D") || text.starts_with("-U") => {}
+            _ => {
+                is_known |= LANGUAGES.contains(&text) && changed.last() == Some(&Arg::Text("-x".into()));
+                changed.push(flag.clone());
+            }
+        }
+    }
+    // Nothing is left of flags for headers.
+    changed.push(Arg::Text("-Wno-unused-command-line-argument".into()));
+    changed.push(Arg::Text("-".into()));
+    is_known.then_some(changed)
+}
+
+/// `text`, preprocessed C++, with constraints that every machine has where the assembly is PTX; `None` if there is none
+/// to change.
+pub(super) fn with_any_register(text: &str) -> Option<String> {
+    let mut changed = text.as_bytes().to_vec();
+    let mut lexer = Lexer { bytes: text.as_bytes(), at: 0 };
+    let mut is_changed = false;
+    while let Some(token) = lexer.next() {
+        if !token.is_word(&lexer, &["asm", "__asm", "__asm__"]) {
+            continue;
+        }
+        let Some(statement) = Statement::read(&mut lexer) else { continue };
+        if !statement.is_of_nvidia() {
+            continue;
+        }
+        for place in statement.registers(text.as_bytes()) {
+            if let Some(byte) = changed.get_mut(place) {
+                is_changed |= *byte != ANY_REGISTER;
+                *byte = ANY_REGISTER;
+            }
+        }
+    }
+    // Letters became letters.
+    if is_changed { String::from_utf8(changed).ok() } else { None }
+}
+
+/// A statement with assembly.
+struct Statement {
+    /// The text, with escapes.
+    template: String,
+    /// What stands between the quotes of each constraint.
+    constraints: Vec<Token>,
+}
+
+impl Statement {
+    /// Reads from behind the keyword up to the last parenthesis; `None` for what is no statement.
+    fn read(lexer: &mut Lexer<'_>) -> Option<Statement> {
+        const QUALIFIERS: [&str; 6] =
+            ["volatile", "__volatile", "__volatile__", "goto", "inline", "__inline__"];
+        let mut token = lexer.next()?;
+        while token.is_word(lexer, &QUALIFIERS) {
+            token = lexer.next()?;
+        }
+        if token.kind != TokenKind::Other(b'(') {
+            return None;
+        }
+        let mut statement = Statement { template: String::new(), constraints: Vec::new() };
+        let mut depth = 1u32;
+        let mut colons = 0u32;
+        while depth > 0 {
+            let token = lexer.next()?;
+            match token.kind {
+                TokenKind::Other(b'(' | b'[' | b'{') => depth = depth.saturating_add(1),
+                TokenKind::Other(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
+                TokenKind::Other(b':') if depth == 1 => colons = colons.saturating_add(1),
+                TokenKind::Text if depth == 1 && colons == 0 => {
+                    let part = lexer.bytes.get(token.start..token.end).unwrap_or_default();
+                    statement.template.push_str(&String::from_utf8_lossy(part));
+                }
+                TokenKind::Text if depth == 1 && colons <= 2 => statement.constraints.push(token),
+                _ => {}
+            }
+        }
+        Some(statement)
+    }
+
+    /// Whether the text is PTX, or none: that keeps a value in a register.
+    fn is_of_nvidia(&self) -> bool {
+        let text = self.template.replace("\\n", "\n").replace("\\t", "\t");
+        text.trim().is_empty() || ptx::is_ptx(&text)
+    }
+
+    /// The places of letters that name NVIDIA's registers.
+    fn registers(&self, bytes: &[u8]) -> Vec<usize> {
+        let mut places = Vec::new();
+        for constraint in &self.constraints {
+            let all = constraint.start..constraint.end;
+            let letters = bytes.get(all.clone()).unwrap_or_default();
+            let is_known = letters.iter().all(|byte| REGISTERS.contains(byte) || MODIFIERS.contains(byte));
+            if is_known {
+                let of_registers = all.zip(letters).filter(|(_, byte)| REGISTERS.contains(byte));
+                places.extend(of_registers.map(|(place, _)| place));
+            }
+        }
+        places
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TokenKind {
+    /// A name, or a number.
+    Word,
+    /// What stands between the quotes of a literal text.
+    Text,
+    Other(u8),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Token {
+    kind: TokenKind,
+    start: usize,
+    end: usize,
+}
+
+impl Token {
+    fn is_word(self, lexer: &Lexer<'_>, words: &[&str]) -> bool {
+        let text = lexer.bytes.get(self.start..self.end).unwrap_or_default();
+        self.kind == TokenKind::Word && words.iter().any(|word| word.as_bytes() == text)
+    }
+}
+
+/// Tokens of preprocessed C++, without lines for the compiler.
+struct Lexer<'t> {
+    bytes: &'t [u8],
+    at: usize,
+}
+
+impl Lexer<'_> {
+    fn next(&mut self) -> Option<Token> {
+        loop {
+            let byte = self.peek(0)?;
+            let is_first = self.at == 0 || self.bytes.get(self.at.wrapping_sub(1)) == Some(&b'\n');
+            if byte == b'#' && is_first {
+                self.skip_until(b'\n');
+            } else if byte.is_ascii_whitespace() {
+                self.advance(1);
+            } else {
+                break;
+            }
+        }
+        let start = self.at;
+        let byte = self.peek(0)?;
+        if is_of_word(byte) {
+            return Some(self.word(start));
+        }
+        self.advance(1);
+        match byte {
+            b'"' => Some(self.quoted(b'"')),
+            b'\'' => {
+                self.quoted(b'\'');
+                Some(Token { kind: TokenKind::Other(byte), start, end: self.at })
+            }
+            _ => Some(Token { kind: TokenKind::Other(byte), start, end: self.at }),
+        }
+    }
+
+    /// A word; a prefix of a raw text takes that with it.
+    fn word(&mut self, start: usize) -> Token {
+        let is_number = self.peek(0).is_some_and(|byte| byte.is_ascii_digit());
+        while let Some(byte) = self.peek(0) {
+            // A quote may divide the digits of a number.
+            let divides = is_number && byte == b'\'' && self.peek(1).is_some_and(is_of_word);
+            if !is_of_word(byte) && !divides {
+                break;
+            }
+            self.advance(1);
+        }
+        let word = self.bytes.get(start..self.at).unwrap_or_default();
+        let is_raw = [&b"R"[..], b"u8R", b"uR", b"UR", b"LR"].contains(&word);
+        if is_raw && self.peek(0) == Some(b'"') {
+            return self.raw();
+        }
+        Token { kind: TokenKind::Word, start, end: self.at }
+    }
+
+    /// What stands before the next `quote` that is not escaped.
+    fn quoted(&mut self, quote: u8) -> Token {
+        let start = self.at;
+        while let Some(byte) = self.peek(0).filter(|byte| *byte != quote) {
+            self.advance(if byte == b'\\' { 2 } else { 1 });
+        }
+        let end = self.at.min(self.bytes.len());
+        self.advance(1);
+        Token { kind: TokenKind::Text, start, end }
+    }
+
+    /// What stands in a raw text, from its quote on.
+    fn raw(&mut self) -> Token {
+        self.advance(1);
+        let delimiter = self.at;
+        self.skip_until(b'(');
+        let closing = [&b")"[..], self.bytes.get(delimiter..self.at).unwrap_or_default(), b"\""].concat();
+        self.advance(1);
+        let start = self.at;
+        let rest = self.bytes.get(start..).unwrap_or_default();
+        let length = rest.windows(closing.len()).position(|window| window == closing).unwrap_or(rest.len());
+        let end = start.saturating_add(length);
+        self.at = end.saturating_add(closing.len());
+        Token { kind: TokenKind::Text, start, end }
+    }
+
+    fn peek(&self, ahead: usize) -> Option<u8> {
+        self.bytes.get(self.at.saturating_add(ahead)).copied()
+    }
+
+    fn advance(&mut self, by: usize) {
+        self.at = self.at.saturating_add(by);
+    }
+
+    fn skip_until(&mut self, byte: u8) {
+        while self.peek(0).is_some_and(|other| other != byte) {
+            self.advance(1);
+        }
+    }
+}
+
+fn is_of_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn preprocessed_text_is_compiled_without_macros() {
+        let text = |text: &str| Arg::Text(text.into());
+        let args: Vec<Arg> =
+            ["-x", "hip", "-DT=struct T", "-D", "N=1", "-include", "a.h", "-O2", "-S", "-emit-llvm"]
+                .map(text)
+                .into_iter()
+                .chain([Arg::Output, text("a.hip")])
+                .collect();
+        let compiled = of_preprocessed(&args).unwrap();
+        let flags = ["-x", "hip", "-O2", "-S", "-emit-llvm"].map(text);
+        assert_eq!(compiled[..5], flags);
+        assert_eq!((&compiled[5], compiled.last()), (&Arg::Output, Some(&text("-"))));
+        assert!(
+            preprocessing(&args).contains(&text("-E")) && !preprocessing(&args).contains(&text("-emit-llvm"))
+        );
+        assert_eq!(of_preprocessed(&["-x", "c", "a.c"].map(text)), None);
+    }
+
+    #[test]
+    fn registers_of_ptx_become_any() {
+        let text = "# 1 \"a.cu\"\nasm volatile(\"st.global.f32 [%0], %1;\" \"\\n\" :: \"l\"(p), \"f\"(x) : \"memory\");\n\
+                    asm(\"mov.b16 %0, %1;\" : \"=&h\"(y)\n# 9 \"l\" 3\n : [in] \"h\"(f(\"l\", x ? a : b)), \"n\"(3));\n\
+                    __asm__ __volatile__(R\"p(cvt.rn.f16.f32 %0, %1;)p\" : \"+d\"(y));\n\
+                    asm volatile(\"\" : \"+f\"(x));\n";
+        let wanted = text
+            .replace("\"l\"(p)", "\"r\"(p)")
+            .replace("\"f\"(x) :", "\"r\"(x) :")
+            .replace("\"=&h\"", "\"=&r\"")
+            .replace("\"h\"(f", "\"r\"(f")
+            .replace("\"+d\"", "\"+r\"")
+            .replace("\"+f\"", "\"+r\"");
+        assert_eq!(with_any_register(text).as_deref(), Some(wanted.as_str()));
+    }
+
+    #[test]
+    fn other_assembly_and_other_texts_stay() {
+        for text in [
+            "asm(\"rdtsc\" : \"=a\"(low), \"=d\"(high));",
+            "asm(\"v_add_f32 %0, %1, %2\" : \"=v\"(y) : \"v\"(x), \"v\"(x));",
+            "char c = '\"'; int n = 1'000; f(\"asm(\\\"a.b\\\" : \\\"=l\\\"(x))\");",
+            "int f() asm(\"_Z1fl\"); const char *s = \"l\";",
+            "asm(\"mov.u32 %0, %1;\" : \"=r\"(y) : \"r\"(x));",
+            "asm(\"unclosed.b32 \" : \"=l\"(x",
+            "R\"x(asm(\"a.b;\" : \"=l\"(x));)x\"",
+            "\"unclosed \\",
+        ] {
+            assert_eq!(with_any_register(text), None, "{text}");
+        }
+    }
+}
