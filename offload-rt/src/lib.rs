@@ -84,7 +84,7 @@ mod backend;
 mod description;
 mod device;
 mod devices;
-#[cfg(any(feature = "cuda", feature = "hip"))]
+#[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
 mod driver_library;
 mod entry;
 mod error;
@@ -147,4 +147,5 @@ pub use crate::specialization::Specialization;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::launch::LoadedKernels;
+    pub use crate::sections::included::{AlignedPack, IncludedPack, IncludedSlot};
 }
