@@ -27,7 +27,9 @@ pub(super) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         [] => [LIBRARY, OTHER].map(PathBuf::from),
         [file, other] => [file, other].map(PathBuf::from),
         _ => {
-            return Err(Error::new("`bench decode` takes two files, or none").hint("cargo xtask bench decode"));
+            return Err(
+                Error::new("`bench decode` takes two files, or none").hint("cargo xtask bench decode")
+            );
         }
     };
     setup::ensure(workspace, &[setup::BUILD])?;
