@@ -10,8 +10,8 @@ use crate::error::Error;
 use crate::launch::Program;
 use crate::registry::Registry;
 use crate::request::ImageRequest;
-use crate::sections::included::{self, IncludedPack};
-use crate::sections::{self, PackSources};
+use crate::sections::included::IncludedPack;
+use crate::sections::{self, PackSources, included_list};
 
 /// The images of a kernel module; the function `module()` that [`include_kernels!`](crate::include_kernels) generates
 /// returns it.
@@ -38,7 +38,7 @@ impl Module {
     /// The module `name` of `pack`; the macro `included_kernel_module!` calls it.
     #[doc(hidden)]
     pub fn included(name: &'static str, pack: &'static IncludedPack) -> Module {
-        included::add(pack);
+        included_list::add(pack);
         Module::new(name, PackSources { packs: vec![pack.source()], unreadable: Vec::new() })
     }
 

@@ -1,6 +1,7 @@
 //! The packs in the memory of this process: where linkers and the loader have put them.
 
 pub(crate) mod included;
+pub(crate) mod included_list;
 #[cfg(target_os = "linux")]
 mod modules;
 mod pack;
@@ -25,7 +26,7 @@ pub(crate) fn process() -> PackSources {
 }
 
 fn with_included(mut found: PackSources) -> PackSources {
-    found.packs.extend(included::packs());
+    found.packs.extend(included_list::packs());
     found
 }
 
