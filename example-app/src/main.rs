@@ -1,7 +1,7 @@
 //! Runs four kernels on every device of this machine and compares the results with plain Rust.
 //!
 //! `example-app [NAME]` uses only the devices whose description contains NAME. The exit code is 0 if every result is
-//! right, 1 if one is wrong or a device fails, and 2 if there is no device.
+//! right, 1 if one is wrong or a device fails, 2 if there is no device, and 3 if the program has no images.
 
 mod report;
 #[cfg(test)]
@@ -21,6 +21,10 @@ fn main() -> ExitCode {
     let kernels = demo::module();
     report::images(kernels.entries());
     report::devices(&devices, missing.as_ref());
+    if kernels.entries().next().is_none() {
+        eprintln!("no images in this program: {}", report::missing(kernels));
+        return ExitCode::from(3);
+    }
     if devices.is_empty() {
         eprintln!(
             "no device to run on: looked for the CPU and for OpenCL devices whose description contains `{wanted}`"
@@ -36,16 +40,9 @@ fn main() -> ExitCode {
     if all_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The CPU, which needs no driver, and all OpenCL devices.
+/// The devices of this machine, and the error of OpenCL if it has none.
 fn devices() -> (Vec<Device>, Option<Error>) {
-    let mut devices = vec![Device::host()];
-    match offload_rt::opencl::devices() {
-        Ok(found) => {
-            devices.extend(found);
-            (devices, None)
-        }
-        Err(error) => (devices, Some(error)),
-    }
+    (Device::all().devices, offload_rt::opencl::devices().err())
 }
 
 /// Selects and loads an image and runs its kernels; returns whether every result is right.

@@ -1,6 +1,6 @@
 //! Tables of images, devices and results on the standard output.
 
-use offload_rt::{Device, Entry, Error, Selection};
+use offload_rt::{Device, Entry, Error, Module, Selection};
 
 use crate::workload::KernelResult;
 
@@ -18,6 +18,12 @@ pub fn images<'a>(entries: impl Iterator<Item = &'a Entry>) {
             hash.get(..16).unwrap_or(&hash)
         );
     }
+}
+
+/// What the build left out, and why.
+pub fn missing(kernels: &Module) -> String {
+    let lines: Vec<String> = kernels.registry().missing().iter().map(ToString::to_string).collect();
+    lines.join("; ")
 }
 
 /// Prints the devices, and the error of OpenCL if it is unavailable.

@@ -146,18 +146,33 @@ fn named(context: &Context, release: &str, pack: &Pack) -> Result<Pack> {
     Ok(Pack { layout: builder.finish()?, frames: Vec::new(), flags: DESCRIPTOR_SIDECARS })
 }
 
-/// Why a program for this system carries no images, if so.
-pub(crate) fn obstacle(env: &CargoEnv) -> Option<String> {
-    (env.cfg.os != "linux").then(|| format!("kernels cannot be embedded in programs for {} yet", env.target))
+/// What brings packs into programs for a system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Carrier {
+    /// An object with the sections of `offload_format::section`.
+    Object,
+    /// The generated Rust, which includes the file. Each module has a pack of its own then: two that included one pack
+    /// would carry it twice.
+    Rust,
 }
 
-/// Writes the archive, and tells cargo to link it; for a system whose programs carry no images, writes the pack that
-/// says so as a file.
+impl Carrier {
+    /// Objects hold differences of 64 bits, which are read as little-endian.
+    pub(crate) fn for_target(env: &CargoEnv) -> Carrier {
+        let cfg = &env.cfg;
+        if cfg.os == "linux" && cfg.pointer_width == "64" && cfg.endian == "little" {
+            Carrier::Object
+        } else {
+            Carrier::Rust
+        }
+    }
+}
+
+/// Puts the pack where the program's build takes it in: writes the archive and tells cargo to link it, or writes the
+/// file that the generated Rust includes.
 pub(crate) fn embed(env: &CargoEnv, owner: Owner<'_>, wanted: Embedding, pack: &Pack) -> Result<Anchor> {
-    if obstacle(env).is_some() {
-        let file = format!("offload{}.pack", name(env, owner));
-        fs::publish(&env.out_dir.join(&file), |out| pack.write_to(out))?;
-        return Ok(Anchor::File(file));
+    if Carrier::for_target(env) == Carrier::Rust {
+        return include(env, owner, pack);
     }
     refuse_unlinkable(env, pack.layout.size)?;
     let names = names(env, owner, pack);
@@ -173,6 +188,29 @@ pub(crate) fn embed(env: &CargoEnv, owner: Owner<'_>, wanted: Embedding, pack: &
     }
     env.link(&names.archive, wanted.archives());
     Ok(Anchor::Symbol(names.anchor))
+}
+
+/// Packs of this size take rustc seconds and several times the memory.
+const SLOW_TO_INCLUDE: u64 = 32 << 20;
+
+/// Writes the pack as a file for the generated Rust.
+fn include(env: &CargoEnv, owner: Owner<'_>, pack: &Pack) -> Result<Anchor> {
+    let size = pack.layout.size;
+    // Of what rustc refuses, or what ends with signed 32-bit sizes in the formats of other systems.
+    if size >= NEAR {
+        let error = format!("{size} bytes of images cannot be included in Rust for {}", env.target);
+        return Err(Error::new(error).with_hint("build with fewer targets, or load the images from files"));
+    }
+    if size >= SLOW_TO_INCLUDE {
+        env.warn(&format!(
+            "{size} bytes of device images are part of the Rust that rustc compiles, because no object is written for {}: \
+             that takes it longer than the link of an object would",
+            env.target
+        ));
+    }
+    let file = format!("offload{}.pack", name(env, owner));
+    fs::publish(&env.out_dir.join(&file), |out| pack.write_to(out))?;
+    Ok(Anchor::File(file))
 }
 
 /// The modules that have bindings: those of this call, of earlier calls of the same script, and of earlier builds.

@@ -43,6 +43,9 @@ pub(crate) struct CargoEnv {
 pub(crate) struct TargetCfg {
     pub(crate) arch: String,
     pub(crate) os: String,
+    /// Bits of an address.
+    pub(crate) pointer_width: String,
+    pub(crate) endian: String,
     pub(crate) crt_static: bool,
 }
 
@@ -104,6 +107,8 @@ impl CargoEnv {
             cfg: TargetCfg {
                 arch: required("CARGO_CFG_TARGET_ARCH")?,
                 os,
+                pointer_width: optional("CARGO_CFG_TARGET_POINTER_WIDTH").unwrap_or_else(|| "64".to_string()),
+                endian: optional("CARGO_CFG_TARGET_ENDIAN").unwrap_or_else(|| "little".to_string()),
                 crt_static: features.split(',').any(|feature| feature == "crt-static"),
             },
             profile: Profile {
@@ -130,7 +135,13 @@ impl CargoEnv {
             version: String::new(),
             host: target.clone(),
             target,
-            cfg: TargetCfg { arch, os, crt_static: false },
+            cfg: TargetCfg {
+                arch,
+                os,
+                pointer_width: "64".into(),
+                endian: "little".into(),
+                crt_static: false,
+            },
             profile: Profile { release: false, optimized: false, level: "0".into(), debug_info: true },
             lines: Mutex::default(),
         }

@@ -8,7 +8,8 @@ use offload_protocol::variable;
 
 use crate::compile::{self, Session, Shared};
 use crate::config::{Config, misspelt};
-use crate::embed::{self, Anchor, Bindings, Owner};
+use crate::embed::{self, Anchor, Bindings, Carrier, Owner};
+use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::library::{self, Export};
@@ -41,14 +42,14 @@ pub(crate) fn run(modules: &[KernelModule<'_>], owner: Owner<'_>) -> Result<()> 
         return build.hand_out(&folder);
     }
     context.env.write_recipe()?;
-    let Embedded { anchor, kernels } = context.cache.retry_lost_entries(&context.env.out_dir, || {
-        let Packed { pack, kernels, launchers } = build.pack()?;
-        let pack = embed::place(&context, config.embedding, pack)?;
-        let anchor = embed::embed(&context.env, owner, config.embedding, &pack)?;
-        embed::launchers::embed(&context.env, owner, config.embedding, &launchers)?;
-        Ok(Embedded { anchor, kernels })
-    })?;
-    build.write_bindings(&anchor, kernels)?;
+    match Carrier::for_target(&context.env) {
+        Carrier::Object => build.embed(owner)?,
+        Carrier::Rust => {
+            let parts = build.split();
+            let results = context.jobs.map(&parts, |part| part.embed(part.owner()));
+            results.into_iter().collect::<Result<()>>()?;
+        }
+    }
     context.env.name_modules(&embed::bound_modules(&context.env)?);
     finish(&context, remote.as_ref())
 }
@@ -64,12 +65,12 @@ pub(crate) fn export(module: KernelModule<'_>, include: &Path) -> Result<()> {
     }
     let options = config.options(module.name, module.options);
     let library = library::export(&context.env, Export { module, options: &options, include })?;
-    let obstacle = embed::obstacle(&context.env);
     let build = LibraryBuild { context: &context, config: &config, remote: remote.as_ref() };
-    if context.env.skip_reason().is_none() && obstacle.is_none() {
+    if context.env.skip_reason().is_none() {
         context.cache.retry_lost_entries(&context.env.out_dir, || compile_alone(&build, &library))?;
     }
-    if library.has_images && obstacle.is_none() {
+    // No Rust is generated for a library. Who links it at load is refused.
+    if library.has_images && Carrier::for_target(&context.env) == Carrier::Object {
         context.cache.retry_lost_entries(&context.env.out_dir, || embed_library(&build, &library))?;
     }
     finish(&context, remote.as_ref())
@@ -157,6 +158,33 @@ fn refuse_doubles(modules: &[KernelModule<'_>]) -> Result<()> {
     }
 }
 
+/// Refuses what only programs with objects of ours can have, before any compiler runs.
+fn refuse_object_only(env: &CargoEnv, sources: &Sources) -> Result<()> {
+    if Carrier::for_target(env) == Carrier::Object {
+        return Ok(());
+    }
+    let name = sources.name();
+    if sources.has_launchers() {
+        let error = format!(
+            "the kernel module `{name}` has `launchers`, which programs for {} cannot have",
+            env.target
+        );
+        return Err(Error::new(error)
+            .with_hint("leave `launchers` out for this system, and launch the kernels from Rust"));
+    }
+    if let Some(library) = sources.origin.imports.first().filter(|_| sources.link_at_load()) {
+        let error = format!(
+            "the kernel module `{name}` links `{}` of {} at load, and programs for {} have no images of device libraries",
+            library.name(),
+            library.provider(),
+            env.target
+        );
+        return Err(Error::new(error)
+            .with_hint("leave `link` out for this system: the library is linked when it builds"));
+    }
+    Ok(())
+}
+
 /// The modules of a build script.
 #[derive(Debug)]
 struct PackageBuild<'a> {
@@ -166,7 +194,7 @@ struct PackageBuild<'a> {
     modules: Vec<ModuleBuild<'a>>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct ModuleBuild<'a> {
     name: &'a str,
     /// Those of build script and configuration.
@@ -238,6 +266,7 @@ impl<'a> PackageBuild<'a> {
             let origin = Origin { root: context.env.manifest_dir.clone(), imports };
             for sources in &mut variants {
                 sources.origin = origin.clone();
+                refuse_object_only(&context.env, sources)?;
             }
             builds.push(ModuleBuild { name: module.name, variants, options });
         }
@@ -248,15 +277,38 @@ impl<'a> PackageBuild<'a> {
         PackageBuild { remote, ..self }
     }
 
+    /// The same for each module alone.
+    fn split(&self) -> Vec<PackageBuild<'a>> {
+        let PackageBuild { context, config, remote, modules } = self;
+        let mut parts = Vec::new();
+        for module in modules {
+            parts.push(PackageBuild { context, config, remote: *remote, modules: vec![module.clone()] });
+        }
+        parts
+    }
+
+    /// The owner of the pack of a part.
+    fn owner(&self) -> Owner<'a> {
+        self.modules.first().map_or(Owner::Package, |module| Owner::Module(module.name))
+    }
+
+    /// Compiles and packs all modules, and puts the pack into the program.
+    fn embed(&self, owner: Owner<'_>) -> Result<()> {
+        let PackageBuild { context, config, .. } = self;
+        let Embedded { anchor, kernels } = context.cache.retry_lost_entries(&context.env.out_dir, || {
+            let Packed { pack, kernels, launchers } = self.pack()?;
+            let pack = embed::place(context, config.embedding, pack)?;
+            let anchor = embed::embed(&context.env, owner, config.embedding, &pack)?;
+            embed::launchers::embed(&context.env, owner, config.embedding, &launchers)?;
+            Ok(Embedded { anchor, kernels })
+        })?;
+        self.write_bindings(&anchor, kernels)
+    }
+
     /// The pack of all modules, without images where none are to be compiled.
     fn pack(&self) -> Result<Packed> {
         if let Some(reason) = self.context.env.skip_reason() {
             return self.pack_without_images(reason, Vec::new());
-        }
-        if let Some(obstacle) = embed::obstacle(&self.context.env) {
-            let names: Vec<String> = self.modules.iter().map(|module| format!("`{}`", module.name)).collect();
-            self.context.env.warn(&format!("{}: no image of {}", obstacle, names.join(", ")));
-            return self.pack_without_images(&obstacle, Vec::new());
         }
         if self.context.env.only_checks() {
             return match self.each_module(compile::syntax) {

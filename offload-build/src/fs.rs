@@ -4,7 +4,9 @@ mod temporary_name;
 mod unfinished;
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs;
+#[cfg(unix)]
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 

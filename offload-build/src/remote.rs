@@ -10,8 +10,10 @@ mod server;
 mod settings;
 mod tools;
 
+#[cfg(unix)]
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+#[cfg(unix)]
 use std::time::Duration;
 
 use offload_protocol::remote::{Action, Executed, Reply, Request, Stored};

@@ -112,6 +112,7 @@ pub(crate) struct Invocation<'a> {
 }
 
 /// A process that goes on when the build script has ended.
+#[cfg(unix)]
 #[derive(Debug)]
 pub(crate) struct Server<'a> {
     pub(crate) program: &'a Path,
@@ -120,6 +121,7 @@ pub(crate) struct Server<'a> {
     pub(crate) log: &'a Path,
 }
 
+#[cfg(unix)]
 impl Server<'_> {
     /// Starts it. Cargo waits for the ends of a build script's pipes, so that it gets none of them, and interrupts what is
     /// in the terminal's group of processes, so that it has another.
@@ -132,7 +134,6 @@ impl Server<'_> {
         command.args(&self.args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         // Other builds use it too, so that it does not end with this one.
         command.env(variable::RUN_ID, "");
-        #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command.spawn().map_err(|error| Error::io("run", self.program, error))
     }

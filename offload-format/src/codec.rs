@@ -11,12 +11,19 @@ mod filter;
 mod frame;
 #[cfg(feature = "archive")]
 mod lzma;
+#[cfg_attr(
+    not(all(feature = "libzstd", not(target_family = "wasm"))),
+    allow(dead_code, reason = "compression alone, or no decoder, uses some of it")
+)]
 pub(crate) mod memory;
 mod method;
 mod patch;
 mod read;
 mod spirv_ids;
+#[cfg(all(feature = "libzstd", not(target_family = "wasm")))]
 pub(crate) mod zstd;
+#[cfg(any(target_family = "wasm", all(feature = "pure", any(test, not(feature = "libzstd")))))]
+mod zstd_in_rust;
 
 pub(crate) use self::decoder::{Expected, inflate};
 #[cfg(feature = "write")]
@@ -37,6 +44,7 @@ pub use self::method::{
 #[cfg(feature = "write")]
 pub use self::patch::PatchBuilder;
 pub use self::read::{check, decode, decode_block_with, decode_in_block, decode_with};
+#[cfg(all(feature = "libzstd", not(target_family = "wasm")))]
 pub use self::zstd::ZstdStream;
-#[cfg(feature = "write")]
+#[cfg(all(feature = "write", not(target_family = "wasm")))]
 pub use self::zstd::compressed_size;

@@ -81,13 +81,17 @@ impl fmt::Display for Device {
     }
 }
 
-/// The CPU in a program without the feature for it.
+/// The CPU in a program without the feature for it, or on a system without images for it.
 #[cfg(not(all(feature = "host", unix)))]
 #[derive(Debug)]
 struct LeftOut;
 
 #[cfg(not(all(feature = "host", unix)))]
-const HINT: &str = "enable the feature `host` of the crate offload-rt";
+const HINT: &str = if cfg!(unix) {
+    "enable the feature `host` of the crate offload-rt"
+} else {
+    "images for `host` run on Linux alone: take another device, as one of `offload_rt::opencl::devices()`"
+};
 
 #[cfg(not(all(feature = "host", unix)))]
 impl BackendDevice for LeftOut {

@@ -1,14 +1,75 @@
-//! Messages of the system's loader about the library of a driver.
+//! The dynamic libraries of drivers, and what the system's loader says of them.
+
+#[cfg(all(any(unix, windows), any(feature = "cuda", feature = "hip")))]
+pub(crate) use libloading::Error as LoaderError;
+#[cfg(any(unix, windows))]
+pub(crate) use libloading::Library;
+
+#[cfg(not(any(unix, windows)))]
+pub(crate) use self::none::Library;
+#[cfg(all(not(any(unix, windows)), any(feature = "cuda", feature = "hip")))]
+pub(crate) use self::none::LoaderError;
+
+/// A system without dynamic libraries, as WebAssembly: none can be opened.
+#[cfg(not(any(unix, windows)))]
+#[allow(unsafe_code, reason = "the functions are unsafe elsewhere")]
+mod none {
+    use std::fmt;
+    use std::marker::PhantomData;
+    use std::ops::Deref;
+
+    /// There is no value of this type.
+    pub(crate) enum Library {}
+
+    /// The only error.
+    #[derive(Debug)]
+    pub(crate) struct LoaderError;
+
+    /// A function of a library.
+    pub(crate) struct Symbol<'l, T>(&'l Library, PhantomData<T>);
+
+    impl Library {
+        pub(crate) unsafe fn new(_: &str) -> Result<Library, LoaderError> {
+            Err(LoaderError)
+        }
+
+        pub(crate) unsafe fn get<T>(&self, _: &str) -> Result<Symbol<'_, T>, LoaderError> {
+            Ok(Symbol(self, PhantomData))
+        }
+    }
+
+    impl<T> Deref for Symbol<'_, T> {
+        type Target = T;
+
+        fn deref(&self) -> &T {
+            match *self.0 {}
+        }
+    }
+
+    impl fmt::Display for LoaderError {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(super::NO_LIBRARIES)
+        }
+    }
+
+    impl std::error::Error for LoaderError {}
+}
+
+/// What [`LoaderError`] says on a system without dynamic libraries.
+#[cfg(any(feature = "cuda", feature = "hip", not(any(unix, windows))))]
+const NO_LIBRARIES: &str = "this system has no dynamic libraries";
 
 /// Whether `problem`, as `cannot open the driver's library NAME: REASON; REASON`, says that the system has no library of
 /// this name. A library that is there and cannot be opened, or lacks another library, is a broken driver.
 ///
 /// Loaders return nothing but a text.
+#[cfg(any(feature = "cuda", feature = "hip"))]
 pub(crate) fn is_not_found(problem: &str) -> bool {
     let Some((_, reasons)) = problem.split_once(": ") else { return false };
     reasons.split("; ").all(is_not_found_by_loader)
 }
 
+#[cfg(any(feature = "cuda", feature = "hip"))]
 fn is_not_found_by_loader(reason: &str) -> bool {
     // glibc puts the name of the file that it does not find in front, which callers take away if it is the driver's.
     let glibc = reason.starts_with("cannot open shared object file: No such file or directory");
@@ -18,10 +79,10 @@ fn is_not_found_by_loader(reason: &str) -> bool {
     // ERROR_MOD_NOT_FOUND.
     let windows = reason.contains("(os error 126)");
     let macos = reason.starts_with("dlopen(") && reason.contains("no such file");
-    glibc || musl || windows || macos
+    glibc || musl || windows || macos || reason == NO_LIBRARIES
 }
 
-#[cfg(test)]
+#[cfg(all(test, any(feature = "cuda", feature = "hip")))]
 mod tests {
     use super::*;
 

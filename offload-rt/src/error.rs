@@ -59,7 +59,7 @@ pub(crate) enum Case {
     /// An image's bytes could not be restored.
     Image { image: String, cause: offload_format::Error },
     /// No image of that module exists.
-    UnknownModule { module: String, present: Vec<String>, missing: Vec<String> },
+    UnknownModule { module: String, present: Vec<String>, missing: Vec<String>, absence: Absence },
     /// Several packages have a module of that name.
     Ambiguous { module: String, packages: Vec<String> },
     /// The module's images all fail to fit the device.
@@ -94,6 +94,19 @@ pub(crate) struct Problem {
     pub(crate) hint: Option<Cow<'static, str>>,
 }
 
+/// Why a kernel module has no images.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Absence {
+    /// They are in files that were not found.
+    Files,
+    /// A pack cannot be read.
+    Damage,
+    /// The build left them out.
+    Build,
+    /// Nothing is known of them.
+    Unknown,
+}
+
 /// The remedy if no image fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Remedy {
@@ -116,6 +129,9 @@ pub(crate) enum Remedy {
 /// Where packs outside the program come from.
 const MISSING_FILES: &str =
     "`cargo build` recreates packs of the compile cache; packs of a finished program belong beside it";
+
+/// Where a build compiled no kernels.
+const LEFT_OUT: &str = "no device is at fault: build the program again without what the reason above names, so that its kernels are compiled";
 
 /// Where bytes have changed since the build.
 const DAMAGED: &str = "copy the program and its `.offload` files again, or rebuild; `cargo offload verify PROGRAM` names every damaged image";
@@ -219,8 +235,10 @@ impl Error {
             Case::Library { .. } => {
                 "build both with one version of that crate, and for the same targets".to_string()
             }
-            Case::UnknownModule { present, missing, .. } => match present.as_slice() {
-                [] if !missing.is_empty() => MISSING_FILES.to_string(),
+            Case::UnknownModule { absence: Absence::Files, .. } => MISSING_FILES.to_string(),
+            Case::UnknownModule { absence: Absence::Damage, .. } => DAMAGED.to_string(),
+            Case::UnknownModule { absence: Absence::Build, .. } => LEFT_OUT.to_string(),
+            Case::UnknownModule { present, .. } => match present.as_slice() {
                 [] => "a crate with kernels is linked only if the program mentions it, as with `use my_kernels as _;`".to_string(),
                 names => list_names("there are", names),
             },
@@ -296,7 +314,7 @@ impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Case::Image { image, cause } => write!(f, "cannot load {image}: {cause}"),
-            Case::UnknownModule { module, present, missing } => {
+            Case::UnknownModule { module, present, missing, .. } => {
                 write!(f, "no kernel module `{}`", escape(module))?;
                 list(f, "not in this program", missing)?;
                 if present.is_empty() && missing.is_empty() {

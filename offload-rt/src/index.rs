@@ -16,6 +16,7 @@ pub(crate) use self::lists::Lists;
 use self::lists::PackListing;
 pub use self::lists::{Missing, Unreadable};
 use crate::entry::{Entry, EntryReader, NewEntry};
+use crate::error::Absence;
 use crate::module_images::ModuleImages;
 use crate::pack_info::PackInfo;
 use crate::sections::{self, PackBytes, PackSource, PackSources};
@@ -223,6 +224,22 @@ impl Index {
     pub(crate) fn has_missing_files(&self, module: &str) -> bool {
         let mut missing = self.lists().missing.iter();
         missing.any(|missing| missing.module == module && missing.kind == MissingKind::Sidecar)
+    }
+
+    /// Why there are no images of `module`.
+    pub(crate) fn absence(&self, module: &str) -> Absence {
+        let lists = self.lists();
+        let mut absence = if lists.unreadable.is_empty() { Absence::Unknown } else { Absence::Damage };
+        for missing in &lists.missing {
+            if missing.module != module && !missing.module.is_empty() {
+                continue;
+            }
+            if missing.kind == MissingKind::Sidecar {
+                return Absence::Files;
+            }
+            absence = Absence::Build;
+        }
+        absence
     }
 
     fn modules(&self) -> MutexGuard<'_, Modules> {

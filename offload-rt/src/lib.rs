@@ -22,6 +22,8 @@
 //! | `hip` | `hip`: AMD devices through HIP's runtime, which is opened at run time |
 //! | `cudarc-0_19`, `opencl3-0_12` | conversions for the types of these crates, in `cuda::cudarc_0_19` and `opencl::opencl3_0_12` |
 //! | `half` | `half::f16` is an element of buffers and an argument of kernels, see [`Half`] |
+//! | `libzstd` (default) | images are decompressed by zstd's own library, which needs a C compiler to build |
+//! | `pure` | they are read by decoders in Rust: with `default-features = false`, no C compiler is needed |
 //! | `archive` | images that were built with `compression = "archive"` can be read |
 //! | `test` | `test` and `bench`: kernel tests and benchmarks that run on every device, for `[dev-dependencies]` |
 //!
@@ -61,6 +63,11 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(not(any(feature = "libzstd", feature = "pure", target_family = "wasm")))]
+compile_error!(
+    "offload-rt cannot read compressed images: enable its feature `libzstd`, as the default features do, or `pure`, which needs no C compiler"
+);
+
 #[cfg(feature = "test")]
 pub mod bench;
 #[cfg(feature = "cuda")]
@@ -84,7 +91,7 @@ mod backend;
 mod description;
 mod device;
 mod devices;
-#[cfg(any(feature = "cuda", feature = "hip"))]
+#[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
 mod driver_library;
 mod entry;
 mod error;
@@ -147,4 +154,5 @@ pub use crate::specialization::Specialization;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::launch::LoadedKernels;
+    pub use crate::sections::included::{AlignedPack, IncludedPack, IncludedSlot};
 }

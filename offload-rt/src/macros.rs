@@ -116,7 +116,7 @@ macro_rules! kernel_module {
     };
 }
 
-/// The same where programs carry no images: the pack, which says why, is part of the Rust.
+/// The same on systems for which offload-build writes no objects: the pack is part of the Rust.
 ///
 /// ```no_run
 /// #![forbid(unsafe_code)]
@@ -139,9 +139,64 @@ macro_rules! included_kernel_module {
         /// The images of this kernel module, as this crate's own build made them; found at the first call.
         pub fn module() -> &'static $crate::Module {
             static MODULE: ::std::sync::OnceLock<$crate::Module> = ::std::sync::OnceLock::new();
-            MODULE.get_or_init(|| $crate::Module::included(NAME, $pack))
+            static BYTES: &$crate::__private::AlignedPack<[u8]> = &$crate::__private::AlignedPack(*$pack);
+            static PACK: $crate::__private::IncludedPack = $crate::__private::IncludedPack::new(&BYTES.0);
+            $crate::__included_slot!(PACK);
+            MODULE.get_or_init(|| $crate::Module::included(NAME, &PACK))
         }
     };
+}
+
+/// A pointer to the pack in the section from which registries list included packs.
+#[cfg(windows)]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __included_slot {
+    ($pack:ident) => {
+        #[used]
+        #[unsafe(link_section = ".vectors$offload_b")]
+        static SLOT: $crate::__private::IncludedSlot = ::std::option::Option::Some(&$pack);
+    };
+}
+
+/// A pointer to the pack in the section from which registries list included packs.
+#[cfg(target_vendor = "apple")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __included_slot {
+    ($pack:ident) => {
+        #[used]
+        #[unsafe(link_section = "__DATA,__offload,regular,no_dead_strip")]
+        static SLOT: $crate::__private::IncludedSlot = ::std::option::Option::Some(&$pack);
+    };
+}
+
+/// A pointer to the pack in the section from which registries list included packs.
+#[cfg(all(
+    unix,
+    not(target_vendor = "apple"),
+    not(target_family = "wasm"),
+    not(all(target_os = "linux", target_pointer_width = "64", target_endian = "little"))
+))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __included_slot {
+    ($pack:ident) => {
+        #[used]
+        #[unsafe(link_section = "set_offload")]
+        static SLOT: $crate::__private::IncludedSlot = ::std::option::Option::Some(&$pack);
+    };
+}
+
+/// Nothing where there is no such section.
+#[cfg(any(
+    not(any(windows, all(unix, not(target_family = "wasm")))),
+    all(target_os = "linux", target_pointer_width = "64", target_endian = "little")
+))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __included_slot {
+    ($pack:ident) => {};
 }
 
 /// The typed kernels of a generated module: `Kernels`, `request` and `load`, beside the function `module`.

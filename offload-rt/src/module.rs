@@ -10,7 +10,8 @@ use crate::error::Error;
 use crate::launch::Program;
 use crate::registry::Registry;
 use crate::request::ImageRequest;
-use crate::sections::{self, PackBytes, PackSource, PackSources};
+use crate::sections::included::IncludedPack;
+use crate::sections::{self, PackSources, included_list};
 
 /// The images of a kernel module; the function `module()` that [`include_kernels!`](crate::include_kernels) generates
 /// returns it.
@@ -36,9 +37,9 @@ impl Module {
 
     /// The module `name` of `pack`; the macro `included_kernel_module!` calls it.
     #[doc(hidden)]
-    pub fn included(name: &'static str, pack: &'static [u8]) -> Module {
-        let pack = PackSource { bytes: PackBytes::Static(pack), home: None };
-        Module::new(name, PackSources { packs: vec![pack], unreadable: Vec::new() })
+    pub fn included(name: &'static str, pack: &'static IncludedPack) -> Module {
+        included_list::add(pack);
+        Module::new(name, PackSources { packs: vec![pack.source()], unreadable: Vec::new() })
     }
 
     fn new(name: &'static str, found: PackSources) -> Module {

@@ -1,5 +1,7 @@
 //! The packs in the memory of this process: where linkers and the loader have put them.
 
+pub(crate) mod included;
+pub(crate) mod included_list;
 #[cfg(target_os = "linux")]
 mod modules;
 mod pack;
@@ -8,21 +10,36 @@ mod scan;
 mod sidecar;
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) use self::other::{at, own, process};
+use self::other as scan;
 pub(crate) use self::pack::{PackBytes, PackSource, PackSources};
-#[cfg(target_os = "linux")]
-pub(crate) use self::scan::{at, own, process};
+pub(crate) use self::scan::at;
 pub(crate) use self::sidecar::{open as open_sidecar, open_cached};
 
+/// The packs of the executable or shared library that this code is linked into.
+pub(crate) fn own() -> PackSources {
+    with_included(scan::own())
+}
+
+/// The packs of all modules that are loaded now, but for those that the Rust of other modules includes.
+pub(crate) fn process() -> PackSources {
+    with_included(scan::process())
+}
+
+fn with_included(mut found: PackSources) -> PackSources {
+    found.packs.extend(included_list::packs());
+    found
+}
+
+/// Systems for which no object is written: all packs are included.
 #[cfg(not(target_os = "linux"))]
 mod other {
     use super::pack::PackSources;
 
-    pub(crate) fn own() -> PackSources {
+    pub(super) fn own() -> PackSources {
         PackSources::default()
     }
 
-    pub(crate) fn process() -> PackSources {
+    pub(super) fn process() -> PackSources {
         PackSources::default()
     }
 

@@ -124,7 +124,8 @@ fn module_images(index: &Index, module: &str) -> Result<Arc<ModuleImages>, Error
         let present: BTreeSet<&str> = index.lists().entries.iter().map(Entry::module).collect();
         let present = present.into_iter().map(|name| format!("`{}`", escape(name))).collect();
         let missing = index.missing_of(module);
-        return Err(Case::UnknownModule { module: module.to_string(), present, missing }.into());
+        let absence = index.absence(module);
+        return Err(Case::UnknownModule { module: module.to_string(), present, missing, absence }.into());
     }
     if found.packages.len() > 1 {
         let packages = found.packages.iter().map(|package| escape(package)).collect();

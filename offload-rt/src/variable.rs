@@ -10,7 +10,7 @@ pub(crate) const PACK_DIR: &str = "OFFLOAD_PACK_DIR";
 #[cfg(debug_assertions)]
 pub(crate) const RELOAD_DIR: &str = "OFFLOAD_RELOAD_DIR";
 /// Whether invalid accesses and barriers in kernels for the host fail the launch.
-#[cfg(feature = "host")]
+#[cfg(all(feature = "host", unix))]
 pub(crate) const SANITIZE: &str = "OFFLOAD_SANITIZE";
 /// The devices of kernel tests and benchmarks.
 #[cfg(feature = "test")]

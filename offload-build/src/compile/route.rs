@@ -5,6 +5,7 @@ use offload_format::Target;
 use crate::compile::Session;
 use crate::compile::linking::imports;
 use crate::compile::targets::foreign;
+use crate::compile::targets::host;
 use crate::compile::targets::ready;
 use crate::error::{Error, Result};
 use crate::module::{
@@ -97,6 +98,11 @@ pub(super) fn served(session: &Session<'_>, targets: &[WantedTarget]) -> Result<
             served.missing.push(MissingTarget { target: wanted.target.clone(), reason });
             continue;
         }
+        if let Some(reason) = host::refusal(session.env(), &wanted.target) {
+            session.env().warn(&format!("no images for `{}`: {reason}", wanted.target));
+            served.missing.push(MissingTarget { target: wanted.target.clone(), reason });
+            continue;
+        }
         match unserved(sources, &wanted.target) {
             None => served.targets.push(wanted.clone()),
             Some(Unserved { file, library }) => {
@@ -111,9 +117,12 @@ pub(super) fn served(session: &Session<'_>, targets: &[WantedTarget]) -> Result<
         }
     }
     if served.targets.is_empty() {
-        return Err(
-            library_without(session, targets).unwrap_or_else(|| nothing_fits(sources, family, targets))
-        );
+        let elsewhere = targets.iter().all(|wanted| host::refusal(session.env(), &wanted.target).is_some());
+        return Err(match library_without(session, targets) {
+            _ if elsewhere => only_host(session, targets),
+            Some(error) => error,
+            None => nothing_fits(sources, family, targets),
+        });
     }
     Ok(served)
 }
@@ -183,6 +192,17 @@ fn library_without(session: &Session<'_>, targets: &[WantedTarget]) -> Option<Er
             },
         ),
     )
+}
+
+/// The error of a build for `host` alone on a system that has no such images.
+fn only_host(session: &Session<'_>, targets: &[WantedTarget]) -> Error {
+    let names: Vec<String> = targets.iter().map(|wanted| format!("`{}`", wanted.target)).collect();
+    let names = names.join(", ");
+    let error = format!(
+        "programs for {} can have no image for {names}, and there is no other target",
+        session.env().target
+    );
+    Error::new(error).with_hint("`cargo offload targets add spirv64`")
 }
 
 fn nothing_fits(sources: &Sources, family: LanguageFamily, targets: &[WantedTarget]) -> Error {

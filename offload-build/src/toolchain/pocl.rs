@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use offload_format::HostLevel;
+use offload_protocol::variable;
 
 use super::search::Candidates;
 use super::{Tools, remedy};
@@ -89,9 +90,14 @@ impl Tools<'_> {
         let hint = match candidates.found.as_slice() {
             [] => remedy::pocl(),
             // What is installed is for this machine, and the program for another.
-            _ if !self.context.env.host.starts_with(arch) => format!(
-                "set OFFLOAD_POCL_DIR to the directory share/pocl of a PoCL for {arch}, or `cargo offload targets remove host`"
-            ),
+            _ if !self.context.env.host.starts_with(arch) => {
+                let variable =
+                    format!("{}_{}", variable::POCL_DIR, self.context.env.target.replace('-', "_"));
+                format!(
+                    "set {variable} to a directory share/pocl with the library for {arch} (in Debian's package libpocl2 \
+                     for that architecture) and with `include` (libpocl2-common), or `cargo offload targets remove host`"
+                )
+            }
             _ => remedy::pocl(),
         };
         Err(candidates.error(&self.context.env, what, &refused).with_hint(hint))

@@ -4,7 +4,13 @@
 use super::lzma;
 use super::memory::Output;
 use super::method::Codec;
+#[cfg(all(feature = "libzstd", not(target_family = "wasm")))]
 use super::zstd;
+// zstd's own library is faster: where a build has both decoders, it decodes.
+#[cfg(all(feature = "libzstd", not(target_family = "wasm")))]
+use super::zstd::decompress as decompress_zstd;
+#[cfg(any(target_family = "wasm", all(feature = "pure", not(feature = "libzstd"))))]
+use super::zstd_in_rust::decompress as decompress_zstd;
 use crate::Error;
 
 impl Codec {
@@ -15,8 +21,11 @@ impl Codec {
         prefix: Option<&[u8]>,
         level: i32,
     ) -> Result<Vec<u8>, Error> {
+        #[cfg(not(all(feature = "libzstd", not(target_family = "wasm"))))]
+        let _ = (prefix, level);
         match self {
             Codec::Raw => Ok(content.to_vec()),
+            #[cfg(all(feature = "libzstd", not(target_family = "wasm")))]
             Codec::Zstd | Codec::ZstdPrefix => zstd::compress(content, prefix, level),
             #[cfg(feature = "archive")]
             Codec::Lzma | Codec::LzmaPrefix => lzma::compress(content, prefix),
@@ -25,7 +34,7 @@ impl Codec {
     }
 
     /// The largest size of match finder tables for `image` bytes with a parent of `parent` bytes.
-    #[cfg(feature = "write")]
+    #[cfg(all(feature = "write", not(target_family = "wasm")))]
     pub fn tables(self, level: i32, image: u64, parent: u64) -> u64 {
         match self {
             #[cfg(feature = "archive")]
@@ -41,10 +50,14 @@ impl Codec {
         parent: Option<&[u8]>,
         output: Output<'_>,
     ) -> Result<Vec<u8>, Error> {
+        #[cfg(not(any(feature = "libzstd", feature = "pure", feature = "archive", target_family = "wasm")))]
+        let _ = output;
         match (self, parent) {
             (Codec::Raw, _) => Ok(frame.to_vec()),
-            (Codec::Zstd, _) => zstd::decompress(frame, None, output),
-            (Codec::ZstdPrefix, Some(prefix)) => zstd::decompress(frame, Some(prefix), output),
+            #[cfg(any(feature = "libzstd", feature = "pure", target_family = "wasm"))]
+            (Codec::Zstd, _) => decompress_zstd(frame, None, output),
+            #[cfg(any(feature = "libzstd", feature = "pure", target_family = "wasm"))]
+            (Codec::ZstdPrefix, Some(prefix)) => decompress_zstd(frame, Some(prefix), output),
             #[cfg(feature = "archive")]
             (Codec::Lzma, _) => lzma::decompress(frame, None, output),
             #[cfg(feature = "archive")]

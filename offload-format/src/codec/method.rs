@@ -41,6 +41,10 @@ pub const LZMA_REACH: u64 = 16 << 20;
 /// The length limit of delta chains: the most frames decoded before an image's own. Patches do not count.
 pub const MAX_ANCESTORS: usize = 2;
 /// The last level whose match finder is a single hash table, by default sized for half a megabyte.
+#[cfg_attr(
+    not(all(feature = "libzstd", not(target_family = "wasm"))),
+    allow(dead_code, reason = "compression alone uses it")
+)]
 pub(super) const ONE_TABLE_LEVEL: i32 = 2;
 
 impl Codec {
@@ -63,6 +67,9 @@ impl Codec {
         match self {
             Codec::Lzma | Codec::LzmaPrefix => {
                 ErrorKind::Feature { what: "an image compressed for download", feature: "archive" }.into()
+            }
+            Codec::Zstd | Codec::ZstdPrefix => {
+                ErrorKind::Feature { what: "an image compressed with zstd", feature: "libzstd" }.into()
             }
             other => ErrorKind::Unsupported { what: "codec", value: other.to_u16().into() }.into(),
         }

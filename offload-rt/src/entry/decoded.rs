@@ -28,7 +28,7 @@ enum DecodeState {
 impl Decoded {
     /// The bytes. If they are absent, one thread decodes them, and the others wait for it.
     pub(super) fn get(&self, decode: impl FnOnce() -> Result<Vec<u8>, Error>) -> Result<Arc<Vec<u8>>, Error> {
-        let process = std::process::id();
+        let process = this_process();
         let mut state = self.state();
         loop {
             match &*state {
@@ -65,6 +65,11 @@ impl Decoded {
     }
 }
 
+/// The number of this process. WebAssembly has none, and no forks.
+fn this_process() -> u32 {
+    if cfg!(target_family = "wasm") { 0 } else { std::process::id() }
+}
+
 /// Tells the others how it ended, also with a panic.
 struct Work<'d> {
     of: &'d Decoded,
@@ -96,7 +101,7 @@ mod tests {
     #[test]
     fn decoding_of_another_process_is_started_again() {
         let decoded = Decoded::default();
-        *decoded.state() = DecodeState::InProgress(std::process::id() ^ 1);
+        *decoded.state() = DecodeState::InProgress(this_process() ^ 1);
         assert_eq!(*decoded.get(|| Ok(vec![1])).unwrap(), [1]);
     }
 }

@@ -4,8 +4,7 @@ use std::error::Error as _;
 use std::ffi::c_void;
 use std::mem;
 
-use libloading::Library;
-
+use crate::driver_library::{Library, LoaderError};
 use crate::text::escape;
 
 /// The functions of a library; those that it lacks are `None`.
@@ -47,7 +46,7 @@ macro_rules! function_table {
         }
 
         impl $crate::gpu::FunctionTable for $table {
-            unsafe fn load(name: &str, library: &libloading::Library) -> $table {
+            unsafe fn load(name: &str, library: &$crate::driver_library::Library) -> $table {
                 use $crate::gpu::function_address;
                 type Address = *const std::ffi::c_void;
                 // SAFETY: by the contract, a function of this name has the type of the documentation. `None` of such a
@@ -130,7 +129,7 @@ unsafe fn load_complete<T: FunctionTable>(name: &str, library: Library) -> Resul
 }
 
 /// The system's message, which only the source of the error has.
-fn reason(name: &str, error: &libloading::Error) -> String {
+fn reason(name: &str, error: &LoaderError) -> String {
     let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
     escape(reason.strip_prefix(name).unwrap_or(&reason).trim_start_matches([':', ' ']))
 }

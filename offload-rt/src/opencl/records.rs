@@ -22,6 +22,7 @@ pub(super) const WORDS: usize = 256;
 /// A bit of `USED` for each.
 const RECORDS: usize = 64;
 /// Far from where systems and sanitizers put anything; anywhere where addresses are short.
+#[cfg(unix)]
 const PLACE: usize = 0x2f0f_0000_0000_u64 as usize;
 
 static USED: AtomicU64 = AtomicU64::new(0);

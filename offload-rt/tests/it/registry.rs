@@ -4,7 +4,8 @@ use std::sync::Barrier;
 
 use crate::common::{CODEC, TestPack};
 use offload_format::Hash128;
-use offload_rt::{Device, DeviceDescription, ImageKind, LoadedImage, OpenClDescription, Registry};
+use offload_format::pack::{Missing, MissingKind, PackBuilder};
+use offload_rt::{Device, DeviceDescription, ErrorKind, ImageKind, LoadedImage, OpenClDescription, Registry};
 
 fn reasons(bytes: Vec<u8>) -> Vec<String> {
     let registry = Registry::from_pack(bytes);
@@ -23,6 +24,26 @@ fn edited(mut bytes: Vec<u8>, edit: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
 
 fn find(bytes: &[u8], text: &str) -> usize {
     bytes.windows(text.len()).position(|window| window == text.as_bytes()).unwrap()
+}
+
+/// The hint of the error for a module without images, of a pack with this record.
+fn absence_hint(kind: MissingKind) -> String {
+    let mut builder = PackBuilder::new("my-crate", "1.0.0");
+    builder.missing(Missing::new(kind, "m").with_reason("some reason"));
+    let pack = builder.finish().unwrap().index;
+    let error = Registry::from_pack(pack).request("m").select(&Device::host()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::UnknownModule);
+    assert!(error.problem().contains("some reason"), "{error}");
+    error.hint().unwrap()
+}
+
+#[test]
+fn a_build_without_kernels_is_told_from_files_that_are_lost_and_from_a_crate_that_is_not_linked() {
+    let unlinked = Registry::default().request("m").select(&Device::host()).unwrap_err().hint().unwrap();
+    let hints = [absence_hint(MissingKind::Build), absence_hint(MissingKind::Sidecar), unlinked];
+    assert_ne!(hints[0], hints[1]);
+    assert_ne!(hints[0], hints[2]);
+    assert_ne!(hints[1], hints[2]);
 }
 
 #[test]

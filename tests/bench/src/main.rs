@@ -1,6 +1,7 @@
 //! `bench`: measurements against what users would do otherwise.
 
 mod cold;
+mod decode;
 mod drivers;
 mod host;
 mod launch;
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
 fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     match args.split_first() {
         Some((what, rest)) if what == "cold" => cold::run(workspace, rest),
+        Some((what, rest)) if what == "decode" => decode::run(workspace, rest),
         Some((what, rest)) if what == "host" => host::run(workspace, rest),
         Some((what, rest)) if what == "launch" => launch::run(workspace, rest),
         Some((what, rest)) if what == "rebuild" => rebuild::run(workspace, rest),
@@ -28,7 +30,7 @@ fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         Some((what, rest)) if what == "read" => read::run(workspace, rest),
         Some((what, rest)) if what == "start" => start::run(workspace, rest),
         _ => Err(Error::new("`bench` takes the name of a measurement")
-            .hint("cargo xtask bench cold, rebuild, pack, read, start, launch or host")),
+            .hint("cargo xtask bench cold, rebuild, pack, read, decode, start, launch or host")),
     }
 }
 

@@ -127,6 +127,45 @@ pub const DRIVERS: &[Need] = &[
     },
 ];
 
+/// Builds programs for other systems, and runs them.
+pub const PLATFORMS: &[Need] = &[
+    Need {
+        what: "aarch64-linux-gnu-gcc",
+        purpose: "links programs for AArch64",
+        probe: Probe::Program("aarch64-linux-gnu-gcc"),
+        packages: packages([
+            "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
+            "gcc-aarch64-linux-gnu",
+            "aarch64-linux-gnu-gcc",
+            "-",
+        ]),
+    },
+    Need {
+        what: "qemu-aarch64",
+        purpose: "runs programs for AArch64",
+        probe: Probe::Program("qemu-aarch64"),
+        packages: packages(["qemu-user", "qemu-user", "qemu-user", "-"]),
+    },
+    Need {
+        what: "x86_64-w64-mingw32-gcc",
+        purpose: "links programs for Windows",
+        probe: Probe::Program("x86_64-w64-mingw32-gcc"),
+        packages: packages(["gcc-mingw-w64-x86-64", "mingw64-gcc", "mingw-w64-gcc", "mingw-w64"]),
+    },
+    Need {
+        what: "wine",
+        purpose: "runs programs for Windows",
+        probe: Probe::Program("wine"),
+        packages: packages(["wine wine64", "wine", "wine", "-"]),
+    },
+    Need {
+        what: "node",
+        purpose: "runs programs for WebAssembly",
+        probe: Probe::Program("node"),
+        packages: packages(["nodejs", "nodejs", "nodejs", "node"]),
+    },
+];
+
 /// Other machines to build with, on this one.
 pub const REMOTE: &[Need] = &[
     Need {

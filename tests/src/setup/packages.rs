@@ -74,7 +74,7 @@ fn names(manager: Manager, missing: &[&Need]) -> BTreeSet<&'static str> {
         Manager::Pacman => need.packages.pacman,
         Manager::Brew => need.packages.brew,
     });
-    names.filter(|name| *name != "-").collect()
+    names.flat_map(str::split_whitespace).filter(|name| *name != "-").collect()
 }
 
 fn joined(packages: &BTreeSet<&str>) -> String {

@@ -28,7 +28,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
             continue;
         }
         let start = std::time::Instant::now();
-        let mut sets = sets(features);
+        let mut sets = sets(name, features);
         if quick {
             sets.truncate(1);
         }
@@ -67,11 +67,18 @@ fn features(package: &Value) -> Option<(String, Vec<String>)> {
     Some((package.get("name")?.as_str()?.to_string(), features.keys().cloned().collect()))
 }
 
-/// The options for each check; the first are those for no feature.
-fn sets(features: &[String]) -> Vec<Vec<String>> {
-    let none = "--no-default-features".to_string();
-    let single = features.iter().map(|feature| vec![none.clone(), format!("--features={feature}")]);
-    let mut sets = vec![vec![none.clone()]];
+/// The options for each check; the first are those for no feature, or for the decoder alone that a crate cannot be without.
+fn sets(name: &str, features: &[String]) -> Vec<Vec<String>> {
+    let mut none = vec!["--no-default-features".to_string()];
+    if name == "offload-rt" {
+        none.push("--features=pure".to_string());
+    }
+    let single = features.iter().map(|feature| {
+        let mut set = none.clone();
+        set.push(format!("--features={feature}"));
+        set
+    });
+    let mut sets = vec![none.clone()];
     sets.extend(single);
     sets.push(vec!["--all-features".to_string()]);
     sets
@@ -113,7 +120,7 @@ mod tests {
 
     #[test]
     fn none_each_and_all_are_checked() {
-        let sets = sets(&["x".to_string(), "y".to_string()]);
+        let sets = sets("a", &["x".to_string(), "y".to_string()]);
         let lines: Vec<String> = sets.iter().map(|set| set.join(" ")).collect();
         let none = "--no-default-features";
         let each = ["x", "y"].map(|feature| format!("{none} --features={feature}"));

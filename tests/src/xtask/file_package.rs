@@ -17,7 +17,7 @@ publish = false
 [workspace]
 
 [dependencies]
-offload-rt = { path = "@ROOT@/offload-rt", default-features = false }
+offload-rt = { path = "@ROOT@/offload-rt", default-features = false, features = ["libzstd"] }
 
 [build-dependencies]
 offload-build = { path = "@ROOT@/offload-build" }

@@ -99,7 +99,7 @@ fn a_build_for_another_machine_needs_pocl_for_that_machine() {
         &[
             "cannot compile kernel module `two` for `host`",
             "it has no library for aarch64 with generic",
-            "hint: set OFFLOAD_POCL_DIR to the directory share/pocl of a PoCL for aarch64, or `cargo offload targets remove host`",
+            "hint: set OFFLOAD_POCL_DIR_aarch64_unknown_linux_gnu to a directory share/pocl with the library for aarch64",
         ],
     );
     project.follow(&text);

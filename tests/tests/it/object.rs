@@ -132,31 +132,99 @@ fn both_writers_mean_the_same_for_each_machine() {
     }
 }
 
+/// Systems, architectures, address widths and byte orders of programs for which no object is written.
+const WITHOUT_OBJECTS: [[&str; 4]; 6] = [
+    ["windows", "x86_64", "64", "little"],
+    ["macos", "aarch64", "64", "little"],
+    ["freebsd", "x86_64", "64", "little"],
+    ["unknown", "wasm32", "32", "little"],
+    ["linux", "x86", "32", "little"],
+    ["linux", "s390x", "64", "big"],
+];
+
+/// The build script of `project` for one of these.
+fn without_objects(project: &Project, out: &Path, [os, arch, width, endian]: [&str; 4]) -> Command {
+    let mut command = build_script(project, out, arch, os);
+    command.env("CARGO_CFG_TARGET_POINTER_WIDTH", width).env("CARGO_CFG_TARGET_ENDIAN", endian);
+    command
+}
+
+/// The pack that the build script has written for the generated Rust.
+fn included_pack(out: &Path) -> Vec<u8> {
+    let bindings = std::fs::read_to_string(out.join("two.kernels.rs")).unwrap();
+    assert!(bindings.contains("included_kernel_module!(\"two\", include_bytes!("), "{bindings}");
+    assert!(bindings.contains("offload_two.pack"), "{bindings}");
+    std::fs::read(out.join("offload_two.pack")).unwrap()
+}
+
 #[test]
-fn programs_for_other_systems_have_no_images_and_the_reason() {
-    let project = Project::with_fake_tools("two-files");
-    project.program();
-    project.calls();
-    for os in ["windows", "macos", "freebsd"] {
+fn where_no_object_is_written_the_rust_includes_the_pack() {
+    let project = Project::new("two-files");
+    for system in WITHOUT_OBJECTS {
         let out = tempfile::tempdir().unwrap();
-        let output = build_script(&project, out.path(), "x86_64", os).output().unwrap();
+        let output = without_objects(&project, out.path(), system).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-        let reason = format!("kernels cannot be embedded in programs for x86_64-unknown-{os}-gnu yet");
-        assert!(text.contains(&format!("cargo::warning={reason}: no image of `two`\n")), "{text}");
         assert!(!text.contains("rustc-link"), "{text}");
-        let bytes = std::fs::read(out.path().join("offload_two.pack")).unwrap();
+        let bytes = included_pack(out.path());
+        let pages = Pages::default();
+        let pack = Pack::parse(&bytes, &pages).unwrap();
+        assert_eq!(pack.images().count(), 2, "{system:?}");
+        for image in pack.images() {
+            offload_format::codec::decode(&pack, &image.unwrap()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn images_for_the_cpu_are_left_out_where_there_are_none() {
+    let project = Project::new("two-files");
+    for (system, levels) in [
+        (WITHOUT_OBJECTS[0], "host"),
+        (WITHOUT_OBJECTS[4], "host"),
+        (["linux", "aarch64", "64", "little"], "host:x86-64-v3"),
+    ] {
+        let out = tempfile::tempdir().unwrap();
+        let output = without_objects(&project, out.path(), system)
+            .env("OFFLOAD_TARGETS", format!("opencl-c,{levels}"))
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+        assert!(text.contains(&format!("cargo::warning=no images for `{levels}`: ")), "{text}");
+        if system[0] == "linux" && system[2] == "64" {
+            continue;
+        }
+        let bytes = included_pack(out.path());
         let pages = Pages::default();
         let pack = Pack::parse(&bytes, &pages).unwrap();
         let missing: Vec<_> = pack.missing().map(Result::unwrap).collect();
-        assert_eq!(
-            missing.iter().map(|one| (one.module, one.reason)).collect::<Vec<_>>(),
-            [("two", &*reason)]
-        );
-        let bindings = std::fs::read_to_string(out.path().join("two.kernels.rs")).unwrap();
-        assert!(bindings.contains("included_kernel_module!(\"two\", include_bytes!("), "{bindings}");
+        assert_eq!(missing.iter().map(|one| (one.module, one.target)).collect::<Vec<_>>(), [("two", levels)]);
     }
-    assert_eq!(project.calls(), Vec::<String>::new(), "no compiler runs");
+}
+
+#[test]
+fn what_only_objects_can_bring_is_refused_before_a_compiler_runs() {
+    let project = Project::with_fake_tools("two-files");
+    project.program();
+    for (targets, launchers, hint) in [
+        ("host", "false", "`cargo offload targets add spirv64`"),
+        ("spirv64", "true", "leave `launchers` out"),
+    ] {
+        let out = tempfile::tempdir().unwrap();
+        let mut command = without_objects(&project, out.path(), WITHOUT_OBJECTS[0]);
+        project.calls();
+        let settings = format!("[modules.two]\nlaunchers = {launchers}\n");
+        let file = project.path("offload.toml");
+        let earlier = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, settings).unwrap();
+        let output = command.env("OFFLOAD_TARGETS", targets).output().unwrap();
+        std::fs::write(&file, earlier).unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "{text}");
+        assert!(text.contains("x86_64-unknown-windows-gnu") && text.contains(hint), "{text}");
+        assert_eq!(project.calls(), Vec::<String>::new(), "no compiler runs");
+    }
 }
 
 #[test]

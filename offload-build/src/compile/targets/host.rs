@@ -18,7 +18,7 @@ use offload_format::{Aspects, HostLevel, SpirvVersion, Target};
 use offload_workgroup::ir::{declared_functions, functions_reaching};
 use offload_workgroup::{InterleaveGroups, Options, Validity};
 
-pub(crate) use self::cpu::{Cpu, cpu};
+pub(crate) use self::cpu::{Cpu, cpu, refusal};
 
 use crate::cache::{Blob, KeyBuilder};
 use crate::compile::Session;

@@ -6,8 +6,8 @@ use std::ffi::c_void;
 use std::mem;
 use std::sync::OnceLock;
 
+use crate::driver_library::Library;
 use crate::variable::OPENCL_DYLIB_PATH;
-use libloading::Library;
 use opencl_sys::cl_function_types::*;
 use opencl_sys::clCreateProgramWithILKHR_t;
 

@@ -196,7 +196,7 @@ fn manifest(workspace: &Workspace, name: &str) -> String {
     let root = workspace.root.display();
     format!(
         "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n\n\
-         [dependencies]\noffload-rt = {{ path = \"{root}/offload-rt\", default-features = false }}\n\n\
+         [dependencies]\noffload-rt = {{ path = \"{root}/offload-rt\", default-features = false, features = [\"libzstd\"] }}\n\n\
          [build-dependencies]\noffload-build = {{ path = \"{root}/offload-build\" }}\n"
     )
 }

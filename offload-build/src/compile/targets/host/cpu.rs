@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
-use offload_format::HostLevel;
+use offload_format::{HostLevel, Target};
 
 use crate::cache::Blob;
 use crate::compile::Session;
 use crate::compile::front_end::opencl_features;
 use crate::compile::steps::action::{Arg, Step, texts};
 use crate::compile::steps::check;
-use crate::error::{Error, Result};
+use crate::env::CargoEnv;
+use crate::error::Result;
 use crate::toolchain::{Pocl, instruction_set};
 
 /// How a level of the instruction set is called by clang and by PoCL.
@@ -24,15 +25,28 @@ pub(crate) struct Cpu {
     pub(super) pocl: Pocl,
 }
 
+/// Why programs for this system have no image for `target`, if it is one for `host` that they could have elsewhere.
+pub(crate) fn refusal(env: &CargoEnv, target: &Target) -> Option<String> {
+    let Target::Host(level) = target else { return None };
+    let cfg = &env.cfg;
+    if cfg.os != "linux" {
+        return Some(format!(
+            "images for the CPU are made for Linux alone, and the program is for {}",
+            env.target
+        ));
+    }
+    let is_known = cfg.pointer_width == "64" && instruction_set(&cfg.arch, HostLevel::Baseline).is_ok();
+    if !is_known {
+        return Some(format!(
+            "images for the CPU are made for x86-64 and AArch64 alone, and the program is for {}",
+            env.target
+        ));
+    }
+    instruction_set(&cfg.arch, *level).is_err().then(|| format!("{} has no such level", cfg.arch))
+}
+
 pub(crate) fn cpu(session: &Session<'_>, level: HostLevel) -> Result<Cpu> {
     let cfg = &session.env().cfg;
-    if cfg.os != "linux" {
-        return Err(Error::new(format!(
-            "the target `host` is not available for {} yet",
-            session.env().target
-        ))
-        .with_hint("remove it from the targets, or mark it optional = true"));
-    }
     let arch = cfg.arch.as_str();
     let set = instruction_set(arch, level)?;
     let triple = format!("--target={arch}-pc-linux-gnu");

@@ -174,7 +174,7 @@ impl Package {
         let root = root.display();
         format!(
             "[workspace]\n\n[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n\n\
-             [dependencies]\noffload-rt = {{ path = \"{root}/offload-rt\", default-features = false }}\n\n\
+             [dependencies]\noffload-rt = {{ path = \"{root}/offload-rt\", default-features = false, features = [\"libzstd\"] }}\n\n\
              [build-dependencies]\noffload-build = {{ path = \"{root}/offload-build\" }}\n\n\
              [profile.dev.build-override]\nopt-level = 3\n{lines}"
         )

@@ -1,0 +1,60 @@
+//! Programs that run programs for other systems.
+
+use std::path::Path;
+use std::process::Command;
+
+use offload_tests::error::Result;
+
+use super::folder::Folder;
+
+/// What runs a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Emulator {
+    /// This machine itself.
+    None,
+    Qemu,
+    Wine,
+    Node,
+}
+
+/// Where Debian's cross compiler has the C library for AArch64.
+const AARCH64_ROOT: &str = "/usr/aarch64-linux-gnu";
+
+impl Emulator {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Emulator::None => "yes",
+            Emulator::Qemu => "in qemu-user",
+            Emulator::Wine => "in wine",
+            Emulator::Node => "in node",
+        }
+    }
+
+    /// The command that runs `program`.
+    pub(super) fn command(self, folder: &Folder<'_>, program: &Path) -> Result<Command> {
+        Ok(match self {
+            Emulator::None => Command::new(program),
+            Emulator::Qemu => {
+                let mut command = Command::new("qemu-aarch64");
+                command.args(["-L", AARCH64_ROOT]).arg(program);
+                command
+            }
+            Emulator::Wine => {
+                folder.add_windows_library(program)?;
+                let mut command = Command::new("wine");
+                command
+                    .arg(program)
+                    .env("WINEPREFIX", folder.path("wine"))
+                    .env("WINEDEBUG", "-all")
+                    // Neither .NET nor a browser is to be installed into the prefix.
+                    .env("WINEDLLOVERRIDES", "mscoree=;mshtml=");
+                command
+            }
+            Emulator::Node => {
+                let mut command = Command::new("node");
+                command.arg("--no-warnings").arg(folder.path("src/emulators/wasi.mjs")).arg(program);
+                command
+            }
+        })
+    }
+}

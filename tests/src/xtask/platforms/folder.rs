@@ -1,0 +1,141 @@
+//! The folder in which the program is built for all systems, with what their builds and emulators need.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use offload_tests::error::{Error, Result};
+use offload_tests::fixture;
+use offload_tests::workspace::Workspace;
+
+use super::platform::{Platform, Step};
+
+/// The variable for the linker of AArch64, and Debian's cross compiler.
+const AARCH64_LINKER: [&str; 2] = ["CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc"];
+/// The C compiler for Windows.
+const WINDOWS_CC: &str = "x86_64-w64-mingw32-gcc";
+/// The names that releases of Debian have for PoCL's library of functions.
+const POCL: [&str; 2] = ["libpocl2", "libpocl2t64"];
+
+/// The folder `platforms` of the target directory.
+#[derive(Debug)]
+pub(super) struct Folder<'w> {
+    workspace: &'w Workspace,
+    path: PathBuf,
+}
+
+impl<'w> Folder<'w> {
+    /// Copies the program, and fetches what is not there.
+    pub(super) fn prepare(workspace: &'w Workspace) -> Result<Folder<'w>> {
+        let path = workspace.shell.create_dir(workspace.target_dir.join("platforms"))?;
+        fixture::copy(workspace, "platforms", &path.join("src"))?;
+        let folder = Folder { workspace, path };
+        folder.fetch_pocl()?;
+        Ok(folder)
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// The cargo command for the program on `platform`.
+    pub(super) fn cargo(&self, platform: &Platform) -> Command {
+        let target = platform.target;
+        let verb = if platform.step == Step::Check { "check" } else { "build" };
+        let mut cargo = Command::new(self.workspace.cargo_path());
+        cargo
+            .current_dir(self.path("src"))
+            .args([verb, "--quiet", "--package", "platforms-app", "--no-default-features"])
+            .args(["--features", platform.features, "--target", target])
+            .env("CARGO_TARGET_DIR", self.path("target"))
+            .env("OFFLOAD_CACHE_DIR", self.path("cache"))
+            .env("OFFLOAD_TARGETS", "host,spirv64,opencl-c")
+            // Development builds store images as they are.
+            .env("OFFLOAD_COMPRESSION", "balanced")
+            .env("OFFLOAD_POCL_DIR_aarch64_unknown_linux_gnu", self.pocl())
+            .env(AARCH64_LINKER[0], AARCH64_LINKER[1])
+            .env("RUSTFLAGS", "-Dwarnings");
+        if platform.c_compiler() == "none" {
+            let name = target.replace('-', "_");
+            cargo.env(format!("CC_{name}"), "false").env(format!("AR_{name}"), "false");
+        }
+        cargo
+    }
+
+    /// The cargo command that checks offload-build for `platform`. C in dependencies is not looked at: its compilers and
+    /// headers for these systems would be needed.
+    pub(super) fn check_build_helper(&self, platform: &Platform) -> Command {
+        let name = platform.target.replace('-', "_");
+        let mut cargo = Command::new(self.workspace.cargo_path());
+        cargo
+            .current_dir(&self.workspace.root)
+            .args(["check", "--quiet", "--package", "offload-build", "--target", platform.target])
+            // What such C compilers leave behind cannot be linked.
+            .env("CARGO_TARGET_DIR", self.path("checked"))
+            .env(format!("CC_{name}"), "true")
+            .env(format!("AR_{name}"), "true")
+            .env("RUSTFLAGS", "-Dwarnings");
+        cargo
+    }
+
+    /// The program for `platform`.
+    pub(super) fn program(&self, platform: &Platform) -> PathBuf {
+        let ending = match platform.target {
+            target if target.contains("windows") => ".exe",
+            target if target.starts_with("wasm") => ".wasm",
+            _ => "",
+        };
+        self.path("target").join(platform.target).join("debug").join(format!("platforms-app{ending}"))
+    }
+
+    /// Puts the library beside `program` that Rust's standard library needs and wine 8 lacks.
+    pub(super) fn add_windows_library(&self, program: &Path) -> Result<()> {
+        let library = program.with_file_name("bcryptprimitives.dll");
+        let source = self.path("src/emulators/bcryptprimitives.c");
+        let cc = self.workspace.shell.cmd(WINDOWS_CC).args(["-shared", "-O1", "-o"]).arg(library);
+        cc.arg(source).arg("-ladvapi32").quiet().run()?;
+        Ok(())
+    }
+
+    /// PoCL's functions for AArch64.
+    fn pocl(&self) -> PathBuf {
+        self.path("aarch64/usr/share/pocl")
+    }
+
+    /// Downloads and unpacks PoCL's packages for AArch64, with apt's lists in this folder.
+    fn fetch_pocl(&self) -> Result<()> {
+        if self.pocl().join("include").is_dir() {
+            return Ok(());
+        }
+        let shell = &self.workspace.shell;
+        let state = self.path("apt");
+        for dir in ["lists/partial", "cache/archives/partial", "packages"] {
+            shell.create_dir(state.join(dir))?;
+        }
+        shell.write_file(state.join("status"), "")?;
+        let mut options = Vec::new();
+        for option in [
+            "APT::Architecture=arm64".to_string(),
+            "APT::Architectures=arm64".to_string(),
+            "APT::Sandbox::User=root".to_string(),
+            format!("Dir::State::lists={}", state.join("lists").display()),
+            format!("Dir::State::status={}", state.join("status").display()),
+            format!("Dir::Cache={}", state.join("cache").display()),
+        ] {
+            options.extend(["-o".to_string(), option]);
+        }
+        shell.cmd("apt-get").args(&options).args(["--quiet", "update"]).ignore_stdout().run()?;
+        let packages = state.join("packages");
+        let _in = shell.push_dir(&packages);
+        let fetched = POCL.iter().any(|name| {
+            shell.cmd("apt-get").args(&options).args(["download", name]).ignore_stdout().run().is_ok()
+        });
+        if !fetched {
+            return Err(Error::new("apt has no PoCL for arm64").hint(POCL.join(" or ")));
+        }
+        shell.cmd("apt-get").args(&options).args(["download", "libpocl2-common"]).ignore_stdout().run()?;
+        for package in shell.read_dir(&packages)? {
+            shell.cmd("dpkg-deb").arg("-x").arg(package).arg(self.path("aarch64")).run()?;
+        }
+        Ok(())
+    }
+}
