@@ -69,7 +69,7 @@ impl FilePackage {
     pub(crate) fn with_launchers(self, main: &str) -> Result<FilePackage> {
         let manifest = self.package.join("Cargo.toml");
         let text = fs::read_to_string(&manifest)?;
-        let text = text.replace("default-features = false }", "features = [\"launchers\"] }");
+        let text = text.replace("[\"libzstd\"]", "[\"libzstd\", \"launchers\"]");
         fs::write(&manifest, text.replace("[build-dependencies]\n", "[build-dependencies]\ncc = \"1\"\n"))?;
         fs::write(self.package.join("src/main.rs"), main)?;
         Ok(self)
