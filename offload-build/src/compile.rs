@@ -244,7 +244,7 @@ fn compiled(session: &Session<'_>, targets: &[WantedTarget], all: &[WantedTarget
             let module = llvm::ScannedModule { scan: &scan, units: &units, targets: all };
             each_target(session, targets, |session, target| {
                 if session.sources.options.has_kernel_targets() {
-                    let scan = left_out::by_settings(session, scan.clone(), target);
+                    let scan = scan.clone().by_settings(session, target);
                     return compile_scan(session, &scan, target, all);
                 }
                 module.compile(session, target)

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use offload_format::Target;
 
-use crate::cache::{Blob, KeyBuilder};
+use crate::cache::Blob;
 use crate::compile::Session;
 use crate::compile::advice::ptx;
-use crate::compile::session::{Scan, Scanned};
+use crate::compile::session::Scan;
 use crate::compile::targets::{host, llvm};
 use crate::error::{Error, Result};
 use crate::ir::{self, ForeignCode, ForeignConstruct, References};
@@ -33,23 +33,12 @@ pub(super) struct KeptScan {
     pub(super) refused: Vec<RefusedKernel>,
 }
 
-/// `scan` with the kernels that the settings leave to `target`.
-pub(super) fn by_settings(session: &Session<'_>, mut scan: Scan, target: &Target) -> Scan {
-    let options = &session.sources.options;
-    if options.has_kernel_targets() {
-        for file in &mut scan.files {
-            file.kernels.retain(|kernel| options.left_out_of(&kernel.name, target).is_none());
-        }
-    }
-    scan
-}
-
 /// `scan` with the kernels that `target` has code for.
 ///
 /// # Errors
 /// None is left, and at least one is refused.
 pub(super) fn kept(session: &Session<'_>, scan: Scan, target: &Target) -> Result<KeptScan> {
-    let mut scan = by_settings(session, scan, target);
+    let mut scan = scan.by_settings(session, target);
     let mut refused = Vec::new();
     let is_vendors = matches!(family(&session.sources.files), Ok(LanguageFamily::Cuda | LanguageFamily::Hip));
     if !is_vendors || scan.has_no_kernel() {
@@ -122,16 +111,6 @@ fn foreign(texts: &[String], is_nvidia: bool) -> Vec<(usize, ForeignCode)> {
         all.extend(found.into_iter().map(|code| (number, code)));
     }
     all
-}
-
-/// `module`, made of `file`, without the code that is none for its target.
-pub(super) fn without_foreign_code(session: &Session<'_>, file: &Scanned, module: Blob) -> Result<Blob> {
-    if file.foreign.is_empty() {
-        return Ok(module);
-    }
-    let key = KeyBuilder::new("without foreign code").part(&module.hash.0);
-    let key = key.part(format!("{:?}", file.foreign).as_bytes()).finish();
-    session.cache().get_or(key, || Ok(ir::without_bodies(&module.read_text()?, &file.foreign).into_bytes()))
 }
 
 /// Warns of the kernels that each target is without, once for those with the same reason.

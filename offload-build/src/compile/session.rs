@@ -237,6 +237,17 @@ impl<'a> Unit<'a> {
 }
 
 impl Scan {
+    /// The same with the kernels that the settings leave to `target`.
+    pub(super) fn by_settings(mut self, session: &Session<'_>, target: &Target) -> Scan {
+        let options = &session.sources.options;
+        if options.has_kernel_targets() {
+            for file in &mut self.files {
+                file.kernels.retain(|kernel| options.left_out_of(&kernel.name, target).is_none());
+            }
+        }
+        self
+    }
+
     /// Whether no kernel is left.
     pub(super) fn has_no_kernel(&self) -> bool {
         self.files.iter().all(|file| file.kernels.is_empty())

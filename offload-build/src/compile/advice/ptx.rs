@@ -4,7 +4,7 @@
 use crate::error::{Error, ErrorKind};
 use crate::ir::{ForeignCode, ForeignConstruct};
 
-const HINT: &str = "PTX is the assembly of NVIDIA's GPUs: guard it with `#ifdef __NVPTX__` and write C++ for other targets, or set `cuda-arch` of the module to a value of `__CUDA_ARCH__` without it; or `only = [\"nvptx\", \"cubin\"]` leaves other targets out, and `kernels.NAME.targets` does for one kernel";
+const HINT: &str = "PTX is the assembly of NVIDIA's GPUs: guard it with `#ifdef __NVPTX__` and write C++ for other targets, or set `cuda-arch` to a value of `__CUDA_ARCH__` without it; or `only = [\"nvptx\", \"cubin\"]` leaves other targets out, and `kernels.NAME.targets` does for one kernel";
 
 const HINT_OF_HEADERS: &str = "guard it with `#ifdef __NVPTX__`, and write C++ for other targets; or `only = [\"nvptx\", \"cubin\"]` leaves other targets out, and `kernels.NAME.targets` does for one kernel";
 

@@ -14,8 +14,8 @@ use crate::compile::Session;
 use crate::compile::front_end;
 use crate::compile::front_end::own_headers;
 use crate::compile::front_end::reading::{FrontEnd, TYPES};
-use crate::compile::left_out;
 use crate::compile::linking::distinct_names::with_distinct_names;
+use crate::compile::linking::foreign_code::without_foreign_code;
 use crate::compile::linking::imports::{self, Left, LibraryIr};
 use crate::compile::linking::inline_functions;
 use crate::compile::remote::roots::{RELATIVE_PATHS, Roots};
@@ -149,7 +149,7 @@ impl Backend {
     fn files(&self, session: &Session<'_>, unit: &Unit<'_>) -> Result<Vec<Blob>> {
         error::all(unit.scan.files.iter().map(|file| {
             let module = self.front_end(session, &file.file)?;
-            left_out::without_foreign_code(session, file, module)
+            without_foreign_code(session, file, module)
         }))
     }
 

@@ -8,7 +8,6 @@ use offload_format::{SpirvVersion, Target};
 use crate::cache::Blob;
 use crate::compile::Session;
 use crate::compile::advice::gaps;
-use crate::compile::left_out;
 use crate::compile::session::{Scan, Scanned, Unit};
 use crate::compile::targets::amdgcn;
 use crate::compile::targets::cubin;
@@ -194,7 +193,7 @@ pub(crate) fn compile_ir(
     target: &Target,
     targets: &[WantedTarget],
 ) -> Result<Vec<DeviceImage>> {
-    let scan = left_out::by_settings(session, fitting(session, target)?, target);
+    let scan = fitting(session, target)?.by_settings(session, target);
     if scan.has_no_kernel() {
         return Ok(Vec::new());
     }

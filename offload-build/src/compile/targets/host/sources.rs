@@ -11,8 +11,8 @@ use crate::compile::front_end;
 use crate::compile::front_end::own_headers;
 use crate::compile::front_end::own_headers::hip::HipHeader;
 use crate::compile::front_end::reading::{FrontEnd, HOST};
-use crate::compile::left_out;
 use crate::compile::linking::distinct_names::with_distinct_names;
+use crate::compile::linking::foreign_code::without_foreign_code;
 use crate::compile::linking::inline_functions;
 use crate::compile::remote::roots::{RELATIVE_PATHS, Roots};
 use crate::compile::session::Scanned;
@@ -67,7 +67,7 @@ pub(super) fn file_ir(session: &Session<'_>, file: &Scanned, cpu: &Cpu) -> Resul
         Language::OpenClCpp => written(session, &file.file, cpu, Some(wrapper::included(file)?), &[])?,
         _ => written(session, &file.file, cpu, None, &[])?,
     };
-    let made = left_out::without_foreign_code(session, file, made)?;
+    let made = without_foreign_code(session, file, made)?;
     let key =
         KeyBuilder::new("host entries").part(&made.hash.0).part(format!("{:?}", file.kernels).as_bytes());
     session.cache().get_or(key.finish(), || {
