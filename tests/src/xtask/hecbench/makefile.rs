@@ -51,7 +51,7 @@ impl Makefile {
     /// The arguments of the first command behind `run:`.
     pub(super) fn arguments(&self) -> String {
         let Some((_, rule)) = self.text.split_once("\nrun:") else { return String::new() };
-        let Some(command) = rule.lines().nth(1) else { return String::new() };
+        let Some(command) = rule.lines().find(|line| line.contains("./")) else { return String::new() };
         let words = command.split_whitespace().skip_while(|word| !word.starts_with("./"));
         words.skip(1).take_while(|word| !word.starts_with('>')).collect::<Vec<_>>().join(" ")
     }
