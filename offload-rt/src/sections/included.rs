@@ -13,7 +13,7 @@ pub struct IncludedPack {
     bytes: &'static [u8],
 }
 
-/// A pointer in the section of [`included_list`](super::included_list). Padding, which linkers fill with zeros, is `None`.
+/// A pointer in the section of `included_list`. Padding, which linkers fill with zeros, is `None`.
 pub type IncludedSlot = Option<&'static IncludedPack>;
 
 impl IncludedPack {
