@@ -2,9 +2,14 @@
 // https://docs.nvidia.com/cuda/cuda-c-programming-guide/#atomic-functions
 #define __OFFLOAD_ATOMIC_IN(NAME, BUILTIN, TYPE, SCOPE) \
   __OFFLOAD_FN TYPE atomic##NAME(TYPE *p, TYPE v) { return BUILTIN(p, v, __ATOMIC_RELAXED, __MEMORY_SCOPE_##SCOPE); }
+#ifdef __OFFLOAD_HAS_SYSTEM_ATOMICS
+#define __OFFLOAD_ATOMIC_SYSTEM(NAME, BUILTIN, TYPE)
+#else
+#define __OFFLOAD_ATOMIC_SYSTEM(NAME, BUILTIN, TYPE) __OFFLOAD_ATOMIC_IN(NAME##_system, BUILTIN, TYPE, SYSTEM)
+#endif
 #define __OFFLOAD_ATOMIC(NAME, BUILTIN, TYPE) \
   __OFFLOAD_ATOMIC_IN(NAME, BUILTIN, TYPE, DEVICE) __OFFLOAD_ATOMIC_IN(NAME##_block, BUILTIN, TYPE, WRKGRP) \
-  __OFFLOAD_ATOMIC_IN(NAME##_system, BUILTIN, TYPE, SYSTEM)
+  __OFFLOAD_ATOMIC_SYSTEM(NAME, BUILTIN, TYPE)
 #define __OFFLOAD_ATOMIC_CAS(NAME, TYPE, SCOPE) \
   __OFFLOAD_FN TYPE NAME(TYPE *p, TYPE expected, TYPE v) { \
     __scoped_atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED, \
@@ -59,5 +64,6 @@ __OFFLOAD_FN float atomicExch(float *p, float v) {
   return __int_as_float(atomicExch((int *)p, __float_as_int(v)));
 }
 #undef __OFFLOAD_ATOMIC
+#undef __OFFLOAD_ATOMIC_SYSTEM
 #undef __OFFLOAD_ATOMIC_IN
 #undef __OFFLOAD_FN

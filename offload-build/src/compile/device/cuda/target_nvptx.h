@@ -67,6 +67,33 @@ __OFFLOAD_FN unsigned int __offload_atomic_increment(unsigned int *p, unsigned i
 __OFFLOAD_FN unsigned int __offload_atomic_decrement(unsigned int *p, unsigned int limit) {
   return __nvvm_atom_dec_gen_ui(p, limit);
 }
+// Of the whole system: LLVM writes no scope but that of an exchange under a condition, and PTX has the device's for it.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 600
+#define __OFFLOAD_HAS_SYSTEM_ATOMICS 1
+#define __OFFLOAD_SYSTEM_ATOMIC(NAME, INSTRUCTION, TYPE, REGISTER) \
+  __OFFLOAD_FN TYPE atomic##NAME##_system(TYPE *p, TYPE v) { \
+    TYPE old; \
+    asm volatile("atom.sys." INSTRUCTION " %0, [%1], %2;" : "=" REGISTER(old) : "l"(p), REGISTER(v) : "memory"); \
+    return old; \
+  }
+#define __OFFLOAD_SYSTEM_ATOMICS(TYPE, NUMBER, SUM, BITS, REGISTER) \
+  __OFFLOAD_SYSTEM_ATOMIC(Add, "add." SUM, TYPE, REGISTER) \
+  __OFFLOAD_SYSTEM_ATOMIC(Min, "min." NUMBER, TYPE, REGISTER) \
+  __OFFLOAD_SYSTEM_ATOMIC(Max, "max." NUMBER, TYPE, REGISTER) \
+  __OFFLOAD_SYSTEM_ATOMIC(And, "and." BITS, TYPE, REGISTER) \
+  __OFFLOAD_SYSTEM_ATOMIC(Or, "or." BITS, TYPE, REGISTER) \
+  __OFFLOAD_SYSTEM_ATOMIC(Xor, "xor." BITS, TYPE, REGISTER) \
+  __OFFLOAD_SYSTEM_ATOMIC(Exch, "exch." BITS, TYPE, REGISTER) \
+  __OFFLOAD_FN TYPE atomicSub_system(TYPE *p, TYPE v) { return atomicAdd_system(p, (TYPE)(0 - v)); }
+__OFFLOAD_SYSTEM_ATOMICS(int, "s32", "u32", "b32", "r")
+__OFFLOAD_SYSTEM_ATOMICS(unsigned int, "u32", "u32", "b32", "r")
+__OFFLOAD_SYSTEM_ATOMICS(long long, "s64", "u64", "b64", "l")
+__OFFLOAD_SYSTEM_ATOMICS(unsigned long long, "u64", "u64", "b64", "l")
+__OFFLOAD_SYSTEM_ATOMIC(Add, "add.f32", float, "f")
+__OFFLOAD_SYSTEM_ATOMIC(Add, "add.f64", double, "d")
+#undef __OFFLOAD_SYSTEM_ATOMICS
+#undef __OFFLOAD_SYSTEM_ATOMIC
+#endif
 #define __OFFLOAD_ATOMIC_16(NAME, INSTRUCTION) \
   __OFFLOAD_FN unsigned short NAME(void *p, unsigned short v) { \
     unsigned short old; \
