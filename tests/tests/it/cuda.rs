@@ -40,8 +40,9 @@ fn atomic_functions_of_the_system_have_its_scope() {
     project.set("OFFLOAD_TARGETS", "nvptx:sm_80");
     let operations =
         ["atomicAdd", "atomicSub", "atomicMin", "atomicMax", "atomicAnd", "atomicOr", "atomicXor"];
-    let mut source =
-        String::from("extern \"C\" __global__ void system(int *i, unsigned long long *u, double *d) {\n");
+    let mut source = String::from(
+        "extern \"C\" __global__ void system_wide(int *i, unsigned long long *u, double *d) {\n",
+    );
     for operation in operations {
         source.push_str(&format!(
             "  i[1] += {operation}_system(i, 3);\n  u[1] += {operation}_system(u, 5ull);\n"
@@ -51,6 +52,8 @@ fn atomic_functions_of_the_system_have_its_scope() {
         "  i[1] += atomicExch_system(i, 7) + atomicCAS_system(i, 8, 9);\n  atomicAdd_system(d, 1.0);\n}\n",
     );
     project.write("kernels/dot.cu", &source);
+    let build = "offload_build::Build::new().file(\"kernels/dot.cu\").compile(\"cuda\")";
+    project.write("build.rs", &format!("fn main() {{\n    {build};\n}}\n"));
     project.run(&[]);
     let program = project.program();
     let extracted = project.path("extracted");
@@ -58,8 +61,8 @@ fn atomic_functions_of_the_system_have_its_scope() {
     assert!(project.offload(&arguments).success);
     let files = fs::read_dir(&extracted).unwrap().map(|entry| entry.unwrap().path());
     let ptx: Vec<String> = files.filter_map(|file| fs::read_to_string(file).ok()).collect();
-    let ptx = ptx.iter().find(|text| text.contains(".entry system(")).unwrap();
-    let kernel = ptx.split(".entry system(").nth(1).unwrap().split(".entry ").next().unwrap();
+    let ptx = ptx.iter().find(|text| text.contains(".entry system_wide(")).unwrap();
+    let kernel = ptx.split(".entry system_wide(").nth(1).unwrap().split(".entry ").next().unwrap();
     let atomics: Vec<&str> = kernel.lines().filter(|line| line.trim_start().starts_with("atom.")).collect();
     assert_eq!(atomics.len(), 2 * operations.len() + 3, "{kernel}");
     assert!(atomics.iter().all(|line| line.contains(".sys.")), "{atomics:?}");
