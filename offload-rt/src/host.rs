@@ -143,12 +143,6 @@ impl BackendModule for HostModule {
 }
 
 impl HostKernel {
-    /// The kernel of a program for the CPU.
-    #[cfg(all(feature = "launchers", target_os = "linux"))]
-    pub(crate) fn from_kernel(kernel: &crate::launch::Kernel) -> Result<&HostKernel, Problem> {
-        crate::backend::downcast(kernel.backend())
-    }
-
     /// The most dynamic shared memory of a block in bytes.
     #[cfg(all(feature = "launchers", target_os = "linux"))]
     pub(crate) fn max_shared_memory(&self) -> u64 {

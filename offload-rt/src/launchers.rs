@@ -40,8 +40,10 @@
 //! [`include_kernels!`](crate::include_kernels) does; without, write `use offload_rt as _;`.
 #![allow(non_snake_case, reason = "the names of CUDA's functions")]
 
+mod configuration;
 mod current;
 mod device;
+mod error_text;
 mod event;
 mod failure;
 mod function;

@@ -5,9 +5,7 @@ use std::ffi::{c_char, c_int, c_uint};
 use super::current::{self, Current};
 use super::failure::{CudaError, Outcome, returned};
 use super::kernels;
-
-/// The release of CUDA's runtime that these functions are of, as the headers of `offload-build` have it.
-pub(super) const RUNTIME_VERSION: c_int = 12060;
+use super::platform::RUNTIME_VERSION;
 
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn offload_cudaGetDeviceCount(count: *mut c_int) -> CudaError {

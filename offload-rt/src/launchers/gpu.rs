@@ -7,8 +7,8 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::fmt::Debug;
 use std::ptr;
 
+use super::configuration::Configuration;
 use super::failure::{CudaError, Failure, INVALID_DEVICE, Outcome};
-use super::launch::Configuration;
 use super::platform::{
     Block, ContextHandle, Copy, EnteredContext, EventHandle, Fill, MemoryInfo, Platform, RowsCopy,
     StreamHandle,

@@ -7,16 +7,16 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use super::device::RUNTIME_VERSION;
+use super::configuration::Configuration;
 use super::failure::{
     CudaError, Failure, INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, MEMORY_ALLOCATION, NOT_SUPPORTED,
     Outcome,
 };
-use super::launch::Configuration;
 use super::platform::{
-    Block, ContextHandle, Copy, EnteredContext, EventHandle, Fill, MemoryInfo, Platform, RowsCopy,
-    StreamHandle,
+    Block, ContextHandle, Copy, EnteredContext, EventHandle, Fill, MemoryInfo, Platform, RUNTIME_VERSION,
+    RowsCopy, StreamHandle,
 };
+use crate::backend::downcast;
 use crate::device::Device;
 use crate::error::Error;
 use crate::host::{HostKernel, HostMemory};
@@ -328,8 +328,8 @@ fn number(value: u64) -> c_int {
 }
 
 fn host_kernel(kernel: &Kernel) -> Outcome<&HostKernel> {
-    let kernel =
-        HostKernel::from_kernel(kernel).map_err(|problem| Error::from_device("host CPU", problem))?;
+    let kernel = downcast::<HostKernel>(kernel.backend())
+        .map_err(|problem| Error::from_device("host CPU", problem))?;
     Ok(kernel)
 }
 

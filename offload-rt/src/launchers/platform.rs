@@ -3,13 +3,14 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::fmt::Debug;
 
+use super::configuration::Configuration;
+pub(super) use super::configuration::StreamHandle;
 use super::failure::{CudaError, Outcome};
-use super::launch::Configuration;
 use crate::device::Device;
 use crate::launch::Kernel;
 
-/// A `cudaStream_t`: a stream of the back end, or one of the two numbers that stand for default streams.
-pub(super) type StreamHandle = *mut c_void;
+/// The release of CUDA's runtime that these functions are of, as the headers of `offload-build` have it.
+pub(super) const RUNTIME_VERSION: c_int = 12060;
 
 /// A `cudaEvent_t`: an event of the back end.
 pub(super) type EventHandle = *mut c_void;

@@ -21,8 +21,8 @@ fn every_function_that_host_functions_may_call_is_there() {
             offload_cudaGetDeviceCount offload_cudaSetDevice;
         event: offload_cudaEventCreate offload_cudaEventCreateWithFlags offload_cudaEventDestroy
             offload_cudaEventElapsedTime offload_cudaEventQuery offload_cudaEventRecord offload_cudaEventSynchronize;
-        failure: offload_cudaGetErrorName offload_cudaGetErrorString offload_cudaGetLastError
-            offload_cudaPeekAtLastError;
+        error_text: offload_cudaGetErrorName offload_cudaGetErrorString;
+        failure: offload_cudaGetLastError offload_cudaPeekAtLastError;
         function: offload_cudaFuncGetAttributes offload_cudaFuncSetAttribute offload_cudaFuncSetCacheConfig
             offload_cudaOccupancyMaxActiveBlocksPerMultiprocessor
             offload_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags;
@@ -46,7 +46,7 @@ fn every_function_that_host_functions_may_call_is_there() {
 }
 
 fn text(code: c_int) -> String {
-    let text = failure::offload_cudaGetErrorString(code);
+    let text = error_text::offload_cudaGetErrorString(code);
     // SAFETY: the function returns a constant text.
     unsafe { CStr::from_ptr(text) }.to_str().unwrap().to_string()
 }

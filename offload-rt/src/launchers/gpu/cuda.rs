@@ -15,8 +15,8 @@ use crate::cuda::driver::{CUDA, CudaDriver};
 use crate::device::Device;
 use crate::error::Error;
 use crate::gpu::{GpuDevice, call, operations};
+use crate::launchers::configuration::{Configuration, Dim3};
 use crate::launchers::failure::{Failure, INVALID_DEVICE, Outcome};
-use crate::launchers::launch::{Configuration, Dim3};
 use crate::launchers::platform::{Block, ContextHandle, Copy, EnteredContext, Platform, RowsCopy};
 
 /// A `CUmemorytype`: the driver tells memory by its address.

@@ -15,10 +15,11 @@ use crate::hip;
 use crate::hip::api::{DeviceId, HipApi, HipResult, hipEvent_t, hipFunction_t, hipStream_t};
 use crate::hip::operations::pointer;
 use crate::hip::runtime::HipRuntime;
-use crate::launchers::device::RUNTIME_VERSION;
+use crate::launchers::configuration::{Configuration, Dim3};
 use crate::launchers::failure::{Failure, INVALID_DEVICE, NOT_SUPPORTED, Outcome};
-use crate::launchers::launch::{Configuration, Dim3};
-use crate::launchers::platform::{Block, ContextHandle, Copy, EnteredContext, Platform, RowsCopy};
+use crate::launchers::platform::{
+    Block, ContextHandle, Copy, EnteredContext, Platform, RUNTIME_VERSION, RowsCopy,
+};
 
 /// `hipMemcpyDefault`.
 const COPY_DEFAULT: c_uint = 4;
