@@ -199,7 +199,7 @@ impl Session<'_> {
         invocation: &Invocation<'_>,
         paths: &ScratchPaths<'_>,
     ) -> Result<Option<(SearchPath, Output)>> {
-        let Some(preprocessed) = asm_constraints::of_preprocessed(&action.args) else { return Ok(None) };
+        let Some(preprocessed) = asm_constraints::for_preprocessed(&action.args) else { return Ok(None) };
         let Invocation { program, directory, input, .. } = *invocation;
         let args = paths.args(action, &asm_constraints::preprocessing(&action.args));
         let preprocess = Invocation { program, args, directory, input };

@@ -12,7 +12,7 @@ use crate::{Error, ErrorKind};
 const MAX_WINDOW: u64 = 128 << 20;
 /// Bytes that are decoded between two looks at the size.
 const PIECE: usize = 1 << 20;
-/// The name of the prefix. Frames do not have it: the decoder is told to use it.
+/// The name of the prefix. Frames do not have it: the decoder is given it.
 const PREFIX: u32 = 1;
 
 /// Decompresses `frame`, whose content must have the size of `output`.

@@ -36,7 +36,7 @@ pub(super) fn preprocessing(args: &[Arg]) -> Vec<Arg> {
 ///
 /// The language stays: of preprocessed HIP C++ clang's driver expects a bundle of texts for the processor and the GPU. So
 /// macros of the command line would be replaced once more, and are left out, as are files that it includes.
-pub(super) fn of_preprocessed(args: &[Arg]) -> Option<Vec<Arg>> {
+pub(super) fn for_preprocessed(args: &[Arg]) -> Option<Vec<Arg>> {
     let mut changed: Vec<Arg> = Vec::new();
     let mut is_known = false;
     // The last is the file.
@@ -284,14 +284,14 @@ mod tests {
                 .into_iter()
                 .chain([Arg::Output, text("a.hip")])
                 .collect();
-        let compiled = of_preprocessed(&args).unwrap();
+        let compiled = for_preprocessed(&args).unwrap();
         let flags = ["-x", "hip", "-O2", "-S", "-emit-llvm"].map(text);
         assert_eq!(compiled[..5], flags);
         assert_eq!((&compiled[5], compiled.last()), (&Arg::Output, Some(&text("-"))));
         assert!(
             preprocessing(&args).contains(&text("-E")) && !preprocessing(&args).contains(&text("-emit-llvm"))
         );
-        assert_eq!(of_preprocessed(&["-x", "c", "a.c"].map(text)), None);
+        assert_eq!(for_preprocessed(&["-x", "c", "a.c"].map(text)), None);
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(super) const HEADERS: &[(&str, &str)] = &[
 const NAMES_BEGIN: &str = include_str!("../../device/cuda/include/offload_names_begin.h");
 const NAMES_END: &str = include_str!("../../device/cuda/include/offload_names_end.h");
 
-/// What goes before each file of HIP C++.
+/// The prologue of each file of HIP C++.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HipHeader {
     /// The layers of a target.
