@@ -14,7 +14,7 @@ use super::platform::{
     StreamHandle,
 };
 use crate::device::Device;
-use crate::gpu::{ApiResult, DriverApi, RawEvent, RawFunction, RawStream, own_kernel};
+use crate::gpu::{ApiResult, DriverApi, RawEvent, RawFunction, RawStream, Shape, own_kernel};
 use crate::launch::Kernel;
 
 /// What launchers need of a library beside what the launch layer does.
@@ -82,12 +82,6 @@ pub(super) trait LauncherApi: DriverApi {
         block: Block,
         flags: c_uint,
     ) -> ApiResult<(), Self>;
-    unsafe fn launch_configured(
-        &'static self,
-        function: RawFunction,
-        configuration: &Configuration,
-        arguments: *mut *mut c_void,
-    ) -> ApiResult<(), Self>;
     unsafe fn launch_cooperative(
         &'static self,
         function: RawFunction,
@@ -114,6 +108,12 @@ impl<A: LauncherApi> GpuPlatform<A> {
             }
         }
     }
+}
+
+/// A launch that opts in to no shared memory: host functions do that themselves.
+fn shape(configuration: &Configuration) -> Shape {
+    let Configuration { grid, block, shared, .. } = *configuration;
+    Shape { grid: [grid.x, grid.y, grid.z], block: [block.x, block.y, block.z], shared, opt_in: None }
 }
 
 fn function<A: LauncherApi>(kernel: &Kernel) -> Outcome<RawFunction> {
@@ -343,7 +343,9 @@ impl<A: LauncherApi> Platform for GpuPlatform<A> {
     ) -> Outcome {
         let function = function::<A>(kernel)?;
         // SAFETY: by the contract.
-        Ok(unsafe { self.api.launch_configured(function, configuration, arguments) }?)
+        Ok(unsafe {
+            self.api.launch(function, &shape(configuration), configuration.stream.cast(), arguments)
+        }?)
     }
 
     unsafe fn launch_cooperative(

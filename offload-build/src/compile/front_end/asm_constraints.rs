@@ -1,6 +1,6 @@
 //! Constraints of inline PTX, which clang refuses for other machines before it makes IR.
 //!
-//! Which kernels come to the assembly is known in IR alone. So a file that is refused for its constraints is compiled once
+//! Only the IR tells which kernels reach the assembly. So a file that is refused for its constraints is compiled once
 //! more from preprocessed text, in which they ask for any register, as `"=l"` becomes `"=r"`: no place in the text moves.
 //! The assembly stays as it is, and is found in the IR.
 

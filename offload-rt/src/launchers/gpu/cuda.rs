@@ -160,26 +160,6 @@ impl LauncherApi for CudaApi {
         unsafe { call!(self, cuMemcpy2DAsync_v2(&raw const parameters, stream)) }
     }
 
-    unsafe fn launch_configured(
-        &'static self,
-        function: CUfunction,
-        configuration: &Configuration,
-        arguments: *mut *mut c_void,
-    ) -> CuResult<()> {
-        let Configuration { grid: Dim3 { x, y, z }, block, shared, stream } = *configuration;
-        let stream = stream.cast();
-        let extra = ptr::null_mut();
-        // SAFETY: by the contract.
-        unsafe {
-            call!(
-                self,
-                cuLaunchKernel(
-                    function, x, y, z, block.x, block.y, block.z, shared, stream, arguments, extra
-                )
-            )
-        }
-    }
-
     unsafe fn launch_cooperative(
         &'static self,
         function: CUfunction,

@@ -212,26 +212,6 @@ impl LauncherApi for HipApi {
         Ok(())
     }
 
-    unsafe fn launch_configured(
-        &'static self,
-        function: hipFunction_t,
-        configuration: &Configuration,
-        arguments: *mut *mut c_void,
-    ) -> HipResult<()> {
-        let Configuration { grid: Dim3 { x, y, z }, block, shared, stream } = *configuration;
-        let stream = stream.cast();
-        let extra = ptr::null_mut();
-        // SAFETY: by the contract.
-        unsafe {
-            call!(
-                self,
-                hipModuleLaunchKernel(
-                    function, x, y, z, block.x, block.y, block.z, shared, stream, arguments, extra
-                )
-            )
-        }
-    }
-
     unsafe fn launch_cooperative(
         &'static self,
         function: hipFunction_t,
