@@ -14,6 +14,7 @@ use offload_format::pack::KernelInfo;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
 use crate::range::NdRange;
+use crate::recorded::{RecordedLaunch, RecordedWork};
 use crate::text::escape;
 
 /// The owner of a borrowed handle, which keeps it valid.
@@ -27,6 +28,11 @@ pub(crate) trait BackendDevice: Any + Debug + Send + Sync {
 
     /// A new stream.
     fn stream(&self) -> Result<Box<dyn BackendStream>, Problem>;
+
+    /// The driver's graph of `work`, which outlives it; `None` if the launch layer gives the operations one by one.
+    fn instantiate(&self, _work: &RecordedWork) -> Result<Option<Box<dyn BackendGraph>>, Problem> {
+        Ok(None)
+    }
 
     /// Memory of the program of `size` bytes, at least 1, that copies go straight to and from; `None` if the driver has
     /// none.
@@ -187,10 +193,38 @@ impl DeviceAddress {
     }
 }
 
+/// Memory that an operation uses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MemoryRef<'a> {
+    /// Memory that a graph can keep.
+    Shared(&'a Arc<dyn BackendMemory>),
+    /// Memory that is there for one call.
+    #[cfg_attr(
+        not(any(feature = "cuda", feature = "hip", feature = "opencl")),
+        expect(dead_code, reason = "only GPUs have it")
+    )]
+    Borrowed(&'a dyn BackendMemory),
+}
+
+impl<'a> MemoryRef<'a> {
+    #[inline]
+    pub(crate) fn get(self) -> &'a dyn BackendMemory {
+        match self {
+            MemoryRef::Shared(memory) => &**memory,
+            MemoryRef::Borrowed(memory) => memory,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn context(self) -> ContextId {
+        self.get().context()
+    }
+}
+
 /// A range of memory, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MemoryRange<'a> {
-    pub(crate) memory: &'a dyn BackendMemory,
+    pub(crate) memory: MemoryRef<'a>,
     pub(crate) offset: usize,
     pub(crate) size: usize,
     /// Size of one of the values that the caller has in it.
@@ -279,6 +313,15 @@ pub(crate) trait BackendStream: Any + Debug + Send + Sync {
 
     /// Waits for all work.
     fn synchronize(&self) -> Result<(), Problem>;
+}
+
+/// A graph that a driver launches as one.
+pub(crate) trait BackendGraph: Debug + Send + Sync {
+    /// Puts all its work into `stream`.
+    fn launch(&self, stream: &dyn BackendStream) -> Result<(), Problem>;
+
+    /// Replaces the launch of this number, whose kernel stays, in launches of the graph from now on.
+    fn update(&mut self, number: usize, launch: &RecordedLaunch) -> Result<(), Problem>;
 }
 
 /// A point in a stream.

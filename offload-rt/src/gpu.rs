@@ -12,6 +12,7 @@ mod driver_module;
 mod error;
 mod event;
 mod function;
+mod graph;
 mod handles;
 mod kernel;
 mod kernels;
@@ -24,7 +25,8 @@ mod pinned;
 mod stream;
 
 pub(crate) use self::api::{
-    ArgumentCheck, DriverApi, PeerCopy, RawEvent, RawFunction, RawModule, RawStream, operations,
+    ArgumentCheck, DriverApi, NodeLaunch, PeerCopy, RawEvent, RawFunction, RawGraph, RawGraphExec,
+    RawGraphNode, RawModule, RawStream, operations,
 };
 pub(crate) use self::context::{Context, ContextApi, Entered};
 pub(crate) use self::device::GpuDevice;

@@ -111,6 +111,7 @@ mod module_images;
 mod output;
 mod pack_info;
 mod range;
+mod recorded;
 mod refusal;
 mod registry;
 mod request;
@@ -140,7 +141,7 @@ pub use crate::entry::{Entry, LoadedImage};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::index::{Missing, Unreadable};
 pub use crate::launch::{
-    Arg, Buffer, Event, Half, Kernel, Local, Pinned, Plain, Program, Slice, SliceMut, Stream, Transfer,
+    Arg, Buffer, Event, Graph, Half, Kernel, Local, Pinned, Plain, Program, Slice, SliceMut, Stream, Transfer,
 };
 pub use crate::module::Module;
 pub use crate::range::{Dimensions, NdRange};

@@ -5,7 +5,8 @@ use std::ptr;
 
 use super::api::{
     CU_EVENT_DEFAULT, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_MEMHOSTALLOC_PORTABLE,
-    CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_STREAM_NON_BLOCKING, CUevent, CUfunction, CUmodule, CUstream,
+    CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_NON_BLOCKING,
+    CUDA_KERNEL_NODE_PARAMS, CUevent, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUmodule, CUstream,
     CuResult, CudaApi, DeviceId,
 };
 use super::context::CudaContext;
@@ -13,7 +14,7 @@ use super::module;
 use super::params::ParameterSizes;
 use crate::entry::LoadedImage;
 use crate::error::Problem;
-use crate::gpu::{Context, DriverApi, Entered, INVALID_VALUE, PeerCopy, Shape, call, operations};
+use crate::gpu::{Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, Shape, call, operations};
 
 /// "The number of bytes of kernel parameters is limited to 32764", and each has at least one:
 /// <https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#function-parameters>.
@@ -66,6 +67,14 @@ impl DriverApi for CudaApi {
         wait_event(stream: CUstream, event: CUevent) => cuStreamWaitEvent(stream, event, NO_FLAGS);
         destroy_stream(stream: CUstream) => cuStreamDestroy_v2(stream);
 
+        begin_capture(stream: CUstream) => cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_RELAXED);
+        end_capture(stream: CUstream, graph: *mut CUgraph) => cuStreamEndCapture(stream, graph);
+        instantiate_graph(executable: *mut CUgraphExec, graph: CUgraph) =>
+            cuGraphInstantiateWithFlags(executable, graph, 0);
+        launch_graph(executable: CUgraphExec, stream: CUstream) => cuGraphLaunch(executable, stream);
+        destroy_graph_exec(executable: CUgraphExec) => cuGraphExecDestroy(executable);
+        destroy_graph(graph: CUgraph) => cuGraphDestroy(graph);
+
         get_function(function: *mut CUfunction, module: CUmodule, name: *const c_char) =>
             cuModuleGetFunction(function, module, name);
         get_global(address: *mut u64, size: *mut usize, module: CUmodule, name: *const c_char) =>
@@ -79,6 +88,56 @@ impl DriverApi for CudaApi {
                 function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
                 shape.shared, stream, parameters, ptr::null_mut()
             );
+    }
+
+    fn has_graphs(&self) -> bool {
+        self.cuGraphExecKernelNodeSetParams.is_some()
+            && self.cuGraphInstantiateWithFlags.is_some()
+            && self.cuStreamGetCaptureInfo_v2.is_some()
+    }
+
+    unsafe fn last_captured_node(&'static self, stream: CUstream, node: *mut CUgraphNode) -> CuResult<()> {
+        let mut status = 0;
+        let mut capture = 0;
+        let mut graph = ptr::null_mut();
+        let mut nodes: *const CUgraphNode = ptr::null();
+        let mut count = 0;
+        // SAFETY: by the contract; the function writes five values. The nodes are there until the stream is given more.
+        unsafe {
+            call!(
+                self,
+                cuStreamGetCaptureInfo_v2(
+                    stream,
+                    &raw mut status,
+                    &raw mut capture,
+                    &raw mut graph,
+                    &raw mut nodes,
+                    &raw mut count
+                )
+            )?;
+            if count > 0 {
+                node.write(nodes.read());
+            }
+        }
+        Ok(())
+    }
+
+    unsafe fn update_graph(
+        &'static self,
+        executable: CUgraphExec,
+        node: CUgraphNode,
+        launch: &NodeLaunch<'_>,
+    ) -> CuResult<()> {
+        let params = CUDA_KERNEL_NODE_PARAMS {
+            func: launch.function,
+            grid: launch.shape.grid,
+            block: launch.shape.block,
+            shared_mem_bytes: launch.shape.shared,
+            kernel_params: launch.parameters,
+            extra: ptr::null_mut(),
+        };
+        // SAFETY: by the contract.
+        unsafe { call!(self, cuGraphExecKernelNodeSetParams(executable, node, &raw const params)) }
     }
 
     fn has_peer_copy(&self) -> bool {

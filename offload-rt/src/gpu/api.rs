@@ -24,6 +24,9 @@ macro_rules! handles {
 handles! {
     RawEvent: EventTarget,
     RawFunction: FunctionTarget,
+    RawGraph: GraphTarget,
+    RawGraphExec: GraphExecTarget,
+    RawGraphNode: GraphNodeTarget,
     RawModule: ModuleTarget,
     RawStream: StreamTarget,
 }
@@ -138,6 +141,36 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
     /// The work of the stream is done all the same.
     unsafe fn destroy_stream(&'static self, stream: RawStream) -> ApiResult<(), Self>;
 
+    // Graphs.
+    /// Whether the library has all functions for graphs.
+    fn has_graphs(&self) -> bool;
+    /// Work that the stream is given from now on goes to a graph; other streams and threads are not touched by it.
+    unsafe fn begin_capture(&'static self, stream: RawStream) -> ApiResult<(), Self>;
+    /// The stream runs its work again; the graph is null after an error.
+    unsafe fn end_capture(&'static self, stream: RawStream, graph: *mut RawGraph) -> ApiResult<(), Self>;
+    /// The node of what a stream that captures was given last.
+    unsafe fn last_captured_node(
+        &'static self,
+        stream: RawStream,
+        node: *mut RawGraphNode,
+    ) -> ApiResult<(), Self>;
+    unsafe fn instantiate_graph(
+        &'static self,
+        executable: *mut RawGraphExec,
+        graph: RawGraph,
+    ) -> ApiResult<(), Self>;
+    unsafe fn launch_graph(&'static self, executable: RawGraphExec, stream: RawStream)
+    -> ApiResult<(), Self>;
+    /// As `launch`, for the launches of the graph from now on. `node` is of the graph that it was made of.
+    unsafe fn update_graph(
+        &'static self,
+        executable: RawGraphExec,
+        node: RawGraphNode,
+        launch: &NodeLaunch<'_>,
+    ) -> ApiResult<(), Self>;
+    unsafe fn destroy_graph_exec(&'static self, executable: RawGraphExec) -> ApiResult<(), Self>;
+    unsafe fn destroy_graph(&'static self, graph: RawGraph) -> ApiResult<(), Self>;
+
     // Modules.
     /// Refuses `libraries`, which `image` imports, if the library cannot link them.
     fn check_libraries(_image: &LoadedImage, _libraries: &[Entry]) -> Result<(), Problem> {
@@ -215,6 +248,13 @@ pub(crate) struct PeerCopy<'c, A: DriverApi> {
     pub(crate) from: u64,
     pub(crate) from_context: &'c A::ContextHandle,
     pub(crate) size: usize,
+}
+
+/// The launch of a graph's node.
+pub(crate) struct NodeLaunch<'s> {
+    pub(crate) function: RawFunction,
+    pub(crate) shape: &'s Shape,
+    pub(crate) parameters: *mut *mut c_void,
 }
 
 /// Implements operations of [`DriverApi`] by calls of the library's functions.

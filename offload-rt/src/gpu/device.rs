@@ -4,13 +4,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::api::DriverApi;
 use super::context::Context;
+use super::graph::GpuGraph;
 use super::module::GpuModule;
 use super::pinned::GpuHostMemory;
 use super::stream::GpuStream;
-use crate::backend::{BackendDevice, BackendHostMemory, BackendModule, BackendStream};
+use crate::backend::{BackendDevice, BackendGraph, BackendHostMemory, BackendModule, BackendStream};
 use crate::device::Device;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
+use crate::recorded::RecordedWork;
 use crate::text::escape;
 
 /// A device that the library has found.
@@ -71,6 +73,15 @@ impl<A: DriverApi> BackendDevice for GpuDevice<A> {
     fn stream(&self) -> Result<Box<dyn BackendStream>, Problem> {
         let stream = GpuStream::new(self.context()?);
         Ok(Box::new(stream.map_err(|error| error.during("cannot make a stream"))?))
+    }
+
+    fn instantiate(&self, work: &RecordedWork) -> Result<Option<Box<dyn BackendGraph>>, Problem> {
+        let context = self.context()?;
+        // The libraries refuse graphs without nodes in some releases.
+        if work.operations.is_empty() || !context.api().has_graphs() {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(GpuGraph::new(&context, work)?)))
     }
 
     fn lock_memory(&self, size: usize) -> Result<Option<Box<dyn BackendHostMemory>>, Problem> {

@@ -1,10 +1,11 @@
 //! Kernels of a loaded module, and launches.
 
+use std::ptr;
 use std::sync::Arc;
 
 use offload_format::pack::KernelInfo;
 
-use super::api::{ArgumentCheck, DriverApi, RawFunction, RawStream};
+use super::api::{ArgumentCheck, DriverApi, NodeLaunch, RawFunction, RawGraphExec, RawGraphNode, RawStream};
 use super::driver_module::DriverModule;
 use super::function::Function;
 use super::parameters::{Filled, Parameters};
@@ -21,6 +22,17 @@ pub(crate) struct GpuKernel<A: DriverApi> {
     module: Arc<DriverModule<A>>,
 }
 
+/// Where a launch goes.
+#[derive(Clone, Copy)]
+pub(super) enum LaunchTarget {
+    Stream(RawStream),
+    /// A node of a graph, in place of the launch that it has.
+    Node {
+        executable: RawGraphExec,
+        node: RawGraphNode,
+    },
+}
+
 impl<A: DriverApi> GpuKernel<A> {
     pub(super) fn new(
         module: Arc<DriverModule<A>>,
@@ -29,6 +41,47 @@ impl<A: DriverApi> GpuKernel<A> {
     ) -> GpuKernel<A> {
         let arguments = A::ArgumentCheck::new(&info, function.sizes.take());
         GpuKernel { info, arguments, function, module }
+    }
+
+    /// Launches the kernel in a stream, or sets the launch of a node.
+    ///
+    /// # Safety
+    /// As that of [`BackendKernel::launch`]; the node is of a launch of this kernel.
+    #[inline]
+    pub(super) unsafe fn launch_in(
+        &self,
+        target: LaunchTarget,
+        range: &NdRange,
+        args: &[KernelArg<'_>],
+    ) -> Result<(), Problem> {
+        self.arguments.check(args)?;
+        let stream = match target {
+            LaunchTarget::Stream(stream) => stream,
+            LaunchTarget::Node { .. } => ptr::null_mut(),
+        };
+        let entered = self.module.context().enter()?;
+        let mut parameters = Parameters::new(args.len());
+        let Filled { pointers, local } = parameters.fill(args, stream)?;
+        let shape = entered.limits().shape(self.function.resources.needs, range, local)?;
+        let api = entered.api();
+        let function = self.function.raw;
+        // SAFETY: the kernel's module is loaded.
+        unsafe { api.opt_in_shared_memory(function, &shape) }
+            .map_err(|error| error.during("the shared memory is refused"))?;
+        // SAFETY: the kernel's module is loaded in the current context; the parameters are as many and as large as the
+        // kernel's, as far as pack and library know them, and are copied during the call. The caller answers for what the
+        // kernel does with them.
+        let launched = unsafe {
+            match target {
+                LaunchTarget::Stream(stream) => api.launch(function, &shape, stream, pointers),
+                LaunchTarget::Node { executable, node } => api.update_graph(
+                    executable,
+                    node,
+                    &NodeLaunch { function, shape: &shape, parameters: pointers },
+                ),
+            }
+        };
+        launched.map_err(|error| error.during("the launch failed"))
     }
 
     pub(crate) fn raw(&self) -> RawFunction {
@@ -59,21 +112,8 @@ impl<A: DriverApi> BackendKernel for GpuKernel<A> {
         range: &NdRange,
         args: &[KernelArg<'_>],
     ) -> Result<(), Problem> {
-        self.arguments.check(args)?;
-        let stream: RawStream = stream.handle().cast();
-        let entered = self.module.context().enter()?;
-        let mut parameters = Parameters::new(args.len());
-        let Filled { pointers, local } = parameters.fill(args, stream)?;
-        let shape = entered.limits().shape(self.function.resources.needs, range, local)?;
-        let api = entered.api();
-        let function = self.function.raw;
-        // SAFETY: the kernel's module is loaded.
-        unsafe { api.opt_in_shared_memory(function, &shape) }
-            .map_err(|error| error.during("the shared memory is refused"))?;
-        // SAFETY: the kernel's module is loaded in the current context; the parameters are as many and as large as the
-        // kernel's, as far as pack and library know them, and are copied during the call. The caller answers for what the
-        // kernel does with them.
-        unsafe { api.launch(function, &shape, stream, pointers) }
-            .map_err(|error| error.during("the launch failed"))
+        let target = LaunchTarget::Stream(stream.handle().cast());
+        // SAFETY: the contract is the same.
+        unsafe { self.launch_in(target, range, args) }
     }
 }

@@ -82,5 +82,5 @@ impl<A: DriverApi> Drop for GpuMemory<A> {
 
 /// Where `range` starts, for work in `stream`.
 pub(super) fn start(range: MemoryRange<'_>, stream: RawStream) -> Result<u64, Problem> {
-    range.memory.device_address().at(range.offset, stream.cast())
+    range.memory.get().device_address().at(range.offset, stream.cast())
 }

@@ -19,8 +19,18 @@ use crate::error::Problem;
 pub(crate) struct GpuStream<A: DriverApi> {
     pub(crate) raw: RawStream,
     context: Arc<Context<A>>,
-    /// Of a stream that is the caller's.
-    owner: Option<Owner>,
+    role: StreamRole,
+}
+
+#[derive(Debug)]
+enum StreamRole {
+    Own,
+    /// It takes the work of a graph, which does not run.
+    Capturing,
+    /// It is the caller's.
+    Adopted {
+        _owner: Owner,
+    },
 }
 
 // SAFETY: the library's functions may be called from any thread.
@@ -30,12 +40,21 @@ unsafe impl<A: DriverApi> Sync for GpuStream<A> {}
 
 impl<A: DriverApi> GpuStream<A> {
     pub(crate) fn new(context: Arc<Context<A>>) -> ApiResult<GpuStream<A>, A> {
+        GpuStream::with_role(context, StreamRole::Own)
+    }
+
+    /// A stream for the capture of a graph.
+    pub(super) fn for_capture(context: Arc<Context<A>>) -> ApiResult<GpuStream<A>, A> {
+        GpuStream::with_role(context, StreamRole::Capturing)
+    }
+
+    fn with_role(context: Arc<Context<A>>, role: StreamRole) -> ApiResult<GpuStream<A>, A> {
         let mut raw = ptr::null_mut();
         let entered = context.enter()?;
         // SAFETY: the context is current; the function writes one handle.
         unsafe { entered.api().create_stream(&raw mut raw) }?;
         drop(entered);
-        Ok(GpuStream { raw, context, owner: None })
+        Ok(GpuStream { raw, context, role })
     }
 
     /// The caller's stream `raw`; `None` if it is of another context, as far as the library tells.
@@ -51,7 +70,7 @@ impl<A: DriverApi> GpuStream<A> {
         // SAFETY: by the contract; the context is current.
         let is_own = unsafe { entered.api().is_stream_of(raw, context.handle()) }?;
         drop(entered);
-        Ok(is_own.then_some(GpuStream { raw, context, owner: Some(owner) }))
+        Ok(is_own.then_some(GpuStream { raw, context, role: StreamRole::Adopted { _owner: owner } }))
     }
 
     /// Copies `bytes`, which are the caller's again on return, to `to`, which has room for them.
@@ -60,7 +79,9 @@ impl<A: DriverApi> GpuStream<A> {
         let api = entered.api();
         // SAFETY: the memory has room for `bytes`, which lives until the library has read it: see below.
         unsafe { api.copy_to_device(to, bytes.as_ptr().cast(), bytes.len(), self.raw) }?;
-        if api.reads_later(self.context.handle(), bytes) { self.wait(&entered) } else { Ok(()) }
+        // The work of a graph keeps its bytes.
+        let is_kept = matches!(self.role, StreamRole::Capturing);
+        if !is_kept && api.reads_later(self.context.handle(), bytes) { self.wait(&entered) } else { Ok(()) }
     }
 
     /// Records `event` at the present end; after an error no queued work is in flight.
@@ -214,7 +235,7 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
 
 impl<A: DriverApi> Drop for GpuStream<A> {
     fn drop(&mut self) {
-        if self.owner.is_some() {
+        if matches!(self.role, StreamRole::Adopted { .. }) {
             return;
         }
         if let Ok(entered) = self.context.enter() {

@@ -4,15 +4,16 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr;
 
 use super::api::{
-    HipApi, HipResult, hipDeviceptr_t, hipEvent_t, hipEventDefault, hipFunction_t, hipHostMallocPortable,
-    hipMemoryTypeUnregistered, hipModule_t, hipPointerAttribute_t, hipStream_t, hipStreamNonBlocking,
+    HipApi, HipResult, hipDeviceptr_t, hipEvent_t, hipEventDefault, hipFunction_t, hipGraph_t,
+    hipGraphExec_t, hipGraphNode_t, hipHostMallocPortable, hipKernelNodeParams, hipMemoryTypeUnregistered,
+    hipModule_t, hipPointerAttribute_t, hipStream_t, hipStreamCaptureModeRelaxed, hipStreamNonBlocking,
 };
 use super::device::HipDevice;
 use super::module;
 use super::params::LocalParameters;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Problem;
-use crate::gpu::{Context, DriverApi, Entered, INVALID_VALUE, PeerCopy, Shape, call, operations};
+use crate::gpu::{Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, Shape, call, operations};
 
 /// The only flags of `hipStreamWaitEvent`.
 const NO_FLAGS: c_uint = 0;
@@ -65,6 +66,14 @@ impl DriverApi for HipApi {
         synchronize_stream(stream: hipStream_t) => hipStreamSynchronize(stream);
         wait_event(stream: hipStream_t, event: hipEvent_t) => hipStreamWaitEvent(stream, event, NO_FLAGS);
 
+        begin_capture(stream: hipStream_t) => hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed);
+        end_capture(stream: hipStream_t, graph: *mut hipGraph_t) => hipStreamEndCapture(stream, graph);
+        instantiate_graph(executable: *mut hipGraphExec_t, graph: hipGraph_t) =>
+            hipGraphInstantiateWithFlags(executable, graph, 0);
+        launch_graph(executable: hipGraphExec_t, stream: hipStream_t) => hipGraphLaunch(executable, stream);
+        destroy_graph_exec(executable: hipGraphExec_t) => hipGraphExecDestroy(executable);
+        destroy_graph(graph: hipGraph_t) => hipGraphDestroy(graph);
+
         get_function(function: *mut hipFunction_t, module: hipModule_t, name: *const c_char) =>
             hipModuleGetFunction(function, module, name);
         get_global(address: *mut u64, size: *mut usize, module: hipModule_t, name: *const c_char) =>
@@ -78,6 +87,61 @@ impl DriverApi for HipApi {
                 function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
                 shape.shared, stream, parameters, ptr::null_mut()
             );
+    }
+
+    fn has_graphs(&self) -> bool {
+        self.hipGraphExecKernelNodeSetParams.is_some()
+            && self.hipGraphInstantiateWithFlags.is_some()
+            && self.hipStreamGetCaptureInfo_v2.is_some()
+    }
+
+    unsafe fn last_captured_node(
+        &'static self,
+        stream: hipStream_t,
+        node: *mut hipGraphNode_t,
+    ) -> HipResult<()> {
+        let mut status = 0;
+        let mut capture = 0;
+        let mut graph = ptr::null_mut();
+        let mut nodes: *const hipGraphNode_t = ptr::null();
+        let mut count = 0;
+        // SAFETY: by the contract; the function writes five values. The nodes are there until the stream is given more.
+        unsafe {
+            call!(
+                self,
+                hipStreamGetCaptureInfo_v2(
+                    stream,
+                    &raw mut status,
+                    &raw mut capture,
+                    &raw mut graph,
+                    &raw mut nodes,
+                    &raw mut count
+                )
+            )?;
+            if count > 0 {
+                node.write(nodes.read());
+            }
+        }
+        Ok(())
+    }
+
+    /// "The kernel node's function" is that of a module too: the runtime takes both.
+    unsafe fn update_graph(
+        &'static self,
+        executable: hipGraphExec_t,
+        node: hipGraphNode_t,
+        launch: &NodeLaunch<'_>,
+    ) -> HipResult<()> {
+        let params = hipKernelNodeParams {
+            block: launch.shape.block,
+            extra: ptr::null_mut(),
+            func: launch.function.cast(),
+            grid: launch.shape.grid,
+            kernel_params: launch.parameters,
+            shared_mem_bytes: launch.shape.shared,
+        };
+        // SAFETY: by the contract.
+        unsafe { call!(self, hipGraphExecKernelNodeSetParams(executable, node, &raw const params)) }
     }
 
     fn has_peer_copy(&self) -> bool {

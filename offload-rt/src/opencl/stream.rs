@@ -95,7 +95,7 @@ impl ClStream {
 }
 
 fn region(range: MemoryRange<'_>) -> Result<Region<'_>, Problem> {
-    let buffer = &downcast::<ClMemory>(range.memory)?.buffer;
+    let buffer = &downcast::<ClMemory>(range.memory.get())?.buffer;
     Ok(Region { buffer, offset: range.offset, size: range.size })
 }
 

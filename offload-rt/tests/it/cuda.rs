@@ -8,6 +8,7 @@
 
 #[cfg(feature = "cudarc-0_19")]
 mod cudarc;
+mod graphs;
 mod linked;
 mod prints;
 mod raw;

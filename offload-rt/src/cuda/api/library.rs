@@ -1,13 +1,13 @@
 //! The driver's library, opened when the first function is needed.
 
-use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 use std::path::Path;
 use std::sync::OnceLock;
 
 use super::types::{
-    CUDA_MEMCPY2D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction,
-    CUfunction_attribute, CUjit_option, CUjitInputType, CUlinkState, CUmodule, CUpointer_attribute, CUresult,
-    CUstream,
+    CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY2D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent,
+    CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUjit_option, CUjitInputType,
+    CUlinkState, CUmodule, CUpointer_attribute, CUresult, CUstream,
 };
 use crate::gpu::{function_table, open_first};
 
@@ -87,6 +87,18 @@ function_table! {
         cuMemcpy(CUdeviceptr, CUdeviceptr, usize),
         cuMemcpyAsync(CUdeviceptr, CUdeviceptr, usize, CUstream),
         cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(*mut c_int, CUfunction, c_int, usize, c_uint),
+        // For graphs. The forms without a suffix are those of all releases.
+        cuGraphDestroy(CUgraph),
+        cuGraphExecDestroy(CUgraphExec),
+        cuGraphExecKernelNodeSetParams(CUgraphExec, CUgraphNode, *const CUDA_KERNEL_NODE_PARAMS),
+        cuGraphInstantiateWithFlags(*mut CUgraphExec, CUgraph, c_ulonglong),
+        cuGraphLaunch(CUgraphExec, CUstream),
+        cuStreamBeginCapture_v2(CUstream, c_uint),
+        cuStreamEndCapture(CUstream, *mut CUgraph),
+        // Stream; status; number of the capture; graph; nodes that the next one comes after, and how many they are.
+        cuStreamGetCaptureInfo_v2(
+            CUstream, *mut c_uint, *mut u64, *mut CUgraph, *mut *const CUgraphNode, *mut usize
+        ),
         // For work that outlives a call; no launch needs them.
         cuCtxGetDevice(*mut CUdevice),
         cuEventQuery(CUevent),

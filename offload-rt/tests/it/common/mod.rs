@@ -1,5 +1,8 @@
 //! Packs for tests.
 
+#[cfg(any(feature = "cuda", feature = "hip"))]
+pub mod graphs;
+
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{NewImage, PackBuilder};
 
