@@ -29,6 +29,11 @@ pub(crate) trait BackendDevice: Any + Debug + Send + Sync {
     /// A new stream.
     fn stream(&self) -> Result<Box<dyn BackendStream>, Problem>;
 
+    /// The pool that memory of the device comes from; `None` if the driver has none.
+    fn pool(&self) -> Result<Option<Box<dyn BackendPool>>, Problem> {
+        Ok(None)
+    }
+
     /// The driver's graph of `work`, which outlives it; `None` if the launch layer gives the operations one by one.
     fn instantiate(&self, _work: &RecordedWork) -> Result<Option<Box<dyn BackendGraph>>, Problem> {
         Ok(None)
@@ -39,6 +44,31 @@ pub(crate) trait BackendDevice: Any + Debug + Send + Sync {
     fn lock_memory(&self, _size: usize) -> Result<Option<Box<dyn BackendHostMemory>>, Problem> {
         Ok(None)
     }
+}
+
+/// The memory pool of a device. Sizes are in bytes.
+pub(crate) trait BackendPool: Debug + Send + Sync {
+    fn statistics(&self) -> Result<PoolStatistics, Problem>;
+
+    /// Sets how much memory that is not used stays with the pool when a stream is waited for.
+    fn keep(&self, bytes: u64) -> Result<(), Problem>;
+
+    /// Gives unused memory back now, but for so much.
+    fn trim(&self, bytes: u64) -> Result<(), Problem>;
+}
+
+/// The memory of a pool in bytes, made by [`MemoryPool::statistics`](crate::MemoryPool::statistics).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PoolStatistics {
+    /// Of buffers.
+    pub used: u64,
+    /// The most that buffers had together.
+    pub max_used: u64,
+    /// What the pool has of the device, used or not.
+    pub reserved: u64,
+    /// The most that the pool had of the device.
+    pub max_reserved: u64,
 }
 
 /// Memory of the program that the driver has allocated.
@@ -165,6 +195,11 @@ pub(crate) trait BackendMemory: Any + Debug + Send + Sync {
         DeviceAddress::default()
     }
 
+    /// Prepares for work in `stream`, of the same context, that will use it.
+    fn use_in(&self, _stream: &dyn BackendStream) -> Result<(), Problem> {
+        Ok(())
+    }
+
     /// The address in the program's own memory, if it has one. Its bytes are initialized, and work uses them only during a
     /// call.
     fn in_program(&self) -> Option<*mut u8> {
@@ -179,6 +214,8 @@ pub(crate) struct DeviceAddress {
     pub(crate) start: u64,
     /// The handle of the stream that it was borrowed for, as a number; 0 if any stream may use it.
     pub(crate) only_in: usize,
+    /// The handle of the stream whose use needs no [`use_in`](BackendMemory::use_in), as a number; 0 if none needs it.
+    pub(crate) home: usize,
 }
 
 #[cfg(any(feature = "cuda", feature = "hip"))]

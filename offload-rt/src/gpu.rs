@@ -8,6 +8,7 @@
 mod api;
 mod context;
 mod device;
+mod device_pool;
 mod driver_module;
 mod error;
 mod event;
@@ -22,6 +23,7 @@ mod memory;
 mod module;
 mod parameters;
 mod pinned;
+mod pool;
 mod stream;
 
 pub(crate) use self::api::{
@@ -40,3 +42,4 @@ pub(crate) use self::library::{FunctionTable, function_address, function_table, 
 pub(crate) use self::limits::{Limits, Shape};
 #[cfg(feature = "cudarc-0_19")]
 pub(crate) use self::memory::GpuMemory;
+pub(crate) use self::pool::{PoolProperties, RawPool};

@@ -16,6 +16,7 @@ mod kernel_arg;
 #[cfg(debug_assertions)]
 mod newer;
 mod pinned;
+mod pool;
 mod program;
 mod queued;
 mod signature;
@@ -28,6 +29,7 @@ pub use self::buffer::{Buffer, Slice, SliceMut};
 pub use self::event::Event;
 pub use self::graph::Graph;
 pub use self::pinned::Pinned;
+pub use self::pool::MemoryPool;
 pub use self::program::{Kernel, Program};
 pub use self::stream::Stream;
 pub use self::transfer::Transfer;

@@ -133,7 +133,7 @@ pub use offload_format::{
     UnknownTarget, Variant,
 };
 
-pub use crate::backend::KernelArg;
+pub use crate::backend::{KernelArg, PoolStatistics};
 pub use crate::description::{CudaDescription, DeviceDescription, HipDescription, OpenClDescription};
 pub use crate::device::Device;
 pub use crate::devices::{DeviceRequest, Devices};
@@ -141,7 +141,8 @@ pub use crate::entry::{Entry, LoadedImage};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::index::{Missing, Unreadable};
 pub use crate::launch::{
-    Arg, Buffer, Event, Graph, Half, Kernel, Local, Pinned, Plain, Program, Slice, SliceMut, Stream, Transfer,
+    Arg, Buffer, Event, Graph, Half, Kernel, Local, MemoryPool, Pinned, Plain, Program, Slice, SliceMut,
+    Stream, Transfer,
 };
 pub use crate::module::Module;
 pub use crate::range::{Dimensions, NdRange};

@@ -77,6 +77,26 @@ impl Operation {
         }
     }
 
+    /// Prepares its memory for work in `stream`.
+    #[cfg(any(feature = "cuda", feature = "hip"))]
+    pub(crate) fn use_in(&self, stream: &dyn BackendStream) -> Result<(), Problem> {
+        match self {
+            Operation::Launch(launch) => {
+                for arg in &launch.args {
+                    if let KeptArg::Memory(range) = arg {
+                        range.use_in(stream)?;
+                    }
+                }
+                Ok(())
+            }
+            Operation::Write { to, .. } | Operation::Fill { to, .. } => to.use_in(stream),
+            Operation::Copy { from, to } => {
+                from.use_in(stream)?;
+                to.use_in(stream)
+            }
+        }
+    }
+
     /// Puts the operation into `stream`.
     ///
     /// # Safety
@@ -135,6 +155,14 @@ impl KeptRange {
                 Err(Problem::with_hint(problem, "copy the values to a `Buffer` before the capture"))
             }
         }
+    }
+
+    #[cfg(any(feature = "cuda", feature = "hip"))]
+    fn use_in(&self, stream: &dyn BackendStream) -> Result<(), Problem> {
+        if self.memory.device_address().home == stream.handle().addr() {
+            return Ok(());
+        }
+        self.memory.use_in(stream)
     }
 
     pub(crate) fn range(&self) -> MemoryRange<'_> {

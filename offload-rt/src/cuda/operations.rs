@@ -14,7 +14,9 @@ use super::module;
 use super::params::ParameterSizes;
 use crate::entry::LoadedImage;
 use crate::error::Problem;
-use crate::gpu::{Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, Shape, call, operations};
+use crate::gpu::{
+    Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, RawPool, Shape, call, operations,
+};
 
 /// "The number of bytes of kernel parameters is limited to 32764", and each has at least one:
 /// <https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#function-parameters>.
@@ -50,6 +52,12 @@ impl DriverApi for CudaApi {
 
         allocate(address: *mut u64, size: usize) => cuMemAlloc_v2(address, size);
         free(address: u64) => cuMemFree_v2(address);
+        pool_attribute(pool: RawPool, attribute: c_uint, value: *mut c_void) =>
+            cuMemPoolGetAttribute(pool, attribute, value);
+        trim_pool(pool: RawPool, kept: usize) => cuMemPoolTrimTo(pool, kept);
+        allocate_from_pool(address: *mut u64, size: usize, pool: RawPool, stream: CUstream) =>
+            cuMemAllocFromPoolAsync(address, size, pool, stream);
+        free_in_order(address: u64, stream: CUstream) => cuMemFreeAsync(address, stream);
         copy_to_device(to: u64, from: *const c_void, size: usize, stream: CUstream) =>
             cuMemcpyHtoDAsync_v2(to, from, size, stream);
         copy_from_device(to: *mut c_void, from: u64, size: usize, stream: CUstream) =>

@@ -8,6 +8,7 @@ use offload_format::pack::KernelInfo;
 use super::context::{Context, ContextApi, Entered};
 use super::error::ApiResult;
 use super::limits::Shape;
+use super::pool::RawPool;
 use crate::backend::KernelArg;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Problem;
@@ -77,6 +78,24 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
     unsafe fn allocate(&'static self, address: *mut u64, size: usize) -> ApiResult<(), Self>;
     /// Waits for work that uses the memory.
     unsafe fn free(&'static self, address: u64) -> ApiResult<(), Self>;
+    // Memory pools.
+    unsafe fn pool_attribute(
+        &'static self,
+        pool: RawPool,
+        attribute: c_uint,
+        value: *mut c_void,
+    ) -> ApiResult<(), Self>;
+    unsafe fn trim_pool(&'static self, pool: RawPool, kept: usize) -> ApiResult<(), Self>;
+    /// The memory is there for work that the stream is given from now on.
+    unsafe fn allocate_from_pool(
+        &'static self,
+        address: *mut u64,
+        size: usize,
+        pool: RawPool,
+        stream: RawStream,
+    ) -> ApiResult<(), Self>;
+    /// Releases memory of a pool after the work that the stream has.
+    unsafe fn free_in_order(&'static self, address: u64, stream: RawStream) -> ApiResult<(), Self>;
     unsafe fn copy_to_device(
         &'static self,
         to: u64,

@@ -4,11 +4,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::api::DriverApi;
 use super::context::Context;
+use super::device_pool::DevicePool;
 use super::graph::GpuGraph;
 use super::module::GpuModule;
 use super::pinned::GpuHostMemory;
 use super::stream::GpuStream;
-use crate::backend::{BackendDevice, BackendGraph, BackendHostMemory, BackendModule, BackendStream};
+use crate::backend::{
+    BackendDevice, BackendGraph, BackendHostMemory, BackendModule, BackendPool, BackendStream,
+};
 use crate::device::Device;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
@@ -73,6 +76,11 @@ impl<A: DriverApi> BackendDevice for GpuDevice<A> {
     fn stream(&self) -> Result<Box<dyn BackendStream>, Problem> {
         let stream = GpuStream::new(self.context()?);
         Ok(Box::new(stream.map_err(|error| error.during("cannot make a stream"))?))
+    }
+
+    fn pool(&self) -> Result<Option<Box<dyn BackendPool>>, Problem> {
+        let pool = DevicePool::new(self.context()?)?;
+        Ok(pool.map(|pool| Box::new(pool) as Box<dyn BackendPool>))
     }
 
     fn instantiate(&self, work: &RecordedWork) -> Result<Option<Box<dyn BackendGraph>>, Problem> {

@@ -30,6 +30,8 @@ struct CapturedGraph<A: DriverApi> {
     raw: RawGraph,
     /// The node of each launch.
     launches: Vec<RawGraphNode>,
+    /// The stream that has captured it.
+    stream: GpuStream<A>,
     context: Arc<Context<A>>,
 }
 
@@ -70,8 +72,8 @@ impl<A: DriverApi> CapturedGraph<A> {
         let added = capture.add(work);
         // A capture is ended in any case.
         let ended = capture.end();
-        let launches = capture.launches;
-        let graph = ended.map(|raw| CapturedGraph { raw, launches, context: context.clone() });
+        let Capture { launches, first: stream, .. } = capture;
+        let graph = ended.map(|raw| CapturedGraph { raw, launches, stream, context: context.clone() });
         added?;
         graph
     }
@@ -178,7 +180,7 @@ impl<A: DriverApi> BackendGraph for GpuGraph<A> {
             kernel.downcast_ref().ok_or_else(|| "the kernel is of another back end".to_string())?;
         let target = LaunchTarget::Node { executable: self.executable, node: *node };
         // SAFETY: nothing runs now; the caller answers for the launches of the graph.
-        unsafe { kernel.launch_in(target, &launch.range, &launch.args()) }
+        unsafe { kernel.launch_in(target, &self.graph.stream, &launch.range, &launch.args()) }
     }
 }
 

@@ -1,11 +1,10 @@
 //! Kernels of a loaded module, and launches.
 
-use std::ptr;
 use std::sync::Arc;
 
 use offload_format::pack::KernelInfo;
 
-use super::api::{ArgumentCheck, DriverApi, NodeLaunch, RawFunction, RawGraphExec, RawGraphNode, RawStream};
+use super::api::{ArgumentCheck, DriverApi, NodeLaunch, RawFunction, RawGraphExec, RawGraphNode};
 use super::driver_module::DriverModule;
 use super::function::Function;
 use super::parameters::{Filled, Parameters};
@@ -25,7 +24,7 @@ pub(crate) struct GpuKernel<A: DriverApi> {
 /// Where a launch goes.
 #[derive(Clone, Copy)]
 pub(super) enum LaunchTarget {
-    Stream(RawStream),
+    Stream,
     /// A node of a graph, in place of the launch that it has.
     Node {
         executable: RawGraphExec,
@@ -43,7 +42,7 @@ impl<A: DriverApi> GpuKernel<A> {
         GpuKernel { info, arguments, function, module }
     }
 
-    /// Launches the kernel in a stream, or sets the launch of a node.
+    /// Launches the kernel in `stream`, or sets the launch of a node, for which the stream is one that captures.
     ///
     /// # Safety
     /// As that of [`BackendKernel::launch`]; the node is of a launch of this kernel.
@@ -51,14 +50,11 @@ impl<A: DriverApi> GpuKernel<A> {
     pub(super) unsafe fn launch_in(
         &self,
         target: LaunchTarget,
+        stream: &dyn BackendStream,
         range: &NdRange,
         args: &[KernelArg<'_>],
     ) -> Result<(), Problem> {
         self.arguments.check(args)?;
-        let stream = match target {
-            LaunchTarget::Stream(stream) => stream,
-            LaunchTarget::Node { .. } => ptr::null_mut(),
-        };
         let entered = self.module.context().enter()?;
         let mut parameters = Parameters::new(args.len());
         let Filled { pointers, local } = parameters.fill(args, stream)?;
@@ -73,7 +69,7 @@ impl<A: DriverApi> GpuKernel<A> {
         // kernel does with them.
         let launched = unsafe {
             match target {
-                LaunchTarget::Stream(stream) => api.launch(function, &shape, stream, pointers),
+                LaunchTarget::Stream => api.launch(function, &shape, stream.handle().cast(), pointers),
                 LaunchTarget::Node { executable, node } => api.update_graph(
                     executable,
                     node,
@@ -112,8 +108,7 @@ impl<A: DriverApi> BackendKernel for GpuKernel<A> {
         range: &NdRange,
         args: &[KernelArg<'_>],
     ) -> Result<(), Problem> {
-        let target = LaunchTarget::Stream(stream.handle().cast());
         // SAFETY: the contract is the same.
-        unsafe { self.launch_in(target, range, args) }
+        unsafe { self.launch_in(LaunchTarget::Stream, stream, range, args) }
     }
 }

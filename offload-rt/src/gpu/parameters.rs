@@ -4,9 +4,8 @@ use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use super::api::RawStream;
 use super::memory::start;
-use crate::backend::{KernelArg, KernelArgKind};
+use crate::backend::{BackendStream, KernelArg, KernelArgKind};
 use crate::error::Problem;
 
 /// So many parameters need no allocation.
@@ -66,7 +65,11 @@ impl Parameters {
     /// memory, offsets into the dynamic shared memory, and pointers to values. The pointers of the result lead to `self` and
     /// to the values, which have to stay where they are until the launch.
     #[inline]
-    pub(super) fn fill(&mut self, args: &[KernelArg<'_>], stream: RawStream) -> Result<Filled, Problem> {
+    pub(super) fn fill(
+        &mut self,
+        args: &[KernelArg<'_>],
+        stream: &dyn BackendStream,
+    ) -> Result<Filled, Problem> {
         let mut local = LocalMemory::default();
         let slots = self.words.get().iter_mut().zip(self.pointers.get());
         for ((word, pointer), arg) in slots.zip(args) {

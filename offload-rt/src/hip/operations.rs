@@ -13,7 +13,9 @@ use super::module;
 use super::params::LocalParameters;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Problem;
-use crate::gpu::{Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, Shape, call, operations};
+use crate::gpu::{
+    Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, RawPool, Shape, call, operations,
+};
 
 /// The only flags of `hipStreamWaitEvent`.
 const NO_FLAGS: c_uint = 0;
@@ -44,6 +46,12 @@ impl DriverApi for HipApi {
 
         allocate(address: *mut u64, size: usize) => hipMalloc(address.cast(), size);
         free(address: u64) => hipFree(pointer(address));
+        pool_attribute(pool: RawPool, attribute: c_uint, value: *mut c_void) =>
+            hipMemPoolGetAttribute(pool, attribute, value);
+        trim_pool(pool: RawPool, kept: usize) => hipMemPoolTrimTo(pool, kept);
+        allocate_from_pool(address: *mut u64, size: usize, pool: RawPool, stream: hipStream_t) =>
+            hipMallocFromPoolAsync(address.cast(), size, pool, stream);
+        free_in_order(address: u64, stream: hipStream_t) => hipFreeAsync(pointer(address), stream);
         copy_to_device(to: u64, from: *const c_void, size: usize, stream: hipStream_t) =>
             hipMemcpyHtoDAsync(pointer(to), from.cast_mut(), size, stream);
         copy_from_device(to: *mut c_void, from: u64, size: usize, stream: hipStream_t) =>

@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::check::check;
 use super::program::Kernel;
 use super::stream::Stream;
+#[cfg(any(feature = "cuda", feature = "hip"))]
+use crate::backend::BackendStream;
 use crate::backend::{BackendGraph, BackendKernel, KernelArg, KernelArgKind};
 use crate::device::Device;
 use crate::error::{Error, Problem};
@@ -38,6 +40,9 @@ pub struct Graph {
     kernels: Vec<UsedKernel>,
     /// Held while the operations are given one by one, so that those of two launches do not mix.
     order: Mutex<()>,
+    /// The streams that its memory is ready for, as numbers.
+    #[cfg(any(feature = "cuda", feature = "hip"))]
+    streams: Mutex<Vec<usize>>,
 }
 
 #[derive(Debug)]
@@ -65,7 +70,16 @@ impl Graph {
                 kernels.push(UsedKernel { name: launch.name.clone(), backend: launch.kernel.clone() });
             }
         }
-        Ok(Graph { device: device.clone(), native, work, launches, kernels, order: Mutex::default() })
+        Ok(Graph {
+            device: device.clone(),
+            native,
+            work,
+            launches,
+            kernels,
+            order: Mutex::default(),
+            #[cfg(any(feature = "cuda", feature = "hip"))]
+            streams: Mutex::default(),
+        })
     }
 
     /// The device of the stream that it was captured with.
@@ -102,7 +116,11 @@ impl Graph {
             stream.queued().prints(&*kernel.backend);
         }
         match &self.native {
-            Some(native) => stream.done(native.launch(stream.backend()))?,
+            Some(native) => {
+                #[cfg(any(feature = "cuda", feature = "hip"))]
+                stream.done(self.use_in(stream.backend()))?;
+                stream.done(native.launch(stream.backend()))?;
+            }
             None => self.launch_one_by_one(stream)?,
         }
         for kernel in &self.kernels {
@@ -137,6 +155,24 @@ impl Graph {
         if let Some(recorded) = self.work.operations.get_mut(number) {
             recorded.operation = Operation::Launch(after);
         }
+        // The new memory is ready for none.
+        #[cfg(any(feature = "cuda", feature = "hip"))]
+        self.streams.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+        Ok(())
+    }
+
+    /// Prepares the memory for work in `stream`, at the first launch there.
+    #[cfg(any(feature = "cuda", feature = "hip"))]
+    fn use_in(&self, stream: &dyn BackendStream) -> Result<(), Problem> {
+        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let handle = stream.handle().addr();
+        if streams.contains(&handle) {
+            return Ok(());
+        }
+        for recorded in &self.work.operations {
+            recorded.operation.use_in(stream)?;
+        }
+        streams.push(handle);
         Ok(())
     }
 

@@ -16,7 +16,7 @@ enum { OK, INVALID_VALUE, OUT_OF_MEMORY, INVALID_IMAGE = 200, INVALID_CONTEXT = 
        UNSUPPORTED_PTX = 222, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700, CAPTURE_UNSUPPORTED = 900, CAPTURE_UNJOINED = 904 };
 enum { DEVICES = 2, STATIC_LIMIT = 48 << 10, OPT_IN_LIMIT = 227 << 10 };
 
-static atomic_int buffers, pinned, modules, links, streams, streams_made, events, contexts, graphs;
+static atomic_int buffers, pinned, modules, links, streams, streams_made, events, contexts, graphs, pools;
 static atomic_int lost; /* what every call returns after a crash */
 static char primary[DEVICES]; /* their addresses are the contexts' handles */
 static _Thread_local char *current[16];
@@ -46,9 +46,9 @@ __attribute__((constructor)) static void begin(void)
 __attribute__((destructor)) static void report(void)
 {
     if (calls) fclose(calls);
-    if (!lost && (buffers || pinned || modules || links || streams || events || contexts || graphs))
-        printf("left behind: %d buffers, %d pinned, %d modules, %d links, %d streams, %d events, %d contexts, %d graphs\n",
-               buffers, pinned, modules, links, streams, events, contexts, graphs);
+    if (!lost && (buffers || pinned || modules || links || streams || events || contexts || graphs || pools))
+        printf("left behind: %d buffers, %d pinned, %d modules, %d links, %d streams, %d events, %d contexts, %d graphs, %d pools\n",
+               buffers, pinned, modules, links, streams, events, contexts, graphs, pools);
 }
 
 /* Errors and devices */
@@ -274,7 +274,76 @@ R cuMemAllocAsync(uint64_t *address, size_t size, void *stream)
 {
     return is_here(stream) ? cuMemAlloc_v2(address, size) : INVALID_VALUE;
 }
-R cuMemFreeAsync(uint64_t address, void *stream) { return is_here(stream) ? cuMemFree_v2(address) : INVALID_VALUE; }
+/* Pools: memory is released when its stream is waited for, and may be used in another stream when that is ordered */
+struct pool { int device; uint64_t kept, used, most; };
+struct properties { unsigned allocation, handles, location; int device; void *security; size_t most; char reserved[56]; };
+static struct { char *start; size_t size; void *stream; struct pool *pool; } pooled[4096];
+static int pooled_at(uint64_t address)
+{
+    for (int i = 0; i < 4096; i++)
+        if (pooled[i].start && address >= (uintptr_t)pooled[i].start && address < (uintptr_t)pooled[i].start + pooled[i].size) return i;
+    return -1;
+}
+R cuMemPoolCreate(struct pool **pool, const struct properties *properties)
+{
+    if (properties->allocation != 1 || properties->handles || properties->location != 1 || properties->device >= DEVICES)
+        return INVALID_VALUE;
+    pools++;
+    *pool = calloc(1, sizeof **pool);
+    return (*pool)->device = properties->device, OK;
+}
+R cuMemPoolDestroy(struct pool *pool)
+{
+    if (pool->used) return INVALID_VALUE;
+    pools--;
+    return free(pool), OK;
+}
+R cuMemPoolSetAttribute(struct pool *pool, int attribute, uint64_t *value)
+{
+    return attribute == 4 ? pool->kept = *value, OK : INVALID_VALUE;
+}
+R cuMemPoolGetAttribute(struct pool *pool, int attribute, uint64_t *value)
+{
+    switch (attribute) {
+    case 4: *value = pool->kept; break;
+    case 5: case 6: *value = pool->most; break;
+    case 7: *value = pool->used; break;
+    case 8: *value = pool->most; break;
+    default: return INVALID_VALUE;
+    }
+    return OK;
+}
+R cuMemPoolTrimTo(struct pool *pool, size_t kept) { record(__func__); (void)kept; return pool->most = pool->used, OK; }
+static pthread_mutex_t pooling = PTHREAD_MUTEX_INITIALIZER;
+R cuMemAllocFromPoolAsync(uint64_t *address, size_t size, struct pool *pool, void *stream)
+{
+    NEEDS_CONTEXT;
+    record(__func__);
+    if (!is_here(stream) || size == 0 || primary + pool->device != top()) return INVALID_VALUE;
+    char *memory = size < (size_t)1 << 40 ? malloc(size) : NULL;
+    if (!memory) return OUT_OF_MEMORY;
+    pthread_mutex_lock(&pooling);
+    for (int i = 0; i < 4096; i++) {
+        if (pooled[i].start) continue;
+        pooled[i].start = memory, pooled[i].size = size, pooled[i].stream = stream, pooled[i].pool = pool;
+        break;
+    }
+    pool->used += size;
+    if (pool->used > pool->most) pool->most = pool->used;
+    pthread_mutex_unlock(&pooling);
+    buffers++;
+    return *address = (uintptr_t)memory, OK;
+}
+R cuMemFreeAsync(uint64_t address, void *stream)
+{
+    record(__func__);
+    if (!is_here(stream)) return INVALID_VALUE;
+    pthread_mutex_lock(&pooling);
+    int at = pooled_at(address);
+    if (at >= 0) pooled[at].pool->used -= pooled[at].size, pooled[at].start = NULL;
+    pthread_mutex_unlock(&pooling);
+    return cuMemFree_v2(address);
+}
 R cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, void *stream)
 {
     NEEDS_CONTEXT;

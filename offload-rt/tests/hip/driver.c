@@ -18,7 +18,7 @@ enum { DEVICES = 2, SHARED_LIMIT = 64 << 10 };
 static const char *const TARGETS[DEVICES] = { "gfx1100", "gfx90a:sramecc+:xnack-" };
 
 static pthread_mutex_t all = PTHREAD_MUTEX_INITIALIZER;
-static int buffers, modules, streams, events, graphs;
+static int buffers, modules, streams, events, graphs, pools;
 static R lost[DEVICES]; /* what every wait on a device returns after a crash */
 static _Thread_local int current;
 
@@ -37,8 +37,8 @@ __attribute__((constructor)) static void begin(void)
 __attribute__((destructor)) static void report(void)
 {
     if (calls) fclose(calls);
-    if (!lost[0] && (buffers || modules || streams || events || graphs))
-        printf("left behind: %d buffers, %d modules, %d streams, %d events, %d graphs\n", buffers, modules, streams, events, graphs);
+    if (!lost[0] && (buffers || modules || streams || events || graphs || pools))
+        printf("left behind: %d buffers, %d modules, %d streams, %d events, %d graphs, %d pools\n", buffers, modules, streams, events, graphs, pools);
 }
 struct held { pthread_mutex_t *mutex; };
 static void unlock(struct held *held) { pthread_mutex_unlock(held->mutex); }
@@ -99,7 +99,7 @@ R hipGetDevicePropertiesR0600(struct properties *p, int device)
 #endif
 
 /* Streams and events: work is done when somebody waits for it */
-enum kind { COPY, FILL, LAUNCH, WAIT };
+enum kind { COPY, FILL, LAUNCH, WAIT, RELEASE };
 struct op {
     enum kind kind;
     struct op *next;
@@ -133,6 +133,10 @@ static void run(struct stream *stream, struct op *op)
         memmove(op->to, op->staged ? op->staged : op->from, op->size);
     } else if (op->kind == FILL) {
         for (size_t i = 0; i < op->size; i++) memcpy(op->to + i * op->step, &op->value, op->step);
+    } else if (op->kind == RELEASE) {
+        memset(op->to, 0xdd, op->size);
+        free(op->to - 64);
+        buffers--;
     } else if (op->kind == WAIT) {
         if (op->event->stream) settle(op->event->stream, op->event->at);
     } else {
@@ -309,6 +313,68 @@ R hipFree(void *memory)
     settle_device(current);
     buffers--;
     return free(head), OK;
+}
+/* Pools: memory is released in the order of a stream; who uses it afterwards finds something else there */
+struct pool { int device; uint64_t kept, used, most; };
+struct pool_properties { unsigned allocation, handles, location; int device; void *security; size_t most; char reserved[56]; };
+R hipMemPoolCreate(struct pool **pool, const struct pool_properties *properties)
+{
+    CALL;
+    if (properties->allocation != 1 || properties->handles || properties->location != 1 || properties->device >= DEVICES)
+        return INVALID_VALUE;
+    pools++;
+    *pool = calloc(1, sizeof **pool);
+    return (*pool)->device = properties->device, OK;
+}
+R hipMemPoolDestroy(struct pool *pool)
+{
+    CALL;
+    pools--;
+    return free(pool), OK;
+}
+R hipMemPoolSetAttribute(struct pool *pool, int attribute, uint64_t *value)
+{
+    CALL;
+    return attribute == 4 ? pool->kept = *value, OK : INVALID_VALUE;
+}
+R hipMemPoolGetAttribute(struct pool *pool, int attribute, uint64_t *value)
+{
+    CALL;
+    if (attribute < 5 || attribute > 8) return INVALID_VALUE;
+    return *value = attribute == 7 ? pool->used : pool->most, OK;
+}
+R hipMemPoolTrimTo(struct pool *pool, size_t kept)
+{
+    CALL;
+    (void)kept;
+    return pool->most = pool->used, OK;
+}
+R hipMallocFromPoolAsync(void **memory, size_t size, struct pool *pool, struct stream *stream)
+{
+    CALL;
+    BELONGS(stream->device);
+    if (pool->device != stream->device || stream->graph) return INVALID_VALUE;
+    char *head = size < (size_t)1 << 40 ? malloc(size + HEAD) : NULL;
+    if (head == NULL) return OUT_OF_MEMORY;
+    memset(head + HEAD, 0xa5, size);
+    *(int *)head = current;
+    *(size_t *)(head + 8) = size;
+    *(struct pool **)(head + 16) = pool;
+    buffers++;
+    pool->used += size;
+    if (pool->used > pool->most) pool->most = pool->used;
+    return *memory = head + HEAD, OK;
+}
+R hipFreeAsync(void *memory, struct stream *stream)
+{
+    CALL;
+    BELONGS(stream->device);
+    char *head = (char *)memory - HEAD;
+    BELONGS(*(int *)head);
+    struct op *op = queue(stream, RELEASE);
+    op->to = memory, op->size = *(size_t *)(head + 8);
+    (*(struct pool **)(head + 16))->used -= op->size;
+    return OK;
 }
 static struct { char *start; size_t size; } locked[256];
 static int is_locked(const void *address)

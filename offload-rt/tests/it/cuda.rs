@@ -10,6 +10,7 @@
 mod cudarc;
 mod graphs;
 mod linked;
+mod pools;
 mod prints;
 mod raw;
 mod stand_in;

@@ -5,6 +5,7 @@
 #![cfg(feature = "hip")]
 
 mod graphs;
+mod pools;
 mod prints;
 mod raw;
 mod stand_in;

@@ -10,7 +10,7 @@ pub struct Ready {
 
 impl Ready {
     /// Adds `a` times `x` to `y`.
-    fn add(&self, stream: &Stream, a: f32, x: &Buffer<f32>, y: &mut Buffer<f32>) -> Result<(), Error> {
+    pub fn add(&self, stream: &Stream, a: f32, x: &Buffer<f32>, y: &mut Buffer<f32>) -> Result<(), Error> {
         let n = x.len() as u32;
         let args =
             [KernelArg::value(&a), KernelArg::buffer(x), KernelArg::buffer_mut(y), KernelArg::value(&n)];

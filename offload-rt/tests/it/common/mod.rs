@@ -2,6 +2,8 @@
 
 #[cfg(any(feature = "cuda", feature = "hip"))]
 pub mod graphs;
+#[cfg(any(feature = "cuda", feature = "hip"))]
+pub mod pools;
 
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{NewImage, PackBuilder};

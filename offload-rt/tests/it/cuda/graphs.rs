@@ -3,7 +3,7 @@
 use super::*;
 use crate::common::graphs::{self, Ready};
 
-fn ready() -> Ready {
+pub(super) fn ready() -> Ready {
     let device = gpu();
     let program = open(&device, KERNELS, vec![saxpy_record()]).unwrap();
     let saxpy = program.kernel("saxpy").unwrap();

@@ -3,7 +3,7 @@
 use super::*;
 use crate::common::graphs::{self, Ready};
 
-fn ready() -> Ready {
+pub(super) fn ready() -> Ready {
     let device = gpu();
     let records = vec![saxpy_record()];
     let program = open(&device, "amdgcn:gfx1100", &code_object(3, GFX1100), records).unwrap();
