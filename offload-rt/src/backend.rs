@@ -196,6 +196,7 @@ pub(crate) trait BackendMemory: Any + Debug + Send + Sync {
     }
 
     /// Prepares for work in `stream`, of the same context, that will use it.
+    #[cfg(any(feature = "cuda", feature = "hip"))]
     fn use_in(&self, _stream: &dyn BackendStream) -> Result<(), Problem> {
         Ok(())
     }
@@ -236,10 +237,7 @@ pub(crate) enum MemoryRef<'a> {
     /// Memory that a graph can keep.
     Shared(&'a Arc<dyn BackendMemory>),
     /// Memory that is there for one call.
-    #[cfg_attr(
-        not(any(feature = "cuda", feature = "hip", feature = "opencl")),
-        expect(dead_code, reason = "only GPUs have it")
-    )]
+    #[allow(dead_code, reason = "only drivers have it")]
     Borrowed(&'a dyn BackendMemory),
 }
 
@@ -345,7 +343,12 @@ pub(crate) trait BackendStream: Any + Debug + Send + Sync {
     /// Marks the present end.
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem>;
 
-    /// Makes later work of this stream wait for `event`, which is of the same context.
+    /// Whether the driver lets work of this stream wait for `event`.
+    fn waits_for(&self, event: &dyn BackendEvent) -> bool {
+        event.context() == self.context()
+    }
+
+    /// Makes later work of this stream wait for `event`, if [`waits_for`](BackendStream::waits_for) says that it can.
     fn wait_for(&self, event: &dyn BackendEvent) -> Result<(), Problem>;
 
     /// Waits for all work.
@@ -375,7 +378,6 @@ pub(crate) trait BackendEvent: Any + Debug + Send + Sync {
     fn since(&self, earlier: &dyn BackendEvent) -> Result<Duration, Problem>;
 }
 
-#[cfg(any(all(feature = "host", unix), feature = "opencl", feature = "cuda", feature = "hip"))]
 /// Downcasts a value to the type of its backend. The launch layer has compared the contexts, so that an error is a bug.
 pub(crate) fn downcast<T: Any>(value: &dyn Any) -> Result<&T, Problem> {
     value.downcast_ref().ok_or_else(|| Problem::from("it is of another back end".to_string()))

@@ -22,6 +22,7 @@ mod limits;
 mod memory;
 mod module;
 mod parameters;
+mod peers;
 mod pinned;
 mod pool;
 mod stream;
@@ -42,4 +43,4 @@ pub(crate) use self::library::{FunctionTable, function_address, function_table, 
 pub(crate) use self::limits::{Limits, Shape};
 #[cfg(feature = "cudarc-0_19")]
 pub(crate) use self::memory::GpuMemory;
-pub(crate) use self::pool::{PoolProperties, RawPool};
+pub(crate) use self::pool::{PoolAccess, PoolProperties, RawPool};

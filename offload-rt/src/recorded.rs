@@ -11,18 +11,16 @@ use crate::range::NdRange;
 
 /// The operations of a graph in an order that keeps all their dependencies.
 #[derive(Debug, Default)]
+#[allow(dead_code, reason = "back ends without graphs run one lane")]
 pub(crate) struct RecordedWork {
     pub(crate) operations: Vec<RecordedOperation>,
     /// The number of lanes: streams of the capture.
-    #[cfg_attr(
-        not(any(feature = "cuda", feature = "hip")),
-        expect(dead_code, reason = "other back ends run one lane")
-    )]
     pub(crate) lanes: usize,
 }
 
 /// An operation and its place.
 #[derive(Debug)]
+#[allow(dead_code, reason = "back ends without graphs run one lane")]
 pub(crate) struct RecordedOperation {
     pub(crate) operation: Operation,
     /// It comes after the operations of the same lane before it.

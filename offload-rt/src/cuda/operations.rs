@@ -15,14 +15,15 @@ use super::params::ParameterSizes;
 use crate::entry::LoadedImage;
 use crate::error::Problem;
 use crate::gpu::{
-    Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, RawPool, Shape, call, operations,
+    Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawPool, Shape, call,
+    operations,
 };
 
 /// "The number of bytes of kernel parameters is limited to 32764", and each has at least one:
 /// <https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#function-parameters>.
 const MAX_PARAMETERS: usize = 32764;
 
-/// The only flags of `cuStreamWaitEvent` that old drivers have.
+/// The only flags of `cuStreamWaitEvent` that old drivers have, and of `cuCtxEnablePeerAccess`.
 const NO_FLAGS: c_uint = 0;
 
 impl DriverApi for CudaApi {
@@ -64,6 +65,11 @@ impl DriverApi for CudaApi {
             cuMemcpyDtoHAsync_v2(to, from, size, stream);
         copy_on_device(to: u64, from: u64, size: usize, stream: CUstream) =>
             cuMemcpyDtoDAsync_v2(to, from, size, stream);
+        can_access_peer(can_access: *mut c_int, device: c_int, peer: c_int) =>
+            cuDeviceCanAccessPeer(can_access, device, peer);
+        enable_peer_access(peer: &CudaContext) => cuCtxEnablePeerAccess(peer.raw(), NO_FLAGS);
+        set_pool_access(pool: RawPool, access: *const PoolAccess, count: usize) =>
+            cuMemPoolSetAccess(pool, access, count);
         copy_peer(copy: &PeerCopy<'_, CudaApi>, stream: CUstream) =>
             cuMemcpyPeerAsync(copy.to, copy.to_context.raw(), copy.from, copy.from_context.raw(), copy.size, stream);
         fill_u8(to: u64, value: u8, count: usize, stream: CUstream) => cuMemsetD8Async(to, value, count, stream);

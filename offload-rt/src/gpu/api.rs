@@ -8,7 +8,7 @@ use offload_format::pack::KernelInfo;
 use super::context::{Context, ContextApi, Entered};
 use super::error::ApiResult;
 use super::limits::Shape;
-use super::pool::RawPool;
+use super::pool::{PoolAccess, RawPool};
 use crate::backend::KernelArg;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Problem;
@@ -116,6 +116,22 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
         from: u64,
         size: usize,
         stream: RawStream,
+    ) -> ApiResult<(), Self>;
+    /// Whether `device` can use the memory of `peer`, by their ordinals.
+    unsafe fn can_access_peer(
+        &'static self,
+        can_access: *mut c_int,
+        device: c_int,
+        peer: c_int,
+    ) -> ApiResult<(), Self>;
+    /// Lets the current context use memory of `peer` that comes from no pool.
+    unsafe fn enable_peer_access(&'static self, peer: &Self::ContextHandle) -> ApiResult<(), Self>;
+    /// Lets other devices use memory of a pool.
+    unsafe fn set_pool_access(
+        &'static self,
+        pool: RawPool,
+        access: *const PoolAccess,
+        count: usize,
     ) -> ApiResult<(), Self>;
     /// Whether the library copies between devices.
     fn has_peer_copy(&self) -> bool;

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::ptr;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::error::{ApiResult, ResultTexts};
 use super::limits::Limits;
@@ -58,6 +58,8 @@ pub(crate) trait ContextApi: ResultTexts {
 #[derive(Debug)]
 pub(crate) struct Context<A: ContextApi> {
     pool: OnceLock<Option<PoolHandle>>,
+    /// Contexts that it was connected with.
+    peers: Mutex<Vec<ContextId>>,
     api: &'static A,
     handle: A::ContextHandle,
     limits: Limits,
@@ -74,7 +76,7 @@ pub(crate) struct Entered<'c, A: ContextApi> {
 
 impl<A: ContextApi> Context<A> {
     pub(crate) fn new(api: &'static A, handle: A::ContextHandle, limits: Limits) -> Context<A> {
-        Context { pool: OnceLock::new(), api, handle, limits }
+        Context { pool: OnceLock::new(), peers: Mutex::default(), api, handle, limits }
     }
 
     pub(super) fn api(&self) -> &'static A {
@@ -112,6 +114,16 @@ impl<A: ContextApi> Context<A> {
             let _ = self.api.set_pool_attribute(pool, RELEASE_THRESHOLD, (&raw mut kept).cast());
         }
         Some(PoolHandle(pool))
+    }
+
+    /// Notes that it is connected with `other`; `false` if it was before.
+    pub(super) fn add_peer(&self, other: ContextId) -> bool {
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = !peers.contains(&other);
+        if is_new {
+            peers.push(other);
+        }
+        is_new
     }
 
     pub(crate) fn id(&self) -> ContextId {

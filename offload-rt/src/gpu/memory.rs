@@ -8,7 +8,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::api::{DriverApi, RawStream};
+use super::api::DriverApi;
+#[cfg(feature = "cudarc-0_19")]
+use super::api::RawStream;
 use super::context::{Context, Entered};
 use super::error::ApiResult;
 use super::event::GpuEvent;

@@ -101,13 +101,20 @@ impl<T> Slots<T> {
 }
 
 #[cfg(test)]
+#[cfg(all(feature = "host", unix))]
 mod tests {
     use super::*;
+    use crate::backend::BackendStream;
+
+    /// A stream whose memory any stream may use.
+    fn stream() -> Box<dyn BackendStream> {
+        crate::Device::host().backend().stream().unwrap()
+    }
 
     /// The parameters of `args`, which are all words, and the bytes of local memory.
     fn words(args: &[KernelArg<'_>]) -> Option<(Vec<u64>, u64)> {
         let mut parameters = Parameters::new(args.len());
-        let Filled { pointers, local } = parameters.fill(args, ptr::null_mut()).ok()?;
+        let Filled { pointers, local } = parameters.fill(args, &*stream()).ok()?;
         // SAFETY: there is a pointer for each argument, to a word.
         let words = (0..args.len()).map(|index| unsafe { pointers.add(index).read().cast::<u64>().read() });
         Some((words.collect(), local))
@@ -143,7 +150,7 @@ mod tests {
                 .map(|index| if index % 2 == 0 { KernelArg::value(&values[index]) } else { local(16) })
                 .collect();
             let mut parameters = Parameters::new(count);
-            let Filled { pointers, .. } = parameters.fill(&args, ptr::null_mut()).unwrap();
+            let Filled { pointers, .. } = parameters.fill(&args, &*stream()).unwrap();
             for index in 0..count {
                 // SAFETY: there are so many pointers; they lead to `parameters` and to `values`.
                 unsafe {

@@ -59,3 +59,21 @@ impl PoolProperties {
         }
     }
 }
+
+/// `CUmemAccessDesc`, `hipMemAccessDesc`.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct PoolAccess {
+    location: c_uint,
+    device: c_int,
+    flags: c_uint,
+}
+
+impl PoolAccess {
+    /// Reading and writing by the device with this ordinal.
+    pub(super) fn for_device(device: c_int) -> PoolAccess {
+        const ON_DEVICE: c_uint = 1;
+        const READ_AND_WRITE: c_uint = 3;
+        PoolAccess { location: ON_DEVICE, device, flags: READ_AND_WRITE }
+    }
+}

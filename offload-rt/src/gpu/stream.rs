@@ -9,6 +9,7 @@ use super::context::{Context, Entered};
 use super::error::{ApiResult, failed};
 use super::event::GpuEvent;
 use super::memory::{GpuMemory, start};
+use super::peers;
 use crate::backend::{
     BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, MemoryRange, Owner, downcast,
 };
@@ -205,6 +206,7 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
         if !self.context.api().has_peer_copy() {
             return Ok(false);
         }
+        peers::connect(&self.context, &source.context);
         let copy = PeerCopy {
             to: start(to, self)?,
             to_context: self.context.handle(),
@@ -252,6 +254,10 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {
         let entered = self.context.enter().map_err(failed("cannot make an event"))?;
         self.end(GpuEvent::new(&self.context, &entered)?, &entered)
+    }
+
+    fn waits_for(&self, event: &dyn BackendEvent) -> bool {
+        event.context().backend == self.context().backend
     }
 
     fn wait_for(&self, event: &dyn BackendEvent) -> Result<(), Problem> {

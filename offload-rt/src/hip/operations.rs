@@ -14,10 +14,11 @@ use super::params::LocalParameters;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Problem;
 use crate::gpu::{
-    Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, RawPool, Shape, call, operations,
+    Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawPool, Shape, call,
+    operations,
 };
 
-/// The only flags of `hipStreamWaitEvent`.
+/// The only flags of `hipStreamWaitEvent` and `hipDeviceEnablePeerAccess`.
 const NO_FLAGS: c_uint = 0;
 
 impl DriverApi for HipApi {
@@ -58,6 +59,11 @@ impl DriverApi for HipApi {
             hipMemcpyDtoHAsync(to, pointer(from), size, stream);
         copy_on_device(to: u64, from: u64, size: usize, stream: hipStream_t) =>
             hipMemcpyDtoDAsync(pointer(to), pointer(from), size, stream);
+        can_access_peer(can_access: *mut c_int, device: c_int, peer: c_int) =>
+            hipDeviceCanAccessPeer(can_access, device, peer);
+        enable_peer_access(peer: &c_int) => hipDeviceEnablePeerAccess(*peer, NO_FLAGS);
+        set_pool_access(pool: RawPool, access: *const PoolAccess, count: usize) =>
+            hipMemPoolSetAccess(pool, access, count);
         copy_peer(copy: &PeerCopy<'_, HipApi>, stream: hipStream_t) =>
             hipMemcpyPeerAsync(
                 pointer(copy.to), *copy.to_context, pointer(copy.from), *copy.from_context, copy.size, stream

@@ -225,7 +225,8 @@ fn check_args(launch: &RecordedLaunch, device: &Device, args: &[KernelArg<'_>]) 
     Ok(())
 }
 
-#[cfg(all(test, feature = "host", unix))]
+#[cfg(test)]
+#[cfg(all(feature = "host", unix))]
 mod tests {
     use super::*;
     use crate::launch::Buffer;

@@ -179,17 +179,20 @@ impl Stream {
         Ok(self.event(self.done(self.backend.record())?))
     }
 
-    /// Makes the work that is given from now on wait for `event`, of any stream of the same device.
+    /// Makes the work that is given from now on wait for `event`, which may be of another device.
+    ///
+    /// Two devices of CUDA, or of HIP, wait by themselves, as streams of one device do, and this returns at once. Otherwise
+    /// this returns when the work before the event has run.
     ///
     /// # Errors
-    /// The event is of another device, or the driver refuses.
+    /// The driver refuses; or the event is of another device, and its work failed.
     pub fn wait_for(&self, event: &Event) -> Result<(), Error> {
-        if event.backend.context() != self.backend.context() {
-            return Err(self.problem(format!("it cannot wait for an event of {}", event.device).into()));
-        }
         if self.recording.is_none() && event.is_recorded() {
             let problem = "it cannot wait for an event of a capture".to_string();
             return Err(self.problem(problem.into()));
+        }
+        if self.recording.is_none() && !self.backend.waits_for(&*event.backend) {
+            return event.wait();
         }
         self.done(self.backend.wait_for(&*event.backend))
     }

@@ -382,6 +382,22 @@ R cuMemcpy2DAsync_v2(const struct rows *copy, void *stream)
     }
     return OK;
 }
+/* Each device may use the other's memory, once that was said. */
+struct access { unsigned location; int device; unsigned flags; };
+static char enabled[DEVICES];
+R cuDeviceCanAccessPeer(int *can, int device, int peer) { return *can = device != peer, peer < DEVICES ? OK : INVALID_VALUE; }
+R cuCtxEnablePeerAccess(char *peer, unsigned flags)
+{
+    NEEDS_CONTEXT;
+    record(__func__);
+    enum { ALREADY_ENABLED = 704 };
+    if (!is_context(peer) || peer == top() || flags) return INVALID_VALUE;
+    return enabled[top() - primary] ? ALREADY_ENABLED : (enabled[top() - primary] = 1, OK);
+}
+R cuMemPoolSetAccess(struct pool *pool, const struct access *access, size_t count)
+{
+    return count == 1 && access->location == 1 && access->flags == 3 && access->device != pool->device ? OK : INVALID_VALUE;
+}
 R cuDeviceTotalMem_v2(size_t *bytes, int device) { (void)device; return *bytes = 1 << 30, OK; }
 R cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t size, void *stream)
 {

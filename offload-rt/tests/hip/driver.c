@@ -376,6 +376,26 @@ R hipFreeAsync(void *memory, struct stream *stream)
     (*(struct pool **)(head + 16))->used -= op->size;
     return OK;
 }
+/* Each device may use the other's memory, once that was said */
+struct access { unsigned location; int device; unsigned flags; };
+static char enabled[DEVICES];
+R hipDeviceCanAccessPeer(int *can, int device, int peer)
+{
+    CALL;
+    return *can = device != peer, peer < DEVICES ? OK : INVALID_DEVICE;
+}
+R hipDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+    CALL;
+    enum { ALREADY_ENABLED = 704 };
+    if (peer == current || flags) return INVALID_VALUE;
+    return enabled[current] ? ALREADY_ENABLED : (enabled[current] = 1, OK);
+}
+R hipMemPoolSetAccess(struct pool *pool, const struct access *access, size_t count)
+{
+    CALL;
+    return count == 1 && access->location == 1 && access->flags == 3 && access->device != pool->device ? OK : INVALID_VALUE;
+}
 static struct { char *start; size_t size; } locked[256];
 static int is_locked(const void *address)
 {

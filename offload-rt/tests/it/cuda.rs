@@ -10,6 +10,7 @@
 mod cudarc;
 mod graphs;
 mod linked;
+mod peers;
 mod pools;
 mod prints;
 mod raw;

@@ -5,6 +5,7 @@
 #![cfg(feature = "hip")]
 
 mod graphs;
+mod peers;
 mod pools;
 mod prints;
 mod raw;

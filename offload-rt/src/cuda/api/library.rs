@@ -9,7 +9,7 @@ use super::types::{
     CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUjit_option, CUjitInputType,
     CUlinkState, CUmodule, CUpointer_attribute, CUresult, CUstream,
 };
-use crate::gpu::{PoolProperties, RawPool, function_table, open_first};
+use crate::gpu::{PoolAccess, PoolProperties, RawPool, function_table, open_first};
 
 /// The name by which the system finds it.
 pub(crate) const LIBRARY: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
@@ -87,6 +87,10 @@ function_table! {
         cuMemcpy(CUdeviceptr, CUdeviceptr, usize),
         cuMemcpyAsync(CUdeviceptr, CUdeviceptr, usize, CUstream),
         cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(*mut c_int, CUfunction, c_int, usize, c_uint),
+        // For copies between devices.
+        cuCtxEnablePeerAccess(CUcontext, c_uint),
+        cuDeviceCanAccessPeer(*mut c_int, CUdevice, CUdevice),
+        cuMemPoolSetAccess(RawPool, *const PoolAccess, usize),
         // For memory pools.
         cuMemAllocFromPoolAsync(*mut CUdeviceptr, usize, RawPool, CUstream),
         cuMemPoolCreate(*mut RawPool, *const PoolProperties),

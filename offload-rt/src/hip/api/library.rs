@@ -8,7 +8,7 @@ use super::types::{
     hipDeviceptr_t, hipError_t, hipEvent_t, hipFunction_attribute, hipFunction_t, hipGraph_t, hipGraphExec_t,
     hipGraphNode_t, hipKernelNodeParams, hipModule_t, hipPointerAttribute_t, hipStream_t,
 };
-use crate::gpu::{PoolProperties, RawPool, function_table, open_first};
+use crate::gpu::{PoolAccess, PoolProperties, RawPool, function_table, open_first};
 
 /// The names by which the system finds it: of ROCm 7 and 6, then without a version. The structures that are used here came
 /// with ROCm 6.
@@ -61,6 +61,10 @@ function_table! {
         hipStreamWaitEvent(hipStream_t, hipEvent_t, c_uint),
     }
     optional {
+        // For copies between devices.
+        hipDeviceCanAccessPeer(*mut c_int, c_int, c_int),
+        hipDeviceEnablePeerAccess(c_int, c_uint),
+        hipMemPoolSetAccess(RawPool, *const PoolAccess, usize),
         // For memory pools.
         hipMallocFromPoolAsync(*mut *mut c_void, usize, RawPool, hipStream_t),
         hipMemPoolCreate(*mut RawPool, *const PoolProperties),
