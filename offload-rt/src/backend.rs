@@ -292,7 +292,7 @@ pub(crate) trait BackendStream: Any + Debug + Send + Sync {
     }
 
     /// Memory that any stream of the device may use at once. What it holds is unspecified.
-    fn allocate(&self, size: usize) -> Result<Box<dyn BackendMemory>, Problem>;
+    fn allocate(&self, size: usize) -> Result<Arc<dyn BackendMemory>, Problem>;
 
     /// Copies `bytes`, which are the caller's again on return.
     fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem>;

@@ -36,7 +36,7 @@ const READ: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Output {
     stream: Box<dyn BackendStream>,
-    memory: Box<dyn BackendMemory>,
+    memory: Arc<dyn BackendMemory>,
     state: Mutex<RingState>,
 }
 

@@ -142,13 +142,13 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
         self.raw.cast()
     }
 
-    fn allocate(&self, size: usize) -> Result<Box<dyn BackendMemory>, Problem> {
+    fn allocate(&self, size: usize) -> Result<Arc<dyn BackendMemory>, Problem> {
         // A stream that is the caller's may go before the memory does.
         let memory = match self.handle.role {
             StreamRole::Adopted { .. } => GpuMemory::allocate(&self.context, size),
             StreamRole::Own | StreamRole::Capturing => GpuMemory::in_order(&self.handle, size),
         };
-        Ok(Box::new(memory?))
+        Ok(Arc::new(memory?))
     }
 
     fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {

@@ -50,8 +50,8 @@ struct ValueRange<'a> {
 
 impl<T: Plain> Buffer<T> {
     /// `memory` has room for `len` values.
-    pub(crate) fn new(memory: Box<dyn BackendMemory>, len: usize) -> Buffer<T> {
-        Buffer { memory: memory.into(), len, values: PhantomData }
+    pub(crate) fn new(memory: Arc<dyn BackendMemory>, len: usize) -> Buffer<T> {
+        Buffer { memory, len, values: PhantomData }
     }
 
     /// The number of values.

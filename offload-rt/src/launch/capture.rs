@@ -220,7 +220,7 @@ impl BackendStream for RecordingStream {
         self.recorder.stream.context()
     }
 
-    fn allocate(&self, size: usize) -> Result<Box<dyn BackendMemory>, Problem> {
+    fn allocate(&self, size: usize) -> Result<Arc<dyn BackendMemory>, Problem> {
         self.recorder.stream.allocate(size)
     }
 

@@ -59,7 +59,7 @@ enum FailureSource {
 struct Reader {
     // Released in this order.
     kernel: Kernel,
-    memory: Box<dyn BackendMemory>,
+    memory: Arc<dyn BackendMemory>,
     stream: ClStream,
 }
 
