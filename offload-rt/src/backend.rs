@@ -14,7 +14,6 @@ use offload_format::pack::KernelInfo;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
 use crate::range::NdRange;
-use crate::recorded::{RecordedLaunch, RecordedWork};
 use crate::text::escape;
 
 /// The owner of a borrowed handle, which keeps it valid.
@@ -35,7 +34,7 @@ pub(crate) trait BackendDevice: Any + Debug + Send + Sync {
     }
 
     /// The driver's graph of `work`, which outlives it; `None` if the launch layer gives the operations one by one.
-    fn instantiate(&self, _work: &RecordedWork) -> Result<Option<Box<dyn BackendGraph>>, Problem> {
+    fn instantiate(&self, _work: &dyn GraphWork) -> Result<Option<Box<dyn BackendGraph>>, Problem> {
         Ok(None)
     }
 
@@ -195,12 +194,6 @@ pub(crate) trait BackendMemory: Any + Debug + Send + Sync {
         DeviceAddress::default()
     }
 
-    /// Prepares for work in `stream`, of the same context, that will use it.
-    #[cfg(any(feature = "cuda", feature = "hip"))]
-    fn use_in(&self, _stream: &dyn BackendStream) -> Result<(), Problem> {
-        Ok(())
-    }
-
     /// The address in the program's own memory, if it has one. Its bytes are initialized, and work uses them only during a
     /// call.
     fn in_program(&self) -> Option<*mut u8> {
@@ -215,7 +208,7 @@ pub(crate) struct DeviceAddress {
     pub(crate) start: u64,
     /// The handle of the stream that it was borrowed for, as a number; 0 if any stream may use it.
     pub(crate) only_in: usize,
-    /// The handle of the stream whose use needs no [`use_in`](BackendMemory::use_in), as a number; 0 if none needs it.
+    /// The handle of the stream whose work needs no [`prepare`](BackendStream::prepare), as a number; 0 if none needs it.
     pub(crate) home: usize,
 }
 
@@ -343,6 +336,12 @@ pub(crate) trait BackendStream: Any + Debug + Send + Sync {
     /// Marks the present end.
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem>;
 
+    /// Prepares `memory`, of the same context, for work in this stream.
+    #[cfg(any(feature = "cuda", feature = "hip"))]
+    fn prepare(&self, _memory: &dyn BackendMemory) -> Result<(), Problem> {
+        Ok(())
+    }
+
     /// Whether the driver lets work of this stream wait for `event`.
     fn waits_for(&self, event: &dyn BackendEvent) -> bool {
         event.context() == self.context()
@@ -355,13 +354,49 @@ pub(crate) trait BackendStream: Any + Debug + Send + Sync {
     fn synchronize(&self) -> Result<(), Problem>;
 }
 
+/// The work of a graph: operations in an order that keeps all their dependencies.
+pub(crate) trait GraphWork {
+    /// The number of lanes: streams of the capture.
+    fn lanes(&self) -> usize;
+
+    /// The place of each operation.
+    fn places(&self) -> Vec<OperationPlace<'_>>;
+
+    /// Puts the operation of this number into `stream`.
+    ///
+    /// # Safety
+    /// As that of [`Kernel::launch`](crate::Kernel::launch), if it is a launch.
+    #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
+    unsafe fn run(&self, number: usize, stream: &dyn BackendStream) -> Result<(), Problem>;
+}
+
+/// What an operation of a graph comes after.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code, reason = "back ends without graphs run one lane")]
+pub(crate) struct OperationPlace<'w> {
+    /// It comes after the operations of the same lane before it.
+    pub(crate) lane: usize,
+    /// Numbers of operations of other lanes that it comes after.
+    pub(crate) after: &'w [usize],
+    pub(crate) is_launch: bool,
+}
+
+/// A launch of a kernel.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code, reason = "back ends without graphs have none")]
+pub(crate) struct GraphLaunch<'l> {
+    pub(crate) kernel: &'l dyn BackendKernel,
+    pub(crate) range: &'l NdRange,
+    pub(crate) args: &'l [KernelArg<'l>],
+}
+
 /// A graph that a driver launches as one.
 pub(crate) trait BackendGraph: Debug + Send + Sync {
     /// Puts all its work into `stream`.
     fn launch(&self, stream: &dyn BackendStream) -> Result<(), Problem>;
 
     /// Replaces the launch of this number, whose kernel stays, in launches of the graph from now on.
-    fn update(&mut self, number: usize, launch: &RecordedLaunch) -> Result<(), Problem>;
+    fn update(&mut self, number: usize, launch: GraphLaunch<'_>) -> Result<(), Problem>;
 }
 
 /// A point in a stream.

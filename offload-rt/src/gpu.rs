@@ -26,6 +26,7 @@ mod peers;
 mod pinned;
 mod pool;
 mod stream;
+mod stream_handle;
 
 pub(crate) use self::api::{
     ArgumentCheck, DriverApi, NodeLaunch, PeerCopy, RawEvent, RawFunction, RawGraph, RawGraphExec,

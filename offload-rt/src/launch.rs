@@ -4,7 +4,6 @@
 
 mod args;
 mod buffer;
-#[allow(unsafe_code, reason = "implements unsafe operations of streams")]
 mod capture;
 mod check;
 mod copies;
@@ -19,6 +18,8 @@ mod pinned;
 mod pool;
 mod program;
 mod queued;
+#[allow(unsafe_code, reason = "implements unsafe operations of streams")]
+mod recording;
 mod signature;
 mod stream;
 mod transfer;

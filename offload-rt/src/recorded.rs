@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use crate::backend::{
-    BackendKernel, BackendMemory, BackendStream, ContextId, FillPattern, KernelArg, KernelArgKind,
-    MemoryRange, MemoryRef,
+    BackendKernel, BackendMemory, BackendStream, ContextId, FillPattern, GraphWork, KernelArg, KernelArgKind,
+    MemoryRange, MemoryRef, OperationPlace,
 };
 use crate::error::Problem;
 use crate::range::NdRange;
 
 /// The operations of a graph in an order that keeps all their dependencies.
 #[derive(Debug, Default)]
-#[allow(dead_code, reason = "back ends without graphs run one lane")]
 pub(crate) struct RecordedWork {
     pub(crate) operations: Vec<RecordedOperation>,
     /// The number of lanes: streams of the capture.
@@ -20,7 +19,6 @@ pub(crate) struct RecordedWork {
 
 /// An operation and its place.
 #[derive(Debug)]
-#[allow(dead_code, reason = "back ends without graphs run one lane")]
 pub(crate) struct RecordedOperation {
     pub(crate) operation: Operation,
     /// It comes after the operations of the same lane before it.
@@ -62,6 +60,30 @@ pub(crate) struct KeptRange {
     offset: usize,
     size: usize,
     element: usize,
+}
+
+impl GraphWork for RecordedWork {
+    fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    fn places(&self) -> Vec<OperationPlace<'_>> {
+        let mut places = Vec::with_capacity(self.operations.len());
+        for recorded in &self.operations {
+            let is_launch = matches!(recorded.operation, Operation::Launch(_));
+            places.push(OperationPlace { lane: recorded.lane, after: &recorded.after, is_launch });
+        }
+        places
+    }
+
+    #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
+    unsafe fn run(&self, number: usize, stream: &dyn BackendStream) -> Result<(), Problem> {
+        match self.operations.get(number) {
+            // SAFETY: the contract is the same.
+            Some(recorded) => unsafe { recorded.operation.run(stream) },
+            None => Err("the graph lost an operation".to_string().into()),
+        }
+    }
 }
 
 impl Operation {
@@ -160,7 +182,7 @@ impl KeptRange {
         if self.memory.device_address().home == stream.handle().addr() {
             return Ok(());
         }
-        self.memory.use_in(stream)
+        stream.prepare(&*self.memory)
     }
 
     pub(crate) fn range(&self) -> MemoryRange<'_> {

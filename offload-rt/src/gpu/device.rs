@@ -10,12 +10,11 @@ use super::module::GpuModule;
 use super::pinned::GpuHostMemory;
 use super::stream::GpuStream;
 use crate::backend::{
-    BackendDevice, BackendGraph, BackendHostMemory, BackendModule, BackendPool, BackendStream,
+    BackendDevice, BackendGraph, BackendHostMemory, BackendModule, BackendPool, BackendStream, GraphWork,
 };
 use crate::device::Device;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
-use crate::recorded::RecordedWork;
 use crate::text::escape;
 
 /// A device that the library has found.
@@ -83,10 +82,10 @@ impl<A: DriverApi> BackendDevice for GpuDevice<A> {
         Ok(pool.map(|pool| Box::new(pool) as Box<dyn BackendPool>))
     }
 
-    fn instantiate(&self, work: &RecordedWork) -> Result<Option<Box<dyn BackendGraph>>, Problem> {
+    fn instantiate(&self, work: &dyn GraphWork) -> Result<Option<Box<dyn BackendGraph>>, Problem> {
         let context = self.context()?;
         // The libraries refuse graphs without nodes in some releases.
-        if work.operations.is_empty() || !context.api().has_graphs() {
+        if work.places().is_empty() || !context.api().has_graphs() {
             return Ok(None);
         }
         Ok(Some(Box::new(GpuGraph::new(&context, work)?)))

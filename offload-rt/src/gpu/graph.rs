@@ -3,7 +3,6 @@
 //! The operations are given to streams that capture, so that a graph has what the streams of a program would be given:
 //! <https://docs.nvidia.com/cuda/cuda-programming-guide/04-special-topics/cuda-graphs.html>.
 
-use std::any::Any;
 use std::ptr;
 use std::sync::Arc;
 
@@ -13,9 +12,8 @@ use super::error::failed;
 use super::event::GpuEvent;
 use super::kernel::{GpuKernel, LaunchTarget};
 use super::stream::GpuStream;
-use crate::backend::{BackendGraph, BackendStream, downcast};
+use crate::backend::{BackendGraph, BackendStream, GraphLaunch, GraphWork, downcast};
 use crate::error::Problem;
-use crate::recorded::{Operation, RecordedLaunch, RecordedWork};
 
 /// A graph, ready to be launched.
 #[derive(Debug)]
@@ -52,7 +50,7 @@ unsafe impl<A: DriverApi> Send for GpuGraph<A> {}
 unsafe impl<A: DriverApi> Sync for GpuGraph<A> {}
 
 impl<A: DriverApi> GpuGraph<A> {
-    pub(super) fn new(context: &Arc<Context<A>>, work: &RecordedWork) -> Result<GpuGraph<A>, Problem> {
+    pub(super) fn new(context: &Arc<Context<A>>, work: &dyn GraphWork) -> Result<GpuGraph<A>, Problem> {
         let entered = context.enter()?;
         let graph = CapturedGraph::new(context, &entered, work)?;
         let mut executable = ptr::null_mut();
@@ -66,9 +64,9 @@ impl<A: DriverApi> CapturedGraph<A> {
     fn new(
         context: &Arc<Context<A>>,
         entered: &Entered<'_, A>,
-        work: &RecordedWork,
+        work: &dyn GraphWork,
     ) -> Result<CapturedGraph<A>, Problem> {
-        let mut capture = Capture::begin(context, entered, work.lanes)?;
+        let mut capture = Capture::begin(context, entered, work.lanes())?;
         let added = capture.add(work);
         // A capture is ended in any case.
         let ended = capture.end();
@@ -96,29 +94,30 @@ impl<'e, A: DriverApi> Capture<'e, A> {
     }
 
     /// Gives all operations to the streams of their lanes.
-    fn add(&mut self, work: &RecordedWork) -> Result<(), Problem> {
+    fn add(&mut self, work: &dyn GraphWork) -> Result<(), Problem> {
         // A stream takes part in the capture when it waits for one that does.
         let start = self.event(&self.first)?;
         for stream in &self.others {
             stream.wait_for(&start)?;
         }
-        let mut is_awaited = vec![false; work.operations.len()];
-        for number in work.operations.iter().flat_map(|recorded| &recorded.after) {
+        let places = work.places();
+        let mut is_awaited = vec![false; places.len()];
+        for number in places.iter().flat_map(|place| place.after) {
             if let Some(is_awaited) = is_awaited.get_mut(*number) {
                 *is_awaited = true;
             }
         }
-        for (recorded, is_awaited) in work.operations.iter().zip(is_awaited) {
-            let stream = self.lane(recorded.lane)?;
-            for number in &recorded.after {
-                if let Some(Some(end)) = self.ends.get(*number) {
+        for (number, (place, is_awaited)) in places.iter().zip(is_awaited).enumerate() {
+            let stream = self.lane(place.lane)?;
+            for before in place.after {
+                if let Some(Some(end)) = self.ends.get(*before) {
                     stream.wait_for(end)?;
                 }
             }
             // SAFETY: nothing runs before the graph is launched; who recorded a launch answers for it then.
-            unsafe { recorded.operation.run(stream) }?;
+            unsafe { work.run(number, stream) }?;
             let end = if is_awaited { Some(self.event(stream)?) } else { None };
-            if matches!(recorded.operation, Operation::Launch(_)) {
+            if place.is_launch {
                 let node = self.last_node(stream)?;
                 self.launches.push(node);
             }
@@ -171,16 +170,14 @@ impl<A: DriverApi> BackendGraph for GpuGraph<A> {
         unsafe { entered.api().launch_graph(self.executable, stream.raw) }.map_err(failed)
     }
 
-    fn update(&mut self, number: usize, launch: &RecordedLaunch) -> Result<(), Problem> {
+    fn update(&mut self, number: usize, launch: GraphLaunch<'_>) -> Result<(), Problem> {
         let Some(node) = self.graph.launches.get(number) else {
             return Err("the graph lost a launch".to_string().into());
         };
-        let kernel: &dyn Any = &*launch.kernel;
-        let kernel: &GpuKernel<A> =
-            kernel.downcast_ref().ok_or_else(|| "the kernel is of another back end".to_string())?;
+        let kernel = downcast::<GpuKernel<A>>(launch.kernel)?;
         let target = LaunchTarget::Node { executable: self.executable, node: *node };
         // SAFETY: nothing runs now; the caller answers for the launches of the graph.
-        unsafe { kernel.launch_in(target, &self.graph.stream, &launch.range, &launch.args()) }
+        unsafe { kernel.launch_in(target, &self.graph.stream, launch.range, launch.args) }
     }
 }
 

@@ -14,8 +14,8 @@ use super::api::RawStream;
 use super::context::{Context, Entered};
 use super::error::ApiResult;
 use super::event::GpuEvent;
-use super::stream::{GpuStream, StreamHandle};
-use crate::backend::{BackendMemory, BackendStream, ContextId, DeviceAddress, MemoryRange, Owner, downcast};
+use super::stream_handle::StreamHandle;
+use crate::backend::{BackendMemory, BackendStream, ContextId, DeviceAddress, MemoryRange, Owner};
 use crate::error::Problem;
 
 /// Memory of a device.
@@ -67,14 +67,14 @@ impl<A: DriverApi> GpuMemory<A> {
 
     /// Memory in the order of `home`, or memory of its own if the device has no pool.
     pub(super) fn in_order(home: &Arc<StreamHandle<A>>, size: usize) -> ApiResult<GpuMemory<A>, A> {
-        let context = home.context();
+        let context = &home.context;
         let entered = context.enter()?;
         let Some(pool) = context.pool() else {
             return GpuMemory::allocate(context, size);
         };
         let mut address = 0;
         // SAFETY: the context is current, and pool and stream are of it; the function writes one address.
-        unsafe { entered.api().allocate_from_pool(&raw mut address, size, pool, home.raw()) }?;
+        unsafe { entered.api().allocate_from_pool(&raw mut address, size, pool, home.raw) }?;
         let held = PooledMemory {
             home: home.clone(),
             others: Mutex::default(),
@@ -94,6 +94,16 @@ impl<A: DriverApi> GpuMemory<A> {
         GpuMemory { address, context, held: MemoryHeld::Borrowed(stream) }
     }
 
+    /// Prepares for work in `stream`, of the same context.
+    pub(super) fn use_in(&self, stream: &Arc<StreamHandle<A>>) -> Result<(), Problem> {
+        let MemoryHeld::Pooled(pooled) = &self.held else { return Ok(()) };
+        if stream.is_capturing() || stream.raw == pooled.home.raw {
+            // Launches of a graph are uses, its capture is none.
+            return Ok(());
+        }
+        if stream.is_adopted() { pooled.give_away() } else { pooled.use_in(stream) }
+    }
+
     /// The address for other code, which may use it in any stream until this is dropped.
     pub(crate) fn give_away(&self) -> Result<u64, Problem> {
         if let MemoryHeld::Pooled(pooled) = &self.held {
@@ -107,27 +117,27 @@ impl<A: DriverApi> PooledMemory<A> {
     /// Waits until it is allocated, so that any stream may use it.
     fn give_away(&self) -> Result<(), Problem> {
         if !self.is_given_away.swap(true, Ordering::AcqRel) {
-            let entered = self.home.context().enter()?;
+            let entered = self.home.context.enter()?;
             // SAFETY: the stream lives.
-            unsafe { entered.api().synchronize_stream(self.home.raw()) }?;
+            unsafe { entered.api().synchronize_stream(self.home.raw) }?;
         }
         Ok(())
     }
 
     /// Orders the first use in another stream.
-    fn use_in(&self, stream: &GpuStream<A>) -> Result<(), Problem> {
+    fn use_in(&self, stream: &Arc<StreamHandle<A>>) -> Result<(), Problem> {
         let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
-        if others.iter().any(|other| other.raw() == stream.raw) {
+        if others.iter().any(|other| other.raw == stream.raw) {
             return Ok(());
         }
-        let entered = self.home.context().enter()?;
-        order(&self.home, stream.handle(), &entered)?;
-        others.push(stream.handle().clone());
+        let entered = self.home.context.enter()?;
+        order(&self.home, stream, &entered)?;
+        others.push(stream.clone());
         Ok(())
     }
 
     fn release(&mut self, address: u64) -> Result<(), Problem> {
-        let entered = self.home.context().enter()?;
+        let entered = self.home.context.enter()?;
         let others = self.others.get_mut().unwrap_or_else(PoisonError::into_inner);
         for other in others.iter() {
             order(other, &self.home, &entered)?;
@@ -137,7 +147,7 @@ impl<A: DriverApi> PooledMemory<A> {
             unsafe { entered.api().synchronize() }?;
         }
         // SAFETY: it was allocated once; the stream is of the current context.
-        Ok(unsafe { entered.api().free_in_order(address, self.home.raw()) }?)
+        Ok(unsafe { entered.api().free_in_order(address, self.home.raw) }?)
     }
 }
 
@@ -147,10 +157,10 @@ fn order<A: DriverApi>(
     stream: &StreamHandle<A>,
     entered: &Entered<'_, A>,
 ) -> Result<(), Problem> {
-    let event = GpuEvent::new(earlier.context(), entered)?;
-    event.record(earlier.raw(), entered)?;
+    let event = GpuEvent::new(&earlier.context, entered)?;
+    event.record(earlier.raw, entered)?;
     // SAFETY: both streams are of the current context.
-    Ok(unsafe { entered.api().wait_event(stream.raw(), event.raw) }?)
+    Ok(unsafe { entered.api().wait_event(stream.raw, event.raw) }?)
 }
 
 impl<A: DriverApi> BackendMemory for GpuMemory<A> {
@@ -160,22 +170,12 @@ impl<A: DriverApi> BackendMemory for GpuMemory<A> {
 
     fn device_address(&self) -> DeviceAddress {
         let (only_in, home) = match &self.held {
-            MemoryHeld::Pooled(pooled) => (0, pooled.home.raw().addr()),
+            MemoryHeld::Pooled(pooled) => (0, pooled.home.raw.addr()),
             #[cfg(feature = "cudarc-0_19")]
             MemoryHeld::Borrowed(stream) => (stream.addr(), 0),
             MemoryHeld::Own(_) | MemoryHeld::Owned { .. } => (0, 0),
         };
         DeviceAddress { start: self.address, only_in, home }
-    }
-
-    fn use_in(&self, stream: &dyn BackendStream) -> Result<(), Problem> {
-        let MemoryHeld::Pooled(pooled) = &self.held else { return Ok(()) };
-        let stream = downcast::<GpuStream<A>>(stream)?;
-        if stream.is_capturing() {
-            // Launches of the graph are uses.
-            return Ok(());
-        }
-        if stream.is_adopted() { pooled.give_away() } else { pooled.use_in(stream) }
     }
 }
 
@@ -204,7 +204,7 @@ pub(super) fn start(range: MemoryRange<'_>, stream: &dyn BackendStream) -> Resul
     let memory = range.memory.get();
     let address = memory.device_address();
     if address.home != 0 && address.home != stream.handle().addr() {
-        memory.use_in(stream)?;
+        stream.prepare(memory)?;
     }
     address.at(range.offset, stream.handle())
 }

@@ -10,6 +10,7 @@ use super::error::{ApiResult, failed};
 use super::event::GpuEvent;
 use super::memory::{GpuMemory, start};
 use super::peers;
+use super::stream_handle::{StreamHandle, StreamRole};
 use crate::backend::{
     BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, MemoryRange, Owner, downcast,
 };
@@ -21,25 +22,6 @@ pub(crate) struct GpuStream<A: DriverApi> {
     pub(crate) raw: RawStream,
     context: Arc<Context<A>>,
     handle: Arc<StreamHandle<A>>,
-}
-
-/// What keeps a stream of the library: memory that it allocated or used needs it.
-#[derive(Debug)]
-pub(super) struct StreamHandle<A: DriverApi> {
-    raw: RawStream,
-    context: Arc<Context<A>>,
-    role: StreamRole,
-}
-
-#[derive(Debug)]
-enum StreamRole {
-    Own,
-    /// It takes the work of a graph, which does not run.
-    Capturing,
-    /// It is the caller's.
-    Adopted {
-        _owner: Owner,
-    },
 }
 
 // SAFETY: the library's functions may be called from any thread.
@@ -88,20 +70,6 @@ impl<A: DriverApi> GpuStream<A> {
         GpuStream { raw: handle.raw, context: handle.context.clone(), handle: Arc::new(handle) }
     }
 
-    pub(super) fn handle(&self) -> &Arc<StreamHandle<A>> {
-        &self.handle
-    }
-
-    /// It takes the work of a graph.
-    pub(super) fn is_capturing(&self) -> bool {
-        matches!(self.handle.role, StreamRole::Capturing)
-    }
-
-    /// It is the caller's.
-    pub(super) fn is_adopted(&self) -> bool {
-        matches!(self.handle.role, StreamRole::Adopted { .. })
-    }
-
     /// Copies `bytes`, which are the caller's again on return, to `to`, which has room for them.
     pub(super) fn copy_in(&self, to: u64, bytes: &[u8]) -> ApiResult<(), A> {
         let entered = self.context.enter()?;
@@ -109,7 +77,7 @@ impl<A: DriverApi> GpuStream<A> {
         // SAFETY: the memory has room for `bytes`, which lives until the library has read it: see below.
         unsafe { api.copy_to_device(to, bytes.as_ptr().cast(), bytes.len(), self.raw) }?;
         // The work of a graph keeps its bytes.
-        if !self.is_capturing() && api.reads_later(self.context.handle(), bytes) {
+        if !self.handle.is_capturing() && api.reads_later(self.context.handle(), bytes) {
             self.wait(&entered)
         } else {
             Ok(())
@@ -256,6 +224,10 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
         self.end(GpuEvent::new(&self.context, &entered)?, &entered)
     }
 
+    fn prepare(&self, memory: &dyn BackendMemory) -> Result<(), Problem> {
+        downcast::<GpuMemory<A>>(memory)?.use_in(&self.handle)
+    }
+
     fn waits_for(&self, event: &dyn BackendEvent) -> bool {
         event.context().backend == self.context().backend
     }
@@ -272,32 +244,5 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
         let failed = failed("the work of the stream failed");
         let entered = self.context.enter().map_err(&failed)?;
         self.wait(&entered).map_err(failed)
-    }
-}
-
-impl<A: DriverApi> StreamHandle<A> {
-    pub(super) fn raw(&self) -> RawStream {
-        self.raw
-    }
-
-    pub(super) fn context(&self) -> &Arc<Context<A>> {
-        &self.context
-    }
-}
-
-// SAFETY: the library's functions may be called from any thread.
-unsafe impl<A: DriverApi> Send for StreamHandle<A> {}
-// SAFETY: as above.
-unsafe impl<A: DriverApi> Sync for StreamHandle<A> {}
-
-impl<A: DriverApi> Drop for StreamHandle<A> {
-    fn drop(&mut self) {
-        if matches!(self.role, StreamRole::Adopted { .. }) {
-            return;
-        }
-        if let Ok(entered) = self.context.enter() {
-            // SAFETY: it was created once; its work is done all the same.
-            let _ = unsafe { entered.api().destroy_stream(self.raw) };
-        }
     }
 }

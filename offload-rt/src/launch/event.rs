@@ -3,8 +3,8 @@
 use std::any::Any;
 use std::time::Duration;
 
-use super::capture::RecordedEvent;
 use super::queued::Queued;
+use super::recording::RecordedEvent;
 use crate::backend::BackendEvent;
 use crate::device::Device;
 use crate::error::Error;

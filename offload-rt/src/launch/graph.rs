@@ -7,7 +7,7 @@ use super::program::Kernel;
 use super::stream::Stream;
 #[cfg(any(feature = "cuda", feature = "hip"))]
 use crate::backend::BackendStream;
-use crate::backend::{BackendGraph, BackendKernel, KernelArg, KernelArgKind};
+use crate::backend::{BackendGraph, BackendKernel, GraphLaunch, KernelArg, KernelArgKind};
 use crate::device::Device;
 use crate::error::{Error, Problem};
 use crate::recorded::{KeptArg, Operation, RecordedLaunch, RecordedWork};
@@ -149,7 +149,9 @@ impl Graph {
         let kept = args.iter().map(KeptArg::new).collect::<Result<Vec<_>, Problem>>().map_err(failed)?;
         let after = RecordedLaunch { args: kept, ..before.clone() };
         if let Some(native) = &mut self.native {
-            native.update(launch, &after).map_err(|problem| Error::from_launch(&after.name, problem))?;
+            let args = after.args();
+            let changed = GraphLaunch { kernel: &*after.kernel, range: &after.range, args: &args };
+            native.update(launch, changed).map_err(|problem| Error::from_launch(&after.name, problem))?;
         }
         let number = self.launches.get(launch).copied().unwrap_or_default();
         if let Some(recorded) = self.work.operations.get_mut(number) {

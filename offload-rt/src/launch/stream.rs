@@ -2,9 +2,9 @@
 
 use super::args::Plain;
 use super::buffer::{Buffer, Slice, SliceMut};
-use super::capture::RecordingStream;
 use super::event::Event;
 use super::queued::Queued;
+use super::recording::RecordingStream;
 use crate::backend::{BackendEvent, BackendStream, FillPattern, MemoryRange};
 use crate::device::Device;
 use crate::error::{Error, Problem};

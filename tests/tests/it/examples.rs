@@ -71,6 +71,17 @@ fn programs_that_keep_their_data_on_the_device_are_right_everywhere() {
     }
 }
 
+/// Two strips on each device, which exchange their borders.
+#[test]
+fn strips_of_a_plate_are_right_on_all_devices_together() {
+    let program = built("stencil");
+    for driver in [Some(pocl()), intel()].into_iter().flatten() {
+        let text = run(&program, &["256", "20"], &driver);
+        assert!(text.contains("2 x OpenCL device") && text.contains("2 x host CPU"), "{text}");
+        assert!(text.ends_with("2 of 2 groups of devices are right\n"), "{text}");
+    }
+}
+
 #[test]
 fn a_device_library_gives_the_same_bits_everywhere() {
     let _alone = BF16_VECTORS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -16,8 +16,12 @@ pub(super) struct Example {
 }
 
 /// Programs that run on the host CPU, with their arguments. Those that use another crate's driver do not.
-const PROGRAMS: [(&str, &[&str]); 3] =
-    [("conjugate-gradient", &["48"]), ("image-filter", &[]), ("bf16-vectors", &[])];
+const PROGRAMS: [(&str, &[&str]); 4] = [
+    ("conjugate-gradient", &["48"]),
+    ("image-filter", &[]),
+    ("stencil", &["256", "20"]),
+    ("bf16-vectors", &[]),
+];
 /// Packages with kernel tests.
 const TESTED: [&str; 2] = ["image-filter", "example-app"];
 

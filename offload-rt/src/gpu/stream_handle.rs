@@ -1,0 +1,55 @@
+//! Handles of streams, which memory keeps too.
+
+use std::sync::Arc;
+
+use super::api::{DriverApi, RawStream};
+use super::context::Context;
+use crate::backend::Owner;
+
+/// What keeps a stream of the library: memory that it allocated or used needs it.
+#[derive(Debug)]
+pub(super) struct StreamHandle<A: DriverApi> {
+    pub(super) raw: RawStream,
+    pub(super) context: Arc<Context<A>>,
+    pub(super) role: StreamRole,
+}
+
+#[derive(Debug)]
+pub(super) enum StreamRole {
+    Own,
+    /// It takes the work of a graph, which does not run.
+    Capturing,
+    /// It is the caller's.
+    Adopted {
+        _owner: Owner,
+    },
+}
+
+impl<A: DriverApi> StreamHandle<A> {
+    /// It takes the work of a graph.
+    pub(super) fn is_capturing(&self) -> bool {
+        matches!(self.role, StreamRole::Capturing)
+    }
+
+    /// It is the caller's.
+    pub(super) fn is_adopted(&self) -> bool {
+        matches!(self.role, StreamRole::Adopted { .. })
+    }
+}
+
+// SAFETY: the library's functions may be called from any thread.
+unsafe impl<A: DriverApi> Send for StreamHandle<A> {}
+// SAFETY: as above.
+unsafe impl<A: DriverApi> Sync for StreamHandle<A> {}
+
+impl<A: DriverApi> Drop for StreamHandle<A> {
+    fn drop(&mut self) {
+        if self.is_adopted() {
+            return;
+        }
+        if let Ok(entered) = self.context.enter() {
+            // SAFETY: it was created once; its work is done all the same.
+            let _ = unsafe { entered.api().destroy_stream(self.raw) };
+        }
+    }
+}
