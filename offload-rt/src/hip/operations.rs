@@ -10,12 +10,18 @@ use super::api::{
 use super::device::HipDevice;
 use super::module;
 use super::params::LocalParameters;
+use super::properties;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Problem;
 use crate::gpu::{Context, DriverApi, Entered, INVALID_VALUE, PeerCopy, Shape, call, operations};
+use crate::identity::DeviceIdentity;
+use crate::properties::DeviceProperties;
 
 /// The only flags of `hipStreamWaitEvent`.
 const NO_FLAGS: c_uint = 0;
+
+/// "0 means no limit": `hipModuleOccupancyMaxPotentialBlockSize`.
+const NO_LIMIT: c_int = 0;
 
 impl DriverApi for HipApi {
     const DEVICES: &'static str = "offload_rt::hip::devices()";
@@ -25,6 +31,14 @@ impl DriverApi for HipApi {
 
     fn primary_context(device: &HipDevice) -> HipResult<Context<HipApi>> {
         Ok(device.context())
+    }
+
+    fn identity(device: &HipDevice) -> DeviceIdentity {
+        properties::identity(device.id())
+    }
+
+    fn properties(device: &HipDevice) -> HipResult<DeviceProperties> {
+        properties::properties(device.id())
     }
 
     // "This API performs an implicit hipDeviceSynchronize() call": the documentation of `hipFree`.
@@ -41,6 +55,7 @@ impl DriverApi for HipApi {
             hipHostMalloc(memory, size, hipHostMallocPortable);
         free_host(memory: *mut c_void) => hipHostFree(memory);
 
+        memory_info(free: *mut usize, total: *mut usize) => hipMemGetInfo(free, total);
         allocate(address: *mut u64, size: usize) => hipMalloc(address.cast(), size);
         free(address: u64) => hipFree(pointer(address));
         copy_to_device(to: u64, from: *const c_void, size: usize, stream: hipStream_t) =>
@@ -73,6 +88,8 @@ impl DriverApi for HipApi {
         unload_module(module: hipModule_t) => hipModuleUnload(module);
         function_attribute(value: *mut c_int, attribute: c_uint, function: hipFunction_t) =>
             hipFuncGetAttribute(value, attribute, function);
+        potential_block(grid: *mut c_int, block: *mut c_int, function: hipFunction_t, shared: usize) =>
+            hipModuleOccupancyMaxPotentialBlockSize(grid, block, function, shared, NO_LIMIT);
         launch(function: hipFunction_t, shape: &Shape, stream: hipStream_t, parameters: *mut *mut c_void) =>
             hipModuleLaunchKernel(
                 function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],

@@ -10,6 +10,7 @@
 mod cudarc;
 mod linked;
 mod prints;
+mod properties;
 mod raw;
 mod stand_in;
 mod streams;

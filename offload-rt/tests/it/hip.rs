@@ -5,6 +5,7 @@
 #![cfg(feature = "hip")]
 
 mod prints;
+mod properties;
 mod raw;
 mod stand_in;
 mod streams;
