@@ -52,7 +52,8 @@ impl Devices {
 
     /// All, in the order in which a request tries them: the alternates of GPUs before CPUs.
     fn in_order(&self) -> Vec<&Device> {
-        let (cpus, others): (Vec<&Device>, Vec<&Device>) = self.devices.iter().partition(|device| is_cpu(device));
+        let (cpus, others): (Vec<&Device>, Vec<&Device>) =
+            self.devices.iter().partition(|device| is_cpu(device));
         let mut all = others;
         all.extend(&self.alternates);
         all.extend(cpus);
@@ -348,8 +349,7 @@ mod tests {
         }
 
         fn device(description: impl Into<DeviceDescription>, driver: &'static str, pci: &str) -> Device {
-            let identity =
-                DeviceIdentity { pci: pci.parse().ok(), ..DeviceIdentity::unknown(driver) };
+            let identity = DeviceIdentity { pci: pci.parse().ok(), ..DeviceIdentity::unknown(driver) };
             Device::from_backend(description, Identified(identity))
         }
 
@@ -400,7 +400,10 @@ mod tests {
             all.failures.push(Error::device("HIP", "broken"));
             let error = no_device_at("0000:01:00.0".parse().unwrap(), &all);
             assert_eq!(error.kind(), ErrorKind::NoDevice);
-            assert!(error.problem().contains("0000:01:00.0") && error.problem().contains("broken"), "{error}");
+            assert!(
+                error.problem().contains("0000:01:00.0") && error.problem().contains("broken"),
+                "{error}"
+            );
             let hint = error.hint().unwrap();
             assert!(hint.contains("0000:3b:00.0 H200") && hint.contains("0000:03:00.0 other"), "{error}");
         }

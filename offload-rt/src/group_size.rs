@@ -71,7 +71,9 @@ mod tests {
     #[test]
     fn small_launches_are_spread_over_the_units() {
         let sizes = GroupSizes { units: 8, ..GroupSizes::with_most(256, 16) };
-        for (items, group, groups) in [(8, 16, 1), (128, 16, 8), (1024, 128, 8), (2048, 256, 8), (1 << 20, 256, 4096)] {
+        for (items, group, groups) in
+            [(8, 16, 1), (128, 16, 8), (1024, 128, 8), (2048, 256, 8), (1 << 20, 256, 4096)]
+        {
             let range = sizes.range(items);
             assert_eq!((range.local()[0], range.group_count()), (group, groups), "{items}");
         }
@@ -79,7 +81,8 @@ mod tests {
 
     #[test]
     fn the_best_size_is_a_multiple_if_there_is_one() {
-        for (most, multiple, best) in [(256, 32, 256), (250, 32, 224), (8, 32, 8), (0, 32, 1), (100, 0, 100)] {
+        for (most, multiple, best) in [(256, 32, 256), (250, 32, 224), (8, 32, 8), (0, 32, 1), (100, 0, 100)]
+        {
             assert_eq!(GroupSizes::with_most(most, multiple).best, best, "{most} {multiple}");
         }
     }

@@ -88,7 +88,9 @@ impl<A: DriverApi> BackendKernel for GpuKernel<A> {
                 _ => Err(too_large(shared_memory)),
             },
             // A library without the function.
-            Err(error) if error.code().is_none() => Ok(GroupSizes::with_most(most.min(USUAL_GROUP), multiple)),
+            Err(error) if error.code().is_none() => {
+                Ok(GroupSizes::with_most(most.min(USUAL_GROUP), multiple))
+            }
             Err(error) => Err(error.during("cannot query the size of work-groups")),
         }
     }
@@ -123,7 +125,8 @@ impl<A: DriverApi> BackendKernel for GpuKernel<A> {
 }
 
 fn too_large(shared_memory: u32) -> Problem {
-    let text =
-        format!("no work-group of it fits on a multiprocessor with {shared_memory} bytes of shared memory each");
+    let text = format!(
+        "no work-group of it fits on a multiprocessor with {shared_memory} bytes of shared memory each"
+    );
     text.into()
 }

@@ -12,8 +12,7 @@ const NO_UUID: &[u8] = b"XX";
 
 pub(super) fn properties(device: DeviceId) -> HipResult<DeviceProperties> {
     let told = device.properties()?;
-    let caches =
-        CacheSizes { l2: positive(told.l2_cache()).map(u64::from), ..CacheSizes::default() };
+    let caches = CacheSizes { l2: positive(told.l2_cache()).map(u64::from), ..CacheSizes::default() };
     Ok(DeviceProperties {
         memory: Some(told.global_memory()).filter(|bytes| *bytes > 0),
         // Older runtimes of ROCm 6 leave it 0 for every device.

@@ -211,7 +211,10 @@ mod tests {
     #[test]
     fn what_the_system_does_not_tell_is_none() {
         assert_eq!(with_files(&[]), DeviceProperties::default());
-        let odd = [("proc/meminfo", "MemTotal: many kB\n"), ("sys/devices/system/cpu/cpu0/cache/index0/size", "0K")];
+        let odd = [
+            ("proc/meminfo", "MemTotal: many kB\n"),
+            ("sys/devices/system/cpu/cpu0/cache/index0/size", "0K"),
+        ];
         assert_eq!(with_files(&odd), DeviceProperties::default());
     }
 

@@ -35,8 +35,10 @@ const AMD_QUERY: &str = "cl_amd_device_attribute_query";
 
 pub(super) fn query(id: DeviceId) -> DeviceProperties {
     let extensions = text(id, CL_DEVICE_EXTENSIONS);
-    let caches =
-        CacheSizes { global: long(id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE).filter(is_some), ..CacheSizes::default() };
+    let caches = CacheSizes {
+        global: long(id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE).filter(is_some),
+        ..CacheSizes::default()
+    };
     let local_memory = long(id, CL_DEVICE_LOCAL_MEM_SIZE).filter(is_some);
     let clock_mhz = word(id, CL_DEVICE_MAX_CLOCK_FREQUENCY).filter(|mhz| *mhz > 0);
     let version = text(id, CL_DRIVER_VERSION);
@@ -169,7 +171,8 @@ fn from_topology(answer: &[u8]) -> Option<PciAddress> {
 fn in_only_domain(place: PciAddress, devices: &Path) -> Option<PciAddress> {
     let mut found = None;
     for entry in fs::read_dir(devices).ok()?.flatten() {
-        let Some(address) = entry.file_name().to_str().and_then(|name| name.parse::<PciAddress>().ok()) else {
+        let Some(address) = entry.file_name().to_str().and_then(|name| name.parse::<PciAddress>().ok())
+        else {
             continue;
         };
         let vendor = fs::read_to_string(entry.path().join("vendor")).unwrap_or_default();

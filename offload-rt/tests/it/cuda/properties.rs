@@ -49,10 +49,7 @@ fn the_stand_in_s_numbers_are_each_in_their_place() {
     assert_eq!(properties.is_memory_unified, Some(false));
     assert_eq!((properties.max_work_group, properties.max_work_items), (Some(1024), Some([1024, 1024, 64])));
     assert_eq!(properties.max_groups, Some([0x7fff_ffff, 65535, 65535]));
-    assert_eq!(
-        (properties.local_memory, properties.local_memory_opt_in),
-        (Some(48 << 10), Some(227 << 10))
-    );
+    assert_eq!((properties.local_memory, properties.local_memory_opt_in), (Some(48 << 10), Some(227 << 10)));
     assert_eq!((properties.caches.l2, properties.caches.l1_data), (Some(60 << 20), None));
     assert!(["12.8", "11.4"].contains(&properties.driver_version.unwrap().as_str()));
 }
@@ -136,4 +133,39 @@ fn suggested_ranges_keep_required_sizes_and_shared_memory() {
     assert_eq!(range.shared_memory(), limit);
     let error = last_word.suggest_at_least_with(1000, limit + 4).unwrap_err();
     assert_eq!(error.kind(), offload_rt::ErrorKind::Launch);
+}
+
+/// Names of devices in one line.
+#[cfg(feature = "opencl")]
+fn names(devices: &[Device]) -> String {
+    devices.iter().map(Device::name).collect::<Vec<_>>().join(", ")
+}
+
+/// Another test runs it with a stand-in for OpenCL too, and looks at what it prints.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+#[cfg(feature = "opencl")]
+fn a_gpu_that_opencl_shows_too_is_its_alternate() {
+    let all = Device::all();
+    println!("devices: {}\nalternates: {}", names(&all.devices), names(&all.alternates));
+    for alternate in &all.alternates {
+        let own = alternate.properties().unwrap();
+        let same = |device: &&Device| {
+            let other = device.properties().unwrap();
+            (own.uuid.is_some() && other.uuid == own.uuid) || (own.pci.is_some() && other.pci == own.pci)
+        };
+        assert!(all.devices.iter().find(same).is_some_and(|device| device.description().opencl().is_none()));
+    }
+    let Some(intel) = all.devices.iter().find(|device| device.name() == "stand-in GPU") else { return };
+    let properties = intel.properties().unwrap();
+    assert_eq!((properties.memory, properties.free_memory), (Some(64 << 30), None));
+    assert_eq!((properties.compute_units, properties.clock_khz), (Some(512), Some(1_600_000)));
+    assert_eq!((properties.max_work_group, properties.max_work_items), (Some(1024), Some([1024, 1024, 512])));
+    assert_eq!((properties.max_groups, properties.is_memory_unified), (None, Some(false)));
+    assert_eq!((properties.local_memory, properties.caches.global), (Some(128 << 10), Some(208 << 20)));
+    assert_eq!(properties.driver_version.as_deref(), Some("24.35.30872"));
+    assert_eq!((properties.pci.unwrap().to_string(), properties.uuid), ("0000:9a:00.0".to_string(), None));
+    assert_eq!(Device::from_pci_address(properties.pci.unwrap()).unwrap().name(), "stand-in GPU");
+    let nvidia = all.alternates[0].properties().unwrap();
+    assert_eq!((nvidia.sub_group_sizes, nvidia.pci, nvidia.compute_units), (vec![32], None, Some(132)));
 }

@@ -78,9 +78,29 @@ fn the_driver_s_visible_devices_are_those_that_are_found() {
         ("1,0", vec![SECOND[0], FIRST[0], FIRST[1], SECOND[1]]),
     ] {
         let ran = with_environment("NEW", &["--exact", test], &[("CUDA_VISIBLE_DEVICES", visible)]);
-        let lines = ran.text.lines().filter(|line| line.starts_with("visible: ") || line.starts_with("found: "));
+        let lines =
+            ran.text.lines().filter(|line| line.starts_with("visible: ") || line.starts_with("found: "));
         assert_eq!(lines.collect::<Vec<_>>(), expected, "{visible}: {}", ran.text);
     }
+}
+
+#[test]
+#[cfg(feature = "opencl")]
+fn a_gpu_of_two_stand_ins_is_listed_once() {
+    if found().is_some() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/opencl/driver.c");
+    let library = directory.path().join("opencl.so");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-O1", "-DNVIDIA", "-o"]).args([&library, &source]);
+    assert!(compiler.status().unwrap().success());
+    let test = "cuda::properties::a_gpu_that_opencl_shows_too_is_its_alternate";
+    let variables = [("OPENCL_DYLIB_PATH", library.to_str().unwrap())];
+    let text = with_environment("NEW", &["--exact", test], &variables).text;
+    assert!(text.contains("devices: stand-in, stand-in, stand-in GPU, host CPU\n"), "{text}");
+    assert!(text.contains("alternates: stand-in NVIDIA\n"), "{text}");
 }
 
 #[test]

@@ -1,10 +1,7 @@
-//! Properties of OpenCL devices and of their kernels, compared with what `clinfo` and `/proc` tell, and launch sizes.
+//! Properties of OpenCL devices and of their kernels, and launch sizes.
 
-use std::collections::HashMap;
-use std::process::Command;
-
-use offload_rt::opencl::Compiler;
-use offload_rt::{Arg, Device, NdRange};
+use offload_rt::opencl::{Compiler, raw};
+use offload_rt::{Arg, Device, DeviceUuid, NdRange};
 
 use super::{SOURCE, alone, for_each_device, registry};
 
@@ -35,7 +32,9 @@ fn a_device_tells_its_memory_units_and_limits() {
         assert_eq!(properties.aspects, device.description().aspects(), "{device}");
         assert!(properties.driver_version.is_some_and(|version| !version.is_empty()), "{device}");
         // Zeros are no answers.
-        for number in [properties.memory, properties.free_memory, properties.caches.global, properties.local_memory] {
+        for number in
+            [properties.memory, properties.free_memory, properties.caches.global, properties.local_memory]
+        {
             assert_ne!(number, Some(0), "{device}");
         }
         assert!(properties.clock_khz != Some(0) && !properties.sub_group_sizes.contains(&0), "{device}");
@@ -45,36 +44,26 @@ fn a_device_tells_its_memory_units_and_limits() {
     }
 }
 
-/// Names and values of the device, as `clinfo --raw` prints them.
-fn clinfo(name: &str) -> Option<HashMap<String, String>> {
-    let output = Command::new("clinfo").args(["--raw"]).output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let mut devices: HashMap<String, HashMap<String, String>> = HashMap::new();
-    for line in text.lines() {
-        let mut words = line.split_whitespace();
-        let (Some(place), Some(key)) = (words.next(), words.next()) else { continue };
-        let value = words.collect::<Vec<_>>().join(" ");
-        devices.entry(place.to_string()).or_default().insert(key.to_string(), value);
-    }
-    devices.into_values().find(|values| values.get("CL_DEVICE_NAME").is_some_and(|own| own.trim() == name))
-}
-
+/// As the crate `opencl3` reads them.
 #[test]
-fn the_numbers_are_those_of_clinfo() {
+fn the_numbers_are_those_that_others_read() {
     let _alone = alone();
     for (device, _) in for_each_device(&registry("opencl-c", SOURCE.as_bytes())) {
-        let Some(values) = clinfo(device.name()) else { continue };
-        let number = |key: &str| values.get(key).and_then(|text| text.parse::<u64>().ok());
+        let other = opencl3::device::Device::new(raw::as_raw_device(&device).unwrap());
         let properties = device.properties().unwrap();
-        assert_eq!(properties.memory, number("CL_DEVICE_GLOBAL_MEM_SIZE"), "{device}");
-        assert_eq!(properties.compute_units.map(u64::from), number("CL_DEVICE_MAX_COMPUTE_UNITS"), "{device}");
-        assert_eq!(properties.local_memory, number("CL_DEVICE_LOCAL_MEM_SIZE"), "{device}");
-        let clock = number("CL_DEVICE_MAX_CLOCK_FREQUENCY").filter(|mhz| *mhz > 0).map(|mhz| mhz * 1000);
-        assert_eq!(properties.clock_khz.map(u64::from), clock, "{device}");
-        assert_eq!(properties.driver_version.as_ref(), values.get("CL_DRIVER_VERSION"), "{device}");
-        if let Some(uuid) = values.get("CL_DEVICE_UUID_KHR") {
-            let told = properties.uuid.unwrap().to_string().replace('-', "");
-            assert_eq!(told, uuid.replace('-', ""), "{device}");
+        assert_eq!(properties.memory, other.global_mem_size().ok(), "{device}");
+        assert_eq!(properties.compute_units, other.max_compute_units().ok(), "{device}");
+        assert_eq!(properties.local_memory, other.local_mem_size().ok(), "{device}");
+        let cache = other.global_mem_cache_size().ok().filter(|bytes| *bytes > 0);
+        assert_eq!(properties.caches.global, cache, "{device}");
+        let clock = other.max_clock_frequency().ok().filter(|mhz| *mhz > 0).map(|mhz| mhz * 1000);
+        assert_eq!(properties.clock_khz, clock, "{device}");
+        assert_eq!(properties.driver_version, other.driver_version().ok(), "{device}");
+        let unified = other.host_unified_memory().ok();
+        assert_eq!(properties.is_memory_unified, unified, "{device}");
+        if other.extensions().unwrap().split(' ').any(|name| name == "cl_khr_device_uuid") {
+            let uuid = other.uuid_khr().ok().filter(|uuid| *uuid != [0; 16]);
+            assert_eq!(properties.uuid.map(DeviceUuid::bytes), uuid, "{device}");
         }
     }
 }
