@@ -66,6 +66,7 @@ impl Devices {
 struct Listing {
     all: Devices,
     /// Of `all.devices`.
+    #[allow(dead_code, reason = "it is unused without the feature of a back end")]
     identities: Vec<DeviceIdentity>,
 }
 

@@ -3,6 +3,7 @@
 use crate::range::NdRange;
 
 /// The work-items that occupy a unit of most devices, for drivers that do not tell: more in a group leave fewer groups.
+#[allow(dead_code, reason = "it is unused without the feature of a back end")]
 pub(crate) const USUAL_GROUP: usize = 256;
 
 /// The work-group sizes that suit a kernel on its device.
@@ -18,6 +19,7 @@ pub(crate) struct GroupSizes {
 
 impl GroupSizes {
     /// The largest multiple of `multiple` up to `most`; `most` if there is none.
+    #[allow(dead_code, reason = "it is unused without the feature of a back end")]
     pub(crate) fn with_most(most: usize, multiple: usize) -> GroupSizes {
         let multiple = multiple.max(1);
         let whole = most.saturating_sub(most.checked_rem(multiple).unwrap_or(0));

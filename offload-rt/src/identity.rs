@@ -75,6 +75,7 @@ impl DeviceIdentity {
     ///
     /// Devices of one driver are different, also with the same address: tiles and partitions of a GPU share it. UUIDs may
     /// differ where the addresses are equal: that of CUDA is of an instance of the GPU, where it has instances.
+    #[allow(dead_code, reason = "it is unused without the feature of a back end")]
     pub(crate) fn is_same_device(&self, other: &DeviceIdentity) -> bool {
         let same_uuid = self.uuid.is_some() && self.uuid == other.uuid;
         let same_address = self.pci.is_some() && self.pci == other.pci;
