@@ -410,6 +410,16 @@ mod tests {
         }
 
         #[test]
+        fn a_request_takes_the_other_driver_of_a_gpu_where_a_cpu_would_be_an_error() {
+            let broken = Devices {
+                devices: vec![Device::host()],
+                alternates: vec![opencl("first", "0000:3b:00.0")],
+                failures: vec![Error::device("CUDA", "broken")],
+            };
+            assert_eq!(Device::request().best_of(broken).unwrap().name(), "first");
+        }
+
+        #[test]
         fn a_module_for_the_other_driver_gets_the_gpu_before_the_cpu() {
             let frame = codec::encode(b"code", Codec::Raw, 0).unwrap();
             let mut builder = PackBuilder::new("p", "1.0.0");
