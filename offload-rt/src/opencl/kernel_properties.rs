@@ -21,7 +21,7 @@ pub(super) const CL_KERNEL_REGISTER_COUNT_INTEL: u32 = 0x425b;
 pub(super) fn query(kernel: &Kernel, device: DeviceId) -> KernelProperties {
     let mut properties = KernelProperties {
         local_memory: kernel_number(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE),
-        // PoCL's answer is 0 for every kernel.
+        // A driver that does not know it answers 0.
         private_memory: kernel_number(kernel, device, CL_KERNEL_PRIVATE_MEM_SIZE).filter(|bytes| *bytes > 0),
         max_work_group: kernel_number(kernel, device, CL_KERNEL_WORK_GROUP_SIZE).filter(|items| *items > 0),
         preferred_multiple: kernel_count(kernel, device, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE)
