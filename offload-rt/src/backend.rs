@@ -17,6 +17,7 @@ use crate::group_size::GroupSizes;
 use crate::identity::DeviceIdentity;
 use crate::properties::{DeviceProperties, KernelProperties};
 use crate::range::NdRange;
+use crate::recorded::{RecordedLaunch, RecordedWork};
 use crate::text::escape;
 
 /// The owner of a borrowed handle, which keeps it valid.
@@ -41,11 +42,46 @@ pub(crate) trait BackendDevice: Any + Debug + Send + Sync {
         Ok(DeviceProperties::default())
     }
 
+    /// The pool that memory of the device comes from; `None` if the driver has none.
+    fn pool(&self) -> Result<Option<Box<dyn BackendPool>>, Problem> {
+        Ok(None)
+    }
+
+    /// The driver's graph of `work`, which outlives it; `None` if the launch layer gives the operations one by one.
+    fn instantiate(&self, _work: &RecordedWork) -> Result<Option<Box<dyn BackendGraph>>, Problem> {
+        Ok(None)
+    }
+
     /// Memory of the program of `size` bytes, at least 1, that copies go straight to and from; `None` if the driver has
     /// none.
     fn lock_memory(&self, _size: usize) -> Result<Option<Box<dyn BackendHostMemory>>, Problem> {
         Ok(None)
     }
+}
+
+/// The memory pool of a device. Sizes are in bytes.
+pub(crate) trait BackendPool: Debug + Send + Sync {
+    fn statistics(&self) -> Result<PoolStatistics, Problem>;
+
+    /// Sets how much memory that is not used stays with the pool when a stream is waited for.
+    fn keep(&self, bytes: u64) -> Result<(), Problem>;
+
+    /// Gives unused memory back now, but for so much.
+    fn trim(&self, bytes: u64) -> Result<(), Problem>;
+}
+
+/// The memory of a pool in bytes, made by [`MemoryPool::statistics`](crate::MemoryPool::statistics).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PoolStatistics {
+    /// Of buffers.
+    pub used: u64,
+    /// The most that buffers had together.
+    pub max_used: u64,
+    /// What the pool has of the device, used or not.
+    pub reserved: u64,
+    /// The most that the pool had of the device.
+    pub max_reserved: u64,
 }
 
 /// Memory of the program that the driver has allocated.
@@ -180,6 +216,12 @@ pub(crate) trait BackendMemory: Any + Debug + Send + Sync {
         DeviceAddress::default()
     }
 
+    /// Prepares for work in `stream`, of the same context, that will use it.
+    #[cfg(any(feature = "cuda", feature = "hip"))]
+    fn use_in(&self, _stream: &dyn BackendStream) -> Result<(), Problem> {
+        Ok(())
+    }
+
     /// The address in the program's own memory, if it has one. Its bytes are initialized, and work uses them only during a
     /// call.
     fn in_program(&self) -> Option<*mut u8> {
@@ -194,6 +236,8 @@ pub(crate) struct DeviceAddress {
     pub(crate) start: u64,
     /// The handle of the stream that it was borrowed for, as a number; 0 if any stream may use it.
     pub(crate) only_in: usize,
+    /// The handle of the stream whose use needs no [`use_in`](BackendMemory::use_in), as a number; 0 if none needs it.
+    pub(crate) home: usize,
 }
 
 #[cfg(any(feature = "cuda", feature = "hip"))]
@@ -208,10 +252,35 @@ impl DeviceAddress {
     }
 }
 
+/// Memory that an operation uses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MemoryRef<'a> {
+    /// Memory that a graph can keep.
+    Shared(&'a Arc<dyn BackendMemory>),
+    /// Memory that is there for one call.
+    #[allow(dead_code, reason = "only drivers have it")]
+    Borrowed(&'a dyn BackendMemory),
+}
+
+impl<'a> MemoryRef<'a> {
+    #[inline]
+    pub(crate) fn get(self) -> &'a dyn BackendMemory {
+        match self {
+            MemoryRef::Shared(memory) => &**memory,
+            MemoryRef::Borrowed(memory) => memory,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn context(self) -> ContextId {
+        self.get().context()
+    }
+}
+
 /// A range of memory, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MemoryRange<'a> {
-    pub(crate) memory: &'a dyn BackendMemory,
+    pub(crate) memory: MemoryRef<'a>,
     pub(crate) offset: usize,
     pub(crate) size: usize,
     /// Size of one of the values that the caller has in it.
@@ -244,7 +313,7 @@ pub(crate) trait BackendStream: Any + Debug + Send + Sync {
     }
 
     /// Memory that any stream of the device may use at once. What it holds is unspecified.
-    fn allocate(&self, size: usize) -> Result<Box<dyn BackendMemory>, Problem>;
+    fn allocate(&self, size: usize) -> Result<Arc<dyn BackendMemory>, Problem>;
 
     /// Copies `bytes`, which are the caller's again on return.
     fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem>;
@@ -295,11 +364,25 @@ pub(crate) trait BackendStream: Any + Debug + Send + Sync {
     /// Marks the present end.
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem>;
 
-    /// Makes later work of this stream wait for `event`, which is of the same context.
+    /// Whether the driver lets work of this stream wait for `event`.
+    fn waits_for(&self, event: &dyn BackendEvent) -> bool {
+        event.context() == self.context()
+    }
+
+    /// Makes later work of this stream wait for `event`, if [`waits_for`](BackendStream::waits_for) says that it can.
     fn wait_for(&self, event: &dyn BackendEvent) -> Result<(), Problem>;
 
     /// Waits for all work.
     fn synchronize(&self) -> Result<(), Problem>;
+}
+
+/// A graph that a driver launches as one.
+pub(crate) trait BackendGraph: Debug + Send + Sync {
+    /// Puts all its work into `stream`.
+    fn launch(&self, stream: &dyn BackendStream) -> Result<(), Problem>;
+
+    /// Replaces the launch of this number, whose kernel stays, in launches of the graph from now on.
+    fn update(&mut self, number: usize, launch: &RecordedLaunch) -> Result<(), Problem>;
 }
 
 /// A point in a stream.
@@ -316,7 +399,6 @@ pub(crate) trait BackendEvent: Any + Debug + Send + Sync {
     fn since(&self, earlier: &dyn BackendEvent) -> Result<Duration, Problem>;
 }
 
-#[cfg(any(all(feature = "host", unix), feature = "opencl", feature = "cuda", feature = "hip"))]
 /// Downcasts a value to the type of its backend. The launch layer has compared the contexts, so that an error is a bug.
 pub(crate) fn downcast<T: Any>(value: &dyn Any) -> Result<&T, Problem> {
     value.downcast_ref().ok_or_else(|| Problem::from("it is of another back end".to_string()))

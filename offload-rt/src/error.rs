@@ -291,7 +291,6 @@ impl From<String> for Problem {
 }
 
 impl Problem {
-    #[cfg(any(feature = "cuda", feature = "hip", feature = "opencl", all(feature = "host", unix)))]
     pub(crate) fn with_hint(text: String, hint: impl Into<Cow<'static, str>>) -> Problem {
         Problem { text, hint: Some(hint.into()) }
     }

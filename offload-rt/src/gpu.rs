@@ -8,10 +8,12 @@
 mod api;
 mod context;
 mod device;
+mod device_pool;
 mod driver_module;
 mod error;
 mod event;
 mod function;
+mod graph;
 mod handles;
 mod kernel;
 mod kernels;
@@ -20,11 +22,14 @@ mod limits;
 mod memory;
 mod module;
 mod parameters;
+mod peers;
 mod pinned;
+mod pool;
 mod stream;
 
 pub(crate) use self::api::{
-    ArgumentCheck, DriverApi, PeerCopy, RawEvent, RawFunction, RawModule, RawStream, operations,
+    ArgumentCheck, DriverApi, NodeLaunch, PeerCopy, RawEvent, RawFunction, RawGraph, RawGraphExec,
+    RawGraphNode, RawModule, RawStream, operations,
 };
 pub(crate) use self::context::{Context, ContextApi, Entered};
 pub(crate) use self::device::GpuDevice;
@@ -38,3 +43,4 @@ pub(crate) use self::library::{FunctionTable, function_address, function_table, 
 pub(crate) use self::limits::{Limits, Shape};
 #[cfg(feature = "cudarc-0_19")]
 pub(crate) use self::memory::GpuMemory;
+pub(crate) use self::pool::{PoolAccess, PoolProperties, RawPool};

@@ -4,15 +4,19 @@
 
 mod args;
 mod buffer;
+#[allow(unsafe_code, reason = "implements unsafe operations of streams")]
+mod capture;
 mod check;
 mod copies;
 #[allow(unsafe_code, reason = "memory of the host CPU as a slice")]
 mod copy;
 mod event;
+mod graph;
 mod kernel_arg;
 #[cfg(debug_assertions)]
 mod newer;
 mod pinned;
+mod pool;
 mod program;
 mod queued;
 mod signature;
@@ -23,7 +27,9 @@ mod typed;
 pub use self::args::{Arg, Plain};
 pub use self::buffer::{Buffer, Slice, SliceMut};
 pub use self::event::Event;
+pub use self::graph::Graph;
 pub use self::pinned::Pinned;
+pub use self::pool::MemoryPool;
 pub use self::program::{Kernel, Program};
 pub use self::stream::Stream;
 pub use self::transfer::Transfer;

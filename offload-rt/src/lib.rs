@@ -114,6 +114,7 @@ mod output;
 mod pack_info;
 mod properties;
 mod range;
+mod recorded;
 mod refusal;
 mod registry;
 mod request;
@@ -135,7 +136,7 @@ pub use offload_format::{
     UnknownTarget, Variant,
 };
 
-pub use crate::backend::KernelArg;
+pub use crate::backend::{KernelArg, PoolStatistics};
 pub use crate::description::{CudaDescription, DeviceDescription, HipDescription, OpenClDescription};
 pub use crate::device::Device;
 pub use crate::devices::{DeviceRequest, Devices};
@@ -144,7 +145,8 @@ pub use crate::error::{Error, ErrorKind};
 pub use crate::identity::{DeviceUuid, PciAddress, PciAddressError};
 pub use crate::index::{Missing, Unreadable};
 pub use crate::launch::{
-    Arg, Buffer, Event, Half, Kernel, Local, Pinned, Plain, Program, Slice, SliceMut, Stream, Transfer,
+    Arg, Buffer, Event, Graph, Half, Kernel, Local, MemoryPool, Pinned, Plain, Program, Slice, SliceMut,
+    Stream, Transfer,
 };
 pub use crate::module::Module;
 pub use crate::properties::{CacheSizes, DeviceProperties, KernelProperties};

@@ -16,7 +16,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::message::DeviceMessage;
 use crate::backend::{
-    AssertionFailure, BackendMemory, BackendOutput, BackendStream, FillPattern, MemoryRange, OutputMark,
+    AssertionFailure, BackendMemory, BackendOutput, BackendStream, FillPattern, MemoryRange, MemoryRef,
+    OutputMark,
 };
 use crate::error::Problem;
 use crate::failures::Failures;
@@ -35,7 +36,7 @@ const READ: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Output {
     stream: Box<dyn BackendStream>,
-    memory: Box<dyn BackendMemory>,
+    memory: Arc<dyn BackendMemory>,
     state: Mutex<RingState>,
 }
 
@@ -77,8 +78,11 @@ impl Output {
     fn new(stream: Box<dyn BackendStream>) -> Result<Output, Problem> {
         let size = HEADER.saturating_add(WORDS as usize * 4);
         let memory = stream.allocate(size)?;
-        stream.fill(MemoryRange { memory: &*memory, offset: 0, size, element: 4 }, FillPattern::Bytes4(0))?;
-        let words = MemoryRange { memory: &*memory, offset: 24, size: 4, element: 4 };
+        stream.fill(
+            MemoryRange { memory: MemoryRef::Borrowed(&*memory), offset: 0, size, element: 4 },
+            FillPattern::Bytes4(0),
+        )?;
+        let words = MemoryRange { memory: MemoryRef::Borrowed(&*memory), offset: 24, size: 4, element: 4 };
         stream.write(words, &WORDS.to_ne_bytes())?;
         stream.synchronize()?;
         Ok(Output { stream, memory, state: Mutex::default() })
@@ -131,7 +135,7 @@ impl Output {
             self.stream.fill(self.range(part), FillPattern::Bytes4(0))?;
         }
         self.stream.write(
-            MemoryRange { memory: &*self.memory, offset: READ, size: 8, element: 8 },
+            MemoryRange { memory: MemoryRef::Borrowed(&*self.memory), offset: READ, size: 8, element: 8 },
             &end.to_ne_bytes(),
         )?;
         self.stream.synchronize()?;
@@ -141,8 +145,10 @@ impl Output {
 
     fn header(&self) -> Result<Header, Problem> {
         let mut bytes = [0u8; HEADER];
-        self.stream
-            .read(MemoryRange { memory: &*self.memory, offset: 0, size: HEADER, element: 8 }, &mut bytes)?;
+        self.stream.read(
+            MemoryRange { memory: MemoryRef::Borrowed(&*self.memory), offset: 0, size: HEADER, element: 8 },
+            &mut bytes,
+        )?;
         let [a, b, _, _, lost, failed, ..] = values::words(&bytes)[..] else {
             return Err(Problem::from("what kernels print cannot be read".to_string()));
         };
@@ -162,7 +168,12 @@ impl Output {
 
     fn range(&self, part: RingSpan) -> MemoryRange<'_> {
         let offset = HEADER.saturating_add(part.first.saturating_mul(4));
-        MemoryRange { memory: &*self.memory, offset, size: part.words.saturating_mul(4), element: 4 }
+        MemoryRange {
+            memory: MemoryRef::Borrowed(&*self.memory),
+            offset,
+            size: part.words.saturating_mul(4),
+            element: 4,
+        }
     }
 }
 

@@ -1,11 +1,12 @@
 //! A context of a device: its primary one, or the caller's.
 
+use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
 
 use super::api::{CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, CUcontext, CuResult, CudaApi, DeviceId};
 use super::limits::limits;
 use crate::backend::{Backend, ContextId, Owner};
-use crate::gpu::{Context, ContextApi, call};
+use crate::gpu::{Context, ContextApi, PoolProperties, RawPool, call, operations};
 
 /// A context that stays valid as long as this lives.
 #[derive(Debug)]
@@ -127,5 +128,19 @@ impl ContextApi for CudaApi {
         let mut popped = ptr::null_mut();
         // SAFETY: this thread pushed the context, and calls between push and pop leave the stack as they found it.
         let _ = unsafe { call!(self, cuCtxPopCurrent_v2(&raw mut popped)) };
+    }
+    fn ordinal(context: &CudaContext) -> c_int {
+        context.device().raw
+    }
+
+    fn has_pools(&self) -> bool {
+        self.cuMemPoolCreate.is_some() && self.cuMemAllocFromPoolAsync.is_some()
+    }
+
+    operations! {
+        create_pool(pool: *mut RawPool, properties: *const PoolProperties) => cuMemPoolCreate(pool, properties);
+        set_pool_attribute(pool: RawPool, attribute: c_uint, value: *mut c_void) =>
+            cuMemPoolSetAttribute(pool, attribute, value);
+        destroy_pool(pool: RawPool) => cuMemPoolDestroy(pool);
     }
 }

@@ -5,7 +5,8 @@ use std::ptr;
 
 use super::api::{
     CU_EVENT_DEFAULT, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_MEMHOSTALLOC_PORTABLE,
-    CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_STREAM_NON_BLOCKING, CUevent, CUfunction, CUmodule, CUstream,
+    CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_NON_BLOCKING,
+    CUDA_KERNEL_NODE_PARAMS, CUevent, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUmodule, CUstream,
     CuResult, CudaApi, DeviceId,
 };
 use super::context::CudaContext;
@@ -14,7 +15,10 @@ use super::params::ParameterSizes;
 use super::properties;
 use crate::entry::LoadedImage;
 use crate::error::Problem;
-use crate::gpu::{Context, DriverApi, Entered, INVALID_VALUE, PeerCopy, Shape, call, operations};
+use crate::gpu::{
+    Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawPool, Shape, call,
+    operations,
+};
 use crate::identity::DeviceIdentity;
 use crate::properties::DeviceProperties;
 
@@ -22,7 +26,7 @@ use crate::properties::DeviceProperties;
 /// <https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#function-parameters>.
 const MAX_PARAMETERS: usize = 32764;
 
-/// The only flags of `cuStreamWaitEvent` that old drivers have.
+/// The only flags of `cuStreamWaitEvent` that old drivers have, and of `cuCtxEnablePeerAccess`.
 const NO_FLAGS: c_uint = 0;
 
 /// "0 means no limit": `cuOccupancyMaxPotentialBlockSize`.
@@ -64,12 +68,23 @@ impl DriverApi for CudaApi {
         memory_info(free: *mut usize, total: *mut usize) => cuMemGetInfo_v2(free, total);
         allocate(address: *mut u64, size: usize) => cuMemAlloc_v2(address, size);
         free(address: u64) => cuMemFree_v2(address);
+        pool_attribute(pool: RawPool, attribute: c_uint, value: *mut c_void) =>
+            cuMemPoolGetAttribute(pool, attribute, value);
+        trim_pool(pool: RawPool, kept: usize) => cuMemPoolTrimTo(pool, kept);
+        allocate_from_pool(address: *mut u64, size: usize, pool: RawPool, stream: CUstream) =>
+            cuMemAllocFromPoolAsync(address, size, pool, stream);
+        free_in_order(address: u64, stream: CUstream) => cuMemFreeAsync(address, stream);
         copy_to_device(to: u64, from: *const c_void, size: usize, stream: CUstream) =>
             cuMemcpyHtoDAsync_v2(to, from, size, stream);
         copy_from_device(to: *mut c_void, from: u64, size: usize, stream: CUstream) =>
             cuMemcpyDtoHAsync_v2(to, from, size, stream);
         copy_on_device(to: u64, from: u64, size: usize, stream: CUstream) =>
             cuMemcpyDtoDAsync_v2(to, from, size, stream);
+        can_access_peer(can_access: *mut c_int, device: c_int, peer: c_int) =>
+            cuDeviceCanAccessPeer(can_access, device, peer);
+        enable_peer_access(peer: &CudaContext) => cuCtxEnablePeerAccess(peer.raw(), NO_FLAGS);
+        set_pool_access(pool: RawPool, access: *const PoolAccess, count: usize) =>
+            cuMemPoolSetAccess(pool, access, count);
         copy_peer(copy: &PeerCopy<'_, CudaApi>, stream: CUstream) =>
             cuMemcpyPeerAsync(copy.to, copy.to_context.raw(), copy.from, copy.from_context.raw(), copy.size, stream);
         fill_u8(to: u64, value: u8, count: usize, stream: CUstream) => cuMemsetD8Async(to, value, count, stream);
@@ -80,6 +95,14 @@ impl DriverApi for CudaApi {
         synchronize_stream(stream: CUstream) => cuStreamSynchronize(stream);
         wait_event(stream: CUstream, event: CUevent) => cuStreamWaitEvent(stream, event, NO_FLAGS);
         destroy_stream(stream: CUstream) => cuStreamDestroy_v2(stream);
+
+        begin_capture(stream: CUstream) => cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_RELAXED);
+        end_capture(stream: CUstream, graph: *mut CUgraph) => cuStreamEndCapture(stream, graph);
+        instantiate_graph(executable: *mut CUgraphExec, graph: CUgraph) =>
+            cuGraphInstantiateWithFlags(executable, graph, 0);
+        launch_graph(executable: CUgraphExec, stream: CUstream) => cuGraphLaunch(executable, stream);
+        destroy_graph_exec(executable: CUgraphExec) => cuGraphExecDestroy(executable);
+        destroy_graph(graph: CUgraph) => cuGraphDestroy(graph);
 
         get_function(function: *mut CUfunction, module: CUmodule, name: *const c_char) =>
             cuModuleGetFunction(function, module, name);
@@ -96,6 +119,56 @@ impl DriverApi for CudaApi {
                 function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
                 shape.shared, stream, parameters, ptr::null_mut()
             );
+    }
+
+    fn has_graphs(&self) -> bool {
+        self.cuGraphExecKernelNodeSetParams.is_some()
+            && self.cuGraphInstantiateWithFlags.is_some()
+            && self.cuStreamGetCaptureInfo_v2.is_some()
+    }
+
+    unsafe fn last_captured_node(&'static self, stream: CUstream, node: *mut CUgraphNode) -> CuResult<()> {
+        let mut status = 0;
+        let mut capture = 0;
+        let mut graph = ptr::null_mut();
+        let mut nodes: *const CUgraphNode = ptr::null();
+        let mut count = 0;
+        // SAFETY: by the contract; the function writes five values. The nodes are there until the stream is given more.
+        unsafe {
+            call!(
+                self,
+                cuStreamGetCaptureInfo_v2(
+                    stream,
+                    &raw mut status,
+                    &raw mut capture,
+                    &raw mut graph,
+                    &raw mut nodes,
+                    &raw mut count
+                )
+            )?;
+            if count > 0 {
+                node.write(nodes.read());
+            }
+        }
+        Ok(())
+    }
+
+    unsafe fn update_graph(
+        &'static self,
+        executable: CUgraphExec,
+        node: CUgraphNode,
+        launch: &NodeLaunch<'_>,
+    ) -> CuResult<()> {
+        let params = CUDA_KERNEL_NODE_PARAMS {
+            func: launch.function,
+            grid: launch.shape.grid,
+            block: launch.shape.block,
+            shared_mem_bytes: launch.shape.shared,
+            kernel_params: launch.parameters,
+            extra: ptr::null_mut(),
+        };
+        // SAFETY: by the contract.
+        unsafe { call!(self, cuGraphExecKernelNodeSetParams(executable, node, &raw const params)) }
     }
 
     fn has_peer_copy(&self) -> bool {

@@ -113,7 +113,9 @@ pub fn as_raw_stream(stream: &Stream) -> Result<*mut c_void, Error> {
 /// # Errors
 /// `buffer` is not of CUDA.
 pub fn as_raw_address<T>(buffer: &Buffer<T>) -> Result<u64, Error> {
-    Ok(own_memory::<CudaApi, T>(buffer)?.address())
+    let address = own_memory::<CudaApi, T>(buffer)?.give_away();
+    let address = address.map_err(|problem| Error::from_device(CUDA, problem))?;
+    Ok(address)
 }
 
 /// The `CUfunction` of `kernel`.

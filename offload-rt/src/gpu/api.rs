@@ -8,6 +8,7 @@ use offload_format::pack::KernelInfo;
 use super::context::{Context, ContextApi, Entered};
 use super::error::ApiResult;
 use super::limits::Shape;
+use super::pool::{PoolAccess, RawPool};
 use crate::backend::KernelArg;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Problem;
@@ -26,6 +27,9 @@ macro_rules! handles {
 handles! {
     RawEvent: EventTarget,
     RawFunction: FunctionTarget,
+    RawGraph: GraphTarget,
+    RawGraphExec: GraphExecTarget,
+    RawGraphNode: GraphNodeTarget,
     RawModule: ModuleTarget,
     RawStream: StreamTarget,
 }
@@ -83,6 +87,24 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
     unsafe fn allocate(&'static self, address: *mut u64, size: usize) -> ApiResult<(), Self>;
     /// Waits for work that uses the memory.
     unsafe fn free(&'static self, address: u64) -> ApiResult<(), Self>;
+    // Memory pools.
+    unsafe fn pool_attribute(
+        &'static self,
+        pool: RawPool,
+        attribute: c_uint,
+        value: *mut c_void,
+    ) -> ApiResult<(), Self>;
+    unsafe fn trim_pool(&'static self, pool: RawPool, kept: usize) -> ApiResult<(), Self>;
+    /// The memory is there for work that the stream is given from now on.
+    unsafe fn allocate_from_pool(
+        &'static self,
+        address: *mut u64,
+        size: usize,
+        pool: RawPool,
+        stream: RawStream,
+    ) -> ApiResult<(), Self>;
+    /// Releases memory of a pool after the work that the stream has.
+    unsafe fn free_in_order(&'static self, address: u64, stream: RawStream) -> ApiResult<(), Self>;
     unsafe fn copy_to_device(
         &'static self,
         to: u64,
@@ -103,6 +125,22 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
         from: u64,
         size: usize,
         stream: RawStream,
+    ) -> ApiResult<(), Self>;
+    /// Whether `device` can use the memory of `peer`, by their ordinals.
+    unsafe fn can_access_peer(
+        &'static self,
+        can_access: *mut c_int,
+        device: c_int,
+        peer: c_int,
+    ) -> ApiResult<(), Self>;
+    /// Lets the current context use memory of `peer` that comes from no pool.
+    unsafe fn enable_peer_access(&'static self, peer: &Self::ContextHandle) -> ApiResult<(), Self>;
+    /// Lets other devices use memory of a pool.
+    unsafe fn set_pool_access(
+        &'static self,
+        pool: RawPool,
+        access: *const PoolAccess,
+        count: usize,
     ) -> ApiResult<(), Self>;
     /// Whether the library copies between devices.
     fn has_peer_copy(&self) -> bool;
@@ -146,6 +184,36 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
     unsafe fn wait_event(&'static self, stream: RawStream, event: RawEvent) -> ApiResult<(), Self>;
     /// The work of the stream is done all the same.
     unsafe fn destroy_stream(&'static self, stream: RawStream) -> ApiResult<(), Self>;
+
+    // Graphs.
+    /// Whether the library has all functions for graphs.
+    fn has_graphs(&self) -> bool;
+    /// Work that the stream is given from now on goes to a graph; other streams and threads are not touched by it.
+    unsafe fn begin_capture(&'static self, stream: RawStream) -> ApiResult<(), Self>;
+    /// The stream runs its work again; the graph is null after an error.
+    unsafe fn end_capture(&'static self, stream: RawStream, graph: *mut RawGraph) -> ApiResult<(), Self>;
+    /// The node of what a stream that captures was given last.
+    unsafe fn last_captured_node(
+        &'static self,
+        stream: RawStream,
+        node: *mut RawGraphNode,
+    ) -> ApiResult<(), Self>;
+    unsafe fn instantiate_graph(
+        &'static self,
+        executable: *mut RawGraphExec,
+        graph: RawGraph,
+    ) -> ApiResult<(), Self>;
+    unsafe fn launch_graph(&'static self, executable: RawGraphExec, stream: RawStream)
+    -> ApiResult<(), Self>;
+    /// As `launch`, for the launches of the graph from now on. `node` is of the graph that it was made of.
+    unsafe fn update_graph(
+        &'static self,
+        executable: RawGraphExec,
+        node: RawGraphNode,
+        launch: &NodeLaunch<'_>,
+    ) -> ApiResult<(), Self>;
+    unsafe fn destroy_graph_exec(&'static self, executable: RawGraphExec) -> ApiResult<(), Self>;
+    unsafe fn destroy_graph(&'static self, graph: RawGraph) -> ApiResult<(), Self>;
 
     // Modules.
     /// Refuses `libraries`, which `image` imports, if the library cannot link them.
@@ -233,6 +301,13 @@ pub(crate) struct PeerCopy<'c, A: DriverApi> {
     pub(crate) from: u64,
     pub(crate) from_context: &'c A::ContextHandle,
     pub(crate) size: usize,
+}
+
+/// The launch of a graph's node.
+pub(crate) struct NodeLaunch<'s> {
+    pub(crate) function: RawFunction,
+    pub(crate) shape: &'s Shape,
+    pub(crate) parameters: *mut *mut c_void,
 }
 
 /// Implements operations of [`DriverApi`] by calls of the library's functions.

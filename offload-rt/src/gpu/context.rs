@@ -1,10 +1,14 @@
 //! A context of a device, and making it the calling thread's.
 
+use std::ffi::{c_int, c_uint, c_void};
 use std::fmt::Debug;
 use std::marker::PhantomData;
+use std::ptr;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::error::{ApiResult, ResultTexts};
 use super::limits::Limits;
+use super::pool::{KEPT, PoolHandle, PoolProperties, RELEASE_THRESHOLD, RawPool};
 use crate::backend::ContextId;
 
 /// What a library makes current in a thread.
@@ -21,11 +25,41 @@ pub(crate) trait ContextApi: ResultTexts {
 
     /// Restores what the thread had. A failure leaves nothing to be done.
     fn leave(&'static self, previous: Self::Previous);
+
+    /// The ordinal of the context's device.
+    fn ordinal(context: &Self::ContextHandle) -> c_int;
+
+    /// Whether the library has all functions for memory pools.
+    fn has_pools(&self) -> bool;
+
+    /// # Safety
+    /// `properties` can be read, and `pool` written.
+    unsafe fn create_pool(
+        &'static self,
+        pool: *mut RawPool,
+        properties: *const PoolProperties,
+    ) -> ApiResult<(), Self>;
+
+    /// # Safety
+    /// The pool lives, and `value` has the attribute's type.
+    unsafe fn set_pool_attribute(
+        &'static self,
+        pool: RawPool,
+        attribute: c_uint,
+        value: *mut c_void,
+    ) -> ApiResult<(), Self>;
+
+    /// # Safety
+    /// The pool lives, and all its memory is released.
+    unsafe fn destroy_pool(&'static self, pool: RawPool) -> ApiResult<(), Self>;
 }
 
 /// A context that stays valid as long as this lives, with the limits of its device.
 #[derive(Debug)]
 pub(crate) struct Context<A: ContextApi> {
+    pool: OnceLock<Option<PoolHandle>>,
+    /// Contexts that it was connected with.
+    peers: Mutex<Vec<ContextId>>,
     api: &'static A,
     handle: A::ContextHandle,
     limits: Limits,
@@ -42,7 +76,7 @@ pub(crate) struct Entered<'c, A: ContextApi> {
 
 impl<A: ContextApi> Context<A> {
     pub(crate) fn new(api: &'static A, handle: A::ContextHandle, limits: Limits) -> Context<A> {
-        Context { api, handle, limits }
+        Context { pool: OnceLock::new(), peers: Mutex::default(), api, handle, limits }
     }
 
     pub(super) fn api(&self) -> &'static A {
@@ -61,8 +95,48 @@ impl<A: ContextApi> Context<A> {
         Ok(Entered { context: self, previous, _thread: PhantomData })
     }
 
+    /// The pool of its memory, made when it is first needed, so that its limits touch no other code of the process;
+    /// `None` if library or device have none. The context is current.
+    pub(super) fn pool(&self) -> Option<RawPool> {
+        self.pool.get_or_init(|| self.new_pool()).as_ref().map(|pool| pool.0)
+    }
+
+    fn new_pool(&self) -> Option<PoolHandle> {
+        if !self.api.has_pools() {
+            return None;
+        }
+        let properties = PoolProperties::for_device(A::ordinal(&self.handle));
+        let mut pool = ptr::null_mut();
+        let mut kept = KEPT;
+        // SAFETY: the properties are whole, and the function writes one handle; the attribute is a number of this size.
+        unsafe {
+            self.api.create_pool(&raw mut pool, &raw const properties).ok()?;
+            let _ = self.api.set_pool_attribute(pool, RELEASE_THRESHOLD, (&raw mut kept).cast());
+        }
+        Some(PoolHandle(pool))
+    }
+
+    /// Notes that it is connected with `other`; `false` if it was before.
+    pub(super) fn add_peer(&self, other: ContextId) -> bool {
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = !peers.contains(&other);
+        if is_new {
+            peers.push(other);
+        }
+        is_new
+    }
+
     pub(crate) fn id(&self) -> ContextId {
         A::context_id(&self.handle)
+    }
+}
+
+impl<A: ContextApi> Drop for Context<A> {
+    fn drop(&mut self) {
+        if let Some(Some(pool)) = self.pool.get() {
+            // SAFETY: it was made once; memory of it keeps the context.
+            let _ = unsafe { self.api.destroy_pool(pool.0) };
+        }
     }
 }
 

@@ -4,15 +4,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::api::DriverApi;
 use super::context::Context;
+use super::device_pool::DevicePool;
+use super::graph::GpuGraph;
 use super::module::GpuModule;
 use super::pinned::GpuHostMemory;
 use super::stream::GpuStream;
-use crate::backend::{BackendDevice, BackendHostMemory, BackendModule, BackendStream};
+use crate::backend::{
+    BackendDevice, BackendGraph, BackendHostMemory, BackendModule, BackendPool, BackendStream,
+};
 use crate::device::Device;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
 use crate::identity::DeviceIdentity;
 use crate::properties::DeviceProperties;
+use crate::recorded::RecordedWork;
 use crate::text::escape;
 
 /// A device that the library has found.
@@ -94,6 +99,20 @@ impl<A: DriverApi> BackendDevice for GpuDevice<A> {
         let properties = A::properties(&self.device);
         let properties = properties.map_err(|error| error.during("cannot query the device"))?;
         Ok(DeviceProperties { free_memory: self.free_memory(), ..properties })
+    }
+
+    fn pool(&self) -> Result<Option<Box<dyn BackendPool>>, Problem> {
+        let pool = DevicePool::new(self.context()?)?;
+        Ok(pool.map(|pool| Box::new(pool) as Box<dyn BackendPool>))
+    }
+
+    fn instantiate(&self, work: &RecordedWork) -> Result<Option<Box<dyn BackendGraph>>, Problem> {
+        let context = self.context()?;
+        // The libraries refuse graphs without nodes in some releases.
+        if work.operations.is_empty() || !context.api().has_graphs() {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(GpuGraph::new(&context, work)?)))
     }
 
     fn lock_memory(&self, size: usize) -> Result<Option<Box<dyn BackendHostMemory>>, Problem> {

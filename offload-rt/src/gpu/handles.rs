@@ -1,6 +1,7 @@
 //! Handles of the caller's, and of this crate's values.
 
 use std::any::Any;
+use std::sync::Arc;
 
 use super::api::{DriverApi, RawStream};
 use super::device::GpuDevice;
@@ -47,7 +48,7 @@ pub(crate) fn adopt_memory<A: DriverApi, T: Plain>(
 ) -> Result<Buffer<T>, Error> {
     let context = GpuDevice::<A>::from_device(device)?.context();
     let context = context.map_err(|problem| Error::from_device(&device.to_string(), problem))?;
-    Ok(Buffer::new(Box::new(GpuMemory::<A>::owned(address, context.id(), owner)), len))
+    Ok(Buffer::new(Arc::new(GpuMemory::<A>::owned(address, context.id(), owner)), len))
 }
 
 /// The back end's stream.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use offload_format::pack::KernelInfo;
 
-use super::api::{ArgumentCheck, DriverApi, RawFunction, RawStream};
+use super::api::{ArgumentCheck, DriverApi, NodeLaunch, RawFunction, RawGraphExec, RawGraphNode};
 use super::driver_module::DriverModule;
 use super::function::Function;
 use super::parameters::{Filled, Parameters};
@@ -23,6 +23,17 @@ pub(crate) struct GpuKernel<A: DriverApi> {
     module: Arc<DriverModule<A>>,
 }
 
+/// Where a launch goes.
+#[derive(Clone, Copy)]
+pub(super) enum LaunchTarget {
+    Stream,
+    /// A node of a graph, in place of the launch that it has.
+    Node {
+        executable: RawGraphExec,
+        node: RawGraphNode,
+    },
+}
+
 impl<A: DriverApi> GpuKernel<A> {
     pub(super) fn new(
         module: Arc<DriverModule<A>>,
@@ -31,6 +42,44 @@ impl<A: DriverApi> GpuKernel<A> {
     ) -> GpuKernel<A> {
         let arguments = A::ArgumentCheck::new(&info, function.sizes.take());
         GpuKernel { info, arguments, function, module }
+    }
+
+    /// Launches the kernel in `stream`, or sets the launch of a node, for which the stream is one that captures.
+    ///
+    /// # Safety
+    /// As that of [`BackendKernel::launch`]; the node is of a launch of this kernel.
+    #[inline]
+    pub(super) unsafe fn launch_in(
+        &self,
+        target: LaunchTarget,
+        stream: &dyn BackendStream,
+        range: &NdRange,
+        args: &[KernelArg<'_>],
+    ) -> Result<(), Problem> {
+        self.arguments.check(args)?;
+        let entered = self.module.context().enter()?;
+        let mut parameters = Parameters::new(args.len());
+        let Filled { pointers, local } = parameters.fill(args, stream)?;
+        let shape = entered.limits().shape(self.function.resources.needs, range, local)?;
+        let api = entered.api();
+        let function = self.function.raw;
+        // SAFETY: the kernel's module is loaded.
+        unsafe { api.opt_in_shared_memory(function, &shape) }
+            .map_err(|error| error.during("the shared memory is refused"))?;
+        // SAFETY: the kernel's module is loaded in the current context; the parameters are as many and as large as the
+        // kernel's, as far as pack and library know them, and are copied during the call. The caller answers for what the
+        // kernel does with them.
+        let launched = unsafe {
+            match target {
+                LaunchTarget::Stream => api.launch(function, &shape, stream.handle().cast(), pointers),
+                LaunchTarget::Node { executable, node } => api.update_graph(
+                    executable,
+                    node,
+                    &NodeLaunch { function, shape: &shape, parameters: pointers },
+                ),
+            }
+        };
+        launched.map_err(|error| error.during("the launch failed"))
     }
 
     pub(crate) fn raw(&self) -> RawFunction {
@@ -105,22 +154,8 @@ impl<A: DriverApi> BackendKernel for GpuKernel<A> {
         range: &NdRange,
         args: &[KernelArg<'_>],
     ) -> Result<(), Problem> {
-        self.arguments.check(args)?;
-        let stream: RawStream = stream.handle().cast();
-        let entered = self.module.context().enter()?;
-        let mut parameters = Parameters::new(args.len());
-        let Filled { pointers, local } = parameters.fill(args, stream)?;
-        let shape = entered.limits().shape(self.function.resources.needs, range, local)?;
-        let api = entered.api();
-        let function = self.function.raw;
-        // SAFETY: the kernel's module is loaded.
-        unsafe { api.opt_in_shared_memory(function, &shape) }
-            .map_err(|error| error.during("the shared memory is refused"))?;
-        // SAFETY: the kernel's module is loaded in the current context; the parameters are as many and as large as the
-        // kernel's, as far as pack and library know them, and are copied during the call. The caller answers for what the
-        // kernel does with them.
-        unsafe { api.launch(function, &shape, stream, pointers) }
-            .map_err(|error| error.during("the launch failed"))
+        // SAFETY: the contract is the same.
+        unsafe { self.launch_in(LaunchTarget::Stream, stream, range, args) }
     }
 }
 

@@ -1,32 +1,53 @@
-//! Device memory.
+//! Device memory: of the context's pool, of an allocation of its own, or the caller's.
+//!
+//! Memory of the pool is allocated and released in the order of the stream that made it, its home. Its first use in
+//! another stream comes after the work that the home has by then, and its release after the work of all streams that used
+//! it; none of it waits. Where other code has the address, nothing tells which streams use it: then allocation and release
+//! are waited for.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::api::{DriverApi, RawStream};
-use super::context::Context;
+use super::api::DriverApi;
+#[cfg(feature = "cudarc-0_19")]
+use super::api::RawStream;
+use super::context::{Context, Entered};
 use super::error::ApiResult;
-use crate::backend::{BackendMemory, ContextId, DeviceAddress, MemoryRange, Owner};
+use super::event::GpuEvent;
+use super::stream::{GpuStream, StreamHandle};
+use crate::backend::{BackendMemory, BackendStream, ContextId, DeviceAddress, MemoryRange, Owner, downcast};
 use crate::error::Problem;
 
-/// Memory of a device, its own or the caller's.
+/// Memory of a device.
 #[derive(Debug)]
 pub(crate) struct GpuMemory<A: DriverApi> {
     address: u64,
     context: ContextId,
-    /// The stream that it was borrowed for.
-    only_in: Option<RawStream>,
     held: MemoryHeld<A>,
 }
 
 #[derive(Debug)]
 enum MemoryHeld<A: DriverApi> {
-    /// It was allocated here, and is released in this context.
+    Pooled(PooledMemory<A>),
+    /// It is released in this context.
     Own(Arc<Context<A>>),
     /// It is the caller's.
-    Owned { _owner: Owner },
-    /// It is the caller's, who outlives this.
+    Owned {
+        _owner: Owner,
+    },
+    /// It is the caller's, who outlives this, for one stream.
     #[cfg(feature = "cudarc-0_19")]
-    Borrowed,
+    Borrowed(RawStream),
+}
+
+/// What decides when memory of a pool is released.
+#[derive(Debug)]
+struct PooledMemory<A: DriverApi> {
+    home: Arc<StreamHandle<A>>,
+    /// Other streams that use it.
+    others: Mutex<Vec<Arc<StreamHandle<A>>>>,
+    /// Streams use it that are not known.
+    is_given_away: AtomicBool,
 }
 
 // SAFETY: the library's functions may be called from any thread; the handle of a stream is only compared.
@@ -35,29 +56,101 @@ unsafe impl<A: DriverApi> Send for GpuMemory<A> {}
 unsafe impl<A: DriverApi> Sync for GpuMemory<A> {}
 
 impl<A: DriverApi> GpuMemory<A> {
+    /// Memory of its own.
     pub(super) fn allocate(context: &Arc<Context<A>>, size: usize) -> ApiResult<GpuMemory<A>, A> {
         let entered = context.enter()?;
         let mut address = 0;
         // SAFETY: the context is current; the function writes one address.
         unsafe { entered.api().allocate(&raw mut address, size) }?;
-        let held = MemoryHeld::Own(context.clone());
-        Ok(GpuMemory { address, context: context.id(), only_in: None, held })
+        Ok(GpuMemory { address, context: context.id(), held: MemoryHeld::Own(context.clone()) })
+    }
+
+    /// Memory in the order of `home`, or memory of its own if the device has no pool.
+    pub(super) fn in_order(home: &Arc<StreamHandle<A>>, size: usize) -> ApiResult<GpuMemory<A>, A> {
+        let context = home.context();
+        let entered = context.enter()?;
+        let Some(pool) = context.pool() else {
+            return GpuMemory::allocate(context, size);
+        };
+        let mut address = 0;
+        // SAFETY: the context is current, and pool and stream are of it; the function writes one address.
+        unsafe { entered.api().allocate_from_pool(&raw mut address, size, pool, home.raw()) }?;
+        let held = PooledMemory {
+            home: home.clone(),
+            others: Mutex::default(),
+            is_given_away: AtomicBool::new(false),
+        };
+        Ok(GpuMemory { address, context: context.id(), held: MemoryHeld::Pooled(held) })
     }
 
     /// The caller's memory, which `owner` keeps.
     pub(crate) fn owned(address: u64, context: ContextId, owner: Owner) -> GpuMemory<A> {
-        GpuMemory { address, context, only_in: None, held: MemoryHeld::Owned { _owner: owner } }
+        GpuMemory { address, context, held: MemoryHeld::Owned { _owner: owner } }
     }
 
     /// The caller's memory, who outlives the result, for work in `stream`.
     #[cfg(feature = "cudarc-0_19")]
     pub(crate) fn borrowed(address: u64, context: ContextId, stream: RawStream) -> GpuMemory<A> {
-        GpuMemory { address, context, only_in: Some(stream), held: MemoryHeld::Borrowed }
+        GpuMemory { address, context, held: MemoryHeld::Borrowed(stream) }
     }
 
-    pub(crate) fn address(&self) -> u64 {
-        self.address
+    /// The address for other code, which may use it in any stream until this is dropped.
+    pub(crate) fn give_away(&self) -> Result<u64, Problem> {
+        if let MemoryHeld::Pooled(pooled) = &self.held {
+            pooled.give_away()?;
+        }
+        Ok(self.address)
     }
+}
+
+impl<A: DriverApi> PooledMemory<A> {
+    /// Waits until it is allocated, so that any stream may use it.
+    fn give_away(&self) -> Result<(), Problem> {
+        if !self.is_given_away.swap(true, Ordering::AcqRel) {
+            let entered = self.home.context().enter()?;
+            // SAFETY: the stream lives.
+            unsafe { entered.api().synchronize_stream(self.home.raw()) }?;
+        }
+        Ok(())
+    }
+
+    /// Orders the first use in another stream.
+    fn use_in(&self, stream: &GpuStream<A>) -> Result<(), Problem> {
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if others.iter().any(|other| other.raw() == stream.raw) {
+            return Ok(());
+        }
+        let entered = self.home.context().enter()?;
+        order(&self.home, stream.handle(), &entered)?;
+        others.push(stream.handle().clone());
+        Ok(())
+    }
+
+    fn release(&mut self, address: u64) -> Result<(), Problem> {
+        let entered = self.home.context().enter()?;
+        let others = self.others.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for other in others.iter() {
+            order(other, &self.home, &entered)?;
+        }
+        if self.is_given_away.load(Ordering::Acquire) {
+            // SAFETY: the context is current.
+            unsafe { entered.api().synchronize() }?;
+        }
+        // SAFETY: it was allocated once; the stream is of the current context.
+        Ok(unsafe { entered.api().free_in_order(address, self.home.raw()) }?)
+    }
+}
+
+/// Makes later work of `stream` wait for what `earlier` has.
+fn order<A: DriverApi>(
+    earlier: &StreamHandle<A>,
+    stream: &StreamHandle<A>,
+    entered: &Entered<'_, A>,
+) -> Result<(), Problem> {
+    let event = GpuEvent::new(earlier.context(), entered)?;
+    event.record(earlier.raw(), entered)?;
+    // SAFETY: both streams are of the current context.
+    Ok(unsafe { entered.api().wait_event(stream.raw(), event.raw) }?)
 }
 
 impl<A: DriverApi> BackendMemory for GpuMemory<A> {
@@ -66,21 +159,52 @@ impl<A: DriverApi> BackendMemory for GpuMemory<A> {
     }
 
     fn device_address(&self) -> DeviceAddress {
-        DeviceAddress { start: self.address, only_in: self.only_in.map_or(0, |stream| stream.addr()) }
+        let (only_in, home) = match &self.held {
+            MemoryHeld::Pooled(pooled) => (0, pooled.home.raw().addr()),
+            #[cfg(feature = "cudarc-0_19")]
+            MemoryHeld::Borrowed(stream) => (stream.addr(), 0),
+            MemoryHeld::Own(_) | MemoryHeld::Owned { .. } => (0, 0),
+        };
+        DeviceAddress { start: self.address, only_in, home }
+    }
+
+    fn use_in(&self, stream: &dyn BackendStream) -> Result<(), Problem> {
+        let MemoryHeld::Pooled(pooled) = &self.held else { return Ok(()) };
+        let stream = downcast::<GpuStream<A>>(stream)?;
+        if stream.is_capturing() {
+            // Launches of the graph are uses.
+            return Ok(());
+        }
+        if stream.is_adopted() { pooled.give_away() } else { pooled.use_in(stream) }
     }
 }
 
 impl<A: DriverApi> Drop for GpuMemory<A> {
     fn drop(&mut self) {
-        let MemoryHeld::Own(context) = &self.held else { return };
-        if let Ok(entered) = context.enter() {
-            // SAFETY: it was allocated once; the library waits for work that uses it.
-            let _ = unsafe { entered.api().free(self.address) };
+        match &mut self.held {
+            MemoryHeld::Pooled(pooled) => {
+                let _ = pooled.release(self.address);
+            }
+            MemoryHeld::Own(context) => {
+                if let Ok(entered) = context.enter() {
+                    // SAFETY: it was allocated once; the library waits for work that uses it.
+                    let _ = unsafe { entered.api().free(self.address) };
+                }
+            }
+            MemoryHeld::Owned { .. } => {}
+            #[cfg(feature = "cudarc-0_19")]
+            MemoryHeld::Borrowed(_) => {}
         }
     }
 }
 
 /// Where `range` starts, for work in `stream`.
-pub(super) fn start(range: MemoryRange<'_>, stream: RawStream) -> Result<u64, Problem> {
-    range.memory.device_address().at(range.offset, stream.cast())
+#[inline]
+pub(super) fn start(range: MemoryRange<'_>, stream: &dyn BackendStream) -> Result<u64, Problem> {
+    let memory = range.memory.get();
+    let address = memory.device_address();
+    if address.home != 0 && address.home != stream.handle().addr() {
+        memory.use_in(stream)?;
+    }
+    address.at(range.offset, stream.handle())
 }

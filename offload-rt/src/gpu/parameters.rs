@@ -4,9 +4,8 @@ use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use super::api::RawStream;
 use super::memory::start;
-use crate::backend::{KernelArg, KernelArgKind};
+use crate::backend::{BackendStream, KernelArg, KernelArgKind};
 use crate::error::Problem;
 
 /// So many parameters need no allocation.
@@ -66,7 +65,11 @@ impl Parameters {
     /// memory, offsets into the dynamic shared memory, and pointers to values. The pointers of the result lead to `self` and
     /// to the values, which have to stay where they are until the launch.
     #[inline]
-    pub(super) fn fill(&mut self, args: &[KernelArg<'_>], stream: RawStream) -> Result<Filled, Problem> {
+    pub(super) fn fill(
+        &mut self,
+        args: &[KernelArg<'_>],
+        stream: &dyn BackendStream,
+    ) -> Result<Filled, Problem> {
         let mut local = LocalMemory::default();
         let slots = self.words.get().iter_mut().zip(self.pointers.get());
         for ((word, pointer), arg) in slots.zip(args) {
@@ -98,13 +101,20 @@ impl<T> Slots<T> {
 }
 
 #[cfg(test)]
+#[cfg(all(feature = "host", unix))]
 mod tests {
     use super::*;
+    use crate::backend::BackendStream;
+
+    /// A stream whose memory any stream may use.
+    fn stream() -> Box<dyn BackendStream> {
+        crate::Device::host().backend().stream().unwrap()
+    }
 
     /// The parameters of `args`, which are all words, and the bytes of local memory.
     fn words(args: &[KernelArg<'_>]) -> Option<(Vec<u64>, u64)> {
         let mut parameters = Parameters::new(args.len());
-        let Filled { pointers, local } = parameters.fill(args, ptr::null_mut()).ok()?;
+        let Filled { pointers, local } = parameters.fill(args, &*stream()).ok()?;
         // SAFETY: there is a pointer for each argument, to a word.
         let words = (0..args.len()).map(|index| unsafe { pointers.add(index).read().cast::<u64>().read() });
         Some((words.collect(), local))
@@ -140,7 +150,7 @@ mod tests {
                 .map(|index| if index % 2 == 0 { KernelArg::value(&values[index]) } else { local(16) })
                 .collect();
             let mut parameters = Parameters::new(count);
-            let Filled { pointers, .. } = parameters.fill(&args, ptr::null_mut()).unwrap();
+            let Filled { pointers, .. } = parameters.fill(&args, &*stream()).unwrap();
             for index in 0..count {
                 // SAFETY: there are so many pointers; they lead to `parameters` and to `values`.
                 unsafe {

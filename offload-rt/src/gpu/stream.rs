@@ -9,6 +9,7 @@ use super::context::{Context, Entered};
 use super::error::{ApiResult, failed};
 use super::event::GpuEvent;
 use super::memory::{GpuMemory, start};
+use super::peers;
 use crate::backend::{
     BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, MemoryRange, Owner, downcast,
 };
@@ -19,8 +20,26 @@ use crate::error::Problem;
 pub(crate) struct GpuStream<A: DriverApi> {
     pub(crate) raw: RawStream,
     context: Arc<Context<A>>,
-    /// Of a stream that is the caller's.
-    owner: Option<Owner>,
+    handle: Arc<StreamHandle<A>>,
+}
+
+/// What keeps a stream of the library: memory that it allocated or used needs it.
+#[derive(Debug)]
+pub(super) struct StreamHandle<A: DriverApi> {
+    raw: RawStream,
+    context: Arc<Context<A>>,
+    role: StreamRole,
+}
+
+#[derive(Debug)]
+enum StreamRole {
+    Own,
+    /// It takes the work of a graph, which does not run.
+    Capturing,
+    /// It is the caller's.
+    Adopted {
+        _owner: Owner,
+    },
 }
 
 // SAFETY: the library's functions may be called from any thread.
@@ -30,12 +49,21 @@ unsafe impl<A: DriverApi> Sync for GpuStream<A> {}
 
 impl<A: DriverApi> GpuStream<A> {
     pub(crate) fn new(context: Arc<Context<A>>) -> ApiResult<GpuStream<A>, A> {
+        GpuStream::with_role(context, StreamRole::Own)
+    }
+
+    /// A stream for the capture of a graph.
+    pub(super) fn for_capture(context: Arc<Context<A>>) -> ApiResult<GpuStream<A>, A> {
+        GpuStream::with_role(context, StreamRole::Capturing)
+    }
+
+    fn with_role(context: Arc<Context<A>>, role: StreamRole) -> ApiResult<GpuStream<A>, A> {
         let mut raw = ptr::null_mut();
         let entered = context.enter()?;
         // SAFETY: the context is current; the function writes one handle.
         unsafe { entered.api().create_stream(&raw mut raw) }?;
         drop(entered);
-        Ok(GpuStream { raw, context, owner: None })
+        Ok(GpuStream::from_handle(StreamHandle { raw, context, role }))
     }
 
     /// The caller's stream `raw`; `None` if it is of another context, as far as the library tells.
@@ -51,7 +79,27 @@ impl<A: DriverApi> GpuStream<A> {
         // SAFETY: by the contract; the context is current.
         let is_own = unsafe { entered.api().is_stream_of(raw, context.handle()) }?;
         drop(entered);
-        Ok(is_own.then_some(GpuStream { raw, context, owner: Some(owner) }))
+        let role = StreamRole::Adopted { _owner: owner };
+        let stream = GpuStream::from_handle(StreamHandle { raw, context, role });
+        Ok(is_own.then_some(stream))
+    }
+
+    fn from_handle(handle: StreamHandle<A>) -> GpuStream<A> {
+        GpuStream { raw: handle.raw, context: handle.context.clone(), handle: Arc::new(handle) }
+    }
+
+    pub(super) fn handle(&self) -> &Arc<StreamHandle<A>> {
+        &self.handle
+    }
+
+    /// It takes the work of a graph.
+    pub(super) fn is_capturing(&self) -> bool {
+        matches!(self.handle.role, StreamRole::Capturing)
+    }
+
+    /// It is the caller's.
+    pub(super) fn is_adopted(&self) -> bool {
+        matches!(self.handle.role, StreamRole::Adopted { .. })
     }
 
     /// Copies `bytes`, which are the caller's again on return, to `to`, which has room for them.
@@ -60,7 +108,12 @@ impl<A: DriverApi> GpuStream<A> {
         let api = entered.api();
         // SAFETY: the memory has room for `bytes`, which lives until the library has read it: see below.
         unsafe { api.copy_to_device(to, bytes.as_ptr().cast(), bytes.len(), self.raw) }?;
-        if api.reads_later(self.context.handle(), bytes) { self.wait(&entered) } else { Ok(()) }
+        // The work of a graph keeps its bytes.
+        if !self.is_capturing() && api.reads_later(self.context.handle(), bytes) {
+            self.wait(&entered)
+        } else {
+            Ok(())
+        }
     }
 
     /// Records `event` at the present end; after an error no queued work is in flight.
@@ -89,18 +142,23 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
         self.raw.cast()
     }
 
-    fn allocate(&self, size: usize) -> Result<Box<dyn BackendMemory>, Problem> {
-        Ok(Box::new(GpuMemory::allocate(&self.context, size)?))
+    fn allocate(&self, size: usize) -> Result<Arc<dyn BackendMemory>, Problem> {
+        // A stream that is the caller's may go before the memory does.
+        let memory = match self.handle.role {
+            StreamRole::Adopted { .. } => GpuMemory::allocate(&self.context, size),
+            StreamRole::Own | StreamRole::Capturing => GpuMemory::in_order(&self.handle, size),
+        };
+        Ok(Arc::new(memory?))
     }
 
     fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
-        self.copy_in(start(to, self.raw)?, bytes).map_err(failed("cannot copy to a buffer"))
+        self.copy_in(start(to, self)?, bytes).map_err(failed("cannot copy to a buffer"))
     }
 
     fn read(&self, from: MemoryRange<'_>, bytes: &mut [u8]) -> Result<(), Problem> {
         let failed = failed("cannot copy from a buffer");
         let entered = self.context.enter().map_err(&failed)?;
-        let from = start(from, self.raw)?;
+        let from = start(from, self)?;
         let into = bytes.as_mut_ptr().cast();
         // SAFETY: the range has this size, and `bytes` lives until the stream has been waited for.
         unsafe { entered.api().copy_from_device(into, from, bytes.len(), self.raw) }.map_err(&failed)?;
@@ -115,7 +173,7 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
         let failed = failed("cannot copy to a buffer");
         let entered = self.context.enter().map_err(&failed)?;
         let size = to.size;
-        let to = start(to, self.raw)?;
+        let to = start(to, self)?;
         let event = GpuEvent::new(&self.context, &entered)?;
         // SAFETY: the range has this size; by the contract the bytes stay until the event.
         unsafe { entered.api().copy_to_device(to, bytes.cast(), size, self.raw) }.map_err(failed)?;
@@ -130,7 +188,7 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
         let failed = failed("cannot copy from a buffer");
         let entered = self.context.enter().map_err(&failed)?;
         let size = from.size;
-        let from = start(from, self.raw)?;
+        let from = start(from, self)?;
         let event = GpuEvent::new(&self.context, &entered)?;
         // SAFETY: as above.
         unsafe { entered.api().copy_from_device(bytes.cast(), from, size, self.raw) }.map_err(failed)?;
@@ -148,10 +206,11 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
         if !self.context.api().has_peer_copy() {
             return Ok(false);
         }
+        peers::connect(&self.context, &source.context);
         let copy = PeerCopy {
-            to: start(to, self.raw)?,
+            to: start(to, self)?,
             to_context: self.context.handle(),
-            from: start(from, source.raw)?,
+            from: start(from, source)?,
             from_context: source.context.handle(),
             size: to.size,
         };
@@ -169,8 +228,8 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
         let failed = failed("cannot copy between buffers");
         let entered = self.context.enter().map_err(&failed)?;
         let size = to.size;
-        let from = start(from, self.raw)?;
-        let to = start(to, self.raw)?;
+        let from = start(from, self)?;
+        let to = start(to, self)?;
         // SAFETY: both ranges have this size, and do not overlap.
         unsafe { entered.api().copy_on_device(to, from, size, self.raw) }.map_err(failed)
     }
@@ -180,7 +239,7 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
         let entered = self.context.enter().map_err(&failed)?;
         let api = entered.api();
         let size = to.size;
-        let to = start(to, self.raw)?;
+        let to = start(to, self)?;
         // SAFETY: the range has this size, a multiple of the pattern's, and starts at one.
         let filled = unsafe {
             match pattern {
@@ -195,6 +254,10 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {
         let entered = self.context.enter().map_err(failed("cannot make an event"))?;
         self.end(GpuEvent::new(&self.context, &entered)?, &entered)
+    }
+
+    fn waits_for(&self, event: &dyn BackendEvent) -> bool {
+        event.context().backend == self.context().backend
     }
 
     fn wait_for(&self, event: &dyn BackendEvent) -> Result<(), Problem> {
@@ -212,9 +275,24 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
     }
 }
 
-impl<A: DriverApi> Drop for GpuStream<A> {
+impl<A: DriverApi> StreamHandle<A> {
+    pub(super) fn raw(&self) -> RawStream {
+        self.raw
+    }
+
+    pub(super) fn context(&self) -> &Arc<Context<A>> {
+        &self.context
+    }
+}
+
+// SAFETY: the library's functions may be called from any thread.
+unsafe impl<A: DriverApi> Send for StreamHandle<A> {}
+// SAFETY: as above.
+unsafe impl<A: DriverApi> Sync for StreamHandle<A> {}
+
+impl<A: DriverApi> Drop for StreamHandle<A> {
     fn drop(&mut self) {
-        if self.owner.is_some() {
+        if matches!(self.role, StreamRole::Adopted { .. }) {
             return;
         }
         if let Ok(entered) = self.context.enter() {

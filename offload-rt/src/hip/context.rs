@@ -1,10 +1,10 @@
 //! The device that is current in a thread.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_uint, c_void};
 
 use super::api::{HipApi, HipResult};
 use crate::backend::{Backend, ContextId};
-use crate::gpu::{ContextApi, call};
+use crate::gpu::{ContextApi, PoolProperties, RawPool, call, operations};
 
 impl ContextApi for HipApi {
     /// A device's ordinal: the runtime makes its primary context when it is first needed, and keeps it.
@@ -32,5 +32,19 @@ impl ContextApi for HipApi {
     fn leave(&'static self, previous: c_int) {
         // SAFETY: it was the thread's device.
         let _ = unsafe { call!(self, hipSetDevice(previous)) };
+    }
+    fn ordinal(context: &c_int) -> c_int {
+        *context
+    }
+
+    fn has_pools(&self) -> bool {
+        self.hipMemPoolCreate.is_some() && self.hipMallocFromPoolAsync.is_some()
+    }
+
+    operations! {
+        create_pool(pool: *mut RawPool, properties: *const PoolProperties) => hipMemPoolCreate(pool, properties);
+        set_pool_attribute(pool: RawPool, attribute: c_uint, value: *mut c_void) =>
+            hipMemPoolSetAttribute(pool, attribute, value);
+        destroy_pool(pool: RawPool) => hipMemPoolDestroy(pool);
     }
 }

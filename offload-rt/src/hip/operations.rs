@@ -4,8 +4,9 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr;
 
 use super::api::{
-    HipApi, HipResult, hipDeviceptr_t, hipEvent_t, hipEventDefault, hipFunction_t, hipHostMallocPortable,
-    hipMemoryTypeUnregistered, hipModule_t, hipPointerAttribute_t, hipStream_t, hipStreamNonBlocking,
+    HipApi, HipResult, hipDeviceptr_t, hipEvent_t, hipEventDefault, hipFunction_t, hipGraph_t,
+    hipGraphExec_t, hipGraphNode_t, hipHostMallocPortable, hipKernelNodeParams, hipMemoryTypeUnregistered,
+    hipModule_t, hipPointerAttribute_t, hipStream_t, hipStreamCaptureModeRelaxed, hipStreamNonBlocking,
 };
 use super::device::HipDevice;
 use super::module;
@@ -13,11 +14,14 @@ use super::params::LocalParameters;
 use super::properties;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Problem;
-use crate::gpu::{Context, DriverApi, Entered, INVALID_VALUE, PeerCopy, Shape, call, operations};
+use crate::gpu::{
+    Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawPool, Shape, call,
+    operations,
+};
 use crate::identity::DeviceIdentity;
 use crate::properties::DeviceProperties;
 
-/// The only flags of `hipStreamWaitEvent`.
+/// The only flags of `hipStreamWaitEvent` and `hipDeviceEnablePeerAccess`.
 const NO_FLAGS: c_uint = 0;
 
 /// "0 means no limit": `hipModuleOccupancyMaxPotentialBlockSize`.
@@ -58,12 +62,23 @@ impl DriverApi for HipApi {
         memory_info(free: *mut usize, total: *mut usize) => hipMemGetInfo(free, total);
         allocate(address: *mut u64, size: usize) => hipMalloc(address.cast(), size);
         free(address: u64) => hipFree(pointer(address));
+        pool_attribute(pool: RawPool, attribute: c_uint, value: *mut c_void) =>
+            hipMemPoolGetAttribute(pool, attribute, value);
+        trim_pool(pool: RawPool, kept: usize) => hipMemPoolTrimTo(pool, kept);
+        allocate_from_pool(address: *mut u64, size: usize, pool: RawPool, stream: hipStream_t) =>
+            hipMallocFromPoolAsync(address.cast(), size, pool, stream);
+        free_in_order(address: u64, stream: hipStream_t) => hipFreeAsync(pointer(address), stream);
         copy_to_device(to: u64, from: *const c_void, size: usize, stream: hipStream_t) =>
             hipMemcpyHtoDAsync(pointer(to), from.cast_mut(), size, stream);
         copy_from_device(to: *mut c_void, from: u64, size: usize, stream: hipStream_t) =>
             hipMemcpyDtoHAsync(to, pointer(from), size, stream);
         copy_on_device(to: u64, from: u64, size: usize, stream: hipStream_t) =>
             hipMemcpyDtoDAsync(pointer(to), pointer(from), size, stream);
+        can_access_peer(can_access: *mut c_int, device: c_int, peer: c_int) =>
+            hipDeviceCanAccessPeer(can_access, device, peer);
+        enable_peer_access(peer: &c_int) => hipDeviceEnablePeerAccess(*peer, NO_FLAGS);
+        set_pool_access(pool: RawPool, access: *const PoolAccess, count: usize) =>
+            hipMemPoolSetAccess(pool, access, count);
         copy_peer(copy: &PeerCopy<'_, HipApi>, stream: hipStream_t) =>
             hipMemcpyPeerAsync(
                 pointer(copy.to), *copy.to_context, pointer(copy.from), *copy.from_context, copy.size, stream
@@ -80,6 +95,14 @@ impl DriverApi for HipApi {
         synchronize_stream(stream: hipStream_t) => hipStreamSynchronize(stream);
         wait_event(stream: hipStream_t, event: hipEvent_t) => hipStreamWaitEvent(stream, event, NO_FLAGS);
 
+        begin_capture(stream: hipStream_t) => hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed);
+        end_capture(stream: hipStream_t, graph: *mut hipGraph_t) => hipStreamEndCapture(stream, graph);
+        instantiate_graph(executable: *mut hipGraphExec_t, graph: hipGraph_t) =>
+            hipGraphInstantiateWithFlags(executable, graph, 0);
+        launch_graph(executable: hipGraphExec_t, stream: hipStream_t) => hipGraphLaunch(executable, stream);
+        destroy_graph_exec(executable: hipGraphExec_t) => hipGraphExecDestroy(executable);
+        destroy_graph(graph: hipGraph_t) => hipGraphDestroy(graph);
+
         get_function(function: *mut hipFunction_t, module: hipModule_t, name: *const c_char) =>
             hipModuleGetFunction(function, module, name);
         get_global(address: *mut u64, size: *mut usize, module: hipModule_t, name: *const c_char) =>
@@ -95,6 +118,61 @@ impl DriverApi for HipApi {
                 function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
                 shape.shared, stream, parameters, ptr::null_mut()
             );
+    }
+
+    fn has_graphs(&self) -> bool {
+        self.hipGraphExecKernelNodeSetParams.is_some()
+            && self.hipGraphInstantiateWithFlags.is_some()
+            && self.hipStreamGetCaptureInfo_v2.is_some()
+    }
+
+    unsafe fn last_captured_node(
+        &'static self,
+        stream: hipStream_t,
+        node: *mut hipGraphNode_t,
+    ) -> HipResult<()> {
+        let mut status = 0;
+        let mut capture = 0;
+        let mut graph = ptr::null_mut();
+        let mut nodes: *const hipGraphNode_t = ptr::null();
+        let mut count = 0;
+        // SAFETY: by the contract; the function writes five values. The nodes are there until the stream is given more.
+        unsafe {
+            call!(
+                self,
+                hipStreamGetCaptureInfo_v2(
+                    stream,
+                    &raw mut status,
+                    &raw mut capture,
+                    &raw mut graph,
+                    &raw mut nodes,
+                    &raw mut count
+                )
+            )?;
+            if count > 0 {
+                node.write(nodes.read());
+            }
+        }
+        Ok(())
+    }
+
+    /// "The kernel node's function" is that of a module too: the runtime takes both.
+    unsafe fn update_graph(
+        &'static self,
+        executable: hipGraphExec_t,
+        node: hipGraphNode_t,
+        launch: &NodeLaunch<'_>,
+    ) -> HipResult<()> {
+        let params = hipKernelNodeParams {
+            block: launch.shape.block,
+            extra: ptr::null_mut(),
+            func: launch.function.cast(),
+            grid: launch.shape.grid,
+            kernel_params: launch.parameters,
+            shared_mem_bytes: launch.shape.shared,
+        };
+        // SAFETY: by the contract.
+        unsafe { call!(self, hipGraphExecKernelNodeSetParams(executable, node, &raw const params)) }
     }
 
     fn has_peer_copy(&self) -> bool {

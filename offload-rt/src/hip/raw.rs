@@ -93,7 +93,9 @@ pub fn as_raw_stream(stream: &Stream) -> Result<*mut c_void, Error> {
 /// # Errors
 /// `buffer` is not of HIP.
 pub fn as_raw_address<T>(buffer: &Buffer<T>) -> Result<*mut c_void, Error> {
-    Ok(pointer(own_memory::<HipApi, T>(buffer)?.address()))
+    let address = own_memory::<HipApi, T>(buffer)?.give_away();
+    let address = address.map_err(|problem| Error::from_device("HIP", problem))?;
+    Ok(pointer(address))
 }
 
 /// The `hipFunction_t` of `kernel`.

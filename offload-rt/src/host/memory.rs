@@ -90,5 +90,5 @@ pub(super) fn out_of_memory() -> Problem {
 
 /// The start of `range`. The launch layer has checked that it lies within its memory.
 pub(super) fn start(range: MemoryRange<'_>) -> Result<*mut u8, Problem> {
-    Ok(downcast::<HostMemory>(range.memory)?.address().wrapping_add(range.offset))
+    Ok(downcast::<HostMemory>(range.memory.get())?.address().wrapping_add(range.offset))
 }

@@ -3,6 +3,7 @@
 //! A thread for each stream was considered: kernels already use every CPU, so that it would only add the time of waking
 //! it, which is more than many kernels take.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::memory::{CONTEXT, HostMemory, start};
@@ -23,8 +24,8 @@ impl BackendStream for HostStream {
         CONTEXT
     }
 
-    fn allocate(&self, size: usize) -> Result<Box<dyn BackendMemory>, Problem> {
-        Ok(Box::new(HostMemory::for_buffer(size)?))
+    fn allocate(&self, size: usize) -> Result<Arc<dyn BackendMemory>, Problem> {
+        Ok(Arc::new(HostMemory::for_buffer(size)?))
     }
 
     fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
+use std::sync::Arc;
 
 use super::args::Plain;
-use crate::backend::{BackendMemory, MemoryRange};
+use crate::backend::{BackendMemory, MemoryRange, MemoryRef};
 use crate::error::Error;
 
 /// Values of `T` in the memory of a device, made by a [`Stream`](crate::Stream).
@@ -22,7 +23,7 @@ use crate::error::Error;
 /// # Ok::<(), offload_rt::Error>(())
 /// ```
 pub struct Buffer<T> {
-    memory: Box<dyn BackendMemory>,
+    memory: Arc<dyn BackendMemory>,
     len: usize,
     values: PhantomData<fn() -> T>,
 }
@@ -42,14 +43,14 @@ pub struct SliceMut<'a, T> {
 /// A range of values in memory.
 #[derive(Clone, Copy)]
 struct ValueRange<'a> {
-    memory: &'a dyn BackendMemory,
+    memory: MemoryRef<'a>,
     start: usize,
     len: usize,
 }
 
 impl<T: Plain> Buffer<T> {
     /// `memory` has room for `len` values.
-    pub(crate) fn new(memory: Box<dyn BackendMemory>, len: usize) -> Buffer<T> {
+    pub(crate) fn new(memory: Arc<dyn BackendMemory>, len: usize) -> Buffer<T> {
         Buffer { memory, len, values: PhantomData }
     }
 
@@ -95,7 +96,9 @@ impl<T: Plain> Buffer<T> {
             _ => None,
         };
         match (start, len) {
-            (Some(start), Some(len)) => Ok(ValueRange { memory: &*self.memory, start, len }),
+            (Some(start), Some(len)) => {
+                Ok(ValueRange { memory: MemoryRef::Shared(&self.memory), start, len })
+            }
             _ => {
                 let start = range.start_bound();
                 let end = range.end_bound();
@@ -111,7 +114,7 @@ impl<'a, T: Plain> Slice<'a, T> {
     /// The whole of `memory`, which has room for `len` values.
     #[cfg(feature = "cudarc-0_19")]
     pub(crate) fn whole(memory: &'a dyn BackendMemory, len: usize) -> Slice<'a, T> {
-        Slice { part: ValueRange { memory, start: 0, len }, values: PhantomData }
+        Slice { part: ValueRange { memory: MemoryRef::Borrowed(memory), start: 0, len }, values: PhantomData }
     }
 
     /// The number of values.
@@ -133,7 +136,10 @@ impl<'a, T: Plain> SliceMut<'a, T> {
     /// As [`Slice::whole`]; the caller has borrowed the memory to write.
     #[cfg(feature = "cudarc-0_19")]
     pub(crate) fn whole(memory: &'a dyn BackendMemory, len: usize) -> SliceMut<'a, T> {
-        SliceMut { part: ValueRange { memory, start: 0, len }, values: PhantomData }
+        SliceMut {
+            part: ValueRange { memory: MemoryRef::Borrowed(memory), start: 0, len },
+            values: PhantomData,
+        }
     }
 
     /// The number of values.
@@ -166,16 +172,15 @@ impl<'a> ValueRange<'a> {
 
 impl<'a, T: Plain> From<&'a Buffer<T>> for Slice<'a, T> {
     fn from(buffer: &'a Buffer<T>) -> Slice<'a, T> {
-        Slice { part: ValueRange { memory: &*buffer.memory, start: 0, len: buffer.len }, values: PhantomData }
+        let memory = MemoryRef::Shared(&buffer.memory);
+        Slice { part: ValueRange { memory, start: 0, len: buffer.len }, values: PhantomData }
     }
 }
 
 impl<'a, T: Plain> From<&'a mut Buffer<T>> for SliceMut<'a, T> {
     fn from(buffer: &'a mut Buffer<T>) -> SliceMut<'a, T> {
-        SliceMut {
-            part: ValueRange { memory: &*buffer.memory, start: 0, len: buffer.len },
-            values: PhantomData,
-        }
+        let memory = MemoryRef::Shared(&buffer.memory);
+        SliceMut { part: ValueRange { memory, start: 0, len: buffer.len }, values: PhantomData }
     }
 }
 

@@ -94,7 +94,7 @@ impl DeviceCopy<'_> {
 
 /// The bytes of a range that the caller has borrowed to read, if they are in the program's memory.
 fn bytes<'a>(range: &'a MemoryRange<'_>) -> Option<&'a [u8]> {
-    let start = range.memory.in_program()?.wrapping_add(range.offset);
+    let start = range.memory.get().in_program()?.wrapping_add(range.offset);
     // SAFETY: the range lies within its memory, whose bytes are written; its buffer is borrowed, so that no stream writes
     // to it meanwhile.
     Some(unsafe { slice::from_raw_parts(start, range.size) })
@@ -102,7 +102,7 @@ fn bytes<'a>(range: &'a MemoryRange<'_>) -> Option<&'a [u8]> {
 
 /// The bytes of a range that the caller has borrowed to write, if they are in the program's memory.
 fn bytes_mut<'a>(range: &'a mut MemoryRange<'_>) -> Option<&'a mut [u8]> {
-    let start = range.memory.in_program()?.wrapping_add(range.offset);
+    let start = range.memory.get().in_program()?.wrapping_add(range.offset);
     // SAFETY: as above; this is the only borrow of the range.
     Some(unsafe { slice::from_raw_parts_mut(start, range.size) })
 }

@@ -1,7 +1,9 @@
 //! Points in streams: waiting for them, and the time between two.
 
+use std::any::Any;
 use std::time::Duration;
 
+use super::capture::RecordedEvent;
 use super::queued::Queued;
 use crate::backend::BackendEvent;
 use crate::device::Device;
@@ -40,6 +42,12 @@ impl Event {
     /// As [`Event::wait`].
     pub fn is_done(&self) -> Result<bool, Error> {
         self.backend.is_done().map_err(|problem| self.queued.failed(&self.device, problem))
+    }
+
+    /// Whether it is of a capture.
+    pub(super) fn is_recorded(&self) -> bool {
+        let event: &dyn Any = &*self.backend;
+        event.is::<RecordedEvent>()
     }
 
     /// Waits for both, and returns the time from `earlier` to this by the device's own clock.

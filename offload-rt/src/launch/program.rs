@@ -55,7 +55,7 @@ pub struct Program {
 /// A kernel of a [`Program`](crate::Program), ready to be launched. It keeps the program's image loaded.
 #[derive(Debug)]
 pub struct Kernel {
-    backend: Box<dyn BackendKernel>,
+    backend: Arc<dyn BackendKernel>,
     device: Device,
     name: Arc<str>,
     signature: Signature,
@@ -298,7 +298,7 @@ impl Kernel {
         let name = backend.info().name.as_str().into();
         let signature = Signature::new(backend.info(), backend.context());
         Kernel {
-            backend,
+            backend: backend.into(),
             device,
             name,
             signature,
@@ -399,6 +399,10 @@ impl Kernel {
         if range.is_empty() {
             return Ok(());
         }
+        if let Some(recording) = stream.recording() {
+            let recorded = recording.launch(&self.backend, &self.name, range, args);
+            return recorded.map_err(|problem| Error::from_launch(&self.name, problem));
+        }
         #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
         stream.queued().prints(&*self.backend);
         // SAFETY: the contract is the same, and the caller's to keep.
@@ -444,12 +448,14 @@ impl Kernel {
             .position(|arg| matches!(arg.0, KernelArgKind::Memory(range) if range.memory.context() != own));
         match other {
             None => Ok(()),
-            Some(index) => {
-                let problem = format!("argument {index} is a buffer of another device than {}", self.device);
-                let hint = "upload the values with a stream of the kernel's device";
-                Err(Error::launch(&self.name, problem).with_hint(hint))
-            }
+            Some(index) => Err(Kernel::other_device(&self.name, index, &self.device)),
         }
+    }
+
+    /// The error of an argument whose buffer is not of `device`, on which the kernel `name` is loaded.
+    pub(super) fn other_device(name: &str, index: usize, device: &Device) -> Error {
+        let problem = format!("argument {index} is a buffer of another device than {device}");
+        Error::launch(name, problem).with_hint("upload the values with a stream of the kernel's device")
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::args::Plain;
 use super::buffer::{Buffer, Slice, SliceMut};
+use super::capture::RecordingStream;
 use super::event::Event;
 use super::queued::Queued;
 use crate::backend::{BackendEvent, BackendStream, FillPattern, MemoryRange};
@@ -30,6 +31,8 @@ pub struct Stream {
     backend: Box<dyn BackendStream>,
     device: Device,
     queued: Queued,
+    /// Of a capture.
+    recording: Option<RecordingStream>,
 }
 
 impl Device {
@@ -47,7 +50,13 @@ impl Device {
 
 impl Stream {
     pub(crate) fn new(device: &Device, backend: Box<dyn BackendStream>) -> Stream {
-        Stream { backend, device: device.clone(), queued: Queued::default() }
+        Stream { backend, device: device.clone(), queued: Queued::default(), recording: None }
+    }
+
+    /// A stream of a capture.
+    pub(super) fn from_recording(device: &Device, recording: RecordingStream) -> Stream {
+        let backend = Box::new(recording.clone());
+        Stream { recording: Some(recording), ..Stream::new(device, backend) }
     }
 
     /// The device that does the work.
@@ -170,13 +179,20 @@ impl Stream {
         Ok(self.event(self.done(self.backend.record())?))
     }
 
-    /// Makes the work that is given from now on wait for `event`, of any stream of the same device.
+    /// Makes the work that is given from now on wait for `event`, which may be of another device.
+    ///
+    /// Two devices of CUDA, or of HIP, wait by themselves, as streams of one device do, and this returns at once. Otherwise
+    /// this returns when the work before the event has run.
     ///
     /// # Errors
-    /// The event is of another device, or the driver refuses.
+    /// The driver refuses; or the event is of another device, and its work failed.
     pub fn wait_for(&self, event: &Event) -> Result<(), Error> {
-        if event.backend.context() != self.backend.context() {
-            return Err(self.problem(format!("it cannot wait for an event of {}", event.device).into()));
+        if self.recording.is_none() && event.is_recorded() {
+            let problem = "it cannot wait for an event of a capture".to_string();
+            return Err(self.problem(problem.into()));
+        }
+        if self.recording.is_none() && !self.backend.waits_for(&*event.backend) {
+            return event.wait();
         }
         self.done(self.backend.wait_for(&*event.backend))
     }
@@ -200,6 +216,11 @@ impl Stream {
 
     pub(crate) fn backend(&self) -> &dyn BackendStream {
         &*self.backend
+    }
+
+    #[inline]
+    pub(super) fn recording(&self) -> Option<&RecordingStream> {
+        self.recording.as_ref()
     }
 
     pub(super) fn queued(&self) -> &Queued {
@@ -242,7 +263,7 @@ impl Stream {
         result.map_err(|problem| self.queued.failed(&self.device, problem))
     }
 
-    fn problem(&self, problem: Problem) -> Error {
+    pub(super) fn problem(&self, problem: Problem) -> Error {
         Error::from_device(&self.device.to_string(), problem)
     }
 }

@@ -56,7 +56,6 @@ pub(super) trait LauncherApi: DriverApi {
         size: usize,
         stream: RawStream,
     ) -> ApiResult<(), Self>;
-    unsafe fn free_in_order(&'static self, address: u64, stream: RawStream) -> ApiResult<(), Self>;
     unsafe fn copy_any(&'static self, copy: Copy) -> ApiResult<(), Self>;
     unsafe fn copy_any_in_order(&'static self, copy: Copy, stream: RawStream) -> ApiResult<(), Self>;
     unsafe fn copy_rows_in_order(&'static self, copy: RowsCopy, stream: RawStream) -> ApiResult<(), Self>;

@@ -12,7 +12,7 @@ use super::records::{Record, WORDS};
 use super::stream::ClStream;
 use crate::backend::{
     AssertionFailure, BackendMemory, BackendOutput, BackendStream, KernelArg, KernelArgKind, MemoryRange,
-    OutputMark,
+    MemoryRef, OutputMark,
 };
 use crate::error::Problem;
 use crate::failures::{Assertion, Failures};
@@ -59,7 +59,7 @@ enum FailureSource {
 struct Reader {
     // Released in this order.
     kernel: Kernel,
-    memory: Box<dyn BackendMemory>,
+    memory: Arc<dyn BackendMemory>,
     stream: ClStream,
 }
 
@@ -149,7 +149,12 @@ impl FailureSource {
 impl Reader {
     fn read(&self) -> Result<Vec<u32>, Problem> {
         let range = NdRange::new([1], [1]);
-        let all = MemoryRange { memory: &*self.memory, offset: 0, size: WORDS * 4, element: 4 };
+        let all = MemoryRange {
+            memory: MemoryRef::Borrowed(&*self.memory),
+            offset: 0,
+            size: WORDS * 4,
+            element: 4,
+        };
         // SAFETY: the kernel takes a buffer of this size, and is this thread's.
         unsafe { enqueue(&self.kernel, &self.stream, &range, &[KernelArg(KernelArgKind::Memory(all))])? };
         let mut bytes = vec![0; WORDS * 4];

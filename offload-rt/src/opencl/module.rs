@@ -259,12 +259,12 @@ unsafe fn set(kernel: &Kernel, index: u32, arg: KernelArg<'_>) -> Result<Option<
         KernelArgKind::Value(bytes) => Arg::Value(bytes),
         KernelArgKind::Local(size) => Arg::Local(size),
         KernelArgKind::Memory(MemoryRange { memory, offset: 0, .. }) => {
-            Arg::Buffer(&downcast::<ClMemory>(memory)?.buffer)
+            Arg::Buffer(&downcast::<ClMemory>(memory.get())?.buffer)
         }
         // There is no object for an empty part, and no byte that the kernel may access.
         KernelArgKind::Memory(MemoryRange { size: 0, .. }) => Arg::NoBuffer,
         KernelArgKind::Memory(MemoryRange { memory, offset, size, .. }) => {
-            let created = downcast::<ClMemory>(memory)?.buffer.part(offset, size);
+            let created = downcast::<ClMemory>(memory.get())?.buffer.part(offset, size);
             let created = created.map_err(|error| {
                 let text = format!("argument {index} starts at byte {offset} of its buffer: {error}");
                 Problem::with_hint(

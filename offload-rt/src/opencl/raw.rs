@@ -9,6 +9,7 @@
 
 use std::any::Any;
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use super::api::{Buffer as ClBuffer, ClError, CommandQueue, Context, DeviceId};
 use super::context::ClContext;
@@ -73,7 +74,7 @@ pub unsafe fn from_raw_mem<T: Plain>(memory: *mut c_void) -> Result<Buffer<T>, E
     let size = buffer.size().map_err(|error| use_error("buffer", error))?;
     let len = size.checked_div(size_of::<T>()).unwrap_or(0);
     let memory = ClMemory::from_buffer(buffer).map_err(|error| use_error("buffer", error))?;
-    Ok(Buffer::new(Box::new(memory), len))
+    Ok(Buffer::new(Arc::new(memory), len))
 }
 
 /// The `cl_context` that all streams, buffers and programs of `device` share.

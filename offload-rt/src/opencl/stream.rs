@@ -95,7 +95,7 @@ impl ClStream {
 }
 
 fn region(range: MemoryRange<'_>) -> Result<Region<'_>, Problem> {
-    let buffer = &downcast::<ClMemory>(range.memory)?.buffer;
+    let buffer = &downcast::<ClMemory>(range.memory.get())?.buffer;
     Ok(Region { buffer, offset: range.offset, size: range.size })
 }
 
@@ -108,9 +108,9 @@ impl BackendStream for ClStream {
         self.context.id()
     }
 
-    fn allocate(&self, size: usize) -> Result<Box<dyn BackendMemory>, Problem> {
+    fn allocate(&self, size: usize) -> Result<Arc<dyn BackendMemory>, Problem> {
         let buffer = Buffer::new(&self.context.context, size).map_err(|error| error.to_string())?;
-        Ok(Box::new(ClMemory { buffer, context: self.context.id() }))
+        Ok(Arc::new(ClMemory { buffer, context: self.context.id() }))
     }
 
     fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {

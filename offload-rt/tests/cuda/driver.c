@@ -13,10 +13,10 @@
 
 typedef int R;
 enum { OK, INVALID_VALUE, OUT_OF_MEMORY, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, INVALID_PTX = 218,
-       UNSUPPORTED_PTX = 222, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700 };
+       UNSUPPORTED_PTX = 222, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700, CAPTURE_UNSUPPORTED = 900, CAPTURE_UNJOINED = 904 };
 enum { DEVICES = 2, STATIC_LIMIT = 48 << 10, OPT_IN_LIMIT = 227 << 10 };
 
-static atomic_int buffers, pinned, modules, links, streams, streams_made, events, contexts;
+static atomic_int buffers, pinned, modules, links, streams, streams_made, events, contexts, graphs, pools;
 static atomic_int lost; /* what every call returns after a crash */
 static char primary[DEVICES]; /* their addresses are the contexts' handles */
 static _Thread_local char *current[16];
@@ -46,9 +46,9 @@ __attribute__((constructor)) static void begin(void)
 __attribute__((destructor)) static void report(void)
 {
     if (calls) fclose(calls);
-    if (!lost && (buffers || pinned || modules || links || streams || events || contexts))
-        printf("left behind: %d buffers, %d pinned, %d modules, %d links, %d streams, %d events, %d contexts\n", buffers, pinned,
-               modules, links, streams, events, contexts);
+    if (!lost && (buffers || pinned || modules || links || streams || events || contexts || graphs || pools))
+        printf("left behind: %d buffers, %d pinned, %d modules, %d links, %d streams, %d events, %d contexts, %d graphs, %d pools\n",
+               buffers, pinned, modules, links, streams, events, contexts, graphs, pools);
 }
 
 /* Errors and devices */
@@ -148,18 +148,102 @@ R cuStreamCreate(void **stream, unsigned flags)
 }
 /* The context that a stream is of, which has to be current: another stream has another. */
 static int is_here(const void *stream) { return is_stream(stream) && stream_contexts[(char *)stream - stream_handles] == top(); }
-R cuStreamSynchronize(void *stream) { NEEDS_CONTEXT; record(__func__); return is_stream(stream) ? OK : INVALID_VALUE; }
+
+/* Graphs: the work of a stream that captures is kept, and done at each launch */
+enum what { WRITE_NODE, COPY_NODE, FILL_NODE, LAUNCH_NODE };
+struct node {
+    enum what what;
+    char *to;
+    const char *from;
+    size_t size, step;
+    unsigned value, shape[7];
+    struct kernel *kernel;
+    uint64_t values[8];
+};
+struct graph { void *context, *first; int count; struct node nodes[64]; };
+static struct graph *capture_of[1 << 20];
+/* What another stream than the first was given, and what of it the first waits for. */
+static int given[1 << 20], joined[1 << 20];
+static int number_of(const void *stream) { return (int)((char *)stream - stream_handles); }
+static struct graph *capturing(const void *stream) { return is_stream(stream) ? capture_of[number_of(stream)] : NULL; }
+static R keep(void *stream, struct node node)
+{
+    struct graph *graph = capturing(stream);
+    if (graph->count == 64) return OUT_OF_MEMORY;
+    graph->nodes[graph->count++] = node;
+    given[number_of(stream)]++;
+    return OK;
+}
+R cuStreamBeginCapture_v2(void *stream, unsigned mode)
+{
+    NEEDS_CONTEXT;
+    record(__func__);
+    if (!is_here(stream) || capturing(stream) || mode != 2) return INVALID_VALUE;
+    struct graph *graph = calloc(1, sizeof *graph);
+    *graph = (struct graph){ .context = top(), .first = stream };
+    graphs++;
+    return capture_of[number_of(stream)] = graph, OK;
+}
+R cuStreamEndCapture(void *stream, struct graph **ended)
+{
+    NEEDS_CONTEXT;
+    struct graph *graph = capturing(stream);
+    if (!graph || graph->first != stream) return INVALID_VALUE;
+    R result = OK;
+    for (int other = 1; other <= streams_made; other++) {
+        if (capture_of[other] != graph) continue;
+        if (stream_handles + other != (char *)stream && joined[other] != given[other]) result = CAPTURE_UNJOINED;
+        capture_of[other] = NULL;
+    }
+    if (result == OK) return *ended = graph, OK;
+    graphs--;
+    return free(graph), *ended = NULL, result;
+}
+R cuStreamGetCaptureInfo_v2(void *stream, unsigned *status, uint64_t *id, struct graph **of, struct node ***nodes, size_t *count)
+{
+    NEEDS_CONTEXT;
+    static _Thread_local struct node *last;
+    struct graph *graph = capturing(stream);
+    if (!graph || graph->count == 0) return INVALID_VALUE;
+    last = &graph->nodes[graph->count - 1];
+    return *status = 1, *id = 1, *of = graph, *nodes = &last, *count = 1, OK;
+}
+R cuGraphInstantiateWithFlags(struct graph **executable, struct graph *graph, unsigned long long flags)
+{
+    NEEDS_CONTEXT;
+    if (flags || graph->context != top()) return INVALID_VALUE;
+    graphs++;
+    return *executable = memcpy(malloc(sizeof *graph), graph, sizeof *graph), (*executable)->first = graph, OK;
+}
+R cuGraphDestroy(struct graph *graph) { graphs--; return free(graph), OK; }
+R cuGraphExecDestroy(struct graph *executable) { return cuGraphDestroy(executable); }
+
+R cuStreamSynchronize(void *stream)
+{
+    NEEDS_CONTEXT;
+    record(__func__);
+    if (capturing(stream)) return CAPTURE_UNSUPPORTED;
+    return is_stream(stream) ? OK : INVALID_VALUE;
+}
 R cuStreamQuery(void *stream) { return cuStreamSynchronize(stream); }
 R cuStreamGetCtx(void *stream, void **context)
 {
     NEEDS_CONTEXT;
     return is_stream(stream) ? *context = stream_contexts[(char *)stream - stream_handles], OK : INVALID_VALUE;
 }
+struct event { struct timespec time; struct graph *graph; int stream, given; };
 R cuStreamWaitEvent(void *stream, void *event, unsigned flags)
 {
     NEEDS_CONTEXT;
     record(__func__);
-    return is_here(stream) && event && flags == 0 ? OK : INVALID_VALUE;
+    if (!is_here(stream) || !event || flags) return INVALID_VALUE;
+    struct event *waited = event;
+    if (!waited->graph) return capturing(stream) ? CAPTURE_UNSUPPORTED : OK;
+    if (capturing(stream) && capturing(stream) != waited->graph) return CAPTURE_UNSUPPORTED;
+    if (!capturing(stream)) given[number_of(stream)] = joined[number_of(stream)] = 0;
+    capture_of[number_of(stream)] = waited->graph;
+    if (waited->graph->first == stream) joined[waited->stream] = waited->given;
+    return OK;
 }
 R cuStreamDestroy_v2(void *stream) { (void)stream; streams--; return OK; }
 R cuEventCreate(void **event, unsigned flags)
@@ -167,20 +251,28 @@ R cuEventCreate(void **event, unsigned flags)
     NEEDS_CONTEXT;
     (void)flags;
     events++;
-    return *event = calloc(1, sizeof(struct timespec)), OK;
+    return *event = calloc(1, sizeof(struct event)), OK;
 }
 R cuEventRecord(void *event, void *stream)
 {
     NEEDS_CONTEXT;
     record(__func__);
-    return is_here(stream) && clock_gettime(CLOCK_MONOTONIC, event) == 0 ? OK : INVALID_VALUE;
+    if (!is_here(stream)) return INVALID_VALUE;
+    struct event *recorded = event;
+    *recorded = (struct event){ .graph = capturing(stream), .stream = number_of(stream), .given = given[number_of(stream)] };
+    return clock_gettime(CLOCK_MONOTONIC, &recorded->time), OK;
 }
 R cuEventElapsedTime(float *ms, struct timespec *a, struct timespec *b)
 {
     *ms = (b->tv_sec - a->tv_sec) * 1e3f + (b->tv_nsec - a->tv_nsec) / 1e6f;
     return OK;
 }
-R cuEventSynchronize(void *event) { NEEDS_CONTEXT; record(__func__); return event ? OK : INVALID_VALUE; }
+R cuEventSynchronize(struct event *event)
+{
+    NEEDS_CONTEXT;
+    record(__func__);
+    return event && event->graph ? CAPTURE_UNSUPPORTED : event ? OK : INVALID_VALUE;
+}
 R cuEventQuery(void *event) { NEEDS_CONTEXT; return event ? OK : INVALID_VALUE; }
 R cuEventDestroy_v2(void *event) { free(event); events--; return OK; }
 
@@ -204,11 +296,81 @@ R cuMemAllocAsync(uint64_t *address, size_t size, void *stream)
 {
     return is_here(stream) ? cuMemAlloc_v2(address, size) : INVALID_VALUE;
 }
-R cuMemFreeAsync(uint64_t address, void *stream) { return is_here(stream) ? cuMemFree_v2(address) : INVALID_VALUE; }
+/* Pools: memory is released when its stream is waited for, and may be used in another stream when that is ordered */
+struct pool { int device; uint64_t kept, used, most; };
+struct properties { unsigned allocation, handles, location; int device; void *security; size_t most; char reserved[56]; };
+static struct { char *start; size_t size; void *stream; struct pool *pool; } pooled[4096];
+static int pooled_at(uint64_t address)
+{
+    for (int i = 0; i < 4096; i++)
+        if (pooled[i].start && address >= (uintptr_t)pooled[i].start && address < (uintptr_t)pooled[i].start + pooled[i].size) return i;
+    return -1;
+}
+R cuMemPoolCreate(struct pool **pool, const struct properties *properties)
+{
+    if (properties->allocation != 1 || properties->handles || properties->location != 1 || properties->device >= DEVICES)
+        return INVALID_VALUE;
+    pools++;
+    *pool = calloc(1, sizeof **pool);
+    return (*pool)->device = properties->device, OK;
+}
+R cuMemPoolDestroy(struct pool *pool)
+{
+    if (pool->used) return INVALID_VALUE;
+    pools--;
+    return free(pool), OK;
+}
+R cuMemPoolSetAttribute(struct pool *pool, int attribute, uint64_t *value)
+{
+    return attribute == 4 ? pool->kept = *value, OK : INVALID_VALUE;
+}
+R cuMemPoolGetAttribute(struct pool *pool, int attribute, uint64_t *value)
+{
+    switch (attribute) {
+    case 4: *value = pool->kept; break;
+    case 5: case 6: *value = pool->most; break;
+    case 7: *value = pool->used; break;
+    case 8: *value = pool->most; break;
+    default: return INVALID_VALUE;
+    }
+    return OK;
+}
+R cuMemPoolTrimTo(struct pool *pool, size_t kept) { record(__func__); (void)kept; return pool->most = pool->used, OK; }
+static pthread_mutex_t pooling = PTHREAD_MUTEX_INITIALIZER;
+R cuMemAllocFromPoolAsync(uint64_t *address, size_t size, struct pool *pool, void *stream)
+{
+    NEEDS_CONTEXT;
+    record(__func__);
+    if (!is_here(stream) || size == 0 || primary + pool->device != top()) return INVALID_VALUE;
+    char *memory = size < (size_t)1 << 40 ? malloc(size) : NULL;
+    if (!memory) return OUT_OF_MEMORY;
+    pthread_mutex_lock(&pooling);
+    for (int i = 0; i < 4096; i++) {
+        if (pooled[i].start) continue;
+        pooled[i].start = memory, pooled[i].size = size, pooled[i].stream = stream, pooled[i].pool = pool;
+        break;
+    }
+    pool->used += size;
+    if (pool->used > pool->most) pool->most = pool->used;
+    pthread_mutex_unlock(&pooling);
+    buffers++;
+    return *address = (uintptr_t)memory, OK;
+}
+R cuMemFreeAsync(uint64_t address, void *stream)
+{
+    record(__func__);
+    if (!is_here(stream)) return INVALID_VALUE;
+    pthread_mutex_lock(&pooling);
+    int at = pooled_at(address);
+    if (at >= 0) pooled[at].pool->used -= pooled[at].size, pooled[at].start = NULL;
+    pthread_mutex_unlock(&pooling);
+    return cuMemFree_v2(address);
+}
 R cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, void *stream)
 {
     NEEDS_CONTEXT;
     record(__func__);
+    if (capturing(stream)) return keep(stream, (struct node){ WRITE_NODE, .to = (char *)to, .from = from, .size = size });
     return is_here(stream) ? memcpy((void *)to, from, size), OK : INVALID_VALUE;
 }
 R cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, void *stream)
@@ -220,6 +382,7 @@ R cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, void *stream)
 R cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *stream)
 {
     NEEDS_CONTEXT;
+    if (capturing(stream)) return keep(stream, (struct node){ COPY_NODE, .to = (char *)to, .from = (char *)from, .size = size });
     return is_here(stream) ? memcpy((void *)to, (void *)from, size), OK : INVALID_VALUE;
 }
 R cuMemcpyAsync(uint64_t to, uint64_t from, size_t size, void *stream) { return cuMemcpyDtoDAsync_v2(to, from, size, stream); }
@@ -241,6 +404,22 @@ R cuMemcpy2DAsync_v2(const struct rows *copy, void *stream)
     }
     return OK;
 }
+/* Each device may use the other's memory, once that was said. */
+struct access { unsigned location; int device; unsigned flags; };
+static char enabled[DEVICES];
+R cuDeviceCanAccessPeer(int *can, int device, int peer) { return *can = device != peer, peer < DEVICES ? OK : INVALID_VALUE; }
+R cuCtxEnablePeerAccess(char *peer, unsigned flags)
+{
+    NEEDS_CONTEXT;
+    record(__func__);
+    enum { ALREADY_ENABLED = 704 };
+    if (!is_context(peer) || peer == top() || flags) return INVALID_VALUE;
+    return enabled[top() - primary] ? ALREADY_ENABLED : (enabled[top() - primary] = 1, OK);
+}
+R cuMemPoolSetAccess(struct pool *pool, const struct access *access, size_t count)
+{
+    return count == 1 && access->location == 1 && access->flags == 3 && access->device != pool->device ? OK : INVALID_VALUE;
+}
 R cuDeviceTotalMem_v2(size_t *bytes, int device) { (void)device; return *bytes = 1 << 30, OK; }
 R cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t size, void *stream)
 {
@@ -254,6 +433,8 @@ R cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_con
     {                                                                   \
         NEEDS_CONTEXT;                                                  \
         if (!is_stream(stream) || to % sizeof value) return INVALID_VALUE; \
+        if (capturing(stream))                                          \
+            return keep(stream, (struct node){ FILL_NODE, .to = (char *)to, .size = count, .step = sizeof value, .value = value }); \
         for (size_t i = 0; i < count; i++) ((type *)to)[i] = value;     \
         return OK;                                                      \
     }
@@ -495,6 +676,11 @@ R cuLaunchKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, u
     unsigned block = bx * by * bz, most = kernel->opt_in > STATIC_LIMIT ? kernel->opt_in : STATIC_LIMIT;
     if (gx == 0 || gy == 0 || gz == 0) return INVALID_VALUE;
     if (!is_stream(stream) || extra || block > (unsigned)kernel->block || shared > most) return INVALID_VALUE;
+    if (capturing(stream)) {
+        struct node node = { LAUNCH_NODE, .shape = { gx, gy, gz, bx, by, bz, shared }, .kernel = kernel };
+        for (int i = 0; i < kernel->parameters; i++) memcpy(&node.values[i], parameters[i], kernel->sizes[i]);
+        return keep(stream, node);
+    }
     if (module_of(kernel)->prints && kernel >= module_of(kernel)->printing) {
         static pthread_mutex_t printing = PTHREAD_MUTEX_INITIALIZER;
         pthread_mutex_lock(&printing);
@@ -530,6 +716,41 @@ R cuLaunchKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, u
         PARAMETER(uint32_t *, 0)[0] += gx * gy * gz;
     }
     return free(dynamic), OK;
+}
+R cuGraphLaunch(struct graph *executable, void *stream)
+{
+    NEEDS_CONTEXT;
+    record(__func__);
+    if (!is_here(stream) || executable->context != top()) return INVALID_VALUE;
+    for (struct node *node = executable->nodes; node < executable->nodes + executable->count; node++) {
+        R done = OK;
+        if (node->what == FILL_NODE) {
+            for (size_t i = 0; i < node->size; i++) memcpy(node->to + i * node->step, &node->value, node->step);
+        } else if (node->what == LAUNCH_NODE) {
+            void *parameters[8];
+            for (int i = 0; i < 8; i++) parameters[i] = &node->values[i];
+            const unsigned *at = node->shape;
+            done = cuLaunchKernel(node->kernel, at[0], at[1], at[2], at[3], at[4], at[5], at[6], stream, parameters, NULL);
+        } else {
+            memcpy(node->to, node->from, node->size);
+        }
+        if (done) return done;
+    }
+    return OK;
+}
+struct launch { struct kernel *kernel; unsigned shape[7]; void **parameters, **extra; };
+R cuGraphExecKernelNodeSetParams(struct graph *executable, struct node *node, const struct launch *launch)
+{
+    NEEDS_CONTEXT;
+    struct graph *graph = executable->first;
+    if (node < graph->nodes || node >= graph->nodes + graph->count || node->what != LAUNCH_NODE || launch->extra)
+        return INVALID_VALUE;
+    struct node *changed = &executable->nodes[node - graph->nodes];
+    changed->kernel = launch->kernel;
+    memcpy(changed->shape, launch->shape, sizeof changed->shape);
+    for (int i = 0; i < launch->kernel->parameters; i++)
+        memcpy(&changed->values[i], launch->parameters[i], launch->kernel->sizes[i]);
+    return OK;
 }
 R cuLaunchCooperativeKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                             unsigned bz, unsigned shared, void *stream, void **parameters)

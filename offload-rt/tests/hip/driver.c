@@ -18,7 +18,7 @@ enum { DEVICES = 2, SHARED_LIMIT = 64 << 10 };
 static const char *const TARGETS[DEVICES] = { "gfx1100", "gfx90a:sramecc+:xnack-" };
 
 static pthread_mutex_t all = PTHREAD_MUTEX_INITIALIZER;
-static int buffers, modules, streams, events;
+static int buffers, modules, streams, events, graphs, pools;
 static R lost[DEVICES]; /* what every wait on a device returns after a crash */
 static _Thread_local int current;
 
@@ -37,8 +37,8 @@ __attribute__((constructor)) static void begin(void)
 __attribute__((destructor)) static void report(void)
 {
     if (calls) fclose(calls);
-    if (!lost[0] && (buffers || modules || streams || events))
-        printf("left behind: %d buffers, %d modules, %d streams, %d events\n", buffers, modules, streams, events);
+    if (!lost[0] && (buffers || modules || streams || events || graphs || pools))
+        printf("left behind: %d buffers, %d modules, %d streams, %d events, %d graphs, %d pools\n", buffers, modules, streams, events, graphs, pools);
 }
 struct held { pthread_mutex_t *mutex; };
 static void unlock(struct held *held) { pthread_mutex_unlock(held->mutex); }
@@ -117,7 +117,7 @@ R hipMemGetInfo(size_t *left, size_t *total)
 }
 
 /* Streams and events: work is done when somebody waits for it */
-enum kind { COPY, FILL, LAUNCH, WAIT };
+enum kind { COPY, FILL, LAUNCH, WAIT, RELEASE };
 struct op {
     enum kind kind;
     struct op *next;
@@ -129,8 +129,17 @@ struct op {
     struct event *event;
     struct launch *launch;
 };
-struct stream { int device; R error; uint64_t queued, done; struct op *first, **last; };
-struct event { int device, used; struct stream *stream; uint64_t at; struct timespec time; };
+struct stream {
+    int device;
+    R error;
+    uint64_t queued, done;
+    struct op *first, **last;
+    struct graph *graph;  /* it captures */
+    uint64_t given, joined; /* what it was given in the capture, and what of it the first stream waits for */
+};
+struct event { int device, used; struct stream *stream; uint64_t at, given; struct graph *graph; struct timespec time; };
+/* Operations that are done at each launch. */
+struct graph { int device, count; struct stream *first; struct graph *of; struct op ops[64]; struct launch launches[64]; };
 
 static struct stream *known[65536];
 static int known_count;
@@ -142,6 +151,10 @@ static void run(struct stream *stream, struct op *op)
         memmove(op->to, op->staged ? op->staged : op->from, op->size);
     } else if (op->kind == FILL) {
         for (size_t i = 0; i < op->size; i++) memcpy(op->to + i * op->step, &op->value, op->step);
+    } else if (op->kind == RELEASE) {
+        memset(op->to, 0xdd, op->size);
+        free(op->to - 64);
+        buffers--;
     } else if (op->kind == WAIT) {
         if (op->event->stream) settle(op->event->stream, op->event->at);
     } else {
@@ -171,6 +184,13 @@ static void settle_device(int device)
 }
 static struct op *queue(struct stream *stream, enum kind kind)
 {
+    if (stream->graph) {
+        struct graph *graph = stream->graph;
+        stream->given++;
+        if (graph->count == 64) abort();
+        struct op *kept = &graph->ops[graph->count++];
+        return *kept = (struct op){ .kind = kind }, kept;
+    }
     struct op *op = calloc(1, sizeof *op);
     op->kind = kind;
     *stream->last = op;
@@ -193,6 +213,7 @@ R hipStreamSynchronize(struct stream *stream)
 {
     CALL;
     BELONGS(stream->device);
+    if (stream->graph) return CAPTURE_UNSUPPORTED;
     settle(stream, stream->queued);
     return lost[stream->device];
 }
@@ -208,6 +229,14 @@ R hipStreamWaitEvent(struct stream *stream, struct event *event, unsigned flags)
     CALL;
     BELONGS(stream->device);
     if (flags || !event) return INVALID_VALUE;
+    if (event->graph) {
+        if (stream->graph && stream->graph != event->graph) return CAPTURE_UNSUPPORTED;
+        if (!stream->graph) stream->given = stream->joined = 0;
+        stream->graph = event->graph;
+        if (event->graph->first == stream) event->stream->joined = event->given;
+        return OK;
+    }
+    if (stream->graph) return CAPTURE_UNSUPPORTED;
     queue(stream, WAIT)->event = event;
     event->used++;
     return OK;
@@ -244,12 +273,15 @@ R hipEventRecord(struct event *event, struct stream *stream)
     if (event->device != stream->device) return INVALID_HANDLE;
     event->stream = stream;
     event->at = stream->queued;
+    event->graph = stream->graph;
+    event->given = stream->given;
     return clock_gettime(CLOCK_MONOTONIC, &event->time), OK;
 }
 R hipEventSynchronize(struct event *event)
 {
     CALL;
     BELONGS(event->device);
+    if (event->graph) return CAPTURE_UNSUPPORTED;
     if (event->stream) settle(event->stream, event->at);
     return lost[event->device];
 }
@@ -300,6 +332,88 @@ R hipFree(void *memory)
     buffers--;
     return free(head), OK;
 }
+/* Pools: memory is released in the order of a stream; who uses it afterwards finds something else there */
+struct pool { int device; uint64_t kept, used, most; };
+struct pool_properties { unsigned allocation, handles, location; int device; void *security; size_t most; char reserved[56]; };
+R hipMemPoolCreate(struct pool **pool, const struct pool_properties *properties)
+{
+    CALL;
+    if (properties->allocation != 1 || properties->handles || properties->location != 1 || properties->device >= DEVICES)
+        return INVALID_VALUE;
+    pools++;
+    *pool = calloc(1, sizeof **pool);
+    return (*pool)->device = properties->device, OK;
+}
+R hipMemPoolDestroy(struct pool *pool)
+{
+    CALL;
+    pools--;
+    return free(pool), OK;
+}
+R hipMemPoolSetAttribute(struct pool *pool, int attribute, uint64_t *value)
+{
+    CALL;
+    return attribute == 4 ? pool->kept = *value, OK : INVALID_VALUE;
+}
+R hipMemPoolGetAttribute(struct pool *pool, int attribute, uint64_t *value)
+{
+    CALL;
+    if (attribute < 5 || attribute > 8) return INVALID_VALUE;
+    return *value = attribute == 7 ? pool->used : pool->most, OK;
+}
+R hipMemPoolTrimTo(struct pool *pool, size_t kept)
+{
+    CALL;
+    (void)kept;
+    return pool->most = pool->used, OK;
+}
+R hipMallocFromPoolAsync(void **memory, size_t size, struct pool *pool, struct stream *stream)
+{
+    CALL;
+    BELONGS(stream->device);
+    if (pool->device != stream->device || stream->graph) return INVALID_VALUE;
+    char *head = size < (size_t)1 << 40 ? malloc(size + HEAD) : NULL;
+    if (head == NULL) return OUT_OF_MEMORY;
+    memset(head + HEAD, 0xa5, size);
+    *(int *)head = current;
+    *(size_t *)(head + 8) = size;
+    *(struct pool **)(head + 16) = pool;
+    buffers++;
+    pool->used += size;
+    if (pool->used > pool->most) pool->most = pool->used;
+    return *memory = head + HEAD, OK;
+}
+R hipFreeAsync(void *memory, struct stream *stream)
+{
+    CALL;
+    BELONGS(stream->device);
+    char *head = (char *)memory - HEAD;
+    BELONGS(*(int *)head);
+    struct op *op = queue(stream, RELEASE);
+    op->to = memory, op->size = *(size_t *)(head + 8);
+    (*(struct pool **)(head + 16))->used -= op->size;
+    return OK;
+}
+/* Each device may use the other's memory, once that was said */
+struct access { unsigned location; int device; unsigned flags; };
+static char enabled[DEVICES];
+R hipDeviceCanAccessPeer(int *can, int device, int peer)
+{
+    CALL;
+    return *can = device != peer, peer < DEVICES ? OK : INVALID_DEVICE;
+}
+R hipDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+    CALL;
+    enum { ALREADY_ENABLED = 704 };
+    if (peer == current || flags) return INVALID_VALUE;
+    return enabled[current] ? ALREADY_ENABLED : (enabled[current] = 1, OK);
+}
+R hipMemPoolSetAccess(struct pool *pool, const struct access *access, size_t count)
+{
+    CALL;
+    return count == 1 && access->location == 1 && access->flags == 3 && access->device != pool->device ? OK : INVALID_VALUE;
+}
 static struct { char *start; size_t size; } locked[256];
 static int is_locked(const void *address)
 {
@@ -337,7 +451,7 @@ R hipMemcpyHtoDAsync(char *to, const void *from, size_t size, struct stream *str
     BELONGS(stream->device);
     struct op *op = queue(stream, COPY);
     op->to = to, op->size = size;
-    if (is_locked(from)) op->from = from;
+    if (is_locked(from) || stream->graph) op->from = from;
     else op->staged = memcpy(malloc(size), from, size);
     return lost[current];
 }
@@ -485,8 +599,106 @@ R hipModuleLaunchKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigne
                                .shared = shared };
     for (int i = 0; i < kernel->parameters; i++)
         memcpy(launch->arguments + kernel->offsets[i], parameters[i], kernel->sizes[i]);
+    if (stream->graph) {
+        struct launch *kept = &stream->graph->launches[stream->graph->count];
+        *kept = *launch;
+        free(launch);
+        queue(stream, LAUNCH)->launch = kept;
+        return OK;
+    }
     kernel->module->pending++;
     queue(stream, LAUNCH)->launch = launch;
     return OK;
 }
+
+/* Graphs */
+R hipStreamBeginCapture(struct stream *stream, unsigned mode)
+{
+    CALL;
+    BELONGS(stream->device);
+    if (stream->graph || mode != 2) return INVALID_VALUE;
+    struct graph *graph = calloc(1, sizeof *graph);
+    graph->device = stream->device, graph->first = stream;
+    graphs++;
+    return stream->graph = graph, OK;
+}
+R hipStreamEndCapture(struct stream *stream, struct graph **ended)
+{
+    CALL;
+    BELONGS(stream->device);
+    struct graph *graph = stream->graph;
+    if (!graph || graph->first != stream) return INVALID_VALUE;
+    R result = OK;
+    for (int i = 0; i < known_count; i++) {
+        if (!known[i] || known[i]->graph != graph) continue;
+        if (known[i] != stream && known[i]->joined != known[i]->given) result = CAPTURE_UNJOINED;
+        known[i]->graph = NULL;
+    }
+    if (result == OK) return *ended = graph, OK;
+    graphs--;
+    return free(graph), *ended = NULL, result;
+}
+R hipStreamGetCaptureInfo_v2(struct stream *stream, unsigned *status, unsigned long long *id, struct graph **of,
+                             struct op ***nodes, size_t *count)
+{
+    CALL;
+    static struct op *last;
+    struct graph *graph = stream->graph;
+    if (!graph || graph->count == 0) return INVALID_VALUE;
+    last = &graph->ops[graph->count - 1];
+    return *status = 1, *id = 1, *of = graph, *nodes = &last, *count = 1, OK;
+}
+R hipGraphInstantiateWithFlags(struct graph **executable, struct graph *graph, unsigned long long flags)
+{
+    CALL;
+    BELONGS(graph->device);
+    if (flags) return INVALID_VALUE;
+    struct graph *made = malloc(sizeof *made);
+    *made = *graph;
+    made->of = graph;
+    for (int i = 0; i < made->count; i++)
+        if (made->ops[i].kind == LAUNCH) made->ops[i].launch = &made->launches[i];
+    graphs++;
+    return *executable = made, OK;
+}
+R hipGraphLaunch(struct graph *executable, struct stream *stream)
+{
+    CALL;
+    BELONGS(stream->device);
+    BELONGS(executable->device);
+    if (stream->graph) return CAPTURE_UNSUPPORTED;
+    for (int i = 0; i < executable->count; i++) {
+        struct op kept = executable->ops[i], *op = queue(stream, kept.kind), *next = op->next;
+        *op = kept;
+        op->next = next;
+        if (kept.kind != LAUNCH) continue;
+        op->launch = memcpy(malloc(sizeof *kept.launch), kept.launch, sizeof *kept.launch);
+        kept.launch->module->pending++;
+    }
+    return lost[current];
+}
+struct node_launch { unsigned block[3]; void **extra; void *function; unsigned grid[3]; void **parameters; unsigned shared; };
+R hipGraphExecKernelNodeSetParams(struct graph *executable, struct op *node, const struct node_launch *given)
+{
+    CALL;
+    BELONGS(executable->device);
+    struct graph *graph = executable->of;
+    if (node < graph->ops || node >= graph->ops + graph->count || node->kind != LAUNCH || given->extra) return INVALID_VALUE;
+    struct kernel *kernel = given->function;
+    struct launch *launch = &executable->launches[node - graph->ops];
+    launch->kernel = kernel, launch->module = kernel->module, launch->shared = given->shared;
+    memcpy(launch->grid, given->grid, sizeof launch->grid);
+    memcpy(launch->block, given->block, sizeof launch->block);
+    for (int i = 0; i < kernel->parameters; i++)
+        memcpy(launch->arguments + kernel->offsets[i], given->parameters[i], kernel->sizes[i]);
+    return OK;
+}
+R hipGraphDestroy(struct graph *graph)
+{
+    CALL;
+    BELONGS(graph->device);
+    graphs--;
+    return free(graph), OK;
+}
+R hipGraphExecDestroy(struct graph *executable) { return hipGraphDestroy(executable); }
 #endif

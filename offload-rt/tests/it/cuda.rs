@@ -8,7 +8,10 @@
 
 #[cfg(feature = "cudarc-0_19")]
 mod cudarc;
+mod graphs;
 mod linked;
+mod peers;
+mod pools;
 mod prints;
 mod properties;
 mod raw;

@@ -4,6 +4,9 @@
 //! Their image is a code object's header alone, which the stand-in takes for all of its kernels: no AMD GPU runs it.
 #![cfg(feature = "hip")]
 
+mod graphs;
+mod peers;
+mod pools;
 mod prints;
 mod properties;
 mod raw;

@@ -1,15 +1,15 @@
 //! The driver's library, opened when the first function is needed.
 
-use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 use std::path::Path;
 use std::sync::OnceLock;
 
 use super::types::{
-    CUDA_MEMCPY2D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction,
-    CUfunction_attribute, CUjit_option, CUjitInputType, CUlinkState, CUmodule, CUoccupancyB2DSize,
-    CUpointer_attribute, CUresult, CUstream, CUuuid,
+    CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY2D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent,
+    CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUjit_option, CUjitInputType,
+    CUlinkState, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUresult, CUstream, CUuuid,
 };
-use crate::gpu::{function_table, open_first};
+use crate::gpu::{PoolAccess, PoolProperties, RawPool, function_table, open_first};
 
 /// The name by which the system finds it.
 pub(crate) const LIBRARY: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
@@ -93,6 +93,29 @@ function_table! {
         cuDeviceGetUuid_v2(*mut CUuuid, CUdevice),
         // Blocks of the grid; threads of a block; function; shared memory of a block by its size, or constant; limit.
         cuOccupancyMaxPotentialBlockSize(*mut c_int, *mut c_int, CUfunction, CUoccupancyB2DSize, usize, c_int),
+        // For copies between devices.
+        cuCtxEnablePeerAccess(CUcontext, c_uint),
+        cuDeviceCanAccessPeer(*mut c_int, CUdevice, CUdevice),
+        cuMemPoolSetAccess(RawPool, *const PoolAccess, usize),
+        // For memory pools.
+        cuMemAllocFromPoolAsync(*mut CUdeviceptr, usize, RawPool, CUstream),
+        cuMemPoolCreate(*mut RawPool, *const PoolProperties),
+        cuMemPoolDestroy(RawPool),
+        cuMemPoolGetAttribute(RawPool, c_uint, *mut c_void),
+        cuMemPoolSetAttribute(RawPool, c_uint, *mut c_void),
+        cuMemPoolTrimTo(RawPool, usize),
+        // For graphs. The forms without a suffix are those of all releases.
+        cuGraphDestroy(CUgraph),
+        cuGraphExecDestroy(CUgraphExec),
+        cuGraphExecKernelNodeSetParams(CUgraphExec, CUgraphNode, *const CUDA_KERNEL_NODE_PARAMS),
+        cuGraphInstantiateWithFlags(*mut CUgraphExec, CUgraph, c_ulonglong),
+        cuGraphLaunch(CUgraphExec, CUstream),
+        cuStreamBeginCapture_v2(CUstream, c_uint),
+        cuStreamEndCapture(CUstream, *mut CUgraph),
+        // Stream; status; number of the capture; graph; nodes that the next one comes after, and how many they are.
+        cuStreamGetCaptureInfo_v2(
+            CUstream, *mut c_uint, *mut u64, *mut CUgraph, *mut *const CUgraphNode, *mut usize
+        ),
         // For work that outlives a call; no launch needs them.
         cuCtxGetDevice(*mut CUdevice),
         cuEventQuery(CUevent),

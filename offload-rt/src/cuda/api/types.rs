@@ -7,7 +7,8 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use crate::gpu::ResultCode;
 pub(crate) use crate::gpu::{
-    RawEvent as CUevent, RawFunction as CUfunction, RawModule as CUmodule, RawStream as CUstream,
+    RawEvent as CUevent, RawFunction as CUfunction, RawGraph as CUgraph, RawGraphExec as CUgraphExec,
+    RawGraphNode as CUgraphNode, RawModule as CUmodule, RawStream as CUstream,
 };
 
 pub(crate) type CUresult = ResultCode;
@@ -68,6 +69,19 @@ pub(crate) struct CUDA_MEMCPY2D {
     pub(crate) height: usize,
 }
 
+/// The launch of a node
+/// (<https://docs.nvidia.com/cuda/cuda-driver-api/structCUDA__KERNEL__NODE__PARAMS__v1.html>).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CUDA_KERNEL_NODE_PARAMS {
+    pub(crate) func: CUfunction,
+    pub(crate) grid: [c_uint; 3],
+    pub(crate) block: [c_uint; 3],
+    pub(crate) shared_mem_bytes: c_uint,
+    pub(crate) kernel_params: *mut *mut c_void,
+    pub(crate) extra: *mut *mut c_void,
+}
+
 macro_rules! numbers {
     ($type:ident: $($name:ident = $value:literal,)*) => {
         $(pub(crate) const $name: $type = $value;)*
@@ -125,6 +139,7 @@ numbers! { CUjit_option:
 numbers! { c_uint:
     CU_EVENT_DEFAULT = 0,
     CU_MEMHOSTALLOC_PORTABLE = 1,
+    CU_STREAM_CAPTURE_MODE_RELAXED = 2,
     CU_STREAM_NON_BLOCKING = 1,
 }
 

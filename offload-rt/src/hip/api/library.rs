@@ -1,14 +1,14 @@
 //! The runtime's library, opened when the first function is needed.
 
-use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 use std::sync::OnceLock;
 
 use super::properties::Properties;
 use super::types::{
-    hipDeviceptr_t, hipError_t, hipEvent_t, hipFunction_attribute, hipFunction_t, hipModule_t,
-    hipPointerAttribute_t, hipStream_t,
+    hipDeviceptr_t, hipError_t, hipEvent_t, hipFunction_attribute, hipFunction_t, hipGraph_t, hipGraphExec_t,
+    hipGraphNode_t, hipKernelNodeParams, hipModule_t, hipPointerAttribute_t, hipStream_t,
 };
-use crate::gpu::{function_table, open_first};
+use crate::gpu::{PoolAccess, PoolProperties, RawPool, function_table, open_first};
 
 /// The names by which the system finds it: of ROCm 7 and 6, then without a version. The structures that are used here came
 /// with ROCm 6.
@@ -61,6 +61,29 @@ function_table! {
         hipStreamWaitEvent(hipStream_t, hipEvent_t, c_uint),
     }
     optional {
+        // For copies between devices.
+        hipDeviceCanAccessPeer(*mut c_int, c_int, c_int),
+        hipDeviceEnablePeerAccess(c_int, c_uint),
+        hipMemPoolSetAccess(RawPool, *const PoolAccess, usize),
+        // For memory pools.
+        hipMallocFromPoolAsync(*mut *mut c_void, usize, RawPool, hipStream_t),
+        hipMemPoolCreate(*mut RawPool, *const PoolProperties),
+        hipMemPoolDestroy(RawPool),
+        hipMemPoolGetAttribute(RawPool, c_uint, *mut c_void),
+        hipMemPoolSetAttribute(RawPool, c_uint, *mut c_void),
+        hipMemPoolTrimTo(RawPool, usize),
+        // For graphs.
+        hipGraphDestroy(hipGraph_t),
+        hipGraphExecDestroy(hipGraphExec_t),
+        hipGraphExecKernelNodeSetParams(hipGraphExec_t, hipGraphNode_t, *const hipKernelNodeParams),
+        hipGraphInstantiateWithFlags(*mut hipGraphExec_t, hipGraph_t, c_ulonglong),
+        hipGraphLaunch(hipGraphExec_t, hipStream_t),
+        hipStreamBeginCapture(hipStream_t, c_uint),
+        hipStreamEndCapture(hipStream_t, *mut hipGraph_t),
+        // Stream; status; number of the capture; graph; nodes that the next one comes after, and how many they are.
+        hipStreamGetCaptureInfo_v2(
+            hipStream_t, *mut c_uint, *mut c_ulonglong, *mut hipGraph_t, *mut *const hipGraphNode_t, *mut usize
+        ),
         // For launchers.
         hipDeviceGetAttribute(*mut c_int, c_uint, c_int),
         hipFreeAsync(*mut c_void, hipStream_t),

@@ -7,7 +7,9 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use crate::gpu::ResultCode;
 pub(crate) use crate::gpu::{
-    RawEvent as hipEvent_t, RawFunction as hipFunction_t, RawModule as hipModule_t, RawStream as hipStream_t,
+    RawEvent as hipEvent_t, RawFunction as hipFunction_t, RawGraph as hipGraph_t,
+    RawGraphExec as hipGraphExec_t, RawGraphNode as hipGraphNode_t, RawModule as hipModule_t,
+    RawStream as hipStream_t,
 };
 
 pub(crate) type hipError_t = ResultCode;
@@ -26,6 +28,18 @@ pub(crate) struct hipPointerAttribute_t {
     pub(crate) host_pointer: *mut c_void,
     pub(crate) is_managed: c_int,
     pub(crate) allocation_flags: c_uint,
+}
+
+/// The launch of a node.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct hipKernelNodeParams {
+    pub(crate) block: [c_uint; 3],
+    pub(crate) extra: *mut *mut c_void,
+    pub(crate) func: *mut c_void,
+    pub(crate) grid: [c_uint; 3],
+    pub(crate) kernel_params: *mut *mut c_void,
+    pub(crate) shared_mem_bytes: c_uint,
 }
 
 macro_rules! numbers {
@@ -48,6 +62,7 @@ numbers! { hipError_t:
 numbers! { c_uint:
     hipEventDefault = 0,
     hipHostMallocPortable = 1,
+    hipStreamCaptureModeRelaxed = 2,
     hipStreamNonBlocking = 1,
     hipMemoryTypeUnregistered = 0,
 }

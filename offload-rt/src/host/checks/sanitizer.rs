@@ -96,7 +96,7 @@ impl Sanitizer {
         let mut starts = Vec::new();
         for arg in args {
             starts.push(match arg.0 {
-                KernelArgKind::Memory(range) => range.memory.in_program().map(|memory| memory.addr()),
+                KernelArgKind::Memory(range) => range.memory.get().in_program().map(|memory| memory.addr()),
                 _ => None,
             });
         }

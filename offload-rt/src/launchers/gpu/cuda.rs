@@ -36,7 +36,6 @@ impl LauncherApi for CudaApi {
         create_event_with(event: *mut CUevent, flags: c_uint) => cuEventCreate(event, flags);
 
         allocate_in_order(address: *mut u64, size: usize, stream: CUstream) => cuMemAllocAsync(address, size, stream);
-        free_in_order(address: u64, stream: CUstream) => cuMemFreeAsync(address, stream);
         copy_any(copy: Copy) => cuMemcpy(address(copy.to), address(copy.from), copy.size);
         copy_any_in_order(copy: Copy, stream: CUstream) =>
             cuMemcpyAsync(address(copy.to), address(copy.from), copy.size, stream);

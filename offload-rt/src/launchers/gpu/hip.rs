@@ -13,7 +13,6 @@ use crate::error::Error;
 use crate::gpu::{call, operations};
 use crate::hip;
 use crate::hip::api::{DeviceId, HipApi, HipResult, hipEvent_t, hipFunction_t, hipStream_t};
-use crate::hip::operations::pointer;
 use crate::hip::runtime::HipRuntime;
 use crate::launchers::configuration::{Configuration, Dim3};
 use crate::launchers::failure::{Failure, INVALID_DEVICE, NOT_SUPPORTED, Outcome};
@@ -88,7 +87,6 @@ impl LauncherApi for HipApi {
             hipMemcpy2DAsync(
                 copy.to, copy.to_pitch, copy.from, copy.from_pitch, copy.width, copy.height, COPY_DEFAULT, stream
             );
-        free_in_order(address: u64, stream: hipStream_t) => hipFreeAsync(pointer(address), stream);
 
         occupancy(blocks: *mut c_int, function: hipFunction_t, block: Block, flags: c_uint) =>
             hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(

@@ -1,5 +1,12 @@
 //! Packs for tests.
 
+#[cfg(any(feature = "cuda", feature = "hip"))]
+pub mod graphs;
+#[cfg(any(feature = "cuda", feature = "hip"))]
+pub mod peers;
+#[cfg(any(feature = "cuda", feature = "hip"))]
+pub mod pools;
+
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{NewImage, PackBuilder};
 

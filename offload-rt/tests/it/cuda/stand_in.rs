@@ -121,6 +121,17 @@ fn pinned_copies_of_the_stand_in_are_not_waited_for() {
 }
 
 #[test]
+fn a_graph_of_the_stand_in_is_captured_once_and_launched_with_one_call() {
+    if found().is_some() {
+        return;
+    }
+    let test = "cuda::graphs::a_graph_does_its_work_at_each_launch_and_keeps_what_it_uses";
+    let ran = with_stand_in("NEW", &["--exact", test]);
+    let count = |name: &str| ran.calls.lines().filter(|line| line.starts_with(name)).count();
+    assert_eq!((count("cuStreamBeginCapture_v2"), count("cuGraphLaunch")), (1, 3), "{}", ran.calls);
+}
+
+#[test]
 fn what_kernels_of_the_stand_in_print_is_printed() {
     if found().is_some() {
         return;

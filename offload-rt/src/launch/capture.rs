@@ -1,0 +1,303 @@
+//! Captures: streams whose work is recorded for a graph.
+
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::graph::Graph;
+use super::stream::Stream;
+use crate::backend::{
+    BackendEvent, BackendKernel, BackendMemory, BackendStream, ContextId, FillPattern, KernelArg,
+    MemoryRange, downcast,
+};
+use crate::device::Device;
+use crate::error::{Error, Problem};
+use crate::range::NdRange;
+use crate::recorded::{KeptArg, KeptRange, Operation, RecordedLaunch, RecordedOperation, RecordedWork};
+
+impl Stream {
+    /// Records the work that `record` gives to the stream that it is called with, and makes a graph of it. Nothing runs
+    /// before [`Graph::launch`].
+    ///
+    /// Launches, fills, copies on the device and writes are recorded. A write keeps a copy of its values, and does them at
+    /// each launch of the graph, as [`Stream::upload`] and [`Stream::zeroed`] do; their buffers are allocated once, at
+    /// the capture. [`Stream::fork`] makes streams that the graph may run beside the first. Whatever waits, as
+    /// [`Stream::download`], is an error.
+    ///
+    /// The graph keeps the kernels and buffers that it uses, also those that are dropped here. Kernels of this crate's
+    /// streams are recorded; calls of other libraries with a stream's raw handle are not.
+    ///
+    /// ```
+    /// let stream = offload_rt::Device::host().stream()?;
+    /// let x = stream.upload(&[1.0f32, 2.0, 3.0, 4.0])?;
+    /// let mut y = stream.zeroed::<f32>(4)?;
+    /// let graph = stream.capture(|stream| {
+    ///     stream.fill(&mut y, 7.0)?;
+    ///     stream.copy(x.slice(..2)?, y.slice_mut(2..)?)
+    /// })?;
+    /// assert_eq!(stream.download(&y)?, [0.0; 4]);
+    /// graph.launch(&stream)?;
+    /// assert_eq!(stream.download(&y)?, [7.0, 7.0, 1.0, 2.0]);
+    /// # Ok::<(), offload_rt::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// That of `record`; or the driver refuses the graph.
+    ///
+    /// # Safety of launches
+    /// Who calls [`Kernel::launch`](crate::Kernel::launch) in `record` answers for its contract at each launch of the
+    /// graph: other streams use its buffers only after an [`Event`](crate::Event) orders them.
+    pub fn capture(&self, record: impl FnOnce(&Stream) -> Result<(), Error>) -> Result<Graph, Error> {
+        if self.recording().is_some() {
+            return Err(capture_error(self.device(), "a capture cannot hold another capture"));
+        }
+        let recorder = Arc::new(Recorder::new(self.device())?);
+        let recording = RecordingStream { recorder: recorder.clone(), lane: 0 };
+        record(&Stream::from_recording(self.device(), recording))?;
+        Graph::new(self.device(), recorder.finish())
+    }
+
+    /// A new stream of the same device, whose work comes after what this stream has. In a capture it is a stream of the
+    /// same capture, which the graph may run beside this one.
+    ///
+    /// ```
+    /// # let stream = offload_rt::Device::host().stream()?;
+    /// let mut x = stream.zeroed::<u32>(4)?;
+    /// let mut y = stream.zeroed::<u32>(4)?;
+    /// let beside = stream.fork()?;
+    /// stream.fill(&mut x, 1)?;
+    /// beside.fill(&mut y, 2)?;
+    /// stream.wait_for(&beside.record()?)?;
+    /// stream.copy(&x, &mut y)?;
+    /// # Ok::<(), offload_rt::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Device::stream`].
+    pub fn fork(&self) -> Result<Stream, Error> {
+        match self.recording() {
+            Some(recording) => {
+                let forked = recording.fork().map_err(|problem| self.problem(problem))?;
+                Ok(Stream::from_recording(self.device(), forked))
+            }
+            None => {
+                let stream = self.device().stream()?;
+                stream.wait_for(&self.record()?)?;
+                Ok(stream)
+            }
+        }
+    }
+}
+
+/// The stream of a capture: one lane of its work.
+#[derive(Clone, Debug)]
+pub(super) struct RecordingStream {
+    recorder: Arc<Recorder>,
+    lane: usize,
+}
+
+/// The work of a capture, which all its streams add to.
+#[derive(Debug)]
+struct Recorder {
+    /// Allocates memory.
+    stream: Box<dyn BackendStream>,
+    state: Mutex<RecorderState>,
+}
+
+#[derive(Debug, Default)]
+struct RecorderState {
+    operations: Vec<RecordedOperation>,
+    lanes: Vec<LaneEnd>,
+    is_finished: bool,
+}
+
+/// The end of a lane: the numbers of the operations that its next one comes after.
+#[derive(Clone, Debug, Default)]
+struct LaneEnd {
+    own: Option<usize>,
+    others: Vec<usize>,
+}
+
+/// The end of a lane at some time.
+#[derive(Debug)]
+pub(super) struct RecordedEvent {
+    recorder: Arc<Recorder>,
+    end: LaneEnd,
+}
+
+impl Recorder {
+    fn new(device: &Device) -> Result<Recorder, Error> {
+        let stream = device.backend().stream();
+        let stream = stream.map_err(|problem| Error::from_device(&device.to_string(), problem))?;
+        let state = RecorderState { lanes: vec![LaneEnd::default()], ..RecorderState::default() };
+        Ok(Recorder { stream, state: Mutex::new(state) })
+    }
+
+    /// The work; nothing can be added from now on.
+    fn finish(&self) -> RecordedWork {
+        let mut state = self.lock();
+        state.is_finished = true;
+        RecordedWork { lanes: state.lanes.len(), operations: mem::take(&mut state.operations) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, RecorderState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// # Errors
+    /// The capture has ended.
+    fn open(&self) -> Result<MutexGuard<'_, RecorderState>, Problem> {
+        let state = self.lock();
+        if state.is_finished {
+            return Err("the capture that the stream is of has ended".to_string().into());
+        }
+        Ok(state)
+    }
+}
+
+impl RecorderState {
+    fn end(&mut self, lane: usize) -> Result<&mut LaneEnd, Problem> {
+        self.lanes.get_mut(lane).ok_or_else(|| "the capture lost a stream".to_string().into())
+    }
+}
+
+impl LaneEnd {
+    fn add(&mut self, operation: usize) {
+        if self.own != Some(operation) && !self.others.contains(&operation) {
+            self.others.push(operation);
+        }
+    }
+}
+
+impl RecordingStream {
+    /// Records the launch of `kernel`.
+    pub(super) fn launch(
+        &self,
+        kernel: &Arc<dyn BackendKernel>,
+        name: &Arc<str>,
+        range: NdRange,
+        args: &[KernelArg<'_>],
+    ) -> Result<(), Problem> {
+        let args = args.iter().map(KeptArg::new).collect::<Result<Vec<_>, _>>()?;
+        let launch = RecordedLaunch { kernel: kernel.clone(), name: name.clone(), range, args };
+        self.add(Operation::Launch(launch))
+    }
+
+    fn add(&self, operation: Operation) -> Result<(), Problem> {
+        let mut state = self.recorder.open()?;
+        let number = state.operations.len();
+        let end = state.end(self.lane)?;
+        let before = mem::replace(end, LaneEnd { own: Some(number), others: Vec::new() });
+        state.operations.push(RecordedOperation { operation, lane: self.lane, after: before.others });
+        Ok(())
+    }
+
+    /// A new lane that starts at the present end of this one.
+    fn fork(&self) -> Result<RecordingStream, Problem> {
+        let mut state = self.recorder.open()?;
+        let LaneEnd { own, others } = state.end(self.lane)?.clone();
+        let mut end = LaneEnd { own: None, others };
+        own.into_iter().for_each(|operation| end.add(operation));
+        let lane = state.lanes.len();
+        state.lanes.push(end);
+        Ok(RecordingStream { recorder: self.recorder.clone(), lane })
+    }
+}
+
+/// The error of an operation that waits for work.
+fn cannot_wait(what: &str) -> Problem {
+    let problem =
+        format!("{what} waits, and the work of a capture does not run before the graph is launched");
+    Problem::with_hint(problem, "do it after `graph.launch(&stream)`, with the stream of the launch")
+}
+
+fn capture_error(device: &Device, problem: &str) -> Error {
+    Error::device(&device.to_string(), problem)
+}
+
+impl BackendStream for RecordingStream {
+    fn context(&self) -> ContextId {
+        self.recorder.stream.context()
+    }
+
+    fn allocate(&self, size: usize) -> Result<Arc<dyn BackendMemory>, Problem> {
+        self.recorder.stream.allocate(size)
+    }
+
+    fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
+        self.add(Operation::Write { to: KeptRange::new(to)?, bytes: bytes.into() })
+    }
+
+    fn read(&self, _: MemoryRange<'_>, _: &mut [u8]) -> Result<(), Problem> {
+        Err(cannot_wait("reading a buffer"))
+    }
+
+    unsafe fn write_later(&self, _: MemoryRange<'_>, _: *const u8) -> Result<Box<dyn BackendEvent>, Problem> {
+        let problem = "a graph cannot keep the pinned memory of `write_async`".to_string();
+        Err(Problem::with_hint(problem, "`Stream::write` keeps a copy of the values"))
+    }
+
+    unsafe fn read_later(&self, _: MemoryRange<'_>, _: *mut u8) -> Result<Box<dyn BackendEvent>, Problem> {
+        Err(cannot_wait("`read_async`"))
+    }
+
+    fn copy(&self, from: MemoryRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
+        self.add(Operation::Copy { from: KeptRange::new(from)?, to: KeptRange::new(to)? })
+    }
+
+    fn copy_from(
+        &self,
+        _: &dyn BackendStream,
+        _: MemoryRange<'_>,
+        _: MemoryRange<'_>,
+    ) -> Result<bool, Problem> {
+        let problem = "a graph is of one device, and cannot copy from another".to_string();
+        Err(Problem::with_hint(problem, "copy before or after `graph.launch(&stream)`"))
+    }
+
+    fn fill(&self, to: MemoryRange<'_>, pattern: FillPattern) -> Result<(), Problem> {
+        self.add(Operation::Fill { to: KeptRange::new(to)?, pattern })
+    }
+
+    fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {
+        let end = self.recorder.open()?.end(self.lane)?.clone();
+        Ok(Box::new(RecordedEvent { recorder: self.recorder.clone(), end }))
+    }
+
+    fn wait_for(&self, event: &dyn BackendEvent) -> Result<(), Problem> {
+        let Ok(event) = downcast::<RecordedEvent>(event) else {
+            let problem = "the event was recorded outside of the capture".to_string();
+            let hint = "let the stream of the launch wait for it, before `graph.launch(&stream)`";
+            return Err(Problem::with_hint(problem, hint));
+        };
+        if !Arc::ptr_eq(&event.recorder, &self.recorder) {
+            return Err("the event is of another capture".to_string().into());
+        }
+        let mut state = self.recorder.open()?;
+        let end = state.end(self.lane)?;
+        event.end.own.iter().chain(&event.end.others).for_each(|operation| end.add(*operation));
+        Ok(())
+    }
+
+    fn synchronize(&self) -> Result<(), Problem> {
+        Err(cannot_wait("synchronizing a stream"))
+    }
+}
+
+impl BackendEvent for RecordedEvent {
+    fn context(&self) -> ContextId {
+        self.recorder.stream.context()
+    }
+
+    fn wait(&self) -> Result<(), Problem> {
+        Err(cannot_wait("an event"))
+    }
+
+    fn is_done(&self) -> Result<bool, Problem> {
+        Err(cannot_wait("an event"))
+    }
+
+    fn since(&self, _: &dyn BackendEvent) -> Result<Duration, Problem> {
+        Err(cannot_wait("an event"))
+    }
+}

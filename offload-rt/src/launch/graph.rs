@@ -1,0 +1,331 @@
+//! Graphs: recorded work that is launched as one.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::check::check;
+use super::program::Kernel;
+use super::stream::Stream;
+#[cfg(any(feature = "cuda", feature = "hip"))]
+use crate::backend::BackendStream;
+use crate::backend::{BackendGraph, BackendKernel, KernelArg, KernelArgKind};
+use crate::device::Device;
+use crate::error::{Error, Problem};
+use crate::recorded::{KeptArg, Operation, RecordedLaunch, RecordedWork};
+
+/// Launches, copies and fills that are recorded once and launched as one, as often as needed; made by
+/// [`Stream::capture`].
+///
+/// It keeps the kernels and buffers that it uses: dropping a [`Buffer`](crate::Buffer) after the capture is right. CUDA
+/// and HIP launch it as a graph of their own, with one call; OpenCL devices and the host CPU are given the operations one by
+/// one.
+///
+/// ```
+/// let stream = offload_rt::Device::host().stream()?;
+/// let mut counts = stream.zeroed::<u32>(8)?;
+/// let graph = stream.capture(|stream| stream.fill(&mut counts, 3))?;
+/// stream.fill(&mut counts, 1)?;
+/// graph.launch(&stream)?;
+/// assert_eq!(stream.download(&counts)?, [3; 8]);
+/// # Ok::<(), offload_rt::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Graph {
+    device: Device,
+    // Released before the work, which it uses.
+    native: Option<Box<dyn BackendGraph>>,
+    work: RecordedWork,
+    /// Numbers of the operations that are launches.
+    launches: Vec<usize>,
+    /// Each kernel's first launch.
+    kernels: Vec<UsedKernel>,
+    /// Held while the operations are given one by one, so that those of two launches do not mix.
+    order: Mutex<()>,
+    /// The streams that its memory is ready for, as numbers.
+    #[cfg(any(feature = "cuda", feature = "hip"))]
+    streams: Mutex<Vec<usize>>,
+}
+
+#[derive(Debug)]
+struct UsedKernel {
+    name: Arc<str>,
+    #[cfg_attr(
+        not(any(feature = "opencl", feature = "cuda", feature = "hip")),
+        expect(dead_code, reason = "it prints by itself")
+    )]
+    backend: Arc<dyn BackendKernel>,
+}
+
+impl Graph {
+    pub(super) fn new(device: &Device, work: RecordedWork) -> Result<Graph, Error> {
+        let native = device.backend().instantiate(&work);
+        let native = native.map_err(|problem| {
+            Error::from_device(&device.to_string(), problem.during("cannot make a graph"))
+        })?;
+        let mut launches = Vec::new();
+        let mut kernels: Vec<UsedKernel> = Vec::new();
+        for (number, recorded) in work.operations.iter().enumerate() {
+            let Operation::Launch(launch) = &recorded.operation else { continue };
+            launches.push(number);
+            if !kernels.iter().any(|used| used.name == launch.name) {
+                kernels.push(UsedKernel { name: launch.name.clone(), backend: launch.kernel.clone() });
+            }
+        }
+        Ok(Graph {
+            device: device.clone(),
+            native,
+            work,
+            launches,
+            kernels,
+            order: Mutex::default(),
+            #[cfg(any(feature = "cuda", feature = "hip"))]
+            streams: Mutex::default(),
+        })
+    }
+
+    /// The device of the stream that it was captured with.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The number of its operations: launches, copies, fills and writes.
+    pub fn len(&self) -> usize {
+        self.work.operations.len()
+    }
+
+    /// Whether it does nothing.
+    pub fn is_empty(&self) -> bool {
+        self.work.operations.is_empty()
+    }
+
+    /// The kernels of its launches, in the order of the capture. A launch over a range without work-items is none.
+    pub fn launches(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.launches.iter().map(|number| self.launch_of(*number).map_or("", |launch| &*launch.name))
+    }
+
+    /// Puts all its work into `stream`, after what the stream has, and returns at once; on the host CPU the work is done
+    /// then. Launches of a graph run one after the other, in whatever streams.
+    ///
+    /// # Errors
+    /// The stream is of another device or of a capture, or the driver refuses. A failure of a kernel is reported as for
+    /// [`Kernel::launch`].
+    #[allow(unsafe_code, reason = "launches kernels")]
+    pub fn launch(&self, stream: &Stream) -> Result<(), Error> {
+        self.check_stream(stream)?;
+        #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
+        for kernel in &self.kernels {
+            stream.queued().prints(&*kernel.backend);
+        }
+        match &self.native {
+            Some(native) => {
+                #[cfg(any(feature = "cuda", feature = "hip"))]
+                stream.done(self.use_in(stream.backend()))?;
+                stream.done(native.launch(stream.backend()))?;
+            }
+            None => self.launch_one_by_one(stream)?,
+        }
+        for kernel in &self.kernels {
+            stream.queued().add(&kernel.name);
+        }
+        Ok(())
+    }
+
+    /// Replaces the arguments of the launch of this number, in the order of [`launches`](Graph::launches), in launches of
+    /// the graph from now on. Kernel and range stay.
+    ///
+    /// # Errors
+    /// There is no such launch, the arguments do not fit the kernel, or the driver refuses.
+    ///
+    /// # Safety
+    /// As that of [`Kernel::launch`], at each launch of the graph.
+    #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
+    pub unsafe fn update(&mut self, launch: usize, args: &[KernelArg<'_>]) -> Result<(), Error> {
+        let before = self.launches.get(launch).and_then(|number| self.launch_of(*number));
+        let Some(before) = before else {
+            let problem = format!("the graph has {} launches, and no launch {launch}", self.launches.len());
+            return Err(Error::device(&self.device.to_string(), problem));
+        };
+        check_args(before, &self.device, args)?;
+        let failed = |problem| Error::from_launch(&before.name, problem);
+        let kept = args.iter().map(KeptArg::new).collect::<Result<Vec<_>, Problem>>().map_err(failed)?;
+        let after = RecordedLaunch { args: kept, ..before.clone() };
+        if let Some(native) = &mut self.native {
+            native.update(launch, &after).map_err(|problem| Error::from_launch(&after.name, problem))?;
+        }
+        let number = self.launches.get(launch).copied().unwrap_or_default();
+        if let Some(recorded) = self.work.operations.get_mut(number) {
+            recorded.operation = Operation::Launch(after);
+        }
+        // The new memory is ready for none.
+        #[cfg(any(feature = "cuda", feature = "hip"))]
+        self.streams.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+        Ok(())
+    }
+
+    /// Prepares the memory for work in `stream`, at the first launch there.
+    #[cfg(any(feature = "cuda", feature = "hip"))]
+    fn use_in(&self, stream: &dyn BackendStream) -> Result<(), Problem> {
+        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let handle = stream.handle().addr();
+        if streams.contains(&handle) {
+            return Ok(());
+        }
+        for recorded in &self.work.operations {
+            recorded.operation.use_in(stream)?;
+        }
+        streams.push(handle);
+        Ok(())
+    }
+
+    fn launch_of(&self, number: usize) -> Option<&RecordedLaunch> {
+        match &self.work.operations.get(number)?.operation {
+            Operation::Launch(launch) => Some(launch),
+            _ => None,
+        }
+    }
+
+    fn check_stream(&self, stream: &Stream) -> Result<(), Error> {
+        if stream.recording().is_some() {
+            let problem = "a graph cannot be launched in a capture";
+            return Err(Error::device(&self.device.to_string(), problem));
+        }
+        let own = self.work.operations.first().map(|recorded| recorded.operation.context());
+        if own.is_some_and(|own| own != stream.backend().context()) {
+            let problem = format!("the graph is of {}, the stream of {}", self.device, stream.device());
+            return Err(Error::device("graph", problem).with_hint("make the stream with the graph's device"));
+        }
+        Ok(())
+    }
+
+    #[allow(unsafe_code, reason = "launches kernels")]
+    fn launch_one_by_one(&self, stream: &Stream) -> Result<(), Error> {
+        let _order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        for recorded in &self.work.operations {
+            // SAFETY: who recorded a launch answers for it at each launch of the graph.
+            let ran = unsafe { recorded.operation.run(stream.backend()) };
+            match &recorded.operation {
+                Operation::Launch(launch) => {
+                    ran.map_err(|problem| Error::from_launch(&launch.name, problem))?;
+                }
+                _ => stream.done(ran)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Compares `args` with the kernel and the context of `launch`.
+fn check_args(launch: &RecordedLaunch, device: &Device, args: &[KernelArg<'_>]) -> Result<(), Error> {
+    check(launch.kernel.info(), &launch.range, args.iter().map(KernelArg::given))?;
+    let own = launch.kernel.context();
+    for (index, arg) in args.iter().enumerate() {
+        if matches!(arg.0, KernelArgKind::Memory(range) if range.memory.context() != own) {
+            return Err(Kernel::other_device(&launch.name, index, device));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[cfg(all(feature = "host", unix))]
+mod tests {
+    use super::*;
+    use crate::launch::Buffer;
+
+    fn stream() -> Stream {
+        Device::host().stream().unwrap()
+    }
+
+    fn text<T: std::fmt::Debug>(result: Result<T, Error>) -> String {
+        result.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn recorded_work_runs_at_each_launch_alone() {
+        let stream = stream();
+        let mut x = stream.upload(&[1u32, 2, 3, 4]).unwrap();
+        let graph = stream.capture(|stream| {
+            let zeros = stream.zeroed::<u32>(2)?;
+            stream.copy(&zeros, x.slice_mut(2..)?)?;
+            stream.write(x.slice_mut(..1)?, &[9])
+        });
+        let graph = graph.unwrap();
+        assert_eq!(graph.len(), 3);
+        assert_eq!(stream.download(&x).unwrap(), [1, 2, 3, 4]);
+        graph.launch(&stream).unwrap();
+        assert_eq!(stream.download(&x).unwrap(), [9, 2, 0, 0]);
+        stream.fill(&mut x, 5).unwrap();
+        graph.launch(&stream).unwrap();
+        assert_eq!(stream.download(&x).unwrap(), [9, 5, 0, 0]);
+    }
+
+    #[test]
+    fn a_dropped_buffer_lives_as_long_as_the_graph() {
+        let stream = stream();
+        let mut out = stream.zeroed::<u64>(3).unwrap();
+        let source = stream.upload(&[7u64, 8, 9]).unwrap();
+        let graph = stream.capture(|stream| stream.copy(&source, &mut out)).unwrap();
+        drop(source);
+        let _others: Vec<Buffer<u64>> = (0..8).map(|_| stream.zeroed(3).unwrap()).collect();
+        graph.launch(&stream).unwrap();
+        assert_eq!(stream.download(&out).unwrap(), [7, 8, 9]);
+    }
+
+    #[test]
+    fn what_waits_or_belongs_elsewhere_is_refused() {
+        let stream = stream();
+        let x = stream.upload(&[1u32; 4]).unwrap();
+        let outside = stream.record().unwrap();
+        let mut inside = None;
+        let mut escaped = None;
+        stream
+            .capture(|stream| {
+                assert!(text(stream.download(&x)).contains("waits"));
+                assert!(text(stream.synchronize()).contains("hint: "));
+                assert!(text(stream.wait_for(&outside)).contains("outside of the capture"));
+                assert!(text(stream.capture(|_| Ok(()))).contains("another capture"));
+                let empty = Device::host().stream()?.capture(|_| Ok(()))?;
+                assert!(empty.is_empty());
+                assert!(text(empty.launch(stream)).contains("in a capture"));
+                let event = stream.record()?;
+                assert!(text(event.wait()).contains("waits") && event.is_done().is_err());
+                inside = Some(event);
+                escaped = Some(stream.fork()?);
+                Ok(())
+            })
+            .unwrap();
+        let inside = inside.unwrap();
+        assert!(text(stream.wait_for(&inside)).contains("event of a capture"));
+        assert!(text(escaped.unwrap().zeroed::<u32>(1)).contains("has ended"));
+        let other = stream.capture(|stream| stream.wait_for(&inside));
+        assert!(text(other).contains("another capture"));
+    }
+
+    #[test]
+    fn an_error_of_the_capture_is_returned() {
+        let stream = stream();
+        let x = stream.upload(&[1u32; 4]).unwrap();
+        let error = text(stream.capture(|stream| stream.copy(&x, &mut stream.zeroed::<u32>(3)?)));
+        assert!(error.contains("16 bytes"), "{error}");
+    }
+
+    #[test]
+    fn operations_come_after_those_that_their_lane_waits_for() {
+        let stream = stream();
+        let mut x = stream.zeroed::<u32>(1).unwrap();
+        let mut y = stream.zeroed::<u32>(1).unwrap();
+        let graph = stream.capture(|stream| {
+            stream.fill(&mut x, 1)?;
+            let beside = stream.fork()?;
+            beside.fill(&mut y, 2)?;
+            stream.fill(&mut x, 3)?;
+            beside.wait_for(&stream.record()?)?;
+            stream.wait_for(&beside.record()?)?;
+            stream.copy(&x, &mut y)
+        });
+        let graph = graph.unwrap();
+        let places: Vec<(usize, Vec<usize>)> =
+            graph.work.operations.iter().map(|recorded| (recorded.lane, recorded.after.clone())).collect();
+        assert_eq!(places, [(0, vec![]), (1, vec![0]), (0, vec![]), (0, vec![1])]);
+        assert_eq!(graph.work.lanes, 2);
+    }
+}

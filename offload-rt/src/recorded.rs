@@ -1,0 +1,174 @@
+//! Recorded work of a graph: its operations in order, what each comes after, and the kernels and the memory that they keep.
+
+use std::sync::Arc;
+
+use crate::backend::{
+    BackendKernel, BackendMemory, BackendStream, ContextId, FillPattern, KernelArg, KernelArgKind,
+    MemoryRange, MemoryRef,
+};
+use crate::error::Problem;
+use crate::range::NdRange;
+
+/// The operations of a graph in an order that keeps all their dependencies.
+#[derive(Debug, Default)]
+#[allow(dead_code, reason = "back ends without graphs run one lane")]
+pub(crate) struct RecordedWork {
+    pub(crate) operations: Vec<RecordedOperation>,
+    /// The number of lanes: streams of the capture.
+    pub(crate) lanes: usize,
+}
+
+/// An operation and its place.
+#[derive(Debug)]
+#[allow(dead_code, reason = "back ends without graphs run one lane")]
+pub(crate) struct RecordedOperation {
+    pub(crate) operation: Operation,
+    /// It comes after the operations of the same lane before it.
+    pub(crate) lane: usize,
+    /// Numbers of operations of other lanes that it comes after.
+    pub(crate) after: Vec<usize>,
+}
+
+/// What is done at each launch of a graph.
+#[derive(Debug)]
+pub(crate) enum Operation {
+    Launch(RecordedLaunch),
+    Write { to: KeptRange, bytes: Box<[u8]> },
+    Copy { from: KeptRange, to: KeptRange },
+    Fill { to: KeptRange, pattern: FillPattern },
+}
+
+/// A launch that keeps its kernel and its arguments.
+#[derive(Clone, Debug)]
+pub(crate) struct RecordedLaunch {
+    pub(crate) kernel: Arc<dyn BackendKernel>,
+    pub(crate) name: Arc<str>,
+    pub(crate) range: NdRange,
+    pub(crate) args: Vec<KeptArg>,
+}
+
+/// An argument of a launch, as [`KernelArgKind`].
+#[derive(Clone, Debug)]
+pub(crate) enum KeptArg {
+    Value(Box<[u8]>),
+    Memory(KeptRange),
+    Local(usize),
+}
+
+/// A range of memory that it keeps, in bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptRange {
+    memory: Arc<dyn BackendMemory>,
+    offset: usize,
+    size: usize,
+    element: usize,
+}
+
+impl Operation {
+    /// The context of what it uses.
+    pub(crate) fn context(&self) -> ContextId {
+        match self {
+            Operation::Launch(launch) => launch.kernel.context(),
+            Operation::Write { to, .. } | Operation::Copy { to, .. } | Operation::Fill { to, .. } => {
+                to.memory.context()
+            }
+        }
+    }
+
+    /// Prepares its memory for work in `stream`.
+    #[cfg(any(feature = "cuda", feature = "hip"))]
+    pub(crate) fn use_in(&self, stream: &dyn BackendStream) -> Result<(), Problem> {
+        match self {
+            Operation::Launch(launch) => {
+                for arg in &launch.args {
+                    if let KeptArg::Memory(range) = arg {
+                        range.use_in(stream)?;
+                    }
+                }
+                Ok(())
+            }
+            Operation::Write { to, .. } | Operation::Fill { to, .. } => to.use_in(stream),
+            Operation::Copy { from, to } => {
+                from.use_in(stream)?;
+                to.use_in(stream)
+            }
+        }
+    }
+
+    /// Puts the operation into `stream`.
+    ///
+    /// # Safety
+    /// As that of [`Kernel::launch`](crate::Kernel::launch), if it is a launch.
+    #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
+    pub(crate) unsafe fn run(&self, stream: &dyn BackendStream) -> Result<(), Problem> {
+        match self {
+            Operation::Launch(launch) => {
+                let args = launch.args();
+                // SAFETY: the contract is the same.
+                unsafe { launch.kernel.launch(stream, &launch.range, &args) }
+            }
+            Operation::Write { to, bytes } => stream.write(to.range(), bytes),
+            Operation::Copy { from, to } => stream.copy(from.range(), to.range()),
+            Operation::Fill { to, pattern } => stream.fill(to.range(), *pattern),
+        }
+    }
+}
+
+impl RecordedLaunch {
+    /// The arguments, as back ends take them.
+    pub(crate) fn args(&self) -> Vec<KernelArg<'_>> {
+        self.args.iter().map(KeptArg::arg).collect()
+    }
+}
+
+impl KeptArg {
+    /// # Errors
+    /// The memory is there for one call only.
+    pub(crate) fn new(arg: &KernelArg<'_>) -> Result<KeptArg, Problem> {
+        Ok(match arg.0 {
+            KernelArgKind::Value(bytes) => KeptArg::Value(bytes.into()),
+            KernelArgKind::Memory(range) => KeptArg::Memory(KeptRange::new(range)?),
+            KernelArgKind::Local(size) => KeptArg::Local(size),
+        })
+    }
+
+    fn arg(&self) -> KernelArg<'_> {
+        KernelArg(match self {
+            KeptArg::Value(bytes) => KernelArgKind::Value(bytes),
+            KeptArg::Memory(range) => KernelArgKind::Memory(range.range()),
+            KeptArg::Local(size) => KernelArgKind::Local(*size),
+        })
+    }
+}
+
+impl KeptRange {
+    /// # Errors
+    /// The memory is there for one call only.
+    pub(crate) fn new(range: MemoryRange<'_>) -> Result<KeptRange, Problem> {
+        let MemoryRange { memory, offset, size, element } = range;
+        match memory {
+            MemoryRef::Shared(memory) => Ok(KeptRange { memory: memory.clone(), offset, size, element }),
+            MemoryRef::Borrowed(_) => {
+                let problem = "a graph cannot keep memory that is borrowed for one call".to_string();
+                Err(Problem::with_hint(problem, "copy the values to a `Buffer` before the capture"))
+            }
+        }
+    }
+
+    #[cfg(any(feature = "cuda", feature = "hip"))]
+    fn use_in(&self, stream: &dyn BackendStream) -> Result<(), Problem> {
+        if self.memory.device_address().home == stream.handle().addr() {
+            return Ok(());
+        }
+        self.memory.use_in(stream)
+    }
+
+    pub(crate) fn range(&self) -> MemoryRange<'_> {
+        MemoryRange {
+            memory: MemoryRef::Shared(&self.memory),
+            offset: self.offset,
+            size: self.size,
+            element: self.element,
+        }
+    }
+}
