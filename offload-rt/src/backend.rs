@@ -13,6 +13,9 @@ use offload_format::pack::KernelInfo;
 
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
+use crate::group_size::GroupSizes;
+use crate::identity::DeviceIdentity;
+use crate::properties::{DeviceProperties, KernelProperties};
 use crate::range::NdRange;
 use crate::text::escape;
 
@@ -27,6 +30,16 @@ pub(crate) trait BackendDevice: Any + Debug + Send + Sync {
 
     /// A new stream.
     fn stream(&self) -> Result<Box<dyn BackendStream>, Problem>;
+
+    /// What other drivers tell of the same device too.
+    fn identity(&self) -> DeviceIdentity {
+        DeviceIdentity::unknown("")
+    }
+
+    /// The properties beside aspects and identity.
+    fn properties(&self) -> Result<DeviceProperties, Problem> {
+        Ok(DeviceProperties::default())
+    }
 
     /// The pool that memory of the device comes from; `None` if the driver has none.
     fn pool(&self) -> Result<Option<Box<dyn BackendPool>>, Problem> {
@@ -132,6 +145,14 @@ pub(crate) trait BackendKernel: Any + Debug + Send + Sync {
 
     /// The record of the kernel, from pack and driver; only the name if they have none.
     fn info(&self) -> &KernelInfo;
+
+    /// The driver's properties of the kernel, and those of its record.
+    fn properties(&self) -> KernelProperties {
+        KernelProperties::from_info(self.info())
+    }
+
+    /// The sizes of work-groups that suit the kernel if each has `shared_memory` bytes beside its own.
+    fn group_sizes(&self, shared_memory: u32) -> Result<GroupSizes, Problem>;
 
     /// The output of the image, if the launch layer has to read it.
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]

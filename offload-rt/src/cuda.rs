@@ -26,6 +26,7 @@ mod limits;
 mod module;
 mod operations;
 mod params;
+mod properties;
 pub mod raw;
 
 use crate::device::Device;

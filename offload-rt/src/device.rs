@@ -11,8 +11,10 @@ use crate::backend::{BackendModule, BackendStream};
 use crate::description::DeviceDescription;
 #[cfg(not(all(feature = "host", unix)))]
 use crate::entry::{Entry, LoadedImage};
+use crate::error::Error;
 #[cfg(not(all(feature = "host", unix)))]
-use crate::error::{Error, Problem};
+use crate::error::Problem;
+use crate::properties::DeviceProperties;
 
 /// A device of this machine, that kernels can be launched on.
 ///
@@ -61,6 +63,34 @@ impl Device {
     /// The name, as the backend gives it.
     pub fn name(&self) -> &str {
         self.description.name()
+    }
+
+    /// The properties of the device: its memory, units, limits, caches, address and driver.
+    ///
+    /// The free memory of a CUDA device takes its context, which the driver makes if nothing has used the device yet; that
+    /// costs some hundred megabytes of its memory.
+    ///
+    /// ```
+    /// let properties = offload_rt::Device::host().properties()?;
+    /// # #[cfg(target_os = "linux")]
+    /// assert!(properties.compute_units.is_some_and(|units| units > 0) && properties.memory.is_some());
+    /// // The CPU is no device of PCI.
+    /// assert_eq!(properties.pci, None);
+    /// # Ok::<(), offload_rt::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The driver does not answer at all. A property that it does not tell is no error.
+    pub fn properties(&self) -> Result<DeviceProperties, Error> {
+        let properties = self.backend.properties();
+        let properties = properties.map_err(|problem| Error::from_device(&self.to_string(), problem))?;
+        let identity = self.backend.identity();
+        Ok(DeviceProperties {
+            aspects: self.description.aspects(),
+            pci: identity.pci,
+            uuid: identity.uuid,
+            ..properties
+        })
     }
 
     /// The description: the kind of the device, and the images that it takes. Its text is that of [`Display`](fmt::Display) of the device too.

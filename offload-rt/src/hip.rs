@@ -25,6 +25,7 @@ mod limits;
 mod module;
 pub(crate) mod operations;
 mod params;
+mod properties;
 pub mod raw;
 pub(crate) mod runtime;
 

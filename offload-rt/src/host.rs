@@ -47,6 +47,7 @@ mod image;
 mod library;
 mod memory;
 mod object;
+mod properties;
 mod stream;
 mod threads;
 
@@ -69,8 +70,14 @@ use crate::backend::{BackendDevice, BackendKernel, BackendModule, BackendStream,
 use crate::backend::{KernelArg, find_kernel, refuse_shared_memory};
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
+use crate::group_size::{GroupSizes, USUAL_GROUP};
+use crate::identity::DeviceIdentity;
+use crate::properties::{DeviceProperties, KernelProperties};
 use crate::range::NdRange;
 use crate::text::escape;
+
+/// Work-items of a work-group that fill the widest vectors with numbers of 32 bits: 512 bits of x86-64-v4.
+const VECTOR_ITEMS: u32 = 16;
 
 /// The program's own CPU.
 #[derive(Debug)]
@@ -110,6 +117,14 @@ impl BackendDevice for Host {
 
     fn stream(&self) -> Result<Box<dyn BackendStream>, Problem> {
         Ok(Box::new(HostStream))
+    }
+
+    fn identity(&self) -> DeviceIdentity {
+        DeviceIdentity::unknown("host")
+    }
+
+    fn properties(&self) -> Result<DeviceProperties, Problem> {
+        Ok(properties::of_this_machine())
     }
 }
 
@@ -199,6 +214,23 @@ impl BackendKernel for HostKernel {
 
     fn info(&self) -> &KernelInfo {
         &self.info
+    }
+
+    fn properties(&self) -> KernelProperties {
+        let properties = KernelProperties::from_info(&self.info);
+        KernelProperties {
+            preferred_multiple: properties.preferred_multiple.or(Some(VECTOR_ITEMS)),
+            ..properties
+        }
+    }
+
+    /// Small launches are spread over the threads.
+    fn group_sizes(&self, shared_memory: u32) -> Result<GroupSizes, Problem> {
+        self.check_shared_memory(&NdRange::linear(1, 1).with_shared_memory(shared_memory))?;
+        let most = self.info.max_work_group.map_or(USUAL_GROUP, |most| most as usize);
+        let multiple = self.info.sub_group_size.unwrap_or(VECTOR_ITEMS);
+        let sizes = GroupSizes::with_most(most.min(USUAL_GROUP), multiple as usize);
+        Ok(GroupSizes { units: executor::cpus(), ..sizes })
     }
 
     unsafe fn launch(

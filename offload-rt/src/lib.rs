@@ -100,6 +100,8 @@ mod failures;
 #[cfg(any(feature = "cuda", feature = "hip"))]
 #[allow(unsafe_code, reason = "calls CUDA's driver and HIP's runtime")]
 mod gpu;
+mod group_size;
+mod identity;
 mod index;
 mod launch;
 mod libraries;
@@ -110,6 +112,7 @@ mod module_images;
 #[cfg(any(feature = "cuda", feature = "hip"))]
 mod output;
 mod pack_info;
+mod properties;
 mod range;
 mod recorded;
 mod refusal;
@@ -139,12 +142,14 @@ pub use crate::device::Device;
 pub use crate::devices::{DeviceRequest, Devices};
 pub use crate::entry::{Entry, LoadedImage};
 pub use crate::error::{Error, ErrorKind};
+pub use crate::identity::{DeviceUuid, PciAddress, PciAddressError};
 pub use crate::index::{Missing, Unreadable};
 pub use crate::launch::{
     Arg, Buffer, Event, Graph, Half, Kernel, Local, MemoryPool, Pinned, Plain, Program, Slice, SliceMut,
     Stream, Transfer,
 };
 pub use crate::module::Module;
+pub use crate::properties::{CacheSizes, DeviceProperties, KernelProperties};
 pub use crate::range::{Dimensions, NdRange};
 pub use crate::refusal::{Refusal, RefusedImage};
 pub use crate::registry::Registry;

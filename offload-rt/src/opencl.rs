@@ -16,9 +16,11 @@ mod aspects;
 mod compiler;
 mod context;
 mod device;
+mod device_properties;
 #[allow(unsafe_code, reason = "launches a kernel of this project")]
 mod failures;
 mod icd;
+mod kernel_properties;
 mod library;
 #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
 mod module;

@@ -1,10 +1,12 @@
 //! `devices`: the devices of this machine, their compatible targets, and the image of a file that each one loads.
 
 mod fitting;
+mod properties;
 
 use offload_rt::{Device, Outcome, Registry};
 use serde::Serialize;
 
+use self::properties::PropertiesObject;
 use crate::cargo::artifact;
 use crate::cli;
 use crate::error::ExitStatus;
@@ -25,6 +27,7 @@ struct DeviceMessage {
     aspects: Vec<String>,
     /// Targets whose images it takes, the best first.
     targets: Vec<String>,
+    properties: PropertiesObject,
 }
 
 #[derive(Debug, Serialize)]
@@ -118,7 +121,9 @@ fn print_device(output: &Output, found: &NumberedDevice, args: &cli::Devices) ->
     let targets = fitting::targets(found.device.description())?;
     let shown = if args.all_targets { targets.join(", ") } else { fitting::short(&targets) };
     let description = found.device.description();
-    let text = format!("{}: {description}\n   takes {shown}", found.number);
+    let properties = PropertiesObject::new(&found.device);
+    let has = properties.line().map(|line| format!("\n   has {line}")).unwrap_or_default();
+    let text = format!("{}: {description}\n   takes {shown}{has}", found.number);
     let message = DeviceMessage {
         reason: "device",
         device: found.number,
@@ -127,6 +132,7 @@ fn print_device(output: &Output, found: &NumberedDevice, args: &cli::Devices) ->
         description: description.to_string(),
         aspects: description.aspects().names(),
         targets,
+        properties,
     };
     output.message(&message, &text)
 }

@@ -208,7 +208,10 @@ fn without_cpu(text: &str) -> String {
         if of_cpu && line.starts_with("   takes ") {
             line = "   takes [TARGETS]".to_string();
         }
-        of_cpu = line.starts_with("0: host CPU");
+        if of_cpu && line.starts_with("   has ") {
+            line = "   has [PROPERTIES]".to_string();
+        }
+        of_cpu = line.starts_with("0: host CPU") || of_cpu && line.starts_with("   ");
         if line.contains("\"driver\":\"host\"") {
             let (start, targets) = line.split_once("\"targets\":").unwrap();
             assert!(targets.starts_with("[\"host"), "{targets}");

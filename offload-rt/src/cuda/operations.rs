@@ -12,12 +12,15 @@ use super::api::{
 use super::context::CudaContext;
 use super::module;
 use super::params::ParameterSizes;
+use super::properties;
 use crate::entry::LoadedImage;
 use crate::error::Problem;
 use crate::gpu::{
     Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawPool, Shape, call,
     operations,
 };
+use crate::identity::DeviceIdentity;
+use crate::properties::DeviceProperties;
 
 /// "The number of bytes of kernel parameters is limited to 32764", and each has at least one:
 /// <https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#function-parameters>.
@@ -25,6 +28,9 @@ const MAX_PARAMETERS: usize = 32764;
 
 /// The only flags of `cuStreamWaitEvent` that old drivers have, and of `cuCtxEnablePeerAccess`.
 const NO_FLAGS: c_uint = 0;
+
+/// "0 means no limit": `cuOccupancyMaxPotentialBlockSize`.
+const NO_LIMIT: c_int = 0;
 
 impl DriverApi for CudaApi {
     const DEVICES: &'static str = "offload_rt::cuda::devices()";
@@ -34,6 +40,14 @@ impl DriverApi for CudaApi {
 
     fn primary_context(device: &DeviceId) -> CuResult<Context<CudaApi>> {
         CudaContext::retain(*device)
+    }
+
+    fn identity(device: &DeviceId) -> DeviceIdentity {
+        properties::identity(*device)
+    }
+
+    fn properties(device: &DeviceId) -> CuResult<DeviceProperties> {
+        properties::properties(*device)
     }
 
     // A stream that is destroyed lives until its work is done, and a release waits for kernels that use memory of
@@ -51,6 +65,7 @@ impl DriverApi for CudaApi {
             cuMemHostAlloc(memory, size, CU_MEMHOSTALLOC_PORTABLE);
         free_host(memory: *mut c_void) => cuMemFreeHost(memory);
 
+        memory_info(free: *mut usize, total: *mut usize) => cuMemGetInfo_v2(free, total);
         allocate(address: *mut u64, size: usize) => cuMemAlloc_v2(address, size);
         free(address: u64) => cuMemFree_v2(address);
         pool_attribute(pool: RawPool, attribute: c_uint, value: *mut c_void) =>
@@ -97,6 +112,8 @@ impl DriverApi for CudaApi {
         unload_module(module: CUmodule) => cuModuleUnload(module);
         function_attribute(value: *mut c_int, attribute: c_uint, function: CUfunction) =>
             cuFuncGetAttribute(value, attribute, function);
+        potential_block(grid: *mut c_int, block: *mut c_int, function: CUfunction, shared: usize) =>
+            cuOccupancyMaxPotentialBlockSize(grid, block, function, None, shared, NO_LIMIT);
         launch(function: CUfunction, shape: &Shape, stream: CUstream, parameters: *mut *mut c_void) =>
             cuLaunchKernel(
                 function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],

@@ -123,7 +123,7 @@ impl HipVersion {
     }
 
     /// `HIP_VERSION` (<https://rocm.docs.amd.com/projects/HIP/en/latest/doxygen/html/group___driver.html>).
-    fn from_number(version: u32) -> HipVersion {
+    pub(crate) fn from_number(version: u32) -> HipVersion {
         HipVersion(version / 10_000_000, version / 100_000 % 100)
     }
 }

@@ -12,6 +12,8 @@ use super::pool::{PoolAccess, RawPool};
 use crate::backend::KernelArg;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Problem;
+use crate::identity::DeviceIdentity;
+use crate::properties::DeviceProperties;
 
 macro_rules! handles {
     ($($handle:ident: $target:ident,)*) => {$(
@@ -55,6 +57,11 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
     /// The primary context of `device`, which the library makes if it has none.
     fn primary_context(device: &Self::Device) -> ApiResult<Context<Self>, Self>;
 
+    /// What other drivers tell of the device too.
+    fn identity(device: &Self::Device) -> DeviceIdentity;
+    /// The properties of `device` beside its free memory.
+    fn properties(device: &Self::Device) -> ApiResult<DeviceProperties, Self>;
+
     // Events.
     unsafe fn create_event(&'static self, event: *mut RawEvent) -> ApiResult<(), Self>;
     unsafe fn record_event(&'static self, event: RawEvent, stream: RawStream) -> ApiResult<(), Self>;
@@ -75,6 +82,8 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
     unsafe fn free_host(&'static self, memory: *mut c_void) -> ApiResult<(), Self>;
 
     // Memory of the device.
+    /// Writes the free and all bytes of the current context's device.
+    unsafe fn memory_info(&'static self, free: *mut usize, total: *mut usize) -> ApiResult<(), Self>;
     unsafe fn allocate(&'static self, address: *mut u64, size: usize) -> ApiResult<(), Self>;
     /// Waits for work that uses the memory.
     unsafe fn free(&'static self, address: u64) -> ApiResult<(), Self>;
@@ -245,6 +254,15 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
         value: *mut c_int,
         attribute: c_uint,
         function: RawFunction,
+    ) -> ApiResult<(), Self>;
+    /// Writes the threads of the block with which most threads of the kernel run at a time, and the blocks that fill the
+    /// device; each block has `shared` bytes of dynamic shared memory.
+    unsafe fn potential_block(
+        &'static self,
+        grid: *mut c_int,
+        block: *mut c_int,
+        function: RawFunction,
+        shared: usize,
     ) -> ApiResult<(), Self>;
     /// The sizes of a kernel's parameters, if the library tells them.
     unsafe fn parameter_sizes(&'static self, _function: RawFunction) -> Option<Vec<usize>> {

@@ -15,6 +15,8 @@ use crate::backend::{
 use crate::device::Device;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
+use crate::identity::DeviceIdentity;
+use crate::properties::DeviceProperties;
 use crate::text::escape;
 
 /// A device that the library has found.
@@ -50,6 +52,17 @@ impl<A: DriverApi> GpuDevice<A> {
         escape(&self.name)
     }
 
+    /// Bytes of memory that are free, if the device can be used.
+    fn free_memory(&self) -> Option<u64> {
+        let context = self.context().ok()?;
+        let entered = context.enter().ok()?;
+        let mut free = 0;
+        let mut total = 0;
+        // SAFETY: the function writes two sizes, of the device of the current context.
+        unsafe { entered.api().memory_info(&raw mut free, &raw mut total) }.ok()?;
+        Some(free as u64)
+    }
+
     /// The context of the device: taken at the first call, since it may cost some hundred megabytes of its memory, and
     /// kept as long as the device or a program lives.
     pub(crate) fn context(&self) -> Result<Arc<Context<A>>, Problem> {
@@ -75,6 +88,16 @@ impl<A: DriverApi> BackendDevice for GpuDevice<A> {
     fn stream(&self) -> Result<Box<dyn BackendStream>, Problem> {
         let stream = GpuStream::new(self.context()?);
         Ok(Box::new(stream.map_err(|error| error.during("cannot make a stream"))?))
+    }
+
+    fn identity(&self) -> DeviceIdentity {
+        A::identity(&self.device)
+    }
+
+    fn properties(&self) -> Result<DeviceProperties, Problem> {
+        let properties = A::properties(&self.device);
+        let properties = properties.map_err(|error| error.during("cannot query the device"))?;
+        Ok(DeviceProperties { free_memory: self.free_memory(), ..properties })
     }
 
     fn pool(&self) -> Result<Option<Box<dyn BackendPool>>, Problem> {

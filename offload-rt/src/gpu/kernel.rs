@@ -10,6 +10,8 @@ use super::function::Function;
 use super::parameters::{Filled, Parameters};
 use crate::backend::{BackendKernel, BackendOutput, BackendStream, ContextId, KernelArg};
 use crate::error::Problem;
+use crate::group_size::{GroupSizes, USUAL_GROUP};
+use crate::properties::KernelProperties;
 use crate::range::NdRange;
 
 #[derive(Debug)]
@@ -98,6 +100,50 @@ impl<A: DriverApi> BackendKernel for GpuKernel<A> {
         &self.info
     }
 
+    fn properties(&self) -> KernelProperties {
+        let resources = &self.function.resources;
+        KernelProperties {
+            registers: Some(resources.registers),
+            local_memory: Some(resources.needs.static_shared.into()),
+            private_memory: Some(resources.private_memory.into()),
+            max_work_group: Some(resources.needs.max_threads.into()),
+            preferred_multiple: (resources.sub_group > 0).then_some(resources.sub_group),
+            ..KernelProperties::from_info(&self.info)
+        }
+    }
+
+    fn group_sizes(&self, shared_memory: u32) -> Result<GroupSizes, Problem> {
+        let entered = self.module.context().enter()?;
+        let api = entered.api();
+        let function = self.function.raw;
+        let resources = &self.function.resources;
+        let one_item = NdRange::linear(1, 1).with_shared_memory(shared_memory);
+        let shape = entered.limits().shape(resources.needs, &one_item, 0)?;
+        let mut grid = 0;
+        let mut block = 0;
+        // SAFETY: the kernel's module is loaded in the current context; the functions write two numbers.
+        let queried = unsafe {
+            api.opt_in_shared_memory(function, &shape).and_then(|()| {
+                api.potential_block(&raw mut grid, &raw mut block, function, shape.shared as usize)
+            })
+        };
+        let most = resources.needs.max_threads as usize;
+        let multiple = resources.sub_group as usize;
+        match queried {
+            Ok(()) => match usize::try_from(block) {
+                Ok(best) if best > 0 => {
+                    Ok(GroupSizes { best: best.min(most.max(1)), multiple: multiple.max(1), units: 1 })
+                }
+                _ => Err(too_large(shared_memory)),
+            },
+            // A library without the function.
+            Err(error) if error.code().is_none() => {
+                Ok(GroupSizes::with_most(most.min(USUAL_GROUP), multiple))
+            }
+            Err(error) => Err(error.during("cannot query the size of work-groups")),
+        }
+    }
+
     fn output(&self) -> Option<Arc<dyn BackendOutput>> {
         Some(self.module.output()?.clone())
     }
@@ -111,4 +157,11 @@ impl<A: DriverApi> BackendKernel for GpuKernel<A> {
         // SAFETY: the contract is the same.
         unsafe { self.launch_in(LaunchTarget::Stream, stream, range, args) }
     }
+}
+
+fn too_large(shared_memory: u32) -> Problem {
+    let text = format!(
+        "no work-group of it fits on a multiprocessor with {shared_memory} bytes of shared memory each"
+    );
+    text.into()
 }

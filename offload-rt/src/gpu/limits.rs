@@ -1,6 +1,7 @@
 //! Launch limits of a device, and the grid of thread blocks for a range.
 
 use crate::error::Problem;
+use crate::properties::DeviceProperties;
 use crate::range::NdRange;
 
 /// The limits of a device.
@@ -61,6 +62,18 @@ impl Limits {
         Ok(Shape { grid, block, shared, opt_in: is_opt_in.then_some(most) })
     }
 
+    /// The limits as properties of the device.
+    pub(crate) fn properties(&self) -> DeviceProperties {
+        DeviceProperties {
+            sub_group_sizes: if self.sub_group == 0 { Vec::new() } else { vec![self.sub_group] },
+            max_work_items: known(self.block),
+            max_groups: known(self.grid),
+            local_memory: (self.shared > 0).then_some(self.shared.into()),
+            local_memory_opt_in: (self.shared_opt_in > 0).then_some(self.shared_opt_in.into()),
+            ..DeviceProperties::default()
+        }
+    }
+
     /// Whether a grid can have the threads of `range`.
     #[inline]
     fn has_threads(&self, range: &NdRange) -> bool {
@@ -100,6 +113,11 @@ impl Limits {
             _ => Err(too_much_shared(dynamic, fixed, self.shared_opt_in)),
         }
     }
+}
+
+/// Sizes that the library tells.
+fn known(sizes: [u32; 3]) -> Option<[u64; 3]> {
+    (!sizes.contains(&0)).then(|| sizes.map(u64::from))
 }
 
 #[inline]

@@ -18,6 +18,10 @@ pub(crate) struct HipDevice {
 }
 
 impl HipDevice {
+    pub(super) fn id(self) -> DeviceId {
+        self.id
+    }
+
     pub(super) fn ordinal(self) -> c_int {
         self.id.ordinal
     }

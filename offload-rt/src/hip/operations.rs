@@ -11,15 +11,21 @@ use super::api::{
 use super::device::HipDevice;
 use super::module;
 use super::params::LocalParameters;
+use super::properties;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Problem;
 use crate::gpu::{
     Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawPool, Shape, call,
     operations,
 };
+use crate::identity::DeviceIdentity;
+use crate::properties::DeviceProperties;
 
 /// The only flags of `hipStreamWaitEvent` and `hipDeviceEnablePeerAccess`.
 const NO_FLAGS: c_uint = 0;
+
+/// "0 means no limit": `hipModuleOccupancyMaxPotentialBlockSize`.
+const NO_LIMIT: c_int = 0;
 
 impl DriverApi for HipApi {
     const DEVICES: &'static str = "offload_rt::hip::devices()";
@@ -29,6 +35,14 @@ impl DriverApi for HipApi {
 
     fn primary_context(device: &HipDevice) -> HipResult<Context<HipApi>> {
         Ok(device.context())
+    }
+
+    fn identity(device: &HipDevice) -> DeviceIdentity {
+        properties::identity(device.id())
+    }
+
+    fn properties(device: &HipDevice) -> HipResult<DeviceProperties> {
+        properties::properties(device.id())
     }
 
     // "This API performs an implicit hipDeviceSynchronize() call": the documentation of `hipFree`.
@@ -45,6 +59,7 @@ impl DriverApi for HipApi {
             hipHostMalloc(memory, size, hipHostMallocPortable);
         free_host(memory: *mut c_void) => hipHostFree(memory);
 
+        memory_info(free: *mut usize, total: *mut usize) => hipMemGetInfo(free, total);
         allocate(address: *mut u64, size: usize) => hipMalloc(address.cast(), size);
         free(address: u64) => hipFree(pointer(address));
         pool_attribute(pool: RawPool, attribute: c_uint, value: *mut c_void) =>
@@ -96,6 +111,8 @@ impl DriverApi for HipApi {
         unload_module(module: hipModule_t) => hipModuleUnload(module);
         function_attribute(value: *mut c_int, attribute: c_uint, function: hipFunction_t) =>
             hipFuncGetAttribute(value, attribute, function);
+        potential_block(grid: *mut c_int, block: *mut c_int, function: hipFunction_t, shared: usize) =>
+            hipModuleOccupancyMaxPotentialBlockSize(grid, block, function, shared, NO_LIMIT);
         launch(function: hipFunction_t, shape: &Shape, stream: hipStream_t, parameters: *mut *mut c_void) =>
             hipModuleLaunchKernel(
                 function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],

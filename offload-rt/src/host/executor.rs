@@ -130,11 +130,15 @@ fn chunk_size(groups: u64, other_threads: usize) -> u64 {
 
 /// The number of threads beside this one that can run `groups`.
 fn other_threads(groups: u64) -> usize {
+    cpus().min(usize::try_from(groups).unwrap_or(usize::MAX)).saturating_sub(1)
+}
+
+/// The number of threads that run at a time.
+pub(super) fn cpus() -> usize {
     /// Cached, since the query takes longer than many kernels: on Linux the standard library reads files of the control
     /// groups.
     static CPUS: OnceLock<usize> = OnceLock::new();
-    let cpus = *CPUS.get_or_init(|| std::thread::available_parallelism().map_or(1, |count| count.get()));
-    cpus.min(usize::try_from(groups).unwrap_or(usize::MAX)).saturating_sub(1)
+    *CPUS.get_or_init(|| std::thread::available_parallelism().map_or(1, |count| count.get()))
 }
 
 /// Runs groups until the queue is empty, or the slot's time is over.

@@ -257,3 +257,48 @@ fn a_part_that_is_not_aligned_for_the_kernel_is_refused() {
     assert!(error.contains("kernel `saxpy`: argument 1: the part starts at byte 2"), "{error}");
     assert!(error.contains("needs a multiple of 4") && error.contains("hint: "), "{error}");
 }
+
+#[test]
+fn the_cpu_tells_what_the_system_does() {
+    let properties = Device::host().properties().unwrap();
+    assert_eq!(properties.compute_units.map(|units| units as usize), Some(executor::cpus()));
+    assert_eq!((properties.is_memory_unified, properties.driver_version.clone()), (Some(true), None));
+    assert_eq!((properties.pci, properties.uuid, properties.max_groups), (None, None, None));
+    assert_eq!(properties.aspects, Device::host().description().aspects());
+    if cfg!(target_os = "linux") {
+        assert!(properties.memory.is_some_and(|bytes| bytes > 1 << 26), "{properties:?}");
+        assert!(properties.free_memory <= properties.memory && properties.free_memory > Some(0));
+    }
+}
+
+#[test]
+fn suggested_ranges_cover_their_items_and_run() {
+    let program = program();
+    let saxpy = program.kernel("saxpy").unwrap();
+    let properties = saxpy.properties();
+    assert_eq!((properties.preferred_multiple, properties.required_work_group), (Some(16), None));
+    for items in [0, 1, 33, 1000, 100_003] {
+        let range = saxpy.suggest_at_least(items).unwrap();
+        let size = range.global()[0];
+        assert!(size >= items && range.local()[0].is_multiple_of(16) && range.local()[0] <= 256, "{range:?}");
+        let x = vec![1.0f32; size];
+        let mut y = vec![2.0f32; size];
+        let mut args = [Arg::value(&3.0f32), Arg::input(&x), Arg::in_out(&mut y)];
+        // SAFETY: the buffers have an element for each work-item.
+        unsafe { program.launch("saxpy", range, &mut args) }.unwrap();
+        assert!(y.iter().all(|value| *value == 5.0));
+    }
+    let busy = saxpy.suggest_at_least(1 << 24).unwrap();
+    assert_eq!(busy.local()[0], 256);
+    let error = saxpy.suggest_at_least_with(100, 64).unwrap_err();
+    assert_eq!(error.kind(), crate::ErrorKind::Launch);
+}
+
+#[test]
+fn a_required_work_group_is_kept() {
+    let mut saxpy = kernel("saxpy", &[]);
+    saxpy.required_work_group = Some([4, 2, 1]);
+    let saxpy = load(KERNELS, vec![saxpy]).unwrap().kernel("saxpy").unwrap();
+    assert_eq!(saxpy.properties().required_work_group, Some([4, 2, 1]));
+    assert_eq!(saxpy.suggest_at_least(20).unwrap(), NdRange::new([12, 2], [4, 2]));
+}

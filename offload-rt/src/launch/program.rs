@@ -15,8 +15,10 @@ use crate::backend::{BackendKernel, BackendModule, KernelArg, KernelArgKind, fin
 use crate::device::Device;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Error;
+use crate::group_size::required_range;
 use crate::index::Index;
 use crate::libraries;
+use crate::properties::KernelProperties;
 use crate::range::NdRange;
 use crate::select::Selection;
 use crate::specialization::Specialization;
@@ -308,6 +310,61 @@ impl Kernel {
     /// The record of the kernel: arguments, registers, the largest work-group.
     pub fn info(&self) -> &KernelInfo {
         self.backend.info()
+    }
+
+    /// The properties of the kernel as it is loaded: registers, memory, and its work-groups. The driver is asked at each
+    /// call.
+    pub fn properties(&self) -> KernelProperties {
+        #[cfg(debug_assertions)]
+        if let Some(newest) = self.newer.as_ref().and_then(|newer| newer.newest(self)) {
+            return newest.properties();
+        }
+        let properties = self.backend.properties();
+        let required_work_group = properties.required_work_group.or(self.info().required_work_group);
+        KernelProperties { required_work_group, ..properties }
+    }
+
+    /// At least `items` work-items in one dimension, in work-groups of a size that suits the kernel and its device: rounded
+    /// up to whole groups as by [`NdRange::linear`], so that the kernel compares its id with the number that it needs.
+    ///
+    /// The size is the one with which the driver of a CUDA or HIP device expects the most work-items at a time on each
+    /// multiprocessor. OpenCL devices and the host CPU get a multiple of what their vectors or sub-groups have, and small
+    /// launches are spread over their units. A work-group size that the source requires is kept; if it has several
+    /// dimensions, the groups lie along the first.
+    ///
+    /// The driver is asked at each call: keep the range where `items` stays.
+    ///
+    /// ```no_run
+    /// # fn blas() -> &'static offload_rt::Module { unimplemented!() }
+    /// let saxpy = blas().load(&offload_rt::Device::host())?.kernel("saxpy")?;
+    /// let range = saxpy.suggest_at_least(1000)?;
+    /// assert!(range.global()[0] >= 1000);
+    /// # Ok::<(), offload_rt::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The driver does not answer.
+    pub fn suggest_at_least(&self, items: usize) -> Result<NdRange, Error> {
+        self.suggest_at_least_with(items, 0)
+    }
+
+    /// As [`suggest_at_least`](Kernel::suggest_at_least), for a launch with `shared_memory` bytes of shared memory for each
+    /// work-group, which the range has: [`NdRange::with_shared_memory`].
+    ///
+    /// # Errors
+    /// The driver does not answer, or no work-group can have so much shared memory.
+    pub fn suggest_at_least_with(&self, items: usize, shared_memory: u32) -> Result<NdRange, Error> {
+        #[cfg(debug_assertions)]
+        if let Some(newest) = self.newer.as_ref().and_then(|newer| newer.newest(self)) {
+            return newest.suggest_at_least_with(items, shared_memory);
+        }
+        let sizes = self.backend.group_sizes(shared_memory);
+        let sizes = sizes.map_err(|problem| Error::from_launch(&self.name, problem))?;
+        let range = match self.properties().required_work_group {
+            Some(group) => required_range(items, group),
+            None => sizes.range(items),
+        };
+        Ok(range.with_shared_memory(shared_memory))
     }
 
     /// Puts the kernel into `stream` over `range`, and returns at once. On the host CPU it runs before this returns.

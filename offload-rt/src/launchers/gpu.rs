@@ -50,7 +50,6 @@ pub(super) trait LauncherApi: DriverApi {
     unsafe fn query_stream(&'static self, stream: RawStream) -> ApiResult<(), Self>;
     unsafe fn create_event_with(&'static self, event: *mut RawEvent, flags: c_uint) -> ApiResult<(), Self>;
 
-    unsafe fn memory_info(&'static self, free: *mut usize, total: *mut usize) -> ApiResult<(), Self>;
     unsafe fn allocate_in_order(
         &'static self,
         address: *mut u64,

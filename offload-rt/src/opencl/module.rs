@@ -3,11 +3,15 @@
 use std::sync::{Arc, Mutex, TryLockError};
 
 use offload_format::pack::KernelInfo;
-use opencl_sys::{CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE, CL_KERNEL_WORK_GROUP_SIZE};
+use opencl_sys::{
+    CL_DEVICE_MAX_COMPUTE_UNITS, CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE,
+    CL_KERNEL_WORK_GROUP_SIZE,
+};
 
 use super::answers;
 use super::api::{Buffer, ClError, ClResult, DeviceId, Kernel, KernelArg as Arg, Program};
 use super::context::ClContext;
+use super::kernel_properties;
 use super::rebuild::BuiltImage;
 use super::stream::{ClMemory, ClStream};
 use crate::backend::{
@@ -15,6 +19,8 @@ use crate::backend::{
 };
 use crate::backend::{KernelArg, KernelArgKind, refuse_shared_memory};
 use crate::error::{Error, Problem};
+use crate::group_size::{GroupSizes, USUAL_GROUP};
+use crate::properties::KernelProperties;
 use crate::range::{NdRange, widened};
 
 /// An image that an OpenCL driver has built.
@@ -106,6 +112,37 @@ impl BackendKernel for ClKernel {
 
     fn info(&self) -> &KernelInfo {
         &self.info
+    }
+
+    fn properties(&self) -> KernelProperties {
+        let known = KernelProperties::from_info(&self.info);
+        let Ok(kernel) = self.another() else { return known };
+        let told = kernel_properties::query(&kernel, self.module.context.device());
+        KernelProperties {
+            // Those of the build that small work-groups are launched from.
+            registers: known.registers.or(told.registers),
+            spilled: known.spilled.or(told.spilled),
+            local_memory: told.local_memory.or(known.local_memory),
+            private_memory: told.private_memory.or(known.private_memory),
+            max_work_group: told.max_work_group.or(known.max_work_group),
+            preferred_multiple: told.preferred_multiple.or(known.preferred_multiple),
+            required_work_group: told.required_work_group.or(known.required_work_group),
+        }
+    }
+
+    /// Small launches are spread over the compute units.
+    fn group_sizes(&self, shared_memory: u32) -> Result<GroupSizes, Problem> {
+        refuse_shared_memory(&NdRange::linear(1, 1).with_shared_memory(shared_memory))?;
+        let properties = BackendKernel::properties(self);
+        let device = self.module.context.device();
+        let most = properties.max_work_group.map_or(1, |most| usize::try_from(most).unwrap_or(usize::MAX));
+        let most = match answers::group_extents(device) {
+            Some([width, ..]) => most.min(usize::try_from(width).unwrap_or(usize::MAX)),
+            None => most,
+        };
+        let multiple = properties.preferred_multiple.unwrap_or(1) as usize;
+        let units = answers::word(device, CL_DEVICE_MAX_COMPUTE_UNITS).unwrap_or(1) as usize;
+        Ok(GroupSizes { units, ..GroupSizes::with_most(most.min(USUAL_GROUP), multiple) })
     }
 
     fn output(&self) -> Option<Arc<dyn BackendOutput>> {

@@ -9,9 +9,13 @@ use opencl_sys::{
 };
 
 use super::answers::text;
-use super::api::{ClError, Context, DeviceId, Kernel as DriverKernel, Program as DriverProgram};
+use super::api::{ClError, Context, Program as DriverProgram};
 use super::device::{self, ClDevice, LOADER};
+use super::device_properties;
 use super::failures::{self, ClFailures};
+use super::kernel_properties::{
+    CL_KERNEL_REGISTER_COUNT_INTEL, CL_KERNEL_SPILL_MEM_SIZE_INTEL, kernel_count, kernel_number,
+};
 use super::module::ClModule;
 use super::pinned::ClHostMemory;
 use super::rebuild::{self, Build, BuiltImage};
@@ -20,15 +24,10 @@ use super::stream::ClStream;
 use crate::backend::{BackendDevice, BackendHostMemory, BackendModule, BackendOutput, BackendStream};
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
+use crate::identity::DeviceIdentity;
+use crate::properties::DeviceProperties;
 use crate::specialization::Setting;
 use crate::text::{escape, escape_lines};
-
-/// `CL_KERNEL_SPILL_MEM_SIZE_INTEL`
-/// (<https://registry.khronos.org/OpenCL/extensions/intel/cl_intel_required_subgroup_size.html>).
-const CL_KERNEL_SPILL_MEM_SIZE_INTEL: u32 = 0x4109;
-/// `CL_KERNEL_REGISTER_COUNT_INTEL`
-/// (<https://github.com/intel/compute-runtime/blob/master/opencl/extensions/public/cl_ext_private.h>).
-const CL_KERNEL_REGISTER_COUNT_INTEL: u32 = 0x425b;
 
 const LATER_VERSION: &str = "-cl-std=CL3.0";
 
@@ -67,6 +66,14 @@ impl BackendDevice for ClDevice {
 
     fn stream(&self) -> Result<Box<dyn BackendStream>, Problem> {
         Ok(Box::new(ClStream::new(self.context()?)?))
+    }
+
+    fn identity(&self) -> DeviceIdentity {
+        device_properties::identity(self.id())
+    }
+
+    fn properties(&self) -> Result<DeviceProperties, Problem> {
+        Ok(device_properties::query(self.id()))
     }
 
     fn lock_memory(&self, size: usize) -> Result<Option<Box<dyn BackendHostMemory>>, Problem> {
@@ -260,14 +267,6 @@ impl Build for ImageCompiler<'_> {
     }
 }
 
-fn kernel_number(kernel: &DriverKernel, device: DeviceId, parameter: u32) -> Option<u64> {
-    number(&kernel.work_group_info(device, parameter).ok()?)
-}
-
-fn kernel_count(kernel: &DriverKernel, device: DeviceId, parameter: u32) -> Option<u32> {
-    u32::try_from(kernel_number(kernel, device, parameter)?).ok()
-}
-
 /// Whether kernels of the image write failed assertions to a variable.
 fn has_variable(entry: &Entry) -> bool {
     Aspects::GLOBAL_VARIABLES.missing_from(entry.aspects()).is_empty()
@@ -284,15 +283,6 @@ fn has_values(version: &str) -> bool {
     }
 }
 
-/// A number of 4 or 8 bytes: releases of Intel's driver differ.
-fn number(bytes: &[u8]) -> Option<u64> {
-    match bytes.len() {
-        4 => Some(u32::from_ne_bytes(bytes.try_into().ok()?).into()),
-        8 => Some(u64::from_ne_bytes(bytes.try_into().ok()?)),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -305,12 +295,5 @@ mod tests {
         for earlier in ["OpenCL 2.1 NEO", "OpenCL 1.2 pocl", "", "OpenCL 3", "FULL_PROFILE 3.0"] {
             assert!(!has_values(earlier), "{earlier}");
         }
-    }
-
-    #[test]
-    fn numbers_have_two_sizes() {
-        assert_eq!(number(&640u32.to_ne_bytes()), Some(640));
-        assert_eq!(number(&(1u64 << 40).to_ne_bytes()), Some(1 << 40));
-        assert_eq!((number(&[]), number(&[1, 2])), (None, None));
     }
 }

@@ -70,8 +70,26 @@ R cuDriverGetVersion(int *version) { return *version = 11040, OK; }
 #else
 R cuDriverGetVersion(int *version) { return *version = 12080, OK; }
 #endif
-R cuDeviceGetCount(int *count) { return *count = DEVICES, OK; }
-R cuDeviceGet(int *device, int ordinal) { return *device = ordinal, ordinal < DEVICES ? OK : INVALID_VALUE; }
+/* CUDA_VISIBLE_DEVICES: the devices that there are, as numbers, up to the first that is none. */
+static int visible[DEVICES], visible_count;
+__attribute__((constructor)) static void see(void)
+{
+    const char *at = getenv("CUDA_VISIBLE_DEVICES");
+    for (int i = 0; !at && i < DEVICES; i++) visible[visible_count++] = i;
+    for (; at && *at >= '0' && *at < '0' + DEVICES && visible_count < DEVICES; at += at[1] == ',' ? 2 : 1)
+        visible[visible_count++] = *at - '0';
+}
+R cuDeviceGetCount(int *count) { return *count = visible_count, OK; }
+R cuDeviceGet(int *device, int ordinal) { return *device = ordinal, ordinal < visible_count ? OK : INVALID_VALUE; }
+R cuDeviceGetPCIBusId(char *text, int size, int device)
+{
+    return snprintf(text, size, "0001:%02x:00.0", 0x3b + visible[device]) < size ? OK : INVALID_VALUE;
+}
+R cuDeviceGetUuid_v2(unsigned char uuid[16], int device)
+{
+    for (int i = 0; i < 16; i++) uuid[i] = 16 * (visible[device] + 1) + i;
+    return OK;
+}
 R cuDeviceGetName(char *name, int size, int device) { (void)device; snprintf(name, size, "stand-in"); return OK; }
 R cuDeviceGetAttribute(int *value, int attribute, int device)
 {
@@ -83,6 +101,10 @@ R cuDeviceGetAttribute(int *value, int attribute, int device)
     case 6: case 7: *value = 65535; break;
     case 8: *value = STATIC_LIMIT; break;
     case 10: *value = 32; break;
+    case 13: *value = 1980000; break; /* kHz */
+    case 16: *value = 132; break;     /* multiprocessors */
+    case 18: *value = 0; break;       /* memory of its own */
+    case 38: *value = 60 << 20; break; /* L2 */
     case 75: *value = 9; break;
     case 76: *value = 0; break;
     case 88: *value = 0; break; /* ordinary memory is staged */
@@ -616,6 +638,16 @@ R cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, struct kerne
     (void)shared;
     if (block <= 0 || flags > 1) return INVALID_VALUE;
     return *blocks = block > kernel->block ? 0 : 2048 / block, OK;
+}
+/* 768 threads are best where a kernel allows them; with more shared memory than a block has, none are. */
+R cuOccupancyMaxPotentialBlockSize(int *grid, int *block, struct kernel *kernel, size_t (*shared_of)(int), size_t shared,
+                                   int limit)
+{
+    NEEDS_CONTEXT;
+    if (shared_of || limit < 0) return INVALID_VALUE;
+    size_t most = kernel->opt_in > STATIC_LIMIT ? kernel->opt_in : STATIC_LIMIT;
+    *block = shared + kernel->shared > most ? 0 : kernel->block < 768 ? kernel->block : 768;
+    return *grid = 264, OK;
 }
 
 #ifndef INCOMPLETE

@@ -94,9 +94,27 @@ R hipGetDevicePropertiesR0600(struct properties *p, int device)
     for (int i = 0; i < 3; i++) p->maxThreadsDim[i] = 1024;
     p->maxGridSize[0] = 0x7fffffff;
     p->maxGridSize[1] = p->maxGridSize[2] = 65535;
+    memcpy(p->uuid, device ? "18bd6f1a2c3d4e5f" : "XX\0garbage of it", 16);
+    p->clockRate = 2500000;
+    p->multiProcessorCount = device ? 104 : 48;
+    p->integrated = !device;
+    p->l2CacheSize = 6 << 20;
+    p->pciDomainID = 2, p->pciBusID = 0xc1 + device, p->pciDeviceID = 0;
     return OK;
 }
 #endif
+#ifndef OLD
+R hipDeviceGetPCIBusId(char *text, int size, int device)
+{
+    if (device < 0 || device >= DEVICES) return INVALID_DEVICE;
+    return snprintf(text, size, "0002:%02x:00.%d", 0xc1 + device, device) < size ? OK : INVALID_VALUE;
+}
+#endif
+R hipMemGetInfo(size_t *left, size_t *total)
+{
+    CALL;
+    return *left = (size_t)(12 + current) << 30, *total = (size_t)1 << 34, OK;
+}
 
 /* Streams and events: work is done when somebody waits for it */
 enum kind { COPY, FILL, LAUNCH, WAIT, RELEASE };
@@ -554,6 +572,17 @@ R hipFuncGetAttribute(int *value, int attribute, struct kernel *kernel)
     }
     return OK;
 }
+#ifndef OLD
+/* 768 threads are best where a kernel allows them. */
+R hipModuleOccupancyMaxPotentialBlockSize(int *grid, int *block, struct kernel *kernel, size_t shared, int limit)
+{
+    CALL;
+    BELONGS(kernel->module->device);
+    if (limit < 0) return INVALID_VALUE;
+    *block = shared + kernel->shared > SHARED_LIMIT ? 0 : kernel->block < 768 ? kernel->block : 768;
+    return *grid = 96, OK;
+}
+#endif
 #ifndef INCOMPLETE
 R hipModuleLaunchKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                         unsigned shared, struct stream *stream, void **parameters, void **extra)

@@ -13,6 +13,7 @@ mod linked;
 mod peers;
 mod pools;
 mod prints;
+mod properties;
 mod raw;
 mod stand_in;
 mod streams;

@@ -8,6 +8,7 @@ mod graphs;
 mod peers;
 mod pools;
 mod prints;
+mod properties;
 mod raw;
 mod stand_in;
 mod streams;

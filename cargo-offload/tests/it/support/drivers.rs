@@ -32,7 +32,7 @@ impl Drivers {
         let cuda = drivers.0.path().join("libcuda.so.1");
         let hip = ["driver.c", "kernels.c"].map(|file| crates.join("../offload-rt/tests/hip").join(file));
         for (sources, library) in [
-            (vec![crates.join("tests/it/support/opencl.c")], drivers.opencl()),
+            (vec![crates.join("../offload-rt/tests/opencl/driver.c")], drivers.opencl()),
             (vec![crates.join("../offload-rt/tests/cuda/driver.c")], cuda.clone()),
             (hip.into(), drivers.0.path().join("libamdhip64.so.7")),
         ] {

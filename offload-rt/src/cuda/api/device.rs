@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use super::CuResult;
 use super::library::CudaApi;
-use super::types::{CUdevice, CUdevice_attribute};
+use super::types::{CUdevice, CUdevice_attribute, CUuuid};
 use crate::gpu::call;
 
 /// Bytes for a name with its NUL. CUDA sets no limit; its runtime has this much.
@@ -40,8 +40,32 @@ impl DeviceId {
         let capacity = NAME_SIZE as _;
         // SAFETY: the place has this capacity.
         unsafe { call!(self.api, cuDeviceGetName(place, capacity, self.raw)) }?;
-        let name = CStr::from_bytes_until_nul(&name).map_or(&name[..], CStr::to_bytes);
-        Ok(String::from_utf8_lossy(name).into_owned())
+        Ok(text(&name))
+    }
+
+    /// The address on PCI, as `0000:01:00.0`.
+    pub(crate) fn pci_address(self) -> CuResult<String> {
+        let mut address = [0u8; NAME_SIZE];
+        let place = address.as_mut_ptr().cast();
+        let capacity = NAME_SIZE as _;
+        // SAFETY: the place has this capacity.
+        unsafe { call!(self.api, cuDeviceGetPCIBusId(place, capacity, self.raw)) }?;
+        Ok(text(&address))
+    }
+
+    pub(crate) fn uuid(self) -> CuResult<[u8; 16]> {
+        let mut uuid = CUuuid::default();
+        // SAFETY: the function writes one UUID.
+        unsafe { call!(self.api, cuDeviceGetUuid_v2(&raw mut uuid, self.raw)) }?;
+        Ok(uuid.bytes)
+    }
+
+    /// Bytes of all the device's memory.
+    pub(crate) fn total_memory(self) -> CuResult<u64> {
+        let mut bytes = 0;
+        // SAFETY: the function writes one size.
+        unsafe { call!(self.api, cuDeviceTotalMem_v2(&raw mut bytes, self.raw)) }?;
+        Ok(bytes as u64)
     }
 
     /// The value of an attribute that is no negative number.
@@ -51,4 +75,10 @@ impl DeviceId {
         unsafe { call!(self.api, cuDeviceGetAttribute(&raw mut value, attribute, self.raw)) }?;
         Ok(u32::try_from(value).unwrap_or(0))
     }
+}
+
+/// A C string, cut where it has no end.
+fn text(place: &[u8]) -> String {
+    let text = CStr::from_bytes_until_nul(place).map_or(place, CStr::to_bytes);
+    String::from_utf8_lossy(text).into_owned()
 }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use super::types::{
     CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY2D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent,
     CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUjit_option, CUjitInputType,
-    CUlinkState, CUmodule, CUpointer_attribute, CUresult, CUstream,
+    CUlinkState, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUresult, CUstream, CUuuid,
 };
 use crate::gpu::{PoolAccess, PoolProperties, RawPool, function_table, open_first};
 
@@ -87,6 +87,12 @@ function_table! {
         cuMemcpy(CUdeviceptr, CUdeviceptr, usize),
         cuMemcpyAsync(CUdeviceptr, CUdeviceptr, usize, CUstream),
         cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(*mut c_int, CUfunction, c_int, usize, c_uint),
+        // For properties and launch sizes.
+        cuDeviceGetPCIBusId(*mut c_char, c_int, CUdevice),
+        // Since CUDA 11.4.
+        cuDeviceGetUuid_v2(*mut CUuuid, CUdevice),
+        // Blocks of the grid; threads of a block; function; shared memory of a block by its size, or constant; limit.
+        cuOccupancyMaxPotentialBlockSize(*mut c_int, *mut c_int, CUfunction, CUoccupancyB2DSize, usize, c_int),
         // For copies between devices.
         cuCtxEnablePeerAccess(CUcontext, c_uint),
         cuDeviceCanAccessPeer(*mut c_int, CUdevice, CUdevice),

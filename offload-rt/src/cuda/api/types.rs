@@ -37,6 +37,16 @@ handles! {
     CUlinkState: CUlinkState_st,
 }
 
+/// 16 bytes (<https://docs.nvidia.com/cuda/cuda-driver-api/structCUuuid__st.html>).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CUuuid {
+    pub(crate) bytes: [u8; 16],
+}
+
+/// `CUoccupancyB2DSize`: bytes of dynamic shared memory for a block of so many threads.
+pub(crate) type CUoccupancyB2DSize = Option<unsafe extern "system" fn(c_int) -> usize>;
+
 /// A copy of rows (<https://docs.nvidia.com/cuda/cuda-driver-api/structCUDA__MEMCPY2D__v2.html>).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -93,6 +103,7 @@ numbers! { CUresult:
 }
 
 numbers! { CUdevice_attribute:
+    CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
     CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X = 2,
     CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y = 3,
     CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z = 4,
@@ -101,6 +112,10 @@ numbers! { CUdevice_attribute:
     CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z = 7,
     CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK = 8,
     CU_DEVICE_ATTRIBUTE_WARP_SIZE = 10,
+    CU_DEVICE_ATTRIBUTE_CLOCK_RATE = 13,
+    CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
+    CU_DEVICE_ATTRIBUTE_INTEGRATED = 18,
+    CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE = 38,
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
     CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS = 88,

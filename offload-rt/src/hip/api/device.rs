@@ -1,12 +1,15 @@
 //! The runtime's devices and their properties.
 
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 
 use super::library::HipApi;
 use super::properties::Properties;
 use super::types::hipErrorNoDevice;
 use super::{HipError, HipResult};
 use crate::gpu::call;
+
+/// Bytes for an address of PCI with its NUL: more than `00000000:00:00.0` has.
+const PCI_ADDRESS_SIZE: usize = 64;
 
 /// A device, which needs no release.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +28,17 @@ impl DeviceId {
             other => other?,
         }
         Ok((0..count).map(|ordinal| DeviceId { api, ordinal }).collect())
+    }
+
+    /// The address on PCI, as `0000:01:00.0`.
+    pub(crate) fn pci_address(self) -> HipResult<String> {
+        let mut address = [0u8; PCI_ADDRESS_SIZE];
+        let place = address.as_mut_ptr().cast();
+        let capacity = PCI_ADDRESS_SIZE as _;
+        // SAFETY: the place has this capacity.
+        unsafe { call!(self.api, hipDeviceGetPCIBusId(place, capacity, self.ordinal)) }?;
+        let text = CStr::from_bytes_until_nul(&address).map_or(&address[..], CStr::to_bytes);
+        Ok(String::from_utf8_lossy(text).into_owned())
     }
 
     /// The properties of the device.

@@ -100,6 +100,10 @@ function_table! {
         ),
         hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(*mut c_int, hipFunction_t, c_int, usize, c_uint),
         hipStreamQuery(hipStream_t),
+        // For properties and launch sizes.
+        hipDeviceGetPCIBusId(*mut c_char, c_int, c_int),
+        // Blocks of the grid; threads of a block; function; shared memory of a block; limit of its threads.
+        hipModuleOccupancyMaxPotentialBlockSize(*mut c_int, *mut c_int, hipFunction_t, usize, c_int),
         // For work that outlives a call.
         hipHostFree(*mut c_void),
         hipHostMalloc(*mut *mut c_void, usize, c_uint),

@@ -9,7 +9,7 @@ const SIZE: usize = 4096;
 const WHAT: &str = "hipDeviceProp_tR0600";
 const TEXT_SIZE: u64 = 256;
 
-/// The structure that the runtime fills, as bytes: it has a hundred fields, of which nine are of use here.
+/// The structure that the runtime fills, as bytes: it has a hundred fields, of which few are of use here.
 ///
 /// The offsets are those of <https://github.com/ROCm/HIP/blob/rocm-6.2.x/include/hip/hip_runtime_api.h>; the stand-in of the
 /// tests has the whole structure, and fills it by its fields' names.
@@ -33,7 +33,6 @@ impl Properties {
     }
 
     /// `totalGlobalMem`, in bytes.
-    #[cfg(all(feature = "launchers", target_os = "linux"))]
     pub(crate) fn global_memory(&self) -> u64 {
         bytes::u64_at(&self.0, 288, WHAT).unwrap_or(0)
     }
@@ -62,6 +61,37 @@ impl Properties {
     /// `maxGridSize`, in blocks.
     pub(crate) fn max_grid(&self) -> [u32; 3] {
         [336, 340, 344].map(|offset| self.number(offset))
+    }
+
+    /// `uuid`: hexadecimal digits as text.
+    pub(crate) fn uuid(&self) -> [u8; 16] {
+        let place = bytes::range(&self.0, 256, 16, WHAT).unwrap_or_default();
+        place.try_into().unwrap_or_default()
+    }
+
+    /// `clockRate`, in kHz.
+    pub(crate) fn clock_khz(&self) -> u32 {
+        self.number(348)
+    }
+
+    /// `multiProcessorCount`.
+    pub(crate) fn compute_units(&self) -> u32 {
+        self.number(388)
+    }
+
+    /// `integrated`.
+    pub(crate) fn integrated(&self) -> u32 {
+        self.number(396)
+    }
+
+    /// `pciDomainID`, `pciBusID` and `pciDeviceID`.
+    pub(crate) fn pci(&self) -> [u32; 3] {
+        [592, 584, 588].map(|offset| self.number(offset))
+    }
+
+    /// `l2CacheSize`, in bytes.
+    pub(crate) fn l2_cache(&self) -> u32 {
+        self.number(616)
     }
 
     /// An `int` that is not negative.

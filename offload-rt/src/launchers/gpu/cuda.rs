@@ -35,7 +35,6 @@ impl LauncherApi for CudaApi {
         query_stream(stream: CUstream) => cuStreamQuery(stream);
         create_event_with(event: *mut CUevent, flags: c_uint) => cuEventCreate(event, flags);
 
-        memory_info(free: *mut usize, total: *mut usize) => cuMemGetInfo_v2(free, total);
         allocate_in_order(address: *mut u64, size: usize, stream: CUstream) => cuMemAllocAsync(address, size, stream);
         copy_any(copy: Copy) => cuMemcpy(address(copy.to), address(copy.from), copy.size);
         copy_any_in_order(copy: Copy, stream: CUstream) =>

@@ -80,7 +80,6 @@ impl LauncherApi for HipApi {
         query_stream(stream: hipStream_t) => hipStreamQuery(stream);
         create_event_with(event: *mut hipEvent_t, flags: c_uint) => hipEventCreateWithFlags(event, flags);
 
-        memory_info(free: *mut usize, total: *mut usize) => hipMemGetInfo(free, total);
         copy_any(copy: Copy) => hipMemcpy(copy.to, copy.from, copy.size, COPY_DEFAULT);
         copy_any_in_order(copy: Copy, stream: hipStream_t) =>
             hipMemcpyAsync(copy.to, copy.from, copy.size, COPY_DEFAULT, stream);

@@ -15,6 +15,11 @@ struct Ran {
 
 /// Runs these tests again with the stand-in as the driver's library.
 fn with_stand_in(define: &str, arguments: &[&str]) -> Ran {
+    with_environment(define, arguments, &[])
+}
+
+/// As [`with_stand_in`], with variables of the environment.
+fn with_environment(define: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
     let directory = tempfile::tempdir().unwrap();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda/driver.c");
     let library = directory.path().join("libcuda.so.1");
@@ -25,6 +30,7 @@ fn with_stand_in(define: &str, arguments: &[&str]) -> Ran {
     tests.args(arguments).args(["--include-ignored", "--nocapture", "--skip", "stand_in::"]);
     let calls = directory.path().join("calls");
     tests.env("LD_LIBRARY_PATH", directory.path()).env("CUDA_STAND_IN_CALLS", &calls);
+    tests.env_remove("CUDA_VISIBLE_DEVICES").envs(variables.iter().copied());
     let output = tests.output().unwrap();
     let text = [output.stdout, output.stderr].concat();
     let text = String::from_utf8_lossy(&text).into_owned();
@@ -54,6 +60,47 @@ fn copy_between_devices(from: u8, to: u8) -> [String; 5] {
         format!("cuEventRecord {to}"),
         format!("cuStreamWaitEvent {from}"),
     ]
+}
+
+#[test]
+fn the_driver_s_visible_devices_are_those_that_are_found() {
+    if found().is_some() {
+        return;
+    }
+    const FIRST: [&str; 2] =
+        ["visible: 0001:3b:00.0 10111213-1415-1617-1819-1a1b1c1d1e1f", "found: 0001:3b:00.0"];
+    const SECOND: [&str; 2] =
+        ["visible: 0001:3c:00.0 20212223-2425-2627-2829-2a2b2c2d2e2f", "found: 0001:3c:00.0"];
+    let test = "cuda::properties::visible_devices_have_their_addresses";
+    for (visible, expected) in [
+        ("0,1", vec![FIRST[0], SECOND[0], FIRST[1], SECOND[1]]),
+        ("1", SECOND.to_vec()),
+        ("1,0", vec![SECOND[0], FIRST[0], FIRST[1], SECOND[1]]),
+    ] {
+        let ran = with_environment("NEW", &["--exact", test], &[("CUDA_VISIBLE_DEVICES", visible)]);
+        let lines =
+            ran.text.lines().filter(|line| line.starts_with("visible: ") || line.starts_with("found: "));
+        assert_eq!(lines.collect::<Vec<_>>(), expected, "{visible}: {}", ran.text);
+    }
+}
+
+#[test]
+#[cfg(feature = "opencl")]
+fn a_gpu_of_two_stand_ins_is_listed_once() {
+    if found().is_some() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/opencl/driver.c");
+    let library = directory.path().join("opencl.so");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-O1", "-DNVIDIA", "-o"]).args([&library, &source]);
+    assert!(compiler.status().unwrap().success());
+    let test = "cuda::properties::a_gpu_that_opencl_shows_too_is_its_alternate";
+    let variables = [("OPENCL_DYLIB_PATH", library.to_str().unwrap())];
+    let text = with_environment("NEW", &["--exact", test], &variables).text;
+    assert!(text.contains("devices: stand-in, stand-in, stand-in GPU, host CPU\n"), "{text}");
+    assert!(text.contains("alternates: stand-in NVIDIA\n"), "{text}");
 }
 
 #[test]
