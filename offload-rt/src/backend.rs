@@ -127,6 +127,13 @@ pub(crate) trait BackendModule: Debug + Send + Sync {
         let error = Error::device(&format!("variable `{}`", escape(name)), problem);
         Err(error.with_hint("pass the value to the kernel as an argument"))
     }
+
+    /// Reads a variable of the image, after all work of the device.
+    fn read_global(&self, name: &str, bytes: &mut [u8]) -> Result<(), Error> {
+        let problem = format!("cannot read {} bytes: OpenCL devices have no variables", bytes.len());
+        let error = Error::device(&format!("variable `{}`", escape(name)), problem);
+        Err(error.with_hint("let the kernel write the value to a buffer"))
+    }
 }
 
 /// A variable of a loaded image.

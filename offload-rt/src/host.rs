@@ -155,6 +155,14 @@ impl BackendModule for HostModule {
         };
         written.map_err(|problem| Error::device(&format!("variable `{}`", escape(name)), problem))
     }
+
+    fn read_global(&self, name: &str, bytes: &mut [u8]) -> Result<(), Error> {
+        let read = match self.image.variable(name) {
+            None => Err("the image has no such variable".to_string()),
+            Some(variable) => variable.read(bytes),
+        };
+        read.map_err(|problem| Error::device(&format!("variable `{}`", escape(name)), problem))
+    }
 }
 
 impl HostKernel {

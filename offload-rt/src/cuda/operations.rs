@@ -4,10 +4,10 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr;
 
 use super::api::{
-    CU_EVENT_DEFAULT, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_MEMHOSTALLOC_PORTABLE,
-    CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_NON_BLOCKING,
-    CUDA_KERNEL_NODE_PARAMS, CUevent, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUmodule, CUstream,
-    CuResult, CudaApi, DeviceId,
+    CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+    CU_MEMHOSTALLOC_PORTABLE, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_STREAM_CAPTURE_MODE_RELAXED,
+    CU_STREAM_NON_BLOCKING, CUDA_KERNEL_NODE_PARAMS, CUevent, CUfunction, CUgraph, CUgraphExec, CUgraphNode,
+    CUmodule, CUstream, CuResult, CudaApi, DeviceId,
 };
 use super::context::CudaContext;
 use super::module;
@@ -54,6 +54,7 @@ impl DriverApi for CudaApi {
     // `cuMemAlloc`.
     operations! {
         create_event(event: *mut CUevent) => cuEventCreate(event, CU_EVENT_DEFAULT);
+        create_ordering_event(event: *mut CUevent) => cuEventCreate(event, CU_EVENT_DISABLE_TIMING);
         record_event(event: CUevent, stream: CUstream) => cuEventRecord(event, stream);
         query_event(event: CUevent) => cuEventQuery(event);
         synchronize_event(event: CUevent) => cuEventSynchronize(event);

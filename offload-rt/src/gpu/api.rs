@@ -64,6 +64,8 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
 
     // Events.
     unsafe fn create_event(&'static self, event: *mut RawEvent) -> ApiResult<(), Self>;
+    /// An event that orders streams, and tells no times.
+    unsafe fn create_ordering_event(&'static self, event: *mut RawEvent) -> ApiResult<(), Self>;
     unsafe fn record_event(&'static self, event: RawEvent, stream: RawStream) -> ApiResult<(), Self>;
     unsafe fn query_event(&'static self, event: RawEvent) -> ApiResult<(), Self>;
     unsafe fn synchronize_event(&'static self, event: RawEvent) -> ApiResult<(), Self>;

@@ -83,6 +83,23 @@ impl<A: DriverApi> DriverModule<A> {
         Some(crate::backend::ImageVariable { address: usize::try_from(address).ok()?, size })
     }
 
+    /// Waits for all work of the context, and reads the variable `name`.
+    pub(super) fn read_global(&self, name: &str, bytes: &mut [u8]) -> Result<(), String> {
+        let entered = self.context.enter().map_err(|error| error.to_string())?;
+        let Variable { address, size } = self.variable(name, &entered)?;
+        if size != bytes.len() {
+            return Err(format!("it is {size} bytes, {} are asked for", bytes.len()));
+        }
+        let api = entered.api();
+        let stream = GpuStream::new(self.context.clone()).map_err(|error| error.to_string())?;
+        // SAFETY: the variable has this size, and `bytes` lives until the stream has been waited for.
+        let copied = unsafe {
+            api.synchronize()
+                .and_then(|()| api.copy_from_device(bytes.as_mut_ptr().cast(), address, size, stream.raw))
+        };
+        copied.and_then(|()| stream.wait(&entered)).map_err(|error| error.to_string())
+    }
+
     fn variable(&self, name: &str, entered: &Entered<'_, A>) -> Result<Variable, String> {
         let name = CString::new(name).map_err(|_| "the name has a NUL".to_string())?;
         let mut address = 0;

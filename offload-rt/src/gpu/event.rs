@@ -31,6 +31,18 @@ impl<A: DriverApi> GpuEvent<A> {
         Ok(GpuEvent { raw, context: context.clone() })
     }
 
+    /// An event that tells no times, which is cheaper; not recorded yet.
+    pub(super) fn for_order(
+        context: &Arc<Context<A>>,
+        entered: &Entered<'_, A>,
+    ) -> Result<GpuEvent<A>, Problem> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: the context is current; the function writes one handle.
+        unsafe { entered.api().create_ordering_event(&raw mut raw) }
+            .map_err(failed("cannot make an event"))?;
+        Ok(GpuEvent { raw, context: context.clone() })
+    }
+
     /// Records it at the present end of `stream`.
     pub(crate) fn record(&self, stream: RawStream, entered: &Entered<'_, A>) -> Result<(), Problem> {
         // SAFETY: both are of the current context.

@@ -11,9 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::api::DriverApi;
 #[cfg(feature = "cudarc-0_19")]
 use super::api::RawStream;
-use super::context::{Context, Entered};
+use super::context::Context;
 use super::error::ApiResult;
-use super::event::GpuEvent;
 use super::stream_handle::StreamHandle;
 use crate::backend::{BackendMemory, BackendStream, ContextId, DeviceAddress, MemoryRange, Owner};
 use crate::error::Problem;
@@ -130,8 +129,7 @@ impl<A: DriverApi> PooledMemory<A> {
         if others.iter().any(|other| other.raw == stream.raw) {
             return Ok(());
         }
-        let entered = self.home.context.enter()?;
-        order(&self.home, stream, &entered)?;
+        stream.wait_for(&self.home)?;
         others.push(stream.clone());
         Ok(())
     }
@@ -140,7 +138,7 @@ impl<A: DriverApi> PooledMemory<A> {
         let entered = self.home.context.enter()?;
         let others = self.others.get_mut().unwrap_or_else(PoisonError::into_inner);
         for other in others.iter() {
-            order(other, &self.home, &entered)?;
+            self.home.wait_for(other)?;
         }
         if self.is_given_away.load(Ordering::Acquire) {
             // SAFETY: the context is current.
@@ -149,18 +147,6 @@ impl<A: DriverApi> PooledMemory<A> {
         // SAFETY: it was allocated once; the stream is of the current context.
         Ok(unsafe { entered.api().free_in_order(address, self.home.raw) }?)
     }
-}
-
-/// Makes later work of `stream` wait for what `earlier` has.
-fn order<A: DriverApi>(
-    earlier: &StreamHandle<A>,
-    stream: &StreamHandle<A>,
-    entered: &Entered<'_, A>,
-) -> Result<(), Problem> {
-    let event = GpuEvent::new(&earlier.context, entered)?;
-    event.record(earlier.raw, entered)?;
-    // SAFETY: both streams are of the current context.
-    Ok(unsafe { entered.api().wait_event(stream.raw, event.raw) }?)
 }
 
 impl<A: DriverApi> BackendMemory for GpuMemory<A> {

@@ -98,4 +98,10 @@ impl<A: DriverApi> BackendModule for GpuModule<A> {
             .write_global(name, bytes)
             .map_err(|problem| Error::device(&format!("variable `{}`", escape(name)), problem))
     }
+
+    fn read_global(&self, name: &str, bytes: &mut [u8]) -> Result<(), Error> {
+        self.module
+            .read_global(name, bytes)
+            .map_err(|problem| Error::device(&format!("variable `{}`", escape(name)), problem))
+    }
 }

@@ -182,13 +182,13 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
             from_context: source.context.handle(),
             size: to.size,
         };
-        self.wait_for(&*source.record()?)?;
+        self.handle.wait_for(&source.handle)?;
         let entered = self.context.enter().map_err(&failed)?;
         // SAFETY: both ranges have this size, and are of these contexts.
         unsafe { entered.api().copy_peer(&copy, self.raw) }.map_err(failed)?;
         drop(entered);
         // Releasing the memory waits for work of its own context alone.
-        source.wait_for(&*self.record()?)?;
+        source.handle.wait_for(&self.handle)?;
         Ok(true)
     }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::api::{DriverApi, RawStream};
 use super::context::Context;
+use super::event::GpuEvent;
 use crate::backend::Owner;
+use crate::error::Problem;
 
 /// What keeps a stream of the library: memory that it allocated or used needs it.
 #[derive(Debug)]
@@ -26,6 +28,17 @@ pub(super) enum StreamRole {
 }
 
 impl<A: DriverApi> StreamHandle<A> {
+    /// Makes later work wait for what `earlier` has, which may be of another context.
+    pub(super) fn wait_for(&self, earlier: &StreamHandle<A>) -> Result<(), Problem> {
+        let entered = earlier.context.enter()?;
+        let event = GpuEvent::for_order(&earlier.context, &entered)?;
+        event.record(earlier.raw, &entered)?;
+        drop(entered);
+        let entered = self.context.enter()?;
+        // SAFETY: the stream is of the current context.
+        Ok(unsafe { entered.api().wait_event(self.raw, event.raw) }?)
+    }
+
     /// It takes the work of a graph.
     pub(super) fn is_capturing(&self) -> bool {
         matches!(self.role, StreamRole::Capturing)

@@ -4,9 +4,10 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr;
 
 use super::api::{
-    HipApi, HipResult, hipDeviceptr_t, hipEvent_t, hipEventDefault, hipFunction_t, hipGraph_t,
-    hipGraphExec_t, hipGraphNode_t, hipHostMallocPortable, hipKernelNodeParams, hipMemoryTypeUnregistered,
-    hipModule_t, hipPointerAttribute_t, hipStream_t, hipStreamCaptureModeRelaxed, hipStreamNonBlocking,
+    HipApi, HipResult, hipDeviceptr_t, hipEvent_t, hipEventDefault, hipEventDisableTiming, hipFunction_t,
+    hipGraph_t, hipGraphExec_t, hipGraphNode_t, hipHostMallocPortable, hipKernelNodeParams,
+    hipMemoryTypeUnregistered, hipModule_t, hipPointerAttribute_t, hipStream_t, hipStreamCaptureModeRelaxed,
+    hipStreamNonBlocking,
 };
 use super::device::HipDevice;
 use super::module;
@@ -48,6 +49,7 @@ impl DriverApi for HipApi {
     // "This API performs an implicit hipDeviceSynchronize() call": the documentation of `hipFree`.
     operations! {
         create_event(event: *mut hipEvent_t) => hipEventCreateWithFlags(event, hipEventDefault);
+        create_ordering_event(event: *mut hipEvent_t) => hipEventCreateWithFlags(event, hipEventDisableTiming);
         record_event(event: hipEvent_t, stream: hipStream_t) => hipEventRecord(event, stream);
         query_event(event: hipEvent_t) => hipEventQuery(event);
         synchronize_event(event: hipEvent_t) => hipEventSynchronize(event);

@@ -126,6 +126,16 @@ impl Variable {
         unsafe { self.start.copy_from(bytes.as_ptr(), bytes.len()) };
         Ok(())
     }
+
+    /// Copies all its bytes to `bytes`.
+    pub(super) fn read(self, bytes: &mut [u8]) -> Result<(), String> {
+        if bytes.len() != self.size {
+            return Err(format!("it is {} bytes, {} are asked for", self.size, bytes.len()));
+        }
+        // SAFETY: the image has so many bytes there, and no other code of this crate refers to them.
+        unsafe { self.start.copy_to(bytes.as_mut_ptr(), bytes.len()) };
+        Ok(())
+    }
 }
 
 /// A kernel's name and code.

@@ -1,13 +1,17 @@
 //! Points in streams: waiting for them, and the time between two.
 
 use std::any::Any;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::queued::Queued;
 use super::recording::RecordedEvent;
 use crate::backend::BackendEvent;
 use crate::device::Device;
 use crate::error::Error;
+
+/// The longest time between two looks at an event.
+const MAX_PAUSE: Duration = Duration::from_millis(1);
 
 /// A point in a [`Stream`](crate::Stream), made by [`Stream::record`](crate::Stream::record).
 ///
@@ -34,6 +38,25 @@ impl Event {
     pub fn wait(&self) -> Result<(), Error> {
         self.backend.wait().map_err(|problem| self.queued.failed(&self.device, problem))?;
         self.queued.print(&self.device)
+    }
+
+    /// Waits until all work before the event has run, but not longer than `limit`; `false` if it has not by then.
+    ///
+    /// # Errors
+    /// As [`Event::wait`].
+    pub fn wait_timeout(&self, limit: Duration) -> Result<bool, Error> {
+        let start = Instant::now();
+        let mut pause = Duration::from_micros(1);
+        while !self.is_done()? {
+            let left = limit.saturating_sub(start.elapsed());
+            if left.is_zero() {
+                return Ok(false);
+            }
+            thread::sleep(pause.min(left));
+            pause = pause.saturating_mul(2).min(MAX_PAUSE);
+        }
+        self.queued.print(&self.device)?;
+        Ok(true)
     }
 
     /// Whether all work before the event has run. The call does not wait.

@@ -211,6 +211,26 @@ impl Program {
         Ok(())
     }
 
+    /// Reads the variable `name` of the first image that has it to `bytes`, of the same size. It waits for all work of the
+    /// device.
+    ///
+    /// # Errors
+    /// There is no such variable, it has another size, or the device has none that a program can read.
+    pub fn read_global(&self, name: &str, bytes: &mut [u8]) -> Result<(), Error> {
+        #[cfg(debug_assertions)]
+        if let Some(newest) = self.newer.as_ref().and_then(|newer| newer.latest(&self.device)) {
+            return newest.program.read_global(name, bytes);
+        }
+        let mut failure = None;
+        for part in &self.parts {
+            match part.open(&self.device, self.index())?.read_global(name, bytes) {
+                Ok(()) => return Ok(()),
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        failure.map_or(Ok(()), Err)
+    }
+
     /// Where the variable `name` is in the first image that has it. Images are opened up to that one.
     #[cfg(all(feature = "launchers", target_os = "linux"))]
     pub(crate) fn variable(&self, name: &str) -> Result<Option<crate::backend::ImageVariable>, Error> {

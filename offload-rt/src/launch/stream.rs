@@ -1,5 +1,7 @@
 //! Streams: memory, copies and kernels of a device, in order.
 
+use std::time::Duration;
+
 use super::args::Plain;
 use super::buffer::{Buffer, Slice, SliceMut};
 use super::event::Event;
@@ -205,6 +207,29 @@ impl Stream {
     pub fn synchronize(&self) -> Result<(), Error> {
         self.done(self.backend.synchronize())?;
         self.finished()
+    }
+
+    /// [`Stream::synchronize`], but not longer than `limit`: a kernel that does not end is an error, and the program goes on.
+    /// What the stream's work uses stays in use.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let stream = offload_rt::Device::host().stream()?;
+    /// let zeros = stream.zeroed::<u32>(1 << 20)?;
+    /// stream.synchronize_timeout(Duration::from_secs(10))?;
+    /// # drop(zeros);
+    /// # Ok::<(), offload_rt::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Stream::synchronize`]; or the work has not run by then: the message names the kernels in flight.
+    pub fn synchronize_timeout(&self, limit: Duration) -> Result<(), Error> {
+        if self.record()?.wait_timeout(limit)? {
+            return self.synchronize();
+        }
+        let problem = format!("the work of the stream has not run after {limit:?}");
+        Err(self.queued.failed(&self.device, problem.into()))
     }
 
     /// All work has run.

@@ -137,7 +137,7 @@ struct stream {
     struct graph *graph;  /* it captures */
     uint64_t given, joined; /* what it was given in the capture, and what of it the first stream waits for */
 };
-struct event { int device, used; struct stream *stream; uint64_t at, given; struct graph *graph; struct timespec time; };
+struct event { int device, used, times; struct stream *stream; uint64_t at, given; struct graph *graph; struct timespec time; };
 /* Operations that are done at each launch. */
 struct graph { int device, count; struct stream *first; struct graph *of; struct op ops[64]; struct launch launches[64]; };
 
@@ -260,10 +260,11 @@ R hipDeviceSynchronize(void)
 R hipEventCreateWithFlags(struct event **event, unsigned flags)
 {
     CALL;
-    if (flags) return INVALID_VALUE;
+    if (flags && flags != 2) return INVALID_VALUE;
     events++;
     *event = calloc(1, sizeof **event);
     (*event)->device = current;
+    (*event)->times = flags == 0;
     return OK;
 }
 R hipEventRecord(struct event *event, struct stream *stream)
@@ -297,7 +298,7 @@ R hipEventElapsedTime(float *ms, struct event *a, struct event *b)
 {
     CALL;
     BELONGS(b->device);
-    if (a->device != b->device || !a->stream || !b->stream) return INVALID_HANDLE;
+    if (a->device != b->device || !a->stream || !b->stream || !a->times || !b->times) return INVALID_HANDLE;
     if (a->stream->done < a->at || b->stream->done < b->at) return NOT_READY;
     *ms = (b->time.tv_sec - a->time.tv_sec) * 1e3f + (b->time.tv_nsec - a->time.tv_nsec) / 1e6f;
     return OK;

@@ -246,6 +246,10 @@ fn variables_are_written_by_name() {
     assert_eq!(weigh(&program), [1.0, 2.0, 3.0, 4.0, 1.0, 2.0, 3.0, 4.0]);
     let bytes: Vec<u8> = [8f32, 0.5, -1.0, 9.0].iter().flat_map(|v| v.to_ne_bytes()).collect();
     program.write_global("coefficients", &bytes).unwrap();
+    let mut found = vec![0u8; bytes.len()];
+    program.read_global("coefficients", &mut found).unwrap();
+    assert_eq!(found[..], bytes[..]);
+    assert!(program.read_global("coefficients", &mut found[1..]).is_err());
     assert_eq!(weigh(&program), [8.0, 0.5, -1.0, 9.0, 8.0, 0.5, -1.0, 9.0]);
     program.write_global("launches", &[0; 4]).unwrap();
     let error = program.write_global("coefficients", &bytes[..12]).unwrap_err().to_string();

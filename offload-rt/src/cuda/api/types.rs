@@ -138,6 +138,7 @@ numbers! { CUjit_option:
 // `CUevent_flags` and `CUstream_flags`, which functions take as `unsigned int`.
 numbers! { c_uint:
     CU_EVENT_DEFAULT = 0,
+    CU_EVENT_DISABLE_TIMING = 2,
     CU_MEMHOSTALLOC_PORTABLE = 1,
     CU_STREAM_CAPTURE_MODE_RELAXED = 2,
     CU_STREAM_NON_BLOCKING = 1,

@@ -61,6 +61,7 @@ numbers! { hipError_t:
 // Flags, which the functions take as `unsigned int`, and a `hipMemoryType`.
 numbers! { c_uint:
     hipEventDefault = 0,
+    hipEventDisableTiming = 2,
     hipHostMallocPortable = 1,
     hipStreamCaptureModeRelaxed = 2,
     hipStreamNonBlocking = 1,

@@ -370,3 +370,21 @@ fn copies_that_were_begun_may_be_dropped() {
     let empty = device.pinned::<u32>(0).unwrap();
     assert!(stream.read_async(x.slice(..0).unwrap(), empty).unwrap().wait().unwrap().is_empty());
 }
+
+/// Each look at an event lets some of the stand-in's time pass.
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn a_wait_that_takes_too_long_is_an_error_with_the_kernel() {
+    let ready = ready();
+    let stream = &ready.stream;
+    let x = stream.upload(&[1.0f32; 64]).unwrap();
+    let mut y = stream.zeroed::<f32>(64).unwrap();
+    for _ in 0..50 {
+        ready.add(stream, &x, &mut y);
+    }
+    assert!(!stream.record().unwrap().wait_timeout(Duration::ZERO).unwrap());
+    let error = stream.synchronize_timeout(Duration::ZERO).unwrap_err().to_string();
+    assert!(error.contains("`saxpy`") && error.contains("0ns"), "{error}");
+    stream.synchronize_timeout(Duration::from_secs(60)).unwrap();
+    assert_eq!(stream.download(&y).unwrap(), [50.0; 64]);
+}
