@@ -383,6 +383,7 @@ pub(crate) trait BackendStream: Any + Debug + Send + Sync {
 }
 
 /// The work of a graph: operations in an order that keeps all their dependencies.
+#[allow(dead_code, reason = "back ends without graphs run one lane")]
 pub(crate) trait GraphWork {
     /// The number of lanes: streams of the capture.
     fn lanes(&self) -> usize;

@@ -11,6 +11,7 @@ use crate::range::NdRange;
 
 /// The operations of a graph in an order that keeps all their dependencies.
 #[derive(Debug, Default)]
+#[allow(dead_code, reason = "back ends without graphs run one lane")]
 pub(crate) struct RecordedWork {
     pub(crate) operations: Vec<RecordedOperation>,
     /// The number of lanes: streams of the capture.
@@ -19,6 +20,7 @@ pub(crate) struct RecordedWork {
 
 /// An operation and its place.
 #[derive(Debug)]
+#[allow(dead_code, reason = "back ends without graphs run one lane")]
 pub(crate) struct RecordedOperation {
     pub(crate) operation: Operation,
     /// It comes after the operations of the same lane before it.

@@ -101,11 +101,12 @@ mod tests {
     }
 
     /// The programs that the script runs, each with what it prints where all is well.
-    const PROGRAMS: [(&str, &str); 17] = [
+    const PROGRAMS: [(&str, &str); 18] = [
         ("cuda-tests", "test result: ok. 40 passed"),
         ("with-cudarc", "65536 of 65536 values are 15"),
         ("conjugate-gradient", "CUDA device\\n2 of 2 devices are right"),
         ("image-filter", "CUDA device\\n2 of 2 devices are right"),
+        ("decode", "CUDA device\\n2 of 2 devices are right"),
         ("stencil", "CUDA device\\n2 of 2 groups of devices are right"),
         ("bf16-build", "CUDA device: 2818048 results, 0 wrong"),
         ("bf16-load", "CUDA device: 2818048 results, 0 wrong"),
@@ -158,7 +159,8 @@ mod tests {
         let (output, results) = script(|text| text.replace("CUDA device", "host CPU"));
         assert_eq!(output.status.code(), Some(1), "{output:?}");
         assert_eq!(
-            results["failed"], "conjugate-gradient image-filter stencil bf16-build bf16-load bf16-fallback",
+            results["failed"],
+            "conjugate-gradient image-filter decode stencil bf16-build bf16-load bf16-fallback",
             "{results}"
         );
         let (output, results) = script(|text| text.replace("all limits are met", "x\\n'; exit 1; printf '"));

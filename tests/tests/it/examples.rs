@@ -61,7 +61,7 @@ fn a_program_of_opencl3_launches_our_kernels() {
 
 #[test]
 fn programs_that_keep_their_data_on_the_device_are_right_everywhere() {
-    for (example, args) in [("conjugate-gradient", &["24"][..]), ("image-filter", &[])] {
+    for (example, args) in [("conjugate-gradient", &["24"][..]), ("image-filter", &[]), ("decode", &[])] {
         let program = built(example);
         for driver in [Some(pocl()), intel()].into_iter().flatten() {
             let text = run(&program, args, &driver);

@@ -13,7 +13,7 @@ use crate::candle;
 const TARGETS: &str = "host,nvptx:sm_75,cubin:sm_90";
 
 /// The examples with a CUDA back end.
-const EXAMPLES: [&str; 4] = ["with-cudarc", "conjugate-gradient", "image-filter", "stencil"];
+const EXAMPLES: [&str; 5] = ["with-cudarc", "conjugate-gradient", "image-filter", "decode", "stencil"];
 
 /// The example `bf16-vectors`: how it gets its device library, and for which targets.
 struct DeviceLibrary {
@@ -100,7 +100,8 @@ impl Programs<'_> {
     fn examples(&self) -> Result<Vec<PathBuf>> {
         let packages = EXAMPLES.iter().flat_map(|example| ["--package", example]);
         let cargo = self.workspace.cargo().args(["build", "--release"]).args(packages);
-        let cargo = cargo.args(["--features", "conjugate-gradient/cuda,image-filter/cuda,stencil/cuda"]);
+        let cargo =
+            cargo.args(["--features", "conjugate-gradient/cuda,image-filter/cuda,decode/cuda,stencil/cuda"]);
         let cargo = cargo.env("CARGO_TARGET_DIR", &self.target).env("CUDA_PATH", &self.cuda);
         cargo.env("OFFLOAD_TARGETS", TARGETS).env_remove("RUSTFLAGS").run()?;
         Ok(EXAMPLES.iter().map(|example| self.target.join("release").join(example)).collect())

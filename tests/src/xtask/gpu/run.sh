@@ -24,6 +24,7 @@ run tests 'test result: ok' env OFFLOAD_TEST_CUDA=1 ./cuda-tests cuda:: --includ
 run with-cudarc '^65536 of 65536' ./with-cudarc
 run conjugate-gradient 'CUDA device' ./conjugate-gradient
 run image-filter 'CUDA device' ./image-filter
+run decode 'CUDA device' ./decode
 run stencil 'CUDA device' ./stencil 8192 300
 for library in bf16-build bf16-load bf16-fallback; do
     run "$library" 'CUDA device.*: 2818048 results, 0 wrong' "./$library" --times

@@ -16,9 +16,10 @@ pub(super) struct Example {
 }
 
 /// Programs that run on the host CPU, with their arguments. Those that use another crate's driver do not.
-const PROGRAMS: [(&str, &[&str]); 4] = [
+const PROGRAMS: [(&str, &[&str]); 5] = [
     ("conjugate-gradient", &["48"]),
     ("image-filter", &[]),
+    ("decode", &[]),
     ("stencil", &["256", "20"]),
     ("bf16-vectors", &[]),
 ];
