@@ -1,5 +1,6 @@
 //! Launches on the OpenCL devices of this machine, PoCL at least. SPIR-V is launched by the demo's tests.
 
+mod graphs;
 mod intel;
 mod properties;
 mod streams;

@@ -1,0 +1,93 @@
+//! Graphs on OpenCL devices, and what the book says of each back end.
+
+use std::fs;
+use std::time::Duration;
+
+use offload_rt::{KernelArg, Stream};
+
+use super::*;
+use crate::support;
+
+#[test]
+fn a_graph_launches_kernels_with_their_local_memory_and_new_arguments() {
+    let _alone = alone();
+    for (device, image) in for_each_device(&registry("opencl-c", SOURCE.as_bytes())) {
+        let program = device.open(&image).unwrap();
+        let [saxpy, reverse] = ["saxpy", "reverse"].map(|name| program.kernel(name).unwrap());
+        let stream = device.stream().unwrap();
+        let mut y = stream.zeroed::<f32>(256).unwrap();
+        let x = stream.upload(&(0..256).map(|i| i as f32).collect::<Vec<_>>()).unwrap();
+        let captured = stream.capture(|stream| {
+            stream.fill(&mut y, 1.0)?;
+            let a = 2.0f32;
+            let args = [KernelArg::value(&a), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
+            // SAFETY: the buffers have an element for each work-item.
+            unsafe { saxpy.launch(stream, NdRange::linear(256, 64), &args)? };
+            let args = [KernelArg::buffer_mut(&mut y), KernelArg::local::<i32>(64)];
+            // SAFETY: as above, and each group has local memory for its work-items.
+            unsafe { reverse.launch(stream, NdRange::linear(256, 64), &args) }
+        });
+        let mut graph = captured.unwrap();
+        assert_eq!(graph.launches().collect::<Vec<_>>(), ["saxpy", "reverse"]);
+        for a in [2.0f32, 5.0] {
+            let args = [KernelArg::value(&a), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
+            // SAFETY: as above.
+            unsafe { graph.update(0, &args) }.unwrap();
+            graph.launch(&stream).unwrap();
+            let found = stream.download(&y).unwrap();
+            assert!(
+                found.iter().enumerate().all(|(i, y)| *y == 1.0 + a * (i / 64 * 64 + 63 - i % 64) as f32)
+            );
+        }
+        stream.synchronize_timeout(Duration::from_secs(60)).unwrap();
+    }
+}
+
+/// Rows of the table in `docs/streams.md` that a program can ask a device about.
+struct Table(Vec<Vec<String>>);
+
+impl Table {
+    fn read() -> Table {
+        let page = fs::read_to_string(support::root().join("docs/streams.md")).unwrap();
+        let (_, table) = page.split_once("## Who does what").unwrap();
+        let mut rows = Vec::new();
+        for line in table.lines().filter(|line| line.starts_with("| ")) {
+            rows.push(line.trim_matches('|').split('|').map(|cell| cell.trim().to_string()).collect());
+        }
+        Table(rows)
+    }
+
+    /// Whether the back end in this column has `what`.
+    fn has(&self, what: &str, column: usize) -> bool {
+        let row = self.0.iter().find(|row| row[0] == what).unwrap_or_else(|| panic!("no row {what}"));
+        row[column] != "no"
+    }
+}
+
+fn has_graphs(stream: &Stream) -> bool {
+    let mut x = stream.zeroed::<u32>(4).unwrap();
+    let graph = stream.capture(|stream| stream.fill(&mut x, 7)).unwrap();
+    graph.launch(stream).is_ok() && stream.download(&x).unwrap() == [7; 4]
+}
+
+#[test]
+fn the_book_tells_what_each_back_end_has() {
+    let _alone = alone();
+    let table = Table::read();
+    let mut devices = vec![(1, Device::host())];
+    for (device, _) in for_each_device(&registry("opencl-c", SOURCE.as_bytes())) {
+        devices.push((2, device));
+    }
+    assert!(devices.len() > 1, "no OpenCL device takes OpenCL C");
+    for (column, device) in devices {
+        let stream = device.stream().unwrap();
+        assert_eq!(table.has("graphs", column), has_graphs(&stream), "{device}");
+        assert_eq!(table.has("memory pools", column), device.memory_pool().is_ok(), "{device}");
+        let other = Device::host().stream().unwrap();
+        let waited = other.wait_for(&stream.record().unwrap());
+        assert_eq!(table.has("waits for events of other devices", column), waited.is_ok(), "{device}");
+        let limited = stream.synchronize_timeout(Duration::from_secs(60));
+        assert_eq!(table.has("waits with a limit", column), limited.is_ok(), "{device}");
+        assert_eq!(table.has("properties, launch sizes", column), device.properties().is_ok(), "{device}");
+    }
+}
