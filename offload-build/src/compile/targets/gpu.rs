@@ -286,7 +286,8 @@ impl Backend {
     ) -> Result<FrontEndResult> {
         let mut action = self.front_end_action(session, machine, file)?;
         action.args.splice(0..0, texts(flags.iter().copied()));
-        session.front_end_result(&action)
+        let llvm = session.tools().llvm()?;
+        session.front_end_result(&action).map_err(|error| llvm.explained(error))
     }
 
     /// How `language` is compiled in `session`, if it is a vendor's own.
@@ -497,7 +498,8 @@ fn needed(
             .collect(),
         files: others.to_vec(),
     };
-    session.step(&step, check::bitcode)
+    let llvm = session.tools().llvm()?;
+    session.step(&step, check::bitcode).map_err(|error| llvm.with_bitcode_of(others, error))
 }
 
 /// `output` is that of how the module prints.
