@@ -155,7 +155,7 @@ impl Llvm {
     }
 
     fn other_release(&self) -> String {
-        format!("{}; or remove the target, or mark it optional with a `?`", remedy::llvm())
+        format!("{}; or remove the target, or make it `optional` in offload.toml", remedy::llvm())
     }
 }
 
