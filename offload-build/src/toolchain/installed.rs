@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use offload_format::HostLevel;
+use offload_format::{HostLevel, Target};
 use offload_protocol::variable;
 
 use super::search::Candidates;
@@ -118,6 +118,14 @@ impl Toolchain {
     /// install it on this system.
     pub fn find(&self, component: Component) -> Result<ToolLocation, Error> {
         find(&Tools::new(&self.context), component)
+    }
+
+    /// Whether the release of clang that is found has code for `target`.
+    ///
+    /// # Errors
+    /// It has not, and the message names the release that has; or there is no clang.
+    pub fn compiles_for(&self, target: &Target) -> Result<(), Error> {
+        Tools::new(&self.context).llvm()?.compiles_for(target)
     }
 
     /// The same tools, which also look for their libraries in `directory`.

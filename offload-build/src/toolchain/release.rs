@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use offload_format::Target;
+
 use super::remedy;
 use super::search::Llvm;
 use crate::error::{Error, ErrorKind, Result};
@@ -67,6 +69,16 @@ impl Llvm {
             return Ok(());
         }
         Err(self.lacks("SPIR-V back end", SPIRV))
+    }
+
+    /// Refuses a release without code for `target`.
+    pub(crate) fn compiles_for(&self, target: &Target) -> Result<()> {
+        match target {
+            Target::Spirv64(_) | Target::Intel(_) => self.makes_spirv(),
+            Target::Nvptx(sm) | Target::Cubin(sm) => self.makes_code_for(&sm.to_string()),
+            Target::Amdgcn(arch) => self.makes_code_for(&arch.to_string()),
+            _ => Ok(()),
+        }
     }
 
     /// The flags with which clang's driver runs the SPIR-V back end, and no translator.

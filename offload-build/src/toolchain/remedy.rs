@@ -95,12 +95,7 @@ pub(super) fn libclc(major: u32) -> String {
             _ => format!("install libclc of LLVM {major}, and set OFFLOAD_LIBCLC_DIR to its folder"),
         };
     }
-    without_root([
-        &debian,
-        "dnf install libclc",
-        "pacman -S libclc",
-        "nothing: brew has no libclc",
-    ])
+    without_root([&debian, "dnf install libclc", "pacman -S libclc", "nothing: brew has no libclc"])
 }
 
 pub(super) fn nvdisasm() -> String {

@@ -232,8 +232,7 @@ impl Backend {
     /// (<https://llvm.org/docs/AMDGPUUsage.html#code-object-metadata>): the flag overrides theirs.
     fn module_flags(&self, session: &Session<'_>) -> Result<String> {
         let is_old = session.tools().llvm()?.is_old();
-        let version =
-            self.shim.flags.iter().find_map(|flag| flag.strip_prefix("-mcode-object-version="));
+        let version = self.shim.flags.iter().find_map(|flag| flag.strip_prefix("-mcode-object-version="));
         let Some(version) = version.filter(|_| is_old) else { return Ok(String::new()) };
         Ok(format!(
             "!llvm.module.flags = !{{!0}}\n!0 = !{{i32 4, !\"amdhsa_code_object_version\", i32 {version}00}}\n"
