@@ -36,6 +36,15 @@ struct Target {
     runs: bool,
 }
 
+/// A run of the program on one device.
+struct Side {
+    /// What the program calls the device.
+    device: &'static str,
+    /// The target whose results are taken.
+    target: &'static str,
+    variables: Vec<(&'static str, PathBuf)>,
+}
+
 /// What became of the kernels with one release.
 #[derive(Debug, Default)]
 struct Found {
@@ -117,10 +126,9 @@ impl Matrix<'_> {
             .write_file(source.join("offload.toml"), format!("targets = [\n{}]\n", targets.concat()))?;
         let mut found = Found { left_out: self.build(&source, compiler)?, ..Found::default() };
         let program = self.folder.join("target/release").join(PROGRAM);
-        let mut sides = vec![("host", Vec::new())];
-        sides.extend(self.drivers.iter().map(|driver| ("opencl", driver.variables.clone())));
-        for (number, (device, variables)) in sides.into_iter().enumerate() {
-            let samples = self.folder.join(format!("{}-{number}.json", release.major));
+        for side in self.sides() {
+            let Side { device, target, variables } = side;
+            let samples = self.folder.join(format!("{}-{target}.json", release.major));
             let mut command = Command::new(&program);
             command.args(["--device", device, "--size", "small", "--results", "--json"]).arg(&samples);
             command.envs(variables);
@@ -128,12 +136,22 @@ impl Matrix<'_> {
             let output = command.output()?;
             let text = fs::read_to_string(&samples).map_err(|_| {
                 let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-                Error::new(format!("the program wrote nothing on {device}: {errors}"))
+                Error::new(format!("the program wrote nothing for {target}: {errors}"))
             })?;
             fs::remove_file(&samples)?;
-            found.add(&serde_json::from_str(&text)?);
+            found.add(target, &serde_json::from_str(&text)?);
         }
         Ok(found)
+    }
+
+    /// The runs of the program: Intel's runtime takes OpenCL C too, which is left to PoCL.
+    fn sides(&self) -> [Side; 3] {
+        let [pocl, intel] = self.drivers.each_ref().map(|driver| driver.variables.clone());
+        [
+            Side { device: "host", target: "host", variables: Vec::new() },
+            Side { device: "opencl", target: "opencl-c", variables: pocl },
+            Side { device: "opencl", target: "spirv64", variables: intel },
+        ]
     }
 
     /// What the build says of targets that it leaves out, each once.
@@ -167,15 +185,17 @@ impl Matrix<'_> {
 }
 
 impl Found {
-    /// Adds what the program wrote of one device.
-    fn add(&mut self, written: &Value) {
+    /// Adds what the program wrote of one device, and its results for `target`.
+    fn add(&mut self, target: &str, written: &Value) {
         let carried = written.get("carried").and_then(Value::as_object);
-        for (target, count) in carried.into_iter().flatten() {
+        for (name, count) in carried.into_iter().flatten() {
             let count = count.as_u64().unwrap_or_default();
-            self.images.insert(target.clone(), usize::try_from(count).unwrap_or_default());
+            self.images.insert(name.clone(), usize::try_from(count).unwrap_or_default());
         }
         for result in written.get("results").and_then(Value::as_array).into_iter().flatten() {
-            let target = result.get("target").and_then(Value::as_str).unwrap_or_default();
+            if result.get("target").and_then(Value::as_str) != Some(target) {
+                continue;
+            }
             let [right, all] = self.results.entry(target.to_string()).or_default();
             *all += 1;
             *right += usize::from(result.get("right").and_then(Value::as_bool) == Some(true));
@@ -218,7 +238,9 @@ mod tests {
         let mut found = Found::default();
         for target in TARGETS {
             let results = target.runs.then(|| json!([{ "target": target.name, "right": right }]));
-            found.add(&json!({ "carried": { target.name: target.images }, "results": results }));
+            let other = json!([{ "target": "opencl-c:other", "right": false }]);
+            found.add(target.name, &json!({ "results": other }));
+            found.add(target.name, &json!({ "carried": { target.name: target.images }, "results": results }));
         }
         found
     }
