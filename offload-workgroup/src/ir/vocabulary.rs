@@ -133,7 +133,7 @@ pub(crate) fn unknown_word(text: &str) -> Option<Unknown> {
             '0'..='9' | '#' => {
                 rest.trim_start_matches(|c: char| c == '#' || c.is_ascii_alphanumeric() || c == '.')
             }
-            _ if is_word_character(c) => {
+            'a'..='z' | 'A'..='Z' | '_' => {
                 let (word, rest) = split_word(rest);
                 if !is_known(word) {
                     return Some(Unknown::Word(word.to_string()));
@@ -241,6 +241,7 @@ mod tests {
             "fmul reassoc nsz <8 x float> %v, splat (float 0xC0091EB860000000)",
             "select i1 %c, float +inf, float +qnan",
             "fmul contract float %67, f0x3DC8B439",
+            "tail call i32 (ptr, ...) @__offload_printf(ptr noundef nonnull @.str, i32 noundef %5) #20, !dbg !984",
             "ptrtoaddr ptr %p to i64",
             "load i32, ptr %p, align 4, !tbaa !5, !invariant.load !{}, !noalias !8",
             "store i8 0, ptr \"%\", align 1",
