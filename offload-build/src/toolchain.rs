@@ -1,6 +1,7 @@
 //! Discovery of compilers: search order, supported releases, and the error with a remedy for a missing tool.
 
 mod installed;
+mod libclc;
 mod pocl;
 mod release;
 pub(crate) mod remedy;
@@ -13,41 +14,12 @@ use crate::cache::{KeyBuilder, Memo};
 use crate::error::{Error, Result};
 use crate::tool::{Context, Invocation, Tool, file_stamp};
 pub use installed::{Component, Output, ToolLocation, Toolchain};
+use libclc::Libclc;
+pub(crate) use libclc::{LIBCLC_AMD, LIBCLC_NVIDIA};
 use offload_protocol::variable;
 pub(crate) use pocl::{Pocl, instruction_set};
 pub(crate) use search::Llvm;
 use search::{Candidates, MIN_LLVM, OLDEST_LLVM};
-
-/// Where releases of LLVM have their functions of OpenCL C for a vendor, as bitcode.
-#[derive(Debug)]
-pub(crate) struct Libclc {
-    /// The file of releases up to 21.
-    first: &'static str,
-    /// The file of release 22.
-    second: &'static str,
-    /// The directory among clang's files, of later releases.
-    directory: &'static str,
-}
-
-/// For NVIDIA.
-pub(crate) const LIBCLC_NVIDIA: Libclc = Libclc {
-    first: "nvptx64--nvidiacl.bc",
-    second: "nvptx64--nvidiacl.bc",
-    directory: "nvptx64-nvidia-cuda",
-};
-/// For AMD.
-pub(crate) const LIBCLC_AMD: Libclc = Libclc {
-    first: "amdgcn--amdhsa.bc",
-    second: "amdgcn-amd-amdhsa.bc",
-    directory: "amdgcn-amd-amdhsa-llvm",
-};
-
-impl Libclc {
-    /// The name of the file that a release of its own directory has.
-    fn file(&self, major: u32) -> &'static str {
-        if major < 22 { self.first } else { self.second }
-    }
-}
 
 /// Looks for tools and asks them for their version; the answers are kept in the cache.
 #[derive(Debug)]

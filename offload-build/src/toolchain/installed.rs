@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use offload_format::{HostLevel, Target};
 use offload_protocol::variable;
 
+use super::libclc::{LIBCLC_AMD, LIBCLC_NVIDIA};
 use super::search::Candidates;
-use super::{LIBCLC_AMD, LIBCLC_NVIDIA, Tools, remedy};
+use super::{Tools, remedy};
 use crate::env::{CargoEnv, temporary_directory};
 use crate::error::Error;
 use crate::fs::{self, TemporaryName};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use offload_protocol::variable;
 
-use super::Libclc;
+use super::libclc::Libclc;
 use crate::env::CargoEnv;
 use crate::error::Error;
 use crate::tool::Tool;
