@@ -88,14 +88,18 @@ pub(crate) fn libdevice() -> String {
 
 /// The library of LLVM `major`; from 23 on it comes with clang.
 pub(super) fn libclc(major: u32) -> String {
-    let debian = format!("apt install libclc-{major}");
     if major != MIN_LLVM {
         return match system() {
-            System::Debian => debian,
+            System::Debian => format!("install Debian's package libclc-{major}, or set OFFLOAD_LIBCLC_DIR"),
             _ => format!("install libclc of LLVM {major}, and set OFFLOAD_LIBCLC_DIR to its folder"),
         };
     }
-    without_root([&debian, "dnf install libclc", "pacman -S libclc", "nothing: brew has no libclc"])
+    without_root([
+        "apt install libclc-22",
+        "dnf install libclc",
+        "pacman -S libclc",
+        "nothing: brew has no libclc",
+    ])
 }
 
 pub(super) fn nvdisasm() -> String {
