@@ -131,10 +131,13 @@ fn known_to_ocloc(tools: &Tools<'_>, possible: Vec<Target>) -> Result<Vec<Target
 fn known_to_ptxas(tools: &Tools<'_>, possible: Vec<Target>) -> Result<Vec<Target>> {
     let ptxas = tools.ptxas()?;
     let known = words(&tools.help(&ptxas.path, &["--help"])?);
+    let llvm = tools.llvm()?;
     let (ptx, cubins): (Vec<Target>, Vec<Target>) = possible
         .into_iter()
         .filter(|target| match target {
-            Target::Nvptx(sm) | Target::Cubin(sm) => known.contains(&sm.to_string()),
+            Target::Nvptx(sm) | Target::Cubin(sm) => {
+                known.contains(&sm.to_string()) && llvm.compiles_for(target).is_ok()
+            }
             _ => false,
         })
         .partition(|target| matches!(target, Target::Nvptx(_)));

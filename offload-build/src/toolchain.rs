@@ -1,7 +1,9 @@
 //! Discovery of compilers: search order, supported releases, and the error with a remedy for a missing tool.
 
 mod installed;
+mod libclc;
 mod pocl;
+mod release;
 pub(crate) mod remedy;
 mod search;
 
@@ -12,15 +14,13 @@ use crate::cache::{KeyBuilder, Memo};
 use crate::error::{Error, Result};
 use crate::tool::{Context, Invocation, Tool, file_stamp};
 pub use installed::{Component, Output, ToolLocation, Toolchain};
+use libclc::Libclc;
+pub(crate) use libclc::{LIBCLC_AMD, LIBCLC_NVIDIA};
 use offload_protocol::variable;
 pub(crate) use pocl::{Pocl, instruction_set};
 pub(crate) use search::Llvm;
 use search::{Candidates, MIN_LLVM, OLDEST_LLVM};
 
-/// libclc's file for NVIDIA until release 22, and its directory since.
-pub(crate) const LIBCLC_NVIDIA: [&str; 2] = ["nvptx64--nvidiacl.bc", "nvptx64-nvidia-cuda"];
-/// The same for AMD.
-pub(crate) const LIBCLC_AMD: [&str; 2] = ["amdgcn-amd-amdhsa.bc", "amdgcn-amd-amdhsa-llvm"];
 /// Looks for tools and asks them for their version; the answers are kept in the cache.
 #[derive(Debug)]
 pub(crate) struct Tools<'a> {
@@ -43,7 +43,7 @@ impl<'a> Tools<'a> {
         }
     }
 
-    /// The first clang of LLVM 22 or later; an older one if it was named.
+    /// The clang that a variable names; else the first of LLVM 22 or later, and without one the newest older one.
     pub(crate) fn llvm(&self) -> Result<&Llvm> {
         if let Some(llvm) = self.llvm.get() {
             return Ok(llvm);
@@ -54,26 +54,31 @@ impl<'a> Tools<'a> {
 
     fn find_llvm(&self) -> Result<Llvm> {
         let candidates = Candidates::clang(&self.context.env);
-        let oldest = if candidates.is_named() { OLDEST_LLVM } else { MIN_LLVM };
+        let mut older: Option<Llvm> = None;
         let mut refused = Vec::new();
         for path in &candidates.found {
-            match self.accept_clang(path, oldest) {
-                Ok(llvm) => return Ok(llvm),
+            match self.accept_clang(path) {
+                Ok(llvm) if candidates.is_named() || llvm.major >= MIN_LLVM => return Ok(llvm),
+                Ok(llvm) if older.as_ref().is_none_or(|other| other.major < llvm.major) => older = Some(llvm),
+                Ok(_) => {}
                 Err(error) => refused.push(format!("`{}`: {error}", path.display())),
             }
         }
-        Err(candidates
-            .error(&self.context.env, "clang of LLVM 22 or later", &refused)
-            .with_hint(remedy::llvm()))
+        older.ok_or_else(|| {
+            let what = format!("clang of LLVM {OLDEST_LLVM} or later");
+            candidates.error(&self.context.env, &what, &refused).with_hint(remedy::llvm())
+        })
     }
 
-    fn accept_clang(&self, path: &Path, oldest: u32) -> Result<Llvm> {
+    fn accept_clang(&self, path: &Path) -> Result<Llvm> {
         let clang = self.tool(path)?;
         let first = clang.version.lines().next().unwrap_or_default().to_string();
         let major = llvm_major(&first)
             .ok_or_else(|| Error::new(format!("its version is not understood: {first}")))?;
-        if major < oldest {
-            return Err(Error::new(format!("it is LLVM {major}, too old: {oldest} is the oldest ({first})")));
+        if major < OLDEST_LLVM {
+            return Err(Error::new(format!(
+                "it is LLVM {major}, too old: {OLDEST_LLVM} is the oldest ({first})"
+            )));
         }
         let resource_dir = self.cached_stdout(path, &["-print-resource-dir"])?.trim().into();
         let bin_dir = resolved(path)?.parent().map(Path::to_path_buf).unwrap_or_default();
@@ -85,9 +90,23 @@ impl<'a> Tools<'a> {
         self.paired("llvm-link", variable::LLVM_LINK)
     }
 
-    /// LLVM's linker of machine code.
+    /// LLVM's linker of machine code. Of another release than clang's it is named in a warning.
     pub(crate) fn lld(&self) -> Result<Tool> {
-        self.paired("ld.lld", variable::LLD)
+        let llvm = self.llvm()?;
+        self.tools.get_or(variable::LLD, || {
+            let lld = self.find_paired(llvm, "ld.lld", variable::LLD)?;
+            let is_named = self.context.env.var(variable::LLD).is_some();
+            let other = lld_major(&lld.version).filter(|major| *major != llvm.major && !is_named);
+            if let Some(other) = other {
+                self.context.env.warn(&format!(
+                    "`{}` of LLVM {other} links what `{}` of LLVM {} compiles: there is no ld.lld of that release",
+                    lld.path.display(),
+                    llvm.clang.path.display(),
+                    llvm.major
+                ));
+            }
+            Ok(lld)
+        })
     }
 
     /// What removes symbol tables.
@@ -183,25 +202,25 @@ impl<'a> Tools<'a> {
         })
     }
 
-    /// LLVM's library of OpenCL C's functions as bitcode: its file until release 22, and its directory since.
-    pub(crate) fn libclc(&self, names: [&'static str; 2]) -> Result<PathBuf> {
+    /// LLVM's library of OpenCL C's functions as bitcode, where clang's release has it.
+    pub(crate) fn libclc(&self, of: &'static Libclc) -> Result<PathBuf> {
         let llvm = self.llvm()?;
-        self.libclc.get_or(names[0], || {
-            let candidates = Candidates::libclc(&self.context.env, llvm, names);
+        self.libclc.get_or(of.directory, || {
+            let candidates = Candidates::libclc(&self.context.env, llvm, of);
             let found = candidates.first().map(Path::to_path_buf);
             found.ok_or_else(|| {
                 candidates
                     .error(&self.context.env, "libclc, which has the functions of OpenCL C,", &[])
-                    .with_hint(remedy::libclc())
+                    .with_hint(remedy::libclc(llvm.major))
             })
         })
     }
 
     /// As [`Tools::libclc`]; where there is no LLVM, the error tells how to get the library all the same: who installs
     /// both need not ask twice.
-    fn libclc_alone(&self, names: [&'static str; 2]) -> Result<PathBuf> {
-        self.llvm().map_err(|error| error.with_hint(remedy::libclc()))?;
-        self.libclc(names)
+    fn libclc_alone(&self, of: &'static Libclc) -> Result<PathBuf> {
+        self.llvm().map_err(|error| error.with_hint(remedy::libclc(MIN_LLVM)))?;
+        self.libclc(of)
     }
 
     /// The compute capabilities of this machine's NVIDIA devices, as `90`, by the tool that comes with the driver.
@@ -292,9 +311,21 @@ fn llvm_major(line: &str) -> Option<u32> {
     digits.parse().ok().filter(|_| !vendor.contains("Apple"))
 }
 
+/// The release in `Debian LLD 22.1.8 (compatible with GNU linkers)`.
+fn lld_major(version: &str) -> Option<u32> {
+    let (_, rest) = version.split_once("LLD ")?;
+    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn linkers_have_a_version() {
+        assert_eq!(lld_major("Debian LLD 22.1.8 (compatible with GNU linkers)"), Some(22));
+        assert_eq!(lld_major("LLD unknown"), None);
+    }
 
     #[test]
     fn vendors_spell_versions_differently() {

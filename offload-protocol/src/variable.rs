@@ -100,7 +100,7 @@ variables! {
         "the URL of the remote cache, in place of `url` in the table `remote` of the file; `0`: none";
     OBJECT = "OFFLOAD_OBJECT", Build, [BuildScript], "`cc`: assemble the object with the C compiler instead of writing it";
 
-    CLANG = "OFFLOAD_CLANG", Tool, [BuildScript, Subcommand], "clang of LLVM 22 or later";
+    CLANG = "OFFLOAD_CLANG", Tool, [BuildScript, Subcommand], "clang of LLVM 19 or later; some targets need 20 or 22";
     LLVM_LINK = "OFFLOAD_LLVM_LINK", Tool, [BuildScript, Subcommand], "LLVM's linker of bitcode";
     LLD = "OFFLOAD_LLD", Tool, [BuildScript, Subcommand], "LLVM's linker, for AMD GPUs";
     STRIP = "OFFLOAD_STRIP", Tool, [BuildScript], "llvm-strip";

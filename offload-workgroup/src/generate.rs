@@ -28,6 +28,7 @@ use crate::error::{Error, Result};
 use crate::ir::function::{BarrierScope, Function, Scheduling, Terminator};
 use crate::ir::line::without_invariant_load;
 use crate::ir::numbering::{FreeNumbers, ModuleNumbers};
+use crate::ir::vocabulary::{NEWEST_LLVM, unknown_word};
 use crate::ir::{Symbol, Types, defined_function, functions_reaching, global_symbol};
 use crate::kernel::Kernel;
 use crate::options::{Options, Validity};
@@ -72,6 +73,7 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
         let mut body = vec![line];
         body.extend(rest.by_ref().take_while(|line| *line != "}"));
         refuse_barrier_calls(kernel, &body, &with_barrier)?;
+        refuse_unknown_attributes(kernel, &body, &numbered)?;
         let mut function = Function::parse(&body, &types).map_err(|why| refusal(kernel, &why))?;
         if function.scheduling == Scheduling::Independent && has_aligned_barriers(&function) {
             function.scheduling = Scheduling::Lockstep;
@@ -155,13 +157,40 @@ fn refuse_barrier_calls(kernel: &str, body: &[&str], with_barrier: &BTreeSet<Str
     Ok(())
 }
 
+/// Refuses what no list has of the attribute groups of a function and its calls.
+fn refuse_unknown_attributes(kernel: &str, body: &[&str], module: &ModuleNumbers<'_>) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    for line in body {
+        for rest in line.split(" #").skip(1) {
+            let number = rest.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+            if !seen.insert(number) {
+                continue;
+            }
+            if let Some(unknown) = unknown_word(module.group(number)) {
+                let why = format!(
+                    "it has {unknown}, which LLVM {NEWEST_LLVM} and earlier do not write, in the attribute group #{number}"
+                );
+                return Err(refusal(kernel, &why));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The attribute group `number`: the processor and the options of `group`.
 ///
 /// Attributes that LLVM has inferred of one work-item need not hold for a group.
 fn work_group_attributes(group: &str, plan: &Plan<'_>, number: u64) -> String {
     let strings = group.find('"').and_then(|at| group.get(at..)).unwrap_or_default();
     let interleaving = plan.interleaving.attribute();
-    format!("attributes #{number} = {{ nounwind{interleaving} {strings} }}")
+    let denormals = denormals(group);
+    format!("attributes #{number} = {{ nounwind{interleaving}{denormals} {strings} }}")
+}
+
+/// The attribute that says how denormal numbers are treated: a string until LLVM 22.
+fn denormals(group: &str) -> String {
+    let value = group.split_once("denormal_fpenv(").and_then(|(_, rest)| rest.split_once(')'));
+    value.map_or(String::new(), |(value, _)| format!(" denormal_fpenv({value})"))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ pub(crate) mod function;
 pub(crate) mod line;
 pub(crate) mod numbering;
 mod types;
+pub(crate) mod vocabulary;
 
 pub use self::call_graph::{declared_functions, functions_reaching};
 pub use self::types::{Layout, Typed, Types, first_type};

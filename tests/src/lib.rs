@@ -5,6 +5,7 @@
 //! a green run must have run every test.
 
 pub mod binary;
+pub mod drivers;
 pub mod error;
 pub mod fixture;
 pub mod gemm;

@@ -12,8 +12,8 @@ use std::process::ExitCode;
 pub use self::cuda::{Toolkit, ensure as ensure_cuda};
 pub use self::intel::{Runtime, ensure as ensure_intel};
 pub use self::need::{
-    BENCH, BROWSER, BUILD, BUNDLER, COLD, DRIVERS, FRESH, GPUS, LINKERS, Need, OLDER_LLVM, PLATFORMS, READ,
-    REMOTE, SANDBOX, SHELLS, STRESS, SYCL, TERMINAL,
+    BENCH, BROWSER, BUILD, BUNDLER, COLD, DRIVERS, FRESH, GPUS, LINKERS, Need, OLDER_LLVM, OLDEST_CLANG,
+    PLATFORMS, READ, REMOTE, SANDBOX, SHELLS, STRESS, SYCL, TERMINAL,
 };
 pub use self::probe::llvm;
 pub use self::wheels::{Wheel, ensure as ensure_wheel, ensure_download, ensure_package};

@@ -125,7 +125,13 @@ fn print_remedies(output: &Output, examination: &Examination) -> Result<()> {
         .copied()
         .collect();
     let missing = examination.tools.iter().filter(|tool| wanted.contains(tool.name));
-    let remedies: BTreeSet<&str> = missing.filter_map(|tool| tool.outcome.as_ref().err()?.hint()).collect();
+    let unserved = examination.targets.iter().filter_map(|target| target.unserved.as_ref());
+    for error in unserved.clone() {
+        output.space()?;
+        output.remark(error.message())?;
+    }
+    let missing = missing.filter_map(|tool| tool.outcome.as_ref().err());
+    let remedies: BTreeSet<&str> = missing.chain(unserved).filter_map(offload_build::Error::hint).collect();
     if !remedies.is_empty() {
         output.space()?;
     }

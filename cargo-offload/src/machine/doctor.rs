@@ -6,7 +6,7 @@ use std::path::Path;
 
 use offload_build::shared::toolchain::{Component, ToolLocation, Toolchain};
 use offload_build::targets::members;
-use offload_format::TargetSet;
+use offload_format::{Target, TargetSet};
 
 use self::need::Needs;
 use crate::error::{Error, Result};
@@ -43,25 +43,42 @@ pub(crate) struct Buildable {
     pub(crate) lacks: Vec<&'static str>,
     /// Names of tools without which some kernels cannot be built, or are not checked.
     pub(crate) better_with: Vec<&'static str>,
+    /// Why the clang that is installed has no code for it, with a hint.
+    pub(crate) unserved: Option<offload_build::Error>,
 }
+
+/// What a target lacks that the installed clang has no code for.
+const LATER_CLANG: &str = "a later clang";
 
 /// Looks for every tool, as a build script of a package in `directory` would, for `targets` (or sets of them).
 ///
 /// # Errors
 /// If a target is unknown, or there is no place for temporary files. A missing tool is no error.
 pub(crate) fn examine(directory: &Path, targets: &[&str]) -> Result<Examination> {
-    let wanted = targets.iter().map(|text| needs(text)).collect::<Result<Vec<_>>>()?;
+    let wanted = targets.iter().map(|text| members_of(text)).collect::<Result<Vec<_>>>()?;
     let toolchain = Toolchain::for_directory(directory).map_err(Error::from_build)?;
     let tools: Vec<ExaminedTool> =
         need::EXAMINED.into_iter().map(|component| examine_tool(&toolchain, component)).collect();
     let targets = targets
         .iter()
         .zip(wanted)
-        .map(|(text, needs)| Buildable {
-            target: (*text).to_string(),
-            needs: names(&tools, &needs.needed),
-            lacks: missing(&tools, &needs.needed),
-            better_with: missing(&tools, &needs.useful),
+        .map(|(text, members)| {
+            let needs = needs(&members);
+            let mut lacks = missing(&tools, &needs.needed);
+            let mut unserved = None;
+            // Without a clang that is what it lacks; and a set has what clang knows.
+            let is_set_of_known = matches!(text.parse(), Ok(TargetSet::AllNvidia | TargetSet::AllAmd));
+            if !is_set_of_known && !lacks.contains(&need::describe(Component::Clang).0) {
+                unserved = members.iter().find_map(|target| toolchain.compiles_for(target).err());
+            }
+            lacks.extend(unserved.is_some().then_some(LATER_CLANG));
+            Buildable {
+                target: (*text).to_string(),
+                needs: names(&tools, &needs.needed),
+                lacks,
+                better_with: missing(&tools, &needs.useful),
+                unserved,
+            }
         })
         .collect();
     Ok(Examination { targets, tools })
@@ -90,23 +107,25 @@ fn missing(tools: &[ExaminedTool], of: &[Component]) -> Vec<&'static str> {
     missing.map(|tool| tool.name).collect()
 }
 
-/// The required and optional tools of a target or a set of targets.
-fn needs(text: &str) -> Result<Needs> {
-    let targets = match text.parse::<TargetSet>() {
-        Ok(set) => members(set).map_err(Error::from_build)?,
+/// The targets of a set, or the one target of this name.
+fn members_of(text: &str) -> Result<Vec<Target>> {
+    match text.parse::<TargetSet>() {
+        Ok(set) => members(set).map_err(Error::from_build),
         Err(_) => {
-            vec![
-                text.parse()
-                    .map_err(|error: offload_format::UnknownTarget| Error::usage(error.to_string()))?,
-            ]
+            let target = text.parse();
+            Ok(vec![target.map_err(|error: offload_format::UnknownTarget| Error::usage(error.to_string()))?])
         }
-    };
+    }
+}
+
+/// The required and optional tools of targets.
+fn needs(targets: &[Target]) -> Needs {
     let mut all = Needs::default();
     for needs in targets.iter().map(Needs::for_target) {
         all.needed.extend(needs.needed);
         all.useful.extend(needs.useful);
     }
-    Ok(all)
+    all
 }
 
 #[cfg(test)]
@@ -115,10 +134,11 @@ mod tests {
 
     #[test]
     fn sets_need_what_their_members_need() {
-        let needed = needs("all-nvidia").unwrap().needed;
+        let needed = needs(&members_of("all-nvidia").unwrap()).needed;
         assert!(needed.contains(&Component::Ptxas) && needed.contains(&Component::LibclcNvidia));
-        assert!(!needs("nvptx:sm_75").unwrap().needed.contains(&Component::Ptxas));
-        assert!(needs("intel:pcv").unwrap_err().to_string().contains("intel:pvc"));
+        let needed = needs(&members_of("nvptx:sm_75").unwrap()).needed;
+        assert!(!needed.contains(&Component::Ptxas));
+        assert!(members_of("intel:pcv").unwrap_err().to_string().contains("intel:pvc"));
     }
 
     #[test]

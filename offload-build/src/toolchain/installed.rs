@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use offload_format::HostLevel;
+use offload_format::{HostLevel, Target};
 use offload_protocol::variable;
 
+use super::libclc::{LIBCLC_AMD, LIBCLC_NVIDIA};
 use super::search::Candidates;
-use super::{LIBCLC_AMD, LIBCLC_NVIDIA, Tools, remedy};
+use super::{Tools, remedy};
 use crate::env::{CargoEnv, temporary_directory};
 use crate::error::Error;
 use crate::fs::{self, TemporaryName};
@@ -120,6 +121,14 @@ impl Toolchain {
         find(&Tools::new(&self.context), component)
     }
 
+    /// Whether the release of clang that is found has code for `target`.
+    ///
+    /// # Errors
+    /// It has not, and the message names the release that has; or there is no clang.
+    pub fn compiles_for(&self, target: &Target) -> Result<(), Error> {
+        Tools::new(&self.context).llvm()?.compiles_for(target)
+    }
+
     /// The same tools, which also look for their libraries in `directory`.
     #[must_use]
     pub fn with_libraries(mut self, directory: &Path) -> Toolchain {
@@ -143,8 +152,8 @@ fn find(tools: &Tools<'_>, component: Component) -> Result<ToolLocation, Error> 
         Component::Clang => tools.llvm().map(|llvm| location(llvm.clang.clone())),
         Component::LlvmLink => tools.llvm_link().map(location),
         Component::Lld => tools.lld().map(location),
-        Component::LibclcNvidia => tools.libclc_alone(LIBCLC_NVIDIA).map(without_version),
-        Component::LibclcAmd => tools.libclc_alone(LIBCLC_AMD).map(without_version),
+        Component::LibclcNvidia => tools.libclc_alone(&LIBCLC_NVIDIA).map(without_version),
+        Component::LibclcAmd => tools.libclc_alone(&LIBCLC_AMD).map(without_version),
         Component::Libdevice => tools.libdevice().map(without_version),
         Component::Ptxas => tools.ptxas().map(location),
         Component::Ocloc => tools.ocloc().map(location),

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::search::MIN_LLVM;
 use crate::fs;
 
 /// Families of systems with a package manager of their own.
@@ -85,7 +86,14 @@ pub(crate) fn libdevice() -> String {
     part("ptxas", "41 MB")
 }
 
-pub(super) fn libclc() -> String {
+/// The library of LLVM `major`; from 23 on it comes with clang.
+pub(super) fn libclc(major: u32) -> String {
+    if major != MIN_LLVM {
+        return match system() {
+            System::Debian => format!("install Debian's package libclc-{major}, or set OFFLOAD_LIBCLC_DIR"),
+            _ => format!("install libclc of LLVM {major}, and set OFFLOAD_LIBCLC_DIR to its folder"),
+        };
+    }
     without_root([
         "apt install libclc-22",
         "dnf install libclc",

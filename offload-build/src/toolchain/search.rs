@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use offload_protocol::variable;
 
-use super::remedy;
+use super::libclc::Libclc;
 use crate::env::CargoEnv;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::tool::Tool;
 
-/// The first LLVM whose clang makes SPIR-V itself.
+/// The first LLVM that has all that is compiled: an older one is taken where a variable names it, or there is no other.
 pub(super) const MIN_LLVM: u32 = 22;
-/// The oldest LLVM that is taken where a variable names its clang: all but SPIR-V is compared with it.
+/// The oldest LLVM that is taken.
 pub(super) const OLDEST_LLVM: u32 = 19;
 /// The newest LLVM that is looked for by name.
 pub(super) const MAX_LLVM: u32 = 30;
@@ -28,18 +28,9 @@ pub(crate) struct Llvm {
 }
 
 impl Llvm {
-    /// Whether it is a release that is only taken where it is named.
+    /// Whether it lacks some of what is compiled.
     pub(crate) fn is_old(&self) -> bool {
         self.major < MIN_LLVM
-    }
-
-    /// Refuses a release whose clang makes no SPIR-V itself.
-    pub(crate) fn makes_spirv(&self) -> Result<()> {
-        if !self.is_old() {
-            return Ok(());
-        }
-        let text = format!("LLVM {} does not make valid SPIR-V: LLVM {MIN_LLVM} and later do", self.major);
-        Err(Error::missing_tool(text).with_hint(remedy::llvm()))
     }
 }
 
@@ -63,13 +54,13 @@ impl Candidates {
         let versioned = (13..=MAX_LLVM).rev().map(|major| format!("clang-{major}"));
         let names: Vec<String> = std::iter::once("clang".to_string()).chain(versioned).collect();
         let prefixes =
-            (MIN_LLVM..=MAX_LLVM).rev().map(|major| PathBuf::from(format!("/usr/lib/llvm-{major}/bin")));
+            (OLDEST_LLVM..=MAX_LLVM).rev().map(|major| PathBuf::from(format!("/usr/lib/llvm-{major}/bin")));
         let others = ["/opt/homebrew/opt/llvm/bin", "/usr/local/opt/llvm/bin"].map(PathBuf::from);
         let ours =
-            (MIN_LLVM..=MAX_LLVM).rev().filter_map(|major| own(env, &format!("usr/lib/llvm-{major}/bin")));
+            (OLDEST_LLVM..=MAX_LLVM).rev().filter_map(|major| own(env, &format!("usr/lib/llvm-{major}/bin")));
         let known = prefixes.chain(others).chain(ours).map(|dir| dir.join("clang")).collect();
         Candidates::look(env, variable::CLANG, &names, known)
-            .described(format!("clang, clang-{MAX_LLVM} to clang-{MIN_LLVM} in PATH, /usr/lib/llvm-*/bin"))
+            .described(format!("clang, clang-{MAX_LLVM} to clang-{OLDEST_LLVM} in PATH, /usr/lib/llvm-*/bin"))
     }
 
     /// Next to clang first, as distributions and archives lay LLVM out; then with clang's version in its name.
@@ -156,15 +147,16 @@ impl Candidates {
     }
 
     /// LLVM's OpenCL library: until release 22 in a directory of its own, then among clang's files.
-    pub(super) fn libclc(env: &CargoEnv, llvm: &Llvm, [old, new]: [&str; 2]) -> Candidates {
-        let mut candidates = Candidates::explicit_dir(env, variable::LIBCLC_DIR, old);
+    pub(super) fn libclc(env: &CargoEnv, llvm: &Llvm, of: &Libclc) -> Candidates {
+        let file = of.file(llvm.major);
+        let mut candidates = Candidates::explicit_dir(env, variable::LIBCLC_DIR, file);
         if candidates.looked_for.is_empty() {
             let dirs = ["/usr/lib/clc", "/usr/share/clc", "/usr/lib64/clc", "/usr/local/share/clc"];
-            candidates.push_all([llvm.resource_dir.join("lib").join(new).join("libclc.bc")]);
-            candidates.push_all(dirs.iter().map(|dir| Path::new(dir).join(old)));
-            candidates.push_all(own(env, "usr/lib/clc").map(|dir| dir.join(old)));
+            candidates.push_all([llvm.resource_dir.join("lib").join(of.directory).join("libclc.bc")]);
+            candidates.push_all(dirs.iter().map(|dir| Path::new(dir).join(file)));
+            candidates.push_all(own(env, "usr/lib/clc").map(|dir| dir.join(file)));
             candidates.looked_for =
-                vec![format!("{old} in {}, lib/{new}/libclc.bc of clang", dirs.join(", "))];
+                vec![format!("{file} in {}, lib/{}/libclc.bc of clang", dirs.join(", "), of.directory)];
         }
         candidates
     }

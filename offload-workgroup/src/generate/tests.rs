@@ -267,3 +267,41 @@ fn work_items_that_bypass_a_loop_remember_their_due_region() {
     );
     assert_eq!(text.matches("phi i32 [ 4, %end").count(), 2, "{text}");
 }
+
+/// A kernel with one line, and attributes of a call in it.
+fn with_line(line: &str, attributes: &str) -> String {
+    format!(
+        "define void @__offload_work_item_k(ptr noundef %0) #0 {{\n  {line}\n  ret void\n}}\n\
+         declare void @f(ptr)\nattributes #0 = {{ nounwind \"target-cpu\"=\"x86-64\" }}\n\
+         attributes #1 = {{ {attributes} }}\n"
+    )
+}
+
+#[test]
+fn ir_of_a_later_release_is_refused_by_name() {
+    for (line, attributes, named) in [
+        ("%2 = frobnicate i32 1, 2", "nounwind", "the instruction `frobnicate`"),
+        ("%2 = load frob i32, ptr %0", "nounwind", "the attribute or flag `frob`"),
+        ("call void @f(ptr frob(3) %0)", "nounwind", "the attribute or flag `frob`"),
+        ("call void @f(ptr %0) #1", "frob nounwind", "the attribute or flag `frob`"),
+        ("%2 = load i32, ptr %0, !frob !{}", "nounwind", "the metadata `!frob`"),
+        ("#dbg_frob(ptr %0, !1, !2)", "nounwind", "the debug record `#dbg_frob`"),
+    ] {
+        let kernels = [Kernel::new("k")];
+        let refused = generate_work_groups(&with_line(line, attributes), &kernels, &Options::new(128));
+        let message = refused.unwrap_err().to_string();
+        assert!(message.contains("kernel `k`") && message.contains(named), "{line}: {message}");
+    }
+    // Other functions are passed on as they are.
+    let other = with_line("call void @f(ptr %0)", "frob");
+    assert!(generate(&other).contains("attributes #1 = { frob }"));
+    generate(&with_line("call void @f(ptr captures(none) %0) #1", "nofree \"frob\"=\"1\""));
+}
+
+#[test]
+fn the_treatment_of_denormal_numbers_is_kept() {
+    let module = with_line("call void @f(ptr %0)", "nounwind");
+    let module = module.replace("{ nounwind \"", "{ nounwind denormal_fpenv(preservesign) \"");
+    let groups = generate(&module);
+    assert!(groups.contains("{ nounwind denormal_fpenv(preservesign) \"target-cpu\""), "{groups}");
+}

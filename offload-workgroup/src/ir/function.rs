@@ -1,6 +1,7 @@
 //! A work-item function as blocks of instructions, split at every barrier.
 
 use crate::ir::line::{Line, local_name};
+use crate::ir::vocabulary::{NEWEST_LLVM, Unknown, unknown_in_instruction, unknown_word};
 use crate::ir::{Parameters, Symbol, Types, global_symbol, list, parameters};
 use crate::{BARRIER, BLOCK_BARRIER, WARP_BARRIER};
 
@@ -116,6 +117,9 @@ impl Function {
     /// Parses the lines of a definition without the closing brace. The error names the construct that is refused.
     pub(crate) fn parse(lines: &[&str], types: &Types<'_>) -> Result<Function, String> {
         let Some((head, body)) = lines.split_first() else { return Err("it is empty".into()) };
+        if let Some(unknown) = unknown_word(head) {
+            return Err(refusal_of(&unknown, head));
+        }
         let rest = global_symbol(head).ok_or("it has no name")?.rest;
         let Parameters { list, rest: tail } = parameters(rest).ok_or("its parameters are not understood")?;
         let [parameter] = list.as_slice() else { return Err("it has not one parameter".into()) };
@@ -149,6 +153,10 @@ impl Function {
                     text.push(' ');
                     text.push_str(line.trim());
                 }
+            }
+            let (_, instruction) = split_result(&text);
+            if let Some(unknown) = unknown_in_instruction(instruction) {
+                return Err(refusal_of(&unknown, &text));
             }
             function.push_line(&text, &mut open, types)?;
         }
@@ -278,11 +286,8 @@ impl OpenBlock {
 
 impl Instruction {
     fn parse(text: &str, types: &Types<'_>) -> Result<Instruction, String> {
-        let named = text.strip_prefix('%').and_then(|rest| rest.split_once(" = "));
-        let (result, text) = match named {
-            Some((name, rest)) => (Some(local_name(name.trim_matches('"'))), rest),
-            None => (None, text),
-        };
+        let (result, text) = split_result(text);
+        let result = result.map(|name| local_name(name.trim_matches('"')));
         let text = text.strip_prefix("tail ").unwrap_or(text);
         let opcode = opcode(text);
         if opcode != Opcode::Phi {
@@ -312,6 +317,19 @@ impl Instruction {
     pub(crate) fn is_marker(&self) -> bool {
         matches!(self.opcode, Opcode::DebugRecord | Opcode::Lifetime(_))
     }
+}
+
+/// The name before the `=` without its sigil, and the instruction.
+fn split_result(text: &str) -> (Option<&str>, &str) {
+    match text.strip_prefix('%').and_then(|rest| rest.split_once(" = ")) {
+        Some((name, rest)) => (Some(name), rest),
+        None => (None, text),
+    }
+}
+
+/// Why a function with this line is refused.
+fn refusal_of(unknown: &Unknown, line: &str) -> String {
+    format!("it has {unknown}, which LLVM {NEWEST_LLVM} and earlier do not write, in `{}`", line.trim())
 }
 
 /// The text before the operands of a phi, and the operands.

@@ -140,7 +140,7 @@ impl<'a> Types<'a> {
 }
 
 fn is_cast(word: &str) -> bool {
-    const CASTS: [&str; 13] = [
+    const CASTS: [&str; 14] = [
         "trunc",
         "zext",
         "sext",
@@ -151,6 +151,7 @@ fn is_cast(word: &str) -> bool {
         "uitofp",
         "sitofp",
         "ptrtoint",
+        "ptrtoaddr",
         "inttoptr",
         "bitcast",
         "addrspacecast",

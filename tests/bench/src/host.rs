@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use offload_tests::drivers::{self, Driver};
 use offload_tests::error::{Error, Result};
 use offload_tests::fixture;
 use offload_tests::setup::{self, Toolkit};
@@ -15,7 +16,6 @@ use offload_tests::workspace::Workspace;
 use serde_json::Value;
 
 use self::table::{Row, Summary};
-use crate::drivers::{self, Driver};
 
 /// The program of the fixture `gpu`.
 const PROGRAM: &str = "offload-gpu";

@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use offload_tests::drivers;
 use offload_tests::error::{Error, Result};
 use offload_tests::fixture;
 use offload_tests::setup::{self, Toolkit};
 use offload_tests::workspace::{self, Workspace};
-
-use crate::drivers;
 
 /// The fixture, and its program.
 const NAME: &str = "launch";

@@ -2,7 +2,6 @@
 
 mod cold;
 mod decode;
-mod drivers;
 mod host;
 mod launch;
 mod pack;

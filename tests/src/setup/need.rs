@@ -290,6 +290,28 @@ pub const OLDER_LLVM: &[Need] = &[
     },
 ];
 
+/// The oldest LLVM that compiles kernels.
+pub const OLDEST_CLANG: &[Need] = &[
+    Need {
+        what: "clang-19",
+        purpose: "compiles kernels as the oldest release does",
+        probe: Probe::Program("clang-19"),
+        packages: packages(["clang-19", "-", "-", "-"]),
+    },
+    Need {
+        what: "ld.lld-19",
+        purpose: "links what it compiles",
+        probe: Probe::Program("ld.lld-19"),
+        packages: packages(["lld-19", "-", "-", "-"]),
+    },
+    Need {
+        what: "llvm-link-19",
+        purpose: "joins the files of a kernel module",
+        probe: Probe::Program("llvm-link-19"),
+        packages: packages(["llvm-19", "-", "-", "-"]),
+    },
+];
+
 /// Installs what comes from Python's package index.
 pub(super) const PIP: &[Need] = &[Need {
     what: "pip",

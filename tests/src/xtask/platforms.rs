@@ -1,5 +1,8 @@
-//! `platforms`: a program with kernels of its own and of a library, built for every system, and run where that is possible.
+//! `platforms`: a program with kernels of its own and of a library, built for every system, and run where that is possible;
+//! and kernels by each release of clang.
 
+mod apt;
+mod clangs;
 mod emulator;
 mod folder;
 mod platform;
@@ -13,21 +16,39 @@ use offload_tests::setup;
 use offload_tests::table::Table;
 use offload_tests::workspace::{self, Workspace};
 
-pub(crate) const HELP: &str = "platforms [--quick]  build a program with kernels for other systems, and run it in emulators
+pub(crate) const HELP: &str = "platforms [--quick | --clang [RELEASE...]]  build for other systems and by other compilers, and run
 
 For each target of rustc: whether the program builds, with or without a C compiler for the target, links and runs, the
 images that it decodes, and the devices on which its kernels give right results; and whether offload-build compiles for a
 system to build on. AArch64 runs in qemu-user, Windows in wine,
 WebAssembly in node; macOS and Windows with Microsoft's linker are checked, and not linked. rustup and apt install what
 is missing; everything else is in the folder platforms of the target directory. --quick takes Windows, WebAssembly and AArch64
-alone, and checks macOS.";
+alone, and checks macOS.
+A second table has, for each release of clang from 19 on, the targets for which it compiles 12 kernels and 20 of public
+suites, and how many of them are right on the CPU (host), Intel's CPU runtime (spirv64) and PoCL (opencl-c). Releases that
+Debian's own release lacks are downloaded, some 130 MB each. --clang prints this table alone; RELEASE is a number such as
+21. --quick leaves it out.";
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let quick = match args {
         [] => false,
         [flag] if flag == "--quick" => true,
-        _ => return Err(Error::new("`platforms` takes no argument but `--quick`")),
+        [flag, releases @ ..] if flag == "--clang" => return clangs::run(workspace, releases),
+        _ => return Err(Error::new("`platforms` takes no argument but `--quick` and `--clang`")),
     };
+    let systems = systems(workspace, quick);
+    if quick {
+        return systems;
+    }
+    let compilers = clangs::run(workspace, &[]);
+    match (systems?, compilers?) {
+        (ExitCode::SUCCESS, compilers) => Ok(compilers),
+        (systems, _) => Ok(systems),
+    }
+}
+
+/// The table of systems.
+fn systems(workspace: &Workspace, quick: bool) -> Result<ExitCode> {
     if workspace.program("rustup").is_none() {
         return Err(Error::new("rustup is not installed").hint("https://rustup.rs"));
     }

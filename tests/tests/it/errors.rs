@@ -25,7 +25,7 @@ fn a_missing_clang() {
     project.set("OFFLOAD_CLANG", "/nonexistent/clang");
     contains(
         &project.fail(),
-        &["clang of LLVM 22 or later was not found", "/nonexistent/clang", "OFFLOAD_CLANG", "hint: "],
+        &["clang of LLVM 19 or later was not found", "/nonexistent/clang", "OFFLOAD_CLANG", "hint: "],
     );
 }
 
@@ -38,7 +38,7 @@ fn a_missing_clang_is_a_warning_where_kernels_are_only_checked() {
     assert!(checked.success, "{}", checked.text);
     contains(
         &checked.text,
-        &["kernels were not checked: ", "clang of LLVM 22 or later was not found", "hint: "],
+        &["kernels were not checked: ", "clang of LLVM 19 or later was not found", "hint: "],
     );
     // rust-analyzer, while it reads a project.
     project.set("OFFLOAD_CHECK", "0");
@@ -46,6 +46,26 @@ fn a_missing_clang_is_a_warning_where_kernels_are_only_checked() {
     project.set("RA_RUSTC_WRAPPER", "1");
     let read = project.cargo(&["check", "--offline"]);
     assert!(read.success && !read.text.contains("warning"), "{}", read.text);
+}
+
+#[test]
+fn a_release_that_lacks_a_target_makes_the_others() {
+    let mut project = Project::with_fake_tools("two-files");
+    project.fault("clang", "llvm-19");
+    for (target, first) in [
+        ("spirv64", "has no SPIR-V back end: LLVM 20 is the first"),
+        ("nvptx:sm_120", "has no processor `sm_120`: LLVM 20 is the first"),
+        ("amdgcn:gfx1251", "has no processor `gfx1251`: LLVM 22 is the first"),
+    ] {
+        project.set("OFFLOAD_TARGETS", &format!("{target},opencl-c"));
+        project.set("OFFLOAD_OPTIONAL", "0");
+        contains(&project.fail(), &[&format!("for `{target}`"), "LLVM 19 (`", first, "hint: "]);
+        project.set("OFFLOAD_OPTIONAL", "1");
+        let built = project.cargo(&["build", "--offline"]);
+        assert!(built.success, "{}", built.text);
+        contains(&built.text, &[&format!("optional target `{target}` is left out"), first]);
+        assert!(!built.text.contains("`opencl-c` is left out"), "{}", built.text);
+    }
 }
 
 #[test]

@@ -139,9 +139,10 @@ fn code_object(session: &Session<'_>, unit: &Unit<'_>, arch: &AmdArch) -> Result
 
 /// LLVM's back end for `arch`, with the register limits of `kernels`.
 pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch) -> Result<Backend> {
+    session.tools().llvm()?.makes_code_for(&arch.to_string())?;
     let opencl = session.sources.has_opencl_functions();
     let cuda = session.sources.has_cuda();
-    let libclc = (opencl || cuda).then(|| session.tools().libclc(LIBCLC_AMD)).transpose()?;
+    let libclc = (opencl || cuda).then(|| session.tools().libclc(&LIBCLC_AMD)).transpose()?;
     let mut limits = BTreeMap::new();
     for kernel in kernels {
         if let Some(count) = session.sources.options.registers_of(&kernel.name) {

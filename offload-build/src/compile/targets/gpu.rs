@@ -220,8 +220,23 @@ impl Backend {
         let prints = self.output_bitcode(session, module)?;
         match (self.libraries.as_slice(), prints.as_ref()) {
             ([], None) => Ok(shim),
-            (others, output) => needed(session, module, &Libraries { output, first: &shim, others }),
+            (others, output) => {
+                let flags = self.module_flags(session)?;
+                needed(session, module, &Libraries { output, first: &shim, others, flags })
+            }
         }
+    }
+
+    /// Flags of the module that libraries are linked into. LLVM's libraries for AMD are of version 6 of the code object in
+    /// releases 20 and 21, which the linker takes for another calling convention than that of version 5. It is the same one
+    /// (<https://llvm.org/docs/AMDGPUUsage.html#code-object-metadata>): the flag overrides theirs.
+    fn module_flags(&self, session: &Session<'_>) -> Result<String> {
+        let is_old = session.tools().llvm()?.is_old();
+        let version = self.shim.flags.iter().find_map(|flag| flag.strip_prefix("-mcode-object-version="));
+        let Some(version) = version.filter(|_| is_old) else { return Ok(String::new()) };
+        Ok(format!(
+            "!llvm.module.flags = !{{!0}}\n!0 = !{{i32 4, !\"amdhsa_code_object_version\", i32 {version}00}}\n"
+        ))
     }
 
     /// The step that makes code of a module and its [`Backend::functions`].
@@ -286,7 +301,8 @@ impl Backend {
     ) -> Result<FrontEndResult> {
         let mut action = self.front_end_action(session, machine, file)?;
         action.args.splice(0..0, texts(flags.iter().copied()));
-        session.front_end_result(&action)
+        let llvm = session.tools().llvm()?;
+        session.front_end_result(&action).map_err(|error| llvm.explained(error))
     }
 
     /// How `language` is compiled in `session`, if it is a vendor's own.
@@ -470,6 +486,8 @@ struct Libraries<'a> {
     first: &'a Blob,
     /// For what it lacks.
     others: &'a [PathBuf],
+    /// Of the module that they are linked into.
+    flags: String,
 }
 
 /// The part of the function libraries that a module needs, cut out once for all processors: `first` and, for what it
@@ -481,23 +499,26 @@ struct Libraries<'a> {
 fn needed(
     session: &Session<'_>,
     module: &Blob,
-    &Libraries { output, first, others }: &Libraries<'_>,
+    Libraries { output, first, others, flags }: &Libraries<'_>,
 ) -> Result<Blob> {
-    let key = KeyBuilder::new("calls").part(&module.hash.0).finish();
-    let calls =
-        session.cache().get_or(key, || Ok(calls(&declared_functions(&module.read_text()?)).into_bytes()))?;
+    let key = KeyBuilder::new("calls").part(&module.hash.0).part(flags.as_bytes()).finish();
+    let calls = session.cache().get_or(key, || {
+        let calls = calls(&declared_functions(&module.read_text()?));
+        Ok(format!("{calls}{flags}").into_bytes())
+    })?;
     let tool = session.tools().llvm_link()?;
     let step = Step {
         name: "library",
         tool: &tool,
         args: library_args(output.map(|_| Arg::Input(2)), others),
-        inputs: [(&calls, ".ll"), (first, ".bc")]
+        inputs: [(&calls, ".ll"), (*first, ".bc")]
             .into_iter()
             .chain(output.map(|output| (output, ".bc")))
             .collect(),
         files: others.to_vec(),
     };
-    session.step(&step, check::bitcode)
+    let llvm = session.tools().llvm()?;
+    session.step(&step, check::bitcode).map_err(|error| llvm.with_bitcode_of(others, error))
 }
 
 /// `output` is that of how the module prints.

@@ -21,7 +21,7 @@ use crate::compile::targets::ready;
 use crate::compile::targets::spirv;
 use crate::error::{self, Error, ErrorKind, Result};
 use crate::ir;
-use crate::module::{DeviceImage, LanguageFamily, SourceFile};
+use crate::module::{DeviceImage, Language, LanguageFamily, SourceFile};
 use crate::targets::WantedTarget;
 
 /// A module whose files the front end has read.
@@ -88,8 +88,10 @@ fn compile_unit(
 ///
 /// Portable sources are read as for SPIR-V; those of a vendor as for `first`, the first target of theirs.
 pub(crate) fn scan(session: &Session<'_>, first: &Target) -> Result<Scan> {
-    let backend = backend(session, first)?;
-    let scanned = session.context().jobs.map(&session.sources.files, |file| file_of(session, &backend, file));
+    let scanned = session.context().jobs.map(&session.sources.files, |file| {
+        let backend = scanner(session, first, file)?;
+        file_of(session, &backend, file)
+    });
     let files = error::all(scanned)?;
     distinct(&files)?;
     Ok(Scan { files, libraries: libraries(session, first)? })
@@ -117,6 +119,15 @@ pub(crate) fn library(session: &Session<'_>, target: &Target) -> Result<Blob> {
     }
 }
 
+/// The back end whose front end reads `file`. C and C++ are read as for NVIDIA by a clang without `gpuintrin.h` for SPIR-V.
+fn scanner(session: &Session<'_>, first: &Target, file: &SourceFile) -> Result<Backend> {
+    let is_c = matches!(file.language, Language::C | Language::Cpp);
+    if is_c && !session.tools().llvm()?.has_spirv_intrinsics() {
+        return nvptx::backend_for_c(session);
+    }
+    backend(session, first)
+}
+
 fn backend(session: &Session<'_>, first: &Target) -> Result<Backend> {
     let family = session.sources.files.first().map(|file| file.language.family());
     match (family, first) {
@@ -136,7 +147,7 @@ fn backend(session: &Session<'_>, first: &Target) -> Result<Backend> {
 
 /// The IR of `file` with debug information, for `target`.
 pub(crate) fn with_types(session: &Session<'_>, file: &SourceFile, target: &Target) -> Result<Blob> {
-    let backend = backend(session, target)?;
+    let backend = scanner(session, target, file)?;
     match backend.front_end_with_types(session, file)? {
         Some(typed) => Ok(typed),
         None => backend.front_end(session, file),

@@ -118,8 +118,9 @@ fn text(
 /// LLVM's back end for `sm`, with the attributes that `kernels` need.
 pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -> Result<Backend> {
     let version = version(sm)?;
+    session.tools().llvm()?.makes_code_for(&sm.to_string())?;
     let opencl = session.sources.has_opencl_functions();
-    let libclc = opencl.then(|| session.tools().libclc(LIBCLC_NVIDIA)).transpose()?;
+    let libclc = opencl.then(|| session.tools().libclc(&LIBCLC_NVIDIA)).transpose()?;
     let libdevice = session.tools().libdevice().ok();
     let mut flags = cuda(sm, version);
     if session.sources.has_cuda() {
@@ -160,8 +161,7 @@ pub(crate) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
 /// The front end that finds the kernels of CUDA C++ for the CPU, with the architecture that the sources see there.
 pub(crate) fn backend_for_kernels(session: &Session<'_>) -> Result<Backend> {
     let name = format!("sm_{}", front_end::cuda_arch(session.sources) / 10);
-    let sm = SmArch::known().find(|sm| sm.to_string() == name);
-    let sm = sm.ok_or_else(|| {
+    let sm = known(&name).ok_or_else(|| {
         let error = Error::new(format!("`cuda-arch` names `{name}`, which no GPU of NVIDIA is"));
         error.with_hint("`cuda-arch = 800` is the default")
     })?;
@@ -179,6 +179,18 @@ pub(crate) fn backend_for_kernels(session: &Session<'_>) -> Result<Backend> {
         cuda_sdk: None,
         ..backend
     })
+}
+
+/// The front end that finds the kernels of C and C++ where that for SPIR-V lacks `gpuintrin.h`.
+pub(crate) fn backend_for_c(session: &Session<'_>) -> Result<Backend> {
+    /// Every release that has the header has this one.
+    const PROCESSOR: &str = "sm_75";
+    let sm = known(PROCESSOR).ok_or_else(|| Error::new(format!("`{PROCESSOR}` is not known")))?;
+    backend(session, &[], &sm)
+}
+
+fn known(name: &str) -> Option<SmArch> {
+    SmArch::known().find(|sm| sm.to_string() == name)
 }
 
 /// Atomic functions are those of OpenCL C 2.0 as well.
@@ -207,7 +219,7 @@ fn cuda(sm: &SmArch, PtxVersion { major, minor }: PtxVersion) -> Vec<String> {
 /// has an approximation otherwise.
 fn square_roots(session: &Session<'_>) -> Result<Vec<String>> {
     let is_fast = session.sources.flags.iter().any(|flag| flag == "-ffast-math");
-    if !session.sources.has_cuda() || is_fast || session.tools().llvm()?.is_old() {
+    if !session.sources.has_cuda() || is_fast || !session.tools().llvm()?.has_reflection() {
         return Ok(Vec::new());
     }
     Ok(["-mllvm", "-nvvm-reflect-add=__CUDA_PREC_SQRT=1"].map(str::to_string).into())

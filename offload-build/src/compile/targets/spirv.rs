@@ -86,9 +86,10 @@ fn generated(
     module: &Blob,
     check: impl Fn(&[u8]) -> Result<()>,
 ) -> Result<Blob> {
-    // Without the extension the back end refuses a printf before a function with images: it mistakes the memory of the
-    // format. What is made of its output asks for the extension only where it is needed.
-    let output = ["-O2", "-c", "-mllvm", "--spirv-ext=+SPV_EXT_relaxed_printf_string_address_space"];
+    // With the extension for printf, as the back end mistakes the memory of the format before a function with images. What
+    // is made of its output asks for the extension only where it is needed.
+    let llvm = session.tools().llvm()?;
+    let output = [&["-O2", "-c"], llvm.spirv_flags(), llvm.spirv_printf_flags()].concat();
     let object = Codegen { module, output: &output };
     let generated = backend(version).codegen(session, object, |bytes| {
         check(bytes)?;
@@ -120,7 +121,8 @@ pub(crate) fn compile_text(
 ) -> Result<Blob> {
     let backend = backend(version);
     let module = backend.own_bitcode(session, text, defines)?;
-    backend.codegen(session, Codegen { module: &module, output: &["-O2", "-c"] }, |bytes| {
+    let output = [&["-O2", "-c"], session.tools().llvm()?.spirv_flags()].concat();
+    backend.codegen(session, Codegen { module: &module, output: &output }, |bytes| {
         spirv::Module::parse(bytes, &Limits::default()).map(drop).map_err(Into::into)
     })
 }

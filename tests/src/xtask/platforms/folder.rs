@@ -7,6 +7,7 @@ use offload_tests::error::{Error, Result};
 use offload_tests::fixture;
 use offload_tests::workspace::Workspace;
 
+use super::apt::Apt;
 use super::platform::{Platform, Step};
 
 /// The variable for the linker of AArch64, and Debian's cross compiler.
@@ -106,36 +107,12 @@ impl<'w> Folder<'w> {
         if self.pocl().join("include").is_dir() {
             return Ok(());
         }
-        let shell = &self.workspace.shell;
-        let state = self.path("apt");
-        for dir in ["lists/partial", "cache/archives/partial", "packages"] {
-            shell.create_dir(state.join(dir))?;
-        }
-        shell.write_file(state.join("status"), "")?;
-        let mut options = Vec::new();
-        for option in [
-            "APT::Architecture=arm64".to_string(),
-            "APT::Architectures=arm64".to_string(),
-            "APT::Sandbox::User=root".to_string(),
-            format!("Dir::State::lists={}", state.join("lists").display()),
-            format!("Dir::State::status={}", state.join("status").display()),
-            format!("Dir::Cache={}", state.join("cache").display()),
-        ] {
-            options.extend(["-o".to_string(), option]);
-        }
-        shell.cmd("apt-get").args(&options).args(["--quiet", "update"]).ignore_stdout().run()?;
-        let packages = state.join("packages");
-        let _in = shell.push_dir(&packages);
-        let fetched = POCL.iter().any(|name| {
-            shell.cmd("apt-get").args(&options).args(["download", name]).ignore_stdout().run().is_ok()
-        });
-        if !fetched {
+        let apt = Apt::for_architecture(self.workspace, &self.path("apt"), "arm64")?;
+        if !POCL.iter().any(|name| apt.download(name).is_ok()) {
             return Err(Error::new("apt has no PoCL for arm64").hint(POCL.join(" or ")));
         }
-        shell.cmd("apt-get").args(&options).args(["download", "libpocl2-common"]).ignore_stdout().run()?;
-        for package in shell.read_dir(&packages)? {
-            shell.cmd("dpkg-deb").arg("-x").arg(package).arg(self.path("aarch64")).run()?;
-        }
+        apt.download("libpocl2-common")?;
+        apt.unpack(&self.path("aarch64"))?;
         Ok(())
     }
 }

@@ -91,6 +91,9 @@ __OFFLOAD_FN void *__cvta_shared_to_generic(size_t p) { return (void *)p; }
 // clang's mathematics for HIP, over functions that PoCL's library stands for (cuda_ocml.cl, host_ocml.cl).
 extern "C" __device__ float __offload_ldexp_f32(float, int);
 extern "C" __device__ double __offload_ldexp_f64(double, int);
+// clang's header for HIP declares these until release 22.
+extern "C" __device__ __attribute__((pure)) float __ocml_exp2_f32(float);
+extern "C" __device__ __attribute__((pure)) float __ocml_log2_f32(float);
 #define __builtin_amdgcn_exp2f(X) __ocml_exp2_f32(X)
 #define __builtin_amdgcn_logf(X) __ocml_log2_f32(X)
 #define __builtin_amdgcn_rsqf(X) __ocml_rsqrt_f32(X)

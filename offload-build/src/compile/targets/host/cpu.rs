@@ -50,11 +50,13 @@ pub(crate) fn cpu(session: &Session<'_>, level: HostLevel) -> Result<Cpu> {
     let arch = cfg.arch.as_str();
     let set = instruction_set(arch, level)?;
     let triple = format!("--target={arch}-pc-linux-gnu");
+    let mut features = opencl_features::for_host(arch, level);
+    features.extend(session.tools().llvm()?.header_flags().iter().map(|flag| flag.to_string()));
     Ok(Cpu {
         triple,
         march: set.march,
         opencl: set.opencl,
-        features: opencl_features::for_host(arch, level),
+        features,
         vector_bits: set.vector_bits,
         pocl: session.tools().pocl(level)?,
     })
