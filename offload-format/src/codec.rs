@@ -9,6 +9,7 @@ mod decoder;
 mod elf_symbols;
 mod filter;
 mod frame;
+mod lz;
 #[cfg(feature = "archive")]
 mod lzma;
 #[cfg_attr(

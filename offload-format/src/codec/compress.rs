@@ -1,5 +1,6 @@
 //! Compression and decompression by codec.
 
+use super::lz;
 #[cfg(feature = "archive")]
 use super::lzma;
 use super::memory::Output;
@@ -29,6 +30,8 @@ impl Codec {
             Codec::Zstd | Codec::ZstdPrefix => zstd::compress(content, prefix, level),
             #[cfg(feature = "archive")]
             Codec::Lzma | Codec::LzmaPrefix => lzma::compress(content, prefix),
+            #[cfg(feature = "write")]
+            Codec::Lz => Ok(lz::compress(content)),
             other => Err(other.unsupported()),
         }
     }
@@ -50,10 +53,9 @@ impl Codec {
         parent: Option<&[u8]>,
         output: Output<'_>,
     ) -> Result<Vec<u8>, Error> {
-        #[cfg(not(any(feature = "libzstd", feature = "pure", feature = "archive", target_family = "wasm")))]
-        let _ = output;
         match (self, parent) {
             (Codec::Raw, _) => Ok(frame.to_vec()),
+            (Codec::Lz, _) => lz::decompress(frame, output),
             #[cfg(any(feature = "libzstd", feature = "pure", target_family = "wasm"))]
             (Codec::Zstd, _) => decompress_zstd(frame, None, output),
             #[cfg(any(feature = "libzstd", feature = "pure", target_family = "wasm"))]

@@ -18,6 +18,8 @@ open_enum! {
         Lzma = 4 => "lzma",
         /// An LZMA stream with the parent's content as preset dictionary; needs the feature `archive`.
         LzmaPrefix = 5 => "lzma-prefix",
+        /// A byte code of matches, for pages of an index alone.
+        Lz = 6 => "lz",
     }
 }
 
