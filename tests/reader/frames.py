@@ -1,12 +1,26 @@
 """What is in a frame, by its codec. FORMAT.md, the table of codecs."""
 
+import base64
+
 import zstandard
 
 from lzma_stream import decode as decode_lzma
 
-RAW, ZSTD, ZSTD_PREFIX, PATCH, LZMA, LZMA_PREFIX, STEPS = range(7)
+RAW, ZSTD, ZSTD_PREFIX, PATCH, LZMA, LZMA_PREFIX, STEPS, ZSTD_PRESET, LZMA_PRESET = range(9)
 NEEDS_PARENT = (ZSTD_PREFIX, PATCH, LZMA_PREFIX)
 LARGEST_WINDOW = 1 << 27
+HEAD_OF_PRESET = "```base64\n"
+
+
+class Preset:
+    """The preset dictionary, once the document has been read."""
+
+    content = b""
+
+    @classmethod
+    def read(cls, document):
+        frame = base64.b64decode(document.split(HEAD_OF_PRESET)[1].split("```")[0])
+        cls.content = zstandard.ZstdDecompressor().decompress(frame)
 
 
 def inflate(codec, frame, size, parent):
@@ -19,6 +33,10 @@ def inflate(codec, frame, size, parent):
         content = inflate_zstd(frame, size, parent)
     elif codec == PATCH:
         content = patched(frame, parent)
+    elif codec == ZSTD_PRESET:
+        content = inflate_zstd(frame, size, Preset.content)
+    elif codec == LZMA_PRESET:
+        content = inflate_lzma(frame, size, Preset.content)
     elif codec in (LZMA, LZMA_PREFIX):
         content = inflate_lzma(frame, size, parent or b"")
     elif codec == STEPS:

@@ -45,6 +45,16 @@ def rows(columns, size):
     return bytes(out)
 
 
+def summed(records, size):
+    """Records from differences of their words to the record before."""
+    out = bytearray(records)
+    for at in range(size, len(out), size):
+        for word in range(at, at + size // 4 * 4, 4):
+            before, own = (int.from_bytes(out[place : place + 4], "little") for place in (word - size, word))
+            out[word : word + 4] = ((before + own) % 2**32).to_bytes(4, "little")
+    return bytes(out)
+
+
 class Tables:
     """The tables that a directory lists, in an index or in a page."""
 
@@ -57,7 +67,7 @@ class Tables:
             require(len(table) == size * number, "a table lies within its index")
             self.end = max(self.end, offset + size * number)
             if by_columns and kind != TEXTS:
-                table = rows(table, size)
+                table = summed(rows(table, size), size)
             self.found[kind] = (table, size)
 
     def records(self, kind, form):

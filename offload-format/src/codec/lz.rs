@@ -18,10 +18,14 @@ const MIN_MATCH: usize = 3;
 /// The number in four bits from which the rest follows.
 const MORE: usize = 15;
 
+/// The ratio of content to code for which memory is reserved.
+const USUAL_RATIO: usize = 16;
+
 /// Decompresses `code`, whose content must have the size of `output`.
 pub(super) fn decompress(code: &[u8], output: Output<'_>) -> Result<Vec<u8>, Error> {
     let size = usize::try_from(output.size).map_err(|_| damaged())?;
-    let mut out = output.buffer()?;
+    // A damaged size must not take memory: the content grows with the code.
+    let mut out = Vec::with_capacity(size.min(code.len().saturating_mul(USUAL_RATIO)));
     let mut rest = code;
     while out.len() < size {
         step(&mut rest, &mut out, size).ok_or_else(damaged)?;
@@ -247,9 +251,9 @@ mod tests {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             noise.push((state >> 24) as u8);
         }
-        let mut mixed = noise[..40].to_vec();
+        let mut mixed: Vec<u8> = noise.iter().take(40).copied().collect();
         mixed.extend([0; 900]);
-        mixed.extend_from_slice(&noise[..20]);
+        mixed.extend(noise.iter().take(20));
         mixed.extend((0..200).flat_map(|number: u8| [number, 7, 7, number / 3]));
         mixed.extend_from_within(300..1500);
         vec![vec![], vec![9], vec![5; 3], vec![5; 17], vec![5; 18], vec![5; 5000], noise, mixed]

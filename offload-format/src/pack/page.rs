@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use super::record::Image;
 use super::tables::{RecordRange, Tables, reference};
-use crate::codec::columns::{Shape, transpose};
+use crate::codec::columns::transpose;
 use crate::codec::{Codec, Expected, Filter, MAX_BLOCK, inflate};
 use crate::{Aspects, Error, ErrorKind, Hash128, ImageKind, OffloadKind, bytes};
 
@@ -232,27 +232,84 @@ impl PageFrame {
         if Hash128::digest(frame) != self.hash {
             return Err(ErrorKind::Damaged { what: WHAT }.into());
         }
-        columns_to_records(inflate(frame, self.codec, Expected { size: self.raw_size, what: WHAT })?)
+        columns_to_records(&inflate(frame, self.codec, Expected { size: self.raw_size, what: WHAT })?)
     }
 }
 
-/// Transposes the tables of a page from records to columns, as they are stored.
+/// Converts the tables of a page from records to columns of differences, as they are stored.
 #[cfg(feature = "write")]
-pub(super) fn records_to_columns(content: Vec<u8>) -> Result<Vec<u8>, Error> {
-    transpose_tables(content, |table| table)
-}
-
-/// Transposes the tables of a stored page from columns to records.
-fn columns_to_records(content: Vec<u8>) -> Result<Vec<u8>, Error> {
-    transpose_tables(content, Shape::transposed)
-}
-
-fn transpose_tables(content: Vec<u8>, shape: fn(Shape) -> Shape) -> Result<Vec<u8>, Error> {
-    let mut out = content.clone();
-    for (range, table) in Tables::read(&content, 0)?.ranges() {
+pub(super) fn records_to_columns(content: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut out = content.to_vec();
+    for (range, table) in Tables::read(content, 0)?.ranges() {
         if let (Some(from), Some(to)) = (content.get(range.clone()), out.get_mut(range)) {
-            transpose(from, to, shape(table));
+            transpose(&differences(from, table.row), to, table);
         }
     }
     Ok(out)
+}
+
+/// Converts the tables of a stored page to records.
+fn columns_to_records(content: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut out = content.to_vec();
+    for (range, table) in Tables::read(content, 0)?.ranges() {
+        if let (Some(from), Some(to)) = (content.get(range.clone()), out.get_mut(range)) {
+            transpose(from, to, table.transposed());
+            sum(to, table.row);
+        }
+    }
+    Ok(out)
+}
+
+/// The size of a word in bytes.
+const WORD: usize = 4;
+
+/// Records of `row` bytes whose words are differences to the record before. Bytes after the last whole word stay.
+#[cfg(feature = "write")]
+fn differences(records: &[u8], row: usize) -> Vec<u8> {
+    let mut out = Vec::with_capacity(records.len());
+    let mut previous: &[u8] = &[];
+    for record in records.chunks(row.max(1)) {
+        let mut words = previous.chunks_exact(WORD);
+        for word in record.chunks(WORD) {
+            match (word.first_chunk(), words.next().and_then(<[u8]>::first_chunk)) {
+                (Some(word), Some(other)) => {
+                    let difference = u32::from_le_bytes(*word).wrapping_sub(u32::from_le_bytes(*other));
+                    out.extend_from_slice(&difference.to_le_bytes());
+                }
+                _ => out.extend_from_slice(word),
+            }
+        }
+        previous = record;
+    }
+    out
+}
+
+/// Undoes [`differences`].
+fn sum(records: &mut [u8], row: usize) {
+    let mut rest = records;
+    while let Some((previous, records)) = rest.split_at_mut_checked(row.max(1)) {
+        for (word, other) in records.chunks_exact_mut(WORD).zip(previous.chunks_exact(WORD)) {
+            if let (Some(word), Some(other)) = (word.first_chunk_mut(), other.first_chunk()) {
+                *word = u32::from_le_bytes(*word).wrapping_add(u32::from_le_bytes(*other)).to_le_bytes();
+            }
+        }
+        rest = records;
+    }
+}
+
+#[cfg(all(test, feature = "write"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_undone() {
+        for row in [1, 3, 4, 6, 8, 132] {
+            let records: Vec<u8> = (0..row * 7).map(|at| (at * at % 251) as u8).collect();
+            let mut summed = differences(&records, row);
+            sum(&mut summed, row);
+            assert_eq!(summed, records, "{row}");
+        }
+        assert_eq!(differences(&[1, 0, 0, 0, 9, 3, 0, 0, 0, 9], 5), [1, 0, 0, 0, 9, 2, 0, 0, 0, 9]);
+        sum(&mut [], 0);
+    }
 }

@@ -108,5 +108,5 @@ impl<'a> PageRecords<'a> {
 /// The content of a part of a page: its header, the directory, the transposed tables.
 fn encode_part((count, tables): EncodedTables) -> Result<Vec<u8>, Error> {
     let head = Record::default().u64(PAGE_HEAD).u32(count).u32(DIRECTORY_ENTRY as u32);
-    records_to_columns([head.pad_to(PAGE_HEAD), tables].concat())
+    records_to_columns(&[head.pad_to(PAGE_HEAD), tables].concat())
 }
