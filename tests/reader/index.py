@@ -75,7 +75,7 @@ class Tables:
         return [form.unpack_from(table, at) for at in range(0, len(table), size)]
 
     def text(self, offset, size):
-        text = self.found[TEXTS][0][offset : offset + size]
+        text = self.found.get(TEXTS, (b"", 1))[0][offset : offset + size]
         require(len(text) == size, "a text lies within its table")
         return text.decode("utf-8")
 
