@@ -9,6 +9,7 @@ mod decoder;
 mod elf_symbols;
 mod filter;
 mod frame;
+mod lz;
 #[cfg(feature = "archive")]
 mod lzma;
 #[cfg_attr(
@@ -18,6 +19,7 @@ mod lzma;
 pub(crate) mod memory;
 mod method;
 mod patch;
+mod preset;
 mod read;
 mod spirv_ids;
 #[cfg(all(feature = "libzstd", not(target_family = "wasm")))]
@@ -43,6 +45,7 @@ pub use self::method::{
 };
 #[cfg(feature = "write")]
 pub use self::patch::PatchBuilder;
+pub use self::preset::PRESET;
 pub use self::read::{check, decode, decode_block_with, decode_in_block, decode_with};
 #[cfg(all(feature = "libzstd", not(target_family = "wasm")))]
 pub use self::zstd::ZstdStream;

@@ -12,8 +12,8 @@ use super::settings::Mode;
 use super::sketch::{self, Sketch};
 use super::source::{ImageSource, RawImage};
 use super::{clusters, similarity_order};
-use offload_format::Hash128;
-use offload_format::codec::{self, Filter};
+use offload_format::codec::{self, Filter, PRESET};
+use offload_format::{Hash128, ImageKind};
 
 /// The size of blocks in bytes. To load an image a reader decodes its block and up to two ancestors: a few hundred
 /// microseconds in the mode `balanced`, some milliseconds in the mode `archive`.
@@ -30,32 +30,77 @@ const SEGMENT_SIZE: u64 = 64 << 20;
 /// The size of the sketch of an image.
 const SKETCH_SIZE: usize = 64;
 
-/// Groups `images` into blocks by kind.
+/// Groups `images` into blocks by kind; returns their size under trial compression, in the mode `fast` that of their
+/// contents.
 pub(super) fn plan<S: ImageSource>(
     plan: &mut Plan,
     images: &[RawImage],
     planner: &Planner<'_, S>,
-) -> Result<(), S::Error> {
+) -> Result<u64, S::Error> {
     let mut kinds: BTreeMap<u16, Vec<RawImage>> = BTreeMap::new();
     for image in images {
         kinds.entry(image.kind.to_u16()).or_default().push(*image);
     }
+    let mut total = 0u64;
     for images in kinds.into_values() {
-        let (order, parents) = match planner.mode {
+        let (order, BlockParents { parents, size }) = match planner.mode {
             Mode::None | Mode::Fast => {
                 let order = unfiltered(split_by_size(&images, block_size(planner.mode)));
                 let parents = vec![None; order.len()];
-                (order, parents)
+                let size = order.iter().map(Members::size).fold(0, u64::saturating_add);
+                (order, BlockParents { parents, size })
             }
             _ => best_order(&images, planner)?,
         };
-        add_blocks(plan, order, &parents);
+        let presets = resemble_preset(&order, &parents, planner)?;
+        add_blocks(plan, order, &BlockRelations { parents, presets });
+        total = total.saturating_add(size);
     }
-    Ok(())
+    Ok(total)
+}
+
+/// What blocks are compressed relative to.
+struct BlockRelations {
+    parents: Vec<Option<usize>>,
+    /// Whether the preset dictionary pays.
+    presets: Vec<bool>,
+}
+
+/// The largest set of images for whose order the preset dictionary counts. It saves some hundred bytes.
+const SMALL_SET: u64 = 4 << 20;
+/// The bytes that the preset dictionary must save.
+const MIN_PRESET_GAIN: u64 = 64;
+
+/// Whether each block without a parent is smaller with the preset dictionary, under trial compression.
+fn resemble_preset<S: ImageSource>(
+    order: &Order,
+    parents: &[Option<usize>],
+    planner: &Planner<'_, S>,
+) -> Result<Vec<bool>, S::Error> {
+    if planner.mode <= Mode::Fast {
+        return Ok(vec![false; order.len()]);
+    }
+    let blocks: Vec<(&Members, bool)> =
+        order.iter().zip(parents).map(|(block, parent)| (block, parent.is_none())).collect();
+    planner.pool.map(
+        &blocks,
+        |(block, _)| block.size().saturating_mul(3),
+        |(block, is_root)| {
+            let is_code = block.images.iter().all(|image| image.kind == ImageKind::Object);
+            if !is_root || !is_code {
+                return Ok(false);
+            }
+            let content = content(block, planner.source)?;
+            let alone = codec::trial_size(&content, None, TRIAL_LEVEL)?;
+            let with_preset = codec::trial_size(&content, Some(PRESET), TRIAL_LEVEL)?;
+            Ok(with_preset.saturating_add(MIN_PRESET_GAIN) < alone)
+        },
+    )
 }
 
 /// Adds the blocks of `order` to the plan. A single image needs no block, unless the block has a parent or is one.
-fn add_blocks(plan: &mut Plan, order: Order, parents: &[Option<usize>]) {
+fn add_blocks(plan: &mut Plan, order: Order, relations: &BlockRelations) {
+    let BlockRelations { parents, presets } = relations;
     let sizes: Vec<u64> = order.iter().map(Members::size).collect();
     let used: BTreeSet<usize> = parents.iter().flatten().copied().collect();
     let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
@@ -75,8 +120,9 @@ fn add_blocks(plan: &mut Plan, order: Order, parents: &[Option<usize>]) {
         }
         let size = sizes.get(place).copied().unwrap_or(0);
         let parent_size = parent.and_then(|parent| sizes.get(parent).copied());
+        let has_preset = presets.get(place).copied().unwrap_or(false);
         plan.add_block(BlockPlan {
-            codec: settings.codec(size, parent_size),
+            codec: if has_preset { settings.preset_codec() } else { settings.codec(size, parent_size) },
             filter,
             members: images.iter().map(|image| image.hash).collect(),
             parent: parent.and_then(|place| numbers.get(&place).copied()),
@@ -90,9 +136,9 @@ type Order = Vec<Members>;
 fn best_order<S: ImageSource>(
     images: &[RawImage],
     planner: &Planner<'_, S>,
-) -> Result<(Order, Vec<Option<usize>>), S::Error> {
+) -> Result<(Order, BlockParents), S::Error> {
     let mut order = Order::new();
-    let mut parents = Vec::new();
+    let mut parents = BlockParents { parents: Vec::new(), size: 0 };
     let segments = split_by_size(images, SEGMENT_SIZE);
     for images in &segments {
         let sketches = ImageSketches::new(images, planner)?;
@@ -100,10 +146,10 @@ fn best_order<S: ImageSource>(
         let full = segment.full_blocks()?;
         let (blocks, block_parents) = segment.with_clusters(full)?;
         order.extend(blocks);
-        parents = block_parents.parents;
+        parents = block_parents;
     }
     if segments.len() > 1 {
-        parents = BlockParents::measure(&order, planner)?.parents;
+        parents = BlockParents::measure(&order, planner)?;
     }
     Ok((order, parents))
 }
@@ -123,6 +169,8 @@ impl<S: ImageSource> Segment<'_, S> {
         let mut by_size = self.images.to_vec();
         by_size.sort_by_key(|image| image.size);
         let limit = block_size(self.planner.mode);
+        let total = by_size.iter().map(|image| image.size).fold(0, u64::saturating_add);
+        let has_preset = total <= SMALL_SET && by_size.iter().all(|image| image.kind == ImageKind::Object);
         let mut best: Option<(u64, Order)> = None;
         for images in [self.images, &by_size, &self.sketches.by_similarity] {
             let plain = unfiltered(split_by_size(images, limit));
@@ -132,7 +180,7 @@ impl<S: ImageSource> Segment<'_, S> {
                 let sizes = self.planner.pool.map(
                     &order,
                     |block| 2 * block.size(),
-                    |block| trial_size(block, self.planner.source),
+                    |block| trial_size(block, has_preset, self.planner.source),
                 )?;
                 let size = sizes.into_iter().sum();
                 if best.as_ref().is_none_or(|(best, _)| size < *best) {
@@ -221,8 +269,16 @@ fn unfiltered(blocks: Vec<Vec<RawImage>>) -> Order {
     blocks.into_iter().map(|images| Members { filter: Filter::None, images }).collect()
 }
 
-/// The size of a block under trial compression.
-fn trial_size<S: ImageSource>(block: &Members, source: &S) -> Result<u64, S::Error> {
-    let content = join_contents(source, block.images.iter().map(|image| &image.hash), block.filter)?;
-    Ok(codec::trial_size(&content, None, TRIAL_LEVEL)?)
+/// The size of a block under trial compression; with `has_preset`, relative to the preset dictionary if that is smaller.
+fn trial_size<S: ImageSource>(block: &Members, has_preset: bool, source: &S) -> Result<u64, S::Error> {
+    let content = content(block, source)?;
+    let alone = codec::trial_size(&content, None, TRIAL_LEVEL)?;
+    if !has_preset {
+        return Ok(alone);
+    }
+    Ok(codec::trial_size(&content, Some(PRESET), TRIAL_LEVEL)?.min(alone))
+}
+
+fn content<S: ImageSource>(block: &Members, source: &S) -> Result<Vec<u8>, S::Error> {
+    join_contents(source, block.images.iter().map(|image| &image.hash), block.filter)
 }

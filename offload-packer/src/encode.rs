@@ -3,11 +3,11 @@
 use super::need::MemoryNeed;
 use super::pieces::PIECE;
 use super::plan::{BlockPlan, Plan, Step};
-use super::settings::MAX_WHOLE;
+use super::settings::{MAX_LEVEL, MAX_WHOLE};
 use super::source::{ImageSource, side_by_side};
 use offload_format::codec::{
-    self, Codec, EncodeOptions, Filter, Frame, FrameInfo, InBlock, Parent, PatchBuilder, STREAM_WINDOW,
-    ZstdStream,
+    self, Codec, EncodeOptions, Filter, Frame, FrameInfo, InBlock, Parent, PatchBuilder, RELEASE_LEVEL,
+    STREAM_WINDOW, ZstdStream,
 };
 use offload_format::{Error, Hash128};
 
@@ -31,9 +31,11 @@ pub fn encode_image<S: ImageSource>(plan: &Plan, source: &S, image: Hash128) -> 
         None => None,
     };
     let parent = base.as_ref().map(|(hash, content)| Parent { hash: *hash, content });
-    let options = EncodeOptions { codec: *codec, filter: *filter, parent, level: plan.level() };
+    let bytes = source.read(image)?;
+    let level = frame_level(plan.level(), bytes.len());
+    let options = EncodeOptions { codec: *codec, filter: *filter, parent, level };
     // The source finds bytes by their hash, which is not computed again.
-    Ok(codec::encode_with_hash(&source.read(image)?, image, &options)?)
+    Ok(codec::encode_with_hash(&bytes, image, &options)?)
 }
 
 /// The patch from `parent` to `image`; neither is in memory as a whole.
@@ -73,8 +75,17 @@ pub fn encode_block<S: ImageSource>(plan: &Plan, source: &S, block: usize) -> Re
     };
     let parent = base.as_ref().map(|content| Parent { hash: Hash128::digest(content), content });
     let content = join_contents(source, &block.members, block.filter)?;
-    let options = EncodeOptions { codec: block.codec, filter: Filter::None, parent, level: plan.level() };
+    let level = frame_level(plan.level(), content.len());
+    let options = EncodeOptions { codec: block.codec, filter: Filter::None, parent, level };
     Ok(codec::encode_with(&content, &options)?)
+}
+
+/// The largest content that is searched as thoroughly as zstd can: it takes less than a second.
+const THOROUGH_CONTENT: usize = 1 << 20;
+
+/// The level of zstd for a frame whose content has `size` bytes.
+pub(super) fn frame_level(level: i32, size: usize) -> i32 {
+    if level >= RELEASE_LEVEL && size <= THOROUGH_CONTENT { MAX_LEVEL } else { level }
 }
 
 fn block_plan(plan: &Plan, block: usize) -> Result<&BlockPlan, Error> {

@@ -4,7 +4,8 @@
 //! shared code many times. Here similar images form delta chains of at most two ancestors:
 //!
 //! 1. equal images are deduplicated;
-//! 2. small images share blocks, which may have parent blocks; so do medium images if there are many;
+//! 2. small images share blocks, which may have parent blocks; so do medium images if there are many, and larger ones in
+//!    small sets where trial compression says so; small blocks of AMD's code objects have a preset dictionary;
 //! 3. *near-duplicates* of equal size that differ in a few bytes (AMD's gfx1030 to gfx1036 differ in two) become patches;
 //! 4. of the rest, sketches find candidates for parents, and trial compression measures them;
 //! 5. a local search chooses the parent of each image.
@@ -45,14 +46,15 @@ pub use self::need::{MEMORY, MemoryNeed, TABLES};
 pub use self::pieces::{PIECE, Pieces, read_piece};
 pub use self::plan::{BlockPlan, Plan, Step};
 pub use self::settings::{
-    MAX_LEVEL, MAX_WHOLE, MEDIUM_IMAGE, MIN_MEDIUM_IMAGES, Mode, SMALL_IMAGE, Settings,
+    LARGE_IMAGE, MAX_LEVEL, MAX_TRIED_BLOCKS, MAX_WHOLE, MEDIUM_IMAGE, MIN_BLOCK_GAIN, MIN_MEDIUM_IMAGES,
+    Mode, SMALL_IMAGE, Settings,
 };
 pub use self::source::{ImageSource, RawImage};
 pub use self::work::{Content, FrameWork, compressor};
 pub use offload_format::codec::image_buffer;
 
 use self::planner::Planner;
-use self::settings::exceeds_reach;
+use self::settings::{MAX_THOROUGH_SET, exceeds_reach};
 use self::sketch::Part;
 use offload_format::codec::{Codec, Filter, MAX_ANCESTORS};
 
@@ -97,18 +99,62 @@ pub fn plan<S: ImageSource>(
     workers: &dyn Workers,
 ) -> Result<Plan, S::Error> {
     let pool = Pool::new(workers);
-    let planner = Planner { source, pool: &pool, mode: settings.mode };
-    let mut plan = Plan::new(settings);
     let images = distinct(images);
     if settings.mode == Mode::None {
+        let mut plan = Plan::new(settings);
         for image in &images {
             plan.add_root(image.hash, Codec::Raw, Filter::None);
         }
         return Ok(plan);
     }
-    let limit = block_limit(&images, settings.mode);
-    let (small, rest): (Vec<_>, Vec<_>) = images.into_iter().partition(|image| image.size < limit);
-    blocks::plan(&mut plan, &small, &planner)?;
+    let limit = choose_limit(&images, settings, &Planner { source, pool: &pool, mode: settings.mode })?;
+    let planner = Planner { source, pool: &pool, mode: planning_mode(&images, settings.mode) };
+    Ok(plan_with_limit(&images, settings, &planner, limit)?.plan)
+}
+
+/// The size from which images have frames of their own.
+fn choose_limit<S: ImageSource>(
+    images: &[RawImage],
+    settings: Settings,
+    planner: &Planner<'_, S>,
+) -> Result<u64, S::Error> {
+    let limits = block_limits(images, settings.mode);
+    if let [limit] = limits.as_slice() {
+        return Ok(*limit);
+    }
+    let mut best = (SMALL_IMAGE, u64::MAX);
+    for limit in limits {
+        let size = plan_with_limit(images, settings, planner, limit)?.size;
+        if size < best.1.saturating_sub(best.1 / MIN_BLOCK_GAIN) {
+            best = (limit, size);
+        }
+    }
+    Ok(best.0)
+}
+
+/// The mode that determines the effort of planning: small sets are planned as in the mode `max`, which takes seconds.
+fn planning_mode(images: &[RawImage], mode: Mode) -> Mode {
+    let total = images.iter().map(|image| image.size).fold(0, u64::saturating_add);
+    if mode == Mode::Balanced && total <= MAX_THOROUGH_SET { Mode::Max } else { mode }
+}
+
+/// A plan with its size under trial compression in bytes.
+struct SizedPlan {
+    plan: Plan,
+    size: u64,
+}
+
+/// Plans images below `limit` in blocks, and larger ones as delta chains.
+fn plan_with_limit<S: ImageSource>(
+    images: &[RawImage],
+    settings: Settings,
+    planner: &Planner<'_, S>,
+    limit: u64,
+) -> Result<SizedPlan, S::Error> {
+    let Planner { source, pool, .. } = *planner;
+    let mut plan = Plan::new(settings);
+    let (small, rest): (Vec<RawImage>, Vec<RawImage>) = images.iter().partition(|image| image.size < limit);
+    let in_blocks = blocks::plan(&mut plan, &small, planner)?;
 
     let size = sketch::size(rest.len());
     let sketches = pool.map(
@@ -119,7 +165,7 @@ pub fn plan<S: ImageSource>(
             sketch::from_pieces(&mut *source.open(image.hash)?, size, part)
         },
     )?;
-    let near_duplicates = near_duplicates::find(&rest, &sketches, &planner)?;
+    let near_duplicates = near_duplicates::find(&rest, &sketches, planner)?;
     let mut candidates = Vec::new();
     for (place, image) in rest.iter().enumerate() {
         if near_duplicates.contains_key(&place) {
@@ -134,18 +180,34 @@ pub fn plan<S: ImageSource>(
     let relations = sketch::relations(&candidates, &sketches, settings.mode);
     let measured = match settings.mode {
         Mode::Fast => measure::estimate(&rest, &candidates, size, &relations),
-        _ => measure::measure(&rest, &candidates, &relations, &planner)?,
+        _ => measure::measure(&rest, &candidates, &relations, planner)?,
     };
     let parents = tree::choose(&measured.alone, &measured.related, MAX_ANCESTORS as u8);
+    let in_trees = tree::size(&measured.alone, &measured.related, &parents);
     plan.add_tree(&rest, &candidates, &measured.filters, &parents);
     plan.add_patches(&rest, near_duplicates);
-    Ok(plan)
+    Ok(SizedPlan { plan, size: in_blocks.saturating_add(in_trees) })
 }
 
-/// The size from which images have frames of their own.
-fn block_limit(images: &[RawImage], mode: Mode) -> u64 {
+/// The sizes from which images may have frames of their own, of which trial compression chooses.
+fn block_limits(images: &[RawImage], mode: Mode) -> Vec<u64> {
     let medium = images.iter().filter(|image| image.size < MEDIUM_IMAGE).count();
-    if mode > Mode::Fast && medium >= MIN_MEDIUM_IMAGES { MEDIUM_IMAGE } else { SMALL_IMAGE }
+    if mode == Mode::Fast {
+        return vec![SMALL_IMAGE];
+    }
+    if medium >= MIN_MEDIUM_IMAGES {
+        return vec![MEDIUM_IMAGE];
+    }
+    let mut limits = vec![SMALL_IMAGE];
+    for limit in [MEDIUM_IMAGE, LARGE_IMAGE] {
+        let larger = images.iter().filter(|image| image.size < limit);
+        let total = larger.clone().map(|image| image.size).fold(0, u64::saturating_add);
+        let is_new = larger.clone().any(|image| limits.iter().all(|limit| image.size >= *limit));
+        if is_new && total <= MAX_TRIED_BLOCKS {
+            limits.push(limit);
+        }
+    }
+    limits
 }
 
 /// Removes duplicates; the first of equal images stays.

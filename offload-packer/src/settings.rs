@@ -53,6 +53,15 @@ pub const SMALL_IMAGE: u64 = 64 << 10;
 pub const MEDIUM_IMAGE: u64 = 256 << 10;
 /// The number of images below [`MEDIUM_IMAGE`] from which they share blocks.
 pub const MIN_MEDIUM_IMAGES: usize = 64;
+/// Images below this size share blocks too where trial compression shows that it pays, in sets of at most
+/// [`MAX_TRIED_BLOCKS`]: a chain of two ancestors follows fewer relations than a window over all images.
+pub const LARGE_IMAGE: u64 = 1 << 20;
+/// The most bytes of images for which blocks of larger images are tried.
+pub const MAX_TRIED_BLOCKS: u64 = 16 << 20;
+/// The most bytes of images for which the mode `balanced` plans with the effort of `max`.
+pub(super) const MAX_THOROUGH_SET: u64 = 32 << 20;
+/// The share that blocks of larger images must save, as an inverse: a reader decodes a whole block for one image.
+pub const MIN_BLOCK_GAIN: u64 = 50;
 /// Images above this size are never in memory as a whole: they are patches, or streamed without a parent.
 pub const MAX_WHOLE: u64 = 32 << 20;
 /// In the mode `fast`, images above this size have no parents except as patches: the compressor's single hash table loses
@@ -73,6 +82,11 @@ impl Settings {
             }
             (_, Some(_)) => Codec::ZstdPrefix,
         }
+    }
+
+    /// The codec for a block without a parent that resembles the preset dictionary.
+    pub fn preset_codec(self) -> Codec {
+        if self.mode == Mode::Archive { Codec::LzmaPreset } else { Codec::ZstdPreset }
     }
 }
 

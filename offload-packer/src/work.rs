@@ -1,6 +1,6 @@
 //! Frames as remote work: the inputs of a frame, and the verification of frames encoded elsewhere.
 
-use super::encode::join_contents;
+use super::encode::{frame_level, join_contents};
 use super::plan::{BlockPlan, Plan, Step};
 use super::source::ImageSource;
 use offload_format::codec::{self, Codec, EncodeOptions, Filter, Frame, FrameInfo, Parent};
@@ -66,8 +66,9 @@ impl FrameWork {
     pub fn encode<S: ImageSource>(&self, source: &S) -> Result<Frame, S::Error> {
         let parent = self.parent_content(source)?;
         let parent = parent.as_ref().map(|content| Parent { hash: Hash128::digest(content), content });
-        let options = EncodeOptions { codec: self.codec, filter: Filter::None, parent, level: self.level };
         let content = join_contents(source, &self.content.images, self.content.filter)?;
+        let level = frame_level(self.level, content.len());
+        let options = EncodeOptions { codec: self.codec, filter: Filter::None, parent, level };
         Ok(codec::encode_with(&content, &options)?)
     }
 
@@ -113,8 +114,8 @@ pub fn compressor(codec: Codec) -> Result<Hash128, Error> {
     let words = (0..20_000u32).map(|number| number.wrapping_mul(number) % 1021);
     let sample: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
     let codec = match codec {
-        Codec::ZstdPrefix => Codec::Zstd,
-        Codec::LzmaPrefix => Codec::Lzma,
+        Codec::ZstdPrefix | Codec::ZstdPreset => Codec::Zstd,
+        Codec::LzmaPrefix | Codec::LzmaPreset => Codec::Lzma,
         other => other,
     };
     let frame = codec::encode(&sample, codec, codec::RELEASE_LEVEL)?.into_bytes();

@@ -10,12 +10,15 @@ import sys
 from pathlib import Path
 
 from filters import Filters
+from frames import Preset
 from images import Decoder
 from places import find
 
 
 def main(document, path, folder):
-    filters = Filters(Path(document).read_text(encoding="utf-8"))
+    text = Path(document).read_text(encoding="utf-8")
+    filters = Filters(text)
+    Preset.read(text)
     number = 0
     for pack in find(Path(path)):
         decoder = Decoder(pack, filters)

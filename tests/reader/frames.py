@@ -1,12 +1,26 @@
 """What is in a frame, by its codec. FORMAT.md, the table of codecs."""
 
+import base64
+
 import zstandard
 
 from lzma_stream import decode as decode_lzma
 
-RAW, ZSTD, ZSTD_PREFIX, PATCH, LZMA, LZMA_PREFIX = range(6)
+RAW, ZSTD, ZSTD_PREFIX, PATCH, LZMA, LZMA_PREFIX, STEPS, ZSTD_PRESET, LZMA_PRESET = range(9)
 NEEDS_PARENT = (ZSTD_PREFIX, PATCH, LZMA_PREFIX)
 LARGEST_WINDOW = 1 << 27
+HEAD_OF_PRESET = "```base64\n"
+
+
+class Preset:
+    """The preset dictionary, once the document has been read."""
+
+    content = b""
+
+    @classmethod
+    def read(cls, document):
+        frame = base64.b64decode(document.split(HEAD_OF_PRESET)[1].split("```")[0])
+        cls.content = zstandard.ZstdDecompressor().decompress(frame)
 
 
 def inflate(codec, frame, size, parent):
@@ -19,8 +33,14 @@ def inflate(codec, frame, size, parent):
         content = inflate_zstd(frame, size, parent)
     elif codec == PATCH:
         content = patched(frame, parent)
+    elif codec == ZSTD_PRESET:
+        content = inflate_zstd(frame, size, Preset.content)
+    elif codec == LZMA_PRESET:
+        content = inflate_lzma(frame, size, Preset.content)
     elif codec in (LZMA, LZMA_PREFIX):
         content = inflate_lzma(frame, size, parent or b"")
+    elif codec == STEPS:
+        content = steps(frame, size)
     else:
         raise ValueError(f"codec {codec} is of a later release")
     if len(content) != size:
@@ -54,6 +74,33 @@ def patched(patch, parent):
         content[at : at + replaced] = patch[read : read + replaced]
         at, read = at + replaced, read + replaced
     return bytes(content)
+
+
+def steps(code, size):
+    content, at = bytearray(), 0
+    while len(content) < size:
+        token, at = code[at], at + 1
+        literals, at = number(token >> 4, code, at)
+        content += code[at : at + literals]
+        at += literals
+        if len(content) >= size:
+            break
+        distance, at = leb128(code, at)
+        length, at = number(token & 15, code, at)
+        if not 0 < distance <= len(content):
+            raise ValueError("a match lies within what is known")
+        for _ in range(length + 3):
+            content.append(content[-distance])
+    if at != len(code):
+        raise ValueError("a code ends with its content")
+    return bytes(content)
+
+
+def number(bits, code, at):
+    if bits < 15:
+        return bits, at
+    more, at = leb128(code, at)
+    return 15 + more, at
 
 
 def leb128(data, at):

@@ -8,14 +8,15 @@ from blake3 import blake3
 from frames import inflate
 
 HEADER = struct.Struct("<8sHHIQQIIQ16s")
-ENTRY = struct.Struct("<IIQQ")
-IMAGE = struct.Struct("<IIIIIIHHHHIIQQQ16sIIIIII")
+ENTRY = struct.Struct("<HHII")
+IMAGE = struct.Struct("<IIIIIIHHHHIIQQQ16sIIIIII24xI")
 BLOCK = struct.Struct("<QQQHHI16s")
-KERNEL = struct.Struct("<IIII3IIIIQQQIIIII")
+KERNEL = struct.Struct("<II3II")
+DETAILS_OF_KERNEL = struct.Struct("<IIIIQQQIIIII")
 ARGUMENT = struct.Struct("<IIIIHHIQ")
-PAGE = struct.Struct("<QQIIIIIIIIH6x16s")
+PAGE = struct.Struct("<QQIIIIIIIIHHII16s16s")
 
-TEXTS, ABOUT, IMAGES, KERNELS, ARGUMENTS, BLOCKS, MISSING, PAGES, PARENTS = range(1, 10)
+TEXTS, ABOUT, IMAGES, KERNELS, ARGUMENTS, BLOCKS, MISSING, PAGES, PARENTS, DETAILS = range(1, 11)
 NONE = 0xFFFFFFFF
 
 
@@ -44,6 +45,16 @@ def rows(columns, size):
     return bytes(out)
 
 
+def summed(records, size):
+    """Records from differences of their words to the record before."""
+    out = bytearray(records)
+    for at in range(size, len(out), size):
+        for word in range(at, at + size // 4 * 4, 4):
+            before, own = (int.from_bytes(out[place : place + 4], "little") for place in (word - size, word))
+            out[word : word + 4] = ((before + own) % 2**32).to_bytes(4, "little")
+    return bytes(out)
+
+
 class Tables:
     """The tables that a directory lists, in an index or in a page."""
 
@@ -56,7 +67,7 @@ class Tables:
             require(len(table) == size * number, "a table lies within its index")
             self.end = max(self.end, offset + size * number)
             if by_columns and kind != TEXTS:
-                table = rows(table, size)
+                table = summed(rows(table, size), size)
             self.found[kind] = (table, size)
 
     def records(self, kind, form):
@@ -64,7 +75,7 @@ class Tables:
         return [form.unpack_from(table, at) for at in range(0, len(table), size)]
 
     def text(self, offset, size):
-        text = self.found[TEXTS][0][offset : offset + size]
+        text = self.found.get(TEXTS, (b"", 1))[0][offset : offset + size]
         require(len(text) == size, "a text lies within its table")
         return text.decode("utf-8")
 
@@ -85,8 +96,10 @@ class Image:
     raw: int
     hash: bytes
     kernels: range
+    first_details: int
     part: str
     tables: Tables
+    details: Tables
     of: str
 
 
@@ -122,47 +135,56 @@ class Pack:
         self.about = dict(pairs)
         self.elsewhere = [value for key, value in pairs if key == "elsewhere"]
         self.blocks = [Block(*record) for record in self.tables.records(BLOCKS, BLOCK)]
-        self.images = image_records(self.tables, IMAGES, 0, "index")
+        self.images = image_records((self.tables, self.tables), IMAGES, 0, "index")
         for page in self.tables.records(PAGES, PAGE):
             self.images += self.page(page)
         # A parent in another pack has a number behind those of the images.
-        self.all = self.images + image_records(self.tables, PARENTS, 0, "another pack")
+        self.all = self.images + image_records((self.tables, self.tables), PARENTS, 0, "another pack")
 
     def pair(self, text):
         return self.tables.text(*text)
 
     def page(self, record):
-        offset, base, stored, raw, first, count, *modules, codec, expected = record
+        offset, base, stored, raw, first, count, *modules = record[:10]
+        codec, details_codec, details_stored, details_raw, expected, details_expected = record[10:]
         require(first == len(self.images), "pages number their images through")
-        content = inflate(codec, self.payload[offset : offset + stored], raw, None)
-        require(digest(content) == expected, "the hash of a page")
-        images = image_records(Tables(content, 0, by_columns=True), IMAGES, base, "page")
+        of_images = self.part_of_page(offset, (codec, stored, raw, expected))
+        of_details = self.part_of_page(offset + stored, (details_codec, details_stored, details_raw, details_expected))
+        images = image_records((of_images, of_details), IMAGES, base, "page")
         require(len(images) == count, "the number of images of a page")
         require(images[0].module == self.pair(modules[:2]), "the module of the first image of a page")
         require(images[-1].module == self.pair(modules[2:]), "the module of the last image of a page")
         return images
 
+    def part_of_page(self, offset, part):
+        codec, stored, raw, expected = part
+        frame = self.payload[offset : offset + stored]
+        require(digest(frame) == expected, "the hash of a frame of a page")
+        return Tables(inflate(codec, frame, raw, None), 0, by_columns=True)
+
     def kernels_of(self, image):
         records = image.tables.records(KERNELS, KERNEL)
-        return [kernel(image.tables, records[number]) for number in image.kernels]
+        details = image.details.records(DETAILS, DETAILS_OF_KERNEL)[image.first_details :][: len(image.kernels)]
+        return [kernel(image, records[number], of) for number, of in zip(image.kernels, details, strict=True)]
 
 
-def image_records(tables, kind, base, of):
+def image_records(of_page, kind, base, of):
+    tables, details = of_page
     images = []
     for record in tables.records(kind, IMAGE):
         texts, (_, _, codec, use, parent, block), rest = record[:6], record[6:12], record[12:]
         module, variant, target = (tables.text(*texts[at : at + 2]) for at in (0, 2, 4))
-        offset, stored, raw, expected, first, count, _, _, *part = rest
+        offset, stored, raw, expected, first, count, _, _, *part, first_details = rest
         offset += base if block == NONE else 0
         kernels, part = range(first, first + count), tables.text(*part)
-        images.append(
-            Image(module, variant, target, codec, use, parent, block, offset, stored, raw, expected, kernels, part, tables, of)
-        )
+        stored_as = (codec, use, parent, block, offset, stored, raw, expected)
+        images.append(Image(module, variant, target, *stored_as, kernels, first_details, part, tables, details, of))
     return images
 
 
-def kernel(tables, record):
-    arguments = tables.records(ARGUMENTS, ARGUMENT)
-    first, count = record[2:4]
-    named = [{"name": tables.text(*of[:2]), "type": tables.text(*of[2:4]), "kind": of[4], "size": of[6]} for of in arguments[first : first + count]]
-    return Kernel(tables.text(*record[:2]), named)
+def kernel(image, record, details):
+    first, count = details[:2]
+    arguments = image.details.records(ARGUMENTS, ARGUMENT)[first : first + count]
+    text = image.details.text
+    named = [{"name": text(*of[:2]), "type": text(*of[2:4]), "kind": of[4], "size": of[6]} for of in arguments]
+    return Kernel(image.tables.text(*record[:2]), named)

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{all_output, data, kernel, objects, offload, pack, stdout};
+use crate::support::{all_output, data, kernel, objects, offload, plain_pack, stdout};
 use offload_containers::offload_binary::{self, NewEntry, Version};
 use offload_format::codec::Codec;
 use offload_format::pack::NewImage;
@@ -47,7 +47,7 @@ fn dir_with_names() -> tempfile::TempDir {
     ];
     let forged = format!("x\n{FORGED} for a whole target!");
     let dir = tempfile::tempdir().unwrap();
-    let pack = renamed(pack(images, Codec::Zstd), "amdgcn:gfx9-4-generic:xnack+", &forged);
+    let pack = renamed(plain_pack(images, Codec::Zstd), "amdgcn:gfx9-4-generic:xnack+", &forged);
     fs::write(dir.path().join("images.pack"), pack).unwrap();
     let triple = name("triple");
     let spirv = data("import.spv");

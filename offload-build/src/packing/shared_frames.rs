@@ -45,8 +45,8 @@ impl PlannedFrame {
     /// Whether compression takes longer than a download.
     pub(super) fn is_worth_sharing(&self) -> bool {
         let is_slow = match self.work.codec {
-            Codec::Lzma | Codec::LzmaPrefix => true,
-            Codec::Zstd | Codec::ZstdPrefix => self.work.level >= MIN_SHARED_LEVEL,
+            Codec::Lzma | Codec::LzmaPrefix | Codec::LzmaPreset => true,
+            Codec::Zstd | Codec::ZstdPrefix | Codec::ZstdPreset => self.work.level >= MIN_SHARED_LEVEL,
             _ => false,
         };
         let FrameSizes { content, parent } = self.sizes;

@@ -7,9 +7,19 @@ use offload_format::section::Descriptor;
 use crate::decode::{self, RAW_BYTES};
 use crate::harness::{Reader, Sample, fields, size_at, torture};
 
+/// How an index is stored.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Index {
+    Paged,
+    Plain,
+}
+
 /// A pack of images stored in each way that stands alone.
-fn written(codecs: &[Codec]) -> Vec<u8> {
+fn written(index: Index, codecs: &[Codec]) -> Vec<u8> {
     let mut builder = PackBuilder::new("sample", "1.0.0");
+    if index == Index::Plain {
+        builder.plain_index();
+    }
     let frames: Vec<_> =
         codecs.iter().map(|codec| codec::encode(&[b'x'; 3000], *codec, 3).unwrap()).collect();
     for (number, frame) in frames.iter().enumerate() {
@@ -34,11 +44,11 @@ fn sample(bytes: &[u8]) -> Sample {
     let mut all = fields(0, &header);
     for table in 0..tables {
         let at = directory + table * directory_step;
-        let entry = [("table", 0, 4), ("record size", 4, 4), ("table's offset", 8, 8), ("records", 16, 8)];
+        let entry = [("table", 0, 2), ("record size", 2, 2), ("table's offset", 4, 4), ("records", 8, 4)];
         all.extend(fields(at, &entry));
-        let step = size_at(bytes, at + 4, 4);
-        let start = size_at(bytes, at + 8, 8);
-        let records = size_at(bytes, at + 16, 8);
+        let step = size_at(bytes, at + 2, 2);
+        let start = size_at(bytes, at + 4, 4);
+        let records = size_at(bytes, at + 8, 4);
         if step >= 8 {
             let ends = start..start + records.min(4) * step;
             all.extend(ends.step_by(4).flat_map(|at| fields(at, &[("record's word", 0, 4)])));
@@ -51,8 +61,9 @@ fn sample(bytes: &[u8]) -> Sample {
 fn packs() {
     let samples = vec![
         sample(include_bytes!("../../../tests/data/sample.pack")),
-        sample(&written(&[Codec::Raw, Codec::Zstd])),
-        sample(&written(&[Codec::Lzma, Codec::Zstd, Codec::Raw])),
+        sample(&written(Index::Paged, &[Codec::Raw, Codec::Zstd])),
+        sample(&written(Index::Plain, &[Codec::Raw, Codec::ZstdPreset])),
+        sample(&written(Index::Plain, &[Codec::Lzma, Codec::Zstd, Codec::Raw, Codec::LzmaPreset])),
     ];
     torture(&Reader { name: "packs", samples, decode: decode::pack, inflates: RAW_BYTES }).unwrap();
 }

@@ -1,9 +1,12 @@
 //! Compression and decompression by codec.
 
+use super::lz;
 #[cfg(feature = "archive")]
 use super::lzma;
 use super::memory::Output;
 use super::method::Codec;
+#[cfg(any(feature = "libzstd", feature = "pure", feature = "archive", target_family = "wasm"))]
+use super::preset::PRESET;
 #[cfg(all(feature = "libzstd", not(target_family = "wasm")))]
 use super::zstd;
 // zstd's own library is faster: where a build has both decoders, it decodes.
@@ -27,8 +30,14 @@ impl Codec {
             Codec::Raw => Ok(content.to_vec()),
             #[cfg(all(feature = "libzstd", not(target_family = "wasm")))]
             Codec::Zstd | Codec::ZstdPrefix => zstd::compress(content, prefix, level),
+            #[cfg(all(feature = "libzstd", not(target_family = "wasm")))]
+            Codec::ZstdPreset => zstd::compress(content, Some(PRESET), level),
             #[cfg(feature = "archive")]
             Codec::Lzma | Codec::LzmaPrefix => lzma::compress(content, prefix),
+            #[cfg(feature = "archive")]
+            Codec::LzmaPreset => lzma::compress(content, Some(PRESET)),
+            #[cfg(feature = "write")]
+            Codec::Lz => Ok(lz::compress(content)),
             other => Err(other.unsupported()),
         }
     }
@@ -38,7 +47,7 @@ impl Codec {
     pub fn tables(self, level: i32, image: u64, parent: u64) -> u64 {
         match self {
             #[cfg(feature = "archive")]
-            Codec::Lzma | Codec::LzmaPrefix => lzma::tables(image, parent),
+            Codec::Lzma | Codec::LzmaPrefix | Codec::LzmaPreset => lzma::tables(image, parent),
             _ => zstd::tables(level, image, parent),
         }
     }
@@ -50,18 +59,21 @@ impl Codec {
         parent: Option<&[u8]>,
         output: Output<'_>,
     ) -> Result<Vec<u8>, Error> {
-        #[cfg(not(any(feature = "libzstd", feature = "pure", feature = "archive", target_family = "wasm")))]
-        let _ = output;
         match (self, parent) {
             (Codec::Raw, _) => Ok(frame.to_vec()),
+            (Codec::Lz, _) => lz::decompress(frame, output),
             #[cfg(any(feature = "libzstd", feature = "pure", target_family = "wasm"))]
             (Codec::Zstd, _) => decompress_zstd(frame, None, output),
             #[cfg(any(feature = "libzstd", feature = "pure", target_family = "wasm"))]
             (Codec::ZstdPrefix, Some(prefix)) => decompress_zstd(frame, Some(prefix), output),
+            #[cfg(any(feature = "libzstd", feature = "pure", target_family = "wasm"))]
+            (Codec::ZstdPreset, _) => decompress_zstd(frame, Some(PRESET), output),
             #[cfg(feature = "archive")]
             (Codec::Lzma, _) => lzma::decompress(frame, None, output),
             #[cfg(feature = "archive")]
             (Codec::LzmaPrefix, Some(prefix)) => lzma::decompress(frame, Some(prefix), output),
+            #[cfg(feature = "archive")]
+            (Codec::LzmaPreset, _) => lzma::decompress(frame, Some(PRESET), output),
             (other, _) => Err(other.unsupported()),
         }
     }

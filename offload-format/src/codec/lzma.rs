@@ -40,13 +40,23 @@ const TREE_DEPTH: i32 = 512;
 /// The search depth of xz in chains.
 const CHAIN_DEPTH: i32 = 72;
 
-/// Compresses `content` with the context that suits a probe of it best.
+/// The context of small contents, which end before more counters have learned.
+const SMALL_CONTEXT: Context = Context { lc: 0, lp: 0, pb: 2 };
+
+/// Compresses `content` with the context that suits it, or a probe of it, best.
 pub(super) fn compress(content: &[u8], prefix: Option<&[u8]>) -> Result<Vec<u8>, Error> {
-    let mut probe = content;
-    if content.len() > 2 * PROBE_SIZE {
-        let second_half = content.get(content.len() / 2..).unwrap_or_default();
-        probe = second_half.get(..PROBE_SIZE).unwrap_or(second_half);
+    if content.len() <= 2 * PROBE_SIZE {
+        let mut best = compress_with(content, prefix, SMALL_CONTEXT)?;
+        for context in CONTEXTS {
+            let stream = compress_with(content, prefix, context)?;
+            if stream.len() < best.len() {
+                best = stream;
+            }
+        }
+        return Ok(best);
     }
+    let second_half = content.get(content.len() / 2..).unwrap_or_default();
+    let probe = second_half.get(..PROBE_SIZE).unwrap_or(second_half);
     let mut best: Option<(usize, Context)> = None;
     for context in CONTEXTS {
         let size = compress_with(probe, None, context)?.len();

@@ -18,6 +18,12 @@ open_enum! {
         Lzma = 4 => "lzma",
         /// An LZMA stream with the parent's content as preset dictionary; needs the feature `archive`.
         LzmaPrefix = 5 => "lzma-prefix",
+        /// A byte code of matches, for pages of an index alone.
+        Lz = 6 => "lz",
+        /// A zstd frame with the [preset dictionary](super::PRESET) as prefix.
+        ZstdPreset = 7 => "zstd-preset",
+        /// An LZMA stream with the preset dictionary; needs the feature `archive`.
+        LzmaPreset = 8 => "lzma-preset",
     }
 }
 
@@ -56,19 +62,19 @@ impl Codec {
     /// Fails if this build does not support the codec.
     pub(super) fn check(self) -> Result<(), Error> {
         match self {
-            Codec::Raw | Codec::Zstd | Codec::ZstdPrefix | Codec::Patch => Ok(()),
+            Codec::Raw | Codec::Zstd | Codec::ZstdPrefix | Codec::ZstdPreset | Codec::Patch => Ok(()),
             #[cfg(feature = "archive")]
-            Codec::Lzma | Codec::LzmaPrefix => Ok(()),
+            Codec::Lzma | Codec::LzmaPrefix | Codec::LzmaPreset => Ok(()),
             other => Err(other.unsupported()),
         }
     }
 
     pub(super) fn unsupported(self) -> Error {
         match self {
-            Codec::Lzma | Codec::LzmaPrefix => {
+            Codec::Lzma | Codec::LzmaPrefix | Codec::LzmaPreset => {
                 ErrorKind::Feature { what: "an image compressed for download", feature: "archive" }.into()
             }
-            Codec::Zstd | Codec::ZstdPrefix => {
+            Codec::Zstd | Codec::ZstdPrefix | Codec::ZstdPreset => {
                 ErrorKind::Feature { what: "an image compressed with zstd", feature: "libzstd" }.into()
             }
             other => ErrorKind::Unsupported { what: "codec", value: other.to_u16().into() }.into(),

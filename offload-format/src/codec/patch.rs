@@ -134,7 +134,7 @@ fn first_difference(parent: &[u8], image: &[u8]) -> Option<usize> {
     parent.iter().zip(image).position(|(a, b)| a != b)
 }
 
-fn write_leb128(out: &mut Vec<u8>, mut value: u64) {
+pub(super) fn write_leb128(out: &mut Vec<u8>, mut value: u64) {
     while value > 0x7f {
         out.push((value & 0x7f) as u8 | 0x80);
         value >>= 7;
@@ -142,7 +142,7 @@ fn write_leb128(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-fn read_leb128(rest: &mut &[u8]) -> Option<usize> {
+pub(super) fn read_leb128(rest: &mut &[u8]) -> Option<usize> {
     let mut value: u64 = 0;
     for shift in (0..63).step_by(7) {
         let (byte, tail) = rest.split_first()?;

@@ -5,9 +5,10 @@
 
 use std::collections::BTreeSet;
 
+use super::layout::IMAGE_RECORD;
 use super::page::Page;
 use super::read::Pack;
-use super::record::{Block, Image};
+use super::record::{self, Block, DETAILS_REMARK, Image};
 use super::tables::RecordRange;
 use crate::codec::MAX_ANCESTORS;
 use crate::limits::Budget;
@@ -117,7 +118,7 @@ impl Pack<'_> {
             image.exports,
             image.spec,
         ];
-        let mut size = 128u64;
+        let mut size = IMAGE_RECORD;
         for text in texts {
             size = size.saturating_add(text.len() as u64);
         }
@@ -125,19 +126,19 @@ impl Pack<'_> {
         let Page { tables, .. } = self.page(image.page)?;
         let range = RecordRange { first: image.first_kernel, count: image.kernel_count };
         for kernel in tables.some(tables.kernels, range) {
-            let kernel = kernel?;
-            budget.indexes.spend(tables.text_sizes(kernel, &[0, 76])?)?;
-            let range = RecordRange { first: number(kernel, 8)?, count: number(kernel, 12)? };
-            for arg in tables.some(tables.args, range) {
+            budget.indexes.spend(tables.text_sizes(kernel?, &[0])?)?;
+        }
+        let tables = self.details(image.page)?;
+        let range = RecordRange { first: image.first_details, count: image.kernel_count };
+        for details in tables.some(tables.details, range) {
+            let details = details?;
+            budget.indexes.spend(tables.text_sizes(details, &[DETAILS_REMARK])?)?;
+            for arg in tables.some(tables.args, record::args(details)?) {
                 budget.indexes.spend(tables.text_sizes(arg?, &[0, 8, 24])?)?;
             }
         }
         Ok(())
     }
-}
-
-fn number(record: &[u8], offset: u64) -> Result<u32, Error> {
-    crate::bytes::u32_at(record, offset, "the kernel record")
 }
 
 /// The frames already taken; several images may share one.

@@ -1,7 +1,7 @@
 //! Zero-copy reading of packs: address arithmetic over borrowed bytes.
 
 use super::layout::{ALIGN, DIRECTORY, HASH_OFFSET, HEADER_SIZE, MAGIC, MAJOR};
-use super::page::{self, PAGE_FIRST, PAGE_LAST, Page, PageRecord, Pages, partition_point};
+use super::page::{self, PAGE_FIRST, PAGE_LAST, Page, PageRecord, Pages, Part, partition_point};
 use super::record::{self, Block, FrameRange, Image, KernelInfo, KernelNeeds, Missing};
 use super::tables::{RecordRange, Tables};
 use crate::codec::Codec;
@@ -124,7 +124,7 @@ impl<'a> Pack<'a> {
     /// Size of the index with its pages, in bytes from the start of the pack: enough to list all images.
     pub fn head_size(&self) -> u64 {
         let pages = (0..self.pages()).filter_map(|number| self.page_record(number.into()).ok());
-        let end = pages.map(|page| page.offset.saturating_add(page.stored_size)).max();
+        let end = pages.map(|page| page.details.end()).max();
         self.payload.saturating_add(end.unwrap_or(0))
     }
 
@@ -174,21 +174,30 @@ impl<'a> Pack<'a> {
         })
     }
 
-    /// The kernels of `image`.
+    /// The kernels of `image`. Of a paged index, the details of its page are decoded.
     pub fn kernels(&self, image: &Image<'_>) -> impl Iterator<Item = Result<KernelInfo, Error>> + use<'a> {
-        let (page, error) = ok_or_error(self.page(image.page));
-        let range = RecordRange { first: image.first_kernel, count: image.kernel_count };
-        let kernels = page.into_iter().flat_map(move |Page { tables, .. }| {
-            tables.some(tables.kernels, range).map(move |record| {
-                let record::KernelRecord { mut kernel, args } = record::kernel(&tables, record?)?;
-                if let Some(range) = args {
-                    let args = tables.some(tables.args, range).map(|record| record::arg(&tables, record?));
-                    kernel.args = Some(args.collect::<Result<_, _>>()?);
-                }
-                Ok(kernel)
-            })
+        let (details, error) = ok_or_error(self.kernel_details(image));
+        let needs = details.is_some().then(|| self.kernel_needs(image)).into_iter().flatten();
+        let kernels = needs.zip(details.into_iter().flatten()).map(|(needs, details)| {
+            let (tables, record) = details?;
+            let record::KernelRecord { mut kernel, args } = record::kernel(&needs?, &tables, record)?;
+            if let Some(range) = args {
+                let args = tables.some(tables.args, range).map(|record| record::arg(&tables, record?));
+                kernel.args = Some(args.collect::<Result<_, _>>()?);
+            }
+            Ok(kernel)
         });
         kernels.chain(error.map(Err))
+    }
+
+    /// The records of the details of the kernels of `image`, with the tables to which they refer.
+    fn kernel_details(
+        &self,
+        image: &Image<'_>,
+    ) -> Result<impl Iterator<Item = Result<(Tables<'a>, &'a [u8]), Error>> + use<'a>, Error> {
+        let tables = self.details(image.page)?;
+        let range = RecordRange { first: image.first_details, count: image.kernel_count };
+        Ok(tables.some(tables.details, range).map(move |record| Ok((tables, record?))))
     }
 
     /// The names of the kernels of `image` with their launch requirements; nothing is copied.
@@ -210,10 +219,14 @@ impl<'a> Pack<'a> {
         if (one.page, one.kernel_count) != (other.page, other.kernel_count) {
             return false;
         }
+        // Equal lists are stored once.
+        if one.first_kernel == other.first_kernel {
+            return true;
+        }
         let Ok(page) = self.page(one.page) else { return false };
         let Ok(one) = page.kernel_records(one) else { return false };
         let Ok(other) = page.kernel_records(other) else { return false };
-        one.zip(other).all(|(one, other)| record::same_needs(one, other))
+        one.eq(other)
     }
 
     /// The missing images, with reasons.
@@ -287,7 +300,10 @@ impl<'a> Pack<'a> {
 
     /// The size of the content of each page.
     pub(super) fn page_sizes(&self) -> impl Iterator<Item = Result<u64, Error>> {
-        (0..self.pages()).map(|number| Ok(self.page_record(number.into())?.raw_size))
+        (0..self.pages()).map(|number| {
+            let page = self.page_record(number.into())?;
+            Ok(page.images.raw_size.saturating_add(page.details.raw_size))
+        })
     }
 
     pub(super) fn tables(&self) -> &Tables<'a> {
@@ -311,10 +327,21 @@ impl<'a> Pack<'a> {
     pub(super) fn page(&self, number: Option<u32>) -> Result<Page<'a>, Error> {
         let Some(number) = number else { return Ok(self.whole()) };
         let record = self.page_record(number.into())?;
-        let content = self
-            .decoded
-            .page(number, self.pages(), || record.decode(self.payload(record.offset, record.stored_size)?))?;
+        let frame = &record.images;
+        let content = self.decoded.page((number, self.pages()), Part::Images, || {
+            frame.decode(self.payload(frame.offset, frame.stored_size)?)
+        })?;
         record.open(number, content)
+    }
+
+    /// The tables with the details of the kernels of a page, or of the index itself.
+    pub(super) fn details(&self, number: Option<u32>) -> Result<Tables<'a>, Error> {
+        let Some(number) = number else { return Ok(self.tables) };
+        let frame = self.page_record(number.into())?.details;
+        let content = self.decoded.page((number, self.pages()), Part::Details, || {
+            frame.decode(self.payload(frame.offset, frame.stored_size)?)
+        })?;
+        Tables::read(content, 0)
     }
 
     /// Block number `index`.

@@ -57,6 +57,7 @@ pub struct Image<'a> {
     pub(super) page: Option<u32>,
     pub(super) first_kernel: u32,
     pub(super) kernel_count: u32,
+    pub(super) first_details: u32,
 }
 
 impl<'a> Image<'a> {
@@ -318,33 +319,41 @@ pub(super) struct KernelRecord {
 }
 
 const KERNEL: &str = "the kernel record";
+const DETAILS: &str = "the details of a kernel";
 
-/// The kernel in `record`.
-pub(super) fn kernel(tables: &Tables<'_>, record: &[u8]) -> Result<KernelRecord, Error> {
-    let KernelNeeds { name, required_work_group, sub_group_size } = needs(tables, record)?;
-    let flags = bytes::u32_at(record, 36, KERNEL)?;
+/// Offset of the text of the remark in the details of a kernel.
+pub(super) const DETAILS_REMARK: u64 = 52;
+
+/// The kernel with these `needs` and the details of `record`, whose texts are in `tables`.
+pub(super) fn kernel(
+    needs: &KernelNeeds<'_>,
+    tables: &Tables<'_>,
+    record: &[u8],
+) -> Result<KernelRecord, Error> {
+    let flags = bytes::u32_at(record, 12, DETAILS)?;
     let kernel = KernelInfo {
-        name: name.to_string(),
+        name: needs.name.to_string(),
         args: None,
-        required_work_group,
-        sub_group_size,
-        registers: nonzero(record, 32, KERNEL)?,
+        required_work_group: needs.required_work_group,
+        sub_group_size: needs.sub_group_size,
+        registers: nonzero(record, 8, DETAILS)?,
         has_barrier: flags & KERNEL_HAS_BARRIER != 0,
-        local_memory: quantity(record, 40, KERNEL)?,
-        private_memory: quantity(record, 48, KERNEL)?,
-        spilled: quantity(record, 56, KERNEL)?,
-        scalar_registers: nonzero(record, 64, KERNEL)?,
-        accumulator_registers: nonzero(record, 68, KERNEL)?,
-        max_work_group: nonzero(record, 72, KERNEL)?,
-        remark: tables.text(record, 76)?.to_string(),
+        local_memory: quantity(record, 16, DETAILS)?,
+        private_memory: quantity(record, 24, DETAILS)?,
+        spilled: quantity(record, 32, DETAILS)?,
+        scalar_registers: nonzero(record, 40, DETAILS)?,
+        accumulator_registers: nonzero(record, 44, DETAILS)?,
+        max_work_group: nonzero(record, 48, DETAILS)?,
+        remark: tables.text(record, DETAILS_REMARK)?.to_string(),
     };
-    let args = if flags & KERNEL_ARGS_UNKNOWN == 0 {
-        let first = bytes::u32_at(record, 8, KERNEL)?;
-        Some(RecordRange { first, count: bytes::u32_at(record, 12, KERNEL)? })
-    } else {
-        None
-    };
+    let args = if flags & KERNEL_ARGS_UNKNOWN == 0 { Some(args(record)?) } else { None };
     Ok(KernelRecord { kernel, args })
+}
+
+/// The range of the arguments in the details of a kernel.
+pub(super) fn args(record: &[u8]) -> Result<RecordRange, Error> {
+    let first = bytes::u32_at(record, 0, DETAILS)?;
+    Ok(RecordRange { first, count: bytes::u32_at(record, 4, DETAILS)? })
 }
 
 /// The `u32` at `offset`; `None` for 0, which stands for unknown.
@@ -359,25 +368,14 @@ fn quantity(record: &[u8], offset: u64, what: &'static str) -> Result<Option<u64
 
 /// The launch requirements of the kernel in `record`.
 pub(super) fn needs<'a>(tables: &Tables<'a>, record: &[u8]) -> Result<KernelNeeds<'a>, Error> {
-    let x = bytes::u32_at(record, 16, KERNEL)?;
-    let y = bytes::u32_at(record, 20, KERNEL)?;
-    let z = bytes::u32_at(record, 24, KERNEL)?;
+    let x = bytes::u32_at(record, 8, KERNEL)?;
+    let y = bytes::u32_at(record, 12, KERNEL)?;
+    let z = bytes::u32_at(record, 16, KERNEL)?;
     Ok(KernelNeeds {
         name: tables.text(record, 0)?,
         required_work_group: Some([x, y, z]).filter(|size| *size != [0; 3]),
-        sub_group_size: nonzero(record, 28, KERNEL)?,
+        sub_group_size: nonzero(record, 20, KERNEL)?,
     })
-}
-
-/// Whether the fields that [`needs`] reads are equal.
-pub(super) fn same_needs(one: &[u8], other: &[u8]) -> bool {
-    needs_bytes(one) == needs_bytes(other)
-}
-
-/// The bytes of the name, and of work-group and sub-group size.
-fn needs_bytes(record: &[u8]) -> Option<(&[u8; 8], &[u8; 16])> {
-    let fields = record.first_chunk::<32>()?;
-    Some((fields.first_chunk()?, fields.last_chunk()?))
 }
 
 pub(super) fn arg(tables: &Tables<'_>, record: &[u8]) -> Result<ArgInfo, Error> {

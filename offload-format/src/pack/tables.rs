@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::layout::{
-    ARG_RECORD, BLOCK_RECORD, DIRECTORY_ENTRY, IMAGE_RECORD, KERNEL_RECORD, META_RECORD, MISSING_RECORD,
-    NONE, PAGE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES, TABLE_KERNELS, TABLE_META, TABLE_MISSING,
-    TABLE_PAGES, TABLE_PARENTS, TABLE_STRINGS,
+    ARG_RECORD, BLOCK_RECORD, DETAILS_RECORD, DIRECTORY_ENTRY, IMAGE_RECORD, KERNEL_RECORD, META_RECORD,
+    MISSING_RECORD, NONE, PAGE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_DETAILS, TABLE_IMAGES, TABLE_KERNELS,
+    TABLE_META, TABLE_MISSING, TABLE_PAGES, TABLE_PARENTS, TABLE_STRINGS,
 };
 use crate::codec::columns::Shape;
 use crate::{Error, bytes};
@@ -24,6 +24,7 @@ pub(super) struct Tables<'a> {
     pub(super) meta: Table,
     pub(super) images: Table,
     pub(super) kernels: Table,
+    pub(super) details: Table,
     pub(super) args: Table,
     pub(super) blocks: Table,
     pub(super) missing: Table,
@@ -75,6 +76,7 @@ impl<'a> Tables<'a> {
             meta: Table::default(),
             images: Table::default(),
             kernels: Table::default(),
+            details: Table::default(),
             args: Table::default(),
             blocks: Table::default(),
             missing: Table::default(),
@@ -88,16 +90,17 @@ impl<'a> Tables<'a> {
     fn add(&mut self, entry: &[u8]) -> Result<(), Error> {
         const WHAT: &str = "the table directory";
         let table = Table {
-            record_size: bytes::u32_at(entry, 4, WHAT)?.into(),
-            offset: bytes::u64_at(entry, 8, WHAT)?,
-            count: bytes::u64_at(entry, 16, WHAT)?,
+            record_size: bytes::u16_at(entry, 2, WHAT)?.into(),
+            offset: bytes::u32_at(entry, 4, WHAT)?.into(),
+            count: bytes::u32_at(entry, 8, WHAT)?.into(),
         };
         self.end = self.end.max(table.end());
-        let (slot, least) = match bytes::u32_at(entry, 0, WHAT)? {
+        let (slot, least) = match bytes::u16_at(entry, 0, WHAT)? {
             TABLE_STRINGS => (&mut self.strings, 1),
             TABLE_META => (&mut self.meta, META_RECORD),
             TABLE_IMAGES => (&mut self.images, IMAGE_RECORD),
             TABLE_KERNELS => (&mut self.kernels, KERNEL_RECORD),
+            TABLE_DETAILS => (&mut self.details, DETAILS_RECORD),
             TABLE_ARGS => (&mut self.args, ARG_RECORD),
             TABLE_BLOCKS => (&mut self.blocks, BLOCK_RECORD),
             TABLE_MISSING => (&mut self.missing, MISSING_RECORD),
@@ -116,6 +119,7 @@ impl<'a> Tables<'a> {
             self.meta,
             self.images,
             self.kernels,
+            self.details,
             self.args,
             self.blocks,
             self.missing,

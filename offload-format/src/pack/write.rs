@@ -24,6 +24,7 @@ pub struct PackBuilder {
     blocks: BTreeMap<Hash128, NewBlock>,
     images: Vec<(NewImage, FrameInfo)>,
     missing: Vec<OwnedMissing>,
+    has_plain_index: bool,
 }
 
 /// The result of [`PackBuilder::finish`].
@@ -89,6 +90,7 @@ impl PackBuilder {
             blocks: BTreeMap::new(),
             images: Vec::new(),
             missing: Vec::new(),
+            has_plain_index: false,
         };
         builder.meta("package", package).meta("version", version);
         builder
@@ -97,6 +99,12 @@ impl PackBuilder {
     /// Adds a block, for images that [`FrameInfo::in_block`] places in it.
     pub fn block(&mut self, block: NewBlock) -> &mut PackBuilder {
         self.blocks.insert(block.hash, block);
+        self
+    }
+
+    /// Keeps the index uncompressed, for packs that are not compressed at all.
+    pub fn plain_index(&mut self) -> &mut PackBuilder {
+        self.has_plain_index = true;
         self
     }
 
@@ -201,7 +209,7 @@ impl<'a> IndexDraft<'a> {
         for (image, frame) in &pack.images {
             images.push((image, payload.storage(&numbering, frame)?));
         }
-        let pages = pages::split(&images, pages)?;
+        let pages = if pack.has_plain_index { Vec::new() } else { pages::split(&images, pages)? };
         Ok(IndexDraft { pack, numbering, images, pages })
     }
 

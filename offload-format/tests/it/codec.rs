@@ -61,7 +61,10 @@ struct Made {
 
 impl Made {
     fn new() -> Made {
-        Made { builder: PackBuilder::new("p", "1.0.0"), frames: Vec::new(), images: Vec::new() }
+        // Tests change records.
+        let mut builder = PackBuilder::new("p", "1.0.0");
+        builder.plain_index();
+        Made { builder, frames: Vec::new(), images: Vec::new() }
     }
 
     fn add(&mut self, module: &str, image: &[u8], options: &EncodeOptions<'_>) -> Frame {
@@ -221,11 +224,12 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
 }
 
 /// The index with another value in a field of an image's or block's record, and a right hash again.
-fn with_field(good: &[u8], (table, record, field): (u32, u64, u64), value: &[u8]) -> Vec<u8> {
+fn with_field(good: &[u8], (table, record, field): (u16, u64, u64), value: &[u8]) -> Vec<u8> {
     let mut bad = good.to_vec();
-    let directory = (0..u32_at(good, 32) as usize).map(|entry| u64_at(good, 24) as usize + entry * 24);
-    let entry = directory.into_iter().find(|entry| u32_at(good, *entry) == table).unwrap();
-    let at = (u64_at(good, entry + 8) + record * u64::from(u32_at(good, entry + 4)) + field) as usize;
+    let directory = (0..u32_at(good, 32) as usize).map(|entry| u64_at(good, 24) as usize + entry * 12);
+    let entry = directory.into_iter().find(|entry| u32_at(good, *entry) as u16 == table).unwrap();
+    let step = u64::from(u32_at(good, entry) >> 16);
+    let at = (u64::from(u32_at(good, entry + 4)) + record * step + field) as usize;
     bad[at..at + value.len()].copy_from_slice(value);
     let payload = u64_at(good, 40) as usize;
     let hash = Hash128::digest_parts(&[&bad[..48], &bad[64..payload]]);

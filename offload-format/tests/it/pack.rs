@@ -38,6 +38,17 @@ fn image(module: &str, target: &str) -> NewImage {
 
 /// A pack with a compressed image, a raw one, and a second user of the first one's bytes.
 fn sample() -> Vec<u8> {
+    sample_with(Index::Paged)
+}
+
+/// How the index of a sample is stored.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Index {
+    Paged,
+    Plain,
+}
+
+fn sample_with(index: Index) -> Vec<u8> {
     let text = "the quick brown fox jumps over the lazy dog. ".repeat(20);
     let packed = codec::encode(text.as_bytes(), Codec::Zstd, 19).unwrap();
     let raw = codec::encode(b"\x7fELF native", Codec::Raw, 0).unwrap();
@@ -47,6 +58,9 @@ fn sample() -> Vec<u8> {
     builder.image(image("blas", "opencl-c"), packed.info()).unwrap();
     let missing = Missing::new(MissingKind::Target, "blas").with_target("cubin:sm_90");
     builder.missing(missing.with_reason("ptxas was not found"));
+    if index == Index::Plain {
+        builder.plain_index();
+    }
     assemble(builder, &[packed, raw])
 }
 
@@ -76,9 +90,15 @@ fn read_all(bytes: &[u8]) -> Result<Vec<Vec<u8>>, offload_format::Error> {
 
 #[test]
 fn what_is_written_is_read() {
-    let bytes = sample();
+    for (index, decoded) in [(Index::Paged, 1), (Index::Plain, 0)] {
+        check_sample(&sample_with(index), decoded);
+    }
+}
+
+/// Checks all of a sample with so many pages.
+fn check_sample(bytes: &[u8], pages_of_it: usize) {
     let pages = Pages::default();
-    let pack = Pack::parse(&bytes, &pages).unwrap();
+    let pack = Pack::parse(bytes, &pages).unwrap();
     pack.verify_index().unwrap();
     assert_eq!(
         (pack.meta("package"), pack.meta("version"), pack.meta("x")),
@@ -92,6 +112,9 @@ fn what_is_written_is_read() {
     // Equal images are stored once.
     assert_eq!(images[1].offset, images[2].offset);
     assert!(images[1].stored_size * 4 < images[1].raw_size);
+    let needs = pack.kernel_needs(&images[2]).map(|needs| needs.unwrap().name).collect::<Vec<_>>();
+    assert_eq!(needs, ["saxpy", "matmul"]);
+    assert_eq!((pages.decoded(), pages.decoded_details()), (pages_of_it, 0));
 
     let kernels: Vec<_> = pack.kernels(&images[2]).map(Result::unwrap).collect();
     assert_eq!(
@@ -107,6 +130,7 @@ fn what_is_written_is_read() {
         (args[0].name.as_str(), args[0].size, args[1].kind, args[1].size),
         ("a", Some(4), ArgKind::Global, None)
     );
+    assert_eq!(pages.decoded_details(), pages_of_it);
     let missing = pack.missing().next().unwrap().unwrap();
     assert_eq!(
         (missing.kind, missing.target, missing.reason),
@@ -131,15 +155,16 @@ fn the_order_of_insertion_does_not_matter() {
 
 #[test]
 fn every_changed_byte_is_noticed_or_harmless() {
-    let good = sample();
-    let images = read_all(&good).unwrap();
-    for at in 0..good.len() {
-        for bit in 0..8 {
-            let mut bad = good.clone();
-            bad[at] ^= 1 << bit;
-            if let Ok(read) = read_all(&bad) {
-                // Only padding between frames may change unseen.
-                assert_eq!(read, images, "byte {at} bit {bit}");
+    for good in [sample(), sample_with(Index::Plain)] {
+        let images = read_all(&good).unwrap();
+        for at in 0..good.len() {
+            for bit in 0..8 {
+                let mut bad = good.clone();
+                bad[at] ^= 1 << bit;
+                if let Ok(read) = read_all(&bad) {
+                    // Only padding between frames may change unseen.
+                    assert_eq!(read, images, "byte {at} bit {bit}");
+                }
             }
         }
     }
@@ -147,21 +172,26 @@ fn every_changed_byte_is_noticed_or_harmless() {
 
 #[test]
 fn every_truncation_is_an_error() {
-    let good = sample();
-    for size in 0..good.len() {
+    let good = [sample(), sample_with(Index::Plain)];
+    for (good, size) in good.iter().flat_map(|good| (0..good.len()).map(move |size| (good, size))) {
         assert!(read_all(&good[..size]).is_err(), "cut to {size}");
     }
 }
 
 #[test]
 fn boundary_values_do_not_panic() {
-    let good = sample();
+    for good in [sample(), sample_with(Index::Plain)] {
+        set_boundary_values(&good);
+    }
+}
+
+fn set_boundary_values(good: &[u8]) {
     let payload = u64::from_le_bytes(good[40..48].try_into().unwrap()) as usize;
     let values =
         [0, 1, 2, 0x7f, 0xff, 0x7fff_ffff, 0xffff_ffff, 1 << 32, 1 << 62, 1 << 63, u64::MAX - 7, u64::MAX];
     for at in 0..payload - 8 {
         for value in values {
-            let mut bad = good.clone();
+            let mut bad = good.to_vec();
             bad[at..at + 8].copy_from_slice(&value.to_le_bytes());
             // Without the index hash, to get past the first defence.
             let pages = Pages::default();
@@ -177,11 +207,11 @@ fn boundary_values_do_not_panic() {
 
 #[test]
 fn a_pack_of_a_later_minor_version_is_read() {
-    let good = sample();
+    let good = sample_with(Index::Plain);
     let mut pack = with_longer_records(&good);
     assert_eq!(read_all(&pack).unwrap(), read_all(&good).unwrap());
     // A table of an unknown kind in place of the missing images.
-    let directory = layout::HEADER_SIZE as usize + 5 * LONGER_ENTRY;
+    let directory = layout::HEADER_SIZE as usize + 6 * LONGER_ENTRY;
     assert_eq!(pack[directory], layout::TABLE_MISSING as u8);
     pack[directory] = 99;
     let pages = Pages::default();
@@ -190,7 +220,7 @@ fn a_pack_of_a_later_minor_version_is_read() {
     // An unknown codec on the first image only.
     let entry = layout::HEADER_SIZE as usize + 2 * LONGER_ENTRY;
     assert_eq!(pack[entry], layout::TABLE_IMAGES as u8);
-    let table = u64::from_le_bytes(pack[entry + 8..entry + 16].try_into().unwrap()) as usize;
+    let table = number_at(&pack, entry + 4);
     assert_eq!(u16::from_le_bytes(pack[table + 28..table + 30].try_into().unwrap()), 0);
     pack[table + 28] = 77;
     let pages = Pages::default();
@@ -208,30 +238,30 @@ fn a_pack_of_a_later_minor_version_is_read() {
 /// The size of a directory entry in the made-up version 1.1.
 const LONGER_ENTRY: usize = layout::DIRECTORY_ENTRY as usize + 8;
 
-/// A size or an offset.
-fn size_at(pack: &[u8], at: usize) -> usize {
-    u64::from_le_bytes(pack[at..at + 8].try_into().unwrap()) as usize
+/// An offset or a number in the directory.
+fn number_at(pack: &[u8], at: usize) -> usize {
+    u32::from_le_bytes(pack[at..at + 4].try_into().unwrap()) as usize
 }
 
 /// The same pack in a made-up version 1.1, whose records and directory entries have eight more bytes.
 fn with_longer_records(pack: &[u8]) -> Vec<u8> {
-    let tables = u32::from_le_bytes(pack[32..36].try_into().unwrap()) as usize;
-    let payload = size_at(pack, 40);
+    let tables = number_at(pack, 32);
+    let payload = number_at(pack, 40);
     let start = (layout::HEADER_SIZE as usize + tables * LONGER_ENTRY).next_multiple_of(16);
     let mut directory = Vec::new();
     let mut body = Vec::new();
     for table in 0..tables {
         let entry = layout::HEADER_SIZE as usize + table * layout::DIRECTORY_ENTRY as usize;
-        let kind = &pack[entry..entry + 4];
-        let size = u32::from_le_bytes(pack[entry + 4..entry + 8].try_into().unwrap()) as usize;
-        let records = &pack[size_at(pack, entry + 8)..][..size * size_at(pack, entry + 16)];
+        let kind = &pack[entry..entry + 2];
+        let size = u16::from_le_bytes(pack[entry + 2..entry + 4].try_into().unwrap()) as usize;
+        let records = &pack[number_at(pack, entry + 4)..][..size * number_at(pack, entry + 8)];
         // Texts are bytes, not records.
         let extra = if size == 1 { 0 } else { 8 };
         body.resize(body.len().next_multiple_of(16), 0);
         directory.extend_from_slice(kind);
-        directory.extend(((size + extra) as u32).to_le_bytes());
-        directory.extend(((start + body.len()) as u64).to_le_bytes());
-        directory.extend_from_slice(&pack[entry + 16..entry + 24]);
+        directory.extend(((size + extra) as u16).to_le_bytes());
+        directory.extend(((start + body.len()) as u32).to_le_bytes());
+        directory.extend_from_slice(&pack[entry + 8..entry + 12]);
         directory.extend([0xee; 8]);
         for record in records.chunks(size) {
             body.extend_from_slice(record);

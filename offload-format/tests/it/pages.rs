@@ -82,20 +82,36 @@ fn every_image_of_many_is_read() {
 }
 
 #[test]
-fn an_index_of_many_is_small_and_one_of_few_as_it_was() {
-    let few = sample(40);
-    let few_pages = Pages::default();
-    let plain = Pack::parse(&few, &few_pages).unwrap();
-    assert_eq!(plain.head_size(), plain.payload_offset());
-    assert_eq!(plain.images().count(), 80);
-    let many = sample(4000);
-    let many_pages = Pages::default();
-    let paged = Pack::parse(&many, &many_pages).unwrap();
-    assert!(paged.head_size() > paged.payload_offset());
-    let few = plain.head_size() / 40;
-    let many = paged.head_size() / 4000;
-    // Hashes are as large as ever: half of the images have one of their own.
-    assert!(many * 5 < few && many > 16, "{few} and {many} bytes for two images and a kernel");
+fn an_index_is_small_from_a_few_images_on() {
+    for modules in [4, 40, 4000] {
+        let bytes = sample(modules);
+        let pages = Pages::default();
+        let pack = Pack::parse(&bytes, &pages).unwrap();
+        assert!(pack.head_size() > pack.payload_offset(), "{modules}");
+        let records =
+            modules as u64 * (2 * layout::IMAGE_RECORD + layout::KERNEL_RECORD + layout::DETAILS_RECORD);
+        // Half of the images have a hash of their own, which does not shrink.
+        let hashes = modules as u64 * 16;
+        let size = pack.head_size() - layout::HEADER_SIZE;
+        assert!(size > hashes && (size - hashes) * 2 < records, "{size} bytes for {modules} modules");
+        assert_eq!(pack.images().count(), 2 * modules);
+    }
+    // A single image has little to gain.
+    let bytes = sample(0);
+    let pack = Pack::parse(&bytes, &Pages::default()).map(|pack| (pack.head_size(), pack.payload_offset()));
+    assert!(pack.is_ok_and(|(head, payload)| head == payload));
+}
+
+#[test]
+fn details_are_decoded_for_the_kernels_of_a_page_alone() {
+    let bytes = sample(4000);
+    let pages = Pages::default();
+    let pack = Pack::parse(&bytes, &pages).unwrap();
+    let image = pack.image(pack.module(&name(1000)).unwrap().start).unwrap();
+    assert_eq!(pack.kernel_needs(&image).next().unwrap().unwrap().name, "kernel1000");
+    assert_eq!(pages.decoded_details(), 0);
+    assert_eq!(pack.kernels(&image).next().unwrap().unwrap().name, "kernel1000");
+    assert_eq!(pages.decoded_details(), 1);
 }
 
 #[test]
@@ -145,8 +161,10 @@ fn changed_bytes_of_index_and_pages_are_noticed() {
 #[test]
 fn page_records_of_any_value_do_no_harm() {
     let good = sample(600);
-    let table = layout::HEADER_SIZE as usize + 7 * layout::DIRECTORY_ENTRY as usize + 8;
-    let start = u64::from_le_bytes(good[table..table + 8].try_into().unwrap()) as usize;
+    // After the texts, the metadata and the blocks.
+    let entry = layout::HEADER_SIZE as usize + 3 * layout::DIRECTORY_ENTRY as usize;
+    assert_eq!(good[entry], layout::TABLE_PAGES as u8);
+    let start = u32::from_le_bytes(good[entry + 4..entry + 8].try_into().unwrap()) as usize;
     let values = [0, 1, 0x7f, 0xffff_ffff, 1 << 32, 1 << 62, u64::MAX - 7, u64::MAX];
     for at in start..start + 2 * layout::PAGE_RECORD as usize {
         for value in values {

@@ -62,7 +62,7 @@ impl Stream {
     /// ```
     ///
     /// # Errors
-    /// As [`Device::stream`].
+    /// As [`Device::stream`](crate::Device::stream).
     pub fn fork(&self) -> Result<Stream, Error> {
         match self.recording() {
             Some(recording) => {

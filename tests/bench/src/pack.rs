@@ -16,7 +16,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use self::cost::Cost;
-use self::limits::LIMITS;
 use self::peers::Peers;
 use self::plan::Plan;
 use self::sets::Set;
@@ -41,7 +40,7 @@ pub(super) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         measure((&tool, &peers), (set, work.path()), &mut costs)?;
     }
     large::measure((&tool, &peers), (&plan, work.path()), &mut |cost| add(&mut costs, cost))?;
-    let judged = limits::judge(&LIMITS, &costs);
+    let judged = limits::judge(&limits::all(), &costs);
     report::write(workspace, &plan, (&costs, &judged))?;
     Ok(report::print(&costs, &judged))
 }

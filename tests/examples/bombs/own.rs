@@ -14,10 +14,12 @@ const ZSTD: u16 = 1;
 const PREFIX: u16 = 2;
 const PATCH: u16 = 3;
 const LZMA: u16 = 4;
+const LZ: u16 = 6;
 
 pub(crate) fn bombs() -> Result<Vec<Bomb>, Box<dyn Error>> {
     Ok(vec![
-        bomb("pages", pages()),
+        bomb("pages", pages(ZSTD)),
+        bomb("pages of matches", pages(LZ)),
         bomb("lzma", lzma()?),
         bomb("blocks", blocks()),
         bomb("one block", one_block()),
@@ -55,16 +57,16 @@ fn image(module: Text, target: Text, frame: Frame) -> RawImage {
 }
 
 /// 100 pages of 64 MiB, which all have the same frame.
-fn pages() -> RawPack {
+fn pages(codec: u16) -> RawPack {
     let (mut pack, ..) = start();
     let raw = 64 * MIB;
     let mut content = vec![0; raw as usize];
     content[0] = 16;
-    content[12] = 24;
-    let frame = encode(&content, Codec::Zstd, 3).map(|frame| pack.frame(frame.bytes(), raw));
-    let frame = frame.expect("zeros compress");
-    let hash = Hash128::digest(&content);
-    (0..100).for_each(|_| pack.page(frame, hash));
+    content[12] = 12;
+    let bytes = encode(&content, Codec::from_u16(codec), 3).expect("zeros compress").into_bytes();
+    let hash = Hash128::digest(&bytes);
+    let frame = pack.frame(&bytes, raw);
+    (0..100).for_each(|_| pack.page(frame, codec, hash));
     pack
 }
 
@@ -190,7 +192,7 @@ fn headers() -> Vec<u8> {
     for number in 0..COUNT {
         let size = (COUNT - number) * 64;
         file.extend_from_slice(b"OFLDPACK\x01\0\x03\0\x40\0\0\0");
-        file.extend(super::pack::longs(&[size, 64, 24 << 32, size, 0, 0]));
+        file.extend(super::pack::longs(&[size, 64, 12 << 32, size, 0, 0]));
     }
     file
 }

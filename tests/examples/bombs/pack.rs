@@ -2,9 +2,10 @@
 
 use offload_format::Hash128;
 use offload_format::pack::layout::{
-    ARG_RECORD, BLOCK_RECORD, DIRECTORY_ENTRY, HASH_OFFSET, HEADER_SIZE, IMAGE_RECORD, KERNEL_RECORD, MAGIC,
-    MAJOR, META_RECORD, MINOR, MISSING_RECORD, NONE, PAGE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES,
-    TABLE_KERNELS, TABLE_META, TABLE_MISSING, TABLE_PAGES, TABLE_STRINGS,
+    ARG_RECORD, BLOCK_RECORD, DETAILS_RECORD, DIRECTORY_ENTRY, HASH_OFFSET, HEADER_SIZE, IMAGE_RECORD,
+    KERNEL_RECORD, MAGIC, MAJOR, META_RECORD, MINOR, MISSING_RECORD, NONE, PAGE_RECORD, TABLE_ARGS,
+    TABLE_BLOCKS, TABLE_DETAILS, TABLE_IMAGES, TABLE_KERNELS, TABLE_META, TABLE_MISSING, TABLE_PAGES,
+    TABLE_STRINGS,
 };
 
 /// A reference to a text.
@@ -18,6 +19,7 @@ pub(crate) struct RawPack {
     meta: Vec<u8>,
     images: Vec<u8>,
     kernels: Vec<u8>,
+    details: Vec<u8>,
     args: Vec<u8>,
     blocks: Vec<u8>,
     missing: Vec<u8>,
@@ -82,7 +84,8 @@ impl RawPack {
     }
 
     pub(crate) fn kernel(&mut self, name: Text, args: u32) {
-        push(&mut self.kernels, KERNEL_RECORD, &[&words(&[name.0, name.1, 0, args])]);
+        push(&mut self.kernels, KERNEL_RECORD, &[&words(&[name.0, name.1])]);
+        push(&mut self.details, DETAILS_RECORD, &[&words(&[0, args])]);
     }
 
     pub(crate) fn arg(&mut self, name: Text) {
@@ -99,17 +102,19 @@ impl RawPack {
         push(&mut self.missing, MISSING_RECORD, &[&words(&[1, 0]), &texts]);
     }
 
-    pub(crate) fn page(&mut self, frame: Frame, hash: Hash128) {
-        let sizes = words(&[frame.stored as u32, frame.raw as u32, 0, 0, 0, 0, 0, 0, 1, 0]);
+    /// A page with a frame of images and no details.
+    pub(crate) fn page(&mut self, frame: Frame, codec: u16, hash: Hash128) {
+        let sizes = words(&[frame.stored as u32, frame.raw as u32, 0, 0, 0, 0, 0, 0, u32::from(codec), 0, 0]);
         push(&mut self.pages, PAGE_RECORD, &[&longs(&[frame.offset, 0]), &sizes, &hash.0]);
     }
 
     pub(crate) fn finish(self) -> Vec<u8> {
-        let tables: [(u32, u64, &[u8]); 8] = [
+        let tables: [(u16, u64, &[u8]); 9] = [
             (TABLE_STRINGS, 1, &self.texts),
             (TABLE_META, META_RECORD, &self.meta),
             (TABLE_IMAGES, IMAGE_RECORD, &self.images),
             (TABLE_KERNELS, KERNEL_RECORD, &self.kernels),
+            (TABLE_DETAILS, DETAILS_RECORD, &self.details),
             (TABLE_ARGS, ARG_RECORD, &self.args),
             (TABLE_BLOCKS, BLOCK_RECORD, &self.blocks),
             (TABLE_MISSING, MISSING_RECORD, &self.missing),
@@ -119,8 +124,9 @@ impl RawPack {
         let mut directory = Vec::new();
         let mut body = Vec::new();
         for (kind, record, bytes) in tables {
-            directory.extend(words(&[kind, record as u32]));
-            directory.extend(longs(&[at, bytes.len() as u64 / record]));
+            directory.extend(kind.to_le_bytes());
+            directory.extend((record as u16).to_le_bytes());
+            directory.extend(words(&[at as u32, (bytes.len() as u64 / record) as u32]));
             body.extend_from_slice(bytes);
             body.resize(body.len().next_multiple_of(16), 0);
             at = HEADER_SIZE + DIRECTORY_ENTRY * tables.len() as u64 + body.len() as u64;

@@ -30,6 +30,7 @@ const USAGE: &str = "usage: packs COMMAND
   pack FOLDER FILE MODE                    our pack of a folder, at the level that the mode usually has
   check FOLDER FILE                        every image of the pack alone, compared with its file
   one FILE MODULE TARGET                   one image of a pack
+  select FILE MODULE                       the first lookup of a module with its kernels, in a pack in memory
   ccob FILE TARGET                         one image of a compressed bundle, which is inflated whole
   each FOLDER LEVEL                        every image compressed alone by zstd
   solid FOLDER LEVEL                       all images as one zstd frame";
@@ -45,6 +46,7 @@ fn main() {
         ["pack", folder, file, mode] => pack::run(Path::new(folder), Path::new(file), mode.parse().unwrap()),
         ["check", folder, file] => check::run(Path::new(folder), Path::new(file)),
         ["one", file, module, target] => one::time_pack(Path::new(file), module, target),
+        ["select", file, module] => one::time_selection(Path::new(file), module),
         ["ccob", file, target] => one::time_ccob(Path::new(file), target),
         ["each", folder, level] => each::run(Path::new(folder), level.parse().unwrap()),
         ["solid", folder, level] => solid::run(Path::new(folder), level.parse().unwrap()),

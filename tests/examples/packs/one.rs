@@ -65,6 +65,27 @@ pub fn time_pack(file: &Path, module: &str, target: &str) {
     print_time(start, &image);
 }
 
+/// Prints the nanoseconds of what `offload-rt` does with a pack for the first kernel of a module: the index is verified, and
+/// the records of all images of the module are read.
+pub fn time_selection(file: &Path, module: &str) {
+    let bytes = fs::read(file).unwrap();
+    let pages = Pages::default();
+    let start = Instant::now();
+    let pack = Pack::parse(&bytes, &pages).unwrap();
+    black_box((pack.id().unwrap(), pack.image_count()));
+    let ready = start.elapsed();
+    pack.verify_index().unwrap();
+    let mut kernels = 0;
+    for number in pack.module(module).unwrap() {
+        let image = pack.image(number).unwrap();
+        kernels += black_box(pack.kernel_needs(&image)).count();
+        black_box(image);
+    }
+    println!("ready_ns {}", ready.as_nanos());
+    println!("nanoseconds {}", start.elapsed().as_nanos());
+    println!("kernels {kernels}");
+}
+
 /// As HIP's runtime does it: clang's MD5 is not compared.
 pub fn time_ccob(file: &Path, target: &str) {
     let start = Instant::now();

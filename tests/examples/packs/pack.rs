@@ -30,7 +30,7 @@ pub fn run(folder: &Path, file: &Path, mode: Mode) {
         infos.extend(members.into_iter().map(|info| (info.hash, info)));
     }
     for (image, candidate) in images.iter().zip(&candidates) {
-        builder.image(NewImage::new(&image.module, image.target.clone()), infos[&candidate.hash]).unwrap();
+        builder.image(described(image), infos[&candidate.hash]).unwrap();
     }
     let layout = builder.finish().unwrap();
     let mut out = File::create(file).unwrap();
@@ -46,6 +46,22 @@ pub fn run(folder: &Path, file: &Path, mode: Mode) {
     copied.unwrap();
     out.set_len(layout.size).unwrap();
     println!("index {}", layout.index.len());
+}
+
+/// An image with the records that a build makes of it.
+fn described(image: &folder::Image) -> NewImage {
+    let mut new = NewImage::new(&image.module, image.target.clone());
+    // Images of generated sets are of no format.
+    if image.size > MAX_WHOLE {
+        return new;
+    }
+    let bytes = std::fs::read(&image.path).unwrap();
+    if let Ok(Some(described)) = offload_images::describe::any(&bytes) {
+        new.format_version = described.format_version;
+        new.aspects = described.aspects;
+        new.kernels = described.kernels;
+    }
+    new
 }
 
 /// Frames in a file, one after another as they are made, and large ones in files of their own.

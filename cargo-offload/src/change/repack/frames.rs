@@ -99,7 +99,7 @@ fn hashes(images: &Images<'_>) -> BTreeSet<Hash128> {
 fn settings_of(images: &Images<'_>) -> Settings {
     let is_archive = images.all().any(|source| {
         let stored = source.source.pack.stored(&source.image);
-        matches!(stored.map(|stored| stored.codec), Ok(Codec::Lzma | Codec::LzmaPrefix))
+        matches!(stored.map(|stored| stored.codec), Ok(Codec::Lzma | Codec::LzmaPrefix | Codec::LzmaPreset))
     });
     let mode = if is_archive { Mode::Archive } else { Mode::Balanced };
     Settings { mode, level: RELEASE_LEVEL }

@@ -121,7 +121,7 @@ fn blocks_of(wanted: &dyn Fn(usize) -> bool) -> [usize; 2] {
     write_blocks(&old);
     rebuild_file(&old, &new, &[wanted]);
     let expected = (0..36).filter(|at| wanted(*at)).map(|at| (name(at), raw(at).into_bytes()));
-    assert_eq!(read_packs(&new), [(expected.collect(), false)]);
+    assert_eq!(read_packs(&new), [(expected.collect(), true)]);
     let bytes = std::fs::read(&new).unwrap();
     let found: Vec<_> =
         Pack::parse(&bytes, &Pages::default()).unwrap().blocks().map(|block| block.unwrap()).collect();
@@ -144,10 +144,10 @@ fn a_block_stays_with_those_it_builds_on() {
 #[test]
 fn images_move_between_packs_with_and_without_pages() {
     move_images(&[&|at| at % 3 == 0], &[true]);
-    move_images(&[&|at| at % 300 == 0], &[false]);
+    move_images(&[&|at| at == 300], &[false]);
 }
 
 #[test]
 fn packs_with_and_without_pages_share_a_payload() {
-    move_images(&[&|at| at % 2 == 0, &|at| at < 5, &|at| at % 2 == 1], &[true, false, true]);
+    move_images(&[&|at| at % 2 == 0, &|at| at == 5, &|at| at % 2 == 1], &[true, false, true]);
 }

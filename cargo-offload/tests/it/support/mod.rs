@@ -99,7 +99,17 @@ pub fn objects(printed: &str, reason: &str) -> Vec<serde_json::Value> {
 
 /// A pack of the package `sample`.
 pub fn pack(images: Vec<(NewImage, Vec<u8>)>, codec: Codec) -> Vec<u8> {
+    finished(PackBuilder::new("sample", "1.0.0"), images, codec)
+}
+
+/// The same with an index that is not compressed, for tests that change its texts.
+pub fn plain_pack(images: Vec<(NewImage, Vec<u8>)>, codec: Codec) -> Vec<u8> {
     let mut builder = PackBuilder::new("sample", "1.0.0");
+    builder.plain_index();
+    finished(builder, images, codec)
+}
+
+fn finished(mut builder: PackBuilder, images: Vec<(NewImage, Vec<u8>)>, codec: Codec) -> Vec<u8> {
     let mut frames = Vec::new();
     for (image, bytes) in images {
         let frame = codec::encode(&bytes, codec, 19).unwrap();

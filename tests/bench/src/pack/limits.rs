@@ -21,6 +21,8 @@ pub(super) struct Limit {
 enum Measure {
     /// Our bytes by those of another way to pack.
     Size(&'static str),
+    /// Our bytes by those of our packs of other sets together.
+    Apart(&'static [&'static str]),
     /// Our seconds by those of another way to pack.
     Time(&'static str),
     /// Our peak memory by that of another way to pack.
@@ -49,7 +51,7 @@ const BALANCED: &str = "offload, balanced";
 const FAST: &str = "offload, fast";
 const ARCHIVE: &str = "offload, archive";
 
-pub(super) const LIMITS: [Limit; 24] = [
+const LIMITS: [Limit; 24] = [
     most((sets::HIP, "offload, max"), Measure::Size(peers::CCOB_19), (1.05, 1.0)),
     most((sets::HIP, BALANCED), Measure::Size(peers::CCOB_19), (1.05, 1.0)),
     most((sets::HIP, ARCHIVE), Measure::Size(peers::CCOB), (0.72, 0.67)),
@@ -76,6 +78,28 @@ pub(super) const LIMITS: [Limit; 24] = [
     most(("1 GB", FAST), Measure::Throughput, (1.0, 2.0)),
     most(("4 GB", FAST), Measure::Throughput, (1.0, 2.0)),
 ];
+
+/// The libraries of [`sets::JOINED`].
+const PARTS: [&str; 3] =
+    ["jax-rocm7-plugin, _linalg", "jax-rocm7-plugin, _prng", "jax-rocm7-plugin, _solver"];
+
+/// Small sets beside one compressed bundle of everything: 1.05 of it with every image reachable alone, and 0.95 of it for
+/// downloads. The hashes of 29 images of 5 kB are a tenth of what their code compresses to: for these the second is an aim.
+const SMALL: (f64, f64) = (1.05, 1.0);
+const SMALL_ARCHIVE: (f64, f64) = (1.0, 0.95);
+
+/// All limits.
+pub(super) fn all() -> Vec<Limit> {
+    let mut limits = LIMITS.to_vec();
+    for set in sets::SMALL_SETS {
+        limits.push(most((set, BALANCED), Measure::Size(peers::CCOB_19), SMALL));
+        limits.push(most((set, ARCHIVE), Measure::Size(peers::CCOB_19), SMALL_ARCHIVE));
+    }
+    for mode in [BALANCED, ARCHIVE] {
+        limits.push(most((sets::JOINED, mode), Measure::Apart(&PARTS), (1.0, 1.0)));
+    }
+    limits
+}
 
 /// A limit with what was measured.
 #[derive(Clone, Debug)]
@@ -104,6 +128,13 @@ impl Limit {
         let (what, measured) = match self.measure {
             Measure::Size(who) => {
                 (format!("size, to {who}"), ratio(ours.bytes as f64, self.find(costs, who)?.bytes as f64))
+            }
+            Measure::Apart(parts) => {
+                let mut bytes = 0;
+                for part in parts {
+                    bytes += costs.iter().find(|cost| cost.set == *part && cost.who == self.ours)?.bytes;
+                }
+                ("size, to its libraries apart".into(), ratio(ours.bytes as f64, bytes as f64))
             }
             Measure::Time(who) => {
                 (format!("time, to {who}"), ratio(ours.seconds, self.find(costs, who)?.seconds))
@@ -188,10 +219,20 @@ mod tests {
     }
 
     #[test]
+    fn a_set_is_compared_with_its_parts() {
+        let measure = Measure::Apart(&["one", "other"]);
+        let mut costs = vec![cost("all", "us", (90, 1.0, 1)), cost("one", "us", (60, 1.0, 1))];
+        assert!(judge(&[most(("all", "us"), measure, (1.0, 1.0))], &costs).is_empty());
+        costs.push(cost("other", "us", (40, 1.0, 1)));
+        let judged = judge(&[most(("all", "us"), measure, (0.9, 0.8))], &costs);
+        assert!((judged[0].measured - 0.9).abs() < 1e-9 && judged[0].is_met());
+    }
+
+    #[test]
     fn what_was_not_measured_is_not_judged() {
         let costs = [cost("s", "us", (60, 1.0, 1)), cost("t", "them", (1, 1.0, 1))];
         assert!(judge(&[most(("s", "us"), Measure::Size("them"), (1.0, 1.0))], &costs).is_empty());
-        assert!(judge(&LIMITS, &costs).is_empty());
+        assert!(judge(&all(), &costs).is_empty());
     }
 
     #[test]

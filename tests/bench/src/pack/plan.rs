@@ -22,8 +22,14 @@ pub(super) enum Extent {
     Quick,
 }
 
-/// Many SPIR-V images, and images with symbol tables.
-pub(super) const WHEELS: [&str; 2] = ["dpnp==0.20.0", "cupy-rocm-5-0==13.3.0"];
+/// Many SPIR-V images, images with symbol tables, and small sets.
+pub(super) const WHEELS: [&str; 5] = [
+    "dpnp==0.20.0",
+    "cupy-rocm-5-0==13.3.0",
+    "torch-cluster-rocm==1.6.3.post7",
+    "torch-sparse-rocm==0.6.18.post7",
+    "jax-rocm7-plugin==0.10.2",
+];
 
 impl Plan {
     pub(super) fn parse(args: &[String]) -> Result<Plan> {

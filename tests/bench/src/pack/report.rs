@@ -104,7 +104,7 @@ fn aligned(rows: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pack::limits::{self, LIMITS};
+    use crate::pack::limits;
 
     fn cost(who: &str, bytes: u64) -> Cost {
         let set = crate::pack::sets::FILES.to_string();
@@ -126,7 +126,7 @@ mod tests {
             (421, "MISSED", "missed", ExitCode::FAILURE),
         ] {
             let costs = [cost("offload, archive", bytes), cost("CCOB, default level", 1000)];
-            let judged = limits::judge(&LIMITS, &costs);
+            let judged = limits::judge(&limits::all(), &costs);
             let rows = verdicts(&judged);
             let row = rows.last().unwrap();
             assert_eq!((row[3].as_str(), row[5].as_str()), (verdict, aim), "{row:?}");

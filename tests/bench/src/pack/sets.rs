@@ -45,6 +45,24 @@ pub(super) const SPIRV: &str = "many SPIR-V images";
 pub(super) const SPIRV_500: &str = "500 SPIR-V images";
 pub(super) const GENERATED: &str = "500 generated SPIR-V images";
 
+/// Libraries with images of some kilobytes to a megabyte in all: what most crates ship.
+pub(super) const SMALL_SETS: [&str; 11] = [
+    "torch-cluster-rocm, _fps_cuda",
+    "torch-cluster-rocm, _graclus_cuda",
+    "torch-cluster-rocm, _grid_cuda",
+    "torch-cluster-rocm, _knn_cuda",
+    "torch-cluster-rocm, _nearest_cuda",
+    "torch-cluster-rocm, _radius_cuda",
+    "torch-sparse-rocm, _convert_cuda",
+    "torch-sparse-rocm, _diag_cuda",
+    "jax-rocm7-plugin, _linalg",
+    "jax-rocm7-plugin, _prng",
+    "jax-rocm7-plugin, _solver",
+];
+/// The package whose libraries are packed together, too.
+const JOINED_PACKAGE: &str = "jax-rocm7-plugin";
+pub(super) const JOINED: &str = "jax-rocm7-plugin together";
+
 /// The libraries of bitsandbytes 0.50.2 that are measured: 25 architectures in one bundle, and 55 images for NVIDIA.
 const HIP_BUNDLE: &str = "hip/libbitsandbytes_rocm715/000";
 const CUDA_LIBRARY: &str = "cuda/libbitsandbytes_cuda130";
@@ -155,6 +173,7 @@ impl Sets<'_> {
     /// All images of a wheel: a set for each library with images for AMD or NVIDIA, one for all SPIR-V.
     fn wheel(&mut self, wheel: &str, images: &Path) -> Result<()> {
         let mut spirv = Modules::new();
+        let mut joined = Modules::new();
         for (part, kind) in [("hip", Kind::Hip), ("cuda", Kind::Cuda), ("spirv", Kind::Spirv)] {
             for library in entries(&images.join(part)).unwrap_or_default() {
                 let modules = containers(&library)?;
@@ -164,10 +183,15 @@ impl Sets<'_> {
                     continue;
                 }
                 let set = self.name(wheel, kind, &name);
+                let modes = if SMALL_SETS.contains(&set.as_str()) { DOWNLOAD } else { RELEASE };
                 if self.plan.wants(&set) {
-                    self.link((&set, kind, RELEASE), &modules)?;
+                    self.link((&set, kind, modes), &modules)?;
                 }
+                joined.extend(modules.into_iter().map(|(path, module)| (path, format!("{name}{module}"))));
             }
+        }
+        if wheel.split("==").next() == Some(JOINED_PACKAGE) && self.plan.wants(JOINED) {
+            self.link((JOINED, Kind::Hip, DOWNLOAD), &joined)?;
         }
         let set = self.name(wheel, Kind::Spirv, "");
         if !spirv.is_empty() && self.plan.wants(&set) {

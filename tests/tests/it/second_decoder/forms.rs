@@ -9,9 +9,9 @@ use offload_format::pack::{ArgInfo, ArgKind, KernelInfo, NewBlock, NewImage, Pac
 use super::samples;
 
 /// Codecs of frames that stand for themselves.
-const ALONE: [Codec; 3] = [Codec::Raw, Codec::Zstd, Codec::Lzma];
+const ALONE: [Codec; 5] = [Codec::Raw, Codec::Zstd, Codec::Lzma, Codec::ZstdPreset, Codec::LzmaPreset];
 const LEVEL: i32 = 3;
-/// So many records are in pages.
+/// So many records are in several pages.
 const TINY: usize = 700;
 
 /// Images and how they are stored.
@@ -44,9 +44,10 @@ impl Forms {
         forms
     }
 
-    /// The file of one pack.
+    /// The file of one pack, whose index is not compressed.
     pub fn one_pack(&self) -> Vec<u8> {
         let mut builder = PackBuilder::new("forms", "1.0.0");
+        builder.plain_index();
         for block in &self.blocks {
             builder.block(*block);
         }
@@ -56,8 +57,8 @@ impl Forms {
         builder.finish().unwrap().with_frames(&self.frames).unwrap()
     }
 
-    /// The same in two packs over one payload: images that stand for themselves, and the rest with so many small ones
-    /// that its records are in pages.
+    /// The same in two packs over one payload, with records in pages: images that stand for themselves, and the rest with
+    /// so many small ones that there are several pages.
     pub fn two_packs(mut self) -> (Vec<u8>, BTreeMap<String, Vec<u8>>) {
         let [mut one, mut other] = ["roots", "rest"].map(|package| PackBuilder::new(package, "1.0.0"));
         for block in &self.blocks {
@@ -122,7 +123,7 @@ impl Forms {
 
     fn blocks(&mut self, codec: Codec) {
         let related = match codec {
-            Codec::Zstd => Codec::ZstdPrefix,
+            Codec::Zstd | Codec::ZstdPreset => Codec::ZstdPrefix,
             _ => Codec::LzmaPrefix,
         };
         let root = self.block(codec, None);
