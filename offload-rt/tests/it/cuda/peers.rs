@@ -48,3 +48,20 @@ fn the_host_waits_for_events() {
     let Some(devices) = devices() else { return };
     peers::the_host_waits_for_events(&devices);
 }
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn an_image_that_two_devices_open_is_decoded_once() {
+    let devices = offload_rt::cuda::devices().expect("an NVIDIA GPU, or the stand-in");
+    let [first, second, ..] = devices.as_slice() else { return };
+    let image =
+        NewImage { kernels: vec![saxpy_record()], ..NewImage::new("m", "nvptx:sm_50".parse().unwrap()) };
+    let registry = Registry::from_pack(TestPack::new("p").image(image, KERNELS.as_bytes()).bytes());
+    let select = |device: &Device| registry.request("m").select(device).unwrap();
+    let of_first = select(first).entry().load().unwrap();
+    let of_second = select(second).entry().load().unwrap();
+    assert_eq!(of_first.bytes().as_ptr(), of_second.bytes().as_ptr());
+    for (device, image) in [(first, &of_first), (second, &of_second)] {
+        saxpy(&device.open(image).unwrap(), 5, 1000);
+    }
+}

@@ -10,8 +10,10 @@ pub const FILTERS: [Filter; 3] = [Filter::None, Filter::SpirvIds, Filter::ElfSym
 
 /// No size is a multiple of 16, because LZMA counts positions in its preset dictionary.
 const SMALL: usize = 9_001;
-/// Images of this size have frames of their own in every mode.
+/// Images of this size have frames of their own, but for the mode `archive`.
 const LARGE: usize = 70_001;
+/// Images of this size have frames of their own in every mode.
+const WHOLE: usize = (1 << 20) + 4_097;
 const SYMBOL: usize = 24;
 
 fn bytes(mut random: Random, size: usize) -> Vec<u8> {
@@ -47,6 +49,10 @@ pub fn large() -> BTreeMap<String, Vec<u8>> {
             images.insert(format!("{kind}{seed}"), image);
         }
     }
+    let whole = elf(5, WHOLE);
+    images.insert("wholenear".to_string(), near_duplicate(&whole, 5));
+    images.insert("wholechanged".to_string(), changed(whole.clone(), 6, 90_000));
+    images.insert("whole".to_string(), whole);
     images
 }
 
