@@ -8,6 +8,8 @@ use std::sync::Arc;
 use crate::backend::BackendDevice;
 #[cfg(not(all(feature = "host", unix)))]
 use crate::backend::{BackendModule, BackendStream};
+#[cfg(not(all(feature = "host", unix)))]
+use crate::cpu_properties;
 use crate::description::DeviceDescription;
 #[cfg(not(all(feature = "host", unix)))]
 use crate::entry::{Entry, LoadedImage};
@@ -125,6 +127,10 @@ const HINT: &str = if cfg!(unix) {
 
 #[cfg(not(all(feature = "host", unix)))]
 impl BackendDevice for LeftOut {
+    fn properties(&self) -> Result<DeviceProperties, Problem> {
+        Ok(cpu_properties::query())
+    }
+
     fn load(&self, image: &LoadedImage, _: &[Entry]) -> Result<Arc<dyn BackendModule>, Error> {
         let problem = format!("cannot open {}: this build has no support for it", image.entry());
         Err(Error::device("host CPU", problem).with_hint(HINT))

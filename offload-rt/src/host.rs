@@ -47,7 +47,6 @@ mod image;
 mod library;
 mod memory;
 mod object;
-mod properties;
 mod stream;
 mod threads;
 
@@ -68,6 +67,7 @@ pub(crate) use self::memory::HostMemory;
 use self::stream::HostStream;
 use crate::backend::{BackendDevice, BackendKernel, BackendModule, BackendStream, ContextId};
 use crate::backend::{KernelArg, find_kernel, refuse_shared_memory};
+use crate::cpu_properties;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
 use crate::group_size::{GroupSizes, USUAL_GROUP};
@@ -124,7 +124,7 @@ impl BackendDevice for Host {
     }
 
     fn properties(&self) -> Result<DeviceProperties, Problem> {
-        Ok(properties::of_this_machine())
+        Ok(cpu_properties::query())
     }
 }
 

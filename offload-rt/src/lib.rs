@@ -88,6 +88,7 @@ pub mod launchers;
 
 #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
 mod backend;
+mod cpu_properties;
 mod description;
 mod device;
 mod devices;

@@ -40,7 +40,7 @@ struct Memory {
     free: Option<u64>,
 }
 
-pub(super) fn of_this_machine() -> DeviceProperties {
+pub(crate) fn query() -> DeviceProperties {
     let threads = std::thread::available_parallelism().ok();
     let files = SystemFiles { proc: Path::new("/proc"), sys: Path::new("/sys") };
     DeviceProperties {
