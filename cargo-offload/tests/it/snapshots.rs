@@ -208,9 +208,8 @@ fn without_cpu(text: &str) -> String {
         if of_cpu && line.starts_with("   takes ") {
             line = "   takes [TARGETS]".to_string();
         }
-        // A build without images for the CPU tells none.
         if of_cpu && line.starts_with("   has ") {
-            continue;
+            line = "   has [PROPERTIES]".to_string();
         }
         of_cpu = line.starts_with("0: host CPU") || of_cpu && line.starts_with("   ");
         if line.contains("\"driver\":\"host\"") {
