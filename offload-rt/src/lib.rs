@@ -8,6 +8,8 @@
 //!   and lists the [`Candidate`]s with the [`Refusal`] of each other image; [`load`](ImageRequest::load) makes a [`Program`] of them, which has kernels;
 //! - [`Device::stream`] makes a [`Stream`]: it keeps data on the device in [`Buffer`]s, and [`Kernel::launch`] puts work
 //!   into it; [`Event`]s order streams and tell times;
+//! - [`Stream::capture`] records work as a [`Graph`], which is launched as one; [`Stream::copy_from`] copies between devices,
+//!   and [`Device::memory_pool`] limits what buffers come from;
 //! - [`Entry::load`] decompresses one image, once, and checks it against its hash; [`Device::open`] hands it to a
 //!   driver.
 //!
