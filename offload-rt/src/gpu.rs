@@ -29,8 +29,8 @@ mod stream;
 mod stream_handle;
 
 pub(crate) use self::api::{
-    ArgumentCheck, DriverApi, NodeLaunch, PeerCopy, RawEvent, RawFunction, RawGraph, RawGraphExec,
-    RawGraphNode, RawModule, RawStream, operations,
+    ArgumentCheck, CaptureInfo, DriverApi, NodeLaunch, PeerCopy, RawEvent, RawFunction, RawGraph,
+    RawGraphExec, RawGraphNode, RawModule, RawStream, operations,
 };
 pub(crate) use self::context::{Context, ContextApi, Entered};
 pub(crate) use self::device::GpuDevice;

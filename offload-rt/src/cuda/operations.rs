@@ -16,8 +16,8 @@ use super::properties;
 use crate::entry::LoadedImage;
 use crate::error::Problem;
 use crate::gpu::{
-    Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawPool, Shape, call,
-    operations,
+    CaptureInfo, Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawPool,
+    Shape, call, operations,
 };
 use crate::identity::DeviceIdentity;
 use crate::properties::DeviceProperties;
@@ -99,6 +99,11 @@ impl DriverApi for CudaApi {
 
         begin_capture(stream: CUstream) => cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_RELAXED);
         end_capture(stream: CUstream, graph: *mut CUgraph) => cuStreamEndCapture(stream, graph);
+        capture_info(stream: CUstream, info: &mut CaptureInfo) =>
+            cuStreamGetCaptureInfo_v2(
+                stream, &raw mut info.status, &raw mut info.number, &raw mut info.graph, &raw mut info.nodes,
+                &raw mut info.count
+            );
         instantiate_graph(executable: *mut CUgraphExec, graph: CUgraph) =>
             cuGraphInstantiateWithFlags(executable, graph, 0);
         launch_graph(executable: CUgraphExec, stream: CUstream) => cuGraphLaunch(executable, stream);
@@ -126,32 +131,6 @@ impl DriverApi for CudaApi {
         self.cuGraphExecKernelNodeSetParams.is_some()
             && self.cuGraphInstantiateWithFlags.is_some()
             && self.cuStreamGetCaptureInfo_v2.is_some()
-    }
-
-    unsafe fn last_captured_node(&'static self, stream: CUstream, node: *mut CUgraphNode) -> CuResult<()> {
-        let mut status = 0;
-        let mut capture = 0;
-        let mut graph = ptr::null_mut();
-        let mut nodes: *const CUgraphNode = ptr::null();
-        let mut count = 0;
-        // SAFETY: by the contract; the function writes five values. The nodes are there until the stream is given more.
-        unsafe {
-            call!(
-                self,
-                cuStreamGetCaptureInfo_v2(
-                    stream,
-                    &raw mut status,
-                    &raw mut capture,
-                    &raw mut graph,
-                    &raw mut nodes,
-                    &raw mut count
-                )
-            )?;
-            if count > 0 {
-                node.write(nodes.read());
-            }
-        }
-        Ok(())
     }
 
     unsafe fn update_graph(

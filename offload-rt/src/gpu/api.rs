@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::fmt::Debug;
+use std::ptr;
 
 use offload_format::pack::KernelInfo;
 
@@ -194,12 +195,8 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
     unsafe fn begin_capture(&'static self, stream: RawStream) -> ApiResult<(), Self>;
     /// The stream runs its work again; the graph is null after an error.
     unsafe fn end_capture(&'static self, stream: RawStream, graph: *mut RawGraph) -> ApiResult<(), Self>;
-    /// The node of what a stream that captures was given last.
-    unsafe fn last_captured_node(
-        &'static self,
-        stream: RawStream,
-        node: *mut RawGraphNode,
-    ) -> ApiResult<(), Self>;
+    /// What a stream captures; the nodes are there until it is given more.
+    unsafe fn capture_info(&'static self, stream: RawStream, info: &mut CaptureInfo) -> ApiResult<(), Self>;
     unsafe fn instantiate_graph(
         &'static self,
         executable: *mut RawGraphExec,
@@ -303,6 +300,23 @@ pub(crate) struct PeerCopy<'c, A: DriverApi> {
     pub(crate) from: u64,
     pub(crate) from_context: &'c A::ContextHandle,
     pub(crate) size: usize,
+}
+
+/// What a stream captures.
+#[derive(Debug)]
+pub(crate) struct CaptureInfo {
+    pub(crate) status: c_uint,
+    pub(crate) number: u64,
+    pub(crate) graph: RawGraph,
+    /// The nodes that the next one comes after.
+    pub(crate) nodes: *const RawGraphNode,
+    pub(crate) count: usize,
+}
+
+impl CaptureInfo {
+    pub(crate) fn empty() -> CaptureInfo {
+        CaptureInfo { status: 0, number: 0, graph: ptr::null_mut(), nodes: ptr::null(), count: 0 }
+    }
 }
 
 /// The launch of a graph's node.

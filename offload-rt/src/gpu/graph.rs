@@ -6,7 +6,7 @@
 use std::ptr;
 use std::sync::Arc;
 
-use super::api::{DriverApi, RawGraph, RawGraphExec, RawGraphNode};
+use super::api::{CaptureInfo, DriverApi, RawGraph, RawGraphExec, RawGraphNode};
 use super::context::{Context, Entered};
 use super::error::failed;
 use super::event::GpuEvent;
@@ -153,10 +153,16 @@ impl<'e, A: DriverApi> Capture<'e, A> {
 
     /// The node of what `stream` was given last.
     fn last_node(&self, stream: &GpuStream<A>) -> Result<RawGraphNode, Problem> {
-        let mut node = ptr::null_mut();
-        // SAFETY: the stream captures; the function writes one handle.
-        unsafe { self.entered.api().last_captured_node(stream.raw, &raw mut node) }?;
-        Ok(node)
+        let mut info = CaptureInfo::empty();
+        // SAFETY: the stream captures; the function writes all of `info`, and the nodes are read before the stream is given
+        // more.
+        unsafe {
+            self.entered.api().capture_info(stream.raw, &mut info)?;
+            if info.count == 0 {
+                return Err("the capture lost a launch".to_string().into());
+            }
+            Ok(info.nodes.read())
+        }
     }
 }
 

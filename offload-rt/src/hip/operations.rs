@@ -16,8 +16,8 @@ use super::properties;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Problem;
 use crate::gpu::{
-    Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawPool, Shape, call,
-    operations,
+    CaptureInfo, Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawPool,
+    Shape, call, operations,
 };
 use crate::identity::DeviceIdentity;
 use crate::properties::DeviceProperties;
@@ -99,6 +99,11 @@ impl DriverApi for HipApi {
 
         begin_capture(stream: hipStream_t) => hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed);
         end_capture(stream: hipStream_t, graph: *mut hipGraph_t) => hipStreamEndCapture(stream, graph);
+        capture_info(stream: hipStream_t, info: &mut CaptureInfo) =>
+            hipStreamGetCaptureInfo_v2(
+                stream, &raw mut info.status, &raw mut info.number, &raw mut info.graph, &raw mut info.nodes,
+                &raw mut info.count
+            );
         instantiate_graph(executable: *mut hipGraphExec_t, graph: hipGraph_t) =>
             hipGraphInstantiateWithFlags(executable, graph, 0);
         launch_graph(executable: hipGraphExec_t, stream: hipStream_t) => hipGraphLaunch(executable, stream);
@@ -126,36 +131,6 @@ impl DriverApi for HipApi {
         self.hipGraphExecKernelNodeSetParams.is_some()
             && self.hipGraphInstantiateWithFlags.is_some()
             && self.hipStreamGetCaptureInfo_v2.is_some()
-    }
-
-    unsafe fn last_captured_node(
-        &'static self,
-        stream: hipStream_t,
-        node: *mut hipGraphNode_t,
-    ) -> HipResult<()> {
-        let mut status = 0;
-        let mut capture = 0;
-        let mut graph = ptr::null_mut();
-        let mut nodes: *const hipGraphNode_t = ptr::null();
-        let mut count = 0;
-        // SAFETY: by the contract; the function writes five values. The nodes are there until the stream is given more.
-        unsafe {
-            call!(
-                self,
-                hipStreamGetCaptureInfo_v2(
-                    stream,
-                    &raw mut status,
-                    &raw mut capture,
-                    &raw mut graph,
-                    &raw mut nodes,
-                    &raw mut count
-                )
-            )?;
-            if count > 0 {
-                node.write(nodes.read());
-            }
-        }
-        Ok(())
     }
 
     /// "The kernel node's function" is that of a module too: the runtime takes both.
