@@ -643,7 +643,7 @@ R hipStreamGetCaptureInfo_v2(struct stream *stream, unsigned *status, unsigned l
                              struct op ***nodes, size_t *count)
 {
     CALL;
-    static struct op *last;
+    static _Thread_local struct op *last;
     struct graph *graph = stream->graph;
     if (!graph || graph->count == 0) return INVALID_VALUE;
     last = &graph->ops[graph->count - 1];
