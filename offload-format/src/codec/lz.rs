@@ -3,9 +3,9 @@
 //! Pages of an index are mostly hashes, which do not shrink, and columns that repeat: an entropy coder saves a few per cent
 //! of them, and takes longer to start than they take to decode.
 //!
-//! The code is a sequence of steps. A step is a byte, whose high four bits are a number of literals and whose low four bits
-//! are the length of a match minus three, then the literals, then the distance of the match. Distances, and what is above
-//! 15 of the numbers, are unsigned LEB128. The code ends with the content, after literals or after a match.
+//! The code is a series of sequences. A sequence is a byte, whose high four bits are a number of literals and whose low
+//! four bits are the length of a match minus three, then the literals, then the distance of the match. Distances, and what
+//! is above 15 of the numbers, are unsigned LEB128. The code ends with the content, after literals or after a match.
 
 use super::memory::Output;
 use super::patch::read_leb128;
@@ -16,7 +16,7 @@ use crate::{Error, ErrorKind};
 /// The shortest match.
 const MIN_MATCH: usize = 3;
 /// The number in four bits from which the rest follows.
-const MORE: usize = 15;
+const ESCAPE: usize = 15;
 
 /// The ratio of content to code for which memory is reserved.
 const USUAL_RATIO: usize = 16;
@@ -28,16 +28,16 @@ pub(super) fn decompress(code: &[u8], output: Output<'_>) -> Result<Vec<u8>, Err
     let mut out = Vec::with_capacity(size.min(code.len().saturating_mul(USUAL_RATIO)));
     let mut rest = code;
     while out.len() < size {
-        step(&mut rest, &mut out, size).ok_or_else(damaged)?;
+        decode_sequence(&mut rest, &mut out, size).ok_or_else(damaged)?;
     }
     if rest.is_empty() { Ok(out) } else { Err(damaged()) }
 }
 
-/// Decodes a step to `out`, which becomes at most `size` bytes.
-fn step(code: &mut &[u8], out: &mut Vec<u8>, size: usize) -> Option<()> {
+/// Decodes a sequence to `out`, which becomes at most `size` bytes.
+fn decode_sequence(code: &mut &[u8], out: &mut Vec<u8>, size: usize) -> Option<()> {
     let (token, tail) = code.split_first()?;
     *code = tail;
-    let literals = number(code, usize::from(token >> 4))?;
+    let literals = read_length(code, usize::from(token >> 4))?;
     let (bytes, tail) = code.split_at_checked(literals)?;
     *code = tail;
     if literals > size.checked_sub(out.len())? {
@@ -48,7 +48,7 @@ fn step(code: &mut &[u8], out: &mut Vec<u8>, size: usize) -> Option<()> {
         return Some(());
     }
     let distance = read_leb128(code)?;
-    let length = number(code, usize::from(token & 15))?.checked_add(MIN_MATCH)?;
+    let length = read_length(code, usize::from(token & 15))?.checked_add(MIN_MATCH)?;
     if length > size.checked_sub(out.len())? {
         return None;
     }
@@ -68,8 +68,8 @@ fn step(code: &mut &[u8], out: &mut Vec<u8>, size: usize) -> Option<()> {
 }
 
 /// The number of which four bits are `bits`.
-fn number(code: &mut &[u8], bits: usize) -> Option<usize> {
-    if bits < MORE { Some(bits) } else { read_leb128(code)?.checked_add(MORE) }
+fn read_length(code: &mut &[u8], bits: usize) -> Option<usize> {
+    if bits < ESCAPE { Some(bits) } else { read_leb128(code)?.checked_add(ESCAPE) }
 }
 
 fn damaged() -> Error {
@@ -86,15 +86,15 @@ struct Match {
 
 /// The number of earlier places that are compared.
 #[cfg(feature = "write")]
-const DEPTH: usize = 64;
+const MAX_CHAIN: usize = 64;
 /// The length from which no longer match is searched.
 #[cfg(feature = "write")]
-const LONG: usize = 64;
+const GOOD_LENGTH: usize = 64;
 /// The distances whose code is a byte.
 #[cfg(feature = "write")]
-const NEAR: usize = 128;
+const ONE_BYTE_DISTANCES: usize = 128;
 
-/// Compresses `content` with the steps of least size.
+/// Compresses `content` with the sequences of least size.
 #[cfg(feature = "write")]
 pub(super) fn compress(content: &[u8]) -> Vec<u8> {
     let choices = choose(content);
@@ -104,7 +104,11 @@ pub(super) fn compress(content: &[u8]) -> Vec<u8> {
     while at < content.len() {
         match choices.get(at).copied().flatten() {
             Some(found) => {
-                write_step(&mut out, content.get(at.saturating_sub(literals)..at).unwrap_or_default(), found);
+                write_sequence(
+                    &mut out,
+                    content.get(at.saturating_sub(literals)..at).unwrap_or_default(),
+                    found,
+                );
                 literals = 0;
                 at = at.saturating_add(found.length);
             }
@@ -116,17 +120,17 @@ pub(super) fn compress(content: &[u8]) -> Vec<u8> {
     }
     if literals > 0 {
         let rest = content.get(at.saturating_sub(literals)..).unwrap_or_default();
-        write_step(&mut out, rest, Match::default());
+        write_sequence(&mut out, rest, Match::default());
     }
     out
 }
 
-/// Writes a step; one at the end has no match.
+/// Writes a sequence; one at the end has no match.
 #[cfg(feature = "write")]
-fn write_step(out: &mut Vec<u8>, literals: &[u8], Match { distance, length }: Match) {
+fn write_sequence(out: &mut Vec<u8>, literals: &[u8], Match { distance, length }: Match) {
     let beyond = length.saturating_sub(MIN_MATCH);
-    out.push((literals.len().min(MORE) << 4 | beyond.min(MORE)) as u8);
-    if let Some(more) = literals.len().checked_sub(MORE) {
+    out.push((literals.len().min(ESCAPE) << 4 | beyond.min(ESCAPE)) as u8);
+    if let Some(more) = literals.len().checked_sub(ESCAPE) {
         write_leb128(out, more as u64);
     }
     out.extend_from_slice(literals);
@@ -134,7 +138,7 @@ fn write_step(out: &mut Vec<u8>, literals: &[u8], Match { distance, length }: Ma
         return;
     }
     write_leb128(out, distance as u64);
-    if let Some(more) = beyond.checked_sub(MORE) {
+    if let Some(more) = beyond.checked_sub(ESCAPE) {
         write_leb128(out, more as u64);
     }
 }
@@ -150,8 +154,8 @@ fn choose(content: &[u8]) -> Vec<Option<Match>> {
         let mut best = size_from(at.saturating_add(1)).saturating_add(1);
         let mut choice = None;
         for Match { distance, length } in matches.get(at).copied().unwrap_or_default() {
-            // The longest match, or as much of it as a step has without a further number.
-            for length in [length, length.min(MIN_MATCH + MORE - 1)] {
+            // The longest match, or as much of it as a sequence has without a further number.
+            for length in [length, length.min(MIN_MATCH + ESCAPE - 1)] {
                 if length < MIN_MATCH {
                     continue;
                 }
@@ -170,11 +174,14 @@ fn choose(content: &[u8]) -> Vec<Option<Match>> {
     choices
 }
 
-/// The size of a step with a match and without literals.
+/// The size of a sequence with a match and without literals.
 #[cfg(feature = "write")]
 fn match_size(distance: usize, length: usize) -> usize {
-    let leb128 = |number: usize| 1 + usize::from(number >= NEAR) + usize::from(number >= NEAR * NEAR);
-    let more = length.saturating_sub(MIN_MATCH).checked_sub(MORE);
+    let leb128 = |number: usize| {
+        1 + usize::from(number >= ONE_BYTE_DISTANCES)
+            + usize::from(number >= ONE_BYTE_DISTANCES * ONE_BYTE_DISTANCES)
+    };
+    let more = length.saturating_sub(MIN_MATCH).checked_sub(ESCAPE);
     1 + leb128(distance) + more.map_or(0, leb128)
 }
 
@@ -199,7 +206,7 @@ fn matches(content: &[u8]) -> Vec<[Match; 2]> {
             *slot = before;
         }
         let [longest, _] = previous;
-        if longest.length > LONG {
+        if longest.length > GOOD_LENGTH {
             // The rest of the match of the last place.
             previous = previous.map(|found| Match { length: found.length.saturating_sub(1), ..found });
         } else {
@@ -215,7 +222,7 @@ fn matches(content: &[u8]) -> Vec<[Match; 2]> {
 fn search(content: &[u8], at: usize, earlier: &[Option<usize>]) -> [Match; 2] {
     let mut best = [Match::default(); 2];
     let mut next = earlier.get(at).copied().flatten();
-    for _ in 0..DEPTH {
+    for _ in 0..MAX_CHAIN {
         let Some(place) = next else { break };
         let distance = at.saturating_sub(place);
         let own = content.get(at..).unwrap_or_default();
@@ -225,10 +232,10 @@ fn search(content: &[u8], at: usize, earlier: &[Option<usize>]) -> [Match; 2] {
         if length > longest.length {
             *longest = Match { distance, length };
         }
-        if distance < NEAR && length > near.length {
+        if distance < ONE_BYTE_DISTANCES && length > near.length {
             *near = Match { distance, length };
         }
-        if length >= LONG {
+        if length >= GOOD_LENGTH {
             break;
         }
         next = earlier.get(place).copied().flatten();

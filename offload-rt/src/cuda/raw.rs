@@ -110,6 +110,9 @@ pub fn as_raw_stream(stream: &Stream) -> Result<*mut c_void, Error> {
 
 /// Where the values of `buffer` start, a `CUdeviceptr`.
 ///
+/// The first call for a buffer of a stream of this crate waits for the work that the stream has; from then on the memory is
+/// released when all work of the device is done, because nothing tells what other code does with it.
+///
 /// # Errors
 /// `buffer` is not of CUDA.
 pub fn as_raw_address<T>(buffer: &Buffer<T>) -> Result<u64, Error> {

@@ -44,9 +44,10 @@ struct Capture<'e, A: DriverApi> {
     launches: Vec<RawGraphNode>,
 }
 
-// SAFETY: the library's functions may be called from any thread, and launches of a graph take turns there.
+// SAFETY: the library's functions may be called from any thread.
 unsafe impl<A: DriverApi> Send for GpuGraph<A> {}
-// SAFETY: as above; an update has the graph to itself.
+// SAFETY: as above. The libraries do not synchronize calls for one graph: the launch layer launches it in one thread at a
+// time, and an update has it to itself.
 unsafe impl<A: DriverApi> Sync for GpuGraph<A> {}
 
 impl<A: DriverApi> GpuGraph<A> {

@@ -133,7 +133,8 @@ impl DriverApi for HipApi {
             && self.hipStreamGetCaptureInfo_v2.is_some()
     }
 
-    /// "The kernel node's function" is that of a module too: the runtime takes both.
+    /// `func` is a function of the host or, as here, of a module: the runtime takes what it does not know as a
+    /// `hipFunction_t` (`getFunc` in <https://github.com/ROCm/clr/blob/amd-staging/hipamd/src/hip_graph_internal.hpp>).
     unsafe fn update_graph(
         &'static self,
         executable: hipGraphExec_t,

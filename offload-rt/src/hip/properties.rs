@@ -11,29 +11,29 @@ use crate::properties::{CacheSizes, DeviceProperties};
 const NO_UUID: &[u8] = b"XX";
 
 pub(super) fn properties(device: DeviceId) -> HipResult<DeviceProperties> {
-    let told = device.properties()?;
-    let caches = CacheSizes { l2: positive(told.l2_cache()).map(u64::from), ..CacheSizes::default() };
+    let reported = device.properties()?;
+    let caches = CacheSizes { l2: positive(reported.l2_cache()).map(u64::from), ..CacheSizes::default() };
     Ok(DeviceProperties {
-        memory: Some(told.global_memory()).filter(|bytes| *bytes > 0),
+        memory: Some(reported.global_memory()).filter(|bytes| *bytes > 0),
         // Older runtimes of ROCm 6 leave it 0 for every device.
-        is_memory_unified: (told.integrated() != 0).then_some(true),
-        compute_units: positive(told.compute_units()),
-        clock_khz: positive(told.clock_khz()),
-        max_work_group: positive(told.max_threads()).map(u64::from),
+        is_memory_unified: (reported.integrated() != 0).then_some(true),
+        compute_units: positive(reported.compute_units()),
+        clock_khz: positive(reported.clock_khz()),
+        max_work_group: positive(reported.max_threads()).map(u64::from),
         caches,
         driver_version: runtime_version(),
-        ..limits(&told).properties()
+        ..limits(&reported).properties()
     })
 }
 
 pub(super) fn identity(device: DeviceId) -> DeviceIdentity {
     let unknown = DeviceIdentity::unknown(HIP);
-    let Ok(told) = device.properties() else { return unknown };
+    let Ok(reported) = device.properties() else { return unknown };
     // The text has the function too, which partitions of a GPU differ in.
     let address = device.pci_address().ok().and_then(|address| address.parse().ok());
-    let uuid = told.uuid();
+    let uuid = reported.uuid();
     DeviceIdentity {
-        pci: address.or_else(|| in_structure(told.pci())),
+        pci: address.or_else(|| in_structure(reported.pci())),
         uuid: DeviceUuid::from_driver(uuid).filter(|_| !uuid.starts_with(NO_UUID)),
         ..unknown
     }

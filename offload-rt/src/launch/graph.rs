@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::check::check;
 use super::program::Kernel;
 use super::stream::Stream;
-#[cfg(any(feature = "cuda", feature = "hip"))]
-use crate::backend::BackendStream;
-use crate::backend::{BackendGraph, BackendKernel, GraphLaunch, KernelArg, KernelArgKind};
+use crate::backend::{BackendGraph, BackendKernel, BackendStream, GraphLaunch, KernelArg, KernelArgKind};
 use crate::device::Device;
 use crate::error::{Error, Problem};
 use crate::recorded::{KeptArg, Operation, RecordedLaunch, RecordedWork};
@@ -36,28 +34,23 @@ pub struct Graph {
     work: RecordedWork,
     /// Numbers of the operations that are launches.
     launches: Vec<usize>,
-    /// Each kernel's first launch.
+    /// Each kernel once.
     kernels: Vec<UsedKernel>,
-    /// Held while the operations are given one by one, so that those of two launches do not mix.
-    order: Mutex<()>,
-    /// The streams that its memory is ready for, as numbers.
-    #[cfg(any(feature = "cuda", feature = "hip"))]
-    streams: Mutex<Vec<usize>>,
+    /// The streams that its memory is ready for, as numbers. It is locked during a launch: drivers do not synchronize
+    /// launches of one graph by several threads, and operations that are given one by one must not mix.
+    prepared: Mutex<Vec<usize>>,
 }
 
 #[derive(Debug)]
 struct UsedKernel {
     name: Arc<str>,
-    #[cfg_attr(
-        not(any(feature = "opencl", feature = "cuda", feature = "hip")),
-        expect(dead_code, reason = "it prints by itself")
-    )]
     backend: Arc<dyn BackendKernel>,
 }
 
 impl Graph {
     pub(super) fn new(device: &Device, work: RecordedWork) -> Result<Graph, Error> {
-        let native = device.backend().instantiate(&work);
+        // Drivers refuse graphs without nodes in some releases.
+        let native = if work.operations.is_empty() { Ok(None) } else { device.backend().instantiate(&work) };
         let native = native.map_err(|problem| {
             Error::from_device(&device.to_string(), problem.during("cannot make a graph"))
         })?;
@@ -66,20 +59,11 @@ impl Graph {
         for (number, recorded) in work.operations.iter().enumerate() {
             let Operation::Launch(launch) = &recorded.operation else { continue };
             launches.push(number);
-            if !kernels.iter().any(|used| used.name == launch.name) {
+            if !kernels.iter().any(|used| Arc::ptr_eq(&used.backend, &launch.kernel)) {
                 kernels.push(UsedKernel { name: launch.name.clone(), backend: launch.kernel.clone() });
             }
         }
-        Ok(Graph {
-            device: device.clone(),
-            native,
-            work,
-            launches,
-            kernels,
-            order: Mutex::default(),
-            #[cfg(any(feature = "cuda", feature = "hip"))]
-            streams: Mutex::default(),
-        })
+        Ok(Graph { device: device.clone(), native, work, launches, kernels, prepared: Mutex::default() })
     }
 
     /// The device of the stream that it was captured with.
@@ -111,14 +95,14 @@ impl Graph {
     #[allow(unsafe_code, reason = "launches kernels")]
     pub fn launch(&self, stream: &Stream) -> Result<(), Error> {
         self.check_stream(stream)?;
+        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
         #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
         for kernel in &self.kernels {
             stream.queued().prints(&*kernel.backend);
         }
         match &self.native {
             Some(native) => {
-                #[cfg(any(feature = "cuda", feature = "hip"))]
-                stream.done(self.use_in(stream.backend()))?;
+                stream.done(self.prepare(stream.backend(), &mut prepared))?;
                 stream.done(native.launch(stream.backend()))?;
             }
             None => self.launch_one_by_one(stream)?,
@@ -158,23 +142,27 @@ impl Graph {
             recorded.operation = Operation::Launch(after);
         }
         // The new memory is ready for none.
-        #[cfg(any(feature = "cuda", feature = "hip"))]
-        self.streams.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+        self.prepared.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
         Ok(())
     }
 
     /// Prepares the memory for work in `stream`, at the first launch there.
     #[cfg(any(feature = "cuda", feature = "hip"))]
-    fn use_in(&self, stream: &dyn BackendStream) -> Result<(), Problem> {
-        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+    fn prepare(&self, stream: &dyn BackendStream, prepared: &mut Vec<usize>) -> Result<(), Problem> {
         let handle = stream.handle().addr();
-        if streams.contains(&handle) {
+        if prepared.contains(&handle) {
             return Ok(());
         }
         for recorded in &self.work.operations {
             recorded.operation.use_in(stream)?;
         }
-        streams.push(handle);
+        prepared.push(handle);
+        Ok(())
+    }
+
+    /// Memory of other back ends is ready for every stream.
+    #[cfg(not(any(feature = "cuda", feature = "hip")))]
+    fn prepare(&self, _: &dyn BackendStream, _: &mut Vec<usize>) -> Result<(), Problem> {
         Ok(())
     }
 
@@ -200,7 +188,6 @@ impl Graph {
 
     #[allow(unsafe_code, reason = "launches kernels")]
     fn launch_one_by_one(&self, stream: &Stream) -> Result<(), Error> {
-        let _order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
         for recorded in &self.work.operations {
             // SAFETY: who recorded a launch answers for it at each launch of the graph.
             let ran = unsafe { recorded.operation.run(stream.backend()) };

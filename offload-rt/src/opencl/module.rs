@@ -117,16 +117,16 @@ impl BackendKernel for ClKernel {
     fn properties(&self) -> KernelProperties {
         let known = KernelProperties::from_info(&self.info);
         let Ok(kernel) = self.another() else { return known };
-        let told = kernel_properties::query(&kernel, self.module.context.device());
+        let reported = kernel_properties::query(&kernel, self.module.context.device());
         KernelProperties {
             // Those of the build that small work-groups are launched from.
-            registers: known.registers.or(told.registers),
-            spilled: known.spilled.or(told.spilled),
-            local_memory: told.local_memory.or(known.local_memory),
-            private_memory: told.private_memory.or(known.private_memory),
-            max_work_group: told.max_work_group.or(known.max_work_group),
-            preferred_multiple: told.preferred_multiple.or(known.preferred_multiple),
-            required_work_group: told.required_work_group.or(known.required_work_group),
+            registers: known.registers.or(reported.registers),
+            spilled: known.spilled.or(reported.spilled),
+            local_memory: reported.local_memory.or(known.local_memory),
+            private_memory: reported.private_memory.or(known.private_memory),
+            max_work_group: reported.max_work_group.or(known.max_work_group),
+            preferred_multiple: reported.preferred_multiple.or(known.preferred_multiple),
+            required_work_group: reported.required_work_group.or(known.required_work_group),
         }
     }
 

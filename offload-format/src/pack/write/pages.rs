@@ -86,7 +86,7 @@ fn group<'a>(images: &[(&'a NewImage, StorageFields)]) -> Result<Vec<PageRecords
             Some(page) => page.add(image, storage)?,
             None => {
                 let modules = [image.module.as_str(); 2];
-                let mut page = PageRecords { tables: Tables::of_page(), count: 0, modules };
+                let mut page = PageRecords { tables: Tables::for_page(), count: 0, modules };
                 page.add(image, storage)?;
                 pages.push(page);
             }

@@ -105,7 +105,7 @@ impl Lists {
 
 impl Tables {
     /// The tables of a page.
-    pub(super) fn of_page() -> Tables {
+    pub(super) fn for_page() -> Tables {
         let details = Details { texts: Some(Texts::default()), ..Details::default() };
         Tables { details, ..Tables::default() }
     }
