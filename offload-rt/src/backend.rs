@@ -15,6 +15,7 @@ use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
 use crate::group_size::GroupSizes;
 use crate::identity::DeviceIdentity;
+use crate::images::{FillColor, ImageFormat, ImageRegion, ImageShape, ImageType, SamplerSettings};
 use crate::properties::{DeviceProperties, KernelProperties};
 use crate::range::NdRange;
 use crate::text::escape;
@@ -56,6 +57,56 @@ pub(crate) trait BackendDevice: Any + Debug + Send + Sync {
     fn lock_memory(&self, _size: usize) -> Result<Option<Box<dyn BackendHostMemory>>, Problem> {
         Ok(None)
     }
+
+    /// An image whose elements are unspecified.
+    fn image(&self, _layout: &ImageLayout<'_>) -> Result<Arc<dyn BackendImage>, Problem> {
+        Err(no_images())
+    }
+
+    /// The formats of images of a type; none if the device has no such images.
+    fn image_formats(&self, _image_type: ImageType) -> Result<Vec<ImageFormat>, Problem> {
+        Err(no_images())
+    }
+
+    fn sampler(&self, _settings: SamplerSettings) -> Result<Arc<dyn BackendSampler>, Problem> {
+        Err(no_images())
+    }
+}
+
+/// The problem of a back end without images.
+pub(crate) fn no_images() -> Problem {
+    let problem = "images and samplers: not supported by this back end".to_string();
+    Problem::with_hint(problem, "OpenCL devices and the host CPU have them; elsewhere pass a buffer")
+}
+
+/// What an image is made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ImageLayout<'a> {
+    pub(crate) shape: ImageShape,
+    pub(crate) format: ImageFormat,
+    /// The size of all elements in bytes, at least 1.
+    pub(crate) size: usize,
+    /// Memory that holds them, of the same device and of at least this size, if there is some already.
+    pub(crate) memory: Option<&'a Arc<dyn BackendMemory>>,
+}
+
+/// An image of a device. It can be dropped at any time, as memory can.
+pub(crate) trait BackendImage: Any + Debug + Send + Sync {
+    fn context(&self) -> ContextId;
+}
+
+/// A sampler of a device. It can be dropped at any time.
+pub(crate) trait BackendSampler: Any + Debug + Send + Sync {
+    fn context(&self) -> ContextId;
+}
+
+/// A region of an image, which lies within it and has elements.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ImageRange<'a> {
+    pub(crate) image: &'a Arc<dyn BackendImage>,
+    pub(crate) region: ImageRegion,
+    /// The size of its elements in bytes, one row after the other.
+    pub(crate) size: usize,
 }
 
 /// The memory pool of a device. Sizes are in bytes.
@@ -361,6 +412,52 @@ pub(crate) trait BackendStream: Any + Debug + Send + Sync {
     /// Queues filling a range whose size is a multiple of the pattern's, and whose start is aligned to it.
     fn fill(&self, to: MemoryRange<'_>, pattern: FillPattern) -> Result<(), Problem>;
 
+    /// As [`write`](BackendStream::write).
+    fn write_image(&self, _to: ImageRange<'_>, _bytes: &[u8]) -> Result<(), Problem> {
+        Err(no_images())
+    }
+
+    /// As [`read`](BackendStream::read).
+    fn read_image(&self, _from: ImageRange<'_>, _bytes: &mut [u8]) -> Result<(), Problem> {
+        Err(no_images())
+    }
+
+    /// As [`write_later`](BackendStream::write_later).
+    ///
+    /// # Safety
+    /// As there.
+    #[allow(unsafe_code, reason = "the device reads memory of the program")]
+    unsafe fn write_image_later(
+        &self,
+        _to: ImageRange<'_>,
+        _bytes: *const u8,
+    ) -> Result<Box<dyn BackendEvent>, Problem> {
+        Err(no_images())
+    }
+
+    /// As [`read_later`](BackendStream::read_later).
+    ///
+    /// # Safety
+    /// As there.
+    #[allow(unsafe_code, reason = "the device writes memory of the program")]
+    unsafe fn read_image_later(
+        &self,
+        _from: ImageRange<'_>,
+        _bytes: *mut u8,
+    ) -> Result<Box<dyn BackendEvent>, Problem> {
+        Err(no_images())
+    }
+
+    /// Queues a copy from a region to another of the same extent, of an image of the same format.
+    fn copy_image(&self, _from: ImageRange<'_>, _to: ImageRange<'_>) -> Result<(), Problem> {
+        Err(no_images())
+    }
+
+    /// Queues filling a region with a color of its channels' class.
+    fn fill_image(&self, _to: ImageRange<'_>, _color: FillColor) -> Result<(), Problem> {
+        Err(no_images())
+    }
+
     /// Marks the present end.
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem>;
 
@@ -471,6 +568,21 @@ pub(crate) enum KernelArgKind<'a> {
     Memory(MemoryRange<'a>),
     /// Local memory of this size in bytes.
     Local(usize),
+    Image(&'a Arc<dyn BackendImage>, ImageType),
+    Sampler(&'a Arc<dyn BackendSampler>),
+}
+
+impl KernelArgKind<'_> {
+    /// The context of what it refers to.
+    #[inline]
+    pub(crate) fn context(&self) -> Option<ContextId> {
+        match self {
+            KernelArgKind::Value(_) | KernelArgKind::Local(_) => None,
+            KernelArgKind::Memory(range) => Some(range.memory.context()),
+            KernelArgKind::Image(image, _) => Some(image.context()),
+            KernelArgKind::Sampler(sampler) => Some(sampler.context()),
+        }
+    }
 }
 
 /// The record of the kernel `name`.

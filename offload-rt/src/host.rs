@@ -21,6 +21,8 @@
 //!
 //! - `args[i]` points to the argument: to the bytes of a value, or to a pointer to global, constant or local memory.
 //!   Values and local memory are aligned to 128 bytes, as OpenCL's largest vector needs.
+//! - An argument `image2d_t` and the like is a pointer to `struct offload_image` of `host_images.c`, which holds as long
+//!   as the call. A `sampler_t` is a number of the size of a pointer, made of clang's constants `CLK_`.
 //! - The state of an image between calls is thread-local: groups run on several threads at once.
 //! - `frame` points to memory for values that are live across a barrier, aligned to 128 bytes, with `__offload_frame_K`
 //!   bytes for each work-item of the group. Its initial content is unspecified.
@@ -44,6 +46,7 @@ mod bind;
 mod checks;
 mod executor;
 mod image;
+mod image_object;
 mod library;
 mod memory;
 mod object;
@@ -60,18 +63,22 @@ use self::bind::BoundArgs;
 use self::checks::Sanitizer;
 use self::executor::Launch;
 use self::image::{HostCode, HostImage};
+use self::image_object::{ImageObject, SamplerObject};
 use self::library::HostLibrary;
 use self::memory::CONTEXT;
 #[cfg(all(feature = "launchers", target_os = "linux"))]
 pub(crate) use self::memory::HostMemory;
 use self::stream::HostStream;
-use crate::backend::{BackendDevice, BackendKernel, BackendModule, BackendStream, ContextId};
-use crate::backend::{KernelArg, find_kernel, refuse_shared_memory};
+use crate::backend::{
+    BackendDevice, BackendImage, BackendKernel, BackendModule, BackendSampler, BackendStream, ContextId,
+    ImageLayout, KernelArg, find_kernel, refuse_shared_memory,
+};
 use crate::cpu_properties;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
 use crate::group_size::{GroupSizes, USUAL_GROUP};
 use crate::identity::DeviceIdentity;
+use crate::images::{ImageFormat, ImageType, SamplerSettings};
 use crate::properties::{DeviceProperties, KernelProperties};
 use crate::range::NdRange;
 use crate::text::escape;
@@ -125,6 +132,18 @@ impl BackendDevice for Host {
 
     fn properties(&self) -> Result<DeviceProperties, Problem> {
         Ok(cpu_properties::query())
+    }
+
+    fn image(&self, layout: &ImageLayout<'_>) -> Result<Arc<dyn BackendImage>, Problem> {
+        Ok(Arc::new(ImageObject::new(layout)?))
+    }
+
+    fn image_formats(&self, _: ImageType) -> Result<Vec<ImageFormat>, Problem> {
+        Ok(image_object::formats())
+    }
+
+    fn sampler(&self, settings: SamplerSettings) -> Result<Arc<dyn BackendSampler>, Problem> {
+        Ok(Arc::new(SamplerObject::new(settings)))
     }
 }
 

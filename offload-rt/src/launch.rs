@@ -11,6 +11,8 @@ mod copies;
 mod copy;
 mod event;
 mod graph;
+mod image;
+mod image_copies;
 mod kernel_arg;
 #[cfg(debug_assertions)]
 mod newer;
@@ -20,6 +22,7 @@ mod program;
 mod queued;
 #[allow(unsafe_code, reason = "implements unsafe operations of streams")]
 mod recording;
+mod sampler;
 mod signature;
 mod stream;
 mod transfer;
@@ -29,9 +32,13 @@ pub use self::args::{Arg, Plain};
 pub use self::buffer::{Buffer, Slice, SliceMut};
 pub use self::event::Event;
 pub use self::graph::Graph;
+pub use self::image::{
+    Image, Image1d, Image1dArray, Image1dBuffer, Image2d, Image2dArray, Image3d, ImageSlice, ImageSliceMut,
+};
 pub use self::pinned::Pinned;
 pub use self::pool::MemoryPool;
 pub use self::program::{Kernel, Program};
+pub use self::sampler::Sampler;
 pub use self::stream::Stream;
 pub use self::transfer::Transfer;
 pub use self::typed::{Half, LoadedKernels, Local};

@@ -10,6 +10,7 @@
 //!   into it; [`Event`]s order streams and tell times;
 //! - [`Stream::capture`] records work as a [`Graph`], which is launched as one; [`Stream::copy_from`] copies between devices,
 //!   and [`Device::memory_pool`] limits what buffers come from;
+//! - [`Image`]s and [`Sampler`]s are those of OpenCL C, for kernels that take `image2d_t` and `sampler_t`;
 //! - [`Entry::load`] decompresses one image, once, and checks it against its hash; [`Device::open`] hands it to a
 //!   driver.
 //!
@@ -105,6 +106,7 @@ mod failures;
 mod gpu;
 mod group_size;
 mod identity;
+pub mod images;
 mod index;
 mod launch;
 mod libraries;
@@ -146,10 +148,12 @@ pub use crate::devices::{DeviceRequest, Devices};
 pub use crate::entry::{Entry, LoadedImage};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::identity::{DeviceUuid, PciAddress, PciAddressError};
+pub use crate::images::{AddressingMode, ChannelOrder, ChannelType, Coordinates, FilterMode, ImageFormat};
 pub use crate::index::{Missing, Unreadable};
 pub use crate::launch::{
-    Arg, Buffer, Event, Graph, Half, Kernel, Local, MemoryPool, Pinned, Plain, Program, Slice, SliceMut,
-    Stream, Transfer,
+    Arg, Buffer, Event, Graph, Half, Image, Image1d, Image1dArray, Image1dBuffer, Image2d, Image2dArray,
+    Image3d, ImageSlice, ImageSliceMut, Kernel, Local, MemoryPool, Pinned, Plain, Program, Sampler, Slice,
+    SliceMut, Stream, Transfer,
 };
 pub use crate::module::Module;
 pub use crate::properties::{CacheSizes, DeviceProperties, KernelProperties};

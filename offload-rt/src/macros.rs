@@ -37,11 +37,13 @@
 /// | `float4`, `float3` | `[f32; 4]` |
 /// | `half` | any [`Half`](crate::Half), as `u16` |
 /// | `bool` | `bool` |
+/// | `read_only image2d_t`, `write_only image2d_t`, and other images | `&Image2d`, `&mut Image2d`: an [`Image`](crate::Image) |
+/// | `sampler_t` | `&Sampler`: a [`Sampler`](crate::Sampler) |
 /// | a structure, by value or behind a pointer | any [`Plain`](crate::Plain) type; the launch compares the size of a value |
 /// | a type that depends on the variant | any [`Plain`](crate::Plain) type |
 ///
-/// A kernel with an image or a sampler, or of which only the sizes of its arguments are known, has a method that returns
-/// the [`Kernel`](crate::Kernel); its documentation says why. `program()` of `Kernels` is the
+/// A kernel of which only the sizes of its arguments are known has a method that returns the
+/// [`Kernel`](crate::Kernel); its documentation says why. `program()` of `Kernels` is the
 /// [`Program`](crate::Program), whose `kernel` looks up any kernel by its name.
 #[macro_export]
 macro_rules! include_kernels {
@@ -217,7 +219,7 @@ macro_rules! __included_slot {
 ///                 [::offload_rt::KernelArg::value(&factor), ::offload_rt::KernelArg::buffer_mut::<f32>(x)];
 ///         }
 ///         untyped {
-///             /// Untyped, because its argument 0 is an image.
+///             /// Untyped, because its argument 0 is a pointer to pointers.
 ///             blur[1];
 ///         }
 ///     }

@@ -20,6 +20,7 @@ mod device_properties;
 #[allow(unsafe_code, reason = "launches a kernel of this project")]
 mod failures;
 mod icd;
+mod image;
 mod kernel_properties;
 mod library;
 #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]

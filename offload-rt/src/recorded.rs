@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::backend::{
-    BackendKernel, BackendMemory, BackendStream, ContextId, FillPattern, GraphWork, KernelArg, KernelArgKind,
-    MemoryRange, MemoryRef, OperationPlace,
+    BackendImage, BackendKernel, BackendMemory, BackendSampler, BackendStream, ContextId, FillPattern,
+    GraphWork, ImageRange, KernelArg, KernelArgKind, MemoryRange, MemoryRef, OperationPlace,
 };
 use crate::error::Problem;
+use crate::images::{FillColor, ImageRegion, ImageType};
 use crate::range::NdRange;
 
 /// The operations of a graph in an order that keeps all their dependencies.
@@ -36,6 +37,9 @@ pub(crate) enum Operation {
     Write { to: KeptRange, bytes: Box<[u8]> },
     Copy { from: KeptRange, to: KeptRange },
     Fill { to: KeptRange, pattern: FillPattern },
+    WriteImage { to: KeptRegion, bytes: Box<[u8]> },
+    CopyImage { from: KeptRegion, to: KeptRegion },
+    FillImage { to: KeptRegion, color: FillColor },
 }
 
 /// A launch that keeps its kernel and its arguments.
@@ -53,6 +57,8 @@ pub(crate) enum KeptArg {
     Value(Box<[u8]>),
     Memory(KeptRange),
     Local(usize),
+    Image(Arc<dyn BackendImage>, ImageType),
+    Sampler(Arc<dyn BackendSampler>),
 }
 
 /// A range of memory that it keeps, in bytes.
@@ -62,6 +68,14 @@ pub(crate) struct KeptRange {
     offset: usize,
     size: usize,
     element: usize,
+}
+
+/// A region of an image that it keeps.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptRegion {
+    image: Arc<dyn BackendImage>,
+    region: ImageRegion,
+    size: usize,
 }
 
 impl GraphWork for RecordedWork {
@@ -96,6 +110,9 @@ impl Operation {
             Operation::Write { to, .. } | Operation::Copy { to, .. } | Operation::Fill { to, .. } => {
                 to.memory.context()
             }
+            Operation::WriteImage { to, .. }
+            | Operation::CopyImage { to, .. }
+            | Operation::FillImage { to, .. } => to.image.context(),
         }
     }
 
@@ -116,6 +133,10 @@ impl Operation {
                 from.use_in(stream)?;
                 to.use_in(stream)
             }
+            // Back ends whose memory has to be prepared have no images.
+            Operation::WriteImage { .. } | Operation::CopyImage { .. } | Operation::FillImage { .. } => {
+                Ok(())
+            }
         }
     }
 
@@ -134,6 +155,9 @@ impl Operation {
             Operation::Write { to, bytes } => stream.write(to.range(), bytes),
             Operation::Copy { from, to } => stream.copy(from.range(), to.range()),
             Operation::Fill { to, pattern } => stream.fill(to.range(), *pattern),
+            Operation::WriteImage { to, bytes } => stream.write_image(to.range(), bytes),
+            Operation::CopyImage { from, to } => stream.copy_image(from.range(), to.range()),
+            Operation::FillImage { to, color } => stream.fill_image(to.range(), *color),
         }
     }
 }
@@ -153,6 +177,8 @@ impl KeptArg {
             KernelArgKind::Value(bytes) => KeptArg::Value(bytes.into()),
             KernelArgKind::Memory(range) => KeptArg::Memory(KeptRange::new(range)?),
             KernelArgKind::Local(size) => KeptArg::Local(size),
+            KernelArgKind::Image(image, image_type) => KeptArg::Image(image.clone(), image_type),
+            KernelArgKind::Sampler(sampler) => KeptArg::Sampler(sampler.clone()),
         })
     }
 
@@ -161,6 +187,8 @@ impl KeptArg {
             KeptArg::Value(bytes) => KernelArgKind::Value(bytes),
             KeptArg::Memory(range) => KernelArgKind::Memory(range.range()),
             KeptArg::Local(size) => KernelArgKind::Local(*size),
+            KeptArg::Image(image, image_type) => KernelArgKind::Image(image, *image_type),
+            KeptArg::Sampler(sampler) => KernelArgKind::Sampler(sampler),
         })
     }
 }
@@ -194,5 +222,15 @@ impl KeptRange {
             size: self.size,
             element: self.element,
         }
+    }
+}
+
+impl KeptRegion {
+    pub(crate) fn new(range: ImageRange<'_>) -> KeptRegion {
+        KeptRegion { image: range.image.clone(), region: range.region, size: range.size }
+    }
+
+    fn range(&self) -> ImageRange<'_> {
+        ImageRange { image: &self.image, region: self.region, size: self.size }
     }
 }

@@ -31,6 +31,8 @@ kernel void move(struct particle by, global struct particle *self, unsigned int 
   self[type].place += by.place;
 }
 
-kernel void blur(read_only image2d_t from, sampler_t sampler, global float4 *to) {
-  to[0] = read_imagef(from, sampler, (int2)(0, 0));
+kernel void blur(read_only image2d_t from, sampler_t sampler, write_only image2d_array_t to) {
+  write_imagef(to, (int4)(0, 0, 0, 0), read_imagef(from, sampler, (int2)(0, 0)));
 }
+
+kernel void depths(read_only image2d_depth_t from, global float *to) { to[0] = read_imagef(from, (int2)(0, 0)); }

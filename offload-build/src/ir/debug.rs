@@ -164,6 +164,7 @@ fn argument(found: Type, param: &Parameter<'_>, name: &str) -> KernelArg {
         is_structure: param.is_by_value(),
         element_size: found.element_size.filter(|_| kind != ArgKind::Local).and_then(whole_bytes),
         is_const: found.is_const,
+        access: String::new(),
     }
 }
 

@@ -22,7 +22,8 @@ pub(super) fn arguments(
     let spaces = attachments.operands("kernel_arg_addr_space").map(integers).unwrap_or_default();
     let described = spaces.iter().enumerate().map(|(index, space)| {
         let base_type = text_at(&base_types, index);
-        let kind = kind(*space, &base_type, &text_at(&access, index));
+        let access = text_at(&access, index);
+        let kind = kind(*space, &base_type, &access);
         KernelArg {
             name: text_at(&names, index),
             type_name: text_at(&types, index),
@@ -34,7 +35,11 @@ pub(super) fn arguments(
                 .and_then(|param| value_size(structures, param)),
             is_structure: params.get(index).is_some_and(Parameter::is_by_value),
             element_size: element_size(kind, &base_type, structures),
-            is_const: text_at(&qualifiers, index).split(' ').any(|word| word == "const"),
+            is_const: match kind {
+                ArgKind::Image => access == "read_only",
+                _ => text_at(&qualifiers, index).split(' ').any(|word| word == "const"),
+            },
+            access: if kind == ArgKind::Image { access } else { String::new() },
         }
     });
     described.collect()

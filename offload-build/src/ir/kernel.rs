@@ -31,6 +31,8 @@ pub(crate) struct KernelArg {
     pub(crate) element_size: Option<u32>,
     /// As [`ArgInfo::is_const`].
     pub(crate) is_const: bool,
+    /// `read_only`, `write_only` or `read_write`, of an image; empty otherwise.
+    pub(crate) access: String,
 }
 
 impl Kernel {

@@ -65,6 +65,7 @@ fn plain_arg(param: &Parameter<'_>, types: &Types<'_>) -> KernelArg {
         is_structure: param.is_by_value(),
         element_size: None,
         is_const: false,
+        access: String::new(),
     }
 }
 

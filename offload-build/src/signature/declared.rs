@@ -240,7 +240,13 @@ impl Parser<'_> {
         let more = "*".repeat(stars.saturating_sub(1));
         let written = format!("{base}{}", "*".repeat(stars));
         let arg = ArgInfo::new(kind).named(name, written).with_base_type(format!("{base}{more}"));
-        if is_const && stars > 0 || kind == ArgKind::Constant { arg.constant() } else { arg }
+        let is_constant = match kind {
+            ArgKind::Constant => true,
+            // `read_only` is the default.
+            ArgKind::Image => !resolved.iter().any(|word| types::is_written_image(word)),
+            _ => is_const && stars > 0,
+        };
+        if is_constant { arg.constant() } else { arg }
     }
 
     /// `words` with what typedefs stand for.
@@ -314,12 +320,12 @@ mod tests {
             KERNEL __attribute__((reqd_work_group_size(64, 1, 1))) void
             a(__global const T *restrict x, local float4 *t, index n, constant struct s *c) { }
             kernel void b(read_only image2d_t i, sampler_t s, global float x[], void);
-            kernel void b(read_only image2d_t i, sampler_t s, global float x[]) { if (1) {} }
+            kernel void b(read_only image2d_t i, __write_only image3d_t w, sampler_t s, global float x[]) { if (1) {} }
             void __attribute__((noinline)) c(void) {} kernel void d(void) __attribute__((x)) {}
         ";
         let expected = [
             "a(global const half x, local float4 t, value uint n, constant const s c)",
-            "b(image image2d_t i, sampler sampler_t s, global float x)",
+            "b(image const image2d_t i, image image3d_t w, sampler sampler_t s, global float x)",
             "d()",
         ];
         assert_eq!(kernels_of("k.cl", text), expected);

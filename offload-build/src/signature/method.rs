@@ -117,6 +117,7 @@ fn written(arg: &ArgInfo) -> String {
         ArgKind::Local => "local ",
         ArgKind::Global if arg.is_const => "global const ",
         ArgKind::Global => "global ",
+        ArgKind::Image if arg.is_const => "read_only ",
         _ => "",
     };
     let type_name = match (arg.base_type.as_str(), arg.type_name.as_str()) {
@@ -124,7 +125,8 @@ fn written(arg: &ArgInfo) -> String {
         ("", type_name) => type_name,
         (base, _) => base.trim_start_matches("struct "),
     };
-    let star = if space.is_empty() || arg.base_type.is_empty() { "" } else { "*" };
+    let is_pointer = !space.is_empty() && arg.kind != ArgKind::Image;
+    let star = if is_pointer && !arg.base_type.is_empty() { "*" } else { "" };
     format!("{space}{type_name}{star} {}", arg.name).trim_end().to_string()
 }
 
@@ -174,8 +176,12 @@ mod tests {
 
     #[test]
     fn one_untyped_argument_makes_the_kernel_untyped() {
-        let all = methods(&[vec![kernel("k", &[(ArgKind::Value, "float"), (ArgKind::Image, "image2d_t")])]]);
-        assert_eq!(types(&all[0]), ["its argument 1, `a1`, is an image, which offload-rt does not pass"]);
+        let depth = (ArgKind::Image, "image2d_depth_t");
+        let all = methods(&[vec![kernel("k", &[(ArgKind::Value, "float"), depth])]]);
+        assert_eq!(
+            types(&all[0]),
+            ["its argument 1, `a1`, is an image of a type that offload-rt does not pass"]
+        );
         assert!(types(&methods(&[vec![KernelInfo::new("k")]])[0])[0].contains("nothing is known"));
     }
 }

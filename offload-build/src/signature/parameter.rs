@@ -14,6 +14,11 @@ pub(crate) enum Parameter {
     Write(Element),
     /// Local memory.
     Local(Element),
+    /// An image that the kernel only reads, of this type of Rust's, as `Image2d`.
+    Image(&'static str),
+    /// An image that the kernel also writes.
+    ImageMut(&'static str),
+    Sampler,
 }
 
 /// Values of which type.
@@ -41,6 +46,17 @@ pub(crate) struct Generic {
     pub(crate) bound: Bound,
 }
 
+/// OpenCL C's images (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_C.html#table-other-builtin-types>);
+/// those of depth and of several samples have no type of Rust's.
+const IMAGES: [(&str, &str); 6] = [
+    ("image1d_t", "Image1d"),
+    ("image1d_array_t", "Image1dArray"),
+    ("image1d_buffer_t", "Image1dBuffer"),
+    ("image2d_t", "Image2d"),
+    ("image2d_array_t", "Image2dArray"),
+    ("image3d_t", "Image3d"),
+];
+
 /// OpenCL C's scalars (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_C.html#table-builtin-scalar-types>).
 const SCALARS: [(&str, &str); 10] = [
     ("char", "i8"),
@@ -58,8 +74,8 @@ const SCALARS: [(&str, &str); 10] = [
 /// The parameter for `arg`, or why there is none.
 pub(super) fn for_argument(arg: &ArgInfo) -> Result<Parameter, &'static str> {
     match arg.kind {
-        ArgKind::Image => return Err("is an image, which offload-rt does not pass"),
-        ArgKind::Sampler => return Err("is a sampler, which offload-rt does not pass"),
+        ArgKind::Image => return image(arg),
+        ArgKind::Sampler => return Ok(Parameter::Sampler),
         ArgKind::Value | ArgKind::Global | ArgKind::Constant | ArgKind::Local => {}
         _ => return Err("may be a pointer or a number: the image tells its size alone"),
     }
@@ -81,6 +97,15 @@ pub(super) fn for_argument(arg: &ArgInfo) -> Result<Parameter, &'static str> {
         _ if arg.is_const => Parameter::Read(sized(element(base), arg.element_size)),
         _ => Parameter::Write(sized(element(base), arg.element_size)),
     })
+}
+
+fn image(arg: &ArgInfo) -> Result<Parameter, &'static str> {
+    match IMAGES.iter().find(|(name, _)| *name == arg.base_type) {
+        Some((_, rust)) if arg.is_const => Ok(Parameter::Image(rust)),
+        Some((_, rust)) => Ok(Parameter::ImageMut(rust)),
+        None if arg.base_type.is_empty() => Err("is an image of unknown type"),
+        None => Err("is an image of a type that offload-rt does not pass"),
+    }
 }
 
 /// A structure of this `size`, if that is known.
@@ -161,7 +186,7 @@ impl Parameter {
 
     fn element(&self) -> Option<&Element> {
         match self {
-            Parameter::Bool => None,
+            Parameter::Bool | Parameter::Image(_) | Parameter::ImageMut(_) | Parameter::Sampler => None,
             Parameter::Value(element)
             | Parameter::Read(element)
             | Parameter::Write(element)
@@ -181,6 +206,9 @@ impl Parameter {
                 format!("impl Into<::offload_rt::SliceMut<'a, {}>>", element.rust(generic))
             }
             Parameter::Local(element) => format!("::offload_rt::Local<{}>", element.rust(generic)),
+            Parameter::Image(rust) => format!("&'a ::offload_rt::{rust}"),
+            Parameter::ImageMut(rust) => format!("&'a mut ::offload_rt::{rust}"),
+            Parameter::Sampler => "&'a ::offload_rt::Sampler".to_string(),
         }
     }
 
@@ -202,6 +230,9 @@ impl Parameter {
             Parameter::Read(element) => format!("{ARG}::buffer::<{}>({name})", element.rust(generic)),
             Parameter::Write(element) => format!("{ARG}::buffer_mut::<{}>({name})", element.rust(generic)),
             Parameter::Local(element) => format!("{ARG}::local::<{}>({name}.len())", element.rust(generic)),
+            Parameter::Image(_) => format!("{ARG}::image({name})"),
+            Parameter::ImageMut(_) => format!("{ARG}::image_mut({name})"),
+            Parameter::Sampler => format!("{ARG}::sampler({name})"),
         }
     }
 }
@@ -262,9 +293,23 @@ mod tests {
         assert_eq!(rust(ArgKind::Local, "uint"), "::offload_rt::Local<u32>");
         let constant = ArgInfo::new(ArgKind::Global).with_base_type("float").constant();
         assert_eq!(for_argument(&constant).unwrap().rust("T"), read);
-        assert!(for_argument(&ArgInfo::new(ArgKind::Image)).unwrap_err().contains("image"));
         assert!(for_argument(&ArgInfo::new(ArgKind::Global).with_base_type("float*")).is_err());
         assert!(for_argument(&ArgInfo::new(ArgKind::Value)).is_err());
+    }
+
+    #[test]
+    fn images_are_of_their_type_and_access() {
+        assert_eq!(rust(ArgKind::Image, "image2d_t"), "&'a mut ::offload_rt::Image2d");
+        let read = ArgInfo::new(ArgKind::Image).with_base_type("image1d_buffer_t").constant();
+        assert_eq!(for_argument(&read).unwrap().rust("T"), "&'a ::offload_rt::Image1dBuffer");
+        assert_eq!(rust(ArgKind::Sampler, "sampler_t"), "&'a ::offload_rt::Sampler");
+        for base_type in ["", "image2d_depth_t", "image2d_msaa_t"] {
+            let image = ArgInfo::new(ArgKind::Image).with_base_type(base_type);
+            assert!(for_argument(&image).unwrap_err().contains("image"), "{base_type}");
+        }
+        // One variant writes it.
+        let written = for_argument(&ArgInfo::new(ArgKind::Image).with_base_type("image1d_buffer_t")).unwrap();
+        assert!(for_argument(&read).unwrap().merged(&written).is_err());
     }
 
     #[test]

@@ -89,6 +89,11 @@ pub(super) fn is_qualifier(word: &str) -> bool {
     word == "const" || SILENT.contains(&word) || SPACES.iter().any(|(name, _)| *name == word)
 }
 
+/// Whether a word says that a kernel writes an image.
+pub(super) fn is_written_image(word: &str) -> bool {
+    matches!(word.trim_start_matches("__"), "write_only" | "read_write")
+}
+
 impl Words {
     /// Takes `words` apart.
     pub(super) fn parse(words: &[String]) -> Words {

@@ -194,7 +194,7 @@ impl ArgInfo {
         ArgInfo { base_type: base_type.into(), ..self }
     }
 
-    /// The same as a pointer to `const`.
+    /// The same as a pointer to `const`, or as a `read_only` image.
     #[must_use]
     pub fn constant(self) -> ArgInfo {
         ArgInfo { is_const: true, ..self }
@@ -244,7 +244,7 @@ pub struct ArgInfo {
     pub base_type: String,
     /// Size of the pointee of a pointer to global or constant memory in bytes, if known.
     pub element_size: Option<u32>,
-    /// Whether it is a pointer to `const`, or to constant memory.
+    /// Whether it is a pointer to `const` or to constant memory, or an image that is `read_only`.
     pub is_const: bool,
 }
 

@@ -2,7 +2,7 @@
 
 use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
 
-use crate::backend::{KernelArg, KernelArgKind};
+use crate::backend::{KernelArg, KernelArgKind, no_images};
 use crate::error::Problem;
 use crate::gpu::ArgumentCheck;
 
@@ -46,6 +46,7 @@ fn check_sizes(sizes: &[usize], args: &[KernelArg<'_>]) -> Result<(), Problem> {
         let given = match arg.0 {
             KernelArgKind::Value(bytes) => bytes.len(),
             KernelArgKind::Memory(_) | KernelArgKind::Local(_) => size_of::<u64>(),
+            KernelArgKind::Image(..) | KernelArgKind::Sampler(_) => return Err(no_images()),
         };
         if given != *takes {
             return Err(format!("argument {index} is {takes} bytes in the image, {given} are given").into());

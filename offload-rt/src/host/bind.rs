@@ -5,8 +5,9 @@ use std::ffi::c_void;
 use offload_format::pack::KernelInfo;
 
 use super::checks::{self, LocalArgument};
+use super::image_object::{ImageObject, SamplerObject};
 use super::memory::{ALIGN, HostMemory, start};
-use crate::backend::{KernelArg, KernelArgKind};
+use crate::backend::{KernelArg, KernelArgKind, downcast};
 use crate::error::Problem;
 
 /// The arguments of one launch, shared by its threads.
@@ -20,7 +21,8 @@ pub(super) enum BoundArgs {
 pub(super) enum Slot {
     /// A copy of the bytes, aligned for every type.
     Value(HostMemory),
-    Buffer(*mut c_void),
+    /// A pointer, or what has the size of one.
+    Pointer(*mut c_void),
     Local(usize),
 }
 
@@ -71,7 +73,7 @@ impl ThreadArgs {
         for (number, slot) in slots.iter().enumerate() {
             cells.push(match slot {
                 Slot::Value(copy) => copy.address().cast(),
-                Slot::Buffer(address) => *address,
+                Slot::Pointer(address) => *address,
                 Slot::Local(size) => {
                     let memory = if checks::are_enabled() {
                         HostMemory::with_red_zones(*size)?
@@ -120,8 +122,14 @@ fn slot(arg: &KernelArg<'_>, type_name: &str) -> Result<Slot, Problem> {
             unsafe { copy.address().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
             Ok(Slot::Value(copy))
         }
+        KernelArgKind::Image(image, _) => {
+            Ok(Slot::Pointer(downcast::<ImageObject>(&**image)?.argument().cast_mut().cast()))
+        }
+        KernelArgKind::Sampler(sampler) => {
+            Ok(Slot::Pointer(downcast::<SamplerObject>(&**sampler)?.argument().cast_mut().cast()))
+        }
         KernelArgKind::Memory(range) => match range.offset.checked_rem(alignment(type_name)) {
-            Some(0) => Ok(Slot::Buffer(start(range)?.cast())),
+            Some(0) => Ok(Slot::Pointer(start(range)?.cast())),
             _ => {
                 let offset = range.offset;
                 let alignment = alignment(type_name);

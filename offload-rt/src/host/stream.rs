@@ -6,11 +6,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::image_object::{element_of, rows};
 use super::memory::{CONTEXT, HostMemory, start};
 use crate::backend::{
-    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, MemoryRange, downcast,
+    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, ImageRange, MemoryRange, downcast,
 };
 use crate::error::Problem;
+use crate::images::FillColor;
 
 #[derive(Debug)]
 pub(super) struct HostStream;
@@ -91,6 +93,54 @@ impl BackendStream for HostStream {
         Ok(())
     }
 
+    fn write_image(&self, to: ImageRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
+        // SAFETY: there are as many bytes as the region has.
+        unsafe { write_rows(to, bytes.as_ptr()) }
+    }
+
+    fn read_image(&self, from: ImageRange<'_>, bytes: &mut [u8]) -> Result<(), Problem> {
+        // SAFETY: as above.
+        unsafe { read_rows(from, bytes.as_mut_ptr()) }
+    }
+
+    unsafe fn write_image_later(
+        &self,
+        to: ImageRange<'_>,
+        bytes: *const u8,
+    ) -> Result<Box<dyn BackendEvent>, Problem> {
+        // SAFETY: the contract is the same.
+        unsafe { write_rows(to, bytes)? };
+        self.record()
+    }
+
+    unsafe fn read_image_later(
+        &self,
+        from: ImageRange<'_>,
+        bytes: *mut u8,
+    ) -> Result<Box<dyn BackendEvent>, Problem> {
+        // SAFETY: the contract is the same.
+        unsafe { read_rows(from, bytes)? };
+        self.record()
+    }
+
+    fn copy_image(&self, from: ImageRange<'_>, to: ImageRange<'_>) -> Result<(), Problem> {
+        for (source, target) in rows(from)?.zip(rows(to)?) {
+            // SAFETY: both regions lie within their images, have the same extent, and do not overlap.
+            unsafe { target.start.copy_from_nonoverlapping(source.start, target.size) };
+        }
+        Ok(())
+    }
+
+    fn fill_image(&self, to: ImageRange<'_>, color: FillColor) -> Result<(), Problem> {
+        let element = element_of(to, color)?;
+        for row in rows(to)? {
+            // SAFETY: the region lies within an image that the caller has borrowed to write.
+            let bytes = unsafe { std::slice::from_raw_parts_mut(row.start, row.size) };
+            bytes.chunks_exact_mut(element.len()).for_each(|place| place.copy_from_slice(&element));
+        }
+        Ok(())
+    }
+
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {
         Ok(Box::new(HostEvent(Instant::now())))
     }
@@ -102,6 +152,34 @@ impl BackendStream for HostStream {
     fn synchronize(&self) -> Result<(), Problem> {
         Ok(())
     }
+}
+
+/// # Safety
+/// There are as many bytes as the region has.
+unsafe fn write_rows(to: ImageRange<'_>, mut bytes: *const u8) -> Result<(), Problem> {
+    for row in rows(to)? {
+        // SAFETY: the region lies within an image that the caller has borrowed to write, and the rows have as many bytes
+        // together as there are.
+        unsafe {
+            row.start.copy_from_nonoverlapping(bytes, row.size);
+            bytes = bytes.add(row.size);
+        }
+    }
+    Ok(())
+}
+
+/// # Safety
+/// There is room for as many bytes as the region has.
+unsafe fn read_rows(from: ImageRange<'_>, mut bytes: *mut u8) -> Result<(), Problem> {
+    for row in rows(from)? {
+        // SAFETY: the region lies within an image that the caller has borrowed, which was zeroed when it was made, and the
+        // rows have as many bytes together as there is room for.
+        unsafe {
+            row.start.copy_to_nonoverlapping(bytes, row.size);
+            bytes = bytes.add(row.size);
+        }
+    }
+    Ok(())
 }
 
 impl BackendEvent for HostEvent {

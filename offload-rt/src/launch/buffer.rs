@@ -185,6 +185,10 @@ impl<'a, T: Plain> From<&'a mut Buffer<T>> for SliceMut<'a, T> {
 }
 
 impl<T> Buffer<T> {
+    pub(super) fn shared_memory(&self) -> &Arc<dyn BackendMemory> {
+        &self.memory
+    }
+
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
     pub(crate) fn memory(&self) -> &dyn BackendMemory {
         &*self.memory

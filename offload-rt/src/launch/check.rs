@@ -3,6 +3,7 @@
 use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
 
 use crate::error::Error;
+use crate::images::ImageType;
 use crate::range::NdRange;
 use crate::text::escape;
 
@@ -15,9 +16,13 @@ pub(super) enum ArgShape {
     /// A value of this size in bytes.
     Value(usize),
     /// Global or constant memory with values of this size in bytes.
-    Buffer { element: usize },
+    Buffer {
+        element: usize,
+    },
     /// Local memory of this size in bytes.
     Local(usize),
+    Image(ImageType),
+    Sampler,
 }
 
 /// Refuses what the kernel cannot take.
@@ -69,11 +74,21 @@ fn check_arg(known: &ArgInfo, given: ArgShape) -> Result<(), String> {
             Err(format!("can have at most {MOST_LOCAL} bytes of local memory, {size} are given"))
         }
         (ArgKind::Local, ArgShape::Local(_)) => Ok(()),
-        (ArgKind::Image | ArgKind::Sampler, _) => Err("is an image or sampler: not supported".to_string()),
+        (ArgKind::Image, ArgShape::Image(given)) => check_image(known, given),
+        (ArgKind::Sampler, ArgShape::Sampler) => Ok(()),
         // A kind of a later release: the driver will tell.
         (ArgKind::Unknown(_), _) => Ok(()),
         (kind, given) => Err(format!("is of kind {kind}, not {}", word(given))),
     }
+}
+
+/// Refuses an image of another type.
+fn check_image(known: &ArgInfo, given: ImageType) -> Result<(), String> {
+    // Only compilers of OpenCL C tell the type.
+    if known.base_type.is_empty() || known.base_type == given.name() {
+        return Ok(());
+    }
+    Err(format!("is an `{}`, an `{given}` is given", escape(&known.base_type)))
 }
 
 /// Refuses values of another stride than the kernel's. What is a whole number of them, or a part of one, may be another
@@ -89,11 +104,13 @@ fn check_elements(known: &ArgInfo, given: usize) -> Result<(), String> {
     Err(format!("points to values of {size} bytes, values of {given} bytes are given{reason}"))
 }
 
-fn word(given: ArgShape) -> &'static str {
+pub(super) fn word(given: ArgShape) -> &'static str {
     match given {
         ArgShape::Value(_) => "a value",
         ArgShape::Buffer { .. } => "a buffer",
         ArgShape::Local(_) => "local memory",
+        ArgShape::Image(_) => "an image",
+        ArgShape::Sampler => "a sampler",
     }
 }
 
@@ -138,6 +155,25 @@ mod tests {
         for (kind, size, arg, fits) in cases {
             let shown = format!("{kind} {size:?} {arg:?}");
             assert_eq!(checked(&kernel(&[(kind, size)]), &range, &[arg]).is_ok(), fits, "{shown}");
+        }
+    }
+
+    #[test]
+    fn images_are_of_the_type_of_the_argument() {
+        let range = NdRange::new([4], [2]);
+        let mut kernel = kernel(&[(ArgKind::Image, None), (ArgKind::Sampler, None)]);
+        let cases = [
+            ("image2d_t", [ArgShape::Image(ImageType::D2), ArgShape::Sampler], true),
+            ("", [ArgShape::Image(ImageType::D2), ArgShape::Sampler], true),
+            ("image2d_array_t", [ArgShape::Image(ImageType::D2), ArgShape::Sampler], false),
+            ("image2d_t", [ArgShape::Buffer { element: 4 }, ArgShape::Sampler], false),
+            ("image2d_t", [ArgShape::Sampler, ArgShape::Sampler], false),
+            ("image2d_t", [ArgShape::Image(ImageType::D2), ArgShape::Image(ImageType::D2)], false),
+            ("image2d_t", [ArgShape::Image(ImageType::D2), ArgShape::Value(8)], false),
+        ];
+        for (base_type, given, fits) in cases {
+            kernel.args.as_mut().unwrap()[0].base_type = base_type.to_string();
+            assert_eq!(check(&kernel, &range, given.into_iter()).is_ok(), fits, "{base_type} {given:?}");
         }
     }
 

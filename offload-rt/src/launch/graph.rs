@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::check::check;
 use super::program::Kernel;
 use super::stream::Stream;
-use crate::backend::{BackendGraph, BackendKernel, BackendStream, GraphLaunch, KernelArg, KernelArgKind};
+use crate::backend::{BackendGraph, BackendKernel, BackendStream, GraphLaunch, KernelArg};
 use crate::device::Device;
 use crate::error::{Error, Problem};
 use crate::recorded::{KeptArg, Operation, RecordedLaunch, RecordedWork};
@@ -207,8 +207,8 @@ fn check_args(launch: &RecordedLaunch, device: &Device, args: &[KernelArg<'_>]) 
     check(launch.kernel.info(), &launch.range, args.iter().map(KernelArg::given))?;
     let own = launch.kernel.context();
     for (index, arg) in args.iter().enumerate() {
-        if matches!(arg.0, KernelArgKind::Memory(range) if range.memory.context() != own) {
-            return Err(Kernel::other_device(&launch.name, index, device));
+        if arg.0.context().is_some_and(|context| context != own) {
+            return Err(Kernel::other_device(&launch.name, index, arg, device));
         }
     }
     Ok(())

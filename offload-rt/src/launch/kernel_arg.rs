@@ -3,7 +3,10 @@
 use super::args::Plain;
 use super::buffer::{Slice, SliceMut};
 use super::check::ArgShape;
+use super::image::Image;
+use super::sampler::Sampler;
 use crate::backend::{KernelArg, KernelArgKind};
+use crate::images::ImageDimension;
 
 impl<'a> KernelArg<'a> {
     /// A value; an OpenCL vector is an array, as `[f32; 4]` for `float4`.
@@ -26,6 +29,21 @@ impl<'a> KernelArg<'a> {
     /// Local memory for `count` values of `T`, for each work-group.
     pub fn local<T: Plain>(count: usize) -> KernelArg<'a> {
         KernelArg(KernelArgKind::Local(count.saturating_mul(size_of::<T>())))
+    }
+
+    /// An image that the kernel only reads: `read_only image2d_t`.
+    pub fn image<D: ImageDimension>(image: &'a Image<D>) -> KernelArg<'a> {
+        KernelArg(KernelArgKind::Image(image.backend(), D::TYPE))
+    }
+
+    /// An image that the kernel writes: `write_only image2d_t`, `read_write image2d_t`.
+    pub fn image_mut<D: ImageDimension>(image: &'a mut Image<D>) -> KernelArg<'a> {
+        KernelArg(KernelArgKind::Image(image.backend(), D::TYPE))
+    }
+
+    /// A sampler: `sampler_t`.
+    pub fn sampler(sampler: &'a Sampler) -> KernelArg<'a> {
+        KernelArg(KernelArgKind::Sampler(sampler.backend()))
     }
 
     /// [`KernelArg::value`] of a type of `SIZE` bytes; another one does not compile.
@@ -53,6 +71,8 @@ impl<'a> KernelArg<'a> {
             KernelArgKind::Value(bytes) => ArgShape::Value(bytes.len()),
             KernelArgKind::Memory(range) => ArgShape::Buffer { element: range.element },
             KernelArgKind::Local(size) => ArgShape::Local(size),
+            KernelArgKind::Image(_, image_type) => ArgShape::Image(image_type),
+            KernelArgKind::Sampler(_) => ArgShape::Sampler,
         }
     }
 }

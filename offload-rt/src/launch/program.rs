@@ -6,12 +6,12 @@ use std::sync::{Mutex, PoisonError};
 
 use offload_format::pack::KernelInfo;
 
-use super::check::{ArgShape, check};
+use super::check::{ArgShape, check, word};
 #[cfg(debug_assertions)]
 use super::newer::{Newer, Newest};
 use super::signature::Signature;
 use super::stream::Stream;
-use crate::backend::{BackendKernel, BackendModule, KernelArg, KernelArgKind, find_kernel};
+use crate::backend::{BackendKernel, BackendModule, KernelArg, find_kernel};
 use crate::device::Device;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Error;
@@ -398,7 +398,7 @@ impl Kernel {
     /// # Safety
     /// A kernel can read and write anywhere in the memory of its device, which may be the program's own. The caller
     /// makes sure that it stays within its buffers for this range and these arguments, that it does not write to
-    /// [`KernelArg::buffer`] arguments, that its work-items do not race, and that other streams use its buffers only
+    /// [`KernelArg::buffer`] and [`KernelArg::image`] arguments, that its work-items do not race, and that other streams use its buffers only
     /// after an [`Event`](crate::Event) orders them.
     #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
     pub unsafe fn launch(
@@ -463,18 +463,17 @@ impl Kernel {
             let problem = format!("it is loaded on {}, the stream is of {}", self.device, stream.device());
             return Err(Error::launch(&self.name, problem).with_hint("make the stream with that device"));
         }
-        let other = args
-            .iter()
-            .position(|arg| matches!(arg.0, KernelArgKind::Memory(range) if range.memory.context() != own));
+        let mut numbered = args.iter().enumerate();
+        let other = numbered.find(|(_, arg)| arg.0.context().is_some_and(|context| context != own));
         match other {
             None => Ok(()),
-            Some(index) => Err(Kernel::other_device(&self.name, index, &self.device)),
+            Some((index, arg)) => Err(Kernel::other_device(&self.name, index, arg, &self.device)),
         }
     }
 
-    /// The error of an argument whose buffer is not of `device`, on which the kernel `name` is loaded.
-    pub(super) fn other_device(name: &str, index: usize, device: &Device) -> Error {
-        let problem = format!("argument {index} is a buffer of another device than {device}");
+    /// The error of an argument that is not of `device`, on which the kernel `name` is loaded.
+    pub(super) fn other_device(name: &str, index: usize, arg: &KernelArg<'_>, device: &Device) -> Error {
+        let problem = format!("argument {index} is {} of another device than {device}", word(arg.given()));
         Error::launch(name, problem).with_hint("upload the values with a stream of the kernel's device")
     }
 }

@@ -5,13 +5,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::backend::{
-    BackendEvent, BackendKernel, BackendMemory, BackendStream, ContextId, FillPattern, KernelArg,
+    BackendEvent, BackendKernel, BackendMemory, BackendStream, ContextId, FillPattern, ImageRange, KernelArg,
     MemoryRange, downcast,
 };
 use crate::device::Device;
 use crate::error::{Error, Problem};
+use crate::images::FillColor;
 use crate::range::NdRange;
-use crate::recorded::{KeptArg, KeptRange, Operation, RecordedLaunch, RecordedOperation, RecordedWork};
+use crate::recorded::{
+    KeptArg, KeptRange, KeptRegion, Operation, RecordedLaunch, RecordedOperation, RecordedWork,
+};
 
 /// The stream of a capture: one lane of its work.
 #[derive(Clone, Debug)]
@@ -145,6 +148,11 @@ fn cannot_wait(what: &str) -> Problem {
     Problem::with_hint(problem, "do it after `graph.launch(&stream)`, with the stream of the launch")
 }
 
+/// The error of an operation with pinned memory.
+fn cannot_pin(what: &str, hint: &'static str) -> Problem {
+    Problem::with_hint(format!("a graph cannot keep the pinned memory of {what}"), hint)
+}
+
 impl BackendStream for RecordingStream {
     fn context(&self) -> ContextId {
         self.recorder.stream.context()
@@ -163,8 +171,7 @@ impl BackendStream for RecordingStream {
     }
 
     unsafe fn write_later(&self, _: MemoryRange<'_>, _: *const u8) -> Result<Box<dyn BackendEvent>, Problem> {
-        let problem = "a graph cannot keep the pinned memory of `write_async`".to_string();
-        Err(Problem::with_hint(problem, "`Stream::write` keeps a copy of the values"))
+        Err(cannot_pin("`write_async`", "`Stream::write` keeps a copy of the values"))
     }
 
     unsafe fn read_later(&self, _: MemoryRange<'_>, _: *mut u8) -> Result<Box<dyn BackendEvent>, Problem> {
@@ -187,6 +194,38 @@ impl BackendStream for RecordingStream {
 
     fn fill(&self, to: MemoryRange<'_>, pattern: FillPattern) -> Result<(), Problem> {
         self.add(Operation::Fill { to: KeptRange::new(to)?, pattern })
+    }
+
+    fn write_image(&self, to: ImageRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
+        self.add(Operation::WriteImage { to: KeptRegion::new(to), bytes: bytes.into() })
+    }
+
+    fn read_image(&self, _: ImageRange<'_>, _: &mut [u8]) -> Result<(), Problem> {
+        Err(cannot_wait("reading an image"))
+    }
+
+    unsafe fn write_image_later(
+        &self,
+        _: ImageRange<'_>,
+        _: *const u8,
+    ) -> Result<Box<dyn BackendEvent>, Problem> {
+        Err(cannot_pin("`write_image_async`", "`Stream::write_image` keeps a copy of the elements"))
+    }
+
+    unsafe fn read_image_later(
+        &self,
+        _: ImageRange<'_>,
+        _: *mut u8,
+    ) -> Result<Box<dyn BackendEvent>, Problem> {
+        Err(cannot_wait("`read_image_async`"))
+    }
+
+    fn copy_image(&self, from: ImageRange<'_>, to: ImageRange<'_>) -> Result<(), Problem> {
+        self.add(Operation::CopyImage { from: KeptRegion::new(from), to: KeptRegion::new(to) })
+    }
+
+    fn fill_image(&self, to: ImageRange<'_>, color: FillColor) -> Result<(), Problem> {
+        self.add(Operation::FillImage { to: KeptRegion::new(to), color })
     }
 
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {

@@ -4,6 +4,7 @@ use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
 
 use super::check::MOST_LOCAL;
 use crate::backend::{BackendStream, ContextId, KernelArg, KernelArgKind};
+use crate::images::ImageType;
 use crate::range::NdRange;
 
 /// The context, work-group and arguments that a launch of a kernel must have.
@@ -22,6 +23,8 @@ enum ExpectedArg {
     Value(usize),
     Buffer,
     Local,
+    Image(ImageType),
+    Sampler,
     /// The records tell more.
     Unclear,
 }
@@ -53,6 +56,10 @@ impl Signature {
             (ExpectedArg::Value(size), KernelArgKind::Value(bytes)) => bytes.len() == size,
             (ExpectedArg::Buffer, KernelArgKind::Memory(range)) => range.memory.context() == self.context,
             (ExpectedArg::Local, KernelArgKind::Local(size)) => size != 0 && size <= MOST_LOCAL,
+            (ExpectedArg::Image(takes), KernelArgKind::Image(image, given)) => {
+                takes == given && image.context() == self.context
+            }
+            (ExpectedArg::Sampler, KernelArgKind::Sampler(sampler)) => sampler.context() == self.context,
             _ => false,
         }
     }
@@ -64,6 +71,11 @@ impl ExpectedArg {
             (ArgKind::Value, Some(size)) => ExpectedArg::Value(size as usize),
             (ArgKind::Global | ArgKind::Constant, _) => ExpectedArg::Buffer,
             (ArgKind::Local, _) => ExpectedArg::Local,
+            (ArgKind::Image, _) => match ImageType::from_name(&arg.base_type) {
+                Some(image_type) => ExpectedArg::Image(image_type),
+                None => ExpectedArg::Unclear,
+            },
+            (ArgKind::Sampler, _) => ExpectedArg::Sampler,
             _ => ExpectedArg::Unclear,
         }
     }

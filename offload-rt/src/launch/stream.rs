@@ -233,7 +233,7 @@ impl Stream {
     }
 
     /// All work has run.
-    fn finished(&self) -> Result<(), Error> {
+    pub(super) fn finished(&self) -> Result<(), Error> {
         let printed = self.queued.print(&self.device);
         self.queued.clear();
         printed

@@ -88,7 +88,7 @@ impl Stream {
     }
 
     /// The copy that `begun` tells of.
-    fn transfer<T>(
+    pub(super) fn transfer<T>(
         &self,
         values: Pinned<T>,
         begun: Result<Box<dyn BackendEvent>, Problem>,

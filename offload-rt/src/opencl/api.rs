@@ -6,6 +6,7 @@
 mod device;
 mod error;
 mod handle;
+mod image;
 pub(super) mod info;
 mod library;
 mod object;
@@ -16,6 +17,7 @@ mod tests;
 
 pub(super) use self::device::{DeviceId, Platform, platforms};
 pub(super) use self::error::{ClError, ClResult};
-pub(super) use self::object::{Buffer, CommandQueue, Context, Event, Kernel, Program};
+pub(super) use self::image::{ImageDescriptor, SamplerDescriptor};
+pub(super) use self::object::{Buffer, CommandQueue, Context, Event, Image, Kernel, Program, Sampler};
 pub(super) use self::program::KernelArg;
 pub(super) use self::queue::Region;

@@ -11,6 +11,7 @@ use opencl_sys::{
 use super::answers;
 use super::api::{Buffer, ClError, ClResult, DeviceId, Kernel, KernelArg as Arg, Program};
 use super::context::ClContext;
+use super::image::{ClImage, ClSampler};
 use super::kernel_properties;
 use super::rebuild::BuiltImage;
 use super::stream::{ClMemory, ClStream};
@@ -274,6 +275,8 @@ unsafe fn set(kernel: &Kernel, index: u32, arg: KernelArg<'_>) -> Result<Option<
             })?;
             Arg::Buffer(part.insert(created))
         }
+        KernelArgKind::Image(image, _) => Arg::Image(&downcast::<ClImage>(&**image)?.image),
+        KernelArgKind::Sampler(sampler) => Arg::Sampler(&downcast::<ClSampler>(&**sampler)?.sampler),
     };
     // SAFETY: as promised; the driver keeps the buffers of kernels that are in a queue.
     let set = unsafe { kernel.set_arg(index, arg) };

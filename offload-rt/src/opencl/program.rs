@@ -13,6 +13,7 @@ use super::api::{ClError, Context, Program as DriverProgram};
 use super::device::{self, ClDevice, LOADER};
 use super::device_properties;
 use super::failures::{self, ClFailures};
+use super::image::{self, ClImage, ClSampler};
 use super::kernel_properties::{
     CL_KERNEL_REGISTER_COUNT_INTEL, CL_KERNEL_SPILL_MEM_SIZE_INTEL, kernel_count, kernel_number,
 };
@@ -21,10 +22,14 @@ use super::pinned::ClHostMemory;
 use super::rebuild::{self, Build, BuiltImage};
 use super::records::{self, Record};
 use super::stream::ClStream;
-use crate::backend::{BackendDevice, BackendHostMemory, BackendModule, BackendOutput, BackendStream};
+use crate::backend::{
+    BackendDevice, BackendHostMemory, BackendImage, BackendModule, BackendOutput, BackendSampler,
+    BackendStream, ImageLayout,
+};
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
 use crate::identity::DeviceIdentity;
+use crate::images::{ImageFormat, ImageType, SamplerSettings};
 use crate::properties::DeviceProperties;
 use crate::specialization::Setting;
 use crate::text::{escape, escape_lines};
@@ -74,6 +79,18 @@ impl BackendDevice for ClDevice {
 
     fn properties(&self) -> Result<DeviceProperties, Problem> {
         Ok(device_properties::query(self.id()))
+    }
+
+    fn image(&self, layout: &ImageLayout<'_>) -> Result<Arc<dyn BackendImage>, Problem> {
+        Ok(Arc::new(ClImage::new(&*self.context()?, layout)?))
+    }
+
+    fn image_formats(&self, image_type: ImageType) -> Result<Vec<ImageFormat>, Problem> {
+        image::formats(&*self.context()?, image_type)
+    }
+
+    fn sampler(&self, settings: SamplerSettings) -> Result<Arc<dyn BackendSampler>, Problem> {
+        Ok(Arc::new(ClSampler::new(&*self.context()?, settings)?))
     }
 
     fn lock_memory(&self, size: usize) -> Result<Option<Box<dyn BackendHostMemory>>, Problem> {

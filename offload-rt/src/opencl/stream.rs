@@ -3,12 +3,14 @@
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
-use super::api::{Buffer, ClError, ClResult, CommandQueue, DeviceId, Event, Region};
+use super::api::{Buffer, ClError, ClResult, CommandQueue, DeviceId, Event, Image, Region};
 use super::context::{ClContext, id_of};
+use super::image::ClImage;
 use crate::backend::{
-    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, MemoryRange, downcast,
+    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, ImageRange, MemoryRange, downcast,
 };
 use crate::error::Problem;
+use crate::images::FillColor;
 
 /// A queue. What is in it keeps buffers and kernels until it has run, by OpenCL's own counts.
 #[derive(Debug)]
@@ -99,6 +101,10 @@ fn region(range: MemoryRange<'_>) -> Result<Region<'_>, Problem> {
     Ok(Region { buffer, offset: range.offset, size: range.size })
 }
 
+fn image(range: ImageRange<'_>) -> Result<&Image, Problem> {
+    Ok(&downcast::<ClImage>(&**range.image)?.image)
+}
+
 fn failed(what: &'static str) -> impl Fn(ClError) -> Problem {
     move |error| format!("{what}: {error}").into()
 }
@@ -155,6 +161,51 @@ impl BackendStream for ClStream {
             FillPattern::Bytes4(value) => queue.fill(region, &value.to_ne_bytes()),
         };
         filled.map_err(failed("cannot fill a buffer"))
+    }
+
+    fn write_image(&self, to: ImageRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
+        let written = self.waiting().write_image(image(to)?, &to.region, bytes);
+        written.map_err(failed("cannot copy to an image"))
+    }
+
+    fn read_image(&self, from: ImageRange<'_>, bytes: &mut [u8]) -> Result<(), Problem> {
+        let read = self.waiting().read_image(image(from)?, &from.region, bytes);
+        read.map_err(failed("cannot copy from an image"))
+    }
+
+    unsafe fn write_image_later(
+        &self,
+        to: ImageRange<'_>,
+        bytes: *const u8,
+    ) -> Result<Box<dyn BackendEvent>, Problem> {
+        // SAFETY: the contract is the same, and the caller's to keep.
+        let begun = unsafe { self.current().queue.write_image_later(image(to)?, &to.region, bytes) };
+        Ok(self.event(begun.map_err(failed("cannot copy to an image"))?))
+    }
+
+    unsafe fn read_image_later(
+        &self,
+        from: ImageRange<'_>,
+        bytes: *mut u8,
+    ) -> Result<Box<dyn BackendEvent>, Problem> {
+        // SAFETY: the contract is the same, and the caller's to keep.
+        let begun = unsafe { self.current().queue.read_image_later(image(from)?, &from.region, bytes) };
+        Ok(self.event(begun.map_err(failed("cannot copy from an image"))?))
+    }
+
+    fn copy_image(&self, from: ImageRange<'_>, to: ImageRange<'_>) -> Result<(), Problem> {
+        let copied = self.current().queue.copy_image((image(from)?, &from.region), (image(to)?, &to.region));
+        copied.map_err(failed("cannot copy between images"))
+    }
+
+    fn fill_image(&self, to: ImageRange<'_>, color: FillColor) -> Result<(), Problem> {
+        let words = match color {
+            FillColor::Float(color) => color.map(f32::to_bits),
+            FillColor::Signed(color) => color.map(i32::cast_unsigned),
+            FillColor::Unsigned(color) => color,
+        };
+        let filled = self.current().queue.fill_image(image(to)?, &to.region, words);
+        filled.map_err(failed("cannot fill an image"))
     }
 
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {

@@ -2,7 +2,10 @@
 
 include!("kernels.inc");
 
-use offload_rt::{Device, Error, Local, NdRange};
+use offload_rt::{
+    AddressingMode, ChannelOrder, ChannelType, Coordinates, Device, Error, FilterMode, Image2d, Image2dArray,
+    ImageFormat, Local, NdRange, Sampler, Stream,
+};
 
 #[repr(C, align(16))]
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,13 +59,32 @@ fn every_kind_of_argument_reaches_its_kernel() -> Result<(), Error> {
     unsafe { kernels.r#move(&stream, NdRange::linear(1, 1), particle, &mut particles, 1)? };
     assert_eq!(stream.download(&particles)?[1].place, [2.0; 4]);
 
+    images_reach_theirs(&kernels, &stream)?;
+
     // What the image lacks fails when it is asked for, and the untyped form is there.
-    assert!(kernels.blur().unwrap_err().to_string().contains("`blur`"));
+    assert!(kernels.depths().unwrap_err().to_string().contains("`depths`"));
     assert_eq!(kernels.program().kernel("saxpy")?.info().name, "saxpy");
     assert_eq!(kernels.program().device().to_string(), device.to_string());
     // SAFETY: nothing runs.
     let refused = unsafe { kernels.saxpy(&stream, NdRange::linear(0, 0), 2.0, &x, &mut y, 100) };
     assert!(refused.unwrap_err().to_string().contains("0 work-items"));
+    Ok(())
+}
+
+fn images_reach_theirs(kernels: &typed::Kernels, stream: &Stream) -> Result<(), Error> {
+    let device = stream.device();
+    let format = ImageFormat::new(ChannelOrder::Rgba, ChannelType::UnsignedInt8);
+    let mut from = Image2d::new(device, format, [3, 2])?;
+    let mut to = Image2dArray::new(device, format, [2, 3, 4])?;
+    stream.fill_image(&mut to, [9u32; 4])?;
+    stream.fill_image(&mut from, [5u32; 4])?;
+    stream.write_image(from.slice_mut([2, 1], [1, 1])?, &[1u8, 2, 3, 4])?;
+    let sampler = Sampler::new(device, AddressingMode::Clamp, FilterMode::Linear, Coordinates::Normalized)?;
+    // SAFETY: there is one work-item.
+    unsafe { kernels.blur(stream, NdRange::linear(1, 1), &from, &sampler, &mut to)? };
+    let all: Vec<[u8; 4]> = stream.download_image(&to)?;
+    // `CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_CLAMP | CLK_FILTER_LINEAR`.
+    assert_eq!((all[..23].concat(), all[23]), (vec![9; 92], [0x25, 2, 3, 4]));
     Ok(())
 }
 

@@ -38,6 +38,7 @@ mod guide;
 mod hints;
 mod hip;
 mod host;
+mod images;
 mod inspect;
 mod interrupted;
 mod kernel_tests;

@@ -1,6 +1,7 @@
 //! Launches on the OpenCL devices of this machine, PoCL at least. SPIR-V is launched by the demo's tests.
 
 mod graphs;
+mod images;
 mod intel;
 mod properties;
 mod streams;

@@ -78,6 +78,17 @@ const SPIRV: &[&str] = &[
     "__opencl_c_work_group_collective_functions",
 ];
 
+/// What `host_images.c` has functions for.
+const IMAGES: &[&str] = &[
+    "cl_khr_3d_image_writes",
+    "__opencl_c_3d_image_writes",
+    "__opencl_c_images",
+    "__opencl_c_read_write_images",
+];
+
+/// The same before OpenCL C 3.0. clang defines it for SPIR-V alone.
+const IMAGE_SUPPORT: &str = "-D__IMAGE_SUPPORT__=1";
+
 /// Those of version 1.3 (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Capability>, `GroupNonUniform`).
 const SPIRV_1_3: &[&str] = &[
     "cl_khr_subgroup_ballot",
@@ -107,7 +118,8 @@ pub(crate) fn for_amdgcn() -> Vec<String> {
 }
 
 pub(crate) fn for_host(arch: &str, level: HostLevel) -> Vec<String> {
-    let mut flags = extensions(&[EVERYWHERE, HALF]);
+    let mut flags = extensions(&[EVERYWHERE, HALF, IMAGES]);
+    flags.push(IMAGE_SUPPORT.to_string());
     if arch == "aarch64" || matches!(level, HostLevel::X86V3 | HostLevel::X86V4) {
         flags.extend(FAST_FMA.map(str::to_string));
     }

@@ -9,6 +9,7 @@
 mod cpu;
 mod half;
 mod half_functions;
+mod image_functions;
 mod sources;
 mod wrapper;
 
@@ -98,12 +99,10 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<ToLink> {
     if session.sources.has_cuda() {
         modules.push(sources::cuda_math(session, cpu)?);
     }
-    modules.push(session.front_end(&FrontEnd {
-        name: "host shim",
-        tool: &session.tools().llvm()?.clang,
-        args: shim_args(cpu),
-        input: Some(shim(session, &texts)),
-    })?);
+    if let Some(source) = image_functions::source(&texts) {
+        modules.push(c_functions(session, cpu, "host functions of images", source)?);
+    }
+    modules.push(c_functions(session, cpu, "host shim", shim(session, &texts))?);
     let tool = session.tools().llvm_link()?;
     let inputs: Vec<_> = modules.iter().map(|module| (module, ".ll")).collect();
     let args = link_args(inputs.len());
@@ -310,9 +309,16 @@ pub(crate) fn shared_object(
     session.step(&step, |bytes| check::host(bytes, kernels))
 }
 
-fn shim_args(cpu: &Cpu) -> Vec<Arg> {
+/// Functions in C that stand beside PoCL's.
+fn c_functions(session: &Session<'_>, cpu: &Cpu, name: &'static str, source: String) -> Result<Blob> {
     let fixed = ["-fPIC", "-fvisibility=hidden", "-ffreestanding", "-x", "c", "-std=c11"];
-    cpu.flags().chain(texts(fixed)).chain(front_end::front_end_output()).chain(texts(["-"])).collect()
+    let args = cpu.flags().chain(texts(fixed)).chain(front_end::front_end_output()).chain(texts(["-"]));
+    session.front_end(&FrontEnd {
+        name,
+        tool: &session.tools().llvm()?.clang,
+        args: args.collect(),
+        input: Some(source),
+    })
 }
 
 /// Whether a debugger should see every variable, as in the Rust around it: then nothing is optimised. Kernels with checks

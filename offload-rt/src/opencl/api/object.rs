@@ -46,6 +46,10 @@ objects! {
     CommandQueue, clReleaseCommandQueue;
     /// Memory of a context.
     Buffer, clReleaseMemObject;
+    /// An image of a context.
+    Image, clReleaseMemObject;
+    /// A sampler of a context.
+    Sampler, clReleaseSampler;
     /// Code for the devices of a context: to be compiled, to be linked, or built.
     Program, clReleaseProgram;
     /// A kernel of a built program with its arguments. It is for one thread at a time.
@@ -68,6 +72,10 @@ unsafe impl Sync for Context {}
 unsafe impl Sync for CommandQueue {}
 // SAFETY: as above.
 unsafe impl Sync for Buffer {}
+// SAFETY: as above.
+unsafe impl Sync for Image {}
+// SAFETY: as above.
+unsafe impl Sync for Sampler {}
 // SAFETY: as above.
 unsafe impl Sync for Program {}
 // SAFETY: as above.

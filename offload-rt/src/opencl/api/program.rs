@@ -14,7 +14,7 @@ use super::device::DeviceId;
 use super::error::{ClError, ClResult};
 use super::info::{self, Answer, check};
 use super::library::call;
-use super::object::{Buffer, CommandQueue, Context, Kernel, Program, created};
+use super::object::{Buffer, CommandQueue, Context, Image, Kernel, Program, Sampler, created};
 use crate::range::NdRange;
 
 /// A value for an argument of a kernel.
@@ -28,6 +28,8 @@ pub(in crate::opencl) enum KernelArg<'a> {
     Buffer(&'a Buffer),
     /// No memory: a null pointer.
     NoBuffer,
+    Image(&'a Image),
+    Sampler(&'a Sampler),
 }
 
 impl Program {
@@ -265,6 +267,8 @@ impl Kernel {
             KernelArg::Local(size) => (size, ptr::null()),
             KernelArg::Buffer(Buffer { raw, .. }) => (size_of_val(raw), (&raw const *raw).cast()),
             KernelArg::NoBuffer => (size_of::<cl_mem>(), ptr::null()),
+            KernelArg::Image(Image { raw, .. }) => (size_of_val(raw), (&raw const *raw).cast()),
+            KernelArg::Sampler(Sampler { raw, .. }) => (size_of_val(raw), (&raw const *raw).cast()),
         };
         // SAFETY: the value has this size; the driver reads it during the call, or has none to read.
         check(unsafe { call!(self.functions, clSetKernelArg(self.raw, index, size, value))? })

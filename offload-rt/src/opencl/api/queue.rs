@@ -151,7 +151,7 @@ impl CommandQueue {
     }
 
     /// Submits the queued commands to the device.
-    fn begun(&self, event: Event) -> ClResult<Event> {
+    pub(super) fn begun(&self, event: Event) -> ClResult<Event> {
         // SAFETY: the queue lives.
         let flushed = check(unsafe { call!(self.functions, clFlush(self.raw))? });
         if flushed.is_err() {

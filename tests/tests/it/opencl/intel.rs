@@ -1,4 +1,4 @@
-//! The tests of streams and handles again with Intel's runtime for CPUs beside PoCL, in a process of their own: the loader
+//! The tests of streams, images and handles again with Intel's runtime for CPUs beside PoCL, in a process of their own: the loader
 //! of shared libraries reads its variables when a process starts.
 
 use std::process::Command;
@@ -7,7 +7,7 @@ use std::process::Command;
 const DEVICES: [&str; 3] = ["pthread", "by Intel(R)", "host CPU"];
 
 /// The tests that use every OpenCL device there is.
-const TESTS: [&str; 2] = ["opencl::streams::", "opencl::takeover::"];
+const TESTS: [&str; 3] = ["opencl::images::", "opencl::streams::", "opencl::takeover::"];
 
 #[test]
 fn streams_and_handles_are_right_on_intel_s_runtime_too() {

@@ -7,6 +7,7 @@ use std::path::Path;
 use offload_format::pack::ArgKind;
 use offload_workgroup::WORK_ITEM_PREFIX;
 
+use super::image_functions;
 use crate::compile::front_end::include_line;
 use crate::compile::session::Scanned;
 use crate::error::{Error, Result};
@@ -51,18 +52,19 @@ fn around(file: &Path, kernels: &[Kernel]) -> Result<String> {
     for kernel in kernels {
         let loads = kernel.args.iter().enumerate().map(|(index, arg)| load(kernel, index, arg));
         let loads = loads.collect::<Result<String>>()?;
-        let names: Vec<String> = (0..kernel.args.len()).map(|index| format!("a{index}")).collect();
+        let given: Vec<String> =
+            kernel.args.iter().enumerate().map(|(index, arg)| given(index, arg)).collect();
         let sizes: Vec<String> = kernel.args.iter().map(size).collect();
         let name = &kernel.name;
         // Writing to a String does not fail.
         let _ = write!(
             text,
             "__OFFLOAD_EXPORT __constant uint __offload_args_{name}[] = {{ {count}{comma}{sizes} }};\n\
-             void {WORK_ITEM_PREFIX}{name}(void *const *args) {{\n{loads}  {name}({names});\n}}\n",
+             void {WORK_ITEM_PREFIX}{name}(void *const *args) {{\n{loads}  {name}({given});\n}}\n",
             count = sizes.len(),
             comma = if sizes.is_empty() { "" } else { ", " },
             sizes = sizes.join(", "),
-            names = names.join(", "),
+            given = given.join(", "),
         );
     }
     Ok(text)
@@ -75,13 +77,37 @@ fn load(kernel: &Kernel, index: usize, arg: &Arg) -> Result<String> {
         ArgKind::Global => (typedef, format!("__global t{index} *")),
         ArgKind::Constant => (typedef, format!("__constant t{index} *")),
         ArgKind::Local => (typedef, format!("__local t{index} *")),
+        ArgKind::Image => return check_image(kernel, arg).map(|()| String::new()),
+        ArgKind::Sampler => return Ok(String::new()),
         other => {
             let error = format!("argument `{}` of kernel `{}` is of kind {other}", arg.name, kernel.name);
-            return Err(Error::new(error)
-                .with_hint("images and samplers need a device: remove `host` from the targets"));
+            return Err(Error::new(error));
         }
     };
     Ok(format!("{typedef}  {argument_type} a{index} = *({argument_type} *)args[{index}];\n"))
+}
+
+/// Refuses an image that the CPU has no functions for.
+fn check_image(kernel: &Kernel, arg: &Arg) -> Result<()> {
+    if image_functions::has_type(&arg.base_type) {
+        return Ok(());
+    }
+    let Arg { name, base_type, .. } = arg;
+    let kernel = &kernel.name;
+    let error = format!("argument `{name}` of kernel `{kernel}` is an `{base_type}`, which the CPU lacks");
+    let hint = format!("keep the kernel to other targets, with `kernels.{kernel}.targets` in offload.toml");
+    Err(Error::new(error).with_hint(hint))
+}
+
+/// The argument of the call: there are no variables of images and samplers.
+fn given(index: usize, arg: &Arg) -> String {
+    match arg.kind {
+        ArgKind::Image | ArgKind::Sampler => {
+            let argument_type = format!("{} {}", arg.access, arg.base_type);
+            format!("__builtin_astype(*(void **)args[{index}], {})", argument_type.trim_start())
+        }
+        _ => format!("a{index}"),
+    }
 }
 
 /// A type as OpenCL C has it: clang calls `atomic_int` by a name of C's, which OpenCL C lacks.
@@ -117,6 +143,7 @@ mod tests {
             is_structure: false,
             element_size: None,
             is_const: false,
+            access: String::new(),
         };
         Kernel { name: "k".into(), args: vec![arg], required_work_group: None }
     }
@@ -138,9 +165,15 @@ mod tests {
     }
 
     #[test]
-    fn images_are_refused_by_name() {
-        let error =
-            around(Path::new("k.cl"), &[kernel("image2d_t", ArgKind::Image)]).unwrap_err().to_string();
+    fn images_are_loaded_by_their_type_and_others_are_refused_by_name() {
+        let mut image = kernel("image2d_t", ArgKind::Image);
+        image.args[0].access = "read_write".to_string();
+        let text = around(Path::new("k.cl"), &[image]).unwrap();
+        assert!(text.contains("__builtin_astype(*(void **)args[0], read_write image2d_t));\n"), "{text}");
+        let text = around(Path::new("k.cl"), &[kernel("sampler_t", ArgKind::Sampler)]).unwrap();
+        assert!(text.contains("__builtin_astype(*(void **)args[0], sampler_t));\n"), "{text}");
+        let depth = kernel("image2d_depth_t", ArgKind::Image);
+        let error = around(Path::new("k.cl"), &[depth]).unwrap_err().to_string();
         assert!(error.contains("`x`") && error.contains("`k`") && error.contains("hint:"), "{error}");
     }
 }
