@@ -81,6 +81,7 @@ pub(crate) fn no_images() -> Problem {
 
 /// What an image is made of.
 #[derive(Clone, Copy, Debug)]
+#[allow(dead_code, reason = "only some back ends have images")]
 pub(crate) struct ImageLayout<'a> {
     pub(crate) shape: ImageShape,
     pub(crate) format: ImageFormat,

@@ -79,6 +79,9 @@ impl ImageObject {
             return Err(format!("no extent is above {LARGEST}").into());
         }
         let memory: Arc<dyn BackendMemory> = match layout.memory {
+            Some(memory) if memory.context() != CONTEXT => {
+                return Err("the buffer is of another device".to_string().into());
+            }
             Some(memory) => memory.clone(),
             None => Arc::new(HostMemory::zeroed(layout.size)?),
         };

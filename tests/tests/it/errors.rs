@@ -419,8 +419,10 @@ fn a_built_in_that_targets_lack() {
         return;
     }
     let project = Project::new("two-files");
-    let source = "// get_image_dim(0)\n__kernel void quiet(__global int *x) {\n  x[0] = 1;\n}\n\
-                  __kernel void alpha(__global int *x, read_only image2d_t image) {\n  x[0] = get_image_dim(image).x;\n}\n";
+    // A name of LLVM's SPIR-V back end.
+    let source = "// __spirv_AtomicIAdd(0)\n__kernel void quiet(__global int *x) {\n  x[0] = 1;\n}\n\
+                  __attribute__((overloadable)) int __spirv_AtomicIAdd(volatile __global int *, int, int, int);\n\
+                  __kernel void alpha(__global int *x) {\n  __spirv_AtomicIAdd(x, 1, 0, 1);\n}\n";
     project.write("kernels/a.cl", source);
     let targets = "targets = [\"spirv64\", \"nvptx:sm_75\", \"amdgcn:gfx90a\"]\n";
     project.write("offload.toml", targets);
@@ -429,7 +431,7 @@ fn a_built_in_that_targets_lack() {
         &text,
         &[
             "cannot compile kernel module `two` for `nvptx:sm_75` and `amdgcn:gfx90a`\n",
-            "kernels/a.cl:6: `get_image_dim` has no definition for `nvptx:sm_75`, `amdgcn:gfx90a`; kernel `alpha` calls it\n",
+            "kernels/a.cl:7: `__spirv_AtomicIAdd` has no definition for `nvptx:sm_75`, `amdgcn:gfx90a`; kernel `alpha` calls it\n",
             "hint: leave it out there with `#ifndef __AMDGCN__` and `#ifndef __NVPTX__`, or `cargo offload targets remove nvptx:sm_75 amdgcn:gfx90a`",
         ],
     );
@@ -445,6 +447,7 @@ fn a_built_in_that_targets_lack() {
         &["`helper` has no definition for `spirv64`, `nvptx:sm_75`, `amdgcn:gfx90a`; kernel `alpha`"],
     );
     contains(&text, &["hint: if it is yours, add the file that defines it with `.file(...)`"]);
+    images_are_refused_where_no_driver_passes_them(&project);
     // LLVM's SPIR-V back end mistakes the memory of a format that stands before a function with images.
     let source = "__kernel void alpha(__global int *x) {\n  printf(\"%d\\n\", x[0]);\n}\n\
                   __kernel void width(read_only image2d_t image, __global int *x) {\n  x[0] = get_image_width(image);\n}\n";
@@ -452,6 +455,31 @@ fn a_built_in_that_targets_lack() {
     project.write("offload.toml", "targets = [\"spirv64\"]\n");
     let module = project.run(&[]);
     assert!(module.starts_with("spirv64 ") && module.trim_end().ends_with(" bytes"), "{module}");
+}
+
+/// The error names the kernel and its line once, and its hint is a line of offload.toml that helps for all targets.
+fn images_are_refused_where_no_driver_passes_them(project: &Project) {
+    let source = "__kernel void quiet(__global int *x) {\n  x[0] = 1;\n}\n\n\
+                  __kernel void width(sampler_t sampler, read_only image2d_t image, __global int *x) {\n\
+                  \x20 x[0] = read_imagei(image, sampler, (int2)(0, 0)).x;\n}\n";
+    project.write("kernels/a.cl", source);
+    let targets = "targets = [\"host\", \"spirv64\", \"nvptx:sm_75\", \"amdgcn:gfx90a\"]\n";
+    project.write("offload.toml", targets);
+    let text = project.fail();
+    in_order(
+        &text,
+        &[
+            "cannot compile kernel module `two` for `nvptx:sm_75`\n",
+            "kernels/a.cl:5: kernel `width` takes the sampler `sampler`",
+            "hint: write `kernels.width.targets = [\"host\", \"opencl-c\", \"spirv64\", \"intel\"]` below `[modules.two]`",
+        ],
+    );
+    assert_eq!(text.matches("kernels/a.cl:5").count(), 1, "{text}");
+    let (_, line) = text.split_once("hint: write `").unwrap();
+    let line = line.split('`').next().unwrap();
+    project.write("offload.toml", &format!("{targets}[modules.two]\n{line}\n"));
+    let images = project.run(&[]);
+    assert!(images.contains("host ") && images.contains("nvptx:sm_75 "), "{images}");
 }
 
 /// A build script whose second call compiles `second`.

@@ -1,5 +1,6 @@
-//! Features of OpenCL C without code generation: recursion, device-side enqueue and pipes.
+//! Features of OpenCL C without code generation: recursion, device-side enqueue and pipes, and images on some targets.
 
+use offload_format::pack::ArgKind;
 use offload_workgroup::ir::declared_functions;
 
 use crate::compile::session::{Scan, Scanned, Session};
@@ -39,6 +40,30 @@ pub(crate) fn refuse_lacking(scan: &Scan) -> Result<()> {
     }
     Ok(())
 }
+
+/// Refuses kernels with images or samplers, for targets whose drivers pass none.
+pub(crate) fn refuse_images(session: &Session<'_>, scan: &Scan) -> Result<()> {
+    for file in &scan.files {
+        for kernel in &file.kernels {
+            let taken = kernel.args.iter().find(|arg| matches!(arg.kind, ArgKind::Image | ArgKind::Sampler));
+            let Some(arg) = taken else { continue };
+            let place = place(session, file, std::slice::from_ref(&kernel.name));
+            let error = format!(
+                "{place}: kernel `{}` takes the {} `{}`, and NVIDIA and AMD GPUs are given none",
+                kernel.name, arg.kind, arg.name
+            );
+            let hint = format!(
+                "write `kernels.{}.targets = [{IMAGE_TARGETS}]` below `[modules.{}]` in offload.toml, or pass a buffer",
+                kernel.name, session.sources.module
+            );
+            return Err(Error::new(error).with_hint(hint));
+        }
+    }
+    Ok(())
+}
+
+/// The kinds of targets that have images.
+const IMAGE_TARGETS: &str = "\"host\", \"opencl-c\", \"spirv64\", \"intel\"";
 
 /// `error`, with what helps if a front end did not know a function or a type of a gap.
 pub(crate) fn explained(error: Error) -> Error {

@@ -9,7 +9,7 @@
 mod cpu;
 mod half;
 mod half_functions;
-mod image_functions;
+pub(crate) mod image_functions;
 mod sources;
 mod wrapper;
 

@@ -10,6 +10,7 @@ use crate::cache::KeyBuilder;
 use crate::compile::Session;
 use crate::compile::linking::imports::{self, LibraryIr};
 use crate::compile::steps::action;
+use crate::compile::targets::host::image_functions;
 use crate::compile::targets::host::{codegen, cpu, libraries, library_ir, shared_object, waits_in_library};
 use crate::error::{Error, Result};
 use crate::ir::{self, Interface};
@@ -39,12 +40,13 @@ fn with_exports(text: &str, functions: &BTreeSet<&str>) -> String {
     format!("{}\n@__offload_host_abi = constant i32 {VERSION}\n", ir::exporting(text, functions))
 }
 
-/// What a work-item is knows the image of its kernel alone.
+/// What a work-item is knows the image of its kernel alone, which has the functions on images of OpenCL C too.
 fn refuse_work_items(library: &Library, text: &str) -> Result<()> {
     let declared = declared_functions(text);
-    let Some(name) = declared.iter().find(|name| is_of_work_items(name)) else { return Ok(()) };
+    let is_refused = |name: &&&str| is_of_work_items(name) || image_functions::is_of_images(name);
+    let Some(name) = declared.iter().find(is_refused) else { return Ok(()) };
     let error = format!(
-        "the device library `{}` calls `{}`: for `host`, a library that is linked at load knows nothing of work-items, and does not print",
+        "the device library `{}` calls `{}`: for `host`, a library that is linked at load knows nothing of work-items, reads no images, and does not print",
         library.name(),
         action::written(name)
     );

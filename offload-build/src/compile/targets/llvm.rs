@@ -40,6 +40,9 @@ impl ScannedModule<'_> {
         if *target != Target::OpenClC {
             gaps::refuse_lacking(self.scan)?;
         }
+        if matches!(target, Target::Nvptx(_) | Target::Cubin(_) | Target::Amdgcn(_)) {
+            gaps::refuse_images(session, self.scan)?;
+        }
         match target {
             Target::Host(level) => Ok(vec![host::compile(session, &whole, *level)?]),
             Target::OpenClC => Ok(vec![opencl_c::compile(session, &whole)?]),

@@ -40,3 +40,9 @@ fn a_capture_that_fails_leaves_the_stream_as_it_was() {
 fn threads_launch_one_graph() {
     graphs::threads_launch_one_graph(&ready());
 }
+
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn images_are_refused() {
+    crate::common::images::images_are_refused(&ready());
+}

@@ -37,6 +37,11 @@ pub(super) fn has_type(name: &str) -> bool {
     name.strip_suffix("_t").is_some_and(|name| TYPES.iter().any(|one| one.name == name))
 }
 
+/// Whether a module with this symbol needs a function on images.
+pub(crate) fn is_of_images(symbol: &str) -> bool {
+    Function::for_symbol(symbol).is_some()
+}
+
 /// C of the functions that `modules` call, if they call some.
 pub(super) fn source(modules: &[String]) -> Option<String> {
     let mut symbols = BTreeSet::new();

@@ -28,11 +28,13 @@ const PROLOGUE: &str = "#define __OFFLOAD_EXPORT __attribute__((visibility(\"def
 
 /// The text that is compiled in place of `file`.
 pub(super) fn source(file: &Scanned) -> Result<String> {
+    check_images(&file.kernels)?;
     Ok(format!("{PRINTF}{}{}", angles(file)?, around(&file.file.path, &file.kernels)?))
 }
 
 /// The same for C++ for OpenCL, without functions of work-items: types of C++ have no names that could be written here.
 pub(super) fn included(file: &Scanned) -> Result<String> {
+    check_images(&file.kernels)?;
     Ok(format!("{}{}", angles(file)?, include_line(&file.file.path)?))
 }
 
@@ -77,8 +79,7 @@ fn load(kernel: &Kernel, index: usize, arg: &Arg) -> Result<String> {
         ArgKind::Global => (typedef, format!("__global t{index} *")),
         ArgKind::Constant => (typedef, format!("__constant t{index} *")),
         ArgKind::Local => (typedef, format!("__local t{index} *")),
-        ArgKind::Image => return check_image(kernel, arg).map(|()| String::new()),
-        ArgKind::Sampler => return Ok(String::new()),
+        ArgKind::Image | ArgKind::Sampler => return Ok(String::new()),
         other => {
             let error = format!("argument `{}` of kernel `{}` is of kind {other}", arg.name, kernel.name);
             return Err(Error::new(error));
@@ -87,16 +88,20 @@ fn load(kernel: &Kernel, index: usize, arg: &Arg) -> Result<String> {
     Ok(format!("{typedef}  {argument_type} a{index} = *({argument_type} *)args[{index}];\n"))
 }
 
-/// Refuses an image that the CPU has no functions for.
-fn check_image(kernel: &Kernel, arg: &Arg) -> Result<()> {
-    if image_functions::has_type(&arg.base_type) {
-        return Ok(());
+/// Refuses images that the CPU has no functions for.
+fn check_images(kernels: &[Kernel]) -> Result<()> {
+    for kernel in kernels {
+        let mut images = kernel.args.iter().filter(|arg| arg.kind == ArgKind::Image);
+        let Some(arg) = images.find(|arg| !image_functions::has_type(&arg.base_type)) else { continue };
+        let Arg { name, base_type, .. } = arg;
+        let kernel = &kernel.name;
+        let error =
+            format!("argument `{name}` of kernel `{kernel}` is an `{base_type}`, which the CPU lacks");
+        let hint =
+            format!("keep the kernel to other targets, with `kernels.{kernel}.targets` in offload.toml");
+        return Err(Error::new(error).with_hint(hint));
     }
-    let Arg { name, base_type, .. } = arg;
-    let kernel = &kernel.name;
-    let error = format!("argument `{name}` of kernel `{kernel}` is an `{base_type}`, which the CPU lacks");
-    let hint = format!("keep the kernel to other targets, with `kernels.{kernel}.targets` in offload.toml");
-    Err(Error::new(error).with_hint(hint))
+    Ok(())
 }
 
 /// The argument of the call: there are no variables of images and samplers.
@@ -173,7 +178,7 @@ mod tests {
         let text = around(Path::new("k.cl"), &[kernel("sampler_t", ArgKind::Sampler)]).unwrap();
         assert!(text.contains("__builtin_astype(*(void **)args[0], sampler_t));\n"), "{text}");
         let depth = kernel("image2d_depth_t", ArgKind::Image);
-        let error = around(Path::new("k.cl"), &[depth]).unwrap_err().to_string();
+        let error = check_images(&[depth]).unwrap_err().to_string();
         assert!(error.contains("`x`") && error.contains("`k`") && error.contains("hint:"), "{error}");
     }
 }
