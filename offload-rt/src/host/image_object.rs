@@ -31,6 +31,8 @@ struct ImageDescriptor {
     channel_order: u32,
     channel_type: u32,
     element_size: u32,
+    /// The number of channels in memory.
+    channels: u32,
     /// Bytes from a row to the next one.
     row_pitch: u64,
     /// Bytes from a slice, or a layer of two dimensions, to the next one.
@@ -101,6 +103,7 @@ impl ImageObject {
             channel_order: layout.format.order.code(),
             channel_type: layout.format.channel_type.code(),
             element_size: element_size as u32,
+            channels: layout.format.order.channels() as u32,
             row_pitch,
             slice_pitch,
         };

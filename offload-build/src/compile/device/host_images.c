@@ -19,12 +19,14 @@ typedef int i2 __attribute__((ext_vector_type(2)));
 typedef int i4 __attribute__((ext_vector_type(4)));
 typedef unsigned int u4 __attribute__((ext_vector_type(4)));
 typedef _Float16 h4 __attribute__((ext_vector_type(4)));
+typedef signed char s8;
+typedef short s16;
 
 /* The layout is that of `ImageDescriptor` of offload-rt. The layers of an array are where the dimension behind its last one
  * would be. Pitches are in bytes. */
 struct offload_image {
   u8 *elements;
-  u32 extent[3], order, type, element_size;
+  u32 extent[3], order, type, element_size, channels;
   u64 row_pitch, slice_pitch;
 };
 typedef const struct offload_image *image_t;
@@ -44,15 +46,40 @@ enum { NORMALIZED = 1, ADDRESS = 0xE, CLAMP_TO_EDGE = 2, REPEAT = 6, MIRRORED = 
 #define LOAD(type, from) ({ type loaded; __builtin_memcpy(&loaded, from, sizeof(type)); loaded; })
 #define STORE(type, to, value) do { type stored = (type)(value); __builtin_memcpy(to, &stored, sizeof(type)); } while (0)
 
+/* One, two or four channels of a type, which are as many numbers in memory: load_u8 and so on. */
+#define CHANNELS(type, name)                                                             \
+  typedef type name##x4 __attribute__((ext_vector_type(4)));                             \
+  INLINE name##x4 load_##name(const u8 *at, u32 channels) {                              \
+    if (channels == 4) return LOAD(name##x4, at);                                        \
+    name##x4 c = 0;                                                                      \
+    c.x = LOAD(type, at);                                                                \
+    if (channels == 2) c.y = LOAD(type, at + sizeof(type));                              \
+    return c;                                                                            \
+  }                                                                                      \
+  INLINE void store_##name(u8 *at, u32 channels, name##x4 c) {                           \
+    if (channels == 4) { STORE(name##x4, at, c); return; }                               \
+    STORE(type, at, c.x);                                                                \
+    if (channels == 2) STORE(type, at + sizeof(type), c.y);                              \
+  }
+CHANNELS(s8, s8)
+CHANNELS(s16, s16)
+CHANNELS(int, s32)
+CHANNELS(u8, u8)
+CHANNELS(u16, u16)
+CHANNELS(u32, u32)
+CHANNELS(_Float16, half)
+CHANNELS(float, float)
+#define AS(vector, value) __builtin_convertvector(value, vector)
+
 /* The channels of an element in the order of memory, as red, green, blue and alpha. */
 #define ORDERED(name, vector, one)                                  \
   static vector name(vector c, u32 order) {                         \
+    if (order == RGBA) return c;                                    \
     switch (order) {                                                \
     case A: return (vector){0, 0, 0, c.x};                          \
     case RG: case RGX: return (vector){c.x, c.y, 0, one};           \
     case RA: return (vector){c.x, 0, 0, c.y};                       \
     case RGB: case RGBX: return (vector){c.x, c.y, c.z, one};       \
-    case RGBA: return c;                                            \
     case BGRA: return c.zyxw;                                       \
     case ARGB: return c.yzwx;                                       \
     case ABGR: return c.wzyx;                                       \
@@ -81,27 +108,16 @@ STORED(stored_f, f4)
 STORED(stored_i, i4)
 STORED(stored_u, u4)
 
-static int channels(u32 order) {
-  switch (order) {
-  case RG: case RA: case RGX: return 2;
-  case RGB: case RGBX: return 3;
-  case RGBA: case BGRA: case ARGB: case ABGR: return 4;
-  default: return 1;
-  }
-}
-
-#define EACH(type, value) for (int k = 0; k < count; k++) { type x = LOAD(type, at + k * sizeof(type)); c[k] = value; } break
 static f4 load_f(image_t image, const u8 *at) {
-  int count = channels(image->order);
+  u32 n = image->channels, bits;
   f4 c = 0;
-  u32 bits;
   switch (image->type) {
-  case SNORM8: EACH(signed char, __builtin_fmaxf(-1.0f, x / 127.0f));
-  case SNORM16: EACH(short, __builtin_fmaxf(-1.0f, x / 32767.0f));
-  case UNORM8: EACH(u8, x / 255.0f);
-  case UNORM16: EACH(u16, x / 65535.0f);
-  case HALF: EACH(_Float16, (float)x);
-  case FLOAT: EACH(float, x);
+  case SNORM8: c = __builtin_elementwise_max(AS(f4, load_s8(at, n)) / 127.0f, (f4)-1.0f); break;
+  case SNORM16: c = __builtin_elementwise_max(AS(f4, load_s16(at, n)) / 32767.0f, (f4)-1.0f); break;
+  case UNORM8: c = AS(f4, load_u8(at, n)) / 255.0f; break;
+  case UNORM16: c = AS(f4, load_u16(at, n)) / 65535.0f; break;
+  case HALF: c = AS(f4, load_half(at, n)); break;
+  case FLOAT: c = load_float(at, n); break;
   case UNORM565:
     bits = LOAD(u16, at);
     c = (f4){(bits >> 11) / 31.0f, (bits >> 5 & 63) / 63.0f, (bits & 31) / 31.0f, 0};
@@ -123,76 +139,84 @@ static f4 load_f(image_t image, const u8 *at) {
 }
 
 static i4 load_i(image_t image, const u8 *at) {
-  int count = channels(image->order);
+  u32 n = image->channels;
   i4 c = 0;
   switch (image->type) {
-  case SIGNED8: EACH(signed char, x);
-  case SIGNED16: EACH(short, x);
-  case SIGNED32: EACH(int, x);
+  case SIGNED8: c = AS(i4, load_s8(at, n)); break;
+  case SIGNED16: c = AS(i4, load_s16(at, n)); break;
+  case SIGNED32: c = load_s32(at, n); break;
   }
   return ordered_i(c, image->order);
 }
 
 static u4 load_u(image_t image, const u8 *at) {
-  int count = channels(image->order);
+  u32 n = image->channels;
   u4 c = 0;
   switch (image->type) {
-  case UNSIGNED8: EACH(u8, x);
-  case UNSIGNED16: EACH(u16, x);
-  case UNSIGNED32: EACH(u32, x);
+  case UNSIGNED8: c = AS(u4, load_u8(at, n)); break;
+  case UNSIGNED16: c = AS(u4, load_u16(at, n)); break;
+  case UNSIGNED32: c = load_u32(at, n); break;
   }
   return ordered_u(c, image->order);
 }
 
 /* `x` times the largest number, to the nearest, the even one of two, between the limits; 0 for what is no number. */
-static float scaled(float x, float least, float most) {
-  if (x != x) return 0;
-  x = __builtin_rintf(x * most);
-  return x < least ? least : x > most ? most : x;
+INLINE f4 scaled(f4 x, float least, float most) {
+  f4 number = x == x ? x : (f4)0;
+  return __builtin_elementwise_min(__builtin_elementwise_max(__builtin_elementwise_rint(number * most), (f4)least), (f4)most);
 }
-static int limited(int x, int least, int most) { return x < least ? least : x > most ? most : x; }
-static u32 bits_of(float x, u32 most) { return (u32)scaled(x, 0, (float)most); }
 
-#undef EACH
-#define EACH(type, value) for (int k = 0; k < count; k++) STORE(type, at + k * sizeof(type), value); break
+static int limited(int x, int least, int most) { return x < least ? least : x > most ? most : x; }
+#define LIMITED(vector, c, least, most) \
+  __builtin_elementwise_min(__builtin_elementwise_max(c, (vector)(least)), (vector)(most))
+
 static void store_f(image_t image, u8 *at, f4 color) {
-  int count = channels(image->order);
+  u32 n = image->channels;
   f4 c = stored_f(color, image->order);
+  u4 bits;
   switch (image->type) {
-  case SNORM8: EACH(signed char, scaled(c[k], -128, 127));
-  case SNORM16: EACH(short, scaled(c[k], -32768, 32767));
-  case UNORM8: EACH(u8, scaled(c[k], 0, 255));
-  case UNORM16: EACH(u16, scaled(c[k], 0, 65535));
-  case HALF: EACH(_Float16, c[k]);
-  case FLOAT: EACH(float, c[k]);
-  case UNORM565: STORE(u16, at, bits_of(c.x, 31) << 11 | bits_of(c.y, 63) << 5 | bits_of(c.z, 31)); break;
-  case UNORM555: STORE(u16, at, bits_of(c.x, 31) << 10 | bits_of(c.y, 31) << 5 | bits_of(c.z, 31)); break;
+  case SNORM8: store_s8(at, n, AS(s8x4, scaled(c, -128, 127))); break;
+  case SNORM16: store_s16(at, n, AS(s16x4, scaled(c, -32768, 32767))); break;
+  case UNORM8: store_u8(at, n, AS(u8x4, scaled(c, 0, 255))); break;
+  case UNORM16: store_u16(at, n, AS(u16x4, scaled(c, 0, 65535))); break;
+  case HALF: store_half(at, n, AS(halfx4, c)); break;
+  case FLOAT: store_float(at, n, c); break;
+  case UNORM565:
+    bits = AS(u4, scaled(c, 0, 31));
+    STORE(u16, at, bits.x << 11 | AS(u4, scaled(c, 0, 63)).y << 5 | bits.z);
+    break;
+  case UNORM555:
+    bits = AS(u4, scaled(c, 0, 31));
+    STORE(u16, at, bits.x << 10 | bits.y << 5 | bits.z);
+    break;
   case UNORM101010:
-    STORE(u32, at, bits_of(c.x, 1023) << 20 | bits_of(c.y, 1023) << 10 | bits_of(c.z, 1023));
+    bits = AS(u4, scaled(c, 0, 1023));
+    STORE(u32, at, bits.x << 20 | bits.y << 10 | bits.z);
     break;
   case UNORM1010102:
-    STORE(u32, at, bits_of(c.x, 1023) << 22 | bits_of(c.y, 1023) << 12 | bits_of(c.z, 1023) << 2 | bits_of(c.w, 3));
+    bits = AS(u4, scaled(c, 0, 1023));
+    STORE(u32, at, bits.x << 22 | bits.y << 12 | bits.z << 2 | AS(u4, scaled(c, 0, 3)).w);
     break;
   }
 }
 
 static void store_i(image_t image, u8 *at, i4 color) {
-  int count = channels(image->order);
+  u32 n = image->channels;
   i4 c = stored_i(color, image->order);
   switch (image->type) {
-  case SIGNED8: EACH(signed char, limited(c[k], -128, 127));
-  case SIGNED16: EACH(short, limited(c[k], -32768, 32767));
-  case SIGNED32: EACH(int, c[k]);
+  case SIGNED8: store_s8(at, n, AS(s8x4, LIMITED(i4, c, -128, 127))); break;
+  case SIGNED16: store_s16(at, n, AS(s16x4, LIMITED(i4, c, -32768, 32767))); break;
+  case SIGNED32: store_s32(at, n, c); break;
   }
 }
 
 static void store_u(image_t image, u8 *at, u4 color) {
-  int count = channels(image->order);
+  u32 n = image->channels;
   u4 c = stored_u(color, image->order);
   switch (image->type) {
-  case UNSIGNED8: EACH(u8, c[k] > 255 ? 255 : c[k]);
-  case UNSIGNED16: EACH(u16, c[k] > 65535 ? 65535 : c[k]);
-  case UNSIGNED32: EACH(u32, c[k]);
+  case UNSIGNED8: store_u8(at, n, AS(u8x4, LIMITED(u4, c, 0, 255))); break;
+  case UNSIGNED16: store_u16(at, n, AS(u16x4, LIMITED(u4, c, 0, 65535))); break;
+  case UNSIGNED32: store_u32(at, n, c); break;
   }
 }
 
@@ -225,7 +249,7 @@ static int addressed(int i, int size, u32 sampler) {
   return (sampler & ADDRESS) == CLAMP_TO_EDGE ? limited(i, 0, size - 1) : i;
 }
 
-static struct axis nearest(float c, int size, u32 sampler) {
+INLINE struct axis nearest(float c, int size, u32 sampler) {
   int i;
   if ((sampler & ADDRESS) == REPEAT) {
     float u = (c - __builtin_floorf(c)) * (float)size;
@@ -242,7 +266,7 @@ static struct axis nearest(float c, int size, u32 sampler) {
   return (struct axis){i, i, 0};
 }
 
-static struct axis linear(float c, int size, u32 sampler) {
+INLINE struct axis linear(float c, int size, u32 sampler) {
   float u;
   if ((sampler & ADDRESS) == REPEAT)
     u = (c - __builtin_floorf(c)) * (float)size;
@@ -266,38 +290,44 @@ static struct axis linear(float c, int size, u32 sampler) {
   return (struct axis){i0, i1, u - start};
 }
 
-INLINE int layer(int index, u32 count) { return limited(index, 0, (int)count - 1); }
+/* The layer of an array of images of so many dimensions; 0 without layers. Written without loops, which are not unrolled
+ * before work-items become loops. */
+INLINE int layer(image_t image, int index, int dimensions, int is_array) {
+  return is_array ? limited(index, 0, (int)image->extent[dimensions] - 1) : 0;
+}
+INLINE i4 position(int x, int y, int z, int layer, int dimensions) {
+  return (i4){x, dimensions > 1 ? y : layer, dimensions > 2 ? z : dimensions > 1 ? layer : 0, 0};
+}
+INLINE int nearest_layer(f4 c, int dimensions) { return whole(__builtin_rintf(dimensions > 1 ? c.z : c.y)); }
 
 /* `c` in elements, of an image of so many dimensions and, if it is an array, layers behind them. */
 INLINE i4 nearest_element(image_t image, u32 sampler, f4 c, int dimensions, int is_array) {
-  i4 at = 0;
-  for (int d = 0; d < dimensions; d++) at[d] = nearest(c[d], (int)image->extent[d], sampler).first;
-  if (is_array) at[dimensions] = layer(whole(__builtin_rintf(c[dimensions])), image->extent[dimensions]);
-  return at;
+  int x = nearest(c.x, (int)image->extent[0], sampler).first, y = 0, z = 0;
+  if (dimensions > 1) y = nearest(c.y, (int)image->extent[1], sampler).first;
+  if (dimensions > 2) z = nearest(c.z, (int)image->extent[2], sampler).first;
+  return position(x, y, z, layer(image, nearest_layer(c, dimensions), dimensions, is_array), dimensions);
 }
 
 INLINE i4 addressed_element(image_t image, u32 sampler, i4 c, int dimensions, int is_array) {
-  i4 at = 0;
-  for (int d = 0; d < dimensions; d++) at[d] = addressed(c[d], (int)image->extent[d], sampler);
-  if (is_array) at[dimensions] = layer(c[dimensions], image->extent[dimensions]);
-  return at;
+  int x = addressed(c.x, (int)image->extent[0], sampler), y = 0, z = 0;
+  if (dimensions > 1) y = addressed(c.y, (int)image->extent[1], sampler);
+  if (dimensions > 2) z = addressed(c.z, (int)image->extent[2], sampler);
+  int index = dimensions > 1 ? c.z : c.y;
+  return position(x, y, z, layer(image, index, dimensions, is_array), dimensions);
 }
 
 INLINE f4 filtered(image_t image, u32 sampler, f4 c, int dimensions, int is_array) {
-  struct axis axes[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
-  for (int d = 0; d < dimensions; d++) axes[d] = linear(c[d], (int)image->extent[d], sampler);
-  i4 at = 0;
-  if (is_array) at[dimensions] = layer(whole(__builtin_rintf(c[dimensions])), image->extent[dimensions]);
-  f4 sum = 0;
-  for (int corner = 0; corner < 1 << dimensions; corner++) {
-    float weight = 1;
-    for (int d = 0; d < dimensions; d++) {
-      int is_second = corner >> d & 1;
-      at[d] = is_second ? axes[d].second : axes[d].first;
-      weight *= is_second ? axes[d].weight : 1.0f - axes[d].weight;
-    }
-    sum += weight * element_f(image, at);
-  }
+  struct axis x = linear(c.x, (int)image->extent[0], sampler), y = {0, 0, 0}, z = {0, 0, 0};
+  if (dimensions > 1) y = linear(c.y, (int)image->extent[1], sampler);
+  if (dimensions > 2) z = linear(c.z, (int)image->extent[2], sampler);
+  int of_layer = layer(image, nearest_layer(c, dimensions), dimensions, is_array);
+#define CORNER(i, j, k, by) \
+  ((by) * element_f(image, position(x.i, y.j, z.k, of_layer, dimensions)))
+#define ROW(j, k, by) \
+  (CORNER(first, j, k, (1.0f - x.weight) * (by)) + CORNER(second, j, k, x.weight * (by)))
+  f4 sum = ROW(first, first, (1.0f - y.weight) * (1.0f - z.weight));
+  if (dimensions > 1) sum += ROW(second, first, y.weight * (1.0f - z.weight));
+  if (dimensions > 2) sum += ROW(first, second, (1.0f - y.weight) * z.weight) + ROW(second, second, y.weight * z.weight);
   return sum;
 }
 
