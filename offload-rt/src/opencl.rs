@@ -23,6 +23,7 @@ mod icd;
 mod image;
 mod kernel_properties;
 mod library;
+mod memory;
 #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
 mod module;
 #[cfg(feature = "opencl3-0_12")]

@@ -13,7 +13,7 @@ use opencl_sys::{
 use super::answers::{flag, sizes};
 use super::api::{Buffer, ClError, DeviceId, Image, ImageDescriptor, Sampler, SamplerDescriptor};
 use super::context::ClContext;
-use super::stream::ClMemory;
+use super::memory::ClMemory;
 use crate::backend::{BackendImage, BackendSampler, ContextId, ImageLayout, downcast};
 use crate::error::Problem;
 use crate::images::{

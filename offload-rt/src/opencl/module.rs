@@ -13,8 +13,9 @@ use super::api::{Buffer, ClError, ClResult, DeviceId, Kernel, KernelArg as Arg, 
 use super::context::ClContext;
 use super::image::{ClImage, ClSampler};
 use super::kernel_properties;
+use super::memory::ClMemory;
 use super::rebuild::BuiltImage;
-use super::stream::{ClMemory, ClStream};
+use super::stream::ClStream;
 use crate::backend::{
     BackendKernel, BackendModule, BackendOutput, BackendStream, ContextId, MemoryRange, downcast,
 };

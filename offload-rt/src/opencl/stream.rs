@@ -4,8 +4,9 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use super::api::{Buffer, ClError, ClResult, CommandQueue, DeviceId, Event, Image, Region};
-use super::context::{ClContext, id_of};
+use super::context::ClContext;
 use super::image::ClImage;
+use super::memory::ClMemory;
 use crate::backend::{
     BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, ImageRange, MemoryRange, downcast,
 };
@@ -27,12 +28,6 @@ pub(super) struct Current {
     pub(super) queue: Arc<CommandQueue>,
     /// It stays: it tells times, or is the caller's.
     is_last: bool,
-}
-
-#[derive(Debug)]
-pub(super) struct ClMemory {
-    pub(super) buffer: Buffer,
-    context: ContextId,
 }
 
 #[derive(Debug)]
@@ -116,7 +111,7 @@ impl BackendStream for ClStream {
 
     fn allocate(&self, size: usize) -> Result<Arc<dyn BackendMemory>, Problem> {
         let buffer = Buffer::new(&self.context.context, size).map_err(|error| error.to_string())?;
-        Ok(Arc::new(ClMemory { buffer, context: self.context.id() }))
+        Ok(Arc::new(ClMemory::new(buffer, &self.context)))
     }
 
     fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
@@ -222,20 +217,6 @@ impl BackendStream for ClStream {
 
     fn synchronize(&self) -> Result<(), Problem> {
         self.waiting().finish().map_err(failed("the work of the stream failed"))
-    }
-}
-
-impl ClMemory {
-    /// The caller's memory.
-    pub(super) fn from_buffer(buffer: Buffer) -> ClResult<ClMemory> {
-        let context = id_of(buffer.context_handle()?);
-        Ok(ClMemory { buffer, context })
-    }
-}
-
-impl BackendMemory for ClMemory {
-    fn context(&self) -> ContextId {
-        self.context
     }
 }
 
