@@ -154,6 +154,8 @@ variables! {
 
     PACK_DIR = "OFFLOAD_PACK_DIR", Program, [Program], "a directory that is searched for sidecars before the program's own";
     OPENCL_DYLIB_PATH = "OPENCL_DYLIB_PATH", Program, [Program], "other OpenCL libraries, separated by `;`";
+    PEER_ACCESS = "OFFLOAD_PEER_ACCESS", Program, [Program],
+        "`0`: no GPU uses another's memory, and copies between them go through the program's: for machines that are set up wrong, as `NCCL_P2P_DISABLE`";
     TEST_DEVICE = "OFFLOAD_TEST_DEVICE", Program, [Program],
         "which devices kernel tests and benchmarks use, separated by commas: a driver (`host`, `opencl`, `cuda`, `hip`), one of its devices (`opencl:1`), or a part of a device's name; all unless set. `cargo offload test` and `bench` set it";
     CUDA_VISIBLE_DEVICES = "CUDA_VISIBLE_DEVICES", Program, [Driver], "CUDA's own: which devices the driver shows";

@@ -63,6 +63,19 @@ fn copy_between_devices(from: u8, to: u8) -> [String; 5] {
 }
 
 #[test]
+fn peer_access_can_be_turned_off() {
+    if found().is_some() {
+        return;
+    }
+    let test = "cuda::peers::data_goes_around_all_devices";
+    for (value, is_enabled) in [("1", true), ("0", false)] {
+        let ran = with_environment("NEW", &["--exact", test], &[("OFFLOAD_PEER_ACCESS", value)]);
+        assert_eq!(ran.calls.contains("cuCtxEnablePeerAccess"), is_enabled, "{}", ran.calls);
+        assert!(ran.calls.contains("cuMemcpyPeerAsync"), "{}", ran.calls);
+    }
+}
+
+#[test]
 fn the_driver_s_visible_devices_are_those_that_are_found() {
     if found().is_some() {
         return;
