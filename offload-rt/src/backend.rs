@@ -31,6 +31,14 @@ pub(crate) trait BackendDevice: Any + Debug + Send + Sync {
     /// A new stream.
     fn stream(&self) -> Result<Box<dyn BackendStream>, Problem>;
 
+    /// A new stream of this priority, which is not the usual one; `None` if the device's streams have none.
+    fn stream_with_priority(
+        &self,
+        _priority: StreamPriority,
+    ) -> Result<Option<Box<dyn BackendStream>>, Problem> {
+        Ok(None)
+    }
+
     /// What other drivers tell of the same device too.
     fn identity(&self) -> DeviceIdentity {
         DeviceIdentity::unknown("")
@@ -81,6 +89,20 @@ pub struct PoolStatistics {
     pub reserved: u64,
     /// The most that the pool had of the device.
     pub max_reserved: u64,
+}
+
+/// How soon a device does the work of a stream, beside that of other streams; see
+/// [`Device::stream_with_priority`](crate::Device::stream_with_priority).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StreamPriority {
+    /// The driver's lowest. On NVIDIA GPUs that is the usual one.
+    Low,
+    /// That of [`Device::stream`](crate::Device::stream).
+    #[default]
+    Normal,
+    /// The driver's highest.
+    High,
 }
 
 /// Memory of the program that the driver has allocated.
@@ -302,6 +324,17 @@ pub(crate) enum FillPattern {
     Bytes4(u32),
 }
 
+/// A function of the program that a stream calls. It does not unwind, and is called once.
+pub(crate) type HostFunction = Box<dyn FnOnce(WorkBefore) + Send>;
+
+/// How the work before a host function ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WorkBefore {
+    Done,
+    #[allow(dead_code, reason = "only drivers report it")]
+    Failed,
+}
+
 /// Work for a device, in order. Sizes are in bytes and at least 1; no range of a call overlaps another.
 pub(crate) trait BackendStream: Any + Debug + Send + Sync {
     fn context(&self) -> ContextId;
@@ -360,6 +393,9 @@ pub(crate) trait BackendStream: Any + Debug + Send + Sync {
 
     /// Queues filling a range whose size is a multiple of the pattern's, and whose start is aligned to it.
     fn fill(&self, to: MemoryRange<'_>, pattern: FillPattern) -> Result<(), Problem>;
+
+    /// Queues a call of `function`, after the work before it and before later work. After an error it is not called.
+    fn call(&self, function: HostFunction) -> Result<(), Problem>;
 
     /// Marks the present end.
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem>;

@@ -4,8 +4,11 @@
 
 mod args;
 mod buffer;
+mod call;
 mod capture;
 mod check;
+#[cfg(feature = "futures")]
+mod completion;
 mod copies;
 #[allow(unsafe_code, reason = "memory of the host CPU as a slice")]
 mod copy;
@@ -16,6 +19,7 @@ mod kernel_arg;
 mod newer;
 mod pinned;
 mod pool;
+mod priority;
 mod program;
 mod queued;
 #[allow(unsafe_code, reason = "implements unsafe operations of streams")]
@@ -27,6 +31,8 @@ mod typed;
 
 pub use self::args::{Arg, Plain};
 pub use self::buffer::{Buffer, Slice, SliceMut};
+#[cfg(feature = "futures")]
+pub use self::completion::Completion;
 pub use self::event::Event;
 pub use self::graph::Graph;
 pub use self::pinned::Pinned;

@@ -23,6 +23,7 @@
 //! | `launchers` | `launchers`: what host functions of CUDA C++ with `<<<...>>>` call, which are linked into the program |
 //! | `hip` | `hip`: AMD devices through HIP's runtime, which is opened at run time |
 //! | `cudarc-0_19`, `opencl3-0_12` | conversions for the types of these crates, in `cuda::cudarc_0_19` and `opencl::opencl3_0_12` |
+//! | `futures` | [`Stream::completion`] and [`Event::completion`] are futures for the end of work, for any executor |
 //! | `half` | `half::f16` is an element of buffers and an argument of kernels, see [`Half`] |
 //! | `libzstd` (default) | images are decompressed by zstd's own library, which needs a C compiler to build |
 //! | `pure` | they are read by decoders in Rust: with `default-features = false`, no C compiler is needed |
@@ -139,7 +140,7 @@ pub use offload_format::{
     UnknownTarget, Variant,
 };
 
-pub use crate::backend::{KernelArg, PoolStatistics};
+pub use crate::backend::{KernelArg, PoolStatistics, StreamPriority};
 pub use crate::description::{CudaDescription, DeviceDescription, HipDescription, OpenClDescription};
 pub use crate::device::Device;
 pub use crate::devices::{DeviceRequest, Devices};
@@ -147,6 +148,8 @@ pub use crate::entry::{Entry, LoadedImage};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::identity::{DeviceUuid, PciAddress, PciAddressError};
 pub use crate::index::{Missing, Unreadable};
+#[cfg(feature = "futures")]
+pub use crate::launch::Completion;
 pub use crate::launch::{
     Arg, Buffer, Event, Graph, Half, Kernel, Local, MemoryPool, Pinned, Plain, Program, Slice, SliceMut,
     Stream, Transfer,

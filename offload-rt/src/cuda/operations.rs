@@ -16,7 +16,8 @@ use super::properties;
 use crate::entry::LoadedImage;
 use crate::error::Problem;
 use crate::gpu::{
-    CaptureInfo, Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawPool,
+    CaptureInfo, Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawCallback,
+    RawPool,
     Shape, call, operations,
 };
 use crate::identity::DeviceIdentity;
@@ -26,7 +27,8 @@ use crate::properties::DeviceProperties;
 /// <https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#function-parameters>.
 const MAX_PARAMETERS: usize = 32764;
 
-/// The only flags of `cuStreamWaitEvent` that old drivers have, and of `cuCtxEnablePeerAccess`.
+/// The only flags of `cuStreamWaitEvent` that old drivers have, of `cuStreamAddCallback` and of
+/// `cuCtxEnablePeerAccess`.
 const NO_FLAGS: c_uint = 0;
 
 /// "0 means no limit": `cuOccupancyMaxPotentialBlockSize`.
@@ -93,8 +95,14 @@ impl DriverApi for CudaApi {
         fill_u32(to: u64, value: u32, count: usize, stream: CUstream) => cuMemsetD32Async(to, value, count, stream);
 
         create_stream(stream: *mut CUstream) => cuStreamCreate(stream, CU_STREAM_NON_BLOCKING);
+        create_stream_with_priority(stream: *mut CUstream, priority: c_int) =>
+            cuStreamCreateWithPriority(stream, CU_STREAM_NON_BLOCKING, priority);
+        stream_priorities(lowest: *mut c_int, highest: *mut c_int) =>
+            cuCtxGetStreamPriorityRange(lowest, highest);
         synchronize_stream(stream: CUstream) => cuStreamSynchronize(stream);
         wait_event(stream: CUstream, event: CUevent) => cuStreamWaitEvent(stream, event, NO_FLAGS);
+        add_callback(stream: CUstream, callback: RawCallback, data: *mut c_void) =>
+            cuStreamAddCallback(stream, callback, data, NO_FLAGS);
         destroy_stream(stream: CUstream) => cuStreamDestroy_v2(stream);
 
         begin_capture(stream: CUstream) => cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_RELAXED);

@@ -8,6 +8,7 @@ use offload_format::pack::KernelInfo;
 
 use super::context::{Context, ContextApi, Entered};
 use super::error::ApiResult;
+use super::host_function::RawCallback;
 use super::limits::Shape;
 use super::pool::{PoolAccess, RawPool};
 use crate::backend::KernelArg;
@@ -176,6 +177,18 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
     // Streams.
     /// The stream is not ordered with the default stream that other code of the process may use.
     unsafe fn create_stream(&'static self, stream: *mut RawStream) -> ApiResult<(), Self>;
+    /// As `create_stream`; lower numbers are higher priorities.
+    unsafe fn create_stream_with_priority(
+        &'static self,
+        stream: *mut RawStream,
+        priority: c_int,
+    ) -> ApiResult<(), Self>;
+    /// Writes the numbers of the lowest and the highest priority; both are 0 if the current context's device has none.
+    unsafe fn stream_priorities(
+        &'static self,
+        lowest: *mut c_int,
+        highest: *mut c_int,
+    ) -> ApiResult<(), Self>;
     /// Whether the stream is of `context`, which is current, as far as the library tells.
     unsafe fn is_stream_of(
         &'static self,
@@ -185,6 +198,13 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
     unsafe fn synchronize_stream(&'static self, stream: RawStream) -> ApiResult<(), Self>;
     /// The event may be of another context.
     unsafe fn wait_event(&'static self, stream: RawStream, event: RawEvent) -> ApiResult<(), Self>;
+    /// Calls `callback` once, after the work of the stream and before its later work.
+    unsafe fn add_callback(
+        &'static self,
+        stream: RawStream,
+        callback: RawCallback,
+        data: *mut c_void,
+    ) -> ApiResult<(), Self>;
     /// The work of the stream is done all the same.
     unsafe fn destroy_stream(&'static self, stream: RawStream) -> ApiResult<(), Self>;
 

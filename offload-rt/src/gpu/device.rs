@@ -11,6 +11,7 @@ use super::pinned::GpuHostMemory;
 use super::stream::GpuStream;
 use crate::backend::{
     BackendDevice, BackendGraph, BackendHostMemory, BackendModule, BackendPool, BackendStream, GraphWork,
+    StreamPriority,
 };
 use crate::device::Device;
 use crate::entry::{Entry, LoadedImage};
@@ -88,6 +89,15 @@ impl<A: DriverApi> BackendDevice for GpuDevice<A> {
     fn stream(&self) -> Result<Box<dyn BackendStream>, Problem> {
         let stream = GpuStream::new(self.context()?);
         Ok(Box::new(stream.map_err(|error| error.during("cannot make a stream"))?))
+    }
+
+    fn stream_with_priority(
+        &self,
+        priority: StreamPriority,
+    ) -> Result<Option<Box<dyn BackendStream>>, Problem> {
+        let stream = GpuStream::with_priority(self.context()?, priority);
+        let stream = stream.map_err(|error| error.during("cannot make a stream"))?;
+        Ok(stream.map(|stream| Box::new(stream) as Box<dyn BackendStream>))
     }
 
     fn identity(&self) -> DeviceIdentity {

@@ -16,13 +16,14 @@ use super::properties;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Problem;
 use crate::gpu::{
-    CaptureInfo, Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawPool,
+    CaptureInfo, Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawCallback,
+    RawPool,
     Shape, call, operations,
 };
 use crate::identity::DeviceIdentity;
 use crate::properties::DeviceProperties;
 
-/// The only flags of `hipStreamWaitEvent` and `hipDeviceEnablePeerAccess`.
+/// The only flags of `hipStreamWaitEvent`, `hipStreamAddCallback` and `hipDeviceEnablePeerAccess`.
 const NO_FLAGS: c_uint = 0;
 
 /// "0 means no limit": `hipModuleOccupancyMaxPotentialBlockSize`.
@@ -94,7 +95,13 @@ impl DriverApi for HipApi {
 
         create_stream(stream: *mut hipStream_t) =>
             hipStreamCreateWithFlags(stream, hipStreamNonBlocking);
+        create_stream_with_priority(stream: *mut hipStream_t, priority: c_int) =>
+            hipStreamCreateWithPriority(stream, hipStreamNonBlocking, priority);
+        stream_priorities(lowest: *mut c_int, highest: *mut c_int) =>
+            hipDeviceGetStreamPriorityRange(lowest, highest);
         synchronize_stream(stream: hipStream_t) => hipStreamSynchronize(stream);
+        add_callback(stream: hipStream_t, callback: RawCallback, data: *mut c_void) =>
+            hipStreamAddCallback(stream, callback, data, NO_FLAGS);
         wait_event(stream: hipStream_t, event: hipEvent_t) => hipStreamWaitEvent(stream, event, NO_FLAGS);
 
         begin_capture(stream: hipStream_t) => hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed);

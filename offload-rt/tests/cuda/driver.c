@@ -13,14 +13,14 @@
 
 typedef int R;
 enum { OK, INVALID_VALUE, OUT_OF_MEMORY, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, INVALID_PTX = 218,
-       UNSUPPORTED_PTX = 222, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700, CAPTURE_UNSUPPORTED = 900, CAPTURE_UNJOINED = 904 };
+       UNSUPPORTED_PTX = 222, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700, NOT_PERMITTED = 800, CAPTURE_UNSUPPORTED = 900, CAPTURE_UNJOINED = 904 };
 enum { DEVICES = 2, STATIC_LIMIT = 48 << 10, OPT_IN_LIMIT = 227 << 10 };
 
 static atomic_int buffers, pinned, modules, links, streams, streams_made, events, contexts, graphs, pools;
 static atomic_int lost; /* what every call returns after a crash */
 static char primary[DEVICES]; /* their addresses are the contexts' handles */
 static _Thread_local char *current[16];
-static _Thread_local int depth;
+static _Thread_local int depth, is_callback;
 static char *top(void) { return depth ? current[depth - 1] : NULL; }
 static int is_context(const void *context) { return (char *)context >= primary && (char *)context < primary + DEVICES; }
 
@@ -123,7 +123,7 @@ R cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
     (void)device;
     return *flags = 0, *active = contexts > 0, OK;
 }
-R cuCtxPushCurrent_v2(void *context) { return is_context(context) ? (current[depth++] = context, OK) : INVALID_CONTEXT; }
+R cuCtxPushCurrent_v2(void *context) { return is_callback ? NOT_PERMITTED : is_context(context) ? (current[depth++] = context, OK) : INVALID_CONTEXT; }
 R cuCtxPopCurrent_v2(void **context) { return depth ? (*context = current[--depth], OK) : INVALID_CONTEXT; }
 R cuCtxSetCurrent(void *context)
 {
@@ -145,6 +145,16 @@ R cuStreamCreate(void **stream, unsigned flags)
     int number = ++streams_made;
     stream_contexts[number] = top();
     return *stream = stream_handles + number, OK;
+}
+/* As data-centre GPUs have them: lower numbers are higher priorities. */
+R cuCtxGetStreamPriorityRange(int *lowest, int *highest) { NEEDS_CONTEXT; return *lowest = 0, *highest = -5, OK; }
+R cuStreamCreateWithPriority(void **stream, unsigned flags, int priority)
+{
+    NEEDS_CONTEXT;
+    char call[64];
+    snprintf(call, sizeof call, "%s(%d)", __func__, priority);
+    record(call);
+    return flags == 1 ? cuStreamCreate(stream, flags) : INVALID_VALUE;
 }
 /* The context that a stream is of, which has to be current: another stream has another. */
 static int is_here(const void *stream) { return is_stream(stream) && stream_contexts[(char *)stream - stream_handles] == top(); }
@@ -244,6 +254,26 @@ R cuStreamWaitEvent(void *stream, void *event, unsigned flags)
     capture_of[number_of(stream)] = waited->graph;
     if (waited->graph->first == stream) joined[waited->stream] = waited->given;
     return OK;
+}
+/* A thread of the driver calls, which may not call the driver. */
+struct call { void (*function)(void *, R, void *); void *stream, *data; };
+static void *make_call(void *given)
+{
+    struct call *call = given;
+    is_callback = 1;
+    call->function(call->stream, lost, call->data);
+    return NULL;
+}
+R cuStreamAddCallback(void *stream, void (*function)(void *, R, void *), void *data, unsigned flags)
+{
+    NEEDS_CONTEXT;
+    record(__func__);
+    if (capturing(stream)) return CAPTURE_UNSUPPORTED;
+    if (!is_here(stream) || flags) return INVALID_VALUE;
+    struct call call = { function, stream, data };
+    pthread_t thread;
+    pthread_create(&thread, NULL, make_call, &call);
+    return pthread_join(thread, NULL), OK;
 }
 R cuStreamDestroy_v2(void *stream) { (void)stream; streams--; return OK; }
 R cuEventCreate(void **event, unsigned flags)

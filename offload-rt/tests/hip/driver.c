@@ -117,7 +117,8 @@ R hipMemGetInfo(size_t *left, size_t *total)
 }
 
 /* Streams and events: work is done when somebody waits for it */
-enum kind { COPY, FILL, LAUNCH, WAIT, RELEASE };
+enum kind { COPY, FILL, LAUNCH, WAIT, RELEASE, FUNCTION };
+struct stream;
 struct op {
     enum kind kind;
     struct op *next;
@@ -128,6 +129,8 @@ struct op {
     uint32_t value;
     struct event *event;
     struct launch *launch;
+    void (*function)(struct stream *, R, void *);
+    void *data;
 };
 struct stream {
     int device;
@@ -155,6 +158,8 @@ static void run(struct stream *stream, struct op *op)
         memset(op->to, 0xdd, op->size);
         free(op->to - 64);
         buffers--;
+    } else if (op->kind == FUNCTION) {
+        op->function(stream, lost[stream->device], op->data);
     } else if (op->kind == WAIT) {
         if (op->event->stream) settle(op->event->stream, op->event->at);
     } else {
@@ -209,6 +214,17 @@ R hipStreamCreateWithFlags(struct stream **stream, unsigned flags)
     known[known_count++] = *stream;
     return OK;
 }
+#ifndef OLD
+/* Lower numbers are higher priorities. */
+R hipDeviceGetStreamPriorityRange(int *lowest, int *highest) { CALL; return *lowest = 1, *highest = -1, OK; }
+R hipStreamCreateWithPriority(struct stream **stream, unsigned flags, int priority)
+{
+    char call[64];
+    snprintf(call, sizeof call, "%s(%d)", __func__, priority);
+    record(call);
+    return hipStreamCreateWithFlags(stream, flags);
+}
+#endif
 R hipStreamSynchronize(struct stream *stream)
 {
     CALL;
@@ -218,6 +234,26 @@ R hipStreamSynchronize(struct stream *stream)
     return lost[stream->device];
 }
 #ifndef OLD
+/* A thread of the runtime does the work soon, also if nobody waits for it. */
+static void *soon(void *stream)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+    pthread_mutex_lock(&all);
+    settle(stream, ((struct stream *)stream)->queued);
+    return pthread_mutex_unlock(&all), NULL;
+}
+R hipStreamAddCallback(struct stream *stream, void (*function)(struct stream *, R, void *), void *data, unsigned flags)
+{
+    CALL;
+    BELONGS(stream->device);
+    if (stream->graph) return CAPTURE_UNSUPPORTED;
+    if (flags || !function) return INVALID_VALUE;
+    struct op *op = queue(stream, FUNCTION);
+    op->function = function, op->data = data;
+    pthread_t thread;
+    pthread_create(&thread, NULL, soon, stream);
+    return pthread_detach(thread), OK;
+}
 R hipStreamGetDevice(struct stream *stream, int *device)
 {
     CALL;

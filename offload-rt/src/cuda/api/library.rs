@@ -9,7 +9,7 @@ use super::types::{
     CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUjit_option, CUjitInputType,
     CUlinkState, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUresult, CUstream, CUuuid,
 };
-use crate::gpu::{PoolAccess, PoolProperties, RawPool, function_table, open_first};
+use crate::gpu::{PoolAccess, PoolProperties, RawCallback, RawPool, function_table, open_first};
 
 /// The name by which the system finds it.
 pub(crate) const LIBRARY: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
@@ -97,6 +97,9 @@ function_table! {
         cuCtxEnablePeerAccess(CUcontext, c_uint),
         cuDeviceCanAccessPeer(*mut c_int, CUdevice, CUdevice),
         cuMemPoolSetAccess(RawPool, *const PoolAccess, usize),
+        // For priorities: the lowest, and the highest, which is a lower number.
+        cuCtxGetStreamPriorityRange(*mut c_int, *mut c_int),
+        cuStreamCreateWithPriority(*mut CUstream, c_uint, c_int),
         // For memory pools.
         cuMemAllocFromPoolAsync(*mut CUdeviceptr, usize, RawPool, CUstream),
         cuMemPoolCreate(*mut RawPool, *const PoolProperties),
@@ -129,6 +132,7 @@ function_table! {
         cuMemsetD32Async(CUdeviceptr, c_uint, usize, CUstream),
         cuMemsetD8Async(CUdeviceptr, c_uchar, usize, CUstream),
         cuPointerGetAttribute(*mut c_void, CUpointer_attribute, CUdeviceptr),
+        cuStreamAddCallback(CUstream, RawCallback, *mut c_void, c_uint),
         cuStreamGetCtx(CUstream, *mut CUcontext),
         cuStreamQuery(CUstream),
         cuStreamWaitEvent(CUstream, CUevent, c_uint),

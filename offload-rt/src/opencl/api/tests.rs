@@ -4,16 +4,20 @@ use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::ptr;
 
-use opencl_sys::{cl_context, cl_context_properties, cl_device_id, cl_int, cl_program, cl_uint};
+use opencl_sys::{
+    cl_command_queue, cl_context, cl_context_properties, cl_device_id, cl_int, cl_program, cl_queue_properties,
+    cl_uint,
+};
 
 use super::device::DeviceId;
 use super::error::ClError;
 use super::library::Functions;
-use super::object::{Context, Program};
+use super::object::{CommandQueue, Context, Program};
 
 thread_local! {
     static RELEASED: Cell<usize> = const { Cell::new(0) };
     static STATUS: Cell<cl_int> = const { Cell::new(0) };
+    static PROPERTIES: RefCell<Vec<[cl_queue_properties; 2]>> = const { RefCell::new(Vec::new()) };
     static GIVEN: RefCell<Vec<(cl_uint, Vec<u8>)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -95,6 +99,40 @@ fn values_of_constants_are_given_in_their_sizes() {
     let program = Program::from_il(&context.unwrap(), &[0; 4]).unwrap();
     let error = program.specialize(7, 1.into()).unwrap_err();
     assert_eq!(error, ClError::Lacks("clSetProgramSpecializationConstant"));
+}
+
+unsafe extern "C" fn create_queue(
+    _: cl_context,
+    _: cl_device_id,
+    properties: *const cl_queue_properties,
+    status: *mut cl_int,
+) -> cl_command_queue {
+    // SAFETY: the caller gives a place for the code, and a list that ends with a zero.
+    unsafe {
+        *status = 0;
+        let mut at = properties;
+        while at.read() != 0 {
+            PROPERTIES.with_borrow_mut(|given| given.push([at.read(), at.add(1).read()]));
+            at = at.add(2);
+        }
+    }
+    ptr::without_provenance_mut(3)
+}
+
+#[test]
+fn a_queue_of_a_priority_keeps_it_when_it_tells_times() {
+    let functions = Functions {
+        clCreateCommandQueueWithProperties: Some(create_queue),
+        clReleaseCommandQueue: Some(release),
+        ..contexts()
+    };
+    let device = device(functions);
+    let context = Context::new(device).unwrap();
+    drop(CommandQueue::new(&context, device, Some(1)).unwrap());
+    drop(CommandQueue::timed(&context, device, Some(4)).unwrap());
+    assert_eq!(PROPERTIES.take(), [[0x1093, 0], [0x1096, 1], [0x1093, 2], [0x1096, 4]]);
+    let error = CommandQueue::new(&context, device, None).unwrap_err();
+    assert_eq!(error, ClError::Lacks("clCreateCommandQueue"));
 }
 
 #[test]

@@ -6,6 +6,8 @@ pub mod graphs;
 pub mod peers;
 #[cfg(any(feature = "cuda", feature = "hip"))]
 pub mod pools;
+#[cfg(any(feature = "cuda", feature = "hip"))]
+pub mod streams;
 
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{NewImage, PackBuilder};

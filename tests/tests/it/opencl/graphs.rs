@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use offload_rt::{KernelArg, Stream};
+use offload_rt::{KernelArg, Stream, StreamPriority};
 
 use super::*;
 use crate::support;
@@ -59,8 +59,12 @@ impl Table {
 
     /// Whether the back end in this column has `what`.
     fn has(&self, what: &str, column: usize) -> bool {
+        self.cell(what, column) != "no"
+    }
+
+    fn cell(&self, what: &str, column: usize) -> &str {
         let row = self.0.iter().find(|row| row[0] == what).unwrap_or_else(|| panic!("no row {what}"));
-        row[column] != "no"
+        &row[column]
     }
 }
 
@@ -82,6 +86,13 @@ fn the_book_tells_what_each_back_end_has() {
     for (column, device) in devices {
         let stream = device.stream().unwrap();
         assert_eq!(table.has("graphs", column), has_graphs(&stream), "{device}");
+        let has_priorities = device.stream_with_priority(StreamPriority::High).is_ok();
+        match table.cell("priorities of streams", column) {
+            "if the driver has them" => {}
+            cell => assert_eq!(cell != "no", has_priorities, "{device}"),
+        }
+        let called = stream.call(|| {});
+        assert_eq!(table.has("host functions in a stream", column), called.is_ok(), "{device}: {called:?}");
         assert_eq!(table.has("memory pools", column), device.memory_pool().is_ok(), "{device}");
         let other = Device::host().stream().unwrap();
         let waited = other.wait_for(&stream.record().unwrap());
