@@ -183,6 +183,11 @@ pub(crate) trait BackendKernel: Any + Debug + Send + Sync {
     /// The sizes of work-groups that suit the kernel if each has `shared_memory` bytes beside its own.
     fn group_sizes(&self, shared_memory: u32) -> Result<GroupSizes, Problem>;
 
+    /// The most work-groups of a cooperative launch over ranges as `range`; `None` if the device has no such launches.
+    fn cooperative_groups(&self, _range: &NdRange) -> Result<Option<u64>, Problem> {
+        Ok(None)
+    }
+
     /// The output of the image, if the launch layer has to read it.
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
     fn output(&self) -> Option<Arc<dyn BackendOutput>> {
@@ -519,6 +524,25 @@ pub(crate) fn find_kernel<'k>(kernels: &'k [KernelInfo], name: &str) -> Result<&
     })
 }
 
+/// Refuses what only GPUs of CUDA and HIP have.
+#[cfg(any(all(feature = "host", unix), feature = "opencl"))]
+pub(crate) fn refuse_mode(range: &NdRange) -> Result<(), Problem> {
+    let mode = range.mode();
+    let (what, method) = if mode.is_plain() {
+        return Ok(());
+    } else if mode.is_cooperative {
+        ("is cooperative: its work-groups need not run at the same time", "cooperative")
+    } else if mode.cluster.is_some() {
+        ("has clusters of work-groups", "with_cluster")
+    } else {
+        ("may start before the work before it has ended", "programmatic_dependent")
+    };
+    Err(Problem::with_hint(
+        format!("the launch {what}, which this device cannot do"),
+        format!("leave `NdRange::{method}` out on OpenCL devices and the host CPU"),
+    ))
+}
+
 /// Refuses dynamic shared memory, which only CUDA and HIP have.
 #[cfg(any(all(feature = "host", unix), feature = "opencl"))]
 pub(crate) fn refuse_shared_memory(range: &NdRange) -> Result<(), Problem> {
@@ -547,6 +571,21 @@ mod tests {
         assert!(refuse_shared_memory(&range).is_ok());
         let error = refuse_shared_memory(&range.with_shared_memory(64)).unwrap_err();
         assert!(error.text.contains("asks for 64 bytes") && error.hint.is_some(), "{error:?}");
+    }
+
+    #[test]
+    #[cfg(any(all(feature = "host", unix), feature = "opencl"))]
+    fn what_only_gpus_of_cuda_and_hip_have_is_refused_by_name() {
+        let range = NdRange::new([4], [2]);
+        assert!(refuse_mode(&range.with_shared_memory(4)).is_ok());
+        for (range, method) in [
+            (range.cooperative(), "cooperative"),
+            (range.with_cluster([2]), "with_cluster"),
+            (range.programmatic_dependent(), "programmatic_dependent"),
+        ] {
+            let hint = refuse_mode(&range).unwrap_err().hint.unwrap();
+            assert!(hint.contains(&format!("`NdRange::{method}`")), "{hint}");
+        }
     }
 
     #[test]

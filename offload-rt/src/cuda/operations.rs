@@ -10,6 +10,7 @@ use super::api::{
     CUmodule, CUstream, CuResult, CudaApi, DeviceId,
 };
 use super::context::CudaContext;
+use super::launch_mode;
 use super::module;
 use super::params::ParameterSizes;
 use super::properties;
@@ -17,11 +18,11 @@ use crate::entry::LoadedImage;
 use crate::error::Problem;
 use crate::gpu::{
     CaptureInfo, Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawCallback,
-    RawPool,
-    Shape, call, operations,
+    RawPool, Shape, call, operations,
 };
 use crate::identity::DeviceIdentity;
 use crate::properties::DeviceProperties;
+use crate::range::LaunchMode;
 
 /// "The number of bytes of kernel parameters is limited to 32764", and each has at least one:
 /// <https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#function-parameters>.
@@ -128,11 +129,31 @@ impl DriverApi for CudaApi {
             cuFuncGetAttribute(value, attribute, function);
         potential_block(grid: *mut c_int, block: *mut c_int, function: CUfunction, shared: usize) =>
             cuOccupancyMaxPotentialBlockSize(grid, block, function, None, shared, NO_LIMIT);
+        resident_blocks(blocks: *mut c_int, function: CUfunction, threads: c_int, shared: usize) =>
+            cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared, NO_FLAGS);
         launch(function: CUfunction, shape: &Shape, stream: CUstream, parameters: *mut *mut c_void) =>
             cuLaunchKernel(
                 function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
                 shape.shared, stream, parameters, ptr::null_mut()
             );
+    }
+
+    fn check_mode(mode: &LaunchMode, is_capturing: bool) -> Result<(), Problem> {
+        if is_capturing && mode.is_dependent {
+            let problem = "a graph cannot keep a programmatic dependent launch".to_string();
+            return Err(Problem::with_hint(problem, "leave `programmatic_dependent` out in the capture"));
+        }
+        Ok(())
+    }
+
+    unsafe fn launch_in_mode(
+        &'static self,
+        launch: &NodeLaunch<'_>,
+        mode: &LaunchMode,
+        stream: CUstream,
+    ) -> CuResult<()> {
+        // SAFETY: the contract is the same.
+        unsafe { launch_mode::launch(self, launch, mode, stream) }
     }
 
     fn has_graphs(&self) -> bool {

@@ -16,6 +16,7 @@ use crate::entry::{Entry, LoadedImage};
 use crate::error::Problem;
 use crate::identity::DeviceIdentity;
 use crate::properties::DeviceProperties;
+use crate::range::LaunchMode;
 
 macro_rules! handles {
     ($($handle:ident: $target:ident,)*) => {$(
@@ -303,6 +304,24 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
         stream: RawStream,
         parameters: *mut *mut c_void,
     ) -> ApiResult<(), Self>;
+    /// Writes how many blocks of `threads`, with `shared` bytes of dynamic shared memory each, a multiprocessor has room for.
+    unsafe fn resident_blocks(
+        &'static self,
+        blocks: *mut c_int,
+        function: RawFunction,
+        threads: c_int,
+        shared: usize,
+    ) -> ApiResult<(), Self>;
+    /// Refuses a mode that the library has not, or not in the capture of a graph.
+    fn check_mode(mode: &LaunchMode, is_capturing: bool) -> Result<(), Problem>;
+    /// As `launch`, in a mode that is not plain and was checked. [`TOO_LARGE`](super::error::TOO_LARGE) is the error of a
+    /// cooperative launch of too many blocks.
+    unsafe fn launch_in_mode(
+        &'static self,
+        launch: &NodeLaunch<'_>,
+        mode: &LaunchMode,
+        stream: RawStream,
+    ) -> ApiResult<(), Self>;
 }
 
 /// The check of a launch's arguments that is particular to a library, beside that against the kernel's record.
@@ -339,7 +358,7 @@ impl CaptureInfo {
     }
 }
 
-/// The launch of a graph's node.
+/// A launch, as nodes of a graph have it too.
 pub(crate) struct NodeLaunch<'s> {
     pub(crate) function: RawFunction,
     pub(crate) shape: &'s Shape,

@@ -123,6 +123,11 @@ impl<A: DriverApi> GpuStream<A> {
         }
     }
 
+    /// It takes the work of a graph.
+    pub(super) fn is_capturing(&self) -> bool {
+        self.handle.is_capturing()
+    }
+
     pub(super) fn wait(&self, entered: &Entered<'_, A>) -> ApiResult<(), A> {
         // SAFETY: the stream lives.
         unsafe { entered.api().synchronize_stream(self.raw) }

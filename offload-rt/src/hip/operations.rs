@@ -17,11 +17,11 @@ use crate::entry::{Entry, LoadedImage};
 use crate::error::Problem;
 use crate::gpu::{
     CaptureInfo, Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawCallback,
-    RawPool,
-    Shape, call, operations,
+    RawPool, Shape, call, operations,
 };
 use crate::identity::DeviceIdentity;
 use crate::properties::DeviceProperties;
+use crate::range::LaunchMode;
 
 /// The only flags of `hipStreamWaitEvent`, `hipStreamAddCallback` and `hipDeviceEnablePeerAccess`.
 const NO_FLAGS: c_uint = 0;
@@ -127,11 +127,34 @@ impl DriverApi for HipApi {
             hipFuncGetAttribute(value, attribute, function);
         potential_block(grid: *mut c_int, block: *mut c_int, function: hipFunction_t, shared: usize) =>
             hipModuleOccupancyMaxPotentialBlockSize(grid, block, function, shared, NO_LIMIT);
+        resident_blocks(blocks: *mut c_int, function: hipFunction_t, threads: c_int, shared: usize) =>
+            hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared, NO_FLAGS);
+        launch_in_mode(launch: &NodeLaunch<'_>, _mode: &LaunchMode, stream: hipStream_t) =>
+            hipModuleLaunchCooperativeKernel(
+                launch.function, launch.shape.grid[0], launch.shape.grid[1], launch.shape.grid[2],
+                launch.shape.block[0], launch.shape.block[1], launch.shape.block[2], launch.shape.shared, stream,
+                launch.parameters
+            );
         launch(function: hipFunction_t, shape: &Shape, stream: hipStream_t, parameters: *mut *mut c_void) =>
             hipModuleLaunchKernel(
                 function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
                 shape.shared, stream, parameters, ptr::null_mut()
             );
+    }
+
+    /// No documentation says that a cooperative launch can be captured.
+    fn check_mode(mode: &LaunchMode, is_capturing: bool) -> Result<(), Problem> {
+        if mode.cluster.is_some() || mode.is_dependent {
+            let problem =
+                "HIP has no clusters of work-groups and no programmatic dependent launches".to_string();
+            let hint = "leave `NdRange::with_cluster` and `NdRange::programmatic_dependent` out";
+            return Err(Problem::with_hint(problem, hint));
+        }
+        if is_capturing {
+            let problem = "a graph of HIP cannot keep a cooperative launch".to_string();
+            return Err(Problem::with_hint(problem, "launch it before or after `graph.launch(&stream)`"));
+        }
+        Ok(())
     }
 
     fn has_graphs(&self) -> bool {

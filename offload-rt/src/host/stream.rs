@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::memory::{CONTEXT, HostMemory, start};
 use crate::backend::{
-    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, HostFunction, MemoryRange, WorkBefore,
-    downcast,
+    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, HostFunction, MemoryRange,
+    WorkBefore, downcast,
 };
 use crate::error::Problem;
 

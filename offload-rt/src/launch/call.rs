@@ -55,7 +55,8 @@ fn message(payload: &(dyn Any + Send)) -> String {
     payload.downcast_ref::<String>().cloned().unwrap_or_else(|| "it has no message".to_string())
 }
 
-#[cfg(all(test, feature = "host", unix))]
+#[cfg(test)]
+#[cfg(all(feature = "host", unix))]
 mod tests {
     use std::panic::panic_any;
     use std::sync::Arc;

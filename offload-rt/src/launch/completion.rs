@@ -141,7 +141,8 @@ impl fmt::Debug for Completion {
     }
 }
 
-#[cfg(all(test, feature = "host", unix))]
+#[cfg(test)]
+#[cfg(all(feature = "host", unix))]
 mod tests {
     use std::panic;
     use std::pin::pin;

@@ -12,8 +12,8 @@ use super::answers::{has, text};
 use super::api::{Buffer, ClError, ClResult, CommandQueue, DeviceId, Event, Region};
 use super::context::{ClContext, id_of};
 use crate::backend::{
-    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, HostFunction, MemoryRange, StreamPriority,
-    downcast,
+    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, HostFunction, MemoryRange,
+    StreamPriority, downcast,
 };
 use crate::error::Problem;
 
@@ -113,8 +113,7 @@ impl ClStream {
     pub(super) fn last(&self) -> ClResult<Arc<CommandQueue>> {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         if !current.is_last {
-            let queue =
-                CommandQueue::timed(&self.context.context, self.context.device(), self.priority)?;
+            let queue = CommandQueue::timed(&self.context.context, self.context.device(), self.priority)?;
             queue.wait_for(&current.queue.mark()?)?;
             *current = Current { queue: Arc::new(queue), is_last: true };
         }

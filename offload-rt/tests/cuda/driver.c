@@ -13,8 +13,9 @@
 
 typedef int R;
 enum { OK, INVALID_VALUE, OUT_OF_MEMORY, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, INVALID_PTX = 218,
-       UNSUPPORTED_PTX = 222, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700, NOT_PERMITTED = 800, CAPTURE_UNSUPPORTED = 900, CAPTURE_UNJOINED = 904 };
-enum { DEVICES = 2, STATIC_LIMIT = 48 << 10, OPT_IN_LIMIT = 227 << 10 };
+       UNSUPPORTED_PTX = 222, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700, COOPERATIVE_TOO_LARGE = 720, NOT_PERMITTED = 800,
+       CAPTURE_UNSUPPORTED = 900, CAPTURE_UNJOINED = 904, INVALID_CLUSTER_SIZE = 912 };
+enum { DEVICES = 2, MULTIPROCESSORS = 132, STATIC_LIMIT = 48 << 10, OPT_IN_LIMIT = 227 << 10 };
 
 static atomic_int buffers, pinned, modules, links, streams, streams_made, events, contexts, graphs, pools;
 static atomic_int lost; /* what every call returns after a crash */
@@ -102,7 +103,7 @@ R cuDeviceGetAttribute(int *value, int attribute, int device)
     case 8: *value = STATIC_LIMIT; break;
     case 10: *value = 32; break;
     case 13: *value = 1980000; break; /* kHz */
-    case 16: *value = 132; break;     /* multiprocessors */
+    case 16: *value = MULTIPROCESSORS; break;
     case 18: *value = 0; break;       /* memory of its own */
     case 38: *value = 60 << 20; break; /* L2 */
     case 75: *value = 9; break;
@@ -168,7 +169,7 @@ struct node {
     size_t size, step;
     unsigned value, shape[7];
     struct kernel *kernel;
-    uint64_t values[8];
+    unsigned char values[4][4096];
 };
 struct graph { void *context, *first; int count; struct node nodes[64]; };
 static struct graph *capture_of[1 << 20];
@@ -506,21 +507,24 @@ R cuPointerGetAttribute(void *value, int attribute, uint64_t address)
 /* Modules */
 struct kernel {
     const char *name;
-    int parameters, sizes[4], block, shared, opt_in;
+    int parameters, sizes[4], block, shared, opt_in, large_clusters;
 };
+enum { KERNELS = 11 };
 struct module {
     float coefficients[4];
     uint32_t launches;
-    struct kernel kernels[6], printing[3];
-    int prints; /* its text has the variable */
+    struct kernel kernels[KERNELS], printing[3];
+    int count, prints; /* its text has the variable */
     struct ring *ring;
 };
 static const struct module fresh = {
     { 1, 2, 3, 4 }, 0,
     { { "weigh", 1, { 8 }, 1024, 0, 0 }, { "saxpy", 4, { 4, 8, 8, 4 }, 1024, 0, 0 },
       { "crash", 0, { 0 }, 1024, 0, 0 }, { "count", 1, { 8 }, 8, 64, 0 },
-      { "mirror", 3, { 8, 8, 8 }, 1024, 0, 0 }, { "last_word", 1, { 8 }, 1024, 0, 0 } },
-    { { "say", 1, { 4 }, 1024, 0, 0 }, { "shout", 0, { 0 }, 1024, 0, 0 }, { "doubt", 1, { 4 }, 1024, 0, 0 } }, 0, 0 };
+      { "mirror", 3, { 8, 8, 8 }, 1024, 0, 0 }, { "last_word", 1, { 8 }, 1024, 0, 0 }, { "meet", 3, { 8, 8, 8 }, 1024, 0, 0 },
+      { "large", 2, { 4080, 8 }, 1024, 0, 0 }, { "tensor_map", 3, { 4, 128, 8 }, 1024, 0, 0 }, { "ranks", 1, { 8 }, 1024, 0, 0 },
+      { "follow", 1, { 8 }, 1024, 0, 0 } },
+    { { "say", 1, { 4 }, 1024, 0, 0 }, { "shout", 0, { 0 }, 1024, 0, 0 }, { "doubt", 1, { 4 }, 1024, 0, 0 } }, 0, 0, 0 };
 static struct module *loaded[4096]; /* so that a kernel finds its module's variables */
 
 R cuModuleLoadDataEx(struct module **module, const char *image, unsigned count, const int *options, void **values)
@@ -540,6 +544,11 @@ R cuModuleLoadDataEx(struct module **module, const char *image, unsigned count, 
     modules++;
     *module = malloc(sizeof fresh);
     memcpy(*module, &fresh, sizeof fresh);
+    for (int i = 0; i < KERNELS; i++) {
+        char entry[64];
+        snprintf(entry, sizeof entry, ".entry %s(", fresh.kernels[i].name);
+        if (strstr(image, entry)) (*module)->kernels[(*module)->count++] = fresh.kernels[i];
+    }
     (*module)->prints = strstr(image, "__offload_output") != NULL;
     for (int i = 0;; i++) {
         struct module *none = NULL;
@@ -610,7 +619,7 @@ R cuModuleUnload(struct module *module)
 R cuModuleGetFunction(struct kernel **kernel, struct module *module, const char *name)
 {
     NEEDS_CONTEXT;
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < module->count; i++)
         if (strcmp(module->kernels[i].name, name) == 0) return *kernel = &module->kernels[i], OK;
     for (int i = 0; i < 3 && module->prints; i++)
         if (strcmp(module->printing[i].name, name) == 0) return *kernel = &module->printing[i], OK;
@@ -625,7 +634,7 @@ R cuModuleGetGlobal_v2(uint64_t *address, size_t *size, struct module *module, c
     return NOT_FOUND;
 }
 #ifndef OLD
-R cuModuleGetFunctionCount(unsigned *count, struct module *module) { (void)module; return *count = 6, OK; }
+R cuModuleGetFunctionCount(unsigned *count, struct module *module) { return *count = module->count, OK; }
 R cuModuleEnumerateFunctions(struct kernel **kernels, unsigned count, struct module *module)
 {
     for (unsigned i = 0; i < count; i++) kernels[i] = &module->kernels[i];
@@ -653,6 +662,7 @@ R cuFuncGetAttribute(int *value, int attribute, struct kernel *kernel)
 R cuFuncSetAttribute(struct kernel *kernel, int attribute, int value)
 {
     NEEDS_CONTEXT;
+    if (attribute == 14) return kernel->large_clusters = value, OK;
     if (attribute != 8 || value + kernel->shared > OPT_IN_LIMIT) return INVALID_VALUE;
     return kernel->opt_in = value, OK;
 }
@@ -699,6 +709,7 @@ static void print_as(const char *name, unsigned items, int value)
             device_assert_fail("id < value", "kernels/prints.cu", 7, "checked");
     }
 }
+static _Thread_local unsigned cluster = 1; /* of the launch */
 R cuLaunchKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                  unsigned shared, void *stream, void **parameters, void **extra)
 {
@@ -740,6 +751,18 @@ R cuLaunchKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, u
     } else if (strcmp(kernel->name, "last_word") == 0) {
         PARAMETER(uint32_t *, 0)[0] = shared;
         PARAMETER(uint32_t *, 0)[1] = 42;
+    } else if (strcmp(kernel->name, "meet") == 0) {
+        for (unsigned i = 0; i < gx; i++) PARAMETER(uint32_t *, 0)[i] = i + 1;
+        for (unsigned i = 0; i < gx; i++) PARAMETER(uint32_t *, 2)[i] = PARAMETER(uint32_t *, 0)[(i + 1) % gx];
+    } else if (strcmp(kernel->name, "large") == 0) {
+        memcpy(PARAMETER(uint32_t *, 1), parameters[0], 4080);
+    } else if (strcmp(kernel->name, "tensor_map") == 0) {
+        PARAMETER(uint32_t *, 2)[0] = 0;
+        memcpy(PARAMETER(uint32_t *, 2) + 1, parameters[1], 128);
+    } else if (strcmp(kernel->name, "ranks") == 0) {
+        for (unsigned i = 0; i < gx; i++) PARAMETER(uint32_t *, 0)[2 * i] = i % cluster, PARAMETER(uint32_t *, 0)[2 * i + 1] = cluster;
+    } else if (strcmp(kernel->name, "follow") == 0) {
+        PARAMETER(uint32_t *, 0)[0]++;
     } else if (strcmp(kernel->name, "weigh") == 0) {
         for (unsigned i = 0; i < bx; i++) PARAMETER(float *, 0)[i] = module_of(kernel)->coefficients[i % 4];
     } else {
@@ -757,8 +780,8 @@ R cuGraphLaunch(struct graph *executable, void *stream)
         if (node->what == FILL_NODE) {
             for (size_t i = 0; i < node->size; i++) memcpy(node->to + i * node->step, &node->value, node->step);
         } else if (node->what == LAUNCH_NODE) {
-            void *parameters[8];
-            for (int i = 0; i < 8; i++) parameters[i] = &node->values[i];
+            void *parameters[4];
+            for (int i = 0; i < 4; i++) parameters[i] = &node->values[i];
             const unsigned *at = node->shape;
             done = cuLaunchKernel(node->kernel, at[0], at[1], at[2], at[3], at[4], at[5], at[6], stream, parameters, NULL);
         } else {
@@ -785,6 +808,39 @@ R cuGraphExecKernelNodeSetParams(struct graph *executable, struct node *node, co
 R cuLaunchCooperativeKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                             unsigned bz, unsigned shared, void *stream, void **parameters)
 {
+    NEEDS_CONTEXT;
+    record(__func__);
+    int most;
+    R queried = cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&most, kernel, bx * by * bz, shared, 0);
+    if (queried) return queried;
+    if (gx * gy * gz > (unsigned)most * MULTIPROCESSORS) return COOPERATIVE_TOO_LARGE;
     return cuLaunchKernel(kernel, gx, gy, gz, bx, by, bz, shared, stream, parameters, NULL);
 }
+#ifndef OLD
+struct attribute { unsigned id, padding, value[16]; };
+struct config { unsigned grid[3], block[3], shared; void *stream; struct attribute *attributes; unsigned count; };
+R cuLaunchKernelEx(const struct config *config, struct kernel *kernel, void **parameters, void **extra)
+{
+    NEEDS_CONTEXT;
+    enum { COOPERATIVE = 2, CLUSTER = 4, PROGRAMMATIC = 6 };
+    const unsigned *g = config->grid, *b = config->block;
+    char call[128] = "cuLaunchKernelEx";
+    unsigned groups = 1;
+    for (const struct attribute *at = config->attributes; at < config->attributes + config->count; at++) {
+        const unsigned *v = at->value;
+        snprintf(call + strlen(call), sizeof call - strlen(call), ",%u=%u.%u.%u", at->id, v[0], v[1], v[2]);
+        if (at->id == CLUSTER) {
+            groups = v[0] * v[1] * v[2];
+            if (!groups || g[0] % v[0] || g[1] % v[1] || g[2] % v[2] || groups > (kernel->large_clusters ? 16 : 8))
+                return INVALID_CLUSTER_SIZE;
+        } else if ((at->id != COOPERATIVE && at->id != PROGRAMMATIC) || v[0] != 1 || (at->id == PROGRAMMATIC && capturing(config->stream))) {
+            return INVALID_VALUE;
+        }
+    }
+    record(call);
+    cluster = groups;
+    R done = cuLaunchKernel(kernel, g[0], g[1], g[2], b[0], b[1], b[2], config->shared, config->stream, parameters, extra);
+    return cluster = 1, done;
+}
+#endif
 #endif

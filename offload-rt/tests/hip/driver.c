@@ -647,6 +647,25 @@ R hipModuleLaunchKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigne
     queue(stream, LAUNCH)->launch = launch;
     return OK;
 }
+#ifndef OLD
+/* As many blocks on each compute unit as have 2048 threads together. */
+R hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, struct kernel *kernel, int block, size_t shared,
+                                                              unsigned flags)
+{
+    CALL;
+    BELONGS(kernel->module->device);
+    if (block <= 0 || flags) return INVALID_VALUE;
+    return *blocks = block > kernel->block || shared + kernel->shared > SHARED_LIMIT ? 0 : 2048 / block, OK;
+}
+R hipModuleLaunchCooperativeKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                                   unsigned bz, unsigned shared, struct stream *stream, void **parameters)
+{
+    record(__func__);
+    if (stream->graph) return CAPTURE_UNSUPPORTED;
+    if (gx * gy * gz > 2048 / (bx * by * bz) * (current ? 104u : 48u)) return COOPERATIVE_TOO_LARGE;
+    return hipModuleLaunchKernel(kernel, gx, gy, gz, bx, by, bz, shared, stream, parameters, NULL);
+}
+#endif
 
 /* Graphs */
 R hipStreamBeginCapture(struct stream *stream, unsigned mode)

@@ -5,6 +5,7 @@
 #![cfg(feature = "hip")]
 
 mod graphs;
+mod launches;
 mod peers;
 mod pools;
 mod prints;

@@ -7,7 +7,8 @@ use std::sync::OnceLock;
 use super::types::{
     CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY2D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent,
     CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUjit_option, CUjitInputType,
-    CUlinkState, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUresult, CUstream, CUuuid,
+    CUlaunchConfig, CUlinkState, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUresult, CUstream,
+    CUuuid,
 };
 use crate::gpu::{PoolAccess, PoolProperties, RawCallback, RawPool, function_table, open_first};
 
@@ -80,6 +81,8 @@ function_table! {
         cuLaunchCooperativeKernel(
             CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream, *mut *mut c_void
         ),
+        // Since CUDA 11.8.
+        cuLaunchKernelEx(*const CUlaunchConfig, CUfunction, *mut *mut c_void, *mut *mut c_void),
         cuMemAllocManaged(*mut CUdeviceptr, usize, c_uint),
         cuMemcpy2DAsync_v2(*const CUDA_MEMCPY2D, CUstream),
         cuMemAllocAsync(*mut CUdeviceptr, usize, CUstream),

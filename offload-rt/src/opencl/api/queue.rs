@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use opencl_sys::{
     CL_BUFFER_CREATE_TYPE_REGION, CL_COMPLETE, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_FALSE, CL_MAP_READ,
-    CL_MAP_WRITE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_READ_WRITE, CL_PROFILING_COMMAND_END,
-    CL_QUEUE_PRIORITY_KHR, CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROPERTIES, CL_TRUE, cl_buffer_region,
-    cl_command_queue_properties, cl_event, cl_int, cl_mem_flags, cl_queue_priority_khr, cl_queue_properties, cl_ulong,
+    CL_MAP_WRITE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_READ_WRITE, CL_PROFILING_COMMAND_END, CL_QUEUE_PRIORITY_KHR,
+    CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROPERTIES, CL_TRUE, cl_buffer_region, cl_command_queue_properties,
+    cl_event, cl_int, cl_mem_flags, cl_queue_priority_khr, cl_queue_properties, cl_ulong,
 };
 
 use super::device::DeviceId;

@@ -5,8 +5,8 @@ use std::ffi::c_void;
 use std::ptr;
 
 use opencl_sys::{
-    cl_command_queue, cl_context, cl_context_properties, cl_device_id, cl_int, cl_program, cl_queue_properties,
-    cl_uint,
+    cl_command_queue, cl_context, cl_context_properties, cl_device_id, cl_int, cl_program,
+    cl_queue_properties, cl_uint,
 };
 
 use super::device::DeviceId;

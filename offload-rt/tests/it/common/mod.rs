@@ -3,6 +3,8 @@
 #[cfg(any(feature = "cuda", feature = "hip"))]
 pub mod graphs;
 #[cfg(any(feature = "cuda", feature = "hip"))]
+pub mod launches;
+#[cfg(any(feature = "cuda", feature = "hip"))]
 pub mod peers;
 #[cfg(any(feature = "cuda", feature = "hip"))]
 pub mod pools;

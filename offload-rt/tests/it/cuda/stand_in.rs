@@ -144,6 +144,26 @@ fn a_host_function_of_the_stand_in_is_one_call_of_a_thread_that_may_not_use_it()
 }
 
 #[test]
+fn launches_with_attributes_are_one_call_each() {
+    if found().is_some() {
+        return;
+    }
+    for (test, expected) in [
+        ("all_groups_of_a_cooperative_launch_meet", ["cuLaunchCooperativeKernel 0"; 5].as_slice()),
+        ("groups_are_in_clusters", &[",4=1.1.1 0", ",4=2.1.1 0", ",4=8.1.1 0", ",4=16.1.1 0", ",4=4.1.1 0"]),
+        ("a_graph_keeps_clusters", &[",4=4.1.1 0"]),
+        ("a_dependent_launch_waits_for_the_kernel_before_it", &[",6=1.0.0 0"; 1000]),
+    ] {
+        let ran = with_stand_in("NEW", &["--exact", &format!("cuda::launches::{test}")]);
+        let calls = ran.calls.lines().filter(|line| {
+            line.starts_with("cuLaunchKernelEx") || line.starts_with("cuLaunchCooperativeKernel")
+        });
+        let calls: Vec<&str> = calls.map(|line| line.trim_start_matches("cuLaunchKernelEx")).collect();
+        assert_eq!(calls, expected, "{test}");
+    }
+}
+
+#[test]
 fn a_graph_of_the_stand_in_is_captured_once_and_launched_with_one_call() {
     if found().is_some() {
         return;

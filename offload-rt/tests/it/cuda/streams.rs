@@ -267,10 +267,12 @@ fn a_host_function_may_not_use_a_device() {
     if device.name() != "stand-in" {
         return;
     }
-    stream.call(move || match device.stream() {
-        Ok(_) => println!("the driver lets it"),
-        Err(error) => println!("refused: {error}"),
-    }).unwrap();
+    stream
+        .call(move || match device.stream() {
+            Ok(_) => println!("the driver lets it"),
+            Err(error) => println!("refused: {error}"),
+        })
+        .unwrap();
     stream.synchronize().unwrap();
 }
 

@@ -107,6 +107,20 @@ fn streams_have_the_lowest_and_highest_priority() {
 }
 
 #[test]
+fn a_cooperative_launch_is_one_call() {
+    if found().is_some() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    NEW.make(directory.path());
+    with(directory.path(), &["--exact", "hip::launches::all_groups_of_a_cooperative_launch_meet"]);
+    let calls = calls(directory.path());
+    let count = |name: &str| calls.iter().filter(|(called, _)| called == name).count();
+    // The stand-in passes on what it does not refuse.
+    assert_eq!((count("hipModuleLaunchCooperativeKernel"), count("hipModuleLaunchKernel")), (5, 4));
+}
+
+#[test]
 fn a_thread_keeps_its_own_device() {
     if found().is_some() {
         return;

@@ -83,6 +83,21 @@ fn the_book_tells_what_each_back_end_has() {
         devices.push((2, device));
     }
     assert!(devices.len() > 1, "no OpenCL device takes OpenCL C");
+    for (device, image) in for_each_device(&registry("opencl-c", SOURCE.as_bytes())) {
+        let reverse = device.open(&image).unwrap().kernel("reverse").unwrap();
+        let stream = device.stream().unwrap();
+        let mut x = stream.zeroed::<i32>(64).unwrap();
+        let range = NdRange::linear(64, 64);
+        for (what, range) in [
+            ("cooperative launches", range.cooperative()),
+            ("clusters of work-groups, dependent launches", range.with_cluster([1])),
+        ] {
+            let args = [KernelArg::buffer_mut(&mut x), KernelArg::local::<i32>(64)];
+            // SAFETY: there is an element for each work-item.
+            let launched = unsafe { reverse.launch(&stream, range, &args) };
+            assert_eq!(table.has(what, 2), launched.is_ok(), "{device}");
+        }
+    }
     for (column, device) in devices {
         let stream = device.stream().unwrap();
         assert_eq!(table.has("graphs", column), has_graphs(&stream), "{device}");
