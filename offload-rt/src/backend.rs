@@ -20,7 +20,7 @@ use crate::range::NdRange;
 use crate::text::escape;
 
 /// The owner of a borrowed handle, which keeps it valid.
-#[cfg(any(feature = "cuda", feature = "hip"))]
+#[cfg(any(feature = "cuda", feature = "hip", feature = "dlpack"))]
 pub(crate) type Owner = Arc<dyn Any + Send + Sync>;
 
 /// One device of a backend.
@@ -59,11 +59,38 @@ pub(crate) trait BackendDevice: Any + Debug + Send + Sync {
         Ok(None)
     }
 
+    /// What shares its memory with other libraries; `None` if it has no addresses.
+    #[cfg(feature = "dlpack")]
+    fn interchange(&self) -> Option<&dyn BackendInterchange> {
+        None
+    }
+
     /// Memory of the program of `size` bytes, at least 1, that copies go straight to and from; `None` if the driver has
     /// none.
     fn lock_memory(&self, _size: usize) -> Result<Option<Box<dyn BackendHostMemory>>, Problem> {
         Ok(None)
     }
+}
+
+/// Memory that is shared with other libraries by its address.
+#[cfg(feature = "dlpack")]
+pub(crate) trait BackendInterchange {
+    /// The device as `DLDevice` names it: `DLDeviceType`, and the number of the device.
+    fn dlpack_device(&self) -> Result<[i32; 2], Problem>;
+
+    /// The context of its memory.
+    fn memory_context(&self) -> Result<ContextId, Problem>;
+
+    /// The address of `memory`, of this context, for other code, which may use it until it is dropped.
+    fn share(&self, memory: &dyn BackendMemory) -> Result<*mut std::ffi::c_void, Problem>;
+
+    /// Memory of other code, of `size` bytes. `owner` is dropped when nothing uses it any more.
+    fn adopt(
+        &self,
+        address: *mut std::ffi::c_void,
+        size: usize,
+        owner: Owner,
+    ) -> Result<Arc<dyn BackendMemory>, Problem>;
 }
 
 /// The memory pool of a device. Sizes are in bytes.
@@ -334,9 +361,9 @@ pub(crate) type HostFunction = Box<dyn FnOnce(WorkBefore) + Send>;
 
 /// How the work before a host function ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(dead_code, reason = "a program without back ends has none, and the host CPU no failures")]
 pub(crate) enum WorkBefore {
     Done,
-    #[allow(dead_code, reason = "only drivers report it")]
     Failed,
 }
 

@@ -16,6 +16,8 @@ mod function;
 mod graph;
 mod handles;
 mod host_function;
+#[cfg(feature = "dlpack")]
+mod interchange;
 mod kernel;
 mod kernels;
 mod library;

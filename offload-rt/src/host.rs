@@ -44,6 +44,8 @@ mod bind;
 mod checks;
 mod executor;
 mod image;
+#[cfg(feature = "dlpack")]
+mod interchange;
 mod library;
 mod memory;
 mod object;
@@ -125,6 +127,11 @@ impl BackendDevice for Host {
 
     fn properties(&self) -> Result<DeviceProperties, Problem> {
         Ok(cpu_properties::query())
+    }
+
+    #[cfg(feature = "dlpack")]
+    fn interchange(&self) -> Option<&dyn crate::backend::BackendInterchange> {
+        Some(self)
     }
 }
 

@@ -23,6 +23,7 @@
 //! | `launchers` | `launchers`: what host functions of CUDA C++ with `<<<...>>>` call, which are linked into the program |
 //! | `hip` | `hip`: AMD devices through HIP's runtime, which is opened at run time |
 //! | `cudarc-0_19`, `opencl3-0_12` | conversions for the types of these crates, in `cuda::cudarc_0_19` and `opencl::opencl3_0_12` |
+//! | `dlpack` | `dlpack`: buffers from and to tensors of other libraries, without a copy |
 //! | `futures` | [`Stream::completion`] and [`Event::completion`] are futures for the end of work, for any executor |
 //! | `half` | `half::f16` is an element of buffers and an argument of kernels, see [`Half`] |
 //! | `libzstd` (default) | images are decompressed by zstd's own library, which needs a C compiler to build |
@@ -76,6 +77,9 @@ pub mod bench;
 #[cfg(feature = "cuda")]
 #[allow(unsafe_code, reason = "calls the CUDA driver")]
 pub mod cuda;
+#[cfg(feature = "dlpack")]
+#[allow(unsafe_code, reason = "shares memory with other libraries")]
+pub mod dlpack;
 #[cfg(feature = "hip")]
 #[allow(unsafe_code, non_upper_case_globals, reason = "calls HIP's runtime, by its own names")]
 pub mod hip;

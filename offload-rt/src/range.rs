@@ -49,6 +49,7 @@ pub(crate) struct LaunchMode {
     pub(crate) is_dependent: bool,
 }
 
+#[allow(dead_code, reason = "a program without back ends launches nothing")]
 impl LaunchMode {
     /// Whether it asks for nothing.
     #[inline]
@@ -249,6 +250,7 @@ impl NdRange {
     }
 
     #[inline]
+    #[allow(dead_code, reason = "as above")]
     pub(crate) fn mode(&self) -> &LaunchMode {
         &self.mode
     }

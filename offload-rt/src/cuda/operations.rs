@@ -38,6 +38,10 @@ const NO_LIMIT: c_int = 0;
 impl DriverApi for CudaApi {
     const DEVICES: &'static str = "offload_rt::cuda::devices()";
 
+    /// `kDLCUDA`.
+    #[cfg(feature = "dlpack")]
+    const DLPACK_TYPE: i32 = 2;
+
     type Device = DeviceId;
     type ArgumentCheck = ParameterSizes;
 

@@ -53,6 +53,10 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
     /// The function that lists devices, for hints.
     const DEVICES: &'static str;
 
+    /// The device's `DLDeviceType`.
+    #[cfg(feature = "dlpack")]
+    const DLPACK_TYPE: i32;
+
     /// A device, as it is listed.
     type Device: Debug + Send + Sync;
     type ArgumentCheck: ArgumentCheck;

@@ -123,6 +123,11 @@ impl<A: DriverApi> BackendDevice for GpuDevice<A> {
         Ok(Some(Box::new(GpuGraph::new(&context, work)?)))
     }
 
+    #[cfg(feature = "dlpack")]
+    fn interchange(&self) -> Option<&dyn crate::backend::BackendInterchange> {
+        Some(self)
+    }
+
     fn lock_memory(&self, size: usize) -> Result<Option<Box<dyn BackendHostMemory>>, Problem> {
         Ok(Some(Box::new(GpuHostMemory::new(self.context()?, size)?)))
     }

@@ -34,6 +34,12 @@ enum MemoryHeld<A: DriverApi> {
     Owned {
         _owner: Owner,
     },
+    /// It is of other code, which may have it again when no work of this context uses it.
+    #[cfg(feature = "dlpack")]
+    Adopted {
+        context: Arc<Context<A>>,
+        _owner: Owner,
+    },
     /// It is the caller's, who outlives this, for one stream.
     #[cfg(feature = "cudarc-0_19")]
     Borrowed(RawStream),
@@ -85,6 +91,13 @@ impl<A: DriverApi> GpuMemory<A> {
     /// The caller's memory, which `owner` keeps.
     pub(crate) fn owned(address: u64, context: ContextId, owner: Owner) -> GpuMemory<A> {
         GpuMemory { address, context, held: MemoryHeld::Owned { _owner: owner } }
+    }
+
+    /// Memory of other code, which `owner` keeps until work of this context that uses it is done.
+    #[cfg(feature = "dlpack")]
+    pub(super) fn adopted(address: u64, context: Arc<Context<A>>, owner: Owner) -> GpuMemory<A> {
+        let held = MemoryHeld::Adopted { context: context.clone(), _owner: owner };
+        GpuMemory { address, context: context.id(), held }
     }
 
     /// The caller's memory, who outlives the result, for work in `stream`.
@@ -159,6 +172,8 @@ impl<A: DriverApi> BackendMemory for GpuMemory<A> {
             MemoryHeld::Pooled(pooled) => (0, pooled.home.raw.addr()),
             #[cfg(feature = "cudarc-0_19")]
             MemoryHeld::Borrowed(stream) => (stream.addr(), 0),
+            #[cfg(feature = "dlpack")]
+            MemoryHeld::Adopted { .. } => (0, 0),
             MemoryHeld::Own(_) | MemoryHeld::Owned { .. } => (0, 0),
         };
         DeviceAddress { start: self.address, only_in, home }
@@ -175,6 +190,13 @@ impl<A: DriverApi> Drop for GpuMemory<A> {
                 if let Ok(entered) = context.enter() {
                     // SAFETY: it was allocated once; the library waits for work that uses it.
                     let _ = unsafe { entered.api().free(self.address) };
+                }
+            }
+            #[cfg(feature = "dlpack")]
+            MemoryHeld::Adopted { context, .. } => {
+                if let Ok(entered) = context.enter() {
+                    // SAFETY: the context is current.
+                    let _ = unsafe { entered.api().synchronize() };
                 }
             }
             MemoryHeld::Owned { .. } => {}

@@ -32,6 +32,10 @@ const NO_LIMIT: c_int = 0;
 impl DriverApi for HipApi {
     const DEVICES: &'static str = "offload_rt::hip::devices()";
 
+    /// `kDLROCM`.
+    #[cfg(feature = "dlpack")]
+    const DLPACK_TYPE: i32 = 10;
+
     type Device = HipDevice;
     type ArgumentCheck = LocalParameters;
 

@@ -8,6 +8,7 @@
 
 #[cfg(feature = "cudarc-0_19")]
 mod cudarc;
+mod dlpack;
 mod graphs;
 mod launches;
 mod linked;

@@ -4,6 +4,7 @@
 //! Their image is a code object's header alone, which the stand-in takes for all of its kernels: no AMD GPU runs it.
 #![cfg(feature = "hip")]
 
+mod dlpack;
 mod graphs;
 mod launches;
 mod peers;

@@ -1,5 +1,8 @@
 //! Packs for tests.
 
+#[cfg(feature = "dlpack")]
+#[cfg(any(feature = "cuda", feature = "hip"))]
+pub mod dlpack;
 #[cfg(any(feature = "cuda", feature = "hip"))]
 pub mod graphs;
 #[cfg(any(feature = "cuda", feature = "hip"))]

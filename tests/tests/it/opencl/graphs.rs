@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use offload_rt::{KernelArg, Stream, StreamPriority};
+use offload_rt::{KernelArg, Stream, StreamPriority, dlpack};
 
 use super::*;
 use crate::support;
@@ -108,6 +108,12 @@ fn the_book_tells_what_each_back_end_has() {
         }
         let called = stream.call(|| {});
         assert_eq!(table.has("host functions in a stream", column), called.is_ok(), "{device}: {called:?}");
+        let tensor = dlpack::export(&device, stream.upload(&[1.0f32; 4]).unwrap(), &[2, 2]);
+        assert_eq!(table.has("tensors of other libraries (DLPack)", column), tensor.is_ok(), "{device}");
+        if let Ok(tensor) = tensor {
+            // SAFETY: the tensor is whole, and taken once.
+            assert!(unsafe { dlpack::import::<f32>(&device, tensor) }.is_ok());
+        }
         assert_eq!(table.has("memory pools", column), device.memory_pool().is_ok(), "{device}");
         let other = Device::host().stream().unwrap();
         let waited = other.wait_for(&stream.record().unwrap());
