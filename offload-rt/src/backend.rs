@@ -54,6 +54,21 @@ pub(crate) trait BackendDevice: Any + Debug + Send + Sync {
         Ok(None)
     }
 
+    /// Memory of `size` bytes, at least 1, that other processes can open; `None` if the driver has none. What it holds is
+    /// unspecified.
+    fn allocate_exportable(&self, _size: usize) -> Result<Option<Arc<dyn BackendMemory>>, Problem> {
+        Ok(None)
+    }
+
+    /// Memory of another process, which `backend` has exported there; `None` as above.
+    fn open_exported(
+        &self,
+        _backend: Backend,
+        _handle: IpcMemoryHandle,
+    ) -> Result<Option<Arc<dyn BackendMemory>>, Problem> {
+        Ok(None)
+    }
+
     /// The driver's graph of `work`, which outlives it; `None` if the launch layer gives the operations one by one.
     fn instantiate(&self, _work: &dyn GraphWork) -> Result<Option<Box<dyn BackendGraph>>, Problem> {
         Ok(None)
@@ -92,6 +107,11 @@ pub(crate) trait BackendInterchange {
         owner: Owner,
     ) -> Result<Arc<dyn BackendMemory>, Problem>;
 }
+
+/// The driver's handle of memory for other processes: `CUipcMemHandle`, `hipIpcMemHandle_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IpcMemoryHandle(pub(crate) [u8; 64]);
 
 /// The memory pool of a device. Sizes are in bytes.
 pub(crate) trait BackendPool: Debug + Send + Sync {
@@ -274,6 +294,11 @@ pub(crate) trait BackendMemory: Any + Debug + Send + Sync {
     #[cfg(any(feature = "cuda", feature = "hip"))]
     fn device_address(&self) -> DeviceAddress {
         DeviceAddress::default()
+    }
+
+    /// The handle for other processes; `None` if the driver has none.
+    fn export(&self) -> Result<Option<IpcMemoryHandle>, Problem> {
+        Ok(None)
     }
 
     /// The address in the program's own memory, if it has one. Its bytes are initialized, and work uses them only during a

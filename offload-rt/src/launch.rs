@@ -14,6 +14,7 @@ mod copies;
 mod copy;
 mod event;
 mod graph;
+mod ipc;
 mod kernel_arg;
 #[cfg(debug_assertions)]
 mod newer;
@@ -35,6 +36,7 @@ pub use self::buffer::{Buffer, Slice, SliceMut};
 pub use self::completion::Completion;
 pub use self::event::Event;
 pub use self::graph::Graph;
+pub use self::ipc::ExportedBuffer;
 pub use self::pinned::Pinned;
 pub use self::pool::MemoryPool;
 pub use self::program::{Kernel, Program};

@@ -155,8 +155,8 @@ pub use crate::index::{Missing, Unreadable};
 #[cfg(feature = "futures")]
 pub use crate::launch::Completion;
 pub use crate::launch::{
-    Arg, Buffer, Event, Graph, Half, Kernel, Local, MemoryPool, Pinned, Plain, Program, Slice, SliceMut,
-    Stream, Transfer,
+    Arg, Buffer, Event, ExportedBuffer, Graph, Half, Kernel, Local, MemoryPool, Pinned, Plain, Program,
+    Slice, SliceMut, Stream, Transfer,
 };
 pub use crate::module::Module;
 pub use crate::properties::{CacheSizes, DeviceProperties, KernelProperties};

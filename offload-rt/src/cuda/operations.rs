@@ -5,15 +5,16 @@ use std::ptr;
 
 use super::api::{
     CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-    CU_MEMHOSTALLOC_PORTABLE, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_STREAM_CAPTURE_MODE_RELAXED,
-    CU_STREAM_NON_BLOCKING, CUDA_KERNEL_NODE_PARAMS, CUevent, CUfunction, CUgraph, CUgraphExec, CUgraphNode,
-    CUmodule, CUstream, CuResult, CudaApi, DeviceId,
+    CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, CU_MEMHOSTALLOC_PORTABLE, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+    CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_NON_BLOCKING, CUDA_KERNEL_NODE_PARAMS, CUevent, CUfunction,
+    CUgraph, CUgraphExec, CUgraphNode, CUmodule, CUstream, CuResult, CudaApi, DeviceId,
 };
 use super::context::CudaContext;
 use super::launch_mode;
 use super::module;
 use super::params::ParameterSizes;
 use super::properties;
+use crate::backend::IpcMemoryHandle;
 use crate::entry::LoadedImage;
 use crate::error::Problem;
 use crate::gpu::{
@@ -76,6 +77,10 @@ impl DriverApi for CudaApi {
         memory_info(free: *mut usize, total: *mut usize) => cuMemGetInfo_v2(free, total);
         allocate(address: *mut u64, size: usize) => cuMemAlloc_v2(address, size);
         free(address: u64) => cuMemFree_v2(address);
+        ipc_memory_handle(handle: *mut IpcMemoryHandle, address: u64) => cuIpcGetMemHandle(handle, address);
+        open_ipc_memory(address: *mut u64, handle: IpcMemoryHandle) =>
+            cuIpcOpenMemHandle_v2(address, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+        close_ipc_memory(address: u64) => cuIpcCloseMemHandle(address);
         pool_attribute(pool: RawPool, attribute: c_uint, value: *mut c_void) =>
             cuMemPoolGetAttribute(pool, attribute, value);
         trim_pool(pool: RawPool, kept: usize) => cuMemPoolTrimTo(pool, kept);

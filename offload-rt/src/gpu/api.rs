@@ -11,7 +11,7 @@ use super::error::ApiResult;
 use super::host_function::RawCallback;
 use super::limits::Shape;
 use super::pool::{PoolAccess, RawPool};
-use crate::backend::KernelArg;
+use crate::backend::{IpcMemoryHandle, KernelArg};
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Problem;
 use crate::identity::DeviceIdentity;
@@ -96,6 +96,19 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
     unsafe fn allocate(&'static self, address: *mut u64, size: usize) -> ApiResult<(), Self>;
     /// Waits for work that uses the memory.
     unsafe fn free(&'static self, address: u64) -> ApiResult<(), Self>;
+    // Memory of other processes.
+    /// `address` is what `allocate` wrote.
+    unsafe fn ipc_memory_handle(
+        &'static self,
+        handle: *mut IpcMemoryHandle,
+        address: u64,
+    ) -> ApiResult<(), Self>;
+    unsafe fn open_ipc_memory(
+        &'static self,
+        address: *mut u64,
+        handle: IpcMemoryHandle,
+    ) -> ApiResult<(), Self>;
+    unsafe fn close_ipc_memory(&'static self, address: u64) -> ApiResult<(), Self>;
     // Memory pools.
     unsafe fn pool_attribute(
         &'static self,

@@ -14,7 +14,9 @@ use super::api::RawStream;
 use super::context::Context;
 use super::error::ApiResult;
 use super::stream_handle::StreamHandle;
-use crate::backend::{BackendMemory, BackendStream, ContextId, DeviceAddress, MemoryRange, Owner};
+use crate::backend::{
+    BackendMemory, BackendStream, ContextId, DeviceAddress, IpcMemoryHandle, MemoryRange, Owner,
+};
 use crate::error::Problem;
 
 /// Memory of a device.
@@ -30,6 +32,8 @@ enum MemoryHeld<A: DriverApi> {
     Pooled(PooledMemory<A>),
     /// It is released in this context.
     Own(Arc<Context<A>>),
+    /// It is of another process, and is closed in this context.
+    Opened(Arc<Context<A>>),
     /// It is the caller's.
     Owned {
         _owner: Owner,
@@ -68,6 +72,15 @@ impl<A: DriverApi> GpuMemory<A> {
         // SAFETY: the context is current; the function writes one address.
         unsafe { entered.api().allocate(&raw mut address, size) }?;
         Ok(GpuMemory { address, context: context.id(), held: MemoryHeld::Own(context.clone()) })
+    }
+
+    /// Memory of another process.
+    pub(super) fn open(context: &Arc<Context<A>>, handle: IpcMemoryHandle) -> ApiResult<GpuMemory<A>, A> {
+        let entered = context.enter()?;
+        let mut address = 0;
+        // SAFETY: the context is current; the function writes one address.
+        unsafe { entered.api().open_ipc_memory(&raw mut address, handle) }?;
+        Ok(GpuMemory { address, context: context.id(), held: MemoryHeld::Opened(context.clone()) })
     }
 
     /// Memory in the order of `home`, or memory of its own if the device has no pool.
@@ -174,9 +187,25 @@ impl<A: DriverApi> BackendMemory for GpuMemory<A> {
             MemoryHeld::Borrowed(stream) => (stream.addr(), 0),
             #[cfg(feature = "dlpack")]
             MemoryHeld::Adopted { .. } => (0, 0),
-            MemoryHeld::Own(_) | MemoryHeld::Owned { .. } => (0, 0),
+            MemoryHeld::Own(_) | MemoryHeld::Opened(_) | MemoryHeld::Owned { .. } => (0, 0),
         };
         DeviceAddress { start: self.address, only_in, home }
+    }
+
+    fn export(&self) -> Result<Option<IpcMemoryHandle>, Problem> {
+        let MemoryHeld::Own(context) = &self.held else {
+            let problem =
+                "other processes cannot open memory of a pool, nor that of another owner".to_string();
+            return Err(Problem::with_hint(
+                problem,
+                "`Device::exportable_buffer` makes one that they can open",
+            ));
+        };
+        let entered = context.enter()?;
+        let mut handle = IpcMemoryHandle([0; 64]);
+        // SAFETY: the memory lives; the function writes one handle.
+        unsafe { entered.api().ipc_memory_handle(&raw mut handle, self.address) }?;
+        Ok(Some(handle))
     }
 }
 
@@ -190,6 +219,15 @@ impl<A: DriverApi> Drop for GpuMemory<A> {
                 if let Ok(entered) = context.enter() {
                     // SAFETY: it was allocated once; the library waits for work that uses it.
                     let _ = unsafe { entered.api().free(self.address) };
+                }
+            }
+            MemoryHeld::Opened(context) => {
+                if let Ok(entered) = context.enter() {
+                    // SAFETY: it was opened once. Neither documentation says that closing waits for work that uses it.
+                    unsafe {
+                        let _ = entered.api().synchronize();
+                        let _ = entered.api().close_ipc_memory(self.address);
+                    }
                 }
             }
             #[cfg(feature = "dlpack")]

@@ -5,14 +5,15 @@ use std::ptr;
 
 use super::api::{
     HipApi, HipResult, hipDeviceptr_t, hipEvent_t, hipEventDefault, hipEventDisableTiming, hipFunction_t,
-    hipGraph_t, hipGraphExec_t, hipGraphNode_t, hipHostMallocPortable, hipKernelNodeParams,
-    hipMemoryTypeUnregistered, hipModule_t, hipPointerAttribute_t, hipStream_t, hipStreamCaptureModeRelaxed,
-    hipStreamNonBlocking,
+    hipGraph_t, hipGraphExec_t, hipGraphNode_t, hipHostMallocPortable, hipIpcMemLazyEnablePeerAccess,
+    hipKernelNodeParams, hipMemoryTypeUnregistered, hipModule_t, hipPointerAttribute_t, hipStream_t,
+    hipStreamCaptureModeRelaxed, hipStreamNonBlocking,
 };
 use super::device::HipDevice;
 use super::module;
 use super::params::LocalParameters;
 use super::properties;
+use crate::backend::IpcMemoryHandle;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Problem;
 use crate::gpu::{
@@ -69,6 +70,11 @@ impl DriverApi for HipApi {
         memory_info(free: *mut usize, total: *mut usize) => hipMemGetInfo(free, total);
         allocate(address: *mut u64, size: usize) => hipMalloc(address.cast(), size);
         free(address: u64) => hipFree(pointer(address));
+        ipc_memory_handle(handle: *mut IpcMemoryHandle, address: u64) =>
+            hipIpcGetMemHandle(handle, pointer(address));
+        open_ipc_memory(address: *mut u64, handle: IpcMemoryHandle) =>
+            hipIpcOpenMemHandle(address.cast(), handle, hipIpcMemLazyEnablePeerAccess);
+        close_ipc_memory(address: u64) => hipIpcCloseMemHandle(pointer(address));
         pool_attribute(pool: RawPool, attribute: c_uint, value: *mut c_void) =>
             hipMemPoolGetAttribute(pool, attribute, value);
         trim_pool(pool: RawPool, kept: usize) => hipMemPoolTrimTo(pool, kept);

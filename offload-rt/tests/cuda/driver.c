@@ -307,12 +307,13 @@ R cuEventSynchronize(struct event *event)
 R cuEventQuery(void *event) { NEEDS_CONTEXT; return event ? OK : INVALID_VALUE; }
 R cuEventDestroy_v2(void *event) { free(event); events--; return OK; }
 
-/* Memory */
+/* Memory; that of whole blocks of 2 MiB is a file, which other processes can map */
+#include "../shared.h"
 R cuMemAlloc_v2(uint64_t *address, size_t size)
 {
     NEEDS_CONTEXT;
     if (size == 0) return INVALID_VALUE;
-    void *memory = malloc(size);
+    void *memory = size % BLOCK ? malloc(size) : share(size);
     if (memory == NULL) return OUT_OF_MEMORY;
     buffers++;
     return *address = (uintptr_t)memory, OK;
@@ -321,7 +322,28 @@ R cuMemFree_v2(uint64_t address)
 {
     if (depth == 0) return INVALID_CONTEXT;
     buffers--;
-    return free((void *)address), OK;
+    if (!unmap((void *)address)) free((void *)address);
+    return OK;
+}
+R cuIpcGetMemHandle(struct handle *handle, uint64_t address)
+{
+    NEEDS_CONTEXT;
+    record(__func__);
+    return handle_of((void *)address, handle) ? OK : INVALID_VALUE;
+}
+R cuIpcOpenMemHandle_v2(uint64_t *address, struct handle handle, unsigned flags)
+{
+    NEEDS_CONTEXT;
+    void *memory = flags == 1 ? map(&handle) : NULL;
+    if (!memory) return INVALID_VALUE;
+    buffers++;
+    return *address = (uintptr_t)memory, OK;
+}
+R cuIpcCloseMemHandle(uint64_t address)
+{
+    if (depth == 0) return INVALID_CONTEXT;
+    buffers--;
+    return unmap((void *)address) ? OK : INVALID_VALUE;
 }
 R cuMemAllocAsync(uint64_t *address, size_t size, void *stream)
 {

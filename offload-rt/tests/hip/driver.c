@@ -348,12 +348,13 @@ R hipEventDestroy(struct event *event)
     return OK;
 }
 
-/* Memory: its device stands before it */
+/* Memory: its device stands before it. That of whole blocks of 2 MiB is a file, which other processes can map */
+#include "../shared.h"
 enum { HEAD = 64 };
 R hipMalloc(void **memory, size_t size)
 {
     CALL;
-    char *head = size < (size_t)1 << 40 ? malloc(size + HEAD) : NULL;
+    char *head = size >= (size_t)1 << 40 ? NULL : size % BLOCK ? malloc(size + HEAD) : share(size + HEAD);
     if (head == NULL) return OUT_OF_MEMORY;
     memset(head + HEAD, 0xa5, size);
     *(int *)head = current;
@@ -367,8 +368,30 @@ R hipFree(void *memory)
     BELONGS(*(int *)head);
     settle_device(current);
     buffers--;
-    return free(head), OK;
+    if (!unmap(head)) free(head);
+    return OK;
 }
+#ifndef OLD
+R hipIpcGetMemHandle(struct handle *handle, char *memory)
+{
+    CALL;
+    return handle_of(memory - HEAD, handle) ? OK : INVALID_VALUE;
+}
+R hipIpcOpenMemHandle(void **memory, struct handle handle, unsigned flags)
+{
+    CALL;
+    char *head = flags == 1 ? map(&handle) : NULL;
+    if (!head) return INVALID_VALUE;
+    buffers++;
+    return *memory = head + HEAD, OK;
+}
+R hipIpcCloseMemHandle(char *memory)
+{
+    CALL;
+    buffers--;
+    return unmap(memory - HEAD) ? OK : INVALID_VALUE;
+}
+#endif
 /* Pools: memory is released in the order of a stream; who uses it afterwards finds something else there */
 struct pool { int device; uint64_t kept, used, most; };
 struct pool_properties { unsigned allocation, handles, location; int device; void *security; size_t most; char reserved[56]; };

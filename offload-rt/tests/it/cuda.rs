@@ -15,6 +15,7 @@ mod linked;
 mod peers;
 mod pools;
 mod prints;
+mod processes;
 mod properties;
 mod raw;
 mod stand_in;

@@ -10,6 +10,7 @@ mod launches;
 mod peers;
 mod pools;
 mod prints;
+mod processes;
 mod properties;
 mod raw;
 mod stand_in;

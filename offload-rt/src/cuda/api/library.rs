@@ -10,6 +10,7 @@ use super::types::{
     CUlaunchConfig, CUlinkState, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUresult, CUstream,
     CUuuid,
 };
+use crate::backend::IpcMemoryHandle;
 use crate::gpu::{PoolAccess, PoolProperties, RawCallback, RawPool, function_table, open_first};
 
 /// The name by which the system finds it.
@@ -100,6 +101,10 @@ function_table! {
         cuCtxEnablePeerAccess(CUcontext, c_uint),
         cuDeviceCanAccessPeer(*mut c_int, CUdevice, CUdevice),
         cuMemPoolSetAccess(RawPool, *const PoolAccess, usize),
+        // For memory of other processes; a handle goes by value.
+        cuIpcCloseMemHandle(CUdeviceptr),
+        cuIpcGetMemHandle(*mut IpcMemoryHandle, CUdeviceptr),
+        cuIpcOpenMemHandle_v2(*mut CUdeviceptr, IpcMemoryHandle, c_uint),
         // For priorities: the lowest, and the highest, which is a lower number.
         cuCtxGetStreamPriorityRange(*mut c_int, *mut c_int),
         cuStreamCreateWithPriority(*mut CUstream, c_uint, c_int),

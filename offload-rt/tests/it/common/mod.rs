@@ -12,6 +12,8 @@ pub mod peers;
 #[cfg(any(feature = "cuda", feature = "hip"))]
 pub mod pools;
 #[cfg(any(feature = "cuda", feature = "hip"))]
+pub mod processes;
+#[cfg(any(feature = "cuda", feature = "hip"))]
 pub mod streams;
 
 use offload_format::codec::{self, Codec};

@@ -108,6 +108,8 @@ fn the_book_tells_what_each_back_end_has() {
         }
         let called = stream.call(|| {});
         assert_eq!(table.has("host functions in a stream", column), called.is_ok(), "{device}: {called:?}");
+        let exportable = device.exportable_buffer::<u32>(4);
+        assert_eq!(table.has("memory of other processes", column), exportable.is_ok(), "{device}");
         let tensor = dlpack::export(&device, stream.upload(&[1.0f32; 4]).unwrap(), &[2, 2]);
         assert_eq!(table.has("tensors of other libraries (DLPack)", column), tensor.is_ok(), "{device}");
         if let Ok(tensor) = tensor {
