@@ -62,7 +62,7 @@
 //!
 //! # Unsafe code
 //! It is in the modules `sections` (reading linked and loaded memory), `launch`, `module`, and
-//! in the adapters `host`, `opencl`, `cuda`, `launchers` and `hip`; everywhere else it is denied.
+//! in the adapters `host`, `opencl`, `cuda`, `launchers`, `hip` and `dlpack`; everywhere else it is denied.
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -89,7 +89,8 @@ impl Stream {
 
 impl Event {
     /// A future for the end of the work before it. That takes a stream of its own, so that it does not come after what its
-    /// stream is given later; [`Stream::completion`] takes none.
+    /// stream is given later; [`Stream::completion`] takes none. Dropping the future before its end waits on AMD GPUs, whose
+    /// runtime loses the work of a stream that goes.
     ///
     /// # Errors
     /// As [`Stream::completion`] and [`Device::stream`](crate::Device::stream).

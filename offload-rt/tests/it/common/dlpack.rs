@@ -1,6 +1,10 @@
 //! Tests of DLPack that every GPU passes.
 
-use offload_rt::{Device, dlpack};
+use std::ptr::{self, NonNull};
+use std::sync::Mutex;
+
+use offload_rt::dlpack::{DLManagedTensorVersioned, DLPackVersion, DLTensor};
+use offload_rt::{Buffer, Device, Event, dlpack};
 
 use super::graphs::Ready;
 
@@ -50,4 +54,58 @@ pub fn a_tensor_of_another_device_is_refused(ready: &[Ready]) {
         let back = dlpack::import::<u8>(second.device(), tensor).unwrap();
         assert_eq!(second.download(&back.buffer).unwrap(), [1; 4]);
     }
+}
+
+/// What the deleter of a tensor of the test finds: whether the work with it is done.
+struct Lender {
+    buffer: Buffer<f32>,
+    uses: Mutex<Option<Event>>,
+    was_done: Mutex<Option<bool>>,
+}
+
+unsafe extern "C" fn is_done(tensor: *mut DLManagedTensorVersioned) {
+    // SAFETY: the test keeps both.
+    let lender = unsafe { &*(*tensor).manager_ctx.cast::<Lender>() };
+    let uses = lender.uses.lock().unwrap();
+    *lender.was_done.lock().unwrap() = Some(uses.as_ref().unwrap().is_done().unwrap());
+}
+
+/// `address` is the raw address of a buffer.
+pub fn another_library_has_its_memory_again_when_the_work_is_done(
+    ready: &Ready,
+    device_type: i32,
+    address: impl Fn(&Buffer<f32>) -> u64,
+) {
+    let stream = &ready.stream;
+    let len = 1 << 20;
+    let lender =
+        Lender { buffer: stream.zeroed(len).unwrap(), uses: Mutex::new(None), was_done: Mutex::new(None) };
+    let mut shape = [len as i64];
+    let device = dlpack::DLDevice { device_type, device_id: 0 };
+    let mut tensor = DLManagedTensorVersioned {
+        version: DLPackVersion { major: 1, minor: 0 },
+        manager_ctx: (&raw const lender).cast_mut().cast(),
+        deleter: Some(is_done),
+        flags: 0,
+        dl_tensor: DLTensor {
+            data: ptr::with_exposed_provenance_mut(address(&lender.buffer) as usize),
+            device,
+            ndim: 1,
+            dtype: <f32 as dlpack::Element>::DATA_TYPE,
+            shape: shape.as_mut_ptr(),
+            strides: ptr::null_mut(),
+            byte_offset: 0,
+        },
+    };
+    // SAFETY: the tensor is whole, and the test keeps it.
+    let mut taken =
+        unsafe { dlpack::import::<f32>(stream.device(), NonNull::from(&mut tensor)) }.unwrap().buffer;
+    let ones = stream.upload(&vec![1.0f32; len]).unwrap();
+    for _ in 0..50 {
+        ready.add(stream, 1.0, &ones, &mut taken).unwrap();
+    }
+    *lender.uses.lock().unwrap() = Some(stream.record().unwrap());
+    drop(taken);
+    assert_eq!(*lender.was_done.lock().unwrap(), Some(true));
+    assert!(stream.download(&lender.buffer).unwrap().iter().all(|value| *value == 50.0));
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use offload_rt::StreamPriority;
+use offload_rt::{Stream, StreamPriority};
 
 use super::graphs::Ready;
 
@@ -39,6 +39,24 @@ fn has_host_functions(ready: &Ready) -> bool {
             false
         }
     }
+}
+
+/// After a kernel that crashes: whether a host function behind it was called, how many have what it owns, and what a future
+/// of the stream becomes, as lines.
+pub fn print_what_comes_after_a_crash(stream: &Stream) {
+    let called = Arc::new(AtomicU32::new(0));
+    let own = called.clone();
+    let queued = stream.call(move || {
+        own.fetch_add(1, Ordering::SeqCst);
+    });
+    #[cfg(feature = "futures")]
+    match stream.completion() {
+        Ok(completion) => println!("awaited: {}", futures::block_on(completion).0.unwrap_err()),
+        Err(error) => println!("awaited: {error}"),
+    }
+    println!("first: {}", stream.synchronize().unwrap_err());
+    let queued = if queued.is_ok() { "queued" } else { "refused" };
+    println!("{queued}: {} {}", called.load(Ordering::SeqCst), Arc::strong_count(&called));
 }
 
 /// Counts from 0 to 2, once the work before it is done.
@@ -112,7 +130,7 @@ pub mod futures {
     }
 
     /// The value, and how often the future was polled.
-    fn block_on<T>(future: impl Future<Output = T>) -> (T, u32) {
+    pub fn block_on<T>(future: impl Future<Output = T>) -> (T, u32) {
         let waker = Arc::new(Unpark(thread::current())).into();
         let mut context = Context::from_waker(&waker);
         let mut future = pin!(future);

@@ -364,7 +364,11 @@ fn host_functions_are_between_the_work_before_and_after_them() {
         // A stream that goes at once.
         let counted = step.clone();
         let beside = device.stream().unwrap();
-        beside.call(move || drop(counted.fetch_add(1, Ordering::SeqCst))).unwrap();
+        beside
+            .call(move || {
+                counted.fetch_add(1, Ordering::SeqCst);
+            })
+            .unwrap();
         let event = beside.record().unwrap();
         drop(beside);
         event.wait().unwrap();
