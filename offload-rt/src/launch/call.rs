@@ -10,9 +10,9 @@ use crate::error::Error;
 impl Stream {
     /// Queues a call of `function`: after the work that the stream has, and before the work that it is given later.
     ///
-    /// A thread of the driver calls it, and the stream stands still meanwhile: leave long work to another thread. It must
-    /// not use a device, nor drop buffers, streams or kernels, which drivers refuse there, and must not wait for work of
-    /// the stream. On the host CPU it is called before this returns.
+    /// A thread of the driver calls it, one for all streams perhaps, and the stream stands still meanwhile: leave long work
+    /// to another thread. It must not use a device, nor drop buffers, streams or kernels, which drivers refuse there, and must
+    /// not wait for work of any stream. On the host CPU it is called before this returns.
     ///
     /// If the work before it failed, it is dropped without being called, where the driver tells. If it panics, whatever
     /// waits for the stream next has an error with the message.

@@ -168,6 +168,12 @@ mod tests {
         assert!(captured.unwrap_err().to_string().contains("graph"));
     }
 
+    #[test]
+    fn it_goes_to_any_thread() {
+        fn is_for_executors<T: Send + Sync + Unpin + 'static>() {}
+        is_for_executors::<Completion>();
+    }
+
     #[derive(Default)]
     struct Counter(Mutex<u32>);
 

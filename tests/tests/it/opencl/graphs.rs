@@ -116,6 +116,8 @@ fn the_book_tells_what_each_back_end_has() {
             // SAFETY: the tensor is whole, and taken once.
             assert!(unsafe { dlpack::import::<f32>(&device, tensor) }.is_ok());
         }
+        let completion = stream.completion();
+        assert_eq!(table.has("futures for the end of work", column), completion.is_ok(), "{device}");
         assert_eq!(table.has("memory pools", column), device.memory_pool().is_ok(), "{device}");
         let other = Device::host().stream().unwrap();
         let waited = other.wait_for(&stream.record().unwrap());
