@@ -44,6 +44,8 @@ mod bind;
 mod checks;
 mod executor;
 mod image;
+#[cfg(feature = "dlpack")]
+mod interchange;
 mod library;
 mod memory;
 mod object;
@@ -66,7 +68,7 @@ use self::memory::CONTEXT;
 pub(crate) use self::memory::HostMemory;
 use self::stream::HostStream;
 use crate::backend::{BackendDevice, BackendKernel, BackendModule, BackendStream, ContextId};
-use crate::backend::{KernelArg, find_kernel, refuse_shared_memory};
+use crate::backend::{KernelArg, find_kernel, refuse_mode, refuse_shared_memory};
 use crate::cpu_properties;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
@@ -125,6 +127,11 @@ impl BackendDevice for Host {
 
     fn properties(&self) -> Result<DeviceProperties, Problem> {
         Ok(cpu_properties::query())
+    }
+
+    #[cfg(feature = "dlpack")]
+    fn interchange(&self) -> Option<&dyn crate::backend::BackendInterchange> {
+        Some(self)
     }
 }
 
@@ -247,6 +254,7 @@ impl BackendKernel for HostKernel {
         range: &NdRange,
         args: &[KernelArg<'_>],
     ) -> Result<(), Problem> {
+        refuse_mode(range)?;
         self.check_shared_memory(range)?;
         let bound = BoundArgs::new(&self.info, args)?;
         // SAFETY: the arguments are bound as the kernel's record says, and the caller answers for the rest.

@@ -4,18 +4,23 @@
 
 mod args;
 mod buffer;
+mod call;
 mod capture;
 mod check;
+#[cfg(feature = "futures")]
+mod completion;
 mod copies;
 #[allow(unsafe_code, reason = "memory of the host CPU as a slice")]
 mod copy;
 mod event;
 mod graph;
+mod ipc;
 mod kernel_arg;
 #[cfg(debug_assertions)]
 mod newer;
 mod pinned;
 mod pool;
+mod priority;
 mod program;
 mod queued;
 #[allow(unsafe_code, reason = "implements unsafe operations of streams")]
@@ -27,8 +32,11 @@ mod typed;
 
 pub use self::args::{Arg, Plain};
 pub use self::buffer::{Buffer, Slice, SliceMut};
+#[cfg(feature = "futures")]
+pub use self::completion::Completion;
 pub use self::event::Event;
 pub use self::graph::Graph;
+pub use self::ipc::ExportedBuffer;
 pub use self::pinned::Pinned;
 pub use self::pool::MemoryPool;
 pub use self::program::{Kernel, Program};

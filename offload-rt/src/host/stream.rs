@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::memory::{CONTEXT, HostMemory, start};
 use crate::backend::{
-    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, MemoryRange, downcast,
+    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, HostFunction, MemoryRange,
+    WorkBefore, downcast,
 };
 use crate::error::Problem;
 
@@ -88,6 +89,11 @@ impl BackendStream for HostStream {
                 }
             }
         }
+        Ok(())
+    }
+
+    fn call(&self, function: HostFunction) -> Result<(), Problem> {
+        function(WorkBefore::Done);
         Ok(())
     }
 

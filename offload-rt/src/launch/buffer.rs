@@ -185,7 +185,6 @@ impl<'a, T: Plain> From<&'a mut Buffer<T>> for SliceMut<'a, T> {
 }
 
 impl<T> Buffer<T> {
-    #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
     pub(crate) fn memory(&self) -> &dyn BackendMemory {
         &*self.memory
     }

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::backend::{
-    BackendEvent, BackendKernel, BackendMemory, BackendStream, ContextId, FillPattern, KernelArg,
-    MemoryRange, downcast,
+    BackendEvent, BackendKernel, BackendMemory, BackendStream, ContextId, FillPattern, HostFunction,
+    KernelArg, MemoryRange, downcast,
 };
 use crate::device::Device;
 use crate::error::{Error, Problem};
@@ -187,6 +187,12 @@ impl BackendStream for RecordingStream {
 
     fn fill(&self, to: MemoryRange<'_>, pattern: FillPattern) -> Result<(), Problem> {
         self.add(Operation::Fill { to: KeptRange::new(to)?, pattern })
+    }
+
+    fn call(&self, _: HostFunction) -> Result<(), Problem> {
+        let problem = "a graph cannot call a function once at each of its launches".to_string();
+        let hint = "give it to the stream of the launch, before or after `graph.launch(&stream)`";
+        Err(Problem::with_hint(problem, hint))
     }
 
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {

@@ -21,7 +21,9 @@ use super::pinned::ClHostMemory;
 use super::rebuild::{self, Build, BuiltImage};
 use super::records::{self, Record};
 use super::stream::ClStream;
-use crate::backend::{BackendDevice, BackendHostMemory, BackendModule, BackendOutput, BackendStream};
+use crate::backend::{
+    BackendDevice, BackendHostMemory, BackendModule, BackendOutput, BackendStream, StreamPriority,
+};
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
 use crate::identity::DeviceIdentity;
@@ -66,6 +68,14 @@ impl BackendDevice for ClDevice {
 
     fn stream(&self) -> Result<Box<dyn BackendStream>, Problem> {
         Ok(Box::new(ClStream::new(self.context()?)?))
+    }
+
+    fn stream_with_priority(
+        &self,
+        priority: StreamPriority,
+    ) -> Result<Option<Box<dyn BackendStream>>, Problem> {
+        let stream = ClStream::with_priority(self.context()?, priority)?;
+        Ok(stream.map(|stream| Box::new(stream) as Box<dyn BackendStream>))
     }
 
     fn identity(&self) -> DeviceIdentity {

@@ -3,10 +3,17 @@
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
+use opencl_sys::{
+    CL_DEVICE_EXTENSIONS, CL_QUEUE_PRIORITY_HIGH_KHR, CL_QUEUE_PRIORITY_LOW_KHR, CL_QUEUE_PRIORITY_MED_KHR,
+    cl_queue_priority_khr,
+};
+
+use super::answers::{has, text};
 use super::api::{Buffer, ClError, ClResult, CommandQueue, DeviceId, Event, Region};
 use super::context::{ClContext, id_of};
 use crate::backend::{
-    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, MemoryRange, downcast,
+    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, HostFunction, MemoryRange,
+    StreamPriority, downcast,
 };
 use crate::error::Problem;
 
@@ -16,6 +23,7 @@ pub(super) struct ClStream {
     // Released in this order.
     current: RwLock<Current>,
     context: Arc<ClContext>,
+    priority: Option<cl_queue_priority_khr>,
 }
 
 /// The queue that takes commands. Profiling makes each command slower, so that a stream starts with a queue without it, and
@@ -42,9 +50,32 @@ struct ClEvent {
 
 impl ClStream {
     pub(super) fn new(context: Arc<ClContext>) -> Result<ClStream, Problem> {
-        let queue = CommandQueue::new(&context.context, context.device());
+        ClStream::with_queue_priority(context, None)
+    }
+
+    /// A stream of this priority; `None` if the driver has none.
+    pub(super) fn with_priority(
+        context: Arc<ClContext>,
+        priority: StreamPriority,
+    ) -> Result<Option<ClStream>, Problem> {
+        if !has(&text(context.device(), CL_DEVICE_EXTENSIONS), "cl_khr_priority_hints") {
+            return Ok(None);
+        }
+        let priority = match priority {
+            StreamPriority::Low => CL_QUEUE_PRIORITY_LOW_KHR,
+            StreamPriority::Normal => CL_QUEUE_PRIORITY_MED_KHR,
+            StreamPriority::High => CL_QUEUE_PRIORITY_HIGH_KHR,
+        };
+        ClStream::with_queue_priority(context, Some(priority)).map(Some)
+    }
+
+    fn with_queue_priority(
+        context: Arc<ClContext>,
+        priority: Option<cl_queue_priority_khr>,
+    ) -> Result<ClStream, Problem> {
+        let queue = CommandQueue::new(&context.context, context.device(), priority);
         let queue = Arc::new(queue.map_err(|error| format!("cannot make a queue: {error}"))?);
-        Ok(ClStream { current: RwLock::new(Current { queue, is_last: false }), context })
+        Ok(ClStream { current: RwLock::new(Current { queue, is_last: false }), context, priority })
     }
 
     /// The caller's queue.
@@ -61,7 +92,7 @@ impl ClStream {
             ));
         }
         let queue = Arc::new(queue);
-        Ok(ClStream { current: RwLock::new(Current { queue, is_last: true }), context })
+        Ok(ClStream { current: RwLock::new(Current { queue, is_last: true }), context, priority: None })
     }
 
     pub(super) fn device(&self) -> DeviceId {
@@ -82,7 +113,7 @@ impl ClStream {
     pub(super) fn last(&self) -> ClResult<Arc<CommandQueue>> {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         if !current.is_last {
-            let queue = CommandQueue::timed(&self.context.context, self.context.device())?;
+            let queue = CommandQueue::timed(&self.context.context, self.context.device(), self.priority)?;
             queue.wait_for(&current.queue.mark()?)?;
             *current = Current { queue: Arc::new(queue), is_last: true };
         }
@@ -155,6 +186,11 @@ impl BackendStream for ClStream {
             FillPattern::Bytes4(value) => queue.fill(region, &value.to_ne_bytes()),
         };
         filled.map_err(failed("cannot fill a buffer"))
+    }
+
+    fn call(&self, function: HostFunction) -> Result<(), Problem> {
+        let called = self.current().queue.call(&self.context.context, function);
+        called.map_err(failed("cannot call a host function"))
     }
 
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {

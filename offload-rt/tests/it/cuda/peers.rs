@@ -7,7 +7,7 @@ use crate::common::graphs::Ready;
 use crate::common::peers;
 
 /// `None` on a machine with one device.
-fn devices() -> Option<Vec<Ready>> {
+pub(super) fn devices() -> Option<Vec<Ready>> {
     let mut all = Vec::new();
     for device in offload_rt::cuda::devices().expect("an NVIDIA GPU, or the stand-in") {
         let program = open(&device, KERNELS, vec![saxpy_record()]).unwrap();
