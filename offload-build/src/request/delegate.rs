@@ -1,5 +1,7 @@
 //! Requests that an installed `cargo-offload` carries out.
 
+#![allow(clippy::disallowed_methods, reason = "starts cargo-offload")]
+
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::{Command, ExitStatus, Output, Stdio};

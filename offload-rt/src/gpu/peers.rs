@@ -16,6 +16,7 @@ pub(super) fn connect<A: DriverApi>(first: &Context<A>, second: &Context<A>) {
 
 /// Whether the user has not turned peer access off. Where an IOMMU redirects transfers between devices, drivers offer it
 /// and copies arrive damaged.
+#[allow(clippy::disallowed_methods, reason = "reads the environment")]
 fn is_allowed() -> bool {
     std::env::var_os(PEER_ACCESS).is_none_or(|value| value != "0")
 }
