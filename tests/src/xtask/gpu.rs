@@ -16,8 +16,8 @@ pub(crate) const HELP: &str = "gpu [--run-here] [ARGS]  build a self-contained f
 The folder stands alone: a machine needs NVIDIA's driver and no toolchain. Its run.sh runs the tests of the CUDA back
 end, the examples, twelve kernels by clang and nvcc and twenty of public suites with their results compared, typed
 kernels of CUDA C++, host functions that launch, numbers of 16 and 8 bits beside NVIDIA's headers, blocks and
-warps, candle's kernels beside plain Rust, kernels that print and assert, and launches beside cudarc; it writes every
-sample to gpu.json and what the programs print to log/, and fails if one of them does. `run.sh two` runs what two GPUs of
+warps, candle's kernels beside plain Rust, kernels that print and assert, launches beside cudarc, and the same kernels and
+launches by NVIDIA's OpenCL driver beside opencl3; it writes every sample to gpu.json and what the programs print to log/, and fails if one of them does. `run.sh two` runs what two GPUs of
 one machine do together, and writes two.json.
 --run-here runs the kernels on this machine; ARGS are their program's (`--help` lists them). Without a GPU,
 --run-here --device host (or opencl) runs the same kernels and comparisons on the CPU.";
@@ -152,7 +152,9 @@ mod tests {
         assert!(output.status.success(), "{output:?}");
         assert_eq!(results["failed"], "", "{results}");
         assert_eq!(results["kernels"]["samples"][0], 1.5, "{results}");
-        assert_eq!(results["launch"]["samples"][0], 1.5, "{results}");
+        for part in ["launch", "kernels-opencl", "launch-opencl"] {
+            assert_eq!(results[part]["samples"][0], 1.5, "{part}: {results}");
+        }
         assert_eq!(results["programs"].as_object().unwrap().len(), PROGRAMS.len(), "{results}");
     }
 
@@ -168,7 +170,7 @@ mod tests {
         let (output, results) =
             script(None, |text| text.replace("all limits are met", "x\\n'; exit 1; printf '"));
         assert_eq!(output.status.code(), Some(1), "{output:?}");
-        assert_eq!(results["failed"], "launch", "{results}");
+        assert_eq!(results["failed"], "launch launch-opencl", "{results}");
         assert!(results["launch"].is_null(), "{results}");
     }
 

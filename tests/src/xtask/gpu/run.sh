@@ -52,6 +52,13 @@ run_all() {
     run prints-linked '^cuda: right' ./offload-prints-linked cuda
     run kernels . ./offload-gpu --json samples/kernels.json "$@"
     run launch . ./offload-launch --cuda --json samples/launch.json
+    # NVIDIA's OpenCL driver, also where the machine has not registered it.
+    mkdir -p icd
+    echo libnvidia-opencl.so.1 >icd/nvidia.icd
+    run kernels-opencl . env OCL_ICD_VENDORS="$PWD/icd" ./offload-gpu --device opencl --name NVIDIA --size full \
+        --results --json samples/kernels-opencl.json
+    run launch-opencl . env OCL_ICD_VENDORS="$PWD/icd" ./offload-launch --opencl --name NVIDIA \
+        --json samples/launch-opencl.json
 }
 
 # The tests on both GPUs, in both orders, and on the second alone; halos and copies between the two.
@@ -81,12 +88,12 @@ text() { "$@" 2>/dev/null | head -n 1 | tr -d '"\\\t\r\n'; }
     printf '"failed": "%s",\n"programs": {' "${failed# }"
     comma=
     for program in *; do
-        case $program in *.*|log|samples) continue;; esac
+        case $program in *.*|icd|log|samples) continue;; esac
         printf '%s\n  "%s": "%s"' "$comma" "$program" "$(sha256sum "$program" | cut -d ' ' -f 1)"
         comma=,
     done
     printf '\n}'
-    for name in kernels launch; do
+    for name in kernels launch kernels-opencl launch-opencl; do
         printf ',\n"%s": ' "$name"
         if [ -s "samples/$name.json" ]; then cat "samples/$name.json"; else printf null; fi
     done
