@@ -149,6 +149,9 @@ pub(crate) enum Command {
     /// Run a test binary in place of cargo's own runner.
     #[command(hide = true)]
     TestProgram(TestProgram),
+    /// Compile the kernels of a build script, whose request is read from standard input.
+    #[command(hide = true)]
+    BuildScript,
     /// Stop the processes of a command that has exited.
     #[command(hide = true)]
     WatchRun(WatchRun),

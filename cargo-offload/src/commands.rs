@@ -4,6 +4,7 @@ mod asm;
 #[cfg(feature = "devices")]
 mod bench;
 mod build;
+mod build_script;
 mod cache;
 mod completions;
 mod compression;
@@ -53,6 +54,7 @@ pub(crate) fn run(output: &Output, command: &Command) -> Result<ExitStatus> {
         Command::Bench(args) => bench::run(output, args),
         #[cfg(not(feature = "devices"))]
         Command::Test(_) | Command::TestProgram(_) | Command::Bench(_) => Err(no_devices()),
+        Command::BuildScript => build_script::run(),
         Command::WatchRun(args) => {
             watch::run(args);
             Ok(ExitStatus::Success)

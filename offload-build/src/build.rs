@@ -4,15 +4,12 @@ use std::borrow::Borrow;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use offload_containers::syclbin::BundleState as SyclState;
-use offload_format::SpecValue;
-
-use crate::embed::Owner;
-use crate::env;
 use crate::error::Error;
-use crate::flow;
-use crate::module::KernelModule;
-use crate::options::{Compiler, Definition, Grf, Link, OpenClStd, Options, SpillBudget, Split, TargetKind};
+use crate::options::{
+    Compiler, Definition, Grf, Link, OpenClStd, Options, SpecValue, SpillBudget, Split, SyclState, TargetKind,
+};
+use crate::report;
+use crate::request::{KernelModule, Request};
 
 /// Compiles kernel sources and embeds the images; a builder in the manner of `cc::Build`.
 ///
@@ -294,7 +291,7 @@ impl Build {
     /// and the build.
     pub fn compile(&self, name: &str) {
         if let Err(error) = self.try_compile(name) {
-            env::exit_with(&error);
+            report::exit_with(&error);
         }
     }
 
@@ -306,7 +303,7 @@ impl Build {
     /// If the configuration is wrong, a tool is missing, a kernel does not compile, or an image is not what it
     /// should be.
     pub fn try_compile(&self, name: &str) -> Result<(), Error> {
-        flow::run(&[self.module(name)], Owner::Module(name))
+        Request::Module(self.module(name)).run()
     }
 
     /// Exports the functions of the files as the device library `name`; on failure shows the error and ends the build
@@ -323,7 +320,7 @@ impl Build {
     /// ```
     pub fn export(&self, name: &str, headers: impl AsRef<Path>) {
         if let Err(error) = self.try_export(name, headers) {
-            env::exit_with(&error);
+            report::exit_with(&error);
         }
     }
 
@@ -333,10 +330,15 @@ impl Build {
     /// If the manifest has no key `links`, there is no header, a source does not compile for one of the targets, or the
     /// configuration is wrong.
     pub fn try_export(&self, name: &str, headers: impl AsRef<Path>) -> Result<(), Error> {
-        flow::export(self.module(name), headers.as_ref())
+        Request::Library { module: self.module(name), headers: headers.as_ref() }.run()
     }
 
-    fn module<'a>(&'a self, name: &'a str) -> KernelModule<'a> {
+    #[cfg(feature = "compiler")]
+    pub(crate) fn from_parts(files: Vec<PathBuf>, options: Options) -> Build {
+        Build { files, options }
+    }
+
+    pub(crate) fn module<'a>(&'a self, name: &'a str) -> KernelModule<'a> {
         KernelModule { name, files: &self.files, options: &self.options }
     }
 }
@@ -357,7 +359,7 @@ impl Build {
 /// ```
 pub fn compile_all<'n, B: Borrow<Build>>(modules: impl IntoIterator<Item = (&'n str, B)>) {
     if let Err(error) = try_compile_all(modules) {
-        env::exit_with(&error);
+        report::exit_with(&error);
     }
 }
 
@@ -371,10 +373,11 @@ pub fn try_compile_all<'n, B: Borrow<Build>>(
     let builds: Vec<(&str, B)> = modules.into_iter().collect();
     let modules: Vec<KernelModule<'_>> =
         builds.iter().map(|(name, build)| build.borrow().module(name)).collect();
-    flow::run(&modules, Owner::Package)
+    Request::Package(&modules).run()
 }
 
 #[cfg(test)]
+#[cfg(feature = "compiler")]
 mod tests {
     use super::*;
     use crate::settings;

@@ -68,6 +68,7 @@ const MISLEADING: &str = "#pragma clang force_cuda_host_device";
 const CANDIDATES: usize = 3;
 
 /// The files that errors in a compiler's text name, as it names them.
+#[cfg(feature = "compiler")]
 pub(crate) fn error_files(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| match parsed(line) {
         Line::Diagnostic(Diagnostic { path, label: "error" | "fatal error", .. }) => Some(path),

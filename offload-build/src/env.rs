@@ -1,4 +1,4 @@
-//! Cargo's environment and its directives. No other module reads variables or prints.
+//! Cargo's environment and its directives.
 
 #![allow(clippy::disallowed_methods, reason = "reads the environment")]
 
@@ -9,18 +9,15 @@ mod runner;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::ffi::OsString;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use offload_protocol::variable;
 
 pub(crate) use self::places::temporary_directory;
 pub(crate) use self::runner::Runner;
-use self::runner::cargo_waits;
-use crate::diagnostics::{Colour, View};
 use crate::error::{Error, Result};
+use crate::report;
 
 /// What cargo tells a build script, read once.
 #[derive(Debug)]
@@ -71,9 +68,6 @@ pub(crate) enum Archives {
     /// They are copied into every Rust library on the way, static ones included.
     InLibraries,
 }
-
-/// Whether this process has sent lines to cargo. Standard output is the process's own, and so is this.
-static HAS_SENT: AtomicBool = AtomicBool::new(false);
 
 #[derive(Debug, Default)]
 struct Lines {
@@ -238,6 +232,20 @@ impl CargoEnv {
         }
     }
 
+    /// A build script without a compiler runs again when the `cargo-offload` that is its compiler changes.
+    pub(crate) fn depends_on_compiler(&self) {
+        if self.setting(variable::BUILD_SCRIPT).is_none() {
+            return;
+        }
+        self.depends_on_search_path();
+        self.record(|lines| lines.env.insert(variable::CARGO_OFFLOAD.to_string()));
+        if let Ok(program) = env::current_exe() {
+            // Its version is part of what names results already.
+            self.note_validator(&program);
+            self.depends_on(&program);
+        }
+    }
+
     /// The build script runs again when `PATH` changes.
     pub(crate) fn depends_on_search_path(&self) {
         self.record(|lines| lines.env.insert(variable::PATH.to_string()));
@@ -274,7 +282,7 @@ impl CargoEnv {
         if text.is_empty() {
             return;
         }
-        let groups = view(&self.manifest_dir).groups(text);
+        let groups = report::view(&self.manifest_dir).groups(text);
         self.record(|lines| {
             for group in groups {
                 let is_new = match group.key {
@@ -336,7 +344,7 @@ impl CargoEnv {
     }
 
     /// Sends everything to cargo. Called on success only: a failed build script runs again anyway, and cargo shows
-    /// the output of a failed one, where these lines would bury the error. `exit_with` looks after calls that fail
+    /// the output of a failed one, where these lines would bury the error. [`report::exit_with`] looks after calls that fail
     /// after another one has sent its lines.
     ///
     /// # Errors
@@ -353,8 +361,8 @@ impl CargoEnv {
                 text.push_str(&format!("cargo::{}\n", line.replace(['\n', '\r'], " ")));
             }
         });
-        HAS_SENT.store(true, Ordering::Relaxed);
-        print(&text).map_err(|error| Error::new(format!("cannot tell cargo what was built: {error}")))
+        report::note_sent();
+        report::print(&text).map_err(|error| Error::new(format!("cannot tell cargo what was built: {error}")))
     }
 
     /// What cargo looks at in place of files that do not exist: those would make every build run the script.
@@ -369,59 +377,6 @@ impl CargoEnv {
         // A panic while the lock is held cannot leave half a line: every change is one insertion.
         change(&mut self.lines.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
     }
-}
-
-/// Shows `error` and ends the build script, as `cc` does: no panic, no backtrace.
-pub(crate) fn exit_with(error: &Error) -> ! {
-    let view = view(Path::new(&env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()));
-    let text = view.text(&error.to_string());
-    if HAS_SENT.load(Ordering::Relaxed) && cargo_waits() && print(&error_lines(&text)).is_ok() {
-        // Of a script that exits with another code cargo shows all output, and the error below it. It fails the build
-        // for the error's sake (<https://doc.rust-lang.org/cargo/reference/build-scripts.html#cargo-error>).
-        std::process::exit(0)
-    }
-    let word = match view.colour {
-        Colour::Ansi => "\x1b[1;31merror\x1b[0m",
-        Colour::Never => "error",
-    };
-    // Where it cannot be written either, the exit code says all.
-    let _ = writeln!(io::stderr(), "\n{word}: {text}\n");
-    std::process::exit(1)
-}
-
-/// `text` as an error that cargo shows, and for which it fails the build whatever the exit code says.
-fn error_lines(text: &str) -> String {
-    text.lines().map(|line| format!("cargo::error={line}\n")).collect()
-}
-
-/// Writes to standard output, which cargo reads.
-fn print(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush())
-}
-
-/// How this build script shows the diagnostics of the package in `directory`. Cargo takes colours out where they are
-/// not wanted, and in captured output.
-fn view(directory: &Path) -> View {
-    let never = env::var_os(variable::NO_COLOR).is_some_and(|value| !value.is_empty());
-    let colour = if never { Colour::Never } else { Colour::Ansi };
-    View { package: directory.into(), cargo: cargo_directory(), colour }
-}
-
-/// The current directory of the cargo that runs this build script, which has one of its own.
-fn cargo_directory() -> Option<PathBuf> {
-    #[cfg(target_os = "linux")]
-    {
-        let cargo = format!("/proc/{}/cwd", std::os::unix::process::parent_id());
-        std::fs::read_link(cargo).ok().or_else(shell_directory)
-    }
-    #[cfg(not(target_os = "linux"))]
-    shell_directory()
-}
-
-/// The shell's directory, where the system does not tell that of another process.
-fn shell_directory() -> Option<PathBuf> {
-    env::var_os(variable::PWD).map(PathBuf::from).filter(|dir| dir.is_absolute())
 }
 
 fn optional(name: &str) -> Option<String> {

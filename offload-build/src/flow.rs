@@ -13,13 +13,12 @@ use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::library::{self, Export};
-use crate::module::{
-    KernelModule, LauncherObject, LeftOutKernel, Library, ModuleImages, ModuleKernels, Origin, Sources,
-};
+use crate::module::{LauncherObject, LeftOutKernel, Library, ModuleImages, ModuleKernels, Origin, Sources};
 use crate::options::Options;
 use crate::packing::{Pack, Packer};
 use crate::progress::Progress;
 use crate::remote::Remote;
+use crate::request::KernelModule;
 use crate::signature::{self, Places};
 use crate::syclbin::{self, SyclbinOptions};
 use crate::targets::{self, WantedTarget};

@@ -82,6 +82,19 @@
 //! Nothing is compiled in documentation builds on docs.rs, under clippy, where rust-analyzer reads a project, and for other
 //! systems than Linux. The program says so at run time.
 //!
+//! # Without a compiler in the build script
+//!
+//! An installed `cargo-offload` of the same version compiles for build scripts whose `offload-build` has no default
+//! features. A first build then compiles this crate alone, without dependencies, and the images and the Rust are the same:
+//!
+//! ```toml
+//! [build-dependencies]
+//! offload-build = { version = "0.1", default-features = false }
+//! ```
+//!
+//! `cargo install cargo-offload --locked` installs it; the variable `OFFLOAD_CARGO_OFFLOAD` names one that is not in
+//! `PATH`. A library that others build from a registry keeps the default: their machines need not have it.
+//!
 //! # Editors
 //!
 //! A build script cannot see whether it runs for `cargo check` or for `cargo build`: both compile kernels, once,
@@ -99,34 +112,61 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod build;
+#[cfg(feature = "compiler")]
 mod cache;
+#[cfg(feature = "compiler")]
 mod compile;
+#[cfg(feature = "compiler")]
 mod config;
 mod diagnostics;
+#[cfg(feature = "compiler")]
 mod embed;
+#[cfg(feature = "compiler")]
 mod env;
 mod error;
+#[cfg(feature = "compiler")]
 mod flow;
+#[cfg(feature = "compiler")]
 mod fs;
+#[cfg(feature = "compiler")]
 mod ir;
+#[cfg(feature = "compiler")]
 mod jobs;
+#[cfg(feature = "compiler")]
 mod library;
+#[cfg(feature = "compiler")]
 mod module;
 mod options;
+#[cfg(feature = "compiler")]
 mod packing;
+#[cfg(feature = "compiler")]
 mod progress;
+#[cfg(feature = "compiler")]
 mod recipe;
+#[cfg(feature = "compiler")]
 mod remote;
+mod report;
+mod request;
+#[cfg(feature = "compiler")]
 mod settings;
+#[cfg(feature = "compiler")]
 mod signature;
+#[cfg(feature = "compiler")]
 mod syclbin;
+#[cfg(feature = "compiler")]
 mod tally;
+#[cfg(feature = "compiler")]
 pub mod targets;
+mod toml_text;
+#[cfg(feature = "compiler")]
 mod tool;
+#[cfg(feature = "compiler")]
 mod toolchain;
+#[cfg(feature = "compiler")]
 mod vendor;
 
 /// Private interface of `cargo offload`, without any promise of stability.
+#[cfg(feature = "compiler")]
 #[doc(hidden)]
 pub mod shared {
     /// The compile cache.
@@ -149,12 +189,13 @@ pub mod shared {
     pub use crate::config::remote_table;
     pub use crate::fs::{TemporaryName, Unfinished, parent};
     pub use crate::jobs::each_beside;
+    pub use crate::request::run_received;
 }
 
-pub use offload_containers::syclbin::BundleState as SyclState;
-pub use offload_format::SpecValue;
-
 pub use crate::build::{Build, compile_all, try_compile_all};
+#[cfg(feature = "compiler")]
 pub use crate::config::DEFAULT_TARGETS;
 pub use crate::error::{Error, ErrorKind};
-pub use crate::options::{Compiler, Grf, Link, OpenClStd, SpillBudget, Split, TargetKind};
+pub use crate::options::{
+    Compiler, Grf, Link, OpenClStd, SpecValue, SpillBudget, Split, SyclState, TargetKind,
+};

@@ -17,8 +17,9 @@ use self::record::Record;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
-use crate::module::{KernelModule, Library, Origin, SourceFile, Sources};
+use crate::module::{Library, Origin, SourceFile, Sources};
 use crate::options::{Compiler, Link, OpenClStd, Options};
+use crate::request::KernelModule;
 use crate::signature;
 
 /// What a build script asks to export.

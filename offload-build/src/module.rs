@@ -11,16 +11,8 @@ use offload_format::{Import, SpecConstant, Target, Variant};
 use crate::cache::Blob;
 use crate::error::{Error, Result};
 use crate::options::{Link, Options};
+use crate::request::KernelModule;
 use crate::targets::WantedTarget;
-
-/// What a build script asks for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct KernelModule<'a> {
-    pub(crate) name: &'a str,
-    /// Relative to the manifest's directory.
-    pub(crate) files: &'a [PathBuf],
-    pub(crate) options: &'a Options,
-}
 
 /// The sources of one kernel module, in one variant, and how to read them.
 #[derive(Clone, Debug)]

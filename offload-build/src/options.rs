@@ -1,18 +1,31 @@
 //! Compile options of a kernel module, from build.rs and from the configuration.
 
+#[cfg(feature = "compiler")]
+mod read;
+#[cfg(feature = "compiler")]
+mod resolve;
+#[cfg(feature = "compiler")]
 pub(crate) mod spec;
+#[cfg(not(feature = "compiler"))]
+mod values;
+#[cfg(any(test, not(feature = "compiler")))]
+mod write;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use offload_containers::syclbin::BundleState as SyclState;
-use offload_format::{SpecConstant, SpecValue, Target, Variant};
+#[cfg(feature = "compiler")]
+pub use offload_containers::syclbin::BundleState as SyclState;
+#[cfg(feature = "compiler")]
+pub use offload_format::SpecValue;
 
-use crate::error::{Error, Result};
-use crate::settings::{Table, Value};
-
+#[cfg(feature = "compiler")]
 pub(crate) use self::spec::SpecForm;
+#[cfg(not(feature = "compiler"))]
+pub use self::values::{SpecValue, SyclState};
+#[cfg(any(test, not(feature = "compiler")))]
+pub(crate) use self::write::{array, utf8};
 
 /// Which compiler makes code from C++.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,7 +134,8 @@ pub enum TargetKind {
 }
 
 /// Options of one kernel module.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "compiler", derive(PartialEq))]
 pub(crate) struct Options {
     /// The kinds of targets that it is compiled for; none for all.
     pub(crate) only: Vec<TargetKind>,
@@ -172,201 +186,18 @@ pub(crate) struct KernelOptions {
     pub(crate) targets: Vec<TargetKind>,
 }
 
-impl Options {
-    pub(crate) const KEYS: [&str; 22] = [
-        "only",
-        "compiler",
-        "split",
-        "cuda-sdk",
-        "cuda-arch",
-        "launchers",
-        "strip",
-        "std",
-        "imports",
-        "link",
-        "includes",
-        "defines",
-        "flags",
-        "variants",
-        "spec",
-        "max-registers",
-        "grf",
-        "max-spills",
-        "kernels",
-        "syclbin",
-        "syclbin-libraries",
-        "require",
-    ];
-
-    /// What a table says.
-    pub(crate) fn read(value: Value<'_>) -> Result<Options> {
-        let table = value.table()?;
-        table.only(&Options::KEYS)?;
-        table.optional("require", |value| value.each(Value::string))?;
-        let only = table.optional("only", |value| value.each(|kind| kind.choice(&TargetKind::NAMES)))?;
-        Ok(Options {
-            only: only.unwrap_or_default(),
-            compiler: table.optional("compiler", |value| value.choice(&Compiler::NAMES))?,
-            split: table.optional("split", |value| value.choice(&Split::NAMES))?,
-            cuda_sdk: table.optional("cuda-sdk", Value::bool)?,
-            cuda_arch: table.optional("cuda-arch", Value::number)?,
-            launchers: table.optional("launchers", Value::bool)?,
-            strip: table.optional("strip", Value::bool)?,
-            std: table.optional("std", |value| value.choice(&OpenClStd::NAMES))?,
-            imports: texts(table, "imports")?.into_iter().map(str::to_string).collect(),
-            link: table.optional("link", |value| value.choice(&Link::NAMES))?,
-            includes: texts(table, "includes")?.into_iter().map(PathBuf::from).collect(),
-            defines: table.optional("defines", defines)?.unwrap_or_default(),
-            flags: texts(table, "flags")?.into_iter().map(OsString::from).collect(),
-            variants: table.optional("variants", variants)?.unwrap_or_default(),
-            spec: table.optional("spec", spec::read)?.unwrap_or_default(),
-            max_registers: table.optional("max-registers", Value::number)?,
-            grf: table.optional("grf", Grf::read)?,
-            max_spills: table.optional("max-spills", SpillBudget::read)?,
-            kernels: table
-                .optional("kernels", |value| value.table()?.collect(KernelOptions::read))?
-                .unwrap_or_default(),
-            syclbin: table.optional("syclbin", |value| value.choice(&SYCL_STATES))?,
-            syclbin_libraries: texts(table, "syclbin-libraries")?.into_iter().map(PathBuf::from).collect(),
-        })
-    }
-
-    /// These options with those of `later` on top: single values are replaced, lists grow.
-    pub(crate) fn with(mut self, later: &Options) -> Options {
-        if !later.only.is_empty() {
-            self.only.clone_from(&later.only);
-        }
-        self.compiler = later.compiler.or(self.compiler);
-        self.split = later.split.or(self.split);
-        self.cuda_sdk = later.cuda_sdk.or(self.cuda_sdk);
-        self.cuda_arch = later.cuda_arch.or(self.cuda_arch);
-        self.launchers = later.launchers.or(self.launchers);
-        self.strip = later.strip.or(self.strip);
-        self.max_registers = later.max_registers.or(self.max_registers);
-        self.std = later.std.or(self.std);
-        self.link = later.link.or(self.link);
-        self.grf = later.grf.or(self.grf);
-        self.max_spills = later.max_spills.or(self.max_spills);
-        self.syclbin = later.syclbin.or(self.syclbin);
-        self.syclbin_libraries.extend(later.syclbin_libraries.iter().cloned());
-        self.imports.extend(later.imports.iter().cloned());
-        self.includes.extend(later.includes.iter().cloned());
-        self.defines.extend(later.defines.iter().cloned());
-        self.flags.extend(later.flags.iter().cloned());
-        self.variants.extend(later.variants.iter().map(|(name, values)| (name.clone(), values.clone())));
-        self.spec.extend(later.spec.iter().map(|(name, value)| (name.clone(), *value)));
-        for (name, later) in &later.kernels {
-            let kernel = self.kernels.entry(name.clone()).or_default();
-            kernel.max_registers = later.max_registers.or(kernel.max_registers);
-            if !later.targets.is_empty() {
-                kernel.targets.clone_from(&later.targets);
-            }
-        }
-        self
-    }
-
-    /// Refuses values that mean nothing, before anything is compiled.
-    pub(crate) fn check(&self) -> Result<()> {
-        for (name, values) in &self.variants {
-            let mut different = BTreeSet::new();
-            different.extend(values);
-            if values.is_empty() || different.len() != values.len() {
-                let error = Error::new(format!("the variants `{name} = {values:?}` are not distinct"));
-                return Err(error.with_hint("give at least one value, and each once"));
-            }
-        }
-        if let Some(arch) = self.cuda_arch.filter(|arch| !(300..2000).contains(arch) || arch % 10 != 0) {
-            let error = Error::new(format!("`cuda-arch = {arch}` is no value of `__CUDA_ARCH__`"));
-            return Err(error.with_hint("compute capability 8.0 is 800"));
-        }
-        let mut definitions = BTreeSet::new();
-        definitions.extend(self.defines.iter().map(|definition| definition.name.as_str()));
-        spec::check(&self.spec, &spec::Others { definitions, variants: &self.variants })?;
-        self.combinations().map(drop)
-    }
-
-    /// The register limit of `kernel`.
-    pub(crate) fn registers_of(&self, kernel: &str) -> Option<u32> {
-        self.kernels.get(kernel).and_then(|options| options.max_registers).or(self.max_registers)
-    }
-
-    /// The kinds of targets that `kernel` is kept to, if they leave `target` out.
-    pub(crate) fn left_out_of(&self, kernel: &str, target: &Target) -> Option<&[TargetKind]> {
-        let kinds = self.kernels.get(kernel)?.targets.as_slice();
-        let is_of_kind = TargetKind::for_target(target).is_some_and(|kind| kinds.contains(&kind));
-        (!kinds.is_empty() && !is_of_kind).then_some(kinds)
-    }
-
-    /// Whether a kernel is kept to some kinds of targets.
-    pub(crate) fn has_kernel_targets(&self) -> bool {
-        self.kernels.values().any(|kernel| !kernel.targets.is_empty())
-    }
-
-    /// What clang's front end is given for `variant`: include directories, definitions, flags.
-    pub(crate) fn compiler_flags(&self, variant: &Variant) -> Vec<OsString> {
-        // Specialisation constants are defined in another form for each kind of target.
-        let values = variant.iter().filter(|(name, _)| !self.spec.contains_key(*name));
-        let mut flags = Vec::new();
-        for dir in &self.includes {
-            let mut flag = OsString::from("-I");
-            flag.push(dir);
-            flags.push(flag);
-        }
-        flags.extend(values.map(|(name, value)| format!("-D{name}={value}").into()));
-        flags.extend(self.defines.iter().map(|macro_| format!("-D{}={}", macro_.name, macro_.value).into()));
-        flags.extend_from_slice(&self.flags);
-        flags
-    }
-
-    /// The specialisation constants of `variant`.
-    pub(crate) fn constants(&self, variant: &Variant) -> Result<Vec<SpecConstant>> {
-        spec::for_variant(&self.spec, variant)
-    }
-
-    /// Every combination of the variants' values. One without any for no variants.
-    pub(crate) fn combinations(&self) -> Result<Vec<Variant>> {
-        let mut all: Vec<Vec<(String, String)>> = vec![Vec::new()];
-        for (name, values) in &self.variants {
-            let mut longer = Vec::new();
-            for start in all {
-                for value in values {
-                    let mut definitions = start.clone();
-                    definitions.push((name.clone(), value.clone()));
-                    longer.push(definitions);
-                }
-            }
-            all = longer;
-        }
-        all.into_iter()
-            .map(|definitions| Variant::new(definitions).map_err(|error| Error::new(error.to_string())))
-            .collect()
-    }
+/// The word for `value` in the settings.
+fn name_in<T: PartialEq>(names: &'static [(&'static str, T)], value: &T) -> &'static str {
+    names.iter().find(|(_, known)| known == value).map(|(name, _)| *name).unwrap_or_default()
 }
 
 impl OpenClStd {
-    const NAMES: [(&str, OpenClStd); 3] =
+    const NAMES: [(&'static str, OpenClStd); 3] =
         [("1.2", OpenClStd::C12), ("2.0", OpenClStd::C20), ("3.0", OpenClStd::C30)];
 
     /// As settings have it.
     pub(crate) fn name(self) -> &'static str {
-        OpenClStd::NAMES.iter().find(|(_, std)| *std == self).map(|(name, _)| *name).unwrap_or_default()
-    }
-
-    /// The version with this name.
-    pub(crate) fn named(name: &str) -> Result<OpenClStd> {
-        let found = OpenClStd::NAMES.iter().find(|(known, _)| *known == name).map(|(_, std)| *std);
-        found.ok_or_else(|| {
-            Error::new(format!("`{name}` is not a version of OpenCL C that this release knows"))
-        })
-    }
-
-    /// As clang's `-cl-std=` takes it.
-    pub(crate) fn flag(self) -> &'static str {
-        match self {
-            OpenClStd::C12 => "CL1.2",
-            OpenClStd::C20 => "CL2.0",
-            OpenClStd::C30 => "CL3.0",
-        }
+        name_in(&OpenClStd::NAMES, &self)
     }
 }
 
@@ -393,35 +224,8 @@ impl TargetKind {
         ("amdgcn", TargetKind::Amdgcn),
     ];
 
-    /// The kind of `target`; `None` for one that this release does not know.
-    pub(crate) fn for_target(target: &Target) -> Option<TargetKind> {
-        match target {
-            Target::Host(_) => Some(TargetKind::Host),
-            Target::Spirv64(_) => Some(TargetKind::Spirv64),
-            Target::OpenClC => Some(TargetKind::OpenClC),
-            Target::Intel(_) => Some(TargetKind::Intel),
-            Target::Nvptx(_) => Some(TargetKind::Nvptx),
-            Target::Cubin(_) => Some(TargetKind::Cubin),
-            Target::Amdgcn(_) => Some(TargetKind::Amdgcn),
-            _ => None,
-        }
-    }
-
-    /// A target of the kind.
-    pub(crate) fn example(self) -> &'static str {
-        match self {
-            TargetKind::Host => "host",
-            TargetKind::Spirv64 => "spirv64",
-            TargetKind::OpenClC => "opencl-c",
-            TargetKind::Intel => "intel:pvc",
-            TargetKind::Nvptx => "nvptx:sm_75",
-            TargetKind::Cubin => "cubin:sm_75",
-            TargetKind::Amdgcn => "amdgcn:gfx90a",
-        }
-    }
-
     fn name(self) -> &'static str {
-        TargetKind::NAMES.iter().find(|(_, kind)| *kind == self).map(|(name, _)| *name).unwrap_or_default()
+        name_in(&TargetKind::NAMES, &self)
     }
 }
 
@@ -445,71 +249,10 @@ impl Split {
 }
 
 impl Grf {
-    /// `"auto"`, `"default"`, `"large"`.
-    fn read(value: Value<'_>) -> Result<Grf> {
-        match value.as_str() {
-            Some("auto") => Ok(Grf::Auto),
-            Some("default") => Ok(Grf::Default),
-            Some("large") => Ok(Grf::Large),
-            _ => {
-                let error = Error::new(format!("`grf = {value}` is not understood"));
-                Err(value.refuse(error.with_hint("write \"auto\", \"default\" or \"large\"")))
-            }
-        }
-    }
-}
-
-impl SpillBudget {
-    /// `0`, `"any"`, `{ warn = 1024 }`.
-    fn read(value: Value<'_>) -> Result<SpillBudget> {
-        let [limit, warn] = [Some(value), value.get("warn")]
-            .map(|value| value?.as_integer().and_then(|bytes| u64::try_from(bytes).ok()));
-        match (limit, warn, value.as_str()) {
-            (Some(bytes), ..) => Ok(SpillBudget::AtMost(bytes)),
-            (_, Some(bytes), _) => Ok(SpillBudget::WarnAbove(bytes)),
-            (.., Some("any")) => Ok(SpillBudget::Any),
-            _ => {
-                let hint = "write a number of bytes (more is an error), { warn = BYTES }, or \"any\"";
-                let error = Error::new(format!("`max-spills = {value}` is not understood"));
-                Err(value.refuse(error.with_hint(hint)))
-            }
-        }
-    }
-}
-
-impl KernelOptions {
-    fn read(value: Value<'_>) -> Result<KernelOptions> {
-        let table = value.table()?;
-        table.only(&["max-registers", "targets"])?;
-        let targets =
-            table.optional("targets", |value| value.each(|kind| kind.choice(&TargetKind::NAMES)))?;
-        Ok(KernelOptions {
-            max_registers: table.optional("max-registers", Value::number)?,
-            targets: targets.unwrap_or_default(),
-        })
-    }
-}
-
-fn texts<'a>(table: Table<'a>, key: &str) -> Result<Vec<&'a str>> {
-    Ok(table.optional(key, |value| value.each(Value::str))?.unwrap_or_default())
-}
-
-fn defines(value: Value<'_>) -> Result<Vec<Definition>> {
-    let mut definitions = Vec::new();
-    for (name, value) in value.table()?.entries() {
-        definitions.push(Definition { name: name.to_string(), value: text(value) });
-    }
-    Ok(definitions)
-}
-
-fn variants(value: Value<'_>) -> Result<BTreeMap<String, Vec<String>>> {
-    value.table()?.collect(|values| values.each(|value| Ok(text(value))))
-}
-
-/// Values may be numbers, booleans or texts.
-fn text(value: Value<'_>) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+    const NAMES: [(&'static str, Grf); 3] =
+        [("auto", Grf::Auto), ("default", Grf::Default), ("large", Grf::Large)];
 }
 
 #[cfg(test)]
+#[cfg(feature = "compiler")]
 mod tests;

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fmt::Write as _;
 use std::ops::Range;
 use std::str::FromStr;
 
@@ -46,20 +45,6 @@ pub(crate) struct Table<'a> {
 pub(crate) fn read<T>(text: &str, fill: impl FnOnce(Table<'_>) -> Result<T>) -> Result<T> {
     let document = DeTable::parse(text).map_err(|error| Error::new(error.to_string().trim_end()))?;
     fill(Table { text, table: document.get_ref(), span: Span::from_range(document.span()) })
-}
-
-/// `text` as a basic string of TOML (<https://toml.io/en/v1.0.0#string>).
-pub(crate) fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for char in text.chars() {
-        let _ = match char {
-            '"' | '\\' => write!(quoted, "\\{char}"),
-            '\0'..='\x1f' | '\x7f' => write!(quoted, "\\u{:04X}", u32::from(char)),
-            _ => write!(quoted, "{char}"),
-        };
-    }
-    quoted.push('"');
-    quoted
 }
 
 impl<'a> Value<'a> {

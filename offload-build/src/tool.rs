@@ -78,6 +78,7 @@ impl Context {
     pub(crate) fn for_build_script() -> Result<Context> {
         let jobs = Jobs::from_env();
         let env = CargoEnv::read()?;
+        env.depends_on_compiler();
         let cache = Cache::open(&env)?;
         let tool_limit = ToolLimit::read(&env)?;
         Ok(Context { env, cache, jobs, tool_limit, libraries: None, tally: Tally::default() })

@@ -126,7 +126,7 @@ variables! {
     TOOLCHAIN = "OFFLOAD_TOOLCHAIN", Tool, [BuildScript, Subcommand],
         "the folder of `cargo offload toolchain install`, where tools are looked for last";
     CARGO_OFFLOAD = "OFFLOAD_CARGO_OFFLOAD", Tool, [BuildScript, Subcommand],
-        "the `cargo-offload` that reaches other machines; the one in `PATH` unless set. `cargo offload` sets it";
+        "the `cargo-offload` that reaches other machines, and that compiles for build scripts without a compiler; the one in `PATH` unless set. `cargo offload` sets it";
     CUDA_PATH = "CUDA_PATH", Tool, [BuildScript, Subcommand], "where CUDA is installed";
     CUDA_HOME = "CUDA_HOME", Tool, [BuildScript, Subcommand], "the same, looked at after `CUDA_PATH`";
     ROCM_PATH = "ROCM_PATH", Tool, [BuildScript, Subcommand], "where ROCm is installed";
@@ -141,6 +141,10 @@ variables! {
 
     RUN_ID = "OFFLOAD_RUN_ID", Handed, [Subcommand],
         "the runs of `cargo offload` that a process belongs to, separated by colons: on Linux it ends with each of them";
+    BUILD_SCRIPT = "OFFLOAD_BUILD_SCRIPT", Handed, [Subcommand],
+        "the build script that `cargo-offload` compiles for; a build script without a compiler sets it";
+    CARGO_DIRECTORY = "OFFLOAD_CARGO_DIRECTORY", Handed, [Subcommand],
+        "where cargo runs, for `cargo-offload` that compiles for a build script";
     PROGRESS = "OFFLOAD_PROGRESS", Handed, [BuildScript], "a file to which a line is appended for each compile";
     VENDOR_DIR = "OFFLOAD_VENDOR_DIR", Handed, [BuildScript], "where `cargo offload vendor` wants images";
     RELOAD_PACKS = "OFFLOAD_RELOAD_PACKS", Handed, [BuildScript],
@@ -154,6 +158,8 @@ variables! {
 
     PACK_DIR = "OFFLOAD_PACK_DIR", Program, [Program], "a directory that is searched for sidecars before the program's own";
     OPENCL_DYLIB_PATH = "OPENCL_DYLIB_PATH", Program, [Program], "other OpenCL libraries, separated by `;`";
+    PEER_ACCESS = "OFFLOAD_PEER_ACCESS", Program, [Program],
+        "`0`: no GPU uses another's memory, and copies between them go through the program's: for machines that are set up wrong, as `NCCL_P2P_DISABLE`";
     TEST_DEVICE = "OFFLOAD_TEST_DEVICE", Program, [Program],
         "which devices kernel tests and benchmarks use, separated by commas: a driver (`host`, `opencl`, `cuda`, `hip`), one of its devices (`opencl:1`), or a part of a device's name; all unless set. `cargo offload test` and `bench` set it";
     CUDA_VISIBLE_DEVICES = "CUDA_VISIBLE_DEVICES", Program, [Driver], "CUDA's own: which devices the driver shows";

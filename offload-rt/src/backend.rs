@@ -21,7 +21,7 @@ use crate::range::NdRange;
 use crate::text::escape;
 
 /// The owner of a borrowed handle, which keeps it valid.
-#[cfg(any(feature = "cuda", feature = "hip"))]
+#[cfg(any(feature = "cuda", feature = "hip", feature = "dlpack"))]
 pub(crate) type Owner = Arc<dyn Any + Send + Sync>;
 
 /// One device of a backend.
@@ -31,6 +31,14 @@ pub(crate) trait BackendDevice: Any + Debug + Send + Sync {
 
     /// A new stream.
     fn stream(&self) -> Result<Box<dyn BackendStream>, Problem>;
+
+    /// A new stream of this priority, which is not the usual one; `None` if the device's streams have none.
+    fn stream_with_priority(
+        &self,
+        _priority: StreamPriority,
+    ) -> Result<Option<Box<dyn BackendStream>>, Problem> {
+        Ok(None)
+    }
 
     /// What other drivers tell of the same device too.
     fn identity(&self) -> DeviceIdentity {
@@ -47,9 +55,30 @@ pub(crate) trait BackendDevice: Any + Debug + Send + Sync {
         Ok(None)
     }
 
+    /// Memory of `size` bytes, at least 1, that other processes can open; `None` if the driver has none. What it holds is
+    /// unspecified.
+    fn allocate_exportable(&self, _size: usize) -> Result<Option<Arc<dyn BackendMemory>>, Problem> {
+        Ok(None)
+    }
+
+    /// Memory of another process, which `backend` has exported there; `None` as above.
+    fn open_exported(
+        &self,
+        _backend: Backend,
+        _handle: IpcMemoryHandle,
+    ) -> Result<Option<Arc<dyn BackendMemory>>, Problem> {
+        Ok(None)
+    }
+
     /// The driver's graph of `work`, which outlives it; `None` if the launch layer gives the operations one by one.
     fn instantiate(&self, _work: &dyn GraphWork) -> Result<Option<Box<dyn BackendGraph>>, Problem> {
         Ok(None)
+    }
+
+    /// What shares its memory with other libraries; `None` if it has no addresses.
+    #[cfg(feature = "dlpack")]
+    fn interchange(&self) -> Option<&dyn BackendInterchange> {
+        None
     }
 
     /// Memory of the program of `size` bytes, at least 1, that copies go straight to and from; `None` if the driver has
@@ -110,6 +139,32 @@ pub(crate) struct ImageRange<'a> {
     pub(crate) size: usize,
 }
 
+/// Memory that is shared with other libraries by its address.
+#[cfg(feature = "dlpack")]
+pub(crate) trait BackendInterchange {
+    /// The device as `DLDevice` names it: `DLDeviceType`, and the number of the device.
+    fn dlpack_device(&self) -> Result<[i32; 2], Problem>;
+
+    /// The context of its memory.
+    fn memory_context(&self) -> Result<ContextId, Problem>;
+
+    /// The address of `memory`, of this context, for other code, which may use it until it is dropped.
+    fn share(&self, memory: &dyn BackendMemory) -> Result<*mut std::ffi::c_void, Problem>;
+
+    /// Memory of other code, of `size` bytes. `owner` is dropped when nothing uses it any more.
+    fn adopt(
+        &self,
+        address: *mut std::ffi::c_void,
+        size: usize,
+        owner: Owner,
+    ) -> Result<Arc<dyn BackendMemory>, Problem>;
+}
+
+/// The driver's handle of memory for other processes: `CUipcMemHandle`, `hipIpcMemHandle_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IpcMemoryHandle(pub(crate) [u8; 64]);
+
 /// The memory pool of a device. Sizes are in bytes.
 pub(crate) trait BackendPool: Debug + Send + Sync {
     fn statistics(&self) -> Result<PoolStatistics, Problem>;
@@ -133,6 +188,20 @@ pub struct PoolStatistics {
     pub reserved: u64,
     /// The most that the pool had of the device.
     pub max_reserved: u64,
+}
+
+/// How soon a device does the work of a stream, beside that of other streams; see
+/// [`Device::stream_with_priority`](crate::Device::stream_with_priority).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StreamPriority {
+    /// The driver's lowest. On NVIDIA GPUs that is the usual one.
+    Low,
+    /// That of [`Device::stream`](crate::Device::stream).
+    #[default]
+    Normal,
+    /// The driver's highest.
+    High,
 }
 
 /// Memory of the program that the driver has allocated.
@@ -213,6 +282,11 @@ pub(crate) trait BackendKernel: Any + Debug + Send + Sync {
     /// The sizes of work-groups that suit the kernel if each has `shared_memory` bytes beside its own.
     fn group_sizes(&self, shared_memory: u32) -> Result<GroupSizes, Problem>;
 
+    /// The most work-groups of a cooperative launch over ranges as `range`; `None` if the device has no such launches.
+    fn cooperative_groups(&self, _range: &NdRange) -> Result<Option<u64>, Problem> {
+        Ok(None)
+    }
+
     /// The output of the image, if the launch layer has to read it.
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
     fn output(&self) -> Option<Arc<dyn BackendOutput>> {
@@ -272,6 +346,11 @@ pub(crate) trait BackendMemory: Any + Debug + Send + Sync {
     #[cfg(any(feature = "cuda", feature = "hip"))]
     fn device_address(&self) -> DeviceAddress {
         DeviceAddress::default()
+    }
+
+    /// The handle for other processes; `None` if the driver has none.
+    fn export(&self) -> Result<Option<IpcMemoryHandle>, Problem> {
+        Ok(None)
     }
 
     /// The address in the program's own memory, if it has one. Its bytes are initialized, and work uses them only during a
@@ -352,6 +431,17 @@ pub(crate) enum FillPattern {
     Bytes1(u8),
     Bytes2(u16),
     Bytes4(u32),
+}
+
+/// A function of the program that a stream calls. It does not unwind, and is called once.
+pub(crate) type HostFunction = Box<dyn FnOnce(WorkBefore) + Send>;
+
+/// How the work before a host function ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(dead_code, reason = "a program without back ends has none, and the host CPU no failures")]
+pub(crate) enum WorkBefore {
+    Done,
+    Failed,
 }
 
 /// Work for a device, in order. Sizes are in bytes and at least 1; no range of a call overlaps another.
@@ -458,6 +548,9 @@ pub(crate) trait BackendStream: Any + Debug + Send + Sync {
     fn fill_image(&self, _to: ImageRange<'_>, _color: FillColor) -> Result<(), Problem> {
         Err(no_images())
     }
+
+    /// Queues a call of `function`, after the work before it and before later work. After an error it is not called.
+    fn call(&self, function: HostFunction) -> Result<(), Problem>;
 
     /// Marks the present end.
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem>;
@@ -596,6 +689,25 @@ pub(crate) fn find_kernel<'k>(kernels: &'k [KernelInfo], name: &str) -> Result<&
     })
 }
 
+/// Refuses what only GPUs of CUDA and HIP have.
+#[cfg(any(all(feature = "host", unix), feature = "opencl"))]
+pub(crate) fn refuse_mode(range: &NdRange) -> Result<(), Problem> {
+    let mode = range.mode();
+    let (what, method) = if mode.is_plain() {
+        return Ok(());
+    } else if mode.is_cooperative {
+        ("is cooperative: its work-groups need not run at the same time", "cooperative")
+    } else if mode.cluster.is_some() {
+        ("has clusters of work-groups", "with_cluster")
+    } else {
+        ("may start before the work before it has ended", "programmatic_dependent")
+    };
+    Err(Problem::with_hint(
+        format!("the launch {what}, which this device cannot do"),
+        format!("leave `NdRange::{method}` out on OpenCL devices and the host CPU"),
+    ))
+}
+
 /// Refuses dynamic shared memory, which only CUDA and HIP have.
 #[cfg(any(all(feature = "host", unix), feature = "opencl"))]
 pub(crate) fn refuse_shared_memory(range: &NdRange) -> Result<(), Problem> {
@@ -624,6 +736,21 @@ mod tests {
         assert!(refuse_shared_memory(&range).is_ok());
         let error = refuse_shared_memory(&range.with_shared_memory(64)).unwrap_err();
         assert!(error.text.contains("asks for 64 bytes") && error.hint.is_some(), "{error:?}");
+    }
+
+    #[test]
+    #[cfg(any(all(feature = "host", unix), feature = "opencl"))]
+    fn what_only_gpus_of_cuda_and_hip_have_is_refused_by_name() {
+        let range = NdRange::new([4], [2]);
+        assert!(refuse_mode(&range.with_shared_memory(4)).is_ok());
+        for (range, method) in [
+            (range.cooperative(), "cooperative"),
+            (range.with_cluster([2]), "with_cluster"),
+            (range.programmatic_dependent(), "programmatic_dependent"),
+        ] {
+            let hint = refuse_mode(&range).unwrap_err().hint.unwrap();
+            assert!(hint.contains(&format!("`NdRange::{method}`")), "{hint}");
+        }
     }
 
     #[test]

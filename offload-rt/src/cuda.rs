@@ -22,6 +22,7 @@ pub mod cudarc_0_19;
 pub(crate) mod device;
 pub(crate) mod driver;
 mod jit;
+mod launch_mode;
 mod limits;
 mod module;
 mod operations;

@@ -15,6 +15,9 @@ mod event;
 mod function;
 mod graph;
 mod handles;
+mod host_function;
+#[cfg(feature = "dlpack")]
+mod interchange;
 mod kernel;
 mod kernels;
 mod library;
@@ -40,6 +43,7 @@ pub(crate) use self::error::{
 #[cfg(test)]
 pub(crate) use self::error::{NOT_FOUND, SUCCESS};
 pub(crate) use self::handles::{adopt_memory, adopt_stream, own_kernel, own_memory, own_stream};
+pub(crate) use self::host_function::RawCallback;
 pub(crate) use self::library::{FunctionTable, function_address, function_table, function_type, open_first};
 pub(crate) use self::limits::{Limits, Shape};
 #[cfg(feature = "cudarc-0_19")]

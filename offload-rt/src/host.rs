@@ -47,6 +47,8 @@ mod checks;
 mod executor;
 mod image;
 mod image_object;
+#[cfg(feature = "dlpack")]
+mod interchange;
 mod library;
 mod memory;
 mod object;
@@ -71,7 +73,7 @@ pub(crate) use self::memory::HostMemory;
 use self::stream::HostStream;
 use crate::backend::{
     BackendDevice, BackendImage, BackendKernel, BackendModule, BackendSampler, BackendStream, ContextId,
-    ImageLayout, KernelArg, find_kernel, refuse_shared_memory,
+    ImageLayout, KernelArg, find_kernel, refuse_mode, refuse_shared_memory,
 };
 use crate::cpu_properties;
 use crate::entry::{Entry, LoadedImage};
@@ -144,6 +146,11 @@ impl BackendDevice for Host {
 
     fn sampler(&self, settings: SamplerSettings) -> Result<Arc<dyn BackendSampler>, Problem> {
         Ok(Arc::new(SamplerObject::new(settings)))
+    }
+
+    #[cfg(feature = "dlpack")]
+    fn interchange(&self) -> Option<&dyn crate::backend::BackendInterchange> {
+        Some(self)
     }
 }
 
@@ -266,6 +273,7 @@ impl BackendKernel for HostKernel {
         range: &NdRange,
         args: &[KernelArg<'_>],
     ) -> Result<(), Problem> {
+        refuse_mode(range)?;
         self.check_shared_memory(range)?;
         let bound = BoundArgs::new(&self.info, args)?;
         // SAFETY: the arguments are bound as the kernel's record says, and the caller answers for the rest.

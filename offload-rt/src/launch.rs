@@ -4,8 +4,11 @@
 
 mod args;
 mod buffer;
+mod call;
 mod capture;
 mod check;
+#[cfg(feature = "futures")]
+mod completion;
 mod copies;
 #[allow(unsafe_code, reason = "memory of the host CPU as a slice")]
 mod copy;
@@ -13,11 +16,13 @@ mod event;
 mod graph;
 mod image;
 mod image_copies;
+mod ipc;
 mod kernel_arg;
 #[cfg(debug_assertions)]
 mod newer;
 mod pinned;
 mod pool;
+mod priority;
 mod program;
 mod queued;
 #[allow(unsafe_code, reason = "implements unsafe operations of streams")]
@@ -30,11 +35,14 @@ mod typed;
 
 pub use self::args::{Arg, Plain};
 pub use self::buffer::{Buffer, Slice, SliceMut};
+#[cfg(feature = "futures")]
+pub use self::completion::Completion;
 pub use self::event::Event;
 pub use self::graph::Graph;
 pub use self::image::{
     Image, Image1d, Image1dArray, Image1dBuffer, Image2d, Image2dArray, Image3d, ImageSlice, ImageSliceMut,
 };
+pub use self::ipc::ExportedBuffer;
 pub use self::pinned::Pinned;
 pub use self::pool::MemoryPool;
 pub use self::program::{Kernel, Program};

@@ -24,6 +24,8 @@
 //! | `launchers` | `launchers`: what host functions of CUDA C++ with `<<<...>>>` call, which are linked into the program |
 //! | `hip` | `hip`: AMD devices through HIP's runtime, which is opened at run time |
 //! | `cudarc-0_19`, `opencl3-0_12` | conversions for the types of these crates, in `cuda::cudarc_0_19` and `opencl::opencl3_0_12` |
+//! | `dlpack` | `dlpack`: buffers from and to tensors of other libraries, without a copy |
+//! | `futures` | [`Stream::completion`] and [`Event::completion`] are futures for the end of work, for any executor |
 //! | `half` | `half::f16` is an element of buffers and an argument of kernels, see [`Half`] |
 //! | `libzstd` (default) | images are decompressed by zstd's own library, which needs a C compiler to build |
 //! | `pure` | they are read by decoders in Rust: with `default-features = false`, no C compiler is needed |
@@ -61,7 +63,7 @@
 //!
 //! # Unsafe code
 //! It is in the modules `sections` (reading linked and loaded memory), `launch`, `module`, and
-//! in the adapters `host`, `opencl`, `cuda`, `launchers` and `hip`; everywhere else it is denied.
+//! in the adapters `host`, `opencl`, `cuda`, `launchers`, `hip` and `dlpack`; everywhere else it is denied.
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -76,6 +78,9 @@ pub mod bench;
 #[cfg(feature = "cuda")]
 #[allow(unsafe_code, reason = "calls the CUDA driver")]
 pub mod cuda;
+#[cfg(feature = "dlpack")]
+#[allow(unsafe_code, reason = "shares memory with other libraries")]
+pub mod dlpack;
 #[cfg(feature = "hip")]
 #[allow(unsafe_code, non_upper_case_globals, reason = "calls HIP's runtime, by its own names")]
 pub mod hip;
@@ -141,7 +146,7 @@ pub use offload_format::{
     UnknownTarget, Variant,
 };
 
-pub use crate::backend::{KernelArg, PoolStatistics};
+pub use crate::backend::{KernelArg, PoolStatistics, StreamPriority};
 pub use crate::description::{CudaDescription, DeviceDescription, HipDescription, OpenClDescription};
 pub use crate::device::Device;
 pub use crate::devices::{DeviceRequest, Devices};
@@ -150,10 +155,12 @@ pub use crate::error::{Error, ErrorKind};
 pub use crate::identity::{DeviceUuid, PciAddress, PciAddressError};
 pub use crate::images::{AddressingMode, ChannelOrder, ChannelType, Coordinates, FilterMode, ImageFormat};
 pub use crate::index::{Missing, Unreadable};
+#[cfg(feature = "futures")]
+pub use crate::launch::Completion;
 pub use crate::launch::{
-    Arg, Buffer, Event, Graph, Half, Image, Image1d, Image1dArray, Image1dBuffer, Image2d, Image2dArray,
-    Image3d, ImageSlice, ImageSliceMut, Kernel, Local, MemoryPool, Pinned, Plain, Program, Sampler, Slice,
-    SliceMut, Stream, Transfer,
+    Arg, Buffer, Event, ExportedBuffer, Graph, Half, Image, Image1d, Image1dArray, Image1dBuffer, Image2d,
+    Image2dArray, Image3d, ImageSlice, ImageSliceMut, Kernel, Local, MemoryPool, Pinned, Plain, Program,
+    Sampler, Slice, SliceMut, Stream, Transfer,
 };
 pub use crate::module::Module;
 pub use crate::properties::{CacheSizes, DeviceProperties, KernelProperties};

@@ -34,7 +34,28 @@ pub struct NdRange {
     groups: [usize; 3],
     offset: [usize; 3],
     shared_memory: u32,
+    mode: LaunchMode,
     refusal: Option<RangeRefusal>,
+}
+
+/// What a launch asks for beside its work-items; only some devices have it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LaunchMode {
+    /// All work-groups run at the same time.
+    pub(crate) is_cooperative: bool,
+    /// Work-groups of a cluster in each dimension.
+    pub(crate) cluster: Option<[u32; 3]>,
+    /// The work before it in the stream need not have ended.
+    pub(crate) is_dependent: bool,
+}
+
+#[allow(dead_code, reason = "a program without back ends launches nothing")]
+impl LaunchMode {
+    /// Whether it asks for nothing.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.is_cooperative && self.cluster.is_none() && !self.is_dependent
+    }
 }
 
 /// The reason why no device launches a range.
@@ -48,6 +69,8 @@ enum RangeRefusal {
     Linear,
     /// The offset has this number of dimensions, and another one than the range, or an id would overflow.
     Offset { dimensions: u32 },
+    /// The cluster has this number of dimensions, and another one than the range, or does not divide its work-groups.
+    Cluster { dimensions: u32 },
 }
 
 /// The sizes of one to three dimensions; implemented for arrays of `usize`.
@@ -99,6 +122,7 @@ impl NdRange {
             groups,
             offset: [0; 3],
             shared_memory: 0,
+            mode: LaunchMode::default(),
             refusal,
         }
     }
@@ -124,6 +148,7 @@ impl NdRange {
             groups: [groups, 1, 1],
             offset: [0; 3],
             shared_memory: 0,
+            mode: LaunchMode::default(),
             refusal: if global.is_none() { Some(RangeRefusal::Linear) } else { None },
         }
     }
@@ -155,6 +180,79 @@ impl NdRange {
     pub fn with_shared_memory(mut self, bytes: u32) -> NdRange {
         self.shared_memory = bytes;
         self
+    }
+
+    /// The same range for a cooperative launch: all work-groups run at the same time, so that they may wait for each other,
+    /// as by `grid.sync()` of CUDA's and HIP's cooperative groups
+    /// (<https://docs.nvidia.com/cuda/cuda-programming-guide/04-special-topics/cooperative-groups.html>).
+    ///
+    /// A launch of more groups than the device has room for fails;
+    /// [`Kernel::max_cooperative_groups`](crate::Kernel::max_cooperative_groups) tells how many those are. OpenCL devices and
+    /// the host CPU refuse it.
+    #[must_use]
+    pub fn cooperative(mut self) -> NdRange {
+        self.mode.is_cooperative = true;
+        self
+    }
+
+    /// The same range with work-groups in clusters of `groups`, which share their local memory and can wait for each other:
+    /// thread-block clusters of NVIDIA GPUs since sm_90
+    /// (<https://docs.nvidia.com/cuda/cuda-programming-guide/01-introduction/programming-model.html>).
+    ///
+    /// A cluster has the dimensions of the range, and divides its groups: otherwise a launch fails. Every GPU with clusters
+    /// has room for 8 groups in one, some for 16. Devices without them refuse it. A kernel that was compiled for clusters
+    /// of one size (`__cluster_dims__`) has them without this.
+    ///
+    /// ```
+    /// let range = offload_rt::NdRange::new([1024, 64], [256, 1]).with_cluster([2, 4]);
+    /// assert_eq!(range.cluster(), Some([2, 4, 1]));
+    /// ```
+    #[must_use]
+    pub fn with_cluster<const D: usize>(mut self, groups: [u32; D]) -> NdRange
+    where
+        [usize; D]: Dimensions,
+    {
+        let mut cluster = [1; 3];
+        for (size, given) in cluster.iter_mut().zip(&groups) {
+            *size = *given;
+        }
+        let divides = |(groups, size): (&usize, &u32)| groups.checked_rem(*size as usize) == Some(0);
+        let dimensions = D as u32;
+        self.mode.cluster = Some(cluster);
+        if matches!(self.refusal, None | Some(RangeRefusal::Cluster { .. })) {
+            let fits = dimensions == self.dimensions && self.groups.iter().zip(&cluster).all(divides);
+            self.refusal = if fits { None } else { Some(RangeRefusal::Cluster { dimensions }) };
+        }
+        self
+    }
+
+    /// The same range for a programmatic dependent launch: the kernel may start before the work before it in the stream has
+    /// ended, and waits for that itself, with `griddepcontrol.wait` of PTX (`cudaGridDependencySynchronize`)
+    /// (<https://docs.nvidia.com/cuda/cuda-programming-guide/04-special-topics/programmatic-dependent-launch.html>).
+    ///
+    /// NVIDIA GPUs have it since sm_90. Other devices refuse it, and so do graphs.
+    #[must_use]
+    pub fn programmatic_dependent(mut self) -> NdRange {
+        self.mode.is_dependent = true;
+        self
+    }
+
+    /// Whether all work-groups run at the same time.
+    #[inline]
+    pub fn is_cooperative(&self) -> bool {
+        self.mode.is_cooperative
+    }
+
+    /// Work-groups of a cluster in each dimension.
+    #[inline]
+    pub fn cluster(&self) -> Option<[u32; 3]> {
+        self.mode.cluster
+    }
+
+    #[inline]
+    #[allow(dead_code, reason = "as above")]
+    pub(crate) fn mode(&self) -> &LaunchMode {
+        &self.mode
     }
 
     /// The number of dimensions, 1 to 3.
@@ -235,6 +333,12 @@ impl NdRange {
             RangeRefusal::Offset { dimensions } => {
                 let offset = in_dimensions(&self.offset, dimensions);
                 format!("offset {offset:?} does not fit the global size {global:?}")
+            }
+            RangeRefusal::Cluster { dimensions } => {
+                let cluster = self.mode.cluster.unwrap_or_default().map(|size| size as usize);
+                let cluster = in_dimensions(&cluster, dimensions);
+                let groups = in_dimensions(&self.groups, self.dimensions);
+                format!("clusters of {cluster:?} work-groups do not divide {groups:?} work-groups")
             }
         })
     }
@@ -323,5 +427,18 @@ mod tests {
         assert_eq!(refusal, "offset [1] does not fit the global size [8, 8]");
         let overflow = range.with_offset([0, usize::MAX - 7]);
         assert!(!overflow.is_valid() && overflow.with_offset([1, 2]).is_valid());
+    }
+
+    #[test]
+    fn clusters_are_checked() {
+        let range = NdRange::new([8, 8], [2, 4]);
+        assert!(range.mode().is_plain());
+        let clusters = range.with_cluster([2, 1]);
+        assert!(clusters.is_valid() && !clusters.mode().is_plain() && !clusters.is_cooperative());
+        let refusal = range.with_cluster([3, 1]).refusal().unwrap();
+        assert_eq!(refusal, "clusters of [3, 1] work-groups do not divide [4, 2] work-groups");
+        assert!(!range.with_cluster([2]).is_valid() && !range.with_cluster([0, 1]).is_valid());
+        assert!(range.with_cluster([0, 1]).with_cluster([4, 2]).is_valid());
+        assert!(range.cooperative().is_cooperative() && !range.programmatic_dependent().mode().is_plain());
     }
 }

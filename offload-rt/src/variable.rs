@@ -12,6 +12,9 @@ pub(crate) const RELOAD_DIR: &str = "OFFLOAD_RELOAD_DIR";
 /// Whether invalid accesses and barriers in kernels for the host fail the launch.
 #[cfg(all(feature = "host", unix))]
 pub(crate) const SANITIZE: &str = "OFFLOAD_SANITIZE";
+/// Whether GPUs use the memory of each other.
+#[cfg(any(feature = "cuda", feature = "hip"))]
+pub(crate) const PEER_ACCESS: &str = "OFFLOAD_PEER_ACCESS";
 /// The devices of kernel tests and benchmarks.
 #[cfg(feature = "test")]
 pub(crate) const TEST_DEVICE: &str = "OFFLOAD_TEST_DEVICE";

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::Config;
 use crate::env::CargoEnv;
 use crate::fs;
-use crate::module::KernelModule;
+use crate::request::KernelModule;
 
 /// Warns of settings for modules that are none of `modules`, where no other build script can be meant.
 pub(crate) fn tell(env: &CargoEnv, config: &Config, modules: &[KernelModule<'_>]) {

@@ -38,7 +38,9 @@ const BEGINNINGS: &[&str] = &["CARGO_CFG_", "CARGO_FEATURE_", "CARGO_MANIFEST_",
 impl CargoEnv {
     /// Leaves the recipe in `OUT_DIR`, if cargo runs this: it names places of this machine. What is not Unicode is left out: cargo sets nothing of that kind.
     pub(crate) fn write_recipe(&self) -> Result<()> {
-        let program = env::current_exe().ok().filter(|_| self.runner == Runner::Cargo);
+        let script =
+            self.setting(variable::BUILD_SCRIPT).map(PathBuf::from).or_else(|| env::current_exe().ok());
+        let program = script.filter(|_| self.runner == Runner::Cargo);
         let Some(program) = program else { return Ok(()) };
         let texts = env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));

@@ -1,9 +1,6 @@
 //! The runner of this build script: cargo, or another build system.
 
 use std::env;
-use std::path::PathBuf;
-
-use offload_protocol::variable;
 
 /// The program that runs this build script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,15 +21,4 @@ impl Runner {
             None => Runner::Other,
         }
     }
-}
-
-/// Whether cargo itself reads what this build script prints: other build systems that run build scripts may look at
-/// the exit code alone. Every cargo that compiles this crate knows `cargo::error`, which came with Rust 1.84.
-pub(super) fn cargo_waits() -> bool {
-    let named = env::var_os(variable::CARGO).map(PathBuf::from).and_then(|cargo| cargo.canonicalize().ok());
-    #[cfg(target_os = "linux")]
-    let parent = std::fs::read_link(format!("/proc/{}/exe", std::os::unix::process::parent_id())).ok();
-    #[cfg(not(target_os = "linux"))]
-    let parent: Option<PathBuf> = None;
-    named.is_some() && named == parent
 }

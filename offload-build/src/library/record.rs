@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::settings::{self, Table, Value};
+use crate::toml_text::quoted;
 
 /// The version of this form; a later one is refused.
 const VERSION: u32 = 1;
@@ -46,7 +47,7 @@ impl Record {
             ("root", &self.root),
             ("include", &self.include),
         ] {
-            let _ = writeln!(text, "{key} = {}", settings::quoted(value));
+            let _ = writeln!(text, "{key} = {}", quoted(value));
         }
         for (key, values) in [
             ("headers", &self.headers),
@@ -54,11 +55,11 @@ impl Record {
             ("flags", &self.flags),
             ("imports", &self.imports),
         ] {
-            let values: Vec<String> = values.iter().map(|value| settings::quoted(value)).collect();
+            let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
             let _ = writeln!(text, "{key} = [{}]", values.join(", "));
         }
         if let Some(std) = &self.std {
-            let _ = writeln!(text, "std = {}", settings::quoted(std));
+            let _ = writeln!(text, "std = {}", quoted(std));
         }
         let _ = writeln!(text, "cuda-sdk = {}", self.cuda_sdk);
         if let Some(arch) = self.cuda_arch {

@@ -1,6 +1,9 @@
 //! Options of modules in the settings file.
 
+use offload_format::Variant;
+
 use super::*;
+use crate::error::Result;
 
 fn read(text: &str) -> Result<Options> {
     let whole = format!("[module]\n{text}").replace("[kernels", "[module.kernels");

@@ -7,7 +7,8 @@ use std::path::Path;
 use offload_protocol::variable;
 
 use crate::error::{Error, Result};
-use crate::settings::{Value, quoted};
+use crate::settings::Value;
+use crate::toml_text::quoted;
 
 /// Settings of the remote cache and of remote execution.
 #[derive(Clone, Debug, PartialEq, Eq)]

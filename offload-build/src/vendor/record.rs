@@ -6,6 +6,7 @@ use offload_format::provenance::{Material, Provenance, VendoredImage};
 
 use crate::error::Result;
 use crate::settings::{self, Table, Value};
+use crate::toml_text::quoted;
 
 /// The record that `text` is.
 ///
@@ -87,7 +88,7 @@ fn write_image(text: &mut String, image: &VendoredImage) {
 
 /// A key with a text.
 fn line(text: &mut String, key: &str, value: &str) {
-    let _ = writeln!(text, "{key} = {}", settings::quoted(value));
+    let _ = writeln!(text, "{key} = {}", quoted(value));
 }
 
 #[cfg(test)]

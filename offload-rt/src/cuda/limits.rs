@@ -5,7 +5,7 @@ use super::api::{
     CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
     CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z,
     CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
-    CU_DEVICE_ATTRIBUTE_WARP_SIZE, CuResult, DeviceId,
+    CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, CU_DEVICE_ATTRIBUTE_WARP_SIZE, CuResult, DeviceId,
 };
 use crate::gpu::Limits;
 
@@ -29,5 +29,6 @@ pub(super) fn limits(device: DeviceId) -> CuResult<Limits> {
         shared,
         shared_opt_in: opt_in.max(shared),
         sub_group: device.attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
+        units: device.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
     })
 }

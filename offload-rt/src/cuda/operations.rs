@@ -5,28 +5,32 @@ use std::ptr;
 
 use super::api::{
     CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-    CU_MEMHOSTALLOC_PORTABLE, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_STREAM_CAPTURE_MODE_RELAXED,
-    CU_STREAM_NON_BLOCKING, CUDA_KERNEL_NODE_PARAMS, CUevent, CUfunction, CUgraph, CUgraphExec, CUgraphNode,
-    CUmodule, CUstream, CuResult, CudaApi, DeviceId,
+    CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, CU_MEMHOSTALLOC_PORTABLE, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+    CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_NON_BLOCKING, CUDA_KERNEL_NODE_PARAMS, CUevent, CUfunction,
+    CUgraph, CUgraphExec, CUgraphNode, CUmodule, CUstream, CuResult, CudaApi, DeviceId,
 };
 use super::context::CudaContext;
+use super::launch_mode;
 use super::module;
 use super::params::ParameterSizes;
 use super::properties;
+use crate::backend::IpcMemoryHandle;
 use crate::entry::LoadedImage;
 use crate::error::Problem;
 use crate::gpu::{
-    CaptureInfo, Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawPool,
-    Shape, call, operations,
+    CaptureInfo, Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawCallback,
+    RawPool, Shape, call, operations,
 };
 use crate::identity::DeviceIdentity;
 use crate::properties::DeviceProperties;
+use crate::range::LaunchMode;
 
 /// "The number of bytes of kernel parameters is limited to 32764", and each has at least one:
 /// <https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#function-parameters>.
 const MAX_PARAMETERS: usize = 32764;
 
-/// The only flags of `cuStreamWaitEvent` that old drivers have, and of `cuCtxEnablePeerAccess`.
+/// The only flags of `cuStreamWaitEvent` that old drivers have, of `cuStreamAddCallback` and of
+/// `cuCtxEnablePeerAccess`.
 const NO_FLAGS: c_uint = 0;
 
 /// "0 means no limit": `cuOccupancyMaxPotentialBlockSize`.
@@ -34,6 +38,10 @@ const NO_LIMIT: c_int = 0;
 
 impl DriverApi for CudaApi {
     const DEVICES: &'static str = "offload_rt::cuda::devices()";
+
+    /// `kDLCUDA`.
+    #[cfg(feature = "dlpack")]
+    const DLPACK_TYPE: i32 = 2;
 
     type Device = DeviceId;
     type ArgumentCheck = ParameterSizes;
@@ -69,6 +77,10 @@ impl DriverApi for CudaApi {
         memory_info(free: *mut usize, total: *mut usize) => cuMemGetInfo_v2(free, total);
         allocate(address: *mut u64, size: usize) => cuMemAlloc_v2(address, size);
         free(address: u64) => cuMemFree_v2(address);
+        ipc_memory_handle(handle: *mut IpcMemoryHandle, address: u64) => cuIpcGetMemHandle(handle, address);
+        open_ipc_memory(address: *mut u64, handle: IpcMemoryHandle) =>
+            cuIpcOpenMemHandle_v2(address, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+        close_ipc_memory(address: u64) => cuIpcCloseMemHandle(address);
         pool_attribute(pool: RawPool, attribute: c_uint, value: *mut c_void) =>
             cuMemPoolGetAttribute(pool, attribute, value);
         trim_pool(pool: RawPool, kept: usize) => cuMemPoolTrimTo(pool, kept);
@@ -93,8 +105,14 @@ impl DriverApi for CudaApi {
         fill_u32(to: u64, value: u32, count: usize, stream: CUstream) => cuMemsetD32Async(to, value, count, stream);
 
         create_stream(stream: *mut CUstream) => cuStreamCreate(stream, CU_STREAM_NON_BLOCKING);
+        create_stream_with_priority(stream: *mut CUstream, priority: c_int) =>
+            cuStreamCreateWithPriority(stream, CU_STREAM_NON_BLOCKING, priority);
+        stream_priorities(lowest: *mut c_int, highest: *mut c_int) =>
+            cuCtxGetStreamPriorityRange(lowest, highest);
         synchronize_stream(stream: CUstream) => cuStreamSynchronize(stream);
         wait_event(stream: CUstream, event: CUevent) => cuStreamWaitEvent(stream, event, NO_FLAGS);
+        add_callback(stream: CUstream, callback: RawCallback, data: *mut c_void) =>
+            cuStreamAddCallback(stream, callback, data, NO_FLAGS);
         destroy_stream(stream: CUstream) => cuStreamDestroy_v2(stream);
 
         begin_capture(stream: CUstream) => cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_RELAXED);
@@ -120,11 +138,31 @@ impl DriverApi for CudaApi {
             cuFuncGetAttribute(value, attribute, function);
         potential_block(grid: *mut c_int, block: *mut c_int, function: CUfunction, shared: usize) =>
             cuOccupancyMaxPotentialBlockSize(grid, block, function, None, shared, NO_LIMIT);
+        resident_blocks(blocks: *mut c_int, function: CUfunction, threads: c_int, shared: usize) =>
+            cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared, NO_FLAGS);
         launch(function: CUfunction, shape: &Shape, stream: CUstream, parameters: *mut *mut c_void) =>
             cuLaunchKernel(
                 function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
                 shape.shared, stream, parameters, ptr::null_mut()
             );
+    }
+
+    fn check_mode(mode: &LaunchMode, is_capturing: bool) -> Result<(), Problem> {
+        if is_capturing && mode.is_dependent {
+            let problem = "a graph cannot keep a programmatic dependent launch".to_string();
+            return Err(Problem::with_hint(problem, "leave `programmatic_dependent` out in the capture"));
+        }
+        Ok(())
+    }
+
+    unsafe fn launch_in_mode(
+        &'static self,
+        launch: &NodeLaunch<'_>,
+        mode: &LaunchMode,
+        stream: CUstream,
+    ) -> CuResult<()> {
+        // SAFETY: the contract is the same.
+        unsafe { launch_mode::launch(self, launch, mode, stream) }
     }
 
     fn has_graphs(&self) -> bool {

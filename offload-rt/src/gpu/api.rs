@@ -8,13 +8,15 @@ use offload_format::pack::KernelInfo;
 
 use super::context::{Context, ContextApi, Entered};
 use super::error::ApiResult;
+use super::host_function::RawCallback;
 use super::limits::Shape;
 use super::pool::{PoolAccess, RawPool};
-use crate::backend::KernelArg;
+use crate::backend::{IpcMemoryHandle, KernelArg};
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Problem;
 use crate::identity::DeviceIdentity;
 use crate::properties::DeviceProperties;
+use crate::range::LaunchMode;
 
 macro_rules! handles {
     ($($handle:ident: $target:ident,)*) => {$(
@@ -50,6 +52,10 @@ pub(crate) const FUNCTION_REGISTERS: c_uint = 4;
 pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
     /// The function that lists devices, for hints.
     const DEVICES: &'static str;
+
+    /// The device's `DLDeviceType`.
+    #[cfg(feature = "dlpack")]
+    const DLPACK_TYPE: i32;
 
     /// A device, as it is listed.
     type Device: Debug + Send + Sync;
@@ -90,6 +96,19 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
     unsafe fn allocate(&'static self, address: *mut u64, size: usize) -> ApiResult<(), Self>;
     /// Waits for work that uses the memory.
     unsafe fn free(&'static self, address: u64) -> ApiResult<(), Self>;
+    // Memory of other processes.
+    /// `address` is what `allocate` wrote.
+    unsafe fn ipc_memory_handle(
+        &'static self,
+        handle: *mut IpcMemoryHandle,
+        address: u64,
+    ) -> ApiResult<(), Self>;
+    unsafe fn open_ipc_memory(
+        &'static self,
+        address: *mut u64,
+        handle: IpcMemoryHandle,
+    ) -> ApiResult<(), Self>;
+    unsafe fn close_ipc_memory(&'static self, address: u64) -> ApiResult<(), Self>;
     // Memory pools.
     unsafe fn pool_attribute(
         &'static self,
@@ -176,6 +195,18 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
     // Streams.
     /// The stream is not ordered with the default stream that other code of the process may use.
     unsafe fn create_stream(&'static self, stream: *mut RawStream) -> ApiResult<(), Self>;
+    /// As `create_stream`; lower numbers are higher priorities.
+    unsafe fn create_stream_with_priority(
+        &'static self,
+        stream: *mut RawStream,
+        priority: c_int,
+    ) -> ApiResult<(), Self>;
+    /// Writes the numbers of the lowest and the highest priority; both are 0 if the current context's device has none.
+    unsafe fn stream_priorities(
+        &'static self,
+        lowest: *mut c_int,
+        highest: *mut c_int,
+    ) -> ApiResult<(), Self>;
     /// Whether the stream is of `context`, which is current, as far as the library tells.
     unsafe fn is_stream_of(
         &'static self,
@@ -185,6 +216,13 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
     unsafe fn synchronize_stream(&'static self, stream: RawStream) -> ApiResult<(), Self>;
     /// The event may be of another context.
     unsafe fn wait_event(&'static self, stream: RawStream, event: RawEvent) -> ApiResult<(), Self>;
+    /// Calls `callback` once, after the work of the stream and before its later work.
+    unsafe fn add_callback(
+        &'static self,
+        stream: RawStream,
+        callback: RawCallback,
+        data: *mut c_void,
+    ) -> ApiResult<(), Self>;
     /// The work of the stream is done all the same.
     unsafe fn destroy_stream(&'static self, stream: RawStream) -> ApiResult<(), Self>;
 
@@ -283,6 +321,24 @@ pub(crate) trait DriverApi: ContextApi + Debug + Send + Sync {
         stream: RawStream,
         parameters: *mut *mut c_void,
     ) -> ApiResult<(), Self>;
+    /// Writes how many blocks of `threads`, with `shared` bytes of dynamic shared memory each, a multiprocessor has room for.
+    unsafe fn resident_blocks(
+        &'static self,
+        blocks: *mut c_int,
+        function: RawFunction,
+        threads: c_int,
+        shared: usize,
+    ) -> ApiResult<(), Self>;
+    /// Refuses a mode that the library has not, or not in the capture of a graph.
+    fn check_mode(mode: &LaunchMode, is_capturing: bool) -> Result<(), Problem>;
+    /// As `launch`, in a mode that is not plain and was checked. [`TOO_LARGE`](super::error::TOO_LARGE) is the error of a
+    /// cooperative launch of too many blocks.
+    unsafe fn launch_in_mode(
+        &'static self,
+        launch: &NodeLaunch<'_>,
+        mode: &LaunchMode,
+        stream: RawStream,
+    ) -> ApiResult<(), Self>;
 }
 
 /// The check of a launch's arguments that is particular to a library, beside that against the kernel's record.
@@ -319,7 +375,7 @@ impl CaptureInfo {
     }
 }
 
-/// The launch of a graph's node.
+/// A launch, as nodes of a graph have it too.
 pub(crate) struct NodeLaunch<'s> {
     pub(crate) function: RawFunction,
     pub(crate) shape: &'s Shape,

@@ -6,11 +6,13 @@ use super::api::DriverApi;
 use super::context::Context;
 use super::device_pool::DevicePool;
 use super::graph::GpuGraph;
+use super::memory::GpuMemory;
 use super::module::GpuModule;
 use super::pinned::GpuHostMemory;
 use super::stream::GpuStream;
 use crate::backend::{
-    BackendDevice, BackendGraph, BackendHostMemory, BackendModule, BackendPool, BackendStream, GraphWork,
+    Backend, BackendDevice, BackendGraph, BackendHostMemory, BackendMemory, BackendModule, BackendPool,
+    BackendStream, GraphWork, IpcMemoryHandle, StreamPriority,
 };
 use crate::device::Device;
 use crate::entry::{Entry, LoadedImage};
@@ -18,6 +20,10 @@ use crate::error::{Error, Problem};
 use crate::identity::DeviceIdentity;
 use crate::properties::DeviceProperties;
 use crate::text::escape;
+
+/// "It is recommended to only share allocations with a 2MiB aligned size": others share their block with what else is in
+/// it (<https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#interprocess-communication>).
+const EXPORTABLE: usize = 2 << 20;
 
 /// A device that the library has found.
 #[derive(Debug)]
@@ -90,6 +96,15 @@ impl<A: DriverApi> BackendDevice for GpuDevice<A> {
         Ok(Box::new(stream.map_err(|error| error.during("cannot make a stream"))?))
     }
 
+    fn stream_with_priority(
+        &self,
+        priority: StreamPriority,
+    ) -> Result<Option<Box<dyn BackendStream>>, Problem> {
+        let stream = GpuStream::with_priority(self.context()?, priority);
+        let stream = stream.map_err(|error| error.during("cannot make a stream"))?;
+        Ok(stream.map(|stream| Box::new(stream) as Box<dyn BackendStream>))
+    }
+
     fn identity(&self) -> DeviceIdentity {
         A::identity(&self.device)
     }
@@ -105,12 +120,36 @@ impl<A: DriverApi> BackendDevice for GpuDevice<A> {
         Ok(pool.map(|pool| Box::new(pool) as Box<dyn BackendPool>))
     }
 
+    fn allocate_exportable(&self, size: usize) -> Result<Option<Arc<dyn BackendMemory>>, Problem> {
+        let Some(size) = size.checked_next_multiple_of(EXPORTABLE) else {
+            return Err("it is more than 2^64 bytes".to_string().into());
+        };
+        Ok(Some(Arc::new(GpuMemory::allocate(&self.context()?, size)?)))
+    }
+
+    fn open_exported(
+        &self,
+        backend: Backend,
+        handle: IpcMemoryHandle,
+    ) -> Result<Option<Arc<dyn BackendMemory>>, Problem> {
+        let context = self.context()?;
+        if context.id().backend != backend {
+            return Err(format!("it is of {backend:?}, not of {}", A::INTERFACE).into());
+        }
+        Ok(Some(Arc::new(GpuMemory::open(&context, handle)?)))
+    }
+
     fn instantiate(&self, work: &dyn GraphWork) -> Result<Option<Box<dyn BackendGraph>>, Problem> {
         let context = self.context()?;
         if !context.api().has_graphs() {
             return Ok(None);
         }
         Ok(Some(Box::new(GpuGraph::new(&context, work)?)))
+    }
+
+    #[cfg(feature = "dlpack")]
+    fn interchange(&self) -> Option<&dyn crate::backend::BackendInterchange> {
+        Some(self)
     }
 
     fn lock_memory(&self, size: usize) -> Result<Option<Box<dyn BackendHostMemory>>, Problem> {

@@ -17,6 +17,8 @@ pub(crate) const SUCCESS: ResultCode = 0;
 pub(crate) const INVALID_VALUE: ResultCode = 1;
 pub(crate) const NOT_FOUND: ResultCode = 500;
 pub(crate) const NOT_READY: ResultCode = 600;
+/// `CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE`, `hipErrorCooperativeLaunchTooLarge`.
+pub(super) const TOO_LARGE: ResultCode = 720;
 
 /// A library's texts for its result codes.
 pub(crate) trait ResultTexts: Sized + 'static {

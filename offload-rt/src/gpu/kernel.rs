@@ -1,18 +1,23 @@
 //! Kernels of a loaded module, and launches.
 
+use std::ffi::c_int;
 use std::sync::Arc;
 
 use offload_format::pack::KernelInfo;
 
 use super::api::{ArgumentCheck, DriverApi, NodeLaunch, RawFunction, RawGraphExec, RawGraphNode};
+use super::context::Entered;
 use super::driver_module::DriverModule;
+use super::error::TOO_LARGE;
 use super::function::Function;
+use super::limits::Shape;
 use super::parameters::{Filled, Parameters};
-use crate::backend::{BackendKernel, BackendOutput, BackendStream, ContextId, KernelArg};
+use super::stream::GpuStream;
+use crate::backend::{BackendKernel, BackendOutput, BackendStream, ContextId, KernelArg, downcast};
 use crate::error::Problem;
 use crate::group_size::{GroupSizes, USUAL_GROUP};
 use crate::properties::KernelProperties;
-use crate::range::NdRange;
+use crate::range::{LaunchMode, NdRange};
 
 #[derive(Debug)]
 pub(crate) struct GpuKernel<A: DriverApi> {
@@ -71,7 +76,14 @@ impl<A: DriverApi> GpuKernel<A> {
         // kernel does with them.
         let launched = unsafe {
             match target {
-                LaunchTarget::Stream => api.launch(function, &shape, stream.handle().cast(), pointers),
+                LaunchTarget::Stream if range.mode().is_plain() => {
+                    api.launch(function, &shape, stream.handle().cast(), pointers)
+                }
+                LaunchTarget::Stream => {
+                    let launch = NodeLaunch { function, shape: &shape, parameters: pointers };
+                    return self.launch_in_mode(&entered, &launch, range.mode(), stream);
+                }
+                // The node keeps its mode.
                 LaunchTarget::Node { executable, node } => api.update_graph(
                     executable,
                     node,
@@ -80,6 +92,43 @@ impl<A: DriverApi> GpuKernel<A> {
             }
         };
         launched.map_err(|error| error.during("the launch failed"))
+    }
+
+    /// # Safety
+    /// That of [`DriverApi::launch_in_mode`].
+    #[cold]
+    unsafe fn launch_in_mode(
+        &self,
+        entered: &Entered<'_, A>,
+        launch: &NodeLaunch<'_>,
+        mode: &LaunchMode,
+        stream: &dyn BackendStream,
+    ) -> Result<(), Problem> {
+        let stream = downcast::<GpuStream<A>>(stream)?;
+        A::check_mode(mode, stream.is_capturing())?;
+        // SAFETY: the contract is the same.
+        match unsafe { entered.api().launch_in_mode(launch, mode, stream.raw) } {
+            Ok(()) => Ok(()),
+            Err(error) if error.code() == Some(TOO_LARGE) => {
+                let given: u64 = launch.shape.grid.iter().map(|size| u64::from(*size)).product();
+                let most = self.resident_groups(entered, launch.shape)?;
+                Err(too_many_groups(given, most, entered.limits().units))
+            }
+            Err(error) => Err(error.during("the launch failed")),
+        }
+    }
+
+    /// How many blocks of `shape` the device has room for at a time.
+    fn resident_groups(&self, entered: &Entered<'_, A>, shape: &Shape) -> Result<u64, Problem> {
+        let threads: u32 = shape.block.iter().product();
+        let threads = c_int::try_from(threads).unwrap_or(c_int::MAX);
+        let mut blocks = 0;
+        // SAFETY: the kernel's module is loaded in the current context; the function writes one number.
+        let queried = unsafe {
+            entered.api().resident_blocks(&raw mut blocks, self.function.raw, threads, shape.shared as usize)
+        };
+        queried.map_err(|error| error.during("cannot query the occupancy"))?;
+        Ok(u64::try_from(blocks).unwrap_or(0).saturating_mul(entered.limits().units.into()))
     }
 
     pub(crate) fn raw(&self) -> RawFunction {
@@ -144,6 +193,15 @@ impl<A: DriverApi> BackendKernel for GpuKernel<A> {
         }
     }
 
+    fn cooperative_groups(&self, range: &NdRange) -> Result<Option<u64>, Problem> {
+        let entered = self.module.context().enter()?;
+        let shape = entered.limits().shape(self.function.resources.needs, range, 0)?;
+        // SAFETY: the kernel's module is loaded in the current context.
+        unsafe { entered.api().opt_in_shared_memory(self.function.raw, &shape) }
+            .map_err(|error| error.during("the shared memory is refused"))?;
+        self.resident_groups(&entered, &shape).map(Some)
+    }
+
     fn output(&self) -> Option<Arc<dyn BackendOutput>> {
         Some(self.module.output()?.clone())
     }
@@ -157,6 +215,18 @@ impl<A: DriverApi> BackendKernel for GpuKernel<A> {
         // SAFETY: the contract is the same.
         unsafe { self.launch_in(LaunchTarget::Stream, stream, range, args) }
     }
+}
+
+fn too_many_groups(given: u64, most: u64, units: u32) -> Problem {
+    let problem = format!(
+        "a cooperative launch of {given} work-groups is more than the {most} that run at the same time: {} on each of \
+         {units} multiprocessors",
+        most.checked_div(units.into()).unwrap_or(0)
+    );
+    Problem::with_hint(
+        problem,
+        "`Kernel::max_cooperative_groups` tells how many fit; let each do more of the work",
+    )
 }
 
 fn too_large(shared_memory: u32) -> Problem {

@@ -21,6 +21,8 @@ pub(crate) struct Limits {
     pub(crate) shared_opt_in: u32,
     /// Threads that run in step: those of a warp or a wavefront.
     pub(crate) sub_group: u32,
+    /// Multiprocessors, or compute units.
+    pub(crate) units: u32,
 }
 
 /// The static resources of a kernel.
@@ -154,6 +156,7 @@ mod tests {
         shared: 48 << 10,
         shared_opt_in: 227 << 10,
         sub_group: 32,
+        units: 132,
     };
     const MI300: Limits = Limits {
         interface: "HIP",
@@ -163,6 +166,7 @@ mod tests {
         shared: 64 << 10,
         shared_opt_in: 64 << 10,
         sub_group: 64,
+        units: 304,
     };
     const NEEDS: Needs = Needs { max_threads: 512, static_shared: 1024 };
 

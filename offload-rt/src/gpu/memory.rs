@@ -14,7 +14,9 @@ use super::api::RawStream;
 use super::context::Context;
 use super::error::ApiResult;
 use super::stream_handle::StreamHandle;
-use crate::backend::{BackendMemory, BackendStream, ContextId, DeviceAddress, MemoryRange, Owner};
+use crate::backend::{
+    BackendMemory, BackendStream, ContextId, DeviceAddress, IpcMemoryHandle, MemoryRange, Owner,
+};
 use crate::error::Problem;
 
 /// Memory of a device.
@@ -30,8 +32,16 @@ enum MemoryHeld<A: DriverApi> {
     Pooled(PooledMemory<A>),
     /// It is released in this context.
     Own(Arc<Context<A>>),
+    /// It is of another process, and is closed in this context.
+    Opened(Arc<Context<A>>),
     /// It is the caller's.
     Owned {
+        _owner: Owner,
+    },
+    /// It is of other code, which may have it again when no work of this context uses it.
+    #[cfg(feature = "dlpack")]
+    Adopted {
+        context: Arc<Context<A>>,
         _owner: Owner,
     },
     /// It is the caller's, who outlives this, for one stream.
@@ -64,6 +74,15 @@ impl<A: DriverApi> GpuMemory<A> {
         Ok(GpuMemory { address, context: context.id(), held: MemoryHeld::Own(context.clone()) })
     }
 
+    /// Memory of another process.
+    pub(super) fn open(context: &Arc<Context<A>>, handle: IpcMemoryHandle) -> ApiResult<GpuMemory<A>, A> {
+        let entered = context.enter()?;
+        let mut address = 0;
+        // SAFETY: the context is current; the function writes one address.
+        unsafe { entered.api().open_ipc_memory(&raw mut address, handle) }?;
+        Ok(GpuMemory { address, context: context.id(), held: MemoryHeld::Opened(context.clone()) })
+    }
+
     /// Memory in the order of `home`, or memory of its own if the device has no pool.
     pub(super) fn in_order(home: &Arc<StreamHandle<A>>, size: usize) -> ApiResult<GpuMemory<A>, A> {
         let context = &home.context;
@@ -85,6 +104,13 @@ impl<A: DriverApi> GpuMemory<A> {
     /// The caller's memory, which `owner` keeps.
     pub(crate) fn owned(address: u64, context: ContextId, owner: Owner) -> GpuMemory<A> {
         GpuMemory { address, context, held: MemoryHeld::Owned { _owner: owner } }
+    }
+
+    /// Memory of other code, which `owner` keeps until work of this context that uses it is done.
+    #[cfg(feature = "dlpack")]
+    pub(super) fn adopted(address: u64, context: Arc<Context<A>>, owner: Owner) -> GpuMemory<A> {
+        let held = MemoryHeld::Adopted { context: context.clone(), _owner: owner };
+        GpuMemory { address, context: context.id(), held }
     }
 
     /// The caller's memory, who outlives the result, for work in `stream`.
@@ -159,9 +185,27 @@ impl<A: DriverApi> BackendMemory for GpuMemory<A> {
             MemoryHeld::Pooled(pooled) => (0, pooled.home.raw.addr()),
             #[cfg(feature = "cudarc-0_19")]
             MemoryHeld::Borrowed(stream) => (stream.addr(), 0),
-            MemoryHeld::Own(_) | MemoryHeld::Owned { .. } => (0, 0),
+            #[cfg(feature = "dlpack")]
+            MemoryHeld::Adopted { .. } => (0, 0),
+            MemoryHeld::Own(_) | MemoryHeld::Opened(_) | MemoryHeld::Owned { .. } => (0, 0),
         };
         DeviceAddress { start: self.address, only_in, home }
+    }
+
+    fn export(&self) -> Result<Option<IpcMemoryHandle>, Problem> {
+        let MemoryHeld::Own(context) = &self.held else {
+            let problem =
+                "other processes cannot open memory of a pool, nor that of another owner".to_string();
+            return Err(Problem::with_hint(
+                problem,
+                "`Device::exportable_buffer` makes one that they can open",
+            ));
+        };
+        let entered = context.enter()?;
+        let mut handle = IpcMemoryHandle([0; 64]);
+        // SAFETY: the memory lives; the function writes one handle.
+        unsafe { entered.api().ipc_memory_handle(&raw mut handle, self.address) }?;
+        Ok(Some(handle))
     }
 }
 
@@ -175,6 +219,22 @@ impl<A: DriverApi> Drop for GpuMemory<A> {
                 if let Ok(entered) = context.enter() {
                     // SAFETY: it was allocated once; the library waits for work that uses it.
                     let _ = unsafe { entered.api().free(self.address) };
+                }
+            }
+            MemoryHeld::Opened(context) => {
+                if let Ok(entered) = context.enter() {
+                    // SAFETY: it was opened once. Neither documentation says that closing waits for work that uses it.
+                    unsafe {
+                        let _ = entered.api().synchronize();
+                        let _ = entered.api().close_ipc_memory(self.address);
+                    }
+                }
+            }
+            #[cfg(feature = "dlpack")]
+            MemoryHeld::Adopted { context, .. } => {
+                if let Ok(entered) = context.enter() {
+                    // SAFETY: the context is current.
+                    let _ = unsafe { entered.api().synchronize() };
                 }
             }
             MemoryHeld::Owned { .. } => {}

@@ -3,14 +3,22 @@
 use super::api::DriverApi;
 use super::context::Context;
 use super::pool::{PoolAccess, RawPool};
+use crate::variable::PEER_ACCESS;
 
 /// Lets each of two devices use the memory of the other, where they are connected, at their first copy. A copy between
 /// others is right too: the library sends it through the program's memory.
 pub(super) fn connect<A: DriverApi>(first: &Context<A>, second: &Context<A>) {
-    if first.add_peer(second.id()) {
+    if first.add_peer(second.id()) && is_allowed() {
         enable(first, second);
         enable(second, first);
     }
+}
+
+/// Whether the user has not turned peer access off. Where an IOMMU redirects transfers between devices, drivers offer it
+/// and copies arrive damaged.
+#[allow(clippy::disallowed_methods, reason = "reads the environment")]
+fn is_allowed() -> bool {
+    std::env::var_os(PEER_ACCESS).is_none_or(|value| value != "0")
 }
 
 /// Lets the device of `context` use the memory of `owner`. A failure leaves nothing to be done.

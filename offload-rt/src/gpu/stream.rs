@@ -8,11 +8,13 @@ use super::api::{DriverApi, PeerCopy, RawStream};
 use super::context::{Context, Entered};
 use super::error::{ApiResult, failed};
 use super::event::GpuEvent;
+use super::host_function;
 use super::memory::{GpuMemory, start};
 use super::peers;
 use super::stream_handle::{StreamHandle, StreamRole};
 use crate::backend::{
-    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, MemoryRange, Owner, downcast,
+    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, HostFunction, MemoryRange, Owner,
+    StreamPriority, downcast,
 };
 use crate::error::Problem;
 
@@ -32,6 +34,32 @@ unsafe impl<A: DriverApi> Sync for GpuStream<A> {}
 impl<A: DriverApi> GpuStream<A> {
     pub(crate) fn new(context: Arc<Context<A>>) -> ApiResult<GpuStream<A>, A> {
         GpuStream::with_role(context, StreamRole::Own)
+    }
+
+    /// A stream of this priority; `None` if the device has none.
+    pub(super) fn with_priority(
+        context: Arc<Context<A>>,
+        priority: StreamPriority,
+    ) -> ApiResult<Option<GpuStream<A>>, A> {
+        let entered = context.enter()?;
+        let api = entered.api();
+        let mut lowest = 0;
+        let mut highest = 0;
+        // SAFETY: the context is current; the function writes two numbers.
+        unsafe { api.stream_priorities(&raw mut lowest, &raw mut highest) }?;
+        if lowest == highest {
+            return Ok(None);
+        }
+        let number = match priority {
+            StreamPriority::Low => lowest,
+            StreamPriority::Normal => 0,
+            StreamPriority::High => highest,
+        };
+        let mut raw = ptr::null_mut();
+        // SAFETY: the context is current; the function writes one handle.
+        unsafe { api.create_stream_with_priority(&raw mut raw, number) }?;
+        drop(entered);
+        Ok(Some(GpuStream::from_handle(StreamHandle { raw, context, role: StreamRole::Own })))
     }
 
     /// A stream for the capture of a graph.
@@ -93,6 +121,11 @@ impl<A: DriverApi> GpuStream<A> {
                 Err(problem)
             }
         }
+    }
+
+    /// It takes the work of a graph.
+    pub(super) fn is_capturing(&self) -> bool {
+        self.handle.is_capturing()
     }
 
     pub(super) fn wait(&self, entered: &Entered<'_, A>) -> ApiResult<(), A> {
@@ -217,6 +250,12 @@ impl<A: DriverApi> BackendStream for GpuStream<A> {
             }
         };
         filled.map_err(failed)
+    }
+
+    fn call(&self, function: HostFunction) -> Result<(), Problem> {
+        let failed = failed("cannot call a host function");
+        let entered = self.context.enter().map_err(&failed)?;
+        host_function::queue(&entered, self.raw, function).map_err(failed)
     }
 
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {

@@ -15,5 +15,6 @@ pub(super) fn limits(properties: &Properties) -> Limits {
         shared: properties.shared_memory(),
         shared_opt_in: properties.shared_memory(),
         sub_group: properties.warp_size(),
+        units: properties.compute_units(),
     }
 }

@@ -5,24 +5,26 @@ use std::ptr;
 
 use super::api::{
     HipApi, HipResult, hipDeviceptr_t, hipEvent_t, hipEventDefault, hipEventDisableTiming, hipFunction_t,
-    hipGraph_t, hipGraphExec_t, hipGraphNode_t, hipHostMallocPortable, hipKernelNodeParams,
-    hipMemoryTypeUnregistered, hipModule_t, hipPointerAttribute_t, hipStream_t, hipStreamCaptureModeRelaxed,
-    hipStreamNonBlocking,
+    hipGraph_t, hipGraphExec_t, hipGraphNode_t, hipHostMallocPortable, hipIpcMemLazyEnablePeerAccess,
+    hipKernelNodeParams, hipMemoryTypeUnregistered, hipModule_t, hipPointerAttribute_t, hipStream_t,
+    hipStreamCaptureModeRelaxed, hipStreamNonBlocking,
 };
 use super::device::HipDevice;
 use super::module;
 use super::params::LocalParameters;
 use super::properties;
+use crate::backend::IpcMemoryHandle;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Problem;
 use crate::gpu::{
-    CaptureInfo, Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawPool,
-    Shape, call, operations,
+    CaptureInfo, Context, DriverApi, Entered, INVALID_VALUE, NodeLaunch, PeerCopy, PoolAccess, RawCallback,
+    RawPool, Shape, call, operations,
 };
 use crate::identity::DeviceIdentity;
 use crate::properties::DeviceProperties;
+use crate::range::LaunchMode;
 
-/// The only flags of `hipStreamWaitEvent` and `hipDeviceEnablePeerAccess`.
+/// The only flags of `hipStreamWaitEvent`, `hipStreamAddCallback` and `hipDeviceEnablePeerAccess`.
 const NO_FLAGS: c_uint = 0;
 
 /// "0 means no limit": `hipModuleOccupancyMaxPotentialBlockSize`.
@@ -30,6 +32,10 @@ const NO_LIMIT: c_int = 0;
 
 impl DriverApi for HipApi {
     const DEVICES: &'static str = "offload_rt::hip::devices()";
+
+    /// `kDLROCM`.
+    #[cfg(feature = "dlpack")]
+    const DLPACK_TYPE: i32 = 10;
 
     type Device = HipDevice;
     type ArgumentCheck = LocalParameters;
@@ -64,6 +70,11 @@ impl DriverApi for HipApi {
         memory_info(free: *mut usize, total: *mut usize) => hipMemGetInfo(free, total);
         allocate(address: *mut u64, size: usize) => hipMalloc(address.cast(), size);
         free(address: u64) => hipFree(pointer(address));
+        ipc_memory_handle(handle: *mut IpcMemoryHandle, address: u64) =>
+            hipIpcGetMemHandle(handle, pointer(address));
+        open_ipc_memory(address: *mut u64, handle: IpcMemoryHandle) =>
+            hipIpcOpenMemHandle(address.cast(), handle, hipIpcMemLazyEnablePeerAccess);
+        close_ipc_memory(address: u64) => hipIpcCloseMemHandle(pointer(address));
         pool_attribute(pool: RawPool, attribute: c_uint, value: *mut c_void) =>
             hipMemPoolGetAttribute(pool, attribute, value);
         trim_pool(pool: RawPool, kept: usize) => hipMemPoolTrimTo(pool, kept);
@@ -94,7 +105,13 @@ impl DriverApi for HipApi {
 
         create_stream(stream: *mut hipStream_t) =>
             hipStreamCreateWithFlags(stream, hipStreamNonBlocking);
+        create_stream_with_priority(stream: *mut hipStream_t, priority: c_int) =>
+            hipStreamCreateWithPriority(stream, hipStreamNonBlocking, priority);
+        stream_priorities(lowest: *mut c_int, highest: *mut c_int) =>
+            hipDeviceGetStreamPriorityRange(lowest, highest);
         synchronize_stream(stream: hipStream_t) => hipStreamSynchronize(stream);
+        add_callback(stream: hipStream_t, callback: RawCallback, data: *mut c_void) =>
+            hipStreamAddCallback(stream, callback, data, NO_FLAGS);
         wait_event(stream: hipStream_t, event: hipEvent_t) => hipStreamWaitEvent(stream, event, NO_FLAGS);
 
         begin_capture(stream: hipStream_t) => hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed);
@@ -120,11 +137,34 @@ impl DriverApi for HipApi {
             hipFuncGetAttribute(value, attribute, function);
         potential_block(grid: *mut c_int, block: *mut c_int, function: hipFunction_t, shared: usize) =>
             hipModuleOccupancyMaxPotentialBlockSize(grid, block, function, shared, NO_LIMIT);
+        resident_blocks(blocks: *mut c_int, function: hipFunction_t, threads: c_int, shared: usize) =>
+            hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared, NO_FLAGS);
+        launch_in_mode(launch: &NodeLaunch<'_>, _mode: &LaunchMode, stream: hipStream_t) =>
+            hipModuleLaunchCooperativeKernel(
+                launch.function, launch.shape.grid[0], launch.shape.grid[1], launch.shape.grid[2],
+                launch.shape.block[0], launch.shape.block[1], launch.shape.block[2], launch.shape.shared, stream,
+                launch.parameters
+            );
         launch(function: hipFunction_t, shape: &Shape, stream: hipStream_t, parameters: *mut *mut c_void) =>
             hipModuleLaunchKernel(
                 function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
                 shape.shared, stream, parameters, ptr::null_mut()
             );
+    }
+
+    /// No documentation says that a cooperative launch can be captured.
+    fn check_mode(mode: &LaunchMode, is_capturing: bool) -> Result<(), Problem> {
+        if mode.cluster.is_some() || mode.is_dependent {
+            let problem =
+                "HIP has no clusters of work-groups and no programmatic dependent launches".to_string();
+            let hint = "leave `NdRange::with_cluster` and `NdRange::programmatic_dependent` out";
+            return Err(Problem::with_hint(problem, hint));
+        }
+        if is_capturing {
+            let problem = "a graph of HIP cannot keep a cooperative launch".to_string();
+            return Err(Problem::with_hint(problem, "launch it before or after `graph.launch(&stream)`"));
+        }
+        Ok(())
     }
 
     fn has_graphs(&self) -> bool {

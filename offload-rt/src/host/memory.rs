@@ -4,6 +4,8 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
 use super::checks::{self, RED_ZONE, RegisteredBuffer};
+#[cfg(feature = "dlpack")]
+use crate::backend::Owner;
 use crate::backend::{Backend, BackendMemory, ContextId, MemoryRange, downcast};
 use crate::error::Problem;
 
@@ -23,6 +25,9 @@ pub(crate) struct HostMemory {
     zone: usize,
     /// The registration of a buffer whose accesses are checked.
     registered: Option<RegisteredBuffer>,
+    /// It is the caller's memory.
+    #[cfg(feature = "dlpack")]
+    owner: Option<Owner>,
 }
 
 // SAFETY: the memory is this value's own. Concurrent reads and writes are excluded by borrows of `Buffer`,
@@ -37,7 +42,23 @@ impl HostMemory {
         let layout = Layout::from_size_align(size.max(1), ALIGN).map_err(|_| out_of_memory())?;
         // SAFETY: the size is not 0.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(out_of_memory)?;
-        Ok(HostMemory { start, layout, zone: 0, registered: None })
+        Ok(HostMemory {
+            start,
+            layout,
+            zone: 0,
+            registered: None,
+            #[cfg(feature = "dlpack")]
+            owner: None,
+        })
+    }
+
+    /// The caller's memory of `size` bytes, which `owner` keeps.
+    #[cfg(feature = "dlpack")]
+    pub(super) fn adopted(start: NonNull<u8>, size: usize, owner: Owner) -> Result<HostMemory, Problem> {
+        let layout = Layout::from_size_align(size, 1).map_err(|_| out_of_memory())?;
+        let address = start.as_ptr().expose_provenance();
+        let registered = checks::are_enabled().then(|| RegisteredBuffer::new(address, size));
+        Ok(HostMemory { start, layout, zone: 0, registered, owner: Some(owner) })
     }
 
     /// Allocates memory between two red zones, which instrumented kernels must not access.
@@ -66,6 +87,10 @@ impl HostMemory {
 
 impl Drop for HostMemory {
     fn drop(&mut self) {
+        #[cfg(feature = "dlpack")]
+        if self.owner.is_some() {
+            return;
+        }
         match self.registered.take() {
             Some(registered) => registered.free(self.start, self.layout),
             // SAFETY: it was allocated with this layout.

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use super::image_object::{element_of, rows};
 use super::memory::{CONTEXT, HostMemory, start};
 use crate::backend::{
-    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, ImageRange, MemoryRange, downcast,
+    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, HostFunction, ImageRange,
+    MemoryRange, WorkBefore, downcast,
 };
 use crate::error::Problem;
 use crate::images::FillColor;
@@ -138,6 +139,11 @@ impl BackendStream for HostStream {
             let bytes = unsafe { std::slice::from_raw_parts_mut(row.start, row.size) };
             bytes.chunks_exact_mut(element.len()).for_each(|place| place.copy_from_slice(&element));
         }
+        Ok(())
+    }
+
+    fn call(&self, function: HostFunction) -> Result<(), Problem> {
+        function(WorkBefore::Done);
         Ok(())
     }
 

@@ -302,3 +302,21 @@ fn a_required_work_group_is_kept() {
     assert_eq!(saxpy.properties().required_work_group, Some([4, 2, 1]));
     assert_eq!(saxpy.suggest_at_least(20).unwrap(), NdRange::new([12, 2], [4, 2]));
 }
+
+#[test]
+fn what_only_gpus_have_is_refused() {
+    let saxpy = program().kernel("saxpy").unwrap();
+    let stream = Device::host().stream().unwrap();
+    let x = stream.upload(&[1.0f32; 16]).unwrap();
+    let mut y = stream.upload(&[2.0f32; 16]).unwrap();
+    let range = NdRange::linear(16, 16);
+    for refused in [range.cooperative(), range.with_cluster([1]), range.programmatic_dependent()] {
+        let args = [KernelArg::value(&3.0f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
+        // SAFETY: the buffers have an element for each work-item.
+        let error = unsafe { saxpy.launch(&stream, refused, &args) }.unwrap_err();
+        assert!(error.hint().is_some_and(|hint| hint.contains("host CPU")), "{error}");
+    }
+    assert_eq!(stream.download(&y).unwrap(), [2.0; 16]);
+    let error = saxpy.max_cooperative_groups(range).unwrap_err().to_string();
+    assert!(error.contains("no cooperative launches"), "{error}");
+}

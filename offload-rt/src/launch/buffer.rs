@@ -189,7 +189,6 @@ impl<T> Buffer<T> {
         &self.memory
     }
 
-    #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
     pub(crate) fn memory(&self) -> &dyn BackendMemory {
         &*self.memory
     }

@@ -37,7 +37,7 @@ impl Event {
     /// Work before the event failed: the message names the kernel, or all kernels that it may have been.
     pub fn wait(&self) -> Result<(), Error> {
         self.backend.wait().map_err(|problem| self.queued.failed(&self.device, problem))?;
-        self.queued.print(&self.device)
+        self.queued.conclude(&self.device)
     }
 
     /// Waits until all work before the event has run, but not longer than `limit`; `false` if it has not by then.
@@ -55,7 +55,7 @@ impl Event {
             thread::sleep(pause.min(left));
             pause = pause.saturating_mul(2).min(MAX_PAUSE);
         }
-        self.queued.print(&self.device)?;
+        self.queued.conclude(&self.device)?;
         Ok(true)
     }
 

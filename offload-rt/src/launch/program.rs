@@ -387,6 +387,35 @@ impl Kernel {
         Ok(range.with_shared_memory(shared_memory))
     }
 
+    /// The most work-groups of a cooperative launch ([`NdRange::cooperative`]): those of the local size and the shared memory
+    /// of `range` that the device runs at the same time. The driver is asked at each call.
+    ///
+    /// ```no_run
+    /// # fn solver() -> &'static offload_rt::Module { unimplemented!() }
+    /// use offload_rt::NdRange;
+    ///
+    /// # let device = offload_rt::Device::best()?;
+    /// let solve = solver().load(&device)?.kernel("solve")?;
+    /// let groups = solve.max_cooperative_groups(NdRange::linear(256, 256))?;
+    /// let range = NdRange::linear(groups * 256, 256).cooperative();
+    /// # Ok::<(), offload_rt::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The device has no cooperative launches, as OpenCL devices and the host CPU, cannot launch work-groups of this size,
+    /// or the driver does not answer.
+    pub fn max_cooperative_groups(&self, range: NdRange) -> Result<usize, Error> {
+        #[cfg(debug_assertions)]
+        if let Some(newest) = self.newer.as_ref().and_then(|newer| newer.newest(self)) {
+            return newest.max_cooperative_groups(range);
+        }
+        let groups = self.backend.cooperative_groups(&range);
+        match groups.map_err(|problem| Error::from_launch(&self.name, problem))? {
+            Some(groups) => Ok(usize::try_from(groups).unwrap_or(usize::MAX)),
+            None => Err(Error::launch(&self.name, format!("{} has no cooperative launches", self.device))),
+        }
+    }
+
     /// Puts the kernel into `stream` over `range`, and returns at once. On the host CPU it runs before this returns.
     ///
     /// The number of arguments, their kinds, the sizes of values and a required work-group size are compared with what

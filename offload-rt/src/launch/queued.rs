@@ -27,9 +27,26 @@ struct Shared {
     /// nothing is read through these pointers, and no other text can be at the place of one that is kept.
     places: [AtomicPtr<u8>; MOST_NAMES],
     names: Mutex<KernelNames>,
+    panics: Arc<Panics>,
     /// The outputs of the kernels.
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
     outputs: Mutex<Vec<UsedOutput>>,
+}
+
+/// The message of the first host function that panicked since the last wait. A function keeps this alone: what a driver
+/// calls must not release what the stream uses.
+#[derive(Debug, Default)]
+pub(super) struct Panics(Mutex<Option<String>>);
+
+impl Panics {
+    /// Keeps the message of a panic, unless there is one.
+    pub(super) fn add(&self, message: String) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(message);
+    }
+
+    fn take(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
 }
 
 /// An output that work of the stream prints to, and its end before that work.
@@ -116,9 +133,21 @@ impl Queued {
         }
     }
 
-    /// Prints what kernels have printed, after their work was waited for, and returns the first failed assertion.
+    pub(super) fn panics(&self) -> &Arc<Panics> {
+        &self.shared.panics
+    }
+
+    /// Prints what kernels have printed, after their work was waited for, and returns the first failed assertion, or the
+    /// panic of a host function.
+    pub(super) fn conclude(&self, device: &Device) -> Result<(), Error> {
+        let printed = self.print(device);
+        let Some(message) = self.shared.panics.take() else { return printed };
+        let problem = format!("a host function of the stream panicked: {}", escape(&message));
+        printed.and(Err(Error::device(&device.to_string(), problem)))
+    }
+
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
-    pub(super) fn print(&self, device: &Device) -> Result<(), Error> {
+    fn print(&self, device: &Device) -> Result<(), Error> {
         let outputs = self.shared.outputs.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut first = Ok(());
         for UsedOutput { output, before } in outputs {
@@ -134,7 +163,7 @@ impl Queued {
     }
 
     #[cfg(not(any(feature = "opencl", feature = "cuda", feature = "hip")))]
-    pub(super) fn print(&self, _: &Device) -> Result<(), Error> {
+    fn print(&self, _: &Device) -> Result<(), Error> {
         Ok(())
     }
 

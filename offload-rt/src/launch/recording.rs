@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::backend::{
-    BackendEvent, BackendKernel, BackendMemory, BackendStream, ContextId, FillPattern, ImageRange, KernelArg,
-    MemoryRange, downcast,
+    BackendEvent, BackendKernel, BackendMemory, BackendStream, ContextId, FillPattern, HostFunction,
+    ImageRange, KernelArg, MemoryRange, downcast,
 };
 use crate::device::Device;
 use crate::error::{Error, Problem};
@@ -226,6 +226,12 @@ impl BackendStream for RecordingStream {
 
     fn fill_image(&self, to: ImageRange<'_>, color: FillColor) -> Result<(), Problem> {
         self.add(Operation::FillImage { to: KeptRegion::new(to), color })
+    }
+
+    fn call(&self, _: HostFunction) -> Result<(), Problem> {
+        let problem = "a graph cannot call a function once at each of its launches".to_string();
+        let hint = "give it to the stream of the launch, before or after `graph.launch(&stream)`";
+        Err(Problem::with_hint(problem, hint))
     }
 
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {

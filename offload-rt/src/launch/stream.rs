@@ -234,9 +234,9 @@ impl Stream {
 
     /// All work has run.
     pub(super) fn finished(&self) -> Result<(), Error> {
-        let printed = self.queued.print(&self.device);
+        let concluded = self.queued.conclude(&self.device);
         self.queued.clear();
-        printed
+        concluded
     }
 
     pub(crate) fn backend(&self) -> &dyn BackendStream {

@@ -19,7 +19,7 @@ use super::stream::ClStream;
 use crate::backend::{
     BackendKernel, BackendModule, BackendOutput, BackendStream, ContextId, MemoryRange, downcast,
 };
-use crate::backend::{KernelArg, KernelArgKind, refuse_shared_memory};
+use crate::backend::{KernelArg, KernelArgKind, refuse_mode, refuse_shared_memory};
 use crate::error::{Error, Problem};
 use crate::group_size::{GroupSizes, USUAL_GROUP};
 use crate::properties::KernelProperties;
@@ -157,6 +157,7 @@ impl BackendKernel for ClKernel {
         range: &NdRange,
         args: &[KernelArg<'_>],
     ) -> Result<(), Problem> {
+        refuse_mode(range)?;
         refuse_shared_memory(range)?;
         if self.arg_count != args.len() {
             return Err(format!("it takes {} arguments, {} are given", self.arg_count, args.len()).into());

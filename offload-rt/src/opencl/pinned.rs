@@ -28,7 +28,7 @@ impl ClHostMemory {
     /// Of `size` bytes, of which there is at least one.
     pub(super) fn new(context: Arc<ClContext>, size: usize) -> ClResult<ClHostMemory> {
         let buffer = Buffer::host_accessible(&context.context, size)?;
-        let queue = CommandQueue::new(&context.context, context.device())?;
+        let queue = CommandQueue::new(&context.context, context.device(), None)?;
         let address = queue.map(&buffer, size)?;
         Ok(ClHostMemory { address, buffer, queue, _context: context })
     }

@@ -24,7 +24,7 @@ use super::records::{self, Record};
 use super::stream::ClStream;
 use crate::backend::{
     BackendDevice, BackendHostMemory, BackendImage, BackendModule, BackendOutput, BackendSampler,
-    BackendStream, ImageLayout,
+    BackendStream, ImageLayout, StreamPriority,
 };
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
@@ -71,6 +71,14 @@ impl BackendDevice for ClDevice {
 
     fn stream(&self) -> Result<Box<dyn BackendStream>, Problem> {
         Ok(Box::new(ClStream::new(self.context()?)?))
+    }
+
+    fn stream_with_priority(
+        &self,
+        priority: StreamPriority,
+    ) -> Result<Option<Box<dyn BackendStream>>, Problem> {
+        let stream = ClStream::with_priority(self.context()?, priority)?;
+        Ok(stream.map(|stream| Box::new(stream) as Box<dyn BackendStream>))
     }
 
     fn identity(&self) -> DeviceIdentity {

@@ -3,12 +3,19 @@
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
+use opencl_sys::{
+    CL_DEVICE_EXTENSIONS, CL_QUEUE_PRIORITY_HIGH_KHR, CL_QUEUE_PRIORITY_LOW_KHR, CL_QUEUE_PRIORITY_MED_KHR,
+    cl_queue_priority_khr,
+};
+
+use super::answers::{has, text};
 use super::api::{Buffer, ClError, ClResult, CommandQueue, DeviceId, Event, Image, Region};
 use super::context::ClContext;
 use super::image::ClImage;
 use super::memory::ClMemory;
 use crate::backend::{
-    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, ImageRange, MemoryRange, downcast,
+    BackendEvent, BackendMemory, BackendStream, ContextId, FillPattern, HostFunction, ImageRange,
+    MemoryRange, StreamPriority, downcast,
 };
 use crate::error::Problem;
 use crate::images::FillColor;
@@ -19,6 +26,7 @@ pub(super) struct ClStream {
     // Released in this order.
     current: RwLock<Current>,
     context: Arc<ClContext>,
+    priority: Option<cl_queue_priority_khr>,
 }
 
 /// The queue that takes commands. Profiling makes each command slower, so that a stream starts with a queue without it, and
@@ -39,9 +47,32 @@ struct ClEvent {
 
 impl ClStream {
     pub(super) fn new(context: Arc<ClContext>) -> Result<ClStream, Problem> {
-        let queue = CommandQueue::new(&context.context, context.device());
+        ClStream::with_queue_priority(context, None)
+    }
+
+    /// A stream of this priority; `None` if the driver has none.
+    pub(super) fn with_priority(
+        context: Arc<ClContext>,
+        priority: StreamPriority,
+    ) -> Result<Option<ClStream>, Problem> {
+        if !has(&text(context.device(), CL_DEVICE_EXTENSIONS), "cl_khr_priority_hints") {
+            return Ok(None);
+        }
+        let priority = match priority {
+            StreamPriority::Low => CL_QUEUE_PRIORITY_LOW_KHR,
+            StreamPriority::Normal => CL_QUEUE_PRIORITY_MED_KHR,
+            StreamPriority::High => CL_QUEUE_PRIORITY_HIGH_KHR,
+        };
+        ClStream::with_queue_priority(context, Some(priority)).map(Some)
+    }
+
+    fn with_queue_priority(
+        context: Arc<ClContext>,
+        priority: Option<cl_queue_priority_khr>,
+    ) -> Result<ClStream, Problem> {
+        let queue = CommandQueue::new(&context.context, context.device(), priority);
         let queue = Arc::new(queue.map_err(|error| format!("cannot make a queue: {error}"))?);
-        Ok(ClStream { current: RwLock::new(Current { queue, is_last: false }), context })
+        Ok(ClStream { current: RwLock::new(Current { queue, is_last: false }), context, priority })
     }
 
     /// The caller's queue.
@@ -58,7 +89,7 @@ impl ClStream {
             ));
         }
         let queue = Arc::new(queue);
-        Ok(ClStream { current: RwLock::new(Current { queue, is_last: true }), context })
+        Ok(ClStream { current: RwLock::new(Current { queue, is_last: true }), context, priority: None })
     }
 
     pub(super) fn device(&self) -> DeviceId {
@@ -79,7 +110,7 @@ impl ClStream {
     pub(super) fn last(&self) -> ClResult<Arc<CommandQueue>> {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         if !current.is_last {
-            let queue = CommandQueue::timed(&self.context.context, self.context.device())?;
+            let queue = CommandQueue::timed(&self.context.context, self.context.device(), self.priority)?;
             queue.wait_for(&current.queue.mark()?)?;
             *current = Current { queue: Arc::new(queue), is_last: true };
         }
@@ -201,6 +232,11 @@ impl BackendStream for ClStream {
         };
         let filled = self.current().queue.fill_image(image(to)?, &to.region, words);
         filled.map_err(failed("cannot fill an image"))
+    }
+
+    fn call(&self, function: HostFunction) -> Result<(), Problem> {
+        let called = self.current().queue.call(&self.context.context, function);
+        called.map_err(failed("cannot call a host function"))
     }
 
     fn record(&self) -> Result<Box<dyn BackendEvent>, Problem> {

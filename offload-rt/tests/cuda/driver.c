@@ -13,14 +13,15 @@
 
 typedef int R;
 enum { OK, INVALID_VALUE, OUT_OF_MEMORY, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, INVALID_PTX = 218,
-       UNSUPPORTED_PTX = 222, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700, CAPTURE_UNSUPPORTED = 900, CAPTURE_UNJOINED = 904 };
-enum { DEVICES = 2, STATIC_LIMIT = 48 << 10, OPT_IN_LIMIT = 227 << 10 };
+       UNSUPPORTED_PTX = 222, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700, COOPERATIVE_TOO_LARGE = 720, NOT_PERMITTED = 800,
+       CAPTURE_UNSUPPORTED = 900, CAPTURE_UNJOINED = 904, INVALID_CLUSTER_SIZE = 912 };
+enum { DEVICES = 2, MULTIPROCESSORS = 132, STATIC_LIMIT = 48 << 10, OPT_IN_LIMIT = 227 << 10 };
 
 static atomic_int buffers, pinned, modules, links, streams, streams_made, events, contexts, graphs, pools;
 static atomic_int lost; /* what every call returns after a crash */
 static char primary[DEVICES]; /* their addresses are the contexts' handles */
 static _Thread_local char *current[16];
-static _Thread_local int depth;
+static _Thread_local int depth, is_callback;
 static char *top(void) { return depth ? current[depth - 1] : NULL; }
 static int is_context(const void *context) { return (char *)context >= primary && (char *)context < primary + DEVICES; }
 
@@ -102,7 +103,7 @@ R cuDeviceGetAttribute(int *value, int attribute, int device)
     case 8: *value = STATIC_LIMIT; break;
     case 10: *value = 32; break;
     case 13: *value = 1980000; break; /* kHz */
-    case 16: *value = 132; break;     /* multiprocessors */
+    case 16: *value = MULTIPROCESSORS; break;
     case 18: *value = 0; break;       /* memory of its own */
     case 38: *value = 60 << 20; break; /* L2 */
     case 75: *value = 9; break;
@@ -123,7 +124,7 @@ R cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
     (void)device;
     return *flags = 0, *active = contexts > 0, OK;
 }
-R cuCtxPushCurrent_v2(void *context) { return is_context(context) ? (current[depth++] = context, OK) : INVALID_CONTEXT; }
+R cuCtxPushCurrent_v2(void *context) { return is_callback ? NOT_PERMITTED : is_context(context) ? (current[depth++] = context, OK) : INVALID_CONTEXT; }
 R cuCtxPopCurrent_v2(void **context) { return depth ? (*context = current[--depth], OK) : INVALID_CONTEXT; }
 R cuCtxSetCurrent(void *context)
 {
@@ -146,6 +147,16 @@ R cuStreamCreate(void **stream, unsigned flags)
     stream_contexts[number] = top();
     return *stream = stream_handles + number, OK;
 }
+/* As data-centre GPUs have them: lower numbers are higher priorities. */
+R cuCtxGetStreamPriorityRange(int *lowest, int *highest) { NEEDS_CONTEXT; return *lowest = 0, *highest = -5, OK; }
+R cuStreamCreateWithPriority(void **stream, unsigned flags, int priority)
+{
+    NEEDS_CONTEXT;
+    char call[64];
+    snprintf(call, sizeof call, "%s(%d)", __func__, priority);
+    record(call);
+    return flags == 1 ? cuStreamCreate(stream, flags) : INVALID_VALUE;
+}
 /* The context that a stream is of, which has to be current: another stream has another. */
 static int is_here(const void *stream) { return is_stream(stream) && stream_contexts[(char *)stream - stream_handles] == top(); }
 
@@ -158,7 +169,7 @@ struct node {
     size_t size, step;
     unsigned value, shape[7];
     struct kernel *kernel;
-    uint64_t values[8];
+    unsigned char values[4][4096];
 };
 struct graph { void *context, *first; int count; struct node nodes[64]; };
 static struct graph *capture_of[1 << 20];
@@ -245,6 +256,26 @@ R cuStreamWaitEvent(void *stream, void *event, unsigned flags)
     if (waited->graph->first == stream) joined[waited->stream] = waited->given;
     return OK;
 }
+/* A thread of the driver calls, which may not call the driver. */
+struct call { void (*function)(void *, R, void *); void *stream, *data; };
+static void *make_call(void *given)
+{
+    struct call *call = given;
+    is_callback = 1;
+    call->function(call->stream, lost, call->data);
+    return NULL;
+}
+R cuStreamAddCallback(void *stream, void (*function)(void *, R, void *), void *data, unsigned flags)
+{
+    NEEDS_CONTEXT;
+    record(__func__);
+    if (capturing(stream)) return CAPTURE_UNSUPPORTED;
+    if (!is_here(stream) || flags) return INVALID_VALUE;
+    struct call call = { function, stream, data };
+    pthread_t thread;
+    pthread_create(&thread, NULL, make_call, &call);
+    return pthread_join(thread, NULL), OK;
+}
 R cuStreamDestroy_v2(void *stream) { (void)stream; streams--; return OK; }
 R cuEventCreate(void **event, unsigned flags)
 {
@@ -276,12 +307,13 @@ R cuEventSynchronize(struct event *event)
 R cuEventQuery(void *event) { NEEDS_CONTEXT; return event ? OK : INVALID_VALUE; }
 R cuEventDestroy_v2(void *event) { free(event); events--; return OK; }
 
-/* Memory */
+/* Memory; that of whole blocks of 2 MiB is a file, which other processes can map */
+#include "../shared.h"
 R cuMemAlloc_v2(uint64_t *address, size_t size)
 {
     NEEDS_CONTEXT;
     if (size == 0) return INVALID_VALUE;
-    void *memory = malloc(size);
+    void *memory = size % BLOCK ? malloc(size) : share(size);
     if (memory == NULL) return OUT_OF_MEMORY;
     buffers++;
     return *address = (uintptr_t)memory, OK;
@@ -290,7 +322,28 @@ R cuMemFree_v2(uint64_t address)
 {
     if (depth == 0) return INVALID_CONTEXT;
     buffers--;
-    return free((void *)address), OK;
+    if (!unmap((void *)address)) free((void *)address);
+    return OK;
+}
+R cuIpcGetMemHandle(struct handle *handle, uint64_t address)
+{
+    NEEDS_CONTEXT;
+    record(__func__);
+    return handle_of((void *)address, handle) ? OK : INVALID_VALUE;
+}
+R cuIpcOpenMemHandle_v2(uint64_t *address, struct handle handle, unsigned flags)
+{
+    NEEDS_CONTEXT;
+    void *memory = flags == 1 ? map(&handle) : NULL;
+    if (!memory) return INVALID_VALUE;
+    buffers++;
+    return *address = (uintptr_t)memory, OK;
+}
+R cuIpcCloseMemHandle(uint64_t address)
+{
+    if (depth == 0) return INVALID_CONTEXT;
+    buffers--;
+    return unmap((void *)address) ? OK : INVALID_VALUE;
 }
 R cuMemAllocAsync(uint64_t *address, size_t size, void *stream)
 {
@@ -476,21 +529,24 @@ R cuPointerGetAttribute(void *value, int attribute, uint64_t address)
 /* Modules */
 struct kernel {
     const char *name;
-    int parameters, sizes[4], block, shared, opt_in;
+    int parameters, sizes[4], block, shared, opt_in, large_clusters;
 };
+enum { KERNELS = 11 };
 struct module {
     float coefficients[4];
     uint32_t launches;
-    struct kernel kernels[6], printing[3];
-    int prints; /* its text has the variable */
+    struct kernel kernels[KERNELS], printing[3];
+    int count, prints; /* its text has the variable */
     struct ring *ring;
 };
 static const struct module fresh = {
     { 1, 2, 3, 4 }, 0,
     { { "weigh", 1, { 8 }, 1024, 0, 0 }, { "saxpy", 4, { 4, 8, 8, 4 }, 1024, 0, 0 },
       { "crash", 0, { 0 }, 1024, 0, 0 }, { "count", 1, { 8 }, 8, 64, 0 },
-      { "mirror", 3, { 8, 8, 8 }, 1024, 0, 0 }, { "last_word", 1, { 8 }, 1024, 0, 0 } },
-    { { "say", 1, { 4 }, 1024, 0, 0 }, { "shout", 0, { 0 }, 1024, 0, 0 }, { "doubt", 1, { 4 }, 1024, 0, 0 } }, 0, 0 };
+      { "mirror", 3, { 8, 8, 8 }, 1024, 0, 0 }, { "last_word", 1, { 8 }, 1024, 0, 0 }, { "meet", 3, { 8, 8, 8 }, 1024, 0, 0 },
+      { "large", 2, { 4080, 8 }, 1024, 0, 0 }, { "tensor_map", 3, { 4, 128, 8 }, 1024, 0, 0 }, { "ranks", 1, { 8 }, 1024, 0, 0 },
+      { "follow", 1, { 8 }, 1024, 0, 0 } },
+    { { "say", 1, { 4 }, 1024, 0, 0 }, { "shout", 0, { 0 }, 1024, 0, 0 }, { "doubt", 1, { 4 }, 1024, 0, 0 } }, 0, 0, 0 };
 static struct module *loaded[4096]; /* so that a kernel finds its module's variables */
 
 R cuModuleLoadDataEx(struct module **module, const char *image, unsigned count, const int *options, void **values)
@@ -510,6 +566,11 @@ R cuModuleLoadDataEx(struct module **module, const char *image, unsigned count, 
     modules++;
     *module = malloc(sizeof fresh);
     memcpy(*module, &fresh, sizeof fresh);
+    for (int i = 0; i < KERNELS; i++) {
+        char entry[64];
+        snprintf(entry, sizeof entry, ".entry %s(", fresh.kernels[i].name);
+        if (strstr(image, entry)) (*module)->kernels[(*module)->count++] = fresh.kernels[i];
+    }
     (*module)->prints = strstr(image, "__offload_output") != NULL;
     for (int i = 0;; i++) {
         struct module *none = NULL;
@@ -580,7 +641,7 @@ R cuModuleUnload(struct module *module)
 R cuModuleGetFunction(struct kernel **kernel, struct module *module, const char *name)
 {
     NEEDS_CONTEXT;
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < module->count; i++)
         if (strcmp(module->kernels[i].name, name) == 0) return *kernel = &module->kernels[i], OK;
     for (int i = 0; i < 3 && module->prints; i++)
         if (strcmp(module->printing[i].name, name) == 0) return *kernel = &module->printing[i], OK;
@@ -595,7 +656,7 @@ R cuModuleGetGlobal_v2(uint64_t *address, size_t *size, struct module *module, c
     return NOT_FOUND;
 }
 #ifndef OLD
-R cuModuleGetFunctionCount(unsigned *count, struct module *module) { (void)module; return *count = 6, OK; }
+R cuModuleGetFunctionCount(unsigned *count, struct module *module) { return *count = module->count, OK; }
 R cuModuleEnumerateFunctions(struct kernel **kernels, unsigned count, struct module *module)
 {
     for (unsigned i = 0; i < count; i++) kernels[i] = &module->kernels[i];
@@ -623,6 +684,7 @@ R cuFuncGetAttribute(int *value, int attribute, struct kernel *kernel)
 R cuFuncSetAttribute(struct kernel *kernel, int attribute, int value)
 {
     NEEDS_CONTEXT;
+    if (attribute == 14) return kernel->large_clusters = value, OK;
     if (attribute != 8 || value + kernel->shared > OPT_IN_LIMIT) return INVALID_VALUE;
     return kernel->opt_in = value, OK;
 }
@@ -669,6 +731,7 @@ static void print_as(const char *name, unsigned items, int value)
             device_assert_fail("id < value", "kernels/prints.cu", 7, "checked");
     }
 }
+static _Thread_local unsigned cluster = 1; /* of the launch */
 R cuLaunchKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                  unsigned shared, void *stream, void **parameters, void **extra)
 {
@@ -710,6 +773,18 @@ R cuLaunchKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, u
     } else if (strcmp(kernel->name, "last_word") == 0) {
         PARAMETER(uint32_t *, 0)[0] = shared;
         PARAMETER(uint32_t *, 0)[1] = 42;
+    } else if (strcmp(kernel->name, "meet") == 0) {
+        for (unsigned i = 0; i < gx; i++) PARAMETER(uint32_t *, 0)[i] = i + 1;
+        for (unsigned i = 0; i < gx; i++) PARAMETER(uint32_t *, 2)[i] = PARAMETER(uint32_t *, 0)[(i + 1) % gx];
+    } else if (strcmp(kernel->name, "large") == 0) {
+        memcpy(PARAMETER(uint32_t *, 1), parameters[0], 4080);
+    } else if (strcmp(kernel->name, "tensor_map") == 0) {
+        PARAMETER(uint32_t *, 2)[0] = 0;
+        memcpy(PARAMETER(uint32_t *, 2) + 1, parameters[1], 128);
+    } else if (strcmp(kernel->name, "ranks") == 0) {
+        for (unsigned i = 0; i < gx; i++) PARAMETER(uint32_t *, 0)[2 * i] = i % cluster, PARAMETER(uint32_t *, 0)[2 * i + 1] = cluster;
+    } else if (strcmp(kernel->name, "follow") == 0) {
+        PARAMETER(uint32_t *, 0)[0]++;
     } else if (strcmp(kernel->name, "weigh") == 0) {
         for (unsigned i = 0; i < bx; i++) PARAMETER(float *, 0)[i] = module_of(kernel)->coefficients[i % 4];
     } else {
@@ -727,8 +802,8 @@ R cuGraphLaunch(struct graph *executable, void *stream)
         if (node->what == FILL_NODE) {
             for (size_t i = 0; i < node->size; i++) memcpy(node->to + i * node->step, &node->value, node->step);
         } else if (node->what == LAUNCH_NODE) {
-            void *parameters[8];
-            for (int i = 0; i < 8; i++) parameters[i] = &node->values[i];
+            void *parameters[4];
+            for (int i = 0; i < 4; i++) parameters[i] = &node->values[i];
             const unsigned *at = node->shape;
             done = cuLaunchKernel(node->kernel, at[0], at[1], at[2], at[3], at[4], at[5], at[6], stream, parameters, NULL);
         } else {
@@ -755,6 +830,39 @@ R cuGraphExecKernelNodeSetParams(struct graph *executable, struct node *node, co
 R cuLaunchCooperativeKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                             unsigned bz, unsigned shared, void *stream, void **parameters)
 {
+    NEEDS_CONTEXT;
+    record(__func__);
+    int most;
+    R queried = cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&most, kernel, bx * by * bz, shared, 0);
+    if (queried) return queried;
+    if (gx * gy * gz > (unsigned)most * MULTIPROCESSORS) return COOPERATIVE_TOO_LARGE;
     return cuLaunchKernel(kernel, gx, gy, gz, bx, by, bz, shared, stream, parameters, NULL);
 }
+#ifndef OLD
+struct attribute { unsigned id, padding, value[16]; };
+struct config { unsigned grid[3], block[3], shared; void *stream; struct attribute *attributes; unsigned count; };
+R cuLaunchKernelEx(const struct config *config, struct kernel *kernel, void **parameters, void **extra)
+{
+    NEEDS_CONTEXT;
+    enum { COOPERATIVE = 2, CLUSTER = 4, PROGRAMMATIC = 6 };
+    const unsigned *g = config->grid, *b = config->block;
+    char call[128] = "cuLaunchKernelEx";
+    unsigned groups = 1;
+    for (const struct attribute *at = config->attributes; at < config->attributes + config->count; at++) {
+        const unsigned *v = at->value;
+        snprintf(call + strlen(call), sizeof call - strlen(call), ",%u=%u.%u.%u", at->id, v[0], v[1], v[2]);
+        if (at->id == CLUSTER) {
+            groups = v[0] * v[1] * v[2];
+            if (!groups || g[0] % v[0] || g[1] % v[1] || g[2] % v[2] || groups > (kernel->large_clusters ? 16 : 8))
+                return INVALID_CLUSTER_SIZE;
+        } else if ((at->id != COOPERATIVE && at->id != PROGRAMMATIC) || v[0] != 1 || (at->id == PROGRAMMATIC && capturing(config->stream))) {
+            return INVALID_VALUE;
+        }
+    }
+    record(call);
+    cluster = groups;
+    R done = cuLaunchKernel(kernel, g[0], g[1], g[2], b[0], b[1], b[2], config->shared, config->stream, parameters, extra);
+    return cluster = 1, done;
+}
+#endif
 #endif

@@ -117,7 +117,8 @@ R hipMemGetInfo(size_t *left, size_t *total)
 }
 
 /* Streams and events: work is done when somebody waits for it */
-enum kind { COPY, FILL, LAUNCH, WAIT, RELEASE };
+enum kind { COPY, FILL, LAUNCH, WAIT, RELEASE, FUNCTION };
+struct stream;
 struct op {
     enum kind kind;
     struct op *next;
@@ -128,6 +129,8 @@ struct op {
     uint32_t value;
     struct event *event;
     struct launch *launch;
+    void (*function)(struct stream *, R, void *);
+    void *data;
 };
 struct stream {
     int device;
@@ -155,6 +158,8 @@ static void run(struct stream *stream, struct op *op)
         memset(op->to, 0xdd, op->size);
         free(op->to - 64);
         buffers--;
+    } else if (op->kind == FUNCTION) {
+        op->function(stream, lost[stream->device], op->data);
     } else if (op->kind == WAIT) {
         if (op->event->stream) settle(op->event->stream, op->event->at);
     } else {
@@ -209,6 +214,17 @@ R hipStreamCreateWithFlags(struct stream **stream, unsigned flags)
     known[known_count++] = *stream;
     return OK;
 }
+#ifndef OLD
+/* Lower numbers are higher priorities. */
+R hipDeviceGetStreamPriorityRange(int *lowest, int *highest) { CALL; return *lowest = 1, *highest = -1, OK; }
+R hipStreamCreateWithPriority(struct stream **stream, unsigned flags, int priority)
+{
+    char call[64];
+    snprintf(call, sizeof call, "%s(%d)", __func__, priority);
+    record(call);
+    return hipStreamCreateWithFlags(stream, flags);
+}
+#endif
 R hipStreamSynchronize(struct stream *stream)
 {
     CALL;
@@ -218,6 +234,26 @@ R hipStreamSynchronize(struct stream *stream)
     return lost[stream->device];
 }
 #ifndef OLD
+/* A thread of the runtime does the work soon, also if nobody waits for it. */
+static void *soon(void *stream)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+    pthread_mutex_lock(&all);
+    settle(stream, ((struct stream *)stream)->queued);
+    return pthread_mutex_unlock(&all), NULL;
+}
+R hipStreamAddCallback(struct stream *stream, void (*function)(struct stream *, R, void *), void *data, unsigned flags)
+{
+    CALL;
+    BELONGS(stream->device);
+    if (stream->graph) return CAPTURE_UNSUPPORTED;
+    if (flags || !function) return INVALID_VALUE;
+    struct op *op = queue(stream, FUNCTION);
+    op->function = function, op->data = data;
+    pthread_t thread;
+    pthread_create(&thread, NULL, soon, stream);
+    return pthread_detach(thread), OK;
+}
 R hipStreamGetDevice(struct stream *stream, int *device)
 {
     CALL;
@@ -312,12 +348,13 @@ R hipEventDestroy(struct event *event)
     return OK;
 }
 
-/* Memory: its device stands before it */
+/* Memory: its device stands before it. That of whole blocks of 2 MiB is a file, which other processes can map */
+#include "../shared.h"
 enum { HEAD = 64 };
 R hipMalloc(void **memory, size_t size)
 {
     CALL;
-    char *head = size < (size_t)1 << 40 ? malloc(size + HEAD) : NULL;
+    char *head = size >= (size_t)1 << 40 ? NULL : size % BLOCK ? malloc(size + HEAD) : share(size + HEAD);
     if (head == NULL) return OUT_OF_MEMORY;
     memset(head + HEAD, 0xa5, size);
     *(int *)head = current;
@@ -331,8 +368,30 @@ R hipFree(void *memory)
     BELONGS(*(int *)head);
     settle_device(current);
     buffers--;
-    return free(head), OK;
+    if (!unmap(head)) free(head);
+    return OK;
 }
+#ifndef OLD
+R hipIpcGetMemHandle(struct handle *handle, char *memory)
+{
+    CALL;
+    return handle_of(memory - HEAD, handle) ? OK : INVALID_VALUE;
+}
+R hipIpcOpenMemHandle(void **memory, struct handle handle, unsigned flags)
+{
+    CALL;
+    char *head = flags == 1 ? map(&handle) : NULL;
+    if (!head) return INVALID_VALUE;
+    buffers++;
+    return *memory = head + HEAD, OK;
+}
+R hipIpcCloseMemHandle(char *memory)
+{
+    CALL;
+    buffers--;
+    return unmap(memory - HEAD) ? OK : INVALID_VALUE;
+}
+#endif
 /* Pools: memory is released in the order of a stream; who uses it afterwards finds something else there */
 struct pool { int device; uint64_t kept, used, most; };
 struct pool_properties { unsigned allocation, handles, location; int device; void *security; size_t most; char reserved[56]; };
@@ -611,6 +670,25 @@ R hipModuleLaunchKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigne
     queue(stream, LAUNCH)->launch = launch;
     return OK;
 }
+#ifndef OLD
+/* As many blocks on each compute unit as have 2048 threads together. */
+R hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, struct kernel *kernel, int block, size_t shared,
+                                                              unsigned flags)
+{
+    CALL;
+    BELONGS(kernel->module->device);
+    if (block <= 0 || flags) return INVALID_VALUE;
+    return *blocks = block > kernel->block || shared + kernel->shared > SHARED_LIMIT ? 0 : 2048 / block, OK;
+}
+R hipModuleLaunchCooperativeKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                                   unsigned bz, unsigned shared, struct stream *stream, void **parameters)
+{
+    record(__func__);
+    if (stream->graph) return CAPTURE_UNSUPPORTED;
+    if (gx * gy * gz > 2048 / (bx * by * bz) * (current ? 104u : 48u)) return COOPERATIVE_TOO_LARGE;
+    return hipModuleLaunchKernel(kernel, gx, gy, gz, bx, by, bz, shared, stream, parameters, NULL);
+}
+#endif
 
 /* Graphs */
 R hipStreamBeginCapture(struct stream *stream, unsigned mode)

@@ -11,7 +11,7 @@ struct variables { float coefficients[4]; uint32_t launches; int prints; struct 
 static const struct { const char *name; int parameters; uint32_t sizes[4]; int block, shared; } KERNELS[] = {
     { "saxpy", 4, { 4, 8, 8, 4 }, 1024, 0 }, { "mirror", 2, { 8, 4 }, 1024, 0 }, { "last_word", 1, { 8 }, 1024, 0 },
     { "weigh", 1, { 8 }, 1024, 0 },          { "count", 1, { 8 }, 8, 64 },       { "crash", 0, { 0 }, 1024, 0 },
-    { "offsets", 3, { 8, 8, 8 }, 1024, 0 }, { "say", 1, { 4 }, 1024, 0 }, { "doubt", 1, { 4 }, 1024, 0 } };
+    { "meet", 3, { 8, 8, 8 }, 1024, 0 },    { "offsets", 3, { 8, 8, 8 }, 1024, 0 }, { "say", 1, { 4 }, 1024, 0 }, { "doubt", 1, { 4 }, 1024, 0 } };
 enum { COUNT = sizeof KERNELS / sizeof *KERNELS };
 
 R load(struct module **module, const unsigned char *image)
@@ -79,6 +79,9 @@ R execute(struct launch *launch)
     } else if (strcmp(name, "last_word") == 0) {
         ARGUMENT(uint32_t *, 0)[0] = launch->shared;
         ARGUMENT(uint32_t *, 0)[1] = 42;
+    } else if (strcmp(name, "meet") == 0) {
+        for (unsigned i = 0; i < grid; i++) ARGUMENT(uint32_t *, 0)[i] = i + 1;
+        for (unsigned i = 0; i < grid; i++) ARGUMENT(uint32_t *, 2)[i] = ARGUMENT(uint32_t *, 0)[(i + 1) % grid];
     } else if (strcmp(name, "offsets") == 0) {
         uint32_t *out = ARGUMENT(uint32_t *, 1);
         out[0] = ARGUMENT(uint64_t, 0), out[1] = ARGUMENT(uint64_t, 2), out[2] = launch->shared;

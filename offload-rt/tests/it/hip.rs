@@ -4,10 +4,13 @@
 //! Their image is a code object's header alone, which the stand-in takes for all of its kernels: no AMD GPU runs it.
 #![cfg(feature = "hip")]
 
+mod dlpack;
 mod graphs;
+mod launches;
 mod peers;
 mod pools;
 mod prints;
+mod processes;
 mod properties;
 mod raw;
 mod stand_in;
@@ -330,7 +333,7 @@ fn a_crash_is_named_by_whoever_waits() {
         let stream = device.stream().unwrap();
         // SAFETY: the kernel touches nothing.
         unsafe { crash.launch(&stream, one_group(1), &[]) }.unwrap();
-        println!("first: {}", stream.synchronize().unwrap_err());
+        crate::common::streams::print_what_comes_after_a_crash(&stream);
         println!("then: {}", refusal(&program, "saxpy", one_group(1), &mut saxpy_args()));
         return;
     }
@@ -346,6 +349,10 @@ fn a_crash_is_named_by_whoever_waits() {
         first.starts_with("first: kernel `crash`: ") && first.contains("hipErrorLaunchFailure (719)"),
         "{text}"
     );
+    // The stand-in tells a host function, which is then dropped and not called, and the future of the failure.
+    assert!(text.contains("queued: 0 1\n") || text.contains("refused: 0 1\n"), "{text}");
+    #[cfg(feature = "futures")]
+    assert!(text.contains("awaited: kernel `crash`: ") || text.contains("refused: "), "{text}");
     assert!(text.contains("hint: `rocgdb` stops where the kernel failed"), "{text}");
     let then = text.lines().find(|line| line.starts_with("then: ")).expect(&text);
     assert!(then.contains("hipErrorLaunchFailure"), "{text}");

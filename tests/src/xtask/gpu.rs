@@ -16,8 +16,9 @@ pub(crate) const HELP: &str = "gpu [--run-here] [ARGS]  build a self-contained f
 The folder stands alone: a machine needs NVIDIA's driver and no toolchain. Its run.sh runs the tests of the CUDA back
 end, the examples, twelve kernels by clang and nvcc and twenty of public suites with their results compared, typed
 kernels of CUDA C++, host functions that launch, numbers of 16 and 8 bits beside NVIDIA's headers, blocks and
-warps, candle's kernels beside plain Rust, kernels that print and assert, and launches beside cudarc; it writes every
-sample to gpu.json and what the programs print to log/, and fails if one of them does.
+warps, candle's kernels beside plain Rust, kernels that print and assert, launches beside cudarc, and the same kernels and
+launches by NVIDIA's OpenCL driver beside opencl3; it writes every sample to gpu.json and what the programs print to log/, and fails if one of them does. `run.sh two` runs what two GPUs of
+one machine do together, and writes two.json.
 --run-here runs the kernels on this machine; ARGS are their program's (`--help` lists them). Without a GPU,
 --run-here --device host (or opencl) runs the same kernels and comparisons on the CPU.";
 
@@ -128,7 +129,7 @@ mod tests {
     }
 
     /// Runs the script with programs that print and write what `change` makes of it.
-    fn script(change: impl Fn(&str) -> String) -> (Output, serde_json::Value) {
+    fn script(part: Option<&str>, change: impl Fn(&str) -> String) -> (Output, serde_json::Value) {
         let dir = tempfile::tempdir().unwrap();
         write_program(&dir.path().join("run.sh"), SCRIPT);
         for (name, says) in PROGRAMS {
@@ -139,33 +140,53 @@ mod tests {
             );
         }
         // The variable of a test run would turn off the test of the tests.
-        let output = Command::new(dir.path().join("run.sh")).output().unwrap();
-        let results = fs::read_to_string(dir.path().join("gpu.json")).unwrap_or_default();
+        let output = Command::new(dir.path().join("run.sh")).args(part).output().unwrap();
+        let results = dir.path().join(part.unwrap_or("gpu")).with_extension("json");
+        let results = fs::read_to_string(results).unwrap_or_default();
         (output, serde_json::from_str(&results).unwrap_or_default())
     }
 
     #[test]
     fn the_script_runs_everything_and_writes_one_file() {
-        let (output, results) = script(str::to_string);
+        let (output, results) = script(None, str::to_string);
         assert!(output.status.success(), "{output:?}");
         assert_eq!(results["failed"], "", "{results}");
         assert_eq!(results["kernels"]["samples"][0], 1.5, "{results}");
-        assert_eq!(results["launch"]["samples"][0], 1.5, "{results}");
+        for part in ["launch", "kernels-opencl", "launch-opencl"] {
+            assert_eq!(results[part]["samples"][0], 1.5, "{part}: {results}");
+        }
         assert_eq!(results["programs"].as_object().unwrap().len(), PROGRAMS.len(), "{results}");
     }
 
     #[test]
     fn the_script_tells_what_failed_and_what_ran_on_no_gpu() {
-        let (output, results) = script(|text| text.replace("CUDA device", "host CPU"));
+        let (output, results) = script(None, |text| text.replace("CUDA device", "host CPU"));
         assert_eq!(output.status.code(), Some(1), "{output:?}");
         assert_eq!(
             results["failed"],
             "conjugate-gradient image-filter decode stencil bf16-build bf16-load bf16-fallback",
             "{results}"
         );
-        let (output, results) = script(|text| text.replace("all limits are met", "x\\n'; exit 1; printf '"));
+        let (output, results) =
+            script(None, |text| text.replace("all limits are met", "x\\n'; exit 1; printf '"));
         assert_eq!(output.status.code(), Some(1), "{output:?}");
-        assert_eq!(results["failed"], "launch", "{results}");
+        assert_eq!(results["failed"], "launch launch-opencl", "{results}");
         assert!(results["launch"].is_null(), "{results}");
+    }
+
+    #[test]
+    fn the_part_for_two_gpus_needs_both() {
+        let two = |text: &str| text.replace("CUDA device\\n2", "2 x CUDA device, 1.85 of the speed\\n2");
+        let (output, results) = script(Some("two"), two);
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(results["stencil"].as_array().unwrap().len(), 4, "{results}");
+        assert_eq!(results["launch"]["samples"][0], 1.5, "{results}");
+        let (output, results) = script(Some("two"), |text| two(text).replace("1.85", "1.79"));
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert_eq!(results["failed"], "stencil-16384 stencil-32768", "{results}");
+        let (output, results) = script(Some("two"), str::to_string);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let failed = "stencil-8192 stencil-16384 stencil-32768 stencil-without-peer-access";
+        assert_eq!(results["failed"], failed, "{results}");
     }
 }

@@ -51,7 +51,7 @@ fn every_program_of_the_book_compiles() {
     let rt = crate_path("offload-rt");
     let build = crate_path("offload-build");
     let dependencies = format!(
-        "[dependencies]\noffload-rt = {{ path = \"{rt}\", features = [\"opencl\", \"cuda\", \"hip\", \"test\"] }}\n\
+        "[dependencies]\noffload-rt = {{ path = \"{rt}\", features = [\"opencl\", \"cuda\", \"hip\", \"test\", \"futures\", \"dlpack\"] }}\n\
          offload-build = {{ path = \"{build}\" }}\n\n[build-dependencies]\noffload-build = {{ path = \"{build}\" }}\n"
     );
     project.write("Cargo.toml", &format!("{manifest}\n{dependencies}"));

@@ -23,6 +23,7 @@ mod cpu_languages;
 mod cuda;
 mod damaged;
 mod debugger;
+mod delegated;
 mod demo;
 mod development;
 mod device_library;

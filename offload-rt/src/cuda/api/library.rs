@@ -7,9 +7,11 @@ use std::sync::OnceLock;
 use super::types::{
     CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY2D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent,
     CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUjit_option, CUjitInputType,
-    CUlinkState, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUresult, CUstream, CUuuid,
+    CUlaunchConfig, CUlinkState, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUresult, CUstream,
+    CUuuid,
 };
-use crate::gpu::{PoolAccess, PoolProperties, RawPool, function_table, open_first};
+use crate::backend::IpcMemoryHandle;
+use crate::gpu::{PoolAccess, PoolProperties, RawCallback, RawPool, function_table, open_first};
 
 /// The name by which the system finds it.
 pub(crate) const LIBRARY: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
@@ -80,6 +82,8 @@ function_table! {
         cuLaunchCooperativeKernel(
             CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream, *mut *mut c_void
         ),
+        // Since CUDA 11.8.
+        cuLaunchKernelEx(*const CUlaunchConfig, CUfunction, *mut *mut c_void, *mut *mut c_void),
         cuMemAllocManaged(*mut CUdeviceptr, usize, c_uint),
         cuMemcpy2DAsync_v2(*const CUDA_MEMCPY2D, CUstream),
         cuMemAllocAsync(*mut CUdeviceptr, usize, CUstream),
@@ -97,6 +101,13 @@ function_table! {
         cuCtxEnablePeerAccess(CUcontext, c_uint),
         cuDeviceCanAccessPeer(*mut c_int, CUdevice, CUdevice),
         cuMemPoolSetAccess(RawPool, *const PoolAccess, usize),
+        // For memory of other processes; a handle goes by value.
+        cuIpcCloseMemHandle(CUdeviceptr),
+        cuIpcGetMemHandle(*mut IpcMemoryHandle, CUdeviceptr),
+        cuIpcOpenMemHandle_v2(*mut CUdeviceptr, IpcMemoryHandle, c_uint),
+        // For priorities: the lowest, and the highest, which is a lower number.
+        cuCtxGetStreamPriorityRange(*mut c_int, *mut c_int),
+        cuStreamCreateWithPriority(*mut CUstream, c_uint, c_int),
         // For memory pools.
         cuMemAllocFromPoolAsync(*mut CUdeviceptr, usize, RawPool, CUstream),
         cuMemPoolCreate(*mut RawPool, *const PoolProperties),
@@ -129,6 +140,7 @@ function_table! {
         cuMemsetD32Async(CUdeviceptr, c_uint, usize, CUstream),
         cuMemsetD8Async(CUdeviceptr, c_uchar, usize, CUstream),
         cuPointerGetAttribute(*mut c_void, CUpointer_attribute, CUdeviceptr),
+        cuStreamAddCallback(CUstream, RawCallback, *mut c_void, c_uint),
         cuStreamGetCtx(CUstream, *mut CUcontext),
         cuStreamQuery(CUstream),
         cuStreamWaitEvent(CUstream, CUevent, c_uint),

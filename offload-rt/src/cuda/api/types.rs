@@ -82,6 +82,40 @@ pub(crate) struct CUDA_KERNEL_NODE_PARAMS {
     pub(crate) extra: *mut *mut c_void,
 }
 
+/// The attributes of a launch are numbers here, which lie at the start of the union
+/// (<https://docs.nvidia.com/cuda/cuda-driver-api/structCUlaunchAttribute.html>).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CUlaunchAttribute {
+    id: c_uint,
+    padding: [u8; 4],
+    value: CUlaunchAttributeValue,
+}
+
+/// 64 bytes, aligned as pointers are.
+#[repr(C, align(8))]
+#[derive(Clone, Copy, Debug)]
+struct CUlaunchAttributeValue([c_uint; 16]);
+
+impl CUlaunchAttribute {
+    pub(crate) fn new(id: c_uint, [x, y, z]: [c_uint; 3]) -> CUlaunchAttribute {
+        let value = CUlaunchAttributeValue([x, y, z, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        CUlaunchAttribute { id, padding: [0; 4], value }
+    }
+}
+
+/// <https://docs.nvidia.com/cuda/cuda-driver-api/structCUlaunchConfig.html>
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CUlaunchConfig {
+    pub(crate) grid: [c_uint; 3],
+    pub(crate) block: [c_uint; 3],
+    pub(crate) shared_mem_bytes: c_uint,
+    pub(crate) stream: CUstream,
+    pub(crate) attributes: *mut CUlaunchAttribute,
+    pub(crate) count: c_uint,
+}
+
 macro_rules! numbers {
     ($type:ident: $($name:ident = $value:literal,)*) => {
         $(pub(crate) const $name: $type = $value;)*
@@ -124,6 +158,7 @@ numbers! { CUdevice_attribute:
 
 numbers! { CUfunction_attribute:
     CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
+    CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14,
 }
 
 numbers! { CUjitInputType:
@@ -135,10 +170,18 @@ numbers! { CUjit_option:
     CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
 }
 
+// `CUlaunchAttributeID`.
+numbers! { c_uint:
+    CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2,
+    CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
+    CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6,
+}
+
 // `CUevent_flags` and `CUstream_flags`, which functions take as `unsigned int`.
 numbers! { c_uint:
     CU_EVENT_DEFAULT = 0,
     CU_EVENT_DISABLE_TIMING = 2,
+    CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1,
     CU_MEMHOSTALLOC_PORTABLE = 1,
     CU_STREAM_CAPTURE_MODE_RELAXED = 2,
     CU_STREAM_NON_BLOCKING = 1,

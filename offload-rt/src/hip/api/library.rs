@@ -8,7 +8,8 @@ use super::types::{
     hipDeviceptr_t, hipError_t, hipEvent_t, hipFunction_attribute, hipFunction_t, hipGraph_t, hipGraphExec_t,
     hipGraphNode_t, hipKernelNodeParams, hipModule_t, hipPointerAttribute_t, hipStream_t,
 };
-use crate::gpu::{PoolAccess, PoolProperties, RawPool, function_table, open_first};
+use crate::backend::IpcMemoryHandle;
+use crate::gpu::{PoolAccess, PoolProperties, RawCallback, RawPool, function_table, open_first};
 
 /// The names by which the system finds it: of ROCm 7 and 6, then without a version. The structures that are used here came
 /// with ROCm 6.
@@ -65,6 +66,13 @@ function_table! {
         hipDeviceCanAccessPeer(*mut c_int, c_int, c_int),
         hipDeviceEnablePeerAccess(c_int, c_uint),
         hipMemPoolSetAccess(RawPool, *const PoolAccess, usize),
+        // For memory of other processes; a handle goes by value.
+        hipIpcCloseMemHandle(*mut c_void),
+        hipIpcGetMemHandle(*mut IpcMemoryHandle, *mut c_void),
+        hipIpcOpenMemHandle(*mut *mut c_void, IpcMemoryHandle, c_uint),
+        // For priorities: the lowest, and the highest, which is a lower number.
+        hipDeviceGetStreamPriorityRange(*mut c_int, *mut c_int),
+        hipStreamCreateWithPriority(*mut hipStream_t, c_uint, c_int),
         // For memory pools.
         hipMallocFromPoolAsync(*mut *mut c_void, usize, RawPool, hipStream_t),
         hipMemPoolCreate(*mut RawPool, *const PoolProperties),
@@ -111,6 +119,7 @@ function_table! {
         hipMemcpyPeerAsync(hipDeviceptr_t, c_int, hipDeviceptr_t, c_int, usize, hipStream_t),
         hipPointerGetAttributes(*mut hipPointerAttribute_t, *const c_void),
         hipRuntimeGetVersion(*mut c_int),
+        hipStreamAddCallback(hipStream_t, RawCallback, *mut c_void, c_uint),
         hipStreamGetDevice(hipStream_t, *mut c_int),
         hipGetErrorName(hipError_t) -> *const c_char,
         hipGetErrorString(hipError_t) -> *const c_char,

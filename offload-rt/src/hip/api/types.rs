@@ -63,6 +63,7 @@ numbers! { c_uint:
     hipEventDefault = 0,
     hipEventDisableTiming = 2,
     hipHostMallocPortable = 1,
+    hipIpcMemLazyEnablePeerAccess = 1,
     hipStreamCaptureModeRelaxed = 2,
     hipStreamNonBlocking = 1,
     hipMemoryTypeUnregistered = 0,

@@ -44,7 +44,7 @@ macro_rules! table {
     };
 }
 
-// Of OpenCL 1.2 and earlier, but for the last three.
+// Of OpenCL 1.2 and earlier, but for the last four.
 table! {
     clBuildProgram: clBuildProgram_t,
     clCompileProgram: clCompileProgram_t,
@@ -57,6 +57,7 @@ table! {
     clCreateProgramWithSource: clCreateProgramWithSource_t,
     clCreateSampler: clCreateSampler_t,
     clCreateSubBuffer: clCreateSubBuffer_t,
+    clCreateUserEvent: clCreateUserEvent_t,
     clEnqueueBarrierWithWaitList: clEnqueueBarrierWithWaitList_t,
     clEnqueueCopyBuffer: clEnqueueCopyBuffer_t,
     clEnqueueCopyImage: clEnqueueCopyImage_t,
@@ -95,8 +96,11 @@ table! {
     clRetainCommandQueue: clRetainCommandQueue_t,
     clRetainContext: clRetainContext_t,
     clRetainMemObject: clRetainMemObject_t,
+    clSetEventCallback: clSetEventCallback_t,
     clSetKernelArg: clSetKernelArg_t,
+    clSetUserEventStatus: clSetUserEventStatus_t,
     clWaitForEvents: clWaitForEvents_t,
+    clCreateCommandQueueWithProperties: clCreateCommandQueueWithProperties_t,
     clCreateProgramWithIL: clCreateProgramWithIL_t,
     clCreateProgramWithILKHR: clCreateProgramWithILKHR_t,
     clSetProgramSpecializationConstant: clSetProgramSpecializationConstant_t,

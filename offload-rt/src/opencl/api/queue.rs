@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use opencl_sys::{
     CL_BUFFER_CREATE_TYPE_REGION, CL_COMPLETE, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_FALSE, CL_MAP_READ,
-    CL_MAP_WRITE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_READ_WRITE, CL_PROFILING_COMMAND_END,
-    CL_QUEUE_PROFILING_ENABLE, CL_TRUE, cl_buffer_region, cl_command_queue_properties, cl_int, cl_mem_flags,
-    cl_ulong,
+    CL_MAP_WRITE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_READ_WRITE, CL_PROFILING_COMMAND_END, CL_QUEUE_PRIORITY_KHR,
+    CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROPERTIES, CL_TRUE, cl_buffer_region, cl_command_queue_properties,
+    cl_event, cl_int, cl_mem_flags, cl_queue_priority_khr, cl_queue_properties, cl_ulong,
 };
 
 use super::device::DeviceId;
@@ -16,6 +16,7 @@ use super::error::{ClError, ClResult};
 use super::info::check;
 use super::library::call;
 use super::object::{Buffer, CommandQueue, Context, Event, created};
+use crate::backend::{HostFunction, WorkBefore};
 
 /// A part of a buffer, in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -46,26 +47,54 @@ impl Context {
 }
 
 impl CommandQueue {
-    /// A queue for `device`, in order.
-    pub(in crate::opencl) fn new(context: &Context, device: DeviceId) -> ClResult<CommandQueue> {
-        CommandQueue::with_properties(context, device, 0)
+    /// A queue for `device`, in order, of this priority; its device has `cl_khr_priority_hints` if there is one.
+    pub(in crate::opencl) fn new(
+        context: &Context,
+        device: DeviceId,
+        priority: Option<cl_queue_priority_khr>,
+    ) -> ClResult<CommandQueue> {
+        CommandQueue::with_properties(context, device, 0, priority)
     }
 
     /// One that tells how long commands take; each of them takes longer for it.
-    pub(in crate::opencl) fn timed(context: &Context, device: DeviceId) -> ClResult<CommandQueue> {
-        CommandQueue::with_properties(context, device, CL_QUEUE_PROFILING_ENABLE)
+    pub(in crate::opencl) fn timed(
+        context: &Context,
+        device: DeviceId,
+        priority: Option<cl_queue_priority_khr>,
+    ) -> ClResult<CommandQueue> {
+        CommandQueue::with_properties(context, device, CL_QUEUE_PROFILING_ENABLE, priority)
     }
 
     fn with_properties(
         context: &Context,
         device: DeviceId,
         properties: cl_command_queue_properties,
+        priority: Option<cl_queue_priority_khr>,
     ) -> ClResult<CommandQueue> {
         let functions = context.functions;
-        let raw = created(|status| {
+        let raw = created(|status| match priority {
             // Not `clCreateCommandQueueWithProperties`: drivers of OpenCL 1.2 lack it.
             // SAFETY: the driver looks whether the device is one of the context.
-            unsafe { call!(functions, clCreateCommandQueue(context.raw, device.raw, properties, status)) }
+            None => unsafe {
+                call!(functions, clCreateCommandQueue(context.raw, device.raw, properties, status))
+            },
+            Some(priority) => {
+                let list = [
+                    cl_queue_properties::from(CL_QUEUE_PROPERTIES),
+                    properties,
+                    CL_QUEUE_PRIORITY_KHR,
+                    priority.into(),
+                    0,
+                ];
+                let list = list.as_ptr();
+                // SAFETY: the list ends with a zero and is read during the call.
+                unsafe {
+                    call!(
+                        functions,
+                        clCreateCommandQueueWithProperties(context.raw, device.raw, list, status)
+                    )
+                }
+            }
         })?;
         Ok(CommandQueue { functions, raw })
     }
@@ -246,6 +275,30 @@ impl CommandQueue {
         Ok(event)
     }
 
+    /// Queues a call of `function`: later commands wait for its return. After an error it is not called.
+    pub(in crate::opencl) fn call(&self, context: &Context, function: HostFunction) -> ClResult<()> {
+        let functions = self.functions;
+        // SAFETY: the context lives.
+        let raw = created(|status| unsafe { call!(functions, clCreateUserEvent(context.raw, status)) })?;
+        let returned = Event { functions, raw };
+        let before = self.mark()?;
+        self.wait_for(&returned)?;
+        let data = Box::into_raw(Box::new(QueuedCall { function, returned }));
+        // SAFETY: the event lives, and the driver hands `data` to one call of the function.
+        let set = check(unsafe {
+            call!(functions, clSetEventCallback(before.raw, CL_COMPLETE, Some(run_call), data.cast()))?
+        });
+        if set.is_err() {
+            // SAFETY: the driver refused, and it is this function's again.
+            let refused = unsafe { Box::from_raw(data) };
+            // What is queued goes on.
+            refused.returned.complete();
+            return set;
+        }
+        // SAFETY: the queue lives.
+        check(unsafe { call!(functions, clFlush(self.raw))? })
+    }
+
     /// Makes later commands wait for `event`.
     pub(in crate::opencl) fn wait_for(&self, event: &Event) -> ClResult<()> {
         // SAFETY: there is one event.
@@ -298,7 +351,28 @@ impl Buffer {
     }
 }
 
+/// A call of a host function in a queue.
+struct QueuedCall {
+    function: HostFunction,
+    /// An event of the program's, which later commands wait for.
+    returned: Event,
+}
+
+unsafe extern "C" fn run_call(_: cl_event, status: cl_int, data: *mut c_void) {
+    // SAFETY: `data` is of `CommandQueue::call`, and the driver calls once for each.
+    let QueuedCall { function, returned } = *unsafe { Box::from_raw(data.cast::<QueuedCall>()) };
+    // A negative status is the error of a command.
+    function(if status == CL_COMPLETE { WorkBefore::Done } else { WorkBefore::Failed });
+    returned.complete();
+}
+
 impl Event {
+    /// Completes an event of the program's.
+    fn complete(&self) {
+        // SAFETY: the event lives. A failure leaves nothing to be done.
+        let _ = unsafe { call!(self.functions, clSetUserEventStatus(self.raw, CL_COMPLETE)) };
+    }
+
     /// Waits for the command.
     pub(in crate::opencl) fn wait(&self) -> ClResult<()> {
         // SAFETY: there is one event.

@@ -4,16 +4,23 @@ use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::ptr;
 
-use opencl_sys::{cl_context, cl_context_properties, cl_device_id, cl_int, cl_program, cl_uint};
+use opencl_sys::{
+    cl_command_queue, cl_command_queue_properties, cl_context, cl_context_properties, cl_device_id, cl_event,
+    cl_int, cl_program, cl_queue_properties, cl_uint,
+};
 
 use super::device::DeviceId;
 use super::error::ClError;
 use super::library::Functions;
-use super::object::{Context, Program};
+use super::object::{CommandQueue, Context, Program};
+use crate::backend::HostFunction;
 
 thread_local! {
     static RELEASED: Cell<usize> = const { Cell::new(0) };
     static STATUS: Cell<cl_int> = const { Cell::new(0) };
+    static PROPERTIES: RefCell<Vec<[cl_queue_properties; 2]>> = const { RefCell::new(Vec::new()) };
+    static CALLS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static CALLBACK: Cell<Option<(EventCallback, *mut c_void)>> = const { Cell::new(None) };
     static GIVEN: RefCell<Vec<(cl_uint, Vec<u8>)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -95,6 +102,148 @@ fn values_of_constants_are_given_in_their_sizes() {
     let program = Program::from_il(&context.unwrap(), &[0; 4]).unwrap();
     let error = program.specialize(7, 1.into()).unwrap_err();
     assert_eq!(error, ClError::Lacks("clSetProgramSpecializationConstant"));
+}
+
+unsafe extern "C" fn create_queue(
+    _: cl_context,
+    _: cl_device_id,
+    properties: *const cl_queue_properties,
+    status: *mut cl_int,
+) -> cl_command_queue {
+    // SAFETY: the caller gives a place for the code, and a list that ends with a zero.
+    unsafe {
+        *status = 0;
+        let mut at = properties;
+        while at.read() != 0 {
+            PROPERTIES.with_borrow_mut(|given| given.push([at.read(), at.add(1).read()]));
+            at = at.add(2);
+        }
+    }
+    ptr::without_provenance_mut(3)
+}
+
+#[test]
+fn a_queue_of_a_priority_keeps_it_when_it_tells_times() {
+    let functions = Functions {
+        clCreateCommandQueueWithProperties: Some(create_queue),
+        clReleaseCommandQueue: Some(release),
+        ..contexts()
+    };
+    let device = device(functions);
+    let context = Context::new(device).unwrap();
+    drop(CommandQueue::new(&context, device, Some(1)).unwrap());
+    drop(CommandQueue::timed(&context, device, Some(4)).unwrap());
+    assert_eq!(PROPERTIES.take(), [[0x1093, 0], [0x1096, 1], [0x1093, 2], [0x1096, 4]]);
+    let error = CommandQueue::new(&context, device, None).unwrap_err();
+    assert_eq!(error, ClError::Lacks("clCreateCommandQueue"));
+}
+
+const PROGRAM_S_EVENT: usize = 7;
+const MARKER: usize = 8;
+
+type EventCallback = unsafe extern "C" fn(cl_event, cl_int, *mut c_void);
+
+fn log(call: String) {
+    CALLS.with_borrow_mut(|calls| calls.push(call));
+}
+
+unsafe extern "C" fn create_plain_queue(
+    _: cl_context,
+    _: cl_device_id,
+    _: cl_command_queue_properties,
+    status: *mut cl_int,
+) -> cl_command_queue {
+    // SAFETY: the caller gives a place for the code.
+    unsafe { *status = 0 };
+    ptr::without_provenance_mut(3)
+}
+
+unsafe extern "C" fn create_user_event(_: cl_context, status: *mut cl_int) -> cl_event {
+    // SAFETY: the caller gives a place for the code.
+    unsafe { *status = 0 };
+    ptr::without_provenance_mut(PROGRAM_S_EVENT)
+}
+
+unsafe extern "C" fn mark(
+    _: cl_command_queue,
+    count: cl_uint,
+    _: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    log(format!("marker after {count}"));
+    // SAFETY: the caller gives a place for the event.
+    unsafe { *event = ptr::without_provenance_mut(MARKER) };
+    0
+}
+
+unsafe extern "C" fn barrier(
+    _: cl_command_queue,
+    count: cl_uint,
+    events: *const cl_event,
+    _: *mut cl_event,
+) -> cl_int {
+    assert_eq!(count, 1);
+    // SAFETY: there is one event.
+    log(format!("barrier after event {}", unsafe { (*events).addr() }));
+    0
+}
+
+unsafe extern "C" fn flush(_: cl_command_queue) -> cl_int {
+    0
+}
+
+unsafe extern "C" fn set_callback(
+    event: cl_event,
+    status: cl_int,
+    callback: Option<EventCallback>,
+    data: *mut c_void,
+) -> cl_int {
+    log(format!("callback of event {} at {status}", event.addr()));
+    if STATUS.get() == 0 {
+        CALLBACK.set(callback.map(|callback| (callback, data)));
+    }
+    STATUS.get()
+}
+
+unsafe extern "C" fn set_status(event: cl_event, status: cl_int) -> cl_int {
+    log(format!("event {} is {status}", event.addr()));
+    0
+}
+
+#[test]
+fn later_commands_wait_for_a_host_function() {
+    let functions = Functions {
+        clCreateCommandQueue: Some(create_plain_queue),
+        clCreateUserEvent: Some(create_user_event),
+        clEnqueueBarrierWithWaitList: Some(barrier),
+        clEnqueueMarkerWithWaitList: Some(mark),
+        clFlush: Some(flush),
+        clReleaseCommandQueue: Some(release),
+        clReleaseEvent: Some(release),
+        clSetEventCallback: Some(set_callback),
+        clSetUserEventStatus: Some(set_status),
+        ..contexts()
+    };
+    let device = device(functions);
+    let context = Context::new(device).unwrap();
+    let queue = CommandQueue::new(&context, device, None).unwrap();
+    let function = || -> HostFunction { Box::new(|before| log(format!("called: {before:?}"))) };
+    for (status, before) in [(0, "called: Done"), (-14, "called: Failed")] {
+        queue.call(&context, function()).unwrap();
+        let queued = ["marker after 0", "barrier after event 7", "callback of event 8 at 0"];
+        assert_eq!(CALLS.take(), queued);
+        let (callback, data) = CALLBACK.take().unwrap();
+        // SAFETY: it is called once with its data.
+        unsafe { callback(ptr::without_provenance_mut(MARKER), status, data) };
+        assert_eq!(CALLS.take(), [before, "event 7 is 0"]);
+    }
+    STATUS.set(-59);
+    assert_eq!(queue.call(&context, function()).unwrap_err(), ClError::Code(-59));
+    STATUS.set(0);
+    // It is not called, and the queue goes on.
+    assert_eq!(CALLS.take().last().unwrap(), "event 7 is 0");
+    // Two events of each call.
+    assert_eq!(RELEASED.get(), 6);
 }
 
 #[test]

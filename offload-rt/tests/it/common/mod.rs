@@ -1,13 +1,22 @@
 //! Packs for tests.
 
+#[cfg(feature = "dlpack")]
+#[cfg(any(feature = "cuda", feature = "hip"))]
+pub mod dlpack;
 #[cfg(any(feature = "cuda", feature = "hip"))]
 pub mod graphs;
 #[cfg(any(feature = "cuda", feature = "hip"))]
 pub mod images;
 #[cfg(any(feature = "cuda", feature = "hip"))]
+pub mod launches;
+#[cfg(any(feature = "cuda", feature = "hip"))]
 pub mod peers;
 #[cfg(any(feature = "cuda", feature = "hip"))]
 pub mod pools;
+#[cfg(any(feature = "cuda", feature = "hip"))]
+pub mod processes;
+#[cfg(any(feature = "cuda", feature = "hip"))]
+pub mod streams;
 
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{NewImage, PackBuilder};

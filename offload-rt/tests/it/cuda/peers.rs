@@ -1,11 +1,13 @@
 //! Several CUDA devices.
 
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::common::graphs::Ready;
 use crate::common::peers;
 
 /// `None` on a machine with one device.
-fn devices() -> Option<Vec<Ready>> {
+pub(super) fn devices() -> Option<Vec<Ready>> {
     let mut all = Vec::new();
     for device in offload_rt::cuda::devices().expect("an NVIDIA GPU, or the stand-in") {
         let program = open(&device, KERNELS, vec![saxpy_record()]).unwrap();
@@ -64,4 +66,61 @@ fn an_image_that_two_devices_open_is_decoded_once() {
     for (device, image) in [(first, &of_first), (second, &of_second)] {
         saxpy(&device.open(image).unwrap(), 5, 1000);
     }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn data_goes_around_all_devices_without_peer_access() {
+    if devices().is_none() {
+        return;
+    }
+    // The process of the child uses no other peers before.
+    run_again("cuda::peers::data_goes_around_all_devices", &[("OFFLOAD_PEER_ACCESS", "0")]);
+}
+
+/// Prints the devices for [`devices_are_those_that_the_driver_shows`].
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn devices_are_listed() {
+    for (number, device) in offload_rt::cuda::devices().unwrap().iter().enumerate() {
+        let properties = device.properties().unwrap();
+        println!("device: {number} {} {}", properties.pci.unwrap(), properties.uuid.unwrap());
+    }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn devices_are_those_that_the_driver_shows() {
+    let list = |visible: &str| {
+        listed(&run_again("cuda::peers::devices_are_listed", &[("CUDA_VISIBLE_DEVICES", visible)]))
+    };
+    let both = list("0,1");
+    if both.len() < 2 {
+        return;
+    }
+    let [first, second] = [both[&0].clone(), both[&1].clone()];
+    assert_ne!(first, second);
+    assert_eq!(list("1,0"), BTreeMap::from([(0, second.clone()), (1, first)]));
+    assert_eq!(list("1"), BTreeMap::from([(0, second)]));
+}
+
+/// Addresses on PCI and UUIDs by number.
+fn listed(text: &str) -> BTreeMap<usize, String> {
+    let mut devices = BTreeMap::new();
+    for line in text.lines() {
+        let Some(device) = line.strip_prefix("device: ") else { continue };
+        let (number, names) = device.split_once(' ').unwrap();
+        devices.insert(number.parse().unwrap(), names.to_string());
+    }
+    devices
+}
+
+/// What one of these tests prints in a process of its own.
+fn run_again(test: &str, variables: &[(&str, &str)]) -> String {
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", test, "--include-ignored", "--nocapture"]).envs(variables.iter().copied());
+    let output = child.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    text
 }

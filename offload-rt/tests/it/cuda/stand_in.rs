@@ -24,7 +24,8 @@ fn with_environment(define: &str, arguments: &[&str], variables: &[(&str, &str)]
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda/driver.c");
     let library = directory.path().join("libcuda.so.1");
     let mut compiler = Command::new("cc");
-    compiler.args(["-shared", "-fPIC", "-O1", "-o"]).args([&library, &source]).arg(format!("-D{define}"));
+    compiler.args(["-shared", "-fPIC", "-O1", "-pthread", "-o"]).args([&library, &source]);
+    compiler.arg(format!("-D{define}"));
     assert!(compiler.status().unwrap().success());
     let mut tests = Command::new(std::env::current_exe().unwrap());
     tests.args(arguments).args(["--include-ignored", "--nocapture", "--skip", "stand_in::"]);
@@ -60,6 +61,19 @@ fn copy_between_devices(from: u8, to: u8) -> [String; 5] {
         format!("cuEventRecord {to}"),
         format!("cuStreamWaitEvent {from}"),
     ]
+}
+
+#[test]
+fn peer_access_can_be_turned_off() {
+    if found().is_some() {
+        return;
+    }
+    let test = "cuda::peers::data_goes_around_all_devices";
+    for (value, is_enabled) in [("1", true), ("0", false)] {
+        let ran = with_environment("NEW", &["--exact", test], &[("OFFLOAD_PEER_ACCESS", value)]);
+        assert_eq!(ran.calls.contains("cuCtxEnablePeerAccess"), is_enabled, "{}", ran.calls);
+        assert!(ran.calls.contains("cuMemcpyPeerAsync"), "{}", ran.calls);
+    }
 }
 
 #[test]
@@ -118,6 +132,48 @@ fn pinned_copies_of_the_stand_in_are_not_waited_for() {
         "{}",
         ran.calls
     );
+}
+
+#[test]
+fn streams_of_the_stand_in_have_its_lowest_and_highest_priority() {
+    if found().is_some() {
+        return;
+    }
+    let test = "cuda::streams::streams_of_all_priorities_do_their_work";
+    let ran = with_stand_in("NEW", &["--exact", test]);
+    let made: Vec<&str> =
+        ran.calls.lines().filter(|line| line.starts_with("cuStreamCreateWithPriority")).collect();
+    assert_eq!(made, ["cuStreamCreateWithPriority(0) 0", "cuStreamCreateWithPriority(-5) 0"]);
+}
+
+#[test]
+fn a_host_function_of_the_stand_in_is_one_call_of_a_thread_that_may_not_use_it() {
+    if found().is_some() {
+        return;
+    }
+    let ran = with_stand_in("NEW", &["--exact", "cuda::streams::a_host_function_may_not_use_a_device"]);
+    assert_eq!(ran.calls.lines().filter(|line| *line == "cuStreamAddCallback 0").count(), 1);
+    assert!(ran.text.contains("refused: ") && ran.text.contains("CUDA error 800"), "{}", ran.text);
+}
+
+#[test]
+fn launches_with_attributes_are_one_call_each() {
+    if found().is_some() {
+        return;
+    }
+    for (test, expected) in [
+        ("all_groups_of_a_cooperative_launch_meet", ["cuLaunchCooperativeKernel 0"; 5].as_slice()),
+        ("groups_are_in_clusters", &[",4=1.1.1 0", ",4=2.1.1 0", ",4=8.1.1 0", ",4=16.1.1 0", ",4=4.1.1 0"]),
+        ("a_graph_keeps_clusters", &[",4=4.1.1 0"]),
+        ("a_dependent_launch_waits_for_the_kernel_before_it", &[",6=1.0.0 0"; 1000]),
+    ] {
+        let ran = with_stand_in("NEW", &["--exact", &format!("cuda::launches::{test}")]);
+        let calls = ran.calls.lines().filter(|line| {
+            line.starts_with("cuLaunchKernelEx") || line.starts_with("cuLaunchCooperativeKernel")
+        });
+        let calls: Vec<&str> = calls.map(|line| line.trim_start_matches("cuLaunchKernelEx")).collect();
+        assert_eq!(calls, expected, "{test}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use offload_rt::{Buffer, Kernel, KernelArg, Stream};
 
 use super::*;
+use crate::common::streams;
 
 /// A stream and a kernel.
 struct Ready {
@@ -238,4 +239,53 @@ fn copies_of_pinned_memory_run_beside_the_program() {
     values.fill(5.0);
     drop(stream.write_async(&mut x, values).unwrap());
     assert!(stream.download(&x).unwrap().iter().all(|value| *value == 5.0));
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn streams_of_all_priorities_do_their_work() {
+    streams::streams_of_all_priorities_do_their_work(&graphs::ready());
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_host_function_is_between_the_work_before_and_after_it() {
+    streams::a_host_function_is_between_the_work_before_and_after_it(&graphs::ready());
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_host_function_that_panics_is_an_error_once() {
+    streams::a_host_function_that_panics_is_an_error_once(&graphs::ready());
+}
+
+/// The stand-in refuses what a host function must not do; NVIDIA's driver is not asked.
+#[test]
+#[ignore = "needs the stand-in of the driver"]
+fn a_host_function_may_not_use_a_device() {
+    let Ready { device, stream, .. } = ready();
+    if device.name() != "stand-in" {
+        return;
+    }
+    stream
+        .call(move || match device.stream() {
+            Ok(_) => println!("the driver lets it"),
+            Err(error) => println!("refused: {error}"),
+        })
+        .unwrap();
+    stream.synchronize().unwrap();
+}
+
+#[test]
+#[cfg(feature = "futures")]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_future_is_woken_when_the_work_is_done() {
+    streams::futures::a_future_is_woken_when_the_work_is_done(&graphs::ready());
+}
+
+#[test]
+#[cfg(feature = "futures")]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_future_tells_the_failure_before_it() {
+    streams::futures::a_future_tells_the_failure_before_it(&graphs::ready());
 }

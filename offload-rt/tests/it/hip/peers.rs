@@ -5,7 +5,7 @@ use crate::common::graphs::Ready;
 use crate::common::peers;
 
 /// `None` on a machine with one device.
-fn devices() -> Option<Vec<Ready>> {
+pub(super) fn devices() -> Option<Vec<Ready>> {
     let mut all = Vec::new();
     for (device, image) in found()?.into_iter().zip([("amdgcn:gfx1100", GFX1100), ("amdgcn:gfx90a", GFX90A)])
     {

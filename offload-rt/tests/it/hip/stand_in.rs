@@ -93,6 +93,34 @@ fn a_launch_is_one_call_and_what_goes_waits_first() {
 }
 
 #[test]
+fn streams_have_the_lowest_and_highest_priority() {
+    if found().is_some() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    NEW.make(directory.path());
+    with(directory.path(), &["--exact", "hip::streams::streams_of_all_priorities_do_their_work"]);
+    let calls = calls(directory.path());
+    let made = calls.iter().map(|(name, _)| name.as_str());
+    let made: Vec<&str> = made.filter(|name| name.starts_with("hipStreamCreateWithPriority")).collect();
+    assert_eq!(made, ["hipStreamCreateWithPriority(1)", "hipStreamCreateWithPriority(-1)"]);
+}
+
+#[test]
+fn a_cooperative_launch_is_one_call() {
+    if found().is_some() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    NEW.make(directory.path());
+    with(directory.path(), &["--exact", "hip::launches::all_groups_of_a_cooperative_launch_meet"]);
+    let calls = calls(directory.path());
+    let count = |name: &str| calls.iter().filter(|(called, _)| called == name).count();
+    // The stand-in passes on what it does not refuse.
+    assert_eq!((count("hipModuleLaunchCooperativeKernel"), count("hipModuleLaunchKernel")), (5, 4));
+}
+
+#[test]
 fn a_thread_keeps_its_own_device() {
     if found().is_some() {
         return;

@@ -3,6 +3,7 @@
 use offload_rt::{Buffer, Kernel, KernelArg, Stream};
 
 use super::*;
+use crate::common::streams;
 
 /// A stream and a kernel.
 struct Ready {
@@ -387,4 +388,36 @@ fn a_wait_that_takes_too_long_is_an_error_with_the_kernel() {
     assert!(error.contains("`saxpy`") && error.contains("0ns"), "{error}");
     stream.synchronize_timeout(Duration::from_secs(60)).unwrap();
     assert_eq!(stream.download(&y).unwrap(), [50.0; 64]);
+}
+
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn streams_of_all_priorities_do_their_work() {
+    streams::streams_of_all_priorities_do_their_work(&graphs::ready());
+}
+
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn a_host_function_is_between_the_work_before_and_after_it() {
+    streams::a_host_function_is_between_the_work_before_and_after_it(&graphs::ready());
+}
+
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn a_host_function_that_panics_is_an_error_once() {
+    streams::a_host_function_that_panics_is_an_error_once(&graphs::ready());
+}
+
+#[test]
+#[cfg(feature = "futures")]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn a_future_is_woken_when_the_work_is_done() {
+    streams::futures::a_future_is_woken_when_the_work_is_done(&graphs::ready());
+}
+
+#[test]
+#[cfg(feature = "futures")]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn a_future_tells_the_failure_before_it() {
+    streams::futures::a_future_tells_the_failure_before_it(&graphs::ready());
 }

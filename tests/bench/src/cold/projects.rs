@@ -4,14 +4,20 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::rebuild::measure;
-use offload_tests::error::Result;
+use offload_tests::error::{Error, Result};
 use offload_tests::workspace::Workspace;
 
 /// A package, ready to be built without the network.
 pub(super) struct Project {
     pub(super) name: &'static str,
     pub(super) dir: PathBuf,
+    /// The `cargo-offload` that compiles its kernels.
+    pub(super) compiler: Option<PathBuf>,
 }
+
+pub(super) const DELEGATED: &str = "kernels by cargo-offload";
+pub(super) const PURE: &str = "the same, decoders in Rust";
+pub(super) const BINDGEN_NAME: &str = "bindgen";
 
 /// What a small package is made of.
 struct Small {
@@ -32,7 +38,7 @@ const CC: Small = Small {
 };
 
 const BINDGEN: Small = Small {
-    name: "bindgen",
+    name: BINDGEN_NAME,
     dependencies: "[build-dependencies]\nbindgen = \"0.72\"\n",
     build_script: "fn main() {\n    let bindings = bindgen::Builder::default().header(\"add.h\").generate().unwrap();\n    let out = std::path::PathBuf::from(std::env::var_os(\"OUT_DIR\").unwrap());\n    bindings.write_to_file(out.join(\"add.rs\")).unwrap();\n}\n",
     program: "include!(concat!(env!(\"OUT_DIR\"), \"/add.rs\"));\nfn main() {\n    println!(\"{}\", LIMIT);\n}\n",
@@ -49,7 +55,11 @@ const PROST: Small = Small {
 
 /// Writes all, ours first, outside of the checkout: cargo would take a package in it for a member.
 pub(super) fn write(workspace: &Workspace, dir: &Path) -> Result<Vec<Project>> {
-    let mut projects = vec![ours(workspace, dir)?];
+    let ours = ours(workspace, dir)?;
+    let edits = [without_compiler(workspace), without_c(workspace)];
+    let by_tool = delegated(workspace, &ours, DELEGATED, &edits[..1])?;
+    let pure = delegated(workspace, &ours, PURE, &edits)?;
+    let mut projects = vec![ours, by_tool, pure];
     for (number, small) in [CC, BINDGEN, PROST].into_iter().enumerate() {
         projects.push(small.write(workspace, &dir.join(format!("small{number}")))?);
     }
@@ -67,7 +77,50 @@ fn ours(workspace: &Workspace, dir: &Path) -> Result<Project> {
     // No version is looked up that the checkout does not have.
     std::fs::copy(workspace.root.join("Cargo.lock"), project.join("Cargo.lock"))?;
     fetch(workspace, &project)?;
-    Ok(Project { name: "cargo offload new hello", dir: project })
+    Ok(Project { name: "cargo offload new hello", dir: project, compiler: None })
+}
+
+/// A line of the manifest that `cargo offload new` writes, and what stands there instead.
+struct Edit {
+    from: String,
+    to: String,
+}
+
+/// The package with edits of its manifest, its kernels compiled by a `cargo-offload` that is not optimised, as build scripts
+/// are not.
+fn delegated(workspace: &Workspace, ours: &Project, name: &'static str, edits: &[Edit]) -> Result<Project> {
+    let project = ours.dir.with_file_name(name.replace(' ', "-"));
+    let mut copy = Command::new("cp");
+    measure::run(copy.arg("-r").arg(&ours.dir).arg(&project))?;
+    let manifest = project.join("Cargo.toml");
+    let mut text = std::fs::read_to_string(&manifest)?;
+    for Edit { from, to } in edits {
+        if !text.contains(from) {
+            return Err(Error::new(format!("`{}` has no line `{from}`", manifest.display())));
+        }
+        text = text.replace(from, to);
+    }
+    std::fs::write(&manifest, text)?;
+    let compiler = Some(workspace.target_dir.join("debug/cargo-offload"));
+    Ok(Project { name, dir: project, compiler })
+}
+
+/// The build script has no compiler.
+fn without_compiler(workspace: &Workspace) -> Edit {
+    let from = format!("offload-build = {{ path = \"{}\" }}", workspace.root.join("offload-build").display());
+    let to = from.replace(" }", ", default-features = false }");
+    Edit { from, to }
+}
+
+/// The program decodes without a library in C.
+fn without_c(workspace: &Workspace) -> Edit {
+    let path = workspace.root.join("offload-rt");
+    let from = format!("offload-rt = {{ path = \"{}\", features = [\"opencl\"] }}", path.display());
+    let to = from.replace(
+        "features = [\"opencl\"]",
+        "default-features = false, features = [\"host\", \"opencl\", \"pure\"]",
+    );
+    Edit { from, to }
 }
 
 impl Small {
@@ -85,7 +138,7 @@ impl Small {
             std::fs::write(dir.join(name), text)?;
         }
         fetch(workspace, dir)?;
-        Ok(Project { name: self.name, dir: dir.to_path_buf() })
+        Ok(Project { name: self.name, dir: dir.to_path_buf(), compiler: None })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use offload_rt::{Image2d, KernelArg, Stream};
+use offload_rt::{Image2d, KernelArg, Stream, StreamPriority, dlpack};
 
 use super::*;
 use crate::support;
@@ -59,8 +59,12 @@ impl Table {
 
     /// Whether the back end in this column has `what`.
     fn has(&self, what: &str, column: usize) -> bool {
+        self.cell(what, column) != "no"
+    }
+
+    fn cell(&self, what: &str, column: usize) -> &str {
         let row = self.0.iter().find(|row| row[0] == what).unwrap_or_else(|| panic!("no row {what}"));
-        row[column] != "no"
+        &row[column]
     }
 }
 
@@ -79,9 +83,41 @@ fn the_book_tells_what_each_back_end_has() {
         devices.push((2, device));
     }
     assert!(devices.len() > 1, "no OpenCL device takes OpenCL C");
+    for (device, image) in for_each_device(&registry("opencl-c", SOURCE.as_bytes())) {
+        let reverse = device.open(&image).unwrap().kernel("reverse").unwrap();
+        let stream = device.stream().unwrap();
+        let mut x = stream.zeroed::<i32>(64).unwrap();
+        let range = NdRange::linear(64, 64);
+        for (what, range) in [
+            ("cooperative launches", range.cooperative()),
+            ("clusters of work-groups, dependent launches", range.with_cluster([1])),
+        ] {
+            let args = [KernelArg::buffer_mut(&mut x), KernelArg::local::<i32>(64)];
+            // SAFETY: there is an element for each work-item.
+            let launched = unsafe { reverse.launch(&stream, range, &args) };
+            assert_eq!(table.has(what, 2), launched.is_ok(), "{device}");
+        }
+    }
     for (column, device) in devices {
         let stream = device.stream().unwrap();
         assert_eq!(table.has("graphs", column), has_graphs(&stream), "{device}");
+        let has_priorities = device.stream_with_priority(StreamPriority::High).is_ok();
+        match table.cell("priorities of streams", column) {
+            "if the driver has them" => {}
+            cell => assert_eq!(cell != "no", has_priorities, "{device}"),
+        }
+        let called = stream.call(|| {});
+        assert_eq!(table.has("host functions in a stream", column), called.is_ok(), "{device}: {called:?}");
+        let exportable = device.exportable_buffer::<u32>(4);
+        assert_eq!(table.has("memory of other processes", column), exportable.is_ok(), "{device}");
+        let tensor = dlpack::export(&device, stream.upload(&[1.0f32; 4]).unwrap(), &[2, 2]);
+        assert_eq!(table.has("tensors of other libraries (DLPack)", column), tensor.is_ok(), "{device}");
+        if let Ok(tensor) = tensor {
+            // SAFETY: the tensor is whole, and taken once.
+            assert!(unsafe { dlpack::import::<f32>(&device, tensor) }.is_ok());
+        }
+        let completion = stream.completion();
+        assert_eq!(table.has("futures for the end of work", column), completion.is_ok(), "{device}");
         assert_eq!(table.has("memory pools", column), device.memory_pool().is_ok(), "{device}");
         let other = Device::host().stream().unwrap();
         let waited = other.wait_for(&stream.record().unwrap());

@@ -1,5 +1,10 @@
 //! Streams, buffers, events and kernels of the OpenCL devices of this machine.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+
 use offload_rt::{Kernel, KernelArg, Stream};
 
 use super::*;
@@ -322,5 +327,51 @@ fn copies_of_pinned_memory_run_beside_the_program() {
         drop(stream.write_async(&mut x, values).unwrap());
         assert!(stream.download(&x).unwrap().iter().all(|value| *value == 5.0), "{device}");
         drop(stream.read_async(&x, device.pinned(n).unwrap()).unwrap());
+    }
+}
+
+#[test]
+fn host_functions_are_between_the_work_before_and_after_them() {
+    let _alone = alone();
+    for Ready { device, stream, add_all, .. } in ready() {
+        let x = stream.upload(&vec![1.0f32; 4096]).unwrap();
+        let mut y = stream.zeroed::<f32>(4096).unwrap();
+        let n = 4096u32;
+        let step = Arc::new(AtomicU32::new(0));
+        for round in 1..=20 {
+            let args = [KernelArg::buffer(&x), KernelArg::value(&n), KernelArg::buffer_mut(&mut y)];
+            // SAFETY: there is an element for each work-item and each step.
+            unsafe { add_all.launch(&stream, NdRange::linear(4096, 64), &args) }.unwrap();
+            let counted = step.clone();
+            stream
+                .call(move || {
+                    let reached = counted.load(Ordering::SeqCst);
+                    thread::sleep(Duration::from_millis(2));
+                    counted.store(reached + 1, Ordering::SeqCst);
+                })
+                .unwrap();
+            // Half of the rounds go on with a queue that tells times.
+            if round % 10 == 0 {
+                stream.record().unwrap().wait().unwrap();
+                assert_eq!(step.load(Ordering::SeqCst), round);
+            }
+        }
+        assert_eq!(stream.download(&y).unwrap(), vec![20.0 * 4096.0; 4096]);
+        assert_eq!(Arc::strong_count(&step), 1);
+        stream.call(|| panic!("as the test asks")).unwrap();
+        let error = stream.synchronize().unwrap_err().to_string();
+        assert!(error.contains("as the test asks"), "{error}");
+        // A stream that goes at once.
+        let counted = step.clone();
+        let beside = device.stream().unwrap();
+        beside
+            .call(move || {
+                counted.fetch_add(1, Ordering::SeqCst);
+            })
+            .unwrap();
+        let event = beside.record().unwrap();
+        drop(beside);
+        event.wait().unwrap();
+        assert_eq!(step.load(Ordering::SeqCst), 21);
     }
 }

@@ -1,0 +1,38 @@
+//! Host functions: calls of the program by a thread of the library.
+//!
+//! By `cuStreamAddCallback` and `hipStreamAddCallback`, not by their successors `cuLaunchHostFunc` and `hipLaunchHostFunc`:
+//! "Unlike cuStreamAddCallback, the function will not be called in the event of an error in the CUDA context"
+//! (<https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__EXEC.html>). What a program awaits would never come, and the
+//! function would leak.
+
+use std::ffi::c_void;
+
+use super::api::{DriverApi, RawStream};
+use super::context::Entered;
+use super::error::{ApiResult, ResultCode, SUCCESS};
+use crate::backend::{HostFunction, WorkBefore};
+
+/// `CUstreamCallback`, `hipStreamCallback_t`.
+pub(crate) type RawCallback = extern "system" fn(RawStream, ResultCode, *mut c_void);
+
+/// Queues a call of `function` in `stream`, which is of the current context.
+pub(super) fn queue<A: DriverApi>(
+    entered: &Entered<'_, A>,
+    stream: RawStream,
+    function: HostFunction,
+) -> ApiResult<(), A> {
+    let data = Box::into_raw(Box::new(function));
+    // SAFETY: the stream lives; the library hands `data` to one call of the function.
+    let queued = unsafe { entered.api().add_callback(stream, run, data.cast()) };
+    if queued.is_err() {
+        // SAFETY: the library refused, and it is this function's again.
+        drop(unsafe { Box::from_raw(data) });
+    }
+    queued
+}
+
+extern "system" fn run(_: RawStream, status: ResultCode, data: *mut c_void) {
+    // SAFETY: `data` is of `queue`, and the library calls once for each.
+    let function = unsafe { Box::from_raw(data.cast::<HostFunction>()) };
+    function(if status == SUCCESS { WorkBefore::Done } else { WorkBefore::Failed });
+}
