@@ -107,7 +107,7 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
         numbers = FreeNumbers { attributes: numbers.attributes.saturating_add(1), node: text.next_node };
     }
     out.push_str(&metadata);
-    Ok(make_thread_local(&vector_math::declare_vector_variants(&out, options.vector_bits)))
+    Ok(make_thread_local(&vector_math::declare_vector_variants(out, options.vector_bits)))
 }
 
 fn refusal(kernel: &str, why: &str) -> Error {
