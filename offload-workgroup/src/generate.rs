@@ -17,7 +17,7 @@
 //! successor at run time, and OpenCL requires that all work-items of a group agree; so no shape of control flow is special
 //! (Karrenberg and Hack, "Improving Performance of OpenCL on CPUs", CC 2012).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 use crate::analysis::control_flow::ControlFlowGraph;
@@ -53,6 +53,8 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
     let numbered = ModuleNumbers::new(module);
     let local_arrays = local_arrays(module);
     let mut numbers = numbered.free;
+    let mut known_kernels = HashMap::new();
+    known_kernels.extend(kernels.iter().map(|kernel| (kernel.name.as_str(), kernel)));
     let mut out = String::with_capacity(module.len());
     let mut metadata = String::new();
     let mut rest = module.lines();
@@ -78,7 +80,7 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
         if function.scheduling == Scheduling::Independent && has_aligned_barriers(&function) {
             function.scheduling = Scheduling::Lockstep;
         }
-        let known = kernels.iter().find(|known| known.name == kernel);
+        let known = known_kernels.get(kernel).copied();
         let validity = match function.scheduling {
             Scheduling::Lockstep => options.validity,
             // No rule of OpenCL C on barriers applies.
@@ -86,8 +88,11 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
         };
         if validity == Validity::Assumed {
             local_atomics::mark(&mut function, &LocalMemory { arrays: &local_arrays, kernel: known });
-            loop_interchange::insert_barriers(&mut function);
-            if_conversion::convert_unpredictable_stores(&mut function, &types);
+            // Most small kernels have no loop, and no need of the analyses.
+            if function.has_backward_branch() {
+                loop_interchange::insert_barriers(&mut function);
+                if_conversion::convert_unpredictable_stores(&mut function, &types);
+            }
         }
         let plan =
             Plan::new(&function, &types, &local_arrays, validity).map_err(|why| refusal(kernel, &why))?;

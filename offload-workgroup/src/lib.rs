@@ -39,6 +39,7 @@ mod generate;
 pub mod ir;
 mod kernel;
 mod options;
+mod parts;
 mod transforms;
 
 pub use self::checks::add_checks;
@@ -46,6 +47,7 @@ pub use self::error::Error;
 pub use self::generate::generate_work_groups;
 pub use self::kernel::{Argument, ArgumentKind, Kernel};
 pub use self::options::{Options, Validity};
+pub use self::parts::{ModulePart, PartSize, hide_runtime, split_module};
 pub use self::transforms::address_spaces::merge_address_spaces;
 pub use self::transforms::inlining::prepare_work_items;
 pub use self::transforms::interleave_groups::{

@@ -266,6 +266,12 @@ impl Function {
         all
     }
 
+    /// Whether a block may go on to itself or to one before it: every cycle has such a block.
+    pub(crate) fn has_backward_branch(&self) -> bool {
+        let mut blocks = self.all_successors().into_iter().enumerate();
+        blocks.any(|(number, successors)| successors.iter().any(|successor| *successor <= number))
+    }
+
     /// The numbers of the blocks, by name.
     pub(crate) fn block_numbers(&self) -> HashMap<&str, usize> {
         let mut numbers = HashMap::with_capacity(self.blocks.len());

@@ -56,7 +56,7 @@ impl<'a> ThreadVariable<'a> {
 }
 
 /// Whether `name` is a variable of the runtime: the state of a work-item, or what the lanes of a warp exchange.
-fn is_state(name: &str) -> bool {
+pub(crate) fn is_state(name: &str) -> bool {
     name.starts_with(STATE_PREFIX) || name.starts_with(WARP_PREFIX)
 }
 
