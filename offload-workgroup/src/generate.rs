@@ -33,7 +33,7 @@ use crate::ir::{Symbol, Types, defined_function, functions_reaching, global_symb
 use crate::kernel::Kernel;
 use crate::options::{Options, Validity};
 use crate::transforms::local_atomics::{self, LocalMemory};
-use crate::transforms::thread_local::{local_arrays, make_thread_local};
+use crate::transforms::thread_local::{local_arrays, thread_local_definition};
 use crate::transforms::{if_conversion, loop_interchange, vector_math};
 use crate::{WORK_ITEM_PREFIX, is_barrier};
 
@@ -64,6 +64,10 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
             if name.is_some_and(|name| with_barrier.contains(name)) {
                 // Inlined into every caller.
                 rest.by_ref().take_while(|line| *line != "}").for_each(drop);
+                continue;
+            }
+            if let Some(definition) = thread_local_definition(line) {
+                let _ = writeln!(out, "{definition}");
                 continue;
             }
             let line = without_invariant_load(line);
@@ -112,7 +116,7 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
         numbers = FreeNumbers { attributes: numbers.attributes.saturating_add(1), node: text.next_node };
     }
     out.push_str(&metadata);
-    Ok(make_thread_local(&vector_math::declare_vector_variants(out, options.vector_bits)))
+    Ok(vector_math::declare_vector_variants(out, options.vector_bits))
 }
 
 fn refusal(kernel: &str, why: &str) -> Error {

@@ -6,6 +6,7 @@
 //! - [`add_work_item_functions`] and [`merge_address_spaces`] are for kernels in C, C++ and C++ for OpenCL;
 //! - [`add_checks`] instruments accesses of memory, barriers and the arithmetic of indices;
 //! - [`InterleaveGroups`] tells the functions in which LLVM's loop vectoriser may join accesses;
+//! - [`split_module`] divides a large module into parts that are compiled, and cached, apart;
 //! - [`ir`] reads the text of modules.
 //!
 //! ```

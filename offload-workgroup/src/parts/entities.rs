@@ -184,10 +184,8 @@ fn variable_kind(line: &str) -> Option<EntityKind> {
             _ => return None,
         }
     }
-    let is_visible = !words.iter().any(|word| matches!(*word, "internal" | "private" | "hidden"));
-    match is_visible {
-        true if name.starts_with(RUNTIME_PREFIX) => Some(EntityKind::Exported),
-        true => None,
-        false => Some(EntityKind::Copied),
+    if words.iter().any(|word| matches!(*word, "internal" | "private" | "hidden")) {
+        return Some(EntityKind::Copied);
     }
+    name.starts_with(RUNTIME_PREFIX).then_some(EntityKind::Exported)
 }
