@@ -13,14 +13,11 @@ mod references;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use self::entities::{EntityKind, Module};
+use self::entities::{EntityKind, Module, RUNTIME_PREFIX};
 use self::numbering::PartWriter;
 use crate::WORK_ITEM_PREFIX;
 use crate::ir::defined_function;
-use crate::transforms::thread_local::is_state;
 
-/// The prefix of the functions and variables of the runtime.
-const RUNTIME_PREFIX: &str = "__offload_";
 /// The prefix of the table of argument sizes of a kernel.
 const ARGUMENTS_PREFIX: &str = "__offload_args_";
 

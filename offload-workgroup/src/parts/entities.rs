@@ -3,10 +3,12 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::references::{Reference, Referent, references};
-use super::{RUNTIME_PREFIX, is_state};
 use crate::WORK_ITEM_PREFIX;
 use crate::ir::{defined_function, global_name};
-use crate::transforms::thread_local::is_uninitialized;
+use crate::transforms::thread_local::{is_state, is_uninitialized};
+
+/// The prefix of the functions and variables of the runtime.
+pub(super) const RUNTIME_PREFIX: &str = "__offload_";
 
 /// A module whose parts can be compiled apart.
 pub(super) struct Module<'m> {
