@@ -55,7 +55,12 @@ fn run(path: &str, is_preparation: bool) -> Result<String, Box<dyn Error>> {
     let module = fs::read_to_string(path)?;
     let has_work_items = module.contains(&format!("@{WORK_ITEM_PREFIX}"));
     let kernels = if has_work_items { Vec::new() } else { kernels(&module) };
-    let module = add_work_item_functions(&merge_address_spaces(&module)?, &kernels)?;
+    let is_prepared = has_work_items && !is_preparation;
+    let module = if is_prepared {
+        module
+    } else {
+        add_work_item_functions(&merge_address_spaces(&module)?, &kernels)?
+    };
     if is_preparation {
         return Ok(prepare_work_items(&module));
     }

@@ -17,7 +17,7 @@
 //! successor at run time, and OpenCL requires that all work-items of a group agree; so no shape of control flow is special
 //! (Karrenberg and Hack, "Improving Performance of OpenCL on CPUs", CC 2012).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 use crate::analysis::control_flow::ControlFlowGraph;
@@ -33,7 +33,7 @@ use crate::ir::{Symbol, Types, defined_function, functions_reaching, global_symb
 use crate::kernel::Kernel;
 use crate::options::{Options, Validity};
 use crate::transforms::local_atomics::{self, LocalMemory};
-use crate::transforms::thread_local::{local_arrays, make_thread_local};
+use crate::transforms::thread_local::{local_arrays, thread_local_definition};
 use crate::transforms::{if_conversion, loop_interchange, vector_math};
 use crate::{WORK_ITEM_PREFIX, is_barrier};
 
@@ -53,6 +53,8 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
     let numbered = ModuleNumbers::new(module);
     let local_arrays = local_arrays(module);
     let mut numbers = numbered.free;
+    let mut known_kernels = HashMap::new();
+    known_kernels.extend(kernels.iter().map(|kernel| (kernel.name.as_str(), kernel)));
     let mut out = String::with_capacity(module.len());
     let mut metadata = String::new();
     let mut rest = module.lines();
@@ -62,6 +64,10 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
             if name.is_some_and(|name| with_barrier.contains(name)) {
                 // Inlined into every caller.
                 rest.by_ref().take_while(|line| *line != "}").for_each(drop);
+                continue;
+            }
+            if let Some(definition) = thread_local_definition(line) {
+                let _ = writeln!(out, "{definition}");
                 continue;
             }
             let line = without_invariant_load(line);
@@ -78,7 +84,7 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
         if function.scheduling == Scheduling::Independent && has_aligned_barriers(&function) {
             function.scheduling = Scheduling::Lockstep;
         }
-        let known = kernels.iter().find(|known| known.name == kernel);
+        let known = known_kernels.get(kernel).copied();
         let validity = match function.scheduling {
             Scheduling::Lockstep => options.validity,
             // No rule of OpenCL C on barriers applies.
@@ -86,8 +92,11 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
         };
         if validity == Validity::Assumed {
             local_atomics::mark(&mut function, &LocalMemory { arrays: &local_arrays, kernel: known });
-            loop_interchange::insert_barriers(&mut function);
-            if_conversion::convert_unpredictable_stores(&mut function, &types);
+            // Most small kernels have no loop, and no need of the analyses.
+            if function.has_backward_branch() {
+                loop_interchange::insert_barriers(&mut function);
+                if_conversion::convert_unpredictable_stores(&mut function, &types);
+            }
         }
         let plan =
             Plan::new(&function, &types, &local_arrays, validity).map_err(|why| refusal(kernel, &why))?;
@@ -107,7 +116,7 @@ pub fn generate_work_groups(module: &str, kernels: &[Kernel], options: &Options)
         numbers = FreeNumbers { attributes: numbers.attributes.saturating_add(1), node: text.next_node };
     }
     out.push_str(&metadata);
-    Ok(make_thread_local(&vector_math::declare_vector_variants(&out, options.vector_bits)))
+    Ok(vector_math::declare_vector_variants(out, options.vector_bits))
 }
 
 fn refusal(kernel: &str, why: &str) -> Error {

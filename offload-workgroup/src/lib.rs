@@ -6,6 +6,7 @@
 //! - [`add_work_item_functions`] and [`merge_address_spaces`] are for kernels in C, C++ and C++ for OpenCL;
 //! - [`add_checks`] instruments accesses of memory, barriers and the arithmetic of indices;
 //! - [`InterleaveGroups`] tells the functions in which LLVM's loop vectoriser may join accesses;
+//! - [`split_module`] divides a large module into parts that are compiled, and cached, apart;
 //! - [`ir`] reads the text of modules.
 //!
 //! ```
@@ -39,6 +40,7 @@ mod generate;
 pub mod ir;
 mod kernel;
 mod options;
+mod parts;
 mod transforms;
 
 pub use self::checks::add_checks;
@@ -46,6 +48,7 @@ pub use self::error::Error;
 pub use self::generate::generate_work_groups;
 pub use self::kernel::{Argument, ArgumentKind, Kernel};
 pub use self::options::{Options, Validity};
+pub use self::parts::{ModulePart, PartSize, hide_runtime, split_module};
 pub use self::transforms::address_spaces::merge_address_spaces;
 pub use self::transforms::inlining::prepare_work_items;
 pub use self::transforms::interleave_groups::{

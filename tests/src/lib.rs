@@ -9,6 +9,7 @@ pub mod drivers;
 pub mod error;
 pub mod fixture;
 pub mod gemm;
+pub mod kernel_module;
 pub mod processes;
 pub mod setup;
 pub mod table;

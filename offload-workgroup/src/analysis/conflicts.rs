@@ -79,8 +79,8 @@ pub(crate) enum Interleaving {
 
 impl Conflicts<'_, '_> {
     pub(crate) fn interleaving(&self) -> Interleaving {
-        let accesses = self.accesses();
-        if accesses.len() > MAX_ACCESSES || self.has_conflict(&accesses) {
+        let Some(accesses) = self.accesses() else { return Interleaving::Harmful };
+        if self.has_conflict(&accesses) {
             return Interleaving::Harmful;
         }
         for (number, first) in accesses.iter().enumerate() {
@@ -112,7 +112,8 @@ impl Conflicts<'_, '_> {
         false
     }
 
-    fn accesses(&self) -> Vec<Access> {
+    /// `None` if there are too many.
+    fn accesses(&self) -> Option<Vec<Access>> {
         let mut accesses = Vec::new();
         for (number, block) in self.function.blocks.iter().enumerate() {
             for (position, instruction) in block.instructions.iter().enumerate() {
@@ -125,12 +126,15 @@ impl Conflicts<'_, '_> {
                 // Nothing is stored to the state and to the arguments.
                 let is_constant = state_load(instruction).is_some() || self.values.arguments.contains(name);
                 if !is_constant {
+                    if accesses.len() == MAX_ACCESSES {
+                        return None;
+                    }
                     let range = self.range(instruction);
                     accesses.push(Access { block: number, position, is_store, range });
                 }
             }
         }
-        accesses
+        Some(accesses)
     }
 
     /// Whether the value `name`, as `%x` or `@x`, is the same for an access and for all that follow it in the interval, which

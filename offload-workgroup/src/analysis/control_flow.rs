@@ -1,6 +1,7 @@
 //! The control-flow graph of a work-item function: reachability, influence regions of branches, natural loops.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use crate::analysis::dominators::{DominatorTree, reversed};
 use crate::ir::function::{BarrierScope, Function, Terminator};
@@ -10,14 +11,15 @@ use crate::options::Validity;
 #[derive(Debug)]
 pub(crate) struct ControlFlowGraph {
     successors: Vec<Vec<usize>>,
+    predecessors: Vec<Vec<usize>>,
     /// A block from which no return is reachable has no post-dominator.
     post_dominators: DominatorTree,
     /// The blocks that end with a barrier of any scope.
     barriers: BTreeSet<usize>,
     /// Those of them with a barrier of more than a chunk.
     group_barriers: BTreeSet<usize>,
-    /// The blocks that end with a return.
-    returns: BTreeSet<usize>,
+    /// The points that a work-item beginning each block may reach next together with the rest of its group.
+    convergence: Vec<Rc<[Convergence]>>,
     validity: Validity,
 }
 
@@ -32,8 +34,7 @@ enum Convergence {
 
 impl ControlFlowGraph {
     pub(crate) fn new(function: &Function, validity: Validity) -> ControlFlowGraph {
-        let count = function.blocks.len();
-        let successors: Vec<Vec<usize>> = (0..count).map(|number| function.successors(number)).collect();
+        let successors = function.all_successors();
         let mut barriers = BTreeSet::new();
         let mut group_barriers = BTreeSet::new();
         let mut returns = BTreeSet::new();
@@ -51,12 +52,36 @@ impl ControlFlowGraph {
                 Terminator::Branch(_) => {}
             }
         }
-        let post_dominators = DominatorTree::new(&reversed(&successors));
-        ControlFlowGraph { successors, post_dominators, barriers, group_barriers, returns, validity }
+        let ends = Ends { barriers, group_barriers, returns };
+        ControlFlowGraph::from_edges(successors, ends, validity)
+    }
+
+    fn from_edges(successors: Vec<Vec<usize>>, ends: Ends, validity: Validity) -> ControlFlowGraph {
+        let predecessors = reversed(&successors);
+        let post_dominators = DominatorTree::new(&predecessors);
+        let convergence = match validity {
+            Validity::Assumed => next_convergence(&successors, &ends),
+            // It is not asked for.
+            Validity::Checked => Vec::new(),
+        };
+        let Ends { barriers, group_barriers, .. } = ends;
+        ControlFlowGraph {
+            successors,
+            predecessors,
+            post_dominators,
+            barriers,
+            group_barriers,
+            convergence,
+            validity,
+        }
     }
 
     pub(crate) fn successors(&self, block: usize) -> &[usize] {
         self.successors.get(block).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn predecessors(&self, block: usize) -> &[usize] {
+        self.predecessors.get(block).map_or(&[], Vec::as_slice)
     }
 
     /// The blocks that a work-item may execute behind `block` before the next barrier of the group.
@@ -101,45 +126,29 @@ impl ControlFlowGraph {
         }
         let successors: BTreeSet<usize> = self.successors(block).iter().copied().collect();
         let mut reached_by_others: BTreeSet<Convergence> = BTreeSet::new();
-        for successor in successors {
-            let next = self.next_convergence(successor);
-            if !reached_by_others.is_disjoint(&next) {
+        for next in successors.iter().filter_map(|successor| self.convergence.get(*successor)) {
+            if next.iter().any(|point| reached_by_others.contains(point)) {
                 return false;
             }
-            reached_by_others.extend(next);
+            reached_by_others.extend(next.iter());
         }
         true
     }
 
-    /// The points that a work-item beginning `start` may reach next together with the rest of its group.
-    fn next_convergence(&self, start: usize) -> BTreeSet<Convergence> {
-        let mut next = BTreeSet::new();
-        for block in self.reachable(&[start], &self.group_barriers) {
-            if self.group_barriers.contains(&block) {
-                next.insert(Convergence::Barrier(block));
-            } else if self.returns.contains(&block) {
-                next.insert(Convergence::Return);
-            }
-        }
-        next
-    }
-
     /// The natural loops, by header.
     pub(crate) fn loops(&self) -> Vec<Loop> {
-        let predecessors = reversed(&self.successors);
         let dominators = DominatorTree::new(&self.successors);
         let mut loops: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for (block, successors) in self.successors.iter().enumerate() {
             for header in successors {
-                let is_back_edge = dominators.dominators(block).any(|dominator| dominator == *header);
-                if !is_back_edge {
+                if !dominators.dominates(*header, block) {
                     continue;
                 }
                 let blocks = loops.entry(*header).or_insert_with(|| BTreeSet::from([*header]));
                 let mut open = vec![block];
                 while let Some(block) = open.pop() {
                     if blocks.insert(block) {
-                        open.extend(predecessors.get(block).into_iter().flatten());
+                        open.extend(self.predecessors(block));
                     }
                 }
             }
@@ -181,6 +190,162 @@ impl ControlFlowGraph {
     }
 }
 
+/// The union of influence regions of divergent branches.
+///
+/// A block inside of a region is not walked through again for a branch whose region it is inside of, too, and ends no later:
+/// every block that it leads to before that end is in the union by then.
+pub(crate) struct InfluenceRegions {
+    /// For each block of the union the least depth of a merge block up to which its successors are in it.
+    walked: Vec<Option<usize>>,
+}
+
+impl InfluenceRegions {
+    pub(crate) fn new(blocks: usize) -> InfluenceRegions {
+        InfluenceRegions { walked: vec![None; blocks] }
+    }
+
+    /// Adds the influence regions of `branches`, and returns the blocks that were in none before.
+    pub(crate) fn add(&mut self, cfg: &ControlFlowGraph, branches: &BTreeSet<usize>) -> Vec<usize> {
+        let mut by_depth: Vec<(usize, usize)> = Vec::new();
+        for branch in branches {
+            let depth = cfg.merge_block(*branch).map_or(0, |merge| cfg.post_dominator_depth(merge));
+            by_depth.push((depth, *branch));
+        }
+        // Those that end last first: most of the others are inside.
+        by_depth.sort_unstable();
+        let mut added = Vec::new();
+        for (depth, branch) in by_depth {
+            let merge = cfg.merge_block(branch);
+            let mut open = cfg.successors(branch).to_vec();
+            while let Some(block) = open.pop() {
+                let Some(walked) = self.walked.get_mut(block) else { continue };
+                // A merge block is in the region, and leads to nothing.
+                let to = if Some(block) == merge { usize::MAX } else { depth };
+                if walked.is_none() {
+                    added.push(block);
+                }
+                if walked.is_some_and(|walked| walked <= to) {
+                    continue;
+                }
+                *walked = Some(to);
+                if to != usize::MAX {
+                    open.extend(cfg.successors(block));
+                }
+            }
+        }
+        added
+    }
+}
+
+/// The blocks at which parallel regions end.
+struct Ends {
+    barriers: BTreeSet<usize>,
+    group_barriers: BTreeSet<usize>,
+    /// The blocks that end with a return.
+    returns: BTreeSet<usize>,
+}
+
+/// The next points of convergence of each block. The blocks of a cycle without a barrier have the same ones: they are found
+/// once for each strongly connected component, in Tarjan's order, in which components that are reached come first.
+fn next_convergence(successors: &[Vec<usize>], ends: &Ends) -> Vec<Rc<[Convergence]>> {
+    let none: Rc<[Convergence]> = Rc::new([]);
+    let mut next = vec![none; successors.len()];
+    let mut cut = successors.to_vec();
+    for barrier in &ends.group_barriers {
+        if let Some(successors) = cut.get_mut(*barrier) {
+            successors.clear();
+        }
+    }
+    for component in strongly_connected_components(&cut) {
+        let mut points = BTreeSet::new();
+        let mut inherited: Option<&Rc<[Convergence]>> = None;
+        let mut is_inherited = true;
+        for block in &component {
+            if ends.group_barriers.contains(block) {
+                points.insert(Convergence::Barrier(*block));
+            } else if ends.returns.contains(block) {
+                points.insert(Convergence::Return);
+            }
+            for successor in cut.get(*block).into_iter().flatten() {
+                let Some(reached) = next.get(*successor).filter(|reached| !reached.is_empty()) else {
+                    continue;
+                };
+                if inherited.is_some_and(|known| Rc::ptr_eq(known, reached)) {
+                    continue;
+                }
+                is_inherited &= inherited.is_none();
+                inherited = Some(reached);
+                points.extend(reached.iter().copied());
+            }
+        }
+        // Blocks share the list of their successors: it is stored once for each barrier, not for each block.
+        let points: Rc<[Convergence]> = match inherited {
+            Some(known) if is_inherited && known.len() == points.len() => Rc::clone(known),
+            _ => points.into_iter().collect(),
+        };
+        for block in component {
+            if let Some(next) = next.get_mut(block) {
+                *next = Rc::clone(&points);
+            }
+        }
+    }
+    next
+}
+
+/// The strongly connected components of a graph (Tarjan, "Depth-First Search and Linear Graph Algorithms", 1972): each
+/// behind those that it reaches.
+fn strongly_connected_components(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut components = Vec::new();
+    // The order of the first visit; blocks of finished components have the greatest number.
+    let mut numbers: Vec<Option<usize>> = vec![None; next.len()];
+    let mut lowest = vec![usize::MAX; next.len()];
+    let mut unfinished = Vec::new();
+    let mut count = 0;
+    for root in 0..next.len() {
+        let mut open = vec![(root, 0)];
+        while let Some((block, visited)) = open.pop() {
+            if visited == 0 {
+                match numbers.get_mut(block) {
+                    Some(number) if number.is_none() => *number = Some(count),
+                    _ => continue,
+                }
+                set(&mut lowest, block, count);
+                count += 1;
+                unfinished.push(block);
+            }
+            let successors = next.get(block).map_or(&[] as &[usize], Vec::as_slice);
+            if let Some(successor) = successors.get(visited) {
+                open.push((block, visited + 1));
+                open.push((*successor, 0));
+                continue;
+            }
+            let number = numbers.get(block).copied().flatten().unwrap_or(usize::MAX);
+            let reached = successors.iter().filter_map(|successor| lowest.get(*successor)).min();
+            let low = number.min(reached.copied().unwrap_or(usize::MAX));
+            set(&mut lowest, block, low);
+            if low < number {
+                continue;
+            }
+            let mut component = Vec::new();
+            while let Some(member) = unfinished.pop() {
+                set(&mut lowest, member, usize::MAX);
+                component.push(member);
+                if member == block {
+                    break;
+                }
+            }
+            components.push(component);
+        }
+    }
+    components
+}
+
+fn set(values: &mut [usize], at: usize, value: usize) {
+    if let Some(known) = values.get_mut(at) {
+        *known = value;
+    }
+}
+
 /// A natural loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Loop {
@@ -205,15 +370,8 @@ mod tests {
         let successors: Vec<Vec<usize>> = edges.iter().map(|next| next.to_vec()).collect();
         let barriers: BTreeSet<usize> = barriers.iter().copied().collect();
         let returns = (0..successors.len()).filter(|block| successors[*block].is_empty()).collect();
-        let post_dominators = DominatorTree::new(&reversed(&successors));
-        ControlFlowGraph {
-            successors,
-            post_dominators,
-            group_barriers: barriers.clone(),
-            barriers,
-            returns,
-            validity: Validity::Assumed,
-        }
+        let ends = Ends { group_barriers: barriers.clone(), barriers, returns };
+        ControlFlowGraph::from_edges(successors, ends, Validity::Assumed)
     }
 
     #[test]
@@ -287,5 +445,75 @@ mod tests {
     fn an_irreducible_cycle_is_no_natural_loop() {
         // 0 -> 1 or 2; 1 -> 2; 2 -> 1 or 3
         assert_eq!(graph(&[&[1, 2], &[2], &[1, 3], &[]], &[]).loops(), []);
+    }
+
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, limit: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) as usize % limit
+        }
+
+        /// A graph, most of whose edges lead on.
+        fn graph(&mut self) -> ControlFlowGraph {
+            let count = 2 + self.below(10);
+            let mut edges = Vec::new();
+            for block in 0..count {
+                let mut next = Vec::new();
+                for _ in 0..self.below(4) {
+                    next.push(if self.below(4) == 0 {
+                        self.below(count)
+                    } else {
+                        (block + 1 + self.below(3)).min(count - 1)
+                    });
+                }
+                edges.push(next);
+            }
+            let barriers: Vec<usize> = (0..count).filter(|_| self.below(4) == 0).collect();
+            let edges: Vec<&[usize]> = edges.iter().map(Vec::as_slice).collect();
+            graph(&edges, &barriers)
+        }
+    }
+
+    #[test]
+    fn unions_of_influence_regions_are_right() {
+        let mut random = Random(3);
+        for _ in 0..3000 {
+            let graph = random.graph();
+            let mut union = InfluenceRegions::new(graph.successors.len());
+            let mut added: BTreeSet<usize> = BTreeSet::new();
+            let mut wanted: BTreeSet<usize> = BTreeSet::new();
+            for _ in 0..3 {
+                let branches: BTreeSet<usize> =
+                    (0..graph.successors.len()).filter(|_| random.below(3) == 0).collect();
+                wanted.extend(branches.iter().flat_map(|branch| graph.influence_region(*branch)));
+                for block in union.add(&graph, &branches) {
+                    assert!(added.insert(block));
+                }
+                assert_eq!(added, wanted, "{:?} {branches:?}", graph.successors);
+            }
+        }
+    }
+
+    /// By the definition: what is reachable until the next barrier.
+    #[test]
+    fn convergence_in_random_graphs_is_right() {
+        let mut random = Random(5);
+        for _ in 0..3000 {
+            let graph = random.graph();
+            for (start, found) in graph.convergence.iter().enumerate() {
+                let mut wanted = BTreeSet::new();
+                for block in graph.reachable(&[start], &graph.group_barriers) {
+                    if graph.group_barriers.contains(&block) {
+                        wanted.insert(Convergence::Barrier(block));
+                    } else if graph.successors[block].is_empty() {
+                        wanted.insert(Convergence::Return);
+                    }
+                }
+                assert_eq!(found.iter().copied().collect::<BTreeSet<_>>(), wanted, "{:?}", graph.successors);
+                assert_eq!(found.len(), wanted.len());
+            }
+        }
     }
 }

@@ -6,6 +6,17 @@
 pub(crate) struct DominatorTree {
     /// `None` for blocks whose only dominator is themselves, and for those that no root reaches.
     parents: Vec<Option<usize>>,
+    /// For each block when a depth-first walk of the tree enters and leaves it.
+    visits: Vec<Visit>,
+}
+
+/// The part of a depth-first walk of the tree that is below a block.
+#[derive(Clone, Copy, Debug, Default)]
+struct Visit {
+    enter: usize,
+    leave: usize,
+    /// The number of blocks above, the block included.
+    depth: usize,
 }
 
 impl DominatorTree {
@@ -13,7 +24,9 @@ impl DominatorTree {
     pub(crate) fn new(next: &[Vec<usize>]) -> DominatorTree {
         let before = reversed(next);
         let builder = Builder { before: &before, numbers: postorder_numbers(next, &before) };
-        DominatorTree { parents: builder.parents() }
+        let parents = builder.parents();
+        let visits = visits(&parents);
+        DominatorTree { parents, visits }
     }
 
     /// The immediate dominator of `block`.
@@ -28,8 +41,44 @@ impl DominatorTree {
 
     /// The number of dominators of `block`, itself included.
     pub(crate) fn depth(&self, block: usize) -> usize {
-        self.dominators(block).count()
+        self.visits.get(block).map_or(0, |visit| visit.depth)
     }
+
+    /// Whether `block` is a dominator of `other`, or `other` itself.
+    pub(crate) fn dominates(&self, block: usize, other: usize) -> bool {
+        match (self.visits.get(block), self.visits.get(other)) {
+            (Some(above), Some(below)) => above.enter <= below.enter && below.leave <= above.leave,
+            _ => false,
+        }
+    }
+}
+
+/// A depth-first walk of the trees with these parents.
+fn visits(parents: &[Option<usize>]) -> Vec<Visit> {
+    let mut children = vec![Vec::new(); parents.len()];
+    let mut open = Vec::new();
+    for (block, parent) in parents.iter().enumerate().rev() {
+        match parent.and_then(|parent| children.get_mut(parent)) {
+            Some(children) => children.push(block),
+            None => open.push((block, 1)),
+        }
+    }
+    let mut visits = vec![Visit::default(); parents.len()];
+    let mut time = 0;
+    // A block before its children are visited, and again behind them.
+    while let Some((block, depth)) = open.pop() {
+        let Some(visit) = visits.get_mut(block) else { continue };
+        time += 1;
+        if visit.depth > 0 {
+            visit.leave = time;
+            continue;
+        }
+        *visit = Visit { enter: time, leave: time, depth };
+        open.push((block, depth));
+        let below = children.get(block).into_iter().flatten();
+        open.extend(below.map(|child| (*child, depth + 1)));
+    }
+    visits
 }
 
 /// The blocks that come before each block.
@@ -170,6 +219,9 @@ mod tests {
         assert_eq!([0, 1, 2, 3].map(|block| tree.parent(block)), [None, Some(0), Some(0), Some(0)]);
         assert_eq!(tree.dominators(3).collect::<Vec<_>>(), [3, 0]);
         assert_eq!(tree.depth(3), 2);
+        assert!(
+            tree.dominates(0, 3) && tree.dominates(3, 3) && !tree.dominates(1, 3) && !tree.dominates(3, 0)
+        );
     }
 
     #[test]

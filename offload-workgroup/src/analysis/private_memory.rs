@@ -3,7 +3,7 @@
 //! A variable that is live across a barrier needs storage for each work-item. Every other one is an alloca that all
 //! work-items of a loop reuse in turn.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::analysis::control_flow::ControlFlowGraph;
 use crate::ir::function::{Function, Instruction, Lifetime, Opcode, Terminator, operands};
@@ -17,6 +17,8 @@ pub(crate) struct PrivateMemory<'f> {
     pub(crate) live_across_barrier: BTreeSet<&'f str>,
     /// Variables whose addresses escape the analysis.
     escaped: BTreeSet<&'f str>,
+    /// Whether an escaped variable is reused by all work-items of a loop.
+    has_reused_escape: bool,
     /// For each pointer the variables that it may point to.
     points_to: BTreeMap<&'f str, BTreeSet<&'f str>>,
 }
@@ -27,31 +29,52 @@ impl<'f> PrivateMemory<'f> {
             variables: allocas(function).collect(),
             live_across_barrier: BTreeSet::new(),
             escaped: BTreeSet::new(),
+            has_reused_escape: false,
             points_to: points_to(function),
         };
+        if memory.variables.is_empty() {
+            return memory;
+        }
         for instruction in function.instructions() {
             let escaping = memory.escaping_variables(instruction);
             memory.escaped.extend(escaping);
         }
-        let before = memory.accessed_before(function, cfg);
-        let after = memory.accessed_after(function, cfg);
-        for ((block, before), after) in function.blocks.iter().zip(before).zip(after) {
+        memory.live_across_barrier = memory.find_live_across_barrier(function, cfg);
+        memory.has_reused_escape = memory.escaped.iter().any(|variable| memory.is_reused(variable));
+        memory
+    }
+
+    fn find_live_across_barrier(&self, function: &'f Function, cfg: &ControlFlowGraph) -> BTreeSet<&'f str> {
+        let mut live = BTreeSet::new();
+        let mut barriers = Vec::new();
+        for (number, block) in function.blocks.iter().enumerate() {
             if matches!(block.terminator, Terminator::Barrier { .. }) {
-                let live: Vec<&str> = before
-                    .into_iter()
-                    .filter(|variable| after.contains(variable) || memory.escaped.contains(variable))
-                    .collect();
-                memory.live_across_barrier.extend(live);
+                barriers.push(number);
             }
         }
-        memory
+        if barriers.is_empty() {
+            return live;
+        }
+        let names: Vec<&str> = self.variables.iter().copied().collect();
+        let accesses = self.accesses(function, &names);
+        let before = accessed_before(&accesses, cfg, names.len());
+        let after = accessed_after(&accesses, cfg, names.len());
+        for barrier in barriers {
+            let (Some(before), Some(after)) = (before.get(barrier), after.get(barrier)) else { continue };
+            for variable in before.numbers() {
+                let Some(name) = names.get(variable) else { continue };
+                if after.contains(variable) || self.escaped.contains(name) {
+                    live.insert(*name);
+                }
+            }
+        }
+        live
     }
 
     /// Whether `instruction` may access a variable that all work-items of a loop reuse.
     pub(crate) fn may_access_reused(&self, instruction: &Instruction) -> bool {
         // An escaped address can be anywhere.
-        self.escaped.iter().any(|variable| self.is_reused(variable))
-            || self.pointees(instruction).iter().any(|variable| self.is_reused(variable))
+        self.has_reused_escape || self.pointees(instruction).iter().any(|variable| self.is_reused(variable))
     }
 
     fn is_reused(&self, variable: &str) -> bool {
@@ -60,20 +83,45 @@ impl<'f> PrivateMemory<'f> {
 
     /// The variables that the operands of `instruction` may point to.
     fn pointees(&self, instruction: &Instruction) -> BTreeSet<&'f str> {
+        if self.points_to.is_empty() {
+            return BTreeSet::new();
+        }
         let sets = instruction.operands().filter_map(|operand| self.points_to.get(operand));
         sets.flatten().copied().collect()
+    }
+
+    /// The accesses of each block, with variables by their number in `names`.
+    fn accesses(&self, function: &'f Function, names: &[&'f str]) -> Vec<Vec<VariableAccess>> {
+        let mut numbers: HashMap<&str, usize> = HashMap::new();
+        numbers.extend(names.iter().enumerate().map(|(number, name)| (*name, number)));
+        let mut all = Vec::with_capacity(function.blocks.len());
+        for block in &function.blocks {
+            let mut accesses = Vec::new();
+            for instruction in &block.instructions {
+                for name in self.pointees(instruction) {
+                    let Some(variable) = numbers.get(name).copied() else { continue };
+                    let is_escaped = self.escaped.contains(name);
+                    accesses.push(VariableAccess { variable, opcode: instruction.opcode, is_escaped });
+                }
+            }
+            all.push(accesses);
+        }
+        all
     }
 
     /// The variables whose addresses escape by `instruction`.
     fn escaping_variables(&self, instruction: &Instruction) -> BTreeSet<&'f str> {
         const COPIES: [&str; 3] = ["@llvm.memcpy.", "@llvm.memmove.", "@llvm.memset."];
         let pointees = self.pointees(instruction);
+        if pointees.is_empty() {
+            return pointees;
+        }
         let keeps_address = instruction.is_marker()
             || propagates_pointer(instruction)
             || instruction.opcode == Opcode::Load
             || instruction.line.contains("icmp ")
             || COPIES.iter().any(|name| instruction.line.contains(name));
-        if pointees.is_empty() || keeps_address {
+        if keeps_address {
             return BTreeSet::new();
         }
         if instruction.opcode != Opcode::Store {
@@ -83,74 +131,113 @@ impl<'f> PrivateMemory<'f> {
         let stored = operands(&text).first().and_then(|value| value.rsplit_once('%')).map(|(_, name)| name);
         stored.and_then(|name| self.points_to.get(name)).cloned().unwrap_or_default()
     }
+}
 
-    /// At the end of each block: the variables that may have been accessed (forward data flow).
-    fn accessed_before(&self, function: &'f Function, cfg: &ControlFlowGraph) -> Vec<BTreeSet<&'f str>> {
-        let mut known = vec![BTreeSet::new(); function.blocks.len()];
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for (number, block) in function.blocks.iter().enumerate() {
-                let mut now: BTreeSet<&str> = BTreeSet::new();
-                for (other, set) in known.iter().enumerate() {
-                    if cfg.successors(other).contains(&number) {
-                        now.extend(set);
-                    }
-                }
-                for instruction in &block.instructions {
-                    match instruction.opcode {
-                        Opcode::Lifetime(_) => self.remove_unescaped(instruction, &mut now),
-                        _ => now.extend(self.pointees(instruction)),
-                    }
-                }
-                changed |= replace(&mut known, number, now);
-            }
-        }
-        known
+/// An access of a variable, or a lifetime marker.
+#[derive(Clone, Copy, Debug)]
+struct VariableAccess {
+    variable: usize,
+    opcode: Opcode,
+    /// An escaped variable may be accessed through unknown pointers.
+    is_escaped: bool,
+}
+
+/// A set of variables by their number. A set for each block fits into memory also where there are many of both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct VariableSet(Vec<u64>);
+
+impl VariableSet {
+    fn new(variables: usize) -> VariableSet {
+        VariableSet(vec![0; variables.div_ceil(64)])
     }
 
-    /// At the end of each block: the variables that may be accessed later (backward data flow).
-    fn accessed_after(&self, function: &'f Function, cfg: &ControlFlowGraph) -> Vec<BTreeSet<&'f str>> {
-        let mut starts = vec![BTreeSet::new(); function.blocks.len()];
-        let mut ends = starts.clone();
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for (number, block) in function.blocks.iter().enumerate().rev() {
-                let mut now: BTreeSet<&str> = BTreeSet::new();
-                for successor in cfg.successors(number) {
-                    now.extend(starts.get(*successor).into_iter().flatten());
-                }
-                changed |= replace(&mut ends, number, now.clone());
-                for instruction in block.instructions.iter().rev() {
-                    match instruction.opcode {
-                        Opcode::Lifetime(Lifetime::Start) => {
-                            for variable in self.pointees(instruction) {
-                                now.remove(variable);
-                            }
-                        }
-                        Opcode::Lifetime(Lifetime::End) | Opcode::DebugRecord => {}
-                        _ => now.extend(self.pointees(instruction)),
-                    }
-                }
-                changed |= replace(&mut starts, number, now);
-            }
+    fn insert(&mut self, variable: usize) {
+        if let Some(word) = self.0.get_mut(variable / 64) {
+            *word |= 1 << (variable % 64);
         }
-        ends
     }
 
-    /// Removes the pointees of `instruction` from `set`. An escaped variable may be accessed through unknown pointers.
-    fn remove_unescaped(&self, instruction: &Instruction, set: &mut BTreeSet<&'f str>) {
-        for variable in self.pointees(instruction) {
-            if !self.escaped.contains(variable) {
-                set.remove(variable);
-            }
+    fn remove(&mut self, variable: usize) {
+        if let Some(word) = self.0.get_mut(variable / 64) {
+            *word &= !(1 << (variable % 64));
         }
+    }
+
+    fn contains(&self, variable: usize) -> bool {
+        self.0.get(variable / 64).is_some_and(|word| word >> (variable % 64) & 1 == 1)
+    }
+
+    fn extend(&mut self, other: &VariableSet) {
+        for (word, other) in self.0.iter_mut().zip(&other.0) {
+            *word |= other;
+        }
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = usize> {
+        (0..self.0.len().saturating_mul(64)).filter(|variable| self.contains(*variable))
     }
 }
 
+/// At the end of each block: the variables that may have been accessed (forward data flow).
+fn accessed_before(
+    accesses: &[Vec<VariableAccess>],
+    cfg: &ControlFlowGraph,
+    variables: usize,
+) -> Vec<VariableSet> {
+    let mut ends = vec![VariableSet::new(variables); accesses.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (number, accesses) in accesses.iter().enumerate() {
+            let mut now = VariableSet::new(variables);
+            for before in cfg.predecessors(number).iter().filter_map(|block| ends.get(*block)) {
+                now.extend(before);
+            }
+            for access in accesses {
+                match access.opcode {
+                    Opcode::Lifetime(_) if access.is_escaped => {}
+                    Opcode::Lifetime(_) => now.remove(access.variable),
+                    _ => now.insert(access.variable),
+                }
+            }
+            changed |= replace(&mut ends, number, now);
+        }
+    }
+    ends
+}
+
+/// At the end of each block: the variables that may be accessed later (backward data flow).
+fn accessed_after(
+    accesses: &[Vec<VariableAccess>],
+    cfg: &ControlFlowGraph,
+    variables: usize,
+) -> Vec<VariableSet> {
+    let mut starts = vec![VariableSet::new(variables); accesses.len()];
+    let mut ends = starts.clone();
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (number, accesses) in accesses.iter().enumerate().rev() {
+            let mut now = VariableSet::new(variables);
+            for after in cfg.successors(number).iter().filter_map(|block| starts.get(*block)) {
+                now.extend(after);
+            }
+            changed |= replace(&mut ends, number, now.clone());
+            for access in accesses.iter().rev() {
+                match access.opcode {
+                    Opcode::Lifetime(Lifetime::Start) => now.remove(access.variable),
+                    Opcode::Lifetime(Lifetime::End) | Opcode::DebugRecord => {}
+                    _ => now.insert(access.variable),
+                }
+            }
+            changed |= replace(&mut starts, number, now);
+        }
+    }
+    ends
+}
+
 /// Replaces one set of a data-flow analysis, and returns whether it has changed.
-fn replace<'f>(known: &mut [BTreeSet<&'f str>], number: usize, now: BTreeSet<&'f str>) -> bool {
+fn replace(known: &mut [VariableSet], number: usize, now: VariableSet) -> bool {
     match known.get_mut(number) {
         Some(known) if *known != now => {
             *known = now;
@@ -193,14 +280,13 @@ fn points_to(function: &Function) -> BTreeMap<&str, BTreeSet<&str>> {
 /// Whether the result of `instruction` may be a pointer that is derived from one of its operands.
 fn propagates_pointer(instruction: &Instruction) -> bool {
     const WORDS: [&str; 7] = [
-        "getelementptr ",
-        "select ",
-        "freeze ",
-        "addrspacecast ",
-        "insertelement ",
-        "extractelement ",
-        "shufflevector ",
+        "getelementptr",
+        "select",
+        "freeze",
+        "addrspacecast",
+        "insertelement",
+        "extractelement",
+        "shufflevector",
     ];
-    let text = instruction.line.text();
-    instruction.opcode == Opcode::Phi || WORDS.iter().any(|word| text.starts_with(word))
+    instruction.opcode == Opcode::Phi || WORDS.contains(&instruction.line.opcode())
 }

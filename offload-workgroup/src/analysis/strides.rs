@@ -25,36 +25,43 @@ const LARGE_STRIDE: u64 = 64;
 /// The computations for each access beyond which vectors gain more than cache lines that are used as a whole.
 const COMPUTATIONS_PER_ACCESS: usize = 4;
 
-/// Whether all varying accesses of `blocks` have large strides, with few computations for each.
-pub(crate) fn are_large(blocks: &[&Block], function: &Function, values: &Values<'_>) -> bool {
-    let mut strides = access_strides(blocks, function, values);
-    strides.retain(|stride| *stride != Stride::Zero);
-    let instructions = blocks.iter().flat_map(|block| &block.instructions);
-    let computations = instructions.filter(|instruction| is_computation(instruction)).count();
-    let is_bound_by_memory = computations <= strides.len().saturating_mul(COMPUTATIONS_PER_ACCESS);
-    is_bound_by_memory && !strides.is_empty() && strides.iter().all(|stride| *stride == Stride::Large)
-}
+/// The strides of the values of a function.
+pub(crate) struct Strides<'f>(BTreeMap<&'f str, Stride>);
 
-/// Whether an access of `blocks` has the stride one, and none has a large stride.
-pub(crate) fn are_unit(blocks: &[&Block], function: &Function, values: &Values<'_>) -> bool {
-    let strides = access_strides(blocks, function, values);
-    strides.contains(&Stride::Unit) && !strides.contains(&Stride::Large)
-}
+impl<'f> Strides<'f> {
+    pub(crate) fn new(function: &'f Function, values: &Values<'f>) -> Strides<'f> {
+        Strides(value_strides(function, values))
+    }
 
-fn access_strides(blocks: &[&Block], function: &Function, values: &Values<'_>) -> Vec<Stride> {
-    let strides = value_strides(function, values);
-    let instructions = blocks.iter().flat_map(|block| &block.instructions);
-    let accesses = instructions.filter(|one| matches!(one.opcode, Opcode::Load | Opcode::Store));
-    accesses.map(|access| address_stride(access, &strides)).collect()
+    /// Whether all varying accesses of `blocks` have large strides, with few computations for each.
+    pub(crate) fn are_large(&self, blocks: &[&Block]) -> bool {
+        let mut strides = self.of_accesses(blocks);
+        strides.retain(|stride| *stride != Stride::Zero);
+        let instructions = blocks.iter().flat_map(|block| &block.instructions);
+        let computations = instructions.filter(|instruction| is_computation(instruction)).count();
+        let is_bound_by_memory = computations <= strides.len().saturating_mul(COMPUTATIONS_PER_ACCESS);
+        is_bound_by_memory && !strides.is_empty() && strides.iter().all(|stride| *stride == Stride::Large)
+    }
+
+    /// Whether an access of `blocks` has the stride one, and none has a large stride.
+    pub(crate) fn are_unit(&self, blocks: &[&Block]) -> bool {
+        let strides = self.of_accesses(blocks);
+        strides.contains(&Stride::Unit) && !strides.contains(&Stride::Large)
+    }
+
+    fn of_accesses(&self, blocks: &[&Block]) -> Vec<Stride> {
+        let instructions = blocks.iter().flat_map(|block| &block.instructions);
+        let accesses = instructions.filter(|one| matches!(one.opcode, Opcode::Load | Opcode::Store));
+        accesses.map(|access| address_stride(access, &self.0)).collect()
+    }
 }
 
 /// Whether an instruction is more than address arithmetic or a loop counter.
 fn is_computation(instruction: &Instruction) -> bool {
     const ADDRESS_ARITHMETIC: [&str; 8] =
         ["getelementptr", "add", "sub", "zext", "sext", "trunc", "icmp", "freeze"];
-    let text = instruction.line.text();
-    let word = text.split(' ').next().unwrap_or_default();
-    matches!(instruction.opcode, Opcode::Call | Opcode::Other) && !ADDRESS_ARITHMETIC.contains(&word)
+    matches!(instruction.opcode, Opcode::Call | Opcode::Other)
+        && !ADDRESS_ARITHMETIC.contains(&instruction.line.opcode())
 }
 
 /// The stride of the address of an access.

@@ -3,9 +3,9 @@
 //! The divergence analysis is that of Karrenberg and Hack with influence regions; `docs/design/work-groups.md` has the
 //! conditions and the literature.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::analysis::control_flow::ControlFlowGraph;
+use crate::analysis::control_flow::{ControlFlowGraph, InfluenceRegions};
 use crate::analysis::work_item_state::{StateLoad, state_load};
 use crate::ir::function::{Function, Instruction, Opcode, Terminator};
 use crate::transforms::vector_math::MATH_PREFIX;
@@ -62,63 +62,72 @@ impl<'f> Values<'f> {
             rematerialized: BTreeMap::new(),
             arguments: BTreeSet::new(),
         };
-        let arguments = values.argument_values(&function.parameter);
+        let users = Users::new(function);
+        let arguments = values.argument_values(&function.parameter, &users);
         values.arguments = arguments.keys().copied().collect();
-        values.find_uniform(function, cfg, &arguments);
-        values.find_rematerialized(function, &arguments);
+        values.find_uniform(function, cfg, &arguments, &users);
+        values.find_rematerialized(function, &arguments, &users);
         values
     }
 
     /// The values that are loaded through the argument array.
-    fn argument_values(&self, array: &'f str) -> BTreeMap<&'f str, ArgumentValue> {
+    fn argument_values(&self, array: &'f str, users: &Users<'f>) -> BTreeMap<&'f str, ArgumentValue> {
         let mut found = BTreeMap::from([(array, ArgumentValue::Array)]);
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for (name, definition) in &self.definitions {
-                if found.contains_key(name) {
+        let mut open = vec![array];
+        while let Some(name) = open.pop() {
+            for user in users.values_of(name) {
+                if found.contains_key(user) {
                     continue;
                 }
-                if let Some(value) = argument_value(definition.instruction, &found) {
-                    found.insert(name, value);
-                    changed = true;
+                let definition = self.definitions.get(user);
+                if let Some(value) = definition.and_then(|one| argument_value(one.instruction, &found)) {
+                    found.insert(user, value);
+                    open.push(user);
                 }
             }
         }
         found
     }
 
-    /// The optimistic fixed point: all values start as uniform, and varying ones are removed until nothing changes.
+    /// The optimistic fixed point: all values start as uniform, and varying ones are removed until nothing changes. What
+    /// depends on a value that was removed is looked at again.
     fn find_uniform(
         &mut self,
         function: &'f Function,
         cfg: &ControlFlowGraph,
         arguments: &BTreeMap<&'f str, ArgumentValue>,
+        users: &Users<'f>,
     ) {
         self.uniform = self.definitions.keys().copied().collect();
         self.uniform.insert(&function.parameter);
-        let mut divergent_branches: BTreeSet<usize> = BTreeSet::new();
+        let mut influence = InfluenceRegions::new(function.blocks.len());
+        let mut open: Vec<&str> = self.definitions.keys().copied().collect();
+        // Branches may depend on what is no value of the function.
+        let mut branches: Vec<usize> = (0..function.blocks.len()).collect();
         loop {
-            let mut varying: Vec<&str> = Vec::new();
-            for (name, definition) in &self.definitions {
-                let is_candidate = self.uniform.contains(*name) && !arguments.contains_key(*name);
+            while let Some(name) = open.pop() {
+                let Some(definition) = self.definitions.get(name) else { continue };
+                let is_candidate = self.uniform.contains(name) && !arguments.contains_key(name);
                 if is_candidate && !self.stays_uniform(definition) {
-                    varying.push(name);
+                    self.uniform.remove(name);
+                    open.extend(users.values_of(name));
+                    branches.extend(users.branches_of(name));
                 }
             }
-            for name in &varying {
-                self.uniform.remove(name);
+            let mut divergent: BTreeSet<usize> = branches.drain(..).collect();
+            divergent.retain(|number| {
+                let block = function.blocks.get(*number);
+                block.is_some_and(|block| self.is_divergent(&block.terminator))
+                    && !cfg.is_barrier_uniform(*number)
+            });
+            for number in influence.add(cfg, &divergent) {
+                self.divergent_blocks.insert(number);
+                let block = function.blocks.get(number);
+                let phis = block.into_iter().flat_map(|block| &block.instructions);
+                let phis = phis.filter(|instruction| instruction.opcode == Opcode::Phi);
+                open.extend(phis.filter_map(|phi| phi.result.as_deref()));
             }
-            let before = self.divergent_blocks.len();
-            for (number, block) in function.blocks.iter().enumerate() {
-                if self.is_divergent(&block.terminator)
-                    && divergent_branches.insert(number)
-                    && !cfg.is_barrier_uniform(number)
-                {
-                    self.divergent_blocks.extend(cfg.influence_region(number));
-                }
-            }
-            if varying.is_empty() && self.divergent_blocks.len() == before {
+            if open.is_empty() {
                 return;
             }
         }
@@ -149,24 +158,30 @@ impl<'f> Values<'f> {
         }
     }
 
-    fn find_rematerialized(&mut self, function: &'f Function, arguments: &BTreeMap<&'f str, ArgumentValue>) {
+    fn find_rematerialized(
+        &mut self,
+        function: &'f Function,
+        arguments: &BTreeMap<&'f str, ArgumentValue>,
+        users: &Users<'f>,
+    ) {
         self.rematerialized.insert(&function.parameter, 0);
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for (name, definition) in &self.definitions {
-                if self.rematerialized.contains_key(name) {
-                    continue;
-                }
-                let cost = if arguments.contains_key(name) {
-                    Some(0)
-                } else {
-                    self.cost(definition.instruction, self.uniform.contains(name))
-                };
-                if let Some(cost) = cost {
-                    self.rematerialized.insert(name, cost);
-                    changed = true;
-                }
+        let results = function.instructions().filter_map(|instruction| instruction.result.as_deref());
+        let mut open: Vec<&str> = results.collect();
+        // From the first, so that most operands are known before their users.
+        open.reverse();
+        while let Some(name) = open.pop() {
+            let Some(definition) = self.definitions.get(name) else { continue };
+            if self.rematerialized.contains_key(name) {
+                continue;
+            }
+            let cost = if arguments.contains_key(name) {
+                Some(0)
+            } else {
+                self.cost(definition.instruction, self.uniform.contains(name))
+            };
+            if let Some(cost) = cost {
+                self.rematerialized.insert(name, cost);
+                open.extend(users.values_of(name));
             }
         }
     }
@@ -196,6 +211,47 @@ impl<'f> Values<'f> {
     }
 }
 
+/// What uses each value.
+struct Users<'f>(HashMap<&'f str, ValueUsers<'f>>);
+
+#[derive(Default)]
+struct ValueUsers<'f> {
+    values: Vec<&'f str>,
+    /// Blocks whose terminators use it.
+    branches: Vec<usize>,
+}
+
+impl<'f> Users<'f> {
+    fn new(function: &'f Function) -> Users<'f> {
+        let mut users: HashMap<&str, ValueUsers<'_>> = HashMap::new();
+        for (number, block) in function.blocks.iter().enumerate() {
+            for instruction in &block.instructions {
+                let Some(result) = instruction.result.as_deref() else { continue };
+                for operand in instruction.operands() {
+                    users.entry(operand).or_default().values.push(result);
+                }
+                for operand in instruction.incoming.iter().flat_map(|incoming| incoming.value.values()) {
+                    users.entry(operand).or_default().values.push(result);
+                }
+            }
+            if let Terminator::Branch(line) = &block.terminator {
+                for operand in line.values() {
+                    users.entry(operand).or_default().branches.push(number);
+                }
+            }
+        }
+        Users(users)
+    }
+
+    fn values_of(&self, name: &str) -> impl Iterator<Item = &'f str> {
+        self.0.get(name).into_iter().flat_map(|users| users.values.iter().copied())
+    }
+
+    fn branches_of(&self, name: &str) -> impl Iterator<Item = usize> {
+        self.0.get(name).into_iter().flat_map(|users| users.branches.iter().copied())
+    }
+}
+
 fn argument_value(instruction: &Instruction, known: &BTreeMap<&str, ArgumentValue>) -> Option<ArgumentValue> {
     let mut operands = instruction.operands();
     let base = known.get(operands.next()?)?;
@@ -216,8 +272,7 @@ fn argument_value(instruction: &Instruction, known: &BTreeMap<&str, ArgumentValu
 
 /// Whether the text of an instruction begins with one of `words`.
 pub(crate) fn has_opcode(instruction: &Instruction, words: &[&str]) -> bool {
-    let text = instruction.line.text();
-    text.split(' ').next().is_some_and(|word| words.contains(&word))
+    words.contains(&instruction.line.opcode())
 }
 
 fn is_pure(instruction: &Instruction) -> bool {
@@ -264,6 +319,7 @@ pub(crate) fn is_pure_call(instruction: &Instruction) -> bool {
         "umin", "umax", "smin", "smax", "abs", "fabs", "fma", "fmuladd", "ctpop", "ctlz", "cttz", "bswap",
         "fshl", "fshr", "sqrt", "copysign",
     ];
-    let is_intrinsic = INTRINSICS.iter().any(|name| instruction.line.contains(&format!("@llvm.{name}.")));
-    is_intrinsic || instruction.line.contains(MATH_PREFIX)
+    let start = instruction.line.start();
+    let called = start.split_once("@llvm.").and_then(|(_, name)| name.split_once('.'));
+    called.is_some_and(|(name, _)| INTRINSICS.contains(&name)) || instruction.line.contains(MATH_PREFIX)
 }

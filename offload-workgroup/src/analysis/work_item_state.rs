@@ -43,8 +43,8 @@ pub(crate) fn state_load(instruction: &Instruction) -> Option<StateLoad> {
     if instruction.opcode != Opcode::Load || instruction.operands().next().is_some() {
         return None;
     }
-    let text = instruction.line.text();
-    let address = text.strip_prefix("load i64, ptr ")?;
+    // Without operands it is one text.
+    let address = instruction.line.start().strip_prefix("load i64, ptr ")?;
     let name = global_name(address)?.strip_prefix(STATE_PREFIX)?;
     let dimension = match address.strip_prefix("getelementptr ") {
         Some(rest) => element_index(rest)?,

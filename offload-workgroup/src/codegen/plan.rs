@@ -1,13 +1,14 @@
 //! Division of a work-item function into parallel regions, and the layout of the context: the storage of values and
 //! private variables that are live across a barrier.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::analysis::conflicts::{Conflicts, Interleaving};
 use crate::analysis::control_flow::ControlFlowGraph;
 use crate::analysis::liveness;
 use crate::analysis::private_memory::PrivateMemory;
 use crate::analysis::values::Values;
+use crate::analysis::work_item_state::uses_local_id_address;
 use crate::ir::function::{BarrierScope, Function, Iterations, Opcode, Scheduling, Terminator};
 use crate::ir::{Layout, Types, after_word};
 use crate::options::Validity;
@@ -22,8 +23,13 @@ pub(crate) struct Plan<'f> {
     pub(crate) values: Values<'f>,
     pub(crate) memory: PrivateMemory<'f>,
     pub(crate) regions: Vec<ParallelRegion<'f>>,
+    pub(crate) cfg: ControlFlowGraph,
+    /// The numbers of the blocks, by name.
+    pub(crate) block_numbers: HashMap<&'f str, usize>,
     /// Slots of each work-item, in the order of the context.
     pub(crate) slots: Vec<ContextSlot<'f>>,
+    /// The positions of the slots, by name.
+    slot_positions: HashMap<&'f str, usize>,
     /// Uniform values that are live across a barrier, with their types: one variable for the group.
     pub(crate) group_values: BTreeMap<&'f str, String>,
     /// Bytes of the context for each work-item.
@@ -32,6 +38,12 @@ pub(crate) struct Plan<'f> {
     pub(crate) context_alignment: Option<u64>,
     pub(crate) context_layout: ContextLayout,
     pub(crate) interleaving: Interleaving,
+    /// Whether the address of the local id is used otherwise than by loads that are known.
+    pub(crate) uses_local_id_address: bool,
+    /// Variables and values that debug information declares as variables of the source.
+    declared: HashSet<&'f str>,
+    /// The source location of the barrier before each region.
+    locations: Vec<Option<&'f str>>,
     pub(crate) validity: Validity,
 }
 
@@ -98,21 +110,32 @@ impl<'f> Plan<'f> {
         let regions = regions(function, &cfg);
         let conflicts = Conflicts { function, cfg: &cfg, values: &values, types, local_arrays };
         let interleaving = conflicts.interleaving();
+        let declarations = function.instructions().filter(|instruction| instruction.is_debug_declaration());
+        let mut declared = HashSet::new();
+        declared.extend(declarations.filter_map(|declaration| declaration.operands().next()));
         let mut plan = Plan {
             function,
             values,
             memory,
             regions,
+            cfg,
+            block_numbers: function.block_numbers(),
             slots: Vec::new(),
+            slot_positions: HashMap::new(),
             group_values: BTreeMap::new(),
             context_size: 0,
             context_alignment: None,
             context_layout: ContextLayout::StructOfArrays,
             interleaving,
+            uses_local_id_address: function.instructions().any(uses_local_id_address),
+            declared,
+            locations: locations(function),
             validity,
         };
         plan.allocate_slots(types)?;
         plan.assign_offsets()?;
+        let slots = plan.slots.iter().enumerate();
+        plan.slot_positions.extend(slots.map(|(position, slot)| (slot.name, position)));
         plan.context_layout = plan.choose_layout();
         Ok(plan)
     }
@@ -132,8 +155,12 @@ impl<'f> Plan<'f> {
 
     fn allocate_slots(&mut self, types: &Types<'_>) -> Result<(), String> {
         let mut live: BTreeSet<&str> = BTreeSet::new();
+        let mut live_in_group: HashSet<&str> = HashSet::new();
         for region in &self.regions {
             live.extend(&region.live_in);
+            if region.scope == BarrierScope::Group {
+                live_in_group.extend(&region.live_in);
+            }
         }
         for name in live {
             if self.values.rematerialized.contains_key(name) {
@@ -147,7 +174,10 @@ impl<'f> Plan<'f> {
                 continue;
             }
             let layout = types.layout(&ty).ok_or_else(|| unknown_size(name))?;
-            let storage = self.storage(name);
+            // A value that is live only across barriers of a chunk is stored for that chunk.
+            let is_of_chunk =
+                self.function.scheduling == Scheduling::Lockstep && !live_in_group.contains(name);
+            let storage = if is_of_chunk { Storage::Chunk } else { Storage::Context };
             self.slots.push(ContextSlot { name, storage, ty: Some(ty), layout, offset: 0 });
         }
         for name in &self.memory.live_across_barrier {
@@ -160,19 +190,11 @@ impl<'f> Plan<'f> {
         Ok(())
     }
 
-    /// A value that is live only across barriers of a chunk is stored for that chunk.
-    fn storage(&self, name: &str) -> Storage {
-        if self.function.scheduling == Scheduling::Independent {
-            return Storage::Context;
-        }
-        let mut of_group = self.regions.iter().filter(|region| region.scope == BarrierScope::Group);
-        if of_group.any(|region| region.live_in.contains(name)) { Storage::Context } else { Storage::Chunk }
-    }
-
     /// Assigns offsets by descending alignment: then every array starts aligned, whatever the number of work-items.
     fn assign_offsets(&mut self) -> Result<(), String> {
         let results = self.function.instructions().filter_map(|instruction| instruction.result.as_deref());
-        let order: BTreeMap<&str, usize> = results.zip(0..).collect();
+        let mut order: HashMap<&str, usize> = HashMap::new();
+        order.extend(results.zip(0..));
         self.slots.sort_by_key(|slot| (std::cmp::Reverse(slot.layout.align), order.get(slot.name).copied()));
         let mut offset = 0u64;
         let mut alignment = None;
@@ -218,7 +240,12 @@ impl<'f> Plan<'f> {
 
     /// The slot of a value or a variable.
     pub(crate) fn slot(&self, name: &str) -> Option<&ContextSlot<'f>> {
-        self.slots.iter().find(|slot| slot.name == name)
+        self.slots.get(self.slot_position(name)?)
+    }
+
+    /// The position of the slot of a value or a variable among all.
+    pub(crate) fn slot_position(&self, name: &str) -> Option<usize> {
+        self.slot_positions.get(name).copied()
     }
 
     /// The type of a value that is live across a barrier.
@@ -228,9 +255,7 @@ impl<'f> Plan<'f> {
 
     /// Whether debug information declares a variable of the source at `name`.
     pub(crate) fn is_declared(&self, name: &str) -> bool {
-        let mut records =
-            self.function.instructions().filter(|instruction| instruction.is_debug_declaration());
-        records.any(|record| record.operands().next() == Some(name))
+        self.declared.contains(name)
     }
 
     /// Whether `name`, which `region` defines, is live across a barrier at its end.
@@ -267,13 +292,15 @@ impl<'f> Plan<'f> {
         }
     }
 
+    /// The number of the region that begins with block `start`.
+    pub(crate) fn region_starting_at(&self, start: usize) -> Option<usize> {
+        // Regions are in the order of their first blocks.
+        self.regions.binary_search_by_key(&start, |region| region.start).ok()
+    }
+
     /// The source location of the barrier before region `number`.
     pub(crate) fn location(&self, number: usize) -> Option<&'f str> {
-        let mut barriers = self.function.blocks.iter().filter_map(|block| match &block.terminator {
-            Terminator::Barrier { location, .. } => Some(location.as_deref()),
-            _ => None,
-        });
-        barriers.nth(number.checked_sub(1)?)?
+        self.locations.get(number.checked_sub(1)?).copied().flatten()
     }
 }
 
@@ -281,17 +308,30 @@ fn unknown_size(name: &str) -> String {
     format!("the value %{name} has no size that is known")
 }
 
+/// The source locations of the barriers, in their order.
+fn locations(function: &Function) -> Vec<Option<&str>> {
+    let mut locations = Vec::new();
+    for block in &function.blocks {
+        if let Terminator::Barrier { location, .. } = &block.terminator {
+            locations.push(location.as_deref());
+        }
+    }
+    locations
+}
+
 /// The parallel regions: the first starts at the entry, and one behind each barrier, in their order.
 fn regions<'f>(function: &'f Function, cfg: &ControlFlowGraph) -> Vec<ParallelRegion<'f>> {
-    let live_in = liveness::live_in(function, cfg);
-    let mut barriers = Vec::new();
+    // The region behind each block with a barrier.
+    let mut behind = HashMap::new();
     let mut starts = vec![(0, BarrierScope::Group)];
     for (number, block) in function.blocks.iter().enumerate() {
         if let Terminator::Barrier { scope, .. } = block.terminator {
-            barriers.push(number);
+            behind.insert(number, starts.len());
             starts.push((number.saturating_add(1), scope));
         }
     }
+    let start_blocks = starts.iter().map(|(start, _)| *start).collect();
+    let mut live_in = liveness::live_in(function, cfg, &start_blocks);
     let mut regions = Vec::new();
     for (start, scope) in starts {
         let blocks = cfg.region_blocks(start);
@@ -301,8 +341,7 @@ fn regions<'f>(function: &'f Function, cfg: &ControlFlowGraph) -> Vec<ParallelRe
             let Some(block) = function.blocks.get(*number) else { continue };
             match block.terminator {
                 Terminator::Barrier { .. } => {
-                    let region = barriers.iter().position(|barrier| barrier == number);
-                    successors.extend(region.map(|before| before + 1));
+                    successors.extend(behind.get(number));
                 }
                 Terminator::Return => {
                     successors.insert(0);
@@ -312,7 +351,7 @@ fn regions<'f>(function: &'f Function, cfg: &ControlFlowGraph) -> Vec<ParallelRe
             let instructions = block.instructions.iter().filter(|one| one.opcode != Opcode::Alloca);
             defined.extend(instructions.filter_map(|instruction| instruction.result.as_deref()));
         }
-        let live_in = live_in.get(start).cloned().unwrap_or_default();
+        let live_in = live_in.remove(&start).unwrap_or_default();
         regions.push(ParallelRegion { start, scope, blocks, successors, live_in, defined });
     }
     regions

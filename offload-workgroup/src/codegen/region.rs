@@ -2,7 +2,7 @@
 
 mod context;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write;
 
 pub(crate) use self::context::memory_type;
@@ -112,8 +112,8 @@ pub(crate) fn write_region<'f>(
     let arguments = plan.values.arguments.intersection(&used);
     rematerialized.extend(arguments.filter(|name| plan.values.rematerialized.contains_key(*name)));
     let mut chunk_values = BTreeSet::new();
-    for slot in plan.slots.iter().filter(|slot| slot.storage == Storage::Chunk) {
-        if region.defined.contains(slot.name) && plan.is_live_out(region, slot.name) {
+    for slot in region.defined.iter().filter_map(|name| plan.slot(name)) {
+        if slot.storage == Storage::Chunk && plan.is_live_out(region, slot.name) {
             chunk_values.insert(slot.name);
         }
     }
@@ -131,10 +131,7 @@ pub(crate) fn write_region<'f>(
         loaded: BTreeMap::new(),
         loads: 0,
         // The address of the local id can be computed in one region, and loaded from in another.
-        text: RegionText {
-            needs_local_id: plan.function.instructions().any(uses_local_id_address),
-            ..RegionText::default()
-        },
+        text: RegionText { needs_local_id: plan.uses_local_id_address, ..RegionText::default() },
     };
     writer.write_head_and_start();
     writer.write_body();
@@ -184,8 +181,9 @@ impl<'f> RegionWriter<'_, 'f> {
         let plan = self.plan;
         let region = self.region;
         let mut order = Vec::new();
+        let mut collected = HashSet::new();
         for name in self.rematerialized.clone() {
-            self.collect_operands(name, &mut order);
+            self.collect_operands(name, &mut collected, &mut order);
         }
         self.rematerialized.extend(order.iter().copied());
         for name in &plan.memory.live_across_barrier {
@@ -212,13 +210,13 @@ impl<'f> RegionWriter<'_, 'f> {
     }
 
     /// Adds to `order` the operands of `name`, recursively, and then `name`.
-    fn collect_operands(&self, name: &'f str, order: &mut Vec<&'f str>) {
-        if name == self.plan.function.parameter || order.contains(&name) {
+    fn collect_operands(&self, name: &'f str, collected: &mut HashSet<&'f str>, order: &mut Vec<&'f str>) {
+        if name == self.plan.function.parameter || !collected.insert(name) {
             return;
         }
         let Some(definition) = self.plan.values.definitions.get(name) else { return };
         for operand in definition.instruction.operands() {
-            self.collect_operands(operand, order);
+            self.collect_operands(operand, collected, order);
         }
         order.push(name);
     }
@@ -362,8 +360,7 @@ impl<'f> RegionWriter<'_, 'f> {
             }
             Terminator::Return => 0,
             Terminator::Barrier { .. } => {
-                let start = number.saturating_add(1);
-                self.plan.regions.iter().position(|region| region.start == start).unwrap_or_default()
+                self.plan.region_starting_at(number.saturating_add(1)).unwrap_or_default()
             }
         };
         let _ = writeln!(self.text.body, "  br label %offload.end.p{}", self.number);

@@ -137,7 +137,7 @@ fn a_switch_ends_at_its_bracket() {
                 one:\n  ret void\n\ntwo:\n  ret void";
     let function = Function::parse(&text.lines().collect::<Vec<_>>(), &types).unwrap();
     assert_eq!(function.blocks.len(), 3);
-    assert_eq!(function.successors(0), [1, 2]);
+    assert_eq!(function.all_successors()[0], [1, 2]);
 }
 
 /// `for (i = 0; i < n; i++) { sum += i; barrier(); }`, then `sum` is written.

@@ -1,5 +1,7 @@
 //! A work-item function as blocks of instructions, split at every barrier.
 
+use std::collections::{BTreeMap, HashMap};
+
 use crate::ir::line::{Line, local_name};
 use crate::ir::vocabulary::{NEWEST_LLVM, Unknown, unknown_in_instruction, unknown_word};
 use crate::ir::{Parameters, Symbol, Types, global_symbol, list, parameters};
@@ -160,7 +162,8 @@ impl Function {
             }
             function.push_line(&text, &mut open, types)?;
         }
-        function.retarget_phis();
+        let last_parts = function.last_parts();
+        function.retarget_phis(&last_parts);
         Ok(function)
     }
 
@@ -189,48 +192,50 @@ impl Function {
         Ok(())
     }
 
-    /// Splits block `number` behind its phis with an implicit barrier.
-    pub(crate) fn insert_barrier_after_phis(&mut self, number: usize, scope: BarrierScope) {
-        let name = format!("{}.r{number}", self.blocks.get(number).map_or("", |block| &block.name));
-        let Some(block) = self.blocks.get_mut(number) else { return };
-        self.has_interchanged_loops = true;
-        let phis = block
-            .instructions
-            .iter()
-            .take_while(|instruction| matches!(instruction.opcode, Opcode::Phi | Opcode::DebugRecord))
-            .count();
-        let rest = Block {
-            name: name.clone(),
-            instructions: block.instructions.split_off(phis),
-            terminator: std::mem::replace(
-                &mut block.terminator,
-                Terminator::Barrier { scope, location: None },
-            ),
-        };
-        let head = block.name.clone();
-        self.blocks.insert(number.saturating_add(1), rest);
-        for incoming in self.incoming_mut() {
-            if incoming.from == head {
-                incoming.from.clone_from(&name);
-            }
+    /// Splits blocks, by their number, behind their phis with an implicit barrier.
+    pub(crate) fn insert_barriers_after_phis(&mut self, barriers: &BTreeMap<usize, BarrierScope>) {
+        if barriers.is_empty() {
+            return;
         }
+        self.has_interchanged_loops = true;
+        let mut last_parts: HashMap<String, String> = HashMap::new();
+        let mut blocks = Vec::with_capacity(self.blocks.len().saturating_add(barriers.len()));
+        for (number, mut block) in std::mem::take(&mut self.blocks).into_iter().enumerate() {
+            let Some(scope) = barriers.get(&number) else {
+                blocks.push(block);
+                continue;
+            };
+            let rest = block.split_behind_phis(format!("{}.r{number}", block.name), *scope);
+            last_parts.insert(block.name.clone(), rest.name.clone());
+            blocks.extend([block, rest]);
+        }
+        self.blocks = blocks;
+        self.retarget_phis(&last_parts);
     }
 
-    /// Replaces blocks in phis that were split at barriers: control comes from their last parts.
-    fn retarget_phis(&mut self) {
-        let mut renamed: Vec<(String, String)> = Vec::new();
+    /// The last parts of blocks that were split at barriers, by the name of the first.
+    fn last_parts(&self) -> HashMap<String, String> {
+        let mut last_parts: HashMap<String, String> = HashMap::new();
+        let mut first = None;
         for pair in self.blocks.windows(2) {
-            if let [block, next] = pair
-                && matches!(block.terminator, Terminator::Barrier { .. })
-            {
-                match renamed.iter_mut().find(|(_, last)| *last == block.name) {
-                    Some((_, last)) => last.clone_from(&next.name),
-                    None => renamed.push((block.name.clone(), next.name.clone())),
-                }
+            let [block, next] = pair else { continue };
+            if !matches!(block.terminator, Terminator::Barrier { .. }) {
+                first = None;
+                continue;
             }
+            let first = first.get_or_insert(&block.name);
+            last_parts.insert(first.to_string(), next.name.clone());
+        }
+        last_parts
+    }
+
+    /// Replaces blocks in phis that were split: control comes from their last parts.
+    fn retarget_phis(&mut self, last_parts: &HashMap<String, String>) {
+        if last_parts.is_empty() {
+            return;
         }
         for incoming in self.incoming_mut() {
-            if let Some((_, last)) = renamed.iter().find(|(first, _)| *first == incoming.from) {
+            if let Some(last) = last_parts.get(&incoming.from) {
                 incoming.from.clone_from(last);
             }
         }
@@ -245,23 +250,50 @@ impl Function {
         self.blocks.iter().flat_map(|block| &block.instructions)
     }
 
-    /// The numbers of the blocks that block `number` may go on to.
-    pub(crate) fn successors(&self, number: usize) -> Vec<usize> {
-        match self.blocks.get(number).map(|block| &block.terminator) {
-            Some(Terminator::Barrier { .. }) => vec![number.saturating_add(1)],
-            Some(Terminator::Branch(line)) => line.labels().filter_map(|label| self.number(label)).collect(),
-            _ => Vec::new(),
+    /// For each block the numbers of those that it may go on to.
+    pub(crate) fn all_successors(&self) -> Vec<Vec<usize>> {
+        let numbers = self.block_numbers();
+        let mut all = Vec::with_capacity(self.blocks.len());
+        for (number, block) in self.blocks.iter().enumerate() {
+            all.push(match &block.terminator {
+                Terminator::Barrier { .. } => vec![number.saturating_add(1)],
+                Terminator::Branch(line) => {
+                    line.labels().filter_map(|label| numbers.get(label).copied()).collect()
+                }
+                Terminator::Return => Vec::new(),
+            });
         }
+        all
     }
 
-    /// The number of the block `name`.
-    pub(crate) fn number(&self, name: &str) -> Option<usize> {
-        self.blocks.iter().position(|block| block.name == name)
+    /// Whether a block may go on to itself or to one before it: every cycle has such a block.
+    pub(crate) fn has_backward_branch(&self) -> bool {
+        let mut blocks = self.all_successors().into_iter().enumerate();
+        blocks.any(|(number, successors)| successors.iter().any(|successor| *successor <= number))
     }
 
-    /// The block `name`.
-    pub(crate) fn block(&self, name: &str) -> Option<&Block> {
-        self.blocks.iter().find(|block| block.name == name)
+    /// The numbers of the blocks, by name.
+    pub(crate) fn block_numbers(&self) -> HashMap<&str, usize> {
+        let mut numbers = HashMap::with_capacity(self.blocks.len());
+        numbers.extend(self.blocks.iter().enumerate().map(|(number, block)| (block.name.as_str(), number)));
+        numbers
+    }
+}
+
+impl Block {
+    /// Ends the block behind its phis with a barrier, and returns the rest.
+    fn split_behind_phis(&mut self, name: String, scope: BarrierScope) -> Block {
+        let phis = self
+            .instructions
+            .iter()
+            .take_while(|instruction| matches!(instruction.opcode, Opcode::Phi | Opcode::DebugRecord))
+            .count();
+        let barrier = Terminator::Barrier { scope, location: None };
+        Block {
+            name,
+            instructions: self.instructions.split_off(phis),
+            terminator: std::mem::replace(&mut self.terminator, barrier),
+        }
     }
 }
 

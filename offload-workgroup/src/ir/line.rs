@@ -90,6 +90,19 @@ impl Line {
         })
     }
 
+    /// The text before the first name.
+    pub(crate) fn start(&self) -> &str {
+        match self.tokens.first() {
+            Some(Token::Text(text)) => text,
+            _ => "",
+        }
+    }
+
+    /// The opcode of an instruction.
+    pub(crate) fn opcode(&self) -> &str {
+        self.start().split(' ').next().unwrap_or_default()
+    }
+
     /// Whether `text` stands between the names.
     pub(crate) fn contains(&self, text: &str) -> bool {
         self.tokens.iter().any(|token| matches!(token, Token::Text(plain) if plain.contains(text)))

@@ -4,7 +4,7 @@
 //! costs some twenty cycles, in which a CPU executes many stores. LLVM keeps such branches, for it may not invent stores,
 //! and uses masked vectors for CPUs with AVX-512 at best.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analysis::control_flow::ControlFlowGraph;
 use crate::analysis::values::{has_opcode, has_variable_divisor};
@@ -30,9 +30,7 @@ pub(crate) fn convert_unpredictable_stores(function: &mut Function, types: &Type
     if then_blocks.is_empty() {
         return;
     }
-    for then_block in then_blocks {
-        then_block.convert(function);
-    }
+    convert(function, then_blocks);
     let Some(entry) = function.blocks.first_mut() else { return };
     let alloca =
         Line::from_tokens(vec![text(&format!("alloca [{SCRATCH_SIZE} x i8], align {SCRATCH_SIZE}"))]);
@@ -50,23 +48,38 @@ pub(crate) fn convert_unpredictable_stores(function: &mut Function, types: &Type
 /// A block of stores that is executed under a condition.
 #[derive(Debug)]
 struct ThenBlock {
-    /// The name of the block that ends with the branch. Numbers of blocks change with each one that is removed.
-    branch: String,
-    /// The name of the block with the stores.
-    stores: String,
-    /// The name of the merge block.
-    merge: String,
+    /// The block that ends with the branch.
+    branch: usize,
+    /// The block with the stores.
+    stores: usize,
+    merge: usize,
     condition: String,
     /// The value of the condition for which the stores are executed.
     polarity: bool,
 }
 
+/// Converts all of `then_blocks`, and removes their blocks: until then the numbers of others stay.
+fn convert(function: &mut Function, then_blocks: Vec<ThenBlock>) {
+    let mut removed = BTreeSet::new();
+    for then_block in then_blocks {
+        removed.insert(then_block.stores);
+        then_block.convert(function);
+    }
+    let mut number = 0;
+    function.blocks.retain(|_| {
+        number += 1;
+        !removed.contains(&(number - 1))
+    });
+}
+
 fn unpredictable_then_blocks(function: &Function, types: &Types<'_>) -> Vec<ThenBlock> {
     let cfg = ControlFlowGraph::new(function, Validity::Assumed);
     let loops = cfg.loops();
+    let mut headers = BTreeSet::new();
+    headers.extend(loops.iter().map(|one| one.header));
     let mut then_blocks = Vec::new();
     for candidate in &loops {
-        let nested = loops.iter().filter(|other| candidate.blocks.contains(&other.header)).count();
+        let nested = candidate.blocks.iter().filter(|block| headers.contains(block)).count();
         if nested != 1 {
             continue;
         }
@@ -77,7 +90,7 @@ fn unpredictable_then_blocks(function: &Function, types: &Types<'_>) -> Vec<Then
         }
         for branch in candidate.blocks.iter().copied() {
             let Some(then_block) = ThenBlock::find(function, &cfg, branch) else { continue };
-            let stores = function.block(&then_block.stores);
+            let stores = function.blocks.get(then_block.stores);
             if is_unpredictable(&then_block.condition, &definitions)
                 && stores.is_some_and(|stores| is_convertible(stores, types))
             {
@@ -99,42 +112,34 @@ impl ThenBlock {
             return None;
         }
         let [if_true, if_false] = cfg.successors(branch) else { return None };
-        let (stores, merge, polarity) = if is_then_block(function, cfg, *if_true, *if_false) {
+        let (stores, merge, polarity) = if is_then_block(cfg, *if_true, *if_false) {
             (*if_true, *if_false, true)
-        } else if is_then_block(function, cfg, *if_false, *if_true) {
+        } else if is_then_block(cfg, *if_false, *if_true) {
             (*if_false, *if_true, false)
         } else {
             return None;
         };
-        let stores = function.blocks.get(stores)?;
-        let merge = function.blocks.get(merge)?;
-        let mut phis = merge.instructions.iter().filter(|one| one.opcode == Opcode::Phi);
+        let stores_block = function.blocks.get(stores)?;
+        let merge_block = function.blocks.get(merge)?;
+        let mut phis = merge_block.instructions.iter().filter(|one| one.opcode == Opcode::Phi);
         let has_equal_operands =
-            phis.all(|phi| phi.operand_from(&stores.name) == phi.operand_from(&branch_block.name));
-        has_equal_operands.then(|| ThenBlock {
-            branch: branch_block.name.clone(),
-            stores: stores.name.clone(),
-            merge: merge.name.clone(),
-            condition,
-            polarity,
-        })
+            phis.all(|phi| phi.operand_from(&stores_block.name) == phi.operand_from(&branch_block.name));
+        has_equal_operands.then_some(ThenBlock { branch, stores, merge, condition, polarity })
     }
 
-    /// Moves the stores before the branch, which becomes unconditional.
+    /// Moves the stores before the branch, which becomes unconditional. Their block stays behind, without instructions.
     fn convert(self, function: &mut Function) {
-        let Some(stores) = function.number(&self.stores) else { return };
-        let Block { name, instructions, .. } = function.blocks.remove(stores);
-        for block in function.blocks.iter_mut().filter(|block| block.name == self.merge) {
-            for phi in &mut block.instructions {
-                phi.incoming.retain(|incoming| incoming.from != name);
-            }
+        let Some(stores) = function.blocks.get_mut(self.stores) else { return };
+        let name = stores.name.clone();
+        let instructions = std::mem::take(&mut stores.instructions);
+        let Some(merge) = function.blocks.get_mut(self.merge) else { return };
+        for phi in &mut merge.instructions {
+            phi.incoming.retain(|incoming| incoming.from != name);
         }
-        let Some(block) = function.blocks.iter_mut().find(|block| block.name == self.branch) else { return };
-        block.terminator = Terminator::Branch(Line::from_tokens(vec![
-            text("br label "),
-            Token::Label(self.merge.clone()),
-            text(""),
-        ]));
+        let merge = merge.name.clone();
+        let Some(block) = function.blocks.get_mut(self.branch) else { return };
+        block.terminator =
+            Terminator::Branch(Line::from_tokens(vec![text("br label "), Token::Label(merge), text("")]));
         let instructions = instructions.into_iter().filter(|one| one.opcode != Opcode::DebugRecord);
         for (number, mut converted) in instructions.enumerate() {
             if converted.opcode == Opcode::Store
@@ -166,11 +171,8 @@ impl ThenBlock {
 }
 
 /// Whether block `stores` has one predecessor, and `merge` as its only successor.
-fn is_then_block(function: &Function, cfg: &ControlFlowGraph, stores: usize, merge: usize) -> bool {
-    let edges = (0..function.blocks.len()).flat_map(|block| cfg.successors(block));
-    stores != merge
-        && cfg.successors(stores) == [merge]
-        && edges.filter(|successor| **successor == stores).count() == 1
+fn is_then_block(cfg: &ControlFlowGraph, stores: usize, merge: usize) -> bool {
+    stores != merge && cfg.successors(stores) == [merge] && cfg.predecessors(stores).len() == 1
 }
 
 /// Whether `condition` compares a value whose address depends on another load of the same iteration, so that branch
@@ -326,7 +328,7 @@ define void @f(ptr %args) {
                 "store i32 %v6, ptr %offload.place.v11.2, align 4",
             ]
         );
-        assert_eq!(function.successors(1), [2]);
+        assert_eq!(function.all_successors()[1], [2]);
     }
 
     #[test]

@@ -30,14 +30,24 @@ enum Provenance {
 
 /// Marks the atomic operations of `function` that plain ones can replace as [`Opcode::LocalAtomic`].
 pub(crate) fn mark(function: &mut Function, memory: &LocalMemory<'_>) {
+    if !function.instructions().any(is_atomic_operation) {
+        return;
+    }
     let provenance = provenance_of_values(function, memory);
     for instruction in function.blocks.iter_mut().flat_map(|block| &mut block.instructions) {
+        if !is_atomic_operation(instruction) {
+            continue;
+        }
         let text = instruction.line.text();
         let Some(operation) = AtomicOperation::parse(&text) else { continue };
         if operation.has_expansion() && is_local(operation.address, &provenance, memory) {
             instruction.opcode = Opcode::LocalAtomic;
         }
     }
+}
+
+fn is_atomic_operation(instruction: &Instruction) -> bool {
+    matches!(instruction.line.opcode(), "atomicrmw" | "cmpxchg")
 }
 
 /// The expansion of the marked instruction `text`, `%name = atomicrmw ...`; `text` itself if it is another instruction.

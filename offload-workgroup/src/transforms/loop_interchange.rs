@@ -10,11 +10,12 @@
 //! - A loop with divergent exits gets a barrier of a chunk, whose work-items iterate until all have left. The loop is free
 //!   of side effects, or accesses memory with the stride one.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analysis::control_flow::{ControlFlowGraph, Loop};
 use crate::analysis::private_memory::PrivateMemory;
-use crate::analysis::strides;
+use crate::analysis::strides::Strides;
 use crate::analysis::values::{Values, has_variable_divisor, is_pure_call};
 use crate::analysis::work_item_state::{StateLoad, state_load, uses_local_id_address};
 use crate::ir::function::{BarrierScope, Block, Function, Instruction, Iterations, Opcode, Terminator};
@@ -22,11 +23,8 @@ use crate::options::Validity;
 
 /// Inserts barriers into the innermost loops of `function` that are worth an interchange.
 pub(crate) fn insert_barriers(function: &mut Function) {
-    let mut barriers = LoopAnalysis::new(function).barriers();
-    // From the last block, so that the numbers of those before stay valid.
-    while let Some((block, scope)) = barriers.pop_last() {
-        function.insert_barrier_after_phis(block, scope);
-    }
+    let barriers = LoopAnalysis::new(function).barriers();
+    function.insert_barriers_after_phis(&barriers);
 }
 
 /// The divergent exits of a loop.
@@ -42,6 +40,8 @@ struct LoopAnalysis<'f> {
     cfg: ControlFlowGraph,
     values: Values<'f>,
     memory: PrivateMemory<'f>,
+    strides: OnceCell<Strides<'f>>,
+    bypasses: OnceCell<Vec<Vec<usize>>>,
 }
 
 impl<'f> LoopAnalysis<'f> {
@@ -49,16 +49,46 @@ impl<'f> LoopAnalysis<'f> {
         let cfg = ControlFlowGraph::new(function, Validity::Assumed);
         let values = Values::new(function, &cfg);
         let memory = PrivateMemory::new(function, &cfg);
-        LoopAnalysis { function, cfg, values, memory }
+        LoopAnalysis { function, cfg, values, memory, strides: OnceCell::new(), bypasses: OnceCell::new() }
+    }
+
+    fn strides(&self) -> &Strides<'f> {
+        self.strides.get_or_init(|| Strides::new(self.function, &self.values))
+    }
+
+    /// For each block the divergent branches at which work-items part, some of which come to it before they are together
+    /// again.
+    fn bypasses(&self) -> &[Vec<usize>] {
+        self.bypasses.get_or_init(|| {
+            let mut bypasses = vec![Vec::new(); self.function.blocks.len()];
+            for (number, block) in self.function.blocks.iter().enumerate() {
+                if !self.values.is_divergent(&block.terminator) || self.cfg.is_barrier_uniform(number) {
+                    continue;
+                }
+                for influenced in self.cfg.influence_region(number) {
+                    if let Some(bypasses) = bypasses.get_mut(influenced) {
+                        bypasses.push(number);
+                    }
+                }
+            }
+            bypasses
+        })
     }
 
     /// The blocks that get a barrier behind their phis: headers of loops, and merge blocks of divergent exits.
     fn barriers(&self) -> BTreeMap<usize, BarrierScope> {
         let loops = self.cfg.loops();
         let headers: BTreeSet<usize> = loops.iter().map(|one| one.header).collect();
+        // What a chunk stores across the iterations of an outer loop is in memory only if that has a barrier.
+        let mut nested_without_barrier: BTreeSet<usize> = BTreeSet::new();
+        for outer in loops.iter().filter(|outer| !outer.has_barrier(self.function)) {
+            let nested =
+                outer.blocks.iter().filter(|block| **block != outer.header && headers.contains(block));
+            nested_without_barrier.extend(nested);
+        }
         let mut barriers = BTreeMap::new();
         for candidate in &loops {
-            let is_innermost = candidate.blocks.intersection(&headers).count() == 1;
+            let is_innermost = candidate.blocks.iter().filter(|block| headers.contains(block)).count() == 1;
             let blocks = self.blocks(candidate);
             if !is_innermost
                 || candidate.has_barrier(self.function)
@@ -68,8 +98,7 @@ impl<'f> LoopAnalysis<'f> {
             }
             let is_entered_together = !self.values.divergent_blocks.contains(&candidate.header);
             if is_entered_together && self.has_uniform_exits(candidate) {
-                let has_large_strides = strides::are_large(&blocks, self.function, &self.values);
-                let scope = if has_large_strides {
+                let scope = if self.strides().are_large(&blocks) {
                     BarrierScope::Chunk(Iterations::Uniform)
                 } else {
                     BarrierScope::Group
@@ -77,10 +106,7 @@ impl<'f> LoopAnalysis<'f> {
                 barriers.insert(candidate.header, scope);
                 continue;
             }
-            // What a chunk stores across the iterations of an outer loop is in memory only if that has a barrier.
-            let is_nested_without_barrier =
-                loops.iter().any(|outer| outer.contains(candidate) && !outer.has_barrier(self.function));
-            if is_nested_without_barrier {
+            if nested_without_barrier.contains(&candidate.header) {
                 continue;
             }
             if let Some(DivergentExit { iterations, merge_blocks }) = self.divergent_exit(candidate, &blocks)
@@ -115,7 +141,7 @@ impl<'f> LoopAnalysis<'f> {
     fn divergent_exit(&self, candidate: &Loop, blocks: &[&Block]) -> Option<DivergentExit> {
         let exit = self.cfg.exit(candidate)?;
         let is_repeatable = candidate.blocks.iter().all(|number| self.is_idempotent(*number));
-        let is_profitable = is_repeatable || strides::are_unit(blocks, self.function, &self.values);
+        let is_profitable = is_repeatable || self.strides().are_unit(blocks);
         if !is_profitable || !exit.between.iter().all(|number| self.is_idempotent(*number)) {
             return None;
         }
@@ -132,13 +158,9 @@ impl<'f> LoopAnalysis<'f> {
     /// The numbers ascend: work-items that wait in a block with a lower one go on first.
     fn merge_blocks(&self, candidate: &Loop, exit: usize) -> Option<Vec<usize>> {
         let mut merge_blocks = Vec::new();
-        for (number, block) in self.function.blocks.iter().enumerate() {
-            let is_bypass = !candidate.blocks.contains(&number)
-                && self.values.is_divergent(&block.terminator)
-                && !self.cfg.is_barrier_uniform(number)
-                && self.cfg.influence_region(number).contains(&candidate.header);
-            if is_bypass {
-                merge_blocks.push(self.cfg.merge_block(number)?);
+        for number in self.bypasses().get(candidate.header).into_iter().flatten() {
+            if !candidate.blocks.contains(number) {
+                merge_blocks.push(self.cfg.merge_block(*number)?);
             }
         }
         merge_blocks.retain(|block| *block != candidate.header);
@@ -170,11 +192,6 @@ impl<'f> LoopAnalysis<'f> {
 }
 
 impl Loop {
-    /// Whether `other` is nested in this loop.
-    fn contains(&self, other: &Loop) -> bool {
-        self.header != other.header && self.blocks.contains(&other.header)
-    }
-
     /// Whether the loop has a barrier, so that its live values are in memory in every iteration.
     fn has_barrier(&self, function: &Function) -> bool {
         let mut blocks = self.blocks.iter().filter_map(|number| function.blocks.get(*number));

@@ -8,17 +8,9 @@ use std::collections::BTreeSet;
 
 use crate::analysis::work_item_state::{STATE_PREFIX, WARP_PREFIX};
 
-/// A copy of `module` in which each thread has its own `__local` arrays and work-item state.
-pub(crate) fn make_thread_local(module: &str) -> String {
-    let mut out = String::with_capacity(module.len().saturating_add(4096));
-    for line in module.lines() {
-        match ThreadVariable::parse(line) {
-            Some(variable) => out.push_str(&variable.definition()),
-            None => out.push_str(line),
-        }
-        out.push('\n');
-    }
-    out
+/// The line of a module in which each thread has its own `__local` arrays and work-item state, if it is another one.
+pub(crate) fn thread_local_definition(line: &str) -> Option<String> {
+    Some(ThreadVariable::parse(line)?.definition())
 }
 
 /// The names of a module's `__local` arrays.
@@ -56,7 +48,7 @@ impl<'a> ThreadVariable<'a> {
 }
 
 /// Whether `name` is a variable of the runtime: the state of a work-item, or what the lanes of a warp exchange.
-fn is_state(name: &str) -> bool {
+pub(crate) fn is_state(name: &str) -> bool {
     name.starts_with(STATE_PREFIX) || name.starts_with(WARP_PREFIX)
 }
 
@@ -83,7 +75,12 @@ mod tests {
                         @shared = dso_local global i32 0, align 4\n\
                         @.str = private unnamed_addr constant [3 x i8] c\"hi \", align 1\n\
                         @elsewhere = external global i32\n";
-        assert_eq!(make_thread_local(module), expected);
+        let mut changed = String::new();
+        for line in module.lines() {
+            changed += &thread_local_definition(line).unwrap_or(line.to_string());
+            changed.push('\n');
+        }
+        assert_eq!(changed, expected);
     }
 
     #[test]

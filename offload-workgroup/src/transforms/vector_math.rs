@@ -4,11 +4,12 @@
 //! work-item loop around them by the variants that the call declares
 //! (<https://llvm.org/docs/LangRef.html#call-site-attributes>, `vector-function-abi-variant`).
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 
-use crate::ir::closing;
 use crate::ir::numbering::ModuleNumbers;
+use crate::ir::{closing, global_name, global_symbol};
 
 /// The prefix of the functions until work-groups are generated: no such function has a body to inline.
 pub(crate) const MATH_PREFIX: &str = "@__offload_math.";
@@ -62,48 +63,71 @@ impl Element {
 
 /// The functions of the library that a module declares, and so calls.
 pub(crate) struct MathCalls {
-    declared: Vec<MathFunction>,
+    declared: HashSet<String>,
 }
 
 impl MathCalls {
     pub(crate) fn new(module: &str) -> MathCalls {
-        let mut declared = functions();
-        declared.retain(|function| {
-            let call = format!("@{}(", function.symbol);
-            module.lines().any(|line| line.starts_with("declare ") && line.contains(&call))
-        });
+        let mut known = HashSet::new();
+        known.extend(functions().into_iter().map(|function| function.symbol));
+        let mut declared = HashSet::new();
+        for line in module.lines().filter(|line| line.starts_with("declare ")) {
+            declared.extend(global_name(line).and_then(|name| known.take(name)));
+        }
         MathCalls { declared }
     }
 
     /// `line` with names that PoCL's library does not have, so that no body is inlined.
     pub(crate) fn rename(&self, line: String) -> String {
-        let mut line = line;
-        for function in &self.declared {
-            let call = format!("@{}(", function.symbol);
-            if line.contains(&call) {
-                line = line.replace(&call, &format!("{MATH_PREFIX}{}(", function.symbol));
+        if self.declared.is_empty() {
+            return line;
+        }
+        let mut renamed = String::new();
+        let mut rest = line.as_str();
+        while let Some((before, symbol)) = rest.find('@').and_then(|at| rest.split_at_checked(at)) {
+            let name = global_name(symbol).filter(|name| self.declared.contains(*name));
+            let called =
+                name.and_then(|name| symbol.strip_prefix('@')?.strip_prefix(name)?.strip_prefix('('));
+            renamed.push_str(before);
+            match (name, called) {
+                (Some(name), Some(arguments)) => {
+                    renamed.push_str(&format!("{MATH_PREFIX}{name}("));
+                    rest = arguments;
+                }
+                _ => {
+                    renamed.push('@');
+                    rest = symbol.strip_prefix('@').unwrap_or_default();
+                }
             }
         }
-        line
+        if renamed.is_empty() {
+            return line;
+        }
+        renamed.push_str(rest);
+        renamed
     }
 }
 
 /// `module` with the library's names, and calls that declare vector variants of at most `vector_bits` bits.
-pub(crate) fn declare_vector_variants(module: &str, vector_bits: u32) -> String {
+pub(crate) fn declare_vector_variants(module: String, vector_bits: u32) -> String {
+    let prefix = MATH_PREFIX.trim_start_matches('@');
+    let mut called: HashSet<&str> = HashSet::new();
+    for line in module.lines() {
+        called.extend(global_symbols(line).filter_map(|name| name.strip_prefix(prefix)));
+    }
     let mut used = functions();
-    used.retain(|function| module.contains(&format!("{MATH_PREFIX}{}(", function.symbol)));
+    used.retain(|function| called.contains(function.symbol.as_str()));
+    if used.is_empty() {
+        return module;
+    }
     // A module can have one list of globals that must be kept.
     let has_list = module.lines().any(|line| line.starts_with("@llvm.compiler.used ="));
     let vector_bits = if has_list { 0 } else { vector_bits };
-    let mut number = ModuleNumbers::new(module).free.attributes;
-    let mut text = module.to_string();
+    let mut number = ModuleNumbers::new(&module).free.attributes;
+    let text = annotate_calls(&module, &used, number);
     let mut tail = String::new();
     let mut kept = BTreeSet::new();
     for function in &used {
-        let own = format!("@{}(", function.symbol);
-        // Calls within the library were linked with it, and may have another calling convention by now.
-        text = text.replace(&own, &format!("@{}.linked(", function.symbol));
-        text = text.lines().map(|line| annotate_call(line, function, number) + "\n").collect();
         let mut lane_counts = Vec::new();
         for bits in [128, 256, 512] {
             if bits <= vector_bits {
@@ -139,6 +163,43 @@ pub(crate) fn declare_vector_variants(module: &str, vector_bits: u32) -> String 
         );
     }
     text + &tail
+}
+
+/// `module` with the library's names; calls get attributes whose numbers begin with `first`, in the order of `used`.
+fn annotate_calls(module: &str, used: &[MathFunction], first: u64) -> String {
+    let prefix = MATH_PREFIX.trim_start_matches('@');
+    let mut numbered: HashMap<&str, (&MathFunction, u64)> = HashMap::new();
+    for (function, number) in used.iter().zip(first..) {
+        numbered.insert(&function.symbol, (function, number));
+    }
+    let mut text = String::with_capacity(module.len());
+    for line in module.lines() {
+        let mut mentioned = BTreeMap::new();
+        for name in global_symbols(line) {
+            let symbol = name.strip_prefix(prefix).unwrap_or(name);
+            mentioned.extend(numbered.get(symbol).map(|(function, number)| (*number, *function)));
+        }
+        let mut annotated = Cow::Borrowed(line);
+        for (number, function) in mentioned {
+            // Calls within the library were linked with it, and may have another calling convention by now.
+            let own = format!("@{}(", function.symbol);
+            let linked = annotated.replace(&own, &format!("@{}.linked(", function.symbol));
+            annotated = annotate_call(&linked, function, number).into();
+        }
+        text.push_str(&annotated);
+        text.push('\n');
+    }
+    text
+}
+
+/// The globals that a line mentions.
+fn global_symbols(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        let symbol = global_symbol(rest)?;
+        rest = symbol.rest;
+        Some(symbol.name)
+    })
 }
 
 /// `line` with the name that `function` has in the library; calls get attributes number `number`.
@@ -232,7 +293,7 @@ attributes #3 = { nounwind }
 
     #[test]
     fn calls_tell_their_vectors() {
-        let text = declare_vector_variants(&rename(MODULE), 256);
+        let text = declare_vector_variants(rename(MODULE), 256);
         let call = "  %1 = tail call contract float @_Z7_cl_powff(float noundef %x, float noundef 2.0) #5, !dbg !4\n";
         assert!(text.contains(call), "{text}");
         assert!(text.contains("  %2 = call double @_Z7_cl_expd(double %y) #4\n"), "{text}");
@@ -262,7 +323,7 @@ attributes #3 = { nounwind }
         let finite = MODULE
             .replace("double %y", "double noundef nofpclass(nan inf) %y")
             .replace("expd(double)", "expd(double noundef nofpclass(nan inf))");
-        let text = declare_vector_variants(&rename(&finite), 128);
+        let text = declare_vector_variants(rename(&finite), 128);
         assert!(text.contains("@_Z7_cl_expd(double noundef nofpclass(nan inf) %y) #4\n"), "{text}");
         assert!(text.contains("\ndeclare double @_Z7_cl_expd(double)\n"), "{text}");
     }
@@ -274,7 +335,7 @@ attributes #3 = { nounwind }
         assert!(rename(&defined).contains("call double @_Z7_cl_expd("));
         // Linked after it was renamed.
         let linked = rename(MODULE) + "define internal fastcc double @_Z7_cl_expd(double %0) {\n}\n";
-        let text = declare_vector_variants(&linked, 128);
+        let text = declare_vector_variants(linked, 128);
         assert!(text.contains("define internal fastcc double @_Z7_cl_expd.linked(double %0) {"), "{text}");
         assert!(text.contains("call double @_Z7_cl_expd(double %y) #"), "{text}");
     }
@@ -282,7 +343,7 @@ attributes #3 = { nounwind }
     #[test]
     fn a_list_of_the_modules_own_is_left() {
         let text = declare_vector_variants(
-            &(rename(MODULE) + "@llvm.compiler.used = appending global [0 x ptr] []\n"),
+            rename(MODULE) + "@llvm.compiler.used = appending global [0 x ptr] []\n",
             256,
         );
         assert!(!text.contains("Dv8_f") && text.contains("@_Z7_cl_powff(float noundef %x"), "{text}");

@@ -2,6 +2,7 @@
 
 pub(super) mod kernels;
 pub(super) mod measure;
+mod modules;
 pub(super) mod ninja;
 mod ours;
 pub(super) mod plan;
@@ -25,6 +26,12 @@ pub(super) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let plan = Plan::parse(args)?;
     setup::ensure(workspace, &[setup::BUILD, setup::GPUS, setup::BENCH])?;
     let dir = workspace.shell.create_dir(workspace.target_dir.join("bench/rebuild"))?;
+    if plan.modules_alone {
+        workspace.shell.create_dir(dir.join("kernels"))?;
+        let samples = modules::run(workspace, &dir, &plan)?;
+        workspace.shell.write_file(dir.join("modules.json"), format!("{samples:#}\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let kernels = Kernels::write(&dir.join("kernels"), &plan)?;
     let ours = Ours::prepare(workspace, &dir, &plan)?;
     let plain = Plain::beside(&ours);
@@ -34,7 +41,8 @@ pub(super) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let samples = measure(&plan, &kernels, &sides)?;
     let counts = count(&plan, &kernels, &sides)?;
     verify::images(workspace, &plan, (&ours, &ninja))?;
-    report::write(workspace, &plan, (&samples, &counts))?;
+    let modules = modules::run(workspace, &dir, &plan)?;
+    report::write(workspace, &plan, (&samples, &counts), &modules)?;
     Ok(report::print(&plan, &samples, &counts))
 }
 

@@ -45,6 +45,7 @@ mod interrupted;
 mod kernel_tests;
 mod killed;
 mod languages;
+mod large_modules;
 mod launchers;
 mod life;
 mod lookups;

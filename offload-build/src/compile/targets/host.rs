@@ -13,11 +13,11 @@ pub(crate) mod image_functions;
 mod sources;
 mod wrapper;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use offload_format::{Aspects, HostLevel, SpirvVersion, Target};
 use offload_workgroup::ir::{declared_functions, functions_reaching};
-use offload_workgroup::{InterleaveGroups, Options, Validity};
+use offload_workgroup::{InterleaveGroups, ModulePart, Options, PartSize, Validity};
 
 pub(crate) use self::cpu::{Cpu, cpu, refusal};
 
@@ -33,7 +33,7 @@ use crate::compile::targets::gpu::ToLink;
 use crate::compile::targets::nvptx;
 use crate::compile::targets::spirv;
 use crate::error::{self, Result};
-use crate::ir;
+use crate::ir::{self, Kernel};
 use crate::module::{DeviceImage, SourceFile};
 
 const SHIM: &str = include_str!("../device/host_shim.c");
@@ -48,11 +48,17 @@ pub(crate) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) 
     let ToLink { module: linked, left } = link(session, unit, &cpu)?;
     let linked = with_checks(session, linked)?;
     let linked = with_waiting_library(session, linked, &cpu)?;
-    let waiting = functions_reaching(&linked.read_text()?, offload_workgroup::is_barrier);
-    let work_items = work_items(session, linked, &waiting, &cpu)?;
-    let groups = groups(session, unit, &work_items, &cpu)?;
-    let object = codegen(session, &groups, &cpu)?;
-    let bytes = shared_object(session, &unit.names(), &object, &cpu)?;
+    let text = linked.read_text()?;
+    let waiting = functions_reaching(&text, offload_workgroup::is_barrier);
+    let parts = parts(session, unit, linked, &text)?;
+    drop(text);
+    let objects = session.context().jobs.map(&parts, |part| {
+        let work_items = work_items(session, &part.module, &waiting, &cpu)?;
+        let groups = groups(session, part, &work_items, &cpu)?;
+        codegen(session, &groups, &cpu)
+    });
+    let objects = error::all(objects)?;
+    let bytes = shared_object(session, &unit.names(), &objects, &cpu)?;
 
     let mut image = unit.image_record(session, Target::Host(level));
     image.kernels.clear();
@@ -73,6 +79,37 @@ pub(crate) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) 
         image.kernels.push(record);
     }
     Ok(DeviceImage { record: image, bytes })
+}
+
+/// A module that is compiled apart.
+struct Part<'u> {
+    kernels: Vec<&'u Kernel>,
+    module: Blob,
+    /// Whether it is not the whole: what is of the runtime is in other parts, too.
+    is_of_several: bool,
+}
+
+/// Kernels of a part of a large module, about. An edit of one costs as much as a part; starting compilers costs as much as
+/// some ten small kernels.
+const PART_SIZE: PartSize = PartSize { kernels: 48, lines: 6000 };
+
+/// The parts of a large module, which results are cached of one by one, or the whole of another.
+fn parts<'u>(session: &Session<'_>, unit: &Unit<'u>, linked: Blob, text: &str) -> Result<Vec<Part<'u>>> {
+    let may_split = !session.env().is_sanitized() && !session.sources.has_cuda();
+    let split = if may_split { offload_workgroup::split_module(text, PART_SIZE) } else { None };
+    let Some(split) = split else {
+        return Ok(vec![Part { kernels: unit.kernels.clone(), module: linked, is_of_several: false }]);
+    };
+    let mut by_name = BTreeMap::new();
+    by_name.extend(unit.kernels.iter().map(|kernel| (kernel.name.as_str(), *kernel)));
+    let mut parts = Vec::new();
+    for ModulePart { kernels, text } in split {
+        let kernels = kernels.iter().filter_map(|name| by_name.get(name.as_str()).copied()).collect();
+        let key = KeyBuilder::new("host part").part(text.as_bytes()).finish();
+        let module = session.cache().get_or(key, || Ok(text.into_bytes()))?;
+        parts.push(Part { kernels, module, is_of_several: true });
+    }
+    Ok(parts)
 }
 
 /// Whether work-items wait inside this function of PoCL's library.
@@ -195,15 +232,15 @@ fn with_waiting_library(session: &Session<'_>, linked: Blob, cpu: &Cpu) -> Resul
     if !declared_functions(&linked.read_text()?).into_iter().any(waits_in_library) {
         return Ok(linked);
     }
-    let args = cpu.ir_args(&["-O0", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm"]);
-    cpu.step(session, "host library of functions", args, &linked)
+    let args = ["-O0", "-Xclang", "-disable-llvm-passes"];
+    cpu.step(session, "host library of functions", &args, &linked)
 }
 
 /// The functions of one work-item: optimised, and with all that can wait inside.
-fn work_items(session: &Session<'_>, linked: Blob, waiting: &BTreeSet<String>, cpu: &Cpu) -> Result<Blob> {
+fn work_items(session: &Session<'_>, linked: &Blob, waiting: &BTreeSet<String>, cpu: &Cpu) -> Result<Blob> {
     let level: &[&str] = if inspectable(session) {
         if waiting.is_empty() {
-            return Ok(linked);
+            return Ok(linked.clone());
         }
         &["-O0"]
     } else {
@@ -221,24 +258,28 @@ fn work_items(session: &Session<'_>, linked: Blob, waiting: &BTreeSet<String>, c
     let marked = session
         .cache()
         .get_or(key, || Ok(offload_workgroup::prepare_work_items(&linked.read_text()?).into_bytes()))?;
-    let args = cpu.ir_args(&[level, &["-S", "-emit-llvm"]].concat());
-    cpu.step(session, "host work-items", args, &marked)
+    cpu.step(session, "host work-items", level, &marked)
 }
 
 /// The functions that run a work-group, with memory of each thread's own.
-fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob, cpu: &Cpu) -> Result<Blob> {
+fn groups(session: &Session<'_>, part: &Part<'_>, work_items: &Blob, cpu: &Cpu) -> Result<Blob> {
     // A build that checks kernels relies on none of the rules that it checks.
     let validity = if session.env().is_sanitized() { Validity::Checked } else { Validity::Assumed };
     let mut key = KeyBuilder::new("host work-groups").part(&work_items.hash.0);
     key = key.part(format!("{validity:?}").as_bytes());
     key = key.part(&cpu.vector_bits.to_le_bytes());
-    for kernel in &unit.kernels {
+    key = key.part(&[u8::from(part.is_of_several)]);
+    for kernel in &part.kernels {
         key = key.part(format!("{} {:?}", kernel.name, kernel.required_work_group).as_bytes());
     }
     session.cache().get_or(key.finish(), || {
-        let kernels: Vec<_> = unit.kernels.iter().map(|kernel| kernel.for_work_groups()).collect();
+        let kernels: Vec<_> = part.kernels.iter().map(|kernel| kernel.for_work_groups()).collect();
         let options = Options::new(cpu.vector_bits).with_validity(validity);
-        let groups = offload_workgroup::generate_work_groups(&work_items.read_text()?, &kernels, &options)?;
+        let mut groups =
+            offload_workgroup::generate_work_groups(&work_items.read_text()?, &kernels, &options)?;
+        if part.is_of_several {
+            groups = offload_workgroup::hide_runtime(&groups);
+        }
         Ok(groups.into_bytes())
     })
 }
@@ -270,8 +311,7 @@ fn interleaved(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> 
     let marked = cache.get_or(key, || {
         Ok(offload_workgroup::disable_in_order_functions(&module.read_text()?).into_bytes())
     })?;
-    let args = cpu.ir_args(&[&OPTIMISED[..], &["-S", "-emit-llvm"]].concat());
-    let optimised = cpu.step(session, "host interleaved", args, &marked)?;
+    let optimised = cpu.step(session, "host interleaved", &OPTIMISED, &marked)?;
     let key = KeyBuilder::new("host functions with others").part(&optimised.hash.0).finish();
     cache.get_or(key, || {
         Ok(offload_workgroup::enable_in_order_functions(&optimised.read_text()?).into_bytes())
@@ -279,28 +319,24 @@ fn interleaved(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> 
 }
 
 fn object(session: &Session<'_>, module: &Blob, cpu: &Cpu, level: &[&str]) -> Result<Blob> {
-    let step = Step {
-        name: "host object",
-        tool: &session.tools().llvm()?.clang,
-        args: cpu.ir_args(&[level, &["-ffunction-sections", "-c"]].concat()),
-        inputs: vec![(module, ".ll")],
-        files: vec![cpu.pocl.library.clone()],
-    };
-    session.step(&step, check::elf)
+    let args = [level, &["-ffunction-sections", "-c"]].concat();
+    session.step(&cpu.ir_step(session, "host object", &args, module)?, check::elf)
 }
 
 pub(crate) fn shared_object(
     session: &Session<'_>,
     kernels: &[&str],
-    object: &Blob,
+    objects: &[Blob],
     cpu: &Cpu,
 ) -> Result<Blob> {
-    let half = half::functions(session, object, cpu)?;
-    let inputs: Vec<_> = [object].into_iter().chain(&half).map(|object| (object, ".o")).collect();
+    let half = half::functions(session, objects, cpu)?;
+    let inputs: Vec<_> = objects.iter().chain(&half).map(|object| (object, ".o")).collect();
     let tool = session.tools().lld()?;
     let strip: &[&str] = if session.env().profile.debug_info { &[] } else { &["--strip-all"] };
     let fixed = ["-shared", "--gc-sections", "--hash-style=gnu", "--build-id=none", "-z", "now", "-o"];
-    let args = texts(strip.iter().copied())
+    // Functions of libraries are in each part that calls them.
+    let fold: &[&str] = if objects.len() > 1 { &["--icf=safe"] } else { &[] };
+    let args = texts(strip.iter().chain(fold).copied())
         .chain(texts(fixed))
         .chain([Arg::Output])
         .chain((0..inputs.len()).map(Arg::Input))

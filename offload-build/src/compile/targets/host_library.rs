@@ -27,7 +27,7 @@ pub(crate) fn image(session: &Session<'_>, library: &Library, level: HostLevel) 
     let key =
         KeyBuilder::new("exports for host").part(&hidden.hash.0).part(format!("{exported:?}").as_bytes());
     let module = session.cache().get_or(key.finish(), || Ok(with_exports(&text, &exported).into_bytes()))?;
-    let bytes = shared_object(session, &[], &codegen(session, &module, &cpu)?, &cpu)?;
+    let bytes = shared_object(session, &[], &[codegen(session, &module, &cpu)?], &cpu)?;
     let record =
         NewImage { exports, aspects: Aspects::LINKER, ..NewImage::new(library.name(), Target::Host(level)) };
     Ok(DeviceImage { record, bytes })

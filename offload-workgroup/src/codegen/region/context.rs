@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::RegionWriter;
 use crate::codegen::plan::{ContextSlot, Storage};
-use crate::ir::function::{Block, Instruction};
+use crate::ir::function::{Block, Instruction, Opcode};
 use crate::ir::line::NameMap;
 
 impl<'f> RegionWriter<'_, 'f> {
@@ -34,8 +34,8 @@ impl<'f> RegionWriter<'_, 'f> {
         let Some(name) = phi.result.as_deref() else { return };
         let mut operands = Vec::new();
         for incoming in &phi.incoming {
-            let block = self.plan.function.number(&incoming.from);
-            if block.is_some_and(|block| self.region.blocks.contains(&block)) {
+            let block = self.plan.block_numbers.get(incoming.from.as_str());
+            if block.is_some_and(|block| self.region.blocks.contains(block)) {
                 let names = PhiOperandNames { writer: self, from: &incoming.from };
                 let value = incoming.value.render(&names);
                 operands.push(format!("[ {value}, %{} ]", self.label(&incoming.from)));
@@ -162,9 +162,13 @@ impl<'f> RegionWriter<'_, 'f> {
     /// Loads redefined values that phis of the successors take from this block, under names that depend on both only.
     pub(super) fn load_for_phis(&mut self, number: usize, block: &'f Block) {
         let mut names = BTreeSet::new();
-        for successor in self.plan.function.successors(number) {
-            let Some(successor) = self.plan.function.blocks.get(successor) else { continue };
-            let incoming = successor.instructions.iter().filter_map(|phi| phi.operand_from(&block.name));
+        if self.redefined.is_empty() {
+            return;
+        }
+        for successor in self.plan.cfg.successors(number) {
+            let Some(successor) = self.plan.function.blocks.get(*successor) else { continue };
+            let phis = successor.instructions.iter().filter(|instruction| instruction.opcode == Opcode::Phi);
+            let incoming = phis.filter_map(|phi| phi.operand_from(&block.name));
             names.extend(incoming.flat_map(|operand| operand.values()));
         }
         for name in names.into_iter().filter(|name| self.redefined.contains(name)) {

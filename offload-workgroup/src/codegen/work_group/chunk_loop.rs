@@ -14,7 +14,6 @@ use std::fmt::Write;
 use super::FunctionWriter;
 use super::chunk_region::{ChunkRegion, Scheduling, region_copy};
 use super::successors::{GROUP_SCOPE, Successors};
-use crate::codegen::plan::Storage;
 use crate::codegen::region::{Chunk, memory_type};
 
 /// The edges of a loop over chunks.
@@ -33,14 +32,12 @@ impl FunctionWriter<'_, '_> {
         let plan = self.plan;
         for number in (0..plan.regions.len()).filter(|number| !plan.begins_in_chunk(*number)) {
             let Some(chunk_region) = ChunkRegion::starting_at(plan, number) else { continue };
+            let live = chunk_region.live_values(plan);
             for Chunk { suffix, lanes } in [chunk_region.wide, chunk_region.single] {
                 if chunk_region.scheduling == Scheduling::Scheduled {
                     let _ = writeln!(self.body, "  %offload.due.c{suffix} = alloca [{lanes} x i32]");
                 }
-                for slot in plan.slots.iter().filter(|slot| slot.storage == Storage::Chunk) {
-                    if !chunk_region.needs_slot(plan, slot.name) {
-                        continue;
-                    }
+                for slot in &live {
                     let name = slot.name;
                     let ty = slot.ty.as_deref().map_or("i8", memory_type);
                     let _ =
@@ -91,8 +88,10 @@ impl FunctionWriter<'_, '_> {
         }
         let live_in = plan.regions.get(n).map(|region| &region.live_in);
         let mut restore = String::new();
-        for (name, ty) in plan.group_values.iter().filter(|(name, _)| defined.contains(**name)) {
-            if live_in.is_some_and(|live_in| live_in.contains(name)) {
+        for name in defined {
+            if let Some(ty) = plan.group_values.get(name)
+                && live_in.is_some_and(|live_in| live_in.contains(name))
+            {
                 let saved = format!("%offload.saved.{name}.p{n}");
                 let _ = writeln!(self.body, "  {saved} = load {ty}, ptr %offload.once.{name}");
                 let _ = writeln!(restore, "  store {ty} {saved}, ptr %offload.once.{name}");

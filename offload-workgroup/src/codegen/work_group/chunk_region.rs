@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::codegen::plan::Plan;
+use crate::codegen::plan::{ContextSlot, Plan, Storage};
 use crate::codegen::region::{Chunk, RegionCopy};
 use crate::ir::function::Iterations;
 
@@ -72,10 +72,14 @@ impl ChunkRegion {
         }
     }
 
-    /// Whether the value `name` is live at a barrier of the chunk.
-    pub(super) fn needs_slot(&self, plan: &Plan<'_>, name: &str) -> bool {
-        let mut inner = self.inner.iter().filter_map(|number| plan.regions.get(*number));
-        inner.any(|region| region.live_in.contains(name))
+    /// The slots of values that are live at a barrier of the chunk, in the order of the context.
+    pub(super) fn live_values<'p, 'f>(&self, plan: &'p Plan<'f>) -> Vec<&'p ContextSlot<'f>> {
+        let mut positions = BTreeSet::new();
+        for region in self.inner.iter().filter_map(|number| plan.regions.get(*number)) {
+            positions.extend(region.live_in.iter().filter_map(|name| plan.slot_position(name)));
+        }
+        let slots = positions.into_iter().filter_map(|position| plan.slots.get(position));
+        slots.filter(|slot| slot.storage == Storage::Chunk).collect()
     }
 }
 

@@ -25,13 +25,13 @@ pub(super) struct Plain {
 
 /// A package of the generated cargo workspace.
 #[derive(Clone, Debug)]
-struct Package {
-    name: &'static str,
-    cargo: PathBuf,
-    dir: PathBuf,
-    target: PathBuf,
-    cache: PathBuf,
-    jobs: usize,
+pub(super) struct Package {
+    pub(super) name: &'static str,
+    pub(super) cargo: PathBuf,
+    pub(super) dir: PathBuf,
+    pub(super) target: PathBuf,
+    pub(super) cache: PathBuf,
+    pub(super) jobs: usize,
 }
 
 impl Ours {
@@ -113,7 +113,12 @@ impl Side for Plain {
 }
 
 impl Package {
-    fn build(&self, profile: Profile) -> Command {
+    /// Removes what was made of kernels.
+    pub(super) fn forget_results(&self) -> Result<()> {
+        remove(&self.cache)
+    }
+
+    pub(super) fn build(&self, profile: Profile) -> Command {
         let mut command = self.cargo("build", profile);
         command.args(["-j", &self.jobs.to_string()]);
         command
@@ -153,6 +158,17 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 
 fn write_crates(workspace: &Workspace, root: &Path, plan: &Plan) -> Result<()> {
     let modules: Vec<String> = plan.modules().collect();
+    write_workspace(workspace, root, plan, &plan.target_names(), &modules)
+}
+
+/// Writes a package with these modules, and one without, to `root`. The kernels are in a directory beside it.
+pub(super) fn write_workspace(
+    workspace: &Workspace,
+    root: &Path,
+    plan: &Plan,
+    targets: &[String],
+    modules: &[String],
+) -> Result<()> {
     let app = root.join("app");
     let plain = root.join("plain");
     let tuned = match plan.build_scripts {
@@ -163,16 +179,16 @@ fn write_crates(workspace: &Workspace, root: &Path, plan: &Plan) -> Result<()> {
     };
     write(workspace, &root.join("Cargo.toml"), &format!("{WORKSPACE}{tuned}"))?;
     write(workspace, &root.join(".cargo/config.toml"), CONFIG)?;
-    write(workspace, &root.join("offload.toml"), &format!("targets = {:?}\n", plan.target_names()))?;
+    write(workspace, &root.join("offload.toml"), &format!("targets = {targets:?}\n"))?;
     write(workspace, &app.join("Cargo.toml"), &manifest(workspace, "app"))?;
     write(workspace, &plain.join("Cargo.toml"), &manifest(workspace, "plain"))?;
-    write(workspace, &app.join("build.rs"), &build_script(&modules))?;
+    write(workspace, &app.join("build.rs"), &build_script(modules))?;
     write(
         workspace,
         &plain.join("build.rs"),
         "fn main() {\n    println!(\"cargo::rerun-if-changed=build.rs\");\n}\n",
     )?;
-    write(workspace, &app.join("src/main.rs"), &program(&modules))?;
+    write(workspace, &app.join("src/main.rs"), &program(modules))?;
     write(workspace, &plain.join("src/main.rs"), &program(&[]))?;
     // The checkout's own lock file: no version is looked up.
     workspace.shell.copy_file(workspace.root.join("Cargo.lock"), root.join("Cargo.lock"))?;

@@ -12,6 +12,8 @@ pub(crate) struct Plan {
     pub(crate) targets: Vec<&'static str>,
     pub(crate) jobs: usize,
     pub(crate) build_scripts: BuildScripts,
+    /// Whether the files for AMD targets are left out, and large modules measured alone.
+    pub(super) modules_alone: bool,
     extent: Extent,
 }
 
@@ -43,11 +45,16 @@ impl Plan {
     pub(crate) fn parse(args: &[String]) -> Result<Plan> {
         let mut extent = Extent::Whole;
         let mut build_scripts = BuildScripts::Default;
+        let mut modules_alone = false;
         for arg in args {
             match arg.as_str() {
                 "--quick" => extent = Extent::Quick,
                 "--tuned" => build_scripts = BuildScripts::Tuned,
-                _ => return Err(Error::new("`bench rebuild` takes no argument but `--quick` and `--tuned`")),
+                "--modules" => modules_alone = true,
+                _ => {
+                    let error = "`bench rebuild` takes no argument but `--quick`, `--tuned` and `--modules`";
+                    return Err(Error::new(error));
+                }
             }
         }
         let (files, targets) = if extent == Extent::Quick { (2, 4) } else { (8, TARGETS.len()) };
@@ -57,8 +64,13 @@ impl Plan {
             targets: TARGETS.into_iter().take(targets).collect(),
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
             build_scripts,
+            modules_alone,
             extent,
         })
+    }
+
+    pub(super) fn is_quick(&self) -> bool {
+        self.extent == Extent::Quick
     }
 
     pub(super) fn runs(&self, scenario: Scenario) -> usize {

@@ -20,6 +20,7 @@ pub(super) fn write(
     workspace: &Workspace,
     plan: &Plan,
     (samples, counts): (&Samples, &Counts),
+    modules: &Value,
 ) -> Result<()> {
     let rows = Scenario::ALL
         .into_iter()
@@ -33,6 +34,7 @@ pub(super) fn write(
         "cpu": cpu(),
         "tools": tools(workspace, &["clang", "ld.lld"]),
         "results": rows.collect::<Vec<_>>(),
+        "large_modules": modules,
     });
     let path = workspace.target_dir.join("bench/rebuild.json");
     workspace.shell.write_file(&path, format!("{text:#}\n"))?;
@@ -112,7 +114,7 @@ fn wanted(plan: &Plan, samples: &Samples) {
     println!("unchanged at most 0.1 s over no kernels: {over:+.3} s, {}", verdict(over <= 0.1));
 }
 
-fn verdict(good: bool) -> &'static str {
+pub(super) fn verdict(good: bool) -> &'static str {
     if good { "yes" } else { "NO" }
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use offload_format::{HostLevel, Target};
+use offload_workgroup::ir::declared_functions;
 
 use crate::cache::Blob;
 use crate::compile::Session;
@@ -67,21 +68,41 @@ impl Cpu {
         texts([self.triple.as_str()]).chain(texts(self.march.iter().copied()))
     }
 
-    /// The arguments of clang for IR, with PoCL's library at hand.
-    pub(super) fn ir_args(&self, args: &[&str]) -> Vec<Arg> {
-        let library =
-            ["-Xclang".into(), "-mlink-builtin-bitcode".into(), "-Xclang".into(), self.pocl.library.clone()];
+    /// The arguments of clang for IR, with `library` at hand.
+    fn ir_args(&self, args: &[&str], library: Option<&PathBuf>) -> Vec<Arg> {
+        let library = library.map(|library| {
+            ["-Xclang".into(), "-mlink-builtin-bitcode".into(), "-Xclang".into(), library.clone()]
+        });
         self.flags()
             .chain(texts(["-fPIC", "-fvisibility=hidden", "-x", "ir"]))
             // clang gives the library's functions no table of names otherwise. Passes then give one name to two values,
             // and the text that is written is not read again.
             .chain(texts(["-fno-discard-value-names"]))
             .chain(texts(args.iter().copied()))
-            .chain(texts(library.map(PathBuf::into_os_string)))
+            .chain(texts(library.into_iter().flatten().map(PathBuf::into_os_string)))
             // A loop that the source wants unrolled may have been before it was cut.
             .chain(texts(["-Wno-linker-warnings", "-Wno-pass-failed", "-o"]))
             .chain([Arg::Output, Arg::Input(0)])
             .collect()
+    }
+
+    /// A run of clang on IR.
+    pub(super) fn ir_step<'a>(
+        &self,
+        session: &Session<'a>,
+        name: &'static str,
+        args: &[&str],
+        module: &'a Blob,
+    ) -> Result<Step<'a>> {
+        // clang takes as long to read the library as to compile ten small kernels.
+        let library = calls_library(&module.read_text()?).then_some(&self.pocl.library);
+        Ok(Step {
+            name,
+            tool: &session.tools().llvm()?.clang,
+            args: self.ir_args(args, library),
+            inputs: vec![(module, ".ll")],
+            files: library.cloned().into_iter().collect(),
+        })
     }
 
     /// Runs clang on IR for more IR.
@@ -89,11 +110,26 @@ impl Cpu {
         &self,
         session: &Session<'_>,
         name: &'static str,
-        args: Vec<Arg>,
+        args: &[&str],
         module: &Blob,
     ) -> Result<Blob> {
-        let tool = &session.tools().llvm()?.clang;
-        let files = vec![self.pocl.library.clone()];
-        session.step(&Step { name, tool, args, inputs: vec![(module, ".ll")], files }, check::ir_text)
+        let args = [args, &["-S", "-emit-llvm"]].concat();
+        session.step(&self.ir_step(session, name, &args, module)?, check::ir_text)
+    }
+}
+
+/// Whether IR calls a function that neither LLVM nor the runtime has.
+fn calls_library(module: &str) -> bool {
+    declared_functions(module).iter().any(|name| !name.starts_with("__offload_"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_library_is_for_what_others_lack() {
+        assert!(!calls_library("declare void @llvm.assume(i1)\ndeclare void @__offload_wait()\n"));
+        assert!(calls_library("declare void @__offload_wait()\ndeclare float @_Z7_cl_sinf(float)\n"));
     }
 }
