@@ -2,6 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use opencl_sys::CL_DEVICE_LOCAL_MEM_SIZE;
+
+use super::answers;
 use super::api::{Context, DeviceId};
 use super::library::CompiledLibraries;
 use crate::backend::{Backend, ContextId};
@@ -11,6 +14,8 @@ use crate::error::Problem;
 #[derive(Debug)]
 pub(super) struct ClContext {
     device: DeviceId,
+    /// Bytes of local memory that a work-group has, if the driver tells.
+    pub(super) local_memory: Option<u64>,
     pub(super) context: Context,
     /// The device libraries that the driver has compiled for it.
     pub(super) libraries: CompiledLibraries,
@@ -29,14 +34,15 @@ impl ClContext {
             return Ok(found);
         }
         let context = Context::new(id).map_err(|error| format!("cannot make a context: {error}"))?;
-        let context = Arc::new(ClContext { device: id, context, libraries: CompiledLibraries::default() });
+        let context = ClContext::from_context(context, id);
         in_use.push(Arc::downgrade(&context));
         Ok(context)
     }
 
     /// The caller's context, which has `device`.
     pub(super) fn from_context(context: Context, device: DeviceId) -> Arc<ClContext> {
-        Arc::new(ClContext { device, context, libraries: CompiledLibraries::default() })
+        let local_memory = answers::long(device, CL_DEVICE_LOCAL_MEM_SIZE);
+        Arc::new(ClContext { device, local_memory, context, libraries: CompiledLibraries::default() })
     }
 
     pub(super) fn device(&self) -> DeviceId {

@@ -199,13 +199,28 @@ pub(super) unsafe fn enqueue(
     // "A kernel object does not update the reference count for objects set as argument values" (the specification, of
     // `clSetKernelArg`): until the kernel is in the queue these have to be there. Without parts nothing is allocated.
     let mut parts = Vec::new();
+    let mut local_memory: u64 = 0;
     for (index, arg) in (0..).zip(args) {
+        if let KernelArgKind::Local(size) = arg.0 {
+            local_memory = local_memory.saturating_add(size as u64);
+        }
         // SAFETY: as promised.
         parts.extend(unsafe { set(kernel, index, *arg)? });
+    }
+    if let Some(most) = stream.local_memory().filter(|most| local_memory > *most) {
+        return Err(too_much_local_memory(local_memory, most));
     }
     // SAFETY: every argument was set; the caller answers for the rest.
     let launched = unsafe { kernel.launch(&stream.current().queue, range) };
     launched.map_err(|error| launch_failed(kernel, stream.device(), range, error))
+}
+
+/// A launch whose arguments are more local memory than a work-group has. Drivers refuse it without a reason, and PoCL ends
+/// the program.
+#[cold]
+fn too_much_local_memory(taken: u64, most: u64) -> Problem {
+    let text = format!("its arguments are {taken} bytes of local memory, and a work-group has {most}");
+    Problem::with_hint(text, "`device.properties()?.local_memory` is the limit")
 }
 
 /// The error of a launch, with the limit that a work-group is above.

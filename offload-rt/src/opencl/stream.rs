@@ -92,6 +92,11 @@ impl ClStream {
         Ok(ClStream { current: RwLock::new(Current { queue, is_last: true }), context, priority: None })
     }
 
+    /// Bytes of local memory that a work-group has, if the driver tells.
+    pub(super) fn local_memory(&self) -> Option<u64> {
+        self.context.local_memory
+    }
+
     pub(super) fn device(&self) -> DeviceId {
         self.context.device()
     }

@@ -103,6 +103,22 @@ fn source_runs_on_every_device() {
 }
 
 #[test]
+fn more_local_memory_than_a_work_group_has_tells_the_limit() {
+    let _alone = alone();
+    for (device, image) in for_each_device(&registry("opencl-c", SOURCE.as_bytes())) {
+        let program = device.open(&image).unwrap();
+        let most = device.properties().unwrap().local_memory.unwrap();
+        let taken = usize::try_from(2 * most).unwrap();
+        let mut x = vec![0i32; 64];
+        let mut args = [Arg::in_out(&mut x), Arg::local::<u8>(taken)];
+        // SAFETY: the buffer has an element for each work-item, and each group more local memory than it uses.
+        let launched = unsafe { program.launch("reverse", NdRange::new([64], [64]), &mut args) };
+        let error = launched.unwrap_err().to_string();
+        assert!(error.contains(&taken.to_string()) && error.contains(&most.to_string()), "{device}: {error}");
+    }
+}
+
+#[test]
 fn a_work_group_that_is_too_large_tells_the_limit() {
     let _alone = alone();
     for (device, image) in for_each_device(&registry("opencl-c", SOURCE.as_bytes())) {
