@@ -77,8 +77,16 @@ fn pages() -> Vec<std::path::PathBuf> {
 
 /// A block of TOML as a build script would read it.
 fn read_block(block: &str) -> Result<Layer> {
-    let of_cargo =
-        ["[package]", "[dependencies]", "[dev-dependencies]", "[lib]", "[[bench]]", "[profile.", "[env]"];
+    let of_cargo = [
+        "[package]",
+        "[dependencies]",
+        "[build-dependencies]",
+        "[dev-dependencies]",
+        "[lib]",
+        "[[bench]]",
+        "[profile.",
+        "[env]",
+    ];
     if of_cargo.iter().any(|table| block.contains(table)) {
         return super::parse(block, Path::new("Cargo.toml"), |_| Ok(Layer::default()));
     }

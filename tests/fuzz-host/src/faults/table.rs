@@ -22,17 +22,18 @@ pub(super) const FAULTS: [Fault; 30] = [
     fault(
         "barrier-behind-loop",
         "a loop that a barrier follows is left together, even if it can return",
-        "let next = self.next_convergence(successor);",
+        "for next in successors.iter().filter_map(|successor| self.convergence.get(*successor)) {",
         "if self.post_dominators.dominators(block).any(|one| self.group_barriers.contains(&one)) { return false; }\n\
          let last: BTreeSet<usize> = self.group_barriers.iter().copied().chain([block]).collect();\n\
+         for successor in &successors {\n\
          let mut next: BTreeSet<Convergence> = BTreeSet::new();\n\
-         for reached in self.reachable(&[successor], &last) {\n\
+         for reached in self.reachable(&[*successor], &last) {\n\
          if self.group_barriers.contains(&reached) { next.insert(Convergence::Barrier(reached)); } }",
     ),
     fault(
         "return-is-no-event",
         "a return is no place where work-items have to be together",
-        "next.insert(Convergence::Return);",
+        "points.insert(Convergence::Return);",
         "",
     ),
     fault(
@@ -76,14 +77,14 @@ pub(super) const FAULTS: [Fault; 30] = [
     fault(
         "nothing-kept",
         "private variables do not live across barriers",
-        "memory.live_across_barrier.extend(live);",
-        "drop(live);",
+        "live.insert(*name);",
+        "let _ = name;",
     ),
     fault(
         "escape-forgotten",
         "a private variable whose address has escaped does not live across barriers",
-        ".filter(|variable| after.contains(variable) || memory.escaped.contains(variable))",
-        ".filter(|variable| after.contains(variable))",
+        "if after.contains(variable) || self.escaped.contains(name) {",
+        "if after.contains(variable) {",
     ),
     fault(
         "private-in-parallel",
@@ -94,8 +95,8 @@ pub(super) const FAULTS: [Fault; 30] = [
     fault(
         "order-within-iteration",
         "the vectoriser keeps the order of accesses of one work-item",
-        "|| self.has_conflict(&accesses) {",
-        "|| { let _ = self.has_conflict(&accesses); false } {",
+        "if self.has_conflict(&accesses) {",
+        "if { let _ = self.has_conflict(&accesses); false } {",
     ),
     fault(
         "arguments-are-restrict",
@@ -142,14 +143,14 @@ pub(super) const FAULTS: [Fault; 30] = [
     fault(
         "lanes-outlive-nothing",
         "no value of a chunk is used by the group",
-        "if of_group.any(|region| region.live_in.contains(name)) { Storage::Context } else { Storage::Chunk }",
-        "if of_group.any(|region| region.live_in.contains(name) && region.start == 0) { Storage::Context } else { Storage::Chunk }",
+        "if region.scope == BarrierScope::Group {\n                live_in_group.extend(&region.live_in);",
+        "if region.scope == BarrierScope::Group && region.start == 0 {\n                live_in_group.extend(&region.live_in);",
     ),
     fault(
         "chunk-begins-late",
         "a chunk begins with what the chunk before it has made",
-        "if live_in.is_some_and(|live_in| live_in.contains(name)) {",
-        "if live_in.is_some_and(|live_in| live_in.contains(name) && name.is_empty()) {",
+        "&& live_in.is_some_and(|live_in| live_in.contains(name))",
+        "&& live_in.is_some_and(|live_in| live_in.contains(name) && name.is_empty())",
     ),
     fault(
         "done-goes-on",
@@ -190,8 +191,8 @@ pub(super) const FAULTS: [Fault; 30] = [
     fault(
         "phis-of-both-ways",
         "values do not differ where a store is passed over",
-        "has_equal_operands.then(|| ThenBlock {",
-        "(has_equal_operands || true).then(|| ThenBlock {",
+        "has_equal_operands.then_some(ThenBlock {",
+        "(has_equal_operands || true).then_some(ThenBlock {",
     ),
     fault(
         "global-as-local",
