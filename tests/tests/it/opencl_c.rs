@@ -245,7 +245,7 @@ const NOWHERE: [&str; 6] = [
 
 /// What some have: the macro, and those that clang defines for the kinds of target.
 const SOME: [(&str, &str); 6] = [
-    ("__IMAGE_SUPPORT__", "defined(__SPIRV__)"),
+    ("__IMAGE_SUPPORT__", "!defined(__NVPTX__) && !defined(__AMDGCN__)"),
     ("cl_khr_subgroups", "defined(__SPIRV__) && __OPENCL_C_VERSION__ >= 200"),
     ("cl_khr_subgroup_shuffle", "0"),
     ("cl_amd_media_ops", "defined(__AMDGCN__)"),
