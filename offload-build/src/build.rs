@@ -4,6 +4,7 @@ use std::borrow::Borrow;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use crate::dispatch;
 use crate::error::Error;
 use crate::options::{
     Compiler, Definition, Grf, Link, OpenClStd, Options, SpecValue, SpillBudget, Split, SyclState, TargetKind,
@@ -303,7 +304,7 @@ impl Build {
     /// If the configuration is wrong, a tool is missing, a kernel does not compile, or an image is not what it
     /// should be.
     pub fn try_compile(&self, name: &str) -> Result<(), Error> {
-        Request::Module(self.module(name)).run()
+        dispatch::run(Request::Module(self.module(name)))
     }
 
     /// Exports the functions of the files as the device library `name`; on failure shows the error and ends the build
@@ -330,7 +331,7 @@ impl Build {
     /// If the manifest has no key `links`, there is no header, a source does not compile for one of the targets, or the
     /// configuration is wrong.
     pub fn try_export(&self, name: &str, headers: impl AsRef<Path>) -> Result<(), Error> {
-        Request::Library { module: self.module(name), headers: headers.as_ref() }.run()
+        dispatch::run(Request::Library { module: self.module(name), headers: headers.as_ref() })
     }
 
     #[cfg(feature = "compiler")]
@@ -373,7 +374,7 @@ pub fn try_compile_all<'n, B: Borrow<Build>>(
     let builds: Vec<(&str, B)> = modules.into_iter().collect();
     let modules: Vec<KernelModule<'_>> =
         builds.iter().map(|(name, build)| build.borrow().module(name)).collect();
-    Request::Package(&modules).run()
+    dispatch::run(Request::Package(&modules))
 }
 
 #[cfg(test)]

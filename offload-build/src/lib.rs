@@ -118,7 +118,10 @@ mod cache;
 mod compile;
 #[cfg(feature = "compiler")]
 mod config;
+#[cfg(not(feature = "compiler"))]
+mod delegate;
 mod diagnostics;
+mod dispatch;
 #[cfg(feature = "compiler")]
 mod embed;
 #[cfg(feature = "compiler")]
@@ -142,6 +145,8 @@ mod packing;
 #[cfg(feature = "compiler")]
 mod progress;
 #[cfg(feature = "compiler")]
+mod receive;
+#[cfg(feature = "compiler")]
 mod recipe;
 #[cfg(feature = "compiler")]
 mod remote;
@@ -162,6 +167,7 @@ mod toml_text;
 mod tool;
 #[cfg(feature = "compiler")]
 mod toolchain;
+mod variable;
 #[cfg(feature = "compiler")]
 mod vendor;
 
@@ -189,7 +195,7 @@ pub mod shared {
     pub use crate::config::remote_table;
     pub use crate::fs::{TemporaryName, Unfinished, parent};
     pub use crate::jobs::each_beside;
-    pub use crate::request::run_received;
+    pub use crate::receive::run_received;
 }
 
 pub use crate::build::{Build, compile_all, try_compile_all};

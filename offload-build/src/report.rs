@@ -9,9 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::diagnostics::{Colour, View};
 use crate::error::Error;
-
-/// Where cargo was started, for `cargo-offload` that works for a build script.
-pub(crate) const CARGO_DIRECTORY: &str = "OFFLOAD_CARGO_DIRECTORY";
+use crate::variable;
 
 /// Whether this process has sent lines to cargo. Standard output is the process's own, and so is this.
 static HAS_SENT: AtomicBool = AtomicBool::new(false);
@@ -53,14 +51,15 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
 /// How this build script shows the diagnostics of the package in `directory`. Cargo takes colours out where they are
 /// not wanted, and in captured output.
 pub(crate) fn view(directory: &Path) -> View {
-    let never = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let never = env::var_os(variable::NO_COLOR).is_some_and(|value| !value.is_empty());
     let colour = if never { Colour::Never } else { Colour::Ansi };
     View { package: directory.into(), cargo: cargo_directory(), colour }
 }
 
 /// The current directory of the cargo that runs this build script, which has one of its own.
 pub(crate) fn cargo_directory() -> Option<PathBuf> {
-    if let Some(directory) = env::var_os(CARGO_DIRECTORY).filter(|directory| !directory.is_empty()) {
+    if let Some(directory) = env::var_os(variable::CARGO_DIRECTORY).filter(|directory| !directory.is_empty())
+    {
         return Some(PathBuf::from(directory));
     }
     #[cfg(target_os = "linux")]
@@ -74,13 +73,13 @@ pub(crate) fn cargo_directory() -> Option<PathBuf> {
 
 /// The shell's directory, where the system does not tell that of another process.
 fn shell_directory() -> Option<PathBuf> {
-    env::var_os("PWD").map(PathBuf::from).filter(|dir| dir.is_absolute())
+    env::var_os(variable::PWD).map(PathBuf::from).filter(|dir| dir.is_absolute())
 }
 
 /// Whether cargo itself reads what this build script prints: other build systems that run build scripts may look at
 /// the exit code alone. Every cargo that compiles this crate knows `cargo::error`, which came with Rust 1.84.
 fn cargo_waits() -> bool {
-    let named = env::var_os("CARGO").map(PathBuf::from).and_then(|cargo| cargo.canonicalize().ok());
+    let named = env::var_os(variable::CARGO).map(PathBuf::from).and_then(|cargo| cargo.canonicalize().ok());
     #[cfg(target_os = "linux")]
     let parent = std::fs::read_link(format!("/proc/{}/exe", std::os::unix::process::parent_id())).ok();
     #[cfg(not(target_os = "linux"))]

@@ -32,8 +32,8 @@ mod stream;
 mod stream_handle;
 
 pub(crate) use self::api::{
-    ArgumentCheck, CaptureInfo, DriverApi, NodeLaunch, PeerCopy, RawEvent, RawFunction, RawGraph,
-    RawGraphExec, RawGraphNode, RawModule, RawStream, operations,
+    ArgumentCheck, CaptureInfo, DriverApi, NodeLaunch, PeerCopy, RawCallback, RawEvent, RawFunction,
+    RawGraph, RawGraphExec, RawGraphNode, RawModule, RawStream, operations,
 };
 pub(crate) use self::context::{Context, ContextApi, Entered};
 pub(crate) use self::device::GpuDevice;
@@ -43,7 +43,6 @@ pub(crate) use self::error::{
 #[cfg(test)]
 pub(crate) use self::error::{NOT_FOUND, SUCCESS};
 pub(crate) use self::handles::{adopt_memory, adopt_stream, own_kernel, own_memory, own_stream};
-pub(crate) use self::host_function::RawCallback;
 pub(crate) use self::library::{FunctionTable, function_address, function_table, function_type, open_first};
 pub(crate) use self::limits::{Limits, Shape};
 #[cfg(feature = "cudarc-0_19")]

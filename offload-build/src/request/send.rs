@@ -10,7 +10,7 @@ impl Request<'_> {
     ///
     /// # Errors
     /// If a path or a flag is not UTF-8.
-    pub(super) fn to_toml(self) -> Result<String> {
+    pub(crate) fn to_toml(self) -> Result<String> {
         let mut text = format!("version = {}\n", quoted(env!("CARGO_PKG_VERSION")));
         match self {
             Request::Module(module) => {

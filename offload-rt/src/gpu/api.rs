@@ -7,8 +7,7 @@ use std::ptr;
 use offload_format::pack::KernelInfo;
 
 use super::context::{Context, ContextApi, Entered};
-use super::error::ApiResult;
-use super::host_function::RawCallback;
+use super::error::{ApiResult, ResultCode};
 use super::limits::Shape;
 use super::pool::{PoolAccess, RawPool};
 use crate::backend::{IpcMemoryHandle, KernelArg};
@@ -36,6 +35,9 @@ handles! {
     RawModule: ModuleTarget,
     RawStream: StreamTarget,
 }
+
+/// `CUstreamCallback`, `hipStreamCallback_t`.
+pub(crate) type RawCallback = extern "system" fn(RawStream, ResultCode, *mut c_void);
 
 // `CU_FUNC_ATTRIBUTE_*`, `HIP_FUNC_ATTRIBUTE_*`.
 pub(crate) const FUNCTION_MAX_THREADS: c_uint = 0;

@@ -12,9 +12,6 @@ use super::context::Entered;
 use super::error::{ApiResult, ResultCode, SUCCESS};
 use crate::backend::{HostFunction, WorkBefore};
 
-/// `CUstreamCallback`, `hipStreamCallback_t`.
-pub(crate) type RawCallback = extern "system" fn(RawStream, ResultCode, *mut c_void);
-
 /// Queues a call of `function` in `stream`, which is of the current context.
 pub(super) fn queue<A: DriverApi>(
     entered: &Entered<'_, A>,

@@ -1,3 +1,5 @@
+//! Tests of modules in parts.
+
 use super::*;
 
 const SIZE: PartSize = PartSize { kernels: 4, lines: 1000 };

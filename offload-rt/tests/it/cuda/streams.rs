@@ -261,7 +261,7 @@ fn a_host_function_that_panics_is_an_error_once() {
 
 /// The stand-in refuses what a host function must not do; NVIDIA's driver is not asked.
 #[test]
-#[ignore = "needs the stand-in of the driver"]
+#[ignore = "needs an NVIDIA GPU"]
 fn a_host_function_may_not_use_a_device() {
     let Ready { device, stream, .. } = ready();
     if device.name() != "stand-in" {

@@ -280,10 +280,11 @@ const CARGO_S: [&str; 11] = [
 
 /// The files that declare variables. Programs do not link `offload-protocol`: the crates that they link have the names
 /// that they read.
-fn declarations() -> [PathBuf; 3] {
+fn declarations() -> [PathBuf; 4] {
     let files = [
         "offload-protocol/src/variable.rs",
         "offload-rt/src/variable.rs",
+        "offload-build/src/variable.rs",
         "offload-format/src/pack/cached.rs",
     ];
     files.map(|file| workspace_root().join(file))

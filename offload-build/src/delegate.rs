@@ -6,28 +6,24 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::{Command, ExitStatus, Output, Stdio};
 
-use super::Request;
 use crate::error::{Error, Result};
 use crate::report;
-
-/// The path of `cargo-offload`, where it is not that in `PATH`.
-const CARGO_OFFLOAD: &str = "OFFLOAD_CARGO_OFFLOAD";
-/// Tells `cargo-offload` which program cargo runs.
-const BUILD_SCRIPT: &str = "OFFLOAD_BUILD_SCRIPT";
+use crate::request::Request;
+use crate::variable;
 
 /// Has `cargo-offload` carry out `request` in the environment of this build script. What it prints for cargo goes to
 /// the standard output of this process.
-pub(super) fn run(request: &Request<'_>) -> Result<()> {
+pub(crate) fn run(request: Request<'_>) -> Result<()> {
     let text = request.to_toml()?;
-    let program = std::env::var_os(CARGO_OFFLOAD).filter(|path| !path.is_empty());
+    let program = std::env::var_os(variable::CARGO_OFFLOAD).filter(|path| !path.is_empty());
     let program = program.unwrap_or_else(|| OsString::from("cargo-offload"));
     let mut command = Command::new(&program);
     command.args(["offload", "build-script"]).stdin(Stdio::piped()).stderr(Stdio::piped());
     if let Ok(script) = std::env::current_exe() {
-        command.env(BUILD_SCRIPT, script);
+        command.env(variable::BUILD_SCRIPT, script);
     }
     if let Some(directory) = report::cargo_directory() {
-        command.env(report::CARGO_DIRECTORY, directory);
+        command.env(variable::CARGO_DIRECTORY, directory);
     }
     let output = exchange(&mut command, &text).map_err(|error| cannot_run(&program, &error))?;
     if output.status.success() {
