@@ -6,7 +6,7 @@ mod read;
 mod resolve;
 #[cfg(feature = "compiler")]
 pub(crate) mod spec;
-#[cfg(not(feature = "compiler"))]
+#[cfg(any(test, not(feature = "compiler")))]
 mod values;
 #[cfg(any(test, not(feature = "compiler")))]
 mod write;

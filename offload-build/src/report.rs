@@ -1,4 +1,4 @@
-//! What cargo and its user see of a build script.
+//! Output of a build script: directives and errors for cargo, diagnostics for its user.
 
 #![allow(clippy::disallowed_methods, reason = "reads the environment")]
 

@@ -2,12 +2,11 @@
 //!
 //! NumPy, PyTorch, JAX, CuPy and others exchange tensors as pointers to [`DLManagedTensorVersioned`], or to
 //! [`DLManagedTensor`] before DLPack 1.0. In Python these lie in capsules, whose names are `dltensor_versioned` and
-//! `dltensor`; who takes one renames it to `used_dltensor_versioned` or `used_dltensor`
+//! `dltensor`; the consumer renames it to `used_dltensor_versioned` or `used_dltensor`
 //! (<https://dmlc.github.io/dlpack/latest/python_spec.html>).
 //!
-//! The host CPU (`kDLCPU`), CUDA (`kDLCUDA`) and HIP (`kDLROCM`) have it. Tensors have no streams: who exchanges one sees to
-//! it that the work of the other side comes after the own. [`Stream::synchronize`](crate::Stream::synchronize) is the plain
-//! way; the streams that Python's `__dlpack__(stream=...)` names are handed over by `cuda::raw` and `hip::raw`.
+//! The host CPU (`kDLCPU`), CUDA (`kDLCUDA`) and HIP (`kDLROCM`) have it. Tensors have no streams: the caller
+//! orders the work of both libraries. [`Stream::synchronize`](crate::Stream::synchronize) is the plain way; the streams that Python's `__dlpack__(stream=...)` names are handed over by `cuda::raw` and `hip::raw`.
 //!
 //! ```
 //! use offload_rt::{Device, dlpack};

@@ -21,6 +21,9 @@ use crate::ir::defined_function;
 /// The prefix of the table of argument sizes of a kernel.
 const ARGUMENTS_PREFIX: &str = "__offload_args_";
 
+/// The least number of parts, a power of two: fewer save less than starting compilers costs.
+const MIN_PARTS: usize = 4;
+
 /// A part of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModulePart {
@@ -44,11 +47,14 @@ pub struct PartSize {
 ///
 /// Each kernel is a work-item function, as [`add_work_item_functions`](crate::add_work_item_functions) writes it.
 pub fn split_module(module: &str, size: PartSize) -> Option<Vec<ModulePart>> {
+    if is_small(module, size) {
+        return None;
+    }
     let module = Module::parse(module)?;
     let count = module.kernels.len().div_ceil(size.kernels).max(module.lines.div_ceil(size.lines));
     // The number of parts, and with it what is in them, changes with few edits.
     let count = count.min(module.kernels.len()).checked_next_power_of_two()?;
-    if count < 4 {
+    if count < MIN_PARTS {
         return None;
     }
     let components = components(&module);
@@ -63,12 +69,25 @@ pub fn split_module(module: &str, size: PartSize) -> Option<Vec<ModulePart>> {
     }
     let mut texts = Vec::new();
     for (number, kernels) in parts.into_values().enumerate() {
-        let included = reached(&module, &kernels, number == 0);
+        let included = reachable(&module, &kernels, number == 0);
         let text = PartWriter::write(&module, &included);
         let kernels = kernels.into_iter().map(str::to_string).collect();
         texts.push(ModulePart { kernels, text });
     }
     Some(texts)
+}
+
+/// Whether a module has too few lines and functions for [`MIN_PARTS`] parts. Most have, and need not be parsed.
+fn is_small(module: &str, size: PartSize) -> bool {
+    let mut lines: usize = 0;
+    let mut functions: usize = 0;
+    for line in module.lines() {
+        lines = lines.saturating_add(1);
+        functions = functions.saturating_add(usize::from(line.starts_with("define ")));
+    }
+    // The count of parts is rounded up, so that more than half of them are enough.
+    let most = MIN_PARTS / 2;
+    lines <= size.lines.saturating_mul(most) && functions <= size.kernels.saturating_mul(most)
 }
 
 /// A copy of `module` whose functions of the runtime are internal: every part has them.
@@ -101,11 +120,11 @@ fn name_hash(name: &str) -> u64 {
 
 /// The kernels in groups that share no variable, each in the order of names.
 fn components<'m>(module: &Module<'m>) -> Vec<BTreeSet<&'m str>> {
-    let reaching = reaching_shared(module);
+    let users = shared_variable_users(module);
     let mut sets = DisjointSets::new(module.entities.len());
-    for number in &reaching {
+    for number in &users {
         let Some(entity) = module.entities.get(*number) else { continue };
-        for other in module.mentioned(entity).filter(|other| reaching.contains(other)) {
+        for other in module.mentioned(entity).filter(|other| users.contains(other)) {
             sets.join(*number, other);
         }
     }
@@ -118,7 +137,7 @@ fn components<'m>(module: &Module<'m>) -> Vec<BTreeSet<&'m str>> {
 }
 
 /// The entities from which a variable is reached that all launches share.
-fn reaching_shared(module: &Module<'_>) -> HashSet<usize> {
+fn shared_variable_users(module: &Module<'_>) -> HashSet<usize> {
     let mut users: HashMap<usize, Vec<usize>> = HashMap::new();
     let mut open = Vec::new();
     for (number, entity) in module.entities.iter().enumerate() {
@@ -139,7 +158,7 @@ fn reaching_shared(module: &Module<'_>) -> HashSet<usize> {
 }
 
 /// Everything that the kernels and the runtime reach; with `is_first` also what is for the whole image.
-fn reached(module: &Module<'_>, kernels: &[&str], is_first: bool) -> BTreeSet<usize> {
+fn reachable(module: &Module<'_>, kernels: &[&str], is_first: bool) -> BTreeSet<usize> {
     let mut open = Vec::new();
     for kernel in kernels {
         open.extend(module.work_item(kernel));

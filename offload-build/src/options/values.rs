@@ -75,3 +75,24 @@ macro_rules! from {
 }
 
 from!(Bool(bool), Int(i32), UInt(u32), Long(i64), ULong(u64), Float(f32), Double(f64));
+
+#[cfg(test)]
+#[cfg(feature = "compiler")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_those_of_a_build_script_that_compiles() {
+        macro_rules! same {
+            ($($value:expr),+) => {$(
+                let own = SpecValue::from($value);
+                let other = offload_format::SpecValue::from($value);
+                assert_eq!((own.type_name(), own.to_string()), (other.type_name(), other.to_string()));
+            )+};
+        }
+        same!(true, i32::MIN, u32::MAX, i64::MIN, u64::MAX, 1e-45f32, -0.0f32, 16.0f32, f64::MAX, 0.1f64);
+        let states = [SyclState::Input, SyclState::Object, SyclState::Executable];
+        let names = crate::options::SYCL_STATES.map(|(_, state)| format!("{state:?}"));
+        assert_eq!(states.map(|state| format!("{state:?}")), names);
+    }
+}

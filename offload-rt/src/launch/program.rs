@@ -390,15 +390,14 @@ impl Kernel {
     /// The most work-groups of a cooperative launch ([`NdRange::cooperative`]): those of the local size and the shared memory
     /// of `range` that the device runs at the same time. The driver is asked at each call.
     ///
-    /// ```no_run
-    /// # fn solver() -> &'static offload_rt::Module { unimplemented!() }
-    /// use offload_rt::NdRange;
+    /// ```
+    /// use offload_rt::{Error, Kernel, NdRange};
     ///
-    /// # let device = offload_rt::Device::best()?;
-    /// let solve = solver().load(&device)?.kernel("solve")?;
-    /// let groups = solve.max_cooperative_groups(NdRange::linear(256, 256))?;
-    /// let range = NdRange::linear(groups * 256, 256).cooperative();
-    /// # Ok::<(), offload_rt::Error>(())
+    /// /// The largest range in work-groups of 256 that may meet at a grid-wide barrier.
+    /// fn cooperative_range(kernel: &Kernel) -> Result<NdRange, Error> {
+    ///     let groups = kernel.max_cooperative_groups(NdRange::linear(256, 256))?;
+    ///     Ok(NdRange::linear(groups * 256, 256).cooperative())
+    /// }
     /// ```
     ///
     /// # Errors

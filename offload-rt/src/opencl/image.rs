@@ -68,8 +68,8 @@ impl ClImage {
         };
         let mut descriptor = descriptor(layout);
         descriptor.buffer = memory.or(own.as_ref());
-        descriptor.flags = match uses(context, image_type, layout.format)?.first() {
-            Some(flags) => *flags,
+        descriptor.flags = match best_use(context, image_type, layout.format)? {
+            Some(flags) => flags,
             None => return Err(no_format(context, image_type)),
         };
         let image = Image::new(&context.context, &descriptor).map_err(|error| error.to_string())?;
@@ -117,14 +117,13 @@ pub(super) fn formats(context: &ClContext, image_type: ImageType) -> Result<Vec<
     Ok(all)
 }
 
-/// The ways in which kernels may use images of a format, the most useful first.
-fn uses(
+/// The most useful way in which kernels may use images of a format; `None` if there is none.
+fn best_use(
     context: &ClContext,
     image_type: ImageType,
     format: ImageFormat,
-) -> Result<Vec<cl_mem_flags>, Problem> {
+) -> Result<Option<cl_mem_flags>, Problem> {
     let wanted = raw_format(format);
-    let mut found = Vec::new();
     for flags in USES {
         let formats = context.context.image_formats(flags, object_type(image_type)).map_err(no_answer)?;
         let has_format = formats.iter().any(|one| {
@@ -132,10 +131,10 @@ fn uses(
                 && one.image_channel_data_type == wanted.image_channel_data_type
         });
         if has_format {
-            found.push(flags);
+            return Ok(Some(flags));
         }
     }
-    Ok(found)
+    Ok(None)
 }
 
 fn no_answer(error: ClError) -> Problem {

@@ -234,7 +234,7 @@ R hipStreamSynchronize(struct stream *stream)
     return lost[stream->device];
 }
 #ifndef OLD
-/* A thread of the runtime does the work soon, also if nobody waits for it. */
+/* A thread of the runtime does the work soon, also without a wait. */
 static void *soon(void *stream)
 {
     nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);

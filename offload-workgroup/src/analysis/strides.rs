@@ -35,7 +35,7 @@ impl<'f> Strides<'f> {
 
     /// Whether all varying accesses of `blocks` have large strides, with few computations for each.
     pub(crate) fn are_large(&self, blocks: &[&Block]) -> bool {
-        let mut strides = self.of_accesses(blocks);
+        let mut strides = self.access_strides(blocks);
         strides.retain(|stride| *stride != Stride::Zero);
         let instructions = blocks.iter().flat_map(|block| &block.instructions);
         let computations = instructions.filter(|instruction| is_computation(instruction)).count();
@@ -45,11 +45,11 @@ impl<'f> Strides<'f> {
 
     /// Whether an access of `blocks` has the stride one, and none has a large stride.
     pub(crate) fn are_unit(&self, blocks: &[&Block]) -> bool {
-        let strides = self.of_accesses(blocks);
+        let strides = self.access_strides(blocks);
         strides.contains(&Stride::Unit) && !strides.contains(&Stride::Large)
     }
 
-    fn of_accesses(&self, blocks: &[&Block]) -> Vec<Stride> {
+    fn access_strides(&self, blocks: &[&Block]) -> Vec<Stride> {
         let instructions = blocks.iter().flat_map(|block| &block.instructions);
         let accesses = instructions.filter(|one| matches!(one.opcode, Opcode::Load | Opcode::Store));
         accesses.map(|access| address_stride(access, &self.0)).collect()

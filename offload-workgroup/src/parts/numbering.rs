@@ -13,7 +13,7 @@ pub(super) struct PartWriter<'p, 'm> {
     attributes: Numbers,
     nodes: Numbers,
     /// Nodes of debug information that the included variables have.
-    of_variables: HashSet<u64>,
+    variable_nodes: HashSet<u64>,
 }
 
 /// New numbers, in the order in which they are asked for.
@@ -41,7 +41,7 @@ impl<'p, 'm> PartWriter<'p, 'm> {
             out: String::new(),
             attributes: Numbers::default(),
             nodes: Numbers::default(),
-            of_variables: HashSet::new(),
+            variable_nodes: HashSet::new(),
         };
         for line in &module.head {
             writer.out.push_str(line);
@@ -53,7 +53,7 @@ impl<'p, 'm> PartWriter<'p, 'm> {
                     Referent::Node(number) => Some(number),
                     _ => None,
                 });
-                writer.of_variables.extend(nodes);
+                writer.variable_nodes.extend(nodes);
             }
             if entity.kind == EntityKind::Copied {
                 // Several parts have it, and are linked.
@@ -126,7 +126,7 @@ impl<'p, 'm> PartWriter<'p, 'm> {
         let mut kept = Vec::new();
         for reference in &list.references {
             if let Referent::Node(number) = reference.referent
-                && self.of_variables.contains(&number)
+                && self.variable_nodes.contains(&number)
             {
                 kept.push(format!("!{}", self.nodes.number(number)));
             }

@@ -86,7 +86,7 @@ struct Part<'u> {
     kernels: Vec<&'u Kernel>,
     module: Blob,
     /// Whether it is not the whole: what is of the runtime is in other parts, too.
-    is_of_several: bool,
+    is_partial: bool,
 }
 
 /// Kernels of a part of a large module, about. An edit of one costs as much as a part; starting compilers costs as much as
@@ -98,7 +98,7 @@ fn parts<'u>(session: &Session<'_>, unit: &Unit<'u>, linked: Blob, text: &str) -
     let may_split = !session.env().is_sanitized() && !session.sources.has_cuda();
     let split = if may_split { offload_workgroup::split_module(text, PART_SIZE) } else { None };
     let Some(split) = split else {
-        return Ok(vec![Part { kernels: unit.kernels.clone(), module: linked, is_of_several: false }]);
+        return Ok(vec![Part { kernels: unit.kernels.clone(), module: linked, is_partial: false }]);
     };
     let mut by_name = BTreeMap::new();
     by_name.extend(unit.kernels.iter().map(|kernel| (kernel.name.as_str(), *kernel)));
@@ -107,7 +107,7 @@ fn parts<'u>(session: &Session<'_>, unit: &Unit<'u>, linked: Blob, text: &str) -
         let kernels = kernels.iter().filter_map(|name| by_name.get(name.as_str()).copied()).collect();
         let key = KeyBuilder::new("host part").part(text.as_bytes()).finish();
         let module = session.cache().get_or(key, || Ok(text.into_bytes()))?;
-        parts.push(Part { kernels, module, is_of_several: true });
+        parts.push(Part { kernels, module, is_partial: true });
     }
     Ok(parts)
 }
@@ -268,7 +268,7 @@ fn groups(session: &Session<'_>, part: &Part<'_>, work_items: &Blob, cpu: &Cpu) 
     let mut key = KeyBuilder::new("host work-groups").part(&work_items.hash.0);
     key = key.part(format!("{validity:?}").as_bytes());
     key = key.part(&cpu.vector_bits.to_le_bytes());
-    key = key.part(&[u8::from(part.is_of_several)]);
+    key = key.part(&[u8::from(part.is_partial)]);
     for kernel in &part.kernels {
         key = key.part(format!("{} {:?}", kernel.name, kernel.required_work_group).as_bytes());
     }
@@ -277,7 +277,7 @@ fn groups(session: &Session<'_>, part: &Part<'_>, work_items: &Blob, cpu: &Cpu) 
         let options = Options::new(cpu.vector_bits).with_validity(validity);
         let mut groups =
             offload_workgroup::generate_work_groups(&work_items.read_text()?, &kernels, &options)?;
-        if part.is_of_several {
+        if part.is_partial {
             groups = offload_workgroup::hide_runtime(&groups);
         }
         Ok(groups.into_bytes())

@@ -160,7 +160,7 @@ pub mod futures {
             ready.add(stream, 1.0, &ones, &mut sum).unwrap();
         }
         let end = stream.completion().unwrap();
-        // One that nobody waits for.
+        // One that is dropped unpolled.
         drop(stream.completion().unwrap());
         let early = middle.completion().unwrap();
         let (waited, polls) = block_on(async {
