@@ -28,9 +28,9 @@ pub(super) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let dir = workspace.shell.create_dir(workspace.target_dir.join("bench/rebuild"))?;
     if plan.modules_alone {
         workspace.shell.create_dir(dir.join("kernels"))?;
-        let samples = modules::run(workspace, &dir, &plan)?;
-        workspace.shell.write_file(dir.join("modules.json"), format!("{samples:#}\n"))?;
-        return Ok(ExitCode::SUCCESS);
+        let measured = modules::run(workspace, &dir, &plan)?;
+        workspace.shell.write_file(dir.join("modules.json"), format!("{:#}\n", measured.samples))?;
+        return Ok(if measured.is_met { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     let kernels = Kernels::write(&dir.join("kernels"), &plan)?;
     let ours = Ours::prepare(workspace, &dir, &plan)?;
@@ -42,8 +42,9 @@ pub(super) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let counts = count(&plan, &kernels, &sides)?;
     verify::images(workspace, &plan, (&ours, &ninja))?;
     let modules = modules::run(workspace, &dir, &plan)?;
-    report::write(workspace, &plan, (&samples, &counts), &modules)?;
-    Ok(report::print(&plan, &samples, &counts))
+    report::write(workspace, &plan, (&samples, &counts), &modules.samples)?;
+    let printed = report::print(&plan, &samples, &counts);
+    Ok(if modules.is_met { printed } else { ExitCode::FAILURE })
 }
 
 /// The sides take turns, so that a busy moment of the machine hits all of them.

@@ -50,8 +50,14 @@ struct LargeModule {
     clang: PathBuf,
 }
 
-/// Measures, prints, and returns the raw samples.
-pub(super) fn run(workspace: &Workspace, dir: &Path, plan: &Plan) -> Result<Value> {
+/// Raw samples, and whether every limit is met.
+pub(super) struct Measured {
+    pub(super) samples: Value,
+    pub(super) is_met: bool,
+}
+
+/// Measures and prints.
+pub(super) fn run(workspace: &Workspace, dir: &Path, plan: &Plan) -> Result<Measured> {
     let shape = if plan.is_quick() { Shape { kernels: 250, ..SMALL } } else { SMALL };
     let large = LargeModule::prepare(workspace, dir, plan)?;
     let mut module = KernelModule::generate(shape);
@@ -65,13 +71,15 @@ pub(super) fn run(workspace: &Workspace, dir: &Path, plan: &Plan) -> Result<Valu
             samples.push(sample);
         }
     }
-    print(shape, &samples);
+    let is_met = print(shape, &samples);
     let rows = Scenario::ALL.into_iter().zip(&samples).map(|(scenario, samples)| {
         let wall: Vec<f64> = samples.iter().map(|sample| sample.wall).collect();
         let cpu: Vec<Option<f64>> = samples.iter().map(|sample| sample.cpu).collect();
         json!({ "kernels": shape.kernels, "scenario": scenario.name(), "wall_s": wall, "cpu_s": cpu })
     });
-    Ok(json!({ "modules": rows.collect::<Vec<_>>(), "passes": passes::run(workspace, dir, plan)? }))
+    let passes = passes::run(workspace, dir, plan)?;
+    let samples = json!({ "modules": rows.collect::<Vec<_>>(), "passes": passes.samples });
+    Ok(Measured { samples, is_met: is_met && passes.is_met })
 }
 
 impl LargeModule {
@@ -121,8 +129,8 @@ impl LargeModule {
     }
 }
 
-/// What kernels cost: without what a build costs that compiles none.
-fn print(shape: Shape, samples: &[Vec<Sample>; Scenario::ALL.len()]) {
+/// Prints what kernels cost, without what a build costs that compiles none, and returns whether the limits are met.
+fn print(shape: Shape, samples: &[Vec<Sample>; Scenario::ALL.len()]) -> bool {
     let wall = samples.each_ref().map(|samples| median(samples.iter().map(|one| one.wall).collect()));
     let cpu = samples.each_ref().map(|samples| median(samples.iter().filter_map(|one| one.cpu).collect()));
     for (scenario, (wall, cpu)) in Scenario::ALL.into_iter().zip(wall.into_iter().zip(cpu)) {
@@ -132,6 +140,7 @@ fn print(shape: Shape, samples: &[Vec<Sample>; Scenario::ALL.len()]) {
             scenario.name()
         );
     }
+    let mut is_met = true;
     for (unit, [full, edited, cached, clang]) in [("s", wall), ("s of CPU", cpu)] {
         let ratio = (full - cached) / clang;
         let part = (edited - cached) / (full - cached);
@@ -140,5 +149,7 @@ fn print(shape: Shape, samples: &[Vec<Sample>; Scenario::ALL.len()]) {
             super::report::verdict(ratio <= 3.0),
             super::report::verdict(part <= 0.2)
         );
+        is_met &= ratio <= 3.0 && part <= 0.2;
     }
+    is_met
 }

@@ -6,6 +6,8 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
+use super::Measured;
+
 use crate::rebuild::measure;
 use crate::rebuild::plan::Plan;
 use crate::rebuild::report::verdict;
@@ -45,16 +47,17 @@ struct Cost {
     peak: u64,
 }
 
-pub(super) fn run(workspace: &Workspace, dir: &Path, plan: &Plan) -> Result<Value> {
+pub(super) fn run(workspace: &Workspace, dir: &Path, plan: &Plan) -> Result<Measured> {
     let tools = Tools::prepare(workspace, dir)?;
     let most = if plan.is_quick() { 16_000 } else { 512_000 };
     let mut rows = Vec::new();
+    let mut is_met = true;
     for (growth, most) in [(Growth::Kernels, most), (Growth::Statements, most / 32)] {
         let mut before: Option<Cost> = None;
         let mut lines = most / 8;
         while lines <= most {
             let cost = tools.measure(growth.shape(lines))?;
-            print(growth, &cost, before.as_ref());
+            is_met &= print(growth, &cost, before.as_ref());
             rows.push(json!({
                 "growth": format!("{growth:?}"), "lines": cost.lines, "bytes": cost.bytes,
                 "seconds": cost.seconds, "peak": cost.peak,
@@ -63,7 +66,7 @@ pub(super) fn run(workspace: &Workspace, dir: &Path, plan: &Plan) -> Result<Valu
             lines *= 2;
         }
     }
-    Ok(Value::Array(rows))
+    Ok(Measured { samples: Value::Array(rows), is_met })
 }
 
 impl Growth {
@@ -82,20 +85,25 @@ impl Growth {
     }
 }
 
-fn print(growth: Growth, cost: &Cost, before: Option<&Cost>) {
+/// Prints what a module costs, and returns whether the limits are met.
+fn print(growth: Growth, cost: &Cost, before: Option<&Cost>) -> bool {
     let memory = cost.peak as f64 / cost.bytes as f64;
-    let doubled = before.map_or(String::new(), |before| {
+    let mut is_met = memory <= MOST_MEMORY;
+    let mut doubled = String::new();
+    if let Some(before) = before {
         // Modules do not double exactly.
         let lines = cost.lines as f64 / before.lines as f64;
         let ratio = cost.seconds / before.seconds * 2.0 / lines;
-        format!(", doubling costs {ratio:.2} times, {}", verdict(ratio <= MOST_TIME))
-    });
+        doubled = format!(", doubling costs {ratio:.2} times, {}", verdict(ratio <= MOST_TIME));
+        is_met &= ratio <= MOST_TIME;
+    }
     println!(
         "passes, {growth:?} double: {:>6} lines, {:>6.2} s{doubled}, {memory:.1} bytes for each of IR, {}",
         cost.lines,
         cost.seconds,
         verdict(memory <= MOST_MEMORY)
     );
+    is_met
 }
 
 impl Tools {
