@@ -132,12 +132,28 @@ pub(super) fn warn(session: &Session<'_>, of_targets: &[(&WantedTarget, &[Refuse
     for ((reason, targets), kernels) in reasons {
         let targets: Vec<String> = targets.into_iter().collect();
         let first = kernels.first().copied().unwrap_or_default();
+        let kinds: Vec<String> =
+            kept_kinds(first, of_targets).iter().map(|kind| format!("\"{kind}\"")).collect();
         session.env().warn(&format!(
-            "`{name}`: {reason}; left out for {}: {}. `kernels.{first}.targets = [\"nvptx\", \"cubin\"]` below `[modules.{module}]` in offload.toml says so",
+            "`{name}`: {reason}; left out for {}: {}. `kernels.{first}.targets = [{}]` below `[modules.{module}]` in offload.toml says so",
             targets.join(", "),
-            listed(&kernels)
+            listed(&kernels),
+            kinds.join(", ")
         ));
     }
+}
+
+/// The kinds of targets that have `kernel`: NVIDIA's, and those of `of_targets` that do not refuse it.
+fn kept_kinds(kernel: &str, of_targets: &[(&WantedTarget, &[RefusedKernel])]) -> Vec<TargetKind> {
+    let mut kinds = vec![TargetKind::Nvptx, TargetKind::Cubin];
+    for (wanted, refused) in of_targets {
+        let Some(kind) = TargetKind::for_target(&wanted.target) else { continue };
+        let is_refused = refused.iter().any(|other| other.kernel == kernel);
+        if !is_refused && !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds
 }
 
 /// The kernels as a sentence has them; of many the first.

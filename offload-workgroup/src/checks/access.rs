@@ -198,9 +198,7 @@ fn call(rest: &str) -> Vec<Access<'_>> {
         [_, _, size, ..] if name.starts_with("llvm.memset.") => {
             vec![call.access(0, AccessSize::Bytes((*size).to_string()), AccessKind::Write)]
         }
-        [_, ..] if name.starts_with("_Z") && name.contains("atomic_") && !name.contains("fence") => {
-            vec![atomic_access(&call)]
-        }
+        [_, ..] if is_atomic_function(name) => vec![atomic_access(&call)],
         [_, _, count, ..] if name.contains("async_work_group_") => {
             let size = AccessSize::Elements((*count).to_string(), element_behind(name).unwrap_or(0));
             let read = call.access(1, size.clone(), AccessKind::GroupRead);
@@ -241,6 +239,16 @@ impl<'a> Call<'a> {
         let align = argument.split_once("align ").map_or(0, |(_, rest)| leading_number(rest));
         Some(Access { pointer, offset: None, size, kind, align })
     }
+}
+
+/// Whether `name` is that of an atomic function of OpenCL C, `_Z14_cl_atomic_addPU8CLglobalVii` for instance: members of
+/// C++'s classes may be called `atomic`, too.
+fn is_atomic_function(name: &str) -> bool {
+    let Some(mangled) = name.strip_prefix("_Z") else { return false };
+    let identifier = mangled.trim_start_matches(|c: char| c.is_ascii_digit());
+    let identifier = identifier.strip_prefix("_cl_").unwrap_or(identifier);
+    let has_qualified_pointer = identifier.contains("CL") || identifier.contains("_Atomic");
+    identifier.starts_with("atomic_") && has_qualified_pointer && !identifier.contains("fence")
 }
 
 /// The access of an atomic function of OpenCL C.

@@ -47,7 +47,10 @@ impl Line {
                 rest = from.strip_prefix('%').unwrap_or_default();
                 continue;
             };
-            if types.is_named(symbol.name) {
+            let before = text.get(..text.len().saturating_sub(from.len())).unwrap_or_default();
+            let is_type = types.is_named(symbol.name)
+                && (!starts_with_digit(symbol.name) || is_type_position(before, symbol.rest));
+            if is_type {
                 let length = from.len().saturating_sub(symbol.rest.len());
                 plain.push_str(from.get(..length).unwrap_or_default());
             } else {
@@ -167,6 +170,29 @@ fn starts_with_digit(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit())
 }
 
+/// Whether a type stands between `before` and `after`: a type without a name and a value can have the same number.
+fn is_type_position(before: &str, after: &str) -> bool {
+    const BEFORE_TYPES: [&str; 10] =
+        ["alloca", "atomic", "getelementptr", "inalloca", "inbounds", "load", "nusw", "nuw", "volatile", "x"];
+    const CONSTANTS: [&str; 6] = ["false", "null", "poison", "true", "undef", "zeroinitializer"];
+    let before = before.trim_end();
+    let is_in_structure = before.matches('{').count() > before.matches('}').count();
+    if is_in_structure && before.ends_with(['{', ',']) || before.ends_with('(') {
+        return true;
+    }
+    let word = before.rsplit(' ').next().unwrap_or_default();
+    if BEFORE_TYPES.contains(&word) {
+        return true;
+    }
+    let Some(next) = after.strip_prefix(' ') else { return false };
+    if before.ends_with(',') {
+        // Of a phi: `[ 0, %1 ]`.
+        return !next.starts_with(']');
+    }
+    let next_word = next.split([' ', ',', ')']).next().unwrap_or_default();
+    next.starts_with(['%', '@', '{', '[', '<']) || CONSTANTS.contains(&next_word)
+}
+
 /// `line` without `!invariant.load`, if it loads state.
 pub(crate) fn without_invariant_load(line: &str) -> String {
     if line.contains("@__offload_state_") {
@@ -213,6 +239,33 @@ mod tests {
         assert_eq!(line.render(&Suffixed), "br i1 %c.p1, label %v7.p1, label %end.p1");
         let line = Line::parse("call void asm \"mov %rax, $0\", \"r\"(i64 %x)", &types);
         assert_eq!(line.values().collect::<Vec<_>>(), ["x"]);
+    }
+
+    /// As llvm-link writes types whose names it gives to others.
+    #[test]
+    fn values_are_told_from_types_of_the_same_number() {
+        let types = Types::new("%0 = type { %1 }\n%1 = type { i32 }\n");
+        for (text, values) in [
+            ("%1 = alloca %1, align 4", vec!["v1"]),
+            ("store i32 0, ptr %1, align 4", vec!["v1"]),
+            ("%2 = load %1, ptr %1, align 4", vec!["v2", "v1"]),
+            ("store volatile %1 %0, ptr %1", vec!["v0", "v1"]),
+            ("%3 = getelementptr inbounds nuw %1, ptr %0, i64 %1", vec!["v3", "v0", "v1"]),
+            ("%3 = add i32 %0, %1, !dbg !3", vec!["v3", "v0", "v1"]),
+            ("%3 = phi i32 [ %1, %0 ], [ %0, %1 ]", vec!["v3", "v1", "v0", "v0", "v1"]),
+            ("%3 = phi %1 [ %1, %0 ]", vec!["v3", "v1", "v0"]),
+            ("%3 = select i1 %0, %1 %0, %1 %1", vec!["v3", "v0", "v0", "v1"]),
+            ("%3 = insertvalue { i32, %1, %0 } poison, %1 %1, 1", vec!["v3", "v1"]),
+            ("%3 = alloca [4 x %1], i32 %1", vec!["v3", "v1"]),
+            ("%3 = call %1 @f(%1 %0, ptr sret(%1) %1, %1 noundef %0)", vec!["v3", "v0", "v1", "v0"]),
+            ("%3 = sext i32 %1 to i64", vec!["v3", "v1"]),
+            ("%3 = load atomic i32, ptr %1 syncscope(\"agent\") acquire", vec!["v3", "v1"]),
+            ("ret %1 zeroinitializer", vec![]),
+            ("ret %1 %1", vec!["v1"]),
+        ] {
+            let line = Line::parse(text, &types);
+            assert_eq!(line.values().chain(line.labels()).collect::<Vec<_>>(), values, "{text}");
+        }
     }
 
     #[test]

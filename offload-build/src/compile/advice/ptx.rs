@@ -48,7 +48,7 @@ pub(crate) fn reason(file: &str, code: &ForeignCode) -> String {
                 template.split(['\n', ';']).map(str::trim).find(|it| !it.trim_matches(['{', '}']).is_empty());
             format!("{place}: inline PTX, which is for NVIDIA alone: `{}`", statement.unwrap_or_default())
         }
-        ForeignConstruct::Lacking(what) => format!("{place}: {what}, which NVIDIA's headers alone have"),
+        ForeignConstruct::Lacking(what) => format!("{place}: no code for {what}"),
     }
 }
 

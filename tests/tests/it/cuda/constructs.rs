@@ -15,7 +15,7 @@ const fn construct(row: &'static str, sources: &'static [&'static str]) -> Const
     Construct { row, sources }
 }
 
-const CONSTRUCTS: [Construct; 20] = [
+const CONSTRUCTS: [Construct; 21] = [
     construct(
         "templates, device lambdas, `constexpr` functions",
         &["constexpr int twice(int v) { return 2 * v; }
@@ -105,9 +105,20 @@ int main(int count, char **words) { float *x, alpha = atoi(words[1]); cudaMalloc
 extern \"C\" __global__ void K(float *x, double *y) { curandState a; curandStatePhilox4_32_10_t b; curand_init(1234, threadIdx.x, 0, &a); curand_init(1234, threadIdx.x, 0, &b); *x = curand_uniform(&a) + curand_normal(&b) + curand_uniform4(&b).x; *y = curand_normal_double(&a) + curand(&b); }"],
     ),
     construct(
-        "`cuda::atomic`, `cuda::pipeline`",
+        "`cuda::atomic`, `cuda::atomic_ref`, `cuda_pipeline.h`",
         &[
-            "#include <cuda/atomic>\nextern \"C\" __global__ void K(int *x) { *x = 1; }",
+            "#include <cuda/atomic>
+#include <cuda/std/type_traits>
+__device__ cuda::atomic<int, cuda::thread_scope_device> calls{1};
+extern \"C\" __global__ void K(int *x) { cuda::atomic_ref<int> r(*x); r.fetch_max(calls++, cuda::memory_order_acq_rel); static_assert(cuda::std::is_same<int, decltype(r.load())>::value, \"\"); }",
+            "#include <cuda_pipeline.h>
+extern \"C\" __global__ void K(float *x) { __shared__ float tile[32]; __pipeline_memcpy_async(&tile[threadIdx.x], &x[threadIdx.x], 4); __pipeline_commit(); __pipeline_wait_prior(0); __syncthreads(); x[threadIdx.x] = tile[31 - threadIdx.x]; }",
+        ],
+    ),
+    construct(
+        "`cuda::pipeline`, `cuda::barrier`",
+        &[
+            "#include <cuda/barrier>\nextern \"C\" __global__ void K(int *x) { *x = 1; }",
             "#include <cuda/pipeline>\nextern \"C\" __global__ void K(int *x) { *x = 1; }",
         ],
     ),

@@ -75,7 +75,7 @@ fn a_kernel_with_textures_is_left_out_for_others_than_nvidia() {
     project.write("kernels/mixed.cu", &format!("{plain}{textured}"));
     project.set("OFFLOAD_TARGETS", "host,amdgcn:gfx1100");
     let text = project.cargo(&["build", "--offline"]).text;
-    let of_textures = format!("kernels/mixed.cu:{line}: textures and surfaces");
+    let of_textures = format!("kernels/mixed.cu:{line}: no code for textures and surfaces");
     let warning = text.lines().find(|line| line.contains(&of_textures));
     assert!(warning.is_some_and(|line| line.contains("kernel `textured`")), "{text}");
     let printed = project.run(&[]);
@@ -88,6 +88,32 @@ fn a_kernel_with_textures_is_left_out_for_others_than_nvidia() {
     for part in [of_textures.as_str(), "hint: write `cuda-sdk = true` below `[modules.mixed]`"] {
         assert!(error.contains(part), "no {part:?} in {error}");
     }
+}
+
+/// The CPU alone lacks code for it, and the setting that the warning names keeps the other targets.
+#[test]
+fn a_kernel_that_waits_in_a_loop_is_left_out_for_the_cpu() {
+    let mut project = Project::new("left-out");
+    let waiting = "#include <cuda/atomic>
+extern \"C\" __global__ void waiting(int *x) { cuda::atomic_ref<int>(*x).wait(3); }
+extern \"C\" __global__ void adding(int *x) {
+  cuda::atomic_ref<int>(*x)++;
+#ifdef __NVPTX__
+  asm(\"add.s32 %0, %0, 1;\" : \"+r\"(*x));
+#endif
+}
+";
+    project.write("kernels/mixed.cu", waiting);
+    project.set("OFFLOAD_TARGETS", "host,amdgcn:gfx1100,nvptx:sm_80");
+    let text = project.cargo(&["build", "--offline"]).text;
+    let setting = "`kernels.waiting.targets = [\"nvptx\", \"cubin\", \"amdgcn\"]`";
+    assert!(
+        text.contains("kernels/mixed.cu:2: no code for waits in a loop") && text.contains(setting),
+        "{text}"
+    );
+    let printed = project.run(&[]);
+    assert_eq!(kernels(&printed, "host"), ["adding"], "{printed}");
+    assert_eq!(kernels(&printed, "amdgcn:gfx1100"), ["adding", "waiting"], "{printed}");
 }
 
 #[test]

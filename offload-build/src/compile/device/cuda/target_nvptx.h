@@ -60,6 +60,10 @@ __OFFLOAD_FN unsigned short __offload_half_towards_zero(float v) {
   return bits;
 }
 
+#if __CUDA_ARCH__ >= 700
+__OFFLOAD_FN void __nanosleep(unsigned int nanoseconds) { __nvvm_nanosleep(nanoseconds); }
+#endif
+
 // Atomic functions: of 16 bits from sm_70 on, sums of bfloat16 from sm_90 on.
 __OFFLOAD_FN unsigned int __offload_atomic_increment(unsigned int *p, unsigned int limit) {
   return __nvvm_atom_inc_gen_ui(p, limit);

@@ -3,6 +3,17 @@
 /// Of headers whose content comes before each file.
 const RUNTIME: &str = include_str!("../../device/cuda/include/cuda_runtime.h");
 
+/// A header of `cuda::std` whose types and `constexpr` functions are those of the C++ library of this machine.
+macro_rules! standard {
+    ($name:literal) => {
+        concat!(
+            "#pragma once\n#include <",
+            $name,
+            ">\nnamespace cuda {\nnamespace std {\nusing namespace ::std;\n}\n}\n"
+        )
+    };
+}
+
 /// The headers by the names that CUDA has for them.
 pub(super) const HEADERS: &[(&str, &str)] = &[
     ("cooperative_groups.h", include_str!("../../device/cuda/include/cooperative_groups.h")),
@@ -45,10 +56,21 @@ pub(super) const HEADERS: &[(&str, &str)] = &[
     ("cuComplex.h", include_str!("../../device/cuda/include/cuComplex.h")),
     ("cublas_v2.h", include_str!("../../device/cuda/include/cublas_v2.h")),
     ("cuda.h", include_str!("../../device/cuda/include/cuda.h")),
+    ("cuda/atomic", include_str!("../../device/cuda/include/cuda/atomic")),
+    ("cuda/std/array", standard!("array")),
+    ("cuda/std/atomic", "#include <cuda/atomic>\n"),
+    ("cuda/std/climits", standard!("climits")),
+    ("cuda/std/cstddef", standard!("cstddef")),
+    ("cuda/std/cstdint", standard!("cstdint")),
     ("cuda/std/limits", include_str!("../../device/cuda/include/cuda/std/limits")),
+    ("cuda/std/tuple", standard!("tuple")),
+    ("cuda/std/type_traits", standard!("type_traits")),
+    ("cuda/std/utility", standard!("utility")),
     ("cuda_bf16.h", include_str!("../../device/cuda/include/cuda_bf16.h")),
     ("cuda_fp16.h", include_str!("../../device/cuda/include/cuda_fp16.h")),
     ("cuda_fp8.h", include_str!("../../device/cuda/include/cuda_fp8.h")),
+    ("cuda_pipeline.h", include_str!("../../device/cuda/include/cuda_pipeline.h")),
+    ("cuda_pipeline_primitives.h", include_str!("../../device/cuda/include/cuda_pipeline.h")),
     ("cuda_profiler_api.h", RUNTIME),
     ("cuda_runtime.h", RUNTIME),
     ("cuda_runtime_api.h", RUNTIME),

@@ -185,7 +185,15 @@ fn cuda_source(session: &Session<'_>, file: &SourceFile) -> Result<String> {
 
 /// clang compiles the device functions of CUDA C++ for the CPU if it takes the CPU for the device.
 fn cuda_args(session: &Session<'_>) -> Result<Vec<Arg>> {
-    let device = ["-Xclang", "-fcuda-is-device", "-nocudainc", "-fno-math-errno", "-fno-discard-value-names"];
+    // clang defines `__NVPTX__` for the CPU, too.
+    let device = [
+        "-Xclang",
+        "-fcuda-is-device",
+        "-U__NVPTX__",
+        "-nocudainc",
+        "-fno-math-errno",
+        "-fno-discard-value-names",
+    ];
     let mut args: Vec<Arg> = texts(device).collect();
     args.extend(texts(nvptx::newest_toolkit(session)?));
     args.extend(texts(own_headers::cuda_flags(session)?));

@@ -69,6 +69,8 @@
 #undef RANK
 #pragma push_macro("SCAN")
 #undef SCAN
+#pragma push_macro("SCOPE")
+#undef SCOPE
 #pragma push_macro("SIGN")
 #undef SIGN
 #pragma push_macro("SIZE")

@@ -34,6 +34,7 @@
 #pragma pop_macro("P")
 #pragma pop_macro("RANK")
 #pragma pop_macro("SCAN")
+#pragma pop_macro("SCOPE")
 #pragma pop_macro("SIGN")
 #pragma pop_macro("SIZE")
 #pragma pop_macro("STORAGE")
