@@ -1,4 +1,4 @@
-//! `features`: each published crate builds alone, with every single feature, with none, and with all.
+//! `features`: each published crate builds alone, with every single feature, with none, and with all, and is documented.
 
 use std::collections::BTreeMap;
 use std::process::{Command, ExitCode};
@@ -10,8 +10,9 @@ use serde_json::Value;
 pub(crate) const HELP: &str =
     "features [--quick] [CRATE]...  check each published crate with no, each single and all features
 
-Each crate is checked alone, so that feature unification with another crate hides no error. Fails on a warning. --quick
-checks no features alone, of the crates that have any; clippy checks all of them together.";
+Each crate is checked alone, so that feature unification with another crate hides no error, and documented with all
+features. Fails on a warning. --quick checks no features alone, of the crates that have any; clippy checks all of them
+together.";
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let metadata = metadata(workspace)?;
@@ -37,6 +38,9 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         }
         for set in &sets {
             failures.extend(check(workspace, name, set)?);
+        }
+        if !quick {
+            failures.extend(document(workspace, name)?);
         }
         println!("{name}: {} sets of features in {}", sets.len(), seconds(start.elapsed()));
     }
@@ -97,6 +101,13 @@ fn check(workspace: &Workspace, name: &str, set: &[String]) -> Result<Option<Str
     }
     eprint!("{stderr}");
     Ok(Some(format!("{name} {}: see above", set.join(" "))))
+}
+
+/// The failure of the crate's documentation, if any. Prints the output of rustdoc.
+fn document(workspace: &Workspace, name: &str) -> Result<Option<String>> {
+    let cargo = workspace.cargo().args(["doc", "--no-deps", "--all-features", "--package", name]);
+    let status = Command::from(cargo).env("RUSTDOCFLAGS", "-Dwarnings").status()?;
+    Ok((!status.success()).then(|| format!("documentation of {name}: see above")))
 }
 
 /// Whether a line starts as those of warnings do; cargo repeats them where nothing is compiled again.
