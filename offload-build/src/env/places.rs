@@ -23,7 +23,9 @@ impl CargoEnv {
             .map(PathBuf::from);
         let usual = ["/usr/local/cuda", "/opt/cuda", "/usr/lib/cuda"].into_iter().map(PathBuf::from);
         let wheels = self.python_packages().into_iter();
-        let wheels = wheels.flat_map(|dir| ["nvidia/cuda_nvcc", "nvidia/cu13"].map(|name| dir.join(name)));
+        // The headers of release 12 are in a package of their own.
+        let packages = ["nvidia/cuda_nvcc", "nvidia/cu13", "nvidia/cuda_runtime"];
+        let wheels = wheels.flat_map(|dir| packages.map(|name| dir.join(name)));
         named.filter(|dir| dir.is_absolute()).chain(usual).chain(wheels).collect()
     }
 

@@ -111,7 +111,7 @@ impl Candidates {
             for root in env.cuda_roots() {
                 candidates.push_all(files.iter().map(|file| root.join(file)));
             }
-            let places = "PATH, CUDA_PATH, CUDA_HOME, /usr/local/cuda, Python's packages nvidia/cuda_nvcc and nvidia/cu13";
+            let places = "PATH, CUDA_PATH, CUDA_HOME, /usr/local/cuda, Python's packages nvidia/cuda_nvcc, nvidia/cu13 and nvidia/cuda_runtime";
             candidates.looked_for = vec![format!("{} in {places}", files.join(", "))];
         }
         candidates

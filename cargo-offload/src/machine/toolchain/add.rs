@@ -39,10 +39,12 @@ pub(crate) fn add(output: &Output, plan: &Plan, parts: &[ToolchainPart]) -> Resu
         Some(lock) if !lock.is_for(&system) => PackageManager::Unsupported,
         _ => system.packages,
     };
-    let missing = MissingParts { parts: &unlocked, locked: wanted.clone() };
+    let mut locked = wanted.clone();
+    locked.retain(|package| !there.contains(package));
+    let missing = MissingParts { parts: &unlocked, locked: wanted };
     let mut fetched = Vec::new();
-    if !wanted.is_empty() {
-        fetched = fetch_locked(output, &Packaged { entries: wanted, packages }, work.path())?;
+    if !locked.is_empty() {
+        fetched = fetch_locked(output, &Packaged { entries: locked, packages }, work.path())?;
     }
     fetched.extend(fetch_new(output, &missing, work.path())?);
     let packages: Vec<LockedPackage> = fetched.iter().map(|one| one.package.clone()).collect();

@@ -161,7 +161,11 @@ fn fetch_newest(output: &Output, request: &Request<'_>, work: &Path) -> Result<V
     let mut entries = apt.newest_packages()?;
     apt.download(&entries.iter().collect::<Vec<_>>(), &downloads)?;
     let mut wheels = python::packages_to_fetch(output)?;
-    wheels.extend(further_wheels(request.lock)?);
+    for wheel in further_wheels(request.lock)? {
+        if !wheels.iter().any(|other| other.name == wheel.name) {
+            wheels.push(wheel);
+        }
+    }
     python::download(output, &wheels.iter().collect::<Vec<_>>(), &downloads)?;
     entries.extend(python::add_file_names(wheels, &downloads)?);
     add_hashes(entries, &downloads)
@@ -170,8 +174,13 @@ fn fetch_newest(output: &Output, request: &Request<'_>, work: &Path) -> Result<V
 /// Parts that were added by name, which an update of the whole toolchain keeps.
 fn further_wheels(lock: &Path) -> Result<Vec<LockedPackage>> {
     let old = Lock::read(lock)?.map(|lock| lock.package).unwrap_or_default();
-    let named = [ToolchainPart::Nvcc, ToolchainPart::Nvdisasm, ToolchainPart::CudaHeaders].into_iter();
-    let named: Vec<ToolchainPart> = named.filter(|part| part.is_in(&old)).collect();
+    let mut named = vec![
+        ToolchainPart::Nvcc,
+        ToolchainPart::Nvdisasm,
+        ToolchainPart::CudaHeaders,
+        ToolchainPart::CudaHeaders12,
+    ];
+    named.retain(|part| part.is_in(&old));
     Ok(ToolchainPart::packages(&named))
 }
 

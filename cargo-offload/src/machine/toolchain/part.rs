@@ -17,6 +17,9 @@ pub(crate) enum ToolchainPart {
     Nvdisasm,
     /// CUDA's headers for clang: cuda_fp16.h, cuda_runtime.h, cuda/std, CUB, Thrust; `nvcc` has them too
     CudaHeaders,
+    /// The same of release 12, for sources that do not compile with 13's; brings ptxas
+    #[value(name = "cuda-headers@12")]
+    CudaHeaders12,
 }
 
 /// A package of Python's.
@@ -44,6 +47,12 @@ const CUDA_HEADERS: [Wheel; 3] = [
     wheel("nvidia-cuda-runtime", "13.5.37", 2_504_024),
     wheel("nvidia-cuda-cccl", "13.3.5.0.6", 4_113_651),
 ];
+/// The headers of release 12. Those of nvcc itself are in the package with ptxas.
+const CUDA_HEADERS_12: [Wheel; 3] = [
+    PTXAS[0],
+    wheel("nvidia-cuda-runtime-cu12", "12.9.79", 3_493_179),
+    wheel("nvidia-cuda-cccl-cu12", "12.9.27", 3_152_243),
+];
 const NVDISASM: [Wheel; 1] = [wheel("nvidia-cuda-nvdisasm", "13.5.37", 5_170_654)];
 
 const fn wheel(name: &'static str, version: &'static str, size: u64) -> Wheel {
@@ -51,12 +60,13 @@ const fn wheel(name: &'static str, version: &'static str, size: u64) -> Wheel {
 }
 
 impl ToolchainPart {
-    pub(crate) const ALL: [ToolchainPart; 5] = [
+    pub(crate) const ALL: [ToolchainPart; 6] = [
         ToolchainPart::Llvm,
         ToolchainPart::Ptxas,
         ToolchainPart::Nvcc,
         ToolchainPart::Nvdisasm,
         ToolchainPart::CudaHeaders,
+        ToolchainPart::CudaHeaders12,
     ];
 
     /// As on the command line.
@@ -67,6 +77,7 @@ impl ToolchainPart {
             ToolchainPart::Nvcc => "nvcc",
             ToolchainPart::Nvdisasm => "nvdisasm",
             ToolchainPart::CudaHeaders => "cuda-headers",
+            ToolchainPart::CudaHeaders12 => "cuda-headers@12",
         }
     }
 
@@ -78,6 +89,7 @@ impl ToolchainPart {
             ToolchainPart::Nvcc => "nvcc and a CUDA toolkit's headers",
             ToolchainPart::Nvdisasm => "nvdisasm: machine code of cubins",
             ToolchainPart::CudaHeaders => "CUDA's headers: cuda_fp16.h, cuda/std",
+            ToolchainPart::CudaHeaders12 => "CUDA's headers of release 12",
         }
     }
 
@@ -89,6 +101,7 @@ impl ToolchainPart {
             ToolchainPart::Nvcc => &NVCC,
             ToolchainPart::Nvdisasm => &NVDISASM,
             ToolchainPart::CudaHeaders => &CUDA_HEADERS,
+            ToolchainPart::CudaHeaders12 => &CUDA_HEADERS_12,
         }
     }
 

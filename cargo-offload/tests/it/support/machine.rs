@@ -129,7 +129,8 @@ const GETCONF: &str = "#!/bin/sh\n[ \"$*\" = GNU_LIBC_VERSION ] && echo glibc 2.
 const PYTHON: &str = r#"#!/bin/sh
 case "$*" in
   *"--version") exit 0 ;;
-  *"pip download"*"nvidia-cuda-nvcc-cu12=="*) echo wheel > "nvidia_cuda_nvcc_cu12-${*##*==}-py3-none-any.whl" ;;
+  *"pip download"*"nvidia-cuda-"*"-cu12=="*) name=${*##*nvidia-cuda-}
+    echo wheel > "nvidia_cuda_${name%%-cu12==*}_cu12-${*##*==}-py3-none-any.whl" ;;
   *"pip download"*"nvidia-cuda-nvdisasm=="*) echo wheel > "nvidia_cuda_nvdisasm-${*##*==}-py3-none-any.whl" ;;
   *"pip download"*"nvidia-nvvm=="*) echo wheel > "nvidia_nvvm-${*##*==}-py3-none-any.whl" ;;
   *"pip download"*"nvidia-cuda-"*"=="*) name=${*##*nvidia-cuda-}

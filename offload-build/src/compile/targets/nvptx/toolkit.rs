@@ -1,6 +1,6 @@
 //! The headers of a CUDA toolkit, for clang.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::compile::Session;
 use crate::compile::front_end::own_headers;
@@ -34,7 +34,8 @@ pub(super) fn with_headers(session: &Session<'_>, mut flags: Vec<String>) -> Res
     // this.
     flags.extend(["-include", WRAPPER].map(str::to_string));
     // nvcc's profile names the second, and clang does not know it: `cuda/std`, CUB and Thrust since CUDA 13.
-    let directories = [empty, sdk.join("include"), sdk.join("include/cccl")];
+    let mut directories = vec![empty, sdk.join("include"), sdk.join("include/cccl")];
+    directories.extend(sibling_packages(&sdk));
     for directory in directories.into_iter().filter(|directory| directory.is_dir()) {
         // Not `-isystem`, which goes behind `-I`: the wrapper would include a `cuda.h` in a folder of the user's.
         flags.extend(["-I".to_string(), directory.display().to_string()]);
@@ -44,6 +45,13 @@ pub(super) fn with_headers(session: &Session<'_>, mut flags: Vec<String>) -> Res
     }
     flags.extend(own_headers::toolkit_flags(session)?);
     Ok(Vendor { dialect: Language::Cuda, flags, header: "".into() })
+}
+
+/// The other packages of Python's that have headers of release 12, where `sdk` is the one with `cuda.h`.
+fn sibling_packages(sdk: &Path) -> Vec<PathBuf> {
+    let packages = sdk.parent().filter(|_| sdk.ends_with("nvidia/cuda_runtime"));
+    let Some(packages) = packages else { return Vec::new() };
+    ["cuda_nvcc/include", "cuda_cccl/include"].map(|package| packages.join(package)).into()
 }
 
 /// The flags of the newest release that clang knows: without any it takes a toolkit for one before 9.2.
