@@ -1,8 +1,8 @@
 //! Front ends: their flags for each language, and cached execution under the dependencies that only the dependency
 //! file of a run lists.
 
-mod asm_constraints;
 pub(super) mod dependencies;
+mod inline_ptx;
 pub(super) mod lookups;
 pub(super) mod opencl_features;
 pub(super) mod own_headers;
@@ -14,6 +14,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use offload_format::Hash128;
 
+use self::inline_ptx::Constraints;
 use self::lookups::{SearchPath, directories};
 use self::reading::{
     AMDGCN, Dependencies, FrontEnd, HOST, MadeFrontEnd, ReadFile, recorded, result_key, with_newest,
@@ -167,14 +168,14 @@ impl Session<'_> {
         let texts = action.text_args();
         let printed = self.context().run_and_read(&invocation, |text| SearchPath::split(text, &texts));
         let printed = printed.or_else(|error| {
-            if !ptx::is_of_constraints(&error) {
+            if !ptx::is_of_assembly(&error) {
                 return Err(error);
             }
-            let again = self.run_with_any_register(action, &invocation, &paths)?;
+            let again = self.run_with_rewritten_ptx(action, &invocation, &paths)?;
             again.ok_or(error)
         });
         let (search, printed) = printed.map_err(|error| {
-            let is_elsewhere = [AMDGCN, HOST].contains(&action.name);
+            let is_elsewhere = is_elsewhere(action);
             let devices = if is_elsewhere { Devices::Others } else { Devices::Nvidia };
             let error = headers::explained(self, devices, error);
             gaps::explained(host_code::explained(if is_elsewhere { ptx::explained(error) } else { error }))
@@ -191,24 +192,25 @@ impl Session<'_> {
         Ok(Run { content, dependencies, printed: printed.stderr })
     }
 
-    /// The same in two runs, the second of preprocessed text in which constraints of PTX ask for any register; `None` if
-    /// the action or the text is of another kind.
-    fn run_with_any_register(
+    /// The same in two runs, the second of preprocessed text with inline PTX as clang takes it; `None` if the action or the
+    /// text is of another kind.
+    fn run_with_rewritten_ptx(
         &self,
         action: &FrontEnd<'_>,
         invocation: &Invocation<'_>,
         paths: &ScratchPaths<'_>,
     ) -> Result<Option<(SearchPath, Output)>> {
-        let Some(preprocessed) = asm_constraints::for_preprocessed(&action.args) else { return Ok(None) };
+        let Some(preprocessed) = inline_ptx::for_preprocessed(&action.args) else { return Ok(None) };
         let Invocation { program, directory, input, .. } = *invocation;
-        let args = paths.args(action, &asm_constraints::preprocessing(&action.args));
+        let args = paths.args(action, &inline_ptx::preprocessing(&action.args));
         let preprocess = Invocation { program, args, directory, input };
         let texts = action.text_args();
         let (search, first) =
             self.context().run_and_read(&preprocess, |text| SearchPath::split(text, &texts))?;
         let text = String::from_utf8(output_of(action.tool, paths.output)?)
             .map_err(|error| Error::new(format!("preprocessed text is no UTF-8: {error}")))?;
-        let Some(text) = asm_constraints::with_any_register(&text) else { return Ok(None) };
+        let constraints = if is_elsewhere(action) { Constraints::AnyRegister } else { Constraints::Nvidia };
+        let Some(text) = inline_ptx::rewritten(&text, constraints) else { return Ok(None) };
         // What was read is known already.
         let again = paths.scratch.join("deps of preprocessed text");
         let paths = ScratchPaths { deps: &again, ..*paths };
@@ -250,6 +252,11 @@ impl Session<'_> {
             }
         }
     }
+}
+
+/// Whether an action compiles sources of NVIDIA's for other devices.
+fn is_elsewhere(action: &FrontEnd<'_>) -> bool {
+    [AMDGCN, HOST].contains(&action.name)
 }
 
 /// The files of a run.

@@ -24,8 +24,16 @@ pub(crate) fn explained(error: Error) -> Error {
     error
 }
 
+/// Whether a compiler has refused inline assembly in a way that nvcc does not.
+pub(crate) fn is_of_assembly(error: &Error) -> bool {
+    /// As clang says it of `%` before a name.
+    const ESCAPE: &str = "error: invalid % escape in inline assembly string";
+    let is_of_escape = error.kind() == ErrorKind::Tool && error.message().contains(ESCAPE);
+    is_of_escape || is_of_constraints(error)
+}
+
 /// Whether a compiler has refused constraints of inline assembly.
-pub(crate) fn is_of_constraints(error: &Error) -> bool {
+fn is_of_constraints(error: &Error) -> bool {
     error.kind() == ErrorKind::Tool && error.message().lines().any(is_constraint)
 }
 

@@ -15,7 +15,7 @@ const fn construct(row: &'static str, sources: &'static [&'static str]) -> Const
     Construct { row, sources }
 }
 
-const CONSTRUCTS: [Construct; 21] = [
+const CONSTRUCTS: [Construct; 22] = [
     construct(
         "templates, device lambdas, `constexpr` functions",
         &["constexpr int twice(int v) { return 2 * v; }
@@ -77,6 +77,11 @@ __device__ int sum(cg::thread_block_tile<16> tile, int v) { for (int i = tile.si
 extern \"C\" __global__ void K(int *x) { auto block = cg::this_thread_block(); x[0] = sum(cg::tiled_partition<16>(block), x[1]) + cg::coalesced_threads().size(); block.sync(); }"],
     ),
     construct(
+        "cooperative groups: barriers of the grid",
+        &["#include <cooperative_groups.h>
+extern \"C\" __global__ void K(int *x) { auto grid = cooperative_groups::this_grid(); x[0] = 1; grid.sync(); x[grid.thread_rank()] = x[0]; }"],
+    ),
+    construct(
         "CUB for warps and blocks: reductions, scans, loads, stores, exchanges, sorts, neighbours, histograms",
         &["#include <cub/block/block_radix_sort.cuh>
 extern \"C\" __global__ void K(float *x, int *y) { typedef cub::BlockRadixSort<float, 64, 4, int> Sort; __shared__ Sort::TempStorage a; float keys[4]; int values[4]; cub::LoadDirectStriped<64>(threadIdx.x, x, keys); Sort(a).SortDescending(keys, values); cub::StoreDirectBlocked(threadIdx.x, y, values); }",
@@ -97,7 +102,8 @@ int main(int count, char **words) { float *x, alpha = atoi(words[1]); cudaMalloc
     ),
     construct(
         "inline PTX",
-        &["extern \"C\" __global__ void K(unsigned int *x) { asm(\"lop3.b32 %0, %1, %1, %1, 0x80;\" : \"=r\"(x[0]) : \"r\"(x[1])); }"],
+        &["extern \"C\" __global__ void K(unsigned int *x) { asm(\"{ .reg.pred %below; setp.lt.u32 %below, %0, 7; @%below add.u32 %0, %0, 1; }\" : \"+r\"(x[2])); }",
+          "extern \"C\" __global__ void K(unsigned int *x) { asm(\"lop3.b32 %0, %1, %1, %1, 0x80;\" : \"=r\"(x[0]) : \"r\"(x[1])); }"],
     ),
     construct(
         "`curand_kernel.h`: Philox and XORWOW",

@@ -427,6 +427,60 @@ __OFFLOAD_HOST_INLINE cudaGetDeviceProperties(cudaDeviceProp *properties, int de
   *properties = p;
   return cudaSuccess;
 }
+// Launches with attributes: https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__EXECUTION.html. One that lets the
+// kernel start early, or sooner than others, may be ignored; clusters cannot.
+enum cudaLaunchAttributeID {
+  cudaLaunchAttributeIgnore = 0,
+  cudaLaunchAttributeAccessPolicyWindow = 1,
+  cudaLaunchAttributeCooperative = 2,
+  cudaLaunchAttributeSynchronizationPolicy = 3,
+  cudaLaunchAttributeClusterDimension = 4,
+  cudaLaunchAttributeClusterSchedulingPolicyPreference = 5,
+  cudaLaunchAttributeProgrammaticStreamSerialization = 6,
+  cudaLaunchAttributeProgrammaticEvent = 7,
+  cudaLaunchAttributePriority = 8
+};
+union cudaLaunchAttributeValue {
+  char pad[64];
+  int cooperative, priority, programmaticStreamSerializationAllowed;
+  struct { unsigned int x, y, z; } clusterDim;
+};
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  char pad[8 - sizeof(cudaLaunchAttributeID)];
+  cudaLaunchAttributeValue val;
+};
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  size_t dynamicSmemBytes;
+  cudaStream_t stream;
+  cudaLaunchAttribute *attrs;
+  unsigned int numAttrs;
+};
+__OFFLOAD_HOST_INLINE cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **arguments) {
+  const cudaLaunchConfig_t &c = *config;
+  bool is_cooperative = false;
+  for (unsigned int i = 0; i < c.numAttrs; i++) {
+    const cudaLaunchAttributeValue &value = c.attrs[i].val;
+    if (c.attrs[i].id == cudaLaunchAttributeCooperative) is_cooperative = value.cooperative != 0;
+    if (c.attrs[i].id == cudaLaunchAttributeClusterDimension &&
+        value.clusterDim.x * value.clusterDim.y * value.clusterDim.z > 1)
+      return cudaErrorNotSupported;
+  }
+  if (is_cooperative)
+    return cudaLaunchCooperativeKernel(kernel, c.gridDim, c.blockDim, arguments, c.dynamicSmemBytes, c.stream);
+  return cudaLaunchKernel(kernel, c.gridDim, c.blockDim, arguments, c.dynamicSmemBytes, c.stream);
+}
+template <typename... P, typename... A>
+static inline __attribute__((host)) cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
+                                                                   void (*kernel)(P...), A &&...arguments) {
+  // The arguments as the kernel declares them.
+  auto launch = [&](P... values) {
+    void *addresses[] = {(void *)&values..., nullptr};
+    return cudaLaunchKernelExC(config, (const void *)kernel, addresses);
+  };
+  return launch(static_cast<A &&>(arguments)...);
+}
 #undef __OFFLOAD_HOST_INLINE
 // For pointers and symbols of any type.
 #define __OFFLOAD_HOST_TEMPLATE template <typename T> static inline __attribute__((host)) cudaError_t

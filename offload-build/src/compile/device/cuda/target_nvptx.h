@@ -53,6 +53,47 @@ __OFFLOAD_DOT(__dp2a_hi, "dp2a.hi.u32.u32", unsigned int)
 #undef __OFFLOAD_DOT
 #endif
 
+// Loads and stores with a hint for the caches, of 4, 8 and 16 bytes by one instruction:
+// https://docs.nvidia.com/cuda/cuda-c-programming-guide/#load-functions-using-cache-hints
+#define __OFFLOAD_LOAD(NAME, HINT) \
+  template <typename T> __OFFLOAD_FN T NAME(const T *p) { \
+    if constexpr (sizeof(T) == 4 && alignof(T) == 4) { \
+      unsigned int v; \
+      asm volatile("ld.global." HINT ".b32 %0, [%1];" : "=r"(v) : "l"(p) : "memory"); \
+      return __builtin_bit_cast(T, v); \
+    } else if constexpr (sizeof(T) == 8 && alignof(T) == 8) { \
+      unsigned long long v; \
+      asm volatile("ld.global." HINT ".b64 %0, [%1];" : "=l"(v) : "l"(p) : "memory"); \
+      return __builtin_bit_cast(T, v); \
+    } else if constexpr (sizeof(T) == 16 && alignof(T) == 16) { \
+      ulonglong2 v; \
+      asm volatile("ld.global." HINT ".v2.b64 {%0, %1}, [%2];" : "=l"(v.x), "=l"(v.y) : "l"(p) : "memory"); \
+      return __builtin_bit_cast(T, v); \
+    } else { \
+      return *p; \
+    } \
+  }
+#define __OFFLOAD_STORE(NAME, HINT) \
+  template <typename T> __OFFLOAD_FN void NAME(T *p, T value) { \
+    if constexpr (sizeof(T) == 4 && alignof(T) == 4) { \
+      asm volatile("st.global." HINT ".b32 [%0], %1;" ::"l"(p), "r"(__builtin_bit_cast(unsigned int, value)) \
+                   : "memory"); \
+    } else if constexpr (sizeof(T) == 8 && alignof(T) == 8) { \
+      asm volatile("st.global." HINT ".b64 [%0], %1;" ::"l"(p), "l"(__builtin_bit_cast(unsigned long long, value)) \
+                   : "memory"); \
+    } else if constexpr (sizeof(T) == 16 && alignof(T) == 16) { \
+      ulonglong2 v = __builtin_bit_cast(ulonglong2, value); \
+      asm volatile("st.global." HINT ".v2.b64 [%0], {%1, %2};" ::"l"(p), "l"(v.x), "l"(v.y) : "memory"); \
+    } else { \
+      *p = value; \
+    } \
+  }
+__OFFLOAD_LOAD(__ldca, "ca") __OFFLOAD_LOAD(__ldcg, "cg") __OFFLOAD_LOAD(__ldcs, "cs") __OFFLOAD_LOAD(__ldlu, "lu")
+__OFFLOAD_LOAD(__ldcv, "cv") __OFFLOAD_STORE(__stwb, "wb") __OFFLOAD_STORE(__stcg, "cg") __OFFLOAD_STORE(__stcs, "cs")
+__OFFLOAD_STORE(__stwt, "wt")
+#undef __OFFLOAD_LOAD
+#undef __OFFLOAD_STORE
+
 // Half towards zero: PTX has no other direction but to the nearest.
 __OFFLOAD_FN unsigned short __offload_half_towards_zero(float v) {
   unsigned short bits;

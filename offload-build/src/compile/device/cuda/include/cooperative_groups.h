@@ -18,6 +18,83 @@ public:
 };
 static __OFFLOAD_FN thread_block this_thread_block() { return {}; }
 
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 600
+#ifdef __OFFLOAD_TARGET_HOST
+// Without a definition: blocks of the CPU run one after another.
+extern "C" __device__ void __offload_lacks_barriers_of_the_grid();
+static __OFFLOAD_FN void __offload_wait_grid() { __offload_lacks_barriers_of_the_grid(); }
+#else
+// A barrier of one grid at a time: another that finds it taken waits for its turn.
+struct __offload_grid_barrier {
+  unsigned long long owner;
+  unsigned int arrived, generation;
+};
+static __device__ __offload_grid_barrier __offload_grid_barriers[64];
+#ifdef __NVPTX__
+static __OFFLOAD_FN unsigned long long __offload_grid() {
+  unsigned long long id;
+  asm volatile("mov.u64 %0, %%gridid;" : "=l"(id));
+  return id + 1;
+}
+#elif defined(__AMDGCN__)
+// clang has no built-in function for it.
+extern "C" __device__ unsigned long long __offload_dispatch_id() __asm__("llvm.amdgcn.dispatch.id");
+// The packet's address tells queues apart, the number what a place in the queue is used for again.
+static __OFFLOAD_FN unsigned long long __offload_grid() {
+  return (unsigned long long)__builtin_amdgcn_dispatch_ptr() | __offload_dispatch_id() << 48;
+}
+#else
+// Where clang only looks for kernels.
+static __OFFLOAD_FN unsigned long long __offload_grid() { return 1; }
+#endif
+// One thread of each block waits for the others'.
+static __OFFLOAD_FN void __offload_wait_grid() {
+  __syncthreads();
+  if (thread_block::thread_rank() == 0) {
+    unsigned long long grid = __offload_grid();
+    __offload_grid_barrier &barrier = __offload_grid_barriers[(grid ^ grid >> 6 ^ grid >> 48) % 64];
+    unsigned long long owner;
+    while ((owner = atomicCAS(&barrier.owner, 0ull, grid)) != 0 && owner != grid) {
+    }
+    unsigned int generation = *(volatile unsigned int *)&barrier.generation;
+    __threadfence();
+    if (atomicAdd(&barrier.arrived, 1u) == gridDim.x * gridDim.y * gridDim.z - 1) {
+      *(volatile unsigned int *)&barrier.arrived = 0;
+      __threadfence();
+      atomicExch(&barrier.owner, 0ull);
+      __threadfence();
+      atomicAdd(&barrier.generation, 1u);
+    } else {
+      while (*(volatile unsigned int *)&barrier.generation == generation) {
+      }
+    }
+    __threadfence();
+  }
+  __syncthreads();
+}
+#endif
+
+// All blocks, which a cooperative launch keeps resident together.
+class grid_group {
+public:
+  static __OFFLOAD_FN bool is_valid() { return true; }
+  static __OFFLOAD_FN void sync() { __offload_wait_grid(); }
+  static __OFFLOAD_FN unsigned long long num_blocks() { return 1ull * gridDim.x * gridDim.y * gridDim.z; }
+  static __OFFLOAD_FN unsigned long long block_rank() {
+    return blockIdx.x + 1ull * gridDim.x * (blockIdx.y + 1ull * gridDim.y * blockIdx.z);
+  }
+  static __OFFLOAD_FN unsigned long long num_threads() { return num_blocks() * thread_block::num_threads(); }
+  static __OFFLOAD_FN unsigned long long size() { return num_threads(); }
+  static __OFFLOAD_FN unsigned long long thread_rank() {
+    return block_rank() * thread_block::num_threads() + thread_block::thread_rank();
+  }
+  static __OFFLOAD_FN dim3 dim_blocks() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
+  static __OFFLOAD_FN dim3 group_dim() { return dim_blocks(); }
+  static __OFFLOAD_FN dim3 block_index() { return thread_block::group_index(); }
+};
+static __OFFLOAD_FN grid_group this_grid() { return {}; }
+#endif
+
 // Lanes of one warp, by their mask.
 class __offload_lanes {
 protected:

@@ -1,5 +1,6 @@
 // What of CUB runs within a block. Algorithms over the whole device need NVIDIA's headers.
 #pragma once
+#include <cub/util_type.cuh>
 #include <cub/block/block_adjacent_difference.cuh>
 #include <cub/block/block_discontinuity.cuh>
 #include <cub/block/block_exchange.cuh>

@@ -1,5 +1,7 @@
 // Types that CUB's classes share: https://nvidia.github.io/cccl/cub/
 #pragma once
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <offload_names_begin.h>
 namespace cub {
 struct NullType {};

@@ -1,8 +1,9 @@
-//! Constraints of inline PTX, which clang refuses for other machines before it makes IR.
+//! Inline PTX that clang refuses before it makes IR, and nvcc compiles: constraints that name NVIDIA's registers, for other
+//! machines, and names behind a single `%`, as in `setp.lt.u32 %p, %0, %1;`, which nvcc takes for text.
 //!
-//! Only the IR tells which kernels reach the assembly. So a file that is refused for its constraints is compiled once
-//! more from preprocessed text, in which they ask for any register, as `"=l"` becomes `"=r"`: no place in the text moves.
-//! The assembly stays as it is, and is found in the IR.
+//! Only the IR tells which kernels reach the assembly. So a file that is refused for it is compiled once more from
+//! preprocessed text, in which constraints ask for any register, as `"=l"` becomes `"=r"`, and a `%` before a name is
+//! escaped. No line of the text moves. The assembly stays as it is, and is found in the IR.
 
 use crate::compile::advice::ptx;
 use crate::compile::steps::action::Arg;
@@ -62,12 +63,20 @@ pub(super) fn for_preprocessed(args: &[Arg]) -> Option<Vec<Arg>> {
     is_known.then_some(changed)
 }
 
-/// `text`, preprocessed C++, with constraints that every machine has where the assembly is PTX; `None` if there is none
-/// to change.
-pub(super) fn with_any_register(text: &str) -> Option<String> {
-    let mut changed = text.as_bytes().to_vec();
-    let mut lexer = Lexer { bytes: text.as_bytes(), at: 0 };
-    let mut is_changed = false;
+/// The constraints of the text that clang gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Constraints {
+    /// As they are written.
+    Nvidia,
+    /// Such as every machine has.
+    AnyRegister,
+}
+
+/// `text`, preprocessed C++, as clang takes it where the assembly is PTX; `None` if there is nothing to change.
+pub(super) fn rewritten(text: &str, constraints: Constraints) -> Option<String> {
+    let bytes = text.as_bytes();
+    let mut lexer = Lexer { bytes, at: 0 };
+    let mut edits = Vec::new();
     while let Some(token) = lexer.next() {
         if !token.is_word(&lexer, &["asm", "__asm", "__asm__"]) {
             continue;
@@ -76,23 +85,53 @@ pub(super) fn with_any_register(text: &str) -> Option<String> {
         if !statement.is_of_nvidia() {
             continue;
         }
-        for place in statement.registers(text.as_bytes()) {
-            if let Some(byte) = changed.get_mut(place) {
-                is_changed |= *byte != ANY_REGISTER;
-                *byte = ANY_REGISTER;
-            }
+        let names = statement.names(bytes);
+        if !names.is_empty() && !statement.is_volatile {
+            // The name is declared in another statement: both stay in their order.
+            edits.push(Edit { at: token.end, removed: 0, text: " volatile" });
+        }
+        edits.extend(names.into_iter().map(|at| Edit { at, removed: 0, text: "%" }));
+        if constraints == Constraints::AnyRegister {
+            let registers = statement.registers(bytes).into_iter();
+            let known = registers.filter(|at| bytes.get(*at) != Some(&ANY_REGISTER));
+            edits.extend(known.map(|at| Edit { at, removed: 1, text: "r" }));
         }
     }
-    // Letters became letters.
-    if is_changed { String::from_utf8(changed).ok() } else { None }
+    if edits.is_empty() {
+        return None;
+    }
+    edits.sort_by_key(|edit| edit.at);
+    let mut changed = String::with_capacity(text.len());
+    let mut end = 0;
+    for Edit { at, removed, text: inserted } in edits {
+        changed.push_str(text.get(end..at)?);
+        changed.push_str(inserted);
+        end = at.saturating_add(removed);
+    }
+    changed.push_str(text.get(end..)?);
+    Some(changed)
+}
+
+/// A change of the text.
+struct Edit {
+    at: usize,
+    /// Bytes that `text` replaces.
+    removed: usize,
+    text: &'static str,
 }
 
 /// A statement with assembly.
+#[derive(Default)]
 struct Statement {
     /// The text, with escapes.
     template: String,
+    /// What stands between the quotes of each part of it.
+    parts: Vec<Token>,
     /// What stands between the quotes of each constraint.
     constraints: Vec<Token>,
+    is_volatile: bool,
+    /// Whether a `:` follows the text: `%` is an escape only then.
+    has_operands: bool,
 }
 
 impl Statement {
@@ -100,14 +139,16 @@ impl Statement {
     fn read(lexer: &mut Lexer<'_>) -> Option<Statement> {
         const QUALIFIERS: [&str; 6] =
             ["volatile", "__volatile", "__volatile__", "goto", "inline", "__inline__"];
+        const VOLATILE: [&str; 3] = ["volatile", "__volatile", "__volatile__"];
+        let mut statement = Statement::default();
         let mut token = lexer.next()?;
         while token.is_word(lexer, &QUALIFIERS) {
+            statement.is_volatile |= token.is_word(lexer, &VOLATILE);
             token = lexer.next()?;
         }
         if token.kind != TokenKind::Other(b'(') {
             return None;
         }
-        let mut statement = Statement { template: String::new(), constraints: Vec::new() };
         let mut depth = 1u32;
         let mut colons = 0u32;
         while depth > 0 {
@@ -119,12 +160,33 @@ impl Statement {
                 TokenKind::Text if depth == 1 && colons == 0 => {
                     let part = lexer.bytes.get(token.start..token.end).unwrap_or_default();
                     statement.template.push_str(&String::from_utf8_lossy(part));
+                    statement.parts.push(token);
                 }
                 TokenKind::Text if depth == 1 && colons <= 2 => statement.constraints.push(token),
                 _ => {}
             }
         }
+        statement.has_operands = colons > 0;
         Some(statement)
+    }
+
+    /// The places of each `%` before a name that is no operand.
+    fn names(&self, bytes: &[u8]) -> Vec<usize> {
+        let mut places = Vec::new();
+        for part in self.parts.iter().filter(|_| self.has_operands) {
+            let mut at = part.start;
+            while at < part.end {
+                let next = at.saturating_add(1);
+                let follows = bytes.get(next).copied().unwrap_or_default();
+                let is_percent = bytes.get(at) == Some(&b'%');
+                if is_percent && (follows.is_ascii_alphabetic() || follows == b'_') {
+                    places.push(at);
+                }
+                // `%%` is one.
+                at = if is_percent { next.saturating_add(1) } else { next };
+            }
+        }
+        places
     }
 
     /// Whether the text is PTX, or none: that keeps a value in a register.
@@ -307,7 +369,22 @@ mod tests {
             .replace("\"h\"(f", "\"r\"(f")
             .replace("\"+d\"", "\"+r\"")
             .replace("\"+f\"", "\"+r\"");
-        assert_eq!(with_any_register(text).as_deref(), Some(wanted.as_str()));
+        assert_eq!(rewritten(text, Constraints::AnyRegister).as_deref(), Some(wanted.as_str()));
+        assert_eq!(rewritten(text, Constraints::Nvidia), None);
+    }
+
+    /// As sppark has them.
+    #[test]
+    fn a_percent_before_a_name_is_escaped() {
+        let text = "asm(\"{ .reg.pred %brw;\");\n\
+                    asm(\"setp.lt.u32 %brw, %0, %1;\" :: \"r\"(a), \"r\"(b));\n\
+                    asm volatile(\"@%brw \" \"add.u32 %0, %0, %[m]; mov.u32 %0, %%laneid;\" : \"+l\"(a) : [m] \"r\"(m));\n";
+        let escaped = text
+            .replace("asm(\"setp.lt.u32 %brw", "asm volatile(\"setp.lt.u32 %%brw")
+            .replace("@%brw", "@%%brw");
+        assert_eq!(rewritten(text, Constraints::Nvidia).as_deref(), Some(escaped.as_str()));
+        let elsewhere = escaped.replace("\"+l\"", "\"+r\"");
+        assert_eq!(rewritten(text, Constraints::AnyRegister).as_deref(), Some(elsewhere.as_str()));
     }
 
     #[test]
@@ -322,7 +399,7 @@ mod tests {
             "R\"x(asm(\"a.b;\" : \"=l\"(x));)x\"",
             "\"unclosed \\",
         ] {
-            assert_eq!(with_any_register(text), None, "{text}");
+            assert_eq!(rewritten(text, Constraints::AnyRegister), None, "{text}");
         }
     }
 }
