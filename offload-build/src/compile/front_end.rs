@@ -175,7 +175,7 @@ impl Session<'_> {
             again.ok_or(error)
         });
         let (search, printed) = printed.map_err(|error| {
-            let is_elsewhere = is_elsewhere(action);
+            let is_elsewhere = [AMDGCN, HOST].contains(&action.name);
             let devices = if is_elsewhere { Devices::Others } else { Devices::Nvidia };
             let error = headers::explained(self, devices, error);
             gaps::explained(host_code::explained(if is_elsewhere { ptx::explained(error) } else { error }))
@@ -209,7 +209,7 @@ impl Session<'_> {
             self.context().run_and_read(&preprocess, |text| SearchPath::split(text, &texts))?;
         let text = String::from_utf8(output_of(action.tool, paths.output)?)
             .map_err(|error| Error::new(format!("preprocessed text is no UTF-8: {error}")))?;
-        let constraints = if is_elsewhere(action) { Constraints::AnyRegister } else { Constraints::Nvidia };
+        let constraints = Constraints::for_args(&action.args);
         let Some(text) = inline_ptx::rewritten(&text, constraints) else { return Ok(None) };
         // What was read is known already.
         let again = paths.scratch.join("deps of preprocessed text");
@@ -252,11 +252,6 @@ impl Session<'_> {
             }
         }
     }
-}
-
-/// Whether an action compiles sources of NVIDIA's for other devices.
-fn is_elsewhere(action: &FrontEnd<'_>) -> bool {
-    [AMDGCN, HOST].contains(&action.name)
 }
 
 /// The files of a run.

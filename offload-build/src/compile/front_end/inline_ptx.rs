@@ -72,6 +72,21 @@ pub(super) enum Constraints {
     AnyRegister,
 }
 
+impl Constraints {
+    /// Those of the machine that `args` compile for.
+    pub(super) fn for_args(args: &[Arg]) -> Constraints {
+        let mut texts = args.iter().filter_map(|arg| match arg {
+            Arg::Text(text) => text.to_str(),
+            _ => None,
+        });
+        if texts.any(|text| text.starts_with("--cuda-gpu-arch=sm_")) {
+            Constraints::Nvidia
+        } else {
+            Constraints::AnyRegister
+        }
+    }
+}
+
 /// `text`, preprocessed C++, as clang takes it where the assembly is PTX; `None` if there is nothing to change.
 pub(super) fn rewritten(text: &str, constraints: Constraints) -> Option<String> {
     let bytes = text.as_bytes();
@@ -354,6 +369,8 @@ mod tests {
             preprocessing(&args).contains(&text("-E")) && !preprocessing(&args).contains(&text("-emit-llvm"))
         );
         assert_eq!(for_preprocessed(&["-x", "c", "a.c"].map(text)), None);
+        assert_eq!(Constraints::for_args(&args), Constraints::AnyRegister);
+        assert_eq!(Constraints::for_args(&[text("--cuda-gpu-arch=sm_80")]), Constraints::Nvidia);
     }
 
     #[test]
