@@ -58,7 +58,7 @@ pub(crate) fn images(session: &Session<'_>, targets: &[WantedTarget]) -> Result<
     module.missing.extend(missing);
     module.left_out.extend(compiled.left_out);
     module.left_out.extend(left_out::settings_records(session, &targets));
-    module.launchers = launchers::objects(session)?;
+    module.launchers = launchers::objects(session, &targets)?;
     let budget = session.sources.options.max_spills.unwrap_or_default();
     module.images.iter().try_for_each(|image| check_budget(session.env(), budget, &image.record))?;
     Ok(module)

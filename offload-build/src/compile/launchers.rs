@@ -2,12 +2,15 @@
 //!
 //! clang compiles a file once more, for the CPU, and makes the calls that register its kernels with CUDA's runtime. In
 //! place of images they hand over a token with the name of the kernel module, and all calls of the runtime go to the
-//! functions of `offload-rt`, which selects an image for the device at the first launch. So the object depends neither on
-//! the targets nor on the images.
+//! functions of `offload-rt`, which selects an image for the device at the first launch. So the object does not depend on
+//! the images, and of the targets it knows the architectures alone (`__CUDA_ARCH_LIST__`).
 //!
 //! Refused: what the runtime of `offload-rt` lacks, at build time and by name; and modules with variants, whose host
 //! functions would be defined once for each.
 
+use std::collections::BTreeSet;
+
+use offload_format::Target;
 use offload_format::launchers::Token;
 
 use crate::cache::{Blob, KeyBuilder};
@@ -23,18 +26,36 @@ use crate::error::{self, Error, Result};
 use crate::ir::{self, HostPart, Interface};
 use crate::module::{self, Language, LanguageFamily, LauncherObject, SourceFile, Sources};
 use crate::options::{Compiler, SpecForm};
+use crate::targets::WantedTarget;
 
 /// What nvcc includes for host functions by itself, beside the runtime's header.
 const C_HEADERS: &str = "#include <assert.h>\n#include <math.h>\n#include <stdlib.h>\n#include <string.h>\n";
 
-/// The host part of each file of the module; none unless the module has launchers.
-pub(super) fn objects(session: &Session<'_>) -> Result<Vec<LauncherObject>> {
+/// The host part of each file of the module, whose kernels are compiled for `targets`; none unless the module has
+/// launchers.
+pub(super) fn objects(session: &Session<'_>, targets: &[WantedTarget]) -> Result<Vec<LauncherObject>> {
     if !session.sources.has_launchers() {
         return Ok(Vec::new());
     }
     refuse_unsuited(session.sources)?;
     let files = &session.sources.files;
-    error::all(session.context().jobs.map(files, |file| object(session, file)))
+    let archs = arch_list(session.sources, targets);
+    error::all(session.context().jobs.map(files, |file| object(session, file, &archs)))
+}
+
+/// The values of `__CUDA_ARCH__` that kernels are compiled with, as nvcc lists them
+/// (<https://docs.nvidia.com/cuda/cuda-compiler-driver-nvcc/#virtual-architecture-macros>). Host functions choose blocks
+/// and shared memory by it.
+fn arch_list(sources: &Sources, targets: &[WantedTarget]) -> String {
+    let mut archs = BTreeSet::new();
+    for wanted in targets {
+        archs.insert(match &wanted.target {
+            Target::Nvptx(sm) | Target::Cubin(sm) => u32::from(sm.number()).saturating_mul(10),
+            _ => front_end::cuda_arch(sources),
+        });
+    }
+    let archs: Vec<String> = archs.into_iter().map(|arch| arch.to_string()).collect();
+    archs.join(",")
 }
 
 /// Refuses a module whose host part is not compiled, or would be more than once.
@@ -60,8 +81,8 @@ fn refuse_unsuited(sources: &Sources) -> Result<()> {
     Ok(())
 }
 
-fn object(session: &Session<'_>, file: &SourceFile) -> Result<LauncherObject> {
-    let module = session.front_end(&front_end_action(session, file)?)?;
+fn object(session: &Session<'_>, file: &SourceFile, archs: &str) -> Result<LauncherObject> {
+    let module = session.front_end(&front_end_action(session, file, archs)?)?;
     let text = module.read_text()?;
     refuse_lacking(file, &text)?;
     let rewritten = rewritten(session, file, &module)?;
@@ -114,7 +135,11 @@ fn codegen(session: &Session<'_>, module: &Blob) -> Result<Blob> {
     session.step(&step, check::elf)
 }
 
-fn front_end_action<'s>(session: &Session<'s>, file: &SourceFile) -> Result<FrontEnd<'s>> {
+fn front_end_action<'s>(
+    session: &Session<'s>,
+    file: &SourceFile,
+    archs: &str,
+) -> Result<FrontEnd<'s>> {
     let vendor = nvptx::host_headers(session)?;
     let has_header = !vendor.header.is_empty();
     let input = if has_header {
@@ -127,6 +152,8 @@ fn front_end_action<'s>(session: &Session<'s>, file: &SourceFile) -> Result<Fron
     let binary = ["-Xclang", "-fcuda-include-gpubinary", "-Xclang", "/dev/null"];
     // The device part has shown the warnings.
     let host = ["--cuda-host-only", "-fPIC", "-w"];
+    // clang lists its default.
+    let archs = ["-U__CUDA_ARCH_LIST__".to_string(), format!("-D__CUDA_ARCH_LIST__={archs}")];
     let debug: &[&str] =
         if session.env().profile.debug_info { &["-gline-tables-only", RELATIVE_PATHS] } else { &[] };
     Ok(FrontEnd {
@@ -139,6 +166,7 @@ fn front_end_action<'s>(session: &Session<'s>, file: &SourceFile) -> Result<Fron
             .chain(Roots::for_session(session).prefix_maps())
             .chain(front_end::flags(session.sources, Language::Cuda, SpecForm::Literal))
             .chain(texts(host))
+            .chain(texts(archs))
             .chain(texts(binary))
             .chain(texts(debug.iter().copied()))
             .chain(front_end::front_end_output())

@@ -60,6 +60,7 @@ fn the_driver_gets_what_the_host_functions_launch() {
         assert_eq!(text.matches("module of PTX").count(), 1, "{text}");
         assert!(text.contains("nothing: 9\n") && text.contains("has no block or no thread"), "{text}");
         assert!(text.contains("again: 0\n"), "{text}");
+        assert!(text.contains("archs: 800\n"), "{text}");
     }
 }
 
@@ -103,8 +104,9 @@ fn host_functions_work_on_the_cpu() {
 fn a_launch_without_an_image_for_the_device_says_why() {
     let mut project = Project::new("launchers");
     use_stand_in(&mut project, &CUDA);
-    project.set("OFFLOAD_TARGETS", "nvptx:sm_100");
+    project.set("OFFLOAD_TARGETS", "nvptx:sm_100,amdgcn:gfx1100");
     let text = project.run(&["--", "calls"]);
+    assert!(text.contains("archs: 800,1000\n"), "{text}");
     assert!(text.contains("scale: 209\n"), "{text}");
     assert!(text.contains("nvptx:sm_100") && text.contains("sm_90"), "{text}");
     assert!(!text.contains("<<<(3"), "{text}");
