@@ -81,15 +81,12 @@ impl Libraries {
 
     /// Copies what the programs need at run time: the driver's library is the machine's.
     pub(super) fn copy(&self, workspace: &Workspace, folder: &Path) -> Result<()> {
-        for StandIn { soname, .. } in STAND_INS {
-            let to = workspace.shell.create_dir(folder.join("lib"))?;
-            workspace
-                .shell
-                .cmd("strip")
-                .arg("-o")
-                .arg(to.join(soname))
-                .arg(self.root.join("lib").join(soname))
-                .run()?;
+        let lib = workspace.shell.create_dir(folder.join("lib"))?;
+        for StandIn { name, soname } in STAND_INS {
+            let strip = workspace.shell.cmd("strip").arg("-o").arg(lib.join(soname));
+            strip.arg(self.root.join("lib").join(soname)).run()?;
+            // What cudarc looks for first: a toolkit that the machine has is not found instead.
+            link(&lib, name, soname)?;
         }
         let to = workspace.shell.create_dir(folder.join("nvcc/lib"))?;
         workspace.shell.copy_file(&self.runtime, to.join(RUNTIME))?;

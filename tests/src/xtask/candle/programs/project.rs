@@ -89,7 +89,12 @@ impl Project {
     /// The programs, in the order of their list. The next project's take the place of the first one.
     pub(super) fn build(&self, workspace: &Workspace, libraries: &Libraries) -> Result<Vec<Program>> {
         let _in = workspace.shell.push_dir(&self.directory);
-        let cargo = workspace.cargo().args(["test", "--no-run", "--release", "--message-format=json"]);
+        let cargo = workspace.cargo().args([
+            "test",
+            "--no-run",
+            "--release",
+            "--message-format=json-render-diagnostics",
+        ]);
         // Its program too: a test may run it.
         let cargo = cargo.arg("--test=candle-tests");
         let cargo = cargo.env("CARGO_TARGET_DIR", &self.target).env("CUDARC_CUDA_VERSION", CUDA_VERSION);
