@@ -99,6 +99,8 @@ impl Project {
         let cargo = cargo.arg("--test=candle-tests");
         let cargo = cargo.env("CARGO_TARGET_DIR", &self.target).env("CUDARC_CUDA_VERSION", CUDA_VERSION);
         let cargo = cargo.env_remove("RUSTFLAGS").env_remove("OFFLOAD_TARGETS");
+        // The sizes are those of a release.
+        let cargo = cargo.env("CARGO_INCREMENTAL", "0");
         let cargo = match &self.side {
             Side::Nvcc { toolkit } => cargo
                 .env("NVCC", toolkit.join("bin/nvcc"))
