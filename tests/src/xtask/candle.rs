@@ -1,11 +1,12 @@
 //! `candle`: the CUDA C++ of candle's kernels, as the crate registry has it, by clang with NVIDIA's headers and without, for
 //! NVIDIA, for AMD and for the CPU.
 
+mod crates;
 mod files;
+mod programs;
 mod results;
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use offload_tests::FIGURE;
@@ -13,8 +14,8 @@ use offload_tests::error::{Error, Result};
 use offload_tests::setup::{self, Toolkit};
 use offload_tests::table::Table;
 use offload_tests::workspace::Workspace;
-use serde_json::Value;
 
+use self::crates::Crates;
 use self::files::{FILES, File};
 use crate::file_package::FilePackage;
 
@@ -29,7 +30,16 @@ one compiles of which the list has that it does not (`tests/src/xtask/candle/fil
 candle results [host|cuda]  run the kernels of 11 files on the CPU, or on NVIDIA GPUs, and compare with plain Rust
 
 For each file, the program prints how many kernels and values were compared, and the largest error in units in the last
-place (`tests/fixtures/candle`). Fails if a result is further away than CUDA or the kernel's arithmetic allows.";
+place (`tests/fixtures/candle`). Fails if a result is further away than CUDA or the kernel's arithmetic allows.
+
+candle programs [--targets LIST] [--folder DIR] [--run-here]  build candle as it is and with its kernels by offload-build
+
+candle-core's CUDA tests and a model of generated weights (`tests/fixtures/candle-core`) become programs of both: with
+nvcc's PTX, and with the images that offload-rt selects, by a patch of candle-core and candle-kernels. The folder DIR
+stands alone: a machine with NVIDIA's driver runs `./run.sh candle` there, which compares the model's outputs with each
+other and with the CPU's, and prints passed tests, the programs' sizes and the times to the first result; candle.json has
+the figures. Stand-ins multiply matrices and make random numbers in place of cuBLAS and cuRAND. LIST is cubin:sm_90 where
+it is not given, and --run-here runs the script on this machine.";
 
 const CRATE: &str = "candle-kernels";
 const VERSION: &str = "0.11.1";
@@ -54,6 +64,11 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         && first == "results"
     {
         return results::run(workspace, rest);
+    }
+    if let [first, rest @ ..] = args
+        && first == "programs"
+    {
+        return programs::run(workspace, rest);
     }
     let (target, names) = match args {
         [first, names @ ..] if first.contains(':') || first == "host" => (first.as_str(), names),
@@ -224,44 +239,14 @@ fn first_error(stderr: &str) -> String {
 
 /// The folder of the crate's sources, which cargo fetches.
 pub(crate) fn sources(workspace: &Workspace) -> Result<PathBuf> {
-    let directory = workspace.target_dir.join("candle/sources");
-    fs::create_dir_all(directory.join("src"))?;
-    fs::write(
-        directory.join("Cargo.toml"),
-        format!(
-            "[package]\nname = \"candle-sources\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n\n\
-             [workspace]\n\n[dependencies]\n{CRATE} = \"={VERSION}\"\n"
-        ),
-    )?;
-    fs::write(directory.join("src/lib.rs"), "")?;
-    let _in = workspace.shell.push_dir(&directory);
-    let metadata = workspace.cargo().args(["metadata", "--format-version=1"]).quiet().read()?;
-    manifest_directory(&metadata)
-        .map(|directory| directory.join("src"))
-        .ok_or_else(|| Error::new(format!("`cargo metadata` names no directory of {CRATE} {VERSION}")))
-}
-
-fn manifest_directory(metadata: &str) -> Option<PathBuf> {
-    let metadata: Value = serde_json::from_str(metadata).ok()?;
-    let packages = metadata.get("packages")?.as_array()?;
-    let package =
-        packages.iter().find(|package| package.get("name").and_then(Value::as_str) == Some(CRATE))?;
-    let manifest = package.get("manifest_path")?.as_str()?;
-    Path::new(manifest).parent().map(Path::to_path_buf)
+    let crates = Crates::fetch(workspace, "candle/sources", &format!("{CRATE} = \"={VERSION}\""))?;
+    Ok(crates.directory(CRATE)?.join("src"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::files::file;
     use super::*;
-
-    #[test]
-    fn the_directory_is_that_of_the_crate() {
-        let metadata = r#"{"packages": [{"name": "a", "manifest_path": "/a/Cargo.toml"},
-            {"name": "candle-kernels", "manifest_path": "/b/Cargo.toml"}]}"#;
-        assert_eq!(manifest_directory(metadata).unwrap(), Path::new("/b"));
-        assert_eq!(manifest_directory("{}"), None);
-    }
 
     #[test]
     fn an_outcome_that_the_list_does_not_have_is_unexpected() {

@@ -1,5 +1,6 @@
 //! The examples: that the book shows them, and that they are right on every device that needs no GPU.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -49,6 +50,30 @@ fn the_book_shows_the_examples_of_other_crates() {
     for example in ["with-cudarc", "with-opencl3"] {
         assert!(page.contains(&source(example)), "docs/drivers.md shows another program than {example}");
     }
+}
+
+/// Each line that a patch adds or removes, and the whole build script.
+#[test]
+fn the_book_shows_the_patches_of_candle() {
+    let patches = support::root().join("tests/fixtures/candle-core/patches");
+    let page = fs::read_to_string(support::root().join("docs/moving-cuda.md")).unwrap();
+    let build = fs::read_to_string(patches.join("build.rs")).unwrap();
+    assert!(page.contains(&build), "docs/moving-cuda.md shows another build script");
+    assert!(build.lines().count() <= 10);
+    let mut lines = HashSet::new();
+    for name in ["candle-core", "candle-kernels"] {
+        let patch = fs::read_to_string(patches.join(name).with_extension("patch")).unwrap();
+        lines.extend(patch.lines().map(str::to_string));
+    }
+    let mut shown = 0;
+    for block in page.split("```diff\n").skip(1) {
+        let block = block.split("```").next().unwrap();
+        for line in block.lines().filter(|line| line.starts_with(['+', '-'])) {
+            assert!(lines.contains(line), "no patch has `{line}`");
+            shown += 1;
+        }
+    }
+    assert!(shown > 10, "{shown} lines");
 }
 
 #[test]
