@@ -6,3 +6,4 @@ pub(super) mod gaps;
 pub(super) mod headers;
 pub(super) mod host_code;
 pub(super) mod ptx;
+pub(super) mod templates;

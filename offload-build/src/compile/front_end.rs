@@ -24,6 +24,7 @@ use crate::compile::advice::gaps;
 use crate::compile::advice::headers::{self, Devices};
 use crate::compile::advice::host_code;
 use crate::compile::advice::ptx;
+use crate::compile::advice::templates;
 use crate::compile::session::{FrontEndResult, Session};
 use crate::compile::steps::action::{Arg, Made, args_key, output_of, printed_key, texts};
 use crate::error::{Error, Result};
@@ -178,6 +179,7 @@ impl Session<'_> {
             let is_elsewhere = [AMDGCN, HOST].contains(&action.name);
             let devices = if is_elsewhere { Devices::Others } else { Devices::Nvidia };
             let error = headers::explained(self, devices, error);
+            let error = templates::explained(&self.sources.module, error);
             gaps::explained(host_code::explained(if is_elsewhere { ptx::explained(error) } else { error }))
         })?;
         let content = output_of(action.tool, &output)?;

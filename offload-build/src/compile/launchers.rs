@@ -135,11 +135,7 @@ fn codegen(session: &Session<'_>, module: &Blob) -> Result<Blob> {
     session.step(&step, check::elf)
 }
 
-fn front_end_action<'s>(
-    session: &Session<'s>,
-    file: &SourceFile,
-    archs: &str,
-) -> Result<FrontEnd<'s>> {
+fn front_end_action<'s>(session: &Session<'s>, file: &SourceFile, archs: &str) -> Result<FrontEnd<'s>> {
     let vendor = nvptx::host_headers(session)?;
     let has_header = !vendor.header.is_empty();
     let input = if has_header {
