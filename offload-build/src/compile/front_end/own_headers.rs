@@ -147,7 +147,7 @@ mod tests {
         ("include/own-4", "cbb76602c69d7a90"),
         ("include/host-1", "0133472da0f52f61"),
         ("include/cuda-toolkit-1", "13906241a4b72a89"),
-        ("include/cuda-9", "9a39ff7377659ad1"),
+        ("include/cuda-9", "98c2cfe60fdf7f04"),
         ("include/hip-1", "225ee1a040c72706"),
     ];
 

@@ -95,6 +95,21 @@ public:
 static __OFFLOAD_FN grid_group this_grid() { return {}; }
 #endif
 
+// A shuffle of `v`: of structures by their words.
+template <typename T, typename Shuffle> static __OFFLOAD_FN T __offload_shuffled(T v, Shuffle shuffle) {
+  if constexpr (__is_class(T) && sizeof(T) % 4 == 0) {
+    struct Words {
+      unsigned int words[sizeof(T) / 4];
+    };
+    Words parts = __builtin_bit_cast(Words, v);
+    for (unsigned int i = 0; i < sizeof(T) / 4; i++)
+      parts.words[i] = shuffle(parts.words[i]);
+    return __builtin_bit_cast(T, parts);
+  } else {
+    return shuffle(v);
+  }
+}
+
 // Lanes of one warp, by their mask.
 class __offload_lanes {
 protected:
@@ -120,13 +135,17 @@ public:
   static __host__ __device__ constexpr unsigned int size() { return SIZE; }
   static __OFFLOAD_FN unsigned int meta_group_rank() { return thread_block::thread_rank() / SIZE; }
   static __OFFLOAD_FN unsigned int meta_group_size() { return (thread_block::num_threads() + SIZE - 1) / SIZE; }
-  template <typename T> __OFFLOAD_FN T shfl(T v, int rank) const { return __shfl_sync(mask, v, rank, SIZE); }
-  template <typename T> __OFFLOAD_FN T shfl_up(T v, unsigned int by) const { return __shfl_up_sync(mask, v, by, SIZE); }
+  template <typename T> __OFFLOAD_FN T shfl(T v, int rank) const {
+    return __offload_shuffled(v, [=](auto part) { return __shfl_sync(mask, part, rank, SIZE); });
+  }
+  template <typename T> __OFFLOAD_FN T shfl_up(T v, unsigned int by) const {
+    return __offload_shuffled(v, [=](auto part) { return __shfl_up_sync(mask, part, by, SIZE); });
+  }
   template <typename T> __OFFLOAD_FN T shfl_down(T v, unsigned int by) const {
-    return __shfl_down_sync(mask, v, by, SIZE);
+    return __offload_shuffled(v, [=](auto part) { return __shfl_down_sync(mask, part, by, SIZE); });
   }
   template <typename T> __OFFLOAD_FN T shfl_xor(T v, unsigned int lanes) const {
-    return __shfl_xor_sync(mask, v, lanes, SIZE);
+    return __offload_shuffled(v, [=](auto part) { return __shfl_xor_sync(mask, part, lanes, SIZE); });
   }
   __OFFLOAD_FN unsigned int ballot(int predicate) const { return (__ballot_sync(mask, predicate) & mask) >> first(); }
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
@@ -144,7 +163,8 @@ public:
   __OFFLOAD_FN unsigned int size() const { return num_threads(); }
   __OFFLOAD_FN unsigned int thread_rank() const { return __popc(mask & __offload_lanes_before()); }
   template <typename T> __OFFLOAD_FN T shfl(T v, unsigned int rank) const {
-    return __shfl_sync(mask, v, rank == 0 ? __ffs(mask) - 1 : lane_of(rank));
+    int lane = rank == 0 ? __ffs(mask) - 1 : lane_of(rank);
+    return __offload_shuffled(v, [=](auto part) { return __shfl_sync(mask, part, lane); });
   }
 };
 static __OFFLOAD_FN coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
