@@ -9,6 +9,8 @@ use crate::ir::{global_name, integers};
 pub(crate) const STATE_PREFIX: &str = "__offload_state_";
 /// The prefix of the variables with which the lanes of a warp exchange values.
 pub(crate) const WARP_PREFIX: &str = "__offload_warp_";
+/// The variable with the size of sub-groups, if the module has functions of them.
+pub(crate) const SUB_GROUP_SIZE: &str = "__offload_state_sub_group_size";
 /// The position of a work-item in its group.
 const LOCAL_ID: &str = "local_id";
 
