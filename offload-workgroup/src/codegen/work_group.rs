@@ -136,7 +136,8 @@ impl FunctionWriter<'_, '_> {
             for dimension in 0..field.dimensions {
                 let offset = field.offset.saturating_add(dimension.saturating_mul(8));
                 let name = format!("%offload.{}.{dimension}", field.name);
-                let constant = self.required_size(dimension).filter(|_| field.name == "local_size");
+                let is_required = ["local_size", "enqueued_local_size"].contains(&field.name);
+                let constant = self.required_size(dimension).filter(|_| is_required);
                 self.write_group_number(&name, constant, &format!("ptr %offload.group, i64 {offset}"), empty);
             }
         }

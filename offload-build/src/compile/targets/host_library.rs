@@ -34,7 +34,7 @@ pub(crate) fn image(session: &Session<'_>, library: &Library, level: HostLevel) 
 }
 
 /// The version of the interface between a program and its images.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 fn with_exports(text: &str, functions: &BTreeSet<&str>) -> String {
     format!("{}\n@__offload_host_abi = constant i32 {VERSION}\n", ir::exporting(text, functions))
