@@ -64,7 +64,7 @@ fn the_sanitizer_knows_barriers_of_sub_groups() {
         return;
     }
     let mut project = Project::new("debugged");
-    project.write("offload.toml", "targets = [\"host\"]\n");
+    project.write("offload.toml", "targets = [\"host\"]\n\n[modules.square]\nstd = \"3.0\"\n");
     project.set("OFFLOAD_SANITIZE", "1");
     project.write("src/main.rs", LAUNCH);
     for (partner, is_right) in [("1", true), ("32", false)] {

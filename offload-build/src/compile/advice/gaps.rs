@@ -1,7 +1,7 @@
 //! Features of OpenCL C without code generation: recursion, device-side enqueue and pipes, and images on some targets.
 
-use offload_format::Target;
 use offload_format::pack::ArgKind;
+use offload_format::{AmdArch, Target};
 use offload_workgroup::WARP_SIZE;
 use offload_workgroup::ir::declared_functions;
 
@@ -69,6 +69,7 @@ pub(crate) fn refuse_sub_group_size(session: &Session<'_>, scan: &Scan, target: 
     let sizes: &[u32] = match target {
         Target::Host(_) => &HOST_SUB_GROUPS,
         Target::Nvptx(_) | Target::Cubin(_) => &[WARP_SIZE],
+        Target::Amdgcn(arch) => &[wave_size(arch)],
         _ => return Ok(()),
     };
     for file in &scan.files {
@@ -88,6 +89,13 @@ pub(crate) fn refuse_sub_group_size(session: &Session<'_>, scan: &Scan, target: 
         }
     }
     Ok(())
+}
+
+/// The lanes of a wave, as clang compiles for the processor: 32 from RDNA on
+/// (<https://llvm.org/docs/AMDGPUUsage.html#processors>).
+fn wave_size(arch: &AmdArch) -> u32 {
+    let name = arch.to_string();
+    if ["gfx10", "gfx11", "gfx12"].iter().any(|start| name.starts_with(start)) { 32 } else { 64 }
 }
 
 /// The sizes of sub-groups that a kernel may require of `host`.
@@ -126,7 +134,19 @@ struct Gap {
     hint: &'static str,
 }
 
-const GAPS: [Gap; 3] = [
+const GAPS: [Gap; 4] = [
+    Gap {
+        what: "functions of sub-groups",
+        names: &[
+            "sub_group_",
+            "get_sub_group_",
+            "get_max_sub_group_",
+            "get_num_sub_",
+            "get_enqueued_num_sub_",
+        ],
+        symbols: &[],
+        hint: "write `std = \"3.0\"` for the module, as they are of OpenCL C 2.0 and later, and guard the call with `#ifdef cl_khr_subgroups`, or with the name of the extension that has the function: docs/BUILTINS.md of cargo-offload lists what each kind of target has",
+    },
     Gap {
         what: "`enqueue_kernel` (kernels that launch kernels)",
         names: &[

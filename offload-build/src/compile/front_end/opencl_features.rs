@@ -4,7 +4,7 @@
 //! by macros (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_C.html#preprocessor-directives-and-macros>)
 //! and take the way that a macro shows: what is defined here is what images have functions for.
 
-use offload_format::{HostLevel, SpirvVersion};
+use offload_format::{HostLevel, PtxVersion, SpirvVersion};
 
 use crate::module::Sources;
 
@@ -85,7 +85,7 @@ const IMAGES: &[&str] = &[
 /// The same before OpenCL C 3.0. clang defines it for SPIR-V alone.
 const IMAGE_SUPPORT: &str = "-D__IMAGE_SUPPORT__=1";
 
-/// Functions of sub-groups, for all of their work-items: of SPIR-V, and of `host_sub_groups.c`.
+/// Functions of sub-groups, for all of their work-items: of SPIR-V, `host_sub_groups.c` and `gpu_sub_groups.cl`.
 const SUB_GROUPS: &[&str] = &[
     "cl_intel_required_subgroup_size",
     "cl_khr_subgroup_extended_types",
@@ -104,6 +104,11 @@ const ACTIVE_SUB_GROUPS: &[&str] = &[
     "cl_khr_subgroup_shuffle_relative",
 ];
 
+/// The first version of PTX with the instruction for the active lanes
+/// (<https://docs.nvidia.com/cuda/parallel-thread-execution/#parallel-synchronization-and-communication-instructions-activemask>):
+/// that of architectures from sm_75 on.
+const SUB_GROUP_PTX: PtxVersion = PtxVersion { major: 6, minor: 2 };
+
 /// Where `fma` takes no longer than a multiplication and an addition.
 const FAST_FMA: [&str; 2] = ["-DFP_FAST_FMAF=1", "-DFP_FAST_FMA=1"];
 
@@ -112,14 +117,16 @@ pub(crate) fn for_spirv(version: SpirvVersion) -> Vec<String> {
     extensions(&[EVERYWHERE, HALF, SPIRV, SUB_GROUPS, later])
 }
 
-pub(crate) fn for_nvptx() -> Vec<String> {
-    let mut flags = extensions(&[EVERYWHERE]);
+pub(crate) fn for_nvptx(version: PtxVersion) -> Vec<String> {
+    let has_sub_groups = version >= SUB_GROUP_PTX;
+    let sub_groups: [&[&str]; 2] = if has_sub_groups { [SUB_GROUPS, ACTIVE_SUB_GROUPS] } else { [&[], &[]] };
+    let mut flags = extensions(&[&[EVERYWHERE], &sub_groups[..]].concat());
     flags.extend(FAST_FMA.map(str::to_string));
     flags
 }
 
 pub(crate) fn for_amdgcn() -> Vec<String> {
-    extensions(&[EVERYWHERE, HALF, MEDIA])
+    extensions(&[EVERYWHERE, HALF, MEDIA, SUB_GROUPS, ACTIVE_SUB_GROUPS])
 }
 
 pub(crate) fn for_host(arch: &str, level: HostLevel) -> Vec<String> {
