@@ -84,7 +84,11 @@ pub(crate) fn refuse_sub_group_size(session: &Session<'_>, scan: &Scan, target: 
                 "{place}: kernel `{}` requires sub-groups of {required} work-items, and `{target}` has those of {sizes}",
                 kernel.name
             );
-            let hint = "call `get_max_sub_group_size()` in place of `intel_reqd_sub_group_size`, or require one of these";
+            let hint = format!(
+                "call `get_max_sub_group_size()` in place of `intel_reqd_sub_group_size`, or write \
+                 `kernels.{}.targets` below `[modules.{}]` in offload.toml for the targets that have the size",
+                kernel.name, session.sources.module
+            );
             return Err(Error::new(error).with_hint(hint));
         }
     }
